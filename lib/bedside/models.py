@@ -1,0 +1,289 @@
+"""Models: data/models.toml, Request, Reply, and `ask`, which replays recordings and records what is missing.
+
+    replies = await ask([Request("q1", "smollm2-135m", messages)], recordings, mode="record")
+
+A reply is on disk before it is returned. Only requests without a recording cause a call; the embedded model's server
+starts only then.
+"""
+
+import asyncio
+import contextlib
+import functools
+import json
+import os
+import sys
+import tomllib
+from dataclasses import dataclass, field, replace
+
+from . import BedsideError, choose, paths, store
+
+MODES = ("replay", "record", "fresh", "plan")
+RETRIES = 5     # on 408, 409, 429, 5xx and connection faults, with jitter and Retry-After: the openai client's own
+CHARS_PER_TOKEN = 3     # a cautious estimate, for plans and budgets before a call
+
+
+class MissingRecording(BedsideError):
+    """Replay met a request that was never recorded."""
+
+
+class StopRun(BedsideError):
+    """Going on would be pointless or too expensive: a key that is refused, or a budget used up."""
+
+
+@functools.cache
+def registry():
+    """Entries of data/models.toml by name."""
+    return tomllib.loads((paths.DATA / "models.toml").read_text())
+
+
+def model(name):
+    """One registry entry; an unknown name is an error with the nearest one."""
+    return registry()[choose(name, registry(), "model")]
+
+
+@dataclass(frozen=True)
+class Request:
+    """One call: for which item, to which model of the registry, with which messages and settings."""
+
+    item: str
+    model: str
+    messages: list
+    settings: dict = field(default_factory=dict)    # max_tokens, temperature, top_p, seed, stop, ...
+    response_format: dict | None = None
+    repeat: int = 0
+
+    @functools.cached_property
+    def fields(self):
+        """Everything that can change the answer, as the recording's key sees it."""
+        m = model(self.model)
+        return {"provider": m["provider"], "model": m["model"], "weights": m.get("weights_sha256"),
+                "messages": self.messages, "response_format": self.response_format, "repeat": self.repeat,
+                **{k: float(v) if isinstance(v, int) and k in ("temperature", "top_p") else v
+                   for k, v in self.settings.items()}}
+
+    @functools.cached_property
+    def key(self):
+        return store.key(self.fields)
+
+    def estimate(self):
+        """(prompt, completion) tokens at most, before the call."""
+        chars = sum(len(m["content"]) + 12 for m in self.messages)
+        return -(-chars // CHARS_PER_TOKEN), self.settings.get("max_tokens", 4096)
+
+    def body(self):
+        """The JSON body of the call."""
+        extra = {"response_format": self.response_format} if self.response_format else {}
+        limit = model(self.model).get("max_tokens_name", "max_tokens")
+        settings = {limit if k == "max_tokens" else k: v for k, v in self.settings.items()}
+        return {"model": model(self.model)["model"], "messages": self.messages, **settings, **extra}
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came back. `error` is set, and `text` empty, when nothing usable came; errors are never recorded."""
+
+    item: str
+    model: str
+    key: str
+    text: str = ""
+    finish: str = ""            # stop, length, content_filter, ...
+    refusal: str = ""
+    returned_model: str = ""    # as the endpoint names it
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    error: str = ""
+    recorded: bool = False      # replayed, not called
+
+    @property
+    def truncated(self):
+        return self.finish == "length"
+
+
+def cost(name, prompt_tokens, completion_tokens):
+    """Price in USD of a call, or None where the registry has no price or the tokens aren't known."""
+    m = model(name)
+    if "usd_per_million_in" not in m or prompt_tokens is None or completion_tokens is None:
+        return 0.0 if m["provider"] == "local" else None
+    return (prompt_tokens * m["usd_per_million_in"] + completion_tokens * m["usd_per_million_out"]) / 1e6
+
+
+def _reply(request, record, recorded):
+    keep = ("text", "finish", "refusal", "returned_model", "prompt_tokens", "completion_tokens")
+    return Reply(request.item, request.model, request.key, recorded=recorded,
+                 **{k: record[k] for k in keep if record.get(k) is not None})
+
+
+def _record(request, answer):
+    """The record of a parsed chat completion; raises ValueError saying what is wrong with it."""
+    choices = answer.get("choices") if isinstance(answer, dict) else None
+    if not choices or not isinstance(choices[0].get("message"), dict):
+        raise ValueError("the endpoint's answer holds no choice")
+    message, usage = choices[0]["message"], answer.get("usage") or {}
+    text, refusal, finish = message.get("content") or "", message.get("refusal") or "", choices[0].get("finish_reason")
+    if not (text or refusal or finish in ("length", "content_filter")):
+        raise ValueError("the endpoint's answer is empty")
+    return {"key": request.key, "item": request.item, "text": text, "finish": finish, "refusal": refusal,
+            "returned_model": answer.get("model") or "", "prompt_tokens": usage.get("prompt_tokens"),
+            "completion_tokens": usage.get("completion_tokens"), "fields": store.shown(request.fields)}
+
+
+async def ask(requests, recordings, *, mode="replay", budget_usd=None, plan=None, label="", progress=True):
+    """Replies to `requests`, in order, one each.
+
+    mode: replay (a miss raises MissingRecording), record (call what is missing), fresh (call all), plan (call
+    nothing; append each miss to the list `plan` and stand in an empty reply). Requests with the same key are sent
+    once. A request that fails for good yields a Reply with `error`. Raises StopRun on 401, 403 or before
+    `budget_usd` would be passed, StoreError when replies can't be written; what came before is kept.
+    """
+    choose(mode, MODES, "MODE")
+    requests = list(requests)
+    recordings.refresh()
+    known = {} if mode == "fresh" else {r.key: recordings.get(r.key) for r in requests if r.key in recordings}
+    replies = {r.key: _reply(r, known[r.key], True) for r in requests if known.get(r.key)}
+    missing = list({r.key: r for r in requests if r.key not in replies}.values())
+    if missing and mode == "replay":
+        r = missing[0]
+        raise MissingRecording(f"{len(missing)} of {len(requests)} requests have no recording in "
+                               f"{paths.rel(recordings.folder)}; the first: item {r.item!r}, model {r.model!r}, "
+                               f"{recordings.nearest(r.item, r.fields)}. Record with MODE=record, see the cost first "
+                               "with `make plan`")
+    if missing and mode == "plan":
+        plan.extend(missing)
+        replies |= {r.key: Reply(r.item, r.model, r.key, text="word " * r.estimate()[1], finish="stop") for r in missing}
+    elif missing:
+        with _Meter(requests, missing, budget_usd, label, progress) as meter:
+            replies |= await _call(missing, recordings, mode, meter)
+    return [replace(replies[r.key], item=r.item) for r in requests]
+
+
+class _Meter:
+    """Counts calls and cost on a tqdm bar and keeps what is spent or under way below a budget in USD."""
+
+    def __init__(self, requests, missing, budget_usd, label, shown):
+        from tqdm import tqdm
+
+        self.budget, self.taken, self.spent, self.failed, self.unpriced = budget_usd, 0.0, 0.0, 0, 0
+        unknown = sorted({r.model for r in missing if cost(r.model, 0, 0) is None})
+        if unknown and budget_usd is not None:
+            raise StopRun(f"BUDGET_USD is set but the price of {', '.join(unknown)} isn't known: give it "
+                          "usd_per_million_in, usd_per_million_out and price_date in data/models.toml")
+        self.recorded = len({r.key for r in requests}) - len(missing)
+        self.bar = tqdm(total=self.recorded + len(missing), initial=self.recorded, desc=label or "calls",
+                        disable=not shown, file=sys.stderr, mininterval=1.0)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._show()
+        self.bar.close()
+
+    def _show(self, refresh=True):
+        price = f"${self.spent:.4f}" + (f" and {self.unpriced} of unknown price" if self.unpriced else "")
+        self.bar.set_postfix_str(f"recorded {self.recorded}, failed {self.failed}, cost {price}", refresh=refresh)
+
+    def take(self, request):
+        """Reserve the most that a call can cost; raises StopRun if the budget would be passed."""
+        if self.budget is None:
+            return 0.0
+        most = cost(request.model, *request.estimate())
+        if self.taken + most > self.budget:
+            raise StopRun(f"BUDGET_USD={self.budget:g} would be passed (${self.taken:.4f} spent or under way, the next "
+                          f"call at most ${most:.4f}); what came is recorded: raise the budget and run again")
+        self.taken += most
+        return most
+
+    def done(self, reply, reserved):
+        price = 0.0 if reply.error else cost(reply.model, reply.prompt_tokens, reply.completion_tokens)
+        if price is not None:       # with tokens unknown, the reservation stands
+            self.taken += price - reserved if self.budget is not None else 0.0
+            self.spent += price
+        self.unpriced += price is None
+        self.failed += bool(reply.error)
+        self._show(refresh=False)
+        self.bar.update()
+
+
+def api_key(name):
+    """The key of a model from the environment; a placeholder for endpoints that want none."""
+    variable = model(name).get("api_key_env")
+    if variable and not os.environ.get(variable):
+        raise StopRun(f"model {name!r} needs its key in the environment variable {variable}")
+    return os.environ[variable] if variable else "none"
+
+
+async def _client(stack, name):
+    """An openai client of its own for a model, over the aiohttp transport (half the default's time per call)."""
+    import openai
+
+    m = model(name)
+    url = m.get("base_url")
+    if m["provider"] == "local":
+        from . import local
+
+        url = await asyncio.to_thread(stack.enter_context, local.running())
+    return await stack.enter_async_context(openai.AsyncOpenAI(
+        base_url=os.path.expandvars(url), api_key=api_key(name), max_retries=RETRIES, timeout=m.get("timeout_s", 120),
+        http_client=openai.DefaultAioHttpClient(), default_query=m.get("query"), default_headers=m.get("headers")))
+
+
+async def _call(missing, recordings, mode, meter):
+    """Send requests without a recording, each model through its own client; replies by key."""
+    names, replies = list(dict.fromkeys(r.model for r in missing)), {}
+    for n in names:         # fail before the first call is paid for
+        api_key(n)
+        recordings.check_writable(n)
+    async with contextlib.AsyncExitStack() as stack:
+        clients = {n: await _client(stack, n) for n in names}
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                for n in names:
+                    queue = iter([r for r in missing if r.model == n])
+                    for _ in range(model(n).get("max_concurrency", 8)):
+                        tasks.create_task(_work(queue, clients[n], recordings, mode, meter, replies))
+        except BaseExceptionGroup as group:
+            raise group.exceptions[0] from None
+        finally:
+            await recordings.drain()
+    return replies
+
+
+async def _work(queue, client, recordings, mode, meter, replies):
+    """Take requests from a shared queue until it is empty."""
+    for request in queue:
+        if mode == "record":        # another process may have recorded it meanwhile
+            recordings.refresh()
+            if record := recordings.get(request.key):
+                replies[request.key] = reply = _reply(request, record, True)
+                meter.recorded += 1
+                meter.bar.update()
+                continue
+        reserved = meter.take(request)
+        try:
+            record = _record(request, await _send(client, request))
+        except ValueError as e:
+            reply = Reply(request.item, request.model, request.key, error=str(e))
+        else:
+            await recordings.append(request.model, record)
+            reply = _reply(request, record, False)
+        replies[request.key] = reply
+        meter.done(reply, reserved)
+
+
+async def _send(client, request):
+    """The endpoint's answer as parsed JSON; ValueError for what is wrong with this one call, StopRun on 401 and 403."""
+    import httpx2
+    import openai
+
+    try:        # the raw response: building the client's typed objects would double the time per call
+        response = await client.post("/chat/completions", body=request.body(), cast_to=httpx2.Response)
+        return json.loads(response.content)
+    except (openai.AuthenticationError, openai.PermissionDeniedError) as e:
+        raise StopRun(f"model {request.model!r}: the endpoint refuses the key ({e.status_code}); the run stops here, "
+                      f"what came is recorded. Check {model(request.model).get('api_key_env', 'the endpoint')}") from None
+    except openai.APIStatusError as e:
+        raise ValueError(f"{e.status_code} from the endpoint") from None
+    except openai.APIConnectionError as e:
+        raise ValueError(f"{type(e).__name__}: {e.__cause__ or e}") from None
+    except ValueError:
+        raise ValueError("the endpoint's answer is not JSON") from None

@@ -1,0 +1,81 @@
+"""The index: merges the notebooks' parts into manifest.json, writes claims.csv and one self-contained index.html."""
+
+import base64
+import csv
+import json
+import tomllib
+
+from . import paths, report, sources
+
+CLAIM = ["id", "paper", "section", "claim", "published", "computed", "basis", "verdict"]
+
+
+def merge(profile):
+    """Merge the notebooks' parts of a profile into its manifest; return the manifest.
+
+    A notebook that did not run this time keeps its entry; one that is gone from the tree loses it.
+    """
+    folder = report.figures() / profile
+    path = folder / "manifest.json"
+    entries = json.loads(path.read_text())["notebooks"] if path.is_file() else {}
+    for part in sorted(folder.glob(".parts/*.json")):
+        if not part.name.endswith(".plan.json"):
+            p = json.loads(part.read_text())
+            entries[f"{p['paper']}/{p['notebook']}"] = p
+    papers = list(_papers())
+    entries = {k: v for k, v in sorted(entries.items(), key=lambda e: (papers.index(e[1]["paper"]), e[0]))
+               if (paths.NOTEBOOKS / f"{k}.ipynb").is_file()}
+    for k, v in entries.items():
+        v["notebook_sha256"] = sources.sha256(paths.NOTEBOOKS / f"{k}.ipynb")
+    manifest = {"profile": profile, "notebooks": entries}
+    path.write_text(json.dumps(manifest, indent=1, sort_keys=True) + "\n")
+    claims = [c for e in entries.values() for c in e["claims"]]
+    with open(folder / "claims.csv", "w", newline="", encoding="utf-8") as f:
+        out = csv.writer(f, lineterminator="\n")
+        out.writerow(CLAIM)
+        out.writerows([report.cell_text(c[k]) for k in CLAIM] for c in claims)
+    (folder / "index.html").write_text(_html(profile, entries, folder), encoding="utf-8")
+    return manifest
+
+
+def _papers():
+    return tomllib.loads((paths.DATA / "papers.toml").read_text())
+
+
+def _title(name):
+    """First heading of a notebook."""
+    for c in json.loads((paths.NOTEBOOKS / f"{name}.ipynb").read_text())["cells"]:
+        for line in "".join(c["source"]).splitlines():
+            if c["cell_type"] == "markdown" and line.startswith("# "):
+                return line[2:].strip()
+    return name
+
+
+def _outputs(entry, folder):
+    """An entry's figures and tables, each with its numbers in people's layout and its picture."""
+    import pandas as pd
+
+    for o in entry["outputs"]:
+        if o["file"].endswith(".csv"):
+            path = folder / entry["paper"] / o["file"]
+            frame = pd.read_csv(path, dtype={"row": str, "column": str}, keep_default_na=False,
+                                na_values={c: [""] for c in report.COLUMNS[3:]})
+            svg = path.with_suffix(".svg")
+            yield {**o, "name": path.stem, "lines": report.layout(frame, o["digits"]), "paper": entry["paper"],
+                   "svg": base64.b64encode(svg.read_bytes()).decode() if o["kind"] == "figure" else ""}
+
+
+def _html(profile, entries, folder):
+    import jinja2
+
+    template = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True,
+                                  lstrip_blocks=True).from_string((paths.ROOT / "lib/bedside/index.html.j2").read_text())
+    parts = {k: {**e, "title": _title(k), "shown": list(_outputs(e, folder))} for k, e in entries.items()}
+    claims = [c for e in entries.values() for c in e["claims"]]
+    count = {v: sum(c["verdict"].split()[0] == v for c in claims) for v in ("holds", "differs", "needs")}
+    absent = {n: e for n, e in sources.registry().items() if profile not in e["profiles"]}
+    used = sorted({n for e in entries.values() for n in e["data"]})
+    cards = {j: c for e in entries.values() for j, c in e["judges"].items()}
+    return template.render(profile=profile, about=report.profiles()[profile]["about"], papers=_papers(), parts=parts,
+                           count=count, claims=claims, absent=absent, cards=cards, registry=sources.registry(),
+                           used=used, changed={k: e["changed"] for k, e in entries.items() if e["changed"]})

@@ -1,0 +1,26 @@
+"""The repository's folders, the same from every working directory."""
+
+import os
+from pathlib import Path
+
+from . import BedsideError
+
+ROOT = Path(os.environ.get("BEDSIDE_ROOT") or Path(__file__).resolve().parents[2])
+DATA = ROOT / "data"
+EXTERNAL = DATA / "external"
+PROMPTS = DATA / "prompts"
+PUBLISHED = DATA / "published"
+RECORDINGS = DATA / "recordings"
+FIGURES = ROOT / "figures"
+NOTEBOOKS = ROOT / "notebooks"
+CACHE = ROOT / ".cache"
+
+if not (DATA / "sources.toml").is_file():
+    raise BedsideError(f"{ROOT} is not a Bedside checkout (no data/sources.toml): "
+                       "install with `pip install -e .` from the checkout, or set BEDSIDE_ROOT")
+
+
+def rel(path):
+    """Name `path` from the repository's root, for messages and manifests."""
+    path = Path(path)
+    return path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else path.as_posix()

@@ -1,0 +1,136 @@
+"""The figures' common look: published marks are hollow, computed ones filled, so that grey print tells them apart."""
+
+from .published import SOURCES
+
+MARKS = {"published": ("D", "white"), "published, version 1": ("D", "white"), "published, version 2": ("s", "white"),
+         "recomputed": ("^", "0.45"), "raw": ("o", "#1b6f8a"), "run": ("o", "#1b6f8a")}
+HATCH = {"published": "////", "recomputed": "....", "raw": "", "run": ""}
+
+
+def figure(size, rows=1, columns=1, **options):
+    """A figure and its axes (rows, columns) in the project's style; size in inches."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    matplotlib.rcParams.update({
+        "svg.hashsalt": "bedside", "font.family": "DejaVu Sans", "font.size": 9, "axes.spines.top": False,
+        "axes.spines.right": False, "axes.grid": True, "grid.color": "0.9", "axes.axisbelow": True,
+        "legend.frameon": False, "axes.titlesize": 10, "hatch.linewidth": 0.6})
+    made = Figure(size, layout="constrained")
+    return made, made.subplots(rows, columns, squeeze=False, **options)
+
+
+class Picture:
+    """A written picture, as a notebook shows it."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def _repr_png_(self):
+        return self.path.read_bytes()
+
+
+def save(figure, path, note=""):
+    """Write path.png and path.svg without dates, so that the same numbers give the same bytes; return the Picture."""
+    if note:
+        figure.suptitle(note, fontsize=7, color="0.35", x=0.01, ha="left")
+    figure.savefig(path.with_suffix(".png"), dpi=130, metadata={"Software": None})
+    figure.savefig(path.with_suffix(".svg"), metadata={"Date": None, "Creator": None})
+    return Picture(path.with_suffix(".png"))
+
+
+def label(series):
+    """A series' name for the legend."""
+    base, _, more = series.partition(", ")
+    return SOURCES.get(base, base) + (f", {more}" if more else "")
+
+
+def dots(ax, frame, *, title="", xlabel="", order=None, limits=None):
+    """Dots with intervals, one line for each row; `series` (or `source`) gives the mark.
+
+    frame: row, value, low, high, and series or source. Rows from the top in `order` (default: as they come).
+    limits: of the x axis; a scale is shown whole, so that a narrow spread doesn't look wide.
+    """
+    order = list(order or dict.fromkeys(frame["row"]))
+    series = frame["series"] if "series" in frame else frame["source"]
+    place = {row: len(order) - 1 - i for i, row in enumerate(order)}
+    kinds = list(dict.fromkeys(series))
+    for k, kind in enumerate(kinds):
+        part = frame[series == kind]
+        shift = (k - (len(kinds) - 1) / 2) * -0.16
+        y = [place[r] + shift for r in part["row"]]
+        marker, face = MARKS.get(kind, ("o", "#1b6f8a"))
+        err = [(part["value"] - part["low"]).fillna(0).clip(lower=0), (part["high"] - part["value"]).fillna(0).clip(lower=0)]
+        ax.errorbar(part["value"], y, xerr=err, fmt=marker, markerfacecolor=face, markeredgecolor="black", color="black",
+                    markersize=5.5, capsize=2, linewidth=1, label=label(kind))
+    ax.set_yticks(list(place.values()), list(place))
+    ax.set_ylim(-0.6, len(order) - 0.4)
+    ax.set_xlim(limits)
+    ax.set_title(title, loc="left")
+    ax.set_xlabel(xlabel)
+    return ax
+
+
+def bars(ax, frame, *, title="", xlabel="", by="source", shades=None, digits=0):
+    """Horizontal bars with their values, grouped by `by`; published ones hatched."""
+    rows, kinds = list(dict.fromkeys(frame["row"])), list(dict.fromkeys(frame[by]))
+    height = 0.8 / len(kinds)
+    for k, kind in enumerate(kinds):
+        part = frame[frame[by] == kind].set_index("row")["value"].reindex(rows)
+        y = [len(rows) - 1 - i + (len(kinds) - 1) / 2 * height - k * height for i in range(len(rows))]
+        shade = (shades or {}).get(kind) or ("white" if kind == "published" else
+                                             ["#1b6f8a", "#9cc5d1", "0.75", "0.45"][k % 4])
+        drawn = ax.barh(y, part.fillna(0), height * 0.9, color=shade, edgecolor="black", linewidth=0.6,
+                        hatch=HATCH.get(kind, ["", "...", "xxx", "\\\\"][k % 4]), label=label(kind))
+        ax.bar_label(drawn, ["" if v != v else f"{v:.{digits}f}" for v in part], padding=2, fontsize=7)
+    ax.set_yticks(range(len(rows) - 1, -1, -1), rows)
+    ax.margins(x=0.12)
+    ax.set_title(title, loc="left")
+    ax.set_xlabel(xlabel)
+    return ax
+
+
+def confusion(ax, counts, values, *, title="", rows="labelled", columns="judged"):
+    """A confusion matrix with its counts written in; shading by share of the row."""
+    import numpy as np
+
+    counts = np.asarray(counts)
+    share = counts / np.maximum(counts.sum(1, keepdims=True), 1)
+    ax.imshow(share, cmap="Greys", vmin=0, vmax=1.4)
+    ax.grid(False)
+    for i, j in np.ndindex(counts.shape):
+        ax.text(j, i, str(counts[i, j]), ha="center", va="center", color="black" if share[i, j] < 0.8 else "white")
+    ax.set_xticks(range(len(values)), values)
+    ax.set_yticks(range(len(values)), values)
+    ax.set_xlabel(columns)
+    ax.set_ylabel(rows)
+    ax.set_title(title, loc="left")
+    return ax
+
+
+def legend_below(figure):
+    """One legend for the whole figure, under the axes, without repetitions."""
+    seen = {}
+    for ax in figure.axes:
+        for handle, text in zip(*ax.get_legend_handles_labels()):
+            seen.setdefault(text, handle)
+    figure.legend(seen.values(), seen.keys(), loc="outside lower center", ncols=min(len(seen), 3), fontsize=8)
+
+
+def stacked(ax, frame, *, title="", xlabel=""):
+    """Stacked horizontal bars: one for each row, its parts by column, from dark to light, the shares written in."""
+    rows, parts = list(dict.fromkeys(frame["row"])), list(dict.fromkeys(frame["column"]))
+    wide = frame.pivot(index="row", columns="column", values="value").reindex(index=rows, columns=parts)
+    left = 0
+    for k, part in enumerate(parts):
+        grey = 0.25 + 0.75 * k / max(len(parts) - 1, 1)
+        drawn = ax.barh(range(len(rows) - 1, -1, -1), wide[part], left=left, color=str(grey), edgecolor="black",
+                        linewidth=0.6, label=part)
+        ax.bar_label(drawn, [f"{v:.0f}" if v >= 4 else "" for v in wide[part]], label_type="center", fontsize=7,
+                     color="white" if grey < 0.5 else "black")
+        left = left + wide[part]
+    ax.set_yticks(range(len(rows) - 1, -1, -1), rows)
+    ax.set_xlim(0, 100)
+    ax.set_title(title, loc="left")
+    ax.set_xlabel(xlabel)
+    return ax

@@ -1,0 +1,44 @@
+"""The papers' printed numbers, from data/published/<paper>.csv."""
+
+import functools
+
+from . import BedsideError, paths
+
+SOURCES = {"published": "Published", "recomputed": "Recomputed", "raw": "From raw data", "run": "This run"}
+COLUMNS = ["table", "row", "column", "value", "low", "high", "note"]
+
+
+@functools.cache
+def load(paper):
+    """All printed numbers of a paper: a frame with the columns table, row, column, value, low, high, note."""
+    import pandas as pd
+
+    path = paths.PUBLISHED / f"{paper}.csv"
+    if not path.is_file():
+        raise BedsideError(f"{paths.rel(path)} is missing: the printed numbers of {paper} are kept there")
+    frame = pd.read_csv(path, dtype={"table": str, "row": str, "column": str, "note": str}, keep_default_na=False,
+                        na_values={c: [""] for c in ("value", "low", "high")})
+    if list(frame.columns) != COLUMNS:
+        raise BedsideError(f"{paths.rel(path)}: columns are {list(frame.columns)}, expected {COLUMNS}")
+    same = frame[frame.duplicated(["table", "row", "column"])]
+    if len(same):
+        raise BedsideError(f"{paths.rel(path)}: {same.iloc[0, :3].tolist()} stands there twice")
+    return frame
+
+
+def table(paper, name):
+    """The rows of one printed table (or figure, or 'text ...'), in printed order."""
+    frame = load(paper)
+    rows = frame[frame["table"] == name]
+    if rows.empty:
+        raise BedsideError(f"data/published/{paper}.csv has no table {name!r}; it has: {', '.join(frame['table'].unique())}")
+    return rows.reset_index(drop=True)
+
+
+def value(paper, name, row, column):
+    """One printed number. Percentages stay percentages."""
+    rows = table(paper, name)
+    hit = rows[(rows["row"] == row) & (rows["column"] == column)]
+    if len(hit) != 1:
+        raise BedsideError(f"data/published/{paper}.csv: {name!r} has no {row!r}, {column!r}")
+    return float(hit["value"].iloc[0])

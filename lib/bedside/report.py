@@ -1,0 +1,311 @@
+"""Run: what one notebook reads, asks, concludes and writes, with its provenance.
+
+    run = Run("cancer_myth", "03_evaluation", profile="sample")
+    items = run.load("cancer_myth_questions_sample")
+    replies = await run.ask(requests, "answers")
+    run.table("table1_x", frame, "Title")
+    run.claim("cm-1", "4.3", "what the paper says, in our words", published=27.2, computed=26.9, basis="run", holds=False)
+    run.close()
+"""
+
+import contextlib
+import functools
+import html
+import importlib.metadata
+import json
+import os
+import platform
+import re
+import tomllib
+from pathlib import Path
+
+from . import BedsideError, choose, judges, models, paths, prompts, published, sources, store
+from .published import SOURCES
+
+COLUMNS = ["row", "column", "source", "value", "low", "high", "n", "unscored"]
+DEFAULTS = {"mode": "replay", "models": "", "judge": "", "limit": 0, "seed": 0, "prompts": "", "budget_usd": ""}
+VERSIONS = ("numpy", "scipy", "pandas", "matplotlib", "scikit-learn")
+
+
+@functools.cache
+def profiles():
+    """data/profiles.toml: for each profile its models, judge and settings."""
+    return tomllib.loads((paths.DATA / "profiles.toml").read_text())
+
+
+def figures():
+    """The folder that outputs go to; `verify` sets another one."""
+    return Path(os.environ.get("BEDSIDE_FIGURES") or paths.FIGURES)
+
+
+def check(profile="sample", mode="replay", models="", judge="", limit=0, seed=0, prompts="", budget_usd=""):
+    """Validate the parameters that every notebook takes; return them with the profile's defaults filled in."""
+    choose(profile, profiles(), "PROFILE")
+    settings = profiles()[profile]
+    choose(mode, ("replay", "record", "fresh", "plan"), "MODE")
+    judge = choose(judge or settings["judge"], judges.names(), "JUDGE")
+    names = str(models).split() or settings["models"]
+    for name in names:
+        choose(name, judges.names()[1:], "MODELS")
+    try:
+        limit, seed = int(limit or 0), int(seed or 0)
+        budget = float(budget_usd) if str(budget_usd).strip() else None
+        if limit < 0 or seed < 0 or (budget is not None and budget < 0):
+            raise ValueError
+    except ValueError:
+        raise BedsideError(f"LIMIT={limit!r}, SEED={seed!r}, BUDGET_USD={budget_usd!r}: numbers, not below 0") from None
+    if prompts and not Path(prompts).is_dir():
+        raise BedsideError(f"PROMPTS={prompts} is not a folder")
+    return {"profile": profile, "mode": mode, "models": list(dict.fromkeys(names)), "judge": judge, "limit": limit, "seed": seed,
+            "prompts": str(Path(prompts).resolve()) if prompts else "", "budget_usd": budget}
+
+
+class Run:
+    """One notebook's run. The attributes profile, mode, models, judge, limit and seed hold the checked parameters."""
+
+    def __init__(self, paper, notebook, **parameters):
+        checked = check(**parameters)
+        self.__dict__.update(checked)
+        self.paper, self.notebook = paper, notebook
+        self.changed = {k: v for k, v in parameters.items() if k in ("models", "judge", "limit", "seed", "prompts")
+                        and v not in (DEFAULTS[k], "")}
+        self.settings = profiles()[self.profile]
+        self.folder = figures() / self.profile / paper
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.recordings = store.Recordings(paths.RECORDINGS / paper / self.profile, paths.RECORDINGS / paper)
+        self._data, self._replies, self._outputs, self._claims, self._planned, self._prompts = {}, {}, {}, {}, [], {}
+        self._judges = {}
+
+    def rng(self, *name):
+        """A generator of its own for each use, from the run's seed and a name, so that order doesn't matter."""
+        import numpy as np
+
+        return np.random.default_rng([self.seed, int(store.digest([self.paper, *map(str, name)])[:8], 16)])
+
+    def load(self, name):
+        """A source as a frame; its hash goes into the manifest."""
+        if self.profile not in sources.entry(name)["profiles"]:
+            raise BedsideError(f"source {name!r} doesn't belong to PROFILE={self.profile}")
+        frame = sources.load(name)
+        self._data[name] = sources.sha256(sources.where(name)[1])
+        return frame
+
+    def published(self, table):
+        """The printed rows of one of this paper's tables."""
+        self._data[f"published/{self.paper}"] = sources.sha256(paths.PUBLISHED / f"{self.paper}.csv")
+        return published.table(self.paper, table)
+
+    def prompt(self, name, **fields):
+        """Messages of the template `<paper>/<name>`."""
+        full = f"{self.paper}/{name}"
+        self._prompts[full] = sources.sha256(prompts.source(full, self.prompts))
+        return prompts.render(full, self.prompts, **fields)
+
+    async def ask(self, requests, label=""):
+        """`models.ask` with this run's mode, recordings and budget."""
+        replies = await models.ask(requests, self.recordings, mode=self.mode, budget_usd=self.budget_usd,
+                                   plan=self._planned, label=f"{self.notebook} {label}".strip())
+        for reply in replies:
+            self._replies.setdefault(reply.model, {})[reply.key] = reply
+        return replies
+
+    async def grade(self, frame, values, template, labelled=None, judge=None):
+        """`judges.grade` by the run's judge (or another), the templates' folder and recordings included."""
+        full = f"{self.paper}/{template}"
+        if (judge or self.judge) != judges.LEXICAL:
+            self._prompts[full] = sources.sha256(prompts.source(full, self.prompts))
+        return await judges.grade(frame, judge or self.judge, values, self.ask, template=full, labelled=labelled,
+                                  folder=self.prompts)
+
+    def write_card(self, judge, card, labelled_by):
+        """Write a judge's trust card, which judged tables and figures show."""
+        card = {"judge": judge, "labelled_by": labelled_by, **card}
+        path = self.folder / judges.card_path(self.profile, self.paper, judge).name
+        path.write_text(json.dumps(_rounded(card), indent=1) + "\n")
+        self._outputs[path.name] = {"file": path.name, "kind": "card", "title": f"Trust card of {judge}"}
+        self._judges[judge] = _rounded(card)
+        return card
+
+    def card(self, judge=None):
+        """The trust card of the run's judge; an error if it was never measured."""
+        judge = judge or self.judge
+        path = self.folder / judges.card_path(self.profile, self.paper, judge).name
+        if not path.is_file():
+            raise BedsideError(f"judge {judge!r} has no trust card ({path.name}): run the notebook that measures the "
+                               f"judges with JUDGE={judge} first")
+        self._judges[judge] = json.loads(path.read_text())
+        return self._judges[judge]
+
+    def table(self, name, frame, title, *, digits=2, caption="", judged=False, kind="table"):
+        """Write <name>.csv, .md and .tex from a frame with the columns row, column, source, value, low, high, n, unscored.
+
+        Missing low, high, n, unscored are empty. digits: decimals for people; the CSV has ten significant digits.
+        judged: adds the judge's name and kappa to the caption. Returns the table as a notebook shows it.
+        """
+        frame = frame.reindex(columns=COLUMNS)
+        if frame.empty or frame[["row", "column", "source"]].isna().any(axis=None):
+            raise BedsideError(f"{name}: a table needs rows, each with row, column and source")
+        for s in frame["source"].unique():
+            choose(s, SOURCES, "source of a number")
+        if (same := frame.duplicated(["row", "column", "source"])).any():
+            raise BedsideError(f"{name}: {frame[same].iloc[0, :3].tolist()} stands there twice")
+        if judged:
+            caption = f"{caption} ({judges.describe(self.card())})".strip()
+        text = [",".join(COLUMNS)] + [",".join(_cell(v) for v in row) for row in frame.itertuples(index=False)]
+        (self.folder / f"{name}.csv").write_text("\n".join(text) + "\n", encoding="utf-8")
+        people = layout(frame, digits)
+        (self.folder / f"{name}.md").write_text(markdown(people, title, caption), encoding="utf-8")
+        (self.folder / f"{name}.tex").write_text(latex(people, title, caption), encoding="utf-8")
+        for suffix in ("csv", "md", "tex"):
+            self._outputs[f"{name}.{suffix}"] = {"file": f"{name}.{suffix}", "kind": kind, "title": title,
+                                                 "caption": caption, "digits": digits, "judged": judged}
+        return People(people)
+
+    def figure(self, name, figure, frame, title, *, digits=2, caption="", judged=False):
+        """Write <name>.png and .svg, and with `table` the numbers that the figure shows; return the picture."""
+        from . import plots
+
+        self.table(name, frame, title, digits=digits, caption=caption, judged=judged, kind="figure")
+        picture = plots.save(figure, self.folder / name, judges.describe(self.card()) if judged else "")
+        for suffix in ("png", "svg"):
+            self._outputs[f"{name}.{suffix}"] = {**self._outputs[f"{name}.csv"], "file": f"{name}.{suffix}"}
+        return picture
+
+    def claim(self, id, section, claim, *, published="", computed="", basis="none", holds=None, needs=""):
+        """Record whether a claim of the paper holds: True, False, or None with what it `needs`."""
+        choose(basis, (*SOURCES, "none"), "basis of a claim")
+        if id in self._claims:
+            raise BedsideError(f"claim {id!r} is made twice")
+        if holds is None and not needs:
+            raise BedsideError(f"claim {id!r}: neither decided nor said what it needs")
+        verdict = f"needs {needs}" if holds is None else "holds" if holds else "differs"
+        self._claims[id] = {"id": id, "paper": self.paper, "section": section, "claim": claim,
+                            "published": _plain(published), "computed": _plain(computed), "basis": basis,
+                            "verdict": verdict}
+        return verdict
+
+    def same(self, id, section, claim, published, computed, *, digits, basis, needs=""):
+        """A claim that is a number: it holds if the computed one (None: not to be had) prints the same."""
+        if computed is None:
+            return self.claim(id, section, claim, published=f"{published:.{digits}f}", needs=needs)
+        return self.claim(id, section, claim, published=f"{published:.{digits}f}", computed=f"{computed:.{digits}f}",
+                          basis=basis, holds=f"{computed:.{digits}f}" == f"{published:.{digits}f}")
+
+    def claims(self):
+        """This notebook's claims as a frame."""
+        import pandas as pd
+
+        return pd.DataFrame(self._claims.values()).drop(columns=["paper"])
+
+    def close(self):
+        """Hash the outputs and hand everything to the index. In plan mode: write what would be called."""
+        folder = self.folder.parent / ".parts"
+        folder.mkdir(exist_ok=True)
+        if self.mode == "plan":
+            plan = [{"model": r.model, "prompt": r.estimate()[0], "completion": r.estimate()[1]} for r in self._planned]
+            (folder / f"{self.paper}.{self.notebook}.plan.json").write_text(json.dumps(plan))
+            return
+        for o in self._outputs.values():
+            o["sha256"] = sources.sha256(self.folder / o["file"])
+        replies = {}
+        for name, got in sorted(self._replies.items()):
+            mine = got.values()
+            replies[name] = {"replies": len(mine), "keys_sha256": store.digest(sorted(got)),
+                             "truncated": sum(r.truncated for r in mine), "refused": sum(bool(r.refusal) for r in mine),
+                             "failed": sum(bool(r.error) for r in mine),
+                             "returned": sorted({r.returned_model for r in mine if r.returned_model}),
+                             "about": models.model(name).get("about", ""),
+                             "asked": models.model(name)["model"]}
+        part = {"paper": self.paper, "notebook": self.notebook, "profile": self.profile, "changed": self.changed,
+                "parameters": {"models": self.models, "judge": self.judge, "limit": self.limit, "seed": self.seed},
+                "data": self._data, "prompts": self._prompts, "recordings": replies, "judges": self._judges,
+                "versions": {"python": platform.python_version(), "bedside": importlib.metadata.version("bedside"),
+                             **{v: importlib.metadata.version(v) for v in VERSIONS}},
+                "outputs": list(self._outputs.values()), "claims": list(self._claims.values())}
+        (folder / f"{self.paper}.{self.notebook}.json").write_text(json.dumps(part, indent=1))
+
+
+def number(value, digits):
+    """A number for people: fixed decimals, nothing for a missing one."""
+    return "" if value is None or value != value else f"{value:.{digits}f}"
+
+
+def layout(frame, digits):
+    """A long table for people: one line for each row and column, the sources side by side, intervals in brackets."""
+    used = [s for s in SOURCES if s in set(frame["source"])]
+    lines = [["", "", *(SOURCES[s] for s in used), "n", "unscored"]]
+    for (row, column), cells in frame.groupby(["row", "column"], sort=False):
+        by = {c.source: c for c in cells.itertuples()}
+        line = [str(row), str(column)]
+        for s in used:
+            c = by.get(s)
+            line.append("" if c is None else number(c.value, digits) + (
+                f" [{number(c.low, digits)}, {number(c.high, digits)}]" if c.low == c.low else ""))
+        for what in ("n", "unscored"):
+            seen = [number(getattr(c, what), 0) for s, c in by.items() if getattr(c, what) == getattr(c, what)]
+            line.append(" / ".join(dict.fromkeys(seen)))
+        lines.append(line)
+    keep = [i for i in range(len(lines[0])) if i < 1 or any(line[i] for line in lines[1:])]
+    return [[line[i] for i in keep] for line in lines]
+
+
+class People(list):
+    """People's table as lines of cells; a notebook shows it as an HTML table."""
+
+    def _repr_html_(self):
+        rows = ["".join(f"<{t}>{html.escape(c)}</{t}>" for c in line) for t, line in zip(["th"] + ["td"] * len(self), self)]
+        return "<table><tr>" + "</tr><tr>".join(rows) + "</tr></table>"
+
+
+def markdown(lines, title, caption):
+    """People's table as Markdown."""
+    def cell(text):
+        return re.sub(r"([|\\`*_<>\[\]])", r"\\\1", text).replace("\n", " ")
+    body = [f"| {' | '.join(map(cell, line))} |" for line in lines]
+    return "\n".join([f"**{title}**", "", body[0], "|---" * len(lines[0]) + "|", *body[1:], "", caption, ""])
+
+
+def latex(lines, title, caption):
+    """People's table as a LaTeX table environment (booktabs)."""
+    special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+               **{c: "\\" + c for c in "&%$#_{}"}}
+
+    def cell(text):
+        return "".join(special.get(c, c) for c in text).replace("\n", " ")
+    body = [" & ".join(map(cell, line)) + r" \\" for line in lines]
+    return "\n".join([r"\begin{table}", rf"\caption{{{cell(title)}. {cell(caption)}}}",
+                      rf"\begin{{tabular}}{{{'ll' + 'r' * (len(lines[0]) - 2)}}}", r"\toprule", body[0], r"\midrule",
+                      *body[1:], r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
+
+
+def _plain(value):
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def cell_text(value):
+    """Text for a CSV cell: without lone surrogates, and never a spreadsheet formula."""
+    text = prompts.clean(value)
+    if text[:1] in ("=", "+", "-", "@", "\t", "\r"):
+        with contextlib.suppress(ValueError):
+            float(text)
+            return text
+        return "'" + text
+    return text
+
+
+def _cell(value):
+    """One CSV cell: numbers with ten significant digits, text safe and quoted where it must be."""
+    if value is None or value != value:
+        return ""
+    if isinstance(value, (int, float)) or hasattr(value, "dtype"):
+        return f"{float(value):.10g}" if value else "0"
+    text = cell_text(value)
+    return '"' + text.replace('"', '""') + '"' if re.search(r'[",\r\n]', text) else text
+
+
+def _rounded(value):
+    if isinstance(value, float):
+        return None if value != value else float(f"{value:.10g}")
+    if isinstance(value, dict):
+        return {k: _rounded(v) for k, v in value.items()}
+    return [_rounded(v) for v in value] if isinstance(value, (list, tuple)) else value

@@ -1,0 +1,172 @@
+"""Data: what data/sources.toml lists, fetched at a pinned revision, verified, loaded as frames.
+
+Files bundled with the project (`file = ...`) are loaded where they are; the papers' released data go to
+data/external/, from the network or from a folder of the same layout (MIRROR=).
+"""
+
+import functools
+import hashlib
+import json
+import os
+import shutil
+import tomllib
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+from . import BedsideError, choose, paths
+
+
+class SourceError(BedsideError):
+    """A source that is missing, or isn't what data/sources.toml says it is."""
+
+
+@functools.cache
+def registry():
+    """All entries of data/sources.toml by name."""
+    return tomllib.loads((paths.DATA / "sources.toml").read_text())
+
+
+def entry(name):
+    """One entry; an unknown name is an error with the nearest one."""
+    return registry()[choose(name, registry(), "source")]
+
+
+def where(name):
+    """(path inside a mirror or None, path in this repository) of a source's file."""
+    e = entry(name)
+    if "file" in e:
+        return None, paths.ROOT / e["file"]
+    inside = Path("github" if "github" in e else "huggingface", e.get("github") or e["huggingface"], e["path"])
+    return inside, paths.EXTERNAL / inside
+
+
+def sha256(path):
+    """sha256 (hex) of a file."""
+    with open(path, "rb") as f:
+        return hashlib.file_digest(f, "sha256").hexdigest()
+
+
+def fetch(name, mirror=None):
+    """Put a source's file into data/external/, verified; return 'bundled', 'present' or 'fetched'."""
+    e, (inside, path) = entry(name), where(name)
+    if inside is None:
+        check(name)
+        return "bundled"
+    if path.is_file():
+        check(name)
+        return "present"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(path.name + f".part{os.getpid()}")
+    try:
+        if mirror:
+            shutil.copyfile(Path(mirror) / inside, part)
+        elif "github" in e:
+            url = f"https://raw.githubusercontent.com/{e['github']}/{e['revision']}/{e['path']}"
+            with urllib.request.urlopen(url, timeout=60) as reply, open(part, "wb") as f:
+                shutil.copyfileobj(reply, f)
+        else:
+            _from_hub(e, part)
+        _verify(name, part)
+        part.replace(path)
+    except (OSError, urllib.error.URLError) as err:
+        way = (f"{mirror} has no {inside}" if mirror else "without a network, give a folder that holds it: "
+               f"MIRROR=DIR with DIR/{inside}, or put the file at {paths.rel(path)}")
+        raise SourceError(f"source {name!r} can't be had ({err}); {way}") from err
+    finally:
+        part.unlink(missing_ok=True)
+    return "fetched"
+
+
+def _from_hub(e, part):
+    import datasets
+
+    try:
+        rows = datasets.load_dataset(e["huggingface"], split=e["split"], revision=e.get("revision"))
+    except Exception as err:  # the hub's client raises many kinds; all mean that it can't be had
+        raise OSError(f"the Hugging Face hub says: {str(err).splitlines()[0] if str(err) else type(err).__name__}") from err
+    rows.to_json(str(part), lines=True, force_ascii=False)
+
+
+def _verify(name, path):
+    e = entry(name)
+    if "sha256" in e and (found := sha256(path)) != e["sha256"]:
+        raise SourceError(f"{paths.rel(where(name)[1])} (source {name!r}): sha256 is {found[:12]}..., expected "
+                          f"{e['sha256'][:12]}...; delete the file and run `make data` again, or see data/sources.toml")
+    _frame.cache_clear()
+    frame = _parse(name, path)
+    missing = [c for c in e.get("columns", []) if c not in frame.columns]
+    if missing:
+        raise SourceError(f"{paths.rel(where(name)[1])} (source {name!r}): no column {', '.join(map(repr, missing))}; "
+                          f"it has {', '.join(map(repr, list(frame.columns)[:12]))}")
+    if "rows" in e and len(frame) != e["rows"]:
+        raise SourceError(f"{paths.rel(where(name)[1])} (source {name!r}): {len(frame)} rows, expected {e['rows']}; "
+                          "the file is cut short or another version: delete it and run `make data` again")
+    for column, totals in e.get("totals", {}).items():
+        found = frame[column].value_counts().to_dict()
+        if found != totals:
+            rows = [f"{k}: {found.get(k, 0)} (expected {totals.get(k, 0)})"
+                    for k in sorted(found.keys() | totals.keys()) if found.get(k, 0) != totals.get(k, 0)]
+            raise SourceError(f"{paths.rel(where(name)[1])} (source {name!r}): rows that differ by {column}: "
+                              + "; ".join(rows))
+    return frame
+
+
+def check(name):
+    """Verify a source's file where it lies: hash, columns, rows, totals. Raises SourceError naming what differs."""
+    path = where(name)[1]
+    if not path.is_file():
+        flag = "" if where(name)[0] is None else "; fetch it with `make data PROFILE=public` (MIRROR=DIR without a network)"
+        raise SourceError(f"{paths.rel(path)} (source {name!r}) is missing{flag}")
+    return _verify(name, path)
+
+
+def _objects(text):
+    """Objects of JSON written one after another, pretty-printed or not."""
+    decode, at, found = json.JSONDecoder().raw_decode, 0, []
+    while at < len(text):
+        if text[at].isspace():
+            at += 1
+            continue
+        value, at = decode(text, at)
+        found.append(value)
+    return found
+
+
+def _parse(name, path):
+    import pandas as pd
+
+    e, kind = entry(name), path.suffix if path.suffix[:5] != ".part" else path.suffixes[-2]
+    kind = e.get("format", kind.lstrip("."))
+    try:
+        if kind == "xlsx":
+            return pd.read_excel(path, dtype=str, keep_default_na=False)
+        text = path.read_text(encoding="utf-8-sig")
+        if kind == "csv":
+            import io
+            return pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False, skiprows=e.get("skip_rows"))
+        if kind == "jsonl":
+            return pd.DataFrame([json.loads(line) for line in text.splitlines() if line.strip()])
+        if kind == "objects":
+            return pd.DataFrame(_objects(text))
+        value = json.loads(text)
+        return pd.DataFrame(value) if isinstance(value, list) else pd.DataFrame({"key": list(value), "value": list(value.values())})
+    except UnicodeDecodeError as err:
+        raise SourceError(f"{paths.rel(path)} (source {name!r}) is not UTF-8 (byte {err.start}); save it as UTF-8") from err
+    except (ValueError, KeyError) as err:
+        raise SourceError(f"{paths.rel(path)} (source {name!r}) can't be read as {kind}: {err}") from err
+
+
+@functools.lru_cache(maxsize=8)
+def _frame(name):
+    return check(name)
+
+
+def load(name):
+    """A source as a frame of its own, verified: sample data as written, external data as released."""
+    return _frame(name).copy()
+
+
+def used_by(profile):
+    """Names of the sources of a profile."""
+    return [n for n, e in registry().items() if profile in e["profiles"]]
