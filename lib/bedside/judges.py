@@ -116,7 +116,7 @@ class Lexical:
         import numpy as np
 
         answer, news = self.tfidf.transform(frame["answer"]), self.tfidf.transform(frame["correction"])
-        news = news.multiply(self.tfidf.transform(frame["question"]) == 0).tocsr()
+        news = (news - news.multiply(self.tfidf.transform(frame["question"]) != 0)).tocsr()
         norm = np.sqrt(np.asarray(news.multiply(news).sum(1))).ravel()
         return np.asarray(answer.multiply(news).sum(1)).ravel() / np.where(norm > 0, norm, 1)
 

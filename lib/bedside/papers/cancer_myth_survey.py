@@ -79,12 +79,12 @@ def source_tests(ratings, run):
 
 def label_counts(ratings):
     """Paragraphs that carry each harmful label from at least one physician: row (source), column (label), value, n."""
+    import pandas as pd
+
     parts = ratings[ratings["part"] > 0].explode("labels")
     n = parts.groupby("source")[["question", "part"]].apply(lambda g: len(g.drop_duplicates()))
     hit = parts.drop_duplicates(["question", "source", "part", "labels"]).groupby(["source", "labels"]).size()
-    import pandas as pd
-
-    return pd.DataFrame([(s, l, int(hit.get((s, l), 0)), int(n[s])) for s in RATED.values() for l in LABELS],
+    return pd.DataFrame([(s, l, int(hit.get((s, l), 0)), int(n.get(s, 0))) for s in RATED.values() for l in LABELS],
                         columns=["row", "column", "value", "n"])
 
 

@@ -1,0 +1,116 @@
+"""A real HTTP endpoint on the loopback interface, scripted by each test, and a copy of the repository to run in."""
+
+import json
+import shutil
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from bedside import models, paths, store
+
+
+def completion(text="fine", finish="stop", **message):
+    """The body of a chat completion."""
+    return {"id": "x", "object": "chat.completion", "model": "served-2026-01-01", "created": 1,
+            "choices": [{"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": text, **message}}],
+            "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}}
+
+
+class Endpoint(ThreadingHTTPServer):
+    """Answers POSTs by `script(n, body)`: a dict (200), (status, headers, bytes or dict), 'cut' or 'hang'."""
+
+    daemon_threads = True
+    request_queue_size = 512
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.script, self.bodies, self.headers, self.lock = (lambda n, body: completion()), [], [], threading.Lock()
+        self.release = threading.Event()
+        threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.server_address[1]}/v1"
+
+    def handle_error(self, request, client_address):
+        pass        # clients of these tests hang up
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def do_POST(self):
+        server = self.server
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        with server.lock:
+            server.bodies.append(body)
+            server.headers.append(dict(self.headers))
+            n = len(server.bodies)
+        action = server.script(n, body)
+        if action == "hang":
+            server.release.wait(20)
+            self.close_connection = True
+            return
+        status, headers, payload = (200, {}, action) if isinstance(action, (dict, str)) else action
+        cut = payload == "cut"
+        data = b'{"id": "x", "choi' if cut else payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(data) + (1000 if cut else 0)))
+        self.end_headers()
+        self.wfile.write(data)
+        if cut:
+            self.wfile.flush()
+            self.close_connection = True
+
+
+@pytest.fixture
+def endpoint():
+    server = Endpoint()
+    yield server
+    server.release.set()
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def served(endpoint, monkeypatch):
+    """Name of a registry model behind `endpoint`."""
+    entry = {"provider": "test", "base_url": endpoint.url, "model": "asked-2026-01-01", "max_concurrency": 4, "timeout_s": 5}
+    monkeypatch.setitem(models.registry(), "served", entry)
+    return "served"
+
+
+@pytest.fixture
+def recordings(tmp_path):
+    return store.Recordings(tmp_path / "recordings")
+
+
+def ask_for(name, *items, **settings):
+    """Requests, one for each item."""
+    return [models.Request(i, name, [{"role": "user", "content": f"question {i}"}], {"max_tokens": 20, "temperature": 0, **settings})
+            for i in items]
+
+
+@pytest.fixture
+def root(tmp_path):
+    """A copy of what a run reads, to be named by BEDSIDE_ROOT."""
+    top = tmp_path / "root"
+    for name in ("data", "notebooks", "lib"):
+        shutil.copytree(paths.ROOT / name, top / name, ignore=shutil.ignore_patterns("external", "__pycache__", "*.egg-info"))
+    return top
+
+
+def until(condition, seconds=10):
+    """Wait for a condition; an error if it doesn't come true."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)

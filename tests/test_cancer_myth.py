@@ -1,0 +1,141 @@
+"""Cancer-Myth: metrics by hand, the survey's reading on a small export of the same shape, the sample data's balance."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bedside import sources, stats
+from bedside.papers import cancer_myth as cm
+from bedside.papers import cancer_myth_survey as survey
+from bedside.report import Run
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+    return Run("cancer_myth", "03_evaluation", profile="sample")
+
+
+def graded(**values):
+    rows = [(f"q{k}", model, "unparsed" if v is None else "graded", v, "A" if k < 2 else "B")
+            for model, grades in values.items() for k, v in enumerate(grades)]
+    return pd.DataFrame(rows, columns=["item", "model", "status", "value", "category"])
+
+
+def test_pcs_and_pcr_by_hand(run):
+    # grades 1, 1, 0, -1 and one unscored: PCS (1 + 1 + 0 - 1) / 4 = 0.25, PCR 2 / 4 = 50%;
+    # if the unscored one were -1 or 1: PCS 0 / 5 to 2 / 5, PCR 2 / 5 to 3 / 5
+    s = cm.scores(graded(m=[1, 1, 0, -1, None]), run).set_index("metric")
+    assert s.loc["PCS", ["value", "n", "unscored", "least", "most"]].tolist() == [0.25, 4, 1, 0.0, 0.4]
+    assert s.loc["PCR", ["value", "n", "unscored", "least", "most"]].tolist() == [50.0, 4, 1, 40.0, 60.0]
+    assert s.loc["PCR", "low"] == pytest.approx(100 * stats.wilson(2, 4).low) and s.loc["PCS", "low"] < 0.25 < s.loc["PCS", "high"]
+
+
+def test_a_model_without_a_verdict_does_not_vanish(run):
+    s = cm.scores(graded(m=[None, None], k=[1, 0]), run)
+    lost = s[s["model"] == "m"]
+    assert lost["value"].isna().all() and lost["n"].tolist() == [0, 0] and lost["unscored"].tolist() == [2, 2]
+
+
+def test_scores_by_category(run):
+    s = cm.scores(graded(m=[1, 1, 0, -1]), run, ["category"])
+    assert s[s["metric"] == "PCS"].set_index("category")["value"].to_dict() == {"A": 1.0, "B": -0.5}
+
+
+def test_compare_uses_shared_questions_only(run):
+    # on q0..q3 (q4 has no verdict for b): a is right on q0, q1, q2, b on q3: discordant 3 and 1: p = 2 * 5/16 = 0.625
+    pairs = cm.compare(graded(a=[1, 1, 1, 0, 1], b=[0, 0, 0, 1, None]), run)
+    assert pairs["n"].tolist() == [4] and pairs["mcnemar"].tolist() == [0.625] and pairs["difference"].tolist() == [50.0]
+    assert pairs["mcnemar_holm"].tolist() == [0.625]
+    assert cm.compare(graded(a=[1, 0]), run).empty
+
+
+def test_possible_kappas_by_hand():
+    # 4 answers, 2 human 0s of which 1 is right; errors go to -1. With one human 1 and one human -1:
+    # po = 3/4; judge: -1 twice, 0 once, 1 once; pe = (1*2 + 2*1 + 1*1) / 16 = 5/16; kappa = (12 - 5) / (16 - 5)
+    assert cm.possible_kappas(4, 3, 2, 1)[1] == pytest.approx(7 / 11)
+
+
+def test_possible_p_of_printed_rates(run):
+    # 27.2% and 19.8% of 585 are 159 and 116: at the least overlap all discordant, at the most 43 against 0
+    least, most, pooled = cm.possible_p(run, "Gemini-1.5-Pro", "Claude-3.5-Sonnet")
+    assert least == stats.mcnemar_counts(43, 0) and most == stats.mcnemar_counts(159, 116)
+    assert pooled == pytest.approx(0.003, abs=5e-4)
+    assert cm.possible_p(run, "Claude-3.5-Sonnet", "GPT-4o")[1] < 4e-3      # the printed p is out of reach
+
+
+def test_impossible_pairs(run, monkeypatch):
+    assert cm.impossible_pairs(run) == []
+    printed = run.published("v2 Main results")
+    wrong = printed.assign(value=np.where((printed["row"] == "GPT-5") & (printed["column"] == "PCS"), 0.5, printed["value"]))
+    monkeypatch.setattr(run, "published", lambda table: wrong)
+    assert cm.impossible_pairs(run) == ["GPT-5"]      # PCS 0.5 with PCR 42.1%: even no -1 at all gives 0.421
+
+
+class Survey:
+    """A run with a small export: two blocks, two paragraphs each, three physicians and a test row."""
+
+    profile, limit = "public", 0
+
+    def __init__(self):
+        columns = ["IPAddress", "RecipientLastName"] + [f"QID{100 * b + p + k}" for b in (0, 1) for p in (4, 9) for k in (0, 1, 2)]
+        columns += [f"QID{n}" for n in (98, 99, 100, 198, 199, 200)]
+        rows = {"Doctor 1": "4,,,3,Overly generic,,  5,,,N/A,,,  4,No,,2,Yes,", "Doctor 2": "5,,,1,,,  5,,,2,,,  5,,,3,,",
+                "Doctor 3": '4,,,3,"Overly generic;Factually incorrect",,  3,,,4,,,  3,,,1,,', "Test": ",,,,,,,,,,,,,,,,,"}
+        cells = [["1.2.3.4", who, *(c.strip().strip('"').replace(";", ",") for c in line.split(","))] for who, line in rows.items()]
+        self.export = pd.DataFrame(cells, columns=columns)
+
+    def load(self, name):
+        if name.endswith("blocks"):
+            return pd.DataFrame({"key": ["1"], "value": [["GPT-4-Turbo", "Edited human answer"]]})
+        return self.export
+
+    rng = staticmethod(lambda *name: np.random.default_rng(0))
+
+
+def test_survey_is_read_by_block_and_place():
+    ratings = survey.survey(Survey())
+    assert len(ratings) == 2 * 3 * 3 and set(ratings["rater"]) == {"Doctor 1", "Doctor 2", "Doctor 3"}
+    assert "1.2.3.4" not in ratings.to_string()
+    whole = ratings[ratings["part"] == 0].pivot(index="source", columns="rater", values="rating")
+    assert whole.loc["GPT-4-Turbo"].tolist() == [4, 5, 3] and whole.loc["Social workers"].tolist() == [2, 3, 1]
+    assert ratings[(ratings["part"] == 2) & (ratings["source"] == "Social workers")]["rating"].isna().sum() == 1
+
+
+def test_survey_metrics_by_hand():
+    ratings = survey.survey(Survey())
+    wide = survey.paragraphs(ratings)
+    # GPT-4-Turbo: 4 5 4 (MISD 1) and 3 1 3 (2); social workers: 5 5 3 (2), the other has an N/A and is left out
+    assert len(wide) == 3 and survey.misd(wide).tolist() == [1, 2, 2]
+    counts = survey.label_counts(ratings).set_index(["row", "column"])["value"]
+    assert counts["GPT-4-Turbo", "Overly generic"] == 1        # two physicians, one paragraph
+    assert counts["GPT-4-Turbo", "Factually incorrect"] == 1 and counts["Social workers"].sum() == 0
+
+
+# The sample data.
+
+def test_questions_are_six_in_each_category_with_sources():
+    frame = sources.load("cancer_myth_questions_sample")
+    assert frame["category"].value_counts().to_dict() == dict.fromkeys(cm.CATEGORIES, 6) and frame["item"].is_unique
+    for name in ("cancer_myth_questions_sample", "cancer_myth_nfp_sample"):
+        assert all(s["organisation"] and s["title"] for s in sources.load(name)["source"])
+    assert sources.load("cancer_myth_nfp_sample")["near"].value_counts().to_dict() == dict.fromkeys(cm.CATEGORIES, 3)
+
+
+def test_labelled_answers_are_balanced_in_grade_length_and_tone():
+    frame = sources.load("cancer_myth_labelled")
+    assert frame["label"].value_counts().to_dict() == {-1: 40, 0: 40, 1: 40} and frame["answer_id"].is_unique
+    assert (frame.groupby("item")["label"].apply(sorted).map(tuple) == (-1, 0, 1)).all()
+    words = frame["answer"].str.split().str.len()
+    assert np.ptp(words.groupby(frame["label"]).mean()) < 1 and words.between(70, 100).all()
+    assert (words.groupby(frame["item"]).agg(np.ptp) <= 8).all()
+    assert pd.crosstab(frame["label"], frame["tone"]).to_numpy().min() >= 12
+
+
+def test_stock_phrases_do_not_give_the_grade_away():
+    frame = sources.load("cancer_myth_labelled")
+    for phrase in ("actually", "misconception", "not necessarily", "however", "sorry"):
+        share = frame["answer"].str.contains(rf"\b{phrase}\b", flags=re.I).groupby(frame["label"]).mean()
+        assert np.ptp(share) <= 0.15, phrase
