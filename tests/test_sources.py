@@ -93,6 +93,20 @@ def test_a_file_changed_after_the_fetch_is_noticed(place):
         sources.load("set")
 
 
+def test_rows_that_were_never_seen_are_reported(place, tmp_path, monkeypatch, capsys):
+    mirror, entry, write = place
+    monkeypatch.setattr(paths, "ROOT", tmp_path)
+    entry["seen"] = "seen.txt"
+    sources.fetch("set", mirror)
+    (tmp_path / "seen.txt").write_text("\n".join(sources.row_digests("set", sources.load("set"))))
+    assert sources.differing("set") == []
+    write([ROWS[0], {**ROWS[1], "question": "another"}, {**ROWS[2], "QID": 99}])       # another QID is no other row
+    sources.where("set")[1].unlink()
+    sources._frame.cache_clear()
+    sources.fetch("set", mirror)
+    assert sources.differing("set") == ["1"]
+
+
 def test_objects_one_after_another(place, tmp_path):
     # pretty-printed JSON objects without commas between them, as the collected myths are released
     mirror, entry, write = place

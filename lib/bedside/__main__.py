@@ -95,6 +95,9 @@ def data(profile, mirror):
     for name in sources.used_by(profile):
         try:
             print(f"{sources.fetch(name, mirror):8} {name}")
+            if rows := sources.differing(name):
+                print(f"         {len(rows)} rows differ from the copy that the recordings were made from: "
+                      f"{', '.join(rows[:20])}{', ...' if len(rows) > 20 else ''}")
         except sources.SourceError as e:
             failed.append(str(e))
     if failed:

@@ -4,11 +4,10 @@ A verdict is `graded` with a value, or `unparsed`, `refused` or `error` with the
 `agreement` measures a judge on labelled answers; its result is the judge's trust card.
 """
 
-import json
 import re
 from dataclasses import dataclass
 
-from . import BedsideError, choose, models, paths, prompts
+from . import BedsideError, choose, models, prompts
 
 LEXICAL = "lexical"
 REFUSALS = re.compile(r"\s*(i('m| am) (sorry|unable|not able)|i (can('|no)t|won't|must decline)|as an ai)", re.I)
@@ -171,7 +170,8 @@ def agreement(labels, verdicts, values, rng, positive=1):
     n, out = len(a), len(labels) - len(a)
     _, counts = np.unique(labels, return_counts=True)
     card = {"n": len(labels), "unscored": int(out), "guesser_exact": float(counts.max() / len(labels)),
-            "guesser_binary": float(max((labels == positive).mean(), (labels != positive).mean())), "guesser_kappa": 0.0}
+            "guesser_binary": float(max((labels == positive).mean(), (labels != positive).mean())), "guesser_kappa": 0.0,
+            "values": list(values), "confusion": [[int(((a == x) & (b == y)).sum()) for y in values] for x in values]}
     if n == 0:
         return card
     for name, same in (("exact", a == b), ("binary", (a == positive) == (b == positive))):
@@ -181,23 +181,7 @@ def agreement(labels, verdicts, values, rng, positive=1):
     card["kappa_quadratic"] = stats.kappa(a, b, values, weights="quadratic", rng=rng)._asdict()
     sensitivity, specificity = stats.sens_spec(a == positive, b == positive)
     card["sensitivity"], card["specificity"] = sensitivity._asdict(), specificity._asdict()
-    card["confusion"] = [[int(((a == x) & (b == y)).sum()) for y in values] for x in values]
-    card["values"] = list(values)
     return card
-
-
-def card_path(profile, paper, judge):
-    """Where a judge's trust card lies."""
-    return paths.FIGURES / profile / paper / f"trust_{judge}.json"
-
-
-def card(profile, paper, judge):
-    """A judge's trust card; a judge that was never measured is an error."""
-    path = card_path(profile, paper, judge)
-    if not path.is_file():
-        raise BedsideError(f"judge {judge!r} has no trust card ({paths.rel(path)}): run the notebook on the judges' "
-                           f"agreement first with JUDGE={judge}")
-    return json.loads(path.read_text())
 
 
 def describe(card):

@@ -113,7 +113,7 @@ def serve(port, model):
     p.model_alias = {Path(MEMBER).stem}
     p.hostnames, p.port = ["127.0.0.1"], int(port)
     p.n_parallel, p.n_ctx = SLOTS, SLOTS * CONTEXT
-    p.kv_unified = False
+    p.kv_unified, p.cache_ram_mib = False, 0     # no copies of prompts beyond the slots: they cost more than they save
     return xllamacpp.Server(p)
 
 

@@ -235,6 +235,7 @@ async def _call(missing, recordings, mode, meter):
     for n in names:         # fail before the first call is paid for
         api_key(n)
         recordings.check_writable(n)
+    recordings.refresh()
     async with contextlib.AsyncExitStack() as stack:
         clients = {n: await _client(stack, n) for n in names}
         try:
@@ -254,7 +255,7 @@ async def _work(queue, client, recordings, mode, meter, replies):
     """Take requests from a shared queue until it is empty."""
     for request in queue:
         if mode == "record":        # another process may have recorded it meanwhile
-            recordings.refresh()
+            recordings.refresh(new_files=False)
             if record := recordings.get(request.key):
                 replies[request.key] = reply = _reply(request, record, True)
                 meter.recorded += 1

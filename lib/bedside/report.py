@@ -120,7 +120,7 @@ class Run:
     def write_card(self, judge, card, labelled_by):
         """Write a judge's trust card, which judged tables and figures show."""
         card = {"judge": judge, "labelled_by": labelled_by, **card}
-        path = self.folder / judges.card_path(self.profile, self.paper, judge).name
+        path = self.folder / f"trust_{judge}.json"
         path.write_text(json.dumps(_rounded(card), indent=1) + "\n")
         self._outputs[path.name] = {"file": path.name, "kind": "card", "title": f"Trust card of {judge}"}
         self._judges[judge] = _rounded(card)
@@ -129,7 +129,7 @@ class Run:
     def card(self, judge=None):
         """The trust card of the run's judge; an error if it was never measured."""
         judge = judge or self.judge
-        path = self.folder / judges.card_path(self.profile, self.paper, judge).name
+        path = self.folder / f"trust_{judge}.json"
         if not path.is_file():
             raise BedsideError(f"judge {judge!r} has no trust card ({path.name}): run the notebook that measures the "
                                f"judges with JUDGE={judge} first")

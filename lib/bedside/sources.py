@@ -112,6 +112,23 @@ def _verify(name, path):
     return frame
 
 
+def row_digests(name, frame):
+    """A short digest of each row of a source (its listed columns but QID, which the hub may number otherwise)."""
+    columns = [c for c in entry(name)["columns"] if c != "QID"]
+    return [hashlib.sha256(json.dumps(row, ensure_ascii=True).encode()).hexdigest()[:16]
+            for row in frame[columns].astype(str).values.tolist()]
+
+
+def differing(name):
+    """For a source without a known upstream hash: the rows that are not the ones this project has seen (`seen`)."""
+    e = entry(name)
+    if "seen" not in e:
+        return []
+    known = set((paths.ROOT / e["seen"]).read_text().split())
+    frame = load(name)
+    return [str(label) for label, d in zip(frame.get("QID", frame.index), row_digests(name, frame)) if d not in known]
+
+
 def check(name):
     """Verify a source's file where it lies: hash, columns, rows, totals. Raises SourceError naming what differs."""
     path = where(name)[1]

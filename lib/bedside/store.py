@@ -54,8 +54,12 @@ class Recordings:
         self._files = {}         # path -> [descriptor, bytes indexed]
         self._where = {}         # key -> (descriptor, offset, length, path)
         self._pending = {}       # path -> lines not yet on disk
-        self._lock = None
+        self._loop = self._lock = None
         self.refresh()
+
+    def __del__(self):
+        for fd, _ in self._files.values():
+            os.close(fd)
 
     def __len__(self):
         return len(self._where)
@@ -63,13 +67,13 @@ class Recordings:
     def __contains__(self, k):
         return k in self._where
 
-    def refresh(self):
+    def refresh(self, new_files=True):
         """Index what was appended since the last look, by this process or another."""
         try:
-            for path in sorted(self.reads.rglob("*.jsonl")):
+            for path in sorted(self.reads.rglob("*.jsonl")) if new_files else []:
                 if path not in self._files:
                     self._files[path] = [os.open(path, os.O_RDONLY), 0]
-                fd, done = self._files[path]
+            for path, (fd, done) in self._files.items():
                 if (size := os.fstat(fd).st_size) > done:
                     self._index(path, fd, done, size)
         except OSError as e:
@@ -135,7 +139,8 @@ class Recordings:
         path = self.folder / f"{name}.jsonl"
         line = json.dumps(record, separators=(",", ":")).encode() + b"\n"
         assert line.startswith(START)
-        self._lock = self._lock or asyncio.Lock()
+        if self._loop is not asyncio.get_running_loop():
+            self._loop, self._lock = asyncio.get_running_loop(), asyncio.Lock()
         self._pending.setdefault(path, []).append(line)
         await asyncio.shield(self._flush(path))   # a cancelled caller must not take the reply with it
 

@@ -303,7 +303,7 @@ def impossible_pairs(run):
 def confusion_table(cards):
     """The judges' confusion matrices as table rows: label and grade against counts."""
     return table_rows((f"{name}: label {x}", f"graded {y}", "run", card["confusion"][i][j], sum(card["confusion"][i]))
-                 for name, card in cards.items() if "confusion" in card
+                 for name, card in cards.items()
                  for i, x in enumerate(GRADES) for j, y in enumerate(GRADES))
 
 

@@ -1,0 +1,157 @@
+"""What this machine takes for calls, replay, statistics and `make all`: `make bench`. Figures, no verdicts."""
+
+import asyncio
+import os
+import platform
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+SERVER = """
+import asyncio, json, sys
+from aiohttp import web
+DATA = json.dumps({"model": "m", "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant",
+    "content": "a reply of some forty words " * 7}}], "usage": {"prompt_tokens": 90, "completion_tokens": 50}}).encode()
+async def answer(request):
+    await request.read()
+    await asyncio.sleep(0.05)
+    return web.Response(body=DATA, content_type="application/json")
+async def main():
+    app = web.Application()
+    app.router.add_post("/v1/chat/completions", answer)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0, backlog=512)
+    await site.start()
+    print(site._server.sockets[0].getsockname()[1], flush=True)
+    await asyncio.Event().wait()
+asyncio.run(main())
+"""
+
+
+def show(what, seconds, more=""):
+    print(f"{what:58} {statistics.median(seconds):7.2f} s   {min(seconds):.2f} to {max(seconds):.2f}, n = {len(seconds)}{more}",
+          flush=True)
+
+
+def timed(function, times=3):
+    taken = []
+    for _ in range(times):
+        start = time.perf_counter()
+        function()
+        taken.append(time.perf_counter() - start)
+    return taken
+
+
+def requests(count):
+    from bedside import models
+
+    text = "I was told last week that I have an early cancer and I would like to know what to plan for. " * 3
+    return [models.Request(f"q{i}", "bench", [{"role": "user", "content": f"{i} {text}"}], {"max_tokens": 96, "temperature": 0})
+            for i in range(count)]
+
+
+def calls():
+    from bedside import models, store
+
+    process = subprocess.Popen([sys.executable, "-c", SERVER], stdout=subprocess.PIPE, text=True)
+    try:
+        models.registry()["bench"] = {"provider": "bench", "model": "m", "max_concurrency": 100,
+                                      "base_url": f"http://127.0.0.1:{process.stdout.readline().strip()}/v1"}
+        asked = requests(2000)
+
+        def once():
+            with tempfile.TemporaryDirectory(dir=".") as folder:
+                asyncio.run(models.ask(asked, store.Recordings(folder), mode="record", progress=False))
+        once()      # the first one imports the client
+        show("2,000 calls of 50 ms, 100 at a time, every reply on disk", timed(once))
+    finally:
+        process.terminate()
+
+
+REPLAY = """
+import asyncio, resource, sys, time
+sys.path.insert(0, {tests!r})
+from bench import requests
+from bedside import models, store
+models.registry()["bench"] = {{"provider": "bench", "model": "m"}}
+asked = requests(100_000)
+start = time.perf_counter()
+replies = asyncio.run(models.ask(asked, store.Recordings({folder!r})))
+print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+assert len(replies) == 100_000 and replies[-1].text
+"""
+
+
+def replay():
+    import json
+
+    from bedside import models, store
+
+    models.registry()["bench"] = {"provider": "bench", "model": "m"}
+    with tempfile.TemporaryDirectory() as folder:
+        with open(Path(folder, "bench.jsonl"), "w") as f:
+            for r in requests(100_000):
+                f.write(json.dumps({"key": r.key, "item": r.item, "text": "a reply of some forty words " * 7, "finish": "stop",
+                                    "refusal": "", "returned_model": "m", "prompt_tokens": 90, "completion_tokens": 50,
+                                    "fields": store.shown(r.fields)}, separators=(",", ":")) + "\n")
+        taken, memory = [], []
+        for _ in range(3):
+            out = subprocess.run([sys.executable, "-c", REPLAY.format(tests=str(Path(__file__).parent), folder=folder)],
+                                 capture_output=True, text=True, check=True).stdout.split()
+            taken.append(float(out[0]))
+            memory.append(int(out[1]) / (1024 if platform.system() == "Linux" else 1024**2))
+        show("100,000 recorded replies found (keys, lookup, parsing)", taken, f"; {max(memory):.0f} MiB with the requests")
+
+
+def bootstrap():
+    import numpy as np
+
+    from bedside import stats
+
+    grades = np.random.default_rng(0).integers(-1, 2, (585, 8)).astype(float)
+    stats.bootstrap(grades, np.random.default_rng(0))
+    show("bootstrap: 10,000 resamples of 585 items, 8 models", timed(lambda: stats.bootstrap(grades, np.random.default_rng(0)), 5))
+
+
+def builds():
+    import json
+
+    count = len(list(Path("notebooks").glob("*/[0-9]*.ipynb")))
+    with tempfile.TemporaryDirectory() as folder:
+        empty = Path(folder, "empty.ipynb")
+        cell = {"cell_type": "code", "id": "a", "metadata": {"tags": ["parameters"]}, "outputs": [], "execution_count": None,
+                "source": "import pandas\nimport matplotlib.pyplot"}
+        empty.write_text(json.dumps({"cells": [cell], "metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3",
+                                     "language": "python"}}, "nbformat": 4, "nbformat_minor": 5}))
+        papermill = [str(Path(sys.executable).with_name("papermill")), "--no-progress-bar", str(empty), str(Path(folder, "out.ipynb"))]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "check": True,
+                 "env": {k: v for k, v in os.environ.items() if not k.startswith("MAKE")}}
+
+        def empties():
+            for _ in range(count):
+                subprocess.run(papermill, **quiet)
+
+        def build():
+            subprocess.run(["make", "clean"], **quiet)
+            subprocess.run(["make", "all"], **quiet)
+        pairs = [(timed(build, 1)[0], timed(empties, 1)[0]) for _ in range(4)][1:]
+        show(f"make all, sample, {count} notebooks, everything replayed", [a for a, _ in pairs])
+        show(f"papermill on {count} empty notebooks", [b for _, b in pairs],
+             "; ratio " + ", ".join(f"{a / b:.2f}" for a, b in pairs))
+        show("make all again, nothing changed", timed(lambda: subprocess.run(["make", "all"], **quiet)))
+
+
+if __name__ == "__main__":
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    print(f"{platform.platform()}, {platform.machine()}, {os.cpu_count()} cores, {memory:.0f} GiB, Python {platform.python_version()}")
+    print("median, range of the repetitions")
+    for part in (calls, replay, bootstrap, builds):
+        part()
+    print(f"this process used at most {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB")
