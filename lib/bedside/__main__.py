@@ -51,6 +51,8 @@ def check(given, write=None):
 
 def run(name, given):
     """Execute a notebook by papermill with {parameter: value}; a failing cell is shown and ends the program."""
+    # jsonschema builds a grammar for internationalised addresses when imported, a fifth of a run's time; it does without
+    sys.modules.setdefault("rfc3987_syntax", None)
     import papermill
     from papermill.exceptions import PapermillExecutionError
     from traitlets.config import Config

@@ -53,15 +53,14 @@ def _title(name):
 
 def _outputs(entry, folder):
     """An entry's figures and tables, each with its numbers in people's layout and its picture."""
-    import pandas as pd
-
     for o in entry["outputs"]:
         if o["file"].endswith(".csv"):
             path = folder / entry["paper"] / o["file"]
-            frame = pd.read_csv(path, dtype={"row": str, "column": str}, keep_default_na=False,
-                                na_values={c: [""] for c in report.COLUMNS[3:]})
+            with open(path, newline="", encoding="utf-8") as f:
+                rows = [{k: (float(v) if v else None) if k in report.COLUMNS[3:] else v for k, v in r.items()}
+                        for r in csv.DictReader(f)]
             svg = path.with_suffix(".svg")
-            yield {**o, "name": path.stem, "lines": report.layout(frame, o["digits"]), "paper": entry["paper"],
+            yield {**o, "name": path.stem, "lines": report.layout(rows, o["digits"]), "paper": entry["paper"],
                    "svg": base64.b64encode(svg.read_bytes()).decode() if o["kind"] == "figure" else ""}
 
 

@@ -153,7 +153,7 @@ class Run:
             caption = f"{caption} ({judges.describe(self.card())})".strip()
         text = [",".join(COLUMNS)] + [",".join(_cell(v) for v in row) for row in frame.itertuples(index=False)]
         (self.folder / f"{name}.csv").write_text("\n".join(text) + "\n", encoding="utf-8")
-        people = layout(frame, digits)
+        people = layout(frame.to_dict("records"), digits)
         (self.folder / f"{name}.md").write_text(markdown(people, title, caption), encoding="utf-8")
         (self.folder / f"{name}.tex").write_text(latex(people, title, caption), encoding="utf-8")
         for suffix in ("csv", "md", "tex"):
@@ -230,20 +230,24 @@ def number(value, digits):
     return "" if value is None or value != value else f"{value:.{digits}f}"
 
 
-def layout(frame, digits):
-    """A long table for people: one line for each row and column, the sources side by side, intervals in brackets."""
-    used = [s for s in SOURCES if s in set(frame["source"])]
+def layout(rows, digits):
+    """A long table for people: one line for each row and column, the sources side by side, intervals in brackets.
+
+    rows: dicts with the keys of COLUMNS; None or NaN where there is no number.
+    """
+    used = [s for s in SOURCES if any(r["source"] == s for r in rows)]
     lines = [["", "", *(SOURCES[s] for s in used), "n", "unscored"]]
-    for (row, column), cells in frame.groupby(["row", "column"], sort=False):
-        by = {c.source: c for c in cells.itertuples()}
+    cells = {}
+    for r in rows:
+        cells.setdefault((r["row"], r["column"]), {})[r["source"]] = r
+    for (row, column), by in cells.items():
         line = [str(row), str(column)]
         for s in used:
-            c = by.get(s)
-            line.append("" if c is None else number(c.value, digits) + (
-                f" [{number(c.low, digits)}, {number(c.high, digits)}]" if c.low == c.low else ""))
+            r = by.get(s)
+            line.append("" if r is None else number(r["value"], digits) + (
+                f" [{number(r['low'], digits)}, {number(r['high'], digits)}]" if number(r["low"], 0) else ""))
         for what in ("n", "unscored"):
-            seen = [number(getattr(c, what), 0) for s, c in by.items() if getattr(c, what) == getattr(c, what)]
-            line.append(" / ".join(dict.fromkeys(seen)))
+            line.append(" / ".join(dict.fromkeys(t for s in used if s in by and (t := number(by[s][what], 0)))))
         lines.append(line)
     keep = [i for i in range(len(lines[0])) if i < 1 or any(line[i] for line in lines[1:])]
     return [[line[i] for i in keep] for line in lines]
