@@ -82,9 +82,10 @@ from bench import requests
 from bedside import models, store
 models.registry()["bench"] = {{"provider": "bench", "model": "m"}}
 asked = requests(100_000)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 start = time.perf_counter()
 replies = asyncio.run(models.ask(asked, store.Recordings({folder!r})))
-print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, before)
 assert len(replies) == 100_000 and replies[-1].text
 """
 
@@ -106,8 +107,10 @@ def replay():
             out = subprocess.run([sys.executable, "-c", REPLAY.format(tests=str(Path(__file__).parent), folder=folder)],
                                  capture_output=True, text=True, check=True).stdout.split()
             taken.append(float(out[0]))
-            memory.append(int(out[1]) / (1024 if platform.system() == "Linux" else 1024**2))
-        show("100,000 recorded replies found (keys, lookup, parsing)", taken, f"; {max(memory):.0f} MiB with the requests")
+            unit = 1024 if platform.system() == "Linux" else 1024**2
+            memory.append(int(out[1]) / unit)
+            before = int(out[2]) / unit
+        show("100,000 recorded replies found (keys, lookup, parsing)", taken, f"; {max(memory):.0f} MiB in all, {before:.0f} of it the requests")
 
 
 def bootstrap():

@@ -9,9 +9,9 @@ class BedsideError(Exception):
 
 def choose(name, valid, what):
     """Return `name` if it is one of `valid`, else raise BedsideError with the list and the nearest match."""
-    valid = list(valid)
     if name in valid:
         return name
+    valid = list(valid)
     near = difflib.get_close_matches(str(name), valid, n=1, cutoff=0.4)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     raise BedsideError(f"unknown {what} {name!r}{hint} Valid: {', '.join(valid)}")

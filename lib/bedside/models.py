@@ -140,8 +140,7 @@ async def ask(requests, recordings, *, mode="replay", budget_usd=None, plan=None
     choose(mode, MODES, "MODE")
     requests = list(requests)
     recordings.refresh()
-    known = {} if mode == "fresh" else {r.key: recordings.get(r.key) for r in requests if r.key in recordings}
-    replies = {r.key: _reply(r, known[r.key], True) for r in requests if known.get(r.key)}
+    replies = {} if mode == "fresh" else {r.key: _reply(r, record, True) for r in requests if (record := recordings.get(r.key))}
     missing = list({r.key: r for r in requests if r.key not in replies}.values())
     if missing and mode == "replay":
         r = missing[0]
@@ -155,7 +154,7 @@ async def ask(requests, recordings, *, mode="replay", budget_usd=None, plan=None
     elif missing:
         with _Meter(requests, missing, budget_usd, label, progress) as meter:
             replies |= await _call(missing, recordings, mode, meter)
-    return [replace(replies[r.key], item=r.item) for r in requests]
+    return [reply if (reply := replies[r.key]).item == r.item else replace(reply, item=r.item) for r in requests]
 
 
 class _Meter:
@@ -195,13 +194,16 @@ class _Meter:
         self.taken += most
         return most
 
-    def done(self, reply, reserved):
-        price = 0.0 if reply.error else cost(reply.model, reply.prompt_tokens, reply.completion_tokens)
-        if price is not None:       # with tokens unknown, the reservation stands
-            self.taken += price - reserved if self.budget is not None else 0.0
+    def came(self, request, record, reserved):
+        """Put the real price in the reservation's place; with an unknown one the reservation stands."""
+        price = cost(request.model, record.get("prompt_tokens"), record.get("completion_tokens")) if record else 0.0
+        if price is not None:
+            self.taken += price - reserved
             self.spent += price
         self.unpriced += price is None
-        self.failed += bool(reply.error)
+        self.failed += not record
+
+    def done(self):
         self._show(refresh=False)
         self.bar.update()
 
@@ -243,7 +245,7 @@ async def _call(missing, recordings, mode, meter):
                 for n in names:
                     queue = iter([r for r in missing if r.model == n])
                     for _ in range(model(n).get("max_concurrency", 8)):
-                        tasks.create_task(_work(queue, clients[n], recordings, mode, meter, replies))
+                        tasks.create_task(_work(tasks, queue, clients[n], recordings, mode, meter, replies))
         except BaseExceptionGroup as group:
             raise group.exceptions[0] from None
         finally:
@@ -251,26 +253,31 @@ async def _call(missing, recordings, mode, meter):
     return replies
 
 
-async def _work(queue, client, recordings, mode, meter, replies):
-    """Take requests from a shared queue until it is empty."""
+async def _work(tasks, queue, client, recordings, mode, meter, replies):
+    """Take requests from a shared queue until it is empty; replies go to disk while the next call is under way."""
     for request in queue:
-        if mode == "record":        # another process may have recorded it meanwhile
-            recordings.refresh(new_files=False)
-            if record := recordings.get(request.key):
-                replies[request.key] = reply = _reply(request, record, True)
-                meter.recorded += 1
-                meter.bar.update()
-                continue
+        if mode == "record" and (record := recordings.get(request.key)):    # by another process meanwhile
+            replies[request.key] = _reply(request, record, True)
+            meter.recorded += 1
+            meter.done()
+            continue
         reserved = meter.take(request)
         try:
             record = _record(request, await _send(client, request))
         except ValueError as e:
-            reply = Reply(request.item, request.model, request.key, error=str(e))
+            meter.came(request, None, reserved)
+            replies[request.key] = Reply(request.item, request.model, request.key, error=str(e))
+            meter.done()
         else:
-            await recordings.append(request.model, record)
-            reply = _reply(request, record, False)
-        replies[request.key] = reply
-        meter.done(reply, reserved)
+            meter.came(request, record, reserved)
+            tasks.create_task(_keep(request, record, recordings, meter, replies))
+
+
+async def _keep(request, record, recordings, meter, replies):
+    """A reply counts only once it is on disk."""
+    await recordings.append(request.model, record)
+    replies[request.key] = _reply(request, record, False)
+    meter.done()
 
 
 async def _send(client, request):

@@ -15,7 +15,8 @@ ROLES = ("system", "user")
 
 def clean(text):
     """Replace lone surrogates, which no UTF-8 file or request can hold."""
-    return str(text).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    text = str(text)
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def fence(text):

@@ -15,6 +15,7 @@ from . import BedsideError
 from .paths import rel
 
 START = b'{"key":"'
+GROUP_S = 0.005      # replies that come within this time share one fsync
 
 
 class StoreError(BedsideError):
@@ -145,14 +146,19 @@ class Recordings:
         await asyncio.shield(self._flush(path))   # a cancelled caller must not take the reply with it
 
     async def _flush(self, path):
-        async with self._lock:      # whoever comes first writes for all that wait
-            if lines := self._pending.pop(path, None):
-                await asyncio.to_thread(self._write, path, lines)
+        async with self._lock:      # whoever comes first writes for all that come within GROUP_S
+            if path in self._pending:
+                await asyncio.sleep(GROUP_S)
+                await asyncio.to_thread(self._write, path, self._pending.pop(path))
+                self.refresh(new_files=False)       # what other processes have written meanwhile comes along
 
     async def drain(self):
-        """Write what still waits; for the end of a run that was stopped."""
+        """Write what still waits, and wait for what is being written; for the end of a run that was stopped."""
         for path in list(self._pending):
             await self._flush(path)
+        if self._lock:
+            async with self._lock:
+                pass
 
     def _write(self, path, lines):
         try:
