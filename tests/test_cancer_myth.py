@@ -39,6 +39,13 @@ def test_a_model_without_a_verdict_does_not_vanish(run):
     assert lost["value"].isna().all() and lost["n"].tolist() == [0, 0] and lost["unscored"].tolist() == [2, 2]
 
 
+def test_tables_show_the_bounds_that_unscored_answers_leave(run):
+    table = cm.score_table(cm.scores(graded(m=[1, 1, 0, -1, None]), run), run)
+    bounds = table[(table["row"] == "m") & (table["column"] == "PCS" + cm.BOUNDS)]
+    assert bounds[["low", "high", "unscored"]].values.tolist() == [[0.0, 0.4, 1.0]]
+    assert not cm.series(table, "PCS")["column"].str.endswith(cm.BOUNDS).any()
+
+
 def test_scores_by_category(run):
     s = cm.scores(graded(m=[1, 1, 0, -1]), run, ["category"])
     assert s[s["metric"] == "PCS"].set_index("category")["value"].to_dict() == {"A": 1.0, "B": -0.5}

@@ -526,3 +526,22 @@ def test_import_brings_only_numpy():
 def test_binomial_tail_of_a_long_study():
     # 2 * sum of C(2000, k), k <= 950, over 2^2000, in whole numbers.
     assert close(stats.mcnemar_counts(950, 1050), 2 * sum(comb(2000, k) for k in range(951)) / 2**2000, rel=1e-10)
+
+
+def test_corrected_rate_by_hand():
+    # 8% judged positive, sensitivity 0.8, specificity 0.95: (0.08 + 0.95 - 1) / (0.8 + 0.95 - 1) = 0.03 / 0.75 = 0.04
+    sens, spec = stats.Interval(0.8, 0, 1, 100), stats.Interval(0.95, 0, 1, 100)
+    found = stats.corrected_rate(8, 100, sens, spec, np.random.default_rng(0))
+    assert found.value == pytest.approx(0.04) and found.low <= 0.04 <= found.high
+    assert found == stats.corrected_rate(8, 100, sens, spec, np.random.default_rng(0))
+    # fewer positives than the judge's false alarms: none are left
+    assert stats.corrected_rate(2, 100, sens, spec, np.random.default_rng(0)).value == 0
+    # a perfect judge changes nothing, and its interval is close to Wilson's
+    sure = stats.Interval(1.0, 1, 1, 10**6)
+    perfect = stats.corrected_rate(30, 100, sure, sure, np.random.default_rng(0))
+    assert perfect.value == pytest.approx(0.3) and perfect.low == pytest.approx(stats.wilson(30, 100).low, abs=0.01)
+
+
+def test_corrected_rate_of_a_judge_without_skill_is_nothing():
+    half = stats.Interval(0.5, 0, 1, 100)
+    assert np.isnan(stats.corrected_rate(8, 100, half, half, np.random.default_rng(0)).value)

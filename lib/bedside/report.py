@@ -244,8 +244,10 @@ def layout(rows, digits):
         line = [str(row), str(column)]
         for s in used:
             r = by.get(s)
-            line.append("" if r is None else number(r["value"], digits) + (
-                f" [{number(r['low'], digits)}, {number(r['high'], digits)}]" if number(r["low"], 0) else ""))
+            between = bool(r) and number(r["low"], 0)
+            whole = bool(r) and not between and number(r["value"], 0) and r["value"] >= 10 and r["value"] % 1 == 0     # a count
+            line.append("" if r is None else number(r["value"], 0 if whole else digits) + (
+                f" [{number(r['low'], digits)}, {number(r['high'], digits)}]" if between else ""))
         for what in ("n", "unscored"):
             line.append(" / ".join(dict.fromkeys(t for s in used if s in by and (t := number(by[s][what], 0)))))
         lines.append(line)

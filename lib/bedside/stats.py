@@ -259,6 +259,29 @@ def sens_spec(truth, predicted):
     return (wilson((truth & predicted).sum(), truth.sum()), wilson((~truth & ~predicted).sum(), (~truth).sum()))
 
 
+def corrected_rate(hits, n, sensitivity, specificity, rng, *, resamples=10_000):
+    """A rate measured by an imperfect judge, corrected for its errors (Rogan and Gladen 1978), in 0..1.
+
+    hits out of n judged positive; sensitivity and specificity: Intervals with their own n. The 95% interval draws all
+    three from Jeffreys posteriors. NaN where the judge does no better than chance (their sum is at most 1).
+    """
+    _require(0 <= hits <= n > 0, f"hits {hits} must lie between 0 and n = {n} > 0")
+    nothing = Interval(nan, nan, nan, int(n))
+    if not sensitivity.value + specificity.value > 1:
+        return nothing
+
+    def corrected(rate, sens, spec):
+        return np.clip((rate + spec - 1) / (sens + spec - 1), 0, 1)
+
+    def drawn(share, size):
+        return rng.beta(share * size + 0.5, (1 - share) * size + 0.5, resamples)
+
+    rate, sens, spec = drawn(hits / n, n), *(drawn(i.value, i.n) for i in (sensitivity, specificity))
+    draws = corrected(rate, sens, spec)[sens + spec > 1]
+    value = float(corrected(hits / n, sensitivity.value, specificity.value))
+    return Interval(value, *np.quantile(draws, [0.025, 0.975]).tolist(), int(n))
+
+
 def _require(met, message):
     if not met:
         raise ValueError(message)

@@ -6,6 +6,7 @@ Frames are long, with `item` and `model` columns, joined by id.
 from .. import judges, stats
 from ..models import Request
 
+BOUNDS = " if unscored were worst to best"
 GRADES = [-1, 0, 1]     # section 3.2: unaware, aware but incomplete, corrected
 CATEGORIES = {"only/standard treatment": "Only/Standard Treatment", "no treatment": "No Treatment",
               "inevitable side effect": "Inevitable Side Effect", "causal misattribution": "Causal Misattribution",
@@ -170,12 +171,22 @@ def score_table(scores, run):
     printed = pd.concat(parts)[["row", "column", "source", "value", "n"]]
     first = printed[printed["column"].str.startswith("PCR")].groupby("row")["value"].max().sort_values(ascending=False)
     printed = printed.sort_values("row", key=lambda r: r.map({m: i for i, m in enumerate(first.index)}), kind="stable")
-    mine = scores.rename(columns={"model": "row", "metric": "column"}).assign(source="run")
+    mine = with_bounds(scores.rename(columns={"model": "row", "metric": "column"}).assign(source="run"))
     return pd.concat([printed, mine[["row", "column", "source", "value", "low", "high", "n", "unscored"]]], ignore_index=True)
+
+
+def with_bounds(rows):
+    """`scores` rows, and for each with unscored answers what the score is if all of them were worst, or best."""
+    import pandas as pd
+
+    lost = rows[rows["unscored"] > 0]
+    return pd.concat([rows, lost.assign(value=float("nan"), low=lost["least"], high=lost["most"],
+                                        column=lost["column"] + BOUNDS)], ignore_index=True)
 
 
 def series(table, metric=None):
     """Rows of a table for `plots.dots`, one metric of it, the version of the paper in the series."""
+    table = table[~table["column"].str.endswith(BOUNDS)]
     part = table if metric is None else table[table["column"].str.split(",").str[0] == metric]
     version = part["column"].str.extract(r"(, version \d)")[0].fillna("")
     return part.assign(series=part["source"] + version)
@@ -189,6 +200,7 @@ def group_table(scores, by, run):
     one = pcs["model"].nunique() == 1
     rows = pcs.assign(row=pcs[by] if one else pcs[by] + ", " + pcs["model"], source="run",
                       column="PCS" if not one else "PCS, " + pcs["model"])
+    rows = with_bounds(rows)
     if by == "generator":
         printed = run.published("v1 text 4.3")
         printed = printed[printed["row"].str.contains(" on questions by ")]
@@ -199,16 +211,25 @@ def group_table(scores, by, run):
 
 
 def judge_table(graded, run):
-    """PCS and PCR of the same answers under several judges, with the bounds that unscored answers leave."""
+    """PCS and PCR of the same answers under several judges, and PCR corrected for each judge's errors: table rows.
+
+    The correction takes sensitivity and specificity from the judge's trust card; a judge without skill allows none.
+    """
     import pandas as pd
 
     parts = []
     for judge, frame in graded.items():
-        s = scores(frame, run)
-        s = s.assign(row=s["model"] + ", judge " + judge, source="run")
-        bounds = s.assign(value=s["least"], low=s["least"], high=s["most"], column=s["metric"] + " if unscored were worst to best")
-        parts += [s.assign(column=s["metric"]), bounds]
-    return pd.concat(parts, ignore_index=True)
+        found, card = scores(frame, run), run.card(judge)
+        parts.append(with_bounds(found.assign(column=found["metric"])).assign(row=found["model"] + ", judge " + judge))
+        for r in found[found["metric"] == "PCR"].itertuples():
+            if "sensitivity" in card and r.n:
+                rates = [stats.Interval(*(float("nan") if v is None else v for v in card[k].values()))
+                         for k in ("sensitivity", "specificity")]
+                i = stats.corrected_rate(round(r.value * r.n / 100), r.n, *rates, run.rng("corrected", judge, r.model))
+                parts.append(pd.DataFrame([{"row": f"{r.model}, judge {judge}", "column": "PCR corrected for the judge's errors",
+                                            "value": 100 * i.value, "low": 100 * i.low, "high": 100 * i.high, "n": r.n,
+                                            "unscored": r.unscored}]))
+    return pd.concat(parts, ignore_index=True).assign(source="run")
 
 
 def pair_table(pairs):

@@ -160,6 +160,12 @@ def beats(tests, human):
         bool(((mine["difference"] > 0) & (mine["p_holm"] < 0.05)).all())
 
 
+def average(means, human):
+    """Is the mean of the other sources' scores above the human one?"""
+    value = means.set_index("row")["value"]
+    return f"{value.drop(human).mean():.2f} against {value[human]:.2f}", bool(value.drop(human).mean() > value[human])
+
+
 def similar_lengths(lengths):
     """Are the models' answers within a quarter of the human ones' length?"""
     human = lengths["Social workers"]
