@@ -46,6 +46,18 @@ def test_tables_show_the_bounds_that_unscored_answers_leave(run):
     assert not cm.series(table, "PCS")["column"].str.endswith(cm.BOUNDS).any()
 
 
+def test_judge_table_with_unscored_answers_and_a_judge_without_skill(run, monkeypatch):
+    cards = {"good": {"sensitivity": {"value": 1.0, "low": 1, "high": 1, "n": 50}, "specificity": {"value": 0.9, "low": 0, "high": 1, "n": 50}},
+             "none": {"n": 3, "unscored": 3}}
+    monkeypatch.setattr(run, "card", cards.get)
+    table = cm.judge_table({"good": graded(m=[1, 0, None]), "none": graded(m=[None, None, None])}, run)
+    assert not table[["row", "column", "source"]].isna().any(axis=None)
+    # half of two judged 1; a tenth of the others are false alarms: (0.5 + 0.9 - 1) / (1 + 0.9 - 1) = 4/9
+    corrected = table[table["column"].str.startswith("PCR corrected")]
+    assert corrected["row"].tolist() == ["m, judge good"] and corrected["value"].iloc[0] == pytest.approx(400 / 9)
+    assert (table["column"] == "PCS" + cm.BOUNDS).sum() == 2
+
+
 def test_scores_by_category(run):
     s = cm.scores(graded(m=[1, 1, 0, -1]), run, ["category"])
     assert s[s["metric"] == "PCS"].set_index("category")["value"].to_dict() == {"A": 1.0, "B": -0.5}

@@ -16,7 +16,7 @@ def test_no_key_reaches_a_file_a_log_or_a_notebook(root, endpoint):
     hostile = '<script>alert(1)</script> {{ 7 * 7 }} {"score": 1} =1+1 \ud83d'
     endpoint.script = lambda n, body: completion(hostile if n % 7 else "")        # an empty answer now and then: a failed call
     environment = {**os.environ, "BEDSIDE_ROOT": str(root), "REMOTE_KEY": KEY, "TMPDIR": str(root)}
-    for arguments in (["run", "cancer_myth/05_judge_agreement", "-p", "judge", "lexical"],
+    for arguments in (["run", "cancer_myth/05_judge_agreement", "-p", "mode", "record", "-p", "judge", "remote"],
                       ["run", "cancer_myth/03_evaluation", "-p", "mode", "record", "-p", "models", "remote", "-p", "limit", "6",
                        "-p", "second_judge", "1"], ["index"]):
         if arguments[0] == "run" and "03" in arguments[1]:      # its second judge is the embedded model: take the remote one

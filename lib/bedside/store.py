@@ -22,9 +22,8 @@ class StoreError(BedsideError):
     """A recordings folder that can't be read or written."""
 
 
-def canonical(value):
-    """Canonical JSON: sorted keys, no blanks, ASCII only. Raises ValueError on NaN."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+# Canonical JSON: sorted keys, no blanks, ASCII only. Raises ValueError on NaN.
+canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
 
 
 def digest(value):

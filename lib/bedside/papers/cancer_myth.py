@@ -220,7 +220,7 @@ def judge_table(graded, run):
     parts = []
     for judge, frame in graded.items():
         found, card = scores(frame, run), run.card(judge)
-        parts.append(with_bounds(found.assign(column=found["metric"])).assign(row=found["model"] + ", judge " + judge))
+        parts.append(with_bounds(found.assign(row=found["model"] + ", judge " + judge, column=found["metric"])))
         for r in found[found["metric"] == "PCR"].itertuples():
             if "sensitivity" in card and r.n:
                 rates = [stats.Interval(*(float("nan") if v is None else v for v in card[k].values()))
