@@ -44,8 +44,21 @@ def record(i, text="t"):
 
 def append(recordings, *records):
     async def all_at_once():
-        await asyncio.gather(*(recordings.append("m", r) for r in records))
+        await asyncio.gather(*(recordings.flush(recordings.put("m", r)) for r in records))
     asyncio.run(all_at_once())
+
+
+def test_what_was_put_is_written_even_if_its_task_is_cancelled(tmp_path):
+    recordings = store.Recordings(tmp_path)
+
+    async def cancelled():
+        task = asyncio.create_task(recordings.flush(recordings.put("m", record(1))))
+        await asyncio.sleep(0)
+        task.cancel()
+        recordings.put("m", record(2))      # and one that nobody waits for
+        await recordings.drain()
+    asyncio.run(cancelled())
+    assert len(store.Recordings(tmp_path)) == 2
 
 
 def test_a_half_written_last_line_costs_only_itself(tmp_path):

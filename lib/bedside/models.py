@@ -133,7 +133,7 @@ async def ask(requests, recordings, *, mode="replay", budget_usd=None, plan=None
     """Replies to `requests`, in order, one each.
 
     mode: replay (a miss raises MissingRecording), record (call what is missing), fresh (call all), plan (call
-    nothing; append each miss to the list `plan` and stand in an empty reply). Requests with the same key are sent
+    nothing; append each miss to the list `plan`, with a reply of full length in its place). Requests with the same key are sent
     once. A request that fails for good yields a Reply with `error`. Raises StopRun on 401, 403 or before
     `budget_usd` would be passed, StoreError when replies can't be written; what came before is kept.
     """
@@ -269,13 +269,14 @@ async def _work(tasks, queue, client, recordings, mode, meter, replies):
             replies[request.key] = Reply(request.item, request.model, request.key, error=str(e))
             meter.done()
         else:
+            path = recordings.put(request.model, record)      # from here on it can't be lost, whatever is cancelled
             meter.came(request, record, reserved)
-            tasks.create_task(_keep(request, record, recordings, meter, replies))
+            tasks.create_task(_keep(path, request, record, recordings, meter, replies))
 
 
-async def _keep(request, record, recordings, meter, replies):
+async def _keep(path, request, record, recordings, meter, replies):
     """A reply counts only once it is on disk."""
-    await recordings.append(request.model, record)
+    await recordings.flush(path)
     replies[request.key] = _reply(request, record, False)
     meter.done()
 

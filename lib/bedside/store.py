@@ -42,7 +42,7 @@ def shown(fields):
 
 
 class Recordings:
-    """Recorded replies: `get` by key, `append` durably from several tasks and processes.
+    """Recorded replies: `get` by key, `put` and `flush` durably from several tasks and processes.
 
     New ones go to `folder`; `reads` (default: `folder`) and all below it is looked through, so that a request that
     two profiles share is sent once.
@@ -84,7 +84,7 @@ class Recordings:
             f.seek(at)
             for line in f:
                 if not line.endswith(b"\n"):
-                    break        # being written, or cut off by a crash; `append` closes it off
+                    break        # being written, or cut off by a crash; the next write closes it off
                 if line.startswith(START) and line.endswith(b"}\n"):
                     self._where[line[8:72].decode("ascii", "replace")] = (fd, at, len(line), path)
                 elif line.strip():
@@ -134,15 +134,19 @@ class Recordings:
             raise StoreError(f"{rel(self.folder)}: recordings can't be written ({e.strerror}); "
                              "free the disk or fix its permissions, then run again: what is recorded is kept") from e
 
-    async def append(self, name, record):
-        """Append one record (with `key` first) to `name`.jsonl and return once it is on disk (fsync, in groups)."""
-        path = self.folder / f"{name}.jsonl"
+    def put(self, name, record):
+        """Take in one record (with `key` first) for `name`.jsonl; `flush` or `drain` writes it. Returns the file."""
         line = json.dumps(record, separators=(",", ":")).encode() + b"\n"
         assert line.startswith(START)
+        path = self.folder / f"{name}.jsonl"
+        self._pending.setdefault(path, []).append(line)
+        return path
+
+    async def flush(self, path):
+        """Return once everything put for the file is on disk (fsync, in groups), even if the caller is cancelled."""
         if self._loop is not asyncio.get_running_loop():
             self._loop, self._lock = asyncio.get_running_loop(), asyncio.Lock()
-        self._pending.setdefault(path, []).append(line)
-        await asyncio.shield(self._flush(path))   # a cancelled caller must not take the reply with it
+        await asyncio.shield(self._flush(path))
 
     async def _flush(self, path):
         async with self._lock:      # whoever comes first writes for all that come within GROUP_S
@@ -154,7 +158,7 @@ class Recordings:
     async def drain(self):
         """Write what still waits, and wait for what is being written; for the end of a run that was stopped."""
         for path in list(self._pending):
-            await self._flush(path)
+            await self.flush(path)
         if self._lock:
             async with self._lock:
                 pass
