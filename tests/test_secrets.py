@@ -1,5 +1,6 @@
 """A made-up key is used for a recording and then looked for in every file that the run wrote."""
 
+import json
 import os
 import subprocess
 import sys
@@ -28,5 +29,8 @@ def test_no_key_reaches_a_file_a_log_or_a_notebook(root, endpoint):
     assert any(f"Bearer {KEY}" in h.values() for h in endpoint.headers)      # it was used
     found = [p for p in root.rglob("*") if p.is_file() and KEY.encode() in p.read_bytes()]
     assert found == []
+    shown = [html for p in root.rglob(".cache/executed/**/*.ipynb") for c in json.loads(p.read_text())["cells"]
+             for o in c.get("outputs", []) for html in o.get("data", {}).get("text/html", [])]
+    assert any("&lt;script&gt;alert" in html for html in shown) and not any("<script>alert" in html for html in shown)
     page = (root / "figures/sample/index.html").read_text()
     assert "<script>alert" not in page
