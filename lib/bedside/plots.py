@@ -71,15 +71,14 @@ def dots(ax, frame, *, title="", xlabel="", order=None, limits=None):
     return ax
 
 
-def bars(ax, frame, *, title="", xlabel="", by="source", shades=None, digits=0):
+def bars(ax, frame, *, title="", xlabel="", by="source", digits=0):
     """Horizontal bars with their values, grouped by `by`; published ones hatched."""
     rows, kinds = list(dict.fromkeys(frame["row"])), list(dict.fromkeys(frame[by]))
     height = 0.8 / len(kinds)
     for k, kind in enumerate(kinds):
         part = frame[frame[by] == kind].set_index("row")["value"].reindex(rows)
         y = [len(rows) - 1 - i + (len(kinds) - 1) / 2 * height - k * height for i in range(len(rows))]
-        shade = (shades or {}).get(kind) or ("white" if kind == "published" else
-                                             ["#1b6f8a", "#9cc5d1", "0.75", "0.45"][k % 4])
+        shade = "white" if kind == "published" else ["#1b6f8a", "#9cc5d1", "0.75", "0.45"][k % 4]
         drawn = ax.barh(y, part.fillna(0), height * 0.9, color=shade, edgecolor="black", linewidth=0.6,
                         hatch=HATCH.get(kind, ["", "...", "xxx", "\\\\"][k % 4]), label=label(kind))
         ax.bar_label(drawn, ["" if v != v else f"{v:.{digits}f}" for v in part], padding=2, fontsize=7)

@@ -20,6 +20,7 @@ import tomllib
 from pathlib import Path
 
 from . import BedsideError, choose, judges, models, paths, prompts, published, sources, store
+from .models import MODES
 from .published import SOURCES
 
 COLUMNS = ["row", "column", "source", "value", "low", "high", "n", "unscored"]
@@ -42,7 +43,7 @@ def check(profile="sample", mode="replay", models="", judge="", limit=0, seed=0,
     """Validate the parameters that every notebook takes; return them with the profile's defaults filled in."""
     choose(profile, profiles(), "PROFILE")
     settings = profiles()[profile]
-    choose(mode, ("replay", "record", "fresh", "plan"), "MODE")
+    choose(mode, MODES, "MODE")
     judge = choose(judge or settings["judge"], judges.names(), "JUDGE")
     names = str(models).split() or settings["models"]
     for name in names:
