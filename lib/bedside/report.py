@@ -65,12 +65,10 @@ class Run:
     """One notebook's run. The attributes profile, mode, models, judge, limit and seed hold the checked parameters."""
 
     def __init__(self, paper, notebook, **parameters):
-        checked = check(**parameters)
-        self.__dict__.update(checked)
+        self.__dict__.update(check(**parameters))
         self.paper, self.notebook = paper, notebook
         self.changed = {k: v for k, v in parameters.items() if k in ("models", "judge", "limit", "seed", "prompts")
                         and v not in (DEFAULTS[k], "")}
-        self.settings = profiles()[self.profile]
         self.folder = figures() / self.profile / paper
         self.folder.mkdir(parents=True, exist_ok=True)
         self.recordings = store.Recordings(paths.RECORDINGS / paper / self.profile, paths.RECORDINGS / paper)
@@ -98,9 +96,14 @@ class Run:
 
     def prompt(self, name, **fields):
         """Messages of the template `<paper>/<name>`."""
+        return prompts.render(self._template(name), self.prompts, **fields)
+
+    def _template(self, name):
+        """Full name of one of this paper's templates; its hash, taken once, goes into the manifest."""
         full = f"{self.paper}/{name}"
-        self._prompts[full] = sources.sha256(prompts.source(full, self.prompts))
-        return prompts.render(full, self.prompts, **fields)
+        if full not in self._prompts:
+            self._prompts[full] = sources.sha256(prompts.source(full, self.prompts))
+        return full
 
     async def ask(self, requests, label=""):
         """`models.ask` with this run's mode, recordings and budget."""
@@ -112,11 +115,9 @@ class Run:
 
     async def grade(self, frame, values, template, labelled=None, judge=None):
         """`judges.grade` by the run's judge (or another), the templates' folder and recordings included."""
-        full = f"{self.paper}/{template}"
-        if (judge or self.judge) != judges.LEXICAL:
-            self._prompts[full] = sources.sha256(prompts.source(full, self.prompts))
-        return await judges.grade(frame, judge or self.judge, values, self.ask, template=full, labelled=labelled,
-                                  folder=self.prompts)
+        judge = judge or self.judge
+        full = "" if judge == judges.LEXICAL else self._template(template)
+        return await judges.grade(frame, judge, values, self.ask, template=full, labelled=labelled, folder=self.prompts)
 
     def write_card(self, judge, card, labelled_by):
         """Write a judge's trust card, which judged tables and figures show."""

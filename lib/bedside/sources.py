@@ -69,6 +69,7 @@ def fetch(name, mirror=None):
             _from_hub(e, part)
         _verify(name, part)
         part.replace(path)
+        _frame.cache_clear()
     except (OSError, urllib.error.URLError) as err:
         way = (f"{mirror} has no {inside}" if mirror else "without a network, give a folder that holds it: "
                f"MIRROR=DIR with DIR/{inside}, or put the file at {paths.rel(path)}")
@@ -93,7 +94,6 @@ def _verify(name, path):
     if "sha256" in e and (found := sha256(path)) != e["sha256"]:
         raise SourceError(f"{paths.rel(where(name)[1])} (source {name!r}): sha256 is {found[:12]}..., expected "
                           f"{e['sha256'][:12]}...; delete the file and run `make data` again, or see data/sources.toml")
-    _frame.cache_clear()
     frame = _parse(name, path)
     missing = [c for c in e.get("columns", []) if c not in frame.columns]
     if missing:

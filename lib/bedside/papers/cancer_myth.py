@@ -162,13 +162,8 @@ def score_table(scores, run):
     """Printed PCR and PCS of both versions beside the run's: table rows, best printed first."""
     import pandas as pd
 
-    parts = []
-    for version, tables in ((1, ("v1 text 4.3", "v1 introduction")), (2, ("v2 Main results", "v2 text results"))):
-        for table in tables:
-            rows = run.published(table)
-            rows = rows[rows["column"].isin(["PCR", "PCS"]) & ~rows["row"].str.contains("best model| on | with GEPA")]
-            parts.append(rows.assign(column=rows["column"] + f", version {version}", source="published", n=585))
-    printed = pd.concat(parts)[["row", "column", "source", "value", "n"]]
+    parts = [(rows := printed_scores(run, v)).assign(column=rows["column"] + f", version {v}") for v in (1, 2)]
+    printed = pd.concat(parts).assign(source="published", n=585)[["row", "column", "source", "value", "n"]]
     first = printed[printed["column"].str.startswith("PCR")].groupby("row")["value"].max().sort_values(ascending=False)
     printed = printed.sort_values("row", key=lambda r: r.map({m: i for i, m in enumerate(first.index)}), kind="stable")
     mine = with_bounds(scores.rename(columns={"model": "row", "metric": "column"}).assign(source="run"))
@@ -282,14 +277,19 @@ def agreement_table(cards, table1, on_zero, kappas):
     return pd.DataFrame(printed + rows, columns=["row", "column", "source", "value", "low", "high", "n", "unscored"])
 
 
-def printed_rates(run, version):
-    """Printed PCRs of a version by model, in percent."""
-    tables = ("v1 text 4.3", "v1 introduction") if version == 1 else ("v2 Main results", "v2 text results")
+def printed_scores(run, version):
+    """The rows with the printed PCRs and PCSs of a version's models."""
     import pandas as pd
 
+    tables = ("v1 text 4.3", "v1 introduction") if version == 1 else ("v2 Main results", "v2 text results")
     rows = pd.concat([run.published(t) for t in tables])
-    rows = rows[(rows["column"] == "PCR") & ~rows["row"].str.contains("best model|with GEPA")]
-    return rows.set_index("row")["value"].rename(f"version {version}")
+    return rows[rows["column"].isin(["PCR", "PCS"]) & ~rows["row"].str.contains("best model| on | with GEPA")]
+
+
+def printed_rates(run, version):
+    """Printed PCRs of a version by model, in percent."""
+    rows = printed_scores(run, version)
+    return rows[rows["column"] == "PCR"].set_index("row")["value"].rename(f"version {version}")
 
 
 def grim_table(run, n=585):
