@@ -8,7 +8,9 @@ import pytest
 
 from bedside import sources, stats
 from bedside.papers import cancer_myth as cm
+from bedside.papers import cancer_myth_printed as printed
 from bedside.papers import cancer_myth_survey as survey
+from bedside.papers import cancer_myth_tables as tables
 from bedside.report import Run
 
 
@@ -40,22 +42,22 @@ def test_a_model_without_a_verdict_does_not_vanish(run):
 
 
 def test_tables_show_the_bounds_that_unscored_answers_leave(run):
-    table = cm.score_table(cm.scores(graded(m=[1, 1, 0, -1, None]), run), run)
-    bounds = table[(table["row"] == "m") & (table["column"] == "PCS" + cm.BOUNDS)]
+    table = tables.score_table(cm.scores(graded(m=[1, 1, 0, -1, None]), run), run)
+    bounds = table[(table["row"] == "m") & (table["column"] == "PCS" + tables.BOUNDS)]
     assert bounds[["low", "high", "unscored"]].values.tolist() == [[0.0, 0.4, 1.0]]
-    assert not cm.series(table, "PCS")["column"].str.endswith(cm.BOUNDS).any()
+    assert not tables.series(table, "PCS")["column"].str.endswith(tables.BOUNDS).any()
 
 
 def test_judge_table_with_unscored_answers_and_a_judge_without_skill(run, monkeypatch):
     cards = {"good": {"sensitivity": {"value": 1.0, "low": 1, "high": 1, "n": 50}, "specificity": {"value": 0.9, "low": 0, "high": 1, "n": 50}},
              "none": {"n": 3, "unscored": 3}}
     monkeypatch.setattr(run, "card", cards.get)
-    table = cm.judge_table({"good": graded(m=[1, 0, None]), "none": graded(m=[None, None, None])}, run)
+    table = tables.judge_table({"good": graded(m=[1, 0, None]), "none": graded(m=[None, None, None])}, run)
     assert not table[["row", "column", "source"]].isna().any(axis=None)
     # half of two judged 1; a tenth of the others are false alarms: (0.5 + 0.9 - 1) / (1 + 0.9 - 1) = 4/9
     corrected = table[table["column"].str.startswith("PCR corrected")]
     assert corrected["row"].tolist() == ["m, judge good"] and corrected["value"].iloc[0] == pytest.approx(400 / 9)
-    assert (table["column"] == "PCS" + cm.BOUNDS).sum() == 2
+    assert (table["column"] == "PCS" + tables.BOUNDS).sum() == 2
 
 
 def test_scores_by_category(run):
@@ -74,23 +76,23 @@ def test_compare_uses_shared_questions_only(run):
 def test_possible_kappas_by_hand():
     # 4 answers, 2 human 0s of which 1 is right; errors go to -1. With one human 1 and one human -1:
     # po = 3/4; judge: -1 twice, 0 once, 1 once; pe = (1*2 + 2*1 + 1*1) / 16 = 5/16; kappa = (12 - 5) / (16 - 5)
-    assert cm.possible_kappas(4, 3, 2, 1)[1] == pytest.approx(7 / 11)
+    assert printed.possible_kappas(4, 3, 2, 1)[1] == pytest.approx(7 / 11)
 
 
 def test_possible_p_of_printed_rates(run):
     # 27.2% and 19.8% of 585 are 159 and 116: at the least overlap all discordant, at the most 43 against 0
-    least, most, pooled = cm.possible_p(run, "Gemini-1.5-Pro", "Claude-3.5-Sonnet")
+    least, most, pooled = printed.possible_p(run, "Gemini-1.5-Pro", "Claude-3.5-Sonnet")
     assert least == stats.mcnemar_counts(43, 0) and most == stats.mcnemar_counts(159, 116)
     assert pooled == pytest.approx(0.003, abs=5e-4)
-    assert cm.possible_p(run, "Claude-3.5-Sonnet", "GPT-4o")[1] < 4e-3      # the printed p is out of reach
+    assert printed.possible_p(run, "Claude-3.5-Sonnet", "GPT-4o")[1] < 4e-3      # the printed p is out of reach
 
 
 def test_impossible_pairs(run, monkeypatch):
-    assert cm.impossible_pairs(run) == []
-    printed = run.published("v2 Main results")
-    wrong = printed.assign(value=np.where((printed["row"] == "GPT-5") & (printed["column"] == "PCS"), 0.5, printed["value"]))
+    assert printed.impossible_pairs(run) == []
+    rows = run.published("v2 Main results")
+    wrong = rows.assign(value=np.where((rows["row"] == "GPT-5") & (rows["column"] == "PCS"), 0.5, rows["value"]))
     monkeypatch.setattr(run, "published", lambda table: wrong)
-    assert cm.impossible_pairs(run) == ["GPT-5"]      # PCS 0.5 with PCR 42.1%: even no -1 at all gives 0.421
+    assert printed.impossible_pairs(run) == ["GPT-5"]      # PCS 0.5 with PCR 42.1%: even no -1 at all gives 0.421
 
 
 class Survey:

@@ -42,6 +42,22 @@ def parse(text, values, key="score"):
     return next(v for v in values if str(v).lower() == stated)
 
 
+def parse_option(text, options, key="answer"):
+    """The option that a text chooses, or None. options: {letter or word: its text}.
+
+    As `parse`, and the option may stand with its text or in brackets, after `Answer:` or `The answer is`, or be all
+    that the text says. A line that names several options, or one with another's text, chooses nothing; the last line
+    that states a choice wins.
+    """
+    spelled = {normal: o for o, t in options.items() for s in (o, f"{o} {t}", t) if (normal := " ".join(s.strip("(). ").lower().split()))}
+    found = parse(text, list(options), key)
+    lines = re.findall(rf"^[\W_]*(?:the )?(?:final |correct |best )?{re.escape(key)}(?:[*_ ]*[:=]| is\b:?)(.*)$", text, re.I | re.M)
+    for line in lines or ([text] if found is None else []):
+        stated = re.sub(r"^\W*(\w+)[).:\]]+\s+", r"\1 ", re.sub(r"[*_`\"]", "", line).strip())
+        found = spelled.get(" ".join(stated.strip("(). ").lower().split()))
+    return found
+
+
 def verdict(reply, values, key="score"):
     """The verdict in a judge's reply."""
     if reply.error:
@@ -66,12 +82,13 @@ def names():
     return [LEXICAL, *models.registry()]
 
 
-async def grade(frame, judge, values, ask, *, template, labelled=None, key="score", max_tokens=24, folder=""):
-    """Verdicts on `frame` (item, question, correction, answer, reply_status): a frame in its order, joined by item.
+async def grade(frame, judge, values, ask, *, template, fields=("question", "correction", "answer"), labelled=None,
+                baseline=None, key="score", max_tokens=24, folder=""):
+    """Verdicts on `frame` (item, reply_status and the `fields`): a frame in its order, joined by item.
 
-    `ask` sends requests (a Run's); `template` is the judge's prompt; `labelled` the answers that the lexical judge
-    takes its cut points from. An answer that never came (`reply_status` not empty) is an error, not judged.
-    Columns of the result: item, status, value, raw.
+    `ask` sends requests (a Run's); `template` is the judge's prompt and gets the `fields`; `labelled` is what the
+    judge without a model, `baseline` (Lexical if none is given), learns from. An answer that never came (`reply_status` not
+    empty) is an error, not judged. Columns of the result: item, status, value, raw.
     """
     import pandas as pd
 
@@ -80,10 +97,9 @@ async def grade(frame, judge, values, ask, *, template, labelled=None, key="scor
         raise BedsideError(f"item {frame['item'][frame['item'].duplicated()].iloc[0]!r} is to be judged twice")
     came = frame[frame["reply_status"] == ""]
     if judge == LEXICAL:
-        made = [Verdict(i, "graded", v) for i, v in zip(came["item"], Lexical(labelled, values).grade(came))]
+        made = [Verdict(i, "graded", v) for i, v in zip(came["item"], (baseline or Lexical)(labelled, values).grade(came))]
     else:
-        requests = [models.Request(r.item, judge, prompts.render(template, folder, question=r.question,
-                                                                 correction=r.correction, answer=r.answer),
+        requests = [models.Request(r.item, judge, prompts.render(template, folder, **{f: getattr(r, f) for f in fields}),
                                    {"max_tokens": max_tokens, "temperature": 0}, schema(values, key))
                     for r in came.itertuples()]
         made = [verdict(reply, values, key) for reply in await ask(requests, f"verdicts of {judge}")]
@@ -158,7 +174,7 @@ def agreement(labels, verdicts, values, rng, positive=1):
     labels: values (n,); verdicts: a frame with status and value in the same order. Unscored verdicts count in
     `unscored` and in the bounds, not in the agreement. exact and binary (`positive` against the rest) are shares with
     Wilson intervals; kappa is plain, kappa_quadratic weighted; the constant guesser gives every answer the commonest
-    label.
+    label. Labels without an order, such as categories, have no `positive` one (None): exact and kappa are all.
     """
     import numpy as np
 
@@ -169,18 +185,22 @@ def agreement(labels, verdicts, values, rng, positive=1):
     a, b = labels[scored], verdicts["value"].to_numpy()[scored].astype(labels.dtype)
     n, out = len(a), len(labels) - len(a)
     _, counts = np.unique(labels, return_counts=True)
-    card = {"n": len(labels), "unscored": int(out), "guesser_exact": float(counts.max() / len(labels)),
-            "guesser_binary": float(max((labels == positive).mean(), (labels != positive).mean())), "guesser_kappa": 0.0,
+    card = {"n": len(labels), "unscored": int(out), "guesser_exact": float(counts.max() / len(labels)), "guesser_kappa": 0.0,
             "values": list(values), "confusion": [[int(((a == x) & (b == y)).sum()) for y in values] for x in values]}
+    shares = {"exact": a == b}
+    if positive is not None:
+        card["guesser_binary"] = float(max((labels == positive).mean(), (labels != positive).mean()))
+        shares["binary"] = (a == positive) == (b == positive)
     if n == 0:
         return card
-    for name, same in (("exact", a == b), ("binary", (a == positive) == (b == positive))):
+    for name, same in shares.items():
         card[name] = stats.wilson(int(same.sum()), n)._asdict()
         card[f"{name}_bounds"] = [float(same.sum() / len(labels)), float((same.sum() + out) / len(labels))]
     card["kappa"] = stats.kappa(a, b, values, rng=rng)._asdict()
-    card["kappa_quadratic"] = stats.kappa(a, b, values, weights="quadratic", rng=rng)._asdict()
-    sensitivity, specificity = stats.sens_spec(a == positive, b == positive)
-    card["sensitivity"], card["specificity"] = sensitivity._asdict(), specificity._asdict()
+    if positive is not None:
+        card["kappa_quadratic"] = stats.kappa(a, b, values, weights="quadratic", rng=rng)._asdict()
+        sensitivity, specificity = stats.sens_spec(a == positive, b == positive)
+        card["sensitivity"], card["specificity"] = sensitivity._asdict(), specificity._asdict()
     return card
 
 
@@ -188,4 +208,4 @@ def describe(card):
     """One line for captions: the judge's name, kappa with interval, n."""
     k = card.get("kappa")
     shown = f"kappa {k['value']:.2f} [{k['low']:.2f}, {k['high']:.2f}]" if k else "kappa not measurable"
-    return f"judge: {card['judge']}, {shown} on {card['n']} labelled answers"
+    return f"judge{' of ' + card['task'] if card.get('task') else ''}: {card['judge']}, {shown} on {card['n']} labelled answers"

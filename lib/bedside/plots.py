@@ -107,6 +107,54 @@ def confusion(ax, counts, values, *, title="", rows="labelled", columns="judged"
     return ax
 
 
+SHAPES = "osD^vP*X"
+
+
+def plane(ax, frame, x, y, *, title="", xlabel="", ylabel=""):
+    """Points with intervals in both directions: one for each row of a table with the columns `x` and `y` (percent).
+
+    frame: row, column, source, value, low, high, and label (beside the mark), shape (its kind, for the legend) and
+    from_label (the row that a thin line comes from, or empty). Published marks are hollow and without intervals. Dashed
+    lines join points of equal balanced accuracy, (y + 100 - x) / 2.
+    """
+    for level in range(10, 100, 10):
+        ax.plot([0, 100], [2 * level - 100, 2 * level], color="0.8", linestyle="--", linewidth=0.6, zorder=0)
+        at = min(2 * level, 100) - 3, max(0, 100 - 2 * level) if level < 50 else 0
+        ax.annotate(f"{level}", (at[0] - 2 * level + 100 if level >= 50 else 97, at[0] if level >= 50 else 2 * level - 3), fontsize=6, color="0.5", ha="center", va="center")
+    wide = {s: frame[frame["column"] == c].set_index(["source", "row"]) for s, c in (("x", x), ("y", y))}
+    kinds = list(dict.fromkeys(frame["shape"]))
+    places = {}
+    for key, r in wide["y"].iterrows():
+        a, hollow = wide["x"].loc[key], key[0] == "published"
+        places[key[1]] = (a["value"], r["value"])
+        if r["from_label"] in places:
+            ax.annotate("", places[key[1]], places[r["from_label"]], arrowprops={"arrowstyle": "->", "color": "0.55", "linewidth": 0.8, "shrinkA": 5, "shrinkB": 5})
+        ends = [[[max(p["value"] - p["low"], 0)], [max(p["high"] - p["value"], 0)]] for p in (a, r)]
+        ax.errorbar(a["value"], r["value"], xerr=None if hollow else ends[0], yerr=None if hollow else ends[1],
+                    fmt=SHAPES[kinds.index(r["shape"])], markerfacecolor="white" if hollow else "#1b6f8a", markeredgecolor="black",
+                    color="black", markersize=7, capsize=2, linewidth=0.8, label=f"{label(key[0])}: {r['shape']}")
+        if r["label"]:
+            ax.annotate(r["label"], places[key[1]], xytext=(7, 4), textcoords="offset points", fontsize=7)
+    ax.set_xlim(-2, 102)
+    ax.set_ylim(-2, 102)
+    ax.grid(False)
+    ax.set_title(title, loc="left")
+    ax.set_xlabel(xlabel)
+    ax.set_ylabel(ylabel)
+    return ax
+
+
+def growth(ax, frame, *, title="", xlabel="", ylabel=""):
+    """How counts grow: one stepped line for each column, in the frame's order of rows; line styles tell them apart."""
+    for style, (name, part) in zip(("-", "--", ":", "-."), frame.groupby("column", sort=False)):
+        ax.step(range(1, len(part) + 1), part["value"], where="post", color="black", linestyle=style, label=name)
+    ax.set_ylim(0)
+    ax.set_title(title, loc="left")
+    ax.set_xlabel(xlabel)
+    ax.set_ylabel(ylabel)
+    return ax
+
+
 def legend_below(figure):
     """One legend for the whole figure, under the axes, without repetitions."""
     seen = {}

@@ -73,7 +73,7 @@ class Run:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.recordings = store.Recordings(paths.RECORDINGS / paper / self.profile, paths.RECORDINGS / paper)
         self._data, self._replies, self._outputs, self._claims, self._planned, self._prompts = {}, {}, {}, {}, [], {}
-        self._judges = {}
+        self._judges, self._spent = {}, 0.0
 
     def rng(self, *name):
         """A generator of its own for each use, from the run's seed and a name, so that order doesn't matter."""
@@ -106,43 +106,50 @@ class Run:
         return full
 
     async def ask(self, requests, label=""):
-        """`models.ask` with this run's mode, recordings and budget."""
-        replies = await models.ask(requests, self.recordings, mode=self.mode, budget_usd=self.budget_usd,
+        """`models.ask` with this run's mode, recordings and what is left of its budget."""
+        left = None if self.budget_usd is None else self.budget_usd - self._spent
+        replies = await models.ask(requests, self.recordings, mode=self.mode, budget_usd=left,
                                    plan=self._planned, label=f"{self.notebook} {label}".strip())
         for reply in replies:
-            self._replies.setdefault(reply.model, {})[reply.key] = reply
+            mine = self._replies.setdefault(reply.model, {})
+            if left is not None and not reply.recorded and reply.key not in mine:
+                self._spent += models.cost(reply.model, reply.prompt_tokens, reply.completion_tokens) or 0.0
+            mine[reply.key] = reply
         return replies
 
-    async def grade(self, frame, values, template, labelled=None, judge=None):
+    async def grade(self, frame, values, template, labelled=None, judge=None, **more):
         """`judges.grade` by the run's judge (or another), the templates' folder and recordings included."""
         judge = judge or self.judge
         full = "" if judge == judges.LEXICAL else self._template(template)
-        return await judges.grade(frame, judge, values, self.ask, template=full, labelled=labelled, folder=self.prompts)
+        return await judges.grade(frame, judge, values, self.ask, template=full, labelled=labelled, folder=self.prompts, **more)
 
-    def write_card(self, judge, card, labelled_by):
-        """Write a judge's trust card, which judged tables and figures show."""
-        card = {"judge": judge, "labelled_by": labelled_by, **card}
-        path = self.folder / f"trust_{judge}.json"
+    def write_card(self, judge, card, labelled_by, task=""):
+        """Write a judge's trust card (for a `task` other than the paper's main one), which judged outputs show."""
+        card = {"judge": judge, "labelled_by": labelled_by, **card} | ({"task": task} if task else {})
+        path = self._card_path(judge, task)
         path.write_text(json.dumps(_rounded(card), indent=1) + "\n")
-        self._outputs[path.name] = {"file": path.name, "kind": "card", "title": f"Trust card of {judge}"}
-        self._judges[judge] = _rounded(card)
+        self._outputs[path.name] = {"file": path.name, "kind": "card", "title": f"Trust card of {judge}" + f", {task}" * bool(task)}
+        self._judges[judge + f", {task}" * bool(task)] = _rounded(card)
         return card
 
-    def card(self, judge=None):
+    def _card_path(self, judge, task):
+        return self.folder / f"trust_{judge}{'_' * bool(task)}{task.replace(' ', '_')}.json"
+
+    def card(self, judge=None, task=""):
         """The trust card of the run's judge; an error if it was never measured."""
         judge = judge or self.judge
-        path = self.folder / f"trust_{judge}.json"
+        path = self._card_path(judge, task)
         if not path.is_file():
             raise BedsideError(f"judge {judge!r} has no trust card ({path.name}): run the notebook that measures the "
                                f"judges with JUDGE={judge} first")
-        self._judges[judge] = json.loads(path.read_text())
-        return self._judges[judge]
+        return self._judges.setdefault(judge + f", {task}" * bool(task), json.loads(path.read_text()))
 
     def table(self, name, frame, title, *, digits=2, caption="", judged=False, kind="table"):
         """Write <name>.csv, .md and .tex from a frame with the columns row, column, source, value, low, high, n, unscored.
 
         Missing low, high, n, unscored are empty. digits: decimals for people; the CSV has ten significant digits.
-        judged: adds the judge's name and kappa to the caption. Returns the table as a notebook shows it.
+        judged: adds the judge's name and kappa to the caption; a tuple names the judge's tasks ("" the main one).
+        Returns the table as a notebook shows it.
         """
         frame = frame.reindex(columns=COLUMNS)
         if frame.empty or frame[["row", "column", "source"]].isna().any(axis=None):
@@ -152,7 +159,7 @@ class Run:
         if (same := frame.duplicated(["row", "column", "source"])).any():
             raise BedsideError(f"{name}: {frame[same].iloc[0, :3].tolist()} stands there twice")
         if judged:
-            caption = f"{caption} ({judges.describe(self.card())})".strip()
+            caption = f"{caption} ({self._judged(judged)})".strip()
         text = [",".join(COLUMNS)] + [",".join(_cell(v) for v in row) for row in frame.itertuples(index=False)]
         (self.folder / f"{name}.csv").write_text("\n".join(text) + "\n", encoding="utf-8")
         people = layout(frame.to_dict("records"), digits)
@@ -160,15 +167,18 @@ class Run:
         (self.folder / f"{name}.tex").write_text(latex(people, title, caption), encoding="utf-8")
         for suffix in ("csv", "md", "tex"):
             self._outputs[f"{name}.{suffix}"] = {"file": f"{name}.{suffix}", "kind": kind, "title": title,
-                                                 "caption": caption, "digits": digits, "judged": judged}
+                                                 "caption": caption, "digits": digits, "judged": bool(judged)}
         return People(people)
+
+    def _judged(self, tasks):
+        return "; ".join(judges.describe(self.card(task=t)) for t in (("",) if tasks is True else tasks))
 
     def figure(self, name, figure, frame, title, *, digits=2, caption="", judged=False):
         """Write <name>.png and .svg, and with `table` the numbers that the figure shows; return the picture."""
         from . import plots
 
         self.table(name, frame, title, digits=digits, caption=caption, judged=judged, kind="figure")
-        picture = plots.save(figure, self.folder / name, judges.describe(self.card()) if judged else "")
+        picture = plots.save(figure, self.folder / name, self._judged(judged) if judged else "")
         for suffix in ("png", "svg"):
             self._outputs[f"{name}.{suffix}"] = {**self._outputs[f"{name}.csv"], "file": f"{name}.{suffix}"}
         return picture

@@ -167,6 +167,8 @@ def _parse(name, path):
         if kind == "objects":
             return pd.DataFrame(_objects(text))
         value = json.loads(text)
+        if kind == "keyed":     # an object of objects
+            return pd.DataFrame([{"key": k, **v} for k, v in value.items()])
         return pd.DataFrame(value) if isinstance(value, list) else pd.DataFrame({"key": list(value), "value": list(value.values())})
     except UnicodeDecodeError as err:
         raise SourceError(f"{paths.rel(path)} (source {name!r}) is not UTF-8 (byte {err.start}); save it as UTF-8") from err
@@ -182,6 +184,11 @@ def _frame(name):
 def load(name):
     """A source as a frame of its own, verified: sample data as written, external data as released."""
     return _frame(name).copy()
+
+
+def here(name):
+    """Whether a source's file is there; for an optional one, which is used only then."""
+    return where(name)[1].is_file()
 
 
 def used_by(profile):

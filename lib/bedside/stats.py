@@ -10,7 +10,7 @@ Values are scored values: NaN is a ValueError except where a docstring says othe
 scipy.stats (slow to import, and slower at the bootstrap) only by the tests.
 """
 
-from math import isclose, nan, sqrt
+from math import hypot, isclose, nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -129,6 +129,18 @@ def wilson(successes, n, level=0.95):
     half = sqrt(z2 * p * (1 - p) / n + (z2 / (2 * n)) ** 2) / (1 + z2 / n)
     high = 1 if successes == n else centre + half  # 1, and not its neighbour
     return Interval(float(p), float(centre - half), float(high), int(n))
+
+
+def balanced_accuracy(hits, n, kept, m, level=0.95):
+    """Mean of two independent shares, hits / n and kept / m (sensitivity and specificity), as an Interval of n + m.
+
+    Interval: the two Wilson intervals combined by MOVER (Donner and Zou 2012), which has width at 0 and 1 too. 0.5 is
+    what an answer that ignores the question reaches. Without items in one of the two there is no value.
+    """
+    a, b = wilson(hits, n, level), wilson(kept, m, level)
+    value = (a.value + b.value) / 2
+    return Interval(value, value - hypot(a.value - a.low, b.value - b.low) / 2,
+                    value + hypot(a.high - a.value, b.high - b.value) / 2, n + m)
 
 
 def two_proportions(x1, n1, x2, n2):

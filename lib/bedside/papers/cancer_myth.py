@@ -1,12 +1,13 @@
-"""Cancer-Myth: items, answers, the physicians' survey (section 2), PCS and PCR (section 4.2).
+"""Cancer-Myth: questions, the loop that generates them (section 3), answers, verdicts, PCS and PCR (section 4.2).
 
 Frames are long, with `item` and `model` columns, joined by id.
 """
 
-from .. import judges, stats
+import json
+
+from .. import checks, judges, stats
 from ..models import Request
 
-BOUNDS = " if unscored were worst to best"
 GRADES = [-1, 0, 1]     # section 3.2: unaware, aware but incomplete, corrected
 CATEGORIES = {"only/standard treatment": "Only/Standard Treatment", "no treatment": "No Treatment",
               "inevitable side effect": "Inevitable Side Effect", "causal misattribution": "Causal Misattribution",
@@ -14,9 +15,7 @@ CATEGORIES = {"only/standard treatment": "Only/Standard Treatment", "no treatmen
               "other": "Others"}
 GENERATORS = {"gpt-4o": "GPT-4o", "gemini-1.5-pro": "Gemini-1.5-Pro", "claude-3-5-sonnet": "Claude-3.5-Sonnet",
               "claude-3.5-sonnet": "Claude-3.5-Sonnet", "manual": "Manual"}     # the released files spell one in two ways
-
-
-
+HARD, EASY, PER_MYTH = 6, 2, 3      # section 3.2: at most K_h and K_e examples, M questions for each myth
 def questions(run):
     """Questions with a false presupposition: item, question, correction, category, cancer, generator."""
     if run.profile == "sample":
@@ -25,7 +24,7 @@ def questions(run):
         frame = run.load("cancer_myth_released").rename(columns={"presupposition_correction": "correction"})
         frame = frame.assign(item="cm-" + frame["QID"].astype(str), generator=frame["from_model"].map(GENERATORS))
     frame = frame.assign(category=frame["category"].map(CATEGORIES))
-    return _limited(frame[["item", "question", "correction", "category", "cancer", "generator"]], run)
+    return limited(frame[["item", "question", "correction", "category", "cancer", "generator"]], run)
 
 
 def plain_questions(run):
@@ -35,10 +34,11 @@ def plain_questions(run):
     else:
         frame = run.load("cancer_myth_nfp").rename(columns={"example_question": "question"})
         frame = frame.assign(item="nfp-" + frame["QID"].astype(str))
-    return _limited(frame[["item", "question"]], run)
+    return limited(frame[["item", "question"]], run)
 
 
-def _limited(frame, run):
+def limited(frame, run):
+    """The first LIMIT items; an error if one stands twice or lacks something."""
     if frame["item"].duplicated().any() or frame.isna().any(axis=None):
         raise ValueError("an item stands twice, or has a category or generator that isn't known")
     return frame.head(run.limit or len(frame)).reset_index(drop=True)
@@ -64,26 +64,25 @@ async def answers(run, items, max_tokens):
                         columns=["item", "model", "answer", "reply_status", "truncated"])
 
 
-async def verdicts(run, items, answered, example, judge=None):
+async def verdicts(run, items, answered, example, judge=None, by=("model",)):
     """Grades of all answers by the run's judge or another: `items`, `answered`, status and value, one row an answer."""
     import pandas as pd
 
     parts = []
-    for model, mine in answered.groupby("model", sort=False):
+    for _, mine in answered.groupby(list(by), sort=False):
         frame = items.merge(mine, on="item", validate="one_to_one")
         parts.append(frame.merge(await run.grade(frame, GRADES, "judge", example, judge), on="item", validate="one_to_one"))
     return pd.concat(parts, ignore_index=True)
 
 
-async def judge_labelled(run, judge, example):
-    """Verdicts of a judge on the labelled answers, in their order; the lexical one out of fold."""
-    frame = example.assign(item=example["answer_id"], reply_status="")
-    if judge == judges.LEXICAL:
-        import pandas as pd
+async def judge_labelled(run, judge, example, values=GRADES, template="judge", baseline=judges.Lexical, **more):
+    """Verdicts of a judge on labelled examples (by answer_id, else item), in their order; without a model out of fold."""
+    import pandas as pd
 
-        made = judges.Lexical(example, GRADES).out_of_fold()
-        return pd.DataFrame({"item": frame["item"], "status": "graded", "value": made, "raw": ""})
-    return await run.grade(frame, GRADES, "judge", judge=judge)
+    frame = example.assign(item=example.get("answer_id", example["item"]), reply_status="")
+    if judge == judges.LEXICAL:
+        return pd.DataFrame({"item": frame["item"], "status": "graded", "value": baseline(example, values).out_of_fold(), "raw": ""})
+    return await run.grade(frame, values, template, judge=judge, **more)
 
 
 def scores(graded, run, by=()):
@@ -137,198 +136,187 @@ def drawn(items, size, run):
     return items.iloc[sorted(run.rng("drawn").choice(len(items), size, replace=False))].reset_index(drop=True)
 
 
-def counts(items, what, source):
-    """Questions by category or generator, most first: table rows."""
-    found = items[what].value_counts()
-    order = [c for c in CATEGORIES.values() if c in found.index] if what == "category" else found.index
-    return table_rows((name, "questions", source, found[name], len(items)) for name in order)
+def myths(run):
+    """The collected misconceptions (section 3.1): item, cancer, myth, fact, in the released order."""
+    if run.profile == "sample":
+        frame = run.load("cancer_myth_myths_sample")
+    else:
+        frame = run.load("cancer_myth_myths")
+        frame = frame.assign(item=[f"myth-{i}" for i in range(1, len(frame) + 1)])     # as source_row counts them
+    return frame[["item", "cancer", "myth", "fact"]]
 
 
-def answer_health(answered, sets):
-    """What the answers are like, by model and set of items: table rows in percent, words for the length."""
+def candidates(run):
+    """What the physicians reviewed (section 4.1; public profile): item, question, category, generator, spelled, first, myth.
+
+    first: of the set that was generated first and not balanced (appendix B.4: its 76 come first in the file).
+    """
+    frame = run.load("cancer_myth_candidates").rename(columns={"example_question": "question"})
+    return frame.assign(item="candidate-" + frame["raw_QID"].astype(str), category=frame["category"].map(CATEGORIES),
+                        generator=frame["from_model"].map(GENERATORS), first=frame["raw_QID"] < 76,
+                        myth=frame["source_row"], spelled=frame["from_model"])[
+                            ["item", "question", "category", "generator", "spelled", "first", "myth"]]
+
+
+def starting_examples(run):
+    """What the loop starts from (appendix B.1): item, kind (valid or invalid), question, note (what is right, or why not)."""
+    import pandas as pd
+
+    if run.profile == "sample":
+        return run.load("cancer_myth_examples_sample")[["item", "kind", "question", "note"]]
+    parts = [run.load(f"cancer_myth_{kind}_examples").rename(columns={"example_question": "question", note: "note"}).assign(kind=kind)
+             for kind, note in (("valid", "example_assumption"), ("invalid", "reason"))]
+    frame = pd.concat(parts, ignore_index=True)
+    return frame.assign(item=frame["kind"] + "-" + frame.index.astype(str))[["item", "kind", "question", "note"]]
+
+
+def questions_schema(count):
+    """The response format that asks for `count` questions with what sets their presuppositions right."""
+    one = {"type": "object", "properties": {"question": {"type": "string"}, "correction": {"type": "string"}},
+           "required": ["question", "correction"], "additionalProperties": False}
+    return {"type": "json_schema", "json_schema": {"name": "questions", "strict": True, "schema": {
+        "type": "object", "properties": {"questions": {"type": "array", "items": one, "minItems": count, "maxItems": count}},
+        "required": ["questions"], "additionalProperties": False}}}
+
+
+def generated(reply, count, known):
+    """What a generator's reply holds: `count` triples (status, question, correction).
+
+    status: new; copied (stands in `known`, normal texts that it has seen or written, which grows); else nothing usable
+    came, and it says why: refused, truncated, unparsed, missing (fewer than asked for, or without text).
+    """
+    if reply.refusal or reply.finish == "content_filter":
+        return [("refused", "", "")] * count
+    try:
+        found = [(q["question"].strip(), q["correction"].strip()) for q in json.loads(reply.text)["questions"]][:count]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return [("truncated" if reply.truncated else "unparsed", "", "")] * count
     rows = []
-    for model, mine in answered.groupby("model", sort=False):
-        for name, items in sets.items():
-            part = mine[mine["item"].isin(items)]
-            came = part[part["reply_status"] == ""]
-            words = came["answer"].str.split().str.len()
-            for column, value in (("mean words", words.mean()), ("cut off at the limit, %", 100 * came["truncated"].mean()),
-                                  ("no answer, %", 100 * (part["reply_status"] != "").mean())):
-                rows.append((f"{model}, {name}", column, "run", value, len(part)))
-    return table_rows(rows)
+    for question, correction in found:
+        text = checks.normal(question)
+        status = "missing" if not text or not checks.normal(correction) else "copied" if text in known else "new"
+        known.add(text)
+        rows.append((status, question, correction))
+    return rows + [("missing", "", "")] * (count - len(rows))
 
 
-def score_table(scores, run):
-    """Printed PCR and PCS of both versions beside the run's: table rows, best printed first."""
-    import pandas as pd
+async def generate(run, model, myths, start, example, *, settings, answer_tokens, count=PER_MYTH):
+    """The adversarial loop of one generator (section 3.2): frames (questions, rounds), a row a question asked for and a myth.
 
-    parts = [(rows := printed_scores(run, v)).assign(column=rows["column"] + f", version {v}") for v in (1, 2)]
-    printed = pd.concat(parts).assign(source="published", n=585)[["row", "column", "source", "value", "n"]]
-    first = printed[printed["column"].str.startswith("PCR")].groupby("row")["value"].max().sort_values(ascending=False)
-    printed = printed.sort_values("row", key=lambda r: r.map({m: i for i, m in enumerate(first.index)}), kind="stable")
-    mine = with_bounds(scores.rename(columns={"model": "row", "metric": "column"}).assign(source="run"))
-    return pd.concat([printed, mine[["row", "column", "source", "value", "low", "high", "n", "unscored"]]], ignore_index=True)
+    Myth by myth: `count` questions are asked for, with up to HARD examples drawn from the valid set, up to EASY of the
+    easy ones and all fixed invalid ones; the same model answers them, the run's judge grades the answers. Grade -1
+    joins the valid set, 1 the easy ones, 0 and what has no grade neither. `settings` are the generator's. questions: generator, myth, item, question,
+    correction, status (see `generated`), answer, verdict, value, joined. rounds: generator, myth, hard and easy (items
+    shown), valid and invalid (sizes afterwards), stopped (why the loop ended here, else empty).
 
-
-def with_bounds(rows):
-    """`scores` rows, and for each with unscored answers what the score is if all of them were worst, or best."""
-    import pandas as pd
-
-    lost = rows[rows["unscored"] > 0]
-    return pd.concat([rows, lost.assign(value=float("nan"), low=lost["least"], high=lost["most"],
-                                        column=lost["column"] + BOUNDS)], ignore_index=True)
-
-
-def series(table, metric=None):
-    """Rows of a table for `plots.dots`, one metric of it, the version of the paper in the series."""
-    table = table[~table["column"].str.endswith(BOUNDS)]
-    part = table if metric is None else table[table["column"].str.split(",").str[0] == metric]
-    version = part["column"].str.extract(r"(, version \d)")[0].fillna("")
-    return part.assign(series=part["source"] + version)
-
-
-def group_table(scores, by, run):
-    """PCS by category or generator: table rows; the printed ones where the text has a number."""
-    import pandas as pd
-
-    pcs = scores[scores["metric"] == "PCS"]
-    one = pcs["model"].nunique() == 1
-    rows = pcs.assign(row=pcs[by] if one else pcs[by] + ", " + pcs["model"], source="run",
-                      column="PCS" if not one else "PCS, " + pcs["model"])
-    rows = with_bounds(rows)
-    if by == "generator":
-        printed = run.published("v1 text 4.3")
-        printed = printed[printed["row"].str.contains(" on questions by ")]
-        printed = printed.assign(row="GPT-4o (answers by Gemini-1.5-Pro)", column="PCS, version 1", source="published")
-        rows = pd.concat([printed, rows])
-    order = {c: i for i, c in enumerate(CATEGORIES.values())}
-    return rows.sort_values("row", key=lambda r: r.map(lambda x: order.get(x, 99)), kind="stable", ignore_index=True)
-
-
-def judge_table(graded, run):
-    """PCS and PCR of the same answers under several judges, and PCR corrected for each judge's errors: table rows.
-
-    The correction takes sensitivity and specificity from the judge's trust card; a judge without skill allows none.
+    Draws depend on seed, generator and myth alone and every reply is recorded, so that a loop cut off anywhere goes on
+    where it was. A failed call ends it: what came after would rest on a gap.
     """
     import pandas as pd
 
-    parts = []
-    for judge, frame in graded.items():
-        found, card = scores(frame, run), run.card(judge)
-        parts.append(with_bounds(found.assign(row=found["model"] + ", judge " + judge, column=found["metric"])))
-        for r in found[found["metric"] == "PCR"].itertuples():
-            if "sensitivity" in card and r.n:
-                rates = [stats.Interval(*(float("nan") if v is None else v for v in card[k].values()))
-                         for k in ("sensitivity", "specificity")]
-                i = stats.corrected_rate(round(r.value * r.n / 100), r.n, *rates, run.rng("corrected", judge, r.model))
-                parts.append(pd.DataFrame([{"row": f"{r.model}, judge {judge}", "column": "PCR corrected for the judge's errors",
-                                            "value": 100 * i.value, "low": 100 * i.low, "high": 100 * i.high, "n": r.n,
-                                            "unscored": r.unscored}]))
-    return pd.concat(parts, ignore_index=True).assign(source="run")
+    sets = {k: start[start["kind"] == k].to_dict("records") for k in ("valid", "invalid")} | {"easy": []}
+    known = {checks.normal(q) for q in start["question"]}
+    questions, rounds = [], []
+    for myth in myths.itertuples():
+        rng = run.rng("generation", model, myth.item)
+        hard, easy = (_some(sets[k], n, rng) for k, n in (("valid", HARD), ("easy", EASY)))
+        prompt = run.prompt("generate", hard=hard, easy=easy, invalid=sets["invalid"], count=count, cancer=myth.cancer,
+                            myth=myth.myth, fact=myth.fact)
+        reply, = await run.ask([Request(myth.item, model, prompt, {**settings, "seed": run.seed}, questions_schema(count))],
+                               "questions")
+        stopped, graded = reply.error, None
+        if not stopped:
+            mine = pd.DataFrame(generated(reply, count, known), columns=["status", "question", "correction"])
+            mine = mine.assign(generator=model, myth=myth.item, item=[f"{myth.item}-q{k}" for k in range(1, count + 1)])
+            graded, stopped = await _tried(run, model, mine, example, answer_tokens)
+        if not stopped:
+            for q in graded.to_dict("records"):
+                if q["joined"] in ("valid", "easy"):
+                    sets[q["joined"]].append({"item": q["item"], "question": q["question"], "note": q["correction"]})
+            questions.append(graded)
+        rounds.append({"generator": model, "myth": myth.item, "hard": [e["item"] for e in hard], "easy": [e["item"] for e in easy],
+                       "valid": len(sets["valid"]), "invalid": len(sets["invalid"]) + len(sets["easy"]), "stopped": stopped})
+        if stopped:
+            break
+    columns = ["generator", "myth", "item", "question", "correction", "status", "answer", "verdict", "value", "joined"]
+    return (pd.concat(questions, ignore_index=True) if questions else pd.DataFrame(columns=columns))[columns], pd.DataFrame(rounds)
 
 
-def pair_table(pairs):
-    """`compare` as table rows: differences in points of PCR, p values plain and by Holm."""
-    names = {"difference": "PCR difference, points", "mcnemar": "McNemar p", "mcnemar_holm": "McNemar p, Holm",
-             "permutation": "PCS permutation p", "permutation_holm": "PCS permutation p, Holm",
-             "detectable": "detectable PCR difference, points"}
-    return table_rows((r["row"], label, "run", r[name], r["n"]) for _, r in pairs.iterrows() for name, label in names.items())
+def _some(examples, most, rng):
+    return [examples[i] for i in rng.choice(len(examples), min(most, len(examples)), replace=False)]
 
 
-def possible_kappas(n, exact, zeros, zeros_right):
-    """Kappas that appendix C.1 allows: -1 and 1 matched exactly, errors only among human 0s and only towards -1."""
-    found = []
-    for ones in range(n - zeros + 1):
-        minus = n - zeros - ones
-        wrong = zeros - zeros_right
-        chance = (minus * (minus + wrong) + zeros * zeros_right + ones * ones) / n**2
-        found.append((exact / n - chance) / (1 - chance))
-    return found
+async def _tried(run, model, mine, example, max_tokens):
+    """New questions answered and graded, and the set that each joins; and why the loop must stop, or nothing."""
+    columns = {"answer": "", "verdict": "", "value": None, "joined": ""}
+    new = mine[mine["status"] == "new"]
+    if new.empty:
+        return mine.assign(**columns), ""
+    requests = [Request(r.item, model, run.prompt("answer", question=r.question), {"max_tokens": max_tokens, "temperature": 0})
+                for r in new.itertuples()]
+    replies = await run.ask(requests, "answers")
+    if failed := [r.error for r in replies if r.error]:
+        return mine, failed[0]
+    new = new.assign(answer=[r.text or r.refusal for r in replies], reply_status="")
+    verdict = await run.grade(new, GRADES, "judge", example)
+    if (failed := verdict[verdict["status"] == "error"]).size:
+        return mine, failed["raw"].iloc[0]
+    new = new.drop(columns="reply_status").merge(verdict.drop(columns="raw").rename(columns={"status": "verdict"}), on="item", validate="one_to_one")
+    new["joined"] = new["value"].map({-1: "valid", 1: "easy"}).fillna("neither")
+    mine = mine.merge(new[["item", *columns]], on="item", how="left", validate="one_to_one")
+    return mine.fillna({"answer": "", "verdict": "", "joined": ""}), ""
 
 
-def agreement_table(cards, table1, on_zero, kappas):
-    """Table 1: printed agreement of GPT-4o and the run's judges' trust cards, in percent; kappa as it is."""
-    import pandas as pd
+class Categoriser:
+    """The categoriser without a model: naive Bayes on the words of the corrections; `values` are the labels to learn."""
 
-    names = {"exact match": "exact match", "binary match": "binary match (-1 and 0 against 1)"}
-    printed = [("GPT-4o (the paper's judge)", names[r.column], "published", r.value, None, None, 76, None)
-               for r in table1.itertuples() if r.column in names]
-    printed += [("GPT-4o (the paper's judge)", "exact match where the label is 0", "published", on_zero["value"].iloc[0],
-                 None, None, None, None),
-                ("GPT-4o (the paper's judge)", "kappa", "recomputed", None, min(kappas), max(kappas), 76, None)]
-    rows = []
-    for name, card in cards.items():
-        scored = card["n"] - card["unscored"]
-        for key, label in (("exact", names["exact match"]), ("binary", names["binary match"]), ("sensitivity", "sensitivity for 1"),
-                           ("specificity", "specificity for 1"), ("kappa", "kappa"), ("kappa_quadratic", "kappa, quadratic")):
-            if key in card:
-                k = 1 if "kappa" in key else 100
-                rows.append((name, label, "run", *(k * card[key][x] for x in ("value", "low", "high")), card[key]["n"],
-                             card["unscored"]))
-        if scored:
-            zero = card["confusion"][GRADES.index(0)]
-            i = stats.wilson(zero[GRADES.index(0)], sum(zero))
-            rows.insert(-4, (name, "exact match where the label is 0", "run", 100 * i.value, 100 * i.low, 100 * i.high, i.n,
-                             card["unscored"]))
-    guess = next(iter(cards.values()))
-    rows += [("constant guesser", label, "run", 100 * guess[key], None, None, guess["n"], 0)
-             for key, label in (("guesser_exact", names["exact match"]), ("guesser_binary", names["binary match"]))]
-    rows += [("constant guesser", "kappa", "run", 0.0, None, None, guess["n"], 0)]
-    return pd.DataFrame(printed + rows, columns=["row", "column", "source", "value", "low", "high", "n", "unscored"])
+    def __init__(self, labelled, values):
+        from sklearn.feature_extraction.text import TfidfVectorizer
+        from sklearn.naive_bayes import ComplementNB
+        from sklearn.pipeline import make_pipeline
+
+        self.labelled = labelled
+        self.model = make_pipeline(TfidfVectorizer(sublinear_tf=True, ngram_range=(1, 2)), ComplementNB())
+        self.model.fit(labelled["correction"], labelled["label"])
+
+    def grade(self, frame):
+        """Categories for `frame` (correction)."""
+        return self.model.predict(frame["correction"]).tolist() if len(frame) else []
+
+    def out_of_fold(self):
+        """Categories of the labelled questions, each learnt from the others."""
+        from sklearn.model_selection import LeaveOneOut, cross_val_predict
+
+        return cross_val_predict(self.model, self.labelled["correction"], self.labelled["label"], cv=LeaveOneOut()).tolist()
 
 
-def printed_scores(run, version):
-    """The rows with the printed PCRs and PCSs of a version's models."""
-    import pandas as pd
-
-    tables = ("v1 text 4.3", "v1 introduction") if version == 1 else ("v2 Main results", "v2 text results")
-    rows = pd.concat([run.published(t) for t in tables])
-    return rows[rows["column"].isin(["PCR", "PCS"]) & ~rows["row"].str.contains("best model| on | with GEPA")]
+CATEGORISE = {"values": list(CATEGORIES), "template": "category", "baseline": Categoriser, "fields": ("question", "correction"),
+              "key": "category", "max_tokens": 40}
 
 
-def printed_rates(run, version):
-    """Printed PCRs of a version by model, in percent."""
-    rows = printed_scores(run, version)
-    return rows[rows["column"] == "PCR"].set_index("row")["value"].rename(f"version {version}")
+async def categorise(run, items, learnt, judge=None):
+    """Categories of questions (section 3.3): verdicts with one of CATEGORIES' keys as value, in their order.
+
+    `learnt` (item, correction, label) is what the categoriser without a model learns from.
+    """
+    return await run.grade(items.assign(reply_status=""), labelled=learnt, judge=judge, **CATEGORISE)
 
 
-def grim_table(run, n=585):
-    """The counts out of n that print as each PCR; value is the smallest, low and high the range, empty if none."""
-    import pandas as pd
+def balance(items, per_model, per_category, rng, by="generator"):
+    """Category-wise label balancing (Algorithm 1) of each generator's questions: the rows selected, in their order.
 
-    rows = []
-    for version in (1, 2):
-        for model, rate in printed_rates(run, version).items():
-            found = stats.grim_counts(rate, n, 0 if rate == round(rate) and rate != 40 else 1)
-            rows.append((model, f"count, version {version}", "recomputed", *((found[0], found[0], found[-1]) if found else
-                                                                             (None, None, None)), n))
-    return pd.DataFrame(rows, columns=["row", "column", "source", "value", "low", "high", "n"])
-
-
-def possible_p(run, a, b, n=585):
-    """Least and largest exact McNemar p that two printed PCRs of the first version allow, and the two-proportion p."""
-    rates = printed_rates(run, 1)
-    x, y = (stats.grim_counts(rates[m], n, 1)[0] for m in (a, b))
-    return *stats.mcnemar_range(x, y, n), stats.two_proportions(x, n, y, n)
-
-
-def impossible_pairs(run):
-    """Models of the second version whose printed PCR and PCS no grades can give: the share of -1 is PCR - PCS."""
-    rows = run.published("v2 Main results").pivot(index="row", columns="column", values="value")
-    right = rows["PCR"] / 100
-    unaware = right - rows["PCS"]
-    slack = 0.0005 + 0.005      # both are rounded
-    return rows.index[(unaware < -slack) | (unaware + right > 1 + slack)].tolist()
-
-
-def confusion_table(cards):
-    """The judges' confusion matrices as table rows: label and grade against counts."""
-    return table_rows((f"{name}: label {x}", f"graded {y}", "run", card["confusion"][i][j], sum(card["confusion"][i]))
-                 for name, card in cards.items()
-                 for i, x in enumerate(GRADES) for j, y in enumerate(GRADES))
-
-
-def table_rows(rows):
-    import pandas as pd
-
-    return pd.DataFrame(rows, columns=["row", "column", "source", "value", "n"])
+    Up to `per_category` of each category, all if there are no more; then, up to `per_model` in all, a random draw from
+    what is left. As printed, the first step may pass `per_model`, and the second fills up from the large categories.
+    """
+    if (unknown := set(items["category"]) - {*CATEGORIES, *CATEGORIES.values()}):
+        raise ValueError(f"not a category: {sorted(map(str, unknown))}")
+    chosen = []
+    for _, mine in items.groupby(by, sort=False):
+        rest, selected = [], []
+        for _, part in mine.groupby("category", sort=True):
+            order = part.index[rng.permutation(len(part))]
+            selected += order[:per_category].tolist()
+            rest += order[per_category:].tolist()
+        more = min(max(per_model - len(selected), 0), len(rest))
+        chosen += selected + [rest[i] for i in rng.choice(len(rest), more, replace=False)] if more else selected
+    return items.loc[[i for i in items.index if i in set(chosen)]]

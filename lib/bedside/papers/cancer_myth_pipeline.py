@@ -1,0 +1,181 @@
+"""Cancer-Myth, section 3: yield of the loop, counts along the pipeline, and what the raw data say to the paper's claims."""
+
+from .. import stats
+from ..checks import normal, same, shared, spellings
+from .cancer_myth import CATEGORIES
+from .cancer_myth_tables import card_rows
+
+
+def yield_table(questions, rounds, run):
+    """What became of the questions that the loop asked for, in percent, and how the two sets grew: table rows.
+
+    The paper's share rests on three questions for each of 994 myths; its run of GPT-4o was a partial one.
+    """
+    import pandas as pd
+
+    kinds = {"hard (joins the valid set)": questions["value"] == -1, "partly corrected (apart)": questions["value"] == 0,
+             "easy (joins the invalid set)": questions["value"] == 1,
+             "answered, no grade (apart)": (questions["status"] == "new") & (questions["verdict"] != "graded")}
+    kinds |= {f"question {s}": questions["status"] == s for s in ("copied", "missing", "truncated", "unparsed", "refused")}
+    rows = []
+    for name, mine in questions.groupby("generator", sort=False):
+        for kind, hit in kinds.items():
+            i = stats.wilson(int(hit[mine.index].sum()), len(mine))
+            rows.append((name, kind, "run", 100 * i.value, 100 * i.low, 100 * i.high, len(mine)))
+    count, per = run.published("v1 text 4.1"), run.published("v1 text 3").set_index("row")["value"]
+    asked = per["myths"] * per["questions per myth"]
+    for r in count[(count["row"] == "candidates") & ~count["column"].isin(["all", "manual"])].itertuples():
+        rows.append((r.column, "hard (joins the valid set)", "recomputed", 100 * r.value / asked, None, None, asked))
+    for r in rounds[rounds["stopped"] == ""].reset_index().itertuples():
+        rows += [(f"{r.generator} after {r.myth}", kind, "run", size, None, None, None)
+                 for kind, size in (("valid set", r.valid), ("invalid set", r.invalid))]
+    return pd.DataFrame(rows, columns=["row", "column", "source", "value", "low", "high", "n"])
+
+
+def balance_table(stages, run):
+    """Questions in each category at several stages ({name: (frame with category, source)}): table rows in percent."""
+    import pandas as pd
+
+    rows = []
+    for stage, (frame, source) in stages.items():
+        for c in CATEGORIES.values():
+            i = stats.wilson(int((frame["category"] == c).sum()), len(frame))
+            rows.append((c, stage, source, 100 * i.value, 100 * i.low, 100 * i.high, len(frame)))
+    return pd.DataFrame(rows, columns=["row", "column", "source", "value", "low", "high", "n"])
+
+
+def pipeline_table(run, questions, myths=None, candidates=None, released=None, nfp=None):
+    """Counts along the pipeline beside the paper's: table rows. Frames of the released data, None where not there."""
+    import pandas as pd
+
+    printed = run.published("v1 text 4.1")
+    rows = [("myths", "all", "published", *run.published("v1 text 3").query("row == 'myths'")["value"]),
+            ("cancer types", "all", "published", *run.published("v1 text 3").query("row == 'cancer types'")["value"])]
+    names = {"candidates": "questions that fooled a model", "balanced": "given to the physicians", "released": "released"}
+    rows += [(names[r.row], r.column, "published", r.value) for r in printed.itertuples() if r.row in names]
+    rows += [("without a false presupposition", "all", "published", *run.published("v2 text method").query("row == 'NFP'")["value"])]
+    for name, mine in questions.groupby("generator", sort=False):
+        rows += [("questions asked for", name, "run", len(mine)), ("questions usable", name, "run", (mine["status"] == "new").sum()),
+                 (names["candidates"], name, "run", (mine["value"] == -1).sum())]
+    if myths is not None:
+        rows += [("myths", "all", "raw", len(myths)), ("myths", "different texts", "raw", myths["myth"].map(normal).nunique()),
+                 ("cancer types", "all", "raw", myths["cancer"].nunique()),
+                 ("cancer types", "spellings merged", "raw", myths["cancer"].nunique() - sum(len(g) - 1 for g in spellings(myths["cancer"])))]
+        for stage, frame in ((names["balanced"], candidates), (names["released"], released), ("without a false presupposition", nfp)):
+            rows.append((stage, "all", "raw", len(frame)))
+            for what in ("generator", "category"):
+                rows += [(stage, k, "raw", n) for k, n in frame[what].value_counts().items()] if what in frame else []
+    return pd.DataFrame(rows, columns=["row", "column", "source", "value"])
+
+
+def review_table(candidates, released):
+    """Share of the candidates that the physicians kept, by generator and category: table rows in percent.
+
+    A candidate counts as kept if its question is among the released ones word for word or nearly (`same`).
+    """
+    import pandas as pd
+
+    kept = candidates["question"].map(normal).isin(same(candidates["question"], released["question"]).values())
+    rows = []
+    for what in (None, "generator", "category"):
+        for name, part in [("all", candidates)] if what is None else candidates.groupby(what, sort=False):
+            i = stats.wilson(int(kept[part.index].sum()), len(part))
+            rows.append((name, "kept by the physicians, %", "raw", 100 * i.value, 100 * i.low, 100 * i.high, len(part)))
+    return pd.DataFrame(rows, columns=["row", "column", "source", "value", "low", "high", "n"])
+
+
+def categoriser_table(sets, run):
+    """Agreement of categorisers ({set: {categoriser: card}}) beside the printed one: table rows in percent, kappa as it is."""
+    import pandas as pd
+
+    printed = run.published("v1 Table 1").query("row == 'Categorisation'")["value"].iloc[0]
+    rows = [("GPT-4o (the paper's)", "exact match, overlaps count", "published", printed, None, None, 76, None)]
+    for name, cards in sets.items():
+        for judge, card in cards.items():
+            rows += card_rows(f"{judge}, {name}", card, {"exact": "exact match", "kappa": "kappa"})
+        rows += [(f"constant guesser, {name}", "exact match", "run", 100 * card["guesser_exact"], None, None, card["n"], 0)]
+    return pd.DataFrame(rows, columns=["row", "column", "source", "value", "low", "high", "n", "unscored"])
+
+
+def claims(run, raw, checked):
+    """The paper's claims on how the set was made, held against the released data (`raw`, {} where not there) and `checks.report`."""
+    printed = run.published("v1 text 4.1").set_index(["row", "column"])["value"]
+    parts = printed["candidates"].drop("all")
+    run.claim("cm-candidates-sum", "4.1", "1,692 questions fooled a model: 868, 393, 429 and 2", published="1692",
+              computed=" + ".join(f"{v:.0f}" for v in parts) + f" = {parts.sum():.0f}", basis="recomputed",
+              holds=parts.sum() == printed["candidates", "all"])
+    needs = "PROFILE=public"
+    tests = _on_raw(raw, checked) if raw else {}
+    for id, section, claim, said in CLAIMS:
+        computed, holds = tests.get(id, ("", None))
+        run.claim(id, section, claim, published=said, computed=computed, basis="raw" if raw else "none", holds=holds,
+                  needs="" if raw else needs)
+
+
+CLAIMS = [  # id, section, what the paper says (or what its data take for granted), the printed number
+    ("cm-myths", "3", "994 myths were collected", "994"),
+    ("cm-myths-unique", "3.1", "The myths are unique", "994"),
+    ("cm-cancer-types", "3.1", "The myths belong to 127 cancer types", "127"),
+    ("cm-cancer-names", "3.1", "Each cancer type has one name (our reading)", "127"),
+    ("cm-balanced", "4.1", "888 questions were given to the physicians", "888"),
+    ("cm-balanced-parts", "4.1, B.4", "888 is the first set of 90 and an equal number from each of three generators (our reading)", "888"),
+    ("cm-first-76", "B.4", "The first set has 76 valid questions", "76"),
+    ("cm-even", "B.3", "Balancing gives the categories even shares", "even"),
+    ("cm-even-generators", "B.3", "Within each generator's part, no category has more than twice an even share (our reading)", "even"),
+    ("cm-per-myth", "3.2", "At most three questions of a generator rest on one myth", "3"),
+    ("cm-subset", "4.1", "The released questions are a subset of the candidates, word for word", "585"),
+    ("cm-nfp-source", "version 2", "The questions without a false presupposition come from the candidates", "150"),
+    ("cm-exclude", "version 2", "No question stands in both released sets", "0"),
+    ("cm-manual", "4.1", "Two questions are filed as written by hand", "2"),
+    ("cm-distinct", "4.1", "No question stands twice within candidates, released questions or those without a presupposition", "0"),
+    ("cm-gaps", "4.1", "No field of the released sets is empty", "0"),
+    ("cm-generator-names", "3.2", "A generator has one name in all files", "3 generators"),
+    ("cm-review-even", "4.1", "The review keeps equal shares of the generators' questions (our question)", "not printed"),
+]
+
+
+def _on_raw(raw, checked):
+    """{claim: (computed, holds)} from the released data."""
+    myths, offered, released, nfp = (raw[k] for k in ("myths", "candidates", "released", "nfp"))
+    texts, types, names = myths["myth"].map(normal).nunique(), myths["cancer"].nunique(), spellings(myths["cancer"])
+    rest, first = offered[~offered["first"]], offered[offered["first"]]
+    kept = offered["question"].map(normal).isin(same(offered["question"], released["question"]).values())
+    parts, shares = rest["generator"].value_counts(), offered["category"].value_counts()
+    worst = rest.groupby("generator")["category"].agg(lambda c: c.value_counts(normalize=True).max())
+    most = offered[offered["myth"] > 0].groupby(["generator", "myth"]).size().max()
+    exact, both = (len(shared(released["question"], f)) for f in (offered["question"], nfp["example_question"]))
+    found = checked[checked["row"].isin(["cancer_myth_candidates", "cancer_myth_released", "cancer_myth_nfp"])]
+    twice, gaps = (int(found[found["column"] == what]["value"].sum()) for what in ("repeated texts", "empty cells"))
+    spelled = spellings([*offered["spelled"], *nfp["from_model"]])
+    by = {g: (int(kept[p.index].sum()), len(p)) for g, p in rest.groupby("generator")}
+    low, high = (pick(by.values(), key=lambda k: k[0] / k[1]) for pick in (min, max))
+    merged = types - sum(len(g) - 1 for g in names)
+    return {
+        "cm-myths": (f"{len(myths)}", len(myths) == 994),
+        "cm-myths-unique": (f"{texts} different texts; {len(myths) - texts} repeat another's, most under another cancer", texts == len(myths)),
+        "cm-cancer-types": (f"{types} names, {merged} with spellings merged", 127 in (types, merged)),
+        "cm-cancer-names": (f"{len(names)} types have two names, such as {' = '.join(names[0])}", not names),
+        "cm-balanced": (f"{len(offered)}", len(offered) == 888),
+        "cm-balanced-parts": (f"888 = 90 + 3 x 266; the file has {len(first)} + {' + '.join(map(str, parts))}: the 14 that the "
+                              "first review took out are gone", len(parts) == 3 and parts.nunique() == 1 and 90 + parts.sum() == 888),
+        "cm-first-76": (f"{len(first)}, of which {kept[first.index].sum()} are released", len(first) == 76),
+        "cm-even": (f"{shares.min()} to {shares.max()} of {len(offered)} (chi-square p = {_even(shares):.1g})", _even(shares) > 0.05),
+        "cm-even-generators": ("largest share: " + ", ".join(f"{g} {100 * s:.0f}%" for g, s in worst.items()), worst.max() <= 2 / 7),
+        "cm-per-myth": (f"{most}", most <= 3),
+        "cm-subset": (f"{exact}; the other {len(released) - exact} were reworded", exact == len(released)),
+        "cm-nfp-source": (f"{len(shared(offered['question'], nfp['example_question']))}",
+                          len(shared(offered["question"], nfp["example_question"])) == len(nfp)),
+        "cm-exclude": (f"{both}: one of the questions without a false presupposition is released as one with" if both else "0", not both),
+        "cm-manual": (f"{(offered['generator'] == 'Manual').sum()}; the other is filed under GPT-4o", (offered["generator"] == "Manual").sum() == 2),
+        "cm-distinct": (f"{twice}", not twice),
+        "cm-gaps": (f"{gaps}", not gaps),
+        "cm-generator-names": ("; ".join(" = ".join(g) for g in spelled) or "one each", not spelled),
+        "cm-review-even": (", ".join(f"{g} {100 * k / n:.0f}%" for g, (k, n) in by.items())
+                           + f"; lowest against highest p = {stats.two_proportions(*low, *high):.1g}", stats.two_proportions(*low, *high) > 0.05),
+    }
+
+
+def _even(counts):
+    from scipy.stats import chisquare
+
+    return chisquare(counts).pvalue
