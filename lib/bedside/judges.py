@@ -208,4 +208,4 @@ def describe(card):
     """One line for captions: the judge's name, kappa with interval, n."""
     k = card.get("kappa")
     shown = f"kappa {k['value']:.2f} [{k['low']:.2f}, {k['high']:.2f}]" if k else "kappa not measurable"
-    return f"judge{' of ' + card['task'] if card.get('task') else ''}: {card['judge']}, {shown} on {card['n']} labelled answers"
+    return f"judge{' (' + card['task'] + ')' if card.get('task') else ''}: {card['judge']}, {shown} on {card['n']} labelled answers"

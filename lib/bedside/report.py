@@ -178,7 +178,7 @@ class Run:
         from . import plots
 
         self.table(name, frame, title, digits=digits, caption=caption, judged=judged, kind="figure")
-        picture = plots.save(figure, self.folder / name, self._judged(judged) if judged else "")
+        picture = plots.save(figure, self.folder / name, self._judged(judged).replace("; ", "\n") if judged else "")
         for suffix in ("png", "svg"):
             self._outputs[f"{name}.{suffix}"] = {**self._outputs[f"{name}.csv"], "file": f"{name}.{suffix}"}
         return picture

@@ -111,22 +111,34 @@ def scores(graded, run, by=()):
 
 
 def compare(graded, run):
-    """Paired tests between models on shared questions: McNemar on PCR, permutation on PCS, Holm over the pairs."""
+    """Paired tests between models on shared questions: McNemar on PCR, permutation on PCS, Holm over the pairs.
+
+    A pair without a shared question has n 0 and no numbers.
+    """
     import itertools
 
     import pandas as pd
 
     wide = graded[graded["status"] == "graded"].pivot(index="item", columns="model", values="value").astype(float)
     rows = []
-    for a, b in itertools.combinations(wide.columns, 2):
-        both = wide[[a, b]].dropna()
-        x, y = both[a].to_numpy(), both[b].to_numpy()
-        rows.append({"row": f"{a} vs {b}", "difference": 100 * ((x == 1).mean() - (y == 1).mean()),
-                     "mcnemar": stats.mcnemar(x == 1, y == 1), "permutation": stats.paired_permutation(x, y, run.rng(a, b)),
-                     "n": len(both), "detectable": 100 * stats.mde_paired(len(both), ((x == 1) != (y == 1)).mean())})
+    for a, b in itertools.combinations(sorted(graded["model"].unique()), 2):
+        both = wide.reindex(columns=[a, b]).dropna()
+        row = {"row": f"{a} vs {b}", "n": len(both)}
+        if len(both):
+            x, y = both[a].to_numpy(), both[b].to_numpy()
+            row |= {"difference": 100 * ((x == 1).mean() - (y == 1).mean()), "mcnemar": stats.mcnemar(x == 1, y == 1),
+                    "permutation": stats.paired_permutation(x, y, run.rng(a, b)),
+                    "detectable": 100 * stats.mde_paired(len(both), ((x == 1) != (y == 1)).mean())}
+        rows.append(row)
     frame = pd.DataFrame(rows, columns=["row", "difference", "mcnemar", "permutation", "n", "detectable"])
-    return frame.assign(mcnemar_holm=stats.holm(frame["mcnemar"].to_numpy(float)),
-                        permutation_holm=stats.holm(frame["permutation"].to_numpy(float)))
+    return frame.assign(mcnemar_holm=holm(frame["mcnemar"]), permutation_holm=holm(frame["permutation"]))
+
+
+def holm(p):
+    """Holm's correction of the p values that there are."""
+    made = p.astype(float)
+    made[made.notna()] = stats.holm(made.dropna().to_numpy())
+    return made
 
 
 def drawn(items, size, run):

@@ -233,7 +233,7 @@ def against_plain(graded, run):
                 two = two.assign(model=two["method"].map({"plain": "2", method: "1"}))     # in this order
                 rows.append(cm.compare(two, run).assign(row=f"{model} {method} against plain, {name}"))
     frame = pd.concat(rows, ignore_index=True)
-    return frame.assign(mcnemar_holm=stats.holm(frame["mcnemar"].to_numpy(float)))
+    return frame.assign(mcnemar_holm=cm.holm(frame["mcnemar"]))
 
 
 def outcomes(graded):
@@ -263,7 +263,8 @@ def marked(shown):
     model = shown["row"].str.split(" ").str[0]
     method = shown["row"].str.split(" ", n=1).str[1]
     before = (model + " " + method.str.replace("GEPA", "Plain").str.replace("Monitor", "Plain")).where(printed, model + " plain")
-    return shown.assign(label=model.where(printed | (model.nunique() > 4), ""), shape=method.replace(SHAPES),
+    agents = method.str.startswith("with ") & printed
+    return shown.assign(label=(model + agents.map({True: ", MDAgents", False: ""})).where(printed | (model.nunique() > 3), ""), shape=method.replace(SHAPES),
                         from_label=before.where(before != shown["row"], ""))
 
 
