@@ -102,7 +102,7 @@ endef
 $(foreach n,$(NOTEBOOKS),$(eval $(call notebook,$(n))))
 
 # Judges are measured before they are used.
-$(filter $(STAMPS)/cancer_myth/03_%,$(DONE)): $(STAMPS)/cancer_myth/05_judge_agreement.done
+$(filter $(addprefix $(STAMPS)/cancer_myth/,02_% 03_% 04_%),$(DONE)): $(STAMPS)/cancer_myth/05_judge_agreement.done
 
 $(STAMPS)/index.done: $(DONE)
 	@$(PY) -m bedside index --profile $(PROFILE) --since $(SETTINGS).started
@@ -126,7 +126,7 @@ $(PAPERS): %: $(SETTINGS)
 	@touch $@
 
 .cache/ready-conda%: environment.yml pyproject.toml
-	@$(PY) -c 'import papermill, openai, aiohttp, pandas, matplotlib, sklearn, xllamacpp, pytest' || \
+	@$(PY) -c 'import papermill, openai, aiohttp, pandas, matplotlib, sklearn, gepa, xllamacpp, pytest' || \
 		{ echo "the active conda environment lacks packages: conda env update -f environment.yml (or deactivate it)"; exit 1; }
 	@$(PY) -m pip install --quiet --no-deps --no-build-isolation -e .
 	@mkdir -p .cache && touch '$@'

@@ -25,7 +25,7 @@ def run(tmp_path, monkeypatch, served):
     monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
 
     async def grade(frame, judge, values, ask, **_):
-        value = [int(q.rpartition("#")[2]) for q in frame["question"]]
+        value = [int(q.rpartition("#")[2]) if "#" in q else 0 for q in frame["question"]]
         return pd.DataFrame({"item": frame["item"], "status": ["graded" if v in values else "unparsed" for v in value],
                              "value": [v if v in values else None for v in value], "raw": "raw"})
     monkeypatch.setattr(judges, "grade", grade)
@@ -163,3 +163,10 @@ def test_the_categoriser_without_a_model_learns_from_other_questions():
     made = cm.Categoriser(learnt, list(cm.CATEGORIES))
     assert made.grade(pd.DataFrame({"correction": ["silent tumours", "hair"]})) == ["no symptoms means no disease", "inevitable side effect"]
     assert made.out_of_fold() == learnt["label"].tolist() and made.grade(learnt.head(0)) == []
+
+
+def test_a_plan_counts_the_answers_too(run):
+    """Two myths: two generations, and three answers to each of the stand-in questions."""
+    run.mode = "plan"
+    questions, rounds = loop(run, MYTHS.head(2))
+    assert (questions["status"] == "new").all() and len({r.key for r in run._planned}) == 2 * (1 + 3)

@@ -28,6 +28,28 @@ def test_parse(text, value):
     assert judges.parse(text, GRADES) == value
 
 
+OPTIONS = {"A": "Metformin", "B": "Insulin lispro", "C": "None of these", "D": "B vitamin"}
+
+
+@pytest.mark.parametrize("text, option", [
+    ("Answer: B", "B"), ("answer: (b) insulin lispro", "B"), ("**Answer:** C) None of these.", "C"), ("Some thoughts.\nFinal answer: D", "D"),
+    ("The answer is B.", "B"), ("The correct answer is: A) Metformin", "A"), ('{"answer": "D"}', "D"), ("Answer: Metformin", "A"),
+    ("A) Metformin", "A"), ("B", "B"), ("Answer: D. B vitamin", "D"),
+    ("Answer: A\nNo, wait.\nAnswer: D", "D"), ("Answer: A\nAnswer: A or D", None),             # the last line counts
+    ("Answer: A or C", None), ("Answer: B) Metformin", None), ("Answer: A, B", None), ("Answer:", None), ("Answer: ...", None),
+    ("A) Metformin\nB) Insulin lispro", None), ("I think that A is right, not B.", None), ("It depends on the answer: A is old", None),
+    ("I'm sorry, I can't help with that.", None), ("", None), ("E", None), ("Answer: AB", None), ("Answer: E", None)])
+def test_parse_option(text, option):
+    assert judges.parse_option(text, OPTIONS) == option
+
+
+@pytest.mark.parametrize("text, option", [
+    ("Answer: yes", "yes"), ("No.", "no"), ("The answer is maybe.", "maybe"), ("Answer: yes, no", None), ("Yes, it does.", None),
+    ("The answer to this question is:", None), ("The answer is not known", None)])
+def test_parse_option_of_words(text, option):
+    assert judges.parse_option(text, {o: o for o in ("yes", "no", "maybe")}) == option
+
+
 def test_parse_words():
     assert judges.parse('{"verdict": "yes"}', ["yes", "no"], "verdict") == "yes"
     assert judges.parse("Verdict: No", ["yes", "no"], "verdict") == "no"
@@ -138,3 +160,24 @@ def test_refusals_by_the_endpoint_are_verdicts_of_their_own(served, endpoint, re
     ask = lambda requests, label: models.ask(requests, recordings, mode="record", progress=False)      # noqa: E731
     made = asyncio.run(judges.grade(frame("a"), served, cm.GRADES, ask, template="cancer_myth/judge"))
     assert made["status"].tolist() == ["refused"] and made["raw"].tolist() == ["No."]
+
+
+def test_labels_without_an_order_have_no_binary_agreement(rng=np.random.default_rng(0)):
+    # a a b c against a b b c: 3 of 4; chance 2/4 * 1/4 + 1/4 * 2/4 + 1/4 * 1/4 = 5/16; kappa (12 - 5) / (16 - 5)
+    made = pd.DataFrame({"status": "graded", "value": list("abbc")})
+    card = judges.agreement(list("aabc"), made, list("abc"), rng, positive=None)
+    assert card["exact"]["value"] == 0.75 and card["kappa"]["value"] == pytest.approx(7 / 11)
+    assert not {"binary", "sensitivity", "kappa_quadratic", "guesser_binary"} & set(card)
+
+
+def test_a_judge_of_another_task_gets_its_own_fields(served, endpoint, recordings):
+    seen = []
+
+    async def ask(requests, label):
+        seen.extend(requests)
+        return [models.Reply(r.item, r.model, r.key, text='{"category": "other"}', finish="stop") for r in requests]
+    frame = pd.DataFrame({"item": ["q"], "question": ["why?"], "correction": ["so"], "reply_status": [""]})
+    made = asyncio.run(judges.grade(frame, "served", ["other", "no treatment"], ask, template="cancer_myth/category",
+                                    fields=("question", "correction"), key="category", max_tokens=40))
+    assert made["value"].tolist() == ["other"] and seen[0].settings["max_tokens"] == 40
+    assert seen[0].response_format["json_schema"]["schema"]["required"] == ["category"]

@@ -35,8 +35,7 @@ def test_no_reported_item_is_trained_on(run):
     assert len(train) == 8 and len(reported) == 24 and not set(train["item"]) & set(reported["item"])
     assert len(mitigation.split(items, 8, 0, run)[1]) == len(items) - 8
     pd.testing.assert_frame_equal(mitigation.split(items, 8, 24, run)[1], reported)
-    with pytest.raises(BedsideError, match="leaves none to report"):
-        mitigation.split(items, 42, 0, run)
+    assert [len(part) for part in mitigation.split(items.head(5), 8, 0, run)] == [2, 3]       # LIMIT=5: half at most
 
 
 def test_exam_items_of_the_sample(run):
@@ -205,6 +204,11 @@ def test_a_budget_used_up_in_the_optimiser_stops_the_run(run, endpoint, graded, 
         optimise(run, 400, reflector="smollm2-135m")
 
 
+def test_nothing_to_learn_from(run):
+    found = asyncio.run(optimiser.optimise(run, "served", TRAIN.head(0), {}, budget=9, max_tokens=9))
+    assert found.status == "nothing to learn from" and found.instruction == optimiser.SEED_INSTRUCTION and found.calls == 0
+
+
 @pytest.mark.parametrize("kind, status, value, said", [
     ("myth", "graded", -1, "Wrong: the answer accepts"), ("myth", "graded", 0, "Half right"), ("myth", "graded", 1, "Right"),
     ("plain", "graded", 0, "Wrong: nothing in the question is wrong"), ("plain", "graded", 1, "Right"), ("plain", "unparsed", None, "could not be graded")])
@@ -286,10 +290,18 @@ def test_table_1_has_both_papers_and_runs(run, monkeypatch):
     fixed = table[table["column"] == "Cancer-Myth corrected for the judge's errors"].set_index("row")["value"]
     assert fixed["m cure"] == pytest.approx(100 * (0.75 - 0.1) / 0.8)
     assert not table.duplicated(["row", "column", "source"]).any()
-    shown = mitigation.marked(mitigation.tradeoff(mitigation.rates(measured()), run))
-    by = shown[shown["column"] == "over-correction"].set_index("row")
-    assert by.loc["m cure", "value"] == 75 and by.loc["m cure", "from_label"] == "m plain" and by.loc["m plain", "from_label"] == ""
-    assert by.loc["GPT-4o with MDAgents Monitor", ["shape", "from_label"]].tolist() == ["multi_agent_monitor", "GPT-4o with MDAgents Plain"]
+
+
+def test_the_tradeoff_shows_printed_numbers_as_printed(run):
+    shown = mitigation.tradeoff(mitigation.rates(measured()), run)
+    marked = mitigation.marked(shown).set_index(["row", "column"])
+    assert marked.loc[("GPT-4o Plain", "Cancer-Myth"), "value"] == 12 and pd.isna(marked.loc[("GPT-4o Plain", "Cancer-Myth"), "low"])
+    again = shown[(shown["source"] == "recomputed") & (shown["row"] == "GPT-4o Plain") & (shown["column"] == "Cancer-Myth")].iloc[0]
+    assert (again["low"], again["high"]) == pytest.approx(tuple(100 * v for v in stats.wilson(70, 585)[1:3]))
+    assert marked.loc[("m cure", "Cancer-Myth"), ["value", "origin", "label"]].tolist() == [75, "m plain", ""]
+    assert (marked.xs("m plain")["origin"] == "").all()
+    assert marked.loc[("GPT-4o with MDAgents Monitor", "Cancer-Myth"), ["shape", "origin", "label"]].tolist() == [
+        "multi_agent_monitor", "GPT-4o with MDAgents Plain", "GPT-4o, MDAgents"]
 
 
 def test_labelled_plain_answers_are_balanced(run):
@@ -302,3 +314,9 @@ def test_labelled_plain_answers_are_balanced(run):
     first = frame[frame["answer_id"].str.endswith("-a")]["label"].mean()
     assert 0.35 < first < 0.65
     assert np.isin(frame["label"], [0, 1]).all()
+
+
+def test_a_plan_counts_the_agents_calls(run):
+    run.mode = "plan"
+    asyncio.run(methods.multi_agent(run, "served", ITEMS, 9, 5, monitor=True))
+    assert len({r.key for r in run._planned}) == 3 * 9

@@ -255,3 +255,16 @@ def test_body_has_the_settings_and_no_more(served, endpoint, recordings):
     assert endpoint.bodies == [{"model": "asked-2026-01-01", "messages": [{"role": "user", "content": "question a"}],
                                 "max_tokens": 20, "temperature": 0, "seed": 7}]
     assert json.dumps(endpoint.headers[0]).count("Bearer none") == 1
+
+
+def test_a_plan_stands_in_for_structured_replies(recordings):
+    """So that what follows a generation, a category or a complexity check is planned too."""
+    schema = {"type": "object", "properties": {
+        "questions": {"type": "array", "minItems": 2, "items": {"type": "object", "properties": {"question": {"type": "string"}}}},
+        "level": {"type": "string", "enum": ["low", "high"]}, "n": {"type": "integer"}}}
+    request = models.Request("q", "smollm2-135m", [{"role": "user", "content": "x"}], {"max_tokens": 30},
+                             {"type": "json_schema", "json_schema": {"name": "x", "schema": schema}})
+    plan = []
+    reply, = asyncio.run(models.ask([request], recordings, mode="plan", plan=plan))
+    made = json.loads(reply.text)
+    assert len({q["question"] for q in made["questions"]}) == 2 and made["level"] == "high" and made["n"] == 0 and plan == [request]

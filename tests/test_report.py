@@ -1,13 +1,15 @@
 """Tables, figures, claims and the index: the contract of the files, and hostile text in them."""
 
+import asyncio
 import csv
 import json
 
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import ask_for
 
-from bedside import BedsideError, judges, page, plots, report
+from bedside import BedsideError, judges, models, page, plots, report, store
 from bedside.report import Run
 
 HOSTILE = '<script>alert(1)</script>'
@@ -160,3 +162,27 @@ def test_generators_are_named_and_seeded(run):
     assert a == run.rng("x").random() and a != b
     run.seed = 1
     assert run.rng("x").random() != a
+
+
+def test_a_judge_has_a_card_for_each_task(run):
+    card = {"n": 4, "unscored": 0, "kappa": {"value": 0.5, "low": 0.1, "high": 0.9, "n": 4}}
+    run.write_card("lexical", card, "us")
+    run.write_card("lexical", {**card, "n": 9}, "us", task="another task")
+    assert (run.folder / "trust_lexical.json").is_file() and (run.folder / "trust_lexical_another_task.json").is_file()
+    run.table("t", rows(), "T", judged=("", "another task"))
+    assert "judge: lexical, kappa 0.50 [0.10, 0.90] on 4 labelled answers; judge (another task): lexical" in (run.folder / "t.md").read_text().replace("\\", "")
+    fresh = Run("cancer_myth", "04_mitigation", profile="sample")
+    assert fresh.card(task="another task")["n"] == 9 and fresh.card()["n"] == 4
+    with pytest.raises(BedsideError, match="trust_lexical_third.json"):
+        fresh.card(task="third")
+
+
+def test_a_budget_holds_over_all_questions_of_a_run(run, served, endpoint, monkeypatch, tmp_path):
+    """Each call costs 15 tokens at $1,000 per million, $0.015, and may cost at most 0.046 before it: with $0.10 the sixth is not made."""
+    monkeypatch.setitem(models.registry(), "served", {**models.registry()["served"], "usd_per_million_in": 1e3, "usd_per_million_out": 1e3})
+    run.mode, run.budget_usd, run.recordings = "record", 0.10, store.Recordings(tmp_path / "recordings")
+    with pytest.raises(models.StopRun, match="BUDGET_USD"):
+        for k in range(99):
+            asyncio.run(run.ask(ask_for("served", f"q{k}")))
+    spent = 0.015 * k
+    assert 0.10 - 0.046 < spent <= 0.10 and len(endpoint.bodies) == k

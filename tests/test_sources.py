@@ -5,7 +5,8 @@ import json
 
 import pytest
 
-from bedside import paths, sources
+from bedside import BedsideError, paths, sources
+from bedside import __main__ as steps
 
 ROWS = [{"QID": i, "question": f"q{i}", "category": "x" if i < 2 else "y"} for i in range(3)]
 
@@ -128,5 +129,25 @@ def test_bundled_sources_are_as_the_registry_says(name):
 
 def test_external_sources_are_pinned():
     for name, e in sources.registry().items():
-        assert "file" in e or "sha256" in e or ("rows" in e and "columns" in e and "totals" in e), name
+        assert "file" in e or "sha256" in e or ("rows" in e and "columns" in e and ("totals" in e or e.get("optional"))), name
         assert "file" in e or "huggingface" in e or len(e["revision"]) == 40, name
+
+
+def test_objects_by_key(place):
+    _, entry, write = place
+    entry.update(path="data/set.json", format="keyed", columns=["key", "QID", "question"], rows=2)
+    mirror = place[0]
+    write(json.dumps({"k1": {"QID": 1, "question": "a"}, "k2": {"QID": 2, "question": "b"}}).encode())
+    sources.fetch("set", mirror)
+    assert sources.load("set")["key"].tolist() == ["k1", "k2"] and sources.load("set")["question"].tolist() == ["a", "b"]
+
+
+def test_an_optional_source_may_be_absent_but_not_wrong(place, capsys, monkeypatch):
+    mirror, entry, write = place
+    entry["optional"] = True
+    monkeypatch.setattr(sources, "used_by", lambda profile: ["set"])
+    steps.data("public", mirror / "elsewhere")
+    assert "absent   set (optional" in capsys.readouterr().out and not sources.here("set")
+    entry["rows"] = 9
+    with pytest.raises(BedsideError, match="3 rows, expected 9"):
+        steps.data("public", mirror)

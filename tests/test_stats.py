@@ -545,3 +545,31 @@ def test_corrected_rate_by_hand():
 def test_corrected_rate_of_a_judge_without_skill_is_nothing():
     half = stats.Interval(0.5, 0, 1, 100)
     assert np.isnan(stats.corrected_rate(8, 100, half, half, np.random.default_rng(0)).value)
+
+
+# balanced accuracy
+
+
+def test_balanced_accuracy_by_hand():
+    # Shares 1/2 and 1: mean 3/4. Each side is the root of the two Wilson distances squared, halved.
+    a, b = stats.wilson(2, 4), stats.wilson(6, 6)
+    found = stats.balanced_accuracy(2, 4, 6, 6)
+    low, high = 0.75 - sqrt((0.5 - a.low) ** 2 + (1 - b.low) ** 2) / 2, 0.75 + (a.high - 0.5) / 2
+    assert close(found, (0.75, low, high, 10))
+
+
+@pytest.mark.parametrize("hits, n, kept, m", [(0, 20, 20, 20), (7, 40, 31, 33), (0, 5, 0, 7)])
+def test_balanced_accuracy_is_newcombes_difference(hits, n, kept, m):
+    # (p + q) / 2 = (p - (1 - q) + 1) / 2, and MOVER with Wilson limits is Newcombe's interval of a difference
+    proportion = pytest.importorskip("statsmodels.stats.proportion")
+    low, high = proportion.confint_proportions_2indep(hits, n, m - kept, m, method="newcomb")
+    found = stats.balanced_accuracy(hits, n, kept, m)
+    assert close(found[1:3], ((low + 1) / 2, (high + 1) / 2))
+
+
+def test_balanced_accuracy_is_fair_and_has_width_at_the_ends():
+    assert stats.balanced_accuracy(0, 20, 20, 20).value == stats.balanced_accuracy(20, 20, 0, 20).value == 0.5
+    found = stats.balanced_accuracy(0, 20, 20, 20)
+    assert found.low < 0.5 < found.high
+    assert stats.balanced_accuracy(9, 9, 5, 5).high == 1
+    assert isnan(stats.balanced_accuracy(0, 0, 3, 5).value)

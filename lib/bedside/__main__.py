@@ -101,7 +101,7 @@ def data(profile, mirror):
                 print(f"         {len(rows)} rows differ from the copy that the recordings were made from: "
                       f"{', '.join(rows[:20])}{', ...' if len(rows) > 20 else ''}")
         except sources.SourceError as e:
-            if sources.entry(name).get("optional") and not sources.here(name):
+            if sources.entry(name).get("optional") and isinstance(e.__cause__, OSError):     # it could not be had
                 print(f"absent   {name} (optional: what needs it says so): {e}")
             else:
                 failed.append(str(e))

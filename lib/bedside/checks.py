@@ -53,7 +53,7 @@ def spellings(names):
     groups = {}
     for name in dict.fromkeys(map(str, names)):
         plain = re.sub(r"\([^)]*\)", " ", name)
-        words = [w.removesuffix("s") if len(w) > 3 else w for w in normal(plain or name).split()]
+        words = [w.removesuffix("s") if len(w) > 3 else w for w in normal(plain if plain.strip() else name).split()]
         groups.setdefault(frozenset(words) - {"of", "and", "the", "with"}, []).append(name)
     return sorted((g for g in groups.values() if len(g) > 1), key=len, reverse=True)
 

@@ -133,7 +133,7 @@ async def ask(requests, recordings, *, mode="replay", budget_usd=None, plan=None
     """Replies to `requests`, in order, one each.
 
     mode: replay (a miss raises MissingRecording), record (call what is missing), fresh (call all), plan (call
-    nothing; append each miss to the list `plan`, with a reply of full length in its place). Requests with the same key are sent
+    nothing; append each miss to the list `plan`, with a reply of full length and fitting shape in its place). Requests with the same key are sent
     once. A request that fails for good yields a Reply with `error`. Raises StopRun on 401, 403 or before
     `budget_usd` would be passed, StoreError when replies can't be written; what came before is kept.
     """
@@ -150,11 +150,28 @@ async def ask(requests, recordings, *, mode="replay", budget_usd=None, plan=None
                                "with `make plan`")
     if missing and mode == "plan":
         plan.extend(missing)
-        replies |= {r.key: Reply(r.item, r.model, r.key, text="word " * r.estimate()[1], finish="stop") for r in missing}
+        replies |= {r.key: Reply(r.item, r.model, r.key, text=_stand_in(r), finish="stop") for r in missing}
     elif missing:
         with _Meter(requests, missing, budget_usd, label, progress) as meter:
             replies |= await _call(missing, recordings, mode, meter)
     return [reply if (reply := replies[r.key]).item == r.item else replace(reply, item=r.item) for r in requests]
+
+
+def _stand_in(request):
+    """Text in a reply's place when only planning: of full length, and of the shape that the response format asks for."""
+    words = "word " * request.estimate()[1]
+    if not request.response_format:
+        return words
+
+    def filled(schema, path):
+        if "enum" in schema:
+            return schema["enum"][-1]
+        if schema["type"] == "object":
+            return {k: filled(v, f"{path} {k}") for k, v in schema["properties"].items()}
+        if schema["type"] == "array":
+            return [filled(schema["items"], f"{path} {i}") for i in range(schema.get("minItems", 1))]
+        return f"{path} {words[:200]}" if schema["type"] == "string" else 0     # the path makes each text another one
+    return json.dumps(filled(request.response_format["json_schema"]["schema"], request.key[:12]))
 
 
 class _Meter:

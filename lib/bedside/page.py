@@ -73,8 +73,9 @@ def _html(profile, entries, folder):
     claims = [c for e in entries.values() for c in e["claims"]]
     count = {v: sum(c["verdict"].split()[0] == v for c in claims) for v in ("holds", "differs", "needs")}
     absent = {n: e for n, e in sources.registry().items() if profile not in e["profiles"]}
+    lacking = {n: e for n, e in sources.registry().items() if profile in e["profiles"] and e.get("optional") and not sources.here(n)}
     used = sorted({n for e in entries.values() for n in e["data"]})
     cards = {j: c for e in entries.values() for j, c in e["judges"].items()}
     return template.render(profile=profile, about=report.profiles()[profile]["about"], papers=_papers(), parts=parts,
-                           count=count, claims=claims, absent=absent, cards=cards, registry=sources.registry(),
+                           count=count, claims=claims, absent=absent, lacking=lacking, cards=cards, registry=sources.registry(),
                            used=used, changed={k: e["changed"] for k, e in entries.items() if e["changed"]})

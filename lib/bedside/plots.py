@@ -111,28 +111,28 @@ SHAPES = "osD^vP*X"
 
 
 def plane(ax, frame, x, y, *, title="", xlabel="", ylabel=""):
-    """Points with intervals in both directions: one for each row of a table with the columns `x` and `y` (percent).
+    """Points in the plane of two rates in percent, the columns `x` and `y` of a table: one for each row, with intervals.
 
-    frame: row, column, source, value, low, high, and label (beside the mark), shape (its kind, for the legend) and
-    from_label (the row that a thin line comes from, or empty). Published marks are hollow and without intervals. Dashed
-    lines join points of equal balanced accuracy, (y + 100 - x) / 2.
+    frame: row, column, source, value, low, high, and label (text beside the mark), shape (its kind, for the legend) and
+    origin (the row that an arrow comes from, or empty). Published marks are hollow. Dashed lines join points with the
+    same mean of x and y.
     """
-    for level in range(10, 100, 10):
-        ax.plot([0, 100], [2 * level - 100, 2 * level], color="0.8", linestyle="--", linewidth=0.6, zorder=0)
-        at = min(2 * level, 100) - 3, max(0, 100 - 2 * level) if level < 50 else 0
-        ax.annotate(f"{level}", (at[0] - 2 * level + 100 if level >= 50 else 97, at[0] if level >= 50 else 2 * level - 3), fontsize=6, color="0.5", ha="center", va="center")
-    wide = {s: frame[frame["column"] == c].set_index(["source", "row"]) for s, c in (("x", x), ("y", y))}
-    kinds = list(dict.fromkeys(frame["shape"]))
-    places = {}
-    for key, r in wide["y"].iterrows():
-        a, hollow = wide["x"].loc[key], key[0] == "published"
-        places[key[1]] = (a["value"], r["value"])
-        if r["from_label"] in places:
-            ax.annotate("", places[key[1]], places[r["from_label"]], arrowprops={"arrowstyle": "->", "color": "0.55", "linewidth": 0.8, "shrinkA": 5, "shrinkB": 5})
-        ends = [[[max(p["value"] - p["low"], 0)], [max(p["high"] - p["value"], 0)]] for p in (a, r)]
-        ax.errorbar(a["value"], r["value"], xerr=None if hollow else ends[0], yerr=None if hollow else ends[1],
-                    fmt=SHAPES[kinds.index(r["shape"])], markerfacecolor="white" if hollow else "#1b6f8a", markeredgecolor="black",
-                    color="black", markersize=7, capsize=2, linewidth=0.8, label=f"{label(key[0])}: {r['shape']}")
+    for mean in range(10, 100, 10):
+        ax.plot([max(0, 2 * mean - 100), min(100, 2 * mean)], [min(100, 2 * mean), max(0, 2 * mean - 100)], color="0.8",
+                linestyle="--", linewidth=0.6, zorder=0)
+        ax.annotate(str(mean), (max(0, 2 * mean - 100) + 2, min(100, 2 * mean) - 2), fontsize=6, color="0.4", ha="center",
+                    va="center", backgroundcolor="white", bbox={"pad": 0.6, "color": "white"})
+    wide = {c: frame[frame["column"] == c].set_index(["source", "row"]) for c in (x, y)}
+    kinds, places = list(dict.fromkeys(frame["shape"])), {}
+    for key, r in wide[y].iterrows():
+        pair, colour = (wide[x].loc[key], r), "white" if key[0] == "published" else "#1b6f8a"
+        places[key[1]] = tuple(p["value"] for p in pair)
+        if r["origin"] in places:
+            ax.annotate("", places[key[1]], places[r["origin"]], zorder=1, arrowprops={
+                "arrowstyle": "->", "color": "0.55", "linewidth": 0.8, "shrinkA": 5, "shrinkB": 5})
+        reach = [[[max(p["value"] - p["low"], 0)], [max(p["high"] - p["value"], 0)]] if p["low"] == p["low"] else None for p in pair]
+        ax.errorbar(*places[key[1]], xerr=reach[0], yerr=reach[1], fmt=SHAPES[kinds.index(r["shape"])], markerfacecolor=colour,
+                    markeredgecolor="black", color="black", markersize=7, capsize=2, linewidth=0.8, label=f"{label(key[0])}: {r['shape']}")
         if r["label"]:
             ax.annotate(r["label"], places[key[1]], xytext=(7, 4), textcoords="offset points", fontsize=7)
     ax.set_xlim(-2, 102)

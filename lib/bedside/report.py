@@ -214,7 +214,8 @@ class Run:
         folder = self.folder.parent / ".parts"
         folder.mkdir(exist_ok=True)
         if self.mode == "plan":
-            plan = [{"model": r.model, "prompt": r.estimate()[0], "completion": r.estimate()[1]} for r in self._planned]
+            plan = [{"model": r.model, "prompt": r.estimate()[0], "completion": r.estimate()[1]}
+                    for r in {r.key: r for r in self._planned}.values()]
             (folder / f"{self.paper}.{self.notebook}.plan.json").write_text(json.dumps(plan))
             return
         for o in self._outputs.values():

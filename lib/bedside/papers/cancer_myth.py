@@ -16,32 +16,32 @@ CATEGORIES = {"only/standard treatment": "Only/Standard Treatment", "no treatmen
 GENERATORS = {"gpt-4o": "GPT-4o", "gemini-1.5-pro": "Gemini-1.5-Pro", "claude-3-5-sonnet": "Claude-3.5-Sonnet",
               "claude-3.5-sonnet": "Claude-3.5-Sonnet", "manual": "Manual"}     # the released files spell one in two ways
 HARD, EASY, PER_MYTH = 6, 2, 3      # section 3.2: at most K_h and K_e examples, M questions for each myth
-def questions(run):
-    """Questions with a false presupposition: item, question, correction, category, cancer, generator."""
+def questions(run, whole=False):
+    """Questions with a false presupposition: item, question, correction, category, cancer, generator; LIMIT or the whole set."""
     if run.profile == "sample":
         frame = run.load("cancer_myth_questions_sample").assign(generator="Bedside's authors")
     else:
         frame = run.load("cancer_myth_released").rename(columns={"presupposition_correction": "correction"})
         frame = frame.assign(item="cm-" + frame["QID"].astype(str), generator=frame["from_model"].map(GENERATORS))
     frame = frame.assign(category=frame["category"].map(CATEGORIES))
-    return limited(frame[["item", "question", "correction", "category", "cancer", "generator"]], run)
+    return limited(frame[["item", "question", "correction", "category", "cancer", "generator"]], 0 if whole else run.limit)
 
 
-def plain_questions(run):
-    """Questions without a false presupposition (Cancer-Myth-NFP, second version): item, question."""
+def plain_questions(run, whole=False):
+    """Questions without a false presupposition (Cancer-Myth-NFP, second version): item, question; LIMIT or the whole set."""
     if run.profile == "sample":
         frame = run.load("cancer_myth_nfp_sample")
     else:
         frame = run.load("cancer_myth_nfp").rename(columns={"example_question": "question"})
         frame = frame.assign(item="nfp-" + frame["QID"].astype(str))
-    return limited(frame[["item", "question"]], run)
+    return limited(frame[["item", "question"]], 0 if whole else run.limit)
 
 
-def limited(frame, run):
-    """The first LIMIT items; an error if one stands twice or lacks something."""
+def limited(frame, limit):
+    """The first `limit` items, all if it is 0; an error if one stands twice or lacks something."""
     if frame["item"].duplicated().any() or frame.isna().any(axis=None):
         raise ValueError("an item stands twice, or has a category or generator that isn't known")
-    return frame.head(run.limit or len(frame)).reset_index(drop=True)
+    return frame.head(limit or len(frame)).reset_index(drop=True)
 
 
 def labelled(run):

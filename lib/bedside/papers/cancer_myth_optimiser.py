@@ -34,6 +34,8 @@ async def optimise(run, model, train, labelled, *, budget, max_tokens, minibatch
     """
     import gepa
 
+    if train.empty:
+        return Found(SEED_INSTRUCTION, "nothing to learn from", float("nan"), float("nan"), 0, 0, 0)
     adapter = _Adapter(run, model, train, labelled, max_tokens, reflector or model, asyncio.get_running_loop())
     data = train["item"].tolist()
     result = None
