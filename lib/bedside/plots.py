@@ -148,6 +148,8 @@ def growth(ax, frame, *, title="", xlabel="", ylabel=""):
     """How counts grow: one stepped line for each column, in the frame's order of rows; line styles tell them apart."""
     for style, (name, part) in zip(("-", "--", ":", "-."), frame.groupby("column", sort=False)):
         ax.step(range(1, len(part) + 1), part["value"], where="post", color="black", linestyle=style, label=name)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.get_major_locator().set_params(integer=True)
     ax.set_ylim(0)
     ax.set_title(title, loc="left")
     ax.set_xlabel(xlabel)

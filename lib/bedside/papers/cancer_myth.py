@@ -148,6 +148,12 @@ def drawn(items, size, run):
     return items.iloc[sorted(run.rng("drawn").choice(len(items), size, replace=False))].reset_index(drop=True)
 
 
+def in_seeded_order(items, size, run):
+    """The first `size` (0: all) of an order drawn with the seed, in that order: a longer run goes on where a shorter one ended."""
+    order = run.rng("order").permutation(len(items))
+    return items.iloc[order[:size or len(items)]].reset_index(drop=True)
+
+
 def myths(run):
     """The collected misconceptions (section 3.1): item, cancer, myth, fact, in the released order."""
     if run.profile == "sample":

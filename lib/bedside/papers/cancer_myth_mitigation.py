@@ -8,7 +8,7 @@ import re
 
 from .. import BedsideError, judges, sources, stats
 from . import cancer_myth as cm
-from .cancer_myth_tables import corrected, table_rows, with_bounds
+from .cancer_myth_tables import corrected, percent, table_rows, with_bounds
 
 SETS = ("Cancer-Myth", "Cancer-Myth-NFP", "MedQA", "PubMedQA")      # Table 1's columns
 NFP_TASK = "no false presupposition"    # the second task of a judge, with a trust card of its own
@@ -172,9 +172,8 @@ def rates(graded):
 
 
 def _share(hits, n, lost=0):
-    i, whole = stats.wilson(hits, n), n + lost
-    return {"value": 100 * i.value, "low": 100 * i.low, "high": 100 * i.high, "n": n, "hits": hits, "unscored": lost,
-            "least": 100 * hits / whole, "most": 100 * (hits + lost) / whole}
+    return {**dict(zip(("value", "low", "high", "n"), percent(hits, n))), "hits": hits, "unscored": lost,
+            "least": 100 * hits / (n + lost), "most": 100 * (hits + lost) / (n + lost)}
 
 
 def pairs_as_one(found):

@@ -3,7 +3,7 @@
 from .. import stats
 from ..checks import normal, same, shared, spellings
 from .cancer_myth import CATEGORIES
-from .cancer_myth_tables import card_rows
+from .cancer_myth_tables import card_rows, percent
 
 
 def yield_table(questions, rounds, run):
@@ -19,9 +19,7 @@ def yield_table(questions, rounds, run):
     kinds |= {f"question {s}": questions["status"] == s for s in ("copied", "missing", "truncated", "unparsed", "refused")}
     rows = []
     for name, mine in questions.groupby("generator", sort=False):
-        for kind, hit in kinds.items():
-            i = stats.wilson(int(hit[mine.index].sum()), len(mine))
-            rows.append((name, kind, "run", 100 * i.value, 100 * i.low, 100 * i.high, len(mine)))
+        rows += [(name, kind, "run", *percent(hit[mine.index].sum(), len(mine))) for kind, hit in kinds.items()]
     count, per = run.published("v1 text 4.1"), run.published("v1 text 3").set_index("row")["value"]
     asked = per["myths"] * per["questions per myth"]
     for r in count[(count["row"] == "candidates") & ~count["column"].isin(["all", "manual"])].itertuples():
@@ -32,16 +30,13 @@ def yield_table(questions, rounds, run):
     return pd.DataFrame(rows, columns=["row", "column", "source", "value", "low", "high", "n"])
 
 
-def balance_table(stages, run):
+def balance_table(stages):
     """Questions in each category at several stages ({name: (frame with category, source)}): table rows in percent."""
     import pandas as pd
 
-    rows = []
-    for stage, (frame, source) in stages.items():
-        for c in CATEGORIES.values():
-            i = stats.wilson(int((frame["category"] == c).sum()), len(frame))
-            rows.append((c, stage, source, 100 * i.value, 100 * i.low, 100 * i.high, len(frame)))
-    return pd.DataFrame(rows, columns=["row", "column", "source", "value", "low", "high", "n"])
+    return pd.DataFrame([(c, stage, source, *percent((frame["category"] == c).sum(), len(frame)))
+                         for stage, (frame, source) in stages.items() for c in CATEGORIES.values()],
+                        columns=["row", "column", "source", "value", "low", "high", "n"])
 
 
 def pipeline_table(run, questions, myths=None, candidates=None, released=None, nfp=None):
@@ -68,20 +63,19 @@ def pipeline_table(run, questions, myths=None, candidates=None, released=None, n
     return pd.DataFrame(rows, columns=["row", "column", "source", "value"])
 
 
-def review_table(candidates, released):
-    """Share of the candidates that the physicians kept, by generator and category: table rows in percent.
+def kept(candidates, released):
+    """Which candidates (booleans) the physicians kept: released word for word, or nearly (`checks.same`)."""
+    return candidates["question"].map(normal).isin(same(candidates["question"], released["question"]).values())
 
-    A candidate counts as kept if its question is among the released ones word for word or nearly (`same`).
-    """
+
+def review_table(candidates, released):
+    """Share of the candidates that the physicians kept, by generator and category: table rows in percent."""
     import pandas as pd
 
-    kept = candidates["question"].map(normal).isin(same(candidates["question"], released["question"]).values())
-    rows = []
-    for what in (None, "generator", "category"):
-        for name, part in [("all", candidates)] if what is None else candidates.groupby(what, sort=False):
-            i = stats.wilson(int(kept[part.index].sum()), len(part))
-            rows.append((name, "kept by the physicians, %", "raw", 100 * i.value, 100 * i.low, 100 * i.high, len(part)))
-    return pd.DataFrame(rows, columns=["row", "column", "source", "value", "low", "high", "n"])
+    hit = kept(candidates, released)
+    parts = [("all", candidates), *candidates.groupby("generator", sort=False), *candidates.groupby("category", sort=False)]
+    return pd.DataFrame([(name, "kept by the physicians, %", "raw", *percent(hit[part.index].sum(), len(part))) for name, part in parts],
+                        columns=["row", "column", "source", "value", "low", "high", "n"])
 
 
 def categoriser_table(sets, run):
@@ -105,7 +99,7 @@ def claims(run, raw, checked):
               computed=" + ".join(f"{v:.0f}" for v in parts) + f" = {parts.sum():.0f}", basis="recomputed",
               holds=parts.sum() == printed["candidates", "all"])
     needs = "PROFILE=public"
-    tests = _on_raw(raw, checked) if raw else {}
+    tests = _on_raw(run, raw, checked) if raw else {}
     for id, section, claim, said in CLAIMS:
         computed, holds = tests.get(id, ("", None))
         run.claim(id, section, claim, published=said, computed=computed, basis="raw" if raw else "none", holds=holds,
@@ -134,12 +128,14 @@ CLAIMS = [  # id, section, what the paper says (or what its data take for grante
 ]
 
 
-def _on_raw(raw, checked):
+def _on_raw(run, raw, checked):
     """{claim: (computed, holds)} from the released data."""
+    said = {(r.row, r.column): int(r.value) for t in ("v1 text 3", "v1 text 4.1", "v1 text B.4") for r in run.published(t).itertuples()}
+    first_made, first_valid, balanced = (said[k] for k in (("generated at first", "count"), ("valid at first", "count"), ("balanced", "all")))
     myths, offered, released, nfp = (raw[k] for k in ("myths", "candidates", "released", "nfp"))
     texts, types, names = myths["myth"].map(normal).nunique(), myths["cancer"].nunique(), spellings(myths["cancer"])
     rest, first = offered[~offered["first"]], offered[offered["first"]]
-    kept = offered["question"].map(normal).isin(same(offered["question"], released["question"]).values())
+    hit = kept(offered, released)
     parts, shares = rest["generator"].value_counts(), offered["category"].value_counts()
     worst = rest.groupby("generator")["category"].agg(lambda c: c.value_counts(normalize=True).max())
     most = offered[offered["myth"] > 0].groupby(["generator", "myth"]).size().max()
@@ -147,18 +143,18 @@ def _on_raw(raw, checked):
     found = checked[checked["row"].isin(["cancer_myth_candidates", "cancer_myth_released", "cancer_myth_nfp"])]
     twice, gaps = (int(found[found["column"] == what]["value"].sum()) for what in ("repeated texts", "empty cells"))
     spelled = spellings([*offered["spelled"], *nfp["from_model"]])
-    by = {g: (int(kept[p.index].sum()), len(p)) for g, p in rest.groupby("generator")}
+    by = {g: (int(hit[p.index].sum()), len(p)) for g, p in rest.groupby("generator")}
     low, high = (pick(by.values(), key=lambda k: k[0] / k[1]) for pick in (min, max))
     merged = types - sum(len(g) - 1 for g in names)
     return {
-        "cm-myths": (f"{len(myths)}", len(myths) == 994),
+        "cm-myths": (f"{len(myths)}", len(myths) == said["myths", "count"]),
         "cm-myths-unique": (f"{texts} different texts; {len(myths) - texts} repeat another's, most under another cancer", texts == len(myths)),
-        "cm-cancer-types": (f"{types} names, {merged} with spellings merged", 127 in (types, merged)),
+        "cm-cancer-types": (f"{types} names, {merged} with spellings merged", said["cancer types", "count"] in (types, merged)),
         "cm-cancer-names": (f"{len(names)} types have two names, such as {' = '.join(names[0])}", not names),
-        "cm-balanced": (f"{len(offered)}", len(offered) == 888),
-        "cm-balanced-parts": (f"888 = 90 + 3 x 266; the file has {len(first)} + {' + '.join(map(str, parts))}: the 14 that the "
-                              "first review took out are gone", len(parts) == 3 and parts.nunique() == 1 and 90 + parts.sum() == 888),
-        "cm-first-76": (f"{len(first)}, of which {kept[first.index].sum()} are released", len(first) == 76),
+        "cm-balanced": (f"{len(offered)}", len(offered) == balanced),
+        "cm-balanced-parts": (f"{first_made} + {' + '.join(map(str, parts))} = {first_made + parts.sum()}; the file has {len(first)} for the first "
+                              f"{first_made}: what the first review took out is gone", parts.nunique() == 1 and first_made + parts.sum() == balanced),
+        "cm-first-76": (f"{len(first)}, of which {hit[first.index].sum()} are released", len(first) == first_valid),
         "cm-even": (f"{shares.min()} to {shares.max()} of {len(offered)} (chi-square p = {_even(shares):.1g})", _even(shares) > 0.05),
         "cm-even-generators": ("largest share: " + ", ".join(f"{g} {100 * s:.0f}%" for g, s in worst.items()), worst.max() <= 2 / 7),
         "cm-per-myth": (f"{most}", most <= 3),

@@ -108,7 +108,8 @@ def pair_table(pairs, rate="PCR"):
     if rate == "PCR":
         names |= {"permutation": "PCS permutation p", "permutation_holm": "PCS permutation p, Holm"}
     names["detectable"] = f"detectable {rate} difference, points"
-    return table_rows((r["row"], label, "run", r[name], r["n"]) for _, r in pairs.iterrows() for name, label in names.items())
+    rows = table_rows((r["row"], label, "run", r[name], r["n"]) for _, r in pairs.iterrows() for name, label in names.items())
+    return rows[rows["value"].notna() | (rows["n"] == 0)].reset_index(drop=True)      # no difference is detectable in a few items
 
 
 def agreement_table(cards, table1, on_zero, kappas):
@@ -127,9 +128,7 @@ def agreement_table(cards, table1, on_zero, kappas):
                                        "specificity": "specificity for 1", "kappa": "kappa", "kappa_quadratic": "kappa, quadratic"})
         if card["n"] > card["unscored"]:
             zero = card["confusion"][GRADES.index(0)]
-            i = stats.wilson(zero[GRADES.index(0)], sum(zero))
-            rows.insert(-4, (name, "exact match where the label is 0", "run", 100 * i.value, 100 * i.low, 100 * i.high, i.n,
-                             card["unscored"]))
+            rows.insert(-4, (name, "exact match where the label is 0", "run", *percent(zero[GRADES.index(0)], sum(zero)), card["unscored"]))
     guess = next(iter(cards.values()))
     rows += [("constant guesser", label, "run", 100 * guess[key], None, None, guess["n"], 0)
              for key, label in (("guesser_exact", names["exact match"]), ("guesser_binary", names["binary match"]))]
@@ -159,6 +158,12 @@ def confusion_table(cards):
     return table_rows((f"{name}: label {x}", f"graded {y}", "run", card["confusion"][i][j], sum(card["confusion"][i]))
                  for name, card in cards.items()
                  for i, x in enumerate(GRADES) for j, y in enumerate(GRADES))
+
+
+def percent(hits, n):
+    """A share in percent with its Wilson interval: (value, low, high, n)."""
+    i = stats.wilson(int(hits), n)
+    return 100 * i.value, 100 * i.low, 100 * i.high, n
 
 
 def table_rows(rows):
