@@ -34,6 +34,10 @@ def save(figure, path, note=""):
     """Write path.png and path.svg without dates, so that the same numbers give the same bytes; return the Picture."""
     if note:
         figure.suptitle(note, fontsize=7, color="0.35", x=0.01, ha="left")
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for ax in figure.axes:      # the layout's solver differs in the last bits from run to run
+        ax.set_position([round(v, 4) for v in ax.get_position(original=True).bounds])
     figure.savefig(path.with_suffix(".png"), dpi=130, metadata={"Software": None})
     figure.savefig(path.with_suffix(".svg"), metadata={"Date": None, "Creator": None})
     return Picture(path.with_suffix(".png"))
