@@ -300,6 +300,9 @@ def test_the_tradeoff_shows_printed_numbers_as_printed(run):
     assert (again["low"], again["high"]) == pytest.approx(tuple(100 * v for v in stats.wilson(70, 585)[1:3]))
     assert marked.loc[("m cure", "Cancer-Myth"), ["value", "origin", "label"]].tolist() == [75, "m plain", ""]
     assert (marked.xs("m plain")["origin"] == "").all()
+    others = shown.assign(row=shown["row"].replace({"m plain": "m multi_agent", "m cure": "m multi_agent_monitor"}))
+    agents = mitigation.marked(others).set_index(["row", "column"])["origin"]
+    assert agents["m multi_agent", "Cancer-Myth"] == "" and agents["m multi_agent_monitor", "Cancer-Myth"] == "m multi_agent"
     assert marked.loc[("GPT-4o with MDAgents Monitor", "Cancer-Myth"), ["shape", "origin", "label"]].tolist() == [
         "multi_agent_monitor", "GPT-4o with MDAgents Plain", "GPT-4o, MDAgents"]
 

@@ -49,12 +49,16 @@ def parse_option(text, options, key="answer"):
     that the text says. A line that names several options, or one with another's text, chooses nothing; the last line
     that states a choice wins.
     """
-    spelled = {normal: o for o, t in options.items() for s in (o, f"{o} {t}", t) if (normal := " ".join(s.strip("(). ").lower().split()))}
+    def plain(text):
+        return " ".join(text.strip("(). ").lower().split())
+
+    spelled = {plain(s): o for o, t in options.items() for s in (o, f"{o} {t}", t)}
     found = parse(text, list(options), key)
-    lines = re.findall(rf"^[\W_]*(?:the )?(?:final |correct |best )?{re.escape(key)}(?:[*_ ]*[:=]| is\b:?)(.*)$", text, re.I | re.M)
+    marker = rf"^[\W_]*(?:the )?(?:final |correct |best )?{re.escape(key)}(?:[*_ ]*[:=]| is\b:?)(.*)$"
+    lines = re.findall(marker, text, re.I | re.M)
     for line in lines or ([text] if found is None else []):
         stated = re.sub(r"^\W*(\w+)[).:\]]+\s+", r"\1 ", re.sub(r"[*_`\"]", "", line).strip())
-        found = spelled.get(" ".join(stated.strip("(). ").lower().split()))
+        found = spelled.get(plain(stated))
     return found
 
 
@@ -208,4 +212,5 @@ def describe(card):
     """One line for captions: the judge's name, kappa with interval, n."""
     k = card.get("kappa")
     shown = f"kappa {k['value']:.2f} [{k['low']:.2f}, {k['high']:.2f}]" if k else "kappa not measurable"
-    return f"judge{' (' + card['task'] + ')' if card.get('task') else ''}: {card['judge']}, {shown} on {card['n']} labelled answers"
+    task = f" ({card['task']})" if card.get("task") else ""
+    return f"judge{task}: {card['judge']}, {shown} on {card['n']} labelled answers"

@@ -133,8 +133,8 @@ async def ask(requests, recordings, *, mode="replay", budget_usd=None, plan=None
     """Replies to `requests`, in order, one each.
 
     mode: replay (a miss raises MissingRecording), record (call what is missing), fresh (call all), plan (call
-    nothing; append each miss to the list `plan`, with a reply of full length and fitting shape in its place). Requests with the same key are sent
-    once. A request that fails for good yields a Reply with `error`. Raises StopRun on 401, 403 or before
+    nothing; append each miss to the list `plan`, with a reply of full length and fitting shape in its place). Requests
+    with the same key are sent once. A request that fails for good yields a Reply with `error`. Raises StopRun on 401, 403 or before
     `budget_usd` would be passed, StoreError when replies can't be written; what came before is kept.
     """
     choose(mode, MODES, "MODE")

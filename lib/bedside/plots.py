@@ -134,9 +134,11 @@ def plane(ax, frame, x, y, *, title="", xlabel="", ylabel=""):
         if r["origin"] in places:
             ax.annotate("", places[key[1]], places[r["origin"]], zorder=1, arrowprops={
                 "arrowstyle": "->", "color": "0.55", "linewidth": 0.8, "shrinkA": 5, "shrinkB": 5})
-        reach = [[[max(p["value"] - p["low"], 0)], [max(p["high"] - p["value"], 0)]] if p["low"] == p["low"] else None for p in pair]
-        ax.errorbar(*places[key[1]], xerr=reach[0], yerr=reach[1], fmt=SHAPES[kinds.index(r["shape"])], markerfacecolor=colour,
-                    markeredgecolor="black", color="black", markersize=7, capsize=2, linewidth=0.8, label=f"{label(key[0])}: {r['shape']}")
+        reach = [[[max(p["value"] - p["low"], 0)], [max(p["high"] - p["value"], 0)]] if p["low"] == p["low"] else None
+                 for p in pair]
+        ax.errorbar(*places[key[1]], xerr=reach[0], yerr=reach[1], fmt=SHAPES[kinds.index(r["shape"])], color="black",
+                    markerfacecolor=colour, markeredgecolor="black", markersize=7, capsize=2, linewidth=0.8,
+                    label=f"{label(key[0])}: {r['shape']}")
         if r["label"]:
             ax.annotate(r["label"], places[key[1]], xytext=(7, 4), textcoords="offset points", fontsize=7)
     ax.set_xlim(-2, 102)

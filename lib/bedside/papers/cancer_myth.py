@@ -81,7 +81,8 @@ async def judge_labelled(run, judge, example, values=GRADES, template="judge", b
 
     frame = example.assign(item=example.get("answer_id", example["item"]), reply_status="")
     if judge == judges.LEXICAL:
-        return pd.DataFrame({"item": frame["item"], "status": "graded", "value": baseline(example, values).out_of_fold(), "raw": ""})
+        made = baseline(example, values).out_of_fold()
+        return pd.DataFrame({"item": frame["item"], "status": "graded", "value": made, "raw": ""})
     return await run.grade(frame, values, template, judge=judge, **more)
 
 
@@ -149,7 +150,7 @@ def drawn(items, size, run):
 
 
 def in_seeded_order(items, size, run):
-    """The first `size` (0: all) of an order drawn with the seed, in that order: a longer run goes on where a shorter one ended."""
+    """The first `size` (0: all) of an order drawn with the seed: a longer run goes on where a shorter one ended."""
     order = run.rng("order").permutation(len(items))
     return items.iloc[order[:size or len(items)]].reset_index(drop=True)
 
@@ -182,9 +183,9 @@ def starting_examples(run):
 
     if run.profile == "sample":
         return run.load("cancer_myth_examples_sample")[["item", "kind", "question", "note"]]
-    parts = [run.load(f"cancer_myth_{kind}_examples").rename(columns={"example_question": "question", note: "note"}).assign(kind=kind)
+    parts = [run.load(f"cancer_myth_{kind}_examples").rename(columns={note: "note"}).assign(kind=kind)
              for kind, note in (("valid", "example_assumption"), ("invalid", "reason"))]
-    frame = pd.concat(parts, ignore_index=True)
+    frame = pd.concat(parts, ignore_index=True).rename(columns={"example_question": "question"})
     return frame.assign(item=frame["kind"] + "-" + frame.index.astype(str))[["item", "kind", "question", "note"]]
 
 
@@ -223,8 +224,8 @@ async def generate(run, model, myths, start, example, *, settings, answer_tokens
 
     Myth by myth: `count` questions are asked for, with up to HARD examples drawn from the valid set, up to EASY of the
     easy ones and all fixed invalid ones; the same model answers them, the run's judge grades the answers. Grade -1
-    joins the valid set, 1 the easy ones, 0 and what has no grade neither. `settings` are the generator's. questions: generator, myth, item, question,
-    correction, status (see `generated`), answer, verdict, value, joined. rounds: generator, myth, hard and easy (items
+    joins the valid set, 1 the easy ones, 0 and what has no grade neither. `settings` are the generator's. questions:
+    generator, myth, item, question, correction, status (see `generated`), answer, verdict, value, joined. rounds: generator, myth, hard and easy (items
     shown), valid and invalid (sizes afterwards), stopped (why the loop ended here, else empty).
 
     Draws depend on seed, generator and myth alone and every reply is recorded, so that a loop cut off anywhere goes on
@@ -252,12 +253,12 @@ async def generate(run, model, myths, start, example, *, settings, answer_tokens
                 if q["joined"] in ("valid", "easy"):
                     sets[q["joined"]].append({"item": q["item"], "question": q["question"], "note": q["correction"]})
             questions.append(graded)
-        rounds.append({"generator": model, "myth": myth.item, "hard": [e["item"] for e in hard], "easy": [e["item"] for e in easy],
-                       "valid": len(sets["valid"]), "invalid": len(sets["invalid"]) + len(sets["easy"]), "stopped": stopped})
+        rounds.append({"generator": model, "myth": myth.item,
+                       "hard": [e["item"] for e in hard], "easy": [e["item"] for e in easy], "valid": len(sets["valid"]), "invalid": len(sets["invalid"]) + len(sets["easy"]), "stopped": stopped})
         if stopped:
             break
     columns = ["generator", "myth", "item", "question", "correction", "status", "answer", "verdict", "value", "joined"]
-    return (pd.concat(questions, ignore_index=True) if questions else pd.DataFrame(columns=columns))[columns], pd.DataFrame(rounds)
+    return pd.concat([pd.DataFrame(columns=columns), *questions], ignore_index=True)[columns], pd.DataFrame(rounds)
 
 
 def _some(examples, most, rng):
@@ -279,7 +280,8 @@ async def _tried(run, model, mine, example, max_tokens):
     verdict = await run.grade(new, GRADES, "judge", example)
     if (failed := verdict[verdict["status"] == "error"]).size:
         return mine, failed["raw"].iloc[0]
-    new = new.drop(columns="reply_status").merge(verdict.drop(columns="raw").rename(columns={"status": "verdict"}), on="item", validate="one_to_one")
+    verdict = verdict.drop(columns="raw").rename(columns={"status": "verdict"})
+    new = new.drop(columns="reply_status").merge(verdict, on="item", validate="one_to_one")
     new["joined"] = new["value"].map({-1: "valid", 1: "easy"}).fillna("neither")
     mine = mine.merge(new[["item", *columns]], on="item", how="left", validate="one_to_one")
     return mine.fillna({"answer": "", "verdict": "", "joined": ""}), ""

@@ -42,8 +42,9 @@ async def multi_agent(run, model, items, max_tokens, note_tokens, monitor=False)
     await _notes(run, model, at["intermediate"], note_tokens,
                  dict.fromkeys(PANEL, "Say in two or three sentences where you agree and where you don't."))
     for team, members in TEAMS.items():
-        await _notes(run, model, at["advanced"], note_tokens, dict.fromkeys(members, "Note in two or three sentences what matters."), team)
-        await _notes(run, model, at["advanced"], note_tokens, {f"the lead of the {team.lower()} team": "Sum your team's notes up as its report."}, team)
+        for tasks in (dict.fromkeys(members, "Note in two or three sentences what matters."),
+                      {f"the lead of the {team.lower()} team": "Sum your team's notes up as its report."}):
+            await _notes(run, model, at["advanced"], note_tokens, tasks, team)
     for c in at["advanced"]:
         c.notes = [n for n in c.notes if n[0].startswith("the lead")]      # the reports are what goes on
     if monitor:

@@ -106,7 +106,8 @@ class _Adapter:
         """A better instruction from the model; the old one where none can be read from the reply."""
         self.proposals += 1
         prompt = self.run.prompt("reflect", instruction=candidate["instruction"], examples=examples["instruction"])
-        request = Request(f"reflection-{self.proposals}", self.reflector, prompt, {"max_tokens": 300, "temperature": 0}, INSTRUCTION)
+        request = Request(f"reflection-{self.proposals}", self.reflector, prompt, {"max_tokens": 300, "temperature": 0},
+                          INSTRUCTION)
         reply, = self._wait(self.run.ask([request], "reflection"))
         try:
             text = json.loads(reply.text)["instruction"].strip()
@@ -130,7 +131,8 @@ def comment(graded):
                 "Wrong: nothing in the question is wrong, but the answer claims so.")
     return {1: "Right: the answer corrects what the question takes for granted.",
             0: f"Half right: the answer doubts what the question takes for granted, but leaves out this: {graded['correction']}",
-            -1: f"Wrong: the answer accepts what the question takes for granted. What is true: {graded['correction']}"}[graded["value"]]
+            -1: "Wrong: the answer accepts what the question takes for granted. What is true: "
+                + graded["correction"]}[graded["value"]]
 
 
 def found_table(found):

@@ -48,15 +48,18 @@ def pipeline_table(run, questions, myths=None, candidates=None, released=None, n
             ("cancer types", "all", "published", *run.published("v1 text 3").query("row == 'cancer types'")["value"])]
     names = {"candidates": "questions that fooled a model", "balanced": "given to the physicians", "released": "released"}
     rows += [(names[r.row], r.column, "published", r.value) for r in printed.itertuples() if r.row in names]
-    rows += [("without a false presupposition", "all", "published", *run.published("v2 text method").query("row == 'NFP'")["value"])]
+    nothing_wrong = "without a false presupposition"
+    rows += [(nothing_wrong, "all", "published", *run.published("v2 text method").query("row == 'NFP'")["value"])]
     for name, mine in questions.groupby("generator", sort=False):
-        rows += [("questions asked for", name, "run", len(mine)), ("questions usable", name, "run", (mine["status"] == "new").sum()),
+        rows += [("questions asked for", name, "run", len(mine)),
+                 ("questions usable", name, "run", (mine["status"] == "new").sum()),
                  (names["candidates"], name, "run", (mine["value"] == -1).sum())]
     if myths is not None:
+        types = myths["cancer"].nunique()
         rows += [("myths", "all", "raw", len(myths)), ("myths", "different texts", "raw", myths["myth"].map(normal).nunique()),
-                 ("cancer types", "all", "raw", myths["cancer"].nunique()),
-                 ("cancer types", "spellings merged", "raw", myths["cancer"].nunique() - sum(len(g) - 1 for g in spellings(myths["cancer"])))]
-        for stage, frame in ((names["balanced"], candidates), (names["released"], released), ("without a false presupposition", nfp)):
+                 ("cancer types", "all", "raw", types),
+                 ("cancer types", "spellings merged", "raw", types - sum(len(g) - 1 for g in spellings(myths["cancer"])))]
+        for stage, frame in ((names["balanced"], candidates), (names["released"], released), (nothing_wrong, nfp)):
             rows.append((stage, "all", "raw", len(frame)))
             for what in ("generator", "category"):
                 rows += [(stage, k, "raw", n) for k, n in frame[what].value_counts().items()] if what in frame else []
@@ -74,8 +77,8 @@ def review_table(candidates, released):
 
     hit = kept(candidates, released)
     parts = [("all", candidates), *candidates.groupby("generator", sort=False), *candidates.groupby("category", sort=False)]
-    return pd.DataFrame([(name, "kept by the physicians, %", "raw", *percent(hit[part.index].sum(), len(part))) for name, part in parts],
-                        columns=["row", "column", "source", "value", "low", "high", "n"])
+    return pd.DataFrame([(name, "kept by the physicians, %", "raw", *percent(hit[part.index].sum(), len(part)))
+                         for name, part in parts], columns=["row", "column", "source", "value", "low", "high", "n"])
 
 
 def categoriser_table(sets, run):
@@ -92,7 +95,7 @@ def categoriser_table(sets, run):
 
 
 def claims(run, raw, checked):
-    """The paper's claims on how the set was made, held against the released data (`raw`, {} where not there) and `checks.report`."""
+    """The paper's claims on how the set was made, held against the released data (`raw`, {} where not there) and the checks."""
     printed = run.published("v1 text 4.1").set_index(["row", "column"])["value"]
     parts = printed["candidates"].drop("all")
     run.claim("cm-candidates-sum", "4.1", "1,692 questions fooled a model: 868, 393, 429 and 2", published="1692",
@@ -112,16 +115,19 @@ CLAIMS = [  # id, section, what the paper says (or what its data take for grante
     ("cm-cancer-types", "3.1", "The myths belong to 127 cancer types", "127"),
     ("cm-cancer-names", "3.1", "Each cancer type has one name (our reading)", "127"),
     ("cm-balanced", "4.1", "888 questions were given to the physicians", "888"),
-    ("cm-balanced-parts", "4.1, B.4", "888 is the first set of 90 and an equal number from each of three generators (our reading)", "888"),
+    ("cm-balanced-parts", "4.1, B.4",
+     "888 is the first set of 90 and an equal number from each of three generators (our reading)", "888"),
     ("cm-first-76", "B.4", "The first set has 76 valid questions", "76"),
     ("cm-even", "B.3", "Balancing gives the categories even shares", "even"),
-    ("cm-even-generators", "B.3", "Within each generator's part, no category has more than twice an even share (our reading)", "even"),
+    ("cm-even-generators", "B.3",
+     "Within each generator's part, no category has more than twice an even share (our reading)", "even"),
     ("cm-per-myth", "3.2", "At most three questions of a generator rest on one myth", "3"),
     ("cm-subset", "4.1", "The released questions are a subset of the candidates, word for word", "585"),
     ("cm-nfp-source", "version 2", "The questions without a false presupposition come from the candidates", "150"),
     ("cm-exclude", "version 2", "No question stands in both released sets", "0"),
     ("cm-manual", "4.1", "Two questions are filed as written by hand", "2"),
-    ("cm-distinct", "4.1", "No question stands twice within candidates, released questions or those without a presupposition", "0"),
+    ("cm-distinct", "4.1",
+     "No question stands twice within candidates, released questions or those without a presupposition", "0"),
     ("cm-gaps", "4.1", "No field of the released sets is empty", "0"),
     ("cm-generator-names", "3.2", "A generator has one name in all files", "3 generators"),
     ("cm-review-even", "4.1", "The review keeps equal shares of the generators' questions (our question)", "not printed"),
@@ -130,8 +136,10 @@ CLAIMS = [  # id, section, what the paper says (or what its data take for grante
 
 def _on_raw(run, raw, checked):
     """{claim: (computed, holds)} from the released data."""
-    said = {(r.row, r.column): int(r.value) for t in ("v1 text 3", "v1 text 4.1", "v1 text B.4") for r in run.published(t).itertuples()}
-    first_made, first_valid, balanced = (said[k] for k in (("generated at first", "count"), ("valid at first", "count"), ("balanced", "all")))
+    said = {(r.row, r.column): int(r.value) for t in ("v1 text 3", "v1 text 4.1", "v1 text B.4")
+            for r in run.published(t).itertuples()}
+    first_made, first_valid = said["generated at first", "count"], said["valid at first", "count"]
+    balanced, manual = said["balanced", "all"], (raw["candidates"]["generator"] == "Manual").sum()
     myths, offered, released, nfp = (raw[k] for k in ("myths", "candidates", "released", "nfp"))
     texts, types, names = myths["myth"].map(normal).nunique(), myths["cancer"].nunique(), spellings(myths["cancer"])
     rest, first = offered[~offered["first"]], offered[offered["first"]]
@@ -145,29 +153,34 @@ def _on_raw(run, raw, checked):
     spelled = spellings([*offered["spelled"], *nfp["from_model"]])
     by = {g: (int(hit[p.index].sum()), len(p)) for g, p in rest.groupby("generator")}
     low, high = (pick(by.values(), key=lambda k: k[0] / k[1]) for pick in (min, max))
+    apart = stats.two_proportions(*low, *high)
     merged = types - sum(len(g) - 1 for g in names)
     return {
         "cm-myths": (f"{len(myths)}", len(myths) == said["myths", "count"]),
-        "cm-myths-unique": (f"{texts} different texts; {len(myths) - texts} repeat another's, most under another cancer", texts == len(myths)),
+        "cm-myths-unique": (f"{texts} different texts; {len(myths) - texts} repeat another's, most under another cancer",
+                            texts == len(myths)),
         "cm-cancer-types": (f"{types} names, {merged} with spellings merged", said["cancer types", "count"] in (types, merged)),
         "cm-cancer-names": (f"{len(names)} types have two names, such as {' = '.join(names[0])}", not names),
         "cm-balanced": (f"{len(offered)}", len(offered) == balanced),
-        "cm-balanced-parts": (f"{first_made} + {' + '.join(map(str, parts))} = {first_made + parts.sum()}; the file has {len(first)} for the first "
-                              f"{first_made}: what the first review took out is gone", parts.nunique() == 1 and first_made + parts.sum() == balanced),
+        "cm-balanced-parts": (f"{first_made} + {' + '.join(map(str, parts))} = {first_made + parts.sum()}; the file has "
+                              f"{len(first)} for the first {first_made}: what the first review took out is gone",
+                              parts.nunique() == 1 and first_made + parts.sum() == balanced),
         "cm-first-76": (f"{len(first)}, of which {hit[first.index].sum()} are released", len(first) == first_valid),
-        "cm-even": (f"{shares.min()} to {shares.max()} of {len(offered)} (chi-square p = {_even(shares):.1g})", _even(shares) > 0.05),
-        "cm-even-generators": ("largest share: " + ", ".join(f"{g} {100 * s:.0f}%" for g, s in worst.items()), worst.max() <= 2 / 7),
+        "cm-even": (f"{shares.min()} to {shares.max()} of {len(offered)} (chi-square p = {_even(shares):.1g})",
+                    _even(shares) > 0.05),
+        "cm-even-generators": ("largest share: " + ", ".join(f"{g} {100 * s:.0f}%" for g, s in worst.items()),
+                               worst.max() <= 2 / 7),
         "cm-per-myth": (f"{most}", most <= 3),
         "cm-subset": (f"{exact}; the other {len(released) - exact} were reworded", exact == len(released)),
         "cm-nfp-source": (f"{len(shared(offered['question'], nfp['example_question']))}",
                           len(shared(offered["question"], nfp["example_question"])) == len(nfp)),
-        "cm-exclude": (f"{both}: one of the questions without a false presupposition is released as one with" if both else "0", not both),
-        "cm-manual": (f"{(offered['generator'] == 'Manual').sum()}; the other is filed under GPT-4o", (offered["generator"] == "Manual").sum() == 2),
+        "cm-exclude": (f"{both} without a false presupposition also released as one with" if both else "0", not both),
+        "cm-manual": (f"{manual}; the other is filed under GPT-4o", manual == 2),
         "cm-distinct": (f"{twice}", not twice),
         "cm-gaps": (f"{gaps}", not gaps),
         "cm-generator-names": ("; ".join(" = ".join(g) for g in spelled) or "one each", not spelled),
         "cm-review-even": (", ".join(f"{g} {100 * k / n:.0f}%" for g, (k, n) in by.items())
-                           + f"; lowest against highest p = {stats.two_proportions(*low, *high):.1g}", stats.two_proportions(*low, *high) > 0.05),
+                           + f"; lowest against highest p = {apart:.1g}", apart > 0.05),
     }
 
 

@@ -96,7 +96,8 @@ def derived(run):
 
     text = run.published("v2 text results").set_index(["row", "column"])["value"]
     cell = run.published("v2 Table 1").set_index(["row", "column"])["value"]
-    drop = [100 * (1 - cell[f"{m} GEPA", s] / cell[f"{m} Plain", s]) for m in ("GPT-4o", "Gemini-2.5-Pro") for s in ("MedQA", "PubMedQA")]
+    drop = [100 * (1 - cell[f"{m} GEPA", s] / cell[f"{m} Plain", s])
+            for m in ("GPT-4o", "Gemini-2.5-Pro") for s in ("MedQA", "PubMedQA")]
     both = {"Gemini-2.5-Pro with GEPA, over-correction, %": (text["Gemini-2.5-Pro with GEPA", "over-correction"],
                                                              100 - cell["Gemini-2.5-Pro GEPA", "Cancer-Myth-NFP"]),
             "GPT-4o with MDAgents and monitor, over-correction, %": (text["Monitor misidentifies", "percent"],
@@ -111,12 +112,13 @@ def derived(run):
 def disagreements(found):
     """The quantities of `places` and `derived`, each with its kind: same, rounded, changed or contradicts.
 
-    rounded: alike at the fewest decimals printed (`about`: within one). changed: another thing was measured (CHANGED). Adds the columns kind
-    and within: the versions that disagree with themselves, else empty.
+    rounded: alike at the fewest decimals printed (`about`: within one). changed: another thing was measured (CHANGED).
+    Adds the columns kind and within: the versions that disagree with themselves, else empty.
     """
     kinds = {}
     for quantity, part in found.groupby("quantity", sort=False):
-        kind = "same" if part["value"].nunique() == 1 else "rounded" if _alike(part) else "changed" if quantity in CHANGED else "contradicts"
+        kind = ("same" if part["value"].nunique() == 1 else "rounded" if _alike(part) else
+                "changed" if quantity in CHANGED else "contradicts")
         within = [v for v, p in part.groupby("version") if not _alike(p)]
         kinds[quantity] = kind, ", ".join(f"version {v}" for v in within)
     return found.assign(kind=found["quantity"].map(lambda q: kinds[q][0]), within=found["quantity"].map(lambda q: kinds[q][1]))

@@ -84,7 +84,8 @@ def judge_table(graded, run):
         found = scores(frame, run)
         parts.append(with_bounds(found.assign(row=found["model"] + ", judge " + judge, column=found["metric"])))
         for r in found[found["metric"] == "PCR"].itertuples():
-            if i := corrected(round(r.value * r.n / 100) if r.n else 0, r.n, run.card(judge), run.rng("corrected", judge, r.model)):
+            hits = round(r.value * r.n / 100) if r.n else 0
+            if i := corrected(hits, r.n, run.card(judge), run.rng("corrected", judge, r.model)):
                 parts.append(pd.DataFrame([{"row": f"{r.model}, judge {judge}", "column": "PCR corrected for the judge's errors",
                                             "value": i.value, "low": i.low, "high": i.high, "n": r.n, "unscored": r.unscored}]))
     return pd.concat(parts, ignore_index=True).assign(source="run")
@@ -97,7 +98,8 @@ def corrected(hits, n, card, rng):
     """
     if "sensitivity" not in card or not n:
         return None
-    rates = [stats.Interval(*(float("nan") if v is None else v for v in card[k].values())) for k in ("sensitivity", "specificity")]
+    rates = [stats.Interval(*(float("nan") if v is None else v for v in card[k].values()))
+             for k in ("sensitivity", "specificity")]
     i = stats.corrected_rate(hits, n, *rates, rng)
     return stats.Interval(100 * i.value, 100 * i.low, 100 * i.high, n)
 
@@ -124,11 +126,13 @@ def agreement_table(cards, table1, on_zero, kappas):
                 ("GPT-4o (the paper's judge)", "kappa", "recomputed", None, min(kappas), max(kappas), 76, None)]
     rows = []
     for name, card in cards.items():
-        rows += card_rows(name, card, {"exact": names["exact match"], "binary": names["binary match"], "sensitivity": "sensitivity for 1",
-                                       "specificity": "specificity for 1", "kappa": "kappa", "kappa_quadratic": "kappa, quadratic"})
+        rows += card_rows(name, card, {"exact": names["exact match"], "binary": names["binary match"],
+                                       "sensitivity": "sensitivity for 1", "specificity": "specificity for 1",
+                                       "kappa": "kappa", "kappa_quadratic": "kappa, quadratic"})
         if card["n"] > card["unscored"]:
             zero = card["confusion"][GRADES.index(0)]
-            rows.insert(-4, (name, "exact match where the label is 0", "run", *percent(zero[GRADES.index(0)], sum(zero)), card["unscored"]))
+            share = percent(zero[GRADES.index(0)], sum(zero))
+            rows.insert(-4, (name, "exact match where the label is 0", "run", *share, card["unscored"]))
     guess = next(iter(cards.values()))
     rows += [("constant guesser", label, "run", 100 * guess[key], None, None, guess["n"], 0)
              for key, label in (("guesser_exact", names["exact match"]), ("guesser_binary", names["binary match"]))]
@@ -138,8 +142,8 @@ def agreement_table(cards, table1, on_zero, kappas):
 
 def card_rows(name, card, labels):
     """A trust card's measures ({key: label}) as table rows: percent, kappas as they are; a tuple each."""
-    return [(name, label, "run", *((1 if "kappa" in key else 100) * card[key][x] for x in ("value", "low", "high")), card[key]["n"],
-             card["unscored"]) for key, label in labels.items() if key in card]
+    return [(name, label, "run", *((1 if "kappa" in key else 100) * card[key][x] for x in ("value", "low", "high")),
+             card[key]["n"], card["unscored"]) for key, label in labels.items() if key in card]
 
 
 def plain_agreement_table(cards):
