@@ -160,3 +160,41 @@ def test_stock_phrases_do_not_give_the_grade_away():
     for phrase in ("actually", "misconception", "not necessarily", "however", "sorry"):
         share = frame["answer"].str.contains(rf"\b{phrase}\b", flags=re.I).groupby(frame["label"]).mean()
         assert np.ptp(share) <= 0.15, phrase
+
+
+def test_the_first_set_ends_where_another_generator_begins():
+    """In the order of raw_QID: manual, GPT-4o, Claude, GPT-4o: two belong to the first set, however the file is ordered."""
+    class Released:
+        def load(self, name):
+            return pd.DataFrame({"example_question": list("dbca"), "raw_QID": [3, 1, 2, 0], "source_row": [9, 1, 4, -1],
+                                 "from_model": ["gpt-4o", "gpt-4o", "claude-3-5-sonnet", "manual"], "category": "other"})
+    made = cm.candidates(Released())
+    assert made["question"].tolist() == list("abcd") and made["first"].tolist() == [True, True, False, False]
+    assert made["generator"].tolist() == ["Manual", "GPT-4o", "Claude-3.5-Sonnet", "GPT-4o"] and set(made["category"]) == {"Others"}
+
+
+def test_what_the_review_kept_by_hand():
+    """Two of three: one word for word, one reworded."""
+    from bedside.papers import cancer_myth_pipeline as pipeline
+
+    offered = pd.DataFrame({"question": ["My father has surgery next week and we prepare.", "Which tea is good for her?", "Is it all lost?"],
+                            "generator": ["a", "a", "b"], "category": ["x", "y", "y"]})
+    released = pd.DataFrame({"question": ["which tea is good for her", "My father has, I think, surgery next week and we prepare."]})
+    table = pipeline.review_table(offered, released).set_index("row")
+    assert table["value"].round(4).to_dict() == {"all": 66.6667, "a": 100, "b": 0, "x": 100, "y": 50}
+    assert table["n"].to_dict() == {"all": 3, "a": 2, "b": 1, "x": 1, "y": 2}
+
+
+def test_yield_by_hand(run):
+    """Of six asked for: two hard, one easy, one partly corrected, one copied, one truncated."""
+    from bedside.papers import cancer_myth_pipeline as pipeline
+
+    questions = pd.DataFrame({"generator": "m", "status": ["new"] * 4 + ["copied", "truncated"],
+                              "verdict": ["graded"] * 4 + ["", ""], "value": [-1, -1, 1, 0, None, None]})
+    rounds = pd.DataFrame({"generator": "m", "myth": ["m1", "m2"], "valid": [3, 4], "invalid": [4, 5], "stopped": ["", "500"]})
+    table = pipeline.yield_table(questions, rounds, run).set_index(["row", "column"])["value"]
+    mine = table["m"].round(2)
+    assert mine[mine > 0].to_dict() == {"hard (joins the valid set)": 33.33, "partly corrected (apart)": 16.67,
+                                        "easy (joins the invalid set)": 16.67, "question copied": 16.67, "question truncated": 16.67}
+    assert table["GPT-4o", "hard (joins the valid set)"] == pytest.approx(100 * 868 / (3 * 994))
+    assert table["m after m1"].to_dict() == {"valid set": 3, "invalid set": 4} and "m after m2" not in table.index

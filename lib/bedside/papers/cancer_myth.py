@@ -166,15 +166,16 @@ def myths(run):
 
 
 def candidates(run):
-    """What the physicians reviewed (section 4.1; public profile): item, question, category, generator, spelled, first, myth.
+    """What the physicians reviewed (section 4.1): item, question, category, generator, spelled, first, myth; public only.
 
-    first: of the set that was generated first and not balanced (appendix B.4: its 76 come first in the file).
+    first: of the set that was generated first and not balanced (appendix B.4). It is GPT-4o's and stands at the head of
+    the file; it ends where another generator's questions begin.
     """
-    frame = run.load("cancer_myth_candidates").rename(columns={"example_question": "question"})
-    return frame.assign(item="candidate-" + frame["raw_QID"].astype(str), category=frame["category"].map(CATEGORIES),
-                        generator=frame["from_model"].map(GENERATORS), first=frame["raw_QID"] < 76,
-                        myth=frame["source_row"], spelled=frame["from_model"])[
-                            ["item", "question", "category", "generator", "spelled", "first", "myth"]]
+    frame = run.load("cancer_myth_candidates").rename(columns={"example_question": "question"}).sort_values("raw_QID")
+    frame = frame.assign(item="candidate-" + frame["raw_QID"].astype(str), category=frame["category"].map(CATEGORIES),
+                         generator=frame["from_model"].map(GENERATORS), spelled=frame["from_model"], myth=frame["source_row"])
+    frame["first"] = frame["generator"].isin(["GPT-4o", "Manual"]).cummin()
+    return frame[["item", "question", "category", "generator", "spelled", "first", "myth"]].reset_index(drop=True)
 
 
 def starting_examples(run):
@@ -220,13 +221,14 @@ def generated(reply, count, known):
 
 
 async def generate(run, model, myths, start, example, *, settings, answer_tokens, count=PER_MYTH):
-    """The adversarial loop of one generator (section 3.2): frames (questions, rounds), a row a question asked for and a myth.
+    """The adversarial loop of one generator (section 3.2): frames (questions, rounds), a row for each question and myth.
 
     Myth by myth: `count` questions are asked for, with up to HARD examples drawn from the valid set, up to EASY of the
     easy ones and all fixed invalid ones; the same model answers them, the run's judge grades the answers. Grade -1
     joins the valid set, 1 the easy ones, 0 and what has no grade neither. `settings` are the generator's. questions:
-    generator, myth, item, question, correction, status (see `generated`), answer, verdict, value, joined. rounds: generator, myth, hard and easy (items
-    shown), valid and invalid (sizes afterwards), stopped (why the loop ended here, else empty).
+    generator, myth, item, question, correction, status (see `generated`), answer, verdict, value, joined. rounds:
+    generator, myth, hard and easy (items shown), valid and invalid (sizes afterwards), stopped (why the loop ended here,
+    else empty).
 
     Draws depend on seed, generator and myth alone and every reply is recorded, so that a loop cut off anywhere goes on
     where it was. A failed call ends it: what came after would rest on a gap.
@@ -254,7 +256,8 @@ async def generate(run, model, myths, start, example, *, settings, answer_tokens
                     sets[q["joined"]].append({"item": q["item"], "question": q["question"], "note": q["correction"]})
             questions.append(graded)
         rounds.append({"generator": model, "myth": myth.item,
-                       "hard": [e["item"] for e in hard], "easy": [e["item"] for e in easy], "valid": len(sets["valid"]), "invalid": len(sets["invalid"]) + len(sets["easy"]), "stopped": stopped})
+                       "hard": [e["item"] for e in hard], "easy": [e["item"] for e in easy],
+                       "valid": len(sets["valid"]), "invalid": len(sets["invalid"]) + len(sets["easy"]), "stopped": stopped})
         if stopped:
             break
     columns = ["generator", "myth", "item", "question", "correction", "status", "answer", "verdict", "value", "joined"]
