@@ -58,6 +58,11 @@ def spellings(names):
     return sorted((g for g in groups.values() if len(g) > 1), key=len, reverse=True)
 
 
+def merged(names):
+    """How many different names there are when those that differ in spelling only count once."""
+    return len(set(names)) - sum(len(group) - 1 for group in spellings(names))
+
+
 def report(frames):
     """Checks of sources as table rows. frames: {source name: frame}, as `sources.load` gives them.
 

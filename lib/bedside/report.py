@@ -128,8 +128,9 @@ class Run:
         card = {"judge": judge, "labelled_by": labelled_by, **card} | ({"task": task} if task else {})
         path = self._card_path(judge, task)
         path.write_text(json.dumps(_rounded(card), indent=1) + "\n")
-        self._outputs[path.name] = {"file": path.name, "kind": "card", "title": f"Trust card of {judge}" + f", {task}" * bool(task)}
-        self._judges[judge + f", {task}" * bool(task)] = _rounded(card)
+        name = ", ".join(filter(None, (judge, task)))
+        self._outputs[path.name] = {"file": path.name, "kind": "card", "title": f"Trust card of {name}"}
+        self._judges[name] = _rounded(card)
         return card
 
     def _card_path(self, judge, task):
@@ -142,7 +143,7 @@ class Run:
         if not path.is_file():
             raise BedsideError(f"judge {judge!r} has no trust card ({path.name}): run the notebook that measures the "
                                f"judges with JUDGE={judge} first")
-        return self._judges.setdefault(judge + f", {task}" * bool(task), json.loads(path.read_text()))
+        return self._judges.setdefault(", ".join(filter(None, (judge, task))), json.loads(path.read_text()))
 
     def table(self, name, frame, title, *, digits=2, caption="", judged=False, kind="table"):
         """Write <name>.csv, .md and .tex from a frame with the columns row, column, source, value, low, high, n, unscored.

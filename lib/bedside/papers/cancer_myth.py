@@ -16,6 +16,8 @@ CATEGORIES = {"only/standard treatment": "Only/Standard Treatment", "no treatmen
 GENERATORS = {"gpt-4o": "GPT-4o", "gemini-1.5-pro": "Gemini-1.5-Pro", "claude-3-5-sonnet": "Claude-3.5-Sonnet",
               "claude-3.5-sonnet": "Claude-3.5-Sonnet", "manual": "Manual"}     # the released files spell one in two ways
 HARD, EASY, PER_MYTH = 6, 2, 3      # section 3.2: at most K_h and K_e examples, M questions for each myth
+
+
 def questions(run, whole=False):
     """Questions with a false presupposition: item, question, correction, category, cancer, generator; LIMIT or the whole set."""
     if run.profile == "sample":
@@ -50,26 +52,27 @@ def labelled(run):
         run.load("cancer_myth_questions_sample")[["item", "question", "correction"]], on="item", validate="many_to_one")
 
 
-async def answers(run, items, max_tokens):
-    """Answers of the run's models, zero-shot (section 4.2): item, model, answer, reply_status, truncated.
+async def answers(run, items, max_tokens, models=None, template="answer", **fields):
+    """Answers of the run's or other models, zero-shot (section 4.2): item, model, answer, reply_status, truncated.
 
-    reply_status is empty for an answer, else why there is none. A refusal is an answer: it corrects nothing.
+    reply_status is empty for an answer, else why there is none. A refusal is an answer: it corrects nothing. Another
+    `template` puts something before the question, and gets the `fields`.
     """
     import pandas as pd
 
-    requests = [Request(r.item, m, run.prompt("answer", question=r.question), {"max_tokens": max_tokens, "temperature": 0})
-                for m in run.models for r in items.itertuples()]
+    requests = [Request(r.item, m, run.prompt(template, question=r.question, **fields), {"max_tokens": max_tokens, "temperature": 0})
+                for m in models or run.models for r in items.itertuples()]
     replies = await run.ask(requests, "answers")
     return pd.DataFrame([(r.item, r.model, r.text or r.refusal, r.error, r.truncated) for r in replies],
                         columns=["item", "model", "answer", "reply_status", "truncated"])
 
 
-async def verdicts(run, items, answered, example, judge=None, by=("model",)):
+async def verdicts(run, items, answered, example, judge=None):
     """Grades of all answers by the run's judge or another: `items`, `answered`, status and value, one row an answer."""
     import pandas as pd
 
     parts = []
-    for _, mine in answered.groupby(list(by), sort=False):
+    for _, mine in answered.groupby("model", sort=False):
         frame = items.merge(mine, on="item", validate="one_to_one")
         parts.append(frame.merge(await run.grade(frame, GRADES, "judge", example, judge), on="item", validate="one_to_one"))
     return pd.concat(parts, ignore_index=True)
@@ -274,12 +277,10 @@ async def _tried(run, model, mine, example, max_tokens):
     new = mine[mine["status"] == "new"]
     if new.empty:
         return mine.assign(**columns), ""
-    requests = [Request(r.item, model, run.prompt("answer", question=r.question), {"max_tokens": max_tokens, "temperature": 0})
-                for r in new.itertuples()]
-    replies = await run.ask(requests, "answers")
-    if failed := [r.error for r in replies if r.error]:
-        return mine, failed[0]
-    new = new.assign(answer=[r.text or r.refusal for r in replies], reply_status="")
+    answered = await answers(run, new, max_tokens, [model])
+    if (failed := answered["reply_status"][answered["reply_status"] != ""]).size:
+        return mine, failed.iloc[0]
+    new = new.merge(answered[["item", "answer", "reply_status"]], on="item", validate="one_to_one")
     verdict = await run.grade(new, GRADES, "judge", example)
     if (failed := verdict[verdict["status"] == "error"]).size:
         return mine, failed["raw"].iloc[0]

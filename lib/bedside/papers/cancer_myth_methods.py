@@ -6,6 +6,7 @@ truncated.
 
 from .. import judges
 from ..models import Request
+from .cancer_myth import answers
 
 LEVELS = ["basic", "intermediate", "advanced"]
 PANEL = ["an oncologist", "a general practitioner", "a nurse specialised in cancer care"]
@@ -14,17 +15,17 @@ TEAMS = {"Diagnosis": ["a pathologist", "a radiologist"], "Treatment": ["an onco
 
 async def plain(run, model, items, max_tokens):
     """The question and nothing else."""
-    return await _answered(run, model, items, max_tokens, "answer", "plain")
+    return await answers(run, items, max_tokens, [model])
 
 
 async def precautionary(run, model, items, max_tokens):
     """A fixed instruction to look for what is wrong in the question first."""
-    return await _answered(run, model, items, max_tokens, "precautionary", "precautionary")
+    return await answers(run, items, max_tokens, [model], "precautionary")
 
 
 async def instructed(run, model, items, max_tokens, instruction):
     """An instruction before the question, as the optimiser finds it."""
-    return await _answered(run, model, items, max_tokens, "instructed", "instructed", instruction=instruction)
+    return await answers(run, items, max_tokens, [model], "instructed", instruction=instruction)
 
 
 async def multi_agent(run, model, items, max_tokens, note_tokens, monitor=False):
@@ -34,6 +35,8 @@ async def multi_agent(run, model, items, max_tokens, note_tokens, monitor=False)
     same model. The frame has two more columns: complexity, and calls (how many an answer took). An item for which a
     step fails has no answer; reply_status says which step.
     """
+    import pandas as pd
+
     cases = [_Case(r.item, r.question) for r in items.itertuples()]
     await _each(run, model, cases, 24, "agents_complexity", "complexity", lambda c: {},
                 judges.schema(LEVELS, "complexity"), _set_level)
@@ -51,7 +54,8 @@ async def multi_agent(run, model, items, max_tokens, note_tokens, monitor=False)
         await _each(run, model, cases, note_tokens, "agents_monitor", "monitor", lambda c: {"notes": c.notes}, None, _set_watch)
     await _each(run, model, cases, max_tokens, "agents_answer", "answers",
                 lambda c: {"notes": c.notes, "monitor": c.watch}, None, _set_answer)
-    return _frame(model, [(c.item, c.answer, c.lost, c.cut, c.level, c.calls) for c in cases], ["complexity", "calls"])
+    return pd.DataFrame([(c.item, model, c.answer, c.lost, c.cut, c.level, c.calls) for c in cases],
+                        columns=["item", "model", "answer", "reply_status", "truncated", "complexity", "calls"])
 
 
 class _Case:
@@ -99,15 +103,3 @@ async def _notes(run, model, cases, max_tokens, tasks, team=None):
         await _each(run, model, cases, max_tokens, "agents_note", speaker,
                     lambda c: {"role": speaker, "notes": before[c], "task": task}, None,
                     lambda c, reply: c.notes.append((name, reply.text or reply.refusal)))
-
-
-async def _answered(run, model, items, max_tokens, template, step, **fields):
-    requests = [Request(r.item, model, run.prompt(template, question=r.question, **fields),
-                        {"max_tokens": max_tokens, "temperature": 0}) for r in items.itertuples()]
-    return _frame(model, [(r.item, r.text or r.refusal, r.error, r.truncated) for r in await run.ask(requests, step)])
-
-
-def _frame(model, rows, more=()):
-    import pandas as pd
-
-    return pd.DataFrame(rows, columns=["item", "answer", "reply_status", "truncated", *more]).assign(model=model)

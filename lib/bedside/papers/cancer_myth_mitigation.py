@@ -8,6 +8,7 @@ import re
 
 from .. import BedsideError, judges, sources, stats
 from . import cancer_myth as cm
+from .cancer_myth_printed import derived
 from .cancer_myth_tables import corrected, percent, table_rows, with_bounds
 
 SETS = ("Cancer-Myth", "Cancer-Myth-NFP", "MedQA", "PubMedQA")      # Table 1's columns
@@ -278,17 +279,16 @@ def marked(shown):
 def claims(run, absent):
     """What the second version says about the cures, held against its own Table 1, and what waits for other runs."""
     cell = run.published("v2 Table 1").set_index(["row", "column"])["value"]
-    said = run.published("v2 text results").set_index(["row", "column"])["value"]
+    pair = {q: part["value"].tolist() for q, part in derived(run).groupby("quantity")}    # said, recomputed
     cures = {"GPT-4o": ("GPT-4o Plain", "GPT-4o GEPA"), "Gemini-2.5-Pro": ("Gemini-2.5-Pro Plain", "Gemini-2.5-Pro GEPA"),
              "MDAgents": ("GPT-4o with MDAgents Plain", "GPT-4o with MDAgents Monitor")}
     change = {s: {name: cell[after, s] - cell[before, s] for name, (before, after) in cures.items()} for s in SETS}
     shown = {s: ", ".join(f"{name} {c:+.0f}" for name, c in by.items()) for s, by in change.items()}
     one = pairs_as_one(printed_rates(run)).set_index("row")
-    gepa = [(cell[after, s], cell[before, s]) for before, after in list(cures.values())[:2] for s in SETS[2:]]
-    points, relative = [y - x for x, y in gepa], [100 * (1 - x / y) for x, y in gepa]
-    least, most = (said["Drop on other benchmarks with GEPA", k] for k in ("least", "most"))
-    over_said, monitor_said = said["Gemini-2.5-Pro with GEPA", "over-correction"], said["Monitor misidentifies", "percent"]
-    over, monitor = (100 - cell[row, SETS[1]] for row in ("Gemini-2.5-Pro GEPA", "GPT-4o with MDAgents Monitor"))
+    points = [-change[s][name] for name in ("GPT-4o", "Gemini-2.5-Pro") for s in SETS[2:]]
+    over_said, over = pair["Gemini-2.5-Pro with GEPA, over-correction, %"]
+    monitor_said, monitor = pair["GPT-4o with MDAgents and monitor, over-correction, %"]
+    (least, lowest), (most, highest) = (pair[f"{k} drop on other benchmarks with GEPA, %"] for k in ("least", "largest"))
     alone, team = ([cell[row, s] for s in (SETS[2], SETS[0])] for row in ("GPT-4o Plain", "GPT-4o with MDAgents Plain"))
     for id, claim, printed, computed, holds in (
             ("cm-cures-correct", "Each cure raises the correction rate", "up to 88%", shown[SETS[0]],
@@ -299,8 +299,8 @@ def claims(run, absent):
              f"MedQA {shown[SETS[2]]}; PubMedQA {shown[SETS[3]]}",
              max([*change[SETS[2]].values(), *change[SETS[3]].values()]) < 0),
             ("cm-gepa-drop-range", "GEPA costs 5 to 15% on other benchmarks", f"{least:.0f} to {most:.0f}%",
-             f"{min(points):.0f} to {max(points):.0f} points, {min(relative):.1f} to {max(relative):.1f}% of the plain accuracy",
-             (round(min(relative)), round(max(relative))) == (least, most)),
+             f"{min(points):.0f} to {max(points):.0f} points, {lowest:.1f} to {highest:.1f}% of the plain accuracy",
+             (round(lowest), round(highest)) == (least, most)),
             ("cm-gepa-over-28", "Gemini-2.5-Pro with GEPA over-corrects 28% of the questions without a false presupposition",
              f"{over_said:.0f}%", f"{over:.0f}% by Table 1; 28 is the fall from 96 to 68", over == over_said),
             ("cm-monitor-65", "With the monitor 65% of such questions are taken to hold a false presupposition",

@@ -1,7 +1,7 @@
 """Cancer-Myth, section 3: yield of the loop, counts along the pipeline, and what the raw data say to the paper's claims."""
 
 from .. import stats
-from ..checks import normal, same, shared, spellings
+from ..checks import merged, normal, same, shared, spellings
 from .cancer_myth import CATEGORIES
 from .cancer_myth_tables import card_rows, percent
 
@@ -55,10 +55,9 @@ def pipeline_table(run, questions, myths=None, candidates=None, released=None, n
                  ("questions usable", name, "run", (mine["status"] == "new").sum()),
                  (names["candidates"], name, "run", (mine["value"] == -1).sum())]
     if myths is not None:
-        types = myths["cancer"].nunique()
         rows += [("myths", "all", "raw", len(myths)), ("myths", "different texts", "raw", myths["myth"].map(normal).nunique()),
-                 ("cancer types", "all", "raw", types),
-                 ("cancer types", "spellings merged", "raw", types - sum(len(g) - 1 for g in spellings(myths["cancer"])))]
+                 ("cancer types", "all", "raw", myths["cancer"].nunique()),
+                 ("cancer types", "spellings merged", "raw", merged(myths["cancer"]))]
         for stage, frame in ((names["balanced"], candidates), (names["released"], released), (nothing_wrong, nfp)):
             rows.append((stage, "all", "raw", len(frame)))
             for what in ("generator", "category"):
@@ -148,18 +147,18 @@ def _on_raw(run, raw, checked):
     worst = rest.groupby("generator")["category"].agg(lambda c: c.value_counts(normalize=True).max())
     most = offered[offered["myth"] > 0].groupby(["generator", "myth"]).size().max()
     exact, both = (len(shared(released["question"], f)) for f in (offered["question"], nfp["example_question"]))
+    from_offered = len(shared(offered["question"], nfp["example_question"]))
     found = checked[checked["row"].isin(["cancer_myth_candidates", "cancer_myth_released", "cancer_myth_nfp"])]
     twice, gaps = (int(found[found["column"] == what]["value"].sum()) for what in ("repeated texts", "empty cells"))
     spelled = spellings([*offered["spelled"], *nfp["from_model"]])
     by = {g: (int(hit[p.index].sum()), len(p)) for g, p in rest.groupby("generator")}
     low, high = (pick(by.values(), key=lambda k: k[0] / k[1]) for pick in (min, max))
-    apart = stats.two_proportions(*low, *high)
-    merged = types - sum(len(g) - 1 for g in names)
+    apart, fewer = stats.two_proportions(*low, *high), merged(myths["cancer"])
     return {
         "cm-myths": (f"{len(myths)}", len(myths) == said["myths", "count"]),
         "cm-myths-unique": (f"{texts} different texts; {len(myths) - texts} repeat another's, most under another cancer",
                             texts == len(myths)),
-        "cm-cancer-types": (f"{types} names, {merged} with spellings merged", said["cancer types", "count"] in (types, merged)),
+        "cm-cancer-types": (f"{types} names, {fewer} with spellings merged", said["cancer types", "count"] in (types, fewer)),
         "cm-cancer-names": (f"{len(names)} types have two names, such as {' = '.join(names[0])}", not names),
         "cm-balanced": (f"{len(offered)}", len(offered) == balanced),
         "cm-balanced-parts": (f"{first_made} + {' + '.join(map(str, parts))} = {first_made + parts.sum()}; the file has "
@@ -172,8 +171,7 @@ def _on_raw(run, raw, checked):
                                worst.max() <= 2 / 7),
         "cm-per-myth": (f"{most}", most <= 3),
         "cm-subset": (f"{exact}; the other {len(released) - exact} were reworded", exact == len(released)),
-        "cm-nfp-source": (f"{len(shared(offered['question'], nfp['example_question']))}",
-                          len(shared(offered["question"], nfp["example_question"])) == len(nfp)),
+        "cm-nfp-source": (f"{from_offered}", from_offered == len(nfp)),
         "cm-exclude": (f"{both} without a false presupposition also released as one with" if both else "0", not both),
         "cm-manual": (f"{manual}; the other is filed under GPT-4o", manual == 2),
         "cm-distinct": (f"{twice}", not twice),
