@@ -103,6 +103,7 @@ $(foreach n,$(NOTEBOOKS),$(eval $(call notebook,$(n))))
 
 # Judges are measured before they are used.
 $(filter $(addprefix $(STAMPS)/cancer_myth/,02_% 03_% 04_%),$(DONE)): $(STAMPS)/cancer_myth/05_judge_agreement.done
+$(filter $(addprefix $(STAMPS)/radiation/,02_% 03_% 04_% 05_%),$(DONE)): $(STAMPS)/radiation/06_judge_agreement.done
 
 $(STAMPS)/index.done: $(DONE)
 	@$(PY) -m bedside index --profile $(PROFILE) --since $(SETTINGS).started
@@ -126,7 +127,7 @@ $(PAPERS): %: $(SETTINGS)
 	@touch $@
 
 .cache/ready-conda%: environment.yml pyproject.toml
-	@$(PY) -c 'import papermill, openai, aiohttp, pandas, matplotlib, sklearn, gepa, xllamacpp, pytest' || \
+	@$(PY) -c 'import papermill, openai, aiohttp, openpyxl, pandas, matplotlib, sklearn, gepa, xllamacpp, pytest' || \
 		{ echo "the active conda environment lacks packages: conda env update -f environment.yml (or deactivate it)"; exit 1; }
 	@$(PY) -m pip install --quiet --no-deps --no-build-isolation -e .
 	@mkdir -p .cache && touch '$@'

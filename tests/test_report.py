@@ -55,7 +55,7 @@ def test_text_in_csv_is_never_a_formula(run, text, cell):
 
 
 def test_a_lone_surrogate_is_replaced():
-    assert report.cell_text("lone \ud83d") == "lone \ufffd"
+    assert tables.cell_text("lone \ud83d") == "lone \ufffd"
 
 
 def test_markdown_and_latex_escape(run):

@@ -5,7 +5,7 @@ import csv
 import json
 import tomllib
 
-from . import paths, report, sources
+from . import paths, report, sources, tables
 
 CLAIM = ["id", "paper", "section", "claim", "published", "computed", "basis", "verdict"]
 
@@ -33,7 +33,7 @@ def merge(profile):
     with open(folder / "claims.csv", "w", newline="", encoding="utf-8") as f:
         out = csv.writer(f, lineterminator="\n")
         out.writerow(CLAIM)
-        out.writerows([report.cell_text(c[k]) for k in CLAIM] for c in claims)
+        out.writerows([tables.cell_text(c[k]) for k in CLAIM] for c in claims)
     (folder / "index.html").write_text(_html(profile, entries, folder), encoding="utf-8")
     return manifest
 
@@ -57,10 +57,10 @@ def _outputs(entry, folder):
         if o["file"].endswith(".csv"):
             path = folder / entry["paper"] / o["file"]
             with open(path, newline="", encoding="utf-8") as f:
-                rows = [{k: (float(v) if v else None) if k in report.COLUMNS[3:] else v for k, v in r.items()}
+                rows = [{k: (float(v) if v else None) if k in tables.COLUMNS[3:] else v for k, v in r.items()}
                         for r in csv.DictReader(f)]
             svg = path.with_suffix(".svg")
-            yield {**o, "name": path.stem, "lines": report.layout(rows, o["digits"]), "paper": entry["paper"],
+            yield {**o, "name": path.stem, "lines": tables.layout(rows, o["digits"]), "paper": entry["paper"],
                    "svg": base64.b64encode(svg.read_bytes()).decode() if o["kind"] == "figure" else ""}
 
 

@@ -163,6 +163,40 @@ def growth(ax, frame, *, title="", xlabel="", ylabel=""):
     return ax
 
 
+def heat(ax, frame, *, title="", outlined=()):
+    """A matrix of shares from 0 to 1 with its values written in: rows and columns as they come; `outlined` rows have a frame."""
+    rows, columns = list(dict.fromkeys(frame["row"])), list(dict.fromkeys(frame["column"]))
+    wide = frame.pivot(index="row", columns="column", values="value").reindex(index=rows, columns=columns)
+    ax.imshow(wide.fillna(0), cmap="Greys", vmin=0, vmax=1.4, aspect="auto")
+    ax.grid(False)
+    for i, row in enumerate(rows):
+        for j, value in enumerate(wide.loc[row]):
+            ax.text(j, i, "" if value != value else f"{value:.2f}", ha="center", va="center", fontsize=8,
+                    color="white" if value > 0.75 else "black", fontweight="bold" if row in outlined else None)
+        if row in outlined:
+            ax.plot([-0.5, len(columns) - 0.5, len(columns) - 0.5, -0.5, -0.5], [i - 0.5, i - 0.5, i + 0.5, i + 0.5, i - 0.5],
+                    color="#1b6f8a", linewidth=2, clip_on=False)
+    ax.set_xticks(range(len(columns)), columns)
+    ax.set_yticks(range(len(rows)), rows)
+    ax.set_title(title, loc="left")
+    return ax
+
+
+def curves(ax, frame, x, *, title="", xlabel="", ylabel=""):
+    """Means along `x`, one line for each series with its interval as a band; published ones are single hollow marks."""
+    for name, part in frame[frame["series"] == "published"].groupby("series"):
+        marker, face = MARKS[name]
+        ax.plot(part[x], part["value"], marker, markerfacecolor=face, markeredgecolor="black", label=label(name))
+    for style, (name, part) in zip(("-", "--", ":", "-."), frame[frame["series"] != "published"].groupby("series", sort=False)):
+        ax.plot(part[x], part["value"], color="#1b6f8a", linestyle=style, label=name)
+        ax.fill_between(part[x], part["low"], part["high"], color="#1b6f8a", alpha=0.15, linewidth=0)
+    ax.set_ylim(-0.02, 1.02)
+    ax.set_title(title, loc="left")
+    ax.set_xlabel(xlabel)
+    ax.set_ylabel(ylabel)
+    return ax
+
+
 def legend_below(figure):
     """One legend for the whole figure, under the axes, without repetitions."""
     seen = {}

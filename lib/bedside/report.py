@@ -8,22 +8,19 @@
     run.close()
 """
 
-import contextlib
 import functools
-import html
 import importlib.metadata
 import json
 import os
 import platform
-import re
 import tomllib
 from pathlib import Path
 
 from . import BedsideError, choose, judges, models, paths, prompts, published, sources, store
-from .models import MODES
+from .models import MODES, Request, registry
 from .published import SOURCES
+from .tables import COLUMNS, People, csv_cell, latex, layout, markdown
 
-COLUMNS = ["row", "column", "source", "value", "low", "high", "n", "unscored"]
 DEFAULTS = {"mode": "replay", "models": "", "judge": "", "limit": 0, "seed": 0, "prompts": "", "budget_usd": ""}
 VERSIONS = ("numpy", "scipy", "pandas", "matplotlib", "scikit-learn")
 
@@ -89,6 +86,12 @@ class Run:
         self._data[name] = sources.sha256(sources.where(name)[1])
         return frame
 
+    def limited(self, frame, whole=False):
+        """The first LIMIT items of a frame, or the whole of it; an error if one stands twice or lacks something."""
+        if (bad := frame[frame["item"].duplicated() | frame.isna().any(axis=1)]).size:
+            raise BedsideError(f"item {bad['item'].iloc[0]!r} stands twice, or one of {', '.join(frame.columns)} isn't known")
+        return frame.head(len(frame) if whole or not self.limit else self.limit).reset_index(drop=True)
+
     def published(self, table):
         """The printed rows of one of this paper's tables."""
         self._data[f"published/{self.paper}"] = sources.sha256(paths.PUBLISHED / f"{self.paper}.csv")
@@ -116,6 +119,20 @@ class Run:
                 self._spent += models.cost(reply.model, reply.prompt_tokens, reply.completion_tokens) or 0.0
             mine[reply.key] = reply
         return replies
+
+    async def answers(self, prompts, max_tokens, models=None):
+        """Greedy answers of the run's or other models to {item: messages}: item, model, answer, reply_status, truncated.
+
+        reply_status is empty for an answer, else why there is none. A refusal is an answer. A model's `most_tokens`
+        (data/models.toml) shortens its answers.
+        """
+        import pandas as pd
+
+        requests = [Request(item, m, messages, {"max_tokens": min(max_tokens, registry()[m].get("most_tokens", max_tokens)),
+                                                "temperature": 0})
+                    for m in models or self.models for item, messages in prompts.items()]
+        return pd.DataFrame([(r.item, r.model, r.text or r.refusal, r.error, r.truncated) for r in await self.ask(requests, "answers")],
+                            columns=["item", "model", "answer", "reply_status", "truncated"])
 
     async def grade(self, frame, values, template, labelled=None, judge=None, **more):
         """`judges.grade` by the run's judge (or another), the templates' folder and recordings included."""
@@ -161,7 +178,7 @@ class Run:
             raise BedsideError(f"{name}: {frame[same].iloc[0, :3].tolist()} stands there twice")
         if judged:
             caption = f"{caption} ({self._judged(judged)})".strip()
-        text = [",".join(COLUMNS)] + [",".join(_cell(v) for v in row) for row in frame.itertuples(index=False)]
+        text = [",".join(COLUMNS)] + [",".join(csv_cell(v) for v in row) for row in frame.itertuples(index=False)]
         (self.folder / f"{name}.csv").write_text("\n".join(text) + "\n", encoding="utf-8")
         people = layout(frame.to_dict("records"), digits)
         (self.folder / f"{name}.md").write_text(markdown(people, title, caption), encoding="utf-8")
@@ -239,88 +256,8 @@ class Run:
         (folder / f"{self.paper}.{self.notebook}.json").write_text(json.dumps(part, indent=1))
 
 
-def number(value, digits):
-    """A number for people: fixed decimals, nothing for a missing one."""
-    return "" if value is None or value != value else f"{value:.{digits}f}"
-
-
-def layout(rows, digits):
-    """A long table for people: one line for each row and column, the sources side by side, intervals in brackets.
-
-    rows: dicts with the keys of COLUMNS; None or NaN where there is no number.
-    """
-    used = [s for s in SOURCES if any(r["source"] == s for r in rows)]
-    lines = [["", "", *(SOURCES[s] for s in used), "n", "unscored"]]
-    cells = {}
-    for r in rows:
-        cells.setdefault((r["row"], r["column"]), {})[r["source"]] = r
-    for (row, column), by in cells.items():
-        line = [str(row), str(column)]
-        for s in used:
-            r = by.get(s)
-            between = bool(r) and number(r["low"], 0)
-            whole = bool(r) and not between and number(r["value"], 0) and r["value"] >= 10 and r["value"] % 1 == 0     # a count
-            line.append("" if r is None else number(r["value"], 0 if whole else digits) + (
-                f" [{number(r['low'], digits)}, {number(r['high'], digits)}]" if between else ""))
-        for what in ("n", "unscored"):
-            line.append(" / ".join(dict.fromkeys(t for s in used if s in by and (t := number(by[s][what], 0)))))
-        lines.append(line)
-    keep = [i for i in range(len(lines[0])) if i < 1 or any(line[i] for line in lines[1:])]
-    return [[line[i] for i in keep] for line in lines]
-
-
-class People(list):
-    """People's table as lines of cells; a notebook shows it as an HTML table."""
-
-    def _repr_html_(self):
-        rows = ["".join(f"<{t}>{html.escape(c)}</{t}>" for c in line) for t, line in zip(["th"] + ["td"] * len(self), self)]
-        return "<table><tr>" + "</tr><tr>".join(rows) + "</tr></table>"
-
-
-def markdown(lines, title, caption):
-    """People's table as Markdown."""
-    def cell(text):
-        return re.sub(r"([|\\`*_<>\[\]])", r"\\\1", text).replace("\n", " ")
-    body = [f"| {' | '.join(map(cell, line))} |" for line in lines]
-    return "\n".join([f"**{title}**", "", body[0], "|---" * len(lines[0]) + "|", *body[1:], "", caption, ""])
-
-
-def latex(lines, title, caption):
-    """People's table as a LaTeX table environment (booktabs)."""
-    special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-               **{c: "\\" + c for c in "&%$#_{}"}}
-
-    def cell(text):
-        return "".join(special.get(c, c) for c in text).replace("\n", " ")
-    body = [" & ".join(map(cell, line)) + r" \\" for line in lines]
-    return "\n".join([r"\begin{table}", rf"\caption{{{cell(title)}. {cell(caption)}}}",
-                      rf"\begin{{tabular}}{{{'ll' + 'r' * (len(lines[0]) - 2)}}}", r"\toprule", body[0], r"\midrule",
-                      *body[1:], r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
-
-
 def _plain(value):
     return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def cell_text(value):
-    """Text for a CSV cell: without lone surrogates, and never a spreadsheet formula."""
-    text = prompts.clean(value)
-    if text[:1] in ("=", "+", "-", "@", "\t", "\r"):
-        with contextlib.suppress(ValueError):
-            float(text)
-            return text
-        return "'" + text
-    return text
-
-
-def _cell(value):
-    """One CSV cell: numbers with ten significant digits, text safe and quoted where it must be."""
-    if value is None or value != value:
-        return ""
-    if isinstance(value, (int, float)) or hasattr(value, "dtype"):
-        return f"{float(value):.10g}" if value else "0"
-    text = cell_text(value)
-    return '"' + text.replace('"', '""') + '"' if re.search(r'[",\r\n]', text) else text
 
 
 def _rounded(value):

@@ -26,7 +26,7 @@ def questions(run, whole=False):
         frame = run.load("cancer_myth_released").rename(columns={"presupposition_correction": "correction"})
         frame = frame.assign(item="cm-" + frame["QID"].astype(str), generator=frame["from_model"].map(GENERATORS))
     frame = frame.assign(category=frame["category"].map(CATEGORIES))
-    return limited(frame[["item", "question", "correction", "category", "cancer", "generator"]], 0 if whole else run.limit)
+    return run.limited(frame[["item", "question", "correction", "category", "cancer", "generator"]], whole)
 
 
 def plain_questions(run, whole=False):
@@ -36,14 +36,7 @@ def plain_questions(run, whole=False):
     else:
         frame = run.load("cancer_myth_nfp").rename(columns={"example_question": "question"})
         frame = frame.assign(item="nfp-" + frame["QID"].astype(str))
-    return limited(frame[["item", "question"]], 0 if whole else run.limit)
-
-
-def limited(frame, limit):
-    """The first `limit` items, all if it is 0; an error if one stands twice or lacks something."""
-    if frame["item"].duplicated().any() or frame.isna().any(axis=None):
-        raise ValueError("an item stands twice, or has a category or generator that isn't known")
-    return frame.head(limit or len(frame)).reset_index(drop=True)
+    return run.limited(frame[["item", "question"]], whole)
 
 
 def labelled(run):
@@ -53,18 +46,9 @@ def labelled(run):
 
 
 async def answers(run, items, max_tokens, models=None, template="answer", **fields):
-    """Answers of the run's or other models, zero-shot (section 4.2): item, model, answer, reply_status, truncated.
-
-    reply_status is empty for an answer, else why there is none. A refusal is an answer: it corrects nothing. Another
-    `template` puts something before the question, and gets the `fields`.
-    """
-    import pandas as pd
-
-    requests = [Request(r.item, m, run.prompt(template, question=r.question, **fields), {"max_tokens": max_tokens, "temperature": 0})
-                for m in models or run.models for r in items.itertuples()]
-    replies = await run.ask(requests, "answers")
-    return pd.DataFrame([(r.item, r.model, r.text or r.refusal, r.error, r.truncated) for r in replies],
-                        columns=["item", "model", "answer", "reply_status", "truncated"])
+    """`Run.answers` to questions, zero-shot (section 4.2); another `template` gets the `fields`. A refusal corrects nothing."""
+    prompts = {r.item: run.prompt(template, question=r.question, **fields) for r in items.itertuples()}
+    return await run.answers(prompts, max_tokens, models)
 
 
 async def verdicts(run, items, answered, example, judge=None):

@@ -7,9 +7,10 @@ questions (accuracy).
 import re
 
 from .. import BedsideError, judges, sources, stats
+from ..tables import percent, table_rows, with_bounds
 from . import cancer_myth as cm
 from .cancer_myth_printed import derived
-from .cancer_myth_tables import corrected, percent, table_rows, with_bounds
+from .cancer_myth_tables import corrected
 
 SETS = ("Cancer-Myth", "Cancer-Myth-NFP", "MedQA", "PubMedQA")      # Table 1's columns
 NFP_TASK = "no false presupposition"    # the second task of a judge, with a trust card of its own
@@ -40,7 +41,7 @@ def exam_items(run, name, size=0):
     wrong = [r.item for r in frame.itertuples() if r.gold not in r.options]
     if wrong:
         raise BedsideError(f"source {source!r}: the answer of {wrong[0]!r} is none of its options")
-    frame = cm.limited(cm.drawn(frame[["item", "gold", "context", "text", "options"]], size, run), run.limit)
+    frame = run.limited(cm.drawn(frame[["item", "gold", "context", "text", "options"]], size, run))
     asked = [run.prompt("exam", context=r.context, question=r.text, options=r.options)[-1]["content"] for r in frame.itertuples()]
     return frame.assign(question=asked)[["item", "question", "options", "gold"]]
 
@@ -53,7 +54,7 @@ def split(items, train, size, run):
     order, train = run.rng("split").permutation(len(items)), min(train, len(items) // 2)
     parts = order[:train], order[train:train + size] if size else order[train:]
     learnt, reported = (items.iloc[sorted(part)].reset_index(drop=True) for part in parts)
-    return learnt, cm.limited(reported, run.limit)
+    return learnt, run.limited(reported)
 
 
 class Echo:

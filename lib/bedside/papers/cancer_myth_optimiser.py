@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ..models import Request
 from .cancer_myth_methods import instructed
 from .cancer_myth_mitigation import grade_myth, grade_plain
-from .cancer_myth_tables import table_rows
+from ..tables import table_rows
 
 SEED_INSTRUCTION = "Answer the question of a patient or relative helpfully, correctly and briefly."
 

@@ -2,8 +2,8 @@
 
 from .. import stats
 from ..checks import merged, normal, same, shared, spellings
+from ..tables import card_rows, percent
 from .cancer_myth import CATEGORIES
-from .cancer_myth_tables import card_rows, percent
 
 
 def yield_table(questions, rounds, run):

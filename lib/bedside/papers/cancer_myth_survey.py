@@ -1,7 +1,7 @@
 """Cancer-Myth, section 2 and appendix A: the physicians' survey of answers to real patients' questions."""
 
 from .. import stats
-from .cancer_myth_tables import table_rows
+from ..tables import table_rows
 
 RATED = {"GPT-4-Turbo": "GPT-4-Turbo", "Gemini-1.5 Pro": "Gemini-1.5-Pro", "LLaMa-3.1-Instruct 405B": "LLaMa-3.1-405B",
          "Edited human answer": "Social workers"}       # the survey's names of the four sources of answers

@@ -1,11 +1,9 @@
 """Cancer-Myth: what its tables and figures show, as table rows: printed numbers beside computed ones."""
 
 from .. import stats
+from ..tables import BOUNDS, COLUMNS, card_rows, percent, table_rows, with_bounds
 from .cancer_myth import CATEGORIES, GRADES, scores
 from .cancer_myth_printed import printed_scores
-
-BOUNDS = " if unscored were worst to best"
-
 
 def counts(items, what, source):
     """Questions by category or generator, most first: table rows."""
@@ -39,14 +37,6 @@ def score_table(scores, run):
     mine = with_bounds(scores.rename(columns={"model": "row", "metric": "column"}).assign(source="run"))
     return pd.concat([printed, mine[["row", "column", "source", "value", "low", "high", "n", "unscored"]]], ignore_index=True)
 
-
-def with_bounds(rows):
-    """`scores` rows, and for each with unscored answers what the score is if all of them were worst, or best."""
-    import pandas as pd
-
-    lost = rows[rows["unscored"] > 0]
-    return pd.concat([rows, lost.assign(value=float("nan"), low=lost["least"], high=lost["most"],
-                                        column=lost["column"] + BOUNDS)], ignore_index=True)
 
 
 def series(table, metric=None):
@@ -137,40 +127,4 @@ def agreement_table(cards, table1, on_zero, kappas):
     rows += [("constant guesser", label, "run", 100 * guess[key], None, None, guess["n"], 0)
              for key, label in (("guesser_exact", names["exact match"]), ("guesser_binary", names["binary match"]))]
     rows += [("constant guesser", "kappa", "run", 0.0, None, None, guess["n"], 0)]
-    return pd.DataFrame(printed + rows, columns=["row", "column", "source", "value", "low", "high", "n", "unscored"])
-
-
-def card_rows(name, card, labels):
-    """A trust card's measures ({key: label}) as table rows: percent, kappas as they are; a tuple each."""
-    return [(name, label, "run", *((1 if "kappa" in key else 100) * card[key][x] for x in ("value", "low", "high")),
-             card[key]["n"], card["unscored"]) for key, label in labels.items() if key in card]
-
-
-def plain_agreement_table(cards):
-    """The two-grade judges' trust cards as table rows."""
-    import pandas as pd
-
-    labels = {"exact": "exact match", "sensitivity": "sensitivity for 1", "specificity": "specificity for 1", "kappa": "kappa"}
-    rows = [r for name, card in cards.items() for r in card_rows(name, card, labels)]
-    guess = next(iter(cards.values()))
-    rows += [("constant guesser", "exact match", "run", 100 * guess["guesser_exact"], None, None, guess["n"], 0)]
-    return pd.DataFrame(rows, columns=["row", "column", "source", "value", "low", "high", "n", "unscored"])
-
-
-def confusion_table(cards):
-    """The judges' confusion matrices as table rows: label and grade against counts."""
-    return table_rows((f"{name}: label {x}", f"graded {y}", "run", card["confusion"][i][j], sum(card["confusion"][i]))
-                 for name, card in cards.items()
-                 for i, x in enumerate(GRADES) for j, y in enumerate(GRADES))
-
-
-def percent(hits, n):
-    """A share in percent with its Wilson interval: (value, low, high, n)."""
-    i = stats.wilson(int(hits), n)
-    return 100 * i.value, 100 * i.low, 100 * i.high, n
-
-
-def table_rows(rows):
-    import pandas as pd
-
-    return pd.DataFrame(rows, columns=["row", "column", "source", "value", "n"])
+    return pd.DataFrame(printed + rows, columns=COLUMNS)

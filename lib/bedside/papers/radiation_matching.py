@@ -1,0 +1,155 @@
+"""Radiation: which predicted side effects are which terms of the vocabulary (section 3.5).
+
+A matcher says which pairs (predicted, term) mean the same; one predicted item then counts for one term and the other
+way round (`one_to_one`). Three matchers: exact, lexical, and a model, whose answer is restricted to the two lists.
+"""
+
+import json
+import re
+
+from .. import judges
+from ..checks import normal
+from ..judges import LEXICAL
+from ..models import Request
+from .radiation import vocabulary
+
+EXACT = "exact"
+LABELS = ["different", "same"]
+FILLER = set("a an the of in on at to and or due your this that with treated treatment irradiated area site field".split())
+SAME = 0.6      # least cosine of character n-grams; set before any pair was labelled
+
+
+class Lexical:
+    """The matcher without a model: words without fillers, their synonyms, and the cosine of character n-grams.
+
+    synonyms: {term: other wordings}, in the vocabulary's order. A predicted item is compared as it stands, without its brackets, and as what
+    stands in them; any of these may be like any wording of the term.
+    """
+
+    def __init__(self, synonyms):
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
+        wordings = [(plain(w), i) for i, (t, more) in enumerate(synonyms.items()) for w in (t, *more)]
+        self.tfidf = TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 4), sublinear_tf=True)
+        self.wordings = self.tfidf.fit_transform([w for w, _ in wordings])
+        self.owner = [i for _, i in wordings]
+
+    def pairs(self, predicted):
+        """Whether predicted items (n,) mean the terms (k,): booleans (n, k)."""
+        import numpy as np
+
+        forms = [(plain(f), i) for i, p in enumerate(predicted)
+                 for f in (p, re.sub(r"\(.*?\)", " ", p), *re.findall(r"\((.*?)\)", p)) if plain(f)]
+        found = np.zeros((len(predicted), max(self.owner) + 1))
+        if forms:
+            alike = (self.tfidf.transform([f for f, _ in forms]) @ self.wordings.T).toarray()
+            np.maximum.at(found, np.ix_([i for _, i in forms], self.owner), alike)
+        return found >= SAME
+
+
+class Exact:
+    """The matcher that asks for the term's own words, but for case and punctuation."""
+
+    def __init__(self, synonyms):
+        self.terms = [normal(t) for t in synonyms]
+
+    def pairs(self, predicted):
+        """As `Lexical.pairs`."""
+        import numpy as np
+
+        return np.array([[normal(p) == t for t in self.terms] for p in predicted], dtype=bool).reshape(-1, len(self.terms))
+
+
+def plain(text):
+    """A wording without case, punctuation and fillers."""
+    return " ".join(w for w in normal(text).split() if w not in FILLER)
+
+
+def matchers(run):
+    """The two matchers without a model over the vocabulary, by name."""
+    known = run.load("radiation_synonyms").set_index("term")["synonyms"]
+    synonyms = {t: known[t] for t in vocabulary(run)}
+    return {EXACT: Exact(synonyms), LEXICAL: Lexical(synonyms)}
+
+
+async def matched(run, lists, judge=None):
+    """Lists with their pairs under the run's matcher or another: `lists` plus match (status) and pairs.
+
+    pairs: booleans (predicted, terms of the vocabulary), None where there are none: match is graded, or why not
+    (unparsed, refused, error), or the list's own status.
+    """
+    import numpy as np
+
+    judge = judge or run.judge
+    usable = lists["status"] == "listed"
+    status, pairs = lists["status"].where(~usable, "graded").tolist(), [None] * len(lists)
+    if judge in (EXACT, LEXICAL):
+        said = list(dict.fromkeys(t for terms in lists["terms"] for t in terms))
+        every, place = matchers(run)[judge].pairs(said), {t: i for i, t in enumerate(said)}
+        pairs = [every[[place[t] for t in terms]] if ok else None for terms, ok in zip(lists["terms"], usable)]
+    else:
+        asked, terms = lists[usable], vocabulary(run)
+        replies = await run.ask([_request(run, judge, f"{r.item}/{r.profile}/{r.regime}", r.terms, terms)
+                                 for r in asked.itertuples()], f"matches of {judge}")
+        for i, r, reply in zip(np.flatnonzero(usable), asked.itertuples(), replies):
+            status[i], pairs[i] = _answered(reply, len(r.terms), len(terms))
+    return lists.assign(match=status, pairs=pairs)
+
+
+def _request(run, judge, item, predicted, terms):
+    """The matcher's request (section 3.5): both lists by number, the answer restricted to these numbers."""
+    def numbers(n):
+        return {"type": "integer", "enum": list(range(1, n + 1))}
+
+    def numbered(entries):
+        return "\n".join(f"{i}. {e}" for i, e in enumerate(entries, 1))
+    pair = {"type": "object", "properties": {"predicted": numbers(len(predicted)), "reference": numbers(len(terms))},
+            "required": ["predicted", "reference"], "additionalProperties": False}
+    return Request(item, judge, run.prompt("match", predicted=numbered(predicted), reference=numbered(terms)),
+                   {"max_tokens": 24 + 24 * len(predicted), "temperature": 0},
+                   {"type": "json_schema", "json_schema": {"name": "matches", "strict": True, "schema": {
+                       "type": "object", "properties": {"matches": {"type": "array", "items": pair, "maxItems": len(predicted)}},
+                       "required": ["matches"], "additionalProperties": False}}})
+
+
+def _answered(reply, predicted, terms):
+    """(status, pairs) of a matcher's reply; a number that is on neither list makes it unparsed."""
+    import numpy as np
+
+    if reply.error:
+        return "error", None
+    pairs = np.zeros((predicted, terms), dtype=bool)
+    try:
+        for m in json.loads(reply.text)["matches"]:
+            if not (1 <= m["predicted"] <= predicted and 1 <= m["reference"] <= terms):
+                raise ValueError
+            pairs[m["predicted"] - 1, m["reference"] - 1] = True
+    except (ValueError, KeyError, TypeError):
+        return "refused" if reply.refusal or judges.REFUSALS.match(reply.text) else "unparsed", None
+    return "graded", pairs
+
+
+def one_to_one(pairs):
+    """A largest matching of booleans (n, k): for each predicted item the term that it counts for, or -1."""
+    import numpy as np
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_bipartite_matching
+
+    return maximum_bipartite_matching(csr_array(pairs), perm_type="column") if pairs.any() else np.full(len(pairs), -1)
+
+
+async def match_labelled(run, labelled, judge):
+    """Verdicts of a matcher on labelled pairs, in their order: item, status, value (of LABELS), raw."""
+    import pandas as pd
+
+    if judge in (EXACT, LEXICAL):
+        every, place = matchers(run)[judge].pairs(labelled["predicted"].tolist()), {t: i for i, t in enumerate(vocabulary(run))}
+        found = [("graded", every[i, place[r]], "") for i, r in enumerate(labelled["reference"])]
+    else:
+        replies = await run.ask([_request(run, judge, r.pair, [r.predicted], [r.reference]) for r in labelled.itertuples()],
+                                f"matches of {judge}")
+        read = [(_answered(reply, 1, 1), reply) for reply in replies]
+        found = [(status, None if p is None else bool(p[0, 0]), reply.error or reply.text) for (status, p), reply in read]
+    value = [None if same is None else LABELS[int(same)] for _, same, _ in found]
+    return pd.DataFrame({"item": labelled["pair"], "status": [s for s, _, _ in found], "value": value,
+                         "raw": [raw for _, _, raw in found]})

@@ -1,0 +1,198 @@
+"""Radiation: what its tables and figures show, as table rows: printed numbers beside computed ones."""
+
+from .. import plots
+from ..tables import COLUMNS, percent, table_rows, with_bounds
+from .radiation import CELLS, PROFILES, SITES
+from .radiation_scores import METRICS, differences, estimates, f1_of_means, health, levels, overlaps, prefixes, scored
+from .radiation_printed import implied_lengths, printed
+
+SHORT = {"accelerated partial breast irradiation": "APBI"}      # for axes
+
+
+def printed_rows(run, table):
+    """A printed table's rows with their intervals over 21 patients, models named alike everywhere."""
+    rows = run.published(table)
+    return rows.assign(row=rows["row"].str.removesuffix("-4K"), source="published", n=21)[
+        ["row", "column", "source", "value", "low", "high", "n"]]
+
+
+def reference_table(reference, source):
+    """Side effects by site, onset and frequency, and all of a site: table rows."""
+    rows = []
+    for site, part in reference.groupby("site", sort=False):
+        found = part.groupby(["onset", "frequency"]).size()
+        rows += [(site, f"{o}, {f}", source, found[o, f], len(part)) for o, f in CELLS if (o, f) in found.index]
+        rows.append((site, "all", source, len(part), len(part)))
+    return table_rows(rows)
+
+
+def repair_table(repairs):
+    """Every repair of the released reference as a table row of its own, blank rows together; value is the row's number."""
+    blank = repairs["kind"] == "blank row"
+    rows = [(f"row {r.row}: {r.kind}", f"{r.found.strip()!r} read as {r.read!r}" if r.read else f"{r.found!r} left out", "raw", r.row, None)
+            for r in repairs[~blank].itertuples()]
+    return table_rows(rows + [("blank rows", "left out", "raw", blank.sum(), None)])
+
+
+def pair_table(counts, source):
+    """What differs inside each pair of profiles, in counts: table rows."""
+    names = {"mentions": "mentions of radiation", "specified": "followed by the site", "lost": "word replaced by the site",
+             "capitals": "capital letter changed", "spaces": "spaces changed", "elsewhere": "words changed elsewhere"}
+    return table_rows((f"{r['item']} ({SHORT.get(r['site'], r['site'])})", label, source, r[name], r["mentions"])
+                      for r in counts.to_dict("records") for name, label in names.items())
+
+
+def score_table(run, graded, regime, table):
+    """Tables 1, 3 and 4: precision, recall and F1 as printed, and of this run's lists for specified and base profiles."""
+    import pandas as pd
+
+    mine = graded[graded["regime"] == regime]
+    found = estimates(mine, list(METRICS), ["model", "profile"], run)
+    rows = pd.concat([found, f1_of_means(found, ["model", "profile"])], ignore_index=True)
+    rows["column"] = rows["metric"].map({**METRICS, "f1 of means": "F1 of the means"}) + rows["profile"].map(
+        {"specified": "", "base": ", base profile"})
+    order = rows["profile"].map(PROFILES[::-1].index)
+    rows = with_bounds(rows.assign(row=rows["model"], source="run").iloc[order.argsort(kind="stable")])
+    means = _printed_f1_of_means(run, table)
+    return pd.concat([printed_rows(run, table), means, rows], ignore_index=True)
+
+
+def score_panels(shown):
+    """A figure of precision, recall and F1 from a `score_table`: printed models and the run's specified profiles."""
+    figure, (axes,) = plots.figure((9, 0.9 + 0.34 * shown["row"].nunique()), 1, 3, sharey=True)
+    for ax, metric in zip(axes, METRICS.values()):
+        plots.dots(ax, shown[(shown["column"] == metric) & shown["value"].notna()], title=metric, limits=(-0.02, 1.02),
+                   order=dict.fromkeys(shown["row"]))
+    plots.legend_below(figure)
+    return figure
+
+
+def _printed_f1_of_means(run, table):
+    wide = printed(run, table)
+    return table_rows((m, "F1 of the means", "recomputed", 2 * r["Precision"] * r["Recall"] / (r["Precision"] + r["Recall"]), 21)
+                      for m, r in wide.iterrows())
+
+
+def change_table(run, graded, first, second, table=None, absolute=None):
+    """Table 2: what asking for 20 to 30 items changes, paired by patient; printed, recomputed (the sizes' own scores) and run."""
+    import pandas as pd
+
+    found, p = differences(graded[graded["profile"] == "specified"], first, second, run)
+    found["column"] = "Δ " + found["metric"].map(METRICS)
+    parts = [with_bounds(found.assign(row=found["model"], source="run"))]
+    parts.append(table_rows((r.model, f"p of Δ {METRICS[r.metric]}, Holm", "run", r.p, r.n) for r in p.itertuples() if r.p == r.p))
+    if table:
+        before, after = printed(run, absolute), printed(run, table)
+        parts = [printed_rows(run, table), table_rows(
+            (m, f"{c}, 20-30", "recomputed", before.loc[m, c] + after.loc[m, f"Δ {c}"], 21) for m in after.index for c in before)] + parts
+    return pd.concat(parts, ignore_index=True)
+
+
+HEALTH = {"items": "items", "repeated": "repeated entries", "sized": "of 20 to 30 items, %", "none": "no list, %",
+          "truncated": "cut off at the limit, %", "elsewhere": "items of another part of the body, %", "off": "items that are not on the list, %"}
+
+
+def health_table(run, lists, regimes):
+    """What the lists of some regimes are like, by model: means with intervals over patients, as table rows."""
+    mine = health(lists[lists["regime"].isin(regimes)], run)
+    shares = [c for c in HEALTH if HEALTH[c].endswith("%")]
+    mine[shares] = 100 * mine[shares].astype(float)
+    columns = [c for c in HEALTH if c != "off" or "selection" in regimes[0]]
+    rows = estimates(mine, columns, ["model", "regime"], run)
+    return rows.assign(row=rows["model"] + ", " + rows["regime"], column=rows["metric"].map(HEALTH), source="run")
+
+
+def matcher_table(run, by_matcher, reference, terms):
+    """The same lists under several matchers, one to one and not: table rows. by_matcher: {name: matched lists}."""
+    import pandas as pd
+
+    names = {**METRICS, "loose_precision": "Precision, several to one", "loose_recall": "Recall, several to one"}
+    parts = []
+    for matcher, matches in by_matcher.items():
+        found = estimates(scored(matches, reference, terms), list(names), ["model"], run)
+        parts.append(with_bounds(found.assign(row=found["model"] + ", matcher " + matcher, column=found["metric"].map(names), source="run")))
+    return pd.concat(parts, ignore_index=True)
+
+
+def length_curves(run, matches, reference, terms, most):
+    """Precision and recall of the first k items, by model and kind of regime: frame model, metric, k, value, low, high, n.
+
+    Free-form and chosen lists apart, both sizes and both profiles of a patient together; a curve ends with the longest list.
+    """
+    import pandas as pd
+
+    found = prefixes(matches, reference, terms, most)
+    found["kind"] = found["regime"].str.split(",").str[0]
+    longest = found.groupby(["model", "kind"])["listed"].transform("max")
+    rows = estimates(found[found["k"] <= longest], ["precision", "recall"], ["model", "kind", "k"], run)
+    return rows.assign(row=rows["model"] + ", " + rows["kind"] + ", first " + rows["k"].astype(str),
+                       series=rows["model"] + ", " + rows["kind"], column=rows["metric"].map(METRICS), source="run")
+
+
+def implied_rows(run, sizes):
+    """The printed models' precision and recall at the list length that they imply: rows with series and k."""
+    import pandas as pd
+
+    found = implied_lengths(run, sizes).melt(["model", "regime", "items"], ["Precision", "Recall"], "column", "value")
+    return found.assign(row=found["model"] + ", " + found["regime"], source="published", k=found["items"], series="published",
+                        low=float("nan"), high=float("nan"), n=21)
+
+
+def overlap_table(run, graded, terms):
+    """Table 5: overlap of base and specified lists, as printed and of this run, by texts and by meaning."""
+    import pandas as pd
+
+    names = {"free-form": "Overlap (FF)", "free-form, 20-30": "Overlap (LSC)"}
+    found = estimates(overlaps(graded[graded["regime"].isin(names)], terms), ["overlap", "by_meaning"], ["model", "regime"], run)
+    found["column"] = found["regime"].map(names) + found["metric"].map({"overlap": "", "by_meaning": ", by meaning"})
+    return pd.concat([printed_rows(run, "Table 5"), with_bounds(found.assign(row=found["model"], source="run"))], ignore_index=True)
+
+
+def specificity_table(found):
+    """`specificity` as table rows."""
+    return found.assign(row=found["model"] + ", " + found["regime"], column=found["metric"], source="run")
+
+
+def level_table(run, found, by, table):
+    """Tables 6 and 7: recall by onset or frequency, as printed and of this run, averaged over levels, and over effects."""
+    import pandas as pd
+
+    rows = levels(found, by, run)
+    rows["column"] = rows[by].str.title().str.replace("-T", "-t") + rows["metric"].map({"recall": "", "pooled": ", over effects"})
+    rows = rows.iloc[rows["metric"].eq("pooled").argsort(kind="stable")]
+    return pd.concat([printed_rows(run, table), with_bounds(rows.assign(row=rows["model"], source="run"))], ignore_index=True)
+
+
+def crossing_table(run, found):
+    """Recall in each cell of onset and frequency, which the paper lacks: table rows, by model."""
+    rows = estimates(found, ["recall"], ["model", "onset", "frequency"], run)
+    return with_bounds(rows.assign(row=rows["model"], column=rows["onset"] + ", " + rows["frequency"], source="run"))
+
+
+def by_kind(labelled, verdicts):
+    """Share of right decisions by kind of pair and matcher, in percent: table rows. verdicts: {matcher: frame in order}."""
+    import pandas as pd
+
+    rows = []
+    for matcher, frame in verdicts.items():
+        got = (frame["status"] == "graded").to_numpy()
+        right = (frame["value"] == labelled["label"].to_numpy()).to_numpy()
+        for (label, kind), where in labelled.groupby(["label", "kind"]).indices.items():
+            rows.append((f"{label}: {kind}", matcher, "run", *percent(right[where][got[where]].sum(), int(got[where].sum())),
+                         int((~got[where]).sum())))
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def copier_rows(run, patients, reference, terms):
+    """What a guesser scores who copies the whole vocabulary: table rows, with intervals over patients."""
+    size = patients["site"].map(reference.groupby("site").size()).to_numpy()
+    mine = patients[["item"]].assign(model="copier of the whole list", precision=size / len(terms), recall=1.0,
+                                     f1=2 * size / (size + len(terms)))
+    found = estimates(mine, list(METRICS), ["model"], run)
+    return found.assign(row=found["model"], column=found["metric"].map(METRICS), source="raw" if run.profile == "public" else "run")
+
+
+def misfit_table(misfit):
+    """`agreement` of the printed tables by model and way of averaging: table rows."""
+    names = {"levels": "if each level counts once", "effects": "if each effect counts once"}
+    return table_rows((m, names[how], "recomputed", v, None) for how, found in misfit.items() for m, v in found.items())

@@ -1,0 +1,137 @@
+"""Tables: the rows that all papers share, and their forms for machines (CSV) and people (HTML, Markdown, LaTeX)."""
+
+import contextlib
+import html
+import re
+
+from . import prompts, stats
+from .published import SOURCES
+
+COLUMNS = ["row", "column", "source", "value", "low", "high", "n", "unscored"]
+BOUNDS = " if unscored were worst to best"
+
+
+def table_rows(rows):
+    """Table rows of numbers without interval, from tuples (row, column, source, value, n)."""
+    import pandas as pd
+
+    return pd.DataFrame(rows, columns=["row", "column", "source", "value", "n"])
+
+
+def percent(hits, n):
+    """A share in percent with its Wilson interval: (value, low, high, n)."""
+    i = stats.wilson(int(hits), n)
+    return 100 * i.value, 100 * i.low, 100 * i.high, n
+
+
+def with_bounds(rows):
+    """Rows of scores, and for each with unscored answers what it is (least, most) if all of them were worst, or best."""
+    import pandas as pd
+
+    lost = rows[rows["unscored"] > 0]
+    return pd.concat([rows, lost.assign(value=float("nan"), low=lost["least"], high=lost["most"],
+                                        column=lost["column"] + BOUNDS)], ignore_index=True)
+
+
+def card_rows(name, card, labels):
+    """A trust card's measures ({key: label}) as table rows: percent, kappas as they are; a tuple each."""
+    return [(name, label, "run", *((1 if "kappa" in key else 100) * card[key][x] for x in ("value", "low", "high")),
+             card[key]["n"], card["unscored"]) for key, label in labels.items() if key in card]
+
+
+def card_table(cards, positive):
+    """Trust cards of two grades ({judge: card}) as table rows, a constant guesser at the end; `positive` is a grade's name."""
+    import pandas as pd
+
+    labels = {"exact": "exact match", "sensitivity": f"sensitivity for {positive}",
+              "specificity": f"specificity for {positive}", "kappa": "kappa"}
+    rows = [r for name, card in cards.items() for r in card_rows(name, card, labels)]
+    guess = next(iter(cards.values()))
+    rows += [("constant guesser", "exact match", "run", 100 * guess["guesser_exact"], None, None, guess["n"], 0)]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def confusion_table(cards):
+    """The judges' confusion matrices ({judge: card}) as table rows: label and grade against counts."""
+    return table_rows((f"{name}: label {x}", f"graded {y}", "run", card["confusion"][i][j], sum(card["confusion"][i]))
+                      for name, card in cards.items() for i, x in enumerate(card["values"]) for j, y in enumerate(card["values"]))
+
+
+def number(value, digits):
+    """A number for people: fixed decimals, nothing for a missing one."""
+    return "" if value is None or value != value else f"{value:.{digits}f}"
+
+
+def layout(rows, digits):
+    """A long table for people: one line for each row and column, the sources side by side, intervals in brackets.
+
+    rows: dicts with the keys of COLUMNS; None or NaN where there is no number.
+    """
+    used = [s for s in SOURCES if any(r["source"] == s for r in rows)]
+    lines = [["", "", *(SOURCES[s] for s in used), "n", "unscored"]]
+    cells = {}
+    for r in rows:
+        cells.setdefault((r["row"], r["column"]), {})[r["source"]] = r
+    for (row, column), by in cells.items():
+        line = [str(row), str(column)]
+        for s in used:
+            r = by.get(s)
+            between = bool(r) and number(r["low"], 0)
+            whole = bool(r) and not between and number(r["value"], 0) and r["value"] >= 10 and r["value"] % 1 == 0     # a count
+            line.append("" if r is None else number(r["value"], 0 if whole else digits) + (
+                f" [{number(r['low'], digits)}, {number(r['high'], digits)}]" if between else ""))
+        for what in ("n", "unscored"):
+            line.append(" / ".join(dict.fromkeys(t for s in used if s in by and (t := number(by[s][what], 0)))))
+        lines.append(line)
+    keep = [i for i in range(len(lines[0])) if i < 1 or any(line[i] for line in lines[1:])]
+    return [[line[i] for i in keep] for line in lines]
+
+
+class People(list):
+    """People's table as lines of cells; a notebook shows it as an HTML table."""
+
+    def _repr_html_(self):
+        rows = ["".join(f"<{t}>{html.escape(c)}</{t}>" for c in line) for t, line in zip(["th"] + ["td"] * len(self), self)]
+        return "<table><tr>" + "</tr><tr>".join(rows) + "</tr></table>"
+
+
+def markdown(lines, title, caption):
+    """People's table as Markdown."""
+    def cell(text):
+        return re.sub(r"([|\\`*_<>\[\]])", r"\\\1", text).replace("\n", " ")
+    body = [f"| {' | '.join(map(cell, line))} |" for line in lines]
+    return "\n".join([f"**{title}**", "", body[0], "|---" * len(lines[0]) + "|", *body[1:], "", caption, ""])
+
+
+def latex(lines, title, caption):
+    """People's table as a LaTeX table environment (booktabs)."""
+    special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+               **{c: "\\" + c for c in "&%$#_{}"}}
+
+    def cell(text):
+        return "".join(special.get(c, c) for c in text).replace("\n", " ")
+    body = [" & ".join(map(cell, line)) + r" \\" for line in lines]
+    return "\n".join([r"\begin{table}", rf"\caption{{{cell(title)}. {cell(caption)}}}",
+                      rf"\begin{{tabular}}{{{'ll' + 'r' * (len(lines[0]) - 2)}}}", r"\toprule", body[0], r"\midrule",
+                      *body[1:], r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
+
+
+def cell_text(value):
+    """Text for a CSV cell: without lone surrogates, and never a spreadsheet formula."""
+    text = prompts.clean(value)
+    if text[:1] in ("=", "+", "-", "@", "\t", "\r"):
+        with contextlib.suppress(ValueError):
+            float(text)
+            return text
+        return "'" + text
+    return text
+
+
+def csv_cell(value):
+    """One CSV cell: numbers with ten significant digits, text safe and quoted where it must be."""
+    if value is None or value != value:
+        return ""
+    if isinstance(value, (int, float)) or hasattr(value, "dtype"):
+        return f"{float(value):.10g}" if value else "0"
+    text = cell_text(value)
+    return '"' + text.replace('"', '""') + '"' if re.search(r'[",\r\n]', text) else text
