@@ -199,7 +199,9 @@ def test_killed_at_any_moment_nothing_flushed_is_sent_twice(endpoint, recordings
 
 def test_two_processes_record_into_one_folder(endpoint, recordings):
     endpoint.script = lambda n, body: (time.sleep(0.02), completion("x" * 5000))[1]
-    first, second = child(endpoint, recordings), child(endpoint, recordings)
+    first = child(endpoint, recordings)
+    until(lambda: len(store.Recordings(recordings.folder)) >= 4)        # else both may go in step and never meet
+    second = child(endpoint, recordings)
     assert first.wait(60) == 0 and second.wait(60) == 0
     done = store.Recordings(recordings.folder)
     assert len(done) == 40 and not done.damaged

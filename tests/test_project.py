@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
@@ -166,3 +167,15 @@ def test_recordings_hold_no_prompts():
             record = json.loads(line)
             assert isinstance(record["fields"]["messages"], str) and len(record["fields"]["messages"]) == 16
             assert line.startswith('{"key":"') and record["item"] and record["returned_model"]
+
+
+def test_a_plan_counts_a_call_of_two_notebooks_once(monkeypatch, capsys):
+    def planned(name, given):
+        folder = Path(os.environ["BEDSIDE_FIGURES"]) / "sample" / ".parts"
+        folder.mkdir(parents=True, exist_ok=True)
+        shared = {"key": "k", "model": "gpt-4o-2024-08-06", "prompt": 10, "completion": 5}
+        (folder / f"{name.replace('/', '.')}.plan.json").write_text(json.dumps([shared, {**shared, "key": name}]))
+    monkeypatch.setenv("BEDSIDE_FIGURES", "")
+    monkeypatch.setattr(steps, "run", planned)
+    steps.plan({}, "radiation")
+    assert f"{len(steps.notebooks('radiation')) + 1} calls" in capsys.readouterr().out

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from conftest import ask_for
 
-from bedside import BedsideError, judges, models, page, plots, report, store
+from bedside import BedsideError, judges, models, page, plots, report, store, tables
 from bedside.report import Run
 
 HOSTILE = '<script>alert(1)</script>'

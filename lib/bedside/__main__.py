@@ -110,18 +110,23 @@ def data(profile, mirror):
 
 
 def plan(given, paper=""):
-    """Calls, tokens and cost of what has no recording, without a call. Later steps count with answers of full length."""
+    """Calls, tokens and cost of what has no recording, without a call. Later steps count with answers of full length.
+
+    A call that several notebooks make counts for the first of them: its answer is recorded then.
+    """
     import tempfile
 
     from . import models
 
     with tempfile.TemporaryDirectory() as tmp:
         os.environ["BEDSIDE_FIGURES"] = tmp
-        rows = []
+        first = {}
         for name in notebooks(paper):
             run(name, {**given, "mode": "plan"})
             for p in Path(tmp).glob(f"*/.parts/{name.replace('/', '.')}.plan.json"):
-                rows += [(name, r) for r in json.loads(p.read_text())]
+                for r in json.loads(p.read_text()):
+                    first.setdefault(r["key"], (name, r))
+        rows = list(first.values())
         print(f"{'notebook':40} {'model':24} {'calls':>7} {'prompt':>9} {'reply':>9}  at most")
         total = 0.0
         for key in sorted({(n, r["model"]) for n, r in rows}):

@@ -6,7 +6,6 @@ lock on a lease file; the server ends once nobody has held it for a minute. A ki
 
 import contextlib
 import fcntl
-import json
 import os
 import socket
 import subprocess

@@ -158,10 +158,10 @@ async def ask(requests, recordings, *, mode="replay", budget_usd=None, plan=None
 
 
 def _stand_in(request):
-    """Text in a reply's place when only planning: of full length, and of the shape that the response format asks for."""
+    """Text in a reply's place when only planning: of full length, a list, and of the shape that the response format asks for."""
     words = "word " * request.estimate()[1]
     if not request.response_format:
-        return words
+        return "".join(f"- {request.key[:6]} {i}\n" for i in range(request.estimate()[1] // 5))     # the key makes each another one
 
     def filled(schema, path):
         if "enum" in schema:
@@ -170,7 +170,7 @@ def _stand_in(request):
             return {k: filled(v, f"{path} {k}") for k, v in schema["properties"].items()}
         if schema["type"] == "array":
             return [filled(schema["items"], f"{path} {i}") for i in range(schema.get("minItems", 1))]
-        return f"{path} {words[:200]}" if schema["type"] == "string" else 0     # the path makes each text another one
+        return f"{path} {words[:200]}" if schema["type"] == "string" else 0     # so does the path
     return json.dumps(filled(request.response_format["json_schema"]["schema"], request.key[:12]))
 
 

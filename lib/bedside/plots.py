@@ -182,14 +182,26 @@ def heat(ax, frame, *, title="", outlined=()):
     return ax
 
 
-def curves(ax, frame, x, *, title="", xlabel="", ylabel=""):
-    """Means along `x`, one line for each series with its interval as a band; published ones are single hollow marks."""
-    for name, part in frame[frame["series"] == "published"].groupby("series"):
-        marker, face = MARKS[name]
-        ax.plot(part[x], part["value"], marker, markerfacecolor=face, markeredgecolor="black", label=label(name))
-    for style, (name, part) in zip(("-", "--", ":", "-."), frame[frame["series"] != "published"].groupby("series", sort=False)):
+def curves(ax, frame, x, *, title="", xlabel="", ylabel="", ticks=None):
+    """Means along `x`, one line for each series with its interval as a band; published ones are hollow marks without lines.
+
+    frame: series, value, low, high, the column `x`, and label (text beside a mark, or empty). ticks: of a logarithmic x axis.
+    """
+    found = {name: part for name, part in frame.groupby("series", sort=False)}
+    printed = [name for name in found if name.startswith("published")]
+    for marker, name in zip("Ds^v", printed):
+        part = found.pop(name)
+        ax.plot(part[x], part["value"], marker, markerfacecolor="white", markeredgecolor="black", label=label(name))
+        for r in part[part["label"] != ""].to_dict("records"):
+            ax.annotate(r["label"], (r[x], r["value"]), xytext=(6, -3), textcoords="offset points", fontsize=7)
+    for style, (name, part) in zip(("-", "--", ":", "-."), found.items()):
         ax.plot(part[x], part["value"], color="#1b6f8a", linestyle=style, label=name)
-        ax.fill_between(part[x], part["low"], part["high"], color="#1b6f8a", alpha=0.15, linewidth=0)
+        ax.fill_between(part[x].astype(float), part["low"], part["high"], color="#1b6f8a", alpha=0.15, linewidth=0)
+    if ticks:
+        ax.set_xscale("log")
+        ax.set_xlim(right=5 * frame[x].max())       # room for the labels
+        ax.set_xticks(ticks, [f"{t:g}" for t in ticks])
+        ax.minorticks_off()
     ax.set_ylim(-0.02, 1.02)
     ax.set_title(title, loc="left")
     ax.set_xlabel(xlabel)

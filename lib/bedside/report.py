@@ -86,6 +86,10 @@ class Run:
         self._data[name] = sources.sha256(sources.where(name)[1])
         return frame
 
+    def sources(self):
+        """All of this paper's sources in this profile that are there: {name: frame}."""
+        return {n: self.load(n) for n in sources.used_by(self.profile, self.paper) if sources.here(n)}
+
     def limited(self, frame, whole=False):
         """The first LIMIT items of a frame, or the whole of it; an error if one stands twice or lacks something."""
         if (bad := frame[frame["item"].duplicated() | frame.isna().any(axis=1)]).size:
@@ -232,7 +236,7 @@ class Run:
         folder = self.folder.parent / ".parts"
         folder.mkdir(exist_ok=True)
         if self.mode == "plan":
-            plan = [{"model": r.model, "prompt": r.estimate()[0], "completion": r.estimate()[1]}
+            plan = [{"key": r.key, "model": r.model, "prompt": r.estimate()[0], "completion": r.estimate()[1]}
                     for r in {r.key: r for r in self._planned}.values()]
             (folder / f"{self.paper}.{self.notebook}.plan.json").write_text(json.dumps(plan))
             return

@@ -191,6 +191,6 @@ def here(name):
     return where(name)[1].is_file()
 
 
-def used_by(profile):
-    """Names of the sources of a profile."""
-    return [n for n, e in registry().items() if profile in e["profiles"]]
+def used_by(profile, paper=""):
+    """Names of the sources of a profile, all or one paper's."""
+    return [n for n, e in registry().items() if profile in e["profiles"] and paper in ("", e["paper"])]

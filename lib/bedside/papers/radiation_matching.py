@@ -15,7 +15,8 @@ from .radiation import vocabulary
 
 EXACT = "exact"
 LABELS = ["different", "same"]
-FILLER = set("a an the of in on at to and or due your this that with treated treatment irradiated area site field".split())
+FILLER = set("a an the of in on at to and or due by from your this that with treated treatment therapy irradiated radiation "
+             "induced caused related area site field".split())
 SAME = 0.6      # least cosine of character n-grams; set before any pair was labelled
 
 
@@ -35,7 +36,7 @@ class Lexical:
         self.owner = [i for _, i in wordings]
 
     def pairs(self, predicted):
-        """Whether predicted items (n,) mean the terms (k,): booleans (n, k)."""
+        """How alike predicted items (n,) are to the terms (k,) that they may mean, 0 for the others: (n, k) in 0..1."""
         import numpy as np
 
         forms = [(plain(f), i) for i, p in enumerate(predicted)
@@ -44,7 +45,7 @@ class Lexical:
         if forms:
             alike = (self.tfidf.transform([f for f, _ in forms]) @ self.wordings.T).toarray()
             np.maximum.at(found, np.ix_([i for _, i in forms], self.owner), alike)
-        return found >= SAME
+        return np.where(found >= SAME, found, 0)
 
 
 class Exact:
@@ -57,7 +58,7 @@ class Exact:
         """As `Lexical.pairs`."""
         import numpy as np
 
-        return np.array([[normal(p) == t for t in self.terms] for p in predicted], dtype=bool).reshape(-1, len(self.terms))
+        return np.array([[normal(p) == t for t in self.terms] for p in predicted], dtype=float).reshape(-1, len(self.terms))
 
 
 def plain(text):
@@ -75,8 +76,8 @@ def matchers(run):
 async def matched(run, lists, judge=None):
     """Lists with their pairs under the run's matcher or another: `lists` plus match (status) and pairs.
 
-    pairs: booleans (predicted, terms of the vocabulary), None where there are none: match is graded, or why not
-    (unparsed, refused, error), or the list's own status.
+    pairs: (predicted, terms of the vocabulary), above 0 where they mean the same, more where they are more alike; None
+    where there are none: match is graded, or why not (unparsed, refused, error), or the list's own status.
     """
     import numpy as np
 
@@ -118,24 +119,27 @@ def _answered(reply, predicted, terms):
 
     if reply.error:
         return "error", None
-    pairs = np.zeros((predicted, terms), dtype=bool)
+    pairs = np.zeros((predicted, terms))
     try:
         for m in json.loads(reply.text)["matches"]:
             if not (1 <= m["predicted"] <= predicted and 1 <= m["reference"] <= terms):
                 raise ValueError
-            pairs[m["predicted"] - 1, m["reference"] - 1] = True
+            pairs[m["predicted"] - 1, m["reference"] - 1] = 1
     except (ValueError, KeyError, TypeError):
         return "refused" if reply.refusal or judges.REFUSALS.match(reply.text) else "unparsed", None
     return "graded", pairs
 
 
 def one_to_one(pairs):
-    """A largest matching of booleans (n, k): for each predicted item the term that it counts for, or -1."""
+    """A largest matching of pairs (n, k), of these the most alike: for each predicted item the term it counts for, or -1."""
     import numpy as np
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import maximum_bipartite_matching
+    from scipy.optimize import linear_sum_assignment
 
-    return maximum_bipartite_matching(csr_array(pairs), perm_type="column") if pairs.any() else np.full(len(pairs), -1)
+    found = np.full(len(pairs), -1)
+    item, term = linear_sum_assignment(np.where(pairs > 0, len(pairs) + 1 + pairs, 0), maximize=True)
+    kept = pairs[item, term] > 0
+    found[item[kept]] = term[kept]
+    return found
 
 
 async def match_labelled(run, labelled, judge):
@@ -149,7 +153,7 @@ async def match_labelled(run, labelled, judge):
         replies = await run.ask([_request(run, judge, r.pair, [r.predicted], [r.reference]) for r in labelled.itertuples()],
                                 f"matches of {judge}")
         read = [(_answered(reply, 1, 1), reply) for reply in replies]
-        found = [(status, None if p is None else bool(p[0, 0]), reply.error or reply.text) for (status, p), reply in read]
-    value = [None if same is None else LABELS[int(same)] for _, same, _ in found]
+        found = [(status, None if p is None else p[0, 0], reply.error or reply.text) for (status, p), reply in read]
+    value = [None if same is None else LABELS[int(same > 0)] for _, same, _ in found]
     return pd.DataFrame({"item": labelled["pair"], "status": [s for s, _, _ in found], "value": value,
                          "raw": [raw for _, _, raw in found]})

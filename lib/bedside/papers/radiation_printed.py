@@ -1,16 +1,21 @@
 """Radiation: what the printed numbers allow, by themselves, beside each other and beside the released reference."""
 
-from .radiation import CELLS, FREQUENCIES, MOST, ONSETS
+from .radiation import FREQUENCIES, MOST, ONSETS
 
 ROUNDED = 0.005     # two decimals are printed
 SCORES = {"free-form": "Table 1", "selection": "Table 3", "selection, 20-30": "Table 4"}
 
 
-def printed(run, table, what="value"):
-    """A printed table wide: models (named alike everywhere) by columns; `what` is value, low or high."""
+def rows_of(run, table):
+    """A printed table's rows; Table 1 calls a model Phi-3-Medium that the others call Phi-3-Medium-4K."""
     rows = run.published(table)
-    return rows.assign(row=rows["row"].str.removesuffix("-4K")).pivot(index="row", columns="column", values=what).loc[
-        rows["row"].str.removesuffix("-4K").unique(), rows["column"].unique()]
+    return rows.assign(row=rows["row"].str.removesuffix("-4K"))
+
+
+def printed(run, table, what="value"):
+    """A printed table wide, models by columns, in printed order; `what` is value, low or high."""
+    rows = rows_of(run, table)
+    return rows.pivot(index="row", columns="column", values=what).loc[rows["row"].unique(), rows["column"].unique()]
 
 
 def all_scores(run):
@@ -46,13 +51,24 @@ def f1_check(run):
 
 
 def interval_check(run):
-    """All printed intervals: table, model, column, value, low, high, inside, lean (0 middle, -1 and 1 at an end)."""
+    """All printed intervals: table, row, column, value, low, high, inside, lean.
+
+    lean: how far the value is from the middle, rounding apart, as a share of the interval's half width (1: at an end).
+    """
     import pandas as pd
 
-    rows = pd.concat([run.published(f"Table {i}") for i in range(1, 8)])
-    lean = (2 * rows["value"] - rows["low"] - rows["high"]) / (rows["high"] - rows["low"])
+    rows = pd.concat([rows_of(run, f"Table {i}") for i in range(1, 8)])
+    away = (2 * rows["value"] - rows["low"] - rows["high"]).abs() - 4 * ROUNDED
+    lean = away.clip(lower=0) / (rows["high"] - rows["low"])
     return rows.assign(inside=rows["value"].between(rows["low"], rows["high"]), lean=lean)[
         ["table", "row", "column", "value", "low", "high", "inside", "lean"]].reset_index(drop=True)
+
+
+def reference_sizes(run, patients, reference):
+    """How many side effects the patients' references have: the released ones; without them the text's 20 and 30 (3.4)."""
+    if run.profile == "public":
+        return patients["site"].map(reference.groupby("site").size())
+    return run.published("text 3.4").set_index("row").loc["side effects per profile", "value"]
 
 
 def implied_lengths(run, sizes):

@@ -7,6 +7,7 @@ import re
 
 from .. import stats
 from ..checks import normal
+from ..tables import COLUMNS
 from .radiation import CELLS, FREQUENCIES, LEAST, MOST, ONSETS, vocabulary
 from .radiation_matching import one_to_one
 
@@ -21,17 +22,15 @@ def scored(matches, reference, terms):
     hits are a largest one-to-one matching, found the reference effects in it. loose: (predicted items with any match,
     reference effects with any match), if one item may count several times. Unscored lists have NaN.
     """
-    import numpy as np
     import pandas as pd
 
-    mine = {site: np.isin(terms, part["effect"]) for site, part in reference.groupby("site")}
-    rows = []
+    mine, rows = _of_site(reference, terms), []
     for r in matches.itertuples():
         size = int(mine[r.site].sum())
         if r.match != "graded":
             rows.append({"size": size, "found": None})
             continue
-        pairs = r.pairs & mine[r.site]
+        pairs = r.pairs * mine[r.site]
         found = one_to_one(pairs)
         hits = int((found >= 0).sum())
         rows.append({"size": size, "counted": len(r.terms), "hits": hits, "found": {terms[i] for i in found if i >= 0},
@@ -39,6 +38,13 @@ def scored(matches, reference, terms):
                      **_rates(hits, len(r.terms), size)})
     columns = ["counted", "size", "hits", "found", "precision", "recall", "f1", "loose_precision", "loose_recall"]
     return matches.join(pd.DataFrame(rows, index=matches.index).reindex(columns=columns))
+
+
+def _of_site(reference, terms):
+    """{site: which of the terms belong to it}, booleans (terms,)."""
+    import numpy as np
+
+    return {site: np.isin(terms, part["effect"]) for site, part in reference.groupby("site")}
 
 
 def _rates(hits, counted, size):
@@ -156,16 +162,14 @@ def levels(found, by, run):
 
 def prefixes(matches, reference, terms, most=MOST):
     """What the first k items of each list give, k = 1 to `most`: KEYS, k, precision, recall; a shorter list keeps its scores."""
-    import numpy as np
     import pandas as pd
 
-    mine = {site: np.isin(terms, part["effect"]) for site, part in reference.groupby("site")}
-    rows = []
+    mine, rows = _of_site(reference, terms), []
     for r in matches[matches["match"] == "graded"].itertuples():
         size = int(mine[r.site].sum())
         for k in range(1, most + 1):
             if k <= len(r.terms):
-                rates = _rates(int((one_to_one(r.pairs[:k] & mine[r.site]) >= 0).sum()), k, size)
+                rates = _rates(int((one_to_one(r.pairs[:k] * mine[r.site]) >= 0).sum()), k, size)
             rows.append((r.item, r.model, r.regime, r.profile, k, len(r.terms), rates["precision"], rates["recall"]))
     return pd.DataFrame(rows, columns=[*KEYS, "k", "listed", "precision", "recall"])
 
@@ -175,7 +179,7 @@ CHANGES = {"gained, of those it should gain, %": (True, False, True), "gained, o
 
 
 def specificity(graded, reference, terms, run):
-    """Does naming the site change the list in the right direction? Shares by model and regime, rows as `estimates`.
+    """Does naming the site change the list in the right direction? Shares by model and regime, in percent: table rows.
 
     For each effect of the vocabulary: does it belong to the patient's site, was it on the base list, is it on the
     specified one? Effects that belong and are missing should be gained, those that don't and are there should be lost;
@@ -183,29 +187,28 @@ def specificity(graded, reference, terms, run):
     """
     import pandas as pd
 
-    sites = {site: set(part["effect"]) for site, part in reference.groupby("site")}
-    rows, lost = [], {}
+    mine, rows, lost = _of_site(reference, terms), [], {}
     for (item, model, regime), part in graded.groupby(["item", "model", "regime"], sort=False):
         lost.setdefault((model, regime), 0)
         if (part["match"] != "graded").any():
             lost[model, regime] += 1
             continue
         on = {r.profile: {terms[i] for i in one_to_one(r.pairs) if i >= 0} for r in part.itertuples()}
-        belongs = sites[part["site"].iloc[0]]
-        rows += [(item, model, regime, t in belongs, t in on["base"], t in on["specified"]) for t in terms]
+        rows += [(item, model, regime, belongs, t in on["base"], t in on["specified"])
+                 for t, belongs in zip(terms, mine[part["site"].iloc[0]])]
     every = pd.DataFrame(rows, columns=["item", "model", "regime", "belongs", "base", "specified"])
     made = []
     for (model, regime), count in lost.items():
         part = every[(every["model"] == model) & (every["regime"] == regime)]
         for name, (belongs, base, then) in CHANGES.items():
             cases = part[(part["belongs"] == belongs) & (part["base"] == base)]
-            row = {"model": model, "regime": regime, "metric": name, "n": len(cases), "unscored": count}
+            row = {"row": f"{model}, {regime}", "column": name, "source": "run", "n": len(cases), "unscored": count}
             if len(cases):
                 i = stats.bootstrap(100.0 * (cases["specified"] == then).to_numpy(), run.rng(name, model, regime),
                                     units=cases["item"].to_numpy())
                 row |= {"value": i.value, "low": i.low, "high": i.high}
             made.append(row)
-    return pd.DataFrame(made).reindex(columns=["model", "regime", "metric", "value", "low", "high", "n", "unscored"])
+    return pd.DataFrame(made).reindex(columns=COLUMNS)
 
 
 def health(lists, run):

@@ -2,18 +2,16 @@
 
 from .. import plots
 from ..tables import COLUMNS, percent, table_rows, with_bounds
-from .radiation import CELLS, PROFILES, SITES
+from .radiation import CELLS, PROFILES
 from .radiation_scores import METRICS, differences, estimates, f1_of_means, health, levels, overlaps, prefixes, scored
-from .radiation_printed import implied_lengths, printed
+from .radiation_printed import all_scores, implied_lengths, printed, rows_of
 
 SHORT = {"accelerated partial breast irradiation": "APBI"}      # for axes
 
 
 def printed_rows(run, table):
-    """A printed table's rows with their intervals over 21 patients, models named alike everywhere."""
-    rows = run.published(table)
-    return rows.assign(row=rows["row"].str.removesuffix("-4K"), source="published", n=21)[
-        ["row", "column", "source", "value", "low", "high", "n"]]
+    """A printed table's rows with their intervals over 21 patients."""
+    return rows_of(run, table).assign(source="published", n=21).drop(columns=["table", "note"])
 
 
 def reference_table(reference, source):
@@ -27,11 +25,24 @@ def reference_table(reference, source):
 
 
 def repair_table(repairs):
-    """Every repair of the released reference as a table row of its own, blank rows together; value is the row's number."""
-    blank = repairs["kind"] == "blank row"
-    rows = [(f"row {r.row}: {r.kind}", f"{r.found.strip()!r} read as {r.read!r}" if r.read else f"{r.found!r} left out", "raw", r.row, None)
-            for r in repairs[~blank].itertuples()]
-    return table_rows(rows + [("blank rows", "left out", "raw", blank.sum(), None)])
+    """Every repair of the released reference as table rows: which rows, what was found and how it is read; value counts rows."""
+    groups = repairs.groupby(["kind", "found", "read"], sort=False)["row"]
+    return table_rows((f"{kind}: row{'s' * (len(rows) > 1)} {', '.join(map(str, rows))}",
+                       f"{found!r} read as {read!r}" if read else f"{found!r} left out", "raw", len(rows), None)
+                      for (kind, found, read), rows in groups)
+
+
+def strict_table(run, reference):
+    """The released reference as a literal reader counts it, and as it is meant: table rows."""
+    raw = run.load("radiation_reference")
+    category, effect, *_ = raw.columns
+    there = raw[raw[effect] != ""]
+    counts = {"rows of the file": (len(raw), len(reference.drop_duplicates(["effect", "onset", "frequency"]))),
+              "side effects": (there[effect].nunique(), reference["effect"].nunique()),
+              "onsets, before the hyphen": (there[category].str.split("-").str[0].nunique(), reference["onset"].nunique()),
+              "frequencies, after the hyphen": (there[category].str.split("-").str[1].nunique(), reference["frequency"].nunique())}
+    return table_rows((what, column, "raw", n, None) for what, pair in counts.items()
+                      for column, n in zip(("as it stands", "as it is meant"), pair))
 
 
 def pair_table(counts, source):
@@ -57,10 +68,12 @@ def score_table(run, graded, regime, table):
     return pd.concat([printed_rows(run, table), means, rows], ignore_index=True)
 
 
-def score_panels(shown):
-    """A figure of precision, recall and F1 from a `score_table`: printed models and the run's specified profiles."""
+def score_panels(shown, baseline=None):
+    """A figure of precision, recall and F1 from a `score_table`; `baseline` rows (as `copier_rows`) become dashed lines."""
     figure, (axes,) = plots.figure((9, 0.9 + 0.34 * shown["row"].nunique()), 1, 3, sharey=True)
     for ax, metric in zip(axes, METRICS.values()):
+        if baseline is not None:
+            ax.axvline(baseline.set_index("column").loc[metric, "value"], color="0.35", linestyle="--", label=baseline["row"].iloc[0])
         plots.dots(ax, shown[(shown["column"] == metric) & shown["value"].notna()], title=metric, limits=(-0.02, 1.02),
                    order=dict.fromkeys(shown["row"]))
     plots.legend_below(figure)
@@ -73,18 +86,17 @@ def _printed_f1_of_means(run, table):
                       for m, r in wide.iterrows())
 
 
-def change_table(run, graded, first, second, table=None, absolute=None):
-    """Table 2: what asking for 20 to 30 items changes, paired by patient; printed, recomputed (the sizes' own scores) and run."""
+def change_table(run, graded, first, second, table=None):
+    """What regime `second` changes against `first`, paired by patient; for Table 2 also as printed, and the scores that follow."""
     import pandas as pd
 
     found, p = differences(graded[graded["profile"] == "specified"], first, second, run)
-    found["column"] = "Δ " + found["metric"].map(METRICS)
-    parts = [with_bounds(found.assign(row=found["model"], source="run"))]
-    parts.append(table_rows((r.model, f"p of Δ {METRICS[r.metric]}, Holm", "run", r.p, r.n) for r in p.itertuples() if r.p == r.p))
+    parts = [with_bounds(found.assign(row=found["model"], column="Δ " + found["metric"].map(METRICS), source="run")),
+             table_rows((r.model, f"p of Δ {METRICS[r.metric]}, Holm", "run", r.p, r.n) for r in p.itertuples() if r.p == r.p)]
     if table:
-        before, after = printed(run, absolute), printed(run, table)
-        parts = [printed_rows(run, table), table_rows(
-            (m, f"{c}, 20-30", "recomputed", before.loc[m, c] + after.loc[m, f"Δ {c}"], 21) for m in after.index for c in before)] + parts
+        after = all_scores(run)[second]
+        parts = [printed_rows(run, table), table_rows((m, f"{c}, 20-30", "recomputed", after.loc[m, c], 21) for m in after.index
+                                                      for c in after)] + parts
     return pd.concat(parts, ignore_index=True)
 
 
@@ -119,7 +131,6 @@ def length_curves(run, matches, reference, terms, most):
 
     Free-form and chosen lists apart, both sizes and both profiles of a patient together; a curve ends with the longest list.
     """
-    import pandas as pd
 
     found = prefixes(matches, reference, terms, most)
     found["kind"] = found["regime"].str.split(",").str[0]
@@ -129,13 +140,11 @@ def length_curves(run, matches, reference, terms, most):
                        series=rows["model"] + ", " + rows["kind"], column=rows["metric"].map(METRICS), source="run")
 
 
-def implied_rows(run, sizes):
-    """The printed models' precision and recall at the list length that they imply: rows with series and k."""
-    import pandas as pd
-
+def implied_rows(run, sizes, far=40):
+    """The printed models' precision and recall at the list length that they imply: rows with series, k and label (of long ones)."""
     found = implied_lengths(run, sizes).melt(["model", "regime", "items"], ["Precision", "Recall"], "column", "value")
-    return found.assign(row=found["model"] + ", " + found["regime"], source="published", k=found["items"], series="published",
-                        low=float("nan"), high=float("nan"), n=21)
+    return found.assign(row=found["model"] + ", " + found["regime"], source="published", k=found["items"], n=21,
+                        series="published, " + found["regime"].str.split(",").str[0], label=found["model"].where((found["items"] > far) & (found["column"] == "Recall"), ""))
 
 
 def overlap_table(run, graded, terms):
@@ -146,11 +155,6 @@ def overlap_table(run, graded, terms):
     found = estimates(overlaps(graded[graded["regime"].isin(names)], terms), ["overlap", "by_meaning"], ["model", "regime"], run)
     found["column"] = found["regime"].map(names) + found["metric"].map({"overlap": "", "by_meaning": ", by meaning"})
     return pd.concat([printed_rows(run, "Table 5"), with_bounds(found.assign(row=found["model"], source="run"))], ignore_index=True)
-
-
-def specificity_table(found):
-    """`specificity` as table rows."""
-    return found.assign(row=found["model"] + ", " + found["regime"], column=found["metric"], source="run")
 
 
 def level_table(run, found, by, table):
