@@ -152,7 +152,7 @@ def test_a_judge_that_graded_nothing_has_a_card_without_numbers():
     verdicts = pd.DataFrame({"status": ["unparsed"] * 3, "value": [None] * 3})
     card = judges.agreement([-1, 0, 1], verdicts, GRADES, np.random.default_rng(0))
     assert card["unscored"] == 3 and "kappa" not in card
-    assert "not measurable" in judges.describe({"judge": "x", **card})
+    assert "not measurable" in judges.describe({"judge": "x", "of": "answers", **card})
 
 
 def test_refusals_by_the_endpoint_are_verdicts_of_their_own(served, endpoint, recordings):

@@ -286,10 +286,23 @@ def test_differences_are_paired_by_patient(run):
     first = matched(lists_of(["fatigue"], ["cystitis"], ["nausea"]))
     second = matched(lists_of(["fatigue", "x"], ["fatigue"], None, regime="free-form, 20-30").iloc[::-1])       # another order
     graded = scores.scored(pd.concat([first, second], ignore_index=True), REFERENCE, TERMS)
-    found, p = scores.differences(graded, "free-form", "free-form, 20-30", run)
+    halves = [graded[graded["regime"] == r] for r in ("free-form", "free-form, 20-30")]
+    found, p = scores.tested(scores.differences(*halves, ["item", "model"]), ["model"], run)
     precision = found.set_index("metric").loc["precision"]
     assert precision["value"] == pytest.approx((-0.5 + 1) / 2) and (precision["n"], precision["unscored"]) == (2, 1)
-    assert (precision["least"], precision["most"]) == pytest.approx((-0.5 / 3, 1.5 / 3)) and p["p"].between(0, 1).all()
+    assert (precision["least"], precision["most"]) == pytest.approx((-0.5 / 3, 1.5 / 3)) and p["p"].tolist() == [1, 1, 1]
+
+
+def test_models_are_compared_over_the_same_patients(run):
+    right, wrong = ["fatigue", "nausea", "rib fracture"], ["cystitis"]
+    graded = pd.concat([scores.scored(matched(lists_of(*[said] * 8, model=m, regime=r)), REFERENCE, TERMS)
+                        for m, said in (("good", right), ("bad", wrong)) for r in ("free-form", "selection")], ignore_index=True)
+    run.models = ["good", "bad"]
+    made = tables.model_table(run, graded).set_index("column")
+    assert made.loc["Δ F1", "value"] == 1 and made.loc["Δ F1", "n"] == 8 and set(made["row"]) == {"good minus bad"}
+    assert made.loc["p of Δ F1, Holm", "value"] == pytest.approx(3 * 2 / 2**8)      # eight patients, not sixteen lists
+    run.models = ["good"]
+    assert tables.model_table(run, graded).empty
 
 
 def test_overlap_by_text_and_by_meaning():

@@ -213,4 +213,4 @@ def describe(card):
     k = card.get("kappa")
     shown = f"kappa {k['value']:.2f} [{k['low']:.2f}, {k['high']:.2f}]" if k else "kappa not measurable"
     task = f" ({card['task']})" if card.get("task") else ""
-    return f"judge{task}: {card['judge']}, {shown} on {card['n']} labelled {card.get('of', 'answers')}"
+    return f"judge{task}: {card['judge']}, {shown} on {card['n']} labelled {card['of']}"

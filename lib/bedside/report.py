@@ -144,9 +144,9 @@ class Run:
         full = "" if judge == judges.LEXICAL else self._template(template)
         return await judges.grade(frame, judge, values, self.ask, template=full, labelled=labelled, folder=self.prompts, **more)
 
-    def write_card(self, judge, card, labelled_by, task=""):
-        """Write a judge's trust card (for a `task` other than the paper's main one), which judged outputs show."""
-        card = {"judge": judge, "labelled_by": labelled_by, **card} | ({"task": task} if task else {})
+    def write_card(self, judge, card, labelled_by, task="", of="answers"):
+        """Write a judge's trust card (for a `task` other than the paper's main one), which judged outputs show; `of` was labelled."""
+        card = {"judge": judge, "labelled_by": labelled_by, "of": of, **card} | ({"task": task} if task else {})
         path = self._card_path(judge, task)
         path.write_text(json.dumps(_rounded(card), indent=1) + "\n")
         name = ", ".join(filter(None, (judge, task)))

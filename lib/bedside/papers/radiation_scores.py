@@ -16,11 +16,11 @@ KEYS = ["item", "model", "regime", "profile"]
 
 
 def scored(matches, reference, terms):
-    """Scores of matched lists: `matches` plus counted, hits, loose, size, precision, recall, f1 and found.
+    """Scores of matched lists: `matches` plus size, hits, found, precision, recall, f1, loose_precision, loose_recall.
 
     precision = hits / items listed, recall = hits / size of the site's reference, f1 their harmonic mean (section 3.6);
-    hits are a largest one-to-one matching, found the reference effects in it. loose: (predicted items with any match,
-    reference effects with any match), if one item may count several times. Unscored lists have NaN.
+    hits are a largest one-to-one matching, found the reference effects in it. loose: if one item may count several
+    times, the share of items, and of reference effects, with any match. Unscored lists have NaN.
     """
     import pandas as pd
 
@@ -33,10 +33,10 @@ def scored(matches, reference, terms):
         pairs = r.pairs * mine[r.site]
         found = one_to_one(pairs)
         hits = int((found >= 0).sum())
-        rows.append({"size": size, "counted": len(r.terms), "hits": hits, "found": {terms[i] for i in found if i >= 0},
+        rows.append({"size": size, "hits": hits, "found": {terms[i] for i in found if i >= 0},
                      "loose_precision": pairs.any(1).mean(), "loose_recall": pairs.any(0).sum() / size,
                      **_rates(hits, len(r.terms), size)})
-    columns = ["counted", "size", "hits", "found", "precision", "recall", "f1", "loose_precision", "loose_recall"]
+    columns = ["size", "hits", "found", "precision", "recall", "f1", "loose_precision", "loose_recall"]
     return matches.join(pd.DataFrame(rows, index=matches.index).reindex(columns=columns))
 
 
@@ -82,24 +82,24 @@ def f1_of_means(rows, by):
     return pd.DataFrame({"metric": "f1 of means", "value": value.fillna(0).where(wide.notna().all(axis=1))}).reset_index()
 
 
-def differences(graded, first, second, run):
-    """What regime `second` changes against `first`, patient by patient (Table 2): `estimates` rows, and p of each.
+def differences(first, second, on):
+    """What `second` lists score more than `first` ones of the same `on` (patients among them): `on` and a column for each metric."""
+    both = first.merge(second, on=on, suffixes=("", "_new"), validate="one_to_one")
+    return both[on].assign(**{m: both[f"{m}_new"] - both[m] for m in METRICS})
 
-    p is that of a paired permutation test over patients, Holm-corrected over the metrics of a model.
+
+def tested(changes, by, run):
+    """Differences by group: `estimates` rows, and p of paired permutation tests over patients, Holm-corrected over all.
+
+    Groups without a pair have no p.
     """
     import pandas as pd
 
-    keys = ["item", "model", "profile"]
-    both = graded[graded["regime"] == first].merge(graded[graded["regime"] == second], on=keys, suffixes=("", "_new"),
-                                                   validate="one_to_one")
-    made = both[keys].assign(**{m: both[f"{m}_new"] - both[m] for m in METRICS})
-    p = []
-    for model, part in made.groupby("model", sort=False):
-        part = part.dropna()
-        plain = [stats.paired_permutation(part[m].to_numpy(), part[m].to_numpy() * 0, run.rng(second, model, m), units=part["item"].to_numpy())
-                 for m in METRICS] if len(part) else [float("nan")] * len(METRICS)
-        p += [(model, m, v, len(part)) for m, v in zip(METRICS, stats.holm(plain))]
-    return estimates(made, list(METRICS), ["model"], run, worst=-1.0), pd.DataFrame(p, columns=["model", "metric", "p", "n"])
+    p = [(*key, m, stats.paired_permutation(got[m].to_numpy(), got[m].to_numpy() * 0, run.rng("p", *key, m), units=got["item"].to_numpy()),
+          got["item"].nunique()) for key, part in changes.groupby(by, sort=False) if len(got := part.dropna(subset=list(METRICS)))
+         for m in METRICS]
+    p = pd.DataFrame(p, columns=[*by, "metric", "p", "n"])
+    return estimates(changes, list(METRICS), by, run, worst=-1.0), p.assign(p=stats.holm(p["p"].to_numpy(float)))
 
 
 def overlaps(graded, terms):

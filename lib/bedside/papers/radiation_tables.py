@@ -3,10 +3,8 @@
 from .. import plots
 from ..tables import COLUMNS, percent, table_rows, with_bounds
 from .radiation import CELLS, PROFILES
-from .radiation_scores import METRICS, differences, estimates, f1_of_means, health, levels, overlaps, prefixes, scored
+from .radiation_scores import METRICS, differences, estimates, f1_of_means, health, levels, overlaps, prefixes, scored, tested
 from .radiation_printed import all_scores, implied_lengths, printed, rows_of
-
-SHORT = {"accelerated partial breast irradiation": "APBI"}      # for axes
 
 
 def printed_rows(run, table):
@@ -45,12 +43,13 @@ def strict_table(run, reference):
                       for column, n in zip(("as it stands", "as it is meant"), pair))
 
 
-def pair_table(counts, source):
-    """What differs inside each pair of profiles, in counts: table rows."""
+def pair_table(counts, shown, source):
+    """What differs inside the pairs of profiles, in counts: all pairs together, then each difference of each pair."""
     names = {"mentions": "mentions of radiation", "specified": "followed by the site", "lost": "word replaced by the site",
              "capitals": "capital letter changed", "spaces": "spaces changed", "elsewhere": "words changed elsewhere"}
-    return table_rows((f"{r['item']} ({SHORT.get(r['site'], r['site'])})", label, source, r[name], r["mentions"])
-                      for r in counts.to_dict("records") for name, label in names.items())
+    rows = [("all pairs", label, source, counts[name].sum(), len(counts)) for name, label in names.items()]
+    return table_rows(rows + [(item, f"{old!r} became {new!r}", source, len(part), None)
+                              for (item, old, new), part in shown.groupby(["item", "removed", "added"], sort=False)])
 
 
 def score_table(run, graded, regime, table):
@@ -90,14 +89,34 @@ def change_table(run, graded, first, second, table=None):
     """What regime `second` changes against `first`, paired by patient; for Table 2 also as printed, and the scores that follow."""
     import pandas as pd
 
-    found, p = differences(graded[graded["profile"] == "specified"], first, second, run)
-    parts = [with_bounds(found.assign(row=found["model"], column="Δ " + found["metric"].map(METRICS), source="run")),
-             table_rows((r.model, f"p of Δ {METRICS[r.metric]}, Holm", "run", r.p, r.n) for r in p.itertuples() if r.p == r.p)]
+    mine = graded[graded["profile"] == "specified"]
+    changes = differences(*(mine[mine["regime"] == regime] for regime in (first, second)), ["item", "model"])
+    rows = _tested_rows(changes.rename(columns={"model": "row"}), run)
     if table:
         after = all_scores(run)[second]
-        parts = [printed_rows(run, table), table_rows((m, f"{c}, 20-30", "recomputed", after.loc[m, c], 21) for m in after.index
-                                                      for c in after)] + parts
-    return pd.concat(parts, ignore_index=True)
+        rows = pd.concat([printed_rows(run, table), table_rows((m, f"{c}, 20-30", "recomputed", after.loc[m, c], 21) for m in after.index
+                                                               for c in after), rows], ignore_index=True)
+    return rows
+
+
+def model_table(run, graded):
+    """Differences between the run's models, paired by patient and regime: table rows, none for a single model."""
+    import itertools
+
+    import pandas as pd
+
+    mine = graded[graded["profile"] == "specified"]
+    changes = [differences(mine[mine["model"] == b], mine[mine["model"] == a], ["item", "regime"]).assign(row=f"{a} minus {b}")
+               for a, b in itertools.combinations(run.models, 2)]
+    return _tested_rows(pd.concat(changes), run) if changes else pd.DataFrame()
+
+
+def _tested_rows(changes, run):
+    import pandas as pd
+
+    found, p = tested(changes, ["row"], run)
+    return pd.concat([with_bounds(found.assign(column="Δ " + found["metric"].map(METRICS), source="run")),
+                      table_rows((r.row, f"p of Δ {METRICS[r.metric]}, Holm", "run", r.p, r.n) for r in p.itertuples())], ignore_index=True)
 
 
 HEALTH = {"items": "items", "repeated": "repeated entries", "sized": "of 20 to 30 items, %", "none": "no list, %",
