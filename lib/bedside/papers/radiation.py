@@ -44,6 +44,12 @@ def profiles(run, whole=False):
     return run.limited(frame[["item", "site", "base", "specified"]], whole)
 
 
+def setting(run):
+    """One sentence for captions: whose patients and reference this run's numbers rest on."""
+    return "This run: " + ("the released patients and reference." if run.profile == "public" else
+                           "invented patients and an illustrative reference, not the paper's.")
+
+
 def specify(text, site, item=""):
     """The specified profile (section 3.2): the site after each mention of radiation, nothing else changed."""
     if not MENTION.search(text):

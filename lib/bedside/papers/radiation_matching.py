@@ -90,7 +90,7 @@ async def matched(run, lists, judge=None):
         pairs = [every[[place[t] for t in terms]] if ok else None for terms, ok in zip(lists["terms"], usable)]
     else:
         asked, terms = lists[usable], vocabulary(run)
-        replies = await run.ask([_request(run, judge, f"{r.item}/{r.profile}/{r.regime}", r.terms, terms)
+        replies = await run.ask([_request(run, judge, f"{r.item}/{r.profile}/{r.regime}/match", r.terms, terms)
                                  for r in asked.itertuples()], f"matches of {judge}")
         for i, r, reply in zip(np.flatnonzero(usable), asked.itertuples(), replies):
             status[i], pairs[i] = _answered(reply, len(r.terms), len(terms))

@@ -189,7 +189,9 @@ def level_table(run, found, by, table):
 def crossing_table(run, found):
     """Recall in each cell of onset and frequency, which the paper lacks: table rows, by model."""
     rows = estimates(found, ["recall"], ["model", "onset", "frequency"], run)
-    return with_bounds(rows.assign(row=rows["model"], column=rows["onset"] + ", " + rows["frequency"], source="run"))
+    rows = rows.assign(row=rows["model"], column=rows["onset"] + ", " + rows["frequency"], source="run")
+    order = {v: i for i, v in enumerate([*found["model"].unique(), *(f"{o}, {f}" for o, f in CELLS)])}
+    return with_bounds(rows.sort_values(["row", "column"], key=lambda s: s.map(order)))
 
 
 def by_kind(labelled, verdicts):
