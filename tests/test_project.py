@@ -179,3 +179,18 @@ def test_a_plan_counts_a_call_of_two_notebooks_once(monkeypatch, capsys):
     monkeypatch.setattr(steps, "run", planned)
     steps.plan({}, "radiation")
     assert f"{len(steps.notebooks('radiation')) + 1} calls" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_notebooks_escape_what_models_and_data_say(name):
+    cells = json.loads((paths.NOTEBOOKS / f"{name}.ipynb").read_text())["cells"]
+    for line in (line for c in cells if c["cell_type"] == "code" for line in c["source"] if ".style" in line):
+        assert 'escape="html"' in line, line
+        assert '"terms"' not in line or ".astype(str)" in line, line       # what isn't text is not escaped
+
+
+def test_the_escape_that_notebooks_rely_on():
+    import pandas as pd
+
+    frame = pd.DataFrame({"terms": [["<script>alert(1)</script>"]], "answer": ["<b>"]})
+    assert not re.search("<script>|<b>", frame.astype(str).style.format(escape="html").to_html())
