@@ -142,10 +142,14 @@ def test_a_changed_run_says_so_on_the_page(tmp_path, monkeypatch):
 
 def test_a_notebook_that_did_not_run_keeps_its_entry(run):
     run.table("t", rows(), "T")
+    for judge in ("smollm2-135m", "lexical"):
+        run.write_card(judge, {"n": 3, "unscored": 3, "guesser_exact": 0.5, "guesser_binary": 0.5, "guesser_kappa": 0.0}, "nobody")
     run.close()
     page.merge("sample")
+    html = (report.figures() / "sample/index.html").read_text()
     (report.figures() / "sample/.parts/cancer_myth.03_evaluation.json").unlink()
     assert "cancer_myth/03_evaluation" in page.merge("sample")["notebooks"]
+    assert (report.figures() / "sample/index.html").read_text() == html        # whichever notebooks ran, the page is the same
 
 
 @pytest.mark.parametrize("bad, match", [
