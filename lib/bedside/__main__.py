@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -65,9 +66,10 @@ def run(name, given):
     out = paths.CACHE / "executed" / str(given.get("profile", "sample")) / f"{name}.ipynb"
     out.parent.mkdir(parents=True, exist_ok=True)
     try:
-        papermill.execute_notebook(str(paths.NOTEBOOKS / f"{name}.ipynb"), str(out), parameters=typed,
-                                   kernel_name="python3", progress_bar=False, cwd=str(paths.ROOT),
-                                   config=Config({"KernelManager": {"transport": "ipc"}}))   # no port that others see
+        with tempfile.TemporaryDirectory() as own:      # sockets in a folder of its own: no port that others see, and -j2 works
+            papermill.execute_notebook(str(paths.NOTEBOOKS / f"{name}.ipynb"), str(out), parameters=typed,
+                                       kernel_name="python3", progress_bar=False, cwd=str(paths.ROOT),
+                                       config=Config({"KernelManager": {"transport": "ipc", "ip": f"{own}/kernel"}}))
     except PapermillExecutionError as e:
         last = [line for line in str(e.evalue).splitlines() if line.strip()]
         raise BedsideError(f"notebooks/{name}.ipynb failed in cell {e.cell_index}:\n\n{e.source}\n\n{e.ename}: "
@@ -114,8 +116,6 @@ def plan(given, paper=""):
 
     A call that several notebooks make counts for the first of them: its answer is recorded then.
     """
-    import tempfile
-
     from . import models
 
     with tempfile.TemporaryDirectory() as tmp:
