@@ -102,8 +102,8 @@ endef
 $(foreach n,$(NOTEBOOKS),$(eval $(call notebook,$(n))))
 
 # Judges are measured before they are used.
-$(filter $(addprefix $(STAMPS)/cancer_myth/,02_% 03_% 04_%),$(DONE)): $(STAMPS)/cancer_myth/05_judge_agreement.done
-$(filter $(addprefix $(STAMPS)/radiation/,02_% 03_% 04_% 05_%),$(DONE)): $(STAMPS)/radiation/06_judge_agreement.done
+MEASURED := $(filter %_judge_agreement.done,$(DONE))
+$(foreach m,$(MEASURED),$(eval $(filter-out $(m),$(filter $(dir $(m))%,$(DONE))): $(m)))
 
 $(STAMPS)/index.done: $(DONE)
 	@$(PY) -m bedside index --profile $(PROFILE) --since $(SETTINGS).started

@@ -9,6 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from bedside import models, paths, store
+from bedside.report import Run
 
 
 def completion(text="fine", finish="stop", **message):
@@ -91,6 +92,17 @@ def served(endpoint, monkeypatch):
 @pytest.fixture
 def recordings(tmp_path):
     return store.Recordings(tmp_path / "recordings")
+
+
+@pytest.fixture
+def run_of(tmp_path, monkeypatch, served):
+    """A function that makes the Run of a paper's notebook: sample data, recording from `served` into a folder of its own."""
+    def make(paper, notebook):
+        monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+        run = Run(paper, notebook, profile="sample", mode="record", models="served")
+        run.recordings = store.Recordings(tmp_path / "recordings")
+        return run
+    return make
 
 
 def ask_for(name, *items, **settings):

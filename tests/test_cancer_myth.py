@@ -12,6 +12,7 @@ from bedside.papers import cancer_myth_printed as printed
 from bedside.papers import cancer_myth_survey as survey
 from bedside.papers import cancer_myth_tables as tables
 from bedside.report import Run
+from bedside.tables import BOUNDS
 
 
 @pytest.fixture
@@ -43,9 +44,9 @@ def test_a_model_without_a_verdict_does_not_vanish(run):
 
 def test_tables_show_the_bounds_that_unscored_answers_leave(run):
     table = tables.score_table(cm.scores(graded(m=[1, 1, 0, -1, None]), run), run)
-    bounds = table[(table["row"] == "m") & (table["column"] == "PCS" + tables.BOUNDS)]
+    bounds = table[(table["row"] == "m") & (table["column"] == "PCS" + BOUNDS)]
     assert bounds[["low", "high", "unscored"]].values.tolist() == [[0.0, 0.4, 1.0]]
-    assert not tables.series(table, "PCS")["column"].str.endswith(tables.BOUNDS).any()
+    assert not tables.series(table, "PCS")["column"].str.endswith(BOUNDS).any()
 
 
 def test_judge_table_with_unscored_answers_and_a_judge_without_skill(run, monkeypatch):
@@ -57,7 +58,7 @@ def test_judge_table_with_unscored_answers_and_a_judge_without_skill(run, monkey
     # half of two judged 1; a tenth of the others are false alarms: (0.5 + 0.9 - 1) / (1 + 0.9 - 1) = 4/9
     corrected = table[table["column"].str.startswith("PCR corrected")]
     assert corrected["row"].tolist() == ["m, judge good"] and corrected["value"].iloc[0] == pytest.approx(400 / 9)
-    assert (table["column"] == "PCS" + tables.BOUNDS).sum() == 2
+    assert (table["column"] == "PCS" + BOUNDS).sum() == 2
 
 
 def test_scores_by_category(run):

@@ -11,7 +11,6 @@ from conftest import completion
 from bedside import judges, models, store
 from bedside.models import Reply
 from bedside.papers import cancer_myth as cm
-from bedside.report import Run
 
 MYTHS = pd.DataFrame([(f"m{i}", "Cancer", f"belief {i}", f"fact {i}") for i in range(1, 6)], columns=["item", "cancer", "myth", "fact"])
 START = pd.DataFrame([("v1", "valid", "usable one?", "n"), ("v2", "valid", "usable two?", "n"), ("x1", "invalid", "bad one?", "why"),
@@ -20,18 +19,14 @@ SETTINGS = {"max_tokens": 50, "temperature": 0.7}
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, served):
+def run(monkeypatch, run_of):
     """A run in record mode; the judge grades a question by the number after '#' in it."""
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
-
     async def grade(frame, judge, values, ask, **_):
         value = [int(q.rpartition("#")[2]) if "#" in q else 0 for q in frame["question"]]
         return pd.DataFrame({"item": frame["item"], "status": ["graded" if v in values else "unparsed" for v in value],
                              "value": [v if v in values else None for v in value], "raw": "raw"})
     monkeypatch.setattr(judges, "grade", grade)
-    run = Run("cancer_myth", "02_adversarial_generation", profile="sample", mode="record", models="served")
-    run.recordings = store.Recordings(tmp_path / "recordings")
-    return run
+    return run_of("cancer_myth", "02_adversarial_generation")
 
 
 def scripted(questions):

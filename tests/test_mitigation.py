@@ -9,22 +9,18 @@ import pandas as pd
 import pytest
 from conftest import completion
 
-from bedside import BedsideError, judges, models, paths, sources, stats, store
+from bedside import BedsideError, judges, models, paths, sources, stats
 from bedside.papers import cancer_myth as cm
 from bedside.papers import cancer_myth_methods as methods
 from bedside.papers import cancer_myth_mitigation as mitigation
 from bedside.papers import cancer_myth_optimiser as optimiser
-from bedside.report import Run
 
 ITEMS = pd.DataFrame({"item": ["q1", "q2", "q3"], "question": ["one?", "two?", "three?"]})
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, served):
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
-    run = Run("cancer_myth", "04_mitigation", profile="sample", mode="record", models="served")
-    run.recordings = store.Recordings(tmp_path / "recordings")
-    return run
+def run(run_of):
+    return run_of("cancer_myth", "04_mitigation")
 
 
 # ---- items

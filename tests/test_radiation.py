@@ -9,21 +9,17 @@ import pandas as pd
 import pytest
 from conftest import completion
 
-from bedside import BedsideError, judges, prompts, published, sources, store
+from bedside import BedsideError, judges, prompts, published, sources
 from bedside.papers import radiation as rad
 from bedside.papers import radiation_matching as matching
 from bedside.papers import radiation_printed as printed
 from bedside.papers import radiation_scores as scores
 from bedside.papers import radiation_tables as tables
-from bedside.report import Run
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, served):
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
-    run = Run("radiation", "02_free_form", profile="sample", mode="record", models="served")
-    run.recordings = store.Recordings(tmp_path / "recordings")
-    return run
+def run(run_of):
+    return run_of("radiation", "02_free_form")
 
 
 # ---- lists

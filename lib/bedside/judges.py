@@ -64,11 +64,16 @@ def parse_option(text, options, key="answer"):
 
 def verdict(reply, values, key="score"):
     """The verdict in a judge's reply."""
+    return read(reply, lambda text: parse(text, values, key))
+
+
+def read(reply, parser):
+    """The verdict in a judge's reply, its value what `parser` finds in the text (None: nothing)."""
     if reply.error:
         return Verdict(reply.item, "error", raw=reply.error)
     if reply.refusal or reply.finish == "content_filter":
         return Verdict(reply.item, "refused", raw=reply.refusal or reply.text)
-    if (value := parse(reply.text, values, key)) is not None:
+    if (value := parser(reply.text)) is not None:
         return Verdict(reply.item, "graded", value, reply.text)
     return Verdict(reply.item, "refused" if REFUSALS.match(reply.text) else "unparsed", raw=reply.text)
 

@@ -134,8 +134,8 @@ async def ask(requests, recordings, *, mode="replay", budget_usd=None, plan=None
 
     mode: replay (a miss raises MissingRecording), record (call what is missing), fresh (call all), plan (call
     nothing; append each miss to the list `plan`, with a reply of full length and fitting shape in its place). Requests
-    with the same key are sent once. A request that fails for good yields a Reply with `error`. Raises StopRun on 401, 403 or before
-    `budget_usd` would be passed, StoreError when replies can't be written; what came before is kept.
+    with the same key are sent once. A request that fails for good yields a Reply with `error`. Raises StopRun on 401,
+    403 or before `budget_usd` would be passed, StoreError when replies can't be written; what came before is kept.
     """
     choose(mode, MODES, "MODE")
     requests = list(requests)
@@ -159,9 +159,9 @@ async def ask(requests, recordings, *, mode="replay", budget_usd=None, plan=None
 
 def _stand_in(request):
     """Text in a reply's place when only planning: of full length, a list, and of the shape that the response format asks for."""
-    words = "word " * request.estimate()[1]
+    tokens, mark = request.estimate()[1], request.key[:12]      # the key, and a path within, make each text another one
     if not request.response_format:
-        return "".join(f"- {request.key[:6]} {i}\n" for i in range(request.estimate()[1] // 5))     # the key makes each another one
+        return "".join(f"- {mark[:6]} {i}\n" for i in range(tokens // 5))
 
     def filled(schema, path):
         if "enum" in schema:
@@ -170,8 +170,8 @@ def _stand_in(request):
             return {k: filled(v, f"{path} {k}") for k, v in schema["properties"].items()}
         if schema["type"] == "array":
             return [filled(schema["items"], f"{path} {i}") for i in range(schema.get("minItems", 1))]
-        return f"{path} {words[:200]}" if schema["type"] == "string" else 0     # so does the path
-    return json.dumps(filled(request.response_format["json_schema"]["schema"], request.key[:12]))
+        return f"{path} {('word ' * tokens)[:200]}" if schema["type"] == "string" else 0
+    return json.dumps(filled(request.response_format["json_schema"]["schema"], mark))
 
 
 class _Meter:

@@ -23,9 +23,9 @@ def merge(profile):
             p = json.loads(part.read_text())
             entries[f"{p['paper']}/{p['notebook']}"] = p
     papers = list(_papers())
-    entries = {k: v for k, v in sorted(entries.items(), key=lambda e: (papers.index(e[1]["paper"]), e[0]))
+    entries = {k: json.loads(json.dumps(v, sort_keys=True))         # fresh ones in the order of those that were kept
+               for k, v in sorted(entries.items(), key=lambda e: (papers.index(e[1]["paper"]), e[0]))
                if (paths.NOTEBOOKS / f"{k}.ipynb").is_file()}
-    entries = {k: json.loads(json.dumps(v, sort_keys=True)) for k, v in entries.items()}       # fresh ones as those that were kept
     for k, v in entries.items():
         v["notebook_sha256"] = sources.sha256(paths.NOTEBOOKS / f"{k}.ipynb")
     manifest = {"profile": profile, "notebooks": entries}

@@ -143,6 +143,11 @@ def balanced_accuracy(hits, n, kept, m, level=0.95):
                     value + hypot(a.high - a.value, b.high - b.value) / 2, n + m)
 
 
+def harmonic(p, q):
+    """Harmonic mean of two rates, numbers or arrays: F1 of precision and recall. NaN or an error where both are 0."""
+    return 2 * p * q / (p + q)
+
+
 def two_proportions(x1, n1, x2, n2):
     """Two-sided pooled z test of two independent proportions; 1.0 when all or none succeed."""
     from scipy.special import ndtr

@@ -33,6 +33,11 @@ def with_bounds(rows):
                                         column=lost["column"] + BOUNDS)], ignore_index=True)
 
 
+def without_bounds(rows):
+    """The rows without those that `with_bounds` added."""
+    return rows[~rows["column"].str.endswith(BOUNDS)]
+
+
 def card_rows(name, card, labels):
     """A trust card's measures ({key: label}) as table rows: percent, kappas as they are; a tuple each."""
     return [(name, label, "run", *((1 if "kappa" in key else 100) * card[key][x] for x in ("value", "low", "high")),

@@ -119,14 +119,7 @@ def compare(graded, run):
                     "detectable": 100 * stats.mde_paired(len(both), ((x == 1) != (y == 1)).mean())}
         rows.append(row)
     frame = pd.DataFrame(rows, columns=["row", "difference", "mcnemar", "permutation", "n", "detectable"])
-    return frame.assign(mcnemar_holm=holm(frame["mcnemar"]), permutation_holm=holm(frame["permutation"]))
-
-
-def holm(p):
-    """Holm's correction of the p values that there are."""
-    made = p.astype(float)
-    made[made.notna()] = stats.holm(made.dropna().to_numpy())
-    return made
+    return frame.assign(**{f"{p}_holm": stats.holm(frame[p].to_numpy(float)) for p in ("mcnemar", "permutation")})
 
 
 def drawn(items, size, run):

@@ -241,7 +241,7 @@ def against_plain(graded, run):
                 two = two.assign(model=two["method"].map({"plain": "2", method: "1"}))     # in this order
                 rows.append(cm.compare(two, run).assign(row=f"{model} {method} against plain, {name}"))
     frame = pd.concat(rows, ignore_index=True)
-    return frame.assign(mcnemar_holm=cm.holm(frame["mcnemar"]))
+    return frame.assign(mcnemar_holm=stats.holm(frame["mcnemar"].to_numpy(float)))
 
 
 def outcomes(graded):

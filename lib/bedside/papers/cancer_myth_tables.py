@@ -1,7 +1,7 @@
 """Cancer-Myth: what its tables and figures show, as table rows: printed numbers beside computed ones."""
 
 from .. import stats
-from ..tables import BOUNDS, COLUMNS, card_rows, percent, table_rows, with_bounds
+from ..tables import COLUMNS, card_rows, percent, table_rows, with_bounds, without_bounds
 from .cancer_myth import CATEGORIES, GRADES, scores
 from .cancer_myth_printed import printed_scores
 
@@ -41,7 +41,7 @@ def score_table(scores, run):
 
 def series(table, metric=None):
     """Rows of a table for `plots.dots`, one metric of it, the version of the paper in the series."""
-    table = table[~table["column"].str.endswith(BOUNDS)]
+    table = without_bounds(table)
     part = table if metric is None else table[table["column"].str.split(",").str[0] == metric]
     version = part["column"].str.extract(r"(, version \d)")[0].fillna("")
     return part.assign(series=part["source"] + version)

@@ -149,9 +149,10 @@ def repaired(run):
         if r[category] != f"{onset} - {frequency}":
             repairs.append((number, "category spelling", r[category], f"{onset} - {frequency}"))
         near = get_close_matches(found.strip().lower(), terms, 1, 0.85)
-        if not near or (strange := {*(r[c] for c in columns)} - {"x", ""}):
-            raise BedsideError(f"breast-rt-side-effects.xlsx, row {number}: {found!r} is no term of appendix A.3" if not near
-                               else f"breast-rt-side-effects.xlsx, row {number}: {sorted(strange)[0]!r} where x or nothing should be")
+        if not near:
+            raise BedsideError(f"breast-rt-side-effects.xlsx, row {number}: {found!r} is no term of appendix A.3")
+        if strange := {*(r[c] for c in columns)} - {"x", ""}:
+            raise BedsideError(f"breast-rt-side-effects.xlsx, row {number}: {sorted(strange)[0]!r} where x or nothing should be")
         for kind, differs in (("spaces", found != found.strip()), ("capitals", any(c.isupper() for c in found.strip()[1:])),
                               ("spelling", found.strip().lower() != near[0])):
             if differs:
@@ -204,18 +205,17 @@ def parse_list(text, truncated=False):
     """What a reply lists: (status, terms, repeated). status: listed, refused or unparsed.
 
     A JSON array of strings; else bulleted or numbered lines, and then only these; else one line of short entries between
-    commas, by itself or after a colon; else short lines, one effect each.
-    Headings go, explanations after a colon or a dash between spaces are cut off; a hyphen inside a term stays. A term
-    counts once, `repeated` counts the others. The last entry of a truncated reply goes, unless
-    the cut fell into its explanation.
+    commas, by itself or after a colon; else short lines, one effect each. Headings go, explanations after a colon or a
+    dash between spaces are cut off; a hyphen inside a term stays. A term counts once, `repeated` counts the others. The
+    last entry of a truncated reply goes, unless the cut fell into its explanation.
     """
+    if judges.REFUSALS.match(text):
+        return "refused", [], 0
     try:
         lines = [f"- {t}" for t in json.loads(re.sub(r"^```\w*$", "", text, flags=re.M)) if isinstance(t, str)]
     except (ValueError, TypeError):
         lines = [re.sub(r"\*\*|__|`", "", line).strip() for line in text.replace("•", "\n•").splitlines()]
     lines = [line for line in lines if line and not re.fullmatch(r"[\W_]+", line) and "|" not in line]
-    if judges.REFUSALS.match(text):
-        return "refused", [], 0
     entries = [line for line, then in zip(lines, [*lines[1:], ""]) if BULLET.match(line)
                and not (line.endswith(":") and BULLET.match(then))]     # a heading of what follows
     if not entries and not (entries := _in_a_line(lines)):

@@ -23,8 +23,8 @@ SAME = 0.6      # least cosine of character n-grams; set before any pair was lab
 class Lexical:
     """The matcher without a model: words without fillers, their synonyms, and the cosine of character n-grams.
 
-    synonyms: {term: other wordings}, in the vocabulary's order. A predicted item is compared as it stands, without its brackets, and as what
-    stands in them; any of these may be like any wording of the term.
+    synonyms: {term: other wordings}, in the vocabulary's order. A predicted item is compared as it stands, without its
+    brackets, and as what stands in them; any of these may be like any wording of the term.
     """
 
     def __init__(self, synonyms):
@@ -66,11 +66,13 @@ def plain(text):
     return " ".join(w for w in normal(text).split() if w not in FILLER)
 
 
-def matchers(run):
-    """The two matchers without a model over the vocabulary, by name."""
+MATCHERS = {EXACT: Exact, LEXICAL: Lexical}
+
+
+def matcher(run, name):
+    """One of MATCHERS, those without a model, over the vocabulary."""
     known = run.load("radiation_synonyms").set_index("term")["synonyms"]
-    synonyms = {t: known[t] for t in vocabulary(run)}
-    return {EXACT: Exact(synonyms), LEXICAL: Lexical(synonyms)}
+    return MATCHERS[name]({t: known[t] for t in vocabulary(run)})
 
 
 async def matched(run, lists, judge=None):
@@ -84,16 +86,17 @@ async def matched(run, lists, judge=None):
     judge = judge or run.judge
     usable = lists["status"] == "listed"
     status, pairs = lists["status"].where(~usable, "graded").tolist(), [None] * len(lists)
-    if judge in (EXACT, LEXICAL):
+    if judge in MATCHERS:
         said = list(dict.fromkeys(t for terms in lists["terms"] for t in terms))
-        every, place = matchers(run)[judge].pairs(said), {t: i for i, t in enumerate(said)}
+        every, place = matcher(run, judge).pairs(said), {t: i for i, t in enumerate(said)}
         pairs = [every[[place[t] for t in terms]] if ok else None for terms, ok in zip(lists["terms"], usable)]
     else:
         asked, terms = lists[usable], vocabulary(run)
         replies = await run.ask([_request(run, judge, f"{r.item}/{r.profile}/{r.regime}/match", r.terms, terms)
                                  for r in asked.itertuples()], f"matches of {judge}")
         for i, r, reply in zip(np.flatnonzero(usable), asked.itertuples(), replies):
-            status[i], pairs[i] = _answered(reply, len(r.terms), len(terms))
+            verdict = _verdict(reply, len(r.terms), len(terms))
+            status[i], pairs[i] = verdict.status, verdict.value
     return lists.assign(match=status, pairs=pairs)
 
 
@@ -113,21 +116,21 @@ def _request(run, judge, item, predicted, terms):
                        "required": ["matches"], "additionalProperties": False}}})
 
 
-def _answered(reply, predicted, terms):
-    """(status, pairs) of a matcher's reply; a number that is on neither list makes it unparsed."""
+def _verdict(reply, predicted, terms):
+    """The verdict in a matcher's reply, pairs as its value; a number that is on neither list makes it unparsed."""
     import numpy as np
 
-    if reply.error:
-        return "error", None
-    pairs = np.zeros((predicted, terms))
-    try:
-        for m in json.loads(reply.text)["matches"]:
-            if not (1 <= m["predicted"] <= predicted and 1 <= m["reference"] <= terms):
-                raise ValueError
-            pairs[m["predicted"] - 1, m["reference"] - 1] = 1
-    except (ValueError, KeyError, TypeError):
-        return "refused" if reply.refusal or judges.REFUSALS.match(reply.text) else "unparsed", None
-    return "graded", pairs
+    def parser(text):
+        pairs = np.zeros((predicted, terms))
+        try:
+            for m in json.loads(text)["matches"]:
+                if not (1 <= m["predicted"] <= predicted and 1 <= m["reference"] <= terms):
+                    return None
+                pairs[m["predicted"] - 1, m["reference"] - 1] = 1
+        except (ValueError, KeyError, TypeError, IndexError):
+            return None
+        return pairs
+    return judges.read(reply, parser)
 
 
 def one_to_one(pairs):
@@ -144,16 +147,15 @@ def one_to_one(pairs):
 
 async def match_labelled(run, labelled, judge):
     """Verdicts of a matcher on labelled pairs, in their order: item, status, value (of LABELS), raw."""
+    import numpy as np
     import pandas as pd
 
-    if judge in (EXACT, LEXICAL):
-        every, place = matchers(run)[judge].pairs(labelled["predicted"].tolist()), {t: i for i, t in enumerate(vocabulary(run))}
-        found = [("graded", every[i, place[r]], "") for i, r in enumerate(labelled["reference"])]
+    if judge in MATCHERS:
+        every, place = matcher(run, judge).pairs(labelled["predicted"].tolist()), {t: i for i, t in enumerate(vocabulary(run))}
+        found = [judges.Verdict(r.pair, "graded", every[i, place[r.reference]]) for i, r in enumerate(labelled.itertuples())]
     else:
         replies = await run.ask([_request(run, judge, r.pair, [r.predicted], [r.reference]) for r in labelled.itertuples()],
                                 f"matches of {judge}")
-        read = [(_answered(reply, 1, 1), reply) for reply in replies]
-        found = [(status, None if p is None else p[0, 0], reply.error or reply.text) for (status, p), reply in read]
-    value = [None if same is None else LABELS[int(same > 0)] for _, same, _ in found]
-    return pd.DataFrame({"item": labelled["pair"], "status": [s for s, _, _ in found], "value": value,
-                         "raw": [raw for _, _, raw in found]})
+        found = [_verdict(reply, 1, 1) for reply in replies]
+    value = [None if v.value is None else LABELS[int(np.any(v.value))] for v in found]
+    return pd.DataFrame([vars(v) for v in found]).assign(value=value)

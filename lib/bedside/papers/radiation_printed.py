@@ -1,5 +1,6 @@
 """Radiation: what the printed numbers allow, by themselves, beside each other and beside the released reference."""
 
+from .. import stats
 from .radiation import FREQUENCIES, MOST, ONSETS
 
 ROUNDED = 0.005     # two decimals are printed
@@ -44,9 +45,9 @@ def f1_check(run):
         s = slack(regime)
         for model, r in scores.iterrows():
             p, q = r["Precision"], r["Recall"]
-            most = 2 * (p + s) * (q + s) / (p + q + 2 * s)
-            rows.append((model, regime, r["F1"], max(0.0, p + q - 1 - 2 * s), most, max(0.0, p + q - 1 - 2 * s) - s <= r["F1"] <= most + s,
-                         r["F1"] + s < 2 * (p - s) * (q - s) / (p + q - 2 * s)))
+            least, most = max(0.0, p + q - 1 - 2 * s), stats.harmonic(p + s, q + s)
+            rows.append((model, regime, r["F1"], least, most, least - s <= r["F1"] <= most + s,
+                         r["F1"] + s < stats.harmonic(p - s, q - s)))
     return pd.DataFrame(rows, columns=["model", "regime", "f1", "least", "most", "fits", "below"])
 
 

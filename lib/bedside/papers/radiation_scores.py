@@ -35,7 +35,7 @@ def scored(matches, reference, terms):
         hits = int((found >= 0).sum())
         rows.append({"size": size, "hits": hits, "found": {terms[i] for i in found if i >= 0},
                      "loose_precision": pairs.any(1).mean(), "loose_recall": pairs.any(0).sum() / size,
-                     **_rates(hits, len(r.terms), size)})
+                     **rates(hits, len(r.terms), size)})
     columns = ["size", "hits", "found", "precision", "recall", "f1", "loose_precision", "loose_recall"]
     return matches.join(pd.DataFrame(rows, index=matches.index).reindex(columns=columns))
 
@@ -47,7 +47,8 @@ def _of_site(reference, terms):
     return {site: np.isin(terms, part["effect"]) for site, part in reference.groupby("site")}
 
 
-def _rates(hits, counted, size):
+def rates(hits, counted, size):
+    """Precision, recall and F1 (section 3.6) of lists of `counted` items with so many hits; numbers or arrays."""
     return {"precision": hits / counted, "recall": hits / size, "f1": 2 * hits / (counted + size)}
 
 
@@ -78,7 +79,7 @@ def f1_of_means(rows, by):
     import pandas as pd
 
     wide = rows.pivot(index=by, columns="metric", values="value").reindex(columns=["precision", "recall"])
-    value = 2 * wide["precision"] * wide["recall"] / (wide["precision"] + wide["recall"])
+    value = stats.harmonic(wide["precision"], wide["recall"])
     return pd.DataFrame({"metric": "f1 of means", "value": value.fillna(0).where(wide.notna().all(axis=1))}).reset_index()
 
 
@@ -169,8 +170,8 @@ def prefixes(matches, reference, terms, most=MOST):
         size = int(mine[r.site].sum())
         for k in range(1, most + 1):
             if k <= len(r.terms):
-                rates = _rates(int((one_to_one(r.pairs[:k] * mine[r.site]) >= 0).sum()), k, size)
-            rows.append((r.item, r.model, r.regime, r.profile, k, len(r.terms), rates["precision"], rates["recall"]))
+                got = rates(int((one_to_one(r.pairs[:k] * mine[r.site]) >= 0).sum()), k, size)
+            rows.append((r.item, r.model, r.regime, r.profile, k, len(r.terms), got["precision"], got["recall"]))
     return pd.DataFrame(rows, columns=[*KEYS, "k", "listed", "precision", "recall"])
 
 

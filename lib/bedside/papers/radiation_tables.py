@@ -1,9 +1,9 @@
 """Radiation: what its tables and figures show, as table rows: printed numbers beside computed ones."""
 
-from .. import plots
+from .. import plots, stats
 from ..tables import COLUMNS, percent, table_rows, with_bounds
 from .radiation import CELLS, PROFILES
-from .radiation_scores import METRICS, differences, estimates, f1_of_means, health, levels, overlaps, prefixes, scored, tested
+from .radiation_scores import METRICS, differences, estimates, f1_of_means, health, levels, overlaps, prefixes, rates, scored, tested
 from .radiation_printed import all_scores, implied_lengths, printed, rows_of
 
 
@@ -81,7 +81,7 @@ def score_panels(shown, baseline=None):
 
 def _printed_f1_of_means(run, table):
     wide = printed(run, table)
-    return table_rows((m, "F1 of the means", "recomputed", 2 * r["Precision"] * r["Recall"] / (r["Precision"] + r["Recall"]), 21)
+    return table_rows((m, "F1 of the means", "recomputed", stats.harmonic(r["Precision"], r["Recall"]), 21)
                       for m, r in wide.iterrows())
 
 
@@ -150,7 +150,6 @@ def length_curves(run, matches, reference, terms, most):
 
     Free-form and chosen lists apart, both sizes and both profiles of a patient together; a curve ends with the longest list.
     """
-
     found = prefixes(matches, reference, terms, most)
     found["kind"] = found["regime"].str.split(",").str[0]
     longest = found.groupby(["model", "kind"])["listed"].transform("max")
@@ -162,8 +161,9 @@ def length_curves(run, matches, reference, terms, most):
 def implied_rows(run, sizes, far=40):
     """The printed models' precision and recall at the list length that they imply: rows with series, k and label (of long ones)."""
     found = implied_lengths(run, sizes).melt(["model", "regime", "items"], ["Precision", "Recall"], "column", "value")
+    named = (found["items"] > far) & (found["column"] == "Recall")
     return found.assign(row=found["model"] + ", " + found["regime"], source="published", k=found["items"], n=21,
-                        series="published, " + found["regime"].str.split(",").str[0], label=found["model"].where((found["items"] > far) & (found["column"] == "Recall"), ""))
+                        series="published, " + found["regime"].str.split(",").str[0], label=found["model"].where(named, ""))
 
 
 def overlap_table(run, graded, terms):
@@ -211,8 +211,7 @@ def by_kind(labelled, verdicts):
 def copier_rows(run, patients, reference, terms):
     """What a guesser scores who copies the whole vocabulary: table rows, with intervals over patients."""
     size = patients["site"].map(reference.groupby("site").size()).to_numpy()
-    mine = patients[["item"]].assign(model="copier of the whole list", precision=size / len(terms), recall=1.0,
-                                     f1=2 * size / (size + len(terms)))
+    mine = patients[["item"]].assign(model="copier of the whole list", **rates(size, len(terms), size))
     found = estimates(mine, list(METRICS), ["model"], run)
     return found.assign(row=found["model"], column=found["metric"].map(METRICS), source="raw" if run.profile == "public" else "run")
 
