@@ -127,7 +127,7 @@ $(PAPERS): %: $(SETTINGS)
 	@touch $@
 
 .cache/ready-conda%: environment.yml pyproject.toml
-	@$(PY) -c 'import papermill, openai, aiohttp, openpyxl, pandas, matplotlib, sklearn, gepa, xllamacpp, pytest' || \
+	@$(PY) -c 'import papermill, openai, aiohttp, openpyxl, pandas, matplotlib, sklearn, rapidfuzz, gepa, xllamacpp, pytest' || \
 		{ echo "the active conda environment lacks packages: conda env update -f environment.yml (or deactivate it)"; exit 1; }
 	@$(PY) -m pip install --quiet --no-deps --no-build-isolation -e .
 	@mkdir -p .cache && touch '$@'

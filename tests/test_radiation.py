@@ -10,6 +10,7 @@ import pytest
 from conftest import completion
 
 from bedside import BedsideError, judges, prompts, published, sources
+from bedside import tables as shared
 from bedside.papers import radiation as rad
 from bedside.papers import radiation_matching as matching
 from bedside.papers import radiation_printed as printed
@@ -260,12 +261,12 @@ def test_precision_recall_and_f1_by_hand():
 
 def test_estimates_have_bounds_and_count_patients(run):
     graded = scores.scored(matched(lists_of(["fatigue"], ["cystitis"], None, None)), REFERENCE, TERMS)
-    precision, f1 = (scores.estimates(graded, [m], ["model"], run).iloc[0] for m in ("precision", "f1"))
+    precision, f1 = (shared.estimates(graded, [m], ["model"], run).iloc[0] for m in ("precision", "f1"))
     assert (precision["value"], precision["n"], precision["unscored"], precision["least"], precision["most"]) == (0.5, 2, 2, 0.25, 0.75)
     assert f1["value"] == pytest.approx(0.25) and 0 <= f1["low"] <= f1["value"] <= f1["high"] <= 0.5
-    none = scores.estimates(scores.scored(matched(lists_of(None, None)), REFERENCE, TERMS), ["f1"], ["model"], run).iloc[0]
+    none = shared.estimates(scores.scored(matched(lists_of(None, None)), REFERENCE, TERMS), ["f1"], ["model"], run).iloc[0]
     assert np.isnan(none["value"]) and none["n"] == 0 and (none["least"], none["most"]) == (0, 1)
-    means = scores.f1_of_means(scores.estimates(graded, ["precision", "recall", "f1"], ["model"], run), ["model"])
+    means = scores.f1_of_means(shared.estimates(graded, ["precision", "recall", "f1"], ["model"], run), ["model"])
     assert means["value"].tolist() == pytest.approx([2 * 0.5 / 6 / (0.5 + 1 / 6)])        # and 0.25 is the mean of F1s
 
 
@@ -283,7 +284,7 @@ def test_differences_are_paired_by_patient(run):
     second = matched(lists_of(["fatigue", "x"], ["fatigue"], None, regime="free-form, 20-30").iloc[::-1])       # another order
     graded = scores.scored(pd.concat([first, second], ignore_index=True), REFERENCE, TERMS)
     halves = [graded[graded["regime"] == r] for r in ("free-form", "free-form, 20-30")]
-    found, p = scores.tested(scores.differences(*halves, ["item", "model"]), ["model"], run)
+    found, p = shared.tested(shared.differences(*halves, ["item", "model"], scores.METRICS), scores.METRICS, ["model"], run)
     precision = found.set_index("metric").loc["precision"]
     assert precision["value"] == pytest.approx((-0.5 + 1) / 2) and (precision["n"], precision["unscored"]) == (2, 1)
     assert (precision["least"], precision["most"]) == pytest.approx((-0.5 / 3, 1.5 / 3)) and p["p"].tolist() == [1, 1, 1]

@@ -573,3 +573,65 @@ def test_balanced_accuracy_is_fair_and_has_width_at_the_ends():
     assert found.low < 0.5 < found.high
     assert stats.balanced_accuracy(9, 9, 5, 5).high == 1
     assert isnan(stats.balanced_accuracy(0, 0, 3, 5).value)
+
+
+# macro scores of two classes
+
+
+def test_macro_by_hand():
+    # 6 found, 1 accused, 2 missed, 1 let pass. Precision 6/7 and 1/3, recall 3/4 and 1/2, F1 12/15 and 2/5.
+    assert close(stats.macro([6, 1, 2, 1]), [0.7, (6 / 7 + 1 / 3) / 2, 0.625, 0.6])
+    # Always yes on three of each: the other class has precision, recall and F1 0.
+    assert close(stats.macro([3, 3, 0, 0]), [0.5, 0.25, 0.5, 1 / 3])
+    assert close(stats.macro(np.array([6, 1, 2, 1]) / 10), stats.macro([6, 1, 2, 1]))
+    assert stats.macro(np.ones((5, 3, 4))).shape == (5, 3, 4)
+
+
+@pytest.mark.parametrize("counts, accuracy", [([3, 0, 1, 0], 0.75), ([4, 0, 0, 0], 1.0), ([0, 1, 0, 3], 0.75)])
+def test_macro_without_one_class_is_nothing(counts, accuracy):
+    made = stats.macro(counts)
+    assert made[0] == accuracy and np.isnan(made[1:]).all()
+
+
+def test_macro_against_sklearn(rng):
+    metrics = pytest.importorskip("sklearn.metrics")
+    for _ in range(20):
+        truth, said = rng.integers(0, 2, (2, 12))
+        if 0 < truth.sum() < 12:
+            cells = [(truth & said).sum(), (~truth & said & 1).sum(), (truth & ~said & 1).sum(), ((1 - truth) & (1 - said)).sum()]
+            expected = metrics.precision_recall_fscore_support(truth, said, average="macro", zero_division=0)[:3]
+            assert close(stats.macro(cells), [metrics.accuracy_score(truth, said), *expected])
+
+
+def test_bootstrap_of_numbers_made_of_means(rng):
+    # Two items, (1, 0) and (0, 1): resampled means are (1, 0), (1/2, 1/2), (0, 1) with chances 1/4, 1/2, 1/4.
+    values = np.eye(2)
+    both = stats.bootstrap(values, rng, combine=lambda m: np.stack([m[:, 0] * m[:, 1], np.where(m[:, 0] > 0.6, m[:, 0], nan)], axis=-1))
+    assert both[0] == Interval(0.25, 0.0, 0.25, 2)
+    assert isnan(both[1].value) and (both[1].low, both[1].high) == (1.0, 1.0)      # resamples without the number are left out
+    with pytest.raises(ValueError, match="percentile limits of means"):
+        stats.bootstrap(values, rng, combine=stats.macro, method="bca")
+
+
+def test_bootstrap_of_macro_scores_matches_resampling(rng):
+    truth, said = rng.integers(0, 2, (2, 60))
+    cells = np.column_stack([truth * said, (1 - truth) * said, truth * (1 - said), (1 - truth) * (1 - said)])
+    fast = stats.bootstrap(cells, np.random.default_rng(1), combine=stats.macro)
+    slow = stats.bootstrap(np.arange(60.0), np.random.default_rng(1), statistic=lambda rows, axis: stats.macro(cells[rows.ravel().astype(int)].mean(0))[3:],
+                           resamples=10_000)
+    assert close(fast[3], slow)
+
+
+def test_most_kappa_against_every_table():
+    n = 24
+    for same in (12, 18, 22):
+        best = max(stats.kappa([1] * (a + b) + [0] * (n - a - b), [1] * a + [0] * b + [1] * (n - same - b) + [0] * (same - a), [0, 1]).value
+                   for a in range(same + 1) for b in range(n - same + 1) if n - a - b == (n - same - b) + (same - a))
+        assert best <= stats.most_kappa(same / n) + 1e-12 and best > stats.most_kappa(same / n) - 0.02
+    assert close(stats.most_kappa(np.array([1.0, 0.81])), [1, 1 - 0.19 / (0.5 + 0.19**2 / 2)])
+
+
+def test_even_against_scipy():
+    chisquare = pytest.importorskip("scipy.stats").chisquare
+    for counts in ([538, 535, 497, 507], [1, 9], [5, 5, 5]):
+        assert close(stats.even(counts), chisquare(counts).pvalue)

@@ -235,3 +235,20 @@ def stacked(ax, frame, *, title="", xlabel=""):
     ax.set_title(title, loc="left")
     ax.set_xlabel(xlabel)
     return ax
+
+
+def histogram(ax, frame, *, title="", xlabel="", ylabel=""):
+    """Bars of `value` between the edges `left` and `right`."""
+    ax.bar(frame["left"], frame["value"], frame["right"] - frame["left"], align="edge", color="#9cc5d1", edgecolor="black", linewidth=0.5)
+    ax.set_title(title, loc="left")
+    ax.set_xlabel(xlabel)
+    ax.set_ylabel(ylabel)
+    return ax
+
+
+def spread(ax, mean, deviation, y, source):
+    """A mean with one standard deviation to both sides, at height y; published ones hollow."""
+    marker, face = MARKS[source]
+    ax.errorbar(mean, y, xerr=deviation, fmt=marker, markerfacecolor=face, markeredgecolor="black", color="black", markersize=5.5,
+                capsize=2, linewidth=1, label=f"{label(source)}: mean and standard deviation")
+    return ax

@@ -96,6 +96,12 @@ class Run:
             raise BedsideError(f"item {bad['item'].iloc[0]!r} stands twice, or one of {', '.join(frame.columns)} isn't known")
         return frame.head(len(frame) if whole or not self.limit else self.limit).reset_index(drop=True)
 
+    def drawn(self, frame, size, *name):
+        """`size` rows drawn with the run's seed (and a name, for several draws), in their order; all if size is 0 or there are no more."""
+        if not 0 < size < len(frame):
+            return frame
+        return frame.iloc[sorted(self.rng("drawn", *name).choice(len(frame), size, replace=False))].reset_index(drop=True)
+
     def published(self, table):
         """The printed rows of one of this paper's tables."""
         self._data[f"published/{self.paper}"] = sources.sha256(paths.PUBLISHED / f"{self.paper}.csv")
@@ -124,18 +130,24 @@ class Run:
             mine[reply.key] = reply
         return replies
 
-    async def answers(self, prompts, max_tokens, models=None):
-        """Greedy answers of the run's or other models to {item: messages}: item, model, answer, reply_status, truncated.
+    def requests(self, prompts, max_tokens, models=None, temperature=0, repeats=1, response_format=None):
+        """Requests to the run's or other models for {item: messages}, each `repeats` times.
 
-        reply_status is empty for an answer, else why there is none. A refusal is an answer. A model's `most_tokens`
-        (data/models.toml) shortens its answers.
+        A model's `most_tokens` (data/models.toml) shortens its answers.
+        """
+        return [Request(item, m, messages, {"max_tokens": min(max_tokens, registry()[m].get("most_tokens", max_tokens)),
+                                            "temperature": temperature}, response_format, repeat=k)
+                for m in models or self.models for item, messages in prompts.items() for k in range(repeats)]
+
+    async def answers(self, prompts, max_tokens, models=None, temperature=0):
+        """Answers of the run's or other models to {item: messages}: item, model, answer, reply_status, truncated.
+
+        reply_status is empty for an answer, else why there is none. A refusal is an answer.
         """
         import pandas as pd
 
-        requests = [Request(item, m, messages, {"max_tokens": min(max_tokens, registry()[m].get("most_tokens", max_tokens)),
-                                                "temperature": 0})
-                    for m in models or self.models for item, messages in prompts.items()]
-        return pd.DataFrame([(r.item, r.model, r.text or r.refusal, r.error, r.truncated) for r in await self.ask(requests, "answers")],
+        replies = await self.ask(self.requests(prompts, max_tokens, models, temperature), "answers")
+        return pd.DataFrame([(r.item, r.model, r.text or r.refusal, r.error, r.truncated) for r in replies],
                             columns=["item", "model", "answer", "reply_status", "truncated"])
 
     async def grade(self, frame, values, template, labelled=None, judge=None, **more):

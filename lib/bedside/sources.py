@@ -48,9 +48,11 @@ def sha256(path):
 
 
 def fetch(name, mirror=None):
-    """Put a source's file into data/external/, verified; return 'bundled', 'present' or 'fetched'."""
+    """Put a source's file into data/external/, verified; return 'bundled', 'present' or 'fetched', or 'absent' for what its owner may add."""
     e, (inside, path) = entry(name), where(name)
     if inside is None:
+        if e.get("optional") and not path.is_file():
+            return "absent"
         check(name)
         return "bundled"
     if path.is_file():
@@ -150,6 +152,14 @@ def _objects(text):
     return found
 
 
+def _inside(record, path):
+    """What an XML record holds at a path: text with single spaces, of an attribute for `@name`, a list of all for `path*`."""
+    if path.startswith("@"):
+        return record.get(path[1:], "")
+    texts = [" ".join("".join(node.itertext()).split()) for node in record.findall(path.removesuffix("*"))]
+    return texts if path.endswith("*") else (texts or [""])[0]
+
+
 def _parse(name, path):
     import pandas as pd
 
@@ -162,6 +172,13 @@ def _parse(name, path):
         if kind == "csv":
             import io
             return pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False, skiprows=e.get("skip_rows"))
+        if kind == "tsv":       # without a head
+            import io
+            return pd.read_csv(io.StringIO(text), sep="\t", header=None, names=e["fields"], dtype=str, keep_default_na=False, quoting=3)
+        if kind == "xml":
+            from xml.etree import ElementTree
+            return pd.DataFrame([{c: _inside(r, path) for c, path in e["fields"].items()}
+                                 for r in ElementTree.fromstring(text).iter(e["record"])])
         if kind == "jsonl":
             return pd.DataFrame([json.loads(line) for line in text.splitlines() if line.strip()])
         if kind == "objects":
@@ -172,7 +189,7 @@ def _parse(name, path):
         return pd.DataFrame(value) if isinstance(value, list) else pd.DataFrame({"key": list(value), "value": list(value.values())})
     except UnicodeDecodeError as err:
         raise SourceError(f"{paths.rel(path)} (source {name!r}) is not UTF-8 (byte {err.start}); save it as UTF-8") from err
-    except (ValueError, KeyError) as err:
+    except (ValueError, KeyError, SyntaxError) as err:      # SyntaxError: of XML
         raise SourceError(f"{paths.rel(path)} (source {name!r}) can't be read as {kind}: {err}") from err
 
 

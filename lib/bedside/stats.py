@@ -27,18 +27,21 @@ class Interval(NamedTuple):
     n: int
 
 
-def bootstrap(values, rng, *, units=None, statistic="mean", method="percentile", resamples=10_000, level=0.95):
+def bootstrap(values, rng, *, units=None, statistic="mean", combine=None, method="percentile", resamples=10_000, level=0.95):
     """Bootstrap interval of a mean, or of another statistic, resampling rows or whole units.
 
     values (n,) gives an Interval; (n, k), k models over the same items, k Intervals from the same resamples.
     units: n labels; the mean stays that over rows. statistic: "mean", or f(rows, axis=0) of the (rows, k) resampled,
-    called once a resample (slower). method: "percentile" or "bca". Constant values or a single unit give
-    low == high == value, which is no certainty: read n. ValueError for no rows, NaN, or units of another length.
+    called once a resample (slower). combine: f(means (..., k)) to (..., m) numbers made of the means, such as `macro`;
+    gives m Intervals, and resamples where a number is NaN are left out of its limits. method: "percentile" or "bca".
+    Constant values or a single unit give low == high == value, which is no certainty: read n. ValueError for no rows,
+    NaN, or units of another length.
     """
     values = _numbers(values)
     _require(values.ndim in (1, 2) and values.size, f"values must be (n,) or (n, k), n > 0, not {values.shape}")
     _require(method in ("percentile", "bca"), f"method must be 'percentile' or 'bca', not {method!r}")
     _require(callable(statistic) or statistic == "mean", f"statistic must be 'mean' or a function, not {statistic!r}")
+    _require(combine is None or (statistic, method) == ("mean", "percentile"), "combine takes percentile limits of means")
     _require(0 < level < 1, f"level must lie between 0 and 1, not {level}")
     n, columns = len(values), values.reshape(len(values), -1)
     table, unit = _by_unit(np.column_stack([columns, np.ones(n)]), units)  # sums, and rows, of a unit
@@ -47,7 +50,8 @@ def bootstrap(values, rng, *, units=None, statistic="mean", method="percentile",
     def estimate(drawn):  # (resamples, units): how often each unit was drawn
         if statistic == "mean":
             sums = drawn @ table
-            return sums[:, :-1] / sums[:, -1:]
+            means = sums[:, :-1] / sums[:, -1:]
+            return combine(means) if combine else means
         return np.array([statistic(np.repeat(columns, times, axis=0), axis=0) for times in drawn[:, unit]])
 
     value = estimate(np.ones((1, count), bool))[0]
@@ -58,10 +62,11 @@ def bootstrap(values, rng, *, units=None, statistic="mean", method="percentile",
         parts = np.array_split(np.eye(count, dtype=bool), count // 256 + 1)
         jackknife = np.concatenate([estimate(~left_out) for left_out in parts])
         levels = _bca_levels(value, draws, jackknife, levels, noise)
-    limits = np.array([np.quantile(column, pair) for column, pair in zip(draws.T, levels.T)]).T
+    finite = [column[np.isfinite(column)] for column in draws.T]
+    limits = np.array([np.quantile(column, pair) if column.size else (nan, nan) for column, pair in zip(finite, levels.T)]).T
     low, high = np.where(np.ptp(draws, axis=0) <= noise, value, limits)
     found = [Interval(*row, n) for row in np.column_stack([value, low, high]).tolist()]
-    return found[0] if values.ndim == 1 else found
+    return found[0] if values.ndim == 1 and not combine else found
 
 
 def _bca_levels(value, draws, jackknife, levels, noise):
@@ -148,6 +153,34 @@ def harmonic(p, q):
     return 2 * p * q / (p + q)
 
 
+def macro(counts):
+    """Accuracy and macro precision, recall and F1 of two classes, (..., 4), from counts or shares (..., 4).
+
+    counts: true positives, false positives, false negatives, true negatives; they need not be whole. A class that is
+    never predicted has precision and F1 0. Without a single case of one class the three macro numbers are NaN: there is
+    nothing to average, and what stands in its place elsewhere (1, 0 or half the F1) depends on the software.
+    """
+    tp, fp, fn, tn = np.moveaxis(np.asarray(counts, dtype=float), -1, 0)
+
+    def share(part, whole):
+        return np.divide(part, whole, out=np.zeros(np.shape(whole)), where=whole > 0)
+
+    there = np.where((tp + fn > 0) & (fp + tn > 0), 1, nan)
+    precision = (share(tp, tp + fp) + share(tn, tn + fn)) / 2
+    recall = (share(tp, tp + fn) + share(tn, tn + fp)) / 2
+    f1 = (share(2 * tp, 2 * tp + fp + fn) + share(2 * tn, 2 * tn + fp + fn)) / 2
+    return np.stack([(tp + tn) / (tp + fp + fn + tn), precision * there, recall * there, f1 * there], axis=-1)
+
+
+def most_kappa(accuracy):
+    """The largest kappa that two raters with this share of equal ratings can have on two classes, whatever the classes' shares.
+
+    Chance agreement is smallest, 1/2 - (1 - accuracy)^2 / 2, where one rater is as far above one half as the other below.
+    """
+    off = 1 - np.asarray(accuracy, dtype=float)
+    return 1 - off / (0.5 + off**2 / 2)
+
+
 def two_proportions(x1, n1, x2, n2):
     """Two-sided pooled z test of two independent proportions; 1.0 when all or none succeed."""
     from scipy.special import ndtr
@@ -156,6 +189,15 @@ def two_proportions(x1, n1, x2, n2):
     pooled = (x1 + x2) / (n1 + n2)
     error = sqrt(pooled * (1 - pooled) * (1 / n1 + 1 / n2))
     return float(2 * ndtr(-abs(x1 / n1 - x2 / n2) / error)) if error else 1.0
+
+
+def even(counts):
+    """p of the chi-squared test that all classes are equally likely."""
+    from scipy.special import chdtrc
+
+    counts = _numbers(counts)
+    expected = counts.mean()
+    return float(chdtrc(len(counts) - 1, ((counts - expected) ** 2 / expected).sum()))
 
 
 def holm(p_values):

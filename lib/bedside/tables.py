@@ -18,6 +18,56 @@ def table_rows(rows):
     return pd.DataFrame(rows, columns=["row", "column", "source", "value", "n"])
 
 
+def estimates(frame, columns, by, run, *, worst=0.0, best=1.0):
+    """Means of `columns` by the keys `by`, with bootstrap intervals over items: rows with value, low, high, n, unscored.
+
+    n counts items with a value, unscored the rows without one; least and most are the means if those had been worst
+    or best. A group without any value has none and n 0.
+    """
+    import pandas as pd
+
+    rows = []
+    for key, part in frame.groupby(by, sort=False):
+        for name in columns:
+            got = part[part[name].notna()]
+            value, lost = got[name].to_numpy(float), len(part) - len(got)
+            row = {**dict(zip(by, key)), "metric": name, "n": got["item"].nunique(), "unscored": lost,
+                   "least": (value.sum() + worst * lost) / len(part), "most": (value.sum() + best * lost) / len(part)}
+            if len(value):
+                i = stats.bootstrap(value, run.rng("scores", name, *key), units=got["item"].to_numpy())
+                row |= {"value": i.value, "low": i.low, "high": i.high}
+            rows.append(row)
+    return pd.DataFrame(rows).reindex(columns=[*by, "metric", "value", "low", "high", "n", "unscored", "least", "most"])
+
+
+def differences(first, second, on, columns):
+    """What `second` rows score more than `first` ones of the same `on` (items among them): `on` and a column for each of `columns`."""
+    both = first.merge(second, on=on, suffixes=("", "_new"), validate="one_to_one")
+    return both[on].assign(**{c: both[f"{c}_new"] - both[c] for c in columns})
+
+
+def tested(changes, columns, by, run):
+    """Differences by group: `estimates` rows, and p of paired permutation tests over items, Holm-corrected over all.
+
+    Groups without a pair have no p.
+    """
+    import pandas as pd
+
+    p = [(*key, c, stats.paired_permutation(got[c].to_numpy(), got[c].to_numpy() * 0, run.rng("p", *key, c), units=got["item"].to_numpy()),
+          got["item"].nunique()) for key, part in changes.groupby(by, sort=False) for c in columns if len(got := part.dropna(subset=[c]))]
+    p = pd.DataFrame(p, columns=[*by, "metric", "p", "n"])
+    return estimates(changes, list(columns), by, run, worst=-1.0), p.assign(p=stats.holm(p["p"].to_numpy(float)))
+
+
+def tested_rows(changes, names, run):
+    """`tested` as table rows with bounds: differences of each `row`, and their p; names: {column: what is shown}."""
+    import pandas as pd
+
+    found, p = tested(changes, names, ["row"], run)
+    return pd.concat([with_bounds(found.assign(column="Δ " + found["metric"].map(names), source="run")),
+                      table_rows((r.row, f"p of Δ {names[r.metric]}, Holm", "run", r.p, r.n) for r in p.itertuples())], ignore_index=True)
+
+
 def percent(hits, n):
     """A share in percent with its Wilson interval: (value, low, high, n)."""
     i = stats.wilson(int(hits), n)

@@ -122,13 +122,6 @@ def compare(graded, run):
     return frame.assign(**{f"{p}_holm": stats.holm(frame[p].to_numpy(float)) for p in ("mcnemar", "permutation")})
 
 
-def drawn(items, size, run):
-    """`size` questions drawn with the run's seed, in their order; all if size is 0 or there are no more."""
-    if not 0 < size < len(items):
-        return items
-    return items.iloc[sorted(run.rng("drawn").choice(len(items), size, replace=False))].reset_index(drop=True)
-
-
 def in_seeded_order(items, size, run):
     """The first `size` (0: all) of an order drawn with the seed: a longer run goes on where a shorter one ended."""
     order = run.rng("order").permutation(len(items))

@@ -41,7 +41,7 @@ def exam_items(run, name, size=0):
     wrong = [r.item for r in frame.itertuples() if r.gold not in r.options]
     if wrong:
         raise BedsideError(f"source {source!r}: the answer of {wrong[0]!r} is none of its options")
-    frame = run.limited(cm.drawn(frame[["item", "gold", "context", "text", "options"]], size, run))
+    frame = run.limited(run.drawn(frame[["item", "gold", "context", "text", "options"]], size))
     asked = [run.prompt("exam", context=r.context, question=r.text, options=r.options)[-1]["content"] for r in frame.itertuples()]
     return frame.assign(question=asked)[["item", "question", "options", "gold"]]
 

@@ -7,7 +7,7 @@ import re
 
 from .. import stats
 from ..checks import normal
-from ..tables import COLUMNS
+from ..tables import COLUMNS, estimates
 from .radiation import CELLS, FREQUENCIES, LEAST, MOST, ONSETS, vocabulary
 from .radiation_matching import one_to_one
 
@@ -52,28 +52,6 @@ def rates(hits, counted, size):
     return {"precision": hits / counted, "recall": hits / size, "f1": 2 * hits / (counted + size)}
 
 
-def estimates(frame, columns, by, run, *, worst=0.0, best=1.0):
-    """Means of `columns` by the keys `by`, with bootstrap intervals over patients: rows with value, low, high, n, unscored.
-
-    n counts patients with a value, unscored the rows without one; least and most are the means if those had been worst
-    or best. A group without any value has none and n 0.
-    """
-    import pandas as pd
-
-    rows = []
-    for key, part in frame.groupby(by, sort=False):
-        for name in columns:
-            got = part[part[name].notna()]
-            value, lost = got[name].to_numpy(float), len(part) - len(got)
-            row = {**dict(zip(by, key)), "metric": name, "n": got["item"].nunique(), "unscored": lost,
-                   "least": (value.sum() + worst * lost) / len(part), "most": (value.sum() + best * lost) / len(part)}
-            if len(value):
-                i = stats.bootstrap(value, run.rng("scores", name, *key), units=got["item"].to_numpy())
-                row |= {"value": i.value, "low": i.low, "high": i.high}
-            rows.append(row)
-    return pd.DataFrame(rows).reindex(columns=[*by, "metric", "value", "low", "high", "n", "unscored", "least", "most"])
-
-
 def f1_of_means(rows, by):
     """The harmonic mean of the mean precision and recall, from `estimates` rows: rows of their own, without interval."""
     import pandas as pd
@@ -81,26 +59,6 @@ def f1_of_means(rows, by):
     wide = rows.pivot(index=by, columns="metric", values="value").reindex(columns=["precision", "recall"])
     value = stats.harmonic(wide["precision"], wide["recall"])
     return pd.DataFrame({"metric": "f1 of means", "value": value.fillna(0).where(wide.notna().all(axis=1))}).reset_index()
-
-
-def differences(first, second, on):
-    """What `second` lists score more than `first` ones of the same `on` (patients among them): `on` and a column for each metric."""
-    both = first.merge(second, on=on, suffixes=("", "_new"), validate="one_to_one")
-    return both[on].assign(**{m: both[f"{m}_new"] - both[m] for m in METRICS})
-
-
-def tested(changes, by, run):
-    """Differences by group: `estimates` rows, and p of paired permutation tests over patients, Holm-corrected over all.
-
-    Groups without a pair have no p.
-    """
-    import pandas as pd
-
-    p = [(*key, m, stats.paired_permutation(got[m].to_numpy(), got[m].to_numpy() * 0, run.rng("p", *key, m), units=got["item"].to_numpy()),
-          got["item"].nunique()) for key, part in changes.groupby(by, sort=False) if len(got := part.dropna(subset=list(METRICS)))
-         for m in METRICS]
-    p = pd.DataFrame(p, columns=[*by, "metric", "p", "n"])
-    return estimates(changes, list(METRICS), by, run, worst=-1.0), p.assign(p=stats.holm(p["p"].to_numpy(float)))
 
 
 def overlaps(graded, terms):

@@ -1,9 +1,9 @@
 """Radiation: what its tables and figures show, as table rows: printed numbers beside computed ones."""
 
 from .. import plots, stats
-from ..tables import COLUMNS, percent, table_rows, with_bounds
+from ..tables import COLUMNS, differences, estimates, percent, table_rows, tested_rows, with_bounds
 from .radiation import CELLS, PROFILES
-from .radiation_scores import METRICS, differences, estimates, f1_of_means, health, levels, overlaps, prefixes, rates, scored, tested
+from .radiation_scores import METRICS, f1_of_means, health, levels, overlaps, prefixes, rates, scored
 from .radiation_printed import all_scores, implied_lengths, printed, rows_of
 
 
@@ -90,8 +90,8 @@ def change_table(run, graded, first, second, table=None):
     import pandas as pd
 
     mine = graded[graded["profile"] == "specified"]
-    changes = differences(*(mine[mine["regime"] == regime] for regime in (first, second)), ["item", "model"])
-    rows = _tested_rows(changes.rename(columns={"model": "row"}), run)
+    changes = differences(*(mine[mine["regime"] == regime] for regime in (first, second)), ["item", "model"], METRICS)
+    rows = tested_rows(changes.rename(columns={"model": "row"}), METRICS, run)
     if table:
         after = all_scores(run)[second]
         rows = pd.concat([printed_rows(run, table), table_rows((m, f"{c}, 20-30", "recomputed", after.loc[m, c], 21) for m in after.index
@@ -106,17 +106,9 @@ def model_table(run, graded):
     import pandas as pd
 
     mine = graded[graded["profile"] == "specified"]
-    changes = [differences(mine[mine["model"] == b], mine[mine["model"] == a], ["item", "regime"]).assign(row=f"{a} minus {b}")
+    changes = [differences(mine[mine["model"] == b], mine[mine["model"] == a], ["item", "regime"], METRICS).assign(row=f"{a} minus {b}")
                for a, b in itertools.combinations(run.models, 2)]
-    return _tested_rows(pd.concat(changes), run) if changes else pd.DataFrame()
-
-
-def _tested_rows(changes, run):
-    import pandas as pd
-
-    found, p = tested(changes, ["row"], run)
-    return pd.concat([with_bounds(found.assign(column="Δ " + found["metric"].map(METRICS), source="run")),
-                      table_rows((r.row, f"p of Δ {METRICS[r.metric]}, Holm", "run", r.p, r.n) for r in p.itertuples())], ignore_index=True)
+    return tested_rows(pd.concat(changes), METRICS, run) if changes else pd.DataFrame()
 
 
 HEALTH = {"items": "items", "repeated": "repeated entries", "sized": "of 20 to 30 items, %", "none": "no list, %",
