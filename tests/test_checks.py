@@ -43,9 +43,10 @@ def test_report_over_a_pair_of_sources(monkeypatch):
 
 
 def test_the_bundled_data_pass():
-    bundled = [n for n, e in sources.registry().items() if "file" in e and not e.get("optional") and n != "medhalu_annotations_sample"]    # no: no span
+    bundled = [n for n, e in sources.registry().items() if "file" in e and not e.get("optional")]
     made = checks.report({n: sources.load(n) for n in bundled})
     bad = made[(made["column"] != "rows") & (made["value"] > 0) & ~made["column"].str.startswith("spellings")]
+    bad = bad[~(bad["row"].str.startswith("medhalu_") & (bad["column"] == "empty cells"))]      # a right answer has no spans
     assert bad.empty, bad
     for name in bundled:
-        assert "text" in sources.entry(name) or name == "radiation_reference_sample"    # an effect may have two frequencies
+        assert "text" in sources.entry(name) or name in ("radiation_reference_sample", "medhalu_annotations_sample")    # may stand there twice

@@ -253,7 +253,7 @@ def test_what_a_note_changes(run):
     run.models = ["m"]
     silent, always = judged_of(items, [0] * 16), judged_of(items, [1] * 16)
     every = pd.concat([silent] + [always.assign(evaluator="m" + n) for n in list(detection.NOTES)[1:]])
-    made = tables.change_table(run, every, items).set_index(["row", "column"])
+    made = tables.changes(run, scores.averaged(every, items)).set_index(["row", "column"])
     at = "m, a note of the same length on another item: "
     assert [made.at[(at + what, "Δ share"), "value"] for what in ("right, all answers", "yes, hallucinated answers", "yes, the other answers")] == [0.5, 1, 1]
     assert made.at[(at + "yes, hallucinated answers", "p of Δ share, Holm"), "value"] < 0.01 < 0.05 < made.at[(at + "yes, the other answers", "p of Δ share, Holm"), "value"]

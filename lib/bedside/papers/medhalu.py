@@ -106,10 +106,10 @@ def bundled(run):
 def released(run):
     """MedHalu itself, a copy on request from its authors, as `bundled`; types are read as the paper spells them."""
     frame = run.load("medhalu_benchmark")
-    for column in ("expert_answer", "topic", "reason"):
-        frame[column] = frame.get(column, "")
+    for column, default in (("expert_answer", ""), ("topic", frame["question"]), ("reason", "")):
+        frame[column] = frame.get(column, default)
     frame["item"] = frame.get("item", "medhalu-" + (frame.index + 1).astype(str))
-    frame["type"] = frame["type"].map(lambda t: normal(t).split()[0].removesuffix("ing") if normal(t) else "none")
+    frame["type"] = frame["type"].map(lambda t: (normal(t) or "none").split()[0])
     if (bad := frame[~frame["type"].isin(TYPES) | ~frame["dataset"].isin(DATASETS)]).size:
         raise BedsideError(f"{paths.rel(sources.where('medhalu_benchmark')[1])}: item {bad['item'].iloc[0]!r} has type "
                            f"{bad['type'].iloc[0]!r} and dataset {bad['dataset'].iloc[0]!r}; types are {', '.join(TYPES)}, "

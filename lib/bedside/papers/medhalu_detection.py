@@ -133,13 +133,15 @@ def notes(items, labels):
     """Notes for the prompt of section 5, {condition of NOTES: {item: text}}: the expert's reason and the two controls.
 
     Where an item has no reason, an expert's from the labels counts; else the beginning of the expert's own answer
-    stands in for it. The other item's note is the one of another topic that is nearest in length.
+    stands in for it, and an item without either is left out. The other item's note is the one of another topic that is
+    nearest in length.
     """
     given = labels[(labels["group"] == "expert") & (labels["reason"] != "")].groupby("item")["reason"].first()
     own = {}
     for r in items.itertuples():
-        cut = " ".join(r.expert_answer.split()[:30])
-        own[r.item] = r.reason or given.get(r.item, f"What a reliable source says: {cut}")
+        beginning = " ".join(r.expert_answer.split()[:30])
+        if text := r.reason or given.get(r.item) or beginning and f"What a reliable source says: {beginning}":
+            own[r.item] = text
     topic = items.set_index("item")["topic"].to_dict()
     length = {i: len(t.split()) for i, t in own.items()}
     order = list(own)

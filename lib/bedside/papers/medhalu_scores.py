@@ -157,8 +157,8 @@ def span_rows(judged, items, right):
         rows += [{"evaluator": r.evaluator, "source": r.source, "item": r.item, "dataset": known.at[r.item, "dataset"], "span": s,
                   "distance": d, "or_empty": len(s) if d != d else d, **words}
                  for s, d in zip(right[r.item], distances(right[r.item], r.spans))]
-    return pd.DataFrame(rows, columns=["evaluator", "source", "item", "dataset", "span", "distance", "or_empty",
-                                       "token precision", "token recall", "token F1"])
+    return pd.DataFrame(rows, columns=["evaluator", "source", "item", "dataset", "span", "distance", "or_empty", "token precision",
+                                       "token recall", "token F1"]).sort_values("dataset", kind="stable", ignore_index=True)
 
 
 def whole(items):

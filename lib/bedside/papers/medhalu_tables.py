@@ -8,14 +8,18 @@ from .medhalu_printed import SHORT, answered, printed, sizes
 from .medhalu_scores import METRICS, averaged, blind, locate, per_type, scores, span_rows, span_scores, whole
 
 
-def statistics_table(run, items):
-    """Table 4: answers by type and base set, printed and of this run."""
+def statistics_table(run, typed):
+    """Table 4: answers by type and base set, printed, and counted in frames of typed answers, {source: frame}."""
     table, long = run.published("Table 4"), {v: k for k, v in SHORT.items()} | {"Total": "all"}
     rows = [(r.row, long[r.column], "published", r.value, None) for r in table.itertuples()]
-    for t, name in [*TYPES.items(), (None, "Total")]:
-        part = items if t is None else items[items["type"] == t]
-        rows += [(name, d, "run", (part["dataset"] == d).sum() if d != "all" else len(part), None) for d in [*DATASETS, "all"]]
+    for source, items in typed.items():
+        for t, name in [*TYPES.items(), (None, "Total")]:
+            part = items if t is None else items[items["type"] == t]
+            rows += [(name, d, source, (part["dataset"] == d).sum() if d != "all" else len(part), None) for d in [*DATASETS, "all"]]
     return table_rows(rows)
+
+
+LONGEST = dict(zip(DATASETS, [20, 200, 20]))      # words, of the histograms
 
 
 def length_table(run, sets):
@@ -33,9 +37,9 @@ def length_table(run, sets):
         n = words(texts)
         found = {"pairs": len(n), "different questions": texts.nunique(), "words, mean": n.mean(), "words, standard deviation": n.std()}
         rows += [{"row": name, "column": c, "source": source, "value": v, "n": len(n)} for c, v in found.items()]
-        edges = np.arange(0, 201, 10) if name == "LiveQA" else np.arange(0, 21)
+        edges = np.linspace(0, LONGEST[name], 21)
         share = np.histogram(n.clip(upper=edges[-1] - 1), edges)[0] / len(n)
-        rows += [{"row": name, "column": f"from {a} words, %", "source": source, "value": 100 * v, "n": len(n), "left": a, "right": b}
+        rows += [{"row": name, "column": f"from {a:g} words, %", "source": source, "value": 100 * v, "n": len(n), "left": a, "right": b}
                  for v, a, b in zip(share, edges, edges[1:])]
     return pd.DataFrame(rows).reindex(columns=[*COLUMNS, "left", "right"])
 
@@ -49,6 +53,7 @@ def length_panels(frame):
         wide = part.pivot_table(index="source", columns="column", values="value", sort=False)
         for k, (source, r) in enumerate(wide.iterrows()):
             plots.spread(ax, r["words, mean"], r["words, standard deviation"], 96 - 8 * k, source)
+        ax.set_xlim(0, LONGEST[dataset])
     axes[0, 0].set_ylim(0, 102)
     plots.legend_below(figure)
     return figure
@@ -127,7 +132,7 @@ def detection_table(run, judged, items):
     import pandas as pd
 
     shares = averaged(judged, items)
-    guesses = [blind(int(part["hallucinated"].sum()), len(part), d, "run") for d, part in items.groupby("dataset", sort=False)]
+    guesses = [blind(int(part["hallucinated"].sum()), len(part), d, "run") for d, part in items.groupby("dataset")]
     guesses += [blind(sum(n.values()) - n["none"], sum(n.values()), d, "recomputed") for d, n in sizes(run).items()]
     return pd.concat([published_rows(run, "Table 6"), score_rows(shares, ["dataset", "evaluator", "source"], run),
                       score_rows(shares.assign(dataset="all"), ["dataset", "evaluator", "source"], run), *guesses], ignore_index=True)
@@ -184,9 +189,10 @@ def rate_planes(frame):
         part = frame[frame["panel"] == panel]
         wide = part.pivot(index="row", columns="column", values="value").reindex(part["row"].unique())
         labels, places = part.drop_duplicates("row").set_index("row")["label"], {}
-        for row, (x, y) in wide[RATES].iterrows():      # marks that touch share one label
+        for row, (x, y) in wide[RATES].iterrows():      # marks that touch share a label, one beside another's is a line higher
             at = next((k for k, (a, b, _) in places.items() if abs(a - x) < 4 and abs(b - y) < 4), row)
-            places.setdefault(at, (x, y, []))[2].append(labels[row])
+            beside = at == row and any(abs(a - x) < 16 and abs(b - y) < 3 for a, b, _ in places.values())
+            places.setdefault(at, (x, y, []))[2].append(labels[row] + "\n" * beside)
         told = part["row"].map({k: "\n".join(dict.fromkeys(names)) for k, (*_, names) in places.items()}).fillna("")
         plots.plane(ax, part.assign(label=told), *RATES, title=panel,
                     xlabel="answers without a hallucination that are let pass, %", ylabel="hallucinated answers that are found, %")
@@ -205,8 +211,7 @@ def repeat_table(judged, items):
         each = {k: averaged(mine, items).dropna(subset=["yes"]) for k, mine in part.groupby("repeat")}
         f1 = [stats.macro([(h * y).sum(), ((1 - h) * y).sum(), (h * (1 - y)).sum(), ((1 - h) * (1 - y)).sum()])[3]
               for m in each.values() for h, y in [(truth[m["item"]].to_numpy(float), m["yes"].to_numpy())]]
-        rows += [(name, "repeats", "run", len(wide.columns), None, None, len(wide)),
-                 (name, "macro F1, least of single repeats", "run", min(f1), None, None, len(wide)),
+        rows += [(name, "macro F1, least of single repeats", "run", min(f1), None, None, len(wide)),
                  (name, "macro F1, most of single repeats", "run", max(f1), None, None, len(wide)),
                  (name, "items answered alike in all repeats, %", "run", *percent((read.nunique(axis=1) == 1).sum(), len(read)))]
     import pandas as pd
@@ -234,7 +239,7 @@ def span_table(run, judged, items, right):
 
 
 def expert_table(run, judged, items):
-    """Table 10: printed scores with an expert's reason, the gains on Table 6, and this run with each note, by subset."""
+    """Table 10: printed scores with an expert's reason, the gains on Table 6, this run with each note, and what a note changes by item."""
     import pandas as pd
 
     before, after = (published_rows(run, t) for t in ("Table 6", "Table 10"))
@@ -242,24 +247,24 @@ def expert_table(run, judged, items):
     gains = gains.assign(value=gains["value"] - gains["value_before"], column="Δ " + gains["column"], source="recomputed")
     shares = averaged(judged, items)
     found = [score_rows(frame, ["dataset", "evaluator", "source"], run) for frame in (shares, shares.assign(dataset="all"))]
-    return pd.concat([after, gains, *found], ignore_index=True).reindex(columns=COLUMNS)
+    return pd.concat([after, gains, *found, changes(run, shares)], ignore_index=True).reindex(columns=COLUMNS)
 
 
-def change_table(run, judged, items):
+def changes(run, shares):
     """What a note changes against no note, paired by item: share right of all, yes to hallucinated answers, yes to the others; table rows.
 
-    Differences of shares with intervals and p of paired permutation tests over items, Holm-corrected over the table.
+    Differences of shares with intervals and p of paired permutation tests over items, Holm-corrected over all of them.
     """
     import pandas as pd
 
-    shares = with_right(averaged(judged, items))
+    shares = with_right(shares)
     parts = {"right, all answers": (shares, "right"), "yes, hallucinated answers": (shares[shares["hallucinated"]], "yes"),
              "yes, the other answers": (shares[~shares["hallucinated"]], "yes")}
-    changes = []
+    made = []
     for model in run.models:
         for condition, text in list(NOTES.items())[1:]:
             for name, (part, column) in parts.items():
                 plain, noted = (part[part["evaluator"] == e][["item", column]] for e in (model, model + condition))
-                changes.append(differences(plain, noted, ["item"], [column]).rename(columns={column: "share"})
-                               .assign(row=f"{model}, {text}: {name}"))
-    return tested_rows(pd.concat(changes, ignore_index=True), {"share": "share"}, run)
+                made.append(differences(plain, noted, ["item"], [column]).rename(columns={column: "share"})
+                            .assign(row=f"{model}, {text}: {name}"))
+    return tested_rows(pd.concat(made, ignore_index=True), {"share": "share"}, run)
