@@ -139,14 +139,14 @@ class Run:
                                             "temperature": temperature}, response_format, repeat=k)
                 for m in models or self.models for item, messages in prompts.items() for k in range(repeats)]
 
-    async def answers(self, prompts, max_tokens, models=None, temperature=0):
-        """Answers of the run's or other models to {item: messages}: item, model, answer, reply_status, truncated.
+    async def answers(self, prompts, max_tokens, models=None):
+        """Greedy answers of the run's or other models to {item: messages}: item, model, answer, reply_status, truncated.
 
         reply_status is empty for an answer, else why there is none. A refusal is an answer.
         """
         import pandas as pd
 
-        replies = await self.ask(self.requests(prompts, max_tokens, models, temperature), "answers")
+        replies = await self.ask(self.requests(prompts, max_tokens, models), "answers")
         return pd.DataFrame([(r.item, r.model, r.text or r.refusal, r.error, r.truncated) for r in replies],
                             columns=["item", "model", "answer", "reply_status", "truncated"])
 

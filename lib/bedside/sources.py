@@ -6,6 +6,7 @@ data/external/, from the network or from a folder of the same layout (MIRROR=).
 
 import functools
 import hashlib
+import io
 import json
 import os
 import shutil
@@ -170,10 +171,8 @@ def _parse(name, path):
             return pd.read_excel(path, dtype=str, keep_default_na=False)
         text = path.read_text(encoding="utf-8-sig")
         if kind == "csv":
-            import io
             return pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False, skiprows=e.get("skip_rows"))
         if kind == "tsv":       # without a head
-            import io
             return pd.read_csv(io.StringIO(text), sep="\t", header=None, names=e["fields"], dtype=str, keep_default_na=False, quoting=3)
         if kind == "xml":
             from xml.etree import ElementTree

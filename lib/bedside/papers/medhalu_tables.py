@@ -189,9 +189,9 @@ def rate_planes(frame):
         part = frame[frame["panel"] == panel]
         wide = part.pivot(index="row", columns="column", values="value").reindex(part["row"].unique())
         labels, places = part.drop_duplicates("row").set_index("row")["label"], {}
-        for row, (x, y) in wide[RATES].iterrows():      # marks that touch share a label, one beside another's is a line higher
+        for row, (x, y) in wide[RATES].iterrows():      # marks that touch share a label; one just above another's is a line higher
             at = next((k for k, (a, b, _) in places.items() if abs(a - x) < 4 and abs(b - y) < 4), row)
-            beside = at == row and any(abs(a - x) < 16 and abs(b - y) < 3 for a, b, _ in places.values())
+            beside = at == row and any(abs(a - x) < 16 and -0.5 < y - b < 3 for a, b, _ in places.values())
             places.setdefault(at, (x, y, []))[2].append(labels[row] + "\n" * beside)
         told = part["row"].map({k: "\n".join(dict.fromkeys(names)) for k, (*_, names) in places.items()}).fillna("")
         plots.plane(ax, part.assign(label=told), *RATES, title=panel,
