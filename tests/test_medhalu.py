@@ -131,17 +131,30 @@ def test_a_stratified_sample_in_ten_batches():
 
 
 def test_controls_are_another_items_note_of_its_length_and_the_topic():
-    items = items_of("fact", "none", "input", "context").assign(reason=["one two", "one two three four", "", "one two three"],
-                                                                 expert_answer=" ".join(["word"] * 50))
+    items = items_of("fact", "none", "input", "context", "fact").assign(reason=["one two", "one two three four", "", "one two three", ""],
+                                                                         expert_answer=" ".join(["word"] * 50))
     items.loc[3, "topic"] = "Topic 0!"      # the same topic as the first
-    labels = pd.DataFrame({"group": ["expert", "expert"], "item": ["i2", "i0"], "reason": ["from a rater", "not needed"], "yes": 1.0})
+    labels = pd.DataFrame({"group": ["expert", "expert", "layperson"], "item": ["i2", "i0", "i4"], "reason": ["from a rater", "not needed", "not an expert's"]})
     made = detection.notes(items, labels)
     own, other, topic = made[", expert's note"], made[", other item's note"], made[", topic only"]
-    assert own == {"i0": "one two", "i1": "one two three four", "i2": "from a rater", "i3": "one two three"}
-    assert other["i0"] == "from a rater" and other["i3"] in ("one two three four", "from a rater") and all(other[i] != own[i] for i in own)
-    assert topic["i1"] == "This is about topic 1."
-    bare = detection.notes(items.assign(reason=""), labels[:0])[", expert's note"]["i0"]
-    assert bare == "What a reliable source says: " + " ".join(["word"] * 30)
+    assert own == {"i0": "one two", "i1": "one two three four", "i2": "from a rater", "i3": "one two three"}       # nobody said why of i4
+    assert other == {"i0": "from a rater", "i1": "from a rater", "i2": "one two three", "i3": "from a rater"}
+    assert topic["i1"] == "This is about topic 1." and list(topic) == list(own)
+    bare = detection.notes(items.assign(reason=""), labels[:0])[", expert's note"]
+    assert len(bare) == 5 and bare["i0"] == "What a reliable source says: " + " ".join(["word"] * 30)
+
+
+def test_notes_on_one_class_only_have_no_place_in_the_plane(run):
+    items = items_of("fact", "fact", "none")
+    run.models = ["m"]
+    judged = pd.concat([judged_of(items, [1, 0, 0]), judged_of(items[:2], [1, 1], evaluator="m, expert's note")])
+    rates = {t: printed.implied(run, t) for t in ("Table 10",)}
+    plane = tables.rate_rows(run, judged, items, rates)
+    own = plane[plane["panel"] == tables.OWN]
+    assert own["row"].unique().tolist() == ["this run, all subsets: m"] and own.set_index("column")["value"].to_dict() == {"sensitivity, %": 50, "specificity, %": 100}
+    assert len(tables.rate_planes(plane).axes) == 4
+    made = tables.changes(run, scores.averaged(judged, items)).set_index("row")
+    assert made.loc["m, the expert's note: yes, hallucinated answers", "value"].iloc[0] == 0.5 and not made.index.str.contains("the expert's note: yes, the other").any()
 
 
 # ---- spans
@@ -199,6 +212,17 @@ def test_marking_the_whole_answer_finds_everything_and_is_far_off(run):
     items = items_of("fact")
     made = scores.span_scores(scores.span_rows(scores.whole(items), items, {"i0": ["Cold air"]}), run).set_index("column")["value"]
     assert made["token recall"] == 1 and made["token precision"] == 2 / 10 and made["mean edit distance"] == len(items["answer"][0]) - len("Cold air")
+
+
+def test_experts_are_not_held_against_their_own_marks(run):
+    items = items_of("fact").assign(spans=None)
+    judged = pd.concat([judged_of(items, [1], spans=["Cold air"], evaluator=e) for e in ("m", "people: expert", "people: layperson")])
+    made = tables.span_table(run, judged, items, {"i0": ["Cold air"]})
+    assert {r.split(": ", 1)[1] for r in made.loc[made["source"] == "run", "row"]} == {"m", "people: layperson", "the whole answer marked"}
+    written = tables.span_table(run, judged, items_of("fact"), {"i0": ["Cold air"]})
+    assert "HealthQA: people: expert" in set(written["row"])
+    nothing = tables.span_table(run, judged, items, {})
+    assert set(nothing["source"]) == {"published"} and len(nothing) == 12
 
 
 # ---- scores

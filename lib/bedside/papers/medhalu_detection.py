@@ -132,16 +132,13 @@ NOTES = {"": "no note", ", expert's note": "the expert's note", ", other item's 
 def notes(items, labels):
     """Notes for the prompt of section 5, {condition of NOTES: {item: text}}: the expert's reason and the two controls.
 
-    Where an item has no reason, an expert's from the labels counts; else the beginning of the expert's own answer
-    stands in for it, and an item without either is left out. The other item's note is the one of another topic that is
-    nearest in length.
+    Where an item has no reason of its own, an expert's from the labels counts. Items without any have no note; only if
+    no item has one, the beginning of each expert answer stands in. The other item's note is the one of another topic
+    that is nearest in length.
     """
     given = labels[(labels["group"] == "expert") & (labels["reason"] != "")].groupby("item")["reason"].first()
-    own = {}
-    for r in items.itertuples():
-        beginning = " ".join(r.expert_answer.split()[:30])
-        if text := r.reason or given.get(r.item) or beginning and f"What a reliable source says: {beginning}":
-            own[r.item] = text
+    own = {r.item: text for r in items.itertuples() if (text := r.reason or given.get(r.item, ""))} or {
+        r.item: "What a reliable source says: " + " ".join(r.expert_answer.split()[:30]) for r in items.itertuples() if r.expert_answer}
     topic = items.set_index("item")["topic"].to_dict()
     length = {i: len(t.split()) for i, t in own.items()}
     order = list(own)

@@ -176,6 +176,7 @@ def rate_rows(run, judged, items, rates):
     rows += [{**r, "row": f"{OWN}: {r['evaluator']}", "column": r["rate"], "source": "run", "panel": OWN, "label": r["evaluator"],
               "shape": "people" if r["evaluator"].startswith("people: ") else "models"} for r in found.to_dict("records")]
     made = pd.DataFrame(rows).reindex(columns=[*COLUMNS, "panel", "label", "shape"])
+    made = made[made.groupby("row")["value"].transform("count") == len(RATES)].reset_index(drop=True)     # who judged one class only has no place
     before = made["row"].str.replace("Table 10", "Table 6").where(made["shape"] == "Table 10", "")
     for model in run.models:
         before = before.where(~made["label"].str.startswith(f"{model}, "), f"{OWN}: {model}")
@@ -187,9 +188,9 @@ def rate_planes(frame):
     figure, axes = plots.figure((9.6, 9.4), 2, 2)
     for ax, panel in zip(axes.flat, [*DATASETS, OWN]):
         part = frame[frame["panel"] == panel]
-        wide = part.pivot(index="row", columns="column", values="value").reindex(part["row"].unique())
+        wide = part.pivot(index="row", columns="column", values="value").reindex(index=part["row"].unique(), columns=RATES)
         labels, places = part.drop_duplicates("row").set_index("row")["label"], {}
-        for row, (x, y) in wide[RATES].iterrows():      # marks that touch share a label; one just above another's is a line higher
+        for row, (x, y) in wide.iterrows():      # marks that touch share a label; one just above another's is a line higher
             at = next((k for k, (a, b, _) in places.items() if abs(a - x) < 4 and abs(b - y) < 4), row)
             beside = at == row and any(abs(a - x) < 16 and -0.5 < y - b < 3 for a, b, _ in places.values())
             places.setdefault(at, (x, y, []))[2].append(labels[row] + "\n" * beside)
@@ -228,13 +229,17 @@ def type_table(run, judged, items):
 
 
 def span_table(run, judged, items, right):
-    """Table 7: edit distances as printed and of this run and people, and token scores; right: {item: labelled spans}."""
+    """Table 7: edit distances as printed and of this run and people, and token scores; right: {item: labelled spans}.
+
+    Where experts' own marks are what counts as right, experts are left out.
+    """
     import pandas as pd
 
     names = {"Mean": "mean edit distance", "Med": "median edit distance"}
     rows = printed(run, "Table 7")
     shown = rows.assign(row=rows["dataset"] + ": " + rows["row"], column=rows["metric"].map(names), source="published")
-    known = items[items["item"].isin(right)]
+    known, own = items[items["item"].isin(right)], items.loc[items["spans"].map(lambda s: isinstance(s, list)), "item"]
+    judged = judged[(judged["evaluator"] != "people: expert") | judged["item"].isin(own)]
     return pd.concat([shown, span_scores(span_rows(pd.concat([judged, whole(known)]), items, right), run)], ignore_index=True).reindex(columns=COLUMNS)
 
 
