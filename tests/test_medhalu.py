@@ -139,8 +139,10 @@ def test_controls_are_another_items_note_of_its_length_and_the_topic():
     own, other, topic = made[", expert's note"], made[", other item's note"], made[", topic only"]
     assert own == {"i0": "one two", "i1": "one two three four", "i2": "from a rater", "i3": "one two three"}       # nobody said why of i4
     assert other == {"i0": "from a rater", "i1": "from a rater", "i2": "one two three", "i3": "from a rater"}
-    assert topic["i1"] == "This is about topic 1." and list(topic) == list(own)
+    assert topic["i1"] == "This is about topic 1." and list(topic) == list(items["item"])
     bare = detection.notes(items.assign(reason=""), labels[:0])[", expert's note"]
+    nothing = detection.notes(items.assign(reason="", expert_answer=""), labels[:0])
+    assert [len(n) for n in nothing.values()] == [0, 0, 5] and not detection.notes(items[:1], labels)[", other item's note"]
     assert len(bare) == 5 and bare["i0"] == "What a reliable source says: " + " ".join(["word"] * 30)
 
 
@@ -270,6 +272,12 @@ def test_words_alone_are_a_detector_too(run):
     items["item"] = [f"i{k}" for k in range(16)]
     assert (scores.by_words(items, run)["yes"] == items["hallucinated"]).all()
     assert scores.by_words(items[:9], run).empty
+
+
+def test_a_single_repeat_has_no_spread(run):
+    items = items_of("fact", "none")
+    made = tables.repeat_table(judged_of(items, [1, 0]), items).set_index("column")["value"]
+    assert made["macro F1, least of single repeats"] == made["macro F1, most of single repeats"] == 1 and made["items answered alike in all repeats, %"] == 100
 
 
 def test_what_a_note_changes(run):

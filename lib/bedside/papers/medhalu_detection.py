@@ -132,18 +132,16 @@ NOTES = {"": "no note", ", expert's note": "the expert's note", ", other item's 
 def notes(items, labels):
     """Notes for the prompt of section 5, {condition of NOTES: {item: text}}: the expert's reason and the two controls.
 
-    Where an item has no reason of its own, an expert's from the labels counts. Items without any have no note; only if
-    no item has one, the beginning of each expert answer stands in. The other item's note is the one of another topic
+    Where an item has no reason of its own, an expert's from the labels counts. Items without any have no such note; only
+    if no item has one, the beginning of each expert answer stands in. The other item's note is the one of another topic
     that is nearest in length.
     """
     given = labels[(labels["group"] == "expert") & (labels["reason"] != "")].groupby("item")["reason"].first()
     own = {r.item: text for r in items.itertuples() if (text := r.reason or given.get(r.item, ""))} or {
         r.item: "What a reliable source says: " + " ".join(r.expert_answer.split()[:30]) for r in items.itertuples() if r.expert_answer}
-    topic = items.set_index("item")["topic"].to_dict()
-    length = {i: len(t.split()) for i, t in own.items()}
-    order = list(own)
-
-    def other(i):
-        return own[min((j for j in order if j != i and normal(topic[j]) != normal(topic[i])), key=lambda j: abs(length[j] - length[i]))]
-    return {", expert's note": own, ", other item's note": {i: other(i) for i in order},
-            ", topic only": {i: f"This is about {topic[i]}." for i in order}}
+    topic, others = items.set_index("item")["topic"].to_dict(), {}
+    for i, text in own.items():
+        strange = [t for j, t in own.items() if normal(topic[j]) != normal(topic[i])]
+        if strange:
+            others[i] = min(strange, key=lambda t: abs(len(t.split()) - len(text.split())))
+    return {", expert's note": own, ", other item's note": others, ", topic only": {i: f"This is about {t}." for i, t in topic.items()}}

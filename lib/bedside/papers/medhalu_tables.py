@@ -206,8 +206,6 @@ def repeat_table(judged, items):
     rows, truth = [], items.set_index("item")["hallucinated"]
     for name, part in judged.groupby("evaluator", sort=False):
         wide = part.pivot(index="item", columns="repeat", values="yes")
-        if len(wide.columns) < 2:
-            continue
         read = wide.dropna()
         each = {k: averaged(mine, items).dropna(subset=["yes"]) for k, mine in part.groupby("repeat")}
         f1 = [stats.macro([(h * y).sum(), ((1 - h) * y).sum(), (h * (1 - y)).sum(), ((1 - h) * (1 - y)).sum()])[3]
