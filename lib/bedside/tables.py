@@ -18,6 +18,13 @@ def table_rows(rows):
     return pd.DataFrame(rows, columns=["row", "column", "source", "value", "n"])
 
 
+def interval_rows(rows):
+    """Table rows from tuples (row, column, source, value, low, high, n), as `percent` ends them."""
+    import pandas as pd
+
+    return pd.DataFrame(rows, columns=["row", "column", "source", "value", "low", "high", "n"])
+
+
 def estimates(frame, columns, by, run, *, worst=0.0, best=1.0):
     """Means of `columns` by the keys `by`, with bootstrap intervals over items: rows with value, low, high, n, unscored.
 

@@ -2,7 +2,7 @@
 
 from .. import stats
 from ..checks import merged, normal, same, shared, spellings
-from ..tables import card_rows, percent
+from ..tables import card_rows, interval_rows, percent
 from .cancer_myth import CATEGORIES
 
 
@@ -11,8 +11,6 @@ def yield_table(questions, rounds, run):
 
     The paper's share rests on three questions for each of 994 myths; its run of GPT-4o was a partial one.
     """
-    import pandas as pd
-
     kinds = {"hard (joins the valid set)": questions["value"] == -1, "partly corrected (apart)": questions["value"] == 0,
              "easy (joins the invalid set)": questions["value"] == 1,
              "answered, no grade (apart)": (questions["status"] == "new") & (questions["verdict"] != "graded")}
@@ -27,16 +25,13 @@ def yield_table(questions, rounds, run):
     for r in rounds[rounds["stopped"] == ""].reset_index().itertuples():
         rows += [(f"{r.generator} after {r.myth}", kind, "run", size, None, None, None)
                  for kind, size in (("valid set", r.valid), ("invalid set", r.invalid))]
-    return pd.DataFrame(rows, columns=["row", "column", "source", "value", "low", "high", "n"])
+    return interval_rows(rows)
 
 
 def balance_table(stages):
     """Questions in each category at several stages ({name: (frame with category, source)}): table rows in percent."""
-    import pandas as pd
-
-    return pd.DataFrame([(c, stage, source, *percent((frame["category"] == c).sum(), len(frame)))
-                         for stage, (frame, source) in stages.items() for c in CATEGORIES.values()],
-                        columns=["row", "column", "source", "value", "low", "high", "n"])
+    return interval_rows([(c, stage, source, *percent((frame["category"] == c).sum(), len(frame)))
+                          for stage, (frame, source) in stages.items() for c in CATEGORIES.values()])
 
 
 def pipeline_table(run, questions, myths=None, candidates=None, released=None, nfp=None):
@@ -72,12 +67,9 @@ def kept(candidates, released):
 
 def review_table(candidates, released):
     """Share of the candidates that the physicians kept, by generator and category: table rows in percent."""
-    import pandas as pd
-
     hit = kept(candidates, released)
     parts = [("all", candidates), *candidates.groupby("generator", sort=False), *candidates.groupby("category", sort=False)]
-    return pd.DataFrame([(name, "kept by the physicians, %", "raw", *percent(hit[part.index].sum(), len(part)))
-                         for name, part in parts], columns=["row", "column", "source", "value", "low", "high", "n"])
+    return interval_rows([(name, "kept by the physicians, %", "raw", *percent(hit[part.index].sum(), len(part))) for name, part in parts])
 
 
 def categoriser_table(sets, run):

@@ -1,6 +1,7 @@
 """Cancer-Myth: what the printed numbers of both versions allow, by themselves and beside each other."""
 
 from .. import stats
+from ..tables import interval_rows
 
 
 def printed_scores(run, version):
@@ -31,15 +32,13 @@ def possible_kappas(n, exact, zeros, zeros_right):
 
 def grim_table(run, n=585):
     """The counts out of n that print as each PCR; value is the smallest, low and high the range, empty if none."""
-    import pandas as pd
-
     rows = []
     for version in (1, 2):
         for model, rate in printed_rates(run, version).items():
             found = stats.grim_counts(rate, n, 0 if rate == round(rate) and rate != 40 else 1)
             rows.append((model, f"count, version {version}", "recomputed", *((found[0], found[0], found[-1]) if found else
                                                                              (None, None, None)), n))
-    return pd.DataFrame(rows, columns=["row", "column", "source", "value", "low", "high", "n"])
+    return interval_rows(rows)
 
 
 def possible_p(run, a, b, n=585):

@@ -1,7 +1,7 @@
 """Cancer-Myth, section 2 and appendix A: the physicians' survey of answers to real patients' questions."""
 
 from .. import stats
-from ..tables import table_rows
+from ..tables import interval_rows, table_rows
 
 RATED = {"GPT-4-Turbo": "GPT-4-Turbo", "Gemini-1.5 Pro": "Gemini-1.5-Pro", "LLaMa-3.1-Instruct 405B": "LLaMa-3.1-405B",
          "Edited human answer": "Social workers"}       # the survey's names of the four sources of answers
@@ -102,8 +102,6 @@ def answer_lengths(run):
 
 def paragraph_table(ratings, lengths, run):
     """Paragraphs by source: shown, rated by all three physicians, their mean score, words of the answers: table rows."""
-    import pandas as pd
-
     wide, shown = paragraphs(ratings), ratings[ratings["part"] > 0].drop_duplicates(["question", "source", "part"])
     rows = []
     for name in RATED.values():
@@ -117,13 +115,11 @@ def paragraph_table(ratings, lengths, run):
     rows += [("all", "paragraphs shown", "raw", len(shown), None, None, None),
              ("all", "paragraphs all three rated", "raw", len(wide), None, None, None),
              ("all", "paragraphs all three rated", "published", 648, None, None, None)]
-    return pd.DataFrame(rows, columns=["row", "column", "source", "value", "low", "high", "n"])
+    return interval_rows(rows)
 
 
 def misd_table(wide, run):
     """Share of each source's paragraphs by MISD, in percent, and of 2 or less beside the printed bound: table rows."""
-    import pandas as pd
-
     spread = misd(wide)
     rows = []
     for name in RATED.values():
@@ -134,13 +130,11 @@ def misd_table(wide, run):
     low = run.published("v1 text A.4").set_index("row")["value"]["MISD of 2 or less"]
     rows += [("all", "2 or less", "raw", 100 * (spread <= 2).mean(), None, None, len(spread)),
              ("all", "2 or less", "published", None, low, 100, None)]
-    return pd.DataFrame(rows, columns=["row", "column", "source", "value", "low", "high", "n"])
+    return interval_rows(rows)
 
 
 def alpha_table(ratings, run):
     """Krippendorff's alpha (ordinal) of whole answers and of paragraphs, all and by source: table rows."""
-    import pandas as pd
-
     wide = paragraphs(ratings)
     whole = ratings[ratings["part"] == 0].pivot(index=["question", "source"], columns="rater", values="rating")
     rows = []
@@ -148,7 +142,7 @@ def alpha_table(ratings, run):
         for name in ("all", *RATED.values()):
             mine = frame if name == "all" else frame.xs(name, level="source")
             rows.append((name, what, "raw", *stats.krippendorff_alpha(mine.to_numpy().T, run.rng("alpha", what, name))))
-    return pd.DataFrame(rows, columns=["row", "column", "source", "value", "low", "high", "n"])
+    return interval_rows(rows)
 
 
 # Outcomes of the survey's claims: (what was computed, whether the claim holds).

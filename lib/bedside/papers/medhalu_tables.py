@@ -1,11 +1,11 @@
 """MedHalu: what its tables and figures show, as table rows: printed numbers beside computed ones."""
 
 from .. import plots, stats
-from ..tables import COLUMNS, differences, estimates, percent, table_rows, tested_rows, with_bounds
+from ..tables import COLUMNS, differences, estimates, interval_rows, percent, table_rows, tested_rows, with_bounds
 from .medhalu import DATASETS, TYPES, words
 from .medhalu_detection import NOTES
 from .medhalu_printed import SHORT, answered, printed, sizes
-from .medhalu_scores import METRICS, averaged, blind, locate, per_type, scores, span_rows, span_scores, whole
+from .medhalu_scores import METRICS, averaged, blind, counts, locate, per_type, scores, span_rows, span_scores, whole
 
 
 def statistics_table(run, typed):
@@ -75,9 +75,7 @@ def built_table(built):
                  (name, "words, mean", "run", words(got["answer"]).mean(), None, None, len(got))]
     plain = built[built["type"] == "none"]
     rows.append((TYPES["none"], "words, mean", "run", words(plain["answer"]).mean(), None, None, len(plain)))
-    import pandas as pd
-
-    return pd.DataFrame(rows, columns=["row", "column", "source", "value", "low", "high", "n"])
+    return interval_rows(rows)
 
 
 def sampling_table(run, drawn, source):
@@ -103,14 +101,12 @@ def reply_table(judged, items):
         yes, some = read["yes"] == 1, read["spans"].map(len) > 0
         places = [locate(s, answers[r.item]) for r in read.itertuples() for s in r.spans]
         kinds = [p[2] if p else "not in the answer" for p in places]
-        counts = {"can't be read, %": (len(part) - len(read), len(part)), "cut off at the limit, %": (part.get("truncated", yes * 0).sum(), len(part)),
+        shares = {"can't be read, %": (len(part) - len(read), len(part)), "cut off at the limit, %": (part.get("truncated", yes * 0).sum(), len(part)),
                   "yes, %": (yes.sum(), len(read)), "yes without a span, %": ((yes & ~some).sum(), yes.sum()),
                   "no with spans, %": ((~yes & some).sum(), (~yes).sum()),
                   **{f"spans: {k}, %": (kinds.count(k), len(kinds)) for k in ("exact", "aligned", "not in the answer")}}
-        rows += [(name, column, source, *percent(k, n)) for column, (k, n) in counts.items() if n]
-    import pandas as pd
-
-    return pd.DataFrame(rows, columns=["row", "column", "source", "value", "low", "high", "n"])
+        rows += [(name, column, source, *percent(k, n)) for column, (k, n) in shares.items() if n]
+    return interval_rows(rows)
 
 
 def score_rows(shares, by, run, name="{dataset}: {evaluator}"):
@@ -203,19 +199,15 @@ def rate_planes(frame):
 
 def repeat_table(judged, items):
     """How far a model's repeats differ: least and most macro-F1 of single repeats, and items that all repeats answer alike; table rows."""
-    rows, truth = [], items.set_index("item")["hallucinated"]
+    rows = []
     for name, part in judged.groupby("evaluator", sort=False):
         wide = part.pivot(index="item", columns="repeat", values="yes")
         read = wide.dropna()
-        each = {k: averaged(mine, items).dropna(subset=["yes"]) for k, mine in part.groupby("repeat")}
-        f1 = [stats.macro([(h * y).sum(), ((1 - h) * y).sum(), (h * (1 - y)).sum(), ((1 - h) * (1 - y)).sum()])[3]
-              for m in each.values() for h, y in [(truth[m["item"]].to_numpy(float), m["yes"].to_numpy())]]
+        f1 = [stats.macro(counts(averaged(mine, items).dropna(subset=["yes"])).sum(0))[3] for _, mine in part.groupby("repeat")]
         rows += [(name, "macro F1, least of single repeats", "run", min(f1), None, None, len(wide)),
                  (name, "macro F1, most of single repeats", "run", max(f1), None, None, len(wide)),
                  (name, "items answered alike in all repeats, %", "run", *percent((read.nunique(axis=1) == 1).sum(), len(read)))]
-    import pandas as pd
-
-    return pd.DataFrame(rows, columns=["row", "column", "source", "value", "low", "high", "n"])
+    return interval_rows(rows)
 
 
 def type_table(run, judged, items):
