@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from conftest import completion
 
-from bedside import BedsideError, published, sources, stats, store
+from bedside import BedsideError, published, sources, stats
 from bedside.papers import medhalu as mh
 from bedside.papers import medhalu_detection as detection
 from bedside.papers import medhalu_printed as printed
@@ -450,16 +450,11 @@ def test_what_the_papers_tables_allow(run):
     assert agree.sum() == 7 and not agree["GPT-3.5", "LiveQA"]
 
 
-def test_the_index_of_types_and_notes_is_the_papers():
-    assert list(mh.TYPES) == ["none", "input", "context", "fact"] and set(printed.SHORT) == set(mh.DATASETS)
-
-
-def test_notebooks_run_on_few_items_and_other_repeats(tmp_path, monkeypatch):
-    """LIMIT= and a single repeat replay what is recorded."""
+def test_few_items_and_a_single_repeat_replay(tmp_path, monkeypatch):
     monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
     run = Run("medhalu", "02_detection", profile="sample", limit=5)
     items = asyncio.run(mh.benchmark(run, "built", 16, "smollm2-135m", 512))
     judged = asyncio.run(detection.detect(run, items, 256, 1))
-    assert len(items) == 5 and len(judged) == 5 and store.digest(judged["item"].tolist()) == store.digest(items["item"].tolist())
+    assert len(items) == 5 and judged["item"].tolist() == items["item"].tolist()
     six = tables.detection_table(run, judged, items)
     assert not six.duplicated(["row", "column", "source"]).any()
