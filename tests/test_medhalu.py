@@ -413,6 +413,15 @@ def test_healthqa_and_liveqa_are_read_as_published(tmp_path, monkeypatch):
         sources._parse("liveqa", path)
 
 
+def test_the_base_sets_are_pairs_with_an_answer(run, monkeypatch):
+    live = pd.DataFrame({"qid": ["TQ1", "TQ2"], "message": ["a", "b"], "answers": [["first", "second"], [" "]], "focus": [["x", "y"], []]})
+    drugs = pd.DataFrame({"Question": ["c", "d", "e"], "Answer": ["yes", float("nan"), ""], "Focus (Drug)": ["z", float("nan"), "w"]})
+    monkeypatch.setattr(run, "profile", "public")
+    monkeypatch.setattr(run, "load", {"liveqa": live, "medicationqa": drugs, "healthqa": None}.get)
+    monkeypatch.setattr(sources, "here", lambda name: False)
+    assert mh.base(run).values.tolist() == [["liveqa-TQ1", "LiveQA", "a", "first", "x, y"], ["medicationqa-1", "MedicationQA", "c", "yes", "z"]]
+
+
 def test_an_optional_file_of_the_user_is_absent_without_fuss(tmp_path, monkeypatch):
     monkeypatch.setitem(sources.registry()["medhalu_annotations"], "file", str(tmp_path / "none.csv"))
     assert sources.fetch("medhalu_annotations") == "absent"

@@ -40,7 +40,7 @@ def base(run):
     parts.append(pd.DataFrame({"item": [f"medicationqa-{i}" for i in range(1, len(drugs) + 1)], "dataset": "MedicationQA",
                                "question": drugs["Question"], "expert_answer": drugs["Answer"], "topic": drugs["Focus (Drug)"]}))
     every = pd.concat(parts, ignore_index=True)
-    return every[every["expert_answer"].str.strip() != ""].reset_index(drop=True)
+    return every[every["expert_answer"].fillna("").str.strip() != ""].reset_index(drop=True)
 
 
 def typed(frame, rng):
