@@ -70,12 +70,12 @@ def test_a_written_answer_is_taken_out_of_its_reply(text, expected):
     assert mh.told(text) == expected
 
 
-def items_of(*types, dataset="HealthQA", **more):
-    frame = pd.DataFrame({"item": [f"i{k}" for k in range(len(types))], "dataset": dataset, "type": types, "question": "Why?",
+def items_of(*types):
+    frame = pd.DataFrame({"item": [f"i{k}" for k in range(len(types))], "dataset": "HealthQA", "type": types, "question": "Why?",
                           "expert_answer": "Because of this reason.", "answer": "Cold air causes it. Milk does not help at all.",
                           "topic": [f"topic {k}" for k in range(len(types))], "spans": [["Cold air"] if t != "none" else [] for t in types],
                           "reason": [f"reason {'word ' * k}".strip() for k in range(len(types))]})
-    return frame.assign(hallucinated=frame["type"] != "none", **more)
+    return frame.assign(hallucinated=frame["type"] != "none")
 
 
 def test_detections_are_sampled_with_the_repeat_in_the_key_and_joined_by_item(run, endpoint):
@@ -188,8 +188,8 @@ def test_the_smallest_edit_distance_over_several_spans():
     assert all(d != d for d in scores.distances(["a", "b"], []))
 
 
-def judged_of(items, said, evaluator="m", repeat=0, spans=(), source="run"):
-    return pd.DataFrame({"item": items["item"], "evaluator": evaluator, "repeat": repeat, "source": source,
+def judged_of(items, said, evaluator="m", repeat=0, spans=()):
+    return pd.DataFrame({"item": items["item"], "evaluator": evaluator, "repeat": repeat, "source": "run",
                          "status": ["graded" if y == y else "unparsed" for y in said], "yes": np.array(said, float), "spans": [list(spans)] * len(items)})
 
 

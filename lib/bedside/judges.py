@@ -81,9 +81,7 @@ def read(reply, parser):
 def schema(values, key="score"):
     """The response format that asks for {key: one of values} and nothing else."""
     kind = "integer" if all(isinstance(v, int) for v in values) else "string"
-    return {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": {
-        "type": "object", "properties": {key: {"type": kind, "enum": list(values)}}, "required": [key],
-        "additionalProperties": False}}}
+    return models.response_format("verdict", **{key: {"type": kind, "enum": list(values)}})
 
 
 def names():

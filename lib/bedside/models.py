@@ -41,6 +41,16 @@ def model(name):
     return registry()[choose(name, registry(), "model")]
 
 
+def json_object(**members):
+    """The JSON schema of an object with these members ({name: schema}), all of them and nothing else."""
+    return {"type": "object", "properties": members, "required": list(members), "additionalProperties": False}
+
+
+def response_format(name, **members):
+    """The response format that asks for a JSON object with these members ({name: schema})."""
+    return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": json_object(**members)}}
+
+
 @dataclass(frozen=True)
 class Request:
     """One call: for which item, to which model of the registry, with which messages and settings."""

@@ -6,7 +6,7 @@ Frames are long, with `item` and `model` columns, joined by id.
 import json
 
 from .. import checks, judges, stats
-from ..models import Request
+from ..models import Request, json_object, response_format
 
 GRADES = [-1, 0, 1]     # section 3.2: unaware, aware but incomplete, corrected
 CATEGORIES = {"only/standard treatment": "Only/Standard Treatment", "no treatment": "No Treatment",
@@ -165,11 +165,8 @@ def starting_examples(run):
 
 def questions_schema(count):
     """The response format that asks for `count` questions with what sets their presuppositions right."""
-    one = {"type": "object", "properties": {"question": {"type": "string"}, "correction": {"type": "string"}},
-           "required": ["question", "correction"], "additionalProperties": False}
-    return {"type": "json_schema", "json_schema": {"name": "questions", "strict": True, "schema": {
-        "type": "object", "properties": {"questions": {"type": "array", "items": one, "minItems": count, "maxItems": count}},
-        "required": ["questions"], "additionalProperties": False}}}
+    one = json_object(question={"type": "string"}, correction={"type": "string"})
+    return response_format("questions", questions={"type": "array", "items": one, "minItems": count, "maxItems": count})
 
 
 def generated(reply, count, known):

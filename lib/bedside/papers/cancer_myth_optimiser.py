@@ -4,7 +4,7 @@ import asyncio
 import json
 from typing import NamedTuple
 
-from ..models import Request
+from ..models import Request, response_format
 from .cancer_myth_methods import instructed
 from .cancer_myth_mitigation import grade_myth, grade_plain
 from ..tables import table_rows
@@ -117,9 +117,7 @@ class _Adapter:
         return {"instruction": text or candidate["instruction"]}
 
 
-INSTRUCTION = {"type": "json_schema", "json_schema": {"name": "instruction", "strict": True, "schema": {
-    "type": "object", "properties": {"instruction": {"type": "string"}}, "required": ["instruction"],
-    "additionalProperties": False}}}
+INSTRUCTION = response_format("instruction", instruction={"type": "string"})
 
 
 def comment(graded):

@@ -8,6 +8,7 @@ import re
 
 from .. import BedsideError, judges, paths, sources
 from ..checks import normal
+from ..models import response_format
 
 TYPES = {"none": "None-conflict", "input": "Input-conflict", "context": "Context-conflict", "fact": "Fact-conflict"}    # section 2.1
 DATASETS = ["HealthQA", "LiveQA", "MedicationQA"]
@@ -65,8 +66,7 @@ def chosen(run, size):
     return run.limited(typed(every.reset_index(drop=True), run.rng("types")))
 
 
-ANSWER = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": {
-    "type": "object", "properties": {"answer": {"type": "string"}}, "required": ["answer"], "additionalProperties": False}}}
+ANSWER = response_format("answer", answer={"type": "string"})
 
 
 def told(text):

@@ -9,13 +9,12 @@ import re
 
 from .. import BedsideError, judges, paths, sources
 from ..checks import normal
+from ..models import response_format
 from .medhalu import TEMPERATURE, TYPES
 
 JUDGED = ["item", "evaluator", "repeat", "source", "status", "yes", "spans"]
-DETECTION = {"type": "json_schema", "json_schema": {"name": "detection", "strict": True, "schema": {
-    "type": "object", "properties": {"verdict": {"type": "string", "enum": ["Yes", "No"]},
-                                     "spans": {"type": "array", "items": {"type": "string"}, "maxItems": 3}},
-    "required": ["verdict", "spans"], "additionalProperties": False}}}
+DETECTION = response_format("detection", verdict={"type": "string", "enum": ["Yes", "No"]},
+                            spans={"type": "array", "items": {"type": "string"}, "maxItems": 3})
 BULLET = re.compile(r"^\s*(?:[-*•–]|\d+[.)])\s+")
 STRING = r'"((?:[^"\\]|\\.)*)"'
 FIRST = re.compile(r"\W*(?:(?:judge?ment|verdict|answer)\W+)?(yes|no)\b(?=\W*$|[*_]*[.,:;!–—(-]|\s+(?:halluc|non-?fact|conflict))", re.I)
@@ -82,9 +81,9 @@ def annotations(run, items):
         frame = run.load(name)
         frame = frame.assign(spans=frame["spans"].map(lambda s: [line.strip() for line in s.splitlines() if line.strip()]),
                              hallucinated=frame["hallucinated"].str.strip().str.lower())
-        for line, r in enumerate(frame.itertuples(), 2):
+        for number, r in enumerate(frame.itertuples(), 1):
             if why := _fault(r, answers.get(r.item), run, sample):
-                raise BedsideError(f"{paths.rel(sources.where(name)[1])}, label {line - 1} (item {r.item!r}, rater {r.rater!r}): {why}")
+                raise BedsideError(f"{paths.rel(sources.where(name)[1])}, label {number} (item {r.item!r}, rater {r.rater!r}): {why}")
         if (twice := frame[frame.duplicated(["item", "rater"])]).size:
             raise BedsideError(f"{paths.rel(sources.where(name)[1])}: rater {twice['rater'].iloc[0]!r} labels item "
                                f"{twice['item'].iloc[0]!r} twice; keep one")

@@ -1,5 +1,6 @@
 """MedHalu: what the printed numbers allow: confusion matrices behind Tables 6, 8 and 10, and statements held against tables."""
 
+import functools
 import itertools
 
 from .. import stats
@@ -7,6 +8,7 @@ from .medhalu import DATASETS, TYPES
 from .medhalu_scores import METRICS
 
 ROUNDED = 0.005     # two decimals are printed
+FITS = ROUNDED + 1e-9       # a score that is off by no more prints the same
 SAMPLED = 500       # pairs that people judged (section 2.3), drawn in proportion to the base sets
 SHORT = dict(zip(DATASETS, ["HQA", "LQA", "MQA"]))      # as Table 4 has them
 LLMS, PEOPLE = ["LLaMA-2", "GPT-3.5", "GPT-4"], ["Experts", "Laypeople"]
@@ -29,10 +31,24 @@ def printed(run, table):
     return rows.assign(dataset=rows["column"].str.split().str[0], metric=rows["column"].str.split().str[1])[["row", "dataset", "metric", "value"]]
 
 
+def by_row(run, table):
+    """A printed table's scores, {(row, dataset): {metric: value}}, in printed order."""
+    return {key: dict(zip(part["metric"], part["value"])) for key, part in printed(run, table).groupby(["row", "dataset"], sort=False)}
+
+
 def wide(run, table, metric):
     """One metric of a printed table: evaluators by datasets, in printed order."""
     rows = printed(run, table)
     return rows[rows["metric"] == metric].pivot(index="row", columns="dataset", values="value").loc[rows["row"].unique(), DATASETS]
+
+
+@functools.cache
+def _every(positive, negative):
+    """All true positives, true negatives and the scores of their matrices: (positive + 1, negative + 1), the same, and with 4 scores."""
+    import numpy as np
+
+    tp, tn = np.meshgrid(np.arange(positive + 1), np.arange(negative + 1), indexing="ij")
+    return tp, tn, stats.macro(np.stack([tp, negative - tn, positive - tp, tn], axis=-1))
 
 
 def confusions(positive, negative, scores):
@@ -42,10 +58,9 @@ def confusions(positive, negative, scores):
     """
     import numpy as np
 
-    tp, tn = np.meshgrid(np.arange(positive + 1), np.arange(negative + 1), indexing="ij")
-    made = stats.macro(np.stack([tp, negative - tn, positive - tp, tn], axis=-1))[..., [list(METRICS).index(m) for m in scores]]
-    off = np.abs(made - list(scores.values())).max(-1)
-    fits = off <= ROUNDED + 1e-9
+    tp, tn, made = _every(positive, negative)
+    off = np.abs(made[..., [list(METRICS).index(m) for m in scores]] - list(scores.values())).max(-1)
+    fits = off <= FITS
     return np.column_stack([tp[fits], tn[fits]]), float(off.min())
 
 
@@ -58,10 +73,9 @@ def implied(run, table):
     import numpy as np
     import pandas as pd
 
-    rows = []
-    for (name, dataset), part in printed(run, table).groupby(["row", "dataset"], sort=False):
-        positive, negative = classes(run)[dataset]
-        scores = dict(zip(part["metric"], part["value"]))
+    rows, there = [], classes(run)
+    for (name, dataset), scores in by_row(run, table).items():
+        positive, negative = there[dataset]
         found, off = confusions(positive, negative, scores)
         row = {"row": name, "dataset": dataset, "fits": len(found), "off": off, "n": positive + negative,
                "anyhow": min(off, *(confusions(k, 200 - k, scores)[1] for k in range(4, 200, 4)))}
@@ -78,10 +92,9 @@ def pooled(run, table, name):
     """Least and most macro-F1 of an evaluator over all three subsets together that its rows allow, or None if one of them fits nothing."""
     import numpy as np
 
-    parts = []
+    parts, rows = [], by_row(run, table)
     for dataset, (positive, negative) in classes(run).items():
-        rows = printed(run, table).query("row == @name and dataset == @dataset")
-        found, _ = confusions(positive, negative, dict(zip(rows["metric"], rows["value"])))
+        found, _ = confusions(positive, negative, rows[name, dataset])
         if not len(found):
             return None
         tp, tn = found.T
@@ -106,15 +119,14 @@ def types_agree(run):
     """
     import pandas as pd
 
-    rows, first = [], {k: dict(zip(p["metric"], p["value"])) for k, p in printed(run, "Table 6").groupby(["row", "dataset"])}
-    eight = {k: dict(zip(p["metric"], p["value"])) for k, p in printed(run, "Table 8").groupby(["row", "dataset"])}
+    rows, six, eight = [], by_row(run, "Table 6"), by_row(run, "Table 8")
     for model, (dataset, n) in itertools.product(LLMS, sizes(run).items()):
         ranges = []     # for each type: {true negatives: (least, most) true positives}
         for t, name in list(TYPES.items())[1:]:
             found, _ = confusions(n[t], n["none"], eight[f"{model}, {name}", dataset])
             ranges.append({tn: (found[found[:, 1] == tn, 0].min(), found[found[:, 1] == tn, 0].max()) for tn in set(found[:, 1])})
         shared = set.intersection(*map(set, ranges))
-        whole, _ = confusions(sum(n.values()) - n["none"], n["none"], first[model, dataset])
+        whole, _ = confusions(sum(n.values()) - n["none"], n["none"], six[model, dataset])
         if len(whole):
             shared = {tn for tn in shared if any(sum(r[tn][0] for r in ranges) <= tp <= sum(r[tn][1] for r in ranges)
                                                  for tp in whole[whole[:, 1] == tn, 0])}
@@ -143,11 +155,11 @@ def f1_test(run, rates, a, b, draws=10_000):
     """Macro-F1 of a minus b in each subset where both rows fit: {dataset: Interval}, drawn from binomials around the rates `implied`."""
     import numpy as np
 
-    rates, found, rng = rates.set_index(["row", "dataset"]), {}, run.rng("f1", a, b)
+    rates, judged, found, rng = rates.set_index(["row", "dataset"]), answered(run), {}, run.rng("f1", a, b)
     for dataset, (positive, negative) in classes(run).items():
         if (rates.loc[[(a, dataset), (b, dataset)], "fits"] > 0).all():
             def f1(name, row):
-                n = answered(run)[name, dataset] / (positive + negative)
+                n = judged[name, dataset] / (positive + negative)
                 p, q = round(positive * n), round(negative * n)
                 tp, tn = rng.binomial(p, row["sensitivity"], draws), rng.binomial(q, row["specificity"], draws)
                 return stats.macro(np.stack([tp, q - tn, p - tp, tn], axis=-1))[:, 3]

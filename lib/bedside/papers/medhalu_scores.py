@@ -207,7 +207,7 @@ def agreement(labels, items, run):
     """
     import itertools
 
-    wide, truth, rows = {}, items.set_index("item")["hallucinated"].astype(float), []
+    truth, rows = items.set_index("item")["hallucinated"].astype(float), []
     for group, part in labels.groupby("group", sort=False):
         wide = part.pivot(index="item", columns="repeat", values="yes")
         with_labels = [stats.kappa(mine, truth[mine.index], [0.0, 1.0]).value for r in wide for mine in [wide[r].dropna()]]

@@ -115,6 +115,13 @@ def score_rows(shares, by, run, name="{dataset}: {evaluator}"):
     return with_bounds(found.assign(row=[name.format(**r) for r in found.to_dict("records")], column=found["metric"]))[COLUMNS]
 
 
+def subset_rows(shares, run):
+    """`score_rows` of each subset and of all together."""
+    import pandas as pd
+
+    return pd.concat([score_rows(part, ["dataset", "evaluator", "source"], run) for part in (shares, shares.assign(dataset="all"))])
+
+
 def published_rows(run, table):
     """Table 6, 8 or 10 as printed: table rows `dataset: evaluator`; n as far as the text says it."""
     rows = printed(run, table)
@@ -127,11 +134,9 @@ def detection_table(run, judged, items):
     """Table 6: printed evaluators, this run's models and people's labels, and detectors that don't read, by subset."""
     import pandas as pd
 
-    shares = averaged(judged, items)
     guesses = [blind(int(part["hallucinated"].sum()), len(part), d, "run") for d, part in items.groupby("dataset")]
     guesses += [blind(sum(n.values()) - n["none"], sum(n.values()), d, "recomputed") for d, n in sizes(run).items()]
-    return pd.concat([published_rows(run, "Table 6"), score_rows(shares, ["dataset", "evaluator", "source"], run),
-                      score_rows(shares.assign(dataset="all"), ["dataset", "evaluator", "source"], run), *guesses], ignore_index=True)
+    return pd.concat([published_rows(run, "Table 6"), subset_rows(averaged(judged, items), run), *guesses], ignore_index=True)
 
 
 def f1_panels(shown):
@@ -241,8 +246,7 @@ def expert_table(run, judged, items):
     gains = after.merge(before, on=["row", "column"], suffixes=("", "_before"), validate="one_to_one")
     gains = gains.assign(value=gains["value"] - gains["value_before"], column="Δ " + gains["column"], source="recomputed")
     shares = averaged(judged, items)
-    found = [score_rows(frame, ["dataset", "evaluator", "source"], run) for frame in (shares, shares.assign(dataset="all"))]
-    return pd.concat([after, gains, *found, changes(run, shares)], ignore_index=True).reindex(columns=COLUMNS)
+    return pd.concat([after, gains, subset_rows(shares, run), changes(run, shares)], ignore_index=True).reindex(columns=COLUMNS)
 
 
 def changes(run, shares):

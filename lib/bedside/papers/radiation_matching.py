@@ -10,7 +10,7 @@ import re
 from .. import judges
 from ..checks import normal
 from ..judges import LEXICAL
-from ..models import Request
+from ..models import Request, json_object, response_format
 from .radiation import vocabulary
 
 EXACT = "exact"
@@ -107,13 +107,10 @@ def _request(run, judge, item, predicted, terms):
 
     def numbered(entries):
         return "\n".join(f"{i}. {e}" for i, e in enumerate(entries, 1))
-    pair = {"type": "object", "properties": {"predicted": numbers(len(predicted)), "reference": numbers(len(terms))},
-            "required": ["predicted", "reference"], "additionalProperties": False}
+    pair = json_object(predicted=numbers(len(predicted)), reference=numbers(len(terms)))
     return Request(item, judge, run.prompt("match", predicted=numbered(predicted), reference=numbered(terms)),
                    {"max_tokens": 24 + 24 * len(predicted), "temperature": 0},
-                   {"type": "json_schema", "json_schema": {"name": "matches", "strict": True, "schema": {
-                       "type": "object", "properties": {"matches": {"type": "array", "items": pair, "maxItems": len(predicted)}},
-                       "required": ["matches"], "additionalProperties": False}}})
+                   response_format("matches", matches={"type": "array", "items": pair, "maxItems": len(predicted)}))
 
 
 def _verdict(reply, predicted, terms):
