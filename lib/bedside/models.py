@@ -153,25 +153,85 @@ async def ask(requests, recordings, *, mode="replay", budget_usd=None, plan=None
     replies = {} if mode == "fresh" else {r.key: _reply(r, record, True) for r in requests if (record := recordings.get(r.key))}
     missing = list({r.key: r for r in requests if r.key not in replies}.values())
     if missing and mode == "replay":
-        r = missing[0]
-        raise MissingRecording(f"{len(missing)} of {len(requests)} requests have no recording in "
-                               f"{paths.rel(recordings.folder)}; the first: item {r.item!r}, model {r.model!r}, "
-                               f"{recordings.nearest(r.item, r.fields)}. Record with MODE=record, see the cost first "
-                               "with `make plan`")
+        raise _unrecorded(missing[0], recordings, f"{len(missing)} of {len(requests)} requests have")
     if missing and mode == "plan":
         plan.extend(missing)
-        replies |= {r.key: Reply(r.item, r.model, r.key, text=_stand_in(r), finish="stop") for r in missing}
+        replies |= {r.key: _stand_in(r) for r in missing}
     elif missing:
-        with _Meter(requests, missing, budget_usd, label, progress) as meter:
-            replies |= await _call(missing, recordings, mode, meter)
+        calls = {r.key for r in requests}
+        async with _Calls(recordings, mode, _Meter(budget_usd, label, progress, len(calls), len(calls) - len(missing))) as call:
+            names = {r.model: [q for q in missing if q.model == r.model] for r in missing}
+            for n in names:         # fail before the first call is paid for
+                call.check(n)
+
+            async def kept(request, reply):
+                replies[request.key] = await reply
+
+            async def work(queue):      # the next call is under way while a reply goes to disk
+                for request in queue:
+                    tasks.create_task(kept(request, await call.sent(request)))
+
+            with unwrapped():
+                async with asyncio.TaskGroup() as tasks:
+                    for n, mine in names.items():
+                        queue = iter(mine)
+                        for _ in range(model(n).get("max_concurrency", 8)):
+                            tasks.create_task(work(queue))
     return [reply if (reply := replies[r.key]).item == r.item else replace(reply, item=r.item) for r in requests]
 
 
+@contextlib.asynccontextmanager
+async def asking(recordings, *, mode="replay", budget_usd=None, plan=None, label="", progress=True):
+    """A function for requests that follow from replies: `reply = await one(request)`, from any number of tasks at once.
+
+    Arguments and errors as of `ask`. A request that several tasks have is sent once. It is called for as soon as the
+    model's max_concurrency allows, in the order of asking.
+    """
+    choose(mode, MODES, "MODE")
+    recordings.refresh()
+    under_way, called = {}, set()
+    async with _Calls(recordings, mode, _Meter(budget_usd, label, progress and mode in ("record", "fresh"))) as call:
+        async def one(request):
+            if (mode != "fresh" or request.key in called) and (record := recordings.get(request.key)):
+                return _reply(request, record, True)
+            if mode == "replay":
+                raise _unrecorded(request, recordings, "a request has")
+            if mode == "plan":
+                plan.append(request)
+                return _stand_in(request)
+            if request.key not in under_way:
+                under_way[request.key] = asyncio.ensure_future(call(request))
+                under_way[request.key].add_done_callback(lambda done: under_way.pop(request.key) and done.cancelled() or done.exception())
+            reply = await asyncio.shield(under_way[request.key])
+            called.add(request.key)
+            return reply if reply.item == request.item else replace(reply, item=request.item)
+        try:
+            yield one
+        finally:        # whoever asked may be gone
+            left = list(under_way.values())
+            for task in left:
+                task.cancel()
+            await asyncio.gather(*left, return_exceptions=True)
+
+
+@contextlib.contextmanager
+def unwrapped():
+    """Raise the first error of a task group as it was."""
+    try:
+        yield
+    except BaseExceptionGroup as group:
+        raise group.exceptions[0] from None
+
+
+def _unrecorded(request, recordings, what):
+    return MissingRecording(f"{what} no recording in {paths.rel(recordings.folder)}; the first: item {request.item!r}, model "
+                            f"{request.model!r}, {recordings.nearest(request.item, request.fields)}. Record with MODE=record, "
+                            "see the cost first with `make plan`")
+
+
 def _stand_in(request):
-    """Text in a reply's place when only planning: of full length, a list, and of the shape that the response format asks for."""
+    """A reply when only planning: text of full length, a list, and of the shape that the response format asks for."""
     tokens, mark = request.estimate()[1], request.key[:12]      # the key, and a path within, make each text another one
-    if not request.response_format:
-        return "".join(f"- {mark[:6]} {i}\n" for i in range(tokens // 5))
 
     def filled(schema, path):
         if "enum" in schema:
@@ -181,28 +241,28 @@ def _stand_in(request):
         if schema["type"] == "array":
             return [filled(schema["items"], f"{path} {i}") for i in range(schema.get("minItems", 1))]
         return f"{path} {('word ' * tokens)[:200]}" if schema["type"] == "string" else 0
-    return json.dumps(filled(request.response_format["json_schema"]["schema"], mark))
+    text = (json.dumps(filled(request.response_format["json_schema"]["schema"], mark)) if request.response_format
+            else "".join(f"- {mark[:6]} {i}\n" for i in range(tokens // 5)))
+    return Reply(request.item, request.model, request.key, text=text, finish="stop")
 
 
 class _Meter:
     """Counts calls and cost on a tqdm bar and keeps what is spent or under way below a budget in USD."""
 
-    def __init__(self, requests, missing, budget_usd, label, shown):
+    def __init__(self, budget_usd, label, shown, total=None, recorded=0):
         from tqdm import tqdm
 
         self.budget, self.taken, self.spent, self.failed, self.unpriced = budget_usd, 0.0, 0.0, 0, 0
-        unknown = sorted({r.model for r in missing if cost(r.model, 0, 0) is None})
-        if unknown and budget_usd is not None:
-            raise StopRun(f"BUDGET_USD is set but the price of {', '.join(unknown)} isn't known: give it "
-                          "usd_per_million_in, usd_per_million_out and price_date in data/models.toml")
-        self.recorded = len({r.key for r in requests}) - len(missing)
-        self.bar = tqdm(total=self.recorded + len(missing), initial=self.recorded, desc=label or "calls",
-                        disable=not shown, file=sys.stderr, mininterval=1.0)
+        self.recorded = recorded
+        self.bar = tqdm(total=total, initial=recorded, desc=label or "calls", disable=not shown, file=sys.stderr, mininterval=1.0)
 
-    def __enter__(self):
-        return self
+    def check(self, name):
+        """Raise StopRun if a model's calls can't be held against the budget."""
+        if self.budget is not None and cost(name, 0, 0) is None:
+            raise StopRun(f"BUDGET_USD is set but the price of {name} isn't known: give it usd_per_million_in, "
+                          "usd_per_million_out and price_date in data/models.toml")
 
-    def __exit__(self, *_):
+    def close(self):
         self._show()
         self.bar.close()
 
@@ -258,54 +318,69 @@ async def _client(stack, name):
         http_client=openai.DefaultAioHttpClient(), default_query=m.get("query"), default_headers=m.get("headers")))
 
 
-async def _call(missing, recordings, mode, meter):
-    """Send requests without a recording, each model through its own client; replies by key."""
-    names, replies = list(dict.fromkeys(r.model for r in missing)), {}
-    for n in names:         # fail before the first call is paid for
-        api_key(n)
-        recordings.check_writable(n)
-    recordings.refresh()
-    async with contextlib.AsyncExitStack() as stack:
-        clients = {n: await _client(stack, n) for n in names}
+class _Calls:
+    """`await call(request)`: its reply, once it is on disk. Each model has a client of its own, opened when first needed."""
+
+    def __init__(self, recordings, mode, meter):
+        self.recordings, self.mode, self.meter, self.open, self.stopped = recordings, mode, meter, {}, None
+
+    async def __aenter__(self):
+        self.stack = contextlib.AsyncExitStack()
+        return self
+
+    async def __aexit__(self, *_):
         try:
-            async with asyncio.TaskGroup() as tasks:
-                for n in names:
-                    queue = iter([r for r in missing if r.model == n])
-                    for _ in range(model(n).get("max_concurrency", 8)):
-                        tasks.create_task(_work(tasks, queue, clients[n], recordings, mode, meter, replies))
-        except BaseExceptionGroup as group:
-            raise group.exceptions[0] from None
+            await self.recordings.drain()
         finally:
-            await recordings.drain()
-    return replies
+            self.meter.close()
+            await self.stack.aclose()
 
+    def check(self, name):
+        """Raise StopRun or StoreError now for what would stop a call to this model."""
+        self.meter.check(name)
+        api_key(name)
+        self.recordings.check_writable(name)
+        self.recordings.refresh()
 
-async def _work(tasks, queue, client, recordings, mode, meter, replies):
-    """Take requests from a shared queue until it is empty; replies go to disk while the next call is under way."""
-    for request in queue:
-        if mode == "record" and (record := recordings.get(request.key)):    # by another process meanwhile
-            replies[request.key] = _reply(request, record, True)
-            meter.recorded += 1
-            meter.done()
-            continue
-        reserved = meter.take(request)
-        try:
-            record = _record(request, await _send(client, request))
-        except ValueError as e:
-            meter.came(request, None, reserved)
-            replies[request.key] = Reply(request.item, request.model, request.key, error=str(e))
-            meter.done()
-        else:
-            path = recordings.put(request.model, record)      # from here on it can't be lost, whatever is cancelled
-            meter.came(request, record, reserved)
-            tasks.create_task(_keep(path, request, record, recordings, meter, replies))
+    async def _opened(self, name):
+        self.check(name)
+        return await _client(self.stack, name), asyncio.Semaphore(model(name).get("max_concurrency", 8))
 
+    async def __call__(self, request):
+        return await (await self.sent(request))
 
-async def _keep(path, request, record, recordings, meter, replies):
-    """A reply counts only once it is on disk."""
-    await recordings.flush(path)
-    replies[request.key] = _reply(request, record, False)
-    meter.done()
+    async def sent(self, request):
+        """Return once the model has answered, with what is to be awaited for the reply: it goes to disk meanwhile."""
+        if request.model not in self.open:
+            self.open[request.model] = asyncio.ensure_future(self._opened(request.model))
+        client, slots = await asyncio.shield(self.open[request.model])
+        async with slots:
+            if self.mode == "record" and (record := self.recordings.get(request.key)):      # by another process meanwhile
+                self.meter.recorded += 1
+                return self._kept(request, record, None)
+            if self.stopped:        # while this one waited
+                raise self.stopped
+            try:
+                reserved = self.meter.take(request)
+                record = _record(request, await _send(client, request))
+            except StopRun as e:
+                self.stopped = e
+                raise
+            except ValueError as e:
+                self.meter.came(request, None, reserved)
+                return self._kept(request, {"error": str(e)}, None)
+            path = self.recordings.put(request.model, record)      # from here on it can't be lost, whatever is cancelled
+            self.meter.came(request, record, reserved)
+            return self._kept(request, record, path)
+
+    async def _kept(self, request, record, path):
+        """The reply, once what is new is on disk: only then it counts."""
+        if path:
+            await self.recordings.flush(path)
+        self.meter.done()
+        if "error" in record:
+            return Reply(request.item, request.model, request.key, error=record["error"])
+        return _reply(request, record, recorded=path is None)
 
 
 async def _send(client, request):

@@ -8,6 +8,7 @@
     run.close()
 """
 
+import contextlib
 import functools
 import importlib.metadata
 import json
@@ -120,15 +121,26 @@ class Run:
 
     async def ask(self, requests, label=""):
         """`models.ask` with this run's mode, recordings and what is left of its budget."""
-        left = None if self.budget_usd is None else self.budget_usd - self._spent
-        replies = await models.ask(requests, self.recordings, mode=self.mode, budget_usd=left,
-                                   plan=self._planned, label=f"{self.notebook} {label}".strip())
-        for reply in replies:
-            mine = self._replies.setdefault(reply.model, {})
-            if left is not None and not reply.recorded and reply.key not in mine:
-                self._spent += models.cost(reply.model, reply.prompt_tokens, reply.completion_tokens) or 0.0
-            mine[reply.key] = reply
-        return replies
+        return [self._noted(reply) for reply in await models.ask(requests, self.recordings, **self._calling(label))]
+
+    @contextlib.asynccontextmanager
+    async def asking(self, label=""):
+        """`models.asking` with this run's mode, recordings and what is left of its budget: `reply = await one(request)`."""
+        async with models.asking(self.recordings, **self._calling(label)) as one:
+            async def noted(request):
+                return self._noted(await one(request))
+            yield noted
+
+    def _calling(self, label):
+        return {"mode": self.mode, "budget_usd": None if self.budget_usd is None else self.budget_usd - self._spent,
+                "plan": self._planned, "label": f"{self.notebook} {label}".strip()}
+
+    def _noted(self, reply):
+        mine = self._replies.setdefault(reply.model, {})
+        if self.budget_usd is not None and not reply.recorded and reply.key not in mine:
+            self._spent += models.cost(reply.model, reply.prompt_tokens, reply.completion_tokens) or 0.0
+        mine[reply.key] = reply
+        return reply
 
     def requests(self, prompts, max_tokens, models=None, temperature=0, repeats=1, response_format=None):
         """Requests to the run's or other models for {item: messages}, each `repeats` times.
