@@ -102,7 +102,7 @@ endef
 $(foreach n,$(NOTEBOOKS),$(eval $(call notebook,$(n))))
 
 # Judges are measured before they are used.
-MEASURED := $(filter %_judge_agreement.done,$(DONE))
+MEASURED := $(filter %_judge_agreement.done %_validation.done,$(DONE))
 $(foreach m,$(MEASURED),$(eval $(filter-out $(m),$(filter $(dir $(m))%,$(DONE))): $(m)))
 
 $(STAMPS)/index.done: $(DONE)
@@ -127,7 +127,7 @@ $(PAPERS): %: $(SETTINGS)
 	@touch $@
 
 .cache/ready-conda%: environment.yml pyproject.toml
-	@$(PY) -c 'import papermill, openai, aiohttp, openpyxl, pandas, matplotlib, sklearn, rapidfuzz, gepa, xllamacpp, pytest' || \
+	@$(PY) -c 'import papermill, openai, aiohttp, openpyxl, pandas, matplotlib, sklearn, rapidfuzz, statsmodels, gepa, xllamacpp, pytest' || \
 		{ echo "the active conda environment lacks packages: conda env update -f environment.yml (or deactivate it)"; exit 1; }
 	@$(PY) -m pip install --quiet --no-deps --no-build-isolation -e .
 	@mkdir -p .cache && touch '$@'

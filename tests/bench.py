@@ -1,6 +1,7 @@
 """What this machine takes for calls, replay, statistics and `make all`: `make bench`. Figures, no verdicts."""
 
 import asyncio
+import contextlib
 import os
 import platform
 import resource
@@ -14,14 +15,15 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 SERVER = """
-import asyncio, json, sys
+import asyncio, itertools, json, sys
 from aiohttp import web
+count, delay = itertools.count(), float(sys.argv[1])
 DATA = json.dumps({"model": "m", "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant",
-    "content": "a reply of some forty words " * 7}}], "usage": {"prompt_tokens": 90, "completion_tokens": 50}}).encode()
+    "content": "COUNT " + " ".join(f"word{i} of the reply" for i in range(10))}}], "usage": {"prompt_tokens": 90, "completion_tokens": 50}})
 async def answer(request):
     await request.read()
-    await asyncio.sleep(0.05)
-    return web.Response(body=DATA, content_type="application/json")
+    await asyncio.sleep(delay)
+    return web.Response(body=DATA.replace("COUNT", f"reply {next(count)}").encode(), content_type="application/json")
 async def main():
     app = web.Application()
     app.router.add_post("/v1/chat/completions", answer)
@@ -60,10 +62,8 @@ def requests(count):
 def calls():
     from bedside import models, store
 
-    process = subprocess.Popen([sys.executable, "-c", SERVER], stdout=subprocess.PIPE, text=True)
-    try:
-        models.registry()["bench"] = {"provider": "bench", "model": "m", "max_concurrency": 100,
-                                      "base_url": f"http://127.0.0.1:{process.stdout.readline().strip()}/v1"}
+    with served(0.05) as url:
+        models.registry()["bench"] = {"provider": "bench", "model": "m", "max_concurrency": 100, "base_url": url}
         asked = requests(2000)
 
         def once():
@@ -71,6 +71,52 @@ def calls():
                 asyncio.run(models.ask(asked, store.Recordings(folder), mode="record", progress=False))
         once()      # the first one imports the client
         show("2,000 calls of 50 ms, 100 at a time, every reply on disk", timed(once))
+
+
+CONSULTATIONS = """
+import asyncio, resource, sys, time
+from bedside import models, store
+from bedside.papers import meddialbench as md, meddialbench_consultations as mc
+from bedside.report import Run
+number, url, folder, mode = int(sys.argv[1]), *sys.argv[2:]
+doctors = [f"bench{i}" for i in range(5)]
+for name in doctors:
+    models.registry()[name] = {"provider": "bench", "model": name, "max_concurrency": 100, "base_url": url}
+async def main():
+    run = Run("meddialbench", "bench", profile="sample", mode=mode)
+    run.recordings = store.Recordings(folder)
+    design = md.design(run)
+    six, texts = await md.cases(run, design, 0)
+    cases = [six.iloc[[i % 6]].assign(item=f"bench-{i}", complaint=six["complaint"].iloc[i % 6] + f" ({i})") for i in range(85)]
+    made = [c for case in cases for c in mc.planned(case, design.configurations(), doctors, "bench0", 12)][:number]
+    start = time.perf_counter()
+    async with run.asking() as one:
+        await mc.hold(made, *mc.by_models(run, one, design, texts, 300, 0.7))
+    assert all(c.end == "limit" and len(c.turns) == 12 and c.status == "graded" for c in made)
+    print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, sum(len(c.keys) for c in made))
+asyncio.run(main())
+"""
+
+
+def consultations():
+    """Whole consultations against an endpoint that answers at once, and their replay; time and memory of the client."""
+    unit = 1024 if platform.system() == "Linux" else 1024**2
+    with served(0) as url:
+        for number in (1000, 7225):
+            with tempfile.TemporaryDirectory(dir=".") as folder, tempfile.TemporaryDirectory() as figures:
+                for mode, what in (("record", "held"), ("replay", "replayed")):
+                    out = subprocess.run([sys.executable, "-c", CONSULTATIONS, str(number), url, folder, mode], capture_output=True, text=True,
+                                         check=True, env={**os.environ, "BEDSIDE_FIGURES": figures}).stdout.split()
+                    show(f"{number:,} consultations of 12 turns {what}", [float(out[0])],
+                         f"; {int(out[1]) / unit:.0f} MiB, {int(out[2]) / float(out[0]):,.0f} replies a second")
+
+
+@contextlib.contextmanager
+def served(delay):
+    """URL of an endpoint in a process of its own that answers after `delay` seconds."""
+    process = subprocess.Popen([sys.executable, "-c", SERVER, str(delay)], stdout=subprocess.PIPE, text=True)
+    try:
+        yield f"http://127.0.0.1:{process.stdout.readline().strip()}/v1"
     finally:
         process.terminate()
 
@@ -155,6 +201,6 @@ if __name__ == "__main__":
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     print(f"{platform.platform()}, {platform.machine()}, {os.cpu_count()} cores, {memory:.0f} GiB, Python {platform.python_version()}")
     print("median, range of the repetitions")
-    for part in (calls, replay, bootstrap, builds):
+    for part in (calls, consultations, replay, bootstrap, builds):
         part()
     print(f"this process used at most {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB")

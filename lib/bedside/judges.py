@@ -4,6 +4,7 @@ A verdict is `graded` with a value, or `unparsed`, `refused` or `error` with the
 `agreement` measures a judge on labelled answers; its result is the judge's trust card.
 """
 
+import json
 import re
 from dataclasses import dataclass
 
@@ -60,6 +61,28 @@ def parse_option(text, options, key="answer"):
         stated = re.sub(r"^\W*(\w+)[).:\]]+\s+", r"\1 ", re.sub(r"[*_`\"]", "", line).strip())
         found = spelled.get(plain(stated))
     return found
+
+
+STRING = r'"((?:[^"\\]|\\.)*)'        # without its last quotation mark, which a cut reply lacks
+
+
+def _unescaped(text):
+    try:
+        return json.loads(f'"{text}"', strict=False)
+    except ValueError:      # a bad escape
+        return text
+
+
+def member(text, key):
+    """The string member `key` of the JSON object that a reply holds, cut short or not, stripped; None if there is none."""
+    found = re.search(rf'(?<!\\)"{re.escape(key)}"\s*:\s*{STRING}', text)
+    return _unescaped(found[1]).strip() if found else None
+
+
+def strings(text, key):
+    """The strings of the list member `key` of such an object, those that are whole if it is cut short; None if there is no list."""
+    listed = re.search(rf'(?<!\\)"{re.escape(key)}"\s*:\s*\[((?:\s*{STRING}"\s*,?)*)', text)
+    return [_unescaped(s).strip() for s in re.findall(STRING + '"', listed[1])] if listed else None
 
 
 def verdict(reply, values, key="score"):

@@ -182,6 +182,28 @@ def heat(ax, frame, *, title="", outlined=()):
     return ax
 
 
+def points(ax, frame, x, y, *, title="", xlabel="", ylabel=""):
+    """Marks in the plane of two changes, the columns `x` and `y`, with lines at 0: one for each row, its `label` beside it; published ones hollow."""
+    ax.axhline(0, color="0.6", linewidth=0.8)
+    ax.axvline(0, color="0.6", linewidth=0.8)
+    for source, part in frame.groupby("source", sort=False):
+        marker, face = MARKS[source]
+        ax.plot(part[x], part[y], marker, markerfacecolor=face, markeredgecolor="black", label=label(source))
+    places = [(at, "\n".join(part["label"])) for at, part in frame.groupby([x, y])]
+    width = frame[x].max() - frame[x].min() or 1
+    for k, (at, text) in enumerate(places):     # under the mark where the next one is near, else over it; towards the middle
+        under = k + 1 < len(places) and places[k + 1][0][0] - at[0] < 0.1 * width
+        right = at[0] > frame[x].max() - 0.3 * width
+        ax.annotate(text, at, xytext=(-6 if right else 6, -4 if under else 4), textcoords="offset points", fontsize=6.5,
+                    ha="right" if right else "left", va="top" if under else "bottom")
+    ax.xaxis.get_major_locator().set_params(nbins=6)
+    ax.margins(0.15)
+    ax.set_title(title, loc="left")
+    ax.set_xlabel(xlabel)
+    ax.set_ylabel(ylabel)
+    return ax
+
+
 def curves(ax, frame, x, *, title="", xlabel="", ylabel="", ticks=None):
     """Means along `x`, one line for each series with its interval as a band; published ones are hollow marks without lines.
 

@@ -105,8 +105,12 @@ class Run:
 
     def published(self, table):
         """The printed rows of one of this paper's tables."""
-        self._data[f"published/{self.paper}"] = sources.sha256(paths.PUBLISHED / f"{self.paper}.csv")
+        self.reads(f"published/{self.paper}", paths.PUBLISHED / f"{self.paper}.csv")
         return published.table(self.paper, table)
+
+    def reads(self, name, path):
+        """Note a file besides the sources; its hash goes into the manifest."""
+        self._data[name] = sources.sha256(path)
 
     def prompt(self, name, **fields):
         """Messages of the template `<paper>/<name>`."""
@@ -167,6 +171,16 @@ class Run:
         judge = judge or self.judge
         full = "" if judge == judges.LEXICAL else self._template(template)
         return await judges.grade(frame, judge, values, self.ask, template=full, labelled=labelled, folder=self.prompts, **more)
+
+    async def grade_labelled(self, example, values, template, judge, baseline=judges.Lexical, **more):
+        """Verdicts of a judge on labelled examples (by answer_id, else item), in their order; the one without a model out of fold."""
+        import pandas as pd
+
+        frame = example.assign(item=example.get("answer_id", example["item"]), reply_status="")
+        if judge == judges.LEXICAL:
+            made = baseline(example, values).out_of_fold()
+            return pd.DataFrame({"item": frame["item"], "status": "graded", "value": made, "raw": ""})
+        return await self.grade(frame, values, template, judge=judge, **more)
 
     def write_card(self, judge, card, labelled_by, task="", of="answers"):
         """Write a judge's trust card (for a `task` other than the paper's main one), which judged outputs show; `of` was labelled."""

@@ -103,6 +103,19 @@ def mcnemar_range(x, y, n):
     return min(p), max(p)
 
 
+def mcnemar_power(n, lost, won, alpha=0.05):
+    """Power of the exact McNemar test with n pairs, of which shares `lost` and `won` are discordant one way and the other."""
+    from scipy.special import bdtr, gammaln, xlogy
+
+    _require(n >= 1 and 0 <= lost and 0 <= won and lost + won <= 1 + 1e-12, f"need n >= 1 and shares, not {n}, {lost}, {won}")
+    b, both = np.triu_indices(n + 1)       # all b, c with b + c <= n
+    c, rest = both - b, n - both
+    chance = np.exp(gammaln(n + 1) - gammaln(b + 1) - gammaln(c + 1) - gammaln(rest + 1)
+                    + xlogy(b, lost) + xlogy(c, won) + xlogy(rest, max(0.0, 1 - lost - won)))
+    p = np.where(b + c > 0, 2 * bdtr(np.minimum(b, c), b + c, 0.5), 1)
+    return float(chance[p < alpha].sum())
+
+
 def paired_permutation(a, b, rng, *, units=None, resamples=10_000):
     """Two-sided sign-flip p of the mean difference of paired values (n,).
 
@@ -189,6 +202,17 @@ def two_proportions(x1, n1, x2, n2):
     pooled = (x1 + x2) / (n1 + n2)
     error = sqrt(pooled * (1 - pooled) * (1 / n1 + 1 / n2))
     return float(2 * ndtr(-abs(x1 / n1 - x2 / n2) / error)) if error else 1.0
+
+
+def fisher(x1, n1, x2, n2):
+    """Two-sided p of Fisher's exact test of two independent proportions."""
+    from scipy.special import comb
+
+    _require(0 <= x1 <= n1 > 0 and 0 <= x2 <= n2 > 0, f"not proportions: {x1} of {n1}, {x2} of {n2}")
+    total = x1 + x2
+    first = np.arange(max(0, total - n2), min(n1, total) + 1)
+    chance = comb(n1, first) * comb(n2, total - first) / comb(n1 + n2, total)
+    return float(min(1, chance[chance <= chance[first == x1] * (1 + 1e-9)].sum()))
 
 
 def even(counts):

@@ -62,17 +62,6 @@ async def verdicts(run, items, answered, example, judge=None):
     return pd.concat(parts, ignore_index=True)
 
 
-async def judge_labelled(run, judge, example, values=GRADES, template="judge", baseline=judges.Lexical, **more):
-    """Verdicts of a judge on labelled examples (by answer_id, else item), in their order; without a model out of fold."""
-    import pandas as pd
-
-    frame = example.assign(item=example.get("answer_id", example["item"]), reply_status="")
-    if judge == judges.LEXICAL:
-        made = baseline(example, values).out_of_fold()
-        return pd.DataFrame({"item": frame["item"], "status": "graded", "value": made, "raw": ""})
-    return await run.grade(frame, values, template, judge=judge, **more)
-
-
 def scores(graded, run, by=()):
     """PCS and PCR (section 4.2) by model and `by`: rows with value, low, high, n, unscored and their bounds.
 

@@ -3,7 +3,6 @@
 `item` is a question with the answer that is to be judged.
 """
 
-import json
 import re
 
 from .. import BedsideError, judges, paths, sources
@@ -71,12 +70,10 @@ ANSWER = response_format("answer", answer={"type": "string"})
 
 def told(text):
     """The answer in a generator's reply: member of a JSON object, also a cut one, or else the text itself; None if there is none."""
-    found = re.match(r'\s*(?:```\w*\s*)?\{\s*"answer"\s*:\s*"((?:[^"\\]|\\.)*)', text, re.S)
-    try:
-        answer = json.loads(f'"{found[1]}"', strict=False).strip() if found else text.strip()
-    except ValueError:      # a lone surrogate or a bad escape
-        return None
-    return None if len(answer.split()) < 3 or (not found and answer.startswith("{")) else answer
+    answer = judges.member(text, "answer")
+    if answer is None and not text.lstrip().startswith("{"):
+        answer = text.strip()
+    return answer if answer and len(answer.split()) >= 3 else None
 
 
 async def build(run, items, generator, max_tokens):

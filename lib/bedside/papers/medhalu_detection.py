@@ -4,7 +4,6 @@ Frames are long: `evaluator` is a model or a group of people, `repeat` a sample 
 the answer is said to hold a hallucination.
 """
 
-import json
 import re
 
 from .. import BedsideError, judges, paths, sources
@@ -16,7 +15,6 @@ JUDGED = ["item", "evaluator", "repeat", "source", "status", "yes", "spans"]
 DETECTION = response_format("detection", verdict={"type": "string", "enum": ["Yes", "No"]},
                             spans={"type": "array", "items": {"type": "string"}, "maxItems": 3})
 BULLET = re.compile(r"^\s*(?:[-*•–]|\d+[.)])\s+")
-STRING = r'"((?:[^"\\]|\\.)*)"'
 FIRST = re.compile(r"\W*(?:(?:judge?ment|verdict|answer)\W+)?(yes|no)\b(?=\W*$|[*_]*[.,:;!–—(-]|\s+(?:halluc|non-?fact|conflict))", re.I)
 
 
@@ -27,22 +25,13 @@ def parse_detection(text):
     short keeps its whole spans; the last stated verdict wins. Yes and No in prose never count.
     """
     stated = judges.parse(text, ["Yes", "No"], "verdict")
-    if listed := re.search(rf'"spans"\s*:\s*\[((?:\s*{STRING}\s*,?)*)', text):
-        spans = [_unescaped(s) for s in re.findall(STRING, listed[1])]
-    else:
+    if (spans := judges.strings(text, "spans")) is None:
         lines = [line for line in text.splitlines() if line.strip()]
         first = FIRST.match(lines[0]) if lines and stated is None else None
         stated = stated or (first and first[1])
         spans = [BULLET.sub("", line) for line in lines[1:] if BULLET.match(line)]
     spans = [s for raw in spans if (s := raw.strip().strip("\"'“”‘’*_ ")) and re.search(r"\w", s)]
     return (stated.lower() == "yes", tuple(dict.fromkeys(spans))) if stated else None
-
-
-def _unescaped(text):
-    try:
-        return json.loads(f'"{text}"', strict=False)
-    except ValueError:
-        return text
 
 
 async def detect(run, items, max_tokens, repeats, reasons=None, name=""):
