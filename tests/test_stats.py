@@ -635,3 +635,70 @@ def test_even_against_scipy():
     chisquare = pytest.importorskip("scipy.stats").chisquare
     for counts in ([538, 535, 497, 507], [1, 9], [5, 5, 5]):
         assert close(stats.even(counts), chisquare(counts).pvalue)
+
+
+# Fisher's exact test
+
+
+def test_fisher_by_hand():
+    # 3 of 3 against 0 of 3: the table and its mirror image, 2 of the 20 ways to choose 3 of 6.
+    assert close(stats.fisher(3, 3, 0, 3), 0.1)
+    # 9 of 9 against 6 of 9: 3 failures of 18 in one group, comb(9, 3) / comb(18, 3) = 84 / 816, and the same the other way round.
+    assert close(stats.fisher(9, 9, 6, 9), 168 / 816)
+    assert stats.fisher(2, 4, 3, 6) == stats.fisher(0, 4, 0, 6) == stats.fisher(4, 4, 6, 6) == 1
+
+
+def test_fisher_against_scipy(rng):
+    exact = pytest.importorskip("scipy.stats").fisher_exact
+    small = [(a, m, b, n) for m, n in product(range(1, 7), repeat=2) for a in range(m + 1) for b in range(n + 1)]
+    large = [(int(rng.integers(0, m + 1)), m, int(rng.integers(0, n + 1)), n) for m, n in rng.integers(20, 400, (40, 2)).tolist()]
+    for a, m, b, n in small + large:
+        assert close(stats.fisher(a, m, b, n), exact([[a, m - a], [b, n - b]]).pvalue, abs=1e-12)
+        assert close(stats.fisher(a, m, b, n), stats.fisher(b, n, a, m), abs=1e-12)
+
+
+@pytest.mark.parametrize("counts", [(4, 3, 1, 3), (-1, 3, 1, 3), (0, 0, 1, 3), (1, 3, 0, 0), (1, 3, 4, 3)])
+def test_fisher_refuses_what_is_no_proportion(counts):
+    with pytest.raises(ValueError, match="not proportions"):
+        stats.fisher(*counts)
+
+
+# fails: binomial coefficients overflow, and p becomes 0
+def test_fisher_of_many_cases():
+    assert close(stats.fisher(500, 1500, 500, 1500), 1)
+
+
+# power of McNemar's test
+
+
+def mcnemar_p(b, c):
+    return min(1, 2 * sum(comb(b + c, k) for k in range(min(b, c) + 1)) / 2 ** (b + c))
+
+
+@pytest.mark.parametrize("n, lost, won", [(1, 0.5, 0.2), (6, 0.7, 0.1), (12, 0.4, 0.05), (25, 0.3, 0.1), (25, 0.5, 0.5), (25, 0.2, 0), (10, 0.1, 0.6)])
+@pytest.mark.parametrize("alpha", [0.05, 0.2])
+def test_power_against_the_sum_over_all_tables(n, lost, won, alpha):
+    expected = sum(comb(n, b) * comb(n - b, c) * lost**b * won**c * (1 - lost - won) ** (n - b - c)
+                   for b in range(n + 1) for c in range(n + 1 - b) if mcnemar_p(b, c) < alpha)
+    assert close(stats.mcnemar_power(n, lost, won, alpha), expected, abs=1e-9)
+
+
+def test_power_by_hand():
+    # Six pairs all lost give p = 2 / 64, five p = 2 / 32.
+    assert close(stats.mcnemar_power(6, 1, 0), 1) and stats.mcnemar_power(5, 1, 0) == 0
+    assert close(stats.mcnemar_power(6, 0.5, 0), 0.5**6) and close(stats.mcnemar_power(6, 0.5, 0.5), 2 * 0.5**6)
+    assert stats.mcnemar_power(50, 0, 0) == 0
+    assert close(stats.mcnemar_power(85, 0.3, 0.1), stats.mcnemar_power(85, 0.1, 0.3)) and stats.mcnemar_power(85, 0.2, 0.2) < 0.05
+
+
+def test_power_against_a_simulation(rng):
+    draws = rng.multinomial(85, [31 / 85, 15 / 85, 39 / 85], 20_000)
+    found = {(b, c): stats.mcnemar_counts(b, c) < 0.05 for b, c in {tuple(row) for row in draws[:, :2].tolist()}}
+    hits = np.mean([found[tuple(row)] for row in draws[:, :2].tolist()])
+    assert close(stats.mcnemar_power(85, 31 / 85, 15 / 85), hits, abs=4 * sqrt(0.25 / 20_000))
+
+
+@pytest.mark.parametrize("arguments", [(0, 0.1, 0.1), (10, -0.1, 0.1), (10, 0.1, -0.1), (10, 0.6, 0.5)])
+def test_power_refuses_what_is_no_share(arguments):
+    with pytest.raises(ValueError, match="need n >= 1 and shares"):
+        stats.mcnemar_power(*arguments)

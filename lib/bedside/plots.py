@@ -189,13 +189,14 @@ def points(ax, frame, x, y, *, title="", xlabel="", ylabel=""):
     for source, part in frame.groupby("source", sort=False):
         marker, face = MARKS[source]
         ax.plot(part[x], part[y], marker, markerfacecolor=face, markeredgecolor="black", label=label(source))
-    places = [(at, "\n".join(part["label"])) for at, part in frame.groupby([x, y])]
+    places = [(at, part) for at, part in frame.groupby([x, y])]
     width = frame[x].max() - frame[x].min() or 1
-    for k, (at, text) in enumerate(places):     # under the mark where the next one is near, else over it; towards the middle
+    for k, (at, part) in enumerate(places):     # under the mark where the next one is near, else over it
+        first, *more = part["label"]
         under = k + 1 < len(places) and places[k + 1][0][0] - at[0] < 0.1 * width
-        right = at[0] > frame[x].max() - 0.3 * width
-        ax.annotate(text, at, xytext=(-6 if right else 6, -4 if under else 4), textcoords="offset points", fontsize=6.5,
-                    ha="right" if right else "left", va="top" if under else "bottom")
+        left = (part["source"] == "published").all() or at[0] < frame[x].min() + 0.3 * width
+        ax.annotate(f"{first} and {len(more)} more" if len(more) > 1 else "\n".join([first, *more]), at, fontsize=6.5,
+                    xytext=(6 if left else -6, -4 if under else 4), textcoords="offset points", ha="left" if left else "right", va="top" if under else "bottom")
     ax.xaxis.get_major_locator().set_params(nbins=6)
     ax.margins(0.15)
     ax.set_title(title, loc="left")

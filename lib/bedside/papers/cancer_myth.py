@@ -5,7 +5,7 @@ Frames are long, with `item` and `model` columns, joined by id.
 
 import json
 
-from .. import checks, judges, stats
+from .. import checks, stats
 from ..models import Request, json_object, response_format
 
 GRADES = [-1, 0, 1]     # section 3.2: unaware, aware but incomplete, corrected

@@ -24,11 +24,14 @@ ENDED = ("ended", "limit")      # the others are break-offs: no diagnosis is ask
 OPENING = "What brings you here today?"
 TOKENS, DIAGNOSIS = 64, response_format("diagnosis", diagnosis={"type": "string"})
 RUN_OF, TIMES = 5, 3     # so many words in a row so often in one statement, or as a whole statement, are endless repetition
-REFUSES = re.compile(r"\bas an? (ai|(large )?language model)\b|\bi(?:'m| am)? ?(?:can(?:no|'|’)t|won(?:'|’)t|will not|unable to|not able to|must decline to)"
-                     r" (?:\w+ )?(?:assist|help|comply|engage|role-?play|play|provide|fulfil+|continue|take part) (?:you )?(?:with |in )?"
-                     r"(?:this|that|the|a|any|medical|such)? ?(?:request|role|part|conversation|dialogue|scenario|advice|diagnosis|character)", re.I)
-ASKS_BACK = re.compile(r"\bhow (?:can|may) i (?:help|assist)|\bi(?:'|’| a)m here to (?:help|assist|listen|support)|\bi(?:'|’| a)m (?:a|your) doctor|"
-                       r"\byour (?:symptoms?|health|pain|condition|doctor|medical history)\b", re.I)
+REFUSES = re.compile(r"\bas an? (ai|(large )?language model)\b|\bi(?:'m|’m| am)? ?(?:can(?:no|'|’)t|won(?:'|’)t|will not|unable to|not able to|must decline to)"
+                     r" (?:\w+ )?(?:assist|help|comply|engage|role-?play|play|provide|fulfil+) (?:you )?(?:with |in )?"
+                     r"(?:this|that|the|a|any|medical|such)? ?(?:request|role|part|scenario|advice|diagnosis|character)", re.I)
+HELPS = re.compile(r"\bhow (?:can|may) i (?:help|assist)|\bi(?:'|’| a)m here to (?:help|assist|listen|support)|\bi(?:'|’| a)m (?:a|your) doctor|"
+                   r"\byour (?:symptoms?|health|pain|condition|medical history)\b", re.I)
+ASKS = re.compile(r"\b(?:have you (?:had|been|noticed|taken|ever)|do you (?:feel|smoke|drink|take|experience)|do you have (?:a|any|other) (?!idea|clue|question|time)|"
+                  r"are you (?:taking|experiencing|having|feeling)|how long have you|when did you|where does it hurt)\b[^?]*\?", re.I)
+SELF = re.compile(r"\b(?:i|my|me|mine|we|our)\b", re.I)
 
 
 @dataclass
@@ -82,7 +85,7 @@ async def hold(consultations, doctor, patient, diagnose, *, at_once=10_000):
             await _inquiry(c, doctor, patient)
             if c.end in ENDED:
                 reply = await diagnose(c)
-                v = judges.read(reply, lambda text: stated(text))
+                v = judges.read(reply, stated)
                 c.keys.append(reply.key)
                 c.diagnosis, c.status = v.value or "", v.status
             else:
@@ -100,7 +103,7 @@ async def _inquiry(c, doctor, patient):
     for _ in range(c.most):
         said = await doctor(c)
         text, mark, _ = said.text.partition(END)
-        if _broken(c, said, text if mark else said.text, "doctor", bool(mark)):
+        if _broken(c, said, text, "doctor", bool(mark)):
             return
         if mark:
             c.end = "ended"
@@ -144,16 +147,14 @@ def repeats(text, before):
 
 
 def out_of_role(text, speaker):
-    """Whether a speaker takes the other's part: writes the other's lines, or as a patient offers help or only asks after *you*.
+    """Whether a speaker takes the other's part: writes the other's lines, or as a patient ends the inquiry, offers help or takes a history.
 
-    A patient may ask back, as long as there is a word about himself.
+    A patient may ask back; one who asks what a doctor asks, without a word about himself, doesn't play the patient.
     """
     other = "patient" if speaker == "doctor" else "doctor"
     if re.search(rf"^\W*{other}\W*:", text, re.I | re.M):
         return True
-    words = set(re.findall(r"[a-z]+", text.lower()))
-    asks = "?" in text and words & {"you", "your"} and not words & {"i", "my", "me", "mine", "we", "our"}
-    return speaker == "patient" and bool(END in text or ASKS_BACK.search(text) or asks)
+    return speaker == "patient" and bool(END in text or HELPS.search(text) or ASKS.search(text) and not SELF.search(text))
 
 
 def stated(text):

@@ -148,7 +148,7 @@ class Labelled:
         both = pd.concat([pairs, dialogues.assign(label=dialogues["correct"], kind="dialogue")], ignore_index=True)
         self.dialogues = dialogues
         self.diagnosis = both.assign(references=both["truth"].map(lambda t: known.get(t, [t])), text=both["diagnosis"])
-        wrong = dialogues[dialogues["correct"] == "no"]
+        wrong = dialogues[dialogues["correct"] == "no"].reset_index(drop=True)
         self.misled = wrong.assign(label=wrong["misled"], text=wrong["said"], statements=wrong["key_items"].map(numbered), references=[
             false_statements(self.texts, r.item, r.levels) for r in wrong.itertuples()])
         self.coverage = dialogues.assign(statements=dialogues["key_items"], references=dialogues["key_items"].map(lambda k: [[x] for x in k]))

@@ -3,7 +3,6 @@
 `item` is a question with the answer that is to be judged.
 """
 
-import re
 
 from .. import BedsideError, judges, paths, sources
 from ..checks import normal
