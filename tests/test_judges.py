@@ -184,12 +184,14 @@ def test_a_judge_of_another_task_gets_its_own_fields(served, endpoint, recording
 
 
 MEMBERS = [     # a reply, and its member `a`
-    ('{"a": "x"}', "x"), ('{"a": " x y\\n"}', "x y"), ('{ "b": 1,\n "a" : "x" }', "x"), ('```json\n{"a": "x"}\n```', "x"), ('Here it is: {"a": "x"} as asked.', "x"),
-    ('{"a": "it was cut', "it was cut"), ('{"a": "cut at a backslash\\', "cut at a backslash"), ('{"a": "cut in caf\\u00', "cut in caf\\u00"), ('{"a": "', ""),
-    ('{"a": ""}', ""), ('{"a": "he said \\"no\\", twice"}', 'he said "no", twice'), ('{"a": "caf\\u00e9 \\\\ \\/"}', "café \\ /"), ('{"a": "tab\\tnew\\nline"}', "tab\tnew\nline"),
-    ('{"a": "a line\nbreak as it is"}', "a line\nbreak as it is"), ('{"a": "bad \\escape"}', "bad \\escape"), ('{"a": "smile \\ud83d\\ude00"}', "smile \U0001f600"),
-    ('{"b": "the \\"a\\": \\"y\\" in it", "a": "x"}', "x"), ('{"b": "a", "c": "d"}', None), ('{"b": {"a": "x"}}', "x"), ('{"aa": "y", "a": "x"}', "x"),
-    ('{"a": 3}', None), ('{"a": null, "b": "x"}', None), ('{"a": ["x"]}', None), ('{"a"', None), ("{'a': 'x'}", None), ("a: x", None), ('"a"', None), ("", None)]
+    ('{"a": "x"}', "x"), ('{"a": " x y\\n"}', "x y"), ('{ "b": 1,\n "a" : "x" }', "x"), ('```json\n{"a": "x"}\n```', "x"),
+    ('Here it is: {"a": "x"} as asked.', "x"), ('{"a": "it was cut', "it was cut"), ('{"a": "cut at a backslash\\', "cut at a backslash"),
+    ('{"a": "cut in caf\\u00', "cut in caf\\u00"), ('{"a": "', ""), ('{"a": ""}', ""), ('{"a": "he said \\"no\\", twice"}', 'he said "no", twice'),
+    ('{"a": "caf\\u00e9 \\\\ \\/"}', "café \\ /"), ('{"a": "tab\\tnew\\nline"}', "tab\tnew\nline"),
+    ('{"a": "a line\nbreak as it is"}', "a line\nbreak as it is"), ('{"a": "bad \\escape"}', "bad \\escape"),
+    ('{"a": "smile \\ud83d\\ude00"}', "smile \U0001f600"), ('{"b": "the \\"a\\": \\"y\\" in it", "a": "x"}', "x"), ('{"b": "a", "c": "d"}', None),
+    ('{"b": {"a": "x"}}', "x"), ('{"aa": "y", "a": "x"}', "x"), ('{"a": 3}', None), ('{"a": null, "b": "x"}', None), ('{"a": ["x"]}', None),
+    ('{"a"', None), ("{'a': 'x'}", None), ("a: x", None), ('"a"', None), ("", None)]
 
 
 @pytest.mark.parametrize("text, found", MEMBERS, ids=range(len(MEMBERS)))
@@ -199,9 +201,10 @@ def test_a_string_member_is_read_out_of_a_reply(text, found):
 
 LISTS = [       # a reply, and the strings of its member `a`
     ('{"a": ["x", "y z"]}', ["x", "y z"]), ('{"a": []}', []), ('{"a": [ ]', []), ('{ "b": 1,\n "a" :\n [\n  "x" ,\n  "y"\n ] }', ["x", "y"]),
-    ('```json\n{"a": ["x"]}\n```', ["x"]), ('{"a": [" x ", ""]}', ["x", ""]), ('{"a": ["x", "it was cu', ["x"]), ('{"a": ["it was cut', []), ('{"a": ["x",', ["x"]), ('{"a": [', []),
-    ('{"a": ["he said \\"no\\"", "caf\\u00e9", "[y], z"]}', ['he said "no"', "café", "[y], z"]), ('{"a": ["bad \\escape", "x"]}', ["bad \\escape", "x"]),
-    ('{"a": ["x\\\\", "y"]}', ["x\\", "y"]), ('{"b": ["y"], "a": ["x"], "c": ["z"]}', ["x"]), ('{"b": "the \\"a\\": [\\"y\\"] in it", "a": ["x"]}', ["x"]),
+    ('```json\n{"a": ["x"]}\n```', ["x"]), ('{"a": [" x ", ""]}', ["x", ""]), ('{"a": ["x", "it was cu', ["x"]), ('{"a": ["it was cut', []),
+    ('{"a": ["x",', ["x"]), ('{"a": [', []), ('{"a": ["he said \\"no\\"", "caf\\u00e9", "[y], z"]}', ['he said "no"', "café", "[y], z"]),
+    ('{"a": ["bad \\escape", "x"]}', ["bad \\escape", "x"]), ('{"a": ["x\\\\", "y"]}', ["x\\", "y"]),
+    ('{"b": ["y"], "a": ["x"], "c": ["z"]}', ["x"]), ('{"b": "the \\"a\\": [\\"y\\"] in it", "a": ["x"]}', ["x"]),
     ('{"a": [1, 2]}', []), ('{"a": [{"b": "x"}]}', []), ('{"a": "x"}', None), ('{"a": null}', None), ('{"b": ["a"]}', None), ('{"b": ["a", "x"]}', None),
     ('{"a": {"b": ["x"]}}', None), ("{'a': ['x']}", None), ("- x\n- y", None), ("", None)]
 
@@ -211,7 +214,6 @@ def test_a_list_of_strings_is_read_out_of_a_reply(text, found):
     assert judges.strings(text, "a") == found
 
 
-# fails: an escaped half of a pair gets past the cleaning of replies, and no frame or file can hold it
 def test_an_escaped_lone_surrogate_does_not_get_into_a_text():
     for text in (judges.member('{"a": "x \\ud83d"}', "a"), judges.strings('{"a": ["x \\ud83d"]}', "a")[0]):
         assert pd.DataFrame({"text": [text]})["text"][0].encode() and text.startswith("x")

@@ -645,7 +645,7 @@ def test_fisher_by_hand():
     assert close(stats.fisher(3, 3, 0, 3), 0.1)
     # 9 of 9 against 6 of 9: 3 failures of 18 in one group, comb(9, 3) / comb(18, 3) = 84 / 816, and the same the other way round.
     assert close(stats.fisher(9, 9, 6, 9), 168 / 816)
-    assert stats.fisher(2, 4, 3, 6) == stats.fisher(0, 4, 0, 6) == stats.fisher(4, 4, 6, 6) == 1
+    assert close([stats.fisher(2, 4, 3, 6), stats.fisher(0, 4, 0, 6), stats.fisher(4, 4, 6, 6)], [1, 1, 1])
 
 
 def test_fisher_against_scipy(rng):
@@ -663,7 +663,6 @@ def test_fisher_refuses_what_is_no_proportion(counts):
         stats.fisher(*counts)
 
 
-# fails: binomial coefficients overflow, and p becomes 0
 def test_fisher_of_many_cases():
     assert close(stats.fisher(500, 1500, 500, 1500), 1)
 

@@ -68,7 +68,7 @@ STRING = r'"((?:[^"\\]|\\.)*)'        # without its last quotation mark, which a
 
 def _unescaped(text):
     try:
-        return json.loads(f'"{text}"', strict=False)
+        return prompts.clean(json.loads(f'"{text}"', strict=False))
     except ValueError:      # a bad escape
         return text
 

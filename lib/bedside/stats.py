@@ -206,12 +206,14 @@ def two_proportions(x1, n1, x2, n2):
 
 def fisher(x1, n1, x2, n2):
     """Two-sided p of Fisher's exact test of two independent proportions."""
-    from scipy.special import comb
+    from scipy.special import betaln
 
     _require(0 <= x1 <= n1 > 0 and 0 <= x2 <= n2 > 0, f"not proportions: {x1} of {n1}, {x2} of {n2}")
-    total = x1 + x2
-    first = np.arange(max(0, total - n2), min(n1, total) + 1)
-    chance = comb(n1, first) * comb(n2, total - first) / comb(n1 + n2, total)
+
+    def ways(n, k):     # log of n choose k
+        return -np.log1p(n) - betaln(n - k + 1, k + 1)
+    first = np.arange(max(0, x1 + x2 - n2), min(n1, x1 + x2) + 1)
+    chance = np.exp(ways(n1, first) + ways(n2, x1 + x2 - first) - ways(n1 + n2, x1 + x2))
     return float(min(1, chance[chance <= chance[first == x1] * (1 + 1e-9)].sum()))
 
 

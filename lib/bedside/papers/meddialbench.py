@@ -81,13 +81,15 @@ def design(run, path=""):
         dimensions = {d["dimension"]: d for d in found["dimensions"]}
         levels = {x["level"]: x for x in found["levels"]}
         combinations = {c["configuration"]: tuple(c["levels"]) for c in found["combinations"]}
-        faults = [f"dimension {n!r}: pathway must be one of {', '.join(PATHWAYS)}" for n, d in dimensions.items() if d["pathway"] not in PATHWAYS]
+        faults = [f"dimension {n!r}: needs a title" for n, d in dimensions.items() if not d["title"].strip()]
+        faults += [f"dimension {n!r}: pathway must be one of {', '.join(PATHWAYS)}" for n, d in dimensions.items() if d["pathway"] not in PATHWAYS]
         faults += [f"level {n!r}: no dimension {x['dimension']!r}" for n, x in levels.items() if x["dimension"] not in dimensions]
         faults += [f"level {n!r}: needs an instruction" for n, x in levels.items() if not x["instruction"].strip()]
         for d in dimensions:
             mine = [x["severity"] for x in levels.values() if x["dimension"] == d]
             if len(mine) < 2 or mine != list(range(len(mine))):
                 faults.append(f"dimension {d!r}: its levels must have severity 0, 1, ... in this order")
+        faults += [f"combination {n!r}: has the name of another configuration" for n in combinations if n == BASELINE or n in levels]
         faults += [f"combination {n!r}: no level {x!r}" for n, v in combinations.items() for x in v if x not in levels]
         faults += [f"combination {n!r}: needs levels of different dimensions, none of severity 0" for n, v in combinations.items()
                    if set(v) <= set(levels) and (len({levels[x]["dimension"] for x in v}) < max(2, len(v)) or not all(levels[x]["severity"] for x in v))]
@@ -95,8 +97,10 @@ def design(run, path=""):
                    if len(made) < len(found[k])]
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
         raise BedsideError(f"{paths.rel(path)} can't be read as a design: {e}") from None
-    except (KeyError, TypeError) as e:
+    except KeyError as e:
         raise BedsideError(f"{paths.rel(path)}: an entry lacks {e}; compare with data/meddialbench.toml") from None
+    except (TypeError, AttributeError) as e:
+        raise BedsideError(f"{paths.rel(path)}: an entry isn't what it should be ({e}); compare with data/meddialbench.toml") from None
     if faults:
         raise BedsideError(f"{paths.rel(path)}: " + "; ".join(faults))
     run.reads("design/meddialbench", path)

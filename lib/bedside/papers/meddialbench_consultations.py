@@ -8,15 +8,16 @@ registry, or plain Python. Every reply of a model is recorded, so that a run cut
 """
 
 import asyncio
+import functools
 import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-from .. import judges, models
-from ..checks import normal
+from .. import checks, judges, models
 from ..models import Request, response_format
 from .meddialbench import blocks
 
+normal = functools.lru_cache(maxsize=50_000)(checks.normal)     # statements are held against each other at every turn
 END = "[END_INQUIRY]"
 ENDS = {"ended": "the doctor ended it", "limit": "turns used up", "refused": "refused to go on", "empty": "said nothing",
         "repeated": "endless repetition", "role": "took the other's part", "failed": "call failed"}
@@ -25,8 +26,8 @@ OPENING = "What brings you here today?"
 TOKENS, DIAGNOSIS = 64, response_format("diagnosis", diagnosis={"type": "string"})
 RUN_OF, TIMES = 5, 3     # so many words in a row so often in one statement, or as a whole statement, are endless repetition
 REFUSES = re.compile(r"\bas an? (ai|(large )?language model)\b|\bi(?:'m|’m| am)? ?(?:can(?:no|'|’)t|won(?:'|’)t|will not|unable to|not able to|must decline to)"
-                     r" (?:\w+ )?(?:assist|help|comply|engage|role-?play|play|provide|fulfil+) (?:you )?(?:with |in )?"
-                     r"(?:this|that|the|a|any|medical|such)? ?(?:request|role|part|scenario|advice|diagnosis|character)", re.I)
+                     r" (?:\w+ )?(?:assist|help|comply|engage|role-?play|play|provide|fulfil+)(?: you)?(?: with| in)?"
+                     r" (?:(?:this|that)(?=\W*$|[.!])|(?:(?:this|that|the|a|any|medical|such) )*(?:request|role|part|scenario|advice|diagnosis|character)\b)", re.I)
 HELPS = re.compile(r"\bhow (?:can|may) i (?:help|assist)|\bi(?:'|’| a)m here to (?:help|assist|listen|support)|\bi(?:'|’| a)m (?:a|your) doctor|"
                    r"\byour (?:symptoms?|health|pain|condition|medical history)\b", re.I)
 ASKS = re.compile(r"\b(?:have you (?:had|been|noticed|taken|ever)|do you (?:feel|smoke|drink|take|experience)|do you have (?:a|any|other) (?!idea|clue|question|time)|"
@@ -171,20 +172,20 @@ def by_models(run, one, design, texts, max_tokens, temperature):
     `one` answers a request (`Run.asking`). A model's most_tokens, and most_tokens_turn in a dialogue, shorten it. The
     patient's prompt has profile, an instruction block for every dimension and the pacing rules (section 3.2).
     """
-    prompts = {}
+    prompts = {}        # rendered once: a patient's for a case and configuration, a doctor's for a case
 
-    def messages(key, *arguments, **fields):
+    def prompt(key, make):
         if key not in prompts:
-            prompts[key] = run.prompt(*arguments, **fields)
+            prompts[key] = make()
         return list(prompts[key])
 
     def request(c, model, talk, tokens, form=None):
         entry = models.model(model)
-        most = [tokens, entry.get("most_tokens", tokens)] + [entry["most_tokens_turn"]] * ("most_tokens_turn" in entry)
-        return Request(c.item, model, talk, {"max_tokens": min(most), "temperature": temperature}, form)
+        most = min(tokens, entry.get("most_tokens", tokens), entry.get("most_tokens_turn", tokens))
+        return Request(c.item, model, talk, {"max_tokens": most, "temperature": temperature}, form)
 
     def doctors_side(c):
-        talk = messages(("doctor", c.case.item), "doctor", complaint=c.case.complaint, mark=END)
+        talk = prompt(c.case.item, lambda: run.prompt("doctor", complaint=c.case.complaint, mark=END))
         for question, answer in c.turns:
             talk += [{"role": "assistant", "content": question}, {"role": "user", "content": answer}]
         return talk
@@ -193,7 +194,8 @@ def by_models(run, one, design, texts, max_tokens, temperature):
         return await one(request(c, c.doctor, doctors_side(c), max_tokens))
 
     async def patient(c):
-        talk = messages(("patient", c.item), "patient", case=c.case._asdict(), blocks=blocks(design, texts, c.case.item, c.levels), opening=OPENING)
+        talk = prompt((c.case.item, c.configuration), lambda: run.prompt("patient", case=c.case._asdict(), opening=OPENING,
+                                                                         blocks=blocks(design, texts, c.case.item, c.levels)))
         talk.append({"role": "assistant", "content": c.case.complaint})
         for question, answer in c.turns:
             talk.append({"role": "user", "content": question})
@@ -202,7 +204,7 @@ def by_models(run, one, design, texts, max_tokens, temperature):
 
     async def diagnose(c):
         talk = doctors_side(c)
-        final, = messages(("diagnose",), "diagnose")
+        final, = prompt("", lambda: run.prompt("diagnose"))
         talk[-1] = {"role": "user", "content": f"{talk[-1]['content']}\n\n{final['content']}"}
         return await one(request(c, c.doctor, talk, TOKENS, DIAGNOSIS))
     return doctor, patient, diagnose

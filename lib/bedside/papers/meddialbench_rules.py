@@ -7,12 +7,11 @@ says nothing about any model. Both are functions for `meddialbench_consultations
 
 import functools
 
-from .. import checks, models
+from .. import models
 from ..models import Reply
-from .meddialbench_consultations import END, by_models, frame, hold, planned
+from .meddialbench_consultations import END, by_models, frame, hold, normal, planned
 from .meddialbench_judging import told
 
-normal = functools.lru_cache(maxsize=50_000)(checks.normal)
 NAME = "rules"
 ENOUGH = 5      # findings of one disease that settle it
 NOTHING = "No, nothing like that."
