@@ -440,3 +440,14 @@ def test_a_vague_or_incoherent_patient_leaves_nothing_out(all_six):
     _, cases, _, _ = all_six
     fact = cases["key_items"][0][3]
     assert answers(all_six, ("incoherent",), "case-1", fact, 2) == [f"Where was I, the number {n} bus was late. {fact}." for n in (1, 2)]
+
+
+# ---- a refusal is no diagnosis
+
+STATED = [('{"diagnosis": "Gout"}', "Gout"), ('{"diagnosis": "Gou', "Gou"), ("Gout", "Gout"), ("The most likely diagnosis is gout.", "The most likely diagnosis is gout."),
+          ('{"diagnosis": ""}', None), ('{"answer": "Gout"}', None), ("", None), ("...", None), ("I'm sorry, I can't.", None), ("As an AI I give no diagnosis.", None)]
+
+
+@pytest.mark.parametrize("text, found", STATED, ids=range(len(STATED)))
+def test_a_diagnosis_is_taken_out_of_its_reply(text, found):
+    assert talks.stated(text) == found

@@ -103,7 +103,7 @@ def design(run, path=""):
         raise BedsideError(f"{paths.rel(path)}: an entry isn't what it should be ({e}); compare with data/meddialbench.toml") from None
     if faults:
         raise BedsideError(f"{paths.rel(path)}: " + "; ".join(faults))
-    run.reads("design/meddialbench", path)
+    run.reads(f"design/{path.name}", path)
     return Design(dimensions, levels, combinations, path)
 
 
@@ -141,7 +141,7 @@ async def cases(run, design, size):
     found = run.limited(run.load("meddialbench_cases")[CASE])
     texts = run.load("meddialbench_scripts")
     texts = texts[texts["item"].isin(found["item"])]
-    if faults := script_faults(design, found, texts):
+    if faults := script_faults(found, texts):
         raise BedsideError(f"{paths.rel(sources.where('meddialbench_scripts')[1])}: {faults[0]}")
     return found.assign(status="graded"), texts[SCRIPT].assign(status="graded")
 
@@ -161,7 +161,7 @@ async def generated(run, design, drawn):
         short = {r.item: run.prompt("key_items", case=r._asdict(), least=LEAST, most=MOST) for r in drawn.itertuples() if len(best[r.item].value or []) < LEAST}
         tried = [replace(r, repeat=k) for r in run.requests(short, TOKENS, run.models[:1], TEMPERATURE, response_format=form)]
         for v in [judges.read(reply, facts_in) for reply in await run.ask(tried, "key items")]:
-            best[v.item] = max(best[v.item], v, key=lambda v: (len(v.value or []), bool(v.status)))
+            best[v.item] = max(v, best[v.item], key=lambda v: len(v.value or []))      # of equal ones the later
     items = {i: v.value or [] for i, v in best.items()}
     status = {i: "few" if 0 < len(items[i]) < LEAST else v.status for i, v in best.items()}
     found = drawn.assign(key_items=drawn["item"].map(items), status=drawn["item"].map(status))
@@ -210,14 +210,16 @@ IDLE = set("about after again also because been before being both could does doi
            "off one our out own put say see she the too two use was way who why yes yet you".split())
 
 
-def script_faults(design, found, texts):
-    """What is wrong with scripts: a level without one, a fact that the case hasn't or the script doesn't name, too few or many items."""
+def script_faults(found, texts):
+    """What is wrong with scripts: two for a level, a fact that the case hasn't or the script doesn't name; and with a case's number of items.
+
+    A level without a script is none: its instruction stands alone then, and `script_table` counts it.
+    """
     items = found.set_index("item")["key_items"]
     faults = [f"item {i!r}: {len(k)} key items, not {LEAST} to {MOST}" for i, k in items.items() if not LEAST <= len(k) <= MOST]
     for item in items.index:
         mine = texts[texts["item"] == item]
-        faults += [f"item {item!r}: {len(mine[mine['level'] == n])} scripts for level {n!r}, not one" for n in design.adverse
-                   if (mine["level"] == n).sum() != 1]
+        faults += [f"item {item!r}: {n} scripts for level {level!r}, not one" for level, n in mine["level"].value_counts().items() if n > 1]
         for r in mine.itertuples():
             if strange := [n for n in r.facts if not 1 <= n <= len(items[item])]:
                 faults.append(f"item {item!r}, level {r.level!r}: no key item {strange[0]}")

@@ -161,7 +161,7 @@ def out_of_role(text, speaker):
 def stated(text):
     """The diagnosis in a reply: member of a JSON object, also a cut one, or else the text itself; None if there is none."""
     found = judges.member(text, "diagnosis")
-    if found is None and not text.lstrip().startswith("{"):
+    if found is None and not text.lstrip().startswith("{") and not judges.REFUSALS.match(text):
         found = text.strip()
     return found if found and re.search(r"\w", found) else None
 

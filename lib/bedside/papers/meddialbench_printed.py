@@ -26,6 +26,12 @@ def counts():
     return wide.loc[cells["column"].unique(), MODELS]
 
 
+def combinations(design):
+    """The combinations of a design that Table 9 has: {configuration: levels}."""
+    there = set(counts().index)
+    return {c: v for c, v in design.combinations.items() if {c, *v} <= there}
+
+
 def share(run):
     """Accuracies in percent from the counts, configurations by models; their file goes into the manifest."""
     run.published("Table 9")

@@ -49,6 +49,8 @@ def speakers(design, cases, texts):
         near = max(c.case.key_items, key=lambda k: len(told(k) & told(asked[-1])))
         wanted = _same(near, asked[-1])
         for level in c.levels:
+            if (c.case.item, level) not in scripts.index:       # a level of one's own without scripts
+                continue
             script, severity = scripts.loc[(c.case.item, level)], design.levels[level]["severity"]
             touched = near in [c.case.key_items[n - 1] for n in script["facts"]]
             if design.pathway(level) == "deficit" and touched:

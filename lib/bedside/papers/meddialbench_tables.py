@@ -141,9 +141,8 @@ def interaction_table(run, design, found):
     """Table 4: mean accuracy, mean drop and O/E of each combination, printed, recomputed (mean and each model), and of this run."""
     import numpy as np
 
-    table = run.published("Table 4")
-    rows = [(r.row, r.column, "published", r.value, None, None, None) for r in table.itertuples()]
-    paper = {c: v for c, v in design.combinations.items() if c in set(table["row"]) and len(v) == 2}
+    rows = [(r.row, r.column, "published", r.value, None, None, None) for r in run.published("Table 4").itertuples()]
+    paper = printed.combinations(design)
     ratios, draws = printed.ratios(run, paper), printed.ratio_draws(run, paper)
     means = np.quantile(draws.mean(-1), [0.025, 0.975], axis=0)
     each = np.quantile(draws, [0.025, 0.975], axis=0)
@@ -219,8 +218,7 @@ def worst_table(run, changed, misled):
 
 
 def strategy_table(run, done):
-    """Inquiry against deficit and pollution: turns, loss of coverage and of accuracy under C4 and C3, by doctor; printed turns and ranges."""
-
+    """Inquiry against deficit and pollution: turns, loss of coverage and of accuracy under C4 and C3, by doctor; printed turns."""
     two = run.published("Table 2")
     rows = [(r.row, "turns, baseline", "published", r.value, None, None, None) for r in two[two["column"] == "Turns"].itertuples()]
     rows += [(m, f"loss of accuracy, {c}, points", "recomputed", v, None, None, printed.N) for c in ("C4", "C3") for m, v in printed.drops(run).loc[c].items()]
