@@ -78,6 +78,18 @@ def test_observed_over_expected_by_hand(run):
     assert made.at["lost", "n"] == 0 and made.loc["lost"].drop(["n", "configuration"]).isna().all()
 
 
+def test_the_mean_over_models_is_of_their_ratios_on_shared_cases(run):
+    half = {"baseline": ((), [1, 1, 1, 1, NAN]), "fabricating": (("fabricating",), [1, 1, 0, 0, 1]), "withholding": (("withholding",), [1, 1, 1, 1, 1])}
+    a, b = done_of(half | {"C1": (C1["C1"], [1, 0, 0, 0, 0])}, "a"), done_of(half | {"C1": (C1["C1"], [1, 1, 1, 0, 1])}, "b")
+    rules = done_of(half | {"C1": (C1["C1"], [0] * 5)}, "rules")
+    run.models = ["a", "b"]
+    made = scores.interactions(pd.concat([a, b, rules]), C1, run).set_index("model")
+    # expected 1/2 for both; observed 1/4 and 3/4: ratios 1/2 and 3/2, mean 1; the rules' 0 doesn't count
+    assert made["value"].to_dict() == pytest.approx({"a": 1 / 2, "b": 3 / 2, "rules": 0, "mean": 1}) and made.at["mean", "n"] == 4
+    run.models = ["a"]
+    assert "mean" not in scores.interactions(a, C1, run)["model"].tolist()
+
+
 def test_observed_over_expected_of_many_at_once():
     found = scores.observed_over_expected(np.array([[[0.2, 0.8, 0.8, 0.6], [0.3, 0.6, 0.4, 0.3]], [[0.5, 0, 0.5, 0.5], [0, 0.5, 0.5, 0]]]))
     assert found.shape == (2, 2, 1)

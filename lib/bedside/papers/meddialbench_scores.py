@@ -55,35 +55,35 @@ def interactions(done, combinations, run):
     """O/E (equation 1) of each combination and model on the cases scored in all four cells, bootstrap over cases; and failures by combination.
 
     Frame: model, configuration, value, low, high, n (cases), eligible (right under the baseline and each level alone),
-    failing (of these, wrong under the combination). value is NaN where the expected accuracy is 0.
+    failing (of these, wrong under the combination). value is NaN where the expected accuracy is 0. With several models
+    of the run, `mean` is the mean of their ratios on the cases scored for all; the rules don't count in it.
     """
-    import numpy as np
     import pandas as pd
 
     table, rows = wide(done, "correct"), []
-    for model in done["model"].unique():
+    groups = {m: [m] for m in done["model"].unique()} | ({"mean": run.models} if len(run.models) > 1 else {})
+    for group, models in groups.items():
         for name, levels in combinations.items():
-            cells = [(model, c) for c in (name, BASELINE, *levels)]
+            cells = [(m, c) for m in models for c in (name, BASELINE, *levels)]
             if not set(cells) <= set(table.columns) or len(levels) != 2:
                 continue
             both = table[cells].dropna().to_numpy()
-            row = {"model": model, "configuration": name, "n": len(both)}
+            row = {"model": group, "configuration": name, "n": len(both)}
             if len(both):
-                i, = stats.bootstrap(both, run.rng("oe", model, name), combine=observed_over_expected)
-                able = both[both[:, 1:].all(1)]
+                i, = stats.bootstrap(both, run.rng("oe", group, name), combine=observed_over_expected)
+                able = both[both[:, 1:].all(1)] if group != "mean" else both[:0]
                 row |= {"value": i.value, "low": i.low, "high": i.high, "eligible": len(able), "failing": int((1 - able[:, 0]).sum())}
             rows.append(row)
-    found = pd.DataFrame(rows).reindex(columns=["model", "configuration", "value", "low", "high", "n", "eligible", "failing"])
-    return found.replace([np.inf, -np.inf], np.nan)
+    return pd.DataFrame(rows).reindex(columns=["model", "configuration", "value", "low", "high", "n", "eligible", "failing"])
 
 
 def observed_over_expected(means):
-    """(..., 1) from accuracies (..., 4) of combination, baseline, first and second level; NaN where nothing is expected."""
+    """(..., 1) from accuracies (..., 4k): of combination, baseline, first and second level for k models, the mean of their ratios; NaN where nothing is expected."""
     import numpy as np
 
-    combination, baseline, first, second = np.moveaxis(means, -1, 0)
+    combination, baseline, first, second = np.moveaxis(means.reshape(*means.shape[:-1], -1, 4), -1, 0)
     expected = np.divide(first * second, baseline, out=np.zeros(np.shape(baseline)), where=baseline > 0)
-    return np.divide(combination, expected, out=np.full(np.shape(expected), np.nan), where=expected > 0)[..., None]
+    return np.divide(combination, expected, out=np.full(np.shape(expected), np.nan), where=expected > 0).mean(-1, keepdims=True)
 
 
 def mixed(done, design):
