@@ -110,7 +110,7 @@ def test_a_mixed_model_finds_a_strong_level_and_an_interaction(design, both):
     done.loc[::40, "correct"] = NAN
     made = scores.mixed(done, design).set_index("term")
     assert list(made.index) == ["baseline", "vague", "fabricating", "withholding", "C1: fabricating × withholding",
-                                "standard deviation between cases, log"]
+                                "standard deviation between cases"]
     assert made.at["fabricating", "low"] > 1 and made.at["vague", "low"] < 0 < made.at["vague", "high"] and made.at["baseline", "high"] < 0
     at = made.loc["C1: fabricating × withholding"]
     assert at["high"] < 0 if both < 0 else at["low"] > 0

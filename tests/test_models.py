@@ -236,7 +236,8 @@ def test_progress_shows_done_recorded_failed_and_cost(served, endpoint, recordin
     assert "answers" in shown and "2/2" in shown and "recorded 1, failed 1, cost $0.0000" in shown
 
 
-def test_max_concurrency_is_kept(served, endpoint, recordings):
+def counted():
+    """A script that takes a while, and [the most calls that were under way at once]."""
     now, most, lock = [0], [0], threading.Lock()
 
     def script(n, body):
@@ -247,7 +248,11 @@ def test_max_concurrency_is_kept(served, endpoint, recordings):
         with lock:
             now[0] -= 1
         return completion()
-    endpoint.script = script
+    return script, most
+
+
+def test_max_concurrency_is_kept(served, endpoint, recordings):
+    endpoint.script, most = counted()
     ask(ask_for(served, *map(str, range(24))), recordings)
     assert most[0] == 4
 
@@ -397,17 +402,7 @@ def test_a_refused_key_stops_whoever_waits(served, endpoint, recordings, monkeyp
 
 
 def test_asking_keeps_max_concurrency(served, endpoint, recordings):
-    now, most, lock = [0], [0], threading.Lock()
-
-    def script(n, body):
-        with lock:
-            now[0] += 1
-            most[0] = max(most[0], now[0])
-        time.sleep(0.03)
-        with lock:
-            now[0] -= 1
-        return completion()
-    endpoint.script = script
+    endpoint.script, most = counted()
     talk(recordings, *(asks(served, f"{k}a", f"{k}b") for k in range(12)))
     assert most[0] == 4 and len(endpoint.bodies) == 24
 

@@ -8,6 +8,8 @@ from .. import stats
 from ..tables import percent
 from .meddialbench import BASELINE
 
+INTERCEPT, BETWEEN = BASELINE, "standard deviation between cases"       # terms of `mixed` that are no effects
+
 
 def accuracy(done):
     """Accuracy in percent by model and configuration, Wilson intervals: model, configuration, value, low, high, n, unscored, least, most."""
@@ -89,7 +91,7 @@ def observed_over_expected(means):
 def mixed(done, design):
     """A mixed-effects logistic model of failure: case as random effect, levels, their combinations and models as fixed ones.
 
-    Frame: term, value (log odds), low, high (95%), n. statsmodels' Bayesian binomial mixed model by variational
+    Frame: term, value (log odds; of BETWEEN the log), low, high (95%), n. statsmodels' Bayesian binomial mixed model by variational
     approximation, whose intervals are rather too narrow; normal priors (standard deviation 2) keep terms finite that the
     data can't bound. Unlike O/E this takes independence on the scale of odds: a combination's term is what its two
     levels don't add up to. None if all fail, or none.
@@ -102,7 +104,7 @@ def mixed(done, design):
         return None
     from statsmodels.genmod.bayes_mixed_glm import BinomialBayesMixedGLM
 
-    terms = {"baseline": np.ones(len(rows))}
+    terms = {INTERCEPT: np.ones(len(rows))}
     terms |= {f"{m} (against {rows['model'].iloc[0]})": rows["model"] == m for m in rows["model"].unique()[1:]}
     terms |= {n: rows["levels"].map(lambda v: n in v) for n in design.adverse}
     terms |= {f"{c}: {' × '.join(v)}": rows["configuration"] == c for c, v in done.set_index("configuration")["levels"].to_dict().items() if len(v) > 1}
@@ -111,6 +113,6 @@ def mixed(done, design):
     size = len(terms) + 1 + cases.shape[1]
     made = BinomialBayesMixedGLM(1 - rows["correct"].to_numpy(), np.column_stack(list(terms.values())), cases, np.zeros(cases.shape[1], int),
                                  vcp_p=1, fe_p=2).fit_vb(mean=np.zeros(size), sd=np.full(size, 0.6))      # else the start is drawn
-    return pd.DataFrame({"term": [*terms, "standard deviation between cases, log"], "value": [*made.fe_mean, *made.vcp_mean],
+    return pd.DataFrame({"term": [*terms, BETWEEN], "value": [*made.fe_mean, *made.vcp_mean],
                          "low": [*(made.fe_mean - 1.96 * made.fe_sd), *(made.vcp_mean - 1.96 * made.vcp_sd)],
                          "high": [*(made.fe_mean + 1.96 * made.fe_sd), *(made.vcp_mean + 1.96 * made.vcp_sd)], "n": len(rows)})

@@ -174,10 +174,11 @@ def interaction_figure(rows):
 
 
 def mixed_table(fitted):
-    """The mixed model's terms as odds ratios."""
+    """The mixed model's terms: odds of failure at baseline, odds ratios of the others, the standard deviation of cases' log odds."""
     import numpy as np
 
-    return interval_rows((r.term, "odds ratio of failure", "run", *np.exp([r.value, r.low, r.high]), r.n) for r in fitted.itertuples())
+    shown = {scores.INTERCEPT: "odds of failure", scores.BETWEEN: "log odds"}
+    return interval_rows((r.term, shown.get(r.term, "odds ratio of failure"), "run", *np.exp([r.value, r.low, r.high]), r.n) for r in fitted.itertuples())
 
 
 # ---- vulnerability
@@ -210,7 +211,7 @@ def worst_table(run, changed, misled):
                   / drops.loc[["withholding", "dominant"], m].mean(), None, None, printed.N)]
     for model, part in changed[changed["n"] > 0].groupby("model", sort=False):
         r = part.sort_values("value", kind="stable").iloc[0]
-        rows.append((model, f"worst: {r['configuration']}", "run", -100 * r["value"], -100 * r["high"], -100 * r["low"], r["n"]))
+        rows.append((model, f"worst: {r['configuration']}", "run", *(0 - 100 * r[x] for x in ("value", "high", "low")), r["n"]))
     rows += [(model, f"misled, % of {what}", "run", *percent(part["misled"].sum(), part["misled"].notna().sum()))
              for model, mine in misled.groupby("model", sort=False)
              for what, part in (("diagnoses under fabricating", mine), ("the wrong ones", mine[mine["correct"] == 0])) if part["misled"].notna().any()]
