@@ -332,15 +332,13 @@ def judged_by(endpoint, replies):
 
 
 def test_a_reply_that_can_not_be_read_leaves_a_whole_dialogue_unscored(run, endpoint):
-    frame = pd.DataFrame({"item": ["a", "b", "c", "d"], "dialogue": ["first", "second", "third", "fourth"], "said": "",
-                          "statements": [["s1", "s2"], ["s1", "s2", "s3"], ["s1", "s2"], ["s1"]], "references": [[["x"]] * 2] * 4,
-                          "reply_status": ["", "", "empty, patient", ""]})
+    frame = pd.DataFrame({"item": ["a", "b", "d"], "dialogue": ["first", "second", "fourth"], "said": "",
+                          "statements": [["s1", "s2"], ["s1", "s2", "s3"], ["s1"]], "references": [[["x"]] * 2] * 3})
     asked = judged_by(endpoint, {"which": {"first": '{"which": [2]}', "second": '{"which": [1, 9]}', "fourth": "I'm sorry, I can't."}})
     made = asyncio.run(judging.which(run, frame, "judge_coverage", None, "served"))
-    assert made["item"].tolist() == list("aabbbccd") and made["number"].tolist() == [1, 2, 1, 2, 3, 1, 2, 1] and len(asked) == 3
-    assert made["status"].tolist() == ["graded"] * 2 + ["unparsed"] * 3 + ["error"] * 2 + ["refused"]
+    assert made["item"].tolist() == list("aabbbd") and made["number"].tolist() == [1, 2, 1, 2, 3, 1] and len(asked) == 3
+    assert made["status"].tolist() == ["graded"] * 2 + ["unparsed"] * 3 + ["refused"]
     assert made["value"].tolist()[:2] == ["no", "yes"] and made["value"][2:].isna().all()
-    assert made["raw"][5] == "no dialogue to judge: empty, patient"
 
 
 def consulted(*rows):
@@ -351,7 +349,7 @@ def consulted(*rows):
 
 
 def test_outcomes_of_consultations(run, design, texts, endpoint):
-    run.judge, known = "served", judging.Labelled(run, design)
+    run.judge, known = "served", judging.Labelled(run)
     held = consulted(("r", "x", (), "alpha", "Podagra", ""), ("w", "x", (), "beta", "Cramp", ""), ("v", "x", (), "gamma", "Sprain", ""),
                      ("u", "x", (), "delta", "Bunion", ""), ("n", "x", (), "epsilon", "Corn", ""),
                      ("o", "x", (), "zeta", "", "refused, patient"))
@@ -369,7 +367,7 @@ def test_outcomes_of_consultations(run, design, texts, endpoint):
 
 
 def test_no_diagnosis_is_wrong_then_nobody_is_asked_who_was_misled(run, design, texts, endpoint):
-    run.judge, known = "served", judging.Labelled(run, design)
+    run.judge, known = "served", judging.Labelled(run)
     asked = judged_by(endpoint, {"equivalent": {"": '{"equivalent": "yes"}'}, "which": {"": '{"which": []}'}})
     held = consulted(("r", "x", (), "alpha", "Podagra", ""), ("o", "x", (), "zeta", "", "empty, doctor"))
     done = asyncio.run(judging.outcomes(run, known, texts, held))
@@ -377,7 +375,7 @@ def test_no_diagnosis_is_wrong_then_nobody_is_asked_who_was_misled(run, design, 
 
 
 def test_the_judge_without_a_model_judges_consultations(run, design, texts):
-    known, lie = judging.Labelled(run, design), texts.set_index(["item", "level"]).at[("case-1", "fabricating"), "false"][0]
+    known, lie = judging.Labelled(run), texts.set_index(["item", "level"]).at[("case-1", "fabricating"), "false"][0]
     held = consulted(("case-1", "fabricating", ("fabricating",), lie, "Sprain", ""),
                      ("case-2", "baseline", (), "I have fact one.", "Chronic gout", ""),
                      ("case-2", "vague", ("vague",), "I see.", "Corn", ""), ("case-3", "vague", ("vague",), "fact two", "", "empty, patient"))
@@ -387,7 +385,7 @@ def test_the_judge_without_a_model_judges_consultations(run, design, texts):
 
 
 def test_adherence_by_hand(run, design, texts, endpoint):
-    run.judge, known, both = "served", judging.Labelled(run, design), ("fabricating", "withholding")       # dimensions 3 and 4
+    run.judge, known, both = "served", judging.Labelled(run), ("fabricating", "withholding")       # dimensions 3 and 4
     rows = {"alpha": ("baseline", (), "[]"), "beta": ("baseline", (), "[5]"), "gamma": ("C1", both, "[3]"), "delta": ("C1", both, "[3, 4]"),
             "epsilon": ("C1", both, "[1, 3, 4]"), "zeta": ("C1", both, "both"), "eta!": ("vague", ("vague",), "[2]")}
     held = consulted(*((f"case {said}", name, levels, said, "", "") for said, (name, levels, _) in rows.items()))
@@ -399,7 +397,7 @@ def test_adherence_by_hand(run, design, texts, endpoint):
 
 
 def test_what_is_labelled_can_be_measured_and_learnt_from(run, design):
-    known = judging.Labelled(run, design)
+    known = judging.Labelled(run)
     found = asyncio.run(judging.measured(run, known, "lexical"))
     assert set(found) == set(judging.TASKS)
     assert {k: len(labels) for k, (labels, _) in found.items()} == {"": 90, "misled": 15, "coverage": 30 * 12, "adherence": 30 * 5}

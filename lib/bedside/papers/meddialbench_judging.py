@@ -1,7 +1,7 @@
 """MedDialBench: the judges (section 3.5): correct diagnosis, coverage of key items, adherence, misled; measured on labelled dialogues.
 
-Every judged frame has one row a verdict with `item` (unique), `references` (what the baseline without a model looks for),
-`text` (where) and reply_status. Verdicts are yes or no, or unscored with the reason.
+Frames to be judged have an `item` of their own a row, `references` (what the baseline without a model looks for) and
+`text` (where). Verdicts are yes or no, or unscored with the reason.
 """
 
 import functools
@@ -11,6 +11,7 @@ from .. import judges
 from ..judges import LEXICAL
 from ..models import Request, response_format
 from .meddialbench import content
+from .meddialbench import design as papers_design
 
 YES_NO = ["no", "yes"]
 TASKS = {"": "diagnosis", "coverage": "key items", "adherence": "behaviours", "misled": "misled"}      # of the trust cards
@@ -103,7 +104,7 @@ def parse_which(text, count):
 async def which(run, frame, template, learnt, judge=None):
     """Which of each dialogue's `statements` hold: long frame item, number (from 1), status, value (yes or no), raw.
 
-    frame: item, dialogue, said (the patient's words), statements, references (a list for each statement), reply_status.
+    frame: item, dialogue, said (the patient's words), statements, references (a list for each statement).
     A model judges a dialogue in one call; a reply that can't be read leaves all its statements unscored.
     """
     import pandas as pd
@@ -114,14 +115,11 @@ async def which(run, frame, template, learnt, judge=None):
         rows = rows.rename(columns={"said": "text"}).assign(status="graded", raw="")
         return rows.assign(value=Overlap(learnt).grade(rows))[["item", "number", "status", "value", "raw"]]
     form = response_format("which", which={"type": "array", "items": {"type": "integer"}, "maxItems": 16})
-    came = frame[frame["reply_status"] == ""]
     requests = [Request(r.item, judge, run.prompt(template, dialogue=r.dialogue, statements=numbered(r.statements)), {"max_tokens": 96, "temperature": 0}, form)
-                for r in came.itertuples()]
-    replies = dict(zip(came["item"], await run.ask(requests, f"{template} of {judge}"), strict=True))
+                for r in frame.itertuples()]
     made = []
-    for r in frame.itertuples():
-        v = judges.read(replies[r.item], lambda text: parse_which(text, len(r.statements))) if r.item in replies else judges.Verdict(
-            r.item, "error", raw=f"no dialogue to judge: {r.reply_status}")
+    for r, reply in zip(frame.itertuples(), await run.ask(requests, f"{template} of {judge}"), strict=True):
+        v = judges.read(reply, lambda text: parse_which(text, len(r.statements)))
         made += [(r.item, n, v.status, None if v.value is None else YES_NO[n in v.value], v.raw) for n in range(1, len(r.statements) + 1)]
     return pd.DataFrame(made, columns=["item", "number", "status", "value", "raw"])
 
@@ -131,13 +129,17 @@ def numbered(statements):
 
 
 class Labelled:
-    """The labelled dialogues and pairs as frames: `diagnosis`, `misled`, and for `which` `coverage` and `adherence`, with their labels."""
+    """The labelled dialogues and pairs as frames: `diagnosis`, `misled`, and for `which` `coverage` and `adherence`, with their labels.
 
-    def __init__(self, run, design):
+    They are of the paper's design, whichever design a run has.
+    """
+
+    def __init__(self, run):
         import pandas as pd
 
+        design = papers_design(run)
         cases, self.texts = run.load("meddialbench_cases"), run.load("meddialbench_scripts")
-        dialogues = run.load("meddialbench_dialogues").merge(cases[["item", "diagnosis", "key_items", "complaint"]].rename(
+        dialogues = run.load("meddialbench_dialogues").merge(cases[["item", "diagnosis", "key_items"]].rename(
             columns={"diagnosis": "truth"}), on="item", validate="many_to_one")
         known = names(cases)
         dialogues = dialogues.assign(
@@ -195,7 +197,7 @@ async def outcomes(run, known, texts, held):
     done = held.merge(same.rename(columns={"raw": "verdict"})[["item", "value", "verdict"]], on="item", validate="one_to_one")
     done["correct"] = yes(done.pop("value"))
 
-    facts = held.assign(statements=held["key_items"], references=held["key_items"].map(lambda k: [[x] for x in k]), reply_status="")
+    facts = held.assign(statements=held["key_items"], references=held["key_items"].map(lambda k: [[x] for x in k]))
     marks = await which(run, facts, "judge_coverage", known.rows("coverage"))
     done = done.merge(yes(marks["value"]).groupby(marks["item"]).mean().rename("coverage"), left_on="item", right_index=True, validate="one_to_one")
     done["per_turn"] = done["coverage"] / done["turns"].where(done["turns"] > 0)
@@ -225,8 +227,8 @@ async def adherence(run, design, known, texts, held):
     import numpy as np
     import pandas as pd
 
-    asked = held.assign(statements=[behaviours(design)] * len(held), reply_status="",
-                        references=[expected(design, texts, r.case, r.levels) for r in held.itertuples()])
+    asked = held.assign(statements=[behaviours(design)] * len(held), references=[
+        expected(design, texts, r.case, r.levels) for r in held.itertuples()])
     marks = await which(run, asked, "judge_adherence", known.rows("adherence"))
     shown = yes(marks["value"]).groupby(marks["item"], sort=False).agg(list)
     rows = []
