@@ -162,7 +162,7 @@ async def ask(requests, recordings, *, mode="replay", budget_usd=None, plan=None
         async with _Calls(recordings, mode, _Meter(budget_usd, label, progress, len(calls), len(calls) - len(missing))) as call:
             names = {r.model: [q for q in missing if q.model == r.model] for r in missing}
             for n in names:         # fail before the first call is paid for
-                call.check(n)
+                await call.ready(n)
 
             async def kept(request, reply):
                 replies[request.key] = await reply
@@ -200,8 +200,12 @@ async def asking(recordings, *, mode="replay", budget_usd=None, plan=None, label
                 plan.append(request)
                 return _stand_in(request)
             if request.key not in under_way:
+                def over(task):
+                    del under_way[request.key]
+                    if not task.cancelled():
+                        task.exception()        # seen, if nobody waits for it any more
                 under_way[request.key] = asyncio.ensure_future(call(request))
-                under_way[request.key].add_done_callback(lambda done: under_way.pop(request.key) and done.cancelled() or done.exception())
+                under_way[request.key].add_done_callback(over)
             reply = await asyncio.shield(under_way[request.key])
             called.add(request.key)
             return reply if reply.item == request.item else replace(reply, item=request.item)
@@ -335,15 +339,17 @@ class _Calls:
             self.meter.close()
             await self.stack.aclose()
 
-    def check(self, name):
-        """Raise StopRun or StoreError now for what would stop a call to this model."""
+    async def ready(self, name):
+        """A model's client and slots; raises StopRun or StoreError for what would stop a call to it."""
+        if name not in self.open:
+            self.open[name] = asyncio.ensure_future(self._opened(name))
+        return await asyncio.shield(self.open[name])
+
+    async def _opened(self, name):
         self.meter.check(name)
         api_key(name)
         self.recordings.check_writable(name)
         self.recordings.refresh()
-
-    async def _opened(self, name):
-        self.check(name)
         return await _client(self.stack, name), asyncio.Semaphore(model(name).get("max_concurrency", 8))
 
     async def __call__(self, request):
@@ -351,9 +357,7 @@ class _Calls:
 
     async def sent(self, request):
         """Return once the model has answered, with what is to be awaited for the reply: it goes to disk meanwhile."""
-        if request.model not in self.open:
-            self.open[request.model] = asyncio.ensure_future(self._opened(request.model))
-        client, slots = await asyncio.shield(self.open[request.model])
+        client, slots = await self.ready(request.model)
         async with slots:
             if self.mode == "record" and (record := self.recordings.get(request.key)):      # by another process meanwhile
                 self.meter.recorded += 1

@@ -26,6 +26,11 @@ def fence(text):
     return f"<<<{mark}\n{text}\n{mark}>>>"
 
 
+def numbered(entries):
+    """Entries as lines, numbered from 1."""
+    return "\n".join(f"{i}. {e}" for i, e in enumerate(entries, 1))
+
+
 @functools.cache
 def _environment(folder):
     import jinja2

@@ -25,6 +25,11 @@ def interval_rows(rows):
     return pd.DataFrame(rows, columns=["row", "column", "source", "value", "low", "high", "n"])
 
 
+def printed_rows(printed):
+    """Tuples for `interval_rows` from the rows of a printed table."""
+    return [(r.row, r.column, "published", r.value, None, None, None) for r in printed.itertuples()]
+
+
 def estimates(frame, columns, by, run, *, worst=0.0, best=1.0):
     """Means of `columns` by the keys `by`, with bootstrap intervals over items: rows with value, low, high, n, unscored.
 

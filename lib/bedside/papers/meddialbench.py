@@ -15,7 +15,8 @@ from .. import BedsideError, checks, judges, paths, sources
 from ..models import response_format
 
 BASELINE, PILOT = "baseline", "all extreme"
-PATHWAYS = {"pollution": "information pollution", "deficit": "information deficit", "friction": "communication friction"}
+PATHWAYS = ("pollution", "deficit", "friction")      # of information, and in communication (section 3.1)
+WHOSE = {"sample": "Cases written for this project. ", "public": "OSCE cases; key items and scripts by the run's first model. "}    # in captions
 LEAST, MOST = 8, 16     # key items of a case (section 3.3)
 TOKENS, TEMPERATURE, TRIES = 400, 0.7, 3    # of a case's key items, and of a script, when a model writes them
 CASE = ["item", "diagnosis", "accepted", "patient", "complaint", "history", "key_items"]

@@ -14,7 +14,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from .. import checks, judges, models
-from ..models import Request, response_format
+from ..models import response_format
 from .meddialbench import blocks
 
 normal = functools.lru_cache(maxsize=50_000)(checks.normal)     # statements are held against each other at every turn
@@ -180,9 +180,9 @@ def by_models(run, one, design, texts, max_tokens, temperature):
         return list(prompts[key])
 
     def request(c, model, talk, tokens, form=None):
-        entry = models.model(model)
-        most = min(tokens, entry.get("most_tokens", tokens), entry.get("most_tokens_turn", tokens))
-        return Request(c.item, model, talk, {"max_tokens": most, "temperature": temperature}, form)
+        most = min(tokens, models.model(model).get("most_tokens_turn", tokens))
+        made, = run.requests({c.item: talk}, most, [model], temperature, response_format=form)
+        return made
 
     def doctors_side(c):
         talk = prompt(c.case.item, lambda: run.prompt("doctor", complaint=c.case.complaint, mark=END))

@@ -10,6 +10,7 @@ import re
 from .. import judges
 from ..judges import LEXICAL
 from ..models import Request, response_format
+from ..prompts import numbered
 from .meddialbench import content
 from .meddialbench import design as papers_design
 
@@ -47,11 +48,11 @@ class Overlap:
         kappas = [stats.kappa(np.where(alike >= cut, *self.values[::-1]), labels, self.values).value for cut in cuts]
         return cuts[int(np.argmax(kappas))]
 
-    def grade(self, frame, cut=None):
+    def grade(self, frame):
         """Verdicts for a frame with references and text."""
         import numpy as np
 
-        return np.where(self.similarity(frame) >= (self.cut if cut is None else cut), *self.values[::-1]).tolist()
+        return np.where(self.similarity(frame) >= self.cut, *self.values[::-1]).tolist()
 
     def out_of_fold(self):
         """Verdicts of the labelled rows, each case's from a cut point that never saw it."""
@@ -122,10 +123,6 @@ async def which(run, frame, template, learnt, judge=None):
         v = judges.read(reply, lambda text: parse_which(text, len(r.statements)))
         made += [(r.item, n, v.status, None if v.value is None else YES_NO[n in v.value], v.raw) for n in range(1, len(r.statements) + 1)]
     return pd.DataFrame(made, columns=["item", "number", "status", "value", "raw"])
-
-
-def numbered(statements):
-    return "\n".join(f"{n}. {s}" for n, s in enumerate(statements, 1))
 
 
 class Labelled:

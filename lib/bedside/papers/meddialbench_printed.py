@@ -10,7 +10,6 @@ from .meddialbench import BASELINE
 
 N = 85      # cases (section 3.3)
 MODELS = ["GPT-5.4", "Claude", "DeepSeek", "Gemini", "Qwen"]
-ROUNDED = 0.05      # percentages are printed with one decimal
 
 
 @functools.cache

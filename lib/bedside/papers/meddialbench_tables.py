@@ -1,7 +1,7 @@
 """MedDialBench: the rows of tables and figures, from printed numbers and from consultations."""
 
 from .. import plots, stats
-from ..tables import estimates, interval_rows, percent, table_rows, with_bounds
+from ..tables import estimates, interval_rows, percent, printed_rows, with_bounds
 from . import meddialbench_printed as printed
 from . import meddialbench_scores as scores
 from .meddialbench import BASELINE
@@ -22,13 +22,12 @@ def baseline_table(run, done):
     """Table 2: accuracy in percent, turns, coverage and coverage per turn; recomputed: coverage over turns."""
     table = run.published("Table 2")
     two = table.pivot(index="row", columns="column", values="value").loc[table["row"].unique()]
-    rows = [(r.row, r.column, "published", r.value, None) for r in table.itertuples()]
-    rows += [(m, "Cov/Turn", "recomputed", r["Coverage"] / r["Turns"], None) for m, r in two.iterrows()]
+    rows = printed_rows(table) + [(m, "Cov/Turn", "recomputed", r["Coverage"] / r["Turns"], None, None, None) for m, r in two.iterrows()]
     mine = done[done["configuration"] == BASELINE]
     found = scores.accuracy(mine).assign(row=lambda f: f["model"], column="Acc", source="run")
     other = estimates(mine.assign(Turns=mine["turns"].astype(float), item=mine["case"]).rename(columns={"coverage": "Coverage", "per_turn": "Cov/Turn"}),
                       ["Turns", "Coverage", "Cov/Turn"], ["model"], run).rename(columns={"model": "row", "metric": "column"}).assign(source="run")
-    return stack(table_rows(rows), with_bounds(found), other[other["n"] > 0])
+    return stack(interval_rows(rows), with_bounds(found), other[other["n"] > 0])
 
 
 def end_table(done):
@@ -47,9 +46,8 @@ def end_table(done):
 
 def single_table(run, done):
     """Table 3: accuracy by configuration and model, printed and of this run, with bounds for what is unscored."""
-    rows = [(r.row, r.column, "published", r.value, None) for r in run.published("Table 3").itertuples()]
     mine = scores.accuracy(done).assign(row=lambda f: f["configuration"], column=lambda f: f["model"], source="run")
-    return stack(table_rows(rows), with_bounds(mine))
+    return stack(interval_rows(printed_rows(run.published("Table 3"))), with_bounds(mine))
 
 
 def change_table(run, changed, coverage):
@@ -141,7 +139,7 @@ def interaction_table(run, design, found):
     """Table 4: mean accuracy, mean drop and O/E of each combination, printed, recomputed (mean and each model), and of this run."""
     import numpy as np
 
-    rows = [(r.row, r.column, "published", r.value, None, None, None) for r in run.published("Table 4").itertuples()]
+    rows = printed_rows(run.published("Table 4"))
     paper = printed.combinations(design)
     ratios, draws = printed.ratios(run, paper), printed.ratio_draws(run, paper)
     means = np.quantile(draws.mean(-1), [0.025, 0.975], axis=0)
@@ -220,8 +218,7 @@ def worst_table(run, changed, misled):
 
 def strategy_table(run, done):
     """Inquiry against deficit and pollution: turns, loss of coverage and of accuracy under C4 and C3, by doctor; printed turns."""
-    two = run.published("Table 2")
-    rows = [(r.row, "turns, baseline", "published", r.value, None, None, None) for r in two[two["column"] == "Turns"].itertuples()]
+    rows = printed_rows(run.published("Table 2").query("column == 'Turns'").assign(column="turns, baseline"))
     rows += [(m, f"loss of accuracy, {c}, points", "recomputed", v, None, None, printed.N) for c in ("C4", "C3") for m, v in printed.drops(run).loc[c].items()]
     for model, mine in done.groupby("model", sort=False):
         base = mine[mine["configuration"] == BASELINE].set_index("case")

@@ -1,7 +1,7 @@
 """MedDialBench: tables of design and validation (section 3, appendices A to C): configurations, judges, patients, costs."""
 
 from .. import judges, models, stats
-from ..tables import COLUMNS, card_rows, interval_rows, percent, table_rows
+from ..tables import COLUMNS, card_rows, interval_rows, percent, printed_rows, table_rows
 from . import meddialbench_printed as printed
 from .meddialbench import blocks
 from .meddialbench_consultations import END, OPENING
@@ -48,7 +48,7 @@ def judge_table(run, found, known):
     """Table 6: shares of right verdicts on whole dialogues, among those scored: is the diagnosis right, and was a wrong one misled?"""
     import numpy as np
 
-    rows = [(r.row, r.column, "published", r.value, None, None, None) for r in run.published("Table 6").itertuples()]
+    rows = printed_rows(run.published("Table 6"))
     dialogues = (known.diagnosis["kind"] == "dialogue").to_numpy()
     for name, by in found.items():
         for task, column, asked in (("", "Correct Acc", dialogues), ("misled", "Misled Acc", True)):
@@ -61,7 +61,7 @@ def judge_table(run, found, known):
 
 def adherence_table(run, shown):
     """Table 7: activation and isolation by kind of configuration and patient, percent."""
-    rows = [(r.row, r.column, "published", r.value, None, None, None) for r in run.published("Table 7").itertuples()]
+    rows = printed_rows(run.published("Table 7"))
     columns = {"activation": "Activation", "isolation": "Isolation", "full": "Full Pass"}
     for model, mine in shown.groupby("model", sort=False):
         for kind, part in [*mine.groupby("kind", sort=False), ("All non-baseline", mine[mine["kind"] != "Baseline"])]:

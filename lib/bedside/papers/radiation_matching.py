@@ -11,6 +11,7 @@ from .. import judges
 from ..checks import normal
 from ..judges import LEXICAL
 from ..models import Request, json_object, response_format
+from ..prompts import numbered
 from .radiation import vocabulary
 
 EXACT = "exact"
@@ -104,9 +105,6 @@ def _request(run, judge, item, predicted, terms):
     """The matcher's request (section 3.5): both lists by number, the answer restricted to these numbers."""
     def numbers(n):
         return {"type": "integer", "enum": list(range(1, n + 1))}
-
-    def numbered(entries):
-        return "\n".join(f"{i}. {e}" for i, e in enumerate(entries, 1))
     pair = json_object(predicted=numbers(len(predicted)), reference=numbers(len(terms)))
     return Request(item, judge, run.prompt("match", predicted=numbered(predicted), reference=numbered(terms)),
                    {"max_tokens": 24 + 24 * len(predicted), "temperature": 0},
