@@ -32,7 +32,7 @@ DONE := $(NOTEBOOKS:%=$(STAMPS)/%.done)
 LIB := $(wildcard lib/bedside/*.py lib/bedside/*.j2 lib/bedside/papers/*.py)
 DATA := $(if $(filter public,$(PROFILE)),$(STAMPS)/data.done)
 
-.PHONY: help all test verify data plan record lab serve doctor bench setup lock clean FORCE $(PAPERS)
+.PHONY: help all test verify explorer seminar data plan record lab serve doctor bench setup lock clean FORCE $(PAPERS)
 .DEFAULT_GOAL := help
 
 help: ## this text
@@ -42,7 +42,7 @@ help: ## this text
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
 	@for p in $(PAPERS); do printf '  %-12s %s\n' $$p "the notebooks of this paper"; done
 
-all: $(STAMPS)/index.done ## set up what is missing, run what changed, write figures/PROFILE/index.html
+all: $(STAMPS)/index.done $(STAMPS)/explorer.done ## set up what is missing, run what changed, write figures/PROFILE/index.html
 	@echo "figures/$(PROFILE)/index.html is up to date"
 
 test: $(READY) ## set up what is missing, run the tests
@@ -50,6 +50,12 @@ test: $(READY) ## set up what is missing, run the tests
 
 verify: $(SETTINGS) $(DATA) ## rebuild everything and compare with what is committed
 	@$(PY) -m bedside verify --profile $(PROFILE)
+
+explorer: $(STAMPS)/explorer.done ## every judged item on one page, figures/PROFILE/explorer.html (part of `all`)
+	@echo "figures/$(PROFILE)/explorer.html is up to date"
+
+seminar: $(READY) ## four seminar sheets for students and instructors, and a zip to hand out, in seminar/
+	@$(PY) -m bedside seminar
 
 data: $(READY) ## fetch and check the papers' released data (PROFILE=public unless you say otherwise)
 	@$(PY) -m bedside data --profile $(if $(filter file,$(origin PROFILE)),public,$(PROFILE)) $(if $(MIRROR),--mirror '$(MIRROR)')
@@ -89,11 +95,11 @@ $(STAMPS)/data.done: data/sources.toml $(SETTINGS)
 	@$(PY) -m bedside data --profile $(PROFILE) $(if $(MIRROR),--mirror '$(MIRROR)')
 	@touch $@
 
-# A notebook's inputs: itself, the library, its paper's data, prompts, printed numbers and recordings, the settings.
+# A notebook's inputs: itself, the library, its paper's data, prompts, printed numbers, recordings and your files, the settings.
 # The stamp is set only when it ran through, so a failed one is never taken for up to date.
 define notebook
 $(STAMPS)/$(1).done: notebooks/$(1).ipynb $(LIB) $(wildcard data/*.toml data/sample/$(dir $(1))* data/prompts/$(dir $(1))* \
-		data/published/$(patsubst %/,%,$(dir $(1))).csv data/recordings/$(dir $(1))*/*) $(SETTINGS) $(DATA) $(READY)
+		data/published/$(patsubst %/,%,$(dir $(1))).csv data/recordings/$(dir $(1))*/* data/external/$(dir $(1))*) $(SETTINGS) $(DATA) $(READY)
 	@mkdir -p $$(@D)
 	@echo "running $(1)"
 	@$(PY) -m bedside run $(1) --file $(SETTINGS)
@@ -107,6 +113,10 @@ $(foreach m,$(MEASURED),$(eval $(filter-out $(m),$(filter $(dir $(m))%,$(DONE)))
 
 $(STAMPS)/index.done: $(DONE)
 	@$(PY) -m bedside index --profile $(PROFILE) --since $(SETTINGS).started
+	@touch $@
+
+$(STAMPS)/explorer.done: $(DONE) $(wildcard data/external/annotations/*/* lib/bedside/explorer.* lib/bedside/vendor/*)
+	@$(PY) -m bedside explorer --file $(SETTINGS)
 	@touch $@
 
 $(PAPERS): %: $(SETTINGS)
@@ -127,7 +137,7 @@ $(PAPERS): %: $(SETTINGS)
 	@touch $@
 
 .cache/ready-conda%: environment.yml pyproject.toml
-	@$(PY) -c 'import papermill, openai, aiohttp, openpyxl, pandas, matplotlib, sklearn, rapidfuzz, statsmodels, gepa, xllamacpp, pytest' || \
+	@$(PY) -c 'import papermill, openai, aiohttp, anywidget, openpyxl, pandas, matplotlib, sklearn, rapidfuzz, statsmodels, gepa, xllamacpp, pytest' || \
 		{ echo "the active conda environment lacks packages: conda env update -f environment.yml (or deactivate it)"; exit 1; }
 	@$(PY) -m pip install --quiet --no-deps --no-build-isolation -e .
 	@mkdir -p .cache && touch '$@'

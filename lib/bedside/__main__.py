@@ -1,7 +1,6 @@
 """python -m bedside: the steps that `make` calls, for use without it too. `check` needs the standard library only."""
 
 import argparse
-import ast
 import json
 import os
 import subprocess
@@ -11,6 +10,7 @@ import time
 from pathlib import Path
 
 from . import BedsideError, choose, paths
+from .notebooks import execute, parameters
 
 PASSED = ("PROFILE", "MODE", "MODELS", "JUDGE", "LIMIT", "SEED", "PROMPTS", "BUDGET_USD")    # into every notebook
 KNOWN = (*PASSED, "MIRROR", "PYTHON", "CONDA_PREFIX")       # what make takes on its command line
@@ -21,16 +21,6 @@ def notebooks(paper=""):
     found = sorted(paths.NOTEBOOKS.glob("*/[0-9]*.ipynb"))
     names = [f"{p.parent.name}/{p.stem}" for p in found]
     return [n for n in sorted(names, key=lambda n: ("judge_agreement" not in n, n)) if n.startswith(paper)]
-
-
-def parameters(name):
-    """Names and defaults in a notebook's cell tagged `parameters`."""
-    path = paths.NOTEBOOKS / f"{name}.ipynb"
-    cells = [c for c in json.loads(path.read_text())["cells"] if "parameters" in c["metadata"].get("tags", [])]
-    if len(cells) != 1:
-        raise BedsideError(f"{paths.rel(path)}: one cell must be tagged parameters, not {len(cells)}")
-    return {n.targets[0].id: ast.literal_eval(n.value) for n in ast.parse("".join(cells[0]["source"])).body
-            if isinstance(n, ast.Assign)}
 
 
 def check(given, write=None):
@@ -52,12 +42,6 @@ def check(given, write=None):
 
 def run(name, given):
     """Execute a notebook by papermill with {parameter: value}; a failing cell is shown and ends the program."""
-    # jsonschema builds a grammar for internationalised addresses when imported, a fifth of a run's time; it does without
-    sys.modules.setdefault("rfc3987_syntax", None)
-    import papermill
-    from papermill.exceptions import PapermillExecutionError
-    from traitlets.config import Config
-
     have = parameters(name)
     typed = {}
     for key, value in given.items():
@@ -65,15 +49,7 @@ def run(name, given):
         typed[key] = type(have[key])(value) if not isinstance(have[key], bool) else value in (True, "True", "1", "yes")
     out = paths.CACHE / "executed" / str(given.get("profile", "sample")) / f"{name}.ipynb"
     out.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with tempfile.TemporaryDirectory() as own:      # sockets in a folder of its own: no port that others see, and -j2 works
-            papermill.execute_notebook(str(paths.NOTEBOOKS / f"{name}.ipynb"), str(out), parameters=typed,
-                                       kernel_name="python3", progress_bar=False, cwd=str(paths.ROOT),
-                                       config=Config({"KernelManager": {"transport": "ipc", "ip": f"{own}/kernel"}}))
-    except PapermillExecutionError as e:
-        last = [line for line in str(e.evalue).splitlines() if line.strip()]
-        raise BedsideError(f"notebooks/{name}.ipynb failed in cell {e.cell_index}:\n\n{e.source}\n\n{e.ename}: "
-                           + "\n".join(last) + f"\n\nThe executed notebook is {paths.rel(out)}") from None
+    execute(paths.NOTEBOOKS / f"{name}.ipynb", out, typed)
 
 
 def index(profile, since=None):
@@ -89,6 +65,29 @@ def index(profile, since=None):
           + (f"; {lost} calls failed" if lost else "")
           + (f"; {time.time() - Path(since).stat().st_mtime:.0f} s" if since else "")
           + f"\nOpen {paths.rel(report.figures() / profile)}/index.html")
+
+
+def explorer(given):
+    """Write the failure explorer of a profile from its recordings; without a call."""
+    import asyncio
+
+    from . import explorer as page
+    from . import papers, report
+
+    settings = {k: v for k, v in given.items() if k not in ("mode", "budget_usd")}
+    content = asyncio.run(papers.items(**settings))
+    path = report.figures() / content["profile"] / "explorer.html"
+    page.write(path, content)
+    print(f"{len(content['rows'])} replies with their verdicts in {paths.rel(path)} ({path.stat().st_size / 1e6:.1f} MB)")
+
+
+def seminar():
+    """Write both editions of the seminar and the students' zip."""
+    from . import seminar as sheets
+
+    path = sheets.build()
+    print(f"{len(sheets.sources())} sheets in {paths.rel(path.parent)}/students and instructors; to hand out: "
+          f"{paths.rel(path)} ({path.stat().st_size / 1e6:.1f} MB)")
 
 
 def data(profile, mirror):
@@ -154,6 +153,8 @@ def verify(profile):
     for name in notebooks():
         run(name, {"profile": profile})
     built = page.merge(profile)["notebooks"]
+    if f"{profile}/explorer.html" in _committed_names(profile):
+        explorer({"profile": profile})
     old = json.loads(_committed(f"{profile}/manifest.json") or "{}").get("notebooks", {})
     locked = all(built[k]["versions"] == old.get(k, {}).get("versions") for k in built)
     loose = () if locked else (".svg", ".png", ".html")
@@ -248,6 +249,10 @@ def main(arguments=None):
         p.add_argument("paper", nargs="?", default="")
         p.add_argument("--file")
         p.add_argument("-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"))
+    p = step.add_parser("explorer", help="write the failure explorer")
+    p.add_argument("--file")
+    p.add_argument("-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"))
+    step.add_parser("seminar", help="write both editions of the seminar and the students' zip")
     p = step.add_parser("index", help="write manifest, claims and index.html")
     p.add_argument("--profile", default="sample")
     p.add_argument("--since")
@@ -272,6 +277,8 @@ def main(arguments=None):
             for name in notebooks(a.paper):
                 run(name, {**given, "mode": "record"})
             index(given.get("profile", "sample"))
+        elif a.step == "explorer":
+            explorer(given)
         elif a.step == "index":
             index(a.profile, a.since)
         elif a.step == "data":
@@ -279,7 +286,7 @@ def main(arguments=None):
         elif a.step == "verify":
             verify(a.profile)
         else:
-            {"serve": serve, "doctor": doctor}[a.step]()
+            {"serve": serve, "doctor": doctor, "seminar": seminar}[a.step]()
     except BedsideError as e:
         print(f"bedside: {e}", file=sys.stderr)
         sys.exit(1)

@@ -59,6 +59,11 @@ def check(profile="sample", mode="replay", models="", judge="", limit=0, seed=0,
             "prompts": str(Path(prompts).resolve()) if prompts else "", "budget_usd": budget}
 
 
+def whose(labelled):
+    """Who labelled, for cards and captions: the authors and any raters of `Run.with_rated`."""
+    return " and ".join(dict.fromkeys(labelled["labelled_by"]))
+
+
 class Run:
     """One notebook's run. The attributes profile, mode, models, judge, limit and seed hold the checked parameters."""
 
@@ -86,6 +91,15 @@ class Run:
         frame = sources.load(name)
         self._data[name] = sources.sha256(sources.where(name)[1])
         return frame
+
+    def with_rated(self, labelled, source, authors="their authors"):
+        """Labelled examples and, if they are there, those of the user's own raters (an optional source): columns rated, labelled_by."""
+        import pandas as pd
+
+        own = labelled.assign(labelled_by=authors, rated=False)
+        if not sources.here(source):
+            return own
+        return pd.concat([own, self.load(source).assign(rated=True)], ignore_index=True)
 
     def sources(self):
         """All of this paper's sources in this profile that are there: {name: frame}."""
@@ -173,13 +187,12 @@ class Run:
         return await judges.grade(frame, judge, values, self.ask, template=full, labelled=labelled, folder=self.prompts, **more)
 
     async def grade_labelled(self, example, values, template, judge, baseline=judges.Lexical, **more):
-        """Verdicts of a judge on labelled examples (by answer_id, else item), in their order; the one without a model out of fold."""
+        """Verdicts of a judge on labelled examples (by answer_id, else item), in their order; the one without a model as `judges.held_out`."""
         import pandas as pd
 
         frame = example.assign(item=example.get("answer_id", example["item"]), reply_status="")
         if judge == judges.LEXICAL:
-            made = baseline(example, values).out_of_fold()
-            return pd.DataFrame({"item": frame["item"], "status": "graded", "value": made, "raw": ""})
+            return pd.DataFrame({"item": frame["item"], "status": "graded", "value": judges.held_out(baseline, example, values), "raw": ""})
         return await self.grade(frame, values, template, judge=judge, **more)
 
     def write_card(self, judge, card, labelled_by, task="", of="answers"):

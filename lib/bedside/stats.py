@@ -367,6 +367,27 @@ def corrected_rate(hits, n, sensitivity, specificity, rng, *, resamples=10_000):
     return Interval(value, *np.quantile(draws, [0.025, 0.975]).tolist(), int(n))
 
 
+def prediction_powered(labels, judged, others):
+    """A rate in 0..1 from a few labels and many verdicts: power-tuned prediction-powered inference (Angelopoulos et al. 2023).
+
+    labels and judged: booleans (n,) by people and by the judge on the same replies; others: the judge's booleans (N,) on
+    replies nobody labelled, drawn from the same ones. The verdicts' weight is the one of least variance, so that a
+    useless judge counts for nothing. Interval: normal 95%, cut to 0..1; where all labels are equal, or there are less
+    than two, the verdicts can't help and it is Wilson's of the labels. n counts the labels.
+    """
+    from scipy.special import ndtri
+
+    y, f = (x.astype(float) for x in _booleans(labels, judged))
+    u, n = _numbers(others), len(y)
+    if n < 2 or np.ptp(y) == 0 or not u.size:
+        return wilson(int(y.sum()), n)
+    spread = np.var(np.concatenate([f, u]), ddof=1)
+    weight = np.clip(np.cov(y, f)[0, 1] / ((1 + n / u.size) * spread), 0, 1) if spread else 0.0
+    value = y.mean() + weight * (u.mean() - f.mean())
+    error = ndtri(0.975) * sqrt(weight**2 * u.var() / u.size + np.var(y - weight * f) / n)
+    return Interval(*np.clip([value, value - error, value + error], 0, 1).tolist(), n)
+
+
 def _require(met, message):
     if not met:
         raise ValueError(message)

@@ -162,6 +162,11 @@ class People(list):
         return "<table><tr>" + "</tr><tr>".join(rows) + "</tr></table>"
 
 
+def shown(frame, digits=2):
+    """Table rows as people's table, or a word that there are none."""
+    return People(layout(frame.reindex(columns=COLUMNS).to_dict("records"), digits)) if len(frame) else "nothing yet"
+
+
 def markdown(lines, title, caption):
     """People's table as Markdown."""
     def cell(text):

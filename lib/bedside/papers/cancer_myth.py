@@ -45,6 +45,11 @@ def labelled(run):
         run.load("cancer_myth_questions_sample")[["item", "question", "correction"]], on="item", validate="many_to_one")
 
 
+def rated(run):
+    """`labelled` and what the user's own raters labelled, for the trust cards; judges learn from `labelled` alone."""
+    return run.with_rated(labelled(run), "cancer_myth_rated")
+
+
 async def answers(run, items, max_tokens, models=None, template="answer", **fields):
     """`Run.answers` to questions, zero-shot (section 4.2); another `template` gets the `fields`. A refusal corrects nothing."""
     prompts = {r.item: run.prompt(template, question=r.question, **fields) for r in items.itertuples()}

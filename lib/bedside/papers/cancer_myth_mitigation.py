@@ -112,6 +112,11 @@ def labelled_plain(run):
                                                       validate="many_to_one")
 
 
+def rated_plain(run):
+    """`labelled_plain` and what the user's own raters labelled, for the trust cards."""
+    return run.with_rated(labelled_plain(run), "cancer_myth_rated_nfp")
+
+
 async def grade_myth(run, frame, labelled, judge=None):
     """Verdicts with cm.GRADES on answers to questions with a false presupposition."""
     return await run.grade(frame, cm.GRADES, "judge", labelled, judge)

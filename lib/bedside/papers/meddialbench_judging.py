@@ -11,6 +11,7 @@ from .. import judges
 from ..judges import LEXICAL
 from ..models import Request, response_format
 from ..prompts import numbered
+from ..report import whose
 from .meddialbench import content
 from .meddialbench import design as papers_design
 
@@ -128,7 +129,8 @@ async def which(run, frame, template, learnt, judge=None):
 class Labelled:
     """The labelled dialogues and pairs as frames: `diagnosis`, `misled`, and for `which` `coverage` and `adherence`, with their labels.
 
-    They are of the paper's design, whichever design a run has.
+    They are of the paper's design, whichever design a run has. `diagnosis` and `adherence` hold what the user's own raters
+    labelled too (`rated`), from which no judge learns.
     """
 
     def __init__(self, run):
@@ -146,14 +148,24 @@ class Labelled:
         pairs = pairs.assign(answer_id=pairs["pair"], item=pairs["pair"].str.replace(r"p-(\d+)-.*", r"case-\1", regex=True), reply_status="")
         both = pd.concat([pairs, dialogues.assign(label=dialogues["correct"], kind="dialogue")], ignore_index=True)
         self.dialogues = dialogues
-        self.diagnosis = both.assign(references=both["truth"].map(lambda t: known.get(t, [t])), text=both["diagnosis"])
+        both = both.assign(references=both["truth"].map(lambda t: known.get(t, [t])))
+        self.diagnosis = run.with_rated(both, "meddialbench_rated", "this project")
+        self.diagnosis = self.diagnosis.assign(text=self.diagnosis["diagnosis"], reply_status="", answer_id=self.diagnosis["answer_id"].fillna(self.diagnosis["pair"]))
         wrong = dialogues[dialogues["correct"] == "no"].reset_index(drop=True)
         self.misled = wrong.assign(label=wrong["misled"], text=wrong["said"], statements=wrong["key_items"].map(numbered), references=[
             false_statements(self.texts, r.item, r.levels) for r in wrong.itertuples()])
         self.coverage = dialogues.assign(statements=dialogues["key_items"], references=dialogues["key_items"].map(lambda k: [[x] for x in k]))
-        self.adherence = dialogues.assign(statements=[behaviours(design)] * len(dialogues), references=[
-            expected(design, self.texts, r.item, r.levels) for r in dialogues.itertuples()])
+        # of the raters' consultations those of the bundled cases, whose scripts say what to look for
+        shown = run.with_rated(dialogues, "meddialbench_rated_adherence", "this project")
+        shown = shown[shown["item"].isin(cases["item"])].reset_index(drop=True)
+        shown = shown.assign(answer_id=shown["answer_id"].fillna(shown["dialogue"]), dialogue=shown.get("text", shown["dialogue"]).where(shown["rated"], shown["dialogue"]))
+        self.adherence = shown.assign(statements=[behaviours(design)] * len(shown), references=[
+            expected(design, self.texts, r.item, r.levels) for r in shown.itertuples()])
         self.dimensions = list(design.dimensions)
+
+    def labelled_by(self, task=""):
+        """Who labelled the examples of a task."""
+        return whose({"": self.diagnosis, "adherence": self.adherence}.get(task, self.diagnosis[~self.diagnosis["rated"]]))
 
     def rows(self, task):
         """A `which` task (coverage, adherence) a statement a row: answer_id, LEARNT."""
@@ -162,6 +174,11 @@ class Labelled:
         long = frame.assign(text=frame["said"], number=frame["references"].map(lambda r: list(range(1, len(r) + 1))), right=right)
         long = long.explode(["number", "references"], ignore_index=True)
         return long.assign(label=[YES_NO[r.number in r.right] for r in long.itertuples()])
+
+
+def learnt(labelled):
+    """Of labelled rows those that judges learn from."""
+    return labelled[~labelled["rated"]] if "rated" in labelled else labelled
 
 
 async def measured(run, known, judge):
@@ -176,22 +193,23 @@ async def measured(run, known, judge):
     for task in ("coverage", "adherence"):
         rows = known.rows(task)
         if judge == LEXICAL:
-            verdicts = pd.DataFrame({"item": rows["answer_id"], "number": rows["number"], "status": "graded", "value": Overlap(rows).out_of_fold(), "raw": ""})
+            verdicts = pd.DataFrame({"item": rows["answer_id"], "number": rows["number"], "status": "graded", "value": judges.held_out(Overlap, rows, YES_NO), "raw": ""})
         else:
-            verdicts = await which(run, getattr(known, task).assign(item=known.dialogues["answer_id"]), f"judge_{task}", None, judge)
+            frame = getattr(known, task)
+            verdicts = await which(run, frame.assign(item=frame["answer_id"]), f"judge_{task}", None, judge)
         found[task] = rows["label"].tolist(), verdicts
     return found
 
 
 async def outcomes(run, known, texts, held):
-    """Consultations with the run's judge's verdicts (section 3.5): `held` plus correct, coverage, per_turn, misled, NaN where unscored; verdict (raw).
+    """Consultations with the run's judge's verdicts (section 3.5): `held` plus correct, coverage, per_turn, misled, NaN where unscored; verdict (raw), verdict_status.
 
     A dialogue that broke off has no diagnosis to judge; its coverage is that of what was said. Only a wrong diagnosis can
     be misled: a right one is not, without a verdict.
     """
     text = {"references": held["names"], "text": held["diagnosis"]}
-    same = await run.grade(held.assign(**text), YES_NO, "judge_diagnosis", known.diagnosis, baseline=Overlap, key="equivalent", fields=("truth", "diagnosis"))
-    done = held.merge(same.rename(columns={"raw": "verdict"})[["item", "value", "verdict"]], on="item", validate="one_to_one")
+    same = await run.grade(held.assign(**text), YES_NO, "judge_diagnosis", learnt(known.diagnosis), baseline=Overlap, key="equivalent", fields=("truth", "diagnosis"))
+    done = held.merge(same.rename(columns={"raw": "verdict", "status": "verdict_status"}), on="item", validate="one_to_one")
     done["correct"] = yes(done.pop("value"))
 
     facts = held.assign(statements=held["key_items"], references=held["key_items"].map(lambda k: [[x] for x in k]))
@@ -226,7 +244,7 @@ async def adherence(run, design, known, texts, held):
 
     asked = held.assign(statements=[behaviours(design)] * len(held), references=[
         expected(design, texts, r.case, r.levels) for r in held.itertuples()])
-    marks = await which(run, asked, "judge_adherence", known.rows("adherence"))
+    marks = await which(run, asked, "judge_adherence", learnt(known.rows("adherence")))
     shown = yes(marks["value"]).groupby(marks["item"], sort=False).agg(list)
     rows = []
     for r in held.itertuples():

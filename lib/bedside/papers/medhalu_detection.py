@@ -71,7 +71,7 @@ def annotations(run, items):
         frame = frame.assign(spans=frame["spans"].map(lambda s: [line.strip() for line in s.splitlines() if line.strip()]),
                              hallucinated=frame["hallucinated"].str.strip().str.lower())
         for number, r in enumerate(frame.itertuples(), 1):
-            if why := _fault(r, answers.get(r.item), run, sample):
+            if why := fault(r, answers.get(r.item), run, sample):
                 raise BedsideError(f"{paths.rel(sources.where(name)[1])}, label {number} (item {r.item!r}, rater {r.rater!r}): {why}")
         if (twice := frame[frame.duplicated(["item", "rater"])]).size:
             raise BedsideError(f"{paths.rel(sources.where(name)[1])}: rater {twice['rater'].iloc[0]!r} labels item "
@@ -82,7 +82,7 @@ def annotations(run, items):
                         yes=(every["hallucinated"] == "yes").astype(float))[[*JUDGED, "group", "type", "reason"]]
 
 
-def _fault(r, answer, run, sample):
+def fault(r, answer, run, sample):
     """What is wrong with a label, or nothing."""
     kinds = ", ".join(list(TYPES)[1:])
     if not (r.item and r.rater and r.group):

@@ -140,6 +140,11 @@ def one_to_one(pairs):
     return found
 
 
+def labelled(run):
+    """The labelled pairs and what the user's own raters labelled: pair, predicted, reference, label, kind, why, labelled_by."""
+    return run.with_rated(run.load("radiation_pairs"), "radiation_rated", "their author")
+
+
 async def match_labelled(run, labelled, judge):
     """Verdicts of a matcher on labelled pairs, in their order: item, status, value (of LABELS), raw."""
     import numpy as np

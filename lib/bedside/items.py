@@ -1,0 +1,209 @@
+"""Judged items: every reply with what judges and people said of it, as rows that the explorer, raters and seminars share.
+
+    document = Document("sample")
+    run = document.run("cancer_myth", "03_evaluation")      # a notebook's settings, replayed; asks nobody
+    document.share("cancer_myth cm-only-1", text("Question", ...))
+    document.add(run, "4.3 evaluation", "cm-only-1", "smollm2-135m", "plain", reply=..., verdicts=[verdict(...)])
+    frame(document.content())
+
+A row is one reply of one model to one item under one configuration. Blocks are what a reader is shown: text, list, marked,
+aligned or dialogue (see the functions of that name). The papers' modules `<paper>_items` fill a document.
+"""
+
+import contextlib
+import copy
+
+from . import BedsideError, choose, judges, models, notebooks, paths, prompts
+from .models import Reply
+from .report import Run
+
+ABSENT = "not recorded"
+
+
+class Recorded(Run):
+    """A Run with a notebook's own settings that only replays: a request without a recording has a reply that says so.
+
+    settings: the notebook's parameters. judges: the run's, the one without a model, and every model that has recordings
+    here; a judge's verdicts that weren't recorded have status `error` and ABSENT in their raw text.
+    """
+
+    def __init__(self, paper, notebook, **parameters):
+        super().__init__(paper, notebook, **parameters)
+        self.settings = notebooks.parameters(f"{paper}/{notebook}")
+        recorded = [m for m in models.registry() if list(paths.RECORDINGS.glob(f"{paper}/{self.profile}/{m}.jsonl"))]
+        self.judges = list(dict.fromkeys([self.judge, judges.LEXICAL, *recorded]))
+        if not parameters.get("models"):
+            self.models = list(dict.fromkeys([*self.models, *recorded]))
+
+    async def ask(self, requests, label=""):
+        requests = list(requests)
+        got = iter(await super().ask([r for r in requests if r.key in self.recordings], label))
+        return [next(got) if r.key in self.recordings else _absent(r) for r in requests]
+
+    def asking(self, label=""):
+        return _Replaying(self)
+
+    def judged_by(self, judge):
+        """The same run with another judge."""
+        other = copy.copy(self)
+        other.judge = judge
+        return other
+
+
+class _Replaying:
+    """`Run.asking` of a Recorded run."""
+
+    def __init__(self, run):
+        self.run = run
+
+    async def __aenter__(self):
+        async def one(request):
+            reply, = await self.run.ask([request])
+            return reply
+        return one
+
+    async def __aexit__(self, *_):
+        pass
+
+
+def _absent(request):
+    return Reply(request.item, request.model, request.key, error=ABSENT)
+
+
+# ---- what a row is made of
+
+def text(label, words):
+    """A block of text."""
+    return {"kind": "text", "label": label, "text": prompts.clean(words)}
+
+
+def entries(label, texts):
+    """A block that lists texts."""
+    return {"kind": "list", "label": label, "entries": [prompts.clean(t) for t in texts]}
+
+
+def marked(label, words, **places):
+    """A block of text with places marked by name: {name: [(start, end), ...]}; places may overlap."""
+    return {"kind": "marked", "label": label, "pieces": pieces(words, **places)}
+
+
+def pieces(words, **places):
+    """A text cut at all borders of the named places: [[text, "name name"], ...]."""
+    cuts = sorted({0, len(words), *(x for mine in places.values() for p in mine for x in p[:2])})
+    return [[prompts.clean(words[a:b]), " ".join(n for n, mine in places.items() if any(p[0] <= a and b <= p[1] for p in mine))]
+            for a, b in zip(cuts, cuts[1:])]
+
+
+def aligned(label, columns, rows):
+    """A block that sets lists side by side: {term: (mark of each column)}, marks matched, missed, spurious or empty."""
+    return {"kind": "aligned", "label": label, "columns": columns,
+            "rows": [{"term": prompts.clean(t), "cells": list(cells)} for t, cells in rows.items()]}
+
+
+def dialogue(label, turns):
+    """A block of turns (who, pieces, notes)."""
+    return {"kind": "dialogue", "label": label, "turns": [{"who": w, "pieces": p, "notes": n} for w, p, n in turns]}
+
+
+def verdict(judge, status, value="", right=None, raw="", reason=""):
+    """A judge's verdict as a row has it; without status `graded` there is no value, and right is None."""
+    graded = status == "graded"
+    return {"judge": judge, "status": status, "value": str(value) if graded else "", "right": bool(right) if graded and right is not None else None,
+            "raw": prompts.clean(raw), "reason": prompts.clean(reason or judges.member(str(raw), "reason") or "")}
+
+
+def verdicts(by_judge, words, right):
+    """{item: its verdicts} from frames of verdicts {judge: frame (item, status, value, raw)}; those never recorded are left out.
+
+    words: {value: how it is shown}; right: the values that count as no failure.
+    """
+    found = {}
+    for judge, frame_ in by_judge.items():
+        for r in frame_.itertuples():
+            if r.raw != ABSENT:
+                value = words.get(r.value, "") if r.status == "graded" else ""
+                found.setdefault(r.item, []).append(verdict(judge, r.status, value, r.value in right, r.raw))
+    return found
+
+
+def human(by, value, kind="", reason=""):
+    """A person's label: by whom, a value in the words of the verdicts, its kind and the reason given."""
+    return {"by": by, "value": str(value), "type": kind, "reason": prompts.clean(reason)}
+
+
+class Document:
+    """The rows of a profile, and the blocks that many rows share; parameters as of every notebook."""
+
+    def __init__(self, profile="sample", **parameters):
+        self.parameters = {"profile": profile, **parameters}
+        self.profile, self.shared, self.rows, self.cards, self.judge, self.papers = profile, {}, {}, {}, {}, {}
+
+    def run(self, paper, notebook):
+        """A notebook as Recorded run."""
+        return Recorded(paper, notebook, **self.parameters)
+
+    def begin(self, run, title, judge=None):
+        """Take in a paper: its title, whose verdicts come first (the run's judge), and what the trust cards of its judges say."""
+        self.papers[run.paper], self.judge[run.paper] = title, judge or run.judge
+        for name in run.judges:
+            with contextlib.suppress(BedsideError):        # never measured: the page then shows no agreement
+                self.cards[f"{run.paper} {name}"] = judges.describe(run.card(name)).split(", ", 1)[1]
+
+    def share(self, key, *blocks):
+        """Take in blocks under a key; returns the key."""
+        self.shared.setdefault(key, list(blocks))
+        return key
+
+    def add(self, run, section, item, model, configuration, *, category="", title, shared=(), reply="", status="", truncated=False,
+            blocks=(), verdicts=(), more=(), human=(), beside=""):
+        """Take in a row; returns its id. A reply that was never recorded is none. BedsideError for an id that is taken."""
+        if status == ABSENT:
+            return ""
+        id = "/".join([run.paper, run.notebook, item, model, configuration])
+        if id in self.rows:
+            raise BedsideError(f"two rows with the id {id!r}")
+        self.rows[id] = {
+            "id": prompts.clean(id), "paper": run.paper, "section": section, "item": item, "model": model, "configuration": configuration,
+            "category": category, "title": prompts.clean(" ".join(title.split())[:160]), "shared": list(shared), "reply": prompts.clean(reply),
+            "reply_status": status, "truncated": bool(truncated), "blocks": list(blocks), "verdicts": list(verdicts), "more": list(more),
+            "human": list(human), "beside": beside}
+        return id
+
+    def content(self, about=""):
+        """All as one JSON-able dict."""
+        return {"profile": self.profile, "about": about, "papers": self.papers, "judge": self.judge, "cards": self.cards,
+                "shared": self.shared, "rows": list(self.rows.values())}
+
+
+def frame(content, judge=None):
+    """A document's rows as a frame: a row for each reply and judge (or of one judge), with reply, status, value and right.
+
+    Columns: id, paper, section, item, model, configuration, category, title, reply, reply_status, judge, status, value, right
+    (True, False or None), raw, human (the first person's label or empty). A reply without a verdict has judge "".
+    """
+    import pandas as pd
+
+    keep = ("id", "paper", "section", "item", "model", "configuration", "category", "title", "reply", "reply_status")
+    rows = [{**{k: r[k] for k in keep}, **{k: v[k] for k in ("judge", "status", "value", "right", "raw")},
+             "human": r["human"][0]["value"] if r["human"] else ""}
+            for r in content["rows"] for v in r["verdicts"] or [verdict("", "")]]
+    made = pd.DataFrame(rows, columns=[*keep, "judge", "status", "value", "right", "raw", "human"])
+    return made if judge is None else made[made["judge"] == choose(judge, {*made["judge"], ""}, "judge")].reset_index(drop=True)
+
+
+def printed(content, row):
+    """A row as plain text: shared blocks, reply, blocks, verdicts, labels."""
+    lines = [row["id"]]
+    for b in [b for key in row["shared"] for b in content["shared"][key]] + [text("Reply", row["reply"] or row["reply_status"])] + row["blocks"]:
+        lines += [f"\n{b['label'].upper()}", *_lines(b)]
+    lines += ["\nVERDICTS", *(f"{v['judge']}: {v['value'] or v['status']} {v['reason']}".strip() for v in row["verdicts"])]
+    return "\n".join(lines + [f"{h['by']}: {h['value']} {h['reason']}".strip() for h in row["human"]])
+
+
+def _lines(block):
+    """A block's text, line by line; marks in brackets behind what they mark."""
+    def told(pieces):
+        return "".join(f"{words} [{marks}]" if marks else words for words, marks in pieces)
+    return {"text": lambda: [block["text"]], "list": lambda: [f"- {e}" for e in block["entries"]], "marked": lambda: [told(block["pieces"])],
+            "aligned": lambda: [f"{r['term']}: " + ", ".join(f"{c} {m}" for c, m in zip(block["columns"], r["cells"]) if m) for r in block["rows"]],
+            "dialogue": lambda: [x for t in block["turns"] for x in (f"{t['who']}: {told(t['pieces'])}", *(f"    {n}" for n in t["notes"]))]}[block["kind"]]()

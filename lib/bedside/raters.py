@@ -1,0 +1,249 @@
+"""Raters: labels of several people together, judges held against them, and rates corrected by what people said.
+
+    given = labels("presupposition", rows)                 # all raters' files; rows of annotation.rows(document)
+    agreement(given, "presupposition", rng)                # kappa and alpha with intervals
+    settled = consensus(given)                             # whoever labels as ADJUDICATED decides where raters differ
+    corrected(verdicts(rows, "presupposition"), settled, "1", rng)
+    publish("presupposition", rows, given, settled)        # where the trust cards look for labels
+
+Frames are long; a label of a task in which several choices hold counts as one yes or no for each choice.
+"""
+
+import csv
+import itertools
+import json
+import os
+import re
+from pathlib import Path
+
+from . import annotation, judges, paths, stats
+from .annotation import JOINED, TASKS, Log, material
+from .store import digest
+
+ADJUDICATED = "adjudicated"     # the rater whose labels settle what others disagree on
+LABEL = ["id", "paper", "item", "part", "rater", "group", "value", "type", "spans", "reason", "seconds", "check"]
+POSITIVE = {"presupposition": "1", "nfp": "1", "hallucination": "yes", "side_effect": "same", "diagnosis": "yes", "adherence": "yes"}
+ORDERED = {"presupposition"}
+
+
+def labels(task, rows, folder=None):
+    """All raters' last labels of a task for rows whose text is still the one that was shown: a frame LABEL, one row a label.
+
+    part: the choice, in a task in which several hold, else empty. check: a repetition (see `attention`). Labels for other
+    texts are left out; `frame.attrs["left_out"]` counts them, `frame.attrs["damaged"]` names lines that can't be read.
+    """
+    import pandas as pd
+
+    known = {row["id"]: digest(material(row, TASKS[task])) for row in rows}
+    made, left_out, damaged = [], 0, {}
+    for path in sorted(Path(folder or paths.EXTERNAL / "annotations").glob(f"{task}/*.jsonl")):
+        log = Log(folder, task, path.stem)
+        for check in (False, True):
+            for record in log.labels(check).values():
+                if known.get(record["id"]) != record["text_sha256"]:
+                    left_out += 1
+                    continue
+                for part, value in _parts(task, record["value"]):
+                    made.append({**record, "part": part, "value": value})
+        damaged |= log.damaged
+    frame = pd.DataFrame(made, columns=LABEL).astype({"check": bool})
+    frame.attrs = {"left_out": left_out, "damaged": damaged}
+    return frame
+
+
+def _parts(task, value):
+    """(part, value) of a label: itself, or a yes or no for each choice that may hold."""
+    if not TASKS[task].several:
+        return [("", value)]
+    return [(choice, "yes" if choice in value.split(JOINED) else "no") for choice in TASKS[task].values]
+
+
+def values(task):
+    """The values that a label of one part can have, in order."""
+    return ["no", "yes"] if TASKS[task].several else sorted(TASKS[task].values, key=lambda v: (len(v) > 1 and v[0] != "-", v))
+
+
+def attention(given):
+    """How each rater worked: table rows with labels, seconds an item (median), and repetitions answered as before, percent."""
+    from .tables import interval_rows, percent
+
+    rows = []
+    for rater, part in given.groupby("rater", sort=False):
+        first = part[~part["check"]]
+        items = first.drop_duplicates("id")
+        both = part[part["check"]].merge(first, on=["id", "part"], suffixes=("", "_first"))
+        rows += [(rater, "labels", "run", len(items), None, None, None),
+                 (rater, "seconds an item, median", "run", items["seconds"].median(), None, None, len(items)),
+                 (rater, "repetitions answered as before, %", "run", *percent((both["value"] == both["value_first"]).sum(), len(both)))]
+    return interval_rows(rows)
+
+
+def agreement(given, task, rng):
+    """Agreement of raters: table rows with the share of equal labels and kappa of each pair, and Krippendorff's alpha of all.
+
+    Intervals resample items. Without two raters, or a common item, there is no number and n is 0; kappa and alpha of labels
+    without variation have no interval (alpha no value): equal labels of one kind are no evidence of agreement.
+    """
+    import numpy as np
+
+    from .tables import interval_rows, percent
+
+    own = given[~given["check"] & (given["rater"] != ADJUDICATED)]
+    place = {v: at for at, v in enumerate(values(task))}
+    wide = own.assign(value=own["value"].map(place)).pivot(index=["id", "part"], columns="rater", values="value").astype(float)
+    units = wide.index.get_level_values("id").to_numpy()
+    rows = []
+    for a, b in itertools.combinations(wide.columns, 2):
+        both = wide[[a, b]].notna().all(axis=1).to_numpy()
+        x, y = (wide.loc[both, r].astype(int).tolist() for r in (a, b))
+        rows.append((f"{a} and {b}", "equal, %", "run", *percent(sum(i == j for i, j in zip(x, y)), len(x))))
+        i = stats.kappa(x, y, list(place.values()), weights="quadratic" if task in ORDERED else None, rng=rng, units=units[both]) if len(x) else None
+        rows.append((f"{a} and {b}", "kappa", "run", *(i or (np.nan, np.nan, np.nan, 0))))
+    twice = wide.notna().sum(axis=1) >= 2
+    i = stats.krippendorff_alpha(wide[twice].to_numpy().T, rng, level="ordinal" if task in ORDERED else "nominal") if twice.any() else None
+    rows.append((f"all {wide.shape[1]} raters", "Krippendorff's alpha", "run", *(i or (np.nan, np.nan, np.nan, 0))))
+    return interval_rows(rows)
+
+
+def consensus(given):
+    """One label for each row and part: id, part, value, by (adjudicated, all, majority), raters; disputed ones have value None and by "disputed".
+
+    A majority is more than half of the raters of that row. A single rater's label counts as `all`.
+    """
+    import pandas as pd
+
+    rows = []
+    for (id, part), mine in given[~given["check"]].groupby(["id", "part"], sort=False):
+        final, others = mine[mine["rater"] == ADJUDICATED], mine[mine["rater"] != ADJUDICATED]
+        count = others["value"].value_counts()
+        if len(final):
+            value, by = final["value"].iloc[0], ADJUDICATED
+        elif count.iloc[0] == len(others):
+            value, by = count.index[0], "all"
+        else:
+            value, by = (count.index[0], "majority") if 2 * count.iloc[0] > len(others) else (None, "disputed")
+        rows.append((id, part, value, by, len(others)))
+    return pd.DataFrame(rows, columns=["id", "part", "value", "by", "raters"])
+
+
+def differing(given, rows):
+    """The rows on which raters differ and nobody has adjudicated yet, for a session of the rater ADJUDICATED."""
+    own = given[~given["check"]]
+    spread = own[own["rater"] != ADJUDICATED].groupby(["id", "part"])["value"].nunique()
+    open_ = {id for id, _ in spread.index[spread > 1]} - set(own.loc[own["rater"] == ADJUDICATED, "id"])
+    return [row for row in rows if row["id"] in open_]
+
+
+def verdicts(rows, task):
+    """The judges' verdicts on a task's rows in the values of its labels: id, part, section, model, configuration, judge, status, value."""
+    import pandas as pd
+
+    made = []
+    for row in (r for r in rows if TASKS[task].takes(r) and r["reply_status"] == ""):
+        found = row["verdicts"] if not TASKS[task].several else [v for v in row["more"] if v["task"] == TASKS[task].name]
+        for v in found:
+            plain = v["value"] if TASKS[task].several else re.match(r"[\w-]*", v["value"])[0]
+            for part, value in _parts(task, plain) if v["status"] == "graded" else [(p, None) for p, _ in _parts(task, "")]:
+                made.append((row["id"], part, row["section"], row["model"], row["configuration"], v["judge"], v["status"], value))
+    return pd.DataFrame(made, columns=["id", "part", "section", "model", "configuration", "judge", "status", "value"])
+
+
+def against(judged, settled, task, rng):
+    """Trust cards of the judges held against the raters' consensus, {judge: card}; a judge without a common row has none."""
+    both = judged.merge(settled.dropna(subset=["value"]), on=["id", "part"], suffixes=("", "_label"))
+    made = {name: judges.agreement(part["value_label"], part.reset_index(drop=True), values(task), rng, POSITIVE[task])
+            for name, part in both.groupby("judge", sort=False)}
+    return {name: {"judge": name, "of": "replies", "labelled_by": "raters", **card} for name, card in made.items()}
+
+
+def corrected(judged, settled, task, rng):
+    """What a judge says and what it means, by judge, model and section: table rows in percent of the task's positive value.
+
+    judge says: its share; Rogan-Gladen: corrected for the sensitivity and specificity that the raters' labels of all
+    models show; prediction-powered: from this model's labels and verdicts together (`stats.prediction_powered`); raters:
+    the labels alone. No value where there are no labels, or the judge does no better than chance.
+    """
+    from .tables import interval_rows, percent
+
+    positive, rows = POSITIVE[task], []
+    every = judged[judged["status"] == "graded"].merge(settled[["id", "part", "value"]].rename(columns={"value": "label"}), on=["id", "part"], how="left")
+    every = every.assign(said=every["value"] == positive, true=every["label"] == positive, known=every["label"].notna())
+    for name, mine in every.groupby("judge", sort=False):
+        known = mine[mine["known"]]
+        sens, spec = stats.sens_spec(known["true"], known["said"])
+        for (section, model), part in mine.groupby(["section", "model"], sort=False):
+            row, seen = f"{model}, {section}: {name}", part["known"]
+            fixed = stats.corrected_rate(int(part["said"].sum()), len(part), sens, spec, rng)
+            powered = stats.prediction_powered(part.loc[seen, "true"], part.loc[seen, "said"], part.loc[~seen, "said"])
+            rows.append((row, "judge says", "run", *percent(part["said"].sum(), len(part))))
+            rows += [(row, column, "run", *(100 * x for x in i[:3]), i.n) for column, i in (("Rogan-Gladen", fixed), ("prediction-powered", powered))]
+            rows.append((row, "raters", "run", *percent(part.loc[seen, "true"].sum(), int(seen.sum()))))
+    return interval_rows(rows)
+
+
+# ---- for the trust cards
+
+def _told(row, label):
+    """The text of a row's block of this label."""
+    return next((b["text"] for b in row["shared"] if b["label"] == label), "")
+
+
+def _answer(row, value, by):
+    return {"answer_id": row["id"], "item": row["item"], "question": _told(row, "Question") or _told(row, "Generated question"),
+            "correction": _told(row, "What sets the false presupposition right"), "answer": row["reply"], "label": int(value), "tone": "rated", "labelled_by": by}
+
+
+def _pair(row, value, by):
+    return {"pair": row["id"], "predicted": row["reply"], "reference": _told(row, "Reference term"), "label": value, "kind": "rated", "why": "", "labelled_by": by}
+
+
+def _diagnosis(row, value, by):
+    names = _told(row, "True diagnosis").split("; ")
+    return {"pair": row["id"], "item": row["item"], "truth": names[0], "references": names, "diagnosis": row["reply"], "label": value, "kind": "rated", "labelled_by": by}
+
+
+def _behaviour(row, value, by):
+    turns = next(b["turns"] for b in row["blocks"] if b["kind"] == "dialogue")
+    said = [(t["who"], "".join(words for words, _ in t["pieces"])) for t in turns]
+    return {"dialogue": row["id"], "item": row["item"], "levels": [] if row["category"] == "cooperative" else row["category"].split(" + "),
+            "text": "\n".join(f"{who}: {words}" for who, words in said), "said": "\n".join(words for who, words in said if who == "Patient"),
+            "shown": [part for part, v in value.items() if v == "yes"], "labelled_by": by}
+
+
+FILES = {"presupposition": ("cancer_myth/rated.jsonl", _answer), "nfp": ("cancer_myth/rated_nfp.jsonl", _answer),
+         "side_effect": ("radiation/rated.jsonl", _pair), "diagnosis": ("meddialbench/rated.jsonl", _diagnosis),
+         "adherence": ("meddialbench/rated_adherence.jsonl", _behaviour)}
+ANNOTATIONS = "medhalu/annotations.csv"
+
+
+def publish(task, rows, given, settled, folder=None):
+    """Write a task's labels where trust cards and MedHalu's human rows look for them; returns (file, labels written).
+
+    One settled label a reply, disputed ones left out; for hallucinations every rater's own. The file is replaced whole.
+    """
+    folder, of = folder or paths.EXTERNAL, {row["id"]: row for row in rows}
+    if task == "hallucination":
+        own = given[~given["check"] & (given["rater"] != ADJUDICATED)]
+        lines = [{"item": r.item, "rater": r.rater, "group": r.group or "rater", "hallucinated": r.value, "type": r.type, "spans": "\n".join(r.spans),
+                  "reason": r.reason} for r in own.itertuples()]
+        return _write(folder / ANNOTATIONS, lines, "csv"), len(lines)
+    name, form = FILES[task]
+    who = given[~given["check"]].groupby("id")["rater"].unique().map(lambda r: ", ".join(sorted(r)))
+    whole = {id: dict(zip(mine["part"], mine["value"])) for id, mine in settled.groupby("id", sort=False) if mine["value"].notna().all()}
+    lines = [form(of[id], value if TASKS[task].several else value[""], who[id]) for id, value in whole.items()]
+    return _write(folder / name, lines, "jsonl"), len(lines)
+
+
+def _write(path, lines, form):
+    """Replace a file by these records in one step."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f"{path.name}.part{os.getpid()}")
+    with open(part, "w", newline="", encoding="utf-8") as f:
+        if form == "csv":
+            out = csv.DictWriter(f, ["item", "rater", "group", "hallucinated", "type", "spans", "reason"], lineterminator="\n")
+            out.writeheader()
+            out.writerows(lines)
+        else:
+            f.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    part.replace(path)
+    return path
