@@ -26,7 +26,7 @@ UV := uv==0.13.9
 
 STAMPS := .cache/stamps/$(PROFILE)
 SETTINGS := $(STAMPS)/settings.json
-NOTEBOOKS := $(sort $(patsubst notebooks/%.ipynb,%,$(wildcard notebooks/*/[0-9]*.ipynb)))
+NOTEBOOKS := $(sort $(patsubst notebooks/%.ipynb,%,$(wildcard notebooks/*/[0-9][0-9]_*.ipynb)))
 PAPERS := $(sort $(patsubst %/,%,$(dir $(NOTEBOOKS))))
 DONE := $(NOTEBOOKS:%=$(STAMPS)/%.done)
 LIB := $(wildcard lib/bedside/*.py lib/bedside/*.j2 lib/bedside/papers/*.py)

@@ -18,7 +18,7 @@ KNOWN = (*PASSED, "MIRROR", "PYTHON", "CONDA_PREFIX")       # what make takes on
 
 def notebooks(paper=""):
     """The papers' notebooks as <paper>/<name>, in running order: a paper's judges are measured first."""
-    found = sorted(paths.NOTEBOOKS.glob("*/[0-9]*.ipynb"))
+    found = sorted(paths.NOTEBOOKS.glob("*/[0-9][0-9]_*.ipynb"))
     names = [f"{p.parent.name}/{p.stem}" for p in found]
     return [n for n in sorted(names, key=lambda n: ("judge_agreement" not in n, n)) if n.startswith(paper)]
 
