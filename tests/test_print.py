@@ -1,9 +1,7 @@
 """index.html in a real browser: printed to PDF no figure is cut, on a phone nothing runs out of the page."""
 
-import io
-
 import pytest
-from browser import page_of
+from browser import browser, watched     # noqa: F401
 
 from bedside import paths
 
@@ -16,13 +14,16 @@ MARKS = """() => document.querySelectorAll('figure').forEach((f, k) => {
 
 
 def pages(page):
-    import pypdf
+    """The texts of the pages of the PDF that a page prints to."""
+    import pypdfium2
 
-    return [p.extract_text() for p in pypdf.PdfReader(io.BytesIO(page.pdf(format="A4", margin=dict.fromkeys(("top", "bottom", "left", "right"), "1.5cm")))).pages]
+    made = pypdfium2.PdfDocument(page.pdf(format="A4", margin=dict.fromkeys(("top", "bottom", "left", "right"), "1.5cm")))
+    return [p.get_textpage().get_text_bounded() for p in made]
 
 
 def test_printed_figures_are_whole(browser):
-    with page_of(browser, INDEX.as_uri()) as page:
+    with watched(browser) as page:
+        page.goto(INDEX.as_uri())
         count = page.locator("figure").count()
         page.evaluate(MARKS)
         texts = pages(page)
@@ -36,7 +37,8 @@ def test_printed_figures_are_whole(browser):
 
 
 def test_a_figure_that_is_cut_is_noticed(browser):
-    with page_of(browser, INDEX.as_uri()) as page:
+    with watched(browser) as page:
+        page.goto(INDEX.as_uri())
         page.evaluate(MARKS)
         page.add_style_tag(content="@media print { figure, img { break-inside: auto !important; max-height: none !important; } img { height: 40cm !important; } }")
         texts = pages(page)
@@ -45,6 +47,7 @@ def test_a_figure_that_is_cut_is_noticed(browser):
 
 @pytest.mark.parametrize("width", [390, 1280])
 def test_nothing_runs_out_of_the_page(browser, width):
-    with page_of(browser, INDEX.as_uri(), width) as page:
+    with watched(browser, width) as page:
+        page.goto(INDEX.as_uri())
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.locator("text=explorer.html").first.is_visible()
