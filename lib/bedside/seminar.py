@@ -1,6 +1,6 @@
 """Seminars: sheets whose tasks check themselves, and the two editions and the hand-out made from one source.
 
-    sheet = Sheet("cancer_myth")            # papers/cancer_myth_seminar.py
+    sheet = seminar.sheet("cancer_myth")        # papers/cancer_myth_seminar.py
     sheet.check("1.2", {"a": -1, "b": ...})     # says what is right, what isn't yet, and how to go on
 
 A source (notebooks/seminar/) is the instructors' edition: cells tagged `solution` follow the task that they solve, cells
@@ -155,7 +155,8 @@ def numbers(answer, names, share=()):
         if isinstance(value, bool) or not isinstance(value, Real) or value != value:
             raise Wrong(f"{name!r} has to be a number, not {value!r}.")
         if name in share and not 0 <= value <= 1:
-            raise Wrong(f"{name!r} has to be a share between 0 and 1; {value:g} " + ("looks like a percentage." if 1 < value <= 100 else "is none."))
+            looks = "looks like a percentage" if 1 < value <= 100 else "is none"
+            raise Wrong(f"{name!r} has to be a share between 0 and 1; {value:g} {looks}.")
     return found
 
 
@@ -167,32 +168,35 @@ def near(value, right, by=0.01):
 def right(answer, truth, mistakes=(), hint="", by=0.006):
     """Raise Wrong unless an answer's numbers are those of `truth`, both by name.
 
-    mistakes: pairs (what to say, {name: the number that this mistake leads to}); the first that fits is named. Then a
-    number 100 times too large or too small: percent for a share, or the other way round.
+    First comes percent for a share, or the other way round, if that explains all that is off; then `mistakes`, pairs
+    (what to say, {name: the number that this mistake leads to}), of which the first that fits is named; then the hint.
     """
     value = dict(zip(truth, numbers(answer, list(truth))))
     off = [k for k, x in truth.items() if not near(value[k], x, by)]
+    if not off:
+        return
+    if all(truth[k] and near(value[k], 100 * truth[k], max(0.6, by)) for k in off):
+        raise Wrong(f"{', '.join(off)}: this looks like percent. A share is asked for: write 0.25 for 25%.")
+    if all(truth[k] and near(100 * value[k], truth[k], max(0.6, by)) for k in off):
+        raise Wrong(f"{', '.join(off)}: this looks like a share. Percent are asked for: write 25 for 0.25.")
     for say, made in mistakes:
         if any(k in off for k in made) and all(near(value[k], x, by) for k, x in made.items()):
             raise Wrong(say)
-    for k in off:
-        if truth[k] and near(value[k], 100 * truth[k], max(0.6, by)):
-            raise Wrong(f"{k}: this looks like percent. A share is asked for: write 0.25 for 25%.")
-        if truth[k] and near(100 * value[k], truth[k], max(0.6, by)):
-            raise Wrong(f"{k}: this looks like a share. Percent are asked for: write 25 for 0.25.")
-    if off:
-        raise Wrong(f"not right yet: {', '.join(off)}. {hint}".strip())
+    raise Wrong(f"not right yet: {', '.join(off)}. {hint}".strip())
 
 
 LABELS = paths.ROOT / "labels"      # what a class hands in; not in FOLDER, which `build` empties
 
 
-def hand_in(number, answer, name, folder=LABELS):
-    """Write an answer to folder/<task>_<name>.json, for the class's table; name: a pseudonym. Returns the path."""
+def hand_in(number, answer, name="", folder=LABELS):
+    """Write an answer to folder/<task>_<name>.json, for the class's table; name: a pseudonym. Says in a sentence what was done."""
+    if not name.strip() or open_in(answer):
+        return f"Nothing was handed in for task {number}: that takes a pseudonym, and an answer without gaps."
     Path(folder).mkdir(parents=True, exist_ok=True)
-    path = Path(folder) / f"{number}_{re.sub('[^a-z0-9]+', '-', name.lower())}.json"
+    plain = re.sub(r"\W+", "-", name.lower())
+    path = Path(folder) / f"{number}_{plain}.json"
     path.write_text(json.dumps(answer))
-    return path
+    return f"Handed in for task {number}: {paths.rel(path)}"
 
 
 def handed_in(number, folder=LABELS):
@@ -237,7 +241,7 @@ def build(folder=None):
         path = folder / "instructors" / source.name
         execute(path, path, {})
         if failed := [line for c in json.loads(path.read_text(encoding="utf-8"))["cells"] for o in c.get("outputs", [])
-                      for line in "".join(o.get("data", {}).get("text/plain", o.get("text", ""))).splitlines() if line[:1] in "✗…"]:
+                      for line in "".join(o.get("data", {}).get("text/plain", o.get("text", ""))).splitlines() if line.startswith(("✗", "…"))]:
             raise BedsideError(f"{paths.rel(source)}: the solutions don't pass: {failed[0]}")
     return hand_out(folder)
 
