@@ -39,7 +39,7 @@ async def consultations(document, run, known):
                      YES_NO, {"yes"})
     overlap = judging.Overlap(known.rows("coverage"))
     for r in cases.itertuples():
-        document.share(f"meddialbench {r.item}", text("Patient", f"{r.patient}\n{r.complaint}"), text("What the patient knows", r.history), numbered(r.key_items))
+        document.share(f"meddialbench {r.item}", text("Patient", f"{r.patient}\n{r.complaint}"), text("What the patient knows", r.history), entries("Key items", r.key_items))
         document.share(f"meddialbench {r.item} diagnosis", text("True diagnosis", "; ".join([r.diagnosis, *r.accepted])))
     for at, c in enumerate(done):
         r, extra = held.iloc[at], []
@@ -63,10 +63,6 @@ async def consultations(document, run, known):
 def more(judge, task, value, raw=""):
     """A verdict on another question than the main one."""
     return {"judge": judge, "task": task, "status": "graded" if value else "unparsed", "value": value, "raw": raw}
-
-
-def numbered(key_items):
-    return entries("Key items", [f"{n}: {k}" for n, k in enumerate(key_items, 1)])
 
 
 def turns(c, lies, overlap):

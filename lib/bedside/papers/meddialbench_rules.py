@@ -57,7 +57,7 @@ def speakers(design, cases, texts):
                 wanted = wanted and asked.count(asked[-1]) > severity      # tells when asked once more
             elif design.pathway(level) == "pollution":
                 wanted = wanted and not (touched and severity > 1)
-                lies = script["false"][:len(script["false"]) if severity > 1 else 1]
+                lies += script["false"][:len(script["false"]) if severity > 1 else 1]
             elif design.pathway(level) == "friction":
                 said.append(ASIDE.format(len(asked)))
         said += [near] if wanted else []
