@@ -6,7 +6,6 @@ import re
 import pytest
 
 from bedside import paths, seminar
-from bedside.notebooks import execute
 
 SOURCE = paths.NOTEBOOKS / "seminar" / "2_the_list_that_changed.ipynb"
 LIST = ["tiredness", "radiation dermatitis", "arm swelling", "heart disease", "broken ribs", "nausea"]
@@ -135,16 +134,3 @@ def test_limits_show_the_matcher_of_this_run(sheet):
     card = json.loads((paths.FIGURES / "sample" / "radiation" / "trust_lexical.json").read_text())
     text = sheet.limits().data.iloc[0, 1]
     assert f"kappa {card['kappa']['value']:.2f}" in text and f"on {card['n']} pairs" in text and f"takes {card['confusion'][0][1]} of 75" in text
-
-
-@pytest.mark.parametrize("students", (False, True))
-def test_the_edition_runs(tmp_path, students):
-    path = tmp_path / "sheet.ipynb"
-    path.write_text(json.dumps(seminar.edition(SOURCE, students)))
-    execute(path, path, {})
-    made = json.loads(path.read_text())
-    said = "".join("".join(o.get("text", o.get("data", {}).get("text/plain", ""))) + "\n" for c in made["cells"] for o in c.get("outputs", []))
-    checks = {mark: len(re.findall(rf"^{mark} Task [\d.]+:", said, re.M)) for mark in "✓✗…"}
-    assert checks == ({"✓": 0, "✗": 0, "…": 9} if students else {"✓": 9, "✗": 0, "…": 0})
-    assert students != any(seminar.OURS & set(c["metadata"].get("tags", [])) for c in made["cells"])
-    assert ("This follows from task" in said) == students

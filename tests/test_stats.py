@@ -701,3 +701,66 @@ def test_power_against_a_simulation(rng):
 def test_power_refuses_what_is_no_share(arguments):
     with pytest.raises(ValueError, match="need n >= 1 and shares"):
         stats.mcnemar_power(*arguments)
+
+
+# prediction-powered inference
+
+
+def test_prediction_powered_by_hand():
+    # y = 1 1 0 0, f = 1 0 0 0: covariance (3/8 - 1/8 + 1/8 + 1/8) / 3 = 1/6. f and u = 1 1 1 0 together: 4 of 8, variance 2/7. Weight
+    # (1/6) / ((1 + 4/4) 2/7) = 7/24, value 1/2 + 7/24 (3/4 - 1/4) = 31/48. y - 7/24 f = 17/24 1 0 0 has variance 1779/9216,
+    # u 3/16: standard error sqrt(49/576 x 3/16 / 4 + 1779/9216 / 4) = sqrt(1926) / 192. The upper limit is cut.
+    found = stats.prediction_powered([1, 1, 0, 0], [1, 0, 0, 0], [1, 1, 1, 0])
+    assert close(found, (31 / 48, 31 / 48 - 1.959963985 * sqrt(1926) / 192, 1, 4))
+    low = stats.prediction_powered([0, 0, 1, 1], [0, 1, 1, 1], [0, 0, 0, 1])       # all turned round
+    assert close(low, (17 / 48, 0, 17 / 48 + 1.959963985 * sqrt(1926) / 192, 4))
+
+
+def test_prediction_powered_covers_and_is_narrower_than_the_labels(rng):
+    inside, width, plain = 0, [], []
+    for _ in range(400):
+        truth = rng.random(1060) < 0.3
+        judged = np.where(rng.random(1060) < 0.9, truth, ~truth)
+        found, alone = stats.prediction_powered(truth[:60], judged[:60], judged[60:]), stats.wilson(int(truth[:60].sum()), 60)
+        inside += found.low <= 0.3 <= found.high
+        width.append(found.high - found.low)
+        plain.append(alone.high - alone.low)
+    assert 0.90 < inside / 400 < 0.985 and np.mean(width) < 0.8 * np.mean(plain)
+    biased = np.where(rng.random(50_000) < 0.5, True, rng.random(50_000) < 0.3)     # says yes half of the time without looking
+    truth = rng.random(50_000) < 0.3
+    assert close(stats.prediction_powered(truth[:5000], biased[:5000] | truth[:5000], biased[5000:] | truth[5000:]).value, 0.3, abs=0.03)
+
+
+def test_prediction_powered_without_what_it_needs():
+    nothing = stats.prediction_powered([], [], [True, False])
+    assert nothing == close_interval(nan, nan, nan, 0)
+    for y, f, u in (([True], [True], [False] * 9), ([1, 1, 1], [0, 1, 1], [0, 0]), ([0, 0], [1, 0], [1, 1]), ([1, 0, 1], [1, 0, 0], [])):
+        assert stats.prediction_powered(y, f, u) == stats.wilson(sum(y), len(y))
+
+
+@pytest.mark.parametrize("labels, judged, others", [
+    ([1, 1, 1, 0, 0, 0], [1] * 6, [1] * 50),                                    # constant
+    ([1, 1, 0, 0, 0, 0], [1, 0, 1, 0, 0, 1], [1] * 40 + [0] * 10),              # as often right as wrong in both classes
+    ([1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1], [1] * 50)])                        # says the opposite
+def test_prediction_powered_by_a_useless_judge_is_the_labels_alone(labels, judged, others):
+    found, p = stats.prediction_powered(labels, judged, others), sum(labels) / 6
+    half = 1.959963985 * sqrt(p * (1 - p) / 6)
+    assert close(found, (p, max(0, p - half), min(1, p + half), 6))
+
+
+def test_prediction_powered_takes_what_a_frame_holds_in_any_order(rng):
+    import pandas as pd
+
+    frame = pd.DataFrame({"y": rng.random(40) < 0.4, "f": rng.random(40) < 0.5})
+    others = pd.Series(rng.random(90) < 0.6)
+    found = stats.prediction_powered(frame["y"], frame["f"], others)
+    mixed = frame.sample(frac=1, random_state=2)
+    for y, f, u in ((mixed["y"], mixed["f"], others[::-1]), (mixed["y"].astype(int), mixed["f"].astype(float), others.tolist()), (mixed["y"].astype(object), mixed["f"].to_numpy(), others)):
+        assert close(stats.prediction_powered(y, f, u), found)
+    assert not close(stats.prediction_powered(frame["f"], frame["y"], others).value, found.value)
+
+
+@pytest.mark.parametrize("arguments", [([1, nan], [1, 0], [1]), ([1, 0], [nan, 0], [1]), ([1, 0], [1, 0], [nan]), ([1, 2], [1, 0], [1]), ([1, 0], [1], [1]), ([1, 0], [None, 1], [0])])
+def test_prediction_powered_refuses_what_is_no_label(arguments):
+    with pytest.raises(ValueError):
+        stats.prediction_powered(*arguments)

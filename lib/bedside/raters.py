@@ -36,7 +36,7 @@ def labels(task, rows, folder=None):
 
     known = {row["id"]: digest(material(row, TASKS[task])) for row in rows}
     made, left_out, damaged = [], 0, {}
-    for path in sorted(Path(folder or paths.EXTERNAL / "annotations").glob(f"{task}/*.jsonl")):
+    for path in sorted(Path(folder or annotation.FOLDER).glob(f"{task}/*.jsonl")):
         log = Log(folder, task, path.stem)
         for check in (False, True):
             for record in log.labels(check).values():

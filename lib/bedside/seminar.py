@@ -225,6 +225,12 @@ def edition(source, students):
     return made
 
 
+def said(notebook):
+    """What the checks of a notebook that has run say, a line each."""
+    return [line for c in notebook["cells"] for o in c.get("outputs", [])
+            for line in "".join(o.get("data", {}).get("text/plain", o.get("text", ""))).splitlines() if line.startswith(("✓", "✗", "…"))]
+
+
 def build(folder=None):
     """Write both editions and the students' zip; the instructors' are run, so that solutions and results can be read. Returns the zip.
 
@@ -240,8 +246,7 @@ def build(folder=None):
     for source in sources():
         path = folder / "instructors" / source.name
         execute(path, path, {})
-        if failed := [line for c in json.loads(path.read_text(encoding="utf-8"))["cells"] for o in c.get("outputs", [])
-                      for line in "".join(o.get("data", {}).get("text/plain", o.get("text", ""))).splitlines() if line.startswith(("✗", "…"))]:
+        if failed := [line for line in said(json.loads(path.read_text(encoding="utf-8"))) if not line.startswith("✓")]:
             raise BedsideError(f"{paths.rel(source)}: the solutions don't pass: {failed[0]}")
     return hand_out(folder)
 

@@ -41,6 +41,27 @@ def shown(fields):
     return {k: digest(v)[:16] if k in ("messages", "response_format") and v else v for k, v in fields.items()}
 
 
+def append(path, lines):
+    """Append lines (bytes) to a file of JSON Lines, durably: they are on disk when it returns, whoever else writes too.
+
+    A line that a crash cut short is closed off first. Raises OSError, the file as it was, if that can't be.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(os.open(path, os.O_RDWR | os.O_CREAT, 0o644), "r+b", buffering=0) as f:
+        fcntl.flock(f, fcntl.LOCK_EX)
+        end = f.seek(0, os.SEEK_END)
+        if end and os.pread(f.fileno(), 1, end - 1) != b"\n":
+            lines = [b"\n", *lines]
+        try:
+            left = memoryview(b"".join(lines))
+            while left:
+                left = left[f.write(left):]
+            os.fsync(f.fileno())
+        except OSError:
+            f.truncate(end)
+            raise
+
+
 class Recordings:
     """Recorded replies: `get` by key, `put` and `flush` durably from several tasks and processes.
 
@@ -165,20 +186,7 @@ class Recordings:
 
     def _write(self, path, lines):
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with open(os.open(path, os.O_RDWR | os.O_CREAT, 0o644), "r+b", buffering=0) as f:
-                fcntl.flock(f, fcntl.LOCK_EX)
-                end = f.seek(0, os.SEEK_END)
-                if end and os.pread(f.fileno(), 1, end - 1) != b"\n":
-                    lines = [b"\n", *lines]     # close off a line that a crash cut short
-                try:
-                    left = memoryview(b"".join(lines))
-                    while left:
-                        left = left[f.write(left):]
-                    os.fsync(f.fileno())
-                except OSError:
-                    f.truncate(end)
-                    raise
+            append(path, lines)
         except OSError as e:
             raise StoreError(f"{rel(path)}: a reply could not be written ({e.strerror}); the run stops here. "
                              "Everything recorded before is kept: free the disk or fix its permissions, "
