@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
+from bench_explorer import explorer      # noqa: E402
 
 SERVER = """
 import asyncio, itertools, json, sys
@@ -172,7 +173,7 @@ def bootstrap():
 def builds():
     import json
 
-    count = len(list(Path("notebooks").glob("*/[0-9]*.ipynb")))
+    count = len(list(Path("notebooks").glob("*/[0-9][0-9]_*.ipynb")))
     with tempfile.TemporaryDirectory() as folder:
         empty = Path(folder, "empty.ipynb")
         cell = {"cell_type": "code", "id": "a", "metadata": {"tags": ["parameters"]}, "outputs": [], "execution_count": None,
@@ -201,6 +202,6 @@ if __name__ == "__main__":
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     print(f"{platform.platform()}, {platform.machine()}, {os.cpu_count()} cores, {memory:.0f} GiB, Python {platform.python_version()}")
     print("median, range of the repetitions")
-    for part in (calls, consultations, replay, bootstrap, builds):
+    for part in (calls, consultations, replay, bootstrap, explorer, builds):
         part()
     print(f"this process used at most {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB")

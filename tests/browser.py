@@ -1,7 +1,4 @@
-"""Headless Chromium for the tests of pages: the fixture `browser`, and `watched` for a page in which nothing may go wrong.
-
-    from browser import browser, watched
-"""
+"""Headless Chromium for the tests of pages: the fixture `browser` (conftest.py takes it in), and `watched` for a page in which nothing may go wrong."""
 
 import contextlib
 import shutil

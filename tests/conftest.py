@@ -7,6 +7,7 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from browser import browser     # noqa: F401  (a fixture)
 
 from bedside import models, paths, store
 from bedside.report import Run

@@ -2,15 +2,14 @@
 
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
 import urllib.request
-from pathlib import Path
 
+import psutil
 import pytest
 
 from bedside import paths
@@ -21,7 +20,7 @@ ANSWER = "Plasters should be left off. Iron heals burns within one day. <b oncli
 
 
 def document():
-    """Judged items of two papers; what identifies them holds SECRET."""
+    """Judged items with hostile text; what identifies them holds SECRET."""
     def row(paper, section, item, reply, shared, blocks=()):
         return {"id": f"{paper}/SECRET-id/{item}", "paper": paper, "section": section, "item": item, "model": "SECRET-model",
                 "configuration": "SECRET-configuration", "category": "any", "title": "SECRET-title", "shared": shared,
@@ -30,17 +29,11 @@ def document():
                     {"judge": "SECRET-judge", "status": "graded", "value": "1", "right": True, "raw": "SECRET", "reason": ""}],
                 "human": [{"by": "SECRET-by", "value": "1", "type": "", "reason": "SECRET-human"}]}
 
-    long = "A long reply goes on. "
-    myths = [row("cancer_myth", "4.3 evaluation", f"cm-{i}", f"Reply {i}: {HOSTILE} {long * (200 if i == 3 else 8)}", ["q", "c"])
-             for i in range(9)]
-    answers = [row("medhalu", "3 detection", f"mh-{i}", f"{ANSWER} Item {i}.", ["mq"],
+    answers = [row("medhalu", "2.2 answers", f"mh-{i}", f"{ANSWER} Item {i}.", ["mq"],
                    [{"kind": "marked", "label": "SECRET-marks", "pieces": [[f"{ANSWER} Item {i}.", "labelled"]]},
-                    {"kind": "text", "label": "expert answer", "text": "SECRET-expert"}]) for i in range(3)]
-    return {"profile": "sample", "about": "", "papers": {}, "judge": {}, "cards": {}, "rows": myths + answers, "shared": {
-        "q": [{"kind": "text", "label": "question", "text": "Which tea cures it? " + HOSTILE}],
-        "c": [{"kind": "text", "label": "correction", "text": "No tea does."},
-              {"kind": "list", "label": "sources", "entries": [HOSTILE, "a leaflet"]}],
-        "mq": [{"kind": "text", "label": "question", "text": "what helps a burn heal"}]}}
+                    {"kind": "text", "label": "Expert answer", "text": "SECRET-expert"}]) for i in range(3)]
+    return {"profile": "sample", "about": "", "papers": {}, "judge": {}, "cards": {}, "rows": answers, "shared": {
+        "mq": [{"kind": "text", "label": "Question", "text": "what helps a burn heal " + HOSTILE}]}}
 
 
 def notebook(folder, task, **session):
@@ -52,6 +45,15 @@ def notebook(folder, task, **session):
     (folder / "document.json").write_text(json.dumps(document()))
     (folder / f"{task}.ipynb").write_text(json.dumps({"nbformat": 4, "nbformat_minor": 5, "cells": [cell], "metadata": {
         "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}}))
+
+
+def annotate(root, **given):
+    """The repository's notebook in `root`, with these parameters."""
+    made = json.loads((paths.NOTEBOOKS / "annotate.ipynb").read_text(encoding="utf-8"))
+    at = next(k for k, c in enumerate(made["cells"]) if "parameters" in c["metadata"].get("tags", []))
+    made["cells"].insert(at + 1, {"cell_type": "code", "id": "given", "metadata": {}, "outputs": [], "execution_count": None,
+                                  "source": [f"{k} = {v!r}\n" for k, v in given.items()]})
+    (root / f"{given['task']}.ipynb").write_text(json.dumps(made))
 
 
 @pytest.fixture(scope="module")
@@ -93,19 +95,6 @@ def lab(tmp_path_factory):
         except subprocess.TimeoutExpired:
             server.kill()
             server.wait()
-
-
-# A browser of this file's own until it is merged with tests/browser.py.
-@pytest.fixture(scope="module")
-def browser():
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if not found:
-        pytest.skip("no Chromium on PATH (Debian: apt install chromium); browser tests skipped")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        with playwright.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"]) as made:
-            yield made
 
 
 @pytest.fixture
@@ -150,17 +139,8 @@ def press(page, *keys):
 
 
 def kernels(server):
-    """Process ids of the kernels that a server has started."""
-    parents = {int(p.name): p for p in Path("/proc").iterdir() if p.name.isdigit()}
-    found = []
-    for pid, p in parents.items():
-        try:
-            parent = int((p / "stat").read_text().rpartition(")")[2].split()[1])
-            if parent == server and b"ipykernel_launcher" in (p / "cmdline").read_bytes():
-                found.append(pid)
-        except OSError:
-            pass        # ended meanwhile
-    return found
+    """The kernels that a server has started, as processes."""
+    return [p for p in psutil.Process(server).children(recursive=True) if any("ipykernel_launcher" in a for a in p.cmdline())]
 
 
 def records(lab, task):
@@ -174,7 +154,7 @@ def inert(page):
 
 
 def test_labels_survive_a_killed_kernel(lab, page):
-    notebook(lab[1], "presupposition", size=7, checks=0.15)
+    annotate(lab[1], task="presupposition", rater="Ann", size=7, checks=0.15, folder=str(lab[1] / "labels"))
     run_all(page, lab, "presupposition")
     ready(page, "0 of 8")
     for done, key in enumerate("12332", 1):
@@ -186,7 +166,7 @@ def test_labels_survive_a_killed_kernel(lab, page):
 
     killed = kernels(lab[2])
     assert len(killed) == 1
-    os.kill(killed[0], signal.SIGKILL)
+    killed[0].kill()
     run_all(page, lab, "presupposition")
     ready(page, "5 of 8")
     assert len(records(lab, "presupposition")) == 5

@@ -10,7 +10,7 @@ import json
 import re
 
 import pytest
-from browser import browser, watched  # noqa: F401
+from browser import watched
 
 from bedside import BedsideError, explorer, stats, tables
 

@@ -1,7 +1,7 @@
 """index.html in a real browser: printed to PDF no figure is cut, on a phone nothing runs out of the page."""
 
 import pytest
-from browser import browser, watched     # noqa: F401
+from browser import watched
 
 from bedside import paths
 

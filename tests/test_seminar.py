@@ -8,7 +8,7 @@ import zipfile
 
 import pytest
 
-from bedside import BedsideError, paths, seminar
+from bedside import BedsideError, seminar
 from bedside.notebooks import execute
 
 TASKS = 9       # of each sheet

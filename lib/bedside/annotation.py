@@ -11,7 +11,6 @@ Labels go to data/external/annotations/<task>/<rater>.jsonl. Running the cells a
 import fcntl
 import json
 import math
-import os
 import re
 import unicodedata
 from dataclasses import asdict, dataclass
@@ -249,24 +248,30 @@ class Log:
 
     def labels(self, check=False):
         """{id: record}, later lines winning; with `check` those of the repetitions instead."""
+        records, damaged = read(self.path)
+        self.damaged |= damaged
+        return {record["id"]: record for record in records if record["check"] == check}
+
+
+def read(path):
+    """The records of a file of labels in order, and what can't be read in it: {"file, line n": why}. No file, no records."""
+    try:
+        with open(path, "rb") as f:
+            fcntl.flock(f, fcntl.LOCK_SH)       # or a line might be read half written
+            lines = f.read().split(b"\n")
+    except FileNotFoundError:
+        return [], {}
+    except OSError as e:
+        raise BedsideError(f"{paths.rel(path)}: labels can't be read ({e.strerror}); fix its permissions") from e
+    records, damaged = [], {}
+    for number, line in enumerate(lines, 1):
         try:
-            with open(self.path, "rb") as f:
-                fcntl.flock(f, fcntl.LOCK_SH)       # or a line might be read half written
-                lines = f.read().split(b"\n")
-        except FileNotFoundError:
-            return {}
-        except OSError as e:
-            raise BedsideError(f"{paths.rel(self.path)}: labels can't be read ({e.strerror}); fix its permissions") from e
-        found = {}
-        for number, line in enumerate(lines, 1):
-            try:
-                if line.strip():
-                    record = json.loads(line)
-                    if {k: record[k] for k in FIELDS}["check"] == check:
-                        found[record["id"]] = record
-            except (ValueError, TypeError, KeyError):
-                self.damaged[f"{paths.rel(self.path)}, line {number}"] = "not a label, or cut off"
-        return found
+            if line.strip():
+                record = json.loads(line)
+                records.append({k: record[k] for k in FIELDS})
+        except (ValueError, TypeError, KeyError):
+            damaged[f"{paths.rel(path)}, line {number}"] = "not a label, or cut off"
+    return records, damaged
 
 
 # ---- a session

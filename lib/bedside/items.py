@@ -162,11 +162,10 @@ class Document:
         id = "/".join([run.paper, run.notebook, item, model, configuration])
         if id in self.rows:
             raise BedsideError(f"two rows with the id {id!r}")
-        self.rows[id] = {
-            "id": prompts.clean(id), "paper": run.paper, "section": section, "item": item, "model": model, "configuration": configuration,
-            "category": category, "title": prompts.clean(" ".join(title.split())[:160]), "shared": list(shared), "reply": prompts.clean(reply),
-            "reply_status": status, "truncated": bool(truncated), "blocks": list(blocks), "verdicts": list(verdicts), "more": list(more),
-            "human": list(human), "beside": beside}
+        texts = {"id": id, "paper": run.paper, "section": section, "item": item, "model": model, "configuration": configuration, "category": category,
+                 "title": " ".join(title.split())[:160], "reply": reply, "reply_status": status, "beside": beside}
+        self.rows[id] = {**{k: prompts.clean(v) for k, v in texts.items()}, "shared": list(shared), "truncated": bool(truncated),
+                         "blocks": list(blocks), "verdicts": list(verdicts), "more": list(more), "human": list(human)}
         return id
 
     def content(self, about=""):

@@ -16,8 +16,8 @@ import os
 import re
 from pathlib import Path
 
-from . import annotation, judges, paths, stats
-from .annotation import JOINED, TASKS, Log, material
+from . import BedsideError, annotation, judges, paths, sources, stats
+from .annotation import JOINED, TASKS, material
 from .store import digest
 
 ADJUDICATED = "adjudicated"     # the rater whose labels settle what others disagree on
@@ -29,25 +29,21 @@ ORDERED = {"presupposition"}
 def labels(task, rows, folder=None):
     """All raters' last labels of a task for rows whose text is still the one that was shown: a frame LABEL, one row a label.
 
-    part: the choice, in a task in which several hold, else empty. check: a repetition (see `attention`). Labels for other
-    texts are left out; `frame.attrs["left_out"]` counts them, `frame.attrs["damaged"]` names lines that can't be read.
+    part: the choice, in a task in which several hold, else empty. check: a repetition (see `attention`). Files may be
+    copies of each other: of a rater's labels for a row the latest counts. Labels for other texts are left out;
+    `frame.attrs["left_out"]` counts them, `frame.attrs["damaged"]` names lines that can't be read.
     """
     import pandas as pd
 
-    known = {row["id"]: digest(material(row, TASKS[task])) for row in rows}
-    made, left_out, damaged = [], 0, {}
+    known, found, damaged = {row["id"]: digest(material(row, TASKS[task])) for row in rows}, [], {}
     for path in sorted(Path(folder or annotation.FOLDER).glob(f"{task}/*.jsonl")):
-        log = Log(folder, task, path.stem)
-        for check in (False, True):
-            for record in log.labels(check).values():
-                if known.get(record["id"]) != record["text_sha256"]:
-                    left_out += 1
-                    continue
-                for part, value in _parts(task, record["value"]):
-                    made.append({**record, "part": part, "value": value})
-        damaged |= log.damaged
+        records, faults = annotation.read(path)
+        found, damaged = found + records, damaged | faults
+    last = {(r["id"], r["rater"], r["check"]): r for r in sorted(found, key=lambda r: r["at"])}.values()
+    current = [r for r in last if known.get(r["id"]) == r["text_sha256"]]
+    made = [{**r, "part": part, "value": value} for r in current for part, value in _parts(task, r["value"])]
     frame = pd.DataFrame(made, columns=LABEL).astype({"check": bool})
-    frame.attrs = {"left_out": left_out, "damaged": damaged}
+    frame.attrs = {"left_out": len(last) - len(current), "damaged": damaged}
     return frame
 
 
@@ -63,6 +59,16 @@ def values(task):
     return ["no", "yes"] if TASKS[task].several else sorted(TASKS[task].values, key=lambda v: (len(v) > 1 and v[0] != "-", v))
 
 
+def _share(hits, units, rng):
+    """A share in percent as `tables.percent`; where units repeat (parts of one label), resampled by unit."""
+    from .tables import percent
+
+    if len(set(units)) == len(hits):
+        return percent(sum(hits), len(hits))
+    i = stats.bootstrap([float(h) for h in hits], rng.spawn(1)[0], units=units)
+    return 100 * i.value, 100 * i.low, 100 * i.high, i.n
+
+
 def attention(given):
     """How each rater worked: table rows with labels, seconds an item (median), and repetitions answered as before, percent."""
     from .tables import interval_rows, percent
@@ -72,9 +78,10 @@ def attention(given):
         first = part[~part["check"]]
         items = first.drop_duplicates("id")
         both = part[part["check"]].merge(first, on=["id", "part"], suffixes=("", "_first"))
+        same = (both["value"] == both["value_first"]).groupby(both["id"]).all()
         rows += [(rater, "labels", "run", len(items), None, None, None),
                  (rater, "seconds an item, median", "run", items["seconds"].median(), None, None, len(items)),
-                 (rater, "repetitions answered as before, %", "run", *percent((both["value"] == both["value_first"]).sum(), len(both)))]
+                 (rater, "repetitions answered as before, %", "run", *percent(same.sum(), len(same)))]
     return interval_rows(rows)
 
 
@@ -86,7 +93,7 @@ def agreement(given, task, rng):
     """
     import numpy as np
 
-    from .tables import interval_rows, percent
+    from .tables import interval_rows
 
     own = given[~given["check"] & (given["rater"] != ADJUDICATED)]
     place = {v: at for at, v in enumerate(values(task))}
@@ -96,11 +103,12 @@ def agreement(given, task, rng):
     for a, b in itertools.combinations(wide.columns, 2):
         both = wide[[a, b]].notna().all(axis=1).to_numpy()
         x, y = (wide.loc[both, r].astype(int).tolist() for r in (a, b))
-        rows.append((f"{a} and {b}", "equal, %", "run", *percent(sum(i == j for i, j in zip(x, y)), len(x))))
+        rows.append((f"{a} and {b}", "equal, %", "run", *_share([i == j for i, j in zip(x, y)], units[both], rng)))
         i = stats.kappa(x, y, list(place.values()), weights="quadratic" if task in ORDERED else None, rng=rng, units=units[both]) if len(x) else None
         rows.append((f"{a} and {b}", "kappa", "run", *(i or (np.nan, np.nan, np.nan, 0))))
     twice = wide.notna().sum(axis=1) >= 2
-    i = stats.krippendorff_alpha(wide[twice].to_numpy().T, rng, level="ordinal" if task in ORDERED else "nominal") if twice.any() else None
+    level = "ordinal" if task in ORDERED else "nominal"
+    i = stats.krippendorff_alpha(wide[twice].to_numpy().T, rng, level=level, units=units[twice]) if twice.any() else None
     rows.append((f"all {wide.shape[1]} raters", "Krippendorff's alpha", "run", *(i or (np.nan, np.nan, np.nan, 0))))
     return interval_rows(rows)
 
@@ -161,9 +169,10 @@ def corrected(judged, settled, task, rng):
 
     judge says: its share; Rogan-Gladen: corrected for the sensitivity and specificity that the raters' labels of all
     models show; prediction-powered: from this model's labels and verdicts together (`stats.prediction_powered`); raters:
-    the labels alone. No value where there are no labels, or the judge does no better than chance.
+    the labels alone. No value where there are no labels, or the judge does no better than chance. The two corrections
+    take the parts of a label for independent.
     """
-    from .tables import interval_rows, percent
+    from .tables import interval_rows
 
     positive, rows = POSITIVE[task], []
     every = judged[judged["status"] == "graded"].merge(settled[["id", "part", "value"]].rename(columns={"value": "label"}), on=["id", "part"], how="left")
@@ -175,9 +184,9 @@ def corrected(judged, settled, task, rng):
             row, seen = f"{model}, {section}: {name}", part["known"]
             fixed = stats.corrected_rate(int(part["said"].sum()), len(part), sens, spec, rng)
             powered = stats.prediction_powered(part.loc[seen, "true"], part.loc[seen, "said"], part.loc[~seen, "said"])
-            rows.append((row, "judge says", "run", *percent(part["said"].sum(), len(part))))
+            rows.append((row, "judge says", "run", *_share(part["said"].tolist(), part["id"].tolist(), rng)))
             rows += [(row, column, "run", *(100 * x for x in i[:3]), i.n) for column, i in (("Rogan-Gladen", fixed), ("prediction-powered", powered))]
-            rows.append((row, "raters", "run", *percent(part.loc[seen, "true"].sum(), int(seen.sum()))))
+            rows.append((row, "raters", "run", *_share(part.loc[seen, "true"].tolist(), part.loc[seen, "id"].tolist(), rng)))
     return interval_rows(rows)
 
 
@@ -219,9 +228,10 @@ ANNOTATIONS = "medhalu/annotations.csv"
 def publish(task, rows, given, settled, folder=None):
     """Write a task's labels where trust cards and MedHalu's human rows look for them; returns (file, labels written).
 
-    One settled label a reply, disputed ones left out; for hallucinations every rater's own. The file is replaced whole.
+    One settled label a reply, disputed ones left out; for hallucinations every rater's own. The file is replaced whole,
+    and removed if there are none. BedsideError if it can't be written; the old one stays then.
     """
-    folder, of = folder or paths.EXTERNAL, {row["id"]: row for row in rows}
+    folder, of = Path(folder or paths.EXTERNAL), {row["id"]: row for row in rows}
     if task == "hallucination":
         own = given[~given["check"] & (given["rater"] != ADJUDICATED)]
         lines = [{"item": r.item, "rater": r.rater, "group": r.group or "rater", "hallucinated": r.value, "type": r.type, "spans": "\n".join(r.spans),
@@ -236,14 +246,22 @@ def publish(task, rows, given, settled, folder=None):
 
 def _write(path, lines, form):
     """Replace a file by these records in one step."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f"{path.name}.part{os.getpid()}")
-    with open(part, "w", newline="", encoding="utf-8") as f:
-        if form == "csv":
-            out = csv.DictWriter(f, ["item", "rater", "group", "hallucinated", "type", "spans", "reason"], lineterminator="\n")
-            out.writeheader()
-            out.writerows(lines)
-        else:
-            f.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-    part.replace(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(part, "w", newline="", encoding="utf-8") as f:
+            if form == "csv":
+                out = csv.DictWriter(f, ["item", "rater", "group", "hallucinated", "type", "spans", "reason"], lineterminator="\n")
+                out.writeheader()
+                out.writerows(lines)
+            else:
+                f.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+        part.replace(path)
+        if not lines:       # an empty file would be a source without columns
+            path.unlink()
+    except OSError as e:
+        raise BedsideError(f"{paths.rel(path)}: labels can't be written ({e.strerror}); free the disk or fix its permissions, then publish again") from e
+    finally:
+        part.unlink(missing_ok=True)
+        sources.forget()
     return path

@@ -61,7 +61,8 @@ def check(profile="sample", mode="replay", models="", judge="", limit=0, seed=0,
 
 def whose(labelled):
     """Who labelled, for cards and captions: the authors and any raters of `Run.with_rated`."""
-    return " and ".join(dict.fromkeys(labelled["labelled_by"]))
+    *others, last = dict.fromkeys(name for names in labelled["labelled_by"] for name in names.split(", "))
+    return " and ".join(filter(None, (", ".join(others), last)))
 
 
 class Run:

@@ -72,7 +72,7 @@ def fetch(name, mirror=None):
             _from_hub(e, part)
         _verify(name, part)
         part.replace(path)
-        _frame.cache_clear()
+        forget()
     except (OSError, urllib.error.URLError) as err:
         way = (f"{mirror} has no {inside}" if mirror else "without a network, give a folder that holds it: "
                f"MIRROR=DIR with DIR/{inside}, or put the file at {paths.rel(path)}")
@@ -200,6 +200,11 @@ def _frame(name):
 def load(name):
     """A source as a frame of its own, verified: sample data as written, external data as released."""
     return _frame(name).copy()
+
+
+def forget():
+    """Read every source anew when it is next wanted; for whoever has written one."""
+    _frame.cache_clear()
 
 
 def here(name):

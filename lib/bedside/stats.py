@@ -255,17 +255,19 @@ def kappa(a, b, labels, *, weights=None, rng=None, units=None, resamples=2000):
     return found._replace(value=1.0) if np.isnan(found.value) else found
 
 
-def krippendorff_alpha(ratings, rng=None, *, level="ordinal", resamples=2000):
-    """Krippendorff's alpha, with a 95% percentile bootstrap over units.
+def krippendorff_alpha(ratings, rng=None, *, level="ordinal", units=None, resamples=2000):
+    """Krippendorff's alpha, with a 95% percentile bootstrap over what was rated.
 
-    ratings (raters, units), NaN where missing; units rated once are left out, n counts the others. level: "nominal",
+    ratings (raters, rated), NaN where missing; what was rated once is left out, n counts the others. units: labels of
+    the rated (rated,) that are resampled together. level: "nominal",
     "ordinal" or "interval", on a scale of at most 100 distinct ratings. NaN when all ratings are equal (no variation
     is no evidence); such resamples are left out of the limits, and without rng these are NaN.
     """
     ratings = np.asarray(ratings, dtype=float)
     _require(level in ("nominal", "ordinal", "interval"), f"unknown level {level!r}")
     _require(ratings.ndim == 2 and not np.isinf(ratings).any(), "ratings must be (raters, units), finite or NaN")
-    ratings = ratings[:, np.isfinite(ratings).sum(axis=0) >= 2]
+    twice = np.isfinite(ratings).sum(axis=0) >= 2
+    ratings, units = ratings[:, twice], None if units is None else np.asarray(units, dtype=object)[twice]
     scale = np.unique(ratings[np.isfinite(ratings)])
     _require(1 <= len(scale) <= 100, f"need 1 to 100 distinct ratings on units rated twice, not {len(scale)}")
     given = (ratings[:, :, None] == scale).sum(axis=0)  # (units, scale)
@@ -274,7 +276,7 @@ def krippendorff_alpha(ratings, rng=None, *, level="ordinal", resamples=2000):
     apart = {"nominal": lambda margin: 1 - np.eye(len(scale)),
              "ordinal": lambda margin: _gaps(np.cumsum(margin, axis=1) - margin / 2) ** 2,  # midranks
              "interval": lambda margin: _gaps(scale) ** 2}
-    return _agreement(table, apart[level], 1, rng, resamples)
+    return _agreement(_by_unit(table, units)[0], apart[level], 1, rng, resamples)._replace(n=ratings.shape[1])
 
 
 def _agreement(table, apart, correction, rng, resamples):
@@ -372,17 +374,17 @@ def prediction_powered(labels, judged, others):
 
     labels and judged: booleans (n,) by people and by the judge on the same replies; others: the judge's booleans (N,) on
     replies nobody labelled, drawn from the same ones. The verdicts' weight is the one of least variance, so that a
-    useless judge counts for nothing. Interval: normal 95%, cut to 0..1; where all labels are equal, or there are less
-    than two, the verdicts can't help and it is Wilson's of the labels. n counts the labels.
+    useless judge counts for nothing. Interval: normal 95%, cut to 0..1; where the labels, or what they leave of the
+    verdicts, don't vary, or there are less than two, it is Wilson's of the labels alone. n counts the labels.
     """
     from scipy.special import ndtri
 
     y, f = (x.astype(float) for x in _booleans(labels, judged))
-    u, n = _numbers(others), len(y)
-    if n < 2 or np.ptp(y) == 0 or not u.size:
+    u, n = _booleans(others, others)[0].astype(float), len(y)
+    spread = np.var(np.concatenate([f, u]), ddof=1) if n + u.size > 1 else 0.0
+    weight = np.clip(np.cov(y, f)[0, 1] / ((1 + n / u.size) * spread), 0, 1) if n > 1 and u.size and spread else 0.0
+    if n < 2 or not u.size or np.ptp(y) == 0 or np.ptp(y - weight * f) == 0:
         return wilson(int(y.sum()), n)
-    spread = np.var(np.concatenate([f, u]), ddof=1)
-    weight = np.clip(np.cov(y, f)[0, 1] / ((1 + n / u.size) * spread), 0, 1) if spread else 0.0
     value = y.mean() + weight * (u.mean() - f.mean())
     error = ndtri(0.975) * sqrt(weight**2 * u.var() / u.size + np.var(y - weight * f) / n)
     return Interval(*np.clip([value, value - error, value + error], 0, 1).tolist(), n)

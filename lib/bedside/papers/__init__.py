@@ -41,7 +41,11 @@ def with_raters(content, folder=None):
     for task in annotation.TASKS:
         known = {str(value): shown for value, shown in words.get(task, {}).items()}
         given = raters.labels(task, rows, folder)
-        for r in given[~given["check"]].itertuples():
-            if r.part == "" or r.value == "yes":
-                by_id[r.id]["human"].append(human(r.rater, known.get(r.value, r.part or r.value), r.type, r.reason))
+        for (id, rater), mine in given[~given["check"]].groupby(["id", "rater"], sort=False):
+            if annotation.TASKS[task].several:      # not the main question, so nothing that a verdict could differ from
+                shown = "; ".join(mine.loc[mine["value"] == "yes", "part"]) or "none"
+                by_id[id]["more"].append({"judge": rater, "task": f"{task}, label", "status": "graded", "value": shown, "raw": ""})
+            elif all(h["by"].split(": ")[-1] != rater for h in by_id[id]["human"]):     # else published, and there already
+                r = mine.iloc[0]
+                by_id[id]["human"].append(human(rater, known.get(r["value"], r["value"]), r["type"], r["reason"]))
     return content

@@ -138,13 +138,13 @@ async def loop(document):
 async def labelled(document):
     """Section 3.2, appendix C: the labelled answers, with every judge's verdict; the judge without a model out of fold."""
     run = document.run("cancer_myth", "05_judge_agreement")
-    for kind, frame in {"false": cm.rated(run), "none": mitigation.rated_plain(run)}.items():
+    for kind, frame in known(run).items():
         by = {j: await run.grade_labelled(frame, judge=j, **GRADING[kind]) for j in run.judges}
         made = verdicts(by, WORDS[kind], {1})
         for r in frame.itertuples():
             document.add(run, "3.2 labelled answers" if kind == "false" else "version 2: labelled answers", r.answer_id, "written answer", f"tone: {r.tone}",
                          category="false presupposition" if kind == "false" else "no false presupposition", title=r.question, shared=share(document, r),
-                         reply=r.answer, verdicts=made.get(r.answer_id, ()), human=[human(r.labelled_by, WORDS[kind][r.label])])
+                         reply=r.answer, verdicts=made.get(r.answer_id, ()), human=[human("their authors", WORDS[kind][r.label])])
 
 
 def rated(document):

@@ -71,7 +71,6 @@ class Material(seminar.Sheet):
     @needs("1.3")
     def compare(self, given):
         """The student's grades beside the authors' and the judge's, and both kappas."""
-        import pandas as pd
 
         frame = self.eight.assign(yours=[given[k] for k in self.eight["letter"]])
         frame = frame.rename(columns={"label": "authors", "judged": "judge"})

@@ -2,7 +2,7 @@
 
 import re
 
-from ..items import ABSENT, dialogue, entries, human, pieces, text, verdicts
+from ..items import dialogue, entries, human, pieces, text, verdicts
 from ..judges import LEXICAL
 from . import meddialbench as md
 from . import meddialbench_judging as judging
@@ -41,10 +41,11 @@ async def consultations(document, run, known):
     for r in cases.itertuples():
         document.share(f"meddialbench {r.item}", text("Patient", f"{r.patient}\n{r.complaint}"), text("What the patient knows", r.history), entries("Key items", r.key_items))
         document.share(f"meddialbench {r.item} diagnosis", text("True diagnosis", "; ".join([r.diagnosis, *r.accepted])))
-    for at, c in enumerate(done):
-        r, extra = held.iloc[at], []
-        for j, frame in by.items():
-            mine = frame.iloc[at]
+    keyed = {j: frame.set_index("item") for j, frame in by.items()}
+    for c, r in zip(done, held.to_dict("records"), strict=True):
+        extra = []
+        for j, frame in keyed.items():
+            mine = frame.loc[r["item"]]
             extra += [more(j, "misled", SAYS.get(mine["misled"], ""))] if mine["correct"] == 0 else []
             extra += [more(j, "coverage", f"{mine['coverage'] * len(c.case.key_items):.0f} of {len(c.case.key_items)} key items")] if mine["coverage"] == mine["coverage"] else []
         seen = [d for d, s in zip(plan.dimensions, shown.at[r["item"], "shown"]) if s == 1]
@@ -81,14 +82,14 @@ def turns(c, lies, overlap):
 def scripted(statement, lies):
     """Places (start, end) of the sentences that say what the script has falsely stated: half of its telling words, or more."""
     return [m.span() for m in re.finditer(r"[^.!?]+[.!?]*", statement) for lie in lies
-            if (words := judging.told(lie)) and len(words & judging.told(m[0])) >= max(2, len(words) / 2)]
+            if (words := judging.told(lie)) and len(words & judging.told(m[0])) >= max(min(2, len(words)), len(words) / 2)]
 
 
 async def labelled(document, run, known):
     """The labelled pairs of diagnoses and consultations, with every judge's verdict."""
     run = document.run("meddialbench", "01_design_and_validation")
     measured = {j: await judging.measured(run, known, j) for j in run.judges}
-    rows = known.diagnosis
+    rows = judging.learnt(known.diagnosis)
     found, misled = (verdicts({j: m[task][1] for j, m in measured.items()}, YES_NO, {"yes"}) for task in ("", "misled"))
     for r in rows.itertuples():
         mine = known.dialogues[known.dialogues["answer_id"] == r.answer_id]
@@ -97,4 +98,4 @@ async def labelled(document, run, known):
         document.add(run, "3.5 labelled diagnoses", r.answer_id, "written for the project", r.kind, category=r.truth, title=f"{r.diagnosis} | {r.truth}",
                      shared=[document.share(f"meddialbench {r.answer_id}", text("True diagnosis", "; ".join(r.references)))], reply=r.diagnosis,
                      blocks=blocks, verdicts=found.get(r.answer_id, ()), more=[more(v["judge"], "misled", v["value"], v["raw"]) for v in misled.get(r.answer_id, ())],
-                     human=[human(r.labelled_by, r.label, reason="; ".join(told))])
+                     human=[human("this project", r.label, reason="; ".join(told))])

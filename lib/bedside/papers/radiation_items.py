@@ -29,15 +29,15 @@ async def listed(document):
         mine = reference[reference["site"] == r.site]
         document.share(f"radiation {r.item}", text("Record, base", r.base), text("Record, specified", r.specified), entries("What the two records differ in", changed),
                        entries("Reference of the site", [f"{e.effect} ({e.onset}, {e.frequency})" for e in mine.itertuples()]))
-    first = by[run.judge]
+    first, keyed = by[run.judge], {j: frame.set_index(scores.KEYS) for j, frame in by.items()}
     effects = {site: part["effect"].tolist() for site, part in reference.groupby("site")}
-    for at, r in enumerate(first.itertuples()):
+    for r in first.itertuples():
         both = {x.profile: x for x in first[(first["item"] == r.item) & (first["model"] == r.model) & (first["regime"] == r.regime)].itertuples()}
         other = f"{r.regime}, {rad.PROFILES[r.profile == 'base']}"
         document.add(
             run, SECTIONS[r.regime.split(",")[0]], r.item, r.model, f"{r.regime}, {r.profile}", category=r.site, title=f"{r.profile} record, {r.site}",
             shared=[f"radiation {r.item}"], reply=r.answer, status=r.reply_status, truncated=r.truncated,
-            blocks=[sides(both, effects[r.site], terms)], verdicts=[v for j, frame in by.items() for v in said(j, frame.iloc[at])],
+            blocks=[sides(both, effects[r.site], terms)], verdicts=[v for j, frame in keyed.items() for v in said(j, frame.loc[tuple(getattr(r, k) for k in scores.KEYS)])],
             beside="/".join([run.paper, run.notebook, r.item, r.model, other]))
     return lists
 
@@ -54,8 +54,8 @@ def sides(both, effects, terms):
         mine = {t: i for i, t in enumerate(terms) if t in effects}
         only = r.pairs * [t in mine for t in terms]
         for predicted, place in zip(r.terms, matching.one_to_one(only)):
-            if place < 0:
-                marks.setdefault(predicted, ["", ""])[k] = "spurious"
+            if place < 0:       # one that is worded like a term but counts for none has a line of its own
+                marks.setdefault(f"{predicted} (as listed)" if predicted in effects else predicted, ["", ""])[k] = "spurious"
     return aligned("Reference and lists", rad.PROFILES, marks)
 
 
@@ -76,7 +76,7 @@ async def pairs(document, lists):
     from rapidfuzz import fuzz, process
 
     run = document.run("radiation", "06_judge_agreement")
-    known, terms = matching.labelled(run), rad.vocabulary(run)
+    known, terms = run.load("radiation_pairs"), rad.vocabulary(run)
     said = {rad.normal(t): t for mine in lists["terms"] for t in mine}
     made = [(f"pair-{n:04}", t, process.extractOne(t, terms, scorer=fuzz.WRatio)[0], "this run's lists", "") for n, t in enumerate(said.values(), 1)]
     every = pd.concat([known, pd.DataFrame(made, columns=["pair", "predicted", "reference", "kind", "why"])], ignore_index=True)
@@ -87,4 +87,4 @@ async def pairs(document, lists):
         key = document.share(f"radiation {r.pair}", text("Reference term", r.reference))
         document.add(run, "3.5 labelled pairs" if labelled else "3.5 pairs of this run", r.pair, "written pair" if labelled else "lists of the run", r.kind,
                      category=r.reference, title=f"{r.predicted} | {r.reference}", shared=[key], reply=r.predicted, verdicts=found.get(r.pair, ()),
-                     human=[human(r.labelled_by, r.label, reason=r.why)] if labelled else ())
+                     human=[human("its author", r.label, reason=r.why)] if labelled else ())
