@@ -387,7 +387,7 @@ def test_which_labels_are_taken(session, task, given, fault):
 
 
 def test_several_values_come_back_for_correction(session):
-    s = session([row("case-1", "meddialbench", "4 baseline", blocks=[DIALOGUE])], "adherence")
+    s = session([row("case-1", "meddialbench", "4 consultations", blocks=[DIALOGUE])], "adherence")
     s.label(["logic", "attitude"])
     s.back()
     assert s.shown()["earlier"]["values"] == ["attitude", "logic"]

@@ -503,3 +503,12 @@ def test_detail_prints_whole(shown):
     assert page.locator("#detail button.all").count() == 0 and page.locator("#frame").is_hidden()
     whole, seen = (page.locator(what).evaluate("e => e.scrollHeight") for what in (".sides", "#detail"))
     assert seen >= whole > 3000
+
+
+def test_a_page_gives_its_document_back():
+    document = four_papers()
+    text = explorer.html(document)
+    found, rest = explorer.read(text)
+    assert found == document and document["rows"][0]["id"] not in rest and len(rest) < len(text)
+    with pytest.raises(BedsideError, match="no explorer page"):
+        explorer.read("<html></html>")

@@ -126,10 +126,10 @@ def test_labelled_rows_agree_with_the_trust_cards_tables(content, section, paper
 
 
 def test_radiation_scores_and_the_lists_set_side_by_side(content):
-    for section, name in (("4.3 free-form lists", "table1_free_form"), ("4.5 choosing from the list", "table3_selection")):
+    for regime, name in (("free-form", "table1_free_form"), ("selection", "table3_selection")):
         for profile, more in (("specified", ""), ("base", ", base profile")):
             found = {k: [] for k in ("Precision", "Recall", "F1")}
-            for r in (r for r in rows_of(content, section) if r["configuration"] == f"{section_regime(section)}, {profile}"):
+            for r in rows_of(content, "4 lists", configuration=f"{regime}, {profile}"):
                 said = [v for v in r["verdicts"] if v["judge"] == "lexical" and v["status"] == "graded"]
                 block, = r["blocks"]
                 marks = Counter(row["cells"][block["columns"].index(profile)] for row in block["rows"])
@@ -147,29 +147,28 @@ def test_radiation_scores_and_the_lists_set_side_by_side(content):
                 assert share(values, 1) == close(says("radiation", name, "smollm2-135m", metric + more))
 
 
-def section_regime(section):
-    return next(k for k, v in radiation_items.SECTIONS.items() if v == section)
+def detections(content, who):
+    """Detections without a note, of a model or of people."""
+    return [r for r in rows_of(content, "3 detection") if r["configuration"].startswith("no note") and r["model"].startswith(who.removeprefix("people: "))]
 
 
 def test_medhalu_accuracy_and_yes_shares(content):
     for dataset in ("HealthQA", "LiveQA", "MedicationQA"):
-        mine = [r for r in rows_of(content, "3 detection") if r["category"].startswith(dataset)]
-        people = [r for r in rows_of(content, "2.3 people") if r["category"].startswith(dataset)]
-        for who, found in (("smollm2-135m", mine), ("people: illustrative", people)):
-            assert share(rights(found, medhalu_items.LABEL), 1)[0] == close(says("medhalu", "table6_detection", f"{dataset}: {who}", "accuracy")[0])
+        for who in ("smollm2-135m", "people: illustrative"):
+            found = [r for r in detections(content, who) if r["category"].startswith(dataset)]
+            assert share(rights(found, medhalu_items.AGAINST), 1)[0] == close(says("medhalu", "table6_detection", f"{dataset}: {who}", "accuracy")[0])
         for name in ("expert's note", "other item's note", "topic only"):
-            found = [r for r in rows_of(content, "5 with a note", configuration=f"{name}, repeat 1") if r["category"].startswith(dataset)]
-            assert share(rights(found, medhalu_items.LABEL), 1) == close(says("medhalu", "table10_expert", f"{dataset}: smollm2-135m, {name}", "accuracy"))
-    for who, section in (("smollm2-135m", "3 detection"), ("people: illustrative", "2.3 people")):
-        yes = [r["verdicts"][0]["value"] == "yes, hallucinated" for r in rows_of(content, section)]
+            found = [r for r in rows_of(content, "3 detection", configuration=f"{name}, repeat 1") if r["category"].startswith(dataset)]
+            assert share(rights(found, medhalu_items.AGAINST), 1) == close(says("medhalu", "table10_expert", f"{dataset}: smollm2-135m, {name}", "accuracy"))
+    for who in ("smollm2-135m", "people: illustrative"):
+        yes = [r["verdicts"][0]["value"] == "yes, hallucinated" for r in detections(content, who)]
         assert share(yes)[:2] == close(says("medhalu", "table_replies", who, "yes, %")[:2])
     assert sum(r["verdicts"][0]["right"] for r in rows_of(content, "2.2 answers")) == 8       # of 32 answers 24 hold a hallucination
 
 
 def test_meddialbench_counts_by_doctor_and_configuration(content):
     for configuration, doctor in [i for i in table("meddialbench", "table3_single").index if "if" not in i[1]]:
-        section = "4 baseline" if configuration == "baseline" else "4 single behaviour"
-        mine = rows_of(content, section, configuration=configuration, model=doctor)
+        mine = rows_of(content, "4 consultations", configuration=configuration, model=doctor)
         assert share(rights(mine, "lexical")) == close(says("meddialbench", "table3_single", configuration, doctor))
         told = [re.match(r"(\d+) of (\d+)", m["value"]).groups() for r in mine for m in r["more"] if (m["judge"], m["task"]) == ("lexical", "coverage")]
         assert (np.mean([int(k) / int(n) for k, n in told]), len(told), 0) == close(says("meddialbench", "fig2_coverage", configuration, doctor))
@@ -232,7 +231,7 @@ def test_rows_stand_beside_their_counterpart(content):
 
 def test_dialogues_name_a_key_item_where_it_is_first_told_and_mark_what_the_script_says(content):
     noted = marked = 0
-    for r in (r for r in content["rows"] if r["section"].startswith("4 ") and r["paper"] == "meddialbench"):
+    for r in (r for r in content["rows"] if r["section"] == "4 consultations"):
         key_items = {str(n): e for key in r["shared"] for b in content["shared"][key] if b["label"] == "Key items" for n, e in enumerate(b["entries"], 1)}
         lies = [checks.normal(e) for b in r["blocks"] if b["label"] == "False statements of the script" for e in b["entries"]]
         dialogue, said, first = r["blocks"][0]["turns"], [], {}

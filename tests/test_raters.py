@@ -30,7 +30,7 @@ def rng():
 
 
 def row(id, task="diagnosis", reply="a reply", **more):
-    return {"id": id, "paper": PAPER[task], "section": SECTION.get(task, "4 baseline"), "item": id, "model": "m", "configuration": "c", "category": "cooperative", "title": "t",
+    return {"id": id, "paper": PAPER[task], "section": SECTION.get(task, "4 consultations"), "item": id, "model": "m", "configuration": "c", "category": "cooperative", "title": "t",
             "shared": [text("Question", "why?")], "reply": reply, "reply_status": "", "blocks": [], "verdicts": [], "more": [], "human": [], **more}
 
 
@@ -247,7 +247,7 @@ def test_judges_verdicts_in_the_words_of_labels():
 # ---- published labels, and what reads them
 
 TASKS = {"presupposition": ("4.3 false presupposition", 12), "nfp": ("version 2: no false presupposition", 8), "side_effect": ("3.5 pairs of this run", 10),
-         "diagnosis": ("4 single behaviour", 14), "adherence": ("4 two behaviours", 6), "hallucination": ("2.2 answers", 9)}
+         "diagnosis": ("4 consultations", 14), "adherence": ("4 consultations", 6), "hallucination": ("2.2 answers", 9)}
 OPPOSITE = {"presupposition": "1", "nfp": "1", "side_effect": "same", "diagnosis": "no", "adherence": "attitude; expression"}
 
 
@@ -316,14 +316,14 @@ def test_judges_say_the_same_after_labels_were_published(world):
         judged = [m for m in after[r["id"]]["more"] if not m["task"].endswith("label")]
         assert (after[r["id"]]["verdicts"], judged, after[r["id"]]["reply"]) == (r["verdicts"], r["more"], r["reply"])
     new = [r for i, r in after.items() if i not in {r["id"] for r in world.before["rows"]}]
-    assert {(r["section"], r["paper"]) for r in new} == {("2.3 people", "medhalu")} and len(new) == world.files["hallucination"][1]
+    assert {(r["section"], r["paper"]) for r in new} == {("3 detection", "medhalu")} and len(new) == world.files["hallucination"][1]
 
 
 def test_raters_labels_stand_at_their_rows(world):
-    def by_ann(row, section):
-        return row["section"] == section and [h["value"] for h in row["human"] if h["by"].endswith("Ann")] + [
-            m["value"] for m in row["more"] if m["judge"] == "Ann"]
-    found = {task: [v for r in world.after["rows"] if (v := by_ann(r, section))] for task, (section, _) in TASKS.items()}
+    def by_ann(row, task):
+        said = [m["value"] for m in row["more"] if m["judge"] == "Ann"] if task == "adherence" else [h["value"] for h in row["human"] if h["by"].endswith("Ann")]
+        return said if row["section"] == TASKS[task][0] else []
+    found = {task: [v for r in world.after["rows"] if (v := by_ann(r, task))] for task in TASKS}
     assert all(len(v) == 1 for values in found.values() for v in values)        # published or not, a label stands there once
     assert {task: len(values) for task, values in found.items()} == {task: n for task, (_, n) in TASKS.items()}
     assert found["presupposition"][0] == ["1 corrected"] and found["nfp"][0] == ["1 leaves the premise alone"]

@@ -142,8 +142,8 @@ def plan(given, paper=""):
 def verify(profile):
     """Rebuild a profile in a scratch folder and compare with what is committed (without git: with what lies there).
 
-    CSV, Markdown, LaTeX and trust cards byte for byte; SVG, PNG and index.html too where the versions are the ones of
-    the committed manifest. Raises BedsideError naming what moved.
+    CSV, Markdown, LaTeX and trust cards byte for byte; SVG, PNG, index.html and the explorer's data too where the versions
+    are the ones of the committed manifest. Raises BedsideError naming what moved.
     """
     from . import page
 
@@ -161,13 +161,22 @@ def verify(profile):
     files = [p.relative_to(scratch).as_posix() for p in sorted((scratch / profile).rglob("*"))
              if p.is_file() and ".parts" not in p.parts and p.name != "manifest.json" and p.suffix not in loose]
     kept = [f for f in _committed_names(profile) if not f.endswith(("manifest.json", *loose))]
-    moved = [f for f in sorted({*files, *kept}) if f not in files or _committed(f) != (scratch / f).read_bytes()]
+    moved = [f for f in sorted({*files, *kept}) if f not in files or not _same(f, _committed(f), (scratch / f).read_bytes())]
     print(f"{len({*files, *kept}) - len(moved)} of {len({*files, *kept})} identical"
           + ("" if locked else " (pictures not compared: other versions than the committed run's)"))
     if moved:
         raise BedsideError("moved against the committed run:\n  " + "\n  ".join(
             f"figures/{f}" + ("" if f in files else " (committed, not built)" if f in kept else "")
             + (" (built, not committed)" if f not in kept else "") for f in moved))
+
+
+def _same(name, committed, built):
+    """Whether two files hold the same: byte for byte, the explorer's data unpacked."""
+    if committed is None or not name.endswith("/explorer.html"):
+        return committed == built
+    from . import explorer
+
+    return explorer.read(committed.decode()) == explorer.read(built.decode())
 
 
 def _git(*arguments):

@@ -104,7 +104,7 @@ TASKS = {task.name: task for task in (
          "Another name, an abbreviation or a more exact form of the right one counts. A broader group, a related disease, a "
          "cause or consequence, or one that is only considered does not.",
          (("1", "yes", "yes, the same disease"), ("2", "no", "no")),
-         sections=(("meddialbench", "4 "),), shows=("True diagnosis",), reply="Stated diagnosis"),
+         sections=(("meddialbench", "4 consultations"),), shows=("True diagnosis",), reply="Stated diagnosis"),
     Task("adherence", "MedDialBench: how the patient behaves",
          "Which of these behaviours does the patient show?",
          "A behaviour counts if the patient's own words show it clearly at least once. Several may hold, or none. A single "
@@ -114,7 +114,7 @@ TASKS = {task.name: task for task in (
           ("3", "logic", "logic: contradicts earlier words, or makes things up"),
           ("4", "disclosure", "disclosure: holds things back"),
           ("5", "attitude", "attitude: impatient, or takes the lead")),
-         sections=(("meddialbench", "4 "),), shows=("Patient", "What the patient knows", "Key items", "Consultation"),
+         sections=(("meddialbench", "4 consultations"),), shows=("Patient", "What the patient knows", "Key items", "Consultation"),
          reply="The doctor's diagnosis", several=True))}
 
 

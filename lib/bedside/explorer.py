@@ -19,6 +19,7 @@ from pathlib import Path
 from . import BedsideError, paths, prompts
 
 FOLDER = paths.ROOT / "lib/bedside"
+DATA = re.compile(r'<script[^>]*\bid="data"[^>]*>\s*([^<]*?)\s*</script>')
 
 
 def html(document):
@@ -45,6 +46,14 @@ def html(document):
 def write(path, document):
     """Write the explorer of a document to `path`."""
     Path(path).write_text(html(document), encoding="utf-8", newline="\n")
+
+
+def read(text):
+    """The document in an explorer's HTML text, and the text without it; compressed bytes may differ between machines, these don't."""
+    found = DATA.search(text)
+    if not found:
+        raise BedsideError("this is no explorer page: it holds no data")
+    return json.loads(gzip.decompress(base64.b64decode(found[1]))), text[:found.start(1)] + text[found.end(1):]
 
 
 def _packed(data):

@@ -11,7 +11,6 @@ from .meddialbench_consultations import ENDS, OPENING
 
 TITLE = "MedDialBench"
 YES_NO, SAYS = {v: v for v in judging.YES_NO}, {1.0: "yes", 0.0: "no"}
-KINDS = ("baseline", "single behaviour", "two behaviours")
 
 
 async def collect(document):
@@ -55,7 +54,7 @@ async def consultations(document, run, known):
         blocks = [dialogue("Consultation", turns(c, lies, overlap)), text("How it ended", f"{ENDS[c.end]}{f' ({c.by})' if c.by else ''}")]
         blocks += [entries("Behaviour script", [f"{x.level}: {x.script}" for x in directions.itertuples()])] if len(directions) else []
         blocks += [entries("False statements of the script", lies)] if lies else []
-        document.add(run, f"4 {KINDS[min(len(c.levels), 2)]}", c.case.item, c.doctor, c.configuration, category=" + ".join(c.levels) or "cooperative",
+        document.add(run, "4 consultations", c.case.item, c.doctor, c.configuration, category=" + ".join(c.levels) or "cooperative",
                      title=f"{c.case.patient}: {c.case.complaint}", shared=[f"meddialbench {c.case.item}", f"meddialbench {c.case.item} diagnosis"],
                      reply=c.diagnosis, status=r["reply_status"], truncated=c.truncated > 0, blocks=blocks, verdicts=given.get(r["item"], ()), more=extra,
                      beside="/".join([run.paper, run.notebook, c.case.item, c.doctor, md.BASELINE]) if c.levels else "")

@@ -5,15 +5,15 @@ from . import medhalu as mh
 from . import medhalu_detection as detection
 from .medhalu_scores import locate
 
-TITLE = "MedHalu"
+TITLE, SECTION = "MedHalu", "3 detection"       # models and people, with and without a note: one section, so that they can be set side by side
 SAYS = {1.0: "yes, hallucinated", 0.0: "no, right"}
-LABEL = "label of the answer"      # what a detection is held against
+LABEL, AGAINST = "label of the answer", "held against the label"     # as judges: of an answer, and of who reads it
 
 
 async def collect(document):
     """All judged items of the study into a `bedside.items.Document`."""
     run = document.run("medhalu", "03_expert_in_the_loop")
-    document.begin(run, TITLE, LABEL)
+    document.begin(run, TITLE, AGAINST)
     p = run.settings
     items = await mh.benchmark(run, p["benchmark"], p["size"], p["generator"], p["generated_tokens"])
     labels = detection.annotations(run, items)
@@ -25,10 +25,10 @@ async def collect(document):
     people = {i: [human(f"{x.group}: {x.repeat}", SAYS[x.yes], x.type, x.reason) for x in part.itertuples()] for i, part in labels.groupby("item")}
     built(document, items, people)
     second = document.run("medhalu", "02_detection")
-    detections(document, second, items, await detection.detect(second, items, p["max_tokens"], second.settings["repeats"]), right, people, "3 detection", "no note")
+    detections(document, second, items, await detection.detect(second, items, p["max_tokens"], second.settings["repeats"]), right, people, "no note")
     for name, texts in notes.items():
         found = await detection.detect(run, items, p["max_tokens"], p["repeats"], texts, name)
-        detections(document, run, items, found.assign(evaluator=found["evaluator"].str.removesuffix(name)), right, people, "5 with a note", name.strip(", "), texts)
+        detections(document, run, items, found.assign(evaluator=found["evaluator"].str.removesuffix(name)), right, people, name.strip(", "), texts)
     readings(document, second, items, labels, right)
 
 
@@ -43,13 +43,13 @@ def built(document, items, people):
                      verdicts=[told], human=people.get(r.item, ()))
 
 
-def detections(document, run, items, found, right, people, section, condition, notes=None):
+def detections(document, run, items, found, right, people, condition, notes=None):
     """The rows of a model's detections."""
     of = items.set_index("item")
     for r in found.itertuples():
         answer = of.loc[r.item]
-        said = verdict(LABEL, r.status, SAYS.get(r.yes, ""), r.yes == float(answer["hallucinated"]), reason="; ".join(r.spans))
-        document.add(run, section, r.item, r.evaluator, f"{condition}, repeat {r.repeat + 1}", category=f"{answer['dataset']}, {mh.TYPES[answer['type']]}",
+        said = verdict(AGAINST, r.status, SAYS.get(r.yes, ""), r.yes == float(answer["hallucinated"]), reason="; ".join(r.spans))
+        document.add(run, SECTION, r.item, r.evaluator, f"{condition}, repeat {r.repeat + 1}", category=f"{answer['dataset']}, {mh.TYPES[answer['type']]}",
                      title=answer["question"], shared=[f"medhalu {r.item}", f"medhalu {r.item} key"], reply=r.raw if r.raw != ABSENT else "",
                      status=ABSENT if r.raw == ABSENT else "", truncated=r.truncated, verdicts=[said], human=people.get(r.item, ()),
                      blocks=[spans(answer["answer"], right.get(r.item, []), r.spans)] + ([text("Note in the prompt", notes[r.item])] if notes else []))
@@ -67,7 +67,7 @@ def readings(document, run, items, labels, right):
     of = items.set_index("item")
     for r in labels.itertuples():
         answer = of.loc[r.item]
-        document.add(run, "2.3 people", r.item, f"{r.group}: {r.repeat}", "reading", category=f"{answer['dataset']}, {mh.TYPES[answer['type']]}",
+        document.add(run, SECTION, r.item, f"{r.group}: {r.repeat}", "no note, repeat 1", category=f"{answer['dataset']}, {mh.TYPES[answer['type']]}",
                      title=answer["question"], shared=[f"medhalu {r.item}", f"medhalu {r.item} key"], reply=r.reason or SAYS[r.yes],
-                     verdicts=[verdict(LABEL, "graded", SAYS[r.yes], r.yes == float(answer["hallucinated"]), reason="; ".join(r.spans))],
+                     verdicts=[verdict(AGAINST, "graded", SAYS[r.yes], r.yes == float(answer["hallucinated"]), reason="; ".join(r.spans))],
                      blocks=[spans(answer["answer"], right.get(r.item, []), r.spans)])

@@ -7,7 +7,6 @@ from . import radiation_scores as scores
 
 TITLE = "Radiation side effects"
 RECALLED = ["nothing matched", "less than half matched", "half or more matched"]
-SECTIONS = {"free-form": "4.3 free-form lists", "selection": "4.5 choosing from the list"}
 
 
 async def collect(document):
@@ -35,7 +34,7 @@ async def listed(document):
         both = {x.profile: x for x in first[(first["item"] == r.item) & (first["model"] == r.model) & (first["regime"] == r.regime)].itertuples()}
         other = f"{r.regime}, {rad.PROFILES[r.profile == 'base']}"
         document.add(
-            run, SECTIONS[r.regime.split(",")[0]], r.item, r.model, f"{r.regime}, {r.profile}", category=r.site, title=f"{r.profile} record, {r.site}",
+            run, "4 lists", r.item, r.model, f"{r.regime}, {r.profile}", category=r.site, title=f"{r.profile} record, {r.site}",
             shared=[f"radiation {r.item}"], reply=r.answer, status=r.reply_status, truncated=r.truncated,
             blocks=[sides(both, effects[r.site], terms)], verdicts=[v for j, frame in keyed.items() for v in said(j, frame.loc[tuple(getattr(r, k) for k in scores.KEYS)])],
             beside="/".join([run.paper, run.notebook, r.item, r.model, other]))
