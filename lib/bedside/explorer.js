@@ -299,9 +299,9 @@ function apply() {
 
 // The table
 
-const COLUMNS = [["paper", 90], ["section", 75], ["item", 95], ["category", 90], ["configuration", 112], ["model", 95],
-  ["title", 0, "question"], ["word", 80, "verdict"], ["outcome", 97], ["wordB", 80, "verdict B"], ["outcomeB", 97, "outcome B"],
-  ["human", 80]];
+const COLUMNS = [["paper", 90], ["section", 90], ["item", 95], ["category", 90], ["configuration", 112], ["model", 95],
+  ["title", 0, "question"], ["word", 80, "verdict"], ["outcome", 97], ["wordB", 98, "verdict B"], ["outcomeB", 112, "outcome B"],
+  ["human", 85]];
 const compare = new Intl.Collator("en", {numeric: true}).compare, ranks = new Map();
 let listed = [], layout = null, chosen = null, ordered = null;
 
@@ -318,7 +318,7 @@ function columns() {                        // false if they are as they were
   const slim = wide.matches && !$("detail").hidden, hidden = [state.compare];
   if (!state.compare) hidden.push("wordB", "outcomeB");
   if (slim || narrow.matches)
-    hidden.push("paper", "section", "category", "configuration", "human", "word", "wordB", slim ? "title" : "item");
+    hidden.push("paper", "section", "category", "configuration", "human", "word", "wordB", slim ? "title" : "item", slim && state.compare ? "model" : "");
   if (layout === hidden.join()) return false;
   layout = hidden.join();
   table.setData([]);                        // an empty table takes its columns faster
