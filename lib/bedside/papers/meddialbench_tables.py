@@ -162,8 +162,9 @@ def interaction_figure(rows):
     figure, axes = plots.figure((10, 4.2), columns=2)
     mean = rows[(rows["column"] == "O/E")].assign(series=lambda f: f["source"])
     mine = rows[(rows["source"] == "run") & rows["column"].str.startswith("O/E")].assign(series="run, " + rows["column"].str.removeprefix("O/E, "))
-    plots.dots(axes[0][0], stack(mean, mine), title="Observed over expected accuracy", xlabel="O/E; 1: the two levels act independently",
-               limits=(-0.1, 2.2))
+    shown = stack(mean, mine)
+    plots.dots(axes[0][0], shown, title="Observed over expected accuracy", xlabel="O/E; 1: the two levels act independently",
+               limits=(-0.1, max(2.2, 1.05 * shown["high"].max())))
     axes[0][0].axvline(1, color="0.6", linewidth=0.8)
     each = rows[(rows["source"] == "recomputed") & rows["column"].str.startswith("O/E, ")]
     plots.heat(axes[0][1], each.assign(column=each["column"].str.removeprefix("O/E, ")), title="Recomputed from Table 9, each model")
