@@ -1,13 +1,12 @@
 """Seminar sheet 1: its checks know right from wrong, and both editions run."""
 
 import json
-import re
 
 import pytest
+from sheets import answers, assert_named, assert_pass, space
 
 from bedside import paths, seminar
 
-SOURCE = paths.NOTEBOOKS / "seminar" / "1_would_you_have_noticed.ipynb"
 TEXT = {"A": "Most of these are treated with radiation therapy or limited surgery, which keep the larynx and the voice.",
         "B": "St John's wort can lower the amount of sunitinib in the blood, so please do not take them together.",
         "C": "Bleeding from bladder cancer often comes and goes, so clear urine now does not rule it out; keep the slot."}
@@ -68,35 +67,21 @@ def sheet():
     return seminar.sheet("cancer_myth")
 
 
-def solved():
-    """The variables of the solution cells, and {task: variable} of the checks."""
-    found, checks = {}, {}
-    for c in json.loads(SOURCE.read_text())["cells"]:
-        text = "".join(c["source"])
-        if "solution" in c["metadata"].get("tags", []):
-            exec(text, found)
-        checks.update(re.findall(r'^sheet\.check\("([\d.]+)", (\w+)\)', text, re.M))
-    return found, checks
-
-
 def test_solutions_pass(sheet):
-    found, checks = solved()
-    assert set(checks) == set(sheet.tasks())
-    for number, variable in checks.items():
-        assert sheet.check(number, found[variable]).ok is True, sheet.check(number, found[variable])
+    found = answers(1, space(1, sheet))
+    assert set(found) == set(sheet.tasks())
+    assert_pass(sheet, found.items())
 
 
 def test_answers_by_hand_pass(sheet):
-    for number, answer in (("1.1", TEXT), ("1.2", BELIEF), ("1.3", GRADES), ("1.5", {"sensitivity": 0.83, "specificity": 0.94}),
+    assert_pass(sheet, (("1.1", TEXT), ("1.2", BELIEF), ("1.3", GRADES), ("1.5", {"sensitivity": 0.83, "specificity": 0.94}),
                            ("1.4", {"agreement": 0.9, "by chance": 0.56, "kappa": 0.77}), ("1.6", {"PCR": 30, "PCS": -0.2}),
-                           ("1.7", {"if none": 6.25, "corrected": 3.6}), ("1.8", BALANCE), ("1.9", ("so", "i'm"))):
-        assert sheet.check(number, answer).ok is True, sheet.check(number, answer)
+                           ("1.7", {"if none": 6.25, "corrected": 3.6}), ("1.8", BALANCE), ("1.9", ("so", "i'm"))))
 
 
 @pytest.mark.parametrize("number, answer, says", WRONG)
 def test_wrong_answers_are_named(sheet, number, answer, says):
-    told = sheet.check(number, answer)
-    assert told.ok is False and says in told.text
+    assert_named(sheet, number, answer, says)
 
 
 def test_each_task_has_three_wrong_answers(sheet):

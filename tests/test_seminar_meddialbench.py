@@ -1,13 +1,12 @@
 """Seminar sheet 4: its checks know right from wrong, scripts are tried on the rules, and both editions run."""
 
-import json
 import re
 
 import pytest
+from sheets import answers, assert_named, assert_pass, cells, space
 
-from bedside import paths, seminar
+from bedside import seminar
 
-SOURCE = paths.NOTEBOOKS / "seminar" / "4_the_difficult_patient.ipynb"
 TOLD = {1: [], 2: [1], 3: [2, 7], 4: [3, 10], 5: [4, 5], 6: [6, 12]}
 SCRIPT = {"item": "case-5", "dimension": "disclosure", "level": "withholding", "facts": [5, 6], "false": [], "toward": "-",
           "script": "Say nothing of the ramipril, and not that the cough began a month after the tablets, out of fear."}
@@ -78,28 +77,18 @@ def sheet():
 
 @pytest.fixture(scope="module")
 def solved(sheet):
-    """What the solutions set, run as they stand in the notebook."""
-    space = {"sheet": sheet}
-    for c in json.loads(SOURCE.read_text(encoding="utf-8"))["cells"]:
-        if "solution" in c["metadata"].get("tags", []):
-            exec("".join(c["source"]), space)
-    return space
+    return space(4, sheet)
 
 
 def test_solutions_and_numbers_by_hand_pass(sheet, solved):
-    names = ("told", "coverage", "loss", "script", "dose", "six", "ratio", "turns")
-    own = dict(zip(("4.1", "4.2", "4.3", "4.4", "4.6", "4.7", "4.8", "4.9"), (solved[f"my_{n}"] for n in names)))
-    own["4.5"] = [solved["my_script"], solved["my_second"]]
+    own = answers(4, solved)
     assert set(own) == set(sheet.tasks())
-    for number, answer in [*own.items(), *RIGHT.items(), ("4.4", LYING)]:
-        found = sheet.check(number, answer)
-        assert found.ok is True, (number, found.text)
+    assert_pass(sheet, [*own.items(), *RIGHT.items(), ("4.4", LYING)])
 
 
 @pytest.mark.parametrize(("number", "answer", "names"), WRONG)
 def test_wrong_answers_are_named(sheet, number, answer, names):
-    found = sheet.check(number, answer)
-    assert found.ok is False and names in found.text, found.text
+    assert_named(sheet, number, answer, names)
 
 
 def test_two_scripts_must_differ_in_what_the_rules_read_and_in_what_comes_of_them(sheet, solved):
@@ -138,6 +127,6 @@ def test_open_and_absurd_answers_are_met_gently(sheet):
 
 
 def test_the_plan_fills_ninety_minutes():
-    plan = re.findall(r"^\| (\d+) to (\d+) \|", "\n".join("".join(c["source"]) for c in json.loads(SOURCE.read_text(encoding="utf-8"))["cells"]), re.M)
+    plan = re.findall(r"^\| (\d+) to (\d+) \|", "\n".join("".join(c["source"]) for c in cells(4)), re.M)
     steps = [(int(a), int(b)) for a, b in plan]
     assert steps[0][0] == 0 and steps[-1][1] == 90 and all(a[1] == b[0] for a, b in zip(steps, steps[1:]))

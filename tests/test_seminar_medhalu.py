@@ -1,13 +1,12 @@
 """Seminar sheet 3: its checks know right from wrong, a class's files are read with care, and both editions run."""
 
-import json
 import re
 
 import pytest
+from sheets import answers, assert_named, assert_pass, cells, space
 
-from bedside import paths, seminar
+from bedside import seminar
 
-SOURCE = paths.NOTEBOOKS / "seminar" / "3_can_you_see_it.ipynb"
 NAMES = ["true positives", "false positives", "false negatives", "true negatives", "accuracy"]
 SCORES = ["precision, hallucinated", "recall, hallucinated", "F1, hallucinated", "F1, right", "macro F1"]
 NOTE = ["macro F1, notes beside wrong answers only", "macro F1, notes beside all answers", "specificity without a note",
@@ -57,32 +56,18 @@ def sheet():
 
 @pytest.fixture(scope="module")
 def solved(sheet):
-    """What the solutions set, run as they stand in the notebook."""
-    space = {"sheet": sheet}
-    for c in json.loads(SOURCE.read_text(encoding="utf-8"))["cells"]:
-        if "solution" in c["metadata"].get("tags", []):
-            exec("".join(c["source"]), space)
-    return space
-
-
-def answers(solved):
-    reading = solved["my_reading"]
-    return {"3.1": reading, "3.2": [reading, solved["my_types"]], "3.3": [reading, solved["my_counts"]], "3.4": solved["my_always"],
-            "3.5": solved["my_scores"], "3.6": solved["my_rates"], "3.7": solved["my_flags"], "3.8": solved["my_note"], "3.9": solved["my_span"]}
+    return space(3, sheet)
 
 
 def test_solutions_and_numbers_by_hand_pass(sheet, solved):
-    own = answers(solved)
+    own = answers(3, solved)
     assert set(own) == set(sheet.tasks())
-    for number, answer in [*own.items(), *RIGHT.items()]:
-        found = sheet.check(number, answer)
-        assert found.ok is True, (number, found.text)
+    assert_pass(sheet, [*own.items(), *RIGHT.items()])
 
 
 @pytest.mark.parametrize(("number", "answer", "names"), WRONG)
 def test_wrong_answers_are_named(sheet, number, answer, names):
-    found = sheet.check(number, answer)
-    assert found.ok is False and names in found.text, found.text
+    assert_named(sheet, number, answer, names)
 
 
 def test_a_reading_is_checked_for_its_form_and_its_verdicts_are_not_given_away(sheet, solved):
@@ -131,7 +116,7 @@ def test_open_and_absurd_answers_are_met_gently(sheet):
 
 
 def test_the_twelve_are_those_of_the_stubs_and_of_all_types(sheet):
-    stubs = [set(re.findall(r"mh-\d\d", "".join(c["source"]))) for c in json.loads(SOURCE.read_text(encoding="utf-8"))["cells"]
+    stubs = [set(re.findall(r"mh-\d\d", "".join(c["source"]))) for c in cells(3)
              if "".join(c["source"]).startswith(("my_reading", "my_types"))]
     assert len(stubs) == 4 and all(s == set(sheet.twelve) for s in stubs)
     assert sheet.of.loc[sheet.twelve, "type"].value_counts().to_dict() == dict.fromkeys(["none", "input", "context", "fact"], 3)
@@ -166,6 +151,6 @@ def test_a_class_hands_in_and_is_counted(sheet, solved, tmp_path, capsys):
 
 
 def test_the_plan_fills_ninety_minutes():
-    plan = re.findall(r"^\| (\d+) to (\d+) \|", "\n".join("".join(c["source"]) for c in json.loads(SOURCE.read_text(encoding="utf-8"))["cells"]), re.M)
+    plan = re.findall(r"^\| (\d+) to (\d+) \|", "\n".join("".join(c["source"]) for c in cells(3)), re.M)
     steps = [(int(a), int(b)) for a, b in plan]
     assert steps[0][0] == 0 and steps[-1][1] == 90 and all(a[1] == b[0] for a, b in zip(steps, steps[1:]))
