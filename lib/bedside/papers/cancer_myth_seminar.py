@@ -7,7 +7,7 @@ from ..checks import normal
 from ..seminar import Wrong, needs, right, shown, task
 from . import cancer_myth as cm
 from . import cancer_myth_mitigation as mitigation
-from .cancer_myth_material import FIRST, JUDGED, Material
+from .cancer_myth_seminar_material import FIRST, JUDGED, Material
 
 SAYS = {1: "takes up what sets it right", 0: "takes up a part of it", -1: "does not take it up"}
 REFERS = re.compile(r"\b(doctor|physician|oncolog|specialist|nurse|team|clinic|professional)", re.I)

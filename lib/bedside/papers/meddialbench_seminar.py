@@ -9,7 +9,7 @@ from ..seminar import Wrong, fields, near, numbers, right, task
 from . import meddialbench as md
 from . import meddialbench_judging as judging
 from . import meddialbench_printed as printed
-from .meddialbench_material import ITEM, MORE, TURNS, Material
+from .meddialbench_seminar_material import ITEM, MORE, TURNS, Material
 
 LEAST = 0.05        # p below which a difference counts in task 4.7, as in the paper
 DEEDS = "who withholds or interrupts says nothing untrue. Leave false empty, or take a level of logic or cognition."

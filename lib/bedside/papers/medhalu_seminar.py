@@ -8,7 +8,7 @@ from ..seminar import Wrong, near, numbers, task
 from . import medhalu as mh
 from . import medhalu_printed as printed
 from . import medhalu_scores as scores
-from .medhalu_material import COUNTS, RATES, ROW, Material
+from .medhalu_seminar_material import COUNTS, RATES, ROW, Material
 
 RARE = 1 / 20                   # share of wrong answers in the second part of task 3.7
 ALWAYS = ["accuracy", "F1, hallucinated", "F1, right", "macro F1"]

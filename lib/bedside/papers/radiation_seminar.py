@@ -5,7 +5,7 @@ from ..checks import normal
 from ..seminar import Wrong, right, task
 from . import radiation as rad
 from . import radiation_matching as matching
-from .radiation_material import MODEL, SIZED, Material
+from .radiation_seminar_material import MODEL, SIZED, Material
 
 
 class Sheet(Material):

@@ -7,7 +7,7 @@ from . import medhalu as mh
 from . import medhalu_detection as detection
 from . import medhalu_printed as printed
 from . import medhalu_scores as scores
-from . import medhalu_together as together
+from . import medhalu_seminar_class as together
 
 EACH = 3                        # answers of each type that are read
 ROW = ("GPT-4", "HealthQA")     # of Tables 6 and 10, worked out by hand: in both there are counts that print so
