@@ -229,7 +229,6 @@ class Sheet(Material):
         if i.value <= 0.5:
             turned = "; turned around it would be better" if i.value < 0.5 else ""
             raise Wrong(f"{said}. No better than ignoring the question{turned}. Which words stand before something that a "
-                        "patient "
-                        "concludes?")
+                        "patient concludes?")
         return (f"{said}, interval {100 * i.low:.0f} to {100 * i.high:.0f}. Did you look at these questions while choosing the "
                 "words? Then the rule is fitted to them, as a cure is to its training questions; only new questions can tell.")

@@ -32,8 +32,7 @@ class Sheet(Material):
             raise Wrong(f"item {twice[0]} stands in two turns: only the first time counts.")
         if extra := sorted(set(mine) - set(label)):
             raise Wrong(f"item {extra[0]} ({items[extra[0] - 1]!r}) isn't told. Something near it isn't enough: the fact itself "
-                        "must be said, "
-                        "or be confirmed when asked for.")
+                        "must be said, or be confirmed when asked for.")
         if missing := [n for n in label if n not in mine]:
             words = judging.told(items[missing[0] - 1])
             alike = [2 * len(words & judging.told(" ".join(t))) >= len(words) for t in turns]
@@ -56,8 +55,7 @@ class Sheet(Material):
             "Coverage: key items told over all key items of the case. Per turn: that share over the doctor's questions.")
         two = self.run.published("Table 2").query("column == 'Coverage'")["value"]
         return (f"Table 2 has {two.min():.2f} to {two.max():.2f} for the paper's five models, in up to 18 turns. A high "
-                "coverage per turn "
-                "can mean good questions, or that the doctor stopped early.")
+                "coverage per turn can mean good questions, or that the doctor stopped early.")
 
     @task("4.3", "A dictionary with 'fabricating' and 'withholding' (points lost) and 'ratio'.")
     def loss(self, answer):
@@ -76,8 +74,7 @@ class Sheet(Material):
         each = printed.drops(self.run)
         ratios = each.loc["fabricating"] / each.loc["withholding"]
         return ("information that is wrong costs more than information that is missing. From model to model the ratio goes "
-                f"from {ratios.min():.1f} to "
-                f"{ratios.max():.1f}; the paper prints 1.7 to 3.4 (section 4.4).")
+                f"from {ratios.min():.1f} to {ratios.max():.1f}; the paper prints 1.7 to 3.4 (section 4.4).")
 
     @task("4.4", f"A dictionary with {', '.join(ITEM)}, as in data/sample/meddialbench/scripts.jsonl; toward is '-' if no "
                  "diagnosis is pointed at.")
@@ -131,8 +128,7 @@ class Sheet(Material):
             raise Wrong("keep case and level and change the rest: with two changes nobody knows which one mattered.")
         if all(first[k] == second[k] for k in ("facts", "false", "toward")):
             raise Wrong("only the text differs, or nothing. The patient of the rules doesn't read the text, only facts, false "
-                        "and toward; "
-                        "a model as patient does it the other way round.")
+                        "and toward; a model as patient does it the other way round.")
         made = [self.tried(s) for s in (first, second)]
         came = [c.diagnosis == c.case.diagnosis for c in made]
         if came[0] == came[1]:

@@ -228,5 +228,4 @@ class Material(seminar.Sheet):
             print(f"{model} as doctor and patient, cooperative: {scored.sum():.0f} of {len(scored)} diagnoses right "
                   f"({i.low:.2f} to "
                   f"{i.high:.2f}), {len(part) - len(scored)} consultations without one, {part['coverage'].mean():.2f} of the "
-                  "key items "
-                  f"told in {part['turns'].mean():.0f} turns")
+                  f"key items told in {part['turns'].mean():.0f} turns")

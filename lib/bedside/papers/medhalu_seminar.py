@@ -32,8 +32,7 @@ class Sheet(Material):
         """Task 3.1: a reading that is complete."""
         made = self.read(answer)
         return (f"complete. You call {int(made['yes'].sum())} of {len(made)} hallucinated and are {made['sure'].mean():.0f}% "
-                "sure on average. "
-                "Leave it as it is from now on: what you score below is this first reading.")
+                "sure on average. Leave it as it is from now on: what you score below is this first reading.")
 
     @task("3.2", "[my_reading, my_types]; my_types has input, context, fact or none for each of the twelve items.")
     def types(self, answer):
@@ -134,8 +133,7 @@ class Sheet(Material):
                             " nearer to the smaller of both.")
             if not near(value, right, 0.0006):
                 raise Wrong(f"{name}: F1 is 2PR / (P + R). For the right answers the true negatives play the part of the hits, "
-                            "and "
-                            "the two kinds of error change places.")
+                            "and the two kinds of error change places.")
         if not near(got[4], (f + f0) / 2, 0.0015):
             if near(got[4], stats.harmonic(true[1], true[2]), 0.0015):
                 raise Wrong("that is the F1 of macro precision and macro recall. Some programs report it; here (and in the "
@@ -147,8 +145,7 @@ class Sheet(Material):
         i = stats.bootstrap(scores.counts(self.judged_by(self.model, self.once())), self.run.rng("one"), combine=stats.macro)[3]
         coin = stats.macro([tp + fn, fp + tn, tp + fn, fp + tn])[3]
         return (f"macro-F1 {i.value:.2f}, as stats.macro has it. From {i.n} answers its 95% interval reaches from {i.low:.2f} "
-                f"to {i.high:.2f}; "
-                f"a fair coin has {coin:.2f} at this share of hallucinated answers.")
+                f"to {i.high:.2f}; a fair coin has {coin:.2f} at this share of hallucinated answers.")
 
     @task("3.6", f"A dictionary with {' and '.join(RATES)}: shares.")
     def rates(self, answer):

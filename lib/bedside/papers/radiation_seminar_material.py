@@ -203,8 +203,7 @@ class Material(seminar.Sheet):
         wrong = self.pairs[(self.pairs["label"] == "different") & (self.pairs["judged"] == "same")]
         rows = [("The matcher counts words",
                  f"kappa {k.value:.2f} [{k.low:.2f}, {k.high:.2f}] on {k.n} pairs labelled by their author; it takes "
-                 f"{len(wrong)} "
-                 f"of {(self.pairs['label'] == 'different').sum()} different ones for the same"),
+                 f"{len(wrong)} of {(self.pairs['label'] == 'different').sum()} different ones for the same"),
                 ("The reference is illustrative",
                  f"{len(self.site)} effects of {len(self.terms)} for this site, compiled from public sources, not by clinicians"),
                 ("The patients are invented and few", f"{len(self.patients)} here, 21 in the paper"),
