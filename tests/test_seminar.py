@@ -32,6 +32,8 @@ def test_solved_sheets_pass_every_check(built):
     assert len(sheets) == 4
     for path in sheets:
         assert [line[0] for line in seminar.said(notebook(path)) if " Task " in line[:7]] == ["✓"] * TASKS, path.name
+        told_apart = [source(c).startswith("> " if c["cell_type"] == "markdown" else "# a solution\n") for c in notebook(path)["cells"]]
+        assert sum(told_apart) == sum(bool(seminar.OURS & set(c["metadata"].get("tags", []))) for c in notebook(path)["cells"]) > 2 * TASKS
 
 
 def test_students_get_no_solution_and_no_note_for_instructors(built):

@@ -9,7 +9,6 @@ tagged `instructor` are notes for who teaches. The students' edition lacks both.
 
 import asyncio
 import contextlib
-import copy
 import functools
 import html
 import importlib
@@ -216,10 +215,15 @@ def sources():
 
 
 def edition(source, students):
-    """A source as notebook for students or for instructors: no outputs, tags of the other edition gone."""
-    made = copy.deepcopy(json.loads(source.read_text(encoding="utf-8")))
+    """A source as notebook for students, without what is not theirs, or for instructors, with that told apart; no outputs."""
+    made = json.loads(source.read_text(encoding="utf-8"))
     made["cells"] = [c for c in made["cells"] if not (students and OURS & set(c["metadata"].get("tags", [])))]
     for c in made["cells"]:
+        tags, text = c["metadata"].get("tags", []), "".join(c["source"])
+        if "instructor" in tags:
+            c["source"] = "".join(f"> {line}" for line in text.splitlines(keepends=True))
+        elif "solution" in tags:
+            c["source"] = f"# a solution\n{text}"
         if c["cell_type"] == "code":
             c["outputs"], c["execution_count"] = [], None
     return made
