@@ -505,6 +505,16 @@ def test_detail_prints_whole(shown):
     assert seen >= whole > 3000
 
 
+def test_a_table_that_two_sides_share_is_shown_once(shown):
+    def side(configuration, other, cells):
+        table = {"kind": "aligned", "label": "lists", "columns": ["base", "specified"], "rows": [{"term": "fatigue", "cells": cells}]}
+        return row("radiation", "r1", configuration=configuration, blocks=[table], beside=f"radiation/r1/m1/{other}")
+    for cells, count in ((["matched", "missed"], 1), (["missed", "missed"], 2)):
+        page = shown(document([side("base", "specified", ["matched", "missed"]), side("specified", "base", cells)]), "#id=radiation/r1/m1/base")
+        page.locator("#detail .sides.two").wait_for()
+        assert page.locator("table.aligned").count() == count
+
+
 def test_a_page_gives_its_document_back():
     document = four_papers()
     text = explorer.html(document)

@@ -571,8 +571,10 @@ function detail() {
     [...sides.at(-1).keys()].forEach((n, i, all) => names.includes(n) || names.splice(names.indexOf(all[i - 1]) + 1, 0, n));
     const before = [...new Set([...row.shared, ...(other?.shared ?? [])])].flatMap(k => shared.get(k) ?? []);
     const grid = make("div", {className: other ? "sides two" : "sides"});
+    const once = names.filter(n => n.startsWith("aligned") && other && sides[0].get(n)?.isEqualNode(sides[1].get(n)));
+    once.forEach(n => sides[1].delete(n));       // a table that has both sides already
     sides.forEach((side, i) => side.forEach((node, name) => {
-      Object.assign(node.style, {gridRow: names.indexOf(name) + 1, gridColumn: i + 1});
+      Object.assign(node.style, {gridRow: names.indexOf(name) + 1, gridColumn: once.includes(name) ? "1 / -1" : i + 1});
       grid.append(node);
     }));
     unfolded = $("reply").querySelector(":scope > details")?.open ?? unfolded;
