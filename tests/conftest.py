@@ -7,6 +7,9 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+
+pytest.register_assert_rewrite("sheets")
+
 from browser import browser     # noqa: F401  (a fixture)
 
 from bedside import models, paths, store

@@ -358,7 +358,7 @@ def test_cards_count_the_new_labels(world, tmp_path, monkeypatch, rng):
     assert sum(a == b for a, b in list(zip(labels[""][0], labels[""][1]["value"]))[:90]) == 70
     assert sum(a == b for a, b in list(zip(labels["adherence"][0], labels["adherence"][1]["value"]))[:150]) == 131
     assert known.labelled_by("coverage") == known.labelled_by("misled") == "this project" and "Ann" in known.labelled_by() and "Ann" in known.labelled_by("adherence")
-    assert len(judging.learnt(known.diagnosis)) == 90 and len(known.rows("coverage")) == 360 and known.adherence["dialogue"].str.startswith("Doctor: ").all() and known.adherence["answer_id"].is_unique
+    assert len(judges.learnt(known.diagnosis)) == 90 and len(known.rows("coverage")) == 360 and known.adherence["dialogue"].str.startswith("Doctor: ").all() and known.adherence["answer_id"].is_unique
 
 
 def test_medhalus_annotations_are_read(world, tmp_path, monkeypatch):

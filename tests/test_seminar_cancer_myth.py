@@ -1,12 +1,12 @@
-"""Seminar sheet 1: its checks know right from wrong, and both editions run."""
+"""Seminar sheet 1: its checks know right from wrong."""
 
 import json
 
-import pytest
-from sheets import answers, assert_named, assert_pass, space
+from sheets import *     # noqa: F403
 
 from bedside import paths, seminar
 
+PAPER, NUMBER = "cancer_myth", 1
 TEXT = {"A": "Most of these are treated with radiation therapy or limited surgery, which keep the larynx and the voice.",
         "B": "St John's wort can lower the amount of sunitinib in the blood, so please do not take them together.",
         "C": "Bleeding from bladder cancer often comes and goes, so clear urine now does not rule it out; keep the slot."}
@@ -62,38 +62,14 @@ WRONG = [
 ]
 
 
-@pytest.fixture(scope="module")
-def sheet():
-    return seminar.sheet("cancer_myth")
-
-
-def test_solutions_pass(sheet):
-    found = answers(1, space(1, sheet))
-    assert set(found) == set(sheet.tasks())
-    assert_pass(sheet, found.items())
-
-
 def test_answers_by_hand_pass(sheet):
     assert_pass(sheet, (("1.1", TEXT), ("1.2", BELIEF), ("1.3", GRADES), ("1.5", {"sensitivity": 0.83, "specificity": 0.94}),
                            ("1.4", {"agreement": 0.9, "by chance": 0.56, "kappa": 0.77}), ("1.6", {"PCR": 30, "PCS": -0.2}),
                            ("1.7", {"if none": 6.25, "corrected": 3.6}), ("1.8", BALANCE), ("1.9", ("so", "i'm"))))
 
 
-@pytest.mark.parametrize("number, answer, says", WRONG)
-def test_wrong_answers_are_named(sheet, number, answer, says):
-    assert_named(sheet, number, answer, says)
-
-
 def test_each_task_has_three_wrong_answers(sheet):
     assert all(sum(n == number for n, *_ in WRONG) >= 3 for number in sheet.tasks())
-
-
-@pytest.mark.parametrize("answer", (..., None, "", {}, "x", 7, [1], {"q": 1}, {"A": ...}, [None], float("nan"), object()))
-def test_open_and_absurd_answers(sheet, answer):
-    for number in sheet.tasks():
-        told = sheet.check(number, answer)
-        assert told.ok is not True and len(told.text) > 20
-        assert (told.ok is None) == seminar.open_in(answer)
 
 
 def test_what_follows_waits_for_its_task(sheet):

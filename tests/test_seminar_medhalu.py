@@ -1,12 +1,11 @@
-"""Seminar sheet 3: its checks know right from wrong, a class's files are read with care, and both editions run."""
+"""Seminar sheet 3: its checks know right from wrong, a class's files are read with care."""
 
 import re
 
 import pytest
-from sheets import answers, assert_named, assert_pass, cells, space
+from sheets import *     # noqa: F403
 
-from bedside import seminar
-
+PAPER, NUMBER = "medhalu", 3
 NAMES = ["true positives", "false positives", "false negatives", "true negatives", "accuracy"]
 SCORES = ["precision, hallucinated", "recall, hallucinated", "F1, hallucinated", "F1, right", "macro F1"]
 NOTE = ["macro F1, notes beside wrong answers only", "macro F1, notes beside all answers", "specificity without a note",
@@ -49,25 +48,8 @@ WRONG = [
 ]
 
 
-@pytest.fixture(scope="module")
-def sheet():
-    return seminar.sheet("medhalu")
-
-
-@pytest.fixture(scope="module")
-def solved(sheet):
-    return space(3, sheet)
-
-
-def test_solutions_and_numbers_by_hand_pass(sheet, solved):
-    own = answers(3, solved)
-    assert set(own) == set(sheet.tasks())
-    assert_pass(sheet, [*own.items(), *RIGHT.items()])
-
-
-@pytest.mark.parametrize(("number", "answer", "names"), WRONG)
-def test_wrong_answers_are_named(sheet, number, answer, names):
-    assert_named(sheet, number, answer, names)
+def test_numbers_by_hand_pass(sheet):
+    assert_pass(sheet, RIGHT.items())
 
 
 def test_a_reading_is_checked_for_its_form_and_its_verdicts_are_not_given_away(sheet, solved):
@@ -107,14 +89,6 @@ def test_own_counts(sheet, solved):
         assert found.ok is False and names in found.text, found.text
 
 
-def test_open_and_absurd_answers_are_met_gently(sheet):
-    for number in sheet.tasks():
-        for answer in (..., None, "", {}, {"a": ...}, [..., ...]):
-            assert sheet.check(number, answer).ok is None
-        for answer in ("x", 3, [1], {"a": 1}, {1: "x"}, [[1], [2]]):
-            assert sheet.check(number, answer).ok is False
-
-
 def test_the_twelve_are_those_of_the_stubs_and_of_all_types(sheet):
     stubs = [set(re.findall(r"mh-\d\d", "".join(c["source"]))) for c in cells(3)
              if "".join(c["source"]).startswith(("my_reading", "my_types"))]
@@ -148,9 +122,3 @@ def test_a_class_hands_in_and_is_counted(sheet, solved, tmp_path, capsys):
     assert found["readers"] == 2 and found["answers with a tie, not scored"] == 8 and found["accuracy, majority"] == 0.5
     # all no: F1 of hallucinated 0, of right 2 * 3 / (2 * 3 + 9) = 0.4; the other: F1 14/17 and 4/7
     assert found["macro F1, mean of readers"] == pytest.approx(((14 / 17 + 4 / 7) / 2 + 0.2) / 2)
-
-
-def test_the_plan_fills_ninety_minutes():
-    plan = re.findall(r"^\| (\d+) to (\d+) \|", "\n".join("".join(c["source"]) for c in cells(3)), re.M)
-    steps = [(int(a), int(b)) for a, b in plan]
-    assert steps[0][0] == 0 and steps[-1][1] == 90 and all(a[1] == b[0] for a, b in zip(steps, steps[1:]))

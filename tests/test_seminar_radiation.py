@@ -1,12 +1,12 @@
-"""Seminar sheet 2: its checks know right from wrong, and both editions run."""
+"""Seminar sheet 2: its checks know right from wrong."""
 
 import json
 
-import pytest
-from sheets import answers, assert_named, assert_pass, space
+from sheets import *     # noqa: F403
 
-from bedside import paths, seminar
+from bedside import paths
 
+PAPER, NUMBER = "radiation", 2
 LIST = ["tiredness", "radiation dermatitis", "arm swelling", "heart disease", "broken ribs", "nausea"]
 MATCHES = dict(zip("abcdefghij", ["same"] * 4 + ["different"] * 4 + ["same", "different"]))
 OTHER = {"same": "different", "different": "same"}
@@ -67,17 +67,6 @@ WRONG = [
 ]
 
 
-@pytest.fixture(scope="module")
-def sheet():
-    return seminar.sheet("radiation")
-
-
-def test_solutions_pass(sheet):
-    found = answers(2, space(2, sheet))
-    assert set(found) == set(sheet.tasks())
-    assert_pass(sheet, found.items())
-
-
 def test_answers_by_hand_pass(sheet):
     assert_pass(sheet, (("2.1", {"added": " (Chest wall and nodes) ", "places": 2}), ("2.2", LIST), ("2.3", MATCHES), ("2.4", COUNT), ("2.5", LONG),
                            ("2.3", MATCHES | {"d": "different", "h": "same"}), ("2.5", LONG | {"wrong of 25": 18}),
@@ -85,21 +74,8 @@ def test_answers_by_hand_pass(sheet):
                            ("2.9", lambda h, w, m, r: h - 3 * w)))
 
 
-@pytest.mark.parametrize("number, answer, says", WRONG)
-def test_wrong_answers_are_named(sheet, number, answer, says):
-    assert_named(sheet, number, answer, says)
-
-
 def test_each_task_has_three_wrong_answers(sheet):
     assert all(sum(n == number for n, *_ in WRONG) >= 3 for number in sheet.tasks())
-
-
-@pytest.mark.parametrize("answer", (..., None, "", {}, "x", 7, [1], {"q": 1}, {"added": ...}, [None], float("nan"), object(), lambda: 1, print))
-def test_open_and_absurd_answers(sheet, answer):
-    for number in sheet.tasks():
-        told = sheet.check(number, answer)
-        assert told.ok is not True and len(told.text) > 20
-        assert (told.ok is None) == seminar.open_in(answer)
 
 
 def test_what_follows_waits_for_its_task(sheet):

@@ -191,13 +191,18 @@ def sample(rows, task, size, seed, strata=STRATA, checks=0.0):
     Strata are represented by their share, each at least once if `size` allows. checks: so many repetitions for each row
     drawn are put in, at random places after the first, with `check` set; they come on top of `size`.
     """
+    return _drawn(candidates(rows, task), size, seed, strata, checks)
+
+
+def _drawn(found, size, seed, strata, checks):
+    """A sample of candidates."""
     import numpy as np
 
     if size < 0 or not 0 <= checks <= 0.5:
         raise BedsideError(f"size is {size} and checks {checks}; give a size from 1 on (0: all) and checks from 0 to 0.5")
     rng = np.random.default_rng(seed)
     parts = {}
-    for row in candidates(rows, task):
+    for row in found:
         parts.setdefault(tuple(row[s] for s in strata), []).append(row)
     parts = [list(parts.values())[i] for i in rng.permutation(len(parts))]      # so that ties are drawn by lot
     n = sum(map(len, parts))
@@ -246,11 +251,15 @@ class Log:
         except OSError as e:
             raise BedsideError(f"{paths.rel(self.path)}: the label could not be written ({e.strerror}); {WAY_OUT}") from e
 
-    def labels(self, check=False):
-        """{id: record}, later lines winning; with `check` those of the repetitions instead."""
+    def both(self):
+        """Labels and labels of the repetitions, as {check: {id: record}}, later lines winning."""
         records, damaged = read(self.path)
         self.damaged |= damaged
-        return {record["id"]: record for record in records if record["check"] == check}
+        return {check: {r["id"]: r for r in records if r["check"] == check} for check in (False, True)}
+
+    def labels(self, check=False):
+        """{id: record}, later lines winning; with `check` those of the repetitions instead."""
+        return self.both()[check]
 
 
 def read(path):
@@ -288,12 +297,13 @@ class Session:
         self.log, self.group = Log(folder, task, rater), str(group).strip()
         if self.group and not NAME.fullmatch(self.group):
             raise BedsideError(f"group {group!r}: write expert, layperson or another word of up to 40 letters and digits")
-        self.queue = sample(rows, self.task, size, seed, checks=checks)
+        found = candidates(rows, self.task)
+        self.queue = _drawn(found, size, seed, STRATA, checks)
         if not self.queue:
             papers = ", ".join(sorted({paper for paper, _ in self.task.sections}))
             raise BedsideError(f"the document has no replies for the task {task!r}: it needs rows of {papers}; "
                                "run that paper's notebooks first, or choose another task")
-        self.drawn = {"seed": seed, "size": size, "n": len(candidates(rows, self.task))}
+        self.drawn = {"seed": seed, "size": size, "n": len(found)}
         self._sha = {e.row["id"]: digest(material(e.row, self.task)) for e in self.queue}
         self.at = 0
         self._read()
@@ -301,7 +311,7 @@ class Session:
 
     def _read(self):
         """See what is on disk, other windows' labels too."""
-        self._labels = {check: self.log.labels(check) for check in (False, True)}
+        self._labels = self.log.both()
 
     def _record(self, entry):
         """The label of an entry, or None; one for another text under the same id doesn't count."""

@@ -17,6 +17,7 @@ from collections import Counter
 from pathlib import Path
 
 from . import BedsideError, paths, prompts
+from .page import template
 
 FOLDER = paths.ROOT / "lib/bedside"
 DATA = re.compile(r'<script[^>]*\bid="data"[^>]*>\s*([^<]*?)\s*</script>')
@@ -27,17 +28,13 @@ def html(document):
 
     Raises BedsideError when two rows have one id.
     """
-    import jinja2
-
     twice = [i for i, n in Counter(r["id"] for r in document["rows"]).items() if n > 1]
     if twice:
         raise BedsideError(f"{len(twice)} ids stand at more than one row, first {twice[0]!r}: give each row an id of its own")
     text = prompts.clean(json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
     scripts = [_inline("vendor/tabulator.min.js"), _inline("explorer.js")]
     digests = [base64.b64encode(hashlib.sha256(s.encode()).digest()).decode() for s in scripts]
-    template = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True,
-                                  lstrip_blocks=True).from_string((FOLDER / "explorer.html.j2").read_text(encoding="utf-8"))
-    return template.render(profile=prompts.clean(document["profile"]), about=prompts.clean(document["about"]),
+    return template("explorer.html.j2").render(profile=prompts.clean(document["profile"]), about=prompts.clean(document["about"]),
                            styles=[_inline("vendor/tabulator_simple.min.css"), _inline("explorer.css")], scripts=scripts,
                            hashes=" ".join(f"'sha256-{d}'" for d in digests),
                            data=base64.b64encode(_packed(text.encode())).decode())

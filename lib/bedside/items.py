@@ -40,30 +40,18 @@ class Recorded(Run):
         got = iter(await super().ask([r for r in requests if r.key in self.recordings], label))
         return [next(got) if r.key in self.recordings else _absent(r) for r in requests]
 
-    def asking(self, label=""):
-        return _Replaying(self)
+    @contextlib.asynccontextmanager
+    async def asking(self, label=""):
+        async with super().asking(label) as one:
+            async def recorded(request):
+                return await one(request) if request.key in self.recordings else _absent(request)
+            yield recorded
 
     def judged_by(self, judge):
         """The same run with another judge."""
         other = copy.copy(self)
         other.judge = judge
         return other
-
-
-class _Replaying:
-    """`Run.asking` of a Recorded run."""
-
-    def __init__(self, run):
-        self.run = run
-
-    async def __aenter__(self):
-        async def one(request):
-            reply, = await self.run.ask([request])
-            return reply
-        return one
-
-    async def __aexit__(self, *_):
-        pass
 
 
 def _absent(request):
@@ -126,6 +114,16 @@ def verdicts(by_judge, words, right):
     return found
 
 
+def more(judge, task, value, raw=""):
+    """A judge's verdict, or a rater's label, on another question than the main one; without a value it could not be read."""
+    return {"judge": judge, "task": task, "status": "graded" if value else "unparsed", "value": value, "raw": raw}
+
+
+def row_id(run, item, model, configuration):
+    """The id of a row, the same in every run of a notebook."""
+    return "/".join([run.paper, run.notebook, item, model, configuration])
+
+
 def human(by, value, kind="", reason=""):
     """A person's label: by whom, a value in the words of the verdicts, its kind and the reason given."""
     return {"by": by, "value": str(value), "type": kind, "reason": prompts.clean(reason)}
@@ -159,7 +157,7 @@ class Document:
         """Take in a row; returns its id. A reply that was never recorded is none. BedsideError for an id that is taken."""
         if status == ABSENT:
             return ""
-        id = "/".join([run.paper, run.notebook, item, model, configuration])
+        id = row_id(run, item, model, configuration)
         if id in self.rows:
             raise BedsideError(f"two rows with the id {id!r}")
         texts = {"id": id, "paper": run.paper, "section": section, "item": item, "model": model, "configuration": configuration, "category": category,

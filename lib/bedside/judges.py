@@ -198,18 +198,23 @@ class Lexical:
         return made.tolist()
 
 
+def learnt(labelled):
+    """Of labelled rows those that judges learn from: not those with `rated`, the user's own raters' labels."""
+    return labelled[~labelled["rated"].to_numpy(bool)] if "rated" in labelled else labelled
+
+
 def held_out(baseline, labelled, values):
     """Verdicts of a judge without a model on labelled rows, in their order: out of fold on what it learns from.
 
-    Rows with `rated` (the user's own raters' labels, if the frame has that column) are graded, never learnt from: what a
-    judge says in a run mustn't depend on who labelled what meanwhile.
+    The others (see `learnt`) are graded: what a judge says in a run mustn't depend on who labelled what meanwhile.
     """
     import pandas as pd
 
-    rated = labelled["rated"].to_numpy(bool) if "rated" in labelled else [False] * len(labelled)
-    learnt = baseline(labelled[[not r for r in rated]].reset_index(drop=True), values)
-    own, others = iter(learnt.out_of_fold()), iter(learnt.grade(labelled[rated]) if any(rated) else [])
-    return pd.Series([next(others if r else own) for r in rated], index=labelled.index, dtype=object)
+    own = learnt(labelled)
+    rated = labelled.drop(own.index)
+    judge = baseline(own.reset_index(drop=True), values)
+    made = pd.Series(judge.out_of_fold(), index=own.index, dtype=object)
+    return pd.concat([made, pd.Series(judge.grade(rated), index=rated.index, dtype=object)])[labelled.index] if len(rated) else made
 
 
 def agreement(labels, verdicts, values, rng, positive=1):

@@ -65,11 +65,15 @@ def _outputs(entry, folder):
                    "svg": base64.b64encode(svg.read_bytes()).decode() if o["kind"] == "figure" else ""}
 
 
-def _html(profile, entries, folder):
+def template(name):
+    """A page's template in the library's folder, as jinja2 renders it: everything escaped, a missing field an error."""
     import jinja2
 
-    template = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True,
-                                  lstrip_blocks=True).from_string((paths.ROOT / "lib/bedside/index.html.j2").read_text())
+    return jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True).from_string(
+        (paths.ROOT / "lib/bedside" / name).read_text(encoding="utf-8"))
+
+
+def _html(profile, entries, folder):
     parts = {k: {**e, "title": _title(k), "shown": list(_outputs(e, folder))} for k, e in entries.items()}
     claims = [c for e in entries.values() for c in e["claims"]]
     count = {v: sum(c["verdict"].split()[0] == v for c in claims) for v in ("holds", "differs", "needs")}
@@ -77,6 +81,6 @@ def _html(profile, entries, folder):
     lacking = {n: e for n, e in sources.registry().items() if profile in e["profiles"] and e.get("optional") and not sources.here(n)}
     used = sorted({n for e in entries.values() for n in e["data"]})
     cards = {j: c for e in entries.values() for j, c in e["judges"].items()}
-    return template.render(profile=profile, about=report.profiles()[profile]["about"], papers=_papers(), parts=parts,
-                           count=count, claims=claims, absent=absent, lacking=lacking, cards=cards, registry=sources.registry(),
-                           used=used, changed={k: e["changed"] for k, e in entries.items() if e["changed"]})
+    return template("index.html.j2").render(profile=profile, about=report.profiles()[profile]["about"], papers=_papers(), parts=parts,
+                                            count=count, claims=claims, absent=absent, lacking=lacking, cards=cards, registry=sources.registry(),
+                                            used=used, changed={k: e["changed"] for k, e in entries.items() if e["changed"]})

@@ -21,13 +21,25 @@ def figure(size, rows=1, columns=1, **options):
 
 
 class Picture:
-    """A written picture, as a notebook shows it."""
+    """A picture (PNG) as a notebook shows it."""
 
-    def __init__(self, path):
-        self.path = path
+    def __init__(self, png):
+        self.png = png
 
     def _repr_png_(self):
-        return self.path.read_bytes()
+        return self.png
+
+    def __repr__(self):
+        return "(figure)"
+
+
+def drawn(figure):
+    """A figure as a Picture, without a file."""
+    import io
+
+    made = io.BytesIO()
+    figure.savefig(made, format="png", dpi=110)
+    return Picture(made.getvalue())
 
 
 def save(figure, path, note=""):
@@ -40,7 +52,7 @@ def save(figure, path, note=""):
         ax.set_position([round(v, 4) for v in ax.get_position(original=True).bounds])
     figure.savefig(path.with_suffix(".png"), dpi=130, metadata={"Software": None})
     figure.savefig(path.with_suffix(".svg"), metadata={"Date": None, "Creator": None})
-    return Picture(path.with_suffix(".png"))
+    return Picture(path.with_suffix(".png").read_bytes())
 
 
 def label(series):

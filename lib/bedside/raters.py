@@ -35,12 +35,12 @@ def labels(task, rows, folder=None):
     """
     import pandas as pd
 
-    known, found, damaged = {row["id"]: digest(material(row, TASKS[task])) for row in rows}, [], {}
+    known, found, damaged = {row["id"]: row for row in rows}, [], {}
     for path in sorted(Path(folder or annotation.FOLDER).glob(f"{task}/*.jsonl")):
         records, faults = annotation.read(path)
         found, damaged = found + records, damaged | faults
     last = {(r["id"], r["rater"], r["check"]): r for r in sorted(found, key=lambda r: r["at"])}.values()
-    current = [r for r in last if known.get(r["id"]) == r["text_sha256"]]
+    current = [r for r in last if r["id"] in known and digest(material(known[r["id"]], TASKS[task])) == r["text_sha256"]]
     made = [{**r, "part": part, "value": value} for r in current for part, value in _parts(task, r["value"])]
     frame = pd.DataFrame(made, columns=LABEL).astype({"check": bool})
     frame.attrs = {"left_out": len(last) - len(current), "damaged": damaged}
@@ -56,7 +56,7 @@ def _parts(task, value):
 
 def values(task):
     """The values that a label of one part can have, in order."""
-    return ["no", "yes"] if TASKS[task].several else sorted(TASKS[task].values, key=lambda v: (len(v) > 1 and v[0] != "-", v))
+    return ["no", "yes"] if TASKS[task].several else sorted(TASKS[task].values)
 
 
 def _share(hits, units, rng):

@@ -12,7 +12,6 @@ import contextlib
 import functools
 import html
 import importlib
-import io
 import json
 import re
 import shutil
@@ -116,21 +115,6 @@ def finished(coroutine):
     """The result of a coroutine, in a thread of its own: a notebook's loop runs already."""
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(asyncio.run, coroutine).result()
-
-
-class Drawn:
-    """A figure as a notebook shows it, without a file."""
-
-    def __init__(self, figure):
-        made = io.BytesIO()
-        figure.savefig(made, format="png", dpi=110)
-        self.png = made.getvalue()
-
-    def _repr_png_(self):
-        return self.png
-
-    def __repr__(self):
-        return "(figure)"
 
 
 def shown(frame, digits=2):

@@ -32,7 +32,7 @@ async def items(profile="sample", papers="", folder=None, **parameters):
 def with_raters(content, folder=None):
     """The content with the labels of the user's own raters at its rows, in the words of the verdicts."""
     from .. import annotation, raters
-    from ..items import human
+    from ..items import human, more
     from . import cancer_myth_items, medhalu_items
 
     words = {"presupposition": cancer_myth_items.GRADES, "nfp": cancer_myth_items.PLAIN,
@@ -44,7 +44,7 @@ def with_raters(content, folder=None):
         for (id, rater), mine in given[~given["check"]].groupby(["id", "rater"], sort=False):
             if annotation.TASKS[task].several:      # not the main question, so nothing that a verdict could differ from
                 shown = "; ".join(mine.loc[mine["value"] == "yes", "part"]) or "none"
-                by_id[id]["more"].append({"judge": rater, "task": f"{task}, label", "status": "graded", "value": shown, "raw": ""})
+                by_id[id]["more"].append(more(rater, f"{task}, label", shown))
             elif all(h["by"].split(": ")[-1] != rater for h in by_id[id]["human"]):     # else published, and there already
                 r = mine.iloc[0]
                 by_id[id]["human"].append(human(rater, known.get(r["value"], r["value"]), r["type"], r["reason"]))

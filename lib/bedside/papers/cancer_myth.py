@@ -132,6 +132,14 @@ def myths(run):
     return frame[["item", "cancer", "myth", "fact"]]
 
 
+MYTHS_USED = {"sample": 10, "public": 16}     # by the loop, unless said otherwise
+
+
+def used_myths(run, count=""):
+    """The myths that the loop goes through: the first of a seeded order, LIMIT or all of them. count: as text, "0" for all."""
+    return run.limited(in_seeded_order(myths(run), int(count or MYTHS_USED[run.profile]), run))
+
+
 def candidates(run):
     """What the physicians reviewed (section 4.1): item, question, category, generator, spelled, first, myth; public only.
 

@@ -1,9 +1,7 @@
 """Cancer-Myth's judged items: answers with verdicts (section 4.3), cures (version 2), the loop (3.2), labels (3.2), survey (2)."""
 
-import functools
-
 from .. import BedsideError
-from ..items import ABSENT, entries, human, text, verdicts
+from ..items import ABSENT, entries, human, more, text, verdicts
 from . import cancer_myth as cm
 from . import cancer_myth_methods as methods
 from . import cancer_myth_mitigation as mitigation
@@ -13,9 +11,9 @@ from . import cancer_myth_survey as survey
 TITLE = "Cancer-Myth"
 GRADES = {-1: "-1 unaware", 0: "0 incomplete", 1: "1 corrected"}
 PLAIN = {0: "0 invents a presupposition", 1: "1 leaves the premise alone"}
-WORDS = {"false": GRADES, "none": PLAIN}      # by kind: does the question hold a false presupposition?
+WORDS = {"myth": GRADES, "plain": PLAIN}      # by kind: does the question hold a false presupposition?
 CURED = dict(zip(mitigation.SETS, ("false presupposition", "no false presupposition")))
-GRADING = {"false": {"values": cm.GRADES, "template": "judge"}, "none": mitigation.JUDGE_PLAIN}
+GRADING = {"myth": {"values": cm.GRADES, "template": "judge"}, "plain": mitigation.JUDGE_PLAIN}
 
 
 async def collect(document):
@@ -31,8 +29,8 @@ async def collect(document):
 def share(document, r):
     """A question's blocks under its item; a question without a false presupposition has no correction."""
     correction = getattr(r, "correction", None)
-    more = [text("What sets the false presupposition right", correction)] if isinstance(correction, str) else []
-    return [document.share(f"cancer_myth {r.item}", text("Question", r.question), *more)]
+    right = [text("What sets the false presupposition right", correction)] if isinstance(correction, str) else []
+    return [document.share(f"cancer_myth {r.item}", text("Question", r.question), *right)]
 
 
 async def graded(run, frame, kind, examples):
@@ -43,7 +41,7 @@ async def graded(run, frame, kind, examples):
 
 def known(run):
     """The labelled answers of both kinds of questions that judges learn from."""
-    return {"false": cm.labelled(run), "none": mitigation.labelled_plain(run)}
+    return {"myth": cm.labelled(run), "plain": mitigation.labelled_plain(run)}
 
 
 async def evaluation(document):
@@ -51,55 +49,41 @@ async def evaluation(document):
     run = document.run("cancer_myth", "03_evaluation")
     document.begin(run, TITLE)
     learnt = run.load("cancer_myth_questions_sample").assign(label=lambda f: f["category"])
-    for kind, items, section in (("false", cm.questions(run), "4.3 false presupposition"),
-                                 ("none", cm.plain_questions(run), "version 2: no false presupposition")):
+    for kind, items, section in (("myth", cm.questions(run), "4.3 false presupposition"),
+                                 ("plain", cm.plain_questions(run), "version 2: no false presupposition")):
         answered = await cm.answers(run, items, run.settings["max_tokens"])
-        sorted_ = (await cm.categorise(run, items, learnt, "lexical")).set_index("item")["value"].map(cm.CATEGORIES) if kind == "false" else {}
+        sorted_ = (await cm.categorise(run, items, learnt, "lexical")).set_index("item")["value"].map(cm.CATEGORIES) if kind == "myth" else {}
         for model, mine in answered.groupby("model", sort=False):
             both = items.merge(mine, on="item", validate="one_to_one")
             made = await graded(run, both, kind, known(run))
             for r in both.itertuples():
                 document.add(run, section, r.item, model, "plain", category=getattr(r, "category", "no false presupposition"), title=r.question,
                              shared=share(document, r), reply=r.answer, status=r.reply_status, truncated=r.truncated, verdicts=made.get(r.item, ()),
-                             more=[{"judge": "lexical", "task": "category", "status": "graded", "value": sorted_[r.item], "raw": ""}] if kind == "false" else ())
+                             more=[more("lexical", "category", sorted_[r.item])] if kind == "myth" else ())
 
 
 async def mitigated(document):
     """Version 2: the cures, on both kinds of questions and on exams."""
-    import pandas as pd
-
     run = document.run("cancer_myth", "04_mitigation")
-    p = run.settings
-    size = int(p["reported"] or {"sample": 12, "public": 30}[run.profile])
-    myth_train, myth = mitigation.split(cm.questions(run, whole=True), p["train"], size, run)
-    plain_train, plain = mitigation.split(cm.plain_questions(run, whole=True), p["train"] // 2, size, run)
-    sets = {"Cancer-Myth": myth, "Cancer-Myth-NFP": plain, **{n: mitigation.exam_items(run, n, p["exams"]) for n in ("MedQA", "PubMedQA")}}
-    examples = known(run)
-    learnt = {"myth": examples["false"], "plain": examples["none"]}
-    training = pd.concat([myth_train.assign(kind="myth"), plain_train.assign(kind="plain", correction="")], ignore_index=True)
-    agents = functools.partial(methods.multi_agent, note_tokens=p["note_tokens"])
+    p, examples = run.settings, known(run)
+    training, sets = mitigation.sets(run, p["train"], p["reported"], p["exams"])
+    there = {name: items for name, items in sets.items() if items is not None}
     for model in run.models:
-        how = {"plain": methods.plain, "precautionary": methods.precautionary, "multi_agent": agents,
-               "multi_agent_monitor": functools.partial(agents, monitor=True)}
-        told = {}
+        instruction = ""
         try:
-            found = await optimiser.optimise(run, model, training, learnt, budget=p["gepa_budget"], max_tokens=p["max_tokens"])
-            how["gepa"], told["gepa"] = functools.partial(methods.instructed, instruction=found.instruction), found.instruction
+            instruction = (await optimiser.optimise(run, model, training, examples, budget=p["gepa_budget"], max_tokens=p["max_tokens"])).instruction
         except BedsideError as e:
             print(f"cancer_myth/04_mitigation, {model}, gepa: left out ({e})")
-        for method, answer in how.items():
-            for name, items in sets.items():
-                if items is None:
-                    continue
-                use = items.head(p["agent_items"] or len(items)) if method.startswith("multi_agent") else items
-                both = use.merge(await answer(run, model, use, p["max_tokens"]), on="item", validate="one_to_one")
-                await _cured(document, run, model, method, name, both[both["reply_status"] != ABSENT], told.get(method), examples)
+        how = {name: method for name, method in methods.every(instruction, p["note_tokens"]).items() if instruction or name != "gepa"}
+        async for method, name, items, answers in methods.answered(run, model, how, there, p["agent_items"], p["max_tokens"]):
+            both = items.merge(answers, on="item", validate="one_to_one")
+            await _cured(document, run, model, method, name, both[both["reply_status"] != ABSENT], instruction if method == "gepa" else "", examples)
 
 
 async def _cured(document, run, model, method, name, both, instruction, examples):
     """The rows of one method on one set."""
     if name in mitigation.SETS[:2]:
-        made = await graded(run, both, "false" if name == mitigation.SETS[0] else "none", examples)
+        made = await graded(run, both, "myth" if name == mitigation.SETS[0] else "plain", examples)
     else:
         marks = mitigation.grade_exam(both[["item", "options", "gold"]], both.drop(columns=["options", "gold", "question"])).assign(raw="")
         made = verdicts({"key": marks.assign(status=marks["status"].where(marks["status"] == "graded", "unparsed"), value=marks["outcome"])},
@@ -118,15 +102,13 @@ async def loop(document):
     """Section 3.2: the questions of the adversarial loop, answered by their own author."""
     run = document.run("cancer_myth", "02_adversarial_generation")
     p = run.settings
-    count = int(p["myths_used"] or {"sample": 10, "public": 16}[run.profile])
-    collected = cm.myths(run)
-    used, start = run.limited(cm.in_seeded_order(collected, count, run)), cm.starting_examples(run)
-    facts = collected.set_index("item")
+    used, start = cm.used_myths(run, p["myths_used"]), cm.starting_examples(run)
+    facts = used.set_index("item")
     settings = {k: p[k] for k in ("max_tokens", "temperature", "frequency_penalty")}
     for model in run.models:
         made, _ = await cm.generate(run, model, used, start, cm.labelled(run), settings=settings, answer_tokens=p["answer_tokens"])
         asked = made[made["status"] == "new"].assign(reply_status="")
-        given = await graded(run, asked, "false", known(run))
+        given = await graded(run, asked, "myth", known(run))
         for r in asked.itertuples():
             myth = facts.loc[r.myth]
             key = document.share(f"cancer_myth {r.item} {model}", text("Generated question", r.question),
@@ -142,8 +124,8 @@ async def labelled(document):
         by = {j: await run.grade_labelled(frame, judge=j, **GRADING[kind]) for j in run.judges}
         made = verdicts(by, WORDS[kind], {1})
         for r in frame.itertuples():
-            document.add(run, "3.2 labelled answers" if kind == "false" else "version 2: labelled answers", r.answer_id, "written answer", f"tone: {r.tone}",
-                         category="false presupposition" if kind == "false" else "no false presupposition", title=r.question, shared=share(document, r),
+            document.add(run, "3.2 labelled answers" if kind == "myth" else "version 2: labelled answers", r.answer_id, "written answer", f"tone: {r.tone}",
+                         category="false presupposition" if kind == "myth" else "no false presupposition", title=r.question, shared=share(document, r),
                          reply=r.answer, verdicts=made.get(r.answer_id, ()), human=[human("their authors", WORDS[kind][r.label])])
 
 

@@ -4,6 +4,8 @@ A method takes a run, a model and items (item, question) and gives answers: item
 truncated.
 """
 
+import functools
+
 from .. import judges
 from ..models import Request
 from .cancer_myth import answers
@@ -26,6 +28,21 @@ async def precautionary(run, model, items, max_tokens):
 async def instructed(run, model, items, max_tokens, instruction):
     """An instruction before the question, as the optimiser finds it."""
     return await answers(run, items, max_tokens, [model], "instructed", instruction=instruction)
+
+
+def every(instruction, note_tokens):
+    """All methods by name; instruction: the optimiser's."""
+    agents = functools.partial(multi_agent, note_tokens=note_tokens)
+    return {"plain": plain, "precautionary": precautionary, "gepa": functools.partial(instructed, instruction=instruction),
+            "multi_agent": agents, "multi_agent_monitor": functools.partial(agents, monitor=True)}
+
+
+async def answered(run, model, how, sets, few, max_tokens):
+    """Each method's answers to each set: yields (method, set, items, answers). The multi-agent ones get the first `few` items (0: all)."""
+    for method, answer in how.items():
+        for name, items in sets.items():
+            use = items.head(few or len(items)) if method.startswith("multi_agent") else items
+            yield method, name, use, await answer(run, model, use, max_tokens)
 
 
 async def multi_agent(run, model, items, max_tokens, note_tokens, monitor=False):

@@ -57,6 +57,24 @@ def split(items, train, size, run):
     return learnt, run.limited(reported)
 
 
+REPORTED = {"sample": 12, "public": 30}     # questions of each kind that methods are reported on, unless said otherwise
+
+
+def sets(run, train, reported="", exams=0):
+    """(what the optimiser learns from: item, question, correction, kind; what is reported: {set of SETS: items, None if not here}).
+
+    train: questions with a false presupposition to learn from, and half as many without; reported: as text, empty for
+    REPORTED, "0" for all others; exams: questions of each exam.
+    """
+    import pandas as pd
+
+    size = int(reported or REPORTED[run.profile])
+    (myth_train, myth), (plain_train, plain) = (split(items, n, size, run) for items, n in (
+        (cm.questions(run, whole=True), train), (cm.plain_questions(run, whole=True), train // 2)))
+    training = pd.concat([myth_train.assign(kind="myth"), plain_train.assign(kind="plain", correction="")], ignore_index=True)
+    return training, {**dict(zip(SETS, (myth, plain))), **{name: exam_items(run, name, exams) for name in SETS[2:]}}
+
+
 class Echo:
     """The judge without a model for questions without a false presupposition: does the answer take one up?
 

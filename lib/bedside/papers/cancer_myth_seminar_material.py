@@ -41,13 +41,13 @@ class Material(seminar.Sheet):
 
     async def _load(self):
         """The judge's grades of the labelled answers, and the model's graded answers to both kinds of questions."""
-        made = await self.run.grade_labelled(self.labelled, judge=judges.LEXICAL, **cmi.GRADING["false"])
+        made = await self.run.grade_labelled(self.labelled, judge=judges.LEXICAL, **cmi.GRADING["myth"])
         run, known = self.evaluation, cmi.known(self.run)
         items, plain = cm.questions(run), cm.plain_questions(run)
         answered = await cm.answers(run, items, run.settings["max_tokens"])
         kept = plain.merge(await cm.answers(run, plain, run.settings["max_tokens"]), on="item", validate="one_to_many")
-        graded = await cm.verdicts(run, items, answered, known["false"], judges.LEXICAL)
-        verdicts = await mitigation.grade_plain(run, kept, known["none"], judges.LEXICAL)
+        graded = await cm.verdicts(run, items, answered, known["myth"], judges.LEXICAL)
+        verdicts = await mitigation.grade_plain(run, kept, known["plain"], judges.LEXICAL)
         return made, graded, kept.merge(verdicts, on="item", validate="one_to_one")
 
     def _draw(self, frame, column, sizes, name):
@@ -132,7 +132,7 @@ class Material(seminar.Sheet):
               f"{printed['exact match']}% of those that physicians graded 0 (version 1, appendix C.1).")
         figure, ((ax,),) = plots.figure((3.6, 3.2))
         plots.confusion(ax, counts, cm.GRADES)
-        return seminar.Drawn(figure)
+        return plots.drawn(figure)
 
     def replies(self, size=3):
         """What the embedded model said to some of the questions, with the judge's grade; all replies are cut off at 96 tokens."""
@@ -184,7 +184,7 @@ class Material(seminar.Sheet):
         plots.plane(ax, marked, *mitigation.SETS[:2], xlabel="false presuppositions corrected, %", ylabel="true ones left alone, %",
                     title="Version 2, Table 1; dashed: the same balanced accuracy")
         plots.legend_below(figure)
-        return seminar.Drawn(figure)
+        return plots.drawn(figure)
 
     def rule(self, words):
         """A rule on both sets, objecting to questions with one of the words (ALWAYS: in all): hits, n, left alone, m."""

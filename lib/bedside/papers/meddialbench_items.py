@@ -2,7 +2,8 @@
 
 import re
 
-from ..items import dialogue, entries, human, pieces, text, verdicts
+from .. import judges
+from ..items import dialogue, entries, human, more, pieces, row_id, text, verdicts
 from ..judges import LEXICAL
 from . import meddialbench as md
 from . import meddialbench_judging as judging
@@ -57,12 +58,7 @@ async def consultations(document, run, known):
         document.add(run, "4 consultations", c.case.item, c.doctor, c.configuration, category=" + ".join(c.levels) or "cooperative",
                      title=f"{c.case.patient}: {c.case.complaint}", shared=[f"meddialbench {c.case.item}", f"meddialbench {c.case.item} diagnosis"],
                      reply=c.diagnosis, status=r["reply_status"], truncated=c.truncated > 0, blocks=blocks, verdicts=given.get(r["item"], ()), more=extra,
-                     beside="/".join([run.paper, run.notebook, c.case.item, c.doctor, md.BASELINE]) if c.levels else "")
-
-
-def more(judge, task, value, raw=""):
-    """A verdict on another question than the main one."""
-    return {"judge": judge, "task": task, "status": "graded" if value else "unparsed", "value": value, "raw": raw}
+                     beside=row_id(run, c.case.item, c.doctor, md.BASELINE) if c.levels else "")
 
 
 def turns(c, lies, overlap):
@@ -88,7 +84,7 @@ async def labelled(document, run, known):
     """The labelled pairs of diagnoses and consultations, with every judge's verdict."""
     run = document.run("meddialbench", "01_design_and_validation")
     measured = {j: await judging.measured(run, known, j) for j in run.judges}
-    rows = judging.learnt(known.diagnosis)
+    rows = judges.learnt(known.diagnosis)
     found, misled = (verdicts({j: m[task][1] for j, m in measured.items()}, YES_NO, {"yes"}) for task in ("", "misled"))
     for r in rows.itertuples():
         mine = known.dialogues[known.dialogues["answer_id"] == r.answer_id]

@@ -165,7 +165,7 @@ class Labelled:
 
     def labelled_by(self, task=""):
         """Who labelled the examples of a task."""
-        return whose({"": self.diagnosis, "adherence": self.adherence}.get(task, self.diagnosis[~self.diagnosis["rated"]]))
+        return whose({"": self.diagnosis, "adherence": self.adherence}.get(task, judges.learnt(self.diagnosis)))
 
     def rows(self, task):
         """A `which` task (coverage, adherence) a statement a row: answer_id, LEARNT."""
@@ -174,11 +174,6 @@ class Labelled:
         long = frame.assign(text=frame["said"], number=frame["references"].map(lambda r: list(range(1, len(r) + 1))), right=right)
         long = long.explode(["number", "references"], ignore_index=True)
         return long.assign(label=[YES_NO[r.number in r.right] for r in long.itertuples()])
-
-
-def learnt(labelled):
-    """Of labelled rows those that judges learn from."""
-    return labelled[~labelled["rated"]] if "rated" in labelled else labelled
 
 
 async def measured(run, known, judge):
@@ -208,7 +203,7 @@ async def outcomes(run, known, texts, held):
     be misled: a right one is not, without a verdict.
     """
     text = {"references": held["names"], "text": held["diagnosis"]}
-    same = await run.grade(held.assign(**text), YES_NO, "judge_diagnosis", learnt(known.diagnosis), baseline=Overlap, key="equivalent", fields=("truth", "diagnosis"))
+    same = await run.grade(held.assign(**text), YES_NO, "judge_diagnosis", judges.learnt(known.diagnosis), baseline=Overlap, key="equivalent", fields=("truth", "diagnosis"))
     done = held.merge(same.rename(columns={"raw": "verdict", "status": "verdict_status"}), on="item", validate="one_to_one")
     done["correct"] = yes(done.pop("value"))
 
@@ -244,7 +239,7 @@ async def adherence(run, design, known, texts, held):
 
     asked = held.assign(statements=[behaviours(design)] * len(held), references=[
         expected(design, texts, r.case, r.levels) for r in held.itertuples()])
-    marks = await which(run, asked, "judge_adherence", learnt(known.rows("adherence")))
+    marks = await which(run, asked, "judge_adherence", judges.learnt(known.rows("adherence")))
     shown = yes(marks["value"]).groupby(marks["item"], sort=False).agg(list)
     rows = []
     for r in held.itertuples():

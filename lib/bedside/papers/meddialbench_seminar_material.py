@@ -101,7 +101,7 @@ class Material(seminar.Sheet):
                    xlabel="accuracy lost against the cooperative patient, points", title="Rules: 6 cases. Published: 85 cases, "
                                                                                          "mean of five models")
         plots.legend_below(figure)
-        return seminar.Drawn(figure)
+        return plots.drawn(figure)
 
     def table3(self, *configurations):
         """Rows of Table 3 as printed: accuracy in percent."""

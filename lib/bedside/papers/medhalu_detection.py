@@ -67,9 +67,7 @@ def annotations(run, items):
     answers, sample = items.set_index("item")["answer"], set(run.load("medhalu_answers_sample")["item"])
     parts = []
     for name in names:
-        frame = run.load(name)
-        frame = frame.assign(spans=frame["spans"].map(lambda s: [line.strip() for line in s.splitlines() if line.strip()]),
-                             hallucinated=frame["hallucinated"].str.strip().str.lower())
+        frame = read_labels(run.load(name))
         for number, r in enumerate(frame.itertuples(), 1):
             if why := fault(r, answers.get(r.item), run, sample):
                 raise BedsideError(f"{paths.rel(sources.where(name)[1])}, label {number} (item {r.item!r}, rater {r.rater!r}): {why}")
@@ -78,8 +76,14 @@ def annotations(run, items):
                                f"{twice['item'].iloc[0]!r} twice; keep one")
         parts.append(frame[frame["item"].isin(answers.index)])
     every = pd.concat(parts, ignore_index=True)
-    return every.assign(evaluator="people: " + every["group"], repeat=every["rater"], source="run", status="graded",
-                        yes=(every["hallucinated"] == "yes").astype(float))[[*JUDGED, "group", "type", "reason"]]
+    return every.assign(evaluator="people: " + every["group"], repeat=every["rater"], source="run", status="graded")[[*JUDGED, "group", "type", "reason"]]
+
+
+def read_labels(rows):
+    """Labels as raters write them, with spans as lists, `hallucinated` in lower case and `yes`, 1 or 0."""
+    said = rows["hallucinated"].str.strip().str.lower()
+    return rows.assign(spans=rows["spans"].map(lambda s: [line.strip() for line in s.splitlines() if line.strip()]), hallucinated=said,
+                       yes=(said == "yes").astype(float))
 
 
 def fault(r, answer, run, sample):

@@ -43,13 +43,12 @@ def read(folder, items, run):
         except (KeyError, ValueError) as e:
             print(f"{path.name} is left out: it can't be read as a table with {', '.join(COLUMNS)} ({str(e)[:80]})")
             continue
-        rows = rows.assign(spans=rows["spans"].map(lambda s: [x.strip() for x in s.splitlines() if x.strip()]),
-                           hallucinated=rows["hallucinated"].str.strip().str.lower())
+        rows = detection.read_labels(rows)
         found = [(r.item, detection.fault(r, answers.get(r.item), run, set())) for r in rows.itertuples()]
         if faults := [f"item {item}: {why}" for item, why in found if why]:
             print(f"{path.name} is left out: {faults[0]}")
             continue
-        parts.append(rows.assign(repeat=path.stem, group="class", yes=(rows["hallucinated"] == "yes").astype(float)))
+        parts.append(rows.assign(repeat=path.stem, group="class"))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=[*COLUMNS, "repeat", "yes"])
 
 

@@ -8,6 +8,7 @@ from . import medhalu_detection as detection
 from . import medhalu_printed as printed
 from . import medhalu_scores as scores
 from . import medhalu_seminar_class as together
+from .medhalu_items import replayed
 
 EACH = 3                        # answers of each type that are read
 ROW = ("GPT-4", "HealthQA")     # of Tables 6 and 10, worked out by hand: in both there are counts that print so
@@ -19,26 +20,18 @@ class Material(seminar.Sheet):
     """The sample's answers, replayed detections, illustrative readings and the printed tables."""
 
     def __init__(self):
+        import pandas as pd
+
         document = Document("sample")
         self.run, self.plain = document.run("medhalu", "03_expert_in_the_loop"), document.run("medhalu", "02_detection")
-        self.items, self.labels, self.judged = seminar.finished(self._recorded())
+        self.items, self.labels, _, found = seminar.finished(replayed(self.plain, self.run))
+        self.judged = pd.concat(found.values(), ignore_index=True)
         self.of = self.items.set_index("item")
         self.marks = detection.marked(self.items, self.labels)
         rng = self.run.rng("seminar")
         drawn = [i for _, part in self.items.groupby("type", sort=False) for i in rng.choice(part["item"], EACH, replace=False)]
         self.twelve = [str(i) for i in rng.permutation(drawn)]
         self.model, self.folder = self.run.models[0], together.FOLDER
-
-    async def _recorded(self):
-        import pandas as pd
-
-        p = self.run.settings
-        items = await mh.benchmark(self.run, p["benchmark"], p["size"], p["generator"], p["generated_tokens"])
-        labels = detection.annotations(self.run, items)
-        parts = [await detection.detect(self.plain, items, p["max_tokens"], self.plain.settings["repeats"])]
-        parts += [await detection.detect(self.run, items, p["max_tokens"], p["repeats"], texts, name)
-                  for name, texts in detection.notes(items, labels).items()]
-        return items, labels, pd.concat(parts, ignore_index=True)
 
     def answers(self):
         """The twelve questions and answers, without labels."""
@@ -119,7 +112,7 @@ class Material(seminar.Sheet):
         figure, axes = plots.figure((7.6, 4.2))
         plots.dots(axes[0][0], rows, title="Who sees it?", xlabel="macro F1 (the paper's answers are others)", limits=(0, 1.04))
         plots.legend_below(figure)
-        return seminar.Drawn(figure)
+        return plots.drawn(figure)
 
     def row(self, table):
         """Sensitivity and specificity that accuracy and macro recall of a printed row give, as the answers stand in Table 4."""

@@ -1,6 +1,6 @@
 """Radiation: the lists of side effects with what matched, was missed and was spurious (section 3.6), and pairs of terms (3.5)."""
 
-from ..items import ABSENT, aligned, entries, human, text, verdict, verdicts
+from ..items import ABSENT, aligned, entries, human, row_id, text, verdict, verdicts
 from . import radiation as rad
 from . import radiation_matching as matching
 from . import radiation_scores as scores
@@ -30,14 +30,16 @@ async def listed(document):
                        entries("Reference of the site", [f"{e.effect} ({e.onset}, {e.frequency})" for e in mine.itertuples()]))
     first, keyed = by[run.judge], {j: frame.set_index(scores.KEYS) for j, frame in by.items()}
     effects = {site: part["effect"].tolist() for site, part in reference.groupby("site")}
+    pair = {}       # of a patient, model and regime: {profile: list}
     for r in first.itertuples():
-        both = {x.profile: x for x in first[(first["item"] == r.item) & (first["model"] == r.model) & (first["regime"] == r.regime)].itertuples()}
+        pair.setdefault((r.item, r.model, r.regime), {})[r.profile] = r
+    for r in first.itertuples():
         other = f"{r.regime}, {rad.PROFILES[r.profile == 'base']}"
         document.add(
             run, "4 lists", r.item, r.model, f"{r.regime}, {r.profile}", category=r.site, title=f"{r.profile} record, {r.site}",
             shared=[f"radiation {r.item}"], reply=r.answer, status=r.reply_status, truncated=r.truncated,
-            blocks=[sides(both, effects[r.site], terms)], verdicts=[v for j, frame in keyed.items() for v in said(j, frame.loc[tuple(getattr(r, k) for k in scores.KEYS)])],
-            beside="/".join([run.paper, run.notebook, r.item, r.model, other]))
+            blocks=[sides(pair[r.item, r.model, r.regime], effects[r.site], terms)], verdicts=[v for j, frame in keyed.items() for v in said(j, frame.loc[tuple(getattr(r, k) for k in scores.KEYS)])],
+            beside=row_id(run, r.item, r.model, other))
     return lists
 
 
@@ -50,9 +52,8 @@ def sides(both, effects, terms):
             continue
         for e in effects:
             marks[e][k] = "matched" if e in r.found else "missed"
-        mine = {t: i for i, t in enumerate(terms) if t in effects}
-        only = r.pairs * [t in mine for t in terms]
-        for predicted, place in zip(r.terms, matching.one_to_one(only)):
+        of_site = r.pairs * [t in effects for t in terms]
+        for predicted, place in zip(r.terms, matching.one_to_one(of_site)):
             if place < 0:       # one that is worded like a term but counts for none has a line of its own
                 marks.setdefault(f"{predicted} (as listed)" if predicted in effects else predicted, ["", ""])[k] = "spurious"
     return aligned("Reference and lists", rad.PROFILES, marks)

@@ -4,7 +4,7 @@ from .. import plots, seminar, stats
 from ..checks import normal
 from ..items import Document
 from ..judges import LEXICAL
-from ..seminar import Drawn, finished, needs, shown
+from ..seminar import finished, needs, shown
 from . import radiation as rad
 from . import radiation_matching as matching
 from . import radiation_scores as scores
@@ -133,7 +133,7 @@ class Material(seminar.Sheet):
         plots.curves(ax, pd.DataFrame(rows), "items", xlabel="items in the list: ten, then all other terms of the vocabulary",
                      title="Longer and longer")
         ax.legend()
-        return Drawn(figure)
+        return plots.drawn(figure)
 
     @needs("2.5")
     def sized(self, given):
@@ -173,7 +173,7 @@ class Material(seminar.Sheet):
         rows = pd.concat([self.run.published(t) for t in ("Table 6", "Table 7")])
         figure, ((ax,),) = plots.figure((7, 3))
         plots.heat(ax, rows, title="Recall as printed (Tables 6 and 7)")
-        return Drawn(figure)
+        return plots.drawn(figure)
 
     def cases(self):
         """Lists that an evaluation has to rank: {name: (hits, wrong, missed, rejected)} out of the vocabulary."""
