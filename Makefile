@@ -26,10 +26,10 @@ UV := uv==0.13.9
 
 STAMPS := .cache/stamps/$(PROFILE)
 SETTINGS := $(STAMPS)/settings.json
-NOTEBOOKS := $(sort $(patsubst notebooks/%.ipynb,%,$(wildcard notebooks/*/[0-9][0-9]_*.ipynb)))
-PAPERS := $(sort $(patsubst %/,%,$(dir $(NOTEBOOKS))))
+PAPERS := $(shell sed -n 's/^\[\([a-z0-9_]*\)\].*/\1/p' data/papers.toml)
+NOTEBOOKS := $(sort $(patsubst notebooks/%.ipynb,%,$(wildcard $(PAPERS:%=notebooks/%/[0-9][0-9]_*.ipynb))))
 DONE := $(NOTEBOOKS:%=$(STAMPS)/%.done)
-LIB := $(wildcard lib/bedside/*.py lib/bedside/*.j2 lib/bedside/papers/*.py)
+LIB := $(shell find lib/bedside -name '*.py' -o -name '*.j2' -o -name '*.toml')
 DATA := $(if $(filter public,$(PROFILE)),$(STAMPS)/data.done)
 
 .PHONY: help all test verify explorer seminar data plan record lab serve doctor bench setup lock clean FORCE $(PAPERS)
@@ -99,7 +99,7 @@ $(STAMPS)/data.done: data/sources.toml $(SETTINGS)
 # The stamp is set only when it ran through, so a failed one is never taken for up to date.
 define notebook
 $(STAMPS)/$(1).done: notebooks/$(1).ipynb $(LIB) $(wildcard data/*.toml data/sample/$(dir $(1))* data/prompts/$(dir $(1))* \
-		data/published/$(patsubst %/,%,$(dir $(1))).csv data/recordings/$(dir $(1))*/* data/external/$(dir $(1))*) $(SETTINGS) $(DATA) $(READY)
+		$(foreach d,published claims,data/$(d)/$(patsubst %/,%,$(dir $(1))).csv) data/recordings/$(dir $(1))*/* data/external/$(dir $(1))*) $(SETTINGS) $(DATA) $(READY)
 	@mkdir -p $$(@D)
 	@echo "running $(1)"
 	@$(PY) -m bedside run $(1) --file $(SETTINGS)
@@ -108,14 +108,15 @@ endef
 $(foreach n,$(NOTEBOOKS),$(eval $(call notebook,$(n))))
 
 # Judges are measured before they are used.
-MEASURED := $(filter %_judge_agreement.done %_validation.done,$(DONE))
+MEASURED := $(shell awk -F'"' '/^\[/ {gsub(/[][]/, ""); paper = $$0} /^judges_first/ {print paper "/" $$2}' data/papers.toml)
+MEASURED := $(MEASURED:%=$(STAMPS)/%.done)
 $(foreach m,$(MEASURED),$(eval $(filter-out $(m),$(filter $(dir $(m))%,$(DONE))): $(m)))
 
 $(STAMPS)/index.done: $(DONE)
 	@$(PY) -m bedside index --profile $(PROFILE) --since $(SETTINGS).started
 	@touch $@
 
-$(STAMPS)/explorer.done: $(DONE) $(wildcard data/external/annotations/*/* lib/bedside/explorer.* lib/bedside/vendor/*)
+$(STAMPS)/explorer.done: $(DONE) $(wildcard data/external/annotations/*/* lib/bedside/explorer/*)
 	@$(PY) -m bedside explorer --file $(SETTINGS)
 	@touch $@
 

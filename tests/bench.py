@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-from bench_explorer import explorer      # noqa: E402
+from bench_explorer import explorer  # noqa: E402
 
 SERVER = """
 import asyncio, itertools, json, sys
@@ -39,8 +39,11 @@ asyncio.run(main())
 
 
 def show(what, seconds, more=""):
-    print(f"{what:58} {statistics.median(seconds):7.2f} s   {min(seconds):.2f} to {max(seconds):.2f}, n = {len(seconds)}{more}",
-          flush=True)
+    print(
+        f"{what:58} {statistics.median(seconds):7.2f} s   {min(seconds):.2f} to {max(seconds):.2f},"
+        f" n = {len(seconds)}{more}",
+        flush=True,
+    )
 
 
 def timed(function, times=3):
@@ -55,22 +58,40 @@ def timed(function, times=3):
 def requests(count):
     from bedside import models
 
-    text = "I was told last week that I have an early cancer and I would like to know what to plan for. " * 3
-    return [models.Request(f"q{i}", "bench", [{"role": "user", "content": f"{i} {text}"}], {"max_tokens": 96, "temperature": 0})
-            for i in range(count)]
+    text = (
+        "I was told last week that I have an early cancer and I would like to know what to plan"
+        " for. " * 3
+    )
+    return [
+        models.Request(
+            f"q{i}",
+            "bench",
+            [{"role": "user", "content": f"{i} {text}"}],
+            {"max_tokens": 96, "temperature": 0},
+        )
+        for i in range(count)
+    ]
 
 
 def calls():
     from bedside import models, store
 
     with served(0.05) as url:
-        models.registry()["bench"] = {"provider": "bench", "model": "m", "max_concurrency": 100, "base_url": url}
+        models.registry()["bench"] = {
+            "provider": "bench",
+            "model": "m",
+            "max_concurrency": 100,
+            "base_url": url,
+        }
         asked = requests(2000)
 
         def once():
             with tempfile.TemporaryDirectory(dir=".") as folder:
-                asyncio.run(models.ask(asked, store.Recordings(folder), mode="record", progress=False))
-        once()      # the first one imports the client
+                asyncio.run(
+                    models.ask(asked, store.Recordings(folder), mode="record", progress=False)
+                )
+
+        once()  # the first one imports the client
         show("2,000 calls of 50 ms, 100 at a time, every reply on disk", timed(once))
 
 
@@ -104,18 +125,32 @@ def consultations():
     unit = 1024 if platform.system() == "Linux" else 1024**2
     with served(0) as url:
         for number in (1000, 7225):
-            with tempfile.TemporaryDirectory(dir=".") as folder, tempfile.TemporaryDirectory() as figures:
+            with (
+                tempfile.TemporaryDirectory(dir=".") as folder,
+                tempfile.TemporaryDirectory() as figures,
+            ):
                 for mode, what in (("record", "held"), ("replay", "replayed")):
-                    out = subprocess.run([sys.executable, "-c", CONSULTATIONS, str(number), url, folder, mode], capture_output=True, text=True,
-                                         check=True, env={**os.environ, "BEDSIDE_FIGURES": figures}).stdout.split()
-                    show(f"{number:,} consultations of 12 turns {what}", [float(out[0])],
-                         f"; {int(out[1]) / unit:.0f} MiB, {int(out[2]) / float(out[0]):,.0f} replies a second")
+                    out = subprocess.run(
+                        [sys.executable, "-c", CONSULTATIONS, str(number), url, folder, mode],
+                        capture_output=True,
+                        text=True,
+                        check=True,
+                        env={**os.environ, "BEDSIDE_FIGURES": figures},
+                    ).stdout.split()
+                    show(
+                        f"{number:,} consultations of 12 turns {what}",
+                        [float(out[0])],
+                        f"; {int(out[1]) / unit:.0f} MiB, {int(out[2]) / float(out[0]):,.0f}"
+                        " replies a second",
+                    )
 
 
 @contextlib.contextmanager
 def served(delay):
     """URL of an endpoint in a process of its own that answers after `delay` seconds."""
-    process = subprocess.Popen([sys.executable, "-c", SERVER, str(delay)], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", SERVER, str(delay)], stdout=subprocess.PIPE, text=True
+    )
     try:
         yield f"http://127.0.0.1:{process.stdout.readline().strip()}/v1"
     finally:
@@ -146,28 +181,56 @@ def replay():
     with tempfile.TemporaryDirectory() as folder:
         with open(Path(folder, "bench.jsonl"), "w") as f:
             for r in requests(100_000):
-                f.write(json.dumps({"key": r.key, "item": r.item, "text": "a reply of some forty words " * 7, "finish": "stop",
-                                    "refusal": "", "returned_model": "m", "prompt_tokens": 90, "completion_tokens": 50,
-                                    "fields": store.shown(r.fields)}, separators=(",", ":")) + "\n")
+                f.write(
+                    json.dumps(
+                        {
+                            "key": r.key,
+                            "item": r.item,
+                            "text": "a reply of some forty words " * 7,
+                            "finish": "stop",
+                            "refusal": "",
+                            "returned_model": "m",
+                            "prompt_tokens": 90,
+                            "completion_tokens": 50,
+                            "fields": store.shown(r.fields),
+                        },
+                        separators=(",", ":"),
+                    )
+                    + "\n"
+                )
         taken, memory = [], []
         for _ in range(3):
-            out = subprocess.run([sys.executable, "-c", REPLAY.format(tests=str(Path(__file__).parent), folder=folder)],
-                                 capture_output=True, text=True, check=True).stdout.split()
+            out = subprocess.run(
+                [
+                    sys.executable,
+                    "-c",
+                    REPLAY.format(tests=str(Path(__file__).parent), folder=folder),
+                ],
+                capture_output=True,
+                text=True,
+                check=True,
+            ).stdout.split()
             taken.append(float(out[0]))
             unit = 1024 if platform.system() == "Linux" else 1024**2
             memory.append(int(out[1]) / unit)
             before = int(out[2]) / unit
-        show("100,000 recorded replies found (keys, lookup, parsing)", taken, f"; {max(memory):.0f} MiB in all, {before:.0f} of it the requests")
+        show(
+            "100,000 recorded replies found (keys, lookup, parsing)",
+            taken,
+            f"; {max(memory):.0f} MiB in all, {before:.0f} of it the requests",
+        )
 
 
 def bootstrap():
     import numpy as np
-
     from bedside import stats
 
     grades = np.random.default_rng(0).integers(-1, 2, (585, 8)).astype(float)
     stats.bootstrap(grades, np.random.default_rng(0))
-    show("bootstrap: 10,000 resamples of 585 items, 8 models", timed(lambda: stats.bootstrap(grades, np.random.default_rng(0)), 5))
+    show(
+        "bootstrap: 10,000 resamples of 585 items, 8 models",
+        timed(lambda: stats.bootstrap(grades, np.random.default_rng(0)), 5),
+    )
 
 
 def builds():
@@ -176,13 +239,42 @@ def builds():
     count = len(list(Path("notebooks").glob("*/[0-9][0-9]_*.ipynb")))
     with tempfile.TemporaryDirectory() as folder:
         empty = Path(folder, "empty.ipynb")
-        cell = {"cell_type": "code", "id": "a", "metadata": {"tags": ["parameters"]}, "outputs": [], "execution_count": None,
-                "source": "import pandas\nimport matplotlib.pyplot"}
-        empty.write_text(json.dumps({"cells": [cell], "metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3",
-                                     "language": "python"}}, "nbformat": 4, "nbformat_minor": 5}))
-        papermill = [str(Path(sys.executable).with_name("papermill")), "--no-progress-bar", str(empty), str(Path(folder, "out.ipynb"))]
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "check": True,
-                 "env": {k: v for k, v in os.environ.items() if not k.startswith("MAKE")}}
+        cell = {
+            "cell_type": "code",
+            "id": "a",
+            "metadata": {"tags": ["parameters"]},
+            "outputs": [],
+            "execution_count": None,
+            "source": "import pandas\nimport matplotlib.pyplot",
+        }
+        empty.write_text(
+            json.dumps(
+                {
+                    "cells": [cell],
+                    "metadata": {
+                        "kernelspec": {
+                            "name": "python3",
+                            "display_name": "Python 3",
+                            "language": "python",
+                        }
+                    },
+                    "nbformat": 4,
+                    "nbformat_minor": 5,
+                }
+            )
+        )
+        papermill = [
+            str(Path(sys.executable).with_name("papermill")),
+            "--no-progress-bar",
+            str(empty),
+            str(Path(folder, "out.ipynb")),
+        ]
+        quiet = {
+            "stdout": subprocess.DEVNULL,
+            "stderr": subprocess.DEVNULL,
+            "check": True,
+            "env": {k: v for k, v in os.environ.items() if not k.startswith("MAKE")},
+        }
 
         def empties():
             for _ in range(count):
@@ -191,17 +283,30 @@ def builds():
         def build():
             subprocess.run(["make", "clean"], **quiet)
             subprocess.run(["make", "all"], **quiet)
+
         pairs = [(timed(build, 1)[0], timed(empties, 1)[0]) for _ in range(4)][1:]
         show(f"make all, sample, {count} notebooks, everything replayed", [a for a, _ in pairs])
-        show(f"papermill on {count} empty notebooks", [b for _, b in pairs],
-             "; ratio " + ", ".join(f"{a / b:.2f}" for a, b in pairs))
-        show("make all again, nothing changed", timed(lambda: subprocess.run(["make", "all"], **quiet)))
+        show(
+            f"papermill on {count} empty notebooks",
+            [b for _, b in pairs],
+            "; ratio " + ", ".join(f"{a / b:.2f}" for a, b in pairs),
+        )
+        show(
+            "make all again, nothing changed",
+            timed(lambda: subprocess.run(["make", "all"], **quiet)),
+        )
 
 
 if __name__ == "__main__":
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    print(f"{platform.platform()}, {platform.machine()}, {os.cpu_count()} cores, {memory:.0f} GiB, Python {platform.python_version()}")
+    print(
+        f"{platform.platform()}, {platform.machine()}, {os.cpu_count()} cores, {memory:.0f} GiB,"
+        f" Python {platform.python_version()}"
+    )
     print("median, range of the repetitions")
     for part in (calls, consultations, replay, bootstrap, explorer, builds):
         part()
-    print(f"this process used at most {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB")
+    print(
+        "this process used at most"
+        f" {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB"
+    )

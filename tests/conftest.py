@@ -10,17 +10,27 @@ import pytest
 
 pytest.register_assert_rewrite("sheets")
 
-from browser import browser     # noqa: F401  (a fixture)
-
 from bedside import models, paths, store
-from bedside.report import Run
+from bedside.run import Run
+from browser import browser  # noqa: F401  (a fixture)
 
 
 def completion(text="fine", finish="stop", **message):
     """The body of a chat completion."""
-    return {"id": "x", "object": "chat.completion", "model": "served-2026-01-01", "created": 1,
-            "choices": [{"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": text, **message}}],
-            "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}}
+    return {
+        "id": "x",
+        "object": "chat.completion",
+        "model": "served-2026-01-01",
+        "created": 1,
+        "choices": [
+            {
+                "index": 0,
+                "finish_reason": finish,
+                "message": {"role": "assistant", "content": text, **message},
+            }
+        ],
+        "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
+    }
 
 
 class Endpoint(ThreadingHTTPServer):
@@ -31,16 +41,23 @@ class Endpoint(ThreadingHTTPServer):
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.script, self.bodies, self.headers, self.lock = (lambda n, body: completion()), [], [], threading.Lock()
+        self.script, self.bodies, self.headers, self.lock = (
+            (lambda n, body: completion()),
+            [],
+            [],
+            threading.Lock(),
+        )
         self.release = threading.Event()
-        threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        threading.Thread(
+            target=self.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        ).start()
 
     @property
     def url(self):
         return f"http://127.0.0.1:{self.server_address[1]}/v1"
 
     def handle_error(self, request, client_address):
-        pass        # clients of these tests hang up
+        pass  # clients of these tests hang up
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -63,7 +80,13 @@ class _Handler(BaseHTTPRequestHandler):
             return
         status, headers, payload = (200, {}, action) if isinstance(action, (dict, str)) else action
         cut = payload == "cut"
-        data = b'{"id": "x", "choi' if cut else payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+        data = (
+            b'{"id": "x", "choi'
+            if cut
+            else payload
+            if isinstance(payload, bytes)
+            else json.dumps(payload).encode()
+        )
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         for name, value in headers.items():
@@ -88,7 +111,13 @@ def endpoint():
 @pytest.fixture
 def served(endpoint, monkeypatch):
     """Name of a registry model behind `endpoint`."""
-    entry = {"provider": "test", "base_url": endpoint.url, "model": "asked-2026-01-01", "max_concurrency": 4, "timeout_s": 5}
+    entry = {
+        "provider": "test",
+        "base_url": endpoint.url,
+        "model": "asked-2026-01-01",
+        "max_concurrency": 4,
+        "timeout_s": 5,
+    }
     monkeypatch.setitem(models.registry(), "served", entry)
     return "served"
 
@@ -101,18 +130,27 @@ def recordings(tmp_path):
 @pytest.fixture
 def run_of(tmp_path, monkeypatch, served):
     """A function that makes the Run of a paper's notebook: sample data, recording from `served` into a folder of its own."""
+
     def make(paper, notebook):
         monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
         run = Run(paper, notebook, profile="sample", mode="record", models="served")
         run.recordings = store.Recordings(tmp_path / "recordings")
         return run
+
     return make
 
 
 def ask_for(name, *items, **settings):
     """Requests, one for each item."""
-    return [models.Request(i, name, [{"role": "user", "content": f"question {i}"}], {"max_tokens": 20, "temperature": 0, **settings})
-            for i in items]
+    return [
+        models.Request(
+            i,
+            name,
+            [{"role": "user", "content": f"question {i}"}],
+            {"max_tokens": 20, "temperature": 0, **settings},
+        )
+        for i in items
+    ]
 
 
 @pytest.fixture
@@ -120,7 +158,11 @@ def root(tmp_path):
     """A copy of what a run reads, to be named by BEDSIDE_ROOT."""
     top = tmp_path / "root"
     for name in ("data", "notebooks", "lib"):
-        shutil.copytree(paths.ROOT / name, top / name, ignore=shutil.ignore_patterns("external", "__pycache__", "*.egg-info"))
+        shutil.copytree(
+            paths.ROOT / name,
+            top / name,
+            ignore=shutil.ignore_patterns("external", "__pycache__", "*.egg-info"),
+        )
     return top
 
 

@@ -42,7 +42,14 @@ def same(a, b, least=0.85):
 
 def gaps(frame):
     """How many cells hold nothing: missing, blank or an empty list."""
-    return int(sum((frame[c].isna() | (frame[c].astype(str).str.strip().isin(["", "[]", "{}", "None"]))).sum() for c in frame))
+    return int(
+        sum(
+            (
+                frame[c].isna() | (frame[c].astype(str).str.strip().isin(["", "[]", "{}", "None"]))
+            ).sum()
+            for c in frame
+        )
+    )
 
 
 def spellings(names):
@@ -53,7 +60,10 @@ def spellings(names):
     groups = {}
     for name in dict.fromkeys(map(str, names)):
         plain = re.sub(r"\([^)]*\)", " ", name)
-        words = [w.removesuffix("s") if len(w) > 3 else w for w in normal(plain if plain.strip() else name).split()]
+        words = [
+            w.removesuffix("s") if len(w) > 3 else w
+            for w in normal(plain if plain.strip() else name).split()
+        ]
         groups.setdefault(frozenset(words) - {"of", "and", "the", "with"}, []).append(name)
     return sorted((g for g in groups.values() if len(g) > 1), key=len, reverse=True)
 
@@ -82,6 +92,8 @@ def report(frames):
             found[f"spellings of {column}"] = sum(map(len, spellings(frame[column])))
         for other in e.get("apart", []):
             if other in frames:
-                found[f"texts also in {other}"] = len(shared(frame[text], frames[other][sources.entry(other)["text"]]))
+                found[f"texts also in {other}"] = len(
+                    shared(frame[text], frames[other][sources.entry(other)["text"]])
+                )
         rows += [(name, what, "raw", n, len(frame)) for what, n in found.items()]
     return pd.DataFrame(rows, columns=["row", "column", "source", "value", "n"])

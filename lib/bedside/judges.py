@@ -1,17 +1,19 @@
 """Judges: typed verdicts, an anchored parser, and how far each judge can be trusted.
 
 A verdict is `graded` with a value, or `unparsed`, `refused` or `error` with the raw text; no score is ever filled in.
-`agreement` measures a judge on labelled answers; its result is the judge's trust card.
+`trust_card` measures a judge on labelled answers.
 """
 
 import json
 import re
 from dataclasses import dataclass
 
-from . import BedsideError, choose, models, prompts
+from . import BedsideError, choose, models, prompts, sources
 
 LEXICAL = "lexical"
-REFUSALS = re.compile(r"\s*(i('m| am) (sorry|unable|not able)|i (can('|no)t|won't|must decline)|as an ai)", re.I)
+REFUSALS = re.compile(
+    r"\s*(i('m| am) (sorry|unable|not able)|i (can('|no)t|won't|must decline)|as an ai)", re.I
+)
 
 
 @dataclass(frozen=True)
@@ -50,12 +52,15 @@ def parse_option(text, options, key="answer"):
     that the text says. A line that names several options, or one with another's text, chooses nothing; the last line
     that states a choice wins.
     """
+
     def plain(text):
         return " ".join(text.strip("(). ").lower().split())
 
     spelled = {plain(s): o for o, t in options.items() for s in (o, f"{o} {t}", t)}
     found = parse(text, list(options), key)
-    marker = rf"^[\W_]*(?:the )?(?:final |correct |best )?{re.escape(key)}(?:[*_ ]*[:=]| is\b:?)(.*)$"
+    marker = (
+        rf"^[\W_]*(?:the )?(?:final |correct |best )?{re.escape(key)}(?:[*_ ]*[:=]| is\b:?)(.*)$"
+    )
     lines = re.findall(marker, text, re.I | re.M)
     for line in lines or ([text] if found is None else []):
         stated = re.sub(r"^\W*(\w+)[).:\]]+\s+", r"\1 ", re.sub(r"[*_`\"]", "", line).strip())
@@ -63,13 +68,13 @@ def parse_option(text, options, key="answer"):
     return found
 
 
-STRING = r'"((?:[^"\\]|\\.)*)'        # without its last quotation mark, which a cut reply lacks
+STRING = r'"((?:[^"\\]|\\.)*)'  # without its last quotation mark, which a cut reply lacks
 
 
 def _unescaped(text):
     try:
         return prompts.clean(json.loads(f'"{text}"', strict=False))
-    except ValueError:      # a bad escape
+    except ValueError:  # a bad escape
         return text
 
 
@@ -98,7 +103,9 @@ def read(reply, parser):
         return Verdict(reply.item, "refused", raw=reply.refusal or reply.text)
     if (value := parser(reply.text)) is not None:
         return Verdict(reply.item, "graded", value, reply.text)
-    return Verdict(reply.item, "refused" if REFUSALS.match(reply.text) else "unparsed", raw=reply.text)
+    return Verdict(
+        reply.item, "refused" if REFUSALS.match(reply.text) else "unparsed", raw=reply.text
+    )
 
 
 def schema(values, key="score"):
@@ -112,8 +119,20 @@ def names():
     return [LEXICAL, *models.registry()]
 
 
-async def grade(frame, judge, values, ask, *, template, fields=("question", "correction", "answer"), labelled=None,
-                baseline=None, key="score", max_tokens=24, folder=""):
+async def grade(
+    frame,
+    judge,
+    values,
+    ask,
+    *,
+    template,
+    fields=("question", "correction", "answer"),
+    labelled=None,
+    baseline=None,
+    key="score",
+    max_tokens=24,
+    folder="",
+):
     """Verdicts on `frame` (item, reply_status and the `fields`): a frame in its order, joined by item.
 
     `ask` sends requests (a Run's); `template` is the judge's prompt and gets the `fields`; `labelled` is what the
@@ -123,101 +142,67 @@ async def grade(frame, judge, values, ask, *, template, fields=("question", "cor
     import pandas as pd
 
     choose(judge, names(), "JUDGE")
-    if frame["item"].duplicated().any():
-        raise BedsideError(f"item {frame['item'][frame['item'].duplicated()].iloc[0]!r} is to be judged twice")
-    came = frame[frame["reply_status"] == ""]
+    if (twice := frame["item"][frame["item"].duplicated()]).size:
+        raise BedsideError(f"item {twice.iloc[0]!r} is to be judged twice")
+    lost = frame["reply_status"] != ""
+    came = frame[~lost]
     if judge == LEXICAL:
-        made = [Verdict(i, "graded", v) for i, v in zip(came["item"], (baseline or Lexical)(labelled, values).grade(came))]
+        from . import baselines
+
+        graded = (baseline or baselines.Lexical)(labelled, values).grade(came)
+        made = [Verdict(i, "graded", v) for i, v in zip(came["item"], graded)]
     else:
-        requests = [models.Request(r.item, judge, prompts.render(template, folder, **{f: getattr(r, f) for f in fields}),
-                                   {"max_tokens": max_tokens, "temperature": 0}, schema(values, key))
-                    for r in came.itertuples()]
-        made = [verdict(reply, values, key) for reply in await ask(requests, f"verdicts of {judge}")]
-    lost = frame[frame["reply_status"] != ""]
-    made += [Verdict(i, "error", raw=f"no answer to judge: {why}") for i, why in zip(lost["item"], lost["reply_status"])]
-    return frame[["item"]].merge(pd.DataFrame([vars(v) for v in made], columns=["item", "status", "value", "raw"]),
-                                 on="item", validate="one_to_one")
+        form, settings = schema(values, key), {"max_tokens": max_tokens, "temperature": 0}
+        requests = [
+            models.Request(item, judge, messages, settings, form)
+            for item, messages in prompts.render_all(template, came, fields, folder).items()
+        ]
+        replies = await ask(requests, f"verdicts of {judge}")
+        made = [verdict(reply, values, key) for reply in replies]
+    for item, why in frame.loc[lost, ["item", "reply_status"]].itertuples(index=False):
+        made.append(Verdict(item, "error", raw=f"no answer to judge: {why}"))
+    columns = ["item", "status", "value", "raw"]
+    made = pd.DataFrame([vars(v) for v in made], columns=columns)
+    return frame[["item"]].merge(made, on="item", validate="one_to_one")
 
 
-class Lexical:
-    """A baseline without a model: TF-IDF cosine of an answer with the correction's words that the question lacks.
+def with_rated(run, labelled, source, authors="their authors"):
+    """Labelled examples and, if they are there, those of the user's own raters (an optional source).
 
-    Two cut points turn it into ordered grades; they maximise the quadratic kappa on `labelled` (question, correction,
-    answer, label). `out_of_fold` grades each question's answers with cut points from the other questions, for an
-    honest trust card.
-    """
-
-    def __init__(self, labelled, values):
-        from sklearn.feature_extraction.text import TfidfVectorizer
-
-        self.values = sorted(values)
-        self.tfidf = TfidfVectorizer(sublinear_tf=True, stop_words="english", token_pattern=r"(?u)\b[a-z]{3,}\b")
-        self.tfidf.fit([*labelled["question"].unique(), *labelled["correction"].unique()])
-        self.labelled, self.similar = labelled, self.similarity(labelled)
-        self.cuts = self._fit(self.similar, labelled["label"].to_numpy())
-
-    def similarity(self, frame):
-        """Cosine (n,) in 0..1 between answers and the news in their corrections."""
-        import numpy as np
-
-        answer, news = self.tfidf.transform(frame["answer"]), self.tfidf.transform(frame["correction"])
-        news = (news - news.multiply(self.tfidf.transform(frame["question"]) != 0)).tocsr()
-        norm = np.sqrt(np.asarray(news.multiply(news).sum(1))).ravel()
-        return np.asarray(answer.multiply(news).sum(1)).ravel() / np.where(norm > 0, norm, 1)
-
-    def _fit(self, similar, labels):
-        import numpy as np
-
-        grid = np.quantile(similar, np.linspace(0.05, 0.95, 19))
-        low, high = np.triu_indices(len(grid))
-        rank = np.searchsorted(self.values, labels)
-        graded = (similar > grid[low][:, None]).astype(int) + (similar > grid[high][:, None])
-        observed = ((graded - rank) ** 2).mean(1)       # quadratic disagreement, observed and by chance
-        chance = np.array([((a := np.bincount(g, minlength=3) / len(g))[:, None] * (np.arange(3)[:, None] - rank) ** 2)
-                           .sum(0).mean() for g in graded])
-        best = np.argmax(1 - observed / np.where(chance > 0, chance, 1))
-        return grid[low[best]], grid[high[best]]
-
-    def grade(self, frame, cuts=None):
-        """Grades for `frame` (question, correction, answer)."""
-        import numpy as np
-
-        low, high = cuts or self.cuts
-        similar = self.similarity(frame)
-        return [self.values[i] for i in (similar > low).astype(int) + np.asarray(similar > high)]
-
-    def out_of_fold(self):
-        """Grades of the labelled answers, each question's from cut points that never saw it."""
-        import pandas as pd
-
-        labels, items = self.labelled["label"].to_numpy(), self.labelled["item"].to_numpy()
-        made = pd.Series(index=self.labelled.index, dtype=object)
-        for item in dict.fromkeys(items):
-            inside = items == item
-            made[inside] = self.grade(self.labelled[inside], self._fit(self.similar[~inside], labels[~inside]))
-        return made.tolist()
-
-
-def learnt(labelled):
-    """Of labelled rows those that judges learn from: not those with `rated`, the user's own raters' labels."""
-    return labelled[~labelled["rated"].to_numpy(bool)] if "rated" in labelled else labelled
-
-
-def held_out(baseline, labelled, values):
-    """Verdicts of a judge without a model on labelled rows, in their order: out of fold on what it learns from.
-
-    The others (see `learnt`) are graded: what a judge says in a run mustn't depend on who labelled what meanwhile.
+    Adds the columns rated and labelled_by. For trust cards: judges learn from the examples alone.
     """
     import pandas as pd
 
-    own = learnt(labelled)
-    rated = labelled.drop(own.index)
-    judge = baseline(own.reset_index(drop=True), values)
-    made = pd.Series(judge.out_of_fold(), index=own.index, dtype=object)
-    return pd.concat([made, pd.Series(judge.grade(rated), index=rated.index, dtype=object)])[labelled.index] if len(rated) else made
+    own = labelled.assign(labelled_by=authors, rated=False)
+    if not sources.here(source):
+        return own
+    return pd.concat([own, run.load(source).assign(rated=True)], ignore_index=True)
 
 
-def agreement(labels, verdicts, values, rng, positive=1):
+def whose(labelled):
+    """Who labelled, for cards and captions: the authors and any raters of `with_rated`."""
+    names = [name for named in labelled["labelled_by"] for name in named.split(", ")]
+    *others, last = dict.fromkeys(names)
+    return " and ".join(filter(None, (", ".join(others), last)))
+
+
+async def grade_labelled(run, example, values, template, judge, baseline=None, **more):
+    """Verdicts of a judge on labelled examples (by answer_id, else item), in their order.
+
+    The judge without a model never saw what it grades (`baselines.held_out`). Columns as of `grade`.
+    """
+    import pandas as pd
+
+    frame = example.assign(item=example.get("answer_id", example["item"]), reply_status="")
+    if judge != LEXICAL:
+        return await run.grade(frame, values, template, judge=judge, **more)
+    from . import baselines
+
+    value = baselines.held_out(baseline or baselines.Lexical, example, values)
+    return pd.DataFrame({"item": frame["item"], "status": "graded", "value": value, "raw": ""})
+
+
+def trust_card(labels, verdicts, values, rng, positive=1):
     """A judge against labelled answers: a dict, the trust card.
 
     labels: values (n,); verdicts: a frame with status and value in the same order. Unscored verdicts count in
@@ -234,17 +219,28 @@ def agreement(labels, verdicts, values, rng, positive=1):
     a, b = labels[scored], verdicts["value"].to_numpy()[scored].astype(labels.dtype)
     n, out = len(a), len(labels) - len(a)
     _, counts = np.unique(labels, return_counts=True)
-    card = {"n": len(labels), "unscored": int(out), "guesser_exact": float(counts.max() / len(labels)), "guesser_kappa": 0.0,
-            "values": list(values), "confusion": [[int(((a == x) & (b == y)).sum()) for y in values] for x in values]}
+    card = {
+        "n": len(labels),
+        "unscored": int(out),
+        "guesser_exact": float(counts.max() / len(labels)),
+        "guesser_kappa": 0.0,
+        "values": list(values),
+        "confusion": [[int(((a == x) & (b == y)).sum()) for y in values] for x in values],
+    }
     shares = {"exact": a == b}
     if positive is not None:
-        card["guesser_binary"] = float(max((labels == positive).mean(), (labels != positive).mean()))
+        card["guesser_binary"] = float(
+            max((labels == positive).mean(), (labels != positive).mean())
+        )
         shares["binary"] = (a == positive) == (b == positive)
     if n == 0:
         return card
     for name, same in shares.items():
         card[name] = stats.wilson(int(same.sum()), n)._asdict()
-        card[f"{name}_bounds"] = [float(same.sum() / len(labels)), float((same.sum() + out) / len(labels))]
+        card[f"{name}_bounds"] = [
+            float(same.sum() / len(labels)),
+            float((same.sum() + out) / len(labels)),
+        ]
     card["kappa"] = stats.kappa(a, b, values, rng=rng)._asdict()
     if positive is not None:
         card["kappa_quadratic"] = stats.kappa(a, b, values, weights="quadratic", rng=rng)._asdict()
@@ -256,6 +252,8 @@ def agreement(labels, verdicts, values, rng, positive=1):
 def describe(card):
     """One line for captions: the judge's name, kappa with interval, n."""
     k = card.get("kappa")
-    shown = f"kappa {k['value']:.2f} [{k['low']:.2f}, {k['high']:.2f}]" if k else "kappa not measurable"
+    shown = (
+        f"kappa {k['value']:.2f} [{k['low']:.2f}, {k['high']:.2f}]" if k else "kappa not measurable"
+    )
     task = f" ({card['task']})" if card.get("task") else ""
     return f"judge{task}: {card['judge']}, {shown} on {card['n']} labelled {card['of']}"

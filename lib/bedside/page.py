@@ -3,9 +3,9 @@
 import base64
 import csv
 import json
-import tomllib
+from pathlib import Path
 
-from . import paths, report, sources, tables
+from . import paths, settings, sources, tables
 
 CLAIM = ["id", "paper", "section", "claim", "published", "computed", "basis", "verdict"]
 
@@ -15,17 +15,18 @@ def merge(profile):
 
     A notebook that did not run this time keeps its entry; one that is gone from the tree loses it.
     """
-    folder = report.figures() / profile
+    folder = settings.figures() / profile
     path = folder / "manifest.json"
     entries = json.loads(path.read_text())["notebooks"] if path.is_file() else {}
     for part in sorted(folder.glob(".parts/*.json")):
         if not part.name.endswith(".plan.json"):
             p = json.loads(part.read_text())
             entries[f"{p['paper']}/{p['notebook']}"] = p
-    papers = list(_papers())
-    entries = {k: json.loads(json.dumps(v, sort_keys=True))         # fresh ones in the order of those that were kept
-               for k, v in sorted(entries.items(), key=lambda e: (papers.index(e[1]["paper"]), e[0]))
-               if (paths.NOTEBOOKS / f"{k}.ipynb").is_file()}
+    papers = list(paths.papers())
+    entries = {k: v for k, v in entries.items() if (paths.NOTEBOOKS / f"{k}.ipynb").is_file()}
+    order = sorted(entries, key=lambda k: (papers.index(entries[k]["paper"]), k))
+    # through JSON, so that fresh entries have the order of those that were kept
+    entries = {k: json.loads(json.dumps(entries[k], sort_keys=True)) for k in order}
     for k, v in entries.items():
         v["notebook_sha256"] = sources.sha256(paths.NOTEBOOKS / f"{k}.ipynb")
     manifest = {"profile": profile, "notebooks": entries}
@@ -37,10 +38,6 @@ def merge(profile):
         out.writerows([tables.cell_text(c[k]) for k in CLAIM] for c in claims)
     (folder / "index.html").write_text(_html(profile, entries, folder), encoding="utf-8")
     return manifest
-
-
-def _papers():
-    return tomllib.loads((paths.DATA / "papers.toml").read_text())
 
 
 def _title(name):
@@ -58,29 +55,54 @@ def _outputs(entry, folder):
         if o["file"].endswith(".csv"):
             path = folder / entry["paper"] / o["file"]
             with open(path, newline="", encoding="utf-8") as f:
-                rows = [{k: (float(v) if v else None) if k in tables.COLUMNS[3:] else v for k, v in r.items()}
-                        for r in csv.DictReader(f)]
+                rows = [tables.read(r) for r in csv.DictReader(f)]
             svg = path.with_suffix(".svg")
-            yield {**o, "name": path.stem, "lines": tables.layout(rows, o["digits"]), "paper": entry["paper"],
-                   "svg": base64.b64encode(svg.read_bytes()).decode() if o["kind"] == "figure" else ""}
+            yield {
+                **o,
+                "name": path.stem,
+                "lines": tables.layout(rows, o["digits"]),
+                "paper": entry["paper"],
+                "svg": base64.b64encode(svg.read_bytes()).decode() if o["kind"] == "figure" else "",
+            }
 
 
-def template(name):
-    """A page's template in the library's folder, as jinja2 renders it: everything escaped, a missing field an error."""
+def template(path):
+    """A page's template as jinja2 renders it: everything escaped, a missing field an error."""
     import jinja2
 
-    return jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True).from_string(
-        (paths.ROOT / "lib/bedside" / name).read_text(encoding="utf-8"))
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    return environment.from_string(path.read_text(encoding="utf-8"))
 
 
 def _html(profile, entries, folder):
-    parts = {k: {**e, "title": _title(k), "shown": list(_outputs(e, folder))} for k, e in entries.items()}
+    parts = {
+        k: {**e, "title": _title(k), "shown": list(_outputs(e, folder))} for k, e in entries.items()
+    }
     claims = [c for e in entries.values() for c in e["claims"]]
-    count = {v: sum(c["verdict"].split()[0] == v for c in claims) for v in ("holds", "differs", "needs")}
+    count = {
+        v: sum(c["verdict"].split()[0] == v for c in claims) for v in ("holds", "differs", "needs")
+    }
     absent = {n: e for n, e in sources.registry().items() if profile not in e["profiles"]}
-    lacking = {n: e for n, e in sources.registry().items() if profile in e["profiles"] and e.get("optional") and not sources.here(n)}
+    lacking = {
+        n: e
+        for n, e in sources.registry().items()
+        if profile in e["profiles"] and e.get("optional") and not sources.here(n)
+    }
     used = sorted({n for e in entries.values() for n in e["data"]})
     cards = {j: c for e in entries.values() for j, c in e["judges"].items()}
-    return template("index.html.j2").render(profile=profile, about=report.profiles()[profile]["about"], papers=_papers(), parts=parts,
-                                            count=count, claims=claims, absent=absent, lacking=lacking, cards=cards, registry=sources.registry(),
-                                            used=used, changed={k: e["changed"] for k, e in entries.items() if e["changed"]})
+    return template(Path(__file__).with_name("index.html.j2")).render(
+        profile=profile,
+        about=settings.profiles()[profile]["about"],
+        papers=paths.papers(),
+        parts=parts,
+        count=count,
+        claims=claims,
+        absent=absent,
+        lacking=lacking,
+        cards=cards,
+        registry=sources.registry(),
+        used=used,
+        changed={k: e["changed"] for k, e in entries.items() if e["changed"]},
+    )

@@ -1,6 +1,8 @@
-"""The repository's folders, the same from every working directory."""
+"""The repository's folders, the same from every working directory, and the list of its studies."""
 
+import functools
 import os
+import tomllib
 from pathlib import Path
 
 from . import BedsideError
@@ -10,17 +12,26 @@ DATA = ROOT / "data"
 EXTERNAL = DATA / "external"
 PROMPTS = DATA / "prompts"
 PUBLISHED = DATA / "published"
+CLAIMS = DATA / "claims"
 RECORDINGS = DATA / "recordings"
 FIGURES = ROOT / "figures"
 NOTEBOOKS = ROOT / "notebooks"
 CACHE = ROOT / ".cache"
 
 if not (DATA / "sources.toml").is_file():
-    raise BedsideError(f"{ROOT} is not a Bedside checkout (no data/sources.toml): "
-                       "install with `pip install -e .` from the checkout, or set BEDSIDE_ROOT")
+    raise BedsideError(
+        f"{ROOT} is not a Bedside checkout (no data/sources.toml): "
+        "install with `pip install -e .` from the checkout, or set BEDSIDE_ROOT"
+    )
 
 
 def rel(path):
     """Name `path` from the repository's root, for messages and manifests."""
     path = Path(path)
     return path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else path.as_posix()
+
+
+@functools.cache
+def papers() -> dict[str, dict]:
+    """data/papers.toml: {paper: its entry}, in the order of the index; the list of all studies."""
+    return tomllib.loads((DATA / "papers.toml").read_text())

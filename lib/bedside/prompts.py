@@ -16,7 +16,11 @@ ROLES = ("system", "user")
 def clean(text):
     """Replace lone surrogates, which no UTF-8 file or request can hold."""
     text = str(text)
-    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return (
+        text
+        if text.isascii()
+        else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    )
 
 
 def fence(text):
@@ -35,9 +39,14 @@ def numbered(entries):
 def _environment(folder):
     import jinja2
 
-    env = jinja2.Environment(loader=jinja2.FileSystemLoader([str(folder), str(paths.PROMPTS)] if folder else
-                                                            str(paths.PROMPTS)),
-                             undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    env = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(
+            [str(folder), str(paths.PROMPTS)] if folder else str(paths.PROMPTS)
+        ),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
     env.filters["fence"] = fence
     return env
 
@@ -51,7 +60,7 @@ def source(name, folder=""):
 
 
 def render(name, folder="", **fields):
-    """Messages of template `name` ('cancer_myth/answer') as a list of {role, content}.
+    """Messages of template `name` ('my_paper/answer') as a list of {role, content}.
 
     Raises BedsideError if the template needs a field that isn't given, or has no `user` block.
     """
@@ -60,11 +69,22 @@ def render(name, folder="", **fields):
     path = source(name, folder)
     try:
         template = _environment(str(folder)).get_template(f"{name}.j2")
-        context = template.new_context({k: clean(v) if isinstance(v, str) else v for k, v in fields.items()})
-        messages = [{"role": role, "content": "".join(template.blocks[role](context)).strip()}
-                    for role in ROLES if role in template.blocks]
+        context = template.new_context(
+            {k: clean(v) if isinstance(v, str) else v for k, v in fields.items()}
+        )
+        messages = [
+            {"role": role, "content": "".join(template.blocks[role](context)).strip()}
+            for role in ROLES
+            if role in template.blocks
+        ]
     except jinja2.TemplateError as e:
         raise BedsideError(f"{paths.rel(path)}: {e.message}") from e
     if "user" not in template.blocks:
         raise BedsideError(f"{paths.rel(path)}: a template needs a block named user")
     return messages
+
+
+def render_all(name, frame, fields, folder="", **fixed):
+    """{item: messages} of a template for each row of a frame (item, and the columns `fields`); fixed: the same for all."""
+    rows = frame[["item", *fields]].to_dict("records")
+    return {r.pop("item"): render(name, folder, **r, **fixed) for r in rows}

@@ -4,7 +4,12 @@ import functools
 
 from . import BedsideError, paths
 
-SOURCES = {"published": "Published", "recomputed": "Recomputed", "raw": "From raw data", "run": "This run"}
+SOURCES = {
+    "published": "Published",
+    "recomputed": "Recomputed",
+    "raw": "From raw data",
+    "run": "This run",
+}
 COLUMNS = ["table", "row", "column", "value", "low", "high", "note"]
 
 
@@ -15,11 +20,19 @@ def load(paper):
 
     path = paths.PUBLISHED / f"{paper}.csv"
     if not path.is_file():
-        raise BedsideError(f"{paths.rel(path)} is missing: the printed numbers of {paper} are kept there")
-    frame = pd.read_csv(path, dtype={"table": str, "row": str, "column": str, "note": str}, keep_default_na=False,
-                        na_values={c: [""] for c in ("value", "low", "high")})
+        raise BedsideError(
+            f"{paths.rel(path)} is missing: the printed numbers of {paper} are kept there"
+        )
+    frame = pd.read_csv(
+        path,
+        dtype={"table": str, "row": str, "column": str, "note": str},
+        keep_default_na=False,
+        na_values={c: [""] for c in ("value", "low", "high")},
+    )
     if list(frame.columns) != COLUMNS:
-        raise BedsideError(f"{paths.rel(path)}: columns are {list(frame.columns)}, expected {COLUMNS}")
+        raise BedsideError(
+            f"{paths.rel(path)}: columns are {list(frame.columns)}, expected {COLUMNS}"
+        )
     same = frame[frame.duplicated(["table", "row", "column"])]
     if len(same):
         raise BedsideError(f"{paths.rel(path)}: {same.iloc[0, :3].tolist()} stands there twice")
@@ -31,7 +44,10 @@ def table(paper, name):
     frame = load(paper)
     rows = frame[frame["table"] == name]
     if rows.empty:
-        raise BedsideError(f"data/published/{paper}.csv has no table {name!r}; it has: {', '.join(frame['table'].unique())}")
+        raise BedsideError(
+            f"data/published/{paper}.csv has no table {name!r}; it has:"
+            f" {', '.join(frame['table'].unique())}"
+        )
     return rows.reset_index(drop=True)
 
 

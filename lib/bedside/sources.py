@@ -30,7 +30,8 @@ def registry():
 
 def entry(name):
     """One entry; an unknown name is an error with the nearest one."""
-    return registry()[choose(name, registry(), "source")]
+    known = registry()
+    return known[name] if name in known else choose(name, known, "source")
 
 
 def where(name):
@@ -38,7 +39,9 @@ def where(name):
     e = entry(name)
     if "file" in e:
         return None, paths.ROOT / e["file"]
-    inside = Path("github" if "github" in e else "huggingface", e.get("github") or e["huggingface"], e["path"])
+    inside = Path(
+        "github" if "github" in e else "huggingface", e.get("github") or e["huggingface"], e["path"]
+    )
     return inside, paths.EXTERNAL / inside
 
 
@@ -54,10 +57,10 @@ def fetch(name, mirror=None):
     if inside is None:
         if e.get("optional") and not path.is_file():
             return "absent"
-        check(name)
+        verified(name)
         return "bundled"
     if path.is_file():
-        check(name)
+        verified(name)
         return "present"
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + f".part{os.getpid()}")
@@ -74,8 +77,14 @@ def fetch(name, mirror=None):
         part.replace(path)
         forget()
     except (OSError, urllib.error.URLError) as err:
-        way = (f"{mirror} has no {inside}" if mirror else "without a network, give a folder that holds it: "
-               f"MIRROR=DIR with DIR/{inside}, or put the file at {paths.rel(path)}")
+        way = (
+            f"{mirror} has no {inside}"
+            if mirror
+            else (
+                "without a network, give a folder that holds it: "
+                f"MIRROR=DIR with DIR/{inside}, or put the file at {paths.rel(path)}"
+            )
+        )
         raise SourceError(f"source {name!r} can't be had ({err}); {way}") from err
     finally:
         part.unlink(missing_ok=True)
@@ -88,38 +97,57 @@ def _from_hub(e, part):
     try:
         rows = datasets.load_dataset(e["huggingface"], split=e["split"], revision=e.get("revision"))
     except Exception as err:  # the hub's client raises many kinds; all mean that it can't be had
-        raise OSError(f"the Hugging Face hub says: {str(err).splitlines()[0] if str(err) else type(err).__name__}") from err
+        raise OSError(
+            "the Hugging Face hub says:"
+            f" {str(err).splitlines()[0] if str(err) else type(err).__name__}"
+        ) from err
     rows.to_json(str(part), lines=True, force_ascii=False)
 
 
 def _verify(name, path):
     e = entry(name)
     if "sha256" in e and (found := sha256(path)) != e["sha256"]:
-        raise SourceError(f"{paths.rel(where(name)[1])} (source {name!r}): sha256 is {found[:12]}..., expected "
-                          f"{e['sha256'][:12]}...; delete the file and run `make data` again, or see data/sources.toml")
+        raise SourceError(
+            f"{paths.rel(where(name)[1])} (source {name!r}): sha256 is {found[:12]}..., expected"
+            f" {e['sha256'][:12]}...; delete the file and run `make data` again, or see"
+            " data/sources.toml"
+        )
     frame = _parse(name, path)
     missing = [c for c in e.get("columns", []) if c not in frame.columns]
     if missing:
-        raise SourceError(f"{paths.rel(where(name)[1])} (source {name!r}): no column {', '.join(map(repr, missing))}; "
-                          f"it has {', '.join(map(repr, list(frame.columns)[:12]))}")
+        raise SourceError(
+            f"{paths.rel(where(name)[1])} (source {name!r}): no column"
+            f" {', '.join(map(repr, missing))}; it has"
+            f" {', '.join(map(repr, list(frame.columns)[:12]))}"
+        )
     if "rows" in e and len(frame) != e["rows"]:
-        raise SourceError(f"{paths.rel(where(name)[1])} (source {name!r}): {len(frame)} rows, expected {e['rows']}; "
-                          "the file is cut short or another version: delete it and run `make data` again")
+        raise SourceError(
+            f"{paths.rel(where(name)[1])} (source {name!r}): {len(frame)} rows, expected"
+            f" {e['rows']}; the file is cut short or another version: delete it and run `make data`"
+            " again"
+        )
     for column, totals in e.get("totals", {}).items():
         found = frame[column].value_counts().to_dict()
         if found != totals:
-            rows = [f"{k}: {found.get(k, 0)} (expected {totals.get(k, 0)})"
-                    for k in sorted(found.keys() | totals.keys()) if found.get(k, 0) != totals.get(k, 0)]
-            raise SourceError(f"{paths.rel(where(name)[1])} (source {name!r}): rows that differ by {column}: "
-                              + "; ".join(rows))
+            rows = [
+                f"{k}: {found.get(k, 0)} (expected {totals.get(k, 0)})"
+                for k in sorted(found.keys() | totals.keys())
+                if found.get(k, 0) != totals.get(k, 0)
+            ]
+            raise SourceError(
+                f"{paths.rel(where(name)[1])} (source {name!r}): rows that differ by {column}: "
+                + "; ".join(rows)
+            )
     return frame
 
 
 def row_digests(name, frame):
     """A short digest of each row of a source (its listed columns but QID, which the hub may number otherwise)."""
     columns = [c for c in entry(name)["columns"] if c != "QID"]
-    return [hashlib.sha256(json.dumps(row, ensure_ascii=True).encode()).hexdigest()[:16]
-            for row in frame[columns].astype(str).values.tolist()]
+    return [
+        hashlib.sha256(json.dumps(row, ensure_ascii=True).encode()).hexdigest()[:16]
+        for row in frame[columns].astype(str).values.tolist()
+    ]
 
 
 def differing(name):
@@ -129,14 +157,22 @@ def differing(name):
         return []
     known = set((paths.ROOT / e["seen"]).read_text().split())
     frame = load(name)
-    return [str(label) for label, d in zip(frame.get("QID", frame.index), row_digests(name, frame)) if d not in known]
+    return [
+        str(label)
+        for label, d in zip(frame.get("QID", frame.index), row_digests(name, frame))
+        if d not in known
+    ]
 
 
-def check(name):
+def verified(name):
     """Verify a source's file where it lies: hash, columns, rows, totals. Raises SourceError naming what differs."""
     path = where(name)[1]
     if not path.is_file():
-        flag = "" if where(name)[0] is None else "; fetch it with `make data PROFILE=public` (MIRROR=DIR without a network)"
+        flag = (
+            ""
+            if where(name)[0] is None
+            else "; fetch it with `make data PROFILE=public` (MIRROR=DIR without a network)"
+        )
         raise SourceError(f"{paths.rel(path)} (source {name!r}) is missing{flag}")
     return _verify(name, path)
 
@@ -157,7 +193,10 @@ def _inside(record, path):
     """What an XML record holds at a path: text with single spaces, of an attribute for `@name`, a list of all for `path*`."""
     if path.startswith("@"):
         return record.get(path[1:], "")
-    texts = [" ".join("".join(node.itertext()).split()) for node in record.findall(path.removesuffix("*"))]
+    texts = [
+        " ".join("".join(node.itertext()).split())
+        for node in record.findall(path.removesuffix("*"))
+    ]
     return texts if path.endswith("*") else (texts or [""])[0]
 
 
@@ -171,35 +210,65 @@ def _parse(name, path):
             return pd.read_excel(path, dtype=str, keep_default_na=False)
         text = path.read_text(encoding="utf-8-sig")
         if kind == "csv":
-            return pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False, skiprows=e.get("skip_rows"))
-        if kind == "tsv":       # without a head
-            return pd.read_csv(io.StringIO(text), sep="\t", header=None, names=e["fields"], dtype=str, keep_default_na=False, quoting=3)
+            return pd.read_csv(
+                io.StringIO(text), dtype=str, keep_default_na=False, skiprows=e.get("skip_rows")
+            )
+        if kind == "tsv":  # without a head
+            return pd.read_csv(
+                io.StringIO(text),
+                sep="\t",
+                header=None,
+                names=e["fields"],
+                dtype=str,
+                keep_default_na=False,
+                quoting=3,
+            )
         if kind == "xml":
             from xml.etree import ElementTree
-            return pd.DataFrame([{c: _inside(r, path) for c, path in e["fields"].items()}
-                                 for r in ElementTree.fromstring(text).iter(e["record"])])
+
+            return pd.DataFrame(
+                [
+                    {c: _inside(r, path) for c, path in e["fields"].items()}
+                    for r in ElementTree.fromstring(text).iter(e["record"])
+                ]
+            )
         if kind == "jsonl":
             return pd.DataFrame([json.loads(line) for line in text.splitlines() if line.strip()])
         if kind == "objects":
             return pd.DataFrame(_objects(text))
         value = json.loads(text)
-        if kind == "keyed":     # an object of objects
+        if kind == "keyed":  # an object of objects
             return pd.DataFrame([{"key": k, **v} for k, v in value.items()])
-        return pd.DataFrame(value) if isinstance(value, list) else pd.DataFrame({"key": list(value), "value": list(value.values())})
+        return (
+            pd.DataFrame(value)
+            if isinstance(value, list)
+            else pd.DataFrame({"key": list(value), "value": list(value.values())})
+        )
     except UnicodeDecodeError as err:
-        raise SourceError(f"{paths.rel(path)} (source {name!r}) is not UTF-8 (byte {err.start}); save it as UTF-8") from err
-    except (ValueError, KeyError, SyntaxError) as err:      # SyntaxError: of XML
-        raise SourceError(f"{paths.rel(path)} (source {name!r}) can't be read as {kind}: {err}") from err
+        raise SourceError(
+            f"{paths.rel(path)} (source {name!r}) is not UTF-8 (byte {err.start}); save it as UTF-8"
+        ) from err
+    except (ValueError, KeyError, SyntaxError) as err:  # SyntaxError: of XML
+        raise SourceError(
+            f"{paths.rel(path)} (source {name!r}) can't be read as {kind}: {err}"
+        ) from err
 
 
 @functools.lru_cache(maxsize=8)
 def _frame(name):
-    return check(name)
+    return verified(name)
 
 
 def load(name):
     """A source as a frame of its own, verified: sample data as written, external data as released."""
     return _frame(name).copy()
+
+
+def taken(name, profile):
+    """A source as `load` gives it, for a profile that it belongs to, and its sha256."""
+    if profile not in entry(name)["profiles"]:
+        raise BedsideError(f"source {name!r} doesn't belong to PROFILE={profile}")
+    return load(name), sha256(where(name)[1])
 
 
 def forget():
@@ -214,4 +283,33 @@ def here(name):
 
 def used_by(profile, paper=""):
     """Names of the sources of a profile, all or one paper's."""
-    return [n for n, e in registry().items() if profile in e["profiles"] and paper in ("", e["paper"])]
+    return [
+        n for n, e in registry().items() if profile in e["profiles"] and paper in ("", e["paper"])
+    ]
+
+
+def every(run):
+    """All of a run's paper's sources in its profile that are there: {name: frame}."""
+    return {n: run.load(n) for n in used_by(run.profile, run.paper) if here(n)}
+
+
+def limited(run, frame, whole=False):
+    """The first LIMIT items of a frame, or the whole of it; an error if one stands twice or lacks something."""
+    if (bad := frame[frame["item"].duplicated() | frame.isna().any(axis=1)]).size:
+        raise BedsideError(
+            f"item {bad['item'].iloc[0]!r} stands twice, or one of {', '.join(frame.columns)}"
+            " isn't known"
+        )
+    most = len(frame) if whole or not run.limit else run.limit
+    return frame.head(most).reset_index(drop=True)
+
+
+def drawn(run, frame, size, *name):
+    """`size` rows drawn with the run's seed (and a name, for several draws), in their order.
+
+    All of them if size is 0 or there are no more.
+    """
+    if not 0 < size < len(frame):
+        return frame
+    places = run.rng("drawn", *name).choice(len(frame), size, replace=False)
+    return frame.iloc[sorted(places)].reset_index(drop=True)

@@ -27,7 +27,17 @@ class Interval(NamedTuple):
     n: int
 
 
-def bootstrap(values, rng, *, units=None, statistic="mean", combine=None, method="percentile", resamples=10_000, level=0.95):
+def bootstrap(
+    values,
+    rng,
+    *,
+    units=None,
+    statistic="mean",
+    combine=None,
+    method="percentile",
+    resamples=10_000,
+    level=0.95,
+):
     """Bootstrap interval of a mean, or of another statistic, resampling rows or whole units.
 
     values (n,) gives an Interval; (n, k), k models over the same items, k Intervals from the same resamples.
@@ -38,13 +48,26 @@ def bootstrap(values, rng, *, units=None, statistic="mean", combine=None, method
     NaN, or units of another length.
     """
     values = _numbers(values)
-    _require(values.ndim in (1, 2) and values.size, f"values must be (n,) or (n, k), n > 0, not {values.shape}")
-    _require(method in ("percentile", "bca"), f"method must be 'percentile' or 'bca', not {method!r}")
-    _require(callable(statistic) or statistic == "mean", f"statistic must be 'mean' or a function, not {statistic!r}")
-    _require(combine is None or (statistic, method) == ("mean", "percentile"), "combine takes percentile limits of means")
+    _require(
+        values.ndim in (1, 2) and values.size,
+        f"values must be (n,) or (n, k), n > 0, not {values.shape}",
+    )
+    _require(
+        method in ("percentile", "bca"), f"method must be 'percentile' or 'bca', not {method!r}"
+    )
+    _require(
+        callable(statistic) or statistic == "mean",
+        f"statistic must be 'mean' or a function, not {statistic!r}",
+    )
+    _require(
+        combine is None or (statistic, method) == ("mean", "percentile"),
+        "combine takes percentile limits of means",
+    )
     _require(0 < level < 1, f"level must lie between 0 and 1, not {level}")
     n, columns = len(values), values.reshape(len(values), -1)
-    table, unit = _by_unit(np.column_stack([columns, np.ones(n)]), units)  # sums, and rows, of a unit
+    table, unit = _by_unit(
+        np.column_stack([columns, np.ones(n)]), units
+    )  # sums, and rows, of a unit
     count = len(table)
 
     def estimate(drawn):  # (resamples, units): how often each unit was drawn
@@ -52,7 +75,9 @@ def bootstrap(values, rng, *, units=None, statistic="mean", combine=None, method
             sums = drawn @ table
             means = sums[:, :-1] / sums[:, -1:]
             return combine(means) if combine else means
-        return np.array([statistic(np.repeat(columns, times, axis=0), axis=0) for times in drawn[:, unit]])
+        return np.array(
+            [statistic(np.repeat(columns, times, axis=0), axis=0) for times in drawn[:, unit]]
+        )
 
     value = estimate(np.ones((1, count), bool))[0]
     draws = np.concatenate([estimate(drawn) for drawn in _drawn(rng, resamples, count)])
@@ -63,7 +88,12 @@ def bootstrap(values, rng, *, units=None, statistic="mean", combine=None, method
         jackknife = np.concatenate([estimate(~left_out) for left_out in parts])
         levels = _bca_levels(value, draws, jackknife, levels, noise)
     finite = [column[np.isfinite(column)] for column in draws.T]
-    limits = np.array([np.quantile(column, pair) if column.size else (nan, nan) for column, pair in zip(finite, levels.T)]).T
+    limits = np.array(
+        [
+            np.quantile(column, pair) if column.size else (nan, nan)
+            for column, pair in zip(finite, levels.T)
+        ]
+    ).T
     low, high = np.where(np.ptp(draws, axis=0) <= noise, value, limits)
     found = [Interval(*row, n) for row in np.column_stack([value, low, high]).tolist()]
     return found[0] if values.ndim == 1 and not combine else found
@@ -107,11 +137,21 @@ def mcnemar_power(n, lost, won, alpha=0.05):
     """Power of the exact McNemar test with n pairs, of which shares `lost` and `won` are discordant one way and the other."""
     from scipy.special import bdtr, gammaln, xlogy
 
-    _require(n >= 1 and 0 <= lost and 0 <= won and lost + won <= 1 + 1e-12, f"need n >= 1 and shares, not {n}, {lost}, {won}")
-    b, both = np.triu_indices(n + 1)       # all b, c with b + c <= n
+    _require(
+        n >= 1 and 0 <= lost and 0 <= won and lost + won <= 1 + 1e-12,
+        f"need n >= 1 and shares, not {n}, {lost}, {won}",
+    )
+    b, both = np.triu_indices(n + 1)  # all b, c with b + c <= n
     c, rest = both - b, n - both
-    chance = np.exp(gammaln(n + 1) - gammaln(b + 1) - gammaln(c + 1) - gammaln(rest + 1)
-                    + xlogy(b, lost) + xlogy(c, won) + xlogy(rest, max(0.0, 1 - lost - won)))
+    chance = np.exp(
+        gammaln(n + 1)
+        - gammaln(b + 1)
+        - gammaln(c + 1)
+        - gammaln(rest + 1)
+        + xlogy(b, lost)
+        + xlogy(c, won)
+        + xlogy(rest, max(0.0, 1 - lost - won))
+    )
     p = np.where(b + c > 0, 2 * bdtr(np.minimum(b, c), b + c, 0.5), 1)
     return float(chance[p < alpha].sum())
 
@@ -123,7 +163,10 @@ def paired_permutation(a, b, rng, *, units=None, resamples=10_000):
     beyond, p = (hits + 1) / (resamples + 1).
     """
     a, b = _numbers(a), _numbers(b)
-    _require(a.shape == b.shape == (a.size,) and a.size, f"need pairs (n,), n > 0, not {a.shape} and {b.shape}")
+    _require(
+        a.shape == b.shape == (a.size,) and a.size,
+        f"need pairs (n,), n > 0, not {a.shape} and {b.shape}",
+    )
     sums, _ = _by_unit(a - b, units)
     count, reached = len(sums), abs(sums.sum()) - 1e-12 * np.abs(sums).sum()  # a tie is a hit
     if count <= 13:
@@ -157,8 +200,12 @@ def balanced_accuracy(hits, n, kept, m, level=0.95):
     """
     a, b = wilson(hits, n, level), wilson(kept, m, level)
     value = (a.value + b.value) / 2
-    return Interval(value, value - hypot(a.value - a.low, b.value - b.low) / 2,
-                    value + hypot(a.high - a.value, b.high - b.value) / 2, n + m)
+    return Interval(
+        value,
+        value - hypot(a.value - a.low, b.value - b.low) / 2,
+        value + hypot(a.high - a.value, b.high - b.value) / 2,
+        n + m,
+    )
 
 
 def harmonic(p, q):
@@ -182,7 +229,9 @@ def macro(counts):
     precision = (share(tp, tp + fp) + share(tn, tn + fn)) / 2
     recall = (share(tp, tp + fn) + share(tn, tn + fp)) / 2
     f1 = (share(2 * tp, 2 * tp + fp + fn) + share(2 * tn, 2 * tn + fp + fn)) / 2
-    return np.stack([(tp + tn) / (tp + fp + fn + tn), precision * there, recall * there, f1 * there], axis=-1)
+    return np.stack(
+        [(tp + tn) / (tp + fp + fn + tn), precision * there, recall * there, f1 * there], axis=-1
+    )
 
 
 def most_kappa(accuracy):
@@ -198,7 +247,9 @@ def two_proportions(x1, n1, x2, n2):
     """Two-sided pooled z test of two independent proportions; 1.0 when all or none succeed."""
     from scipy.special import ndtr
 
-    _require(0 <= x1 <= n1 > 0 and 0 <= x2 <= n2 > 0, f"not proportions: {x1} of {n1}, {x2} of {n2}")
+    _require(
+        0 <= x1 <= n1 > 0 and 0 <= x2 <= n2 > 0, f"not proportions: {x1} of {n1}, {x2} of {n2}"
+    )
     pooled = (x1 + x2) / (n1 + n2)
     error = sqrt(pooled * (1 - pooled) * (1 / n1 + 1 / n2))
     return float(2 * ndtr(-abs(x1 / n1 - x2 / n2) / error)) if error else 1.0
@@ -208,10 +259,13 @@ def fisher(x1, n1, x2, n2):
     """Two-sided p of Fisher's exact test of two independent proportions."""
     from scipy.special import betaln
 
-    _require(0 <= x1 <= n1 > 0 and 0 <= x2 <= n2 > 0, f"not proportions: {x1} of {n1}, {x2} of {n2}")
+    _require(
+        0 <= x1 <= n1 > 0 and 0 <= x2 <= n2 > 0, f"not proportions: {x1} of {n1}, {x2} of {n2}"
+    )
 
-    def ways(n, k):     # log of n choose k
+    def ways(n, k):  # log of n choose k
         return -np.log1p(n) - betaln(n - k + 1, k + 1)
+
     first = np.arange(max(0, x1 + x2 - n2), min(n1, x1 + x2) + 1)
     chance = np.exp(ways(n1, first) + ways(n2, x1 + x2 - first) - ways(n1 + n2, x1 + x2))
     return float(min(1, chance[chance <= chance[first == x1] * (1 + 1e-9)].sum()))
@@ -229,7 +283,9 @@ def even(counts):
 def holm(p_values):
     """Holm-adjusted p values (m,) in the order given; NaN stays NaN and is not counted."""
     p = np.array(p_values, dtype=float)
-    _require(p.ndim == 1 and not ((p < 0) | (p > 1)).any(), "p values must be (m,), between 0 and 1")
+    _require(
+        p.ndim == 1 and not ((p < 0) | (p > 1)).any(), "p values must be (m,), between 0 and 1"
+    )
     order = np.argsort(p)[: np.isfinite(p).sum()]  # NaN sorts last
     p[order] = np.minimum(1, np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1)))
     return p
@@ -242,7 +298,9 @@ def kappa(a, b, labels, *, weights=None, rng=None, units=None, resamples=2000):
     convention, with NaN limits; one constant, the other varied: 0.0. Resamples with one label only are left out of
     the limits; without rng these are NaN. ValueError for a rating that is not in labels.
     """
-    _require(weights in (None, "quadratic"), f"weights must be None or 'quadratic', not {weights!r}")
+    _require(
+        weights in (None, "quadratic"), f"weights must be None or 'quadratic', not {weights!r}"
+    )
     _require(len(a) == len(b) > 0, f"need as many ratings from both, not {len(a)} and {len(b)}")
     place = {label: at for at, label in enumerate(labels)}
     strange = {str(rating) for rating in [*a, *b] if rating not in place}
@@ -265,18 +323,31 @@ def krippendorff_alpha(ratings, rng=None, *, level="ordinal", units=None, resamp
     """
     ratings = np.asarray(ratings, dtype=float)
     _require(level in ("nominal", "ordinal", "interval"), f"unknown level {level!r}")
-    _require(ratings.ndim == 2 and not np.isinf(ratings).any(), "ratings must be (raters, units), finite or NaN")
+    _require(
+        ratings.ndim == 2 and not np.isinf(ratings).any(),
+        "ratings must be (raters, units), finite or NaN",
+    )
     twice = np.isfinite(ratings).sum(axis=0) >= 2
-    ratings, units = ratings[:, twice], None if units is None else np.asarray(units, dtype=object)[twice]
+    ratings, units = (
+        ratings[:, twice],
+        None if units is None else np.asarray(units, dtype=object)[twice],
+    )
     scale = np.unique(ratings[np.isfinite(ratings)])
-    _require(1 <= len(scale) <= 100, f"need 1 to 100 distinct ratings on units rated twice, not {len(scale)}")
+    _require(
+        1 <= len(scale) <= 100,
+        f"need 1 to 100 distinct ratings on units rated twice, not {len(scale)}",
+    )
     given = (ratings[:, :, None] == scale).sum(axis=0)  # (units, scale)
     pairs = given[:, :, None] * (given[:, None, :] - np.eye(len(scale)))
     table = (pairs / (given.sum(axis=1) - 1)[:, None, None]).reshape(len(given), -1)
-    apart = {"nominal": lambda margin: 1 - np.eye(len(scale)),
-             "ordinal": lambda margin: _gaps(np.cumsum(margin, axis=1) - margin / 2) ** 2,  # midranks
-             "interval": lambda margin: _gaps(scale) ** 2}
-    return _agreement(_by_unit(table, units)[0], apart[level], 1, rng, resamples)._replace(n=ratings.shape[1])
+    apart = {
+        "nominal": lambda margin: 1 - np.eye(len(scale)),
+        "ordinal": lambda margin: _gaps(np.cumsum(margin, axis=1) - margin / 2) ** 2,  # midranks
+        "interval": lambda margin: _gaps(scale) ** 2,
+    }
+    return _agreement(_by_unit(table, units)[0], apart[level], 1, rng, resamples)._replace(
+        n=ratings.shape[1]
+    )
 
 
 def _agreement(table, apart, correction, rng, resamples):
@@ -311,7 +382,10 @@ def mde_paired(n, discordant, alpha=0.05, power=0.8):
     from scipy.special import ndtri
 
     _require(n >= 1 and 0 <= discordant <= 1, f"need n >= 1 and a share, not {n} and {discordant}")
-    _require(0 < alpha < 1 and 0.5 <= power < 1, f"need 0 < alpha < 1, 0.5 <= power < 1, not {alpha}, {power}")
+    _require(
+        0 < alpha < 1 and 0.5 <= power < 1,
+        f"need 0 < alpha < 1, 0.5 <= power < 1, not {alpha}, {power}",
+    )
     z, z_power = ndtri(1 - alpha / 2), ndtri(power)
     if n < z**2:
         return nan
@@ -330,11 +404,16 @@ def grim_counts(percent, n, decimals):
     scale = 10**decimals
     printed = round(percent * scale)
     _require(n >= 1, f"n must be at least 1, not {n}")
-    _require(isclose(printed, percent * scale, abs_tol=1e-6), f"{percent} has more than {decimals} decimals")
+    _require(
+        isclose(printed, percent * scale, abs_tol=1e-6),
+        f"{percent} has more than {decimals} decimals",
+    )
 
     def prints(count):
         twice = 2 * (100 * scale * count - printed * n)  # how far off: n is half a last digit
-        half_down = printed % 2 == 0 or round(100 * count / n, decimals) == percent  # 1.15 prints 1.1
+        half_down = (
+            printed % 2 == 0 or round(100 * count / n, decimals) == percent
+        )  # 1.15 prints 1.1
         return -n <= twice < n or (twice == n and half_down)
 
     return [count for count in range(n + 1) if prints(count)]
@@ -343,7 +422,10 @@ def grim_counts(percent, n, decimals):
 def sens_spec(truth, predicted):
     """Sensitivity and specificity of booleans (n,), Wilson intervals; an empty class is NaN, n = 0."""
     truth, predicted = _booleans(truth, predicted)
-    return (wilson((truth & predicted).sum(), truth.sum()), wilson((~truth & ~predicted).sum(), (~truth).sum()))
+    return (
+        wilson((truth & predicted).sum(), truth.sum()),
+        wilson((~truth & ~predicted).sum(), (~truth).sum()),
+    )
 
 
 def corrected_rate(hits, n, sensitivity, specificity, rng, *, resamples=10_000):
@@ -363,7 +445,10 @@ def corrected_rate(hits, n, sensitivity, specificity, rng, *, resamples=10_000):
     def drawn(share, size):
         return rng.beta(share * size + 0.5, (1 - share) * size + 0.5, resamples)
 
-    rate, sens, spec = drawn(hits / n, n), *(drawn(i.value, i.n) for i in (sensitivity, specificity))
+    rate, sens, spec = (
+        drawn(hits / n, n),
+        *(drawn(i.value, i.n) for i in (sensitivity, specificity)),
+    )
     draws = corrected(rate, sens, spec)[sens + spec > 1]
     value = float(corrected(hits / n, sensitivity.value, specificity.value))
     return Interval(value, *np.quantile(draws, [0.025, 0.975]).tolist(), int(n))
@@ -382,7 +467,11 @@ def prediction_powered(labels, judged, others):
     y, f = (x.astype(float) for x in _booleans(labels, judged))
     u, n = _booleans(others, others)[0].astype(float), len(y)
     spread = np.var(np.concatenate([f, u]), ddof=1) if n + u.size > 1 else 0.0
-    weight = np.clip(np.cov(y, f)[0, 1] / ((1 + n / u.size) * spread), 0, 1) if n > 1 and u.size and spread else 0.0
+    weight = (
+        np.clip(np.cov(y, f)[0, 1] / ((1 + n / u.size) * spread), 0, 1)
+        if n > 1 and u.size and spread
+        else 0.0
+    )
     if n < 2 or not u.size or np.ptp(y) == 0 or np.ptp(y - weight * f) == 0:
         return wilson(int(y.sum()), n)
     value = y.mean() + weight * (u.mean() - f.mean())
@@ -417,7 +506,10 @@ def _by_unit(rows, units):
     if units is None:  # every row its own
         return rows, np.arange(len(rows))
     units = np.asarray(units, dtype=object)  # else NaN among strings becomes the label 'nan'
-    _require(units.shape == (len(rows),) and not (units != units).any(), f"units: need {len(rows)} labels, no NaN")
+    _require(
+        units.shape == (len(rows),) and not (units != units).any(),
+        f"units: need {len(rows)} labels, no NaN",
+    )
     names, unit = np.unique(units, return_inverse=True)
     sums = np.zeros((len(names), *rows.shape[1:]))
     np.add.at(sums, unit, rows)

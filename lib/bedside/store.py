@@ -15,7 +15,7 @@ from . import BedsideError
 from .paths import rel
 
 START = b'{"key":"'
-GROUP_S = 0.005      # replies that come within this time share one fsync
+GROUP_S = 0.005  # replies that come within this time share one fsync
 
 
 class StoreError(BedsideError):
@@ -36,9 +36,12 @@ def key(fields):
     return digest(fields)
 
 
-def shown(fields):
+def redacted(fields):
     """What a recording keeps of a request's fields: settings in clear, prompts only as digests (data isn't ours)."""
-    return {k: digest(v)[:16] if k in ("messages", "response_format") and v else v for k, v in fields.items()}
+    return {
+        k: digest(v)[:16] if k in ("messages", "response_format") and v else v
+        for k, v in fields.items()
+    }
 
 
 def append(path, lines):
@@ -55,7 +58,7 @@ def append(path, lines):
         try:
             left = memoryview(b"".join(lines))
             while left:
-                left = left[f.write(left):]
+                left = left[f.write(left) :]
             os.fsync(f.fileno())
         except OSError:
             f.truncate(end)
@@ -71,10 +74,10 @@ class Recordings:
 
     def __init__(self, folder, reads=None):
         self.folder, self.reads = Path(folder), Path(reads or folder)
-        self.damaged = {}        # "file, byte offset" -> why: kept in the file, left out of the index
-        self._files = {}         # path -> [descriptor, bytes indexed]
-        self._where = {}         # key -> (descriptor, offset, length, path)
-        self._pending = {}       # path -> lines not yet on disk
+        self.damaged = {}  # "file, byte offset" -> why: kept in the file, left out of the index
+        self._files = {}  # path -> [descriptor, bytes indexed]
+        self._where = {}  # key -> (descriptor, offset, length, path)
+        self._pending = {}  # path -> lines not yet on disk
         self._loop = self._lock = None
         self.refresh()
 
@@ -105,7 +108,7 @@ class Recordings:
             f.seek(at)
             for line in f:
                 if not line.endswith(b"\n"):
-                    break        # being written, or cut off by a crash; the next write closes it off
+                    break  # being written, or cut off by a crash; the next write closes it off
                 if line.startswith(START) and line.endswith(b"}\n"):
                     self._where[line[8:72].decode("ascii", "replace")] = (fd, at, len(line), path)
                 elif line.strip():
@@ -133,17 +136,25 @@ class Recordings:
 
     def nearest(self, item, fields):
         """Say which fields differ in the recording of `item` that comes nearest to a request's `fields`."""
-        mine = shown(fields)
+        mine = redacted(fields)
         best = None
         for r in self.records():
             if r["item"] == item:
-                differ = sorted(f for f in mine.keys() | r["fields"].keys() if mine.get(f) != r["fields"].get(f))
+                differ = sorted(
+                    f for f in mine.keys() | r["fields"].keys() if mine.get(f) != r["fields"].get(f)
+                )
                 if best is None or len(differ) < len(best[0]):
                     best = differ, r["fields"]
         if best is None:
             return "no recording of this item at all"
-        parts = [f if f in ("messages", "response_format") else f"{f} ({best[1].get(f)!r} recorded, {mine.get(f)!r} asked)"
-                 for f in best[0]]
+        parts = [
+            (
+                f
+                if f in ("messages", "response_format")
+                else f"{f} ({best[1].get(f)!r} recorded, {mine.get(f)!r} asked)"
+            )
+            for f in best[0]
+        ]
         return "the nearest recording differs in " + ", ".join(parts)
 
     def check_writable(self, name):
@@ -152,8 +163,10 @@ class Recordings:
             self.folder.mkdir(parents=True, exist_ok=True)
             open(self.folder / f"{name}.jsonl", "ab").close()
         except OSError as e:
-            raise StoreError(f"{rel(self.folder)}: recordings can't be written ({e.strerror}); "
-                             "free the disk or fix its permissions, then run again: what is recorded is kept") from e
+            raise StoreError(
+                f"{rel(self.folder)}: recordings can't be written ({e.strerror}); "
+                "free the disk or fix its permissions, then run again: what is recorded is kept"
+            ) from e
 
     def put(self, name, record):
         """Take in one record (with `key` first) for `name`.jsonl; `flush` or `drain` writes it. Returns the file."""
@@ -170,11 +183,13 @@ class Recordings:
         await asyncio.shield(self._flush(path))
 
     async def _flush(self, path):
-        async with self._lock:      # whoever comes first writes for all that come within GROUP_S
+        async with self._lock:  # whoever comes first writes for all that come within GROUP_S
             if path in self._pending:
                 await asyncio.sleep(GROUP_S)
                 await asyncio.to_thread(self._write, path, self._pending.pop(path))
-                self.refresh(new_files=False)       # what other processes have written meanwhile comes along
+                self.refresh(
+                    new_files=False
+                )  # what other processes have written meanwhile comes along
 
     async def drain(self):
         """Write what still waits, and wait for what is being written; for the end of a run that was stopped."""
@@ -188,6 +203,8 @@ class Recordings:
         try:
             append(path, lines)
         except OSError as e:
-            raise StoreError(f"{rel(path)}: a reply could not be written ({e.strerror}); the run stops here. "
-                             "Everything recorded before is kept: free the disk or fix its permissions, "
-                             "then run again") from e
+            raise StoreError(
+                f"{rel(path)}: a reply could not be written ({e.strerror}); the run stops here. "
+                "Everything recorded before is kept: free the disk or fix its permissions, "
+                "then run again"
+            ) from e

@@ -1,0 +1,115 @@
+"""Baselines: judges without a model, fitted on labelled examples and measured on examples that they never saw.
+
+baseline = Lexical(labelled, [-1, 0, 1])
+baseline.grade(frame)           # grades of answers
+baseline.out_of_fold()          # grades of the labelled ones, each item's by a fit without it
+"""
+
+import numpy as np
+import pandas as pd
+
+
+class Baseline:
+    """What baselines share. A kind of its own gives `features`, `fit` and `predict`.
+
+    labelled: a frame with item and label and what `features` reads; values: the grades, worst first.
+    """
+
+    def __init__(self, labelled, values):
+        self.labelled, self.values = labelled, list(values)
+        self.prepare(labelled)
+        self.known, self.labels = self.features(labelled), labelled["label"].to_numpy()
+        self.fitted = self.fit(self.known, self.labels)
+
+    def prepare(self, labelled):
+        """Learn what needs no labels, such as a vocabulary."""
+
+    def features(self, frame):
+        """What is compared with labels (n,) or (n, k), a row for each of the frame's."""
+        raise NotImplementedError
+
+    def fit(self, features, labels):
+        """What `predict` needs, such as cut points, from features and labels (n,)."""
+        raise NotImplementedError
+
+    def predict(self, fitted, features):
+        """A list of values, one for each row of the features."""
+        raise NotImplementedError
+
+    def grade(self, frame):
+        """A list of values, one for each row of a frame."""
+        return self.predict(self.fitted, self.features(frame))
+
+    def out_of_fold(self):
+        """Values of the labelled rows in their order, each item's by a fit that never saw it."""
+        items = self.labelled["item"].to_numpy()
+        made = np.empty(len(items), dtype=object)
+        for item in dict.fromkeys(items):
+            mine = items == item
+            fitted = self.fit(self.known[~mine], self.labels[~mine])
+            made[mine] = self.predict(fitted, self.known[mine])
+        return made.tolist()
+
+
+class Lexical(Baseline):
+    """TF-IDF cosine of an answer with the correction's words that the question lacks, cut into three ordered grades.
+
+    labelled: item, question, correction, answer, label. The two cut points maximise the quadratic kappa.
+    """
+
+    def prepare(self, labelled):
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
+        words = r"(?u)\b[a-z]{3,}\b"
+        self.tfidf = TfidfVectorizer(sublinear_tf=True, stop_words="english", token_pattern=words)
+        self.tfidf.fit([*labelled["question"].unique(), *labelled["correction"].unique()])
+
+    def features(self, frame):
+        """Cosine (n,) in 0..1 between answers and the news in their corrections."""
+        answer, news = (
+            self.tfidf.transform(frame["answer"]),
+            self.tfidf.transform(frame["correction"]),
+        )
+        news = (news - news.multiply(self.tfidf.transform(frame["question"]) != 0)).tocsr()
+        norm = np.sqrt(np.asarray(news.multiply(news).sum(1))).ravel()
+        return np.asarray(answer.multiply(news).sum(1)).ravel() / np.where(norm > 0, norm, 1)
+
+    def fit(self, features, labels):
+        """The two cut points, out of a grid of quantiles."""
+        ranks = np.arange(3)
+        grid = np.quantile(features, np.linspace(0.05, 0.95, 19))
+        low, high = np.triu_indices(len(grid))
+        rank = np.searchsorted(sorted(self.values), labels)
+        graded = (features > grid[low][:, None]).astype(int) + (features > grid[high][:, None])
+        observed = ((graded - rank) ** 2).mean(1)  # quadratic disagreement, observed and by chance
+        share = np.array([np.bincount(g, minlength=3) / len(g) for g in graded])
+        chance = np.array(
+            [(s[:, None] * (ranks[:, None] - rank) ** 2).sum(0).mean() for s in share]
+        )
+        best = np.argmax(1 - observed / np.where(chance > 0, chance, 1))
+        return grid[low[best]], grid[high[best]]
+
+    def predict(self, fitted, features):
+        low, high = fitted
+        values = sorted(self.values)
+        return [values[i] for i in (features > low).astype(int) + np.asarray(features > high)]
+
+
+def learnt(labelled):
+    """Of labelled rows those that judges learn from: not those with `rated`, the user's own raters' labels."""
+    return labelled[~labelled["rated"].to_numpy(bool)] if "rated" in labelled else labelled
+
+
+def held_out(baseline, labelled, values):
+    """Verdicts of a judge without a model on labelled rows, in their order: out of fold on what it learns from.
+
+    The others (see `learnt`) are graded: what a judge says in a run mustn't depend on who labelled what meanwhile.
+    """
+    own = learnt(labelled)
+    rated = labelled.drop(own.index)
+    judge = baseline(own.reset_index(drop=True), values)
+    made = pd.Series(judge.out_of_fold(), index=own.index, dtype=object)
+    if rated.empty:
+        return made
+    more = pd.Series(judge.grade(rated), index=rated.index, dtype=object)
+    return pd.concat([made, more])[labelled.index]

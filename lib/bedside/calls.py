@@ -1,0 +1,210 @@
+"""Calls: requests sent to endpoints, their replies kept on disk, and what they cost held below a budget.
+
+    async with Calls(recordings, "record", Meter(budget_usd, "answers", True)) as call:
+        reply = await call(request)
+
+Used by `models.ask` and `models.asking` alone, and imported by them when something has no recording.
+"""
+
+import asyncio
+import contextlib
+import json
+import os
+import sys
+
+from . import models
+from .models import RETRIES, Reply, StopRun, api_key, as_record, as_reply, cost
+
+
+class Meter:
+    """Counts calls and cost on a tqdm bar and keeps what is spent or under way below a budget in USD."""
+
+    def __init__(self, budget_usd, label, shown, total=None, recorded=0):
+        from tqdm import tqdm
+
+        self.budget, self.taken, self.spent, self.failed, self.unpriced = budget_usd, 0.0, 0.0, 0, 0
+        self.recorded = recorded
+        self.bar = tqdm(
+            total=total,
+            initial=recorded,
+            desc=label or "calls",
+            disable=not shown,
+            file=sys.stderr,
+            mininterval=1.0,
+        )
+
+    def check(self, name):
+        """Raise StopRun if a model's calls can't be held against the budget."""
+        if self.budget is not None and cost(name, 0, 0) is None:
+            raise StopRun(
+                f"BUDGET_USD is set but the price of {name} isn't known: give it"
+                " usd_per_million_in, usd_per_million_out and price_date in data/models.toml"
+            )
+
+    def close(self):
+        self._show()
+        self.bar.close()
+
+    def _show(self, refresh=True):
+        price = f"${self.spent:.4f}" + (
+            f" and {self.unpriced} of unknown price" if self.unpriced else ""
+        )
+        self.bar.set_postfix_str(
+            f"recorded {self.recorded}, failed {self.failed}, cost {price}", refresh=refresh
+        )
+
+    def take(self, request):
+        """Reserve the most that a call can cost; raises StopRun if the budget would be passed."""
+        if self.budget is None:
+            return 0.0
+        most = cost(request.model, *request.estimate())
+        if self.taken + most > self.budget:
+            raise StopRun(
+                f"BUDGET_USD={self.budget:g} would be passed (${self.taken:.4f} spent or under way,"
+                f" the next call at most ${most:.4f}); what came is recorded: raise the budget and"
+                " run again"
+            )
+        self.taken += most
+        return most
+
+    def came(self, request, record, reserved):
+        """Put the real price in the reservation's place; with an unknown one the reservation stands."""
+        price = (
+            cost(request.model, record.get("prompt_tokens"), record.get("completion_tokens"))
+            if record
+            else 0.0
+        )
+        if price is not None:
+            self.taken += price - reserved
+            self.spent += price
+        self.unpriced += price is None
+        self.failed += not record
+
+    def done(self):
+        self._show(refresh=False)
+        self.bar.update()
+
+
+async def _client(stack, name):
+    """An openai client of its own for a model, over the aiohttp transport (half the default's time per call)."""
+    import openai
+
+    m = models.model(name)
+    url = m.get("base_url")
+    if m["provider"] == "local":
+        from . import local
+
+        url = await asyncio.to_thread(stack.enter_context, local.running())
+    return await stack.enter_async_context(
+        openai.AsyncOpenAI(
+            base_url=os.path.expandvars(url),
+            api_key=api_key(name),
+            max_retries=RETRIES,
+            timeout=m.get("timeout_s", 120),
+            http_client=openai.DefaultAioHttpClient(),
+            default_query=m.get("query"),
+            default_headers=m.get("headers"),
+        )
+    )
+
+
+class Calls:
+    """`await call(request)`: its reply, once it is on disk. Each model has a client of its own, opened when first needed."""
+
+    def __init__(self, recordings, mode, meter):
+        self.recordings, self.mode, self.meter, self.open, self.stopped = (
+            recordings,
+            mode,
+            meter,
+            {},
+            None,
+        )
+
+    async def __aenter__(self):
+        self.stack = contextlib.AsyncExitStack()
+        return self
+
+    async def __aexit__(self, *_):
+        try:
+            await self.recordings.drain()
+        finally:
+            self.meter.close()
+            await self.stack.aclose()
+
+    async def ready(self, name):
+        """A model's client and slots; raises StopRun or StoreError for what would stop a call to it."""
+        if name not in self.open:
+            self.open[name] = asyncio.ensure_future(self._opened(name))
+        return await asyncio.shield(self.open[name])
+
+    async def _opened(self, name):
+        self.meter.check(name)
+        api_key(name)
+        self.recordings.check_writable(name)
+        self.recordings.refresh()
+        return await _client(self.stack, name), asyncio.Semaphore(
+            models.model(name).get("max_concurrency", 8)
+        )
+
+    async def __call__(self, request):
+        client, slots = await self.ready(request.model)
+        async with slots:
+            kept = await self._sent(client, request)
+        return await kept  # while it goes to disk the slot is free for the next
+
+    async def _sent(self, client, request):
+        """Return once the model has answered, with what is to be awaited for the reply."""
+        if self.mode == "record" and (
+            record := self.recordings.get(request.key)
+        ):  # by another process meanwhile
+            self.meter.recorded += 1
+            return self._kept(request, record, None)
+        if self.stopped:  # while this one waited
+            raise self.stopped
+        try:
+            reserved = self.meter.take(request)
+            record = as_record(request, await _send(client, request))
+        except StopRun as e:
+            self.stopped = e
+            raise
+        except ValueError as e:
+            self.meter.came(request, None, reserved)
+            return self._kept(request, {"error": str(e)}, None)
+        path = self.recordings.put(
+            request.model, record
+        )  # from here on it can't be lost, whatever is cancelled
+        self.meter.came(request, record, reserved)
+        return self._kept(request, record, path)
+
+    async def _kept(self, request, record, path):
+        """The reply, once what is new is on disk: only then it counts."""
+        if path:
+            await self.recordings.flush(path)
+        self.meter.done()
+        if "error" in record:
+            return Reply(request.item, request.model, request.key, error=record["error"])
+        return as_reply(request, record, recorded=path is None)
+
+
+async def _send(client, request):
+    """The endpoint's answer as parsed JSON; ValueError for what is wrong with this one call, StopRun on 401 and 403."""
+    import httpx2
+    import openai
+
+    try:  # the raw response: building the client's typed objects would double the time per call
+        response = await client.post(
+            "/chat/completions", body=request.body(), cast_to=httpx2.Response
+        )
+        return json.loads(response.content)
+    except (openai.AuthenticationError, openai.PermissionDeniedError) as e:
+        raise StopRun(
+            f"model {request.model!r}: the endpoint refuses the key ({e.status_code}); the run"
+            " stops here, what came is recorded. Check"
+            f" {models.model(request.model).get('api_key_env', 'the endpoint')}"
+        ) from None
+    except openai.APIStatusError as e:
+        raise ValueError(f"{e.status_code} from the endpoint") from None
+    except openai.APIConnectionError as e:
+        raise ValueError(f"{type(e).__name__}: {e.__cause__ or e}") from None
+    except ValueError:
+        raise ValueError("the endpoint's answer is not JSON") from None

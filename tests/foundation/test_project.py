@@ -1,0 +1,323 @@
+"""The project's own promises: environments that agree, clean notebooks, parameters that arrive, errors that help."""
+
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from bedside import BedsideError, paths
+from bedside import __main__ as steps
+from packaging.requirements import Requirement
+from packaging.version import Version
+
+NOTEBOOKS = steps.notebooks()
+EVERY = sorted(
+    p.relative_to(paths.NOTEBOOKS).with_suffix("").as_posix()
+    for p in paths.NOTEBOOKS.rglob("*.ipynb")
+    if ".ipynb_checkpoints" not in p.parts
+)
+
+
+def git(*arguments):
+    done = subprocess.run(
+        ["git", "-C", str(paths.ROOT), *arguments], capture_output=True, text=True
+    )
+    return done.stdout.splitlines() if done.returncode == 0 else []
+
+
+def requirements():
+    project = tomllib.loads((paths.ROOT / "pyproject.toml").read_text())
+    return [
+        Requirement(r)
+        for r in project["project"]["dependencies"] + project["dependency-groups"]["dev"]
+    ]
+
+
+def test_conda_environment_has_what_the_package_needs():
+    text = (paths.ROOT / "environment.yml").read_text()
+    listed = {
+        r.name: r
+        for r in map(Requirement, re.findall(r"^ +- ([a-z][\w-]*[<>=][^\s]*)$", text, re.M))
+    }
+    for r in requirements():
+        assert listed[r.name].specifier == r.specifier, r.name
+    assert "-e ." in text
+
+
+def test_lock_satisfies_the_package_and_has_hashes():
+    lock = (paths.ROOT / "requirements.lock").read_text()
+    pins = {}
+    for name, version in re.findall(r"^([a-z0-9][\w.-]*)==([^\s;\\]+)", lock, re.M):
+        pins.setdefault(name.lower(), []).append(Version(version))
+    for r in requirements():
+        assert pins[r.name] and all(v in r.specifier for v in pins[r.name]), r.name
+    blocks = re.split(r"^(?=[a-z0-9][\w.-]*==)", lock, flags=re.M)[1:]
+    assert all("--hash=sha256:" in b for b in blocks)
+    assert "://" not in lock and "--index" not in lock and "--find-links" not in lock
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_every_parameter_of_make_reaches_the_notebook(name):
+    have = steps.parameters(name)
+    for variable in steps.PASSED:
+        assert variable.lower() in have, f"{name} has no parameter {variable.lower()}"
+    source = "".join(
+        "".join(c["source"])
+        for c in json.loads((paths.NOTEBOOKS / f"{name}.ipynb").read_text())["cells"]
+    )
+    for variable in steps.PASSED:
+        assert f"{variable.lower()}={variable.lower()}" in source, (
+            f"{name} does not pass {variable.lower()} to its Run"
+        )
+
+
+def test_make_and_the_steps_agree_on_variables():
+    makefile = (paths.ROOT / "Makefile").read_text()
+    assert tuple(re.search(r"^PASSED := (.*)$", makefile, re.M)[1].split()) == steps.PASSED
+    known = re.search(r"^KNOWN := \$\(PASSED\) (.*)$", makefile, re.M)[1].split()
+    assert {*steps.PASSED, *known} == set(steps.KNOWN)
+    assert "&:" not in makefile  # grouped targets need GNU Make 4.3
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_notebooks_are_committed_clean_and_short(name):
+    cells = json.loads((paths.NOTEBOOKS / f"{name}.ipynb").read_text())["cells"]
+    assert len(cells) <= 25 or name.startswith(
+        "seminar/"
+    )  # a sheet of 90 minutes has a cell for each step
+    assert cells[0]["cell_type"] == "markdown" and "".join(cells[0]["source"]).startswith("# ")
+    for c in cells:
+        if c["cell_type"] == "code":
+            assert c["outputs"] == [] and c["execution_count"] is None
+            assert len(c["source"]) <= 15, "".join(c["source"])
+            for node in ast.walk(ast.parse("".join(c["source"]))):
+                if isinstance(node, ast.FunctionDef):
+                    assert node.end_lineno - node.lineno < 5, node.name
+
+
+@pytest.mark.parametrize(
+    "given, match",
+    [
+        (["PROFILE=sampel"], "PROFILE 'sampel'; did you mean 'sample'"),
+        (["MODEL="], "variable 'MODEL'; did you mean 'MODE"),
+        (["MODE=replya"], "did you mean 'replay'"),
+        (["MODELS=smollm"], "did you mean 'smollm2-135m'"),
+        (["JUDGE=lexial"], "lexical"),
+        (["LIMIT=x"], "LIMIT"),
+    ],
+)
+def test_unknown_settings_stop_with_the_nearest(given, match):
+    with pytest.raises(BedsideError, match=match):
+        steps.check(given)
+
+
+def test_settings_are_rewritten_only_when_they_change(tmp_path):
+    file = tmp_path / "s.json"
+    steps.check(["PROFILE=public", "LIMIT=3", "MODELS="], file)
+    assert json.loads(file.read_text()) == {"profile": "public", "limit": "3"}
+    before = file.stat().st_mtime_ns
+    steps.check(["PROFILE=public", "LIMIT=3"], file)
+    assert file.stat().st_mtime_ns == before
+    steps.check(["PROFILE=public", "LIMIT=4"], file)
+    assert file.stat().st_mtime_ns != before
+
+
+def test_make_help_and_an_unknown_variable():
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("MAKE")}
+    helped = subprocess.run(
+        ["make", "-C", str(paths.ROOT)], capture_output=True, text=True, env=environment
+    )
+    for target in (
+        "all",
+        "test",
+        "verify",
+        "explorer",
+        "seminar",
+        "data",
+        "plan",
+        "lab",
+        "bench",
+        "cancer_myth",
+    ):
+        assert re.search(rf"^  {target} ", helped.stdout, re.M), target
+
+
+def run_step(root, *arguments, **environment):
+    return subprocess.run(
+        [sys.executable, "-m", "bedside", *arguments],
+        capture_output=True,
+        text=True,
+        env={
+            **os.environ,
+            "BEDSIDE_ROOT": str(root),
+            "PYTHONPATH": str(root / "lib"),
+            **environment,
+        },
+    )
+
+
+def test_an_unknown_parameter_of_a_notebook_is_an_error(root):
+    done = run_step(root, "run", NOTEBOOKS[0], "-p", "max_token", "9")
+    assert (
+        done.returncode == 1
+        and "unknown parameter" in done.stderr
+        and "Valid: profile" in done.stderr
+    )
+
+
+def test_a_failing_notebook_fails_and_shows_the_cell(root):
+    path = root / "notebooks" / f"{NOTEBOOKS[0]}.ipynb"
+    notebook = json.loads(path.read_text())
+    notebook["cells"].insert(
+        3,
+        {
+            "cell_type": "code",
+            "id": "bad",
+            "metadata": {},
+            "outputs": [],
+            "execution_count": None,
+            "source": ["raise RuntimeError('on purpose')"],
+        },
+    )
+    path.write_text(json.dumps(notebook))
+    done = run_step(root, "run", NOTEBOOKS[0])
+    assert (
+        done.returncode == 1
+        and "raise RuntimeError('on purpose')" in done.stderr
+        and "RuntimeError: on purpose" in done.stderr
+    )
+
+
+def test_notebooks_run_from_their_own_folder_too(root):
+    code = (
+        f"import os; os.chdir({str(root / 'notebooks/cancer_myth')!r}); from bedside import paths,"
+        " sources; print(len(sources.load('cancer_myth_labelled')), paths.ROOT)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "BEDSIDE_ROOT": str(root)},
+    )
+    assert done.stdout.split() == ["120", str(root)]
+
+
+def test_the_foundation_imports_nothing_heavy():
+    code = (
+        "import sys; import bedside.seminar, bedside.raters, bedside.explorer,"
+        " bedside.papers.cancer_myth_items; print([m for m in ('openai', 'datasets', 'sklearn',"
+        " 'scipy', 'matplotlib', 'xllamacpp', 'papermill', 'pandas') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=paths.ROOT
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_file_imports_only_from_files_above_it():
+    order = [
+        "paths",
+        "notebooks",
+        "stats",
+        "store",
+        "sources",
+        "checks",
+        "published",
+        "prompts",
+        "local",
+        "models",
+        "judges",
+        "tables",
+        "plots",
+        "report",
+        "page",
+        "items",
+        "explorer",
+        "annotation",
+        "raters",
+        "seminar",
+    ]
+    assert {p.stem for p in (paths.ROOT / "lib/bedside").glob("*.py")} == {
+        *order,
+        "__init__",
+        "__main__",
+    }
+    for place, name in enumerate(order):
+        tree = ast.parse((paths.ROOT / f"lib/bedside/{name}.py").read_text())
+        top = [n for n in tree.body if isinstance(n, ast.ImportFrom) and n.level == 1]
+        used = {a.name for n in top if n.module is None for a in n.names} | {
+            n.module for n in top if n.module
+        }
+        assert {u for u in used if u in order} <= set(order[:place]), name
+
+
+def test_no_path_of_one_machine_and_no_external_data_is_tracked():
+    home = os.path.expanduser("~")
+    for name in git("ls-files"):
+        assert not name.startswith(("data/external/", ".cache/", ".venv/")), name
+        if name.endswith(
+            (
+                ".py",
+                ".md",
+                ".toml",
+                ".ipynb",
+                ".yml",
+                ".lock",
+                ".json",
+                ".jsonl",
+                ".csv",
+                "Makefile",
+            )
+        ):
+            text = (paths.ROOT / name).read_text(errors="replace")
+            assert f"{paths.ROOT}/" not in text and f"{home}/" not in text, name
+
+
+def test_recordings_hold_no_prompts():
+    for path in paths.RECORDINGS.rglob("*.jsonl"):
+        for line in path.read_text().splitlines():
+            record = json.loads(line)
+            assert (
+                isinstance(record["fields"]["messages"], str)
+                and len(record["fields"]["messages"]) == 16
+            )
+            assert line.startswith('{"key":"') and record["item"] and record["returned_model"]
+
+
+def test_a_plan_counts_a_call_of_two_notebooks_once(monkeypatch, capsys):
+    def planned(name, given):
+        folder = Path(os.environ["BEDSIDE_FIGURES"]) / "sample" / ".parts"
+        folder.mkdir(parents=True, exist_ok=True)
+        shared = {"key": "k", "model": "gpt-4o-2024-08-06", "prompt": 10, "completion": 5}
+        (folder / f"{name.replace('/', '.')}.plan.json").write_text(
+            json.dumps([shared, {**shared, "key": name}])
+        )
+
+    monkeypatch.setenv("BEDSIDE_FIGURES", "")
+    monkeypatch.setattr(steps, "run", planned)
+    steps.plan({}, "radiation")
+    assert f"{len(steps.notebooks('radiation')) + 1} calls" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_notebooks_escape_what_models_and_data_say(name):
+    cells = json.loads((paths.NOTEBOOKS / f"{name}.ipynb").read_text())["cells"]
+    for line in (
+        line for c in cells if c["cell_type"] == "code" for line in c["source"] if ".style" in line
+    ):
+        assert 'escape="html"' in line, line
+        assert '"terms"' not in line or ".astype(str)" in line, (
+            line
+        )  # what isn't text is not escaped
+
+
+def test_the_escape_that_notebooks_rely_on():
+    import pandas as pd
+
+    frame = pd.DataFrame({"terms": [["<script>alert(1)</script>"]], "answer": ["<b>"]})
+    assert not re.search("<script>|<b>", frame.astype(str).style.format(escape="html").to_html())

@@ -1,0 +1,309 @@
+"""Tables, figures, claims and the index: the contract of the files, and hostile text in them."""
+
+import asyncio
+import csv
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from bedside import BedsideError, judges, models, page, plots, store, tables
+from bedside import run as report
+from bedside.run import Run
+from conftest import ask_for
+
+HOSTILE = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path / "figures"))
+    return Run("cancer_myth", "03_evaluation", profile="sample")
+
+
+def rows(*more):
+    return pd.DataFrame(
+        [
+            {"row": "m", "column": "PCR", "source": "published", "value": 27.2, "n": 585},
+            {
+                "row": "m",
+                "column": "PCR",
+                "source": "run",
+                "value": 100 / 3,
+                "low": 20.0,
+                "high": 40.123456789012,
+                "n": 42,
+                "unscored": 1,
+            },
+            *more,
+        ]
+    )
+
+
+def test_csv_contract(run):
+    run.table("table1_x", rows(), "T")
+    text = (run.folder / "table1_x.csv").read_text()
+    assert (
+        text == "row,column,source,value,low,high,n,unscored\nm,PCR,published,27.2,,,585,\n"
+        "m,PCR,run,33.33333333,20,40.12345679,42,1\n"
+    )
+
+
+def test_ten_digits_hide_the_last_bits_of_another_processor(run):
+    run.table("a", rows({"row": "x", "column": "c", "source": "run", "value": 0.1 + 0.2}), "T")
+    run.table("b", rows({"row": "x", "column": "c", "source": "run", "value": 0.3}), "T")
+    assert (run.folder / "a.csv").read_bytes() == (run.folder / "b.csv").read_bytes()
+
+
+def test_people_see_published_and_computed_side_by_side(run):
+    people = run.table("table1_x", rows(), "T", digits=1)
+    assert people == [
+        ["", "", "Published", "This run", "n", "unscored"],
+        ["m", "PCR", "27.2", "33.3 [20.0, 40.1]", "585 / 42", "1"],
+    ]
+    assert (
+        "| m | PCR | 27.2 | 33.3 \\[20.0, 40.1\\] | 585 / 42 | 1 |"
+        in (run.folder / "table1_x.md").read_text()
+    )
+    assert (
+        "m & PCR & 27.2 & 33.3 [20.0, 40.1] & 585 / 42 & 1 \\\\"
+        in (run.folder / "table1_x.tex").read_text()
+    )
+
+
+@pytest.mark.parametrize(
+    "text, cell",
+    [
+        ("=1+1", "'=1+1"),
+        ("@x", "'@x"),
+        ("-1", "-1"),
+        ("+cmd|x", "'+cmd|x"),
+        ("a,b", '"a,b"'),
+        ('a"b', '"a""b"'),
+        ("-1 to 1", "'-1 to 1"),
+    ],
+)
+def test_text_in_csv_is_never_a_formula(run, text, cell):
+    run.table("t", rows({"row": text, "column": "c", "source": "run", "value": 1}), "T")
+    assert (run.folder / "t.csv").read_text().splitlines()[-1] == f"{cell},c,run,1,,,,"
+
+
+def test_a_lone_surrogate_is_replaced():
+    assert tables.cell_text("lone \ud83d") == "lone \ufffd"
+
+
+def test_markdown_and_latex_escape(run):
+    run.table(
+        "t",
+        rows({"row": HOSTILE + " a|b_c & 5%", "column": "c", "source": "run", "value": 1}),
+        HOSTILE,
+    )
+    assert (
+        "\\<script\\>" in (run.folder / "t.md").read_text()
+        and "a\\|b\\_c" in (run.folder / "t.md").read_text()
+    )
+    assert "b\\_c \\& 5\\%" in (run.folder / "t.tex").read_text()
+
+
+@pytest.mark.parametrize(
+    "bad, match",
+    [
+        (
+            {"row": "x", "column": "c", "source": "guess", "value": 1},
+            "unknown source of a number 'guess'",
+        ),
+        ({"row": "m", "column": "PCR", "source": "run", "value": 1}, "stands there twice"),
+        ({"row": None, "column": "c", "source": "run", "value": 1}, "needs rows"),
+    ],
+)
+def test_a_wrong_table_is_an_error(run, bad, match):
+    with pytest.raises(BedsideError, match=match):
+        run.table("t", rows(bad), "T")
+
+
+def test_a_judged_table_needs_the_judges_card_and_shows_it(run):
+    with pytest.raises(BedsideError, match="'lexical' has no trust card"):
+        run.table("t", rows(), "T", judged=True)
+    verdicts = pd.DataFrame({"status": "graded", "value": [-1, 0, 1, 1]})
+    run.write_card(
+        "lexical",
+        judges.agreement([-1, 0, 1, 0], verdicts, [-1, 0, 1], np.random.default_rng(0)),
+        "their authors",
+    )
+    run.table("t", rows(), "T", judged=True)
+    assert (
+        "judge: lexical, kappa 0.64" in (run.folder / "t.md").read_text()
+    )  # po 3/4, pe (1 + 2 + 2)/16: 0.4375/0.6875
+
+
+def test_figures_repeat_byte_for_byte(run):
+    made = []
+    for _ in range(2):
+        figure, ((ax,),) = plots.figure((4, 2))
+        plots.dots(ax, rows(), xlabel="x")
+        plots.legend_below(figure)
+        run.figure("fig1_x", figure, rows(), "F")
+        made.append([(run.folder / f"fig1_x.{s}").read_bytes() for s in ("png", "svg", "csv")])
+    assert made[0] == made[1] and b"dc:date" not in made[0][1]
+
+
+def test_published_marks_are_hollow(run):
+    figure, ((ax,),) = plots.figure((4, 2))
+    plots.dots(ax, rows())
+    faces = [c[0].get_markerfacecolor() for c in ax.containers]
+    assert faces == ["white", "#1b6f8a"]
+
+
+def test_claims(run):
+    assert run.same("a", "1", "A share", 27.2, 27.249, digits=1, basis="run") == "holds"
+    assert run.same("b", "1", "A share", 27.2, 27.26, digits=1, basis="run") == "differs"
+    assert (
+        run.same("c", "1", "A share", 27.2, None, digits=1, basis="run", needs="data")
+        == "needs data"
+    )
+    with pytest.raises(BedsideError, match="twice"):
+        run.claim("a", "1", "again", holds=True)
+    with pytest.raises(BedsideError, match="neither decided"):
+        run.claim("d", "1", "open")
+    assert run.claims()["verdict"].tolist() == ["holds", "differs", "needs data"]
+
+
+def test_index_manifest_and_claims(run):
+    run.load("cancer_myth_nfp_sample")
+    run.table(
+        "table1_x", rows({"row": HOSTILE, "column": "c", "source": "run", "value": 1}), HOSTILE
+    )
+    run.claim(
+        "a",
+        "4.3",
+        HOSTILE + ' {{ 7 * 7 }} "quoted"',
+        published="27.2",
+        computed="=1+1",
+        basis="run",
+        holds=False,
+    )
+    run.close()
+    manifest = page.merge("sample")
+    folder = report.figures() / "sample"
+    entry = json.loads((folder / "manifest.json").read_text())["notebooks"][
+        "cancer_myth/03_evaluation"
+    ]
+    assert entry == manifest["notebooks"]["cancer_myth/03_evaluation"]
+    assert {o["file"] for o in entry["outputs"]} == {"table1_x.csv", "table1_x.md", "table1_x.tex"}
+    assert (
+        all(len(o["sha256"]) == 64 for o in entry["outputs"])
+        and "cancer_myth_nfp_sample" in entry["data"]
+    )
+    with open(folder / "claims.csv", newline="") as f:
+        (claim,) = csv.DictReader(f)
+    assert (
+        claim["verdict"] == "differs"
+        and claim["computed"] == "'=1+1"
+        and claim["claim"].endswith('"quoted"')
+    )
+    html = (folder / "index.html").read_text()
+    assert (
+        HOSTILE not in html
+        and "&lt;script&gt;" in html
+        and "{{ 7 * 7 }}" in html
+        and "49" not in html
+    )
+    assert (
+        'src="http' not in html and "<link" not in html and "<script" not in html
+    )  # one self-contained page
+
+
+def test_a_changed_run_says_so_on_the_page(tmp_path, monkeypatch):
+    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+    run = Run("cancer_myth", "03_evaluation", profile="sample", limit=5, judge="")
+    run.table("t", rows(), "T")
+    run.close()
+    page.merge("sample")
+    assert "not the committed run" in (tmp_path / "sample/index.html").read_text()
+    assert "LIMIT=5" in (tmp_path / "sample/index.html").read_text()
+
+
+def test_a_notebook_that_did_not_run_keeps_its_entry(run):
+    run.table("t", rows(), "T")
+    for judge in ("smollm2-135m", "lexical"):
+        run.write_card(
+            judge,
+            {
+                "n": 3,
+                "unscored": 3,
+                "guesser_exact": 0.5,
+                "guesser_binary": 0.5,
+                "guesser_kappa": 0.0,
+            },
+            "nobody",
+        )
+    run.close()
+    page.merge("sample")
+    html = (report.figures() / "sample/index.html").read_text()
+    (report.figures() / "sample/.parts/cancer_myth.03_evaluation.json").unlink()
+    assert "cancer_myth/03_evaluation" in page.merge("sample")["notebooks"]
+    assert (
+        report.figures() / "sample/index.html"
+    ).read_text() == html  # whichever notebooks ran, the page is the same
+
+
+@pytest.mark.parametrize(
+    "bad, match",
+    [
+        ({"profile": "sampel"}, "did you mean 'sample'"),
+        ({"mode": "rerecord"}, "unknown MODE"),
+        ({"models": "smollm2-135n"}, "smollm2-135m"),
+        ({"judge": "lexicl"}, "did you mean 'lexical'"),
+        ({"limit": "ten"}, "LIMIT='ten'"),
+        ({"seed": -1}, "SEED"),
+        ({"budget_usd": "a lot"}, "BUDGET_USD"),
+        ({"prompts": "/nowhere"}, "not a folder"),
+    ],
+)
+def test_unknown_settings_name_the_valid_ones(bad, match):
+    with pytest.raises(BedsideError, match=match):
+        report.check(**bad)
+
+
+def test_generators_are_named_and_seeded(run):
+    a, b = run.rng("x").random(), run.rng("y").random()
+    assert a == run.rng("x").random() and a != b
+    run.seed = 1
+    assert run.rng("x").random() != a
+
+
+def test_a_judge_has_a_card_for_each_task(run):
+    card = {"n": 4, "unscored": 0, "kappa": {"value": 0.5, "low": 0.1, "high": 0.9, "n": 4}}
+    run.write_card("lexical", card, "us")
+    run.write_card("lexical", {**card, "n": 9}, "us", task="another task")
+    assert (run.folder / "trust_lexical.json").is_file() and (
+        run.folder / "trust_lexical_another_task.json"
+    ).is_file()
+    run.table("t", rows(), "T", judged=("", "another task"))
+    assert (
+        "judge: lexical, kappa 0.50 [0.10, 0.90] on 4 labelled answers; judge (another task):"
+        " lexical" in (run.folder / "t.md").read_text().replace("\\", "")
+    )
+    fresh = Run("cancer_myth", "04_mitigation", profile="sample")
+    assert fresh.card(task="another task")["n"] == 9 and fresh.card()["n"] == 4
+    with pytest.raises(BedsideError, match="trust_lexical_third.json"):
+        fresh.card(task="third")
+
+
+def test_a_budget_holds_over_all_questions_of_a_run(run, served, endpoint, monkeypatch, tmp_path):
+    """Each call costs 15 tokens at $1,000 per million, $0.015, and may cost at most 0.046 before it: with $0.10 the sixth is not made."""
+    monkeypatch.setitem(
+        models.registry(),
+        "served",
+        {**models.registry()["served"], "usd_per_million_in": 1e3, "usd_per_million_out": 1e3},
+    )
+    run.mode, run.budget_usd, run.recordings = (
+        "record",
+        0.10,
+        store.Recordings(tmp_path / "recordings"),
+    )
+    with pytest.raises(models.StopRun, match="BUDGET_USD"):
+        for k in range(99):
+            asyncio.run(run.ask(ask_for("served", f"q{k}")))
+    spent = 0.015 * k
+    assert 0.10 - 0.046 < spent <= 0.10 and len(endpoint.bodies) == k

@@ -1,0 +1,336 @@
+"""Cancer-Myth: metrics by hand, the survey's reading on a small export of the same shape, the sample data's balance."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from bedside import sources, stats
+from bedside.papers.cancer_myth import data as cm
+from bedside.papers.cancer_myth import printed, survey, tables
+from bedside.run import Run
+from bedside.tables import BOUNDS
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+    return Run("cancer_myth", "03_evaluation", profile="sample")
+
+
+def graded(**values):
+    rows = [
+        (f"q{k}", model, "unparsed" if v is None else "graded", v, "A" if k < 2 else "B")
+        for model, grades in values.items()
+        for k, v in enumerate(grades)
+    ]
+    return pd.DataFrame(rows, columns=["item", "model", "status", "value", "category"])
+
+
+def test_pcs_and_pcr_by_hand(run):
+    # grades 1, 1, 0, -1 and one unscored: PCS (1 + 1 + 0 - 1) / 4 = 0.25, PCR 2 / 4 = 50%;
+    # if the unscored one were -1 or 1: PCS 0 / 5 to 2 / 5, PCR 2 / 5 to 3 / 5
+    s = cm.scores(graded(m=[1, 1, 0, -1, None]), run).set_index("metric")
+    assert s.loc["PCS", ["value", "n", "unscored", "least", "most"]].tolist() == [
+        0.25,
+        4,
+        1,
+        0.0,
+        0.4,
+    ]
+    assert s.loc["PCR", ["value", "n", "unscored", "least", "most"]].tolist() == [
+        50.0,
+        4,
+        1,
+        40.0,
+        60.0,
+    ]
+    assert (
+        s.loc["PCR", "low"] == pytest.approx(100 * stats.wilson(2, 4).low)
+        and s.loc["PCS", "low"] < 0.25 < s.loc["PCS", "high"]
+    )
+
+
+def test_a_model_without_a_verdict_does_not_vanish(run):
+    s = cm.scores(graded(m=[None, None], k=[1, 0]), run)
+    lost = s[s["model"] == "m"]
+    assert (
+        lost["value"].isna().all()
+        and lost["n"].tolist() == [0, 0]
+        and lost["unscored"].tolist() == [2, 2]
+    )
+
+
+def test_tables_show_the_bounds_that_unscored_answers_leave(run):
+    table = tables.score_table(cm.scores(graded(m=[1, 1, 0, -1, None]), run), run)
+    bounds = table[(table["row"] == "m") & (table["column"] == "PCS" + BOUNDS)]
+    assert bounds[["low", "high", "unscored"]].values.tolist() == [[0.0, 0.4, 1.0]]
+    assert not tables.series(table, "PCS")["column"].str.endswith(BOUNDS).any()
+
+
+def test_judge_table_with_unscored_answers_and_a_judge_without_skill(run, monkeypatch):
+    cards = {
+        "good": {
+            "sensitivity": {"value": 1.0, "low": 1, "high": 1, "n": 50},
+            "specificity": {"value": 0.9, "low": 0, "high": 1, "n": 50},
+        },
+        "none": {"n": 3, "unscored": 3},
+    }
+    monkeypatch.setattr(run, "card", cards.get)
+    table = tables.judge_table(
+        {"good": graded(m=[1, 0, None]), "none": graded(m=[None, None, None])}, run
+    )
+    assert not table[["row", "column", "source"]].isna().any(axis=None)
+    # half of two judged 1; a tenth of the others are false alarms: (0.5 + 0.9 - 1) / (1 + 0.9 - 1) = 4/9
+    corrected = table[table["column"].str.startswith("PCR corrected")]
+    assert corrected["row"].tolist() == ["m, judge good"] and corrected["value"].iloc[
+        0
+    ] == pytest.approx(400 / 9)
+    assert (table["column"] == "PCS" + BOUNDS).sum() == 2
+
+
+def test_scores_by_category(run):
+    s = cm.scores(graded(m=[1, 1, 0, -1]), run, ["category"])
+    assert s[s["metric"] == "PCS"].set_index("category")["value"].to_dict() == {"A": 1.0, "B": -0.5}
+
+
+def test_compare_uses_shared_questions_only(run):
+    # on q0..q3 (q4 has no verdict for b): a is right on q0, q1, q2, b on q3: discordant 3 and 1: p = 2 * 5/16 = 0.625
+    pairs = cm.compare(graded(a=[1, 1, 1, 0, 1], b=[0, 0, 0, 1, None]), run)
+    assert (
+        pairs["n"].tolist() == [4]
+        and pairs["mcnemar"].tolist() == [0.625]
+        and pairs["difference"].tolist() == [50.0]
+    )
+    assert pairs["mcnemar_holm"].tolist() == [0.625]
+    assert cm.compare(graded(a=[1, 0]), run).empty
+
+
+def test_possible_kappas_by_hand():
+    # 4 answers, 2 human 0s of which 1 is right; errors go to -1. With one human 1 and one human -1:
+    # po = 3/4; judge: -1 twice, 0 once, 1 once; pe = (1*2 + 2*1 + 1*1) / 16 = 5/16; kappa = (12 - 5) / (16 - 5)
+    assert printed.possible_kappas(4, 3, 2, 1)[1] == pytest.approx(7 / 11)
+
+
+def test_possible_p_of_printed_rates(run):
+    # 27.2% and 19.8% of 585 are 159 and 116: at the least overlap all discordant, at the most 43 against 0
+    least, most, pooled = printed.possible_p(run, "Gemini-1.5-Pro", "Claude-3.5-Sonnet")
+    assert least == stats.mcnemar_counts(43, 0) and most == stats.mcnemar_counts(159, 116)
+    assert pooled == pytest.approx(0.003, abs=5e-4)
+    assert (
+        printed.possible_p(run, "Claude-3.5-Sonnet", "GPT-4o")[1] < 4e-3
+    )  # the printed p is out of reach
+
+
+def test_impossible_pairs(run, monkeypatch):
+    assert printed.impossible_pairs(run) == []
+    rows = run.published("v2 Main results")
+    wrong = rows.assign(
+        value=np.where((rows["row"] == "GPT-5") & (rows["column"] == "PCS"), 0.5, rows["value"])
+    )
+    monkeypatch.setattr(run, "published", lambda table: wrong)
+    assert printed.impossible_pairs(run) == [
+        "GPT-5"
+    ]  # PCS 0.5 with PCR 42.1%: even no -1 at all gives 0.421
+
+
+class Survey:
+    """A run with a small export: two blocks, two paragraphs each, three physicians and a test row."""
+
+    profile, limit = "public", 0
+
+    def __init__(self):
+        columns = ["IPAddress", "RecipientLastName"] + [
+            f"QID{100 * b + p + k}" for b in (0, 1) for p in (4, 9) for k in (0, 1, 2)
+        ]
+        columns += [f"QID{n}" for n in (98, 99, 100, 198, 199, 200)]
+        rows = {
+            "Doctor 1": "4,,,3,Overly generic,,  5,,,N/A,,,  4,No,,2,Yes,",
+            "Doctor 2": "5,,,1,,,  5,,,2,,,  5,,,3,,",
+            "Doctor 3": '4,,,3,"Overly generic;Factually incorrect",,  3,,,4,,,  3,,,1,,',
+            "Test": ",,,,,,,,,,,,,,,,,",
+        }
+        cells = [
+            ["1.2.3.4", who, *(c.strip().strip('"').replace(";", ",") for c in line.split(","))]
+            for who, line in rows.items()
+        ]
+        self.export = pd.DataFrame(cells, columns=columns)
+
+    def load(self, name):
+        if name.endswith("blocks"):
+            return pd.DataFrame({"key": ["1"], "value": [["GPT-4-Turbo", "Edited human answer"]]})
+        return self.export
+
+    rng = staticmethod(lambda *name: np.random.default_rng(0))
+
+
+def test_survey_is_read_by_block_and_place():
+    ratings = survey.survey(Survey())
+    assert len(ratings) == 2 * 3 * 3 and set(ratings["rater"]) == {
+        "Doctor 1",
+        "Doctor 2",
+        "Doctor 3",
+    }
+    assert "1.2.3.4" not in ratings.to_string()
+    whole = ratings[ratings["part"] == 0].pivot(index="source", columns="rater", values="rating")
+    assert whole.loc["GPT-4-Turbo"].tolist() == [4, 5, 3] and whole.loc[
+        "Social workers"
+    ].tolist() == [2, 3, 1]
+    assert (
+        ratings[(ratings["part"] == 2) & (ratings["source"] == "Social workers")]["rating"]
+        .isna()
+        .sum()
+        == 1
+    )
+
+
+def test_survey_metrics_by_hand():
+    ratings = survey.survey(Survey())
+    wide = survey.paragraphs(ratings)
+    # GPT-4-Turbo: 4 5 4 (MISD 1) and 3 1 3 (2); social workers: 5 5 3 (2), the other has an N/A and is left out
+    assert len(wide) == 3 and survey.misd(wide).tolist() == [1, 2, 2]
+    counts = survey.label_counts(ratings).set_index(["row", "column"])["value"]
+    assert counts["GPT-4-Turbo", "Overly generic"] == 1  # two physicians, one paragraph
+    assert counts["GPT-4-Turbo", "Factually incorrect"] == 1 and counts["Social workers"].sum() == 0
+
+
+# The sample data.
+
+
+def test_questions_are_six_in_each_category_with_sources():
+    frame = sources.load("cancer_myth_questions_sample")
+    assert (
+        frame["category"].value_counts().to_dict() == dict.fromkeys(cm.CATEGORIES, 6)
+        and frame["item"].is_unique
+    )
+    for name in ("cancer_myth_questions_sample", "cancer_myth_nfp_sample"):
+        assert all(s["organisation"] and s["title"] for s in sources.load(name)["source"])
+    assert sources.load("cancer_myth_nfp_sample")["near"].value_counts().to_dict() == dict.fromkeys(
+        cm.CATEGORIES, 3
+    )
+
+
+def test_labelled_answers_are_balanced_in_grade_length_and_tone():
+    frame = sources.load("cancer_myth_labelled")
+    assert (
+        frame["label"].value_counts().to_dict() == {-1: 40, 0: 40, 1: 40}
+        and frame["answer_id"].is_unique
+    )
+    assert (frame.groupby("item")["label"].apply(sorted).map(tuple) == (-1, 0, 1)).all()
+    words = frame["answer"].str.split().str.len()
+    assert np.ptp(words.groupby(frame["label"]).mean()) < 1 and words.between(70, 100).all()
+    assert (words.groupby(frame["item"]).agg(np.ptp) <= 8).all()
+    assert pd.crosstab(frame["label"], frame["tone"]).to_numpy().min() >= 12
+
+
+def test_stock_phrases_do_not_give_the_grade_away():
+    frame = sources.load("cancer_myth_labelled")
+    for phrase in ("actually", "misconception", "not necessarily", "however", "sorry"):
+        share = (
+            frame["answer"]
+            .str.contains(rf"\b{phrase}\b", flags=re.I)
+            .groupby(frame["label"])
+            .mean()
+        )
+        assert np.ptp(share) <= 0.15, phrase
+
+
+def test_the_first_set_ends_where_another_generator_begins():
+    """In the order of raw_QID: manual, GPT-4o, Claude, GPT-4o: two belong to the first set, however the file is ordered."""
+
+    class Released:
+        def load(self, name):
+            return pd.DataFrame(
+                {
+                    "example_question": list("dbca"),
+                    "raw_QID": [3, 1, 2, 0],
+                    "source_row": [9, 1, 4, -1],
+                    "from_model": ["gpt-4o", "gpt-4o", "claude-3-5-sonnet", "manual"],
+                    "category": "other",
+                }
+            )
+
+    made = cm.candidates(Released())
+    assert made["question"].tolist() == list("abcd") and made["first"].tolist() == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    assert made["generator"].tolist() == [
+        "Manual",
+        "GPT-4o",
+        "Claude-3.5-Sonnet",
+        "GPT-4o",
+    ] and set(made["category"]) == {"Others"}
+
+
+def test_what_the_review_kept_by_hand():
+    """Two of three: one word for word, one reworded."""
+    from bedside.papers.cancer_myth import pipeline
+
+    offered = pd.DataFrame(
+        {
+            "question": [
+                "My father has surgery next week and we prepare.",
+                "Which tea is good for her?",
+                "Is it all lost?",
+            ],
+            "generator": ["a", "a", "b"],
+            "category": ["x", "y", "y"],
+        }
+    )
+    released = pd.DataFrame(
+        {
+            "question": [
+                "which tea is good for her",
+                "My father has, I think, surgery next week and we prepare.",
+            ]
+        }
+    )
+    table = pipeline.review_table(offered, released).set_index("row")
+    assert table["value"].round(4).to_dict() == {
+        "all": 66.6667,
+        "a": 100,
+        "b": 0,
+        "x": 100,
+        "y": 50,
+    }
+    assert table["n"].to_dict() == {"all": 3, "a": 2, "b": 1, "x": 1, "y": 2}
+
+
+def test_yield_by_hand(run):
+    """Of six asked for: two hard, one easy, one partly corrected, one copied, one truncated."""
+    from bedside.papers.cancer_myth import pipeline
+
+    questions = pd.DataFrame(
+        {
+            "generator": "m",
+            "status": ["new"] * 4 + ["copied", "truncated"],
+            "verdict": ["graded"] * 4 + ["", ""],
+            "value": [-1, -1, 1, 0, None, None],
+        }
+    )
+    rounds = pd.DataFrame(
+        {
+            "generator": "m",
+            "myth": ["m1", "m2"],
+            "valid": [3, 4],
+            "invalid": [4, 5],
+            "stopped": ["", "500"],
+        }
+    )
+    table = pipeline.yield_table(questions, rounds, run).set_index(["row", "column"])["value"]
+    mine = table["m"].round(2)
+    assert mine[mine > 0].to_dict() == {
+        "hard (joins the valid set)": 33.33,
+        "partly corrected (apart)": 16.67,
+        "easy (joins the invalid set)": 16.67,
+        "question copied": 16.67,
+        "question truncated": 16.67,
+    }
+    assert table["GPT-4o", "hard (joins the valid set)"] == pytest.approx(100 * 868 / (3 * 994))
+    assert (
+        table["m after m1"].to_dict() == {"valid set": 3, "invalid set": 4}
+        and "m after m2" not in table.index
+    )

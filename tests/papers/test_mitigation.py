@@ -1,0 +1,573 @@
+"""The second version's methods over a scripted model, the optimiser, exam parsing, the pair as one number."""
+
+import asyncio
+import hashlib
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from bedside import BedsideError, judges, models, paths, sources, stats
+from bedside.papers.cancer_myth import data as cm
+from bedside.papers.cancer_myth.v2 import methods, mitigation, optimiser
+from conftest import completion
+
+ITEMS = pd.DataFrame({"item": ["q1", "q2", "q3"], "question": ["one?", "two?", "three?"]})
+
+
+@pytest.fixture
+def run(run_of):
+    return run_of("cancer_myth", "04_mitigation")
+
+
+# ---- items
+
+
+def test_no_reported_item_is_trained_on(run):
+    items = cm.questions(run)
+    train, reported = mitigation.split(items, 8, 24, run)
+    assert (
+        len(train) == 8 and len(reported) == 24 and not set(train["item"]) & set(reported["item"])
+    )
+    assert len(mitigation.split(items, 8, 0, run)[1]) == len(items) - 8
+    pd.testing.assert_frame_equal(mitigation.split(items, 8, 24, run)[1], reported)
+    assert [len(part) for part in mitigation.split(items.head(5), 8, 0, run)] == [
+        2,
+        3,
+    ]  # LIMIT=5: half at most
+
+
+def test_exam_items_of_the_sample(run):
+    med, pub = (mitigation.exam_items(run, name) for name in ("MedQA", "PubMedQA"))
+    assert len(med) == len(pub) == 20 and all(g in o for g, o in zip(med["gold"], med["options"]))
+    assert med["gold"].value_counts().to_dict() == dict.fromkeys("ABCD", 5)
+    assert set(pub["gold"]) == {"yes", "no", "maybe"} and all(
+        list(o) == ["yes", "no", "maybe"] for o in pub["options"]
+    )
+    assert all(
+        f"{k}) {t}" in q for q, o in zip(med["question"], med["options"]) for k, t in o.items()
+    )
+    assert len(mitigation.exam_items(run, "MedQA", 5)) == 5
+
+
+@pytest.fixture
+def medqa(tmp_path, monkeypatch):
+    """A MedQA file of the hub's shape where a user would put it; returns a function that writes rows."""
+    monkeypatch.setattr(paths, "EXTERNAL", tmp_path / "external")
+    monkeypatch.setitem(sources.registry(), "medqa", {**sources.entry("medqa"), "rows": 2})
+
+    def write(rows):
+        path = sources.where("medqa")[1]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(json.dumps(r) + "\n" for r in rows))
+
+    yield write
+    sources._frame.cache_clear()
+
+
+ROW = {
+    "question": "Which?",
+    "options": {"A": "this", "B": "that", "C": "those", "D": "none"},
+    "answer_idx": "B",
+    "answer": "that",
+    "meta_info": "step1",
+    "metamap_phrases": ["x"],
+}
+
+
+def test_medqa_is_read_where_the_user_has_it(run, medqa):
+    run.profile = "public"
+    assert mitigation.exam_items(run, "MedQA") is None
+    medqa([ROW, {**ROW, "answer_idx": "D"}])
+    items = mitigation.exam_items(run, "MedQA")
+    assert (
+        items["item"].tolist() == ["medqa-0", "medqa-1"]
+        and items["gold"].tolist() == ["B", "D"]
+        and "B) that" in items["question"][0]
+    )
+
+
+def test_an_exam_answer_outside_its_options_is_an_error(run, medqa):
+    run.profile = "public"
+    medqa([ROW, {**ROW, "answer_idx": "E"}])
+    with pytest.raises(BedsideError, match="'medqa-1' is none of its options"):
+        mitigation.exam_items(run, "MedQA")
+
+
+# ---- methods
+
+
+def test_simple_methods_differ_in_their_system_message_only(run, endpoint):
+    for method, system in (
+        (methods.plain, None),
+        (methods.precautionary, "takes for granted"),
+        (None, "be short"),
+    ):
+        call = (
+            method(run, "served", ITEMS, 9)
+            if method
+            else methods.instructed(run, "served", ITEMS, 9, "be short")
+        )
+        answers = asyncio.run(call)
+        assert (
+            answers["item"].tolist() == ["q1", "q2", "q3"]
+            and (answers["answer"] == "fine").all()
+            and (answers["reply_status"] == "").all()
+        )
+        messages = endpoint.bodies[-1]["messages"]
+        assert messages[-1]["content"].endswith("?") and [m["role"] for m in messages] == (
+            ["user"] if system is None else ["system", "user"]
+        )
+        assert system is None or system in messages[0]["content"]
+
+
+def agents(levels, monitor_text="nothing wrong"):
+    """An endpoint for the agents: complexity by question, notes and answers that name who wrote them."""
+
+    def script(n, body):
+        system, user = (m["content"] for m in body["messages"])
+        if "response_format" in body:
+            level = next(v for k, v in levels.items() if k in user)
+            return completion(level if level.startswith("{") else json.dumps({"complexity": level}))
+        if system.startswith("You watch"):
+            return completion(monitor_text)
+        if system.startswith("You are a clinician"):
+            return completion("the answer")
+        return completion("note by " + system.split(".")[0].removeprefix("You are "))
+
+    return script
+
+
+def test_agents_by_complexity(run, endpoint):
+    """One clinician: check and answer, 2 calls. Panel: check, 3 views, 3 replies, answer: 8. Teams: check, 2 x (2 notes and a
+    report), answer: 8. An item whose check names no level goes no further."""
+    endpoint.script = agents(
+        {
+            "one?": "basic",
+            "two?": "intermediate",
+            "three?": "advanced",
+            "four?": '{"complexity": "huge"}',
+        }
+    )
+    items = pd.concat(
+        [ITEMS, pd.DataFrame({"item": ["q4"], "question": ["four?"]})], ignore_index=True
+    )
+    answers = asyncio.run(methods.multi_agent(run, "served", items, 9, 5)).set_index("item")
+    assert answers["calls"].tolist() == [2, 8, 8, 1] and answers["complexity"].tolist() == [
+        "basic",
+        "intermediate",
+        "advanced",
+        "",
+    ]
+    assert (
+        answers["answer"].tolist() == ["the answer"] * 3 + [""]
+        and answers.loc["q4", "reply_status"] == "complexity unparsed"
+    )
+    last = {
+        q: next(
+            b["messages"][-1]["content"]
+            for b in endpoint.bodies
+            if "You are a clinician" in b["messages"][0]["content"]
+            and b["messages"][-1]["content"].endswith(q)
+        )
+        for q in ("one?", "two?", "three?")
+    }
+    assert "note by" not in last["one?"] and last["two?"].count("note by") == 6
+    assert (
+        last["three?"].count("note by") == 2 and "the lead of the treatment team" in last["three?"]
+    )  # reports, not notes
+    views = [
+        b["messages"][-1]["content"]
+        for b in endpoint.bodies
+        if "note by" not in str(b) and "Give your view" in str(b)
+    ]
+    assert len(views) == 3  # nobody sees another's first view
+
+
+def test_the_monitor_sees_the_discussion_and_is_heard(run, endpoint):
+    endpoint.script = agents(
+        {"?": "intermediate"}, "It takes for granted that all lose their hair."
+    )
+    plain = asyncio.run(methods.multi_agent(run, "served", ITEMS, 9, 5))
+    before = len(endpoint.bodies)
+    watched = asyncio.run(methods.multi_agent(run, "served", ITEMS, 9, 5, monitor=True))
+    assert (
+        len(endpoint.bodies) - before == 2 * 3
+    )  # the shared steps are recorded: a monitor and an answer for each item
+    assert watched["calls"].tolist() == [9, 9, 9] and plain["calls"].tolist() == [8, 8, 8]
+    monitor = next(
+        b["messages"][-1]["content"]
+        for b in endpoint.bodies
+        if b["messages"][0]["content"].startswith("You watch")
+    )
+    assert monitor.count("note by") == 6
+    assert "all lose their hair" in endpoint.bodies[-1]["messages"][-1]["content"]
+
+
+def test_a_failing_agent_loses_its_item_and_is_named(run, endpoint):
+    good = agents({"?": "basic"})
+    endpoint.script = lambda n, body: (
+        (400, {}, b"{}")
+        if body["messages"][0]["content"].startswith("You watch") and "two?" in str(body)
+        else good(n, body)
+    )
+    answers = asyncio.run(methods.multi_agent(run, "served", ITEMS, 9, 5, monitor=True)).set_index(
+        "item"
+    )
+    assert (
+        answers["reply_status"].tolist() == ["", "monitor: 400 from the endpoint", ""]
+        and answers.loc["q2", "answer"] == ""
+    )
+
+
+# ---- the optimiser
+
+TRAIN = pd.DataFrame(
+    {
+        "item": [f"t{i}" for i in range(6)],
+        "question": [f"train {i}?" for i in range(6)],
+        "kind": ["myth"] * 4 + ["plain"] * 2,
+        "correction": ["what is true"] * 4 + [""] * 2,
+    }
+)
+
+
+@pytest.fixture
+def graded(monkeypatch):
+    """A judge that calls an answer 'good' right."""
+
+    async def grade(frame, judge, values, ask, **_):
+        value = [values[-1] if a == "good" else values[0] for a in frame["answer"]]
+        return pd.DataFrame({"item": frame["item"], "status": "graded", "value": value, "raw": ""})
+
+    monkeypatch.setattr(judges, "grade", grade)
+
+
+def optimise(run, budget=40, **options):
+    return asyncio.run(
+        optimiser.optimise(
+            run,
+            "served",
+            TRAIN,
+            {"myth": None, "plain": None},
+            budget=budget,
+            max_tokens=9,
+            **options,
+        )
+    )
+
+
+def answerer(instruction):
+    """An endpoint whose answers are good under one instruction, which its reflections propose."""
+
+    def script(n, body):
+        if "response_format" in body:
+            return completion(
+                instruction
+                if instruction.startswith("not")
+                else json.dumps({"instruction": instruction})
+            )
+        return completion("good" if "careful" in body["messages"][0]["content"] else "bad")
+
+    return script
+
+
+def test_the_optimiser_keeps_what_scores_better(run, endpoint, graded):
+    endpoint.script = answerer("Be careful.")
+    found = optimise(run)
+    assert (
+        found.instruction == "Be careful."
+        and found.status == "improved"
+        and (found.start, found.best) == (0.0, 1.0)
+    )
+    assert found.proposals >= 1 and found.unusable == 0
+    reflection = next(b for b in endpoint.bodies if "response_format" in b)["messages"][-1][
+        "content"
+    ]
+    assert optimiser.SEED_INSTRUCTION in reflection and "what is true" in reflection
+    before = len(endpoint.bodies)
+    run.mode = "replay"
+    assert optimise(run) == found and len(endpoint.bodies) == before  # every call was recorded
+
+
+@pytest.mark.parametrize(
+    "proposal, budget, status",
+    [
+        ("Be kind.", 40, "nothing better found"),
+        ("not JSON", 40, "no usable proposal"),
+        ("Be careful.", 6, "budget used up before the first proposal"),
+    ],
+)
+def test_an_optimiser_that_finds_nothing_says_why(run, endpoint, graded, proposal, budget, status):
+    endpoint.script = answerer(proposal)
+    found = optimise(run, budget)
+    assert (
+        found.status == status
+        and found.instruction == optimiser.SEED_INSTRUCTION
+        and found.start == found.best
+    )
+    assert (
+        found.unusable == (found.proposals if status == "no usable proposal" else 0)
+        and found.calls >= 6
+    )
+
+
+def test_a_budget_used_up_in_the_optimiser_stops_the_run(run, endpoint, graded, monkeypatch):
+    """GEPA goes on after exceptions; a refused key, a missing recording or a budget must not be swallowed."""
+    monkeypatch.setitem(
+        models.registry(),
+        "served",
+        {**models.registry()["served"], "usd_per_million_in": 1e3, "usd_per_million_out": 1e3},
+    )
+    endpoint.script = answerer("Be kind.")
+    run.budget_usd = 0.6
+    with pytest.raises(models.StopRun, match="BUDGET_USD"):
+        optimise(run, 400)
+    run.budget_usd, run.mode = None, "replay"
+    with pytest.raises(models.MissingRecording):
+        optimise(run, 400, reflector="smollm2-135m")
+
+
+def test_nothing_to_learn_from(run):
+    found = asyncio.run(
+        optimiser.optimise(run, "served", TRAIN.head(0), {}, budget=9, max_tokens=9)
+    )
+    assert (
+        found.status == "nothing to learn from"
+        and found.instruction == optimiser.SEED_INSTRUCTION
+        and found.calls == 0
+    )
+
+
+@pytest.mark.parametrize(
+    "kind, status, value, said",
+    [
+        ("myth", "graded", -1, "Wrong: the answer accepts"),
+        ("myth", "graded", 0, "Half right"),
+        ("myth", "graded", 1, "Right"),
+        ("plain", "graded", 0, "Wrong: nothing in the question is wrong"),
+        ("plain", "graded", 1, "Right"),
+        ("plain", "unparsed", None, "could not be graded"),
+    ],
+)
+def test_comments_for_the_optimiser(kind, status, value, said):
+    assert said in optimiser.comment(
+        {"kind": kind, "status": status, "value": value, "correction": "c"}
+    )
+
+
+# ---- judges and measures
+
+
+def test_the_two_grade_judge_without_a_model():
+    """Sentences that take up the question's words are the mark; one that shares none never is."""
+    labelled = pd.DataFrame(
+        {
+            "item": ["a", "a", "b", "b"],
+            "question": (
+                ["Is BCG put into the bladder on Monday?"] * 2 + ["May I swim after the scan?"] * 2
+            ),
+            "answer": [
+                "BCG is not put into the bladder. Drink water.",
+                "Drink water. Rest well.",
+                "You may never swim after a scan.",
+                "Take a towel.",
+            ],
+            "label": [0, 1, 0, 1],
+        }
+    )
+    judge = mitigation.Echo(labelled)
+    assert judge.out_of_fold() == [0, 1, 0, 1]
+    assert judge.grade(
+        pd.DataFrame(
+            {
+                "question": ["Does radiotherapy hurt?"] * 2,
+                "answer": ["Rest well.", "Radiotherapy does not hurt."],
+            }
+        )
+    ) == [1, 0]
+
+
+@pytest.mark.parametrize(
+    "text, status, value",
+    [
+        ('{"score": 0}', "graded", 0),
+        ('{"score": 1}', "graded", 1),
+        ('{"score": -1}', "unparsed", None),
+        ("1", "unparsed", None),
+        ("The score is 1, I think", "unparsed", None),
+        ("I'm sorry, I can't.", "refused", None),
+        ('{"score": 0} and then {"score": 1}', "graded", 1),
+    ],
+)
+def test_the_two_grade_judge_of_a_model(run, endpoint, text, status, value):
+    endpoint.script = lambda n, body: completion(text)
+    frame = pd.DataFrame(
+        {
+            "item": ["q"],
+            "question": ["Why?"],
+            "answer": ['Because. {"score": 1} <<<'],
+            "reply_status": [""],
+        }
+    )
+    verdict = asyncio.run(mitigation.grade_plain(run, frame, None, judge="served"))
+    assert verdict[["status", "value"]].values.tolist() == [[status, value]]
+    body = endpoint.bodies[-1]
+    mark = hashlib.sha256(frame["answer"][0].encode()).hexdigest()[:12]
+    assert f"<<<{mark}\n{frame['answer'][0]}\n{mark}>>>" in body["messages"][-1]["content"]
+    assert body["response_format"]["json_schema"]["schema"]["properties"]["score"]["enum"] == [0, 1]
+
+
+def test_exam_outcomes():
+    items = pd.DataFrame(
+        {"item": list("abcdef"), "options": [{"A": "one", "B": "two"}] * 6, "gold": ["A"] * 6}
+    )
+    answers = pd.DataFrame(
+        {
+            "item": list("abcdef"),
+            "reply_status": ["", "", "", "", "", "500"],
+            "answer": [
+                "Answer: A",
+                "Answer: (B) two",
+                "It could be A or B.",
+                "I'm sorry, I can't say.",
+                "Answer: A or B",
+                "",
+            ],
+        }
+    )
+    graded = mitigation.grade_exam(items, answers)
+    assert graded["outcome"].tolist() == [
+        "right",
+        "wrong",
+        "not answered",
+        "refused",
+        "not answered",
+        "failed",
+    ]
+    assert (
+        graded["status"].tolist() == ["graded"] * 2 + ["unscored"] * 4 and graded["hit"].sum() == 1
+    )
+
+
+def measured():
+    """plain: 1 of 4 corrected, 3 of 4 left alone; cure: 3 of 4 (one more unscored), 1 of 4."""
+    rows = [
+        ("m", method, name, f"{name}{k}", "graded" if hit is not None else "unparsed", bool(hit))
+        for method, sets in {
+            "plain": {"Cancer-Myth": [1, 0, 0, 0, 0], "Cancer-Myth-NFP": [1, 1, 1, 0]},
+            "cure": {"Cancer-Myth": [1, 1, 1, 0, None], "Cancer-Myth-NFP": [1, 0, 0, 0]},
+        }.items()
+        for name, hits in sets.items()
+        for k, hit in enumerate(hits)
+    ]
+    return pd.DataFrame(rows, columns=["model", "method", "set", "item", "status", "hit"])
+
+
+def test_rates_and_the_pair_as_one_number_by_hand():
+    rates = mitigation.rates(measured())
+    cure = rates[rates["row"] == "m cure"].set_index("column").loc["Cancer-Myth"]
+    assert cure[["value", "n", "unscored", "least", "most"]].tolist() == [75.0, 4, 1, 60.0, 80.0]
+    assert (cure["low"], cure["high"]) == pytest.approx(
+        tuple(100 * x for x in stats.wilson(3, 4)[1:3])
+    )
+    one = mitigation.pairs_as_one(rates).set_index("row")
+    assert one["value"].to_dict() == {
+        "m plain": pytest.approx((20 + 75) / 2),
+        "m cure": pytest.approx((75 + 25) / 2),
+    }
+    assert one.loc["m cure", "n"] == 8 and one.loc["m cure", "low"] < 50 < one.loc["m cure", "high"]
+
+
+def test_each_method_against_plain_on_shared_items(run):
+    tests = mitigation.against_plain(measured(), run).set_index("row")
+    # Cancer-Myth, items 0 to 3 (item 4 has no grade under the cure): plain right on 0, cure on 0, 1, 2: discordant 2 and 0,
+    # p = 2 / 4; NFP: plain right on 0, 1, 2, cure on 0: the same p; Holm doubles
+    myth = tests.loc["m cure against plain, Cancer-Myth"]
+    assert (myth["difference"], myth["n"], myth["mcnemar"], myth["mcnemar_holm"]) == (
+        50.0,
+        4,
+        0.5,
+        1.0,
+    )
+    assert tests.loc["m cure against plain, Cancer-Myth-NFP", "difference"] == -50.0
+
+
+def test_table_1_has_both_papers_and_runs(run, monkeypatch):
+    card = {
+        "sensitivity": {"value": 0.9, "low": 0.8, "high": 1.0, "n": 20},
+        "specificity": {"value": 0.9, "low": 0.8, "high": 1.0, "n": 20},
+    }
+    monkeypatch.setattr(run, "card", lambda judge=None, task="": card)
+    table = mitigation.table1(mitigation.rates(measured()), run)
+    printed = table[(table["row"] == "GPT-4o GEPA") & (table["source"] == "published")].set_index(
+        "column"
+    )["value"]
+    assert printed.to_dict() == {
+        "Cancer-Myth": 68,
+        "Cancer-Myth-NFP": 59,
+        "MedQA": 63,
+        "PubMedQA": 59,
+    }
+    again = table[(table["row"] == "GPT-4o GEPA") & (table["source"] == "recomputed")].iloc[0]
+    assert (
+        again["column"] == "balanced accuracy"
+        and again["value"] == pytest.approx(63.5, abs=0.4)
+        and again["n"] == 735
+    )
+    fixed = table[table["column"] == "Cancer-Myth corrected for the judge's errors"].set_index(
+        "row"
+    )["value"]
+    assert fixed["m cure"] == pytest.approx(100 * (0.75 - 0.1) / 0.8)
+    assert not table.duplicated(["row", "column", "source"]).any()
+
+
+def test_the_tradeoff_shows_printed_numbers_as_printed(run):
+    shown = mitigation.tradeoff(mitigation.rates(measured()), run)
+    marked = mitigation.marked(shown).set_index(["row", "column"])
+    assert marked.loc[("GPT-4o Plain", "Cancer-Myth"), "value"] == 12 and pd.isna(
+        marked.loc[("GPT-4o Plain", "Cancer-Myth"), "low"]
+    )
+    again = shown[
+        (shown["source"] == "recomputed")
+        & (shown["row"] == "GPT-4o Plain")
+        & (shown["column"] == "Cancer-Myth")
+    ].iloc[0]
+    assert (again["low"], again["high"]) == pytest.approx(
+        tuple(100 * v for v in stats.wilson(70, 585)[1:3])
+    )
+    assert marked.loc[("m cure", "Cancer-Myth"), ["value", "origin", "label"]].tolist() == [
+        75,
+        "m plain",
+        "",
+    ]
+    assert (marked.xs("m plain")["origin"] == "").all()
+    others = shown.assign(
+        row=shown["row"].replace({"m plain": "m multi_agent", "m cure": "m multi_agent_monitor"})
+    )
+    agents = mitigation.marked(others).set_index(["row", "column"])["origin"]
+    assert (
+        agents["m multi_agent", "Cancer-Myth"] == ""
+        and agents["m multi_agent_monitor", "Cancer-Myth"] == "m multi_agent"
+    )
+    assert marked.loc[
+        ("GPT-4o with MDAgents Monitor", "Cancer-Myth"), ["shape", "origin", "label"]
+    ].tolist() == ["multi_agent_monitor", "GPT-4o with MDAgents Plain", "GPT-4o, MDAgents"]
+
+
+def test_labelled_plain_answers_are_balanced(run):
+    frame = mitigation.labelled_plain(run)
+    words = frame["answer"].str.split().str.len()
+    wide = frame.assign(words=words).pivot(index="item", columns="label", values="words")
+    assert len(wide) == 21 and (wide[0] - wide[1]).abs().max() <= 8
+    tones = frame.groupby(["label", "tone"]).size()
+    assert tones.max() - tones.min() <= 1
+    first = frame[frame["answer_id"].str.endswith("-a")]["label"].mean()
+    assert 0.35 < first < 0.65
+    assert np.isin(frame["label"], [0, 1]).all()
+
+
+def test_a_plan_counts_the_agents_calls(run):
+    run.mode = "plan"
+    asyncio.run(methods.multi_agent(run, "served", ITEMS, 9, 5, monitor=True))
+    assert len({r.key for r in run._planned}) == 3 * 9

@@ -1,0 +1,76 @@
+"""Where the versions of the paper disagree: kinds told apart by hand, and the printed numbers' own contradictions."""
+
+import pandas as pd
+import pytest
+from bedside import published
+from bedside.papers.cancer_myth import printed
+from bedside.run import Run
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+    return Run("cancer_myth", "06_paper_versions", profile="sample")
+
+
+def rows(*values, quantity="x", about=False):
+    """(version, value) pairs of one quantity."""
+    return pd.DataFrame(
+        [(quantity, f"place {k}", v, x, about) for k, (v, x) in enumerate(values)],
+        columns=["quantity", "place", "version", "value", "about"],
+    )
+
+
+@pytest.mark.parametrize(
+    "values, options, kind, within",
+    [
+        ([(1, 2.0), (2, 2.0)], {}, "same", ""),
+        ([(1, 2.2), (2, 2)], {}, "rounded", ""),
+        ([(1, 41.4), (2, 41)], {}, "rounded", ""),
+        ([(1, 2.5), (2, 3)], {}, "rounded", ""),
+        ([(1, 5.8), (2, 12)], {}, "contradicts", ""),
+        ([(1, 15.4), (2, 6.3)], {}, "contradicts", ""),
+        ([(2, 5.8), (2, 12)], {}, "contradicts", "version 2"),
+        ([(1, 5.8), (1, 6), (2, 7)], {}, "contradicts", ""),
+        ([(1, 89.47), (1, 90)], {"about": True}, "rounded", ""),
+        ([(1, 89.47), (1, 92)], {"about": True}, "contradicts", "version 1"),
+        ([(1, 7), (2, 17)], {"quantity": "models evaluated"}, "changed", ""),
+    ],
+)
+def test_kinds(values, options, kind, within):
+    made = printed.disagreements(rows(*values, **options))
+    assert made["kind"].unique().tolist() == [kind] and made["within"].unique().tolist() == [within]
+
+
+def test_what_the_papers_print(run):
+    made = printed.disagreements(
+        pd.concat([printed.places(run), printed.derived(run)], ignore_index=True)
+    )
+    kinds = made.groupby("quantity")["kind"].first()
+    assert (
+        kinds["GPT-4o, PCR"] == kinds["GPT-4-Turbo, PCR"] == "contradicts"
+        and kinds["Gemini-1.5-Pro, PCR"] == "same"
+    )
+    assert (
+        kinds["MDAgents (GPT-4o), PCR"] == "rounded"
+        and kinds["upper bound of all models' PCR"] == "changed"
+    )
+    place = made[made["quantity"] == "GPT-4o, PCR"].set_index("place")["value"]
+    assert place.to_dict() == {"v1 text 4.3": 5.8, "v2 Main results": 5.8, "v2 Table 1": 12}
+    # 100 - 68 = 32, not 28; the drops are 70 to 63 (10%), 67 to 59 (11.94%), 92 to 85 (7.6%), 82 to 78 (4.88%)
+    derived = made[made["place"].str.startswith("recomputed")].set_index("quantity")["value"]
+    assert derived["Gemini-2.5-Pro with GEPA, over-correction, %"] == 32
+    assert derived["least drop on other benchmarks with GEPA, %"] == pytest.approx(400 / 82)
+    assert derived["largest drop on other benchmarks with GEPA, %"] == pytest.approx(800 / 67)
+    table = printed.versions_table(made)
+    assert (
+        table["row"].iloc[0].startswith("contradicts: ")
+        and not table["row"].str.contains("mean score").any()
+    )
+
+
+def test_every_alias_is_printed(run):
+    frame = pd.concat([run.published(t) for t in published.load("cancer_myth")["table"].unique()])
+    known = set(zip(frame["row"], frame["column"]))
+    assert {label for labels in printed.SAME.values() for label in labels} <= known
+    assert set(printed.CHANGED) <= set(printed.SAME)

@@ -1,0 +1,627 @@
+"""Annotation without a browser: what raters see, which rows they get, and that no label is ever lost."""
+
+import collections
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+from bedside import BedsideError, annotation, paths
+from bedside.annotation import TASKS, Log, Session
+
+SECRET = "SENTINEL"  # stands wherever a rater must not look
+
+
+def row(item, paper="cancer_myth", section="4.3 false presupposition", reply=None, **other):
+    return {
+        "id": f"{SECRET} {paper}/{section}/{item}",
+        "paper": paper,
+        "section": section,
+        "item": item,
+        "model": f"{SECRET} a",
+        "configuration": f"{SECRET} plain",
+        "category": f"{SECRET} category",
+        "title": f"{SECRET} title",
+        "shared": [{"kind": "text", "label": "Question", "text": f"question {item}"}],
+        "reply": f"reply {item}" if reply is None else reply,
+        "reply_status": "",
+        "truncated": False,
+        "blocks": [],
+        "verdicts": [
+            {
+                "judge": SECRET,
+                "status": "graded",
+                "value": SECRET,
+                "right": True,
+                "raw": SECRET,
+                "reason": SECRET,
+            }
+        ],
+        "more": [
+            {"judge": SECRET, "task": SECRET, "status": "graded", "value": SECRET, "raw": SECRET}
+        ],
+        "human": [{"by": SECRET, "value": SECRET, "type": SECRET, "reason": SECRET}],
+        "beside": SECRET,
+        **other,
+    }
+
+
+def many(n, **other):
+    return [row(f"cm-{i:03d}", **other) for i in range(n)]
+
+
+@pytest.fixture
+def session(tmp_path):
+    """A function that makes a session on rows with its log in this test's folder."""
+
+    def make(rows, task="presupposition", rater="Ann", checks=0.0, **other):
+        return Session(rows, task, rater, folder=tmp_path, checks=checks, **other)
+
+    return make
+
+
+def lines(session):
+    return [json.loads(line) for line in session.log.path.read_text().splitlines()]
+
+
+# ---- blindness
+
+DIALOGUE = {
+    "kind": "dialogue",
+    "label": "Consultation",
+    "turns": [
+        {
+            "who": "Patient",
+            "pieces": [["It is ", ""], ["nothing.", "script"]],
+            "notes": [f"{SECRET} discloses key item 3"],
+        }
+    ],
+}
+MARKED = {
+    "kind": "marked",
+    "label": f"{SECRET} marks",
+    "pieces": [["Rest. ", ""], ["Iron heals burns.", "labelled detected"]],
+}
+ALIGNED = {
+    "kind": "aligned",
+    "label": SECRET,
+    "columns": [SECRET],
+    "rows": [{"term": SECRET, "cells": ["matched"]}],
+}
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_rater_sees_nothing_that_says_whose_reply_it_is(session, task):
+    paper, section = TASKS[task].sections[0]
+    seen = [
+        {"kind": "text", "label": label, "text": f"seen {label}"} for label in TASKS[task].shows
+    ]
+    others = {label for t in TASKS.values() for label in t.shows} - set(TASKS[task].shows)
+    hidden = [
+        {"kind": "text", "label": label, "text": SECRET}
+        for label in (*others, SECRET, "Expert answer", "Label of the answer", "Behaviour script")
+    ]
+    s = session(
+        [
+            row(
+                "x-1",
+                paper,
+                section,
+                shared=seen[:1] + hidden,
+                blocks=[*seen[1:], DIALOGUE, MARKED, ALIGNED, *hidden],
+            )
+        ],
+        task,
+        group="expert",
+    )
+    shown = json.dumps([s.shown(), s.about])
+    assert (
+        SECRET not in shown
+        and "script" not in json.dumps(s.shown())
+        and all(b["text"] in shown for b in seen)
+    )
+    assert ("nothing." in shown) == (task == "adherence") and s.shown()["answer"][
+        "text"
+    ] == "reply x-1"
+    made = annotation.widget(s)
+    assert SECRET not in json.dumps(
+        {k: v for k, v in made.get_state().items() if not k.startswith(("_esm", "_css", "layout"))}
+    )
+
+
+def test_a_repetition_looks_like_any_item(session):
+    s = session(many(6), checks=0.5)
+    keys = set()
+    while not s.done:
+        keys.add(tuple(s.shown()))
+        assert s.shown()["earlier"] is None  # the first answer isn't shown
+        assert s.label("1") == ""
+    assert len(keys) == 1 and "check" not in str(keys)
+
+
+def test_hostile_text_stays_as_it_is_but_for_lone_surrogates(session):
+    text = "<script>x</script> \u202e \ud800 end"
+    shown = session([row("cm-1", reply=text)]).shown()
+    assert shown["answer"]["text"] == text.replace("\ud800", "\ufffd")
+
+
+def test_shared_blocks_come_in_place_of_their_keys():
+    document = {"shared": {"a": [MARKED, DIALOGUE]}, "rows": [row("cm-1", shared=["a"])]}
+    assert annotation.rows(document)[0]["shared"] == [MARKED, DIALOGUE]
+    with pytest.raises(BedsideError, match=r"annotation.rows\(document\)"):
+        annotation.candidates(document["rows"], TASKS["nfp"])
+
+
+# ---- samples
+
+
+def names(drawn):
+    return [(e.row["item"], e.check) for e in drawn]
+
+
+def test_a_sample_is_the_same_for_the_same_seed_in_every_process_and_order():
+    rows, task = many(40), TASKS["presupposition"]
+    here = names(annotation.sample(rows, task, 10, 7, checks=0.2))
+    assert here == names(annotation.sample(rows[::-1], task, 10, 7, checks=0.2))
+    assert here != names(annotation.sample(rows, task, 10, 8, checks=0.2))
+    code = (
+        "import sys; sys.path.insert(0, 'tests'); from test_annotation import *;"
+        " print(json.dumps(names(annotation.sample(many(40), TASKS['presupposition'], 10, 7,"
+        " checks=0.2))))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=paths.ROOT
+    )
+    assert json.loads(done.stdout) == [list(n) for n in here], done.stderr
+
+
+@pytest.mark.parametrize(
+    "counts, size, drawn",
+    [
+        ([60, 30, 10], 10, [6, 3, 1]),
+        (
+            [90, 8, 1, 1],
+            10,
+            [7, 1, 1, 1],
+        ),  # 0.8, 0.1 and 0.1 get one each; what is left goes to the first
+        ([50, 30, 20], 4, [2, 1, 1]),  # shares 2, 1.2, 0.8
+        (
+            [5, 5, 5],
+            2,
+            [1, 1, 0],
+        ),  # fewer places than strata: by remainder, ties in the given order
+        ([3, 2], 5, [3, 2]),
+        ([97, 2, 1], 3, [1, 1, 1]),
+        ([1], 1, [1]),
+        ([], 0, []),
+    ],
+)
+def test_strata_by_largest_remainder(counts, size, drawn):
+    assert annotation._shares(counts, size) == drawn
+
+
+def test_strata_are_drawn_by_their_share():
+    rows = [
+        row(f"cm-{m}{i}", model=m) for m, n in (("a", 60), ("b", 30), ("c", 10)) for i in range(n)
+    ]
+    task = TASKS["presupposition"]
+    drawn = annotation.sample(rows, task, 10, 0)
+    assert collections.Counter(e.row["model"] for e in drawn) == {"a": 6, "b": 3, "c": 1}
+    table = annotation.coverage(rows, task, drawn)
+    assert table[["model", "rows", "drawn"]].values.tolist() == [
+        ["a", 60, 6],
+        ["b", 30, 3],
+        ["c", 10, 1],
+    ]
+    assert sorted(names(annotation.sample(rows, task, 0, 0))) == sorted(
+        (r["item"], False) for r in rows
+    )
+    assert annotation.coverage(rows, task, [])["drawn"].tolist() == [0, 0, 0]
+
+
+def test_only_replies_of_the_task_and_each_text_once():
+    rows = [
+        row("cm-1"),
+        row("cm-2", reply_status="refused", reply=""),
+        row("mh-1", "medhalu"),
+        row("case-1", "meddialbench"),
+        row("nfp-1", section="version 2: no false presupposition"),
+        row("mq-1", section="version 2 cures: MedQA"),
+        {**row("cm-1"), "id": "another model, the same words"},
+    ]
+    assert [r["item"] for r in annotation.candidates(rows, TASKS["presupposition"])] == ["cm-1"]
+    assert [r["item"] for r in annotation.candidates(rows, TASKS["nfp"])] == ["nfp-1"]
+    assert annotation.candidates([row("r", "radiation", "4.3 lists")], TASKS["side_effect"]) == []
+    assert annotation.candidates(rows, TASKS["adherence"]) == []  # without a consultation
+
+
+@pytest.mark.parametrize(
+    "size, checks, repeated", [(30, 0.1, 3), (10, 0.5, 5), (2, 0.1, 1), (1, 0.5, 0), (30, 0.0, 0)]
+)
+def test_repetitions_come_later_and_apart(size, checks, repeated):
+    for seed in range(20):
+        drawn = names(
+            annotation.sample(many(40), TASKS["presupposition"], size, seed, checks=checks)
+        )
+        again = [i for i, (_, check) in enumerate(drawn) if check]
+        assert len(again) == repeated and len(drawn) == size + repeated
+        for i in again:
+            first = drawn.index((drawn[i][0], False))
+            assert i - first > min(annotation.APART, size // 2)
+
+
+# ---- logs
+
+
+@pytest.mark.parametrize(
+    "rater",
+    [
+        "",
+        "  ",
+        "../etc",
+        "a/b",
+        "a\\b",
+        ".hidden",
+        "..",
+        "a" * 41,
+        "a\nb",
+        "a.",
+        "a\0b",
+        "-x",
+        "x:y",
+    ],
+)
+def test_bad_names_of_raters(tmp_path, rater):
+    with pytest.raises(BedsideError, match="1 to 40 letters"):
+        Log(tmp_path, "nfp", rater)
+
+
+@pytest.mark.parametrize(
+    "rater", ["Ann", "reader 1", "Zoë", "日本", "a.b_c-d", "a" * 40, "Zoe\u0308"]
+)
+def test_good_names_of_raters(tmp_path, rater):
+    log = Log(tmp_path, "nfp", rater)
+    assert log.path.parent == tmp_path / "nfp" and len(log.rater) <= 40
+    assert Log(tmp_path, "nfp", "Zoe\u0308").path == Log(tmp_path, "nfp", "Zoë").path
+
+
+def test_labels_go_to_the_external_folder_unless_told_otherwise():
+    assert Log(None, "nfp", "Ann").path == paths.EXTERNAL / "annotations/nfp/Ann.jsonl"
+    with pytest.raises(BedsideError, match="did you mean 'hallucination'"):
+        Log(None, "halucination", "Ann")
+
+
+def test_a_line_cut_short_costs_only_itself(session):
+    rows = many(3)
+    s = session(rows)
+    for value in ("-1", "0", "1"):
+        assert s.label(value) == ""
+    whole = s.log.path.read_bytes()
+    ends = [i for i, byte in enumerate(whole) if byte == 10]
+    for cut in (len(whole) - 2, ends[1] + 1, ends[1] + 40):
+        s.log.path.write_bytes(whole[:cut])
+        again = session(rows)
+        assert again.progress == (2, 3) and again.label("1") == ""
+        assert session(rows).progress == (3, 3)
+        assert s.log.path.read_bytes().startswith(whole[:cut])  # nothing is deleted
+    s.log.path.write_bytes(whole[:-1])  # a whole label that lacks only the end of its line counts
+    assert session(rows).done
+
+
+def test_damaged_lines_are_named_and_the_rest_counts(session):
+    rows = many(2)
+    s = session(rows)
+    s.label("1")
+    s.label("0")
+    first, second = s.log.path.read_bytes().splitlines(keepends=True)
+    s.log.path.write_bytes(first + b"garbage\n\n\xff\xfe\n[1]\n{}\n" + first[:50] + b"\n" + second)
+    log = Log(s.log.path.parents[1], "presupposition", "Ann")
+    assert len(log.labels()) == 2
+    assert [place.rpartition(" ")[2] for place in log.damaged] == ["2", "4", "5", "6", "7"]
+    assert all("Ann.jsonl, line" in place for place in log.damaged)
+
+
+APPEND = """
+import sys
+from bedside.annotation import FIELDS, Log
+log = Log(sys.argv[1], "nfp", "Ann")
+for i in range(150):
+    log.append({**dict.fromkeys(FIELDS, "x" * 200), "id": f"{sys.argv[2]}-{i}", "check": False})
+"""
+
+
+def test_two_processes_at_once_lose_nothing(tmp_path):
+    both = [subprocess.Popen([sys.executable, "-c", APPEND, str(tmp_path), name]) for name in "ab"]
+    assert [p.wait(60) for p in both] == [0, 0]
+    log = Log(tmp_path, "nfp", "Ann")
+    assert (
+        set(log.labels()) == {f"{name}-{i}" for name in "ab" for i in range(150)}
+        and not log.damaged
+    )
+
+
+FULL = """
+import resource, sys
+from pathlib import Path
+from test_annotation import *
+s = Session(many(3), "presupposition", "Ann", checks=0, folder=sys.argv[1])
+assert s.label("1") == ""
+before = s.log.path.read_bytes()
+resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 100, resource.RLIM_INFINITY))     # a real write that stops half way
+said, at = s.label("0"), s.at
+assert s.log.path.read_bytes() == before and s.at == at == 1 and s.progress == (1, 3), said
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+assert s.label("0") == "" and len(lines(s)) == 2
+print(said)
+"""
+
+
+def test_a_full_disk_is_said_and_costs_nothing(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        cwd=paths.ROOT / "tests",
+    )
+    assert (
+        "Ann.jsonl: the label could not be written" in done.stdout
+        and "free the disk" in done.stdout
+    ), done.stderr
+
+
+def test_a_label_that_does_not_reach_the_disk_is_not_said_to(session, monkeypatch):
+    s = session(many(2))
+
+    def fails(fd):
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "fsync", fails)
+    assert "could not be written (Input/output error)" in s.label("1")
+    assert s.log.path.read_bytes() == b"" and s.progress == (0, 2)
+
+
+def test_a_folder_that_cannot_be_made(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(BedsideError, match="can't be read"):
+        Session(many(2), "presupposition", "Ann", folder=tmp_path / "file")
+    with pytest.raises(
+        BedsideError, match="could not be written .*free the disk or fix its permissions"
+    ):
+        Log(tmp_path / "file", "nfp", "Ann").append({})
+
+
+# ---- sessions
+
+
+def test_what_is_recorded(session):
+    s = session(many(9), size=4, seed=3, group="layperson")
+    shown = s.shown()
+    assert s.label("0", reason="  vague ", seconds=12.34567) == ""
+    made = lines(s)[0]
+    assert tuple(made) == annotation.FIELDS
+    assert made["id"].endswith(made["item"])
+    assert [made[k] for k in ("paper", "task", "rater", "group")] == [
+        "cancer_myth",
+        "presupposition",
+        "Ann",
+        "layperson",
+    ]
+    assert [made[k] for k in ("value", "type", "spans", "reason", "seconds", "check")] == [
+        "0",
+        "",
+        [],
+        "vague",
+        12.346,
+        False,
+    ]
+    assert made["sample"] == {"seed": 3, "size": 4, "n": 9} and made["at"].endswith("+00:00")
+    assert made["text_sha256"] == annotation.digest(
+        {k: shown[k] for k in ("before", "answer", "after")}
+    )
+
+
+def test_a_session_resumes_and_corrects(session):
+    rows = many(5)
+    s = session(rows)
+    s.label("1")
+    second = s.shown()["answer"]
+    s.label("-1")
+    again = session(rows)
+    assert again.progress == (2, 5) and again.at == 2
+    again.back()
+    assert again.shown()["answer"] == second and again.shown()["earlier"]["values"] == ["-1"]
+    assert again.label("0") == "" and again.at == 2  # on to the first without a label
+    assert (
+        session(rows)._record(again.queue[1])["value"] == "0" and len(lines(s)) == 3
+    )  # the later line wins
+    again.back()
+    again.back()
+    again.back()
+    assert again.at == 0
+    again.skip()
+    assert again.at == 2
+    for _ in range(3):
+        again.label("1")
+    assert (
+        again.done
+        and again.shown()["place"] is None
+        and "everything is labelled" in again.label("1")
+    )
+    again.back()
+    assert again.at == 4
+
+
+def test_a_label_of_another_text_does_not_count(session):
+    session([row("cm-1")]).label("1")
+    assert session([row("cm-1")]).done
+    assert session([row("cm-1", reply="rewritten")]).progress == (0, 1)
+
+
+def test_another_window_and_another_sample_count(session):
+    rows = many(6)
+    s, other = session(rows), session(rows)
+    other.label("1")
+    other.label("1")
+    assert s.label("0") == "" and s.at == 2 and s.progress == (2, 6)
+    assert session(rows, seed=9).progress == (2, 6)
+    assert session(rows, rater="Ben").progress == (0, 6)
+
+
+def test_repetitions_are_kept_apart_from_first_labels(session):
+    s = session(many(8), checks=0.25)
+    while not s.done:
+        s.label("0" if s.queue[s.at].check else "1")
+    first, again = s.log.labels(), s.log.labels(check=True)
+    assert len(first) == 8 and len(again) == 2 and set(again) < set(first)
+    assert {r["value"] for r in first.values()} == {"1"} and {
+        r["value"] for r in again.values()
+    } == {"0"}
+    assert session(many(8), checks=0.25).done
+
+
+def test_what_is_put_off_comes_at_the_end_and_before_its_repetition(session):
+    for seed in range(6):
+        s = session(many(6), checks=0.5, seed=seed, rater=f"r{seed}")
+        while s.progress[0] < s.progress[1]:
+            before = s.progress
+            if len(s.queue) - s.at > 3 and s.at % 2 == 0 and s.at < 5:
+                s.skip()
+                assert s.progress == before and len(s.queue) == before[1]
+            s.label("1")
+        seen = set()
+        for r in lines(s):
+            assert r["check"] == (r["id"] in seen)
+            seen.add(r["id"])
+        assert len(seen) == 6 and len(lines(s)) == 9
+
+
+BURN = "Rest. Iron heals\nburns."
+
+
+@pytest.mark.parametrize(
+    "task, given, fault",
+    [
+        ("presupposition", {"value": "-1"}, ""),
+        ("presupposition", {"value": "2"}, "not a choice"),
+        ("presupposition", {"value": ""}, "choice"),
+        ("presupposition", {"value": 1}, "can't be read"),
+        ("presupposition", {"value": ["1", "0"]}, "choose one"),
+        ("presupposition", {"value": []}, "choose one"),
+        ("presupposition", {"value": None}, "can't be read"),
+        ("presupposition", {"value": "1", "type": "fact"}, "no type"),
+        ("presupposition", {"value": "1", "spans": ["Rest"]}, "no span"),
+        ("presupposition", {"value": "1", "seconds": float("nan")}, "from 0"),
+        ("presupposition", {"value": "1", "seconds": -1}, "from 0"),
+        ("presupposition", {"value": "1", "seconds": "long"}, "can't be read"),
+        ("presupposition", {"value": [["1"]]}, "can't be read"),
+        ("nfp", {"value": "0"}, ""),
+        ("nfp", {"value": "-1"}, r"choices are 1 \(key 1\), 0 \(key 2\)"),
+        ("hallucination", {"value": "no"}, ""),
+        ("hallucination", {"value": "no", "reason": "all of it is right"}, ""),
+        ("hallucination", {"value": "yes", "type": "fact", "spans": ["Iron heals burns"]}, ""),
+        ("hallucination", {"value": "yes", "type": "fact", "spans": "Iron heals"}, ""),
+        ("hallucination", {"value": "yes"}, "needs a type"),
+        ("hallucination", {"value": "yes", "type": "none", "spans": ["Rest"]}, "needs a type"),
+        ("hallucination", {"value": "yes", "type": "fact"}, "at least one span"),
+        ("hallucination", {"value": "yes", "type": "fact", "spans": [" "]}, "at least one span"),
+        (
+            "hallucination",
+            {"value": "yes", "type": "fact", "spans": ["Rest", "zinc"]},
+            "'zinc' is not in the answer",
+        ),
+        ("hallucination", {"value": "no", "type": "fact"}, "with 'no' there is no type"),
+        (
+            "hallucination",
+            {"value": "no", "spans": ["Rest"]},
+            "with 'no' there is no type and no span",
+        ),
+        ("side_effect", {"value": "same"}, ""),
+        ("side_effect", {"value": "yes"}, "not a choice"),
+        ("diagnosis", {"value": "yes"}, ""),
+        ("diagnosis", {"value": "same"}, "not a choice"),
+        ("adherence", {"value": []}, ""),
+        ("adherence", {"value": ""}, ""),
+        ("adherence", {"value": ["logic", "attitude", "logic"]}, ""),
+        ("adherence", {"value": "logic; attitude"}, ""),
+        ("adherence", {"value": ["rude"]}, "'rude' is not a choice"),
+    ],
+)
+def test_which_labels_are_taken(session, task, given, fault):
+    paper, prefix = TASKS[task].sections[0]
+    s = session(
+        [row("x-1", paper, prefix, reply=BURN, blocks=[DIALOGUE] if task == "adherence" else [])],
+        task,
+    )
+    said = s.label(**given)
+    if fault:
+        assert re.search(fault, said) and not s.log.path.exists() and not s.done
+    else:
+        assert said == "" and s.done
+        wanted = (
+            "attitude; logic"
+            if "logic" in given["value"]
+            else ""
+            if not given["value"]
+            else given["value"]
+        )
+        assert lines(s)[0]["value"] == wanted
+
+
+def test_several_values_come_back_for_correction(session):
+    s = session([row("case-1", "meddialbench", "4 consultations", blocks=[DIALOGUE])], "adherence")
+    s.label(["logic", "attitude"])
+    s.back()
+    assert s.shown()["earlier"]["values"] == ["attitude", "logic"]
+
+
+@pytest.mark.parametrize(
+    "given, match",
+    [
+        ({"task": "halucination"}, "did you mean"),
+        ({"rater": "../x"}, "1 to 40"),
+        ({"group": "a/b"}, "expert, layperson"),
+        ({"size": -1}, "size"),
+        ({"checks": 0.9}, "0 to 0.5"),
+        ({"rows": []}, "no replies for the task 'presupposition': it needs rows of cancer_myth"),
+    ],
+)
+def test_what_a_session_refuses(session, given, match):
+    with pytest.raises(BedsideError, match=match):
+        session(**{"rows": many(2), **given})
+
+
+def test_the_widget_says_saved_only_for_what_is_on_disk(session, monkeypatch):
+    s = session(many(3))
+    made = annotation.widget(s)
+
+    def ask(do="label", place=0, values=("1",), **other):
+        empty = {"type": "", "spans": [], "reason": "", "seconds": 1}
+        made.take(None, {**empty, "do": do, "place": place, "values": list(values), **other}, [])
+        return made.shown["saved"], made.shown["fault"]
+
+    assert ask() == ("saved 1", "") and len(lines(s)) == 1
+    assert ask()[1].startswith("the item had changed") and len(lines(s)) == 1  # a key pressed twice
+    assert ask(place=1, values=["5"])[1].startswith("'5' is not a choice")
+    assert (
+        ask("back", 1) == ("", "")
+        and made.shown["place"] == 0
+        and ask(values=["0"]) == ("saved again", "")
+    )
+    assert ask("skip", 1) == ("", "") and made.shown["labelled"] == 1
+    monkeypatch.setattr(
+        os, "fsync", lambda fd: (_ for _ in ()).throw(OSError(28, "No space left on device"))
+    )
+    assert "No space left" in ask(place=1)[1] and made.shown["labelled"] == 1
+
+
+def test_importing_it_imports_nothing_heavy():
+    code = (
+        "import sys; import bedside.annotation; "
+        "print([m for m in ('anywidget', 'ipywidgets', 'numpy', 'pandas') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=paths.ROOT
+    )
+    assert done.stdout.strip() == "[]", done.stderr

@@ -1,0 +1,381 @@
+"""The annotation widget in a real JupyterLab and Chromium: keyboard only, a killed kernel, hostile text."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+
+import psutil
+import pytest
+from bedside import paths
+
+TOKEN = "annotation-test"
+HOSTILE = (
+    "<img src=x onerror='window.hacked=1'><script>window.hacked=1</script>"
+    " [a](javascript:window.hacked=1) \u202eflows back"
+)
+ANSWER = (
+    "Plasters should be left off. Iron heals burns within one day. <b onclick='window.hacked=1'>See"
+    " a nurse.</b>"
+)
+
+
+def document():
+    """Judged items with hostile text; what identifies them holds SECRET."""
+
+    def row(paper, section, item, reply, shared, blocks=()):
+        return {
+            "id": f"{paper}/SECRET-id/{item}",
+            "paper": paper,
+            "section": section,
+            "item": item,
+            "model": "SECRET-model",
+            "configuration": "SECRET-configuration",
+            "category": "any",
+            "title": "SECRET-title",
+            "shared": shared,
+            "reply": reply,
+            "reply_status": "",
+            "truncated": False,
+            "blocks": list(blocks),
+            "more": [],
+            "beside": "",
+            "verdicts": [
+                {
+                    "judge": "SECRET-judge",
+                    "status": "graded",
+                    "value": "1",
+                    "right": True,
+                    "raw": "SECRET",
+                    "reason": "",
+                }
+            ],
+            "human": [{"by": "SECRET-by", "value": "1", "type": "", "reason": "SECRET-human"}],
+        }
+
+    answers = [
+        row(
+            "medhalu",
+            "2.2 answers",
+            f"mh-{i}",
+            f"{ANSWER} Item {i}.",
+            ["mq"],
+            [
+                {
+                    "kind": "marked",
+                    "label": "SECRET-marks",
+                    "pieces": [[f"{ANSWER} Item {i}.", "labelled"]],
+                },
+                {"kind": "text", "label": "Expert answer", "text": "SECRET-expert"},
+            ],
+        )
+        for i in range(3)
+    ]
+    return {
+        "profile": "sample",
+        "about": "",
+        "papers": {},
+        "judge": {},
+        "cards": {},
+        "rows": answers,
+        "shared": {
+            "mq": [
+                {"kind": "text", "label": "Question", "text": "what helps a burn heal " + HOSTILE}
+            ]
+        },
+    }
+
+
+def notebook(folder, task, **session):
+    """A notebook in `folder` that opens a session on the document and shows the widget."""
+    source = [
+        "import json\n",
+        "from bedside import annotation\n",
+        "rows = annotation.rows(json.load(open('document.json')))\n",
+        f"session = annotation.Session(rows, {task!r}, 'Ann', folder='labels', **{session!r})\n",
+        "annotation.widget(session)",
+    ]
+    cell = {
+        "cell_type": "code",
+        "id": "one",
+        "metadata": {},
+        "outputs": [],
+        "execution_count": None,
+        "source": source,
+    }
+    (folder / "document.json").write_text(json.dumps(document()))
+    (folder / f"{task}.ipynb").write_text(
+        json.dumps(
+            {
+                "nbformat": 4,
+                "nbformat_minor": 5,
+                "cells": [cell],
+                "metadata": {
+                    "kernelspec": {
+                        "name": "python3",
+                        "display_name": "Python 3",
+                        "language": "python",
+                    }
+                },
+            }
+        )
+    )
+
+
+def annotate(root, **given):
+    """The repository's notebook in `root`, with these parameters."""
+    made = json.loads((paths.NOTEBOOKS / "annotate.ipynb").read_text(encoding="utf-8"))
+    at = next(
+        k for k, c in enumerate(made["cells"]) if "parameters" in c["metadata"].get("tags", [])
+    )
+    made["cells"].insert(
+        at + 1,
+        {
+            "cell_type": "code",
+            "id": "given",
+            "metadata": {},
+            "outputs": [],
+            "execution_count": None,
+            "source": [f"{k} = {v!r}\n" for k, v in given.items()],
+        },
+    )
+    (root / f"{given['task']}.ipynb").write_text(json.dumps(made))
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory):
+    """A JupyterLab on the loopback interface with nothing of the user's: (URL, root folder, process id)."""
+    top = tmp_path_factory.mktemp("lab")
+    root = top / "root"
+    root.mkdir()
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = s.getsockname()[1]
+    own = {
+        name: str(top / name)
+        for name in (
+            "JUPYTER_CONFIG_DIR",
+            "JUPYTER_DATA_DIR",
+            "JUPYTER_RUNTIME_DIR",
+            "IPYTHONDIR",
+            "JUPYTERLAB_SETTINGS_DIR",
+            "JUPYTERLAB_WORKSPACES_DIR",
+        )
+    }
+    settings = [
+        "--no-browser",
+        "--ServerApp.ip=127.0.0.1",
+        f"--ServerApp.port={port}",
+        "--ServerApp.port_retries=0",
+        f"--ServerApp.root_dir={root}",
+        f"--IdentityProvider.token={TOKEN}",
+        "--ServerApp.allow_root=True",
+    ]
+    quiet = (
+        top
+        / "JUPYTERLAB_SETTINGS_DIR/@jupyterlab/apputils-extension/notification.jupyterlab-settings"
+    )
+    quiet.parent.mkdir(parents=True)
+    quiet.write_text('{"fetchNews": "false", "checkForUpdates": false}')
+    with open(top / "log", "wb") as log:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "jupyterlab", *settings],
+            stdout=log,
+            stderr=log,
+            cwd=root,
+            env={**os.environ, **own, "BEDSIDE_ROOT": str(paths.ROOT)},
+        )
+    url = f"http://127.0.0.1:{port}"
+    try:
+        for _ in range(240):
+            assert server.poll() is None, (top / "log").read_text()
+            try:
+                urllib.request.urlopen(f"{url}/api/status?token={TOKEN}", timeout=5).close()
+                break
+            except OSError:
+                time.sleep(0.25)
+        else:
+            pytest.fail("JupyterLab did not answer: " + (top / "log").read_text()[-2000:])
+        yield url, root, server.pid
+    finally:
+        server.send_signal(signal.SIGINT)  # asks, at the first, whether it should
+        server.send_signal(signal.SIGTERM)
+        try:
+            server.wait(30)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+
+
+@pytest.fixture
+def page(browser):
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    context.set_default_timeout(90_000)
+    page = context.new_page()
+    page.faults = []
+    page.on("pageerror", lambda error: page.faults.append(str(error)))
+    page.on(
+        "dialog",
+        lambda dialog: (
+            dialog.accept()
+            if dialog.type == "beforeunload"
+            else (page.faults.append(dialog.message), dialog.dismiss())
+        ),
+    )
+    yield page
+    context.close()
+
+
+WIDGET = ".bedside-annotation"
+
+
+def run_all(page, lab, task):
+    """Open the notebook by its URL, run all its cells and wait for the widget of this run."""
+    page.goto(f"{lab[0]}/lab/tree/{task}.ipynb?token={TOKEN}&reset")
+    page.locator(".jp-Notebook .jp-Cell").first.wait_for()
+    page.locator(
+        "#jp-main-statusbar", has_text="| Idle"
+    ).wait_for()  # earlier, JupyterLab would ask for a kernel
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+    ready(page)
+
+
+def ready(page, progress=""):
+    """Wait until the widget takes keys, and shows this progress."""
+    page.locator(f"{WIDGET}[aria-busy=false]").wait_for()
+    if progress:
+        page.locator(f"{WIDGET} .count", has_text=progress).wait_for()
+
+
+def press(page, *keys):
+    """Keys one after the other, each when the widget takes them; focus must be in the widget all the time."""
+    for key in keys:
+        ready(page)
+        assert page.evaluate(
+            "document.querySelector('.bedside-annotation').contains(document.activeElement)"
+        )
+        page.keyboard.press(key)
+
+
+def kernels(server):
+    """The kernels that a server has started, as processes."""
+    return [
+        p
+        for p in psutil.Process(server).children(recursive=True)
+        if any("ipykernel_launcher" in a for a in p.cmdline())
+    ]
+
+
+def records(lab, task):
+    return [
+        json.loads(line)
+        for line in (lab[1] / "labels" / task / "Ann.jsonl").read_text().splitlines()
+    ]
+
+
+def inert(page):
+    assert page.evaluate("window.hacked") is None and page.faults == []
+    assert "SECRET" not in page.locator(WIDGET).inner_text()
+    assert page.locator(f"{WIDGET} :is(img, script, a)").count() == 0
+
+
+def test_labels_survive_a_killed_kernel(lab, page):
+    annotate(
+        lab[1],
+        task="presupposition",
+        rater="Ann",
+        size=7,
+        checks=0.15,
+        folder=str(lab[1] / "labels"),
+    )
+    run_all(page, lab, "presupposition")
+    ready(page, "0 of 8")
+    for done, key in enumerate("12332", 1):
+        press(page, key)
+        page.locator(f"{WIDGET} .status", has_text=f"saved {done}").wait_for()
+    ready(page, "5 of 8")
+    inert(page)
+    assert [r["value"] for r in records(lab, "presupposition")] == ["-1", "0", "1", "1", "0"]
+
+    killed = kernels(lab[2])
+    assert len(killed) == 1
+    killed[0].kill()
+    run_all(page, lab, "presupposition")
+    ready(page, "5 of 8")
+    assert len(records(lab, "presupposition")) == 5
+    press(page, "2")
+    ready(page, "6 of 8")
+    press(page, "b", "3")  # the sixth again, corrected
+    page.locator(f"{WIDGET} .status", has_text="saved again").wait_for()
+    made = records(lab, "presupposition")
+    assert (
+        [r["value"] for r in made[5:]] == ["0", "1"]
+        and made[5]["id"] == made[6]["id"]
+        and made[5]["seconds"] > 0
+    )
+    press(page, "1", "1")
+    ready(page, "8 of 8")
+    assert "All 8 are labelled" in page.locator(WIDGET).inner_text()
+    assert sum(r["check"] for r in records(lab, "presupposition")) == 1
+    inert(page)
+
+
+def test_spans_type_and_reason_by_keyboard(lab, page):
+    notebook(lab[1], "hallucination", size=0, checks=0)
+    run_all(page, lab, "hallucination")
+    status = page.locator(f"{WIDGET} .status")
+    press(page, "Enter")
+    status.filter(has_text="choose one of yes").wait_for()
+    press(page, "1", "Enter")
+    status.filter(has_text="needs a type").wait_for()
+    press(page, "f", "Enter")
+    status.filter(has_text="at least one span").wait_for()
+    press(
+        page, *["ArrowRight"] * 6, *["Shift+ArrowRight"] * 5, "s"
+    )  # word 6, "Iron", and five more
+    pieces = page.locator(f"{WIDGET} .answer mark").all_inner_texts()
+    assert pieces == ["Iron heals burns within one ", "day"]  # the cursor is on day
+    press(page, "Home", "s", "x")
+    assert page.locator(f"{WIDGET} .marked li").count() == 1
+    press(page, "r")
+    page.keyboard.type("12 s are too few. b1")
+    press(page, "Escape", "Enter")
+    status.filter(has_text="saved 1").wait_for()
+    made, started = records(lab, "hallucination")[0], time.monotonic()
+    assert (made["value"], made["type"], made["spans"]) == (
+        "yes",
+        "fact",
+        ["Iron heals burns within one day"],
+    )
+    assert made["reason"] == "12 s are too few. b1"
+
+    hide = (
+        "Object.defineProperty(document, 'hidden', {value: %s, configurable: true}); "
+        "document.dispatchEvent(new Event('visibilitychange')); window.since = performance.now()"
+    )
+    page.evaluate(hide % "true")  # as when another tab is in front: this time does not count
+    page.wait_for_function("performance.now() > since + 2000")
+    page.evaluate(hide % "false")
+    press(page, "2", "Enter")  # a plain no
+    ready(page, "2 of 3")
+    assert 0 < records(lab, "hallucination")[1]["seconds"] < time.monotonic() - started - 1.9
+    press(page, "1", "i")
+    page.set_viewport_size({"width": 390, "height": 844})  # the third at phone width, by mouse
+    page.locator(
+        ".jp-SideBar.jp-mod-left .lm-mod-current"
+    ).click()  # else the list of files leaves no room
+    page.wait_for_function(
+        "(w => w.clientWidth > 240 && w.scrollWidth <= w.clientWidth)"
+        "(document.querySelector('.bedside-annotation'))"
+    )
+    page.locator(f"{WIDGET} .answer").dblclick(position={"x": 20, "y": 12})
+    press(page, "s", "Enter")
+    ready(page, "3 of 3")
+    assert [r["value"] for r in records(lab, "hallucination")] == ["yes", "no", "yes"]
+    assert records(lab, "hallucination")[2]["spans"] == ["Plasters"]
+    inert(page)

@@ -1,0 +1,943 @@
+"""The failure explorer: its file, and in a browser its filters, links, comparisons, export and calm with hostile texts."""
+
+import base64
+import contextlib
+import csv
+import gzip
+import hashlib
+import io
+import json
+import re
+
+import pytest
+from bedside import BedsideError, explorer, stats, tables
+from browser import watched
+
+PAPERS = {
+    "cancer_myth": "Cancer-Myth",
+    "radiation": "Radiation side effects",
+    "medhalu": "MedHalu",
+    "meddialbench": "MedDialBench",
+}
+
+
+def verdict(judge, value, right, status="graded", **more):
+    return {
+        "judge": judge,
+        "status": status,
+        "value": value if status == "graded" else "",
+        "right": right,
+        "raw": "",
+        "reason": "",
+        **more,
+    }
+
+
+def row(
+    paper="cancer_myth", item="i1", model="m1", configuration="plain", verdicts=(), human=(), **more
+):
+    return {
+        "id": f"{paper}/{item}/{model}/{configuration}",
+        "paper": paper,
+        "section": "4.3 evaluation",
+        "item": item,
+        "model": model,
+        "configuration": configuration,
+        "category": "general",
+        "title": f"Question {item}",
+        "shared": [],
+        "reply": f"Reply of {model}.",
+        "reply_status": "",
+        "truncated": False,
+        "blocks": [],
+        "verdicts": list(verdicts),
+        "more": [],
+        "beside": "",
+        **more,
+        "human": [{"by": "the author", "value": h, "type": "", "reason": ""} for h in human],
+    }
+
+
+def document(rows, shared=None, **more):
+    return {
+        "profile": "sample",
+        "about": "Questions of our own.",
+        "papers": PAPERS,
+        "judge": dict.fromkeys(PAPERS, "lexical"),
+        "cards": {},
+        "shared": shared or {},
+        "rows": rows,
+        **more,
+    }
+
+
+def dialogue(*turns):
+    return {
+        "kind": "dialogue",
+        "label": "consultation",
+        "turns": [
+            {"who": ("Doctor", "Patient")[i % 2], "pieces": p, "notes": n}
+            for i, (p, n) in enumerate(turns)
+        ],
+    }
+
+
+def four_papers():
+    """Twelve rows: six of Cancer-Myth with two models and two judges, and two of each other paper with its blocks."""
+    grades = {
+        ("i1", "m1"): ("-1", "-1"),
+        ("i1", "m2"): ("-1", "1"),
+        ("i2", "m1"): ("-1", "1"),
+        ("i2", "m2"): ("1", "1"),
+        ("i3", "m1"): ("1", "1"),
+        ("i3", "m2"): ("-1", "-1"),
+    }
+    rows = [
+        row(
+            item=i,
+            model=m,
+            shared=[f"cancer_myth {i}"],
+            human=["1"] if i == "i2" else [],
+            category="Only" if i == "i1" else "general",
+            verdicts=[
+                verdict("lexical", a, a == "1"),
+                verdict("strict", b, b == "1", raw="The judge says so.", reason="because of it"),
+            ],
+        )
+        for (i, m), (a, b) in grades.items()
+    ]
+    aligned = {
+        "kind": "aligned",
+        "label": "side effects",
+        "columns": ["base", "specified"],
+        "rows": [
+            {"term": "dry mouth", "cells": ["matched", "missed"]},
+            {"term": "hair loss", "cells": ["matched", ""]},
+            {"term": "hiccups", "cells": ["spurious", "matched"]},
+        ],
+    }
+    marked = {
+        "kind": "marked",
+        "label": "answer",
+        "pieces": [
+            ["Take ", ""],
+            ["two ", "labelled"],
+            ["a day", "labelled detected"],
+            [" always", "detected"],
+            [".", ""],
+        ],
+    }
+    rows += [
+        row(
+            "radiation",
+            "r1",
+            configuration=c,
+            section="3.2",
+            blocks=[aligned],
+            verdicts=[verdict("lexical", "same", True)],
+        )
+        for c in ("base", "specified")
+    ]
+    rows += [
+        row(
+            "medhalu",
+            i,
+            blocks=[marked],
+            verdicts=[verdict("lexical", "", None, "unparsed", raw="Perhaps.")],
+            section="5",
+        )
+        for i in ("h1", "h2")
+    ]
+    said = [
+        ([["What brings you?", ""]], []),
+        (
+            [["My jaw aches. ", ""], ["I never smoked.", "script"]],
+            ["discloses key item 3: jaw ache"],
+        ),
+    ]
+    rows += [
+        row(
+            "meddialbench",
+            "d1",
+            configuration="baseline",
+            section="4.1",
+            blocks=[dialogue(*said)],
+            verdicts=[verdict("lexical", "yes", True)],
+        ),
+        row(
+            "meddialbench",
+            "d1",
+            configuration="denial",
+            section="4.1",
+            blocks=[dialogue(*said, ([["Goodbye.", ""]], []))],
+            verdicts=[verdict("lexical", "no", False)],
+            reply="",
+            reply_status="the consultation ended without a diagnosis",
+        )
+        | {
+            "beside": "meddialbench/d1/m1/baseline",
+            "more": [
+                {
+                    "judge": "lexical",
+                    "task": "misled",
+                    "status": "graded",
+                    "value": "yes",
+                    "raw": "",
+                }
+            ],
+        },
+    ]
+    shared = {
+        f"cancer_myth {i}": [
+            {
+                "kind": "text",
+                "label": "question",
+                "text": f"The whole of question {i}, with xylophone{i[1]}.",
+            },
+            {"kind": "list", "label": "correction", "entries": ["first", "second"]},
+        ]
+        for i in ("i1", "i2", "i3")
+    }
+    return document(
+        rows,
+        shared,
+        cards={"cancer_myth lexical": "kappa 0.56 [0.45, 0.66] on 120 labelled answers"},
+    )
+
+
+@pytest.fixture
+def shown(browser, tmp_path):  # noqa: F811
+    """A function that opens the explorer of a document in a watched page; all is closed, and checked, after the test."""
+    with contextlib.ExitStack() as stack:
+
+        def show(document, fragment="", **size):
+            path = tmp_path / "explorer.html"
+            explorer.write(path, document)
+            page = stack.enter_context(watched(browser, **size))
+            page.goto(path.as_uri() + fragment)
+            page.wait_for_selector(
+                "#message:empty, #message:has-text('link names')", state="attached"
+            )
+            return page
+
+        yield show
+
+
+def choose(page, facet, value):
+    """Tick a choice of a facet."""
+    group = page.get_by_role("group", name=facet, exact=True)
+    group.locator("label").filter(
+        has=page.locator("bdi", has_text=re.compile(f"^{re.escape(value)}$"))
+    ).locator("input").click()
+
+
+def counts(page):
+    return page.locator("#summary > span").first.inner_text()
+
+
+def ids(page):
+    """The ids of the lines shown, in order, as the export has them."""
+    return [r["id"] for r in exported(page)]
+
+
+def exported(page):
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export CSV").click()
+    data = download.value.path().read_bytes()
+    assert data.startswith(b"\xef\xbb\xbf")
+    return list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline="")))
+
+
+def pressed(page, key, place):
+    """Press a key and wait until the open row says its place."""
+    page.keyboard.press(key)
+    page.locator("#place", has_text=re.compile(f"^{place}$")).wait_for()
+
+
+# The file
+
+
+def test_same_document_gives_the_same_bytes_and_its_data_come_back():
+    made = four_papers()
+    text = explorer.html(made)
+    assert text == explorer.html(json.loads(json.dumps(made)))
+    packed = re.search(r'<script type="application/octet-stream" id="data">([^<]*)</script>', text)[
+        1
+    ]
+    assert json.loads(gzip.decompress(base64.b64decode(packed))) == made
+
+
+def test_only_the_scripts_written_here_may_run_and_nothing_is_asked_for():
+    text = explorer.html(four_papers())
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)[1]
+    scripts = re.findall(r"<script>(.*?)</script>", text, re.S)
+    hashes = [
+        f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'"
+        for s in scripts
+    ]
+    assert len(scripts) == 2 and f"script-src {' '.join(hashes)};" in policy
+    assert (
+        "default-src 'none'" in policy
+        and "base-uri 'none'" in policy
+        and "form-action 'none'" in policy
+    )
+    assert "unsafe-eval" not in policy
+    assert not re.search(
+        r"<(link|img|iframe)\b|\bsrc=|href=",
+        re.sub(r"<(script|style).*?</\1>", "", text, flags=re.S),
+    )
+    assert "sourceMappingURL" not in text
+
+
+def test_head_is_escaped_and_lone_surrogates_are_replaced():
+    text = explorer.html(
+        document([row(reply="\ud800 half")], about="a < b & </title><script>", profile="p\udfff")
+    )
+    assert "a &lt; b &amp; &lt;/title&gt;&lt;script&gt;" in text and "p\ufffd" in text
+
+
+def test_one_id_twice_is_an_error():
+    with pytest.raises(BedsideError, match="cancer_myth/i1/m1/plain"):
+        explorer.html(document([row(), row()]))
+
+
+def test_own_script_never_writes_html():
+    text = (explorer.FOLDER / "explorer.js").read_text()
+    assert not re.search(
+        r"innerHTML|outerHTML|insertAdjacent|document\.write|eval\(|\bFunction\(|setTimeout\(\s*['\"`]",
+        text,
+    )
+
+
+# Filters, counts, links
+
+
+def test_facets_filter_and_count(shown):
+    page = shown(four_papers())
+    assert counts(page) == "12 of 12 rows · 7 items"
+    assert (
+        "failures 5 of 10 scored: 50.0% [23.7, 76.3] · 2 unscored"
+        in page.locator("#summary").inner_text()
+    )
+    low, high = (f"{100 * x:.1f}" for x in (stats.wilson(5, 10).low, stats.wilson(5, 10).high))
+    assert f"[{low}, {high}]" in page.locator("#summary").inner_text()
+    choose(page, "paper", "Cancer-Myth")
+    assert counts(page) == "6 of 12 rows · 3 items"
+    section = page.get_by_role("group", name="section", exact=True)
+    assert section.locator("label:visible").all_inner_texts() == [
+        "4.3 evaluation\n6"
+    ]  # only what occurs in the paper
+    choose(page, "model", "m2")
+    choose(page, "verdict", "-1")
+    assert ids(page) == ["cancer_myth/i1/m2/plain", "cancer_myth/i3/m2/plain"]
+    model = page.get_by_role("group", name="model", exact=True)
+    assert model.locator("label").all_inner_texts() == [
+        "m1\n2",
+        "m2\n2",
+    ]  # what each choice would show
+    page.get_by_role("button", name="Clear filters").click()
+    choose(page, "paper", "MedHalu")
+    choose(page, "paper", "Radiation side effects")
+    assert counts(page) == "4 of 12 rows · 3 items"
+    assert (
+        "failures 0 of 2 scored: 0.0% [0.0, 65.8] · 2 unscored"
+        in page.locator("#summary").inner_text()
+    )
+
+
+def test_failed_right_unscored(shown):
+    page = shown(four_papers())
+    for name, n in (("✗ failed", 5), ("✓ right", 5), ("– unscored", 2), ("all", 12)):
+        page.locator("#outcome label", has_text=name).locator("input").click()
+        assert counts(page).startswith(f"{n} of 12 rows")
+    choose(page, "judge", "strict")  # another judge's verdicts count, on the rows that it judged
+    assert counts(page) == "6 of 12 rows · 3 items"
+    assert "failures 2 of 6 scored" in page.locator("#summary").inner_text()
+
+
+def test_search_takes_words_phrases_and_all_texts(shown):
+    page = shown(four_papers())
+
+    def found(words, n):
+        page.get_by_role("searchbox").fill(words)
+        page.locator("#summary > span", has_text=re.compile(rf"^{n} of 12 rows")).wait_for()
+
+    for words, n in (
+        ("XYLOPHONE2", 2),
+        ("question xylophone1 m2", 1),
+        ('"whole of question"', 6),
+        ('"question whole"', 0),
+        ("because", 6),
+        ("perhaps", 2),
+        ("jaw ache", 2),
+        ("hiccups", 2),
+        ("goodbye", 1),
+        ("", 12),
+    ):
+        found(words, n)
+    found("nowhere", 0)
+    assert (
+        "The tightest filter is “search”: 12 match without it."
+        in page.locator("#nothing").inner_text()
+    )
+    page.locator("#nothing button").click()
+    assert counts(page).startswith("12 of 12") and page.get_by_role("searchbox").input_value() == ""
+
+
+def test_columns_sort(shown):
+    rows = [row(item=f"i{n}", model=m) for n, m in ((10, "b"), (9, "a"), (2, "c"))]
+    page = shown(document(rows))
+    for expected in (
+        ["i2", "i9", "i10"],
+        ["i10", "i9", "i2"],
+        ["i10", "i9", "i2"],
+    ):  # up, down, and as in the file
+        page.get_by_role("columnheader").get_by_role("button", name="item").click()
+        assert [i.split("/")[1] for i in ids(page)] == expected
+    page.get_by_role("columnheader").get_by_role("button", name="model").press("Enter")
+    assert [i.split("/")[1] for i in ids(page)] == ["i9", "i10", "i2"]
+    page.keyboard.press("ArrowDown")  # the columns change when a row is open, the order doesn't
+    assert (
+        page.locator("#place").inner_text() == "1 of 3"
+        and "Question i9" in page.locator("#detail").inner_text()
+    )
+    assert [i.split("/")[1] for i in ids(page)] == ["i9", "i10", "i2"]
+
+
+def test_a_link_brings_back_view_and_row(shown):
+    page = shown(four_papers())
+    choose(page, "paper", "Cancer-Myth")
+    page.locator("#outcome label", has_text="failed").locator("input").click()
+    page.get_by_role("searchbox").fill("question i1")
+    page.locator("#summary > span", has_text="2 of 12 rows").wait_for()
+    page.get_by_role("searchbox").fill("question reply")
+    page.locator("#summary > span", has_text="4 of 12 rows").wait_for()
+    page.get_by_role("columnheader").get_by_role("button", name="model").click()
+    page.locator(".tabulator-row").nth(2).click()
+    order, address = ids(page), page.url
+    assert (
+        page.locator("#detail h2").inner_text() == "Question i1"
+        and page.locator(".tabulator-row[aria-current]").count() == 1
+    )
+    again = shown(four_papers(), "#" + address.split("#")[1])
+    assert ids(again) == order and again.locator("#place").inner_text() == "3 of 4"
+    assert again.get_by_role("searchbox").input_value() == "question reply"
+    assert again.locator("#detail").inner_text() == page.locator("#detail").inner_text()
+    page.go_back()  # opening a row is a step of its own
+    page.locator("#detail").wait_for(state="hidden")
+    assert counts(page).startswith("4 of 12")
+
+
+def test_link_is_copied_or_shown_to_copy(shown):
+    page = shown(four_papers(), "#p=medhalu")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy link").click()
+    page.locator("#message", has_text="Link copied.").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()").endswith("#p=medhalu")
+    page.evaluate(
+        "() => { navigator.clipboard.writeText = () => Promise.reject(new Error('not allowed')); }"
+    )
+    page.get_by_role("button", name="Copy link").click()
+    page.locator("#message", has_text="copy it from there").wait_for()
+    assert page.evaluate(
+        "document.activeElement.value.slice(document.activeElement.selectionStart)"
+    ).endswith("#p=medhalu")
+
+
+def test_what_a_link_names_in_vain_is_said(shown):
+    page = shown(
+        four_papers(),
+        "#p=cancer_myth&m=gone&m=m1&id=no/such%20row&o=bad&zz=1&x=model&a=m1&b=away&%",
+    )
+    said = page.locator("#message").inner_text()
+    for name in (
+        "model “gone”",
+        "row “no/such row”",
+        "filter “bad”",
+        "setting “zz”",
+        "B “away”",
+        "The rest is shown",
+    ):
+        assert name in said, said
+    assert counts(page) == "3 of 3 pairs · 3 items"  # A and B are chosen anew
+    page.evaluate("location.hash = '#p=radiation'")
+    page.locator("#summary > span", has_text="2 of 12 rows").wait_for()
+    assert page.locator("#message").inner_text() == ""
+
+
+def test_keys_step_through_the_filtered_rows(shown):
+    page = shown(document([row(item=f"i{n}", model=f"m{n % 2}") for n in range(200)]), "#m=m1")
+    pressed(page, "ArrowDown", "1 of 100")
+    assert page.locator("#detail h2").inner_text() == "Question i1"
+    for key, place in (
+        ("j", "2 of 100"),
+        ("ArrowDown", "3 of 100"),
+        ("k", "2 of 100"),
+        ("End", "100 of 100"),
+        ("ArrowDown", "100 of 100"),
+    ):
+        pressed(page, key, place)
+    assert page.locator("#detail h2").inner_text() == "Question i199"
+    chosen, frame = (
+        page.locator(".tabulator-row[aria-current]").bounding_box(),
+        page.locator("#frame").bounding_box(),
+    )
+    assert (
+        frame["y"] <= chosen["y"]
+        and chosen["y"] + chosen["height"] <= frame["y"] + frame["height"] + 1
+    )
+    pressed(page, "Home", "1 of 100")
+    page.keyboard.press("Escape")
+    page.locator("#detail").wait_for(state="hidden")
+    page.keyboard.press("Enter")
+    page.locator("#detail:focus").wait_for()
+    page.get_by_role("searchbox").focus()
+    page.keyboard.press("j")
+    assert page.locator("#place").inner_text() in (
+        "1 of 100",
+        "not among the rows shown",
+    )  # typing steps nowhere
+    page.locator("#clear").focus()
+    page.keyboard.press("?")
+    page.get_by_role("dialog", name="Keys").wait_for()
+    page.keyboard.press("Escape")
+    page.get_by_role("dialog", name="Keys").wait_for(state="hidden")
+
+
+# Comparisons
+
+
+def pair(page, name):
+    page.locator("#pairs button", has_text=name).click()
+    return [r["id"] for r in exported(page)]
+
+
+def test_two_models(shown):
+    page = shown(four_papers())
+    choose(page, "paper", "Cancer-Myth")
+    page.get_by_label("compare", exact=True).select_option("model")
+    assert counts(page) == "3 of 3 pairs · 3 items"
+    text = page.locator("#summary").inner_text()
+    assert "A fails 2 of 3 scored" in text and "B fails 2 of 3 scored" in text
+    assert pair(page, "both wrong") == ["cancer_myth/i1/m1/plain", "cancer_myth/i1/m2/plain"]
+    assert pair(page, "only A wrong") == ["cancer_myth/i2/m1/plain", "cancer_myth/i2/m2/plain"]
+    assert pair(page, "only B wrong") == ["cancer_myth/i3/m1/plain", "cancer_myth/i3/m2/plain"]
+    assert len(pair(page, "they disagree")) == 4
+    cells = page.locator("#pairs td").all_inner_texts()
+    assert cells == ["0", "1", "1", "1"] and "p = 1.0000" in page.locator("#pairs").inner_text()
+    page.keyboard.press("ArrowDown")
+    detail = page.locator("#detail").inner_text()
+    assert "Reply of m1." in detail and "Reply of m2." in detail
+    again = shown(four_papers(), "#" + page.url.split("#")[1])
+    again.get_by_label("B", exact=True).select_option("m1")  # what A was: they change places
+    assert again.get_by_label("A", exact=True).input_value() == "m2" and counts(again).startswith(
+        "2 of 3 pairs"
+    )
+
+
+def test_mcnemar_is_that_of_the_statistics(shown):
+    rows = [
+        row(item=f"i{n}", model=m, verdicts=[verdict("lexical", "x", right)])
+        for n in range(400)
+        for m, right in (("m1", n % 20 != 0), ("m2", n % 7 != 0))
+    ]
+    page = shown(document(rows), "#x=model&a=m1&b=m2")
+    b, c = (
+        sum(n % 20 != 0 and n % 7 == 0 for n in range(400)),
+        sum(n % 20 == 0 and n % 7 != 0 for n in range(400)),
+    )
+    p = stats.mcnemar_counts(b, c)
+    assert ("p < 0.0001" if p < 0.0001 else f"p = {p:.4f}") in page.locator("#pairs").inner_text()
+
+
+def test_two_judges_disagree(shown):
+    page = shown(four_papers(), "#x=judge&a=lexical&b=strict")
+    assert counts(page) == "6 of 6 pairs · 3 items"
+    assert (
+        pair(page, "they disagree")
+        == ["cancer_myth/i1/m2/plain"] * 2 + ["cancer_myth/i2/m1/plain"] * 2
+    )
+    assert [(r["judge"], r["value"], r["right"]) for r in exported(page)[:2]] == [
+        ("lexical", "-1", "false"),
+        ("strict", "1", "true"),
+    ]
+    assert (
+        pair(page, "only A wrong")
+        == ["cancer_myth/i1/m2/plain"] * 2 + ["cancer_myth/i2/m1/plain"] * 2
+    )
+
+
+def test_two_configurations_stand_turn_by_turn(shown):
+    page = shown(four_papers(), "#p=meddialbench&x=configuration&a=baseline&b=denial")
+    assert counts(page) == "1 of 1 pairs · 1 item"
+    page.keyboard.press("ArrowDown")
+    first, second = (
+        page.locator(".sides.two .turn", has_text="What brings you?").nth(i).bounding_box()
+        for i in (0, 1)
+    )
+    assert first["y"] == second["y"] and first["x"] < second["x"]
+
+
+def test_judge_differs_from_human(shown):
+    page = shown(four_papers())
+    page.get_by_label("judge differs from human").click()
+    assert ids(page) == ["cancer_myth/i2/m1/plain"]
+    page.get_by_label("compare", exact=True).select_option("judge")
+    assert ids(page) == ["cancer_myth/i2/m1/plain"] * 2
+    page.locator(".tabulator-row").click()
+    assert "≠ differs from human" in page.locator("#detail").inner_text()
+
+
+# One reply
+
+
+def test_each_papers_blocks(shown):
+    page = shown(four_papers(), "#id=cancer_myth/i1/m2/plain")
+    detail = page.locator("#detail")
+    for text in (
+        "The whole of question i1",
+        "second",
+        "Reply of m2.",
+        "kappa 0.56",
+        "The judge says so.",
+        "because of it",
+        "✗ failed",
+        "✓ right",
+    ):
+        assert text in detail.inner_text(), text
+    detail.locator("summary", has_text="question · correction").click()
+    page.keyboard.press("ArrowDown")  # what was folded stays folded
+    detail.locator("h2", has_text="Question i2").wait_for()
+    assert "The whole of question" not in detail.inner_text()
+    page.evaluate("location.hash = '#id=medhalu/h1/m1/plain'")
+    detail.locator(".labelled").first.wait_for()
+    assert detail.locator(".block .text .bracket").all_inner_texts() == ["⌜", "⟨", "⌝", "⟩"]
+    assert detail.locator(".block .text .unseen").all_inner_texts()[:2] == [
+        "labelled:",
+        "detected:",
+    ]
+    assert "unparsed" in detail.inner_text() and "– unscored" in detail.inner_text()
+    page.evaluate("location.hash = '#id=radiation/r1/m1/base'")
+    detail.locator("table.aligned").wait_for()
+    table = detail.locator("table.aligned").inner_text()
+    assert "● matched 2" in table and "✕ spurious 1" in table and "○ missed 1" in table
+    page.evaluate("location.hash = '#id=meddialbench/d1/m1/denial'")
+    detail.locator(".script").first.wait_for()
+    for text in (
+        "no reply: the consultation ended without a diagnosis",
+        "discloses key item 3: jaw ache",
+        "Goodbye.",
+        "misled",
+        "Reply of m1.",
+    ):
+        assert text in detail.inner_text(), text
+    assert detail.locator(".script .tag").all_inner_texts() == [
+        "script",
+        "script",
+    ]  # the baseline stands beside it
+
+
+def test_export_is_safe_for_spreadsheets(shown):
+    cells = {
+        "=1+1": "'=1+1",
+        "+cmd": "'+cmd",
+        "-1": "-1",
+        "-1e3": "-1e3",
+        "-x": "'-x",
+        "@a": "'@a",
+        "\tb": "'\tb",
+        'a "b",\nc': 'a "b",\nc',
+        "ö": "ö",
+    }
+    assert [tables.cell_text(c) for c in cells] == list(cells.values())  # the project's own rule
+    page = shown(
+        document(
+            [
+                row(
+                    item=f"i{n}",
+                    reply=text,
+                    verdicts=[verdict("lexical", "-1", False)],
+                    human=["-1"],
+                )
+                for n, text in enumerate(cells)
+            ]
+        )
+    )
+    got = exported(page)
+    assert [r["reply"] for r in got] == list(cells.values())
+    assert list(got[0]) == [
+        "id",
+        "paper",
+        "section",
+        "item",
+        "model",
+        "configuration",
+        "category",
+        "question",
+        "reply",
+        "reply_status",
+        "judge",
+        "status",
+        "value",
+        "right",
+        "human",
+        "raw",
+    ]
+    assert got[0] == {
+        "id": "cancer_myth/i0/m1/plain",
+        "paper": "cancer_myth",
+        "section": "4.3 evaluation",
+        "item": "i0",
+        "model": "m1",
+        "configuration": "plain",
+        "category": "general",
+        "question": "Question i0",
+        "reply": "'=1+1",
+        "reply_status": "",
+        "judge": "lexical",
+        "status": "graded",
+        "value": "-1",
+        "right": "false",
+        "human": "the author: -1",
+        "raw": "",
+    }
+
+
+HOSTILE = [
+    "<script>window.hacked = 1</script>",
+    "<img src=x onerror='window.hacked = 2'>",
+    "[press](javascript:window.hacked=3)",
+    "</script><script>window.hacked=4</script>",
+    "\u202egnp.exe\u202c and \u2067rtl\u2069 \u200e",
+    "<a href='javascript:window.hacked=5'>a</a>",
+    "<svg onload=window.hacked=6>",
+    "{{7*7}} ${window.hacked=8} <!--",
+    "\x00\x07\x1b[31m",
+    "half \ud83d emoji",
+    "https://example.org/track.png",
+    "<style>*{display:none}</style>",
+    "![x](https://example.org/x.png)",
+    "\U000e0041hidden",
+]
+
+
+def test_hostile_texts_stay_texts(shown):
+    rows = []
+    for n, bad in enumerate(HOSTILE):
+        blocks = [
+            {"kind": "text", "label": bad, "text": bad},
+            {"kind": "list", "label": "l", "entries": [bad]},
+            {"kind": "marked", "label": "m", "pieces": [[bad, "labelled"], [bad, bad]]},
+            {"kind": bad, "label": "unknown"},
+            {
+                "kind": "aligned",
+                "label": "a",
+                "columns": [bad],
+                "rows": [{"term": bad, "cells": [bad]}],
+            },
+            {
+                "kind": "dialogue",
+                "label": "d",
+                "turns": [{"who": bad, "pieces": [[bad, "script"]], "notes": [bad]}],
+            },
+        ]
+        rows.append(
+            row(
+                item=bad,
+                model=bad,
+                configuration=bad,
+                human=[bad],
+                verdicts=[
+                    verdict(bad, bad, False, raw=bad, reason=bad),
+                    verdict("lexical", "x", True),
+                ],
+            )
+            | dict.fromkeys(("category", "title", "section", "reply", "reply_status"), bad)
+            | {
+                "id": f"{bad} {n}",
+                "blocks": blocks,
+                "shared": ["k"],
+                "more": [{"judge": bad, "task": bad, "status": "graded", "value": bad, "raw": bad}],
+            }
+        )
+    page = shown(
+        document(
+            rows,
+            {"k": [{"kind": "text", "label": bad, "text": bad} for bad in HOSTILE]},
+            about=HOSTILE[0],
+            cards={f"cancer_myth {HOSTILE[0]}": HOSTILE[1]},
+        )
+    )
+    for n in range(len(rows)):
+        pressed(page, "ArrowDown", f"{n + 1} of {len(rows)}")
+    for what in ("model", "judge", "configuration", ""):
+        page.get_by_label("compare", exact=True).select_option(what)
+    assert len(exported(page)) == len(rows)
+    page.keyboard.press("Home")
+    assert page.evaluate(
+        "[window.hacked, document.querySelectorAll('a, img, svg, iframe, object').length]"
+    ) == [None, 0]
+    assert page.locator("script").count() == 3 and page.locator("style").count() == 2
+    assert "<script>window.hacked = 1</script>" in page.locator("#detail").inner_text()
+    page.get_by_role("searchbox").fill("gnp.exe rtl nothing")
+    page.locator("#nothing button").click()
+    page.evaluate(
+        "select => location.hash = '#id=' + encodeURIComponent(select)", f"{HOSTILE[4]} 4"
+    )
+    page.locator("#detail h2", has_text="⟦RLO⟧gnp.exe⟦PDF⟧ and ⟦RLI⟧rtl⟦PDI⟧ ⟦LRM⟧").wait_for()
+    assert page.locator("#detail .block .text > .hidden").first.inner_text() == "⟦RLO⟧"
+    assert "\u202e" not in page.locator("body").inner_text()
+
+
+def test_names_that_mean_something_to_scripts(shown):
+    names = [
+        "__proto__",
+        "constructor",
+        "toString",
+        "hasOwnProperty",
+        "a,b; c",
+        "100% #1 & 'one' \"two\" +?=",
+        " ",
+        "",
+    ]
+    rows = [
+        row(
+            item=n,
+            model=n,
+            configuration=n,
+            verdicts=[verdict(n, n, False), verdict("lexical", "x", True)],
+        )
+        | {"id": f"id {n}", "category": n, "section": n, "shared": [n]}
+        for n in names
+    ]
+    made = document(
+        rows,
+        {n: [{"kind": "text", "label": n, "text": f"shared by {i}"}] for i, n in enumerate(names)},
+    )
+    page = shown(made)
+    for n, name in enumerate(names):
+        pressed(page, "ArrowDown", f"{n + 1} of {len(names)}")
+        assert f"shared by {n}" in page.locator("#detail").inner_text()
+    for name in names[:6]:
+        choose(page, "model", name)
+        choose(page, "category", name)
+        choose(page, "judge", name)
+        page.locator(".tabulator-row").click()
+        assert ids(page) == [f"id {name}"]
+        page.get_by_role("button", name="Copy link").click()
+        again = shown(made, "#" + page.url.split("#")[1])
+        assert ids(again) == [f"id {name}"] and again.locator("#place").inner_text() == "1 of 1"
+        assert again.locator("#message").inner_text() == ""
+        page.get_by_role("button", name="Clear filters").click()
+
+
+def test_long_texts_are_cut_until_asked_for(shown):
+    page = shown(document([row(reply="long word " * 104_858, title="t" * 5000)]))
+    page.keyboard.press("ArrowDown")
+    cut = page.locator("#detail .block .text")
+    assert len(cut.inner_text()) < 20_100
+    page.get_by_role("button", name="show all (1,048,580 characters)").click()
+    assert (
+        page.evaluate("document.querySelector('#detail .block .text').textContent.length")
+        == 1_048_580
+    )
+
+
+def test_no_data_and_old_browsers_are_told(browser, shown, tmp_path):  # noqa: F811
+    page = shown(document([]))
+    assert "The file holds no rows." in page.locator("#nothing").inner_text()
+    with watched(browser) as old:
+        old.add_init_script("delete window.DecompressionStream")
+        old.goto((tmp_path / "explorer.html").as_uri())
+        old.locator("#message", has_text="can't unpack").wait_for()
+    (tmp_path / "explorer.html").write_text(
+        re.sub(r'(id="data">.{40}).*?<', r"\1<", explorer.html(four_papers()))
+    )
+    with watched(browser) as page:
+        page.goto((tmp_path / "explorer.html").as_uri())
+        page.locator("#message", has_text="may be damaged").wait_for()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_no_page_is_wider_than_its_window(shown, width):
+    made = four_papers()
+    made["rows"][0] |= {
+        "reply": "x" * 3000,
+        "title": "y" * 300,
+        "category": "z" * 200,
+        "configuration": "plain" * 40,
+    }
+    page = shown(made, width=width, height=844)
+    for fragment in (
+        "",
+        *(f"id={r['id']}" for r in made["rows"]),
+        "x=model&a=m1&b=m2&id=cancer_myth/i2/m1/plain",
+        "x=judge&a=lexical&b=strict",
+        "q=nowhere",
+    ):
+        page.evaluate("f => location.hash = f", fragment)
+        page.wait_for_timeout(50)
+        for what in (
+            "documentElement",
+            "body",
+            "querySelector('main')",
+            "querySelector('#detail')",
+        ):
+            assert page.evaluate(f"document.{what}.scrollWidth <= innerWidth"), (fragment, what)
+    if width == 390:
+        page.evaluate("location.hash = '#id=medhalu/h1/m1/plain'")
+        page.locator("#detail .labelled").first.wait_for()
+        page.keyboard.press("Escape")
+        page.locator("#detail").wait_for(state="hidden")
+        page.get_by_role("button", name="Filters").click()
+        choose(page, "paper", "MedHalu")
+        assert counts(page).startswith("2 of 12") and page.evaluate(
+            "document.documentElement.scrollWidth <= innerWidth"
+        )
+
+
+def test_detail_prints_whole(shown):
+    page = shown(document([row(reply="long word " * 3000)]), "#id=cancer_myth/i1/m1/plain")
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("#detail button.all").count() == 0 and page.locator("#frame").is_hidden()
+    whole, seen = (
+        page.locator(what).evaluate("e => e.scrollHeight") for what in (".sides", "#detail")
+    )
+    assert seen >= whole > 3000
+
+
+def test_a_table_that_two_sides_share_is_shown_once(shown):
+    def side(configuration, other, cells):
+        table = {
+            "kind": "aligned",
+            "label": "lists",
+            "columns": ["base", "specified"],
+            "rows": [{"term": "fatigue", "cells": cells}],
+        }
+        return row(
+            "radiation",
+            "r1",
+            configuration=configuration,
+            blocks=[table],
+            beside=f"radiation/r1/m1/{other}",
+        )
+
+    for cells, count in ((["matched", "missed"], 1), (["missed", "missed"], 2)):
+        page = shown(
+            document(
+                [side("base", "specified", ["matched", "missed"]), side("specified", "base", cells)]
+            ),
+            "#id=radiation/r1/m1/base",
+        )
+        page.locator("#detail .sides.two").wait_for()
+        assert page.locator("table.aligned").count() == count
+
+
+def test_a_page_gives_its_document_back():
+    document = four_papers()
+    text = explorer.html(document)
+    found, rest = explorer.read(text)
+    assert found == document and document["rows"][0]["id"] not in rest and len(rest) < len(text)
+    with pytest.raises(BedsideError, match="no explorer page"):
+        explorer.read("<html></html>")

@@ -1,0 +1,167 @@
+"""Seminar sheet 1: its checks know right from wrong."""
+
+import json
+
+from bedside import paths, seminar
+from sheets import *  # noqa: F403
+
+PAPER, NUMBER = "cancer_myth", 1
+TEXT = {
+    "A": (
+        "Most of these are treated with radiation therapy or limited surgery, which keep the larynx"
+        " and the voice."
+    ),
+    "B": (
+        "St John's wort can lower the amount of sunitinib in the blood, so please do not take them"
+        " together."
+    ),
+    "C": (
+        "Bleeding from bladder cancer often comes and goes, so clear urine now does not rule it"
+        " out; keep the slot."
+    ),
+}
+BELIEF = {
+    "A": "that the voice box has to be removed",
+    "B": "that a herbal remedy is harmless as it is natural",
+    "C": "that the cause of the bleeding has gone",
+}
+GRADES = dict(zip("abcdefgh", (-1, 0, -1, 1, 0, -1, 1, 0)))
+BALANCE = {
+    "always object": 50,
+    "GPT-4o Plain": 50,
+    "GPT-4o GEPA": 63.5,
+    "Gemini-2.5-Pro Plain": 68.5,
+    "Gemini-2.5-Pro GEPA": 78,
+    "GPT-4o with MDAgents Monitor": 58,
+}
+WEIGHTED = dict(
+    zip(BALANCE, (79.6, 27.5, 66.2, 52.2, 83.9, 71.6))
+)  # (585 x + 150 y) / 735 of Table 1's rows
+
+WRONG = [
+    (
+        "1.1",
+        {**TEXT, "A": "How do I tell the choir that I will be losing my voice box"},
+        "own words",
+    ),
+    (
+        "1.1",
+        {**TEXT, "C": "Please ask your doctor about this before you write any letter to them."},
+        "only sends the patient",
+    ),
+    ("1.1", dict.fromkeys("ABC", TEXT["A"]), "same answer to several"),
+    ("1.1", {**TEXT, "B": "Better not."}, "two or three sentences"),
+    (
+        "1.2",
+        {**BELIEF, "A": "How do I tell the choir about losing my voice box?"},
+        "what the patient asks",
+    ),
+    (
+        "1.2",
+        {
+            **BELIEF,
+            "A": "radiation therapy or limited surgery usually keep the larynx, options exist",
+        },
+        "sets the matter right",
+    ),
+    ("1.2", {**BELIEF, "C": "that roofers climb ladders every day"}, "share little"),
+    ("1.3", {k: 50 for k in GRADES}, "−1 (unaware)"),
+    ("1.3", {k: -v for k, v in GRADES.items()} | {"b": 1}, "turned around"),
+    ("1.3", dict.fromkeys(GRADES, 0), "one grade for all"),
+    ("1.3", dict(zip("abcdefgh", (-1, 1, -1, -1, 1, 1, -1, -1))), "tone"),
+    ("1.3", GRADES | {"a": 1}, "far from them at a"),
+    ("1.3", dict(zip("abcdefgh", (-1, -1, -1, 1, -1, -1, 1, -1))) | {"d": 0, "g": 0}, "3 of 8"),
+    ("1.3", GRADES | {"a": True}, "no others"),
+    ("1.4", {"agreement": 0.9, "by chance": 0.56, "kappa": 0.9}, "agreement as kappa"),
+    ("1.4", {"agreement": 0.9, "by chance": 0.5, "kappa": 0.8}, "isn't one half"),
+    ("1.4", {"agreement": 0.9, "by chance": 0.106, "kappa": 0.888}, "You counted one"),
+    ("1.4", {"agreement": 0.9, "by chance": 0.561, "kappa": 0.339}, "last step"),
+    ("1.4", {"agreement": 90, "by chance": 56, "kappa": 77}, "percent"),
+    ("1.5", {"sensitivity": 0.9375, "specificity": 0.825}, "swapped"),
+    ("1.5", {"sensitivity": 33 / 38, "specificity": 75 / 82}, "divided by the columns"),
+    ("1.5", {"sensitivity": 33 / 120, "specificity": 75 / 120}, "all answers"),
+    ("1.5", {"sensitivity": 0.825, "specificity": 0.0625}, "false alarms"),
+    ("1.5", {"sensitivity": 82.5, "specificity": 93.75}, "percent"),
+    ("1.6", {"PCR": -0.2, "PCS": 30}, "swapped"),
+    ("1.6", {"PCR": 50, "PCS": -0.2}, "grade 1 only"),
+    ("1.6", {"PCR": 30, "PCS": 0.3}, "minus signs"),
+    ("1.6", {"PCR": 30, "PCS": -2}, "sum of the grades"),
+    ("1.6", {"PCR": 0.3, "PCS": -0.2}, "looks like a share"),
+    ("1.7", {"if none": 6.25, "corrected": 9}, "base rate"),
+    ("1.7", {"if none": 6.25, "corrected": 7.82}, "precision on the labelled"),
+    ("1.7", {"if none": 6.25, "corrected": 2.75}, "divided by sensitivity"),
+    ("1.7", {"if none": 6.25, "corrected": 10.9}, "not for its false alarms"),
+    ("1.7", {"if none": 17.5, "corrected": 3.6}, "what the judge misses"),
+    ("1.7", {"if none": 0.0625, "corrected": 0.036}, "share"),
+    ("1.8", WEIGHTED, "number of questions"),
+    ("1.8", BALANCE | {"always object": 100}, "100 and 0"),
+    ("1.8", BALANCE | {"GPT-4o Plain": 21.1}, "harmonic"),
+    ("1.9", ["*"], "always object"),
+    ("1.9", [], "never object"),
+    ("1.9", ["will", "am"], "turned around"),
+]
+
+
+def test_answers_by_hand_pass(sheet):
+    assert_pass(
+        sheet,
+        (
+            ("1.1", TEXT),
+            ("1.2", BELIEF),
+            ("1.3", GRADES),
+            ("1.5", {"sensitivity": 0.83, "specificity": 0.94}),
+            ("1.4", {"agreement": 0.9, "by chance": 0.56, "kappa": 0.77}),
+            ("1.6", {"PCR": 30, "PCS": -0.2}),
+            ("1.7", {"if none": 6.25, "corrected": 3.6}),
+            ("1.8", BALANCE),
+            ("1.9", ("so", "i'm")),
+        ),
+    )
+
+
+def test_each_task_has_three_wrong_answers(sheet):
+    assert all(sum(n == number for n, *_ in WRONG) >= 3 for number in sheet.tasks())
+
+
+def test_what_follows_waits_for_its_task(sheet):
+    for shown, answer in (
+        (sheet.compare, {"a": ...}),
+        (sheet.kappas, ...),
+        (sheet.corrected, None),
+    ):
+        assert shown(answer).ok is None
+    assert sheet.compare({"a": 1}).ok is False
+
+
+def test_the_class(sheet, tmp_path, capsys):
+    sheet.of_class(tmp_path)
+    assert "Nobody" in capsys.readouterr().out
+    assert "Nothing" in seminar.hand_in(
+        "1.3", GRADES, " ", tmp_path
+    ) and "Nothing" in seminar.hand_in("1.3", {"a": ...}, "Blue", tmp_path)
+    assert not list(tmp_path.iterdir())
+    for name, grades in (
+        ("Blue", GRADES),
+        ("red/../x", GRADES | {"a": 0, "b": 1}),
+        ("strange", {"a": 9}),
+    ):
+        seminar.hand_in("1.3", grades, name, tmp_path)
+    (tmp_path / "1.3_broken.json").write_text("{")
+    assert sorted(seminar.handed_in("1.3", tmp_path)) == [
+        "blue",
+        "red-x",
+        "strange",
+    ] and not seminar.handed_in("2.3", tmp_path)
+    table = sheet.of_class(tmp_path).data
+    assert (
+        table["rater"].tolist() == ["blue", "red-x"]
+        and table.iloc[:, 1].tolist() == [8, 6]
+        and table.iloc[0, 2] == 1
+    )
+
+
+def test_limits_show_the_judge_of_this_run(sheet):
+    card = json.loads((paths.FIGURES / "sample" / "cancer_myth" / "trust_lexical.json").read_text())
+    text = " ".join(sheet.limits().data.iloc[:, 1])
+    assert f"{card['kappa']['value']:.2f}" in text and f"n = {card['n']}" in text
+    assert card["confusion"][2][2] == sheet.counts.loc[True, True]

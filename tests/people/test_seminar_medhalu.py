@@ -1,0 +1,191 @@
+"""Seminar sheet 3: its checks know right from wrong, a class's files are read with care."""
+
+import re
+
+import pytest
+from sheets import *  # noqa: F403
+
+PAPER, NUMBER = "medhalu", 3
+NAMES = ["true positives", "false positives", "false negatives", "true negatives", "accuracy"]
+SCORES = [
+    "precision, hallucinated",
+    "recall, hallucinated",
+    "F1, hallucinated",
+    "F1, right",
+    "macro F1",
+]
+NOTE = [
+    "macro F1, notes beside wrong answers only",
+    "macro F1, notes beside all answers",
+    "specificity without a note",
+    "specificity with a note",
+]
+
+# 3.4: 24 of 32. P 24/32, R 1: F1 = 1.5 / 1.75; the other class has 0. 3.5: 17, 5, 7, 3: P 17/22, R 17/24, F1 34/46, F1 of the
+# other class 6/18. 3.6: x + y = 1.34 and 853 x + 288 y = 0.57 * 1141. 3.7: 0.351 / (0.351 + 0.032) and 0.0234 / (0.0234 + 0.1217).
+# 3.8: x + y = 1.26 and 853 x + 288 y = 0.81 * 1141. 3.9: 19 of 57 words.
+RIGHT = {
+    "3.4": {"accuracy": 0.75, "F1, hallucinated": 0.857, "F1, right": 0, "macro F1": 0.429},
+    "3.5": dict(zip(SCORES, (0.773, 0.708, 0.739, 0.333, 0.536))),
+    "3.6": {"sensitivity": 0.468, "specificity": 0.872},
+    "3.7": {"three in four wrong": 0.916, "one in twenty wrong": 0.161},
+    "3.8": dict(zip(NOTE, (1, 0.43, 0.872, 0.266))),
+    "3.9": {"precision": 0.333, "recall": 1, "F1": 0.5},
+}
+WRONG = [
+    (
+        "3.4",
+        {"accuracy": 75, "F1, hallucinated": 0.857, "F1, right": 0, "macro F1": 0.429},
+        "percentage",
+    ),
+    ("3.4", RIGHT["3.4"] | {"accuracy": 0.25}, "How large is that share"),
+    ("3.4", RIGHT["3.4"] | {"F1, hallucinated": 0.875}, "arithmetic"),
+    ("3.4", RIGHT["3.4"] | {"F1, right": 0.25}, "never calls"),
+    ("3.4", RIGHT["3.4"] | {"macro F1": 0.857}, "one class"),
+    ("3.4", RIGHT["3.4"] | {"macro F1": 0.75}, "micro"),
+    ("3.5", RIGHT["3.5"] | {SCORES[0]: 0.708, SCORES[1]: 0.773}, "swapped"),
+    ("3.5", RIGHT["3.5"] | {SCORES[2]: 0.7405}, "arithmetic"),
+    ("3.5", RIGHT["3.5"] | {SCORES[2]: 0.74}, "three decimals"),
+    ("3.5", RIGHT["3.5"] | {"macro F1": 0.539}, "macro precision and macro recall"),
+    ("3.5", RIGHT["3.5"] | {"macro F1": 0.625}, "neither the accuracy"),
+    ("3.6", {"sensitivity": 0.872, "specificity": 0.468}, "swapped"),
+    ("3.6", {"sensitivity": 0.67, "specificity": 0.67}, "aren't equal"),
+    ("3.6", {"sensitivity": 0.47, "specificity": 0.2}, "add up to 1.34"),
+    ("3.6", {"sensitivity": 0.6, "specificity": 0.74}, "the sum is right"),
+    ("3.7", {"three in four wrong": 0.916, "one in twenty wrong": 0.916}, "base rate"),
+    ("3.7", {"three in four wrong": 0.916, "one in twenty wrong": 0.468}, "sensitivity"),
+    ("3.7", {"three in four wrong": 0.084, "one in twenty wrong": 0.839}, "false alarms"),
+    ("3.7", {"three in four wrong": 91.6, "one in twenty wrong": 16.1}, "percentage"),
+    ("3.8", dict(zip(NOTE, (0.43, 0.43, 0.872, 0.266))), "How many errors"),
+    ("3.8", dict(zip(NOTE, (1, 0.75, 0.872, 0.266))), "accuracy"),
+    ("3.8", dict(zip(NOTE, (1, 0.43, 0.266, 0.872))), "swapped"),
+    ("3.8", dict(zip(NOTE, (1, 0.43, 0.468, 0.99))), "sensitivity"),
+    ("3.9", {"precision": 1, "recall": 0.333, "F1": 0.5}, "swapped"),
+    ("3.9", {"precision": 0.333, "recall": 1, "F1": 0.667}, "arithmetic"),
+    ("3.9", {"precision": 0.333, "recall": 1, "F1": 0.4}, "2PR"),
+]
+
+
+def test_numbers_by_hand_pass(sheet):
+    assert_pass(sheet, RIGHT.items())
+
+
+def test_a_reading_is_checked_for_its_form_and_its_verdicts_are_not_given_away(sheet, solved):
+    reading = solved["my_reading"]
+    for entry, names in (
+        (("maybe", 70, "-"), "verdict"),
+        (("no", 0.7, "-"), "50"),
+        (("no", 40, "-"), "opposite"),
+        (("no", 70, "Calcium"), "no span"),
+        (("yes", 70, "words of mine"), "isn't in the answer"),
+        (("yes", 70), "write (verdict"),
+    ):
+        found = sheet.check("3.1", {**reading, "mh-02": entry})
+        assert found.ok is False and names in found.text, found.text
+    assert sheet.check("3.1", {k: v for k, v in reading.items() if k != "mh-02"}).ok is False
+    opposite = {
+        i: ("no", 50, "-") if v[0] == "yes" else ("yes", 50, sheet.of.at[i, "answer"][:30])
+        for i, v in reading.items()
+    }
+    assert sheet.check("3.1", opposite).ok is True
+
+
+def test_displays_do_without_a_reading_that_is_open_or_malformed(sheet, solved):
+    for reading in (..., {"mh-01": ("yes", 90)}, 3):
+        assert sheet.compared(reading)._repr_png_()[:4] == b"\x89PNG"
+        assert "your reading" not in set(sheet.spans(reading).data["evaluator"])
+    assert "your reading" in set(sheet.spans(solved["my_reading"]).data["evaluator"])
+    for show in (sheet.beside, sheet.sureness):
+        assert show(...).ok is None and show(3).ok is False
+
+
+def test_types_are_compared_only_where_reader_and_label_say_hallucinated(sheet, solved):
+    reading, types = solved["my_reading"], solved["my_types"]
+    for item, kind, names in (
+        ("mh-22", "fact", "say what was asked"),
+        ("mh-01", "fact", "can't both hold"),
+        ("mh-06", "context", "keeps to the question"),
+        ("mh-05", "fact", "reading says no"),
+        ("mh-01", "none", "one of the three"),
+        ("mh-01", "wrong", "is one of"),
+    ):
+        found = sheet.check("3.2", [reading, {**types, item: kind}])
+        assert found.ok is False and item in found.text and names in found.text, found.text
+    assert (
+        sheet.check("3.2", [reading, {**types, "mh-02": "context"}]).ok is True
+    )  # a right answer, accused: no label to compare with
+
+
+def test_own_counts(sheet, solved):
+    reading = solved["my_reading"]  # 7 found, 1 accused, 2 missed, 2 let pass
+    for got, names in (
+        ((7, 2, 1, 2, 0.75), "swapped"),
+        ((2, 2, 1, 7, 0.75), "turned around"),
+        ((7, 1, 2, 3, 0.75), "add up to 13"),
+        ((6, 1, 3, 2, 0.75), "row by row"),
+        ((7, 1, 2, 2, 75), "percentage"),
+        ((7, 1, 2, 2, 7 / 9), "sensitivity"),
+        ((7, 1, 2, 2, 0.5), "share of all"),
+    ):
+        found = sheet.check("3.3", [reading, dict(zip(NAMES, got))])
+        assert found.ok is False and names in found.text, found.text
+
+
+def test_the_twelve_are_those_of_the_stubs_and_of_all_types(sheet):
+    stubs = [
+        set(re.findall(r"mh-\d\d", "".join(c["source"])))
+        for c in cells(3)
+        if "".join(c["source"]).startswith(("my_reading", "my_types"))
+    ]
+    assert len(stubs) == 4 and all(s == set(sheet.twelve) for s in stubs)
+    assert sheet.of.loc[sheet.twelve, "type"].value_counts().to_dict() == dict.fromkeys(
+        ["none", "input", "context", "fact"], 3
+    )
+
+
+def test_the_printed_row_has_counts_that_agree_with_the_two_equations(sheet):
+    from bedside.papers.medhalu import printed
+
+    for table in ("Table 6", "Table 10"):
+        rows = (
+            printed.implied(sheet.run, table)
+            .set_index(["row", "dataset"])
+            .loc[("GPT-4", "HealthQA")]
+        )
+        assert rows["fits"] > 0 and sheet.row(table) == pytest.approx(
+            (rows["sensitivity"], rows["specificity"]), abs=0.03
+        )
+
+
+def test_a_class_hands_in_and_is_counted(sheet, solved, tmp_path, capsys):
+    reading, types = solved["my_reading"], solved["my_types"]
+    assert "No files yet" in sheet.together(tmp_path)
+    assert (
+        sheet.hand_in(reading, types, ..., tmp_path).ok is None
+        and sheet.hand_in({}, types, "a", tmp_path).ok is None
+    )
+    assert not list(tmp_path.iterdir())
+    assert (
+        "12 answers" in sheet.hand_in(reading, types, "one / ../x", tmp_path)
+        and (tmp_path / "onex.csv").is_file()
+    )
+    opposite = {i: ("no", 60, "-") for i in reading}
+    sheet.hand_in(opposite, dict.fromkeys(types, "none"), "two", tmp_path)
+    (tmp_path / "bad.csv").write_text("item,rater\nmh-01,x\n")
+    text = (tmp_path / "onex.csv").read_text()
+    (tmp_path / "faulty.csv").write_text(text.replace(",yes,", ",perhaps,"))
+    found = sheet.together(tmp_path).data.set_index("what")["value"]
+    told = capsys.readouterr().out
+    assert (
+        "bad.csv is left out" in told
+        and "faulty.csv is left out" in told
+        and "write yes or no" in told
+    )
+    # one yes and one no each: 8 ties; 4 answers both call right, of which 2 are
+    assert (
+        found["readers"] == 2
+        and found["answers with a tie, not scored"] == 8
+        and found["accuracy, majority"] == 0.5
+    )
+    # all no: F1 of hallucinated 0, of right 2 * 3 / (2 * 3 + 9) = 0.4; the other: F1 14/17 and 4/7
+    assert found["macro F1, mean of readers"] == pytest.approx(((14 / 17 + 4 / 7) / 2 + 0.2) / 2)
