@@ -13,6 +13,7 @@ pytest.register_assert_rewrite("sheets")
 from bedside import models, paths, store
 from bedside.run import Run
 from browser import browser  # noqa: F401  (a fixture)
+from judged import nothing  # noqa: F401  (a fixture)
 
 
 def completion(text="fine", finish="stop", **message):
