@@ -11,7 +11,7 @@ PROMPTS ?=
 BUDGET_USD ?=
 MIRROR ?=
 PASSED := PROFILE MODE MODELS JUDGE LIMIT SEED PROMPTS BUDGET_USD
-KNOWN := $(PASSED) MIRROR PYTHON CONDA_PREFIX
+KNOWN := $(PASSED) MIRROR PAPER PYTHON CONDA_PREFIX
 UNKNOWN := $(filter-out $(KNOWN),$(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $(v))),$(v))))
 
 # The first Python of the versions that the lock is made for; `make PYTHON=...` names another.
@@ -20,7 +20,8 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 
 # An active conda environment (but not its base) is used as it is, otherwise .venv.
 CONDA := $(if $(filter-out base,$(CONDA_DEFAULT_ENV)),$(CONDA_PREFIX),$(if $(CONDA_DEFAULT_ENV),,$(CONDA_PREFIX)))
-PY := $(if $(CONDA),$(CONDA)/bin/python,.venv/bin/python)
+BIN := $(if $(CONDA),$(CONDA),.venv)/bin
+PY := $(BIN)/python
 READY := $(if $(CONDA),.cache/ready-conda$(subst /,-,$(CONDA)),.venv/.ready)
 UV := uv==0.13.9
 
@@ -32,12 +33,12 @@ DONE := $(NOTEBOOKS:%=$(STAMPS)/%.done)
 LIB := $(shell find lib/bedside -name '*.py' -o -name '*.j2' -o -name '*.toml')
 DATA := $(if $(filter public,$(PROFILE)),$(STAMPS)/data.done)
 
-.PHONY: help all test verify explorer seminar data plan record lab serve doctor bench setup lock clean FORCE $(PAPERS)
+.PHONY: help all test lint verify explorer seminar data plan record new lab serve doctor bench setup lock clean FORCE $(PAPERS)
 .DEFAULT_GOAL := help
 
 help: ## this text
 	@echo "Bedside. Usage: make TARGET [PROFILE=sample|public] [MODE=replay|record|fresh] [MODELS=\"a b\"]"
-	@echo "         [JUDGE=name] [LIMIT=n] [SEED=n] [PROMPTS=DIR] [BUDGET_USD=x] [MIRROR=DIR] [PYTHON=python3.12]"
+	@echo "         [JUDGE=name] [LIMIT=n] [SEED=n] [PROMPTS=DIR] [BUDGET_USD=x] [MIRROR=DIR] [PAPER=name] [PYTHON=python3.12]"
 	@echo
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
 	@for p in $(PAPERS); do printf '  %-12s %s\n' $$p "the notebooks of this paper"; done
@@ -47,6 +48,11 @@ all: $(STAMPS)/index.done $(STAMPS)/explorer.done ## set up what is missing, run
 
 test: $(READY) ## set up what is missing, run the tests
 	@$(PY) -m pytest
+
+lint: $(READY) ## style and layers: ruff (lint and format) and import-linter
+	@$(BIN)/ruff check lib tests notebooks templates
+	@$(BIN)/ruff format --check lib tests notebooks templates
+	@$(BIN)/lint-imports
 
 verify: $(SETTINGS) $(DATA) ## rebuild everything and compare with what is committed
 	@$(PY) -m bedside verify --profile $(PROFILE)
@@ -65,6 +71,9 @@ plan: $(SETTINGS) $(DATA) ## calls, tokens and cost of what is not recorded, bef
 
 record: ## call for what is not recorded, then as `all` (the same as MODE=record)
 	@$(MAKE) all MODE=record
+
+new: $(READY) ## begin a study of your own: make new PAPER=name
+	@$(PY) -m bedside new '$(PAPER)'
 
 lab: $(READY) ## JupyterLab in this folder
 	@$(PY) -m jupyterlab

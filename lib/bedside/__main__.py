@@ -12,7 +12,7 @@ from . import BedsideError, choose, notebooks, paths
 
 # into every notebook, and what else make takes on its command line
 PASSED = ("PROFILE", "MODE", "MODELS", "JUDGE", "LIMIT", "SEED", "PROMPTS", "BUDGET_USD")
-KNOWN = (*PASSED, "MIRROR", "NAME", "PYTHON", "CONDA_PREFIX")
+KNOWN = (*PASSED, "MIRROR", "PAPER", "PYTHON", "CONDA_PREFIX")
 
 
 def check(given, write=None):

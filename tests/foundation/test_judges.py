@@ -5,7 +5,7 @@ import asyncio
 import numpy as np
 import pandas as pd
 import pytest
-from bedside import BedsideError, judges, models
+from bedside import BedsideError, baselines, judges, models
 from bedside.papers.cancer_myth import data as cm
 from conftest import completion
 
@@ -221,8 +221,8 @@ def labelled():
 
 
 def test_lexical_judge_orders_answers_by_what_they_share_with_the_correction():
-    judge = judges.Lexical(labelled(), GRADES)
-    similar = judge.similarity(labelled()).reshape(4, 3)
+    judge = baselines.Lexical(labelled(), GRADES)
+    similar = judge.features(labelled()).reshape(4, 3)
     assert (
         (similar[:, 0] == 0).all()
         and np.allclose(similar[:, 2], 1)
@@ -233,7 +233,7 @@ def test_lexical_judge_orders_answers_by_what_they_share_with_the_correction():
 
 
 def test_lexical_judge_ignores_words_of_the_question():
-    judge = judges.Lexical(labelled(), GRADES)
+    judge = baselines.Lexical(labelled(), GRADES)
     echo = pd.DataFrame(
         {
             "question": ["does radiotherapy make hair fall out"],
@@ -241,7 +241,7 @@ def test_lexical_judge_ignores_words_of_the_question():
             "answer": ["radiotherapy hair fall"],
         }
     )
-    assert judge.similarity(echo)[0] == 0
+    assert judge.features(echo)[0] == 0
 
 
 def test_agreement_by_hand():
@@ -252,7 +252,7 @@ def test_agreement_by_hand():
     verdicts = pd.DataFrame(
         {"status": ["graded"] * 3 + ["unparsed"] + ["graded"] * 2, "value": [-1, 0, 0, None, 1, -1]}
     )
-    card = judges.agreement([-1, -1, 0, 0, 1, 1], verdicts, GRADES, np.random.default_rng(0))
+    card = judges.trust_card([-1, -1, 0, 0, 1, 1], verdicts, GRADES, np.random.default_rng(0))
     assert (card["n"], card["unscored"]) == (6, 1)
     assert card["exact"]["value"] == 0.6 and card["binary"]["value"] == 0.8
     assert card["exact_bounds"] == [3 / 6, 4 / 6]
@@ -266,7 +266,7 @@ def test_agreement_by_hand():
 
 def test_a_judge_that_graded_nothing_has_a_card_without_numbers():
     verdicts = pd.DataFrame({"status": ["unparsed"] * 3, "value": [None] * 3})
-    card = judges.agreement([-1, 0, 1], verdicts, GRADES, np.random.default_rng(0))
+    card = judges.trust_card([-1, 0, 1], verdicts, GRADES, np.random.default_rng(0))
     assert card["unscored"] == 3 and "kappa" not in card
     assert "not measurable" in judges.describe({"judge": "x", "of": "answers", **card})
 
@@ -283,7 +283,7 @@ def test_refusals_by_the_endpoint_are_verdicts_of_their_own(served, endpoint, re
 def test_labels_without_an_order_have_no_binary_agreement(rng=np.random.default_rng(0)):
     # a a b c against a b b c: 3 of 4; chance 2/4 * 1/4 + 1/4 * 2/4 + 1/4 * 1/4 = 5/16; kappa (12 - 5) / (16 - 5)
     made = pd.DataFrame({"status": "graded", "value": list("abbc")})
-    card = judges.agreement(list("aabc"), made, list("abc"), rng, positive=None)
+    card = judges.trust_card(list("aabc"), made, list("abc"), rng, positive=None)
     assert card["exact"]["value"] == 0.75 and card["kappa"]["value"] == pytest.approx(7 / 11)
     assert not {"binary", "sensitivity", "kappa_quadratic", "guesser_binary"} & set(card)
 

@@ -10,12 +10,12 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from bedside import BedsideError, paths
+from bedside import BedsideError, notebooks, paths
 from bedside import __main__ as steps
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-NOTEBOOKS = steps.notebooks()
+NOTEBOOKS = notebooks.listed()
 EVERY = sorted(
     p.relative_to(paths.NOTEBOOKS).with_suffix("").as_posix()
     for p in paths.NOTEBOOKS.rglob("*.ipynb")
@@ -63,7 +63,7 @@ def test_lock_satisfies_the_package_and_has_hashes():
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_every_parameter_of_make_reaches_the_notebook(name):
-    have = steps.parameters(name)
+    have = notebooks.parameters(name)
     for variable in steps.PASSED:
         assert variable.lower() in have, f"{name} has no parameter {variable.lower()}"
     source = "".join(
@@ -207,53 +207,117 @@ def test_notebooks_run_from_their_own_folder_too(root):
     assert done.stdout.split() == ["120", str(root)]
 
 
-def test_the_foundation_imports_nothing_heavy():
-    code = (
-        "import sys; import bedside.seminar, bedside.raters, bedside.explorer,"
-        " bedside.papers.cancer_myth_items; print([m for m in ('openai', 'datasets', 'sklearn',"
-        " 'scipy', 'matplotlib', 'xllamacpp', 'papermill', 'pandas') if m in sys.modules])"
-    )
+HEAVY = "openai datasets sklearn scipy matplotlib xllamacpp papermill pandas numpy seaborn".split()
+FOUNDATION = sorted((paths.ROOT / "lib/bedside").glob("*.py"))
+LAYERS = tomllib.loads((paths.ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+
+
+@pytest.mark.parametrize(
+    "modules, more",
+    [
+        ("__main__ notebooks settings run page rows claims calls verify", ""),
+        ("explorer stats", "numpy"),  # stats is arrays
+    ],
+)
+def test_what_light_commands_import_is_light(modules, more):
+    imports = ", ".join(f"bedside.{m}" for m in modules.split())
+    code = f"import sys, {imports}; print(*[m for m in {HEAVY} if m in sys.modules])"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=paths.ROOT
     )
-    assert done.stdout.strip() == "[]"
+    assert done.returncode == 0, done.stderr
+    assert set(done.stdout.split()) <= set(more.split())
 
 
-def test_a_file_imports_only_from_files_above_it():
-    order = [
-        "paths",
-        "notebooks",
-        "stats",
-        "store",
-        "sources",
-        "checks",
-        "published",
-        "prompts",
-        "local",
-        "models",
-        "judges",
-        "tables",
-        "plots",
-        "report",
-        "page",
-        "items",
-        "explorer",
-        "annotation",
-        "raters",
-        "seminar",
+def test_check_and_help_need_the_standard_library_only(tmp_path):
+    """`check` runs in an interpreter that has no other package."""
+    code = "from bedside.__main__ import main; main(['check', 'PROFILE=sample'])"
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", f"import sys; sys.path.insert(0, 'lib'); {code}"],
+        capture_output=True,
+        text=True,
+        cwd=paths.ROOT,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_house_keeps_its_layers():
+    done = subprocess.run(
+        [Path(sys.executable).with_name("lint-imports"), "--no-cache"],
+        capture_output=True,
+        text=True,
+        cwd=paths.ROOT,
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_foundation_explorer_and_annotation_name_no_study():
+    """Nor do make and the command line: the list of studies is data/papers.toml."""
+    people = [p for d in ("explorer", "annotation") for p in (paths.ROOT / "lib/bedside" / d).rglob("*")]
+    packages = [p for d in ("stats", "plots") for p in (paths.ROOT / "lib/bedside" / d).rglob("*.py")]
+    files = [*FOUNDATION, *packages, paths.ROOT / "Makefile", paths.ROOT / "lib/bedside/index.html.j2"]
+    files += [p for p in people if p.suffix in (".py", ".js", ".css", ".j2") and "vendor" not in p.parts]
+    assert len(files) > 25
+    named = re.compile("cancer.?myth|radiation|medhalu|meddialbench", re.I)
+    found = [
+        f"{paths.rel(path)}, line {n}: {line.strip()}"
+        for path in files
+        for n, line in enumerate(path.read_text().splitlines(), 1)
+        if named.search(line)
     ]
-    assert {p.stem for p in (paths.ROOT / "lib/bedside").glob("*.py")} == {
-        *order,
-        "__init__",
-        "__main__",
-    }
-    for place, name in enumerate(order):
-        tree = ast.parse((paths.ROOT / f"lib/bedside/{name}.py").read_text())
-        top = [n for n in tree.body if isinstance(n, ast.ImportFrom) and n.level == 1]
-        used = {a.name for n in top if n.module is None for a in n.names} | {
-            n.module for n in top if n.module
-        }
-        assert {u for u in used if u in order} <= set(order[:place]), name
+    assert not found, "\n".join(found)
+
+
+def calls_of(source, name):
+    """The calls of a function or method of this name in Python source."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call):
+            f = node.func
+            if name == (f.attr if isinstance(f, ast.Attribute) else getattr(f, "id", None)):
+                yield node
+
+
+def sources():
+    """(place, source) of all code that may make claims: the studies' rooms and each cell of their notebooks."""
+    for path in (paths.ROOT / "lib/bedside/papers").rglob("*.py"):
+        yield paths.rel(path), path.read_text()
+    for name in NOTEBOOKS:
+        for c in json.loads((paths.NOTEBOOKS / f"{name}.ipynb").read_text())["cells"]:
+            if c["cell_type"] == "code":
+                yield name, "".join(c["source"])
+
+
+def test_no_verdict_is_typed():
+    """What bears a claim out is computed: the last of a reading's four is never True or False in so many letters."""
+    made = 0
+    for place, source in sources():
+        for call in calls_of(source, "reading"):
+            holds = next((k.value for k in call.keywords if k.arg == "holds"), None)
+            holds = call.args[1] if len(call.args) > 1 else holds
+            assert holds is not None and not isinstance(holds, ast.Constant), f"{place}: {ast.unparse(call)}"
+            made += 1
+        for call in calls_of(source, "claim"):
+            for node in ast.walk(call):
+                if isinstance(node, ast.Dict):
+                    for value in node.values:
+                        last = value.elts[-1] if isinstance(value, ast.Tuple) and value.elts else None
+                        assert not isinstance(last, ast.Constant), f"{place}: {ast.unparse(call)}"
+    assert made > 50
+
+
+def test_every_claim_of_the_ledger_is_made_and_says_where_it_stands():
+    """Each row of data/claims is in the claims that the committed notebooks made, in one profile or both."""
+    from bedside import claims
+
+    for paper in paths.papers():
+        made = set()
+        for profile in ("sample", "public"):
+            manifest = json.loads((paths.FIGURES / profile / "manifest.json").read_text())
+            for entry in manifest["notebooks"].values():
+                if entry["paper"] == paper:
+                    made |= {(c["id"], c["section"], c["claim"]) for c in entry["claims"]}
+        rows = claims.load(paper).values()
+        assert {(r.id.partition("@")[0], r.section, r.claim) for r in rows} == made
 
 
 def test_no_path_of_one_machine_and_no_external_data_is_tracked():
@@ -299,9 +363,9 @@ def test_a_plan_counts_a_call_of_two_notebooks_once(monkeypatch, capsys):
         )
 
     monkeypatch.setenv("BEDSIDE_FIGURES", "")
-    monkeypatch.setattr(steps, "run", planned)
+    monkeypatch.setattr(notebooks, "run", planned)
     steps.plan({}, "radiation")
-    assert f"{len(steps.notebooks('radiation')) + 1} calls" in capsys.readouterr().out
+    assert f"{len(notebooks.listed('radiation')) + 1} calls" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", EVERY)

@@ -7,8 +7,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from bedside import BedsideError, judges, models, page, plots, store, tables
-from bedside import run as report
+from bedside import BedsideError, claims, judges, models, page, plots, settings, store, tables
 from bedside.run import Run
 from conftest import ask_for
 
@@ -127,7 +126,7 @@ def test_a_judged_table_needs_the_judges_card_and_shows_it(run):
     verdicts = pd.DataFrame({"status": "graded", "value": [-1, 0, 1, 1]})
     run.write_card(
         "lexical",
-        judges.agreement([-1, 0, 1, 0], verdicts, [-1, 0, 1], np.random.default_rng(0)),
+        judges.trust_card([-1, 0, 1, 0], verdicts, [-1, 0, 1], np.random.default_rng(0)),
         "their authors",
     )
     run.table("t", rows(), "T", judged=True)
@@ -154,37 +153,52 @@ def test_published_marks_are_hollow(run):
     assert faces == ["white", "#1b6f8a"]
 
 
-def test_claims(run):
-    assert run.same("a", "1", "A share", 27.2, 27.249, digits=1, basis="run") == "holds"
-    assert run.same("b", "1", "A share", 27.2, 27.26, digits=1, basis="run") == "differs"
-    assert (
-        run.same("c", "1", "A share", 27.2, None, digits=1, basis="run", needs="data")
-        == "needs data"
-    )
+@pytest.fixture
+def ledger(monkeypatch):
+    """The claims of the run's paper, to be filled by a test."""
+    found = {}
+    monkeypatch.setattr(claims, "load", lambda paper: found)
+
+    def add(id, text, published, needs=""):
+        value = float(published) if published else None
+        found[id] = claims.Claim(id, "paper", "4.3", "detail", text, published, needs, value)
+
+    return add
+
+
+def test_claims(run, ledger):
+    for id, needs in (("a", ""), ("b", ""), ("c", "data"), ("d", ""), ("e@again", "")):
+        ledger(id, "A share", "27.2", needs)
+    same = claims.same
+    assert run.claim("a", same(run, "a", 27.249, 1), basis="run") == "holds"
+    assert run.claim("b", same(run, "b", 27.26, 1), basis="run") == "differs"
+    assert run.claim("c", same(run, "c", None, 1), basis="run") == "needs data"
     with pytest.raises(BedsideError, match="twice"):
-        run.claim("a", "1", "again", holds=True)
+        run.claim("a", claims.reading(1, 1 > 0))
     with pytest.raises(BedsideError, match="neither decided"):
-        run.claim("d", "1", "open")
-    assert run.claims()["verdict"].tolist() == ["holds", "differs", "needs data"]
+        run.claim("d")
+    with pytest.raises(BedsideError, match="unknown claim 'f'"):
+        run.claim("f")
+    with pytest.raises(BedsideError, match="basis of a claim"):
+        run.claim("d", claims.reading(1, 1 > 0), basis="hearsay")
+    run.claim("e@again", claims.reading(0.123456, 1 > 0), basis="run")
+    made = run.claims()
+    assert made["verdict"].tolist() == ["holds", "differs", "needs data", "holds"]
+    assert made["id"].tolist() == ["a", "b", "c", "e"]  # what follows @ only tells two apart
+    assert made["computed"].tolist() == ["27.2", "27.3", "", "0.1235"]
+    assert made["basis"].tolist() == ["run", "run", "none", "run"]
 
 
-def test_index_manifest_and_claims(run):
+def test_index_manifest_and_claims(run, ledger):
     run.load("cancer_myth_nfp_sample")
     run.table(
         "table1_x", rows({"row": HOSTILE, "column": "c", "source": "run", "value": 1}), HOSTILE
     )
-    run.claim(
-        "a",
-        "4.3",
-        HOSTILE + ' {{ 7 * 7 }} "quoted"',
-        published="27.2",
-        computed="=1+1",
-        basis="run",
-        holds=False,
-    )
+    ledger("a", HOSTILE + ' {{ 7 * 7 }} "quoted"', "27.2")
+    run.claim("a", claims.reading("=1+1", 1 > 2), basis="run")
     run.close()
     manifest = page.merge("sample")
-    folder = report.figures() / "sample"
+    folder = settings.figures() / "sample"
     entry = json.loads((folder / "manifest.json").read_text())["notebooks"][
         "cancer_myth/03_evaluation"
     ]
@@ -239,11 +253,11 @@ def test_a_notebook_that_did_not_run_keeps_its_entry(run):
         )
     run.close()
     page.merge("sample")
-    html = (report.figures() / "sample/index.html").read_text()
-    (report.figures() / "sample/.parts/cancer_myth.03_evaluation.json").unlink()
+    html = (settings.figures() / "sample/index.html").read_text()
+    (settings.figures() / "sample/.parts/cancer_myth.03_evaluation.json").unlink()
     assert "cancer_myth/03_evaluation" in page.merge("sample")["notebooks"]
     assert (
-        report.figures() / "sample/index.html"
+        settings.figures() / "sample/index.html"
     ).read_text() == html  # whichever notebooks ran, the page is the same
 
 
@@ -262,7 +276,7 @@ def test_a_notebook_that_did_not_run_keeps_its_entry(run):
 )
 def test_unknown_settings_name_the_valid_ones(bad, match):
     with pytest.raises(BedsideError, match=match):
-        report.check(**bad)
+        settings.validated(**bad)
 
 
 def test_generators_are_named_and_seeded(run):

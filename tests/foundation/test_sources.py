@@ -147,7 +147,7 @@ def test_unknown_sources_say_the_nearest():
     "name", [n for n, e in sources.registry().items() if "file" in e and not e.get("optional")]
 )
 def test_bundled_sources_are_as_the_registry_says(name):
-    assert len(sources.check(name)) == sources.entry(name)["rows"]
+    assert len(sources.verified(name)) == sources.entry(name)["rows"]
 
 
 def test_external_sources_are_pinned():
