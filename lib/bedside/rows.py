@@ -1,44 +1,59 @@
-"""Judged items: every reply with what judges and people said of it, as rows that the explorer, raters and seminars share.
+"""Judged items: every reply with what judges and people said of it, as rows for explorer, raters and seminars.
 
     document = Document("sample")
     run = document.run("my_paper", "03_evaluation")      # a notebook's settings, replayed; asks nobody
     document.share("my_paper q1", text("Question", ...))
-    document.add(run, "4.3 evaluation", "q1", "smollm2-135m", "plain", reply=..., verdicts=[verdict(...)])
+    document.add(run, "4.3 evaluation", "q1", "smollm2-135m", "plain", title=..., reply=...,
+                 verdicts=[verdict("lexical", "graded", "1 corrected", True)])
     frame(document.content())
 
-A row is one reply of one model to one item under one configuration. Blocks are what a reader is shown: text, list, marked,
-aligned or dialogue (see the functions of that name). Each study's room `rows` fills a document, its room `labels` says what raters decide.
+A row is one reply of one model to one item under one configuration. Each study's room `rows` fills a document, its
+room `labels` says what raters decide. The words, here and in the page's data:
+
+    block          what a reader is shown beside the reply, under a heading (its `label`): `text`, `entries` (a list),
+                   `marked` (a text with places marked), `aligned` (lists side by side), `dialogue`
+    shared         blocks that many rows have, such as the question; a row holds their keys
+    verdict        what a judge says on the study's main question: a status, a value if it is `graded`, and whether
+                   that is right, that is no failure (`verdict`, `verdicts_by_item`)
+    human          what people say on the same question (`human_label`), in the words of the verdicts
+    more           what judges or raters say on other questions (`other_verdict`)
+    task           a question that raters are asked about a paper's rows (`Task`)
 """
+
+from __future__ import annotations
 
 import contextlib
 import copy
 import functools
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from . import BedsideError, choose, judges, models, notebooks, paths, prompts, settings
 from .models import Reply
 from .run import Run
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 ABSENT = "not recorded"
+ROW = "id paper section item model configuration category title reply reply_status".split()
+VERDICT = "judge status value right raw".split()
 
 
 class Recorded(Run):
     """A Run with a notebook's own settings that only replays: a request without a recording has a reply that says so.
 
-    settings: the notebook's parameters. judges: the run's, the one without a model, and every model that has recordings
-    here; a judge's verdicts that weren't recorded have status `error` and ABSENT in their raw text.
+    settings: the notebook's parameters. judges: the run's, the one without a model, and every model that has
+    recordings here; a judge's verdicts that weren't recorded have status `error` and ABSENT in their raw text.
     """
 
     def __init__(self, paper, notebook, **parameters):
         super().__init__(paper, notebook, **parameters)
         self.settings = notebooks.parameters(f"{paper}/{notebook}")
-        recorded = [
-            m
-            for m in models.registry()
-            if list(paths.RECORDINGS.glob(f"{paper}/{self.profile}/{m}.jsonl"))
-        ]
+        files = f"{paper}/{self.profile}/{{}}.jsonl"
+        recorded = [m for m in models.registry() if any(paths.RECORDINGS.glob(files.format(m)))]
         self.judges = list(dict.fromkeys([self.judge, judges.LEXICAL, *recorded]))
         if not parameters.get("models"):
             self.models = list(dict.fromkeys([*self.models, *recorded]))
@@ -57,7 +72,7 @@ class Recorded(Run):
 
             yield recorded
 
-    def judged_by(self, judge):
+    def judged_by(self, judge: str) -> Recorded:
         """The same run with another judge."""
         other = copy.copy(self)
         other.judge = judge
@@ -68,57 +83,62 @@ def _absent(request):
     return Reply(request.item, request.model, request.key, error=ABSENT)
 
 
-# ---- what a row is made of
+# ---- blocks
 
 
-def text(label, words):
+def text(heading: str, words: str) -> dict:
     """A block of text."""
-    return {"kind": "text", "label": label, "text": prompts.clean(words)}
+    return {"kind": "text", "label": heading, "text": prompts.clean(words)}
 
 
-def entries(label, texts):
+def entries(heading: str, texts: Iterable[str]) -> dict:
     """A block that lists texts."""
-    return {"kind": "list", "label": label, "entries": [prompts.clean(t) for t in texts]}
+    return {"kind": "list", "label": heading, "entries": [prompts.clean(t) for t in texts]}
 
 
-def marked(label, words, **places):
+def marked(heading: str, words: str, **places: Iterable[Sequence]) -> dict:
     """A block of text with places marked by name: {name: [(start, end), ...]}; places may overlap."""
-    return {"kind": "marked", "label": label, "pieces": pieces(words, **places)}
+    return {"kind": "marked", "label": heading, "pieces": pieces(words, **places)}
 
 
-def pieces(words, **places):
+def pieces(words: str, **places: Iterable[Sequence]) -> list[list[str]]:
     """A text cut at all borders of the named places: [[text, "name name"], ...]."""
-    cuts = sorted({0, len(words), *(x for mine in places.values() for p in mine for x in p[:2])})
-    return [
-        [
-            prompts.clean(words[a:b]),
-            " ".join(n for n, mine in places.items() if any(p[0] <= a and b <= p[1] for p in mine)),
-        ]
-        for a, b in zip(cuts, cuts[1:])
-    ]
+    borders = [x for mine in places.values() for p in mine for x in p[:2]]
+    cuts = sorted({0, len(words), *borders})
+
+    def names(start, end):
+        there = (
+            n for n, mine in places.items() if any(p[0] <= start and end <= p[1] for p in mine)
+        )
+        return " ".join(there)
+
+    return [[prompts.clean(words[a:b]), names(a, b)] for a, b in zip(cuts, cuts[1:])]
 
 
-def aligned(label, columns, rows):
-    """A block that sets lists side by side: {term: (mark of each column)}, marks matched, missed, spurious or empty."""
-    return {
-        "kind": "aligned",
-        "label": label,
-        "columns": columns,
-        "rows": [{"term": prompts.clean(t), "cells": list(cells)} for t, cells in rows.items()],
-    }
+def aligned(heading: str, columns: Sequence[str], rows: Mapping[str, Iterable[str]]) -> dict:
+    """A block that sets lists side by side: {term: (mark of each column)}; matched, missed, spurious or empty."""
+    lines = [{"term": prompts.clean(t), "cells": list(cells)} for t, cells in rows.items()]
+    return {"kind": "aligned", "label": heading, "columns": columns, "rows": lines}
 
 
-def dialogue(label, turns):
+def dialogue(heading: str, turns: Iterable[tuple]) -> dict:
     """A block of turns (who, pieces, notes)."""
-    return {
-        "kind": "dialogue",
-        "label": label,
-        "turns": [{"who": w, "pieces": p, "notes": n} for w, p, n in turns],
-    }
+    made = [{"who": who, "pieces": cut, "notes": notes} for who, cut, notes in turns]
+    return {"kind": "dialogue", "label": heading, "turns": made}
 
 
-def verdict(judge, status, value="", right=None, raw="", reason=""):
-    """A judge's verdict as a row has it; without status `graded` there is no value, and right is None."""
+def text_of(row: dict, heading: str) -> str:
+    """The text of a row's shared block of this heading, empty if there is none; blocks in place of their keys."""
+    return next((b["text"] for b in row["shared"] if b["label"] == heading), "")
+
+
+# ---- what judges and people say
+
+
+def verdict(
+    judge: str, status: str, value: Any = "", right: Any = None, raw: str = "", reason: str = ""
+) -> dict:
+    """A judge's verdict at a row; without status `graded` there is no value, and right is None."""
     graded = status == "graded"
     return {
         "judge": judge,
@@ -130,118 +150,104 @@ def verdict(judge, status, value="", right=None, raw="", reason=""):
     }
 
 
-def verdicts_by_item(by_judge, words, right):
-    """{item: its verdicts} from frames of verdicts {judge: frame (item, status, value, raw)}; those never recorded are left out.
+def verdicts_by_item(
+    by_judge: Mapping[str, pd.DataFrame], words: Mapping[Any, str], right: Iterable
+) -> dict[str, list[dict]]:
+    """{item: its verdicts} from verdicts {judge: frame (item, status, value, raw)}, without those never recorded.
 
     words: {value: how it is shown}; right: the values that count as no failure.
     """
-    found = {}
-    for judge, frame_ in by_judge.items():
-        for r in frame_.itertuples():
-            if r.raw != ABSENT:
-                value = words.get(r.value, "") if r.status == "graded" else ""
-                found.setdefault(r.item, []).append(
-                    verdict(judge, r.status, value, r.value in right, r.raw)
-                )
+    found: dict[str, list[dict]] = {}
+    for judge, verdicts in by_judge.items():
+        for r in verdicts[verdicts["raw"] != ABSENT].itertuples():
+            value = words.get(r.value, "") if r.status == "graded" else ""
+            made = verdict(judge, r.status, value, r.value in right, r.raw)
+            found.setdefault(r.item, []).append(made)
     return found
 
 
-def more(judge, task, value, raw=""):
-    """A judge's verdict, or a rater's label, on another question than the main one; without a value it could not be read."""
-    return {
-        "judge": judge,
-        "task": task,
-        "status": "graded" if value else "unparsed",
-        "value": value,
-        "raw": raw,
-    }
+def other_verdict(judge: str, task: str, value: str, raw: str = "") -> dict:
+    """A judge's verdict, or a rater's label, on another question; without a value it could not be read."""
+    status = "graded" if value else "unparsed"
+    return {"judge": judge, "task": task, "status": status, "value": value, "raw": raw}
 
 
-def row_id(run, item, model, configuration):
-    """The id of a row, the same in every run of a notebook."""
-    return "/".join([run.paper, run.notebook, item, model, configuration])
-
-
-def human(by, value, kind="", reason=""):
+def human_label(by: str, value: Any, kind: str = "", reason: str = "") -> dict:
     """A person's label: by whom, a value in the words of the verdicts, its kind and the reason given."""
     return {"by": by, "value": str(value), "type": kind, "reason": prompts.clean(reason)}
+
+
+# ---- rows
+
+
+def row_id(run: Run, item: str, model: str, configuration: str) -> str:
+    """The id of a row, the same in every run of a notebook."""
+    return "/".join([run.paper, run.notebook, item, model, configuration])
 
 
 class Document:
     """The rows of a profile, and the blocks that many rows share; parameters as of every notebook."""
 
-    def __init__(self, profile="sample", **parameters):
+    def __init__(self, profile: str = "sample", **parameters: Any):
+        self.profile = profile
         self.parameters = {"profile": profile, **parameters}
-        self.profile, self.shared, self.rows, self.cards, self.judge, self.papers = (
-            profile,
-            {},
-            {},
-            {},
-            {},
-            {},
-        )
+        self.papers: dict[str, str] = {}  # titles
+        self.judge: dict[str, str] = {}  # whose verdicts come first, by paper
+        self.cards: dict[str, str] = {}  # a line of each trust card, by "paper judge"
+        self.shared: dict[str, list[dict]] = {}
+        self.rows: dict[str, dict] = {}
 
-    def run(self, paper, notebook):
+    def run(self, paper: str, notebook: str) -> Recorded:
         """A notebook as Recorded run."""
         return Recorded(paper, notebook, **self.parameters)
 
-    def begin(self, run, title, judge=None):
-        """Take in a paper: its title, whose verdicts come first (the run's judge), and what the trust cards of its judges say."""
+    def begin(self, run: Recorded, title: str, judge: str | None = None) -> None:
+        """Take in a paper: its title, whose verdicts come first (the run's judge), and its judges' trust cards."""
         self.papers[run.paper], self.judge[run.paper] = title, judge or run.judge
         for name in run.judges:
-            with contextlib.suppress(
-                BedsideError
-            ):  # never measured: the page then shows no agreement
-                self.cards[f"{run.paper} {name}"] = judges.describe(run.card(name)).split(", ", 1)[
-                    1
-                ]
+            with contextlib.suppress(BedsideError):  # never measured: the page then shows no card
+                line = judges.describe(run.card(name))
+                self.cards[f"{run.paper} {name}"] = line.split(", ", 1)[1]
 
-    def share(self, key, *blocks):
+    def share(self, key: str, *blocks: dict) -> str:
         """Take in blocks under a key; returns the key."""
         self.shared.setdefault(key, list(blocks))
         return key
 
     def add(
         self,
-        run,
-        section,
-        item,
-        model,
-        configuration,
+        run: Run,
+        section: str,
+        item: str,
+        model: str,
+        configuration: str,
         *,
-        category="",
-        title,
-        shared=(),
-        reply="",
-        status="",
-        truncated=False,
-        blocks=(),
-        verdicts=(),
-        more=(),
-        human=(),
-        beside="",
-    ):
-        """Take in a row; returns its id. A reply that was never recorded is none. BedsideError for an id that is taken."""
+        title: str,
+        category: str = "",
+        shared: Iterable[str] = (),
+        reply: str = "",
+        status: str = "",
+        truncated: bool = False,
+        blocks: Iterable[dict] = (),
+        verdicts: Iterable[dict] = (),
+        more: Iterable[dict] = (),
+        human: Iterable[dict] = (),
+        beside: str = "",
+    ) -> str:
+        """Take in a row; returns its id. A reply that was never recorded is none. BedsideError for an id that is taken.
+
+        status: why there is no reply, empty if there is one. beside: the id of the row that it is shown beside.
+        """
         if status == ABSENT:
             return ""
         id = row_id(run, item, model, configuration)
         if id in self.rows:
             raise BedsideError(f"two rows with the id {id!r}")
-        texts = {
-            "id": id,
-            "paper": run.paper,
-            "section": section,
-            "item": item,
-            "model": model,
-            "configuration": configuration,
-            "category": category,
-            "title": " ".join(title.split())[:160],
-            "reply": reply,
-            "reply_status": status,
-            "beside": beside,
-        }
+        texts = [id, run.paper, section, item, model, configuration, category]
+        texts += [" ".join(title.split())[:160], reply, status]
+        named = {**dict(zip(ROW, texts, strict=True)), "beside": beside}
         self.rows[id] = {
-            **{k: prompts.clean(v) for k, v in texts.items()},
+            **{name: prompts.clean(words) for name, words in named.items()},
             "shared": list(shared),
             "truncated": bool(truncated),
             "blocks": list(blocks),
@@ -251,7 +257,7 @@ class Document:
         }
         return id
 
-    def content(self, about=""):
+    def content(self, about: str = "") -> dict:
         """All as one JSON-able dict."""
         return {
             "profile": self.profile,
@@ -268,10 +274,10 @@ class Document:
 class Task:
     """What a rater decides about a paper's rows, what is seen for it, and where the settled labels go.
 
-    choices and types: (key, value, words) each. sections: how the sections of its rows begin. shows: labels of the
+    choices and types: (key, value, words) each. sections: how the sections of its rows begin. shows: headings of the
     blocks that are shown beside the reply; all others stay hidden, so that a new block can't give a model or a label
-    away. reply: what the reply is called on screen. marked: the value that needs a type and spans, if the task has
-    them. several: any number of choices may hold at once, none too.
+    away. reply: what the reply is called on screen. spans_for: the value that needs a type and marked places, if the
+    task has one. several: any number of choices may hold at once, none too.
 
     positive: the value that rates count; ordered: the values are steps of a scale; words: how verdicts say a value.
     file: the source of data/external that labels are published to, a record each as `record(row, value, by)` makes it;
@@ -288,24 +294,30 @@ class Task:
     shows: tuple
     positive: str
     file: str
-    record: Callable
+    record: Callable[..., dict]
     reply: str = "Reply"
     types: tuple = ()
-    spans: bool = False
-    marked: str = ""
+    spans_for: str = ""
     several: bool = False
     ordered: bool = False
     words: dict = field(default_factory=dict)
     each_rater: bool = False
 
     @property
-    def values(self):
+    def values(self) -> tuple[str, ...]:
         """The values that a label may have (for `several`: that it may be made of)."""
         return tuple(value for _, value, _ in self.choices)
 
-    def takes(self, row):
+    def takes(self, row: dict) -> bool:
         """Whether a row is of this task."""
         return row["paper"] == self.paper and row["section"].startswith(self.sections)
+
+
+# ---- all studies'
+
+
+def _room(paper, name):
+    return importlib.import_module(f"bedside.papers.{paper}.{name}")
 
 
 @functools.cache
@@ -315,11 +327,7 @@ def tasks() -> dict[str, Task]:
     return {task.name: task for task in found}
 
 
-def _room(paper, name):
-    return importlib.import_module(f"bedside.papers.{paper}.{name}")
-
-
-async def collect(profile="sample", papers="", **parameters):
+async def collect(profile: str = "sample", papers: str = "", **parameters: Any) -> dict:
     """The judged items of a profile: a dict as of `Document.content`, from the studies' rooms `rows`.
 
     papers: names, empty for all. parameters: models, judge, limit, seed, prompts as of every notebook. What was never
@@ -331,89 +339,66 @@ async def collect(profile="sample", papers="", **parameters):
     return document.content(settings.profiles()[profile]["caution"])
 
 
-def told(row, label):
-    """The text of a row's block of this label, empty if there is none; `row` with its shared blocks in place."""
-    return next((b["text"] for b in row["shared"] if b["label"] == label), "")
+# ---- for notebooks
 
 
-def frame(content, judge=None):
-    """A document's rows as a frame: a row for each reply and judge (or of one judge), with reply, status, value and right.
+def frame(content: dict, judge: str | None = None) -> pd.DataFrame:
+    """A document's rows as a frame, a row for each reply and judge (or of one judge): columns ROW, VERDICT, human.
 
-    Columns: id, paper, section, item, model, configuration, category, title, reply, reply_status, judge, status, value, right
-    (True, False or None), raw, human (the first person's label or empty). A reply without a verdict has judge "".
+    right: True, False or None. human: the first person's label or empty. A reply without a verdict has judge "".
     """
     import pandas as pd
 
-    keep = (
-        "id",
-        "paper",
-        "section",
-        "item",
-        "model",
-        "configuration",
-        "category",
-        "title",
-        "reply",
-        "reply_status",
-    )
-    rows = [
-        {
-            **{k: r[k] for k in keep},
-            **{k: v[k] for k in ("judge", "status", "value", "right", "raw")},
-            "human": r["human"][0]["value"] if r["human"] else "",
-        }
-        for r in content["rows"]
-        for v in r["verdicts"] or [verdict("", "")]
-    ]
-    made = pd.DataFrame(rows, columns=[*keep, "judge", "status", "value", "right", "raw", "human"])
-    return (
-        made
-        if judge is None
-        else made[made["judge"] == choose(judge, {*made["judge"], ""}, "judge")].reset_index(
-            drop=True
-        )
-    )
+    lines = []
+    for row in content["rows"]:
+        human = row["human"][0]["value"] if row["human"] else ""
+        for given in row["verdicts"] or [verdict("", "")]:
+            lines.append([*(row[k] for k in ROW), *(given[k] for k in VERDICT), human])
+    made = pd.DataFrame(lines, columns=[*ROW, *VERDICT, "human"])
+    if judge is None:
+        return made
+    choose(judge, {*made["judge"], ""}, "judge")
+    return made[made["judge"] == judge].reset_index(drop=True)
 
 
-def as_text(content, row):
+def as_text(content: dict, row: dict) -> str:
     """A row as plain text: shared blocks, reply, blocks, verdicts, labels."""
+    shared = [block for key in row["shared"] for block in content["shared"][key]]
+    reply = text("Reply", row["reply"] or row["reply_status"])
     lines = [row["id"]]
-    for b in (
-        [b for key in row["shared"] for b in content["shared"][key]]
-        + [text("Reply", row["reply"] or row["reply_status"])]
-        + row["blocks"]
-    ):
-        lines += [f"\n{b['label'].upper()}", *_lines(b)]
-    lines += [
-        "\nVERDICTS",
-        *(
-            f"{v['judge']}: {v['value'] or v['status']} {v['reason']}".strip()
-            for v in row["verdicts"]
-        ),
-    ]
-    return "\n".join(
-        lines + [f"{h['by']}: {h['value']} {h['reason']}".strip() for h in row["human"]]
-    )
+    for block in [*shared, reply, *row["blocks"]]:
+        lines += [f"\n{block['label'].upper()}", *_lines(block)]
+    lines.append("\nVERDICTS")
+    said = [(v["judge"], v["value"] or v["status"], v["reason"]) for v in row["verdicts"]]
+    said += [(h["by"], h["value"], h["reason"]) for h in row["human"]]
+    lines += [f"{who}: {value} {reason}".strip() for who, value, reason in said]
+    return "\n".join(lines)
 
 
 def _lines(block):
     """A block's text, line by line; marks in brackets behind what they mark."""
+    match block["kind"]:
+        case "text":
+            return [block["text"]]
+        case "list":
+            return [f"- {e}" for e in block["entries"]]
+        case "marked":
+            return [_bracketed(block["pieces"])]
+        case "aligned":
+            marks = [zip(block["columns"], r["cells"]) for r in block["rows"]]
+            cells = [", ".join(f"{c} {m}" for c, m in mine if m) for mine in marks]
+            return [f"{r['term']}: {mine}" for r, mine in zip(block["rows"], cells)]
+        case "dialogue":
+            return [line for turn in block["turns"] for line in _turn(turn)]
 
-    def told(pieces):
-        return "".join(f"{words} [{marks}]" if marks else words for words, marks in pieces)
 
-    return {
-        "text": lambda: [block["text"]],
-        "list": lambda: [f"- {e}" for e in block["entries"]],
-        "marked": lambda: [told(block["pieces"])],
-        "aligned": lambda: [
-            f"{r['term']}: "
-            + ", ".join(f"{c} {m}" for c, m in zip(block["columns"], r["cells"]) if m)
-            for r in block["rows"]
-        ],
-        "dialogue": lambda: [
-            x
-            for t in block["turns"]
-            for x in (f"{t['who']}: {told(t['pieces'])}", *(f"    {n}" for n in t["notes"]))
-        ],
-    }[block["kind"]]()
+def _turn(turn):
+    notes = [f"    {n}" for n in turn["notes"]]
+    return [f"{turn['who']}: {_bracketed(turn['pieces'])}", *notes]
+
+
+def _bracketed(pieces):
+    return "".join(f"{words} [{marks}]" if marks else words for words, marks in pieces)
+
+
+human, more, told = human_label, other_verdict, text_of

@@ -35,8 +35,7 @@ SEEN = (
     "guide",
     "choices",
     "types",
-    "spans",
-    "marked",
+    "spans_for",
     "several",
 )  # of a task
 JOINED = "; "  # between the values of a task in which several hold
@@ -375,14 +374,14 @@ class Session:
             return f"{unknown[0]!r} is not a choice; choices are {listed['values']}"
         if not task.several and len(values) != 1:
             return f"choose one of {listed['values']}"
-        if not task.marked or values != [task.marked]:
-            said = f"with {values[0]!r}" if task.marked else "in this task"
+        if not task.spans_for or values != [task.spans_for]:
+            said = f"with {values[0]!r}" if task.spans_for else "in this task"
             return f"{said} there is no type and no span: remove them" if type or spans else ""
         if type not in [value for _, value, _ in task.types]:
-            return f"{task.marked!r} needs a type: {listed['types']}"
+            return f"{task.spans_for!r} needs a type: {listed['types']}"
         if not spans:
             return (
-                f"{task.marked!r} needs at least one span: select words in the answer, then press s"
+                f"{task.spans_for!r} needs at least one span: select words in the answer, then press s"
             )
         missing = [s for s in spans if " ".join(s.split()) not in " ".join(answer.split())]
         return f"the span {missing[0]!r} is not in the answer; select it there" if missing else ""

@@ -25,7 +25,7 @@ const section = (label, ...nodes) => element("section", {}, element("h4", { clas
 
 function render({ model, el }) {
   const about = model.get("about");
-  const instant = !about.several && !about.spans;      // the number key alone saves
+  const instant = !about.several && !about.spans_for;      // the number key alone saves
   let item, chosen, type, marks, words, anchor, head, soon;
   let waiting = 0, spent = 0, since = null;
 
@@ -51,7 +51,7 @@ function render({ model, el }) {
   const keys = [
     ...about.choices.map(([key, value, text]) => [[key], text, () => choose(value)]),
     ...about.types.map(([key, value, text]) => [[key], `type ${text}`, () => pick(value)]),
-    ...(about.spans ? [
+    ...(about.spans_for ? [
       [["ArrowRight", "ArrowLeft"], "→ ← move a word in the answer, with Shift select more", move],
       [["Home", "End"], "first or last word", move],
       [["s"], "mark what is selected", mark],
@@ -116,7 +116,7 @@ function render({ model, el }) {
   function draw() {
     busy();
     if (item.place === null) { hint.textContent = ""; return; }
-    const open = about.marked && chosen.has(about.marked);
+    const open = about.spans_for && chosen.has(about.spans_for);
     for (const [value, b] of choices) b.setAttribute("aria-pressed", chosen.has(value));
     for (const [value, b] of types) b.setAttribute("aria-pressed", type === value);
     typed.hidden = marked.hidden = !open;
@@ -166,7 +166,7 @@ function render({ model, el }) {
   }
 
   function pick(value) {
-    if (!about.marked || !chosen.has(about.marked)) return say(`first choose ${about.marked}`, true);
+    if (!about.spans_for || !chosen.has(about.spans_for)) return say(`first choose ${about.spans_for}`, true);
     type = value;
     draw();
   }
@@ -205,7 +205,7 @@ function render({ model, el }) {
   }
 
   function mark() {
-    if (!about.marked || !chosen.has(about.marked)) return say(`first choose ${about.marked}: only then places are marked`, true);
+    if (!about.spans_for || !chosen.has(about.spans_for)) return say(`first choose ${about.spans_for}: only then places are marked`, true);
     let [from, to] = selected() ?? [0, 0];
     const text = item.answer.text.slice(from, to);
     from += text.length - text.trimStart().length;
@@ -234,7 +234,7 @@ function render({ model, el }) {
 
   function save() {
     clock();
-    const open = about.marked && chosen.has(about.marked);
+    const open = about.spans_for && chosen.has(about.spans_for);
     const spans = open ? marks.map((m) => item.answer.text.slice(...m)) : [];
     ask({ do: "label", values: [...chosen], type: open ? type : "", spans, reason: reason.value, seconds: spent / 1000 });
   }

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from bedside import BedsideError, annotation, judges, paths, sources, stats
 from bedside.annotation import JOINED, material
-from bedside.rows import human, more, tasks
+from bedside.rows import human_label as human, other_verdict as more, tasks
 from bedside.store import digest
 
 ADJUDICATED = "adjudicated"  # the rater whose labels settle what others disagree on

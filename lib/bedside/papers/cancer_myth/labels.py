@@ -1,6 +1,6 @@
 """Cancer-Myth: what raters decide about its replies, and what becomes of their labels."""
 
-from bedside.rows import Task, told
+from bedside.rows import Task, text_of
 
 from .rows import GRADES, PLAIN
 
@@ -10,8 +10,8 @@ def record(row, value, by):
     return {
         "answer_id": row["id"],
         "item": row["item"],
-        "question": told(row, "Question") or told(row, "Generated question"),
-        "correction": told(row, "What sets the false presupposition right"),
+        "question": text_of(row, "Question") or text_of(row, "Generated question"),
+        "correction": text_of(row, "What sets the false presupposition right"),
         "answer": row["reply"],
         "label": int(value),
         "tone": "rated",

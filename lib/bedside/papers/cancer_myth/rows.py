@@ -5,8 +5,7 @@ from bedside.judges import grade_labelled
 from bedside.papers.cancer_myth import data as cm
 from bedside.papers.cancer_myth import survey
 from bedside.papers.cancer_myth.v2 import methods, mitigation, optimiser
-from bedside.rows import ABSENT, entries, human, more, text
-from bedside.rows import verdicts_by_item as verdicts
+from bedside.rows import ABSENT, entries, human_label, other_verdict, text, verdicts_by_item
 
 TITLE = "Cancer-Myth"
 GRADES = {-1: "-1 unaware", 0: "0 incomplete", 1: "1 corrected"}
@@ -43,7 +42,7 @@ async def graded(run, frame, kind, examples):
         j: await run.grade(frame, judge=j, labelled=examples[kind], **GRADING[kind])
         for j in run.judges
     }
-    return verdicts(by, WORDS[kind], {1})
+    return verdicts_by_item(by, WORDS[kind], {1})
 
 
 def known(run):
@@ -85,7 +84,9 @@ async def evaluation(document):
                     status=r.reply_status,
                     truncated=r.truncated,
                     verdicts=made.get(r.item, ()),
-                    more=[more("lexical", "category", sorted_[r.item])] if kind == "myth" else (),
+                    more=[other_verdict("lexical", "category", sorted_[r.item])]
+                    if kind == "myth"
+                    else (),
                 )
 
 
@@ -139,7 +140,7 @@ async def _cured(document, run, model, method, name, both, instruction, examples
         marks = mitigation.grade_exam(
             both[["item", "options", "gold"]], both.drop(columns=["options", "gold", "question"])
         ).assign(raw="")
-        made = verdicts(
+        made = verdicts_by_item(
             {
                 "key": marks.assign(
                     status=marks["status"].where(marks["status"] == "graded", "unparsed"),
@@ -226,7 +227,7 @@ async def labelled(document):
     run = document.run("cancer_myth", "05_judge_agreement")
     for kind, frame in known(run).items():
         by = {j: await grade_labelled(run, frame, judge=j, **GRADING[kind]) for j in run.judges}
-        made = verdicts(by, WORDS[kind], {1})
+        made = verdicts_by_item(by, WORDS[kind], {1})
         for r in frame.itertuples():
             document.add(
                 run,
@@ -239,7 +240,7 @@ async def labelled(document):
                 shared=share(document, r),
                 reply=r.answer,
                 verdicts=made.get(r.answer_id, ()),
-                human=[human("their authors", WORDS[kind][r.label])],
+                human=[human_label("their authors", WORDS[kind][r.label])],
             )
 
 
@@ -255,7 +256,7 @@ def rated(document):
         for column, source in survey.RATED.items():
             mine = ratings[(ratings["question"] == number) & (ratings["source"] == source)]
             said = [
-                human(x.rater, f"{x.rating:.0f} of 5", reason=x.missing)
+                human_label(x.rater, f"{x.rating:.0f} of 5", reason=x.missing)
                 for x in mine[mine["part"] == 0].itertuples()
                 if x.rating == x.rating
             ]

@@ -1,11 +1,11 @@
 """MedDialBench: what raters decide about its consultations, and what becomes of their labels."""
 
-from bedside.rows import Task, told
+from bedside.rows import Task, text_of
 
 
 def diagnosis(row, value, by):
     """A settled label as a row of the source meddialbench_rated."""
-    names = told(row, "True diagnosis").split("; ")
+    names = text_of(row, "True diagnosis").split("; ")
     return {
         "pair": row["id"],
         "item": row["item"],

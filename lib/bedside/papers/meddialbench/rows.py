@@ -7,8 +7,16 @@ from bedside.judges import LEXICAL
 from bedside.papers.meddialbench import data as md
 from bedside.papers.meddialbench import judging, rules
 from bedside.papers.meddialbench.consultations import ENDS, OPENING
-from bedside.rows import dialogue, entries, human, more, pieces, row_id, text
-from bedside.rows import verdicts_by_item as verdicts
+from bedside.rows import (
+    dialogue,
+    entries,
+    human_label,
+    other_verdict,
+    pieces,
+    row_id,
+    text,
+    verdicts_by_item,
+)
 
 TITLE = "MedDialBench"
 YES_NO, SAYS = {v: v for v in judging.YES_NO}, {1.0: "yes", 0.0: "no"}
@@ -37,7 +45,7 @@ async def consultations(document, run, known):
     shown = (await judging.adherence(run.judged_by(LEXICAL), plan, known, scripts, held)).set_index(
         "item"
     )
-    given = verdicts(
+    given = verdicts_by_item(
         {
             j: frame.assign(
                 status=frame["verdict_status"],
@@ -67,11 +75,13 @@ async def consultations(document, run, known):
         for j, frame in keyed.items():
             mine = frame.loc[r["item"]]
             extra += (
-                [more(j, "misled", SAYS.get(mine["misled"], ""))] if mine["correct"] == 0 else []
+                [other_verdict(j, "misled", SAYS.get(mine["misled"], ""))]
+                if mine["correct"] == 0
+                else []
             )
             extra += (
                 [
-                    more(
+                    other_verdict(
                         j,
                         "coverage",
                         f"{mine['coverage'] * len(c.case.key_items):.0f} of {len(c.case.key_items)}"
@@ -82,7 +92,7 @@ async def consultations(document, run, known):
                 else []
             )
         seen = [d for d, s in zip(plan.dimensions, shown.at[r["item"], "shown"]) if s == 1]
-        extra.append(more(LEXICAL, "adherence", "; ".join(seen) or "none"))
+        extra.append(other_verdict(LEXICAL, "adherence", "; ".join(seen) or "none"))
         lies = judging.false_statements(scripts, c.case.item, c.levels)
         directions = scripts[(scripts["item"] == c.case.item) & scripts["level"].isin(c.levels)]
         blocks = [
@@ -156,7 +166,7 @@ async def labelled(document, run, known):
     measured = {j: await judging.measured(run, known, j) for j in run.judges}
     rows = baselines.learnt(known.diagnosis)
     found, misled = (
-        verdicts({j: m[task][1] for j, m in measured.items()}, YES_NO, {"yes"})
+        verdicts_by_item({j: m[task][1] for j, m in measured.items()}, YES_NO, {"yes"})
         for task in ("", "misled")
     )
     for r in rows.itertuples():
@@ -194,8 +204,8 @@ async def labelled(document, run, known):
             blocks=blocks,
             verdicts=found.get(r.answer_id, ()),
             more=[
-                more(v["judge"], "misled", v["value"], v["raw"])
+                other_verdict(v["judge"], "misled", v["value"], v["raw"])
                 for v in misled.get(r.answer_id, ())
             ],
-            human=[human("this project", r.label, reason="; ".join(told))],
+            human=[human_label("this project", r.label, reason="; ".join(told))],
         )

@@ -3,7 +3,7 @@
 from bedside.papers.medhalu import data as mh
 from bedside.papers.medhalu import detection
 from bedside.papers.medhalu.scores import locate
-from bedside.rows import ABSENT, human, marked, text, verdict
+from bedside.rows import ABSENT, human_label, marked, text, verdict
 
 TITLE, SECTION = (
     "MedHalu",
@@ -52,7 +52,7 @@ async def collect(document):
         )
     people = {
         i: [
-            human(f"{x.group}: {x.repeat}", SAYS[x.yes], x.type, x.reason)
+            human_label(f"{x.group}: {x.repeat}", SAYS[x.yes], x.type, x.reason)
             for x in part.itertuples()
         ]
         for i, part in labels.groupby("item")

@@ -1,6 +1,6 @@
 """Radiation: what raters decide about its pairs of terms, and what becomes of their labels."""
 
-from bedside.rows import Task, told
+from bedside.rows import Task, text_of
 
 
 def record(row, value, by):
@@ -8,7 +8,7 @@ def record(row, value, by):
     return {
         "pair": row["id"],
         "predicted": row["reply"],
-        "reference": told(row, "Reference term"),
+        "reference": text_of(row, "Reference term"),
         "label": value,
         "kind": "rated",
         "why": "",

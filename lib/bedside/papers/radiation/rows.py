@@ -2,8 +2,16 @@
 
 from bedside.papers.radiation import data as rad
 from bedside.papers.radiation import matching, scores
-from bedside.rows import ABSENT, aligned, entries, human, row_id, text, verdict
-from bedside.rows import verdicts_by_item as verdicts
+from bedside.rows import (
+    ABSENT,
+    aligned,
+    entries,
+    human_label,
+    row_id,
+    text,
+    verdict,
+    verdicts_by_item,
+)
 
 TITLE = "Radiation side effects"
 RECALLED = ["nothing matched", "less than half matched", "half or more matched"]
@@ -140,7 +148,7 @@ async def pairs(document, lists):
         j: await matching.match_labelled(run, every, j)
         for j in dict.fromkeys([*run.judges, matching.EXACT])
     }
-    found = verdicts(by, {v: v for v in matching.LABELS}, {"same"})
+    found = verdicts_by_item(by, {v: v for v in matching.LABELS}, {"same"})
     for r in every.itertuples():
         labelled = isinstance(r.label, str)
         key = document.share(f"radiation {r.pair}", text("Reference term", r.reference))
@@ -155,5 +163,5 @@ async def pairs(document, lists):
             shared=[key],
             reply=r.predicted,
             verdicts=found.get(r.pair, ()),
-            human=[human("its author", r.label, reason=r.why)] if labelled else (),
+            human=[human_label("its author", r.label, reason=r.why)] if labelled else (),
         )
