@@ -13,7 +13,10 @@ import os
 import sys
 
 from . import models
-from .models import RETRIES, Reply, StopRun, api_key, as_record, as_reply, cost
+from .models import Reply, StopRun, api_key, as_record, as_reply, cost
+
+# on 408, 409, 429, 5xx and connection faults, with jitter and Retry-After: the openai client's own
+RETRIES = 5
 
 
 class Meter:

@@ -17,7 +17,6 @@ from dataclasses import dataclass, field, replace
 from . import BedsideError, choose, paths, prompts, store
 
 MODES = ("replay", "record", "fresh", "plan")
-RETRIES = 5  # on 408, 409, 429, 5xx and connection faults, with jitter and Retry-After: the openai client's own
 CHARS_PER_TOKEN = 3  # a cautious estimate, for plans and budgets before a call
 
 

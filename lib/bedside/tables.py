@@ -1,4 +1,8 @@
-"""Tables: the rows that all papers share, and their forms for machines (CSV) and people (HTML, Markdown, LaTeX)."""
+"""Tables: rows that all studies share, and their forms for machines (CSV) and people.
+
+rows = [Row("a model", "PCR", "run", *percent(12, 40)), *printed(run.published("Table 1"))]
+run.table("table1_scores", frame(rows), "Table 1: scores")
+"""
 
 import contextlib
 import html
@@ -32,7 +36,7 @@ def frame(rows):
     return pd.DataFrame([Row(*row) for row in rows], columns=COLUMNS)
 
 
-def printed(rows):
+def printed(rows) -> list[Row]:
     """`Row`s of a printed table's numbers."""
     return [Row(r.row, r.column, "published", r.value) for r in rows.itertuples()]
 
@@ -56,16 +60,26 @@ def printed_rows(printed):
     return [(r.row, r.column, "published", r.value, None, None, None) for r in printed.itertuples()]
 
 
-def estimates(frame, columns, by, run, *, worst=0.0, best=1.0):
-    """Means of `columns` by the keys `by`, with bootstrap intervals over items: rows with value, low, high, n, unscored.
+# ---- statistics as rows
 
-    n counts items with a value, unscored the rows without one; least and most are the means if those had been worst
-    or best. A group without any value has none and n 0.
+
+def percent(hits, n) -> tuple[float, float, float, int]:
+    """A share in percent with its Wilson interval: (value, low, high, n)."""
+    i = stats.wilson(int(hits), n)
+    return 100 * i.value, 100 * i.low, 100 * i.high, n
+
+
+def estimates(scores, columns, by, run, *, worst=0.0, best=1.0):
+    """Means of `columns` by the keys `by`, with bootstrap intervals over items.
+
+    Rows with value, low, high, n, unscored. n counts items with a value, unscored the rows without
+    one; least and most are the means if those had been worst or best. A group without any value has
+    none and n 0.
     """
     import pandas as pd
 
     rows = []
-    for key, part in frame.groupby(by, sort=False):
+    for key, part in scores.groupby(by, sort=False):
         for name in columns:
             got = part[part[name].notna()]
             value, lost = got[name].to_numpy(float), len(part) - len(got)
@@ -78,90 +92,65 @@ def estimates(frame, columns, by, run, *, worst=0.0, best=1.0):
                 "most": (value.sum() + best * lost) / len(part),
             }
             if len(value):
-                i = stats.bootstrap(
-                    value, run.rng("scores", name, *key), units=got["item"].to_numpy()
-                )
+                rng, units = run.rng("scores", name, *key), got["item"].to_numpy()
+                i = stats.bootstrap(value, rng, units=units)
                 row |= {"value": i.value, "low": i.low, "high": i.high}
             rows.append(row)
-    return pd.DataFrame(rows).reindex(
-        columns=[*by, "metric", "value", "low", "high", "n", "unscored", "least", "most"]
-    )
+    measured = ["metric", "value", "low", "high", "n", "unscored", "least", "most"]
+    return pd.DataFrame(rows).reindex(columns=[*by, *measured])
 
 
 def differences(first, second, on, columns):
-    """What `second` rows score more than `first` ones of the same `on` (items among them): `on` and a column for each of `columns`."""
+    """What `second` rows score more than `first` ones of the same `on`, items among them.
+
+    Columns: `on`, and one for each of `columns`.
+    """
     both = first.merge(second, on=on, suffixes=("", "_new"), validate="one_to_one")
     return both[on].assign(**{c: both[f"{c}_new"] - both[c] for c in columns})
 
 
 def tested(changes, columns, by, run):
-    """Differences by group: `estimates` rows, and p of paired permutation tests over items, Holm-corrected over all.
+    """Differences by group as `estimates` rows, and p of paired permutation tests over items.
 
-    Groups without a pair have no p.
+    p is Holm-corrected over all. Groups without a pair have none.
     """
     import pandas as pd
 
-    p = [
-        (
-            *key,
-            c,
-            stats.paired_permutation(
-                got[c].to_numpy(),
-                got[c].to_numpy() * 0,
-                run.rng("p", *key, c),
-                units=got["item"].to_numpy(),
-            ),
-            got["item"].nunique(),
-        )
-        for key, part in changes.groupby(by, sort=False)
-        for c in columns
-        if len(got := part.dropna(subset=[c]))
-    ]
+    p = []
+    for key, part in changes.groupby(by, sort=False):
+        for name in columns:
+            got = part.dropna(subset=[name])
+            if len(got):
+                value, units = got[name].to_numpy(), got["item"].to_numpy()
+                rng = run.rng("p", *key, name)
+                chance = stats.paired_permutation(value, value * 0, rng, units=units)
+                p.append((*key, name, chance, got["item"].nunique()))
     p = pd.DataFrame(p, columns=[*by, "metric", "p", "n"])
-    return estimates(changes, list(columns), by, run, worst=-1.0), p.assign(
-        p=stats.holm(p["p"].to_numpy(float))
-    )
+    found = estimates(changes, list(columns), by, run, worst=-1.0)
+    return found, p.assign(p=stats.holm(p["p"].to_numpy(float)))
 
 
 def tested_rows(changes, names, run):
-    """`tested` as table rows with bounds: differences of each `row`, and their p; names: {column: what is shown}."""
+    """`tested` as table rows with bounds: differences of each `row`, and their p.
+
+    names: {column: what is shown}.
+    """
     import pandas as pd
 
     found, p = tested(changes, names, ["row"], run)
-    return pd.concat(
-        [
-            with_bounds(found.assign(column="Δ " + found["metric"].map(names), source="run")),
-            table_rows(
-                (r.row, f"p of Δ {names[r.metric]}, Holm", "run", r.p, r.n) for r in p.itertuples()
-            ),
-        ],
-        ignore_index=True,
-    )
-
-
-def percent(hits, n):
-    """A share in percent with its Wilson interval: (value, low, high, n)."""
-    i = stats.wilson(int(hits), n)
-    return 100 * i.value, 100 * i.low, 100 * i.high, n
+    found = found.assign(column="Δ " + found["metric"].map(names), source="run")
+    p = [Row(r.row, f"p of Δ {names[r.metric]}, Holm", "run", r.p, n=r.n) for r in p.itertuples()]
+    return pd.concat([with_bounds(found), frame(p)], ignore_index=True)
 
 
 def with_bounds(rows):
-    """Rows of scores, and for each with unscored answers what it is (least, most) if all of them were worst, or best."""
+    """Rows of scores, and for each with unscored answers its bounds if all were worst, or best."""
     import pandas as pd
 
     lost = rows[rows["unscored"] > 0]
-    return pd.concat(
-        [
-            rows,
-            lost.assign(
-                value=float("nan"),
-                low=lost["least"],
-                high=lost["most"],
-                column=lost["column"] + BOUNDS,
-            ),
-        ],
-        ignore_index=True,
-    )
+    column = lost["column"] + BOUNDS
+    bounds = lost.assign(value=float("nan"), low=lost["least"], high=lost["most"], column=column)
+    return pd.concat([rows, bounds], ignore_index=True)
 
 
 def without_bounds(rows):
@@ -169,26 +158,25 @@ def without_bounds(rows):
     return rows[~rows["column"].str.endswith(BOUNDS)]
 
 
-def card_rows(name, card, labels):
-    """A trust card's measures ({key: label}) as table rows: percent, kappas as they are; a tuple each."""
-    return [
-        (
-            name,
-            label,
-            "run",
-            *((1 if "kappa" in key else 100) * card[key][x] for x in ("value", "low", "high")),
-            card[key]["n"],
-            card["unscored"],
-        )
-        for key, label in labels.items()
-        if key in card
-    ]
+# ---- judges' trust cards as rows
+
+
+def card_rows(name, card, labels) -> list[Row]:
+    """A trust card's measures ({key: label}) as `Row`s: percent, kappas as they are."""
+    rows = []
+    for key, label in labels.items():
+        if key in card:
+            unit = 1 if "kappa" in key else 100
+            value = [unit * card[key][x] for x in ("value", "low", "high")]
+            rows.append(Row(name, label, "run", *value, card[key]["n"], card["unscored"]))
+    return rows
 
 
 def card_table(cards, positive):
-    """Trust cards of two grades ({judge: card}) as table rows, a constant guesser at the end; `positive` is a grade's name."""
-    import pandas as pd
+    """Trust cards of two grades ({judge: card}) as table rows, a constant guesser at the end.
 
+    positive: a grade's name.
+    """
     labels = {
         "exact": "exact match",
         "sensitivity": f"sensitivity for {positive}",
@@ -197,44 +185,43 @@ def card_table(cards, positive):
     }
     rows = [r for name, card in cards.items() for r in card_rows(name, card, labels)]
     guess = next(iter(cards.values()))
-    rows += [
-        (
-            "constant guesser",
-            "exact match",
-            "run",
-            100 * guess["guesser_exact"],
-            None,
-            None,
-            guess["n"],
-            0,
-        )
-    ]
-    return pd.DataFrame(rows, columns=COLUMNS)
+    exact = 100 * guess["guesser_exact"]
+    rows.append(Row("constant guesser", "exact match", "run", exact, n=guess["n"], unscored=0))
+    return frame(rows)
 
 
 def confusion_table(cards):
-    """The judges' confusion matrices ({judge: card}) as table rows: label and grade against counts."""
-    return table_rows(
-        (
-            f"{name}: label {x}",
-            f"graded {y}",
-            "run",
-            card["confusion"][i][j],
-            sum(card["confusion"][i]),
-        )
+    """The judges' confusion matrices ({judge: card}) as table rows: label and grade, counts."""
+    return frame(
+        Row(f"{name}: label {x}", f"graded {y}", "run", counts[j], n=sum(counts))
         for name, card in cards.items()
-        for i, x in enumerate(card["values"])
+        for x, counts in zip(card["values"], card["confusion"])
         for j, y in enumerate(card["values"])
     )
 
 
-def number(value, digits):
+# ---- forms
+
+
+def number(value, digits) -> str:
     """A number for people: fixed decimals, nothing for a missing one."""
     return "" if value is None or value != value else f"{value:.{digits}f}"
 
 
-def layout(rows, digits):
-    """A long table for people: one line for each row and column, the sources side by side, intervals in brackets.
+def _cell(row, digits):
+    """A number with its interval for people; counts have no decimals."""
+    if row is None:
+        return ""
+    low, high = number(row["low"], digits), number(row["high"], digits)
+    if low:
+        return f"{number(row['value'], digits)} [{low}, {high}]"
+    value = row["value"]
+    count = number(value, 0) and value >= 10 and value % 1 == 0
+    return number(value, 0 if count else digits)
+
+
+def layout(rows, digits) -> list[list[str]]:
+    """A long table for people: a line for each row and column, the sources side by side.
 
     rows: dicts with the keys of COLUMNS; None or NaN where there is no number.
     """
@@ -244,29 +231,10 @@ def layout(rows, digits):
     for r in rows:
         cells.setdefault((r["row"], r["column"]), {})[r["source"]] = r
     for (row, column), by in cells.items():
-        line = [str(row), str(column)]
-        for s in used:
-            r = by.get(s)
-            between = bool(r) and number(r["low"], 0)
-            whole = (
-                bool(r)
-                and not between
-                and number(r["value"], 0)
-                and r["value"] >= 10
-                and r["value"] % 1 == 0
-            )  # a count
-            line.append(
-                ""
-                if r is None
-                else number(r["value"], 0 if whole else digits)
-                + (f" [{number(r['low'], digits)}, {number(r['high'], digits)}]" if between else "")
-            )
+        line = [str(row), str(column), *(_cell(by.get(s), digits) for s in used)]
         for what in ("n", "unscored"):
-            line.append(
-                " / ".join(
-                    dict.fromkeys(t for s in used if s in by and (t := number(by[s][what], 0)))
-                )
-            )
+            counts = (number(by[s][what], 0) for s in used if s in by)
+            line.append(" / ".join(dict.fromkeys(filter(None, counts))))
         lines.append(line)
     keep = [i for i in range(len(lines[0])) if i < 1 or any(line[i] for line in lines[1:])]
     return [[line[i] for i in keep] for line in lines]
@@ -276,35 +244,31 @@ class People(list):
     """People's table as lines of cells; a notebook shows it as an HTML table."""
 
     def _repr_html_(self):
-        rows = [
-            "".join(f"<{t}>{html.escape(c)}</{t}>" for c in line)
-            for t, line in zip(["th"] + ["td"] * len(self), self)
-        ]
+        rows = []
+        for tag, line in zip(["th"] + ["td"] * len(self), self):
+            rows.append("".join(f"<{tag}>{html.escape(c)}</{tag}>" for c in line))
         return "<table><tr>" + "</tr><tr>".join(rows) + "</tr></table>"
 
 
-def for_people(frame, digits=2):
+def for_people(rows, digits=2):
     """Table rows as people's table, or a word that there are none."""
-    return (
-        People(layout(frame.reindex(columns=COLUMNS).to_dict("records"), digits))
-        if len(frame)
-        else "nothing yet"
-    )
+    if not len(rows):
+        return "nothing yet"
+    return People(layout(rows.reindex(columns=COLUMNS).to_dict("records"), digits))
 
 
-def markdown(lines, title, caption):
+def markdown(lines, title, caption) -> str:
     """People's table as Markdown."""
 
     def cell(text):
         return re.sub(r"([|\\`*_<>\[\]])", r"\\\1", text).replace("\n", " ")
 
-    body = [f"| {' | '.join(map(cell, line))} |" for line in lines]
-    return "\n".join(
-        [f"**{title}**", "", body[0], "|---" * len(lines[0]) + "|", *body[1:], "", caption, ""]
-    )
+    head, *body = (f"| {' | '.join(map(cell, line))} |" for line in lines)
+    rule = "|---" * len(lines[0]) + "|"
+    return "\n".join([f"**{title}**", "", head, rule, *body, "", caption, ""])
 
 
-def latex(lines, title, caption):
+def latex(lines, title, caption) -> str:
     """People's table as a LaTeX table environment (booktabs)."""
     special = {
         "\\": r"\textbackslash{}",
@@ -316,31 +280,20 @@ def latex(lines, title, caption):
     def cell(text):
         return "".join(special.get(c, c) for c in text).replace("\n", " ")
 
-    body = [" & ".join(map(cell, line)) + r" \\" for line in lines]
+    head, *body = (" & ".join(map(cell, line)) + r" \\" for line in lines)
+    columns = "ll" + "r" * (len(lines[0]) - 2)
     return "\n".join(
         [
             r"\begin{table}",
             rf"\caption{{{cell(title)}. {cell(caption)}}}",
-            rf"\begin{{tabular}}{{{'ll' + 'r' * (len(lines[0]) - 2)}}}",
-            r"\toprule",
-            body[0],
-            r"\midrule",
-            *body[1:],
-            r"\bottomrule",
-            r"\end{tabular}",
-            r"\end{table}",
-            "",
+            rf"\begin{{tabular}}{{{columns}}}",
+            *(r"\toprule", head, r"\midrule", *body, r"\bottomrule"),
+            *(r"\end{tabular}", r"\end{table}", ""),
         ]
     )
 
 
-def read(row):
-    """A row of a table's CSV as `layout` takes it: numbers as floats, None where there is none."""
-    numbers = COLUMNS[3:]
-    return {k: (float(v) if v else None) if k in numbers else v for k, v in row.items()}
-
-
-def cell_text(value):
+def cell_text(value) -> str:
     """Text for a CSV cell: without lone surrogates, and never a spreadsheet formula."""
     text = prompts.clean(value)
     if text[:1] in ("=", "+", "-", "@", "\t", "\r"):
@@ -351,7 +304,7 @@ def cell_text(value):
     return text
 
 
-def csv_cell(value):
+def csv_cell(value) -> str:
     """One CSV cell: numbers with ten significant digits, text safe and quoted where it must be."""
     if value is None or value != value:
         return ""
@@ -359,3 +312,9 @@ def csv_cell(value):
         return f"{float(value):.10g}" if value else "0"
     text = cell_text(value)
     return '"' + text.replace('"', '""') + '"' if re.search(r'[",\r\n]', text) else text
+
+
+def read(row) -> dict:
+    """A row of a table's CSV as `layout` takes it: numbers as floats, None where there is none."""
+    numbers = COLUMNS[3:]
+    return {k: (float(v) if v else None) if k in numbers else v for k, v in row.items()}

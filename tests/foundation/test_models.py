@@ -10,7 +10,8 @@ import threading
 import time
 
 import pytest
-from bedside import models, store
+from bedside import calls, models, store
+import conftest
 from conftest import ask_for, completion, until
 
 
@@ -100,7 +101,7 @@ def test_lasting_faults_are_typed_after_five_retries_and_not_recorded(served, en
     )
     good, bad = ask(ask_for(served, "good", "bad"), recordings)
     assert good.text == "fine" and bad.error == "500 from the endpoint" and bad.text == ""
-    assert len(endpoint.bodies) == 1 + 1 + models.RETRIES
+    assert len(endpoint.bodies) == 1 + 1 + calls.RETRIES
     assert [r["item"] for r in store.Recordings(recordings.folder).records()] == ["good"]
     endpoint.script = lambda n, body: completion("later")
     assert ask(ask_for(served, "good", "bad"), recordings)[1].text == "later"
@@ -108,7 +109,7 @@ def test_lasting_faults_are_typed_after_five_retries_and_not_recorded(served, en
 
 def test_a_server_that_never_answers_ends(served, endpoint, recordings, monkeypatch):
     monkeypatch.setitem(models.registry()[served], "timeout_s", 0.1)
-    monkeypatch.setattr(models, "RETRIES", 1)
+    monkeypatch.setattr(calls, "RETRIES", 1)
     endpoint.script = lambda n, body: "hang"
     (reply,) = ask(ask_for(served, "a"), recordings)
     assert "Timeout" in reply.error and len(endpoint.bodies) == 2
@@ -219,7 +220,7 @@ asyncio.run(models.ask(ask_for("served", *map(str, range(40))), store.Recordings
 
 def child(endpoint, recordings):
     code = CHILD.format(
-        tests=os.path.dirname(__file__), url=endpoint.url, folder=str(recordings.folder)
+        tests=os.path.dirname(conftest.__file__), url=endpoint.url, folder=str(recordings.folder)
     )
     return subprocess.Popen([sys.executable, "-c", code])
 
@@ -268,7 +269,7 @@ def test_a_full_disk_stops_the_run_and_keeps_what_was_written(endpoint, recordin
     limited = (
         "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000))\n"
         + CHILD.format(
-            tests=os.path.dirname(__file__), url=endpoint.url, folder=str(recordings.folder)
+            tests=os.path.dirname(conftest.__file__), url=endpoint.url, folder=str(recordings.folder)
         )
     )
     done = subprocess.run([sys.executable, "-c", limited], capture_output=True, text=True)

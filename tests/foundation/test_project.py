@@ -87,17 +87,27 @@ def test_make_and_the_steps_agree_on_variables():
 @pytest.mark.parametrize("name", EVERY)
 def test_notebooks_are_committed_clean_and_short(name):
     cells = json.loads((paths.NOTEBOOKS / f"{name}.ipynb").read_text())["cells"]
-    assert len(cells) <= 25 or name.startswith(
-        "seminar/"
-    )  # a sheet of 90 minutes has a cell for each step
+    # a sheet of 90 minutes has a cell for each step
+    assert len(cells) <= 25 or name.startswith("seminar/")
     assert cells[0]["cell_type"] == "markdown" and "".join(cells[0]["source"]).startswith("# ")
-    for c in cells:
-        if c["cell_type"] == "code":
-            assert c["outputs"] == [] and c["execution_count"] is None
-            assert len(c["source"]) <= 15, "".join(c["source"])
-            for node in ast.walk(ast.parse("".join(c["source"]))):
-                if isinstance(node, ast.FunctionDef):
-                    assert node.end_lineno - node.lineno < 5, node.name
+    for c in (c for c in cells if c["cell_type"] == "code"):
+        source = "".join(c["source"])
+        assert c["outputs"] == [] and c["execution_count"] is None
+        assert len(c["source"]) <= 15 or "parameters" in c["metadata"].get("tags", []), source
+        assert max(map(len, source.splitlines())) <= 100, source
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                assert node.end_lineno - node.lineno < 5, node.name
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_set_up_takes_five_lines(name):
+    """The cell after the parameters makes the Run, and no more than five statements."""
+    cells = json.loads((paths.NOTEBOOKS / f"{name}.ipynb").read_text())["cells"]
+    code = [c for c in cells if c["cell_type"] == "code"]
+    at = next(i for i, c in enumerate(code) if "parameters" in c["metadata"].get("tags", []))
+    source = "".join(code[at + 1]["source"])
+    assert "Run(" in source and len(ast.parse(source).body) <= 5, source
 
 
 @pytest.mark.parametrize(
@@ -215,8 +225,8 @@ LAYERS = tomllib.loads((paths.ROOT / "pyproject.toml").read_text())["tool"]["imp
 @pytest.mark.parametrize(
     "modules, more",
     [
-        ("__main__ notebooks settings run page rows claims calls verify", ""),
-        ("explorer stats", "numpy"),  # stats is arrays
+        ("__main__ notebooks settings judges models claims calls store prompts sources", ""),
+        ("run page rows verify explorer stats", "numpy"),  # statistics are arrays
     ],
 )
 def test_what_light_commands_import_is_light(modules, more):
@@ -371,13 +381,12 @@ def test_a_plan_counts_a_call_of_two_notebooks_once(monkeypatch, capsys):
 @pytest.mark.parametrize("name", EVERY)
 def test_notebooks_escape_what_models_and_data_say(name):
     cells = json.loads((paths.NOTEBOOKS / f"{name}.ipynb").read_text())["cells"]
-    for line in (
-        line for c in cells if c["cell_type"] == "code" for line in c["source"] if ".style" in line
-    ):
-        assert 'escape="html"' in line, line
-        assert '"terms"' not in line or ".astype(str)" in line, (
-            line
-        )  # what isn't text is not escaped
+    for source in ("".join(c["source"]) for c in cells if c["cell_type"] == "code"):
+        for statement in ast.parse(source).body:
+            text = ast.get_source_segment(source, statement)
+            if any(isinstance(n, ast.Attribute) and n.attr == "style" for n in ast.walk(statement)):
+                assert 'escape="html"' in text, text
+                assert '"terms"' not in text or ".astype(str)" in text, text  # else not escaped
 
 
 def test_the_escape_that_notebooks_rely_on():
