@@ -1,0 +1,12 @@
+"""New study: its printed numbers, what follows from them, and the readings of its claims."""
+
+from bedside.claims import same
+
+from .tables import RIGHT
+
+
+def readings(run, table):
+    """Readings of the claims that Table 1 bears on: {id: readings}, for `run.claim`."""
+    mine = table[table["source"] == "run"].set_index(["row", "column"])["value"]
+    id = "new_study-reference"
+    return {id: same(run, id, mine["reference", RIGHT], 0)}

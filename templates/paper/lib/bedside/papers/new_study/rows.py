@@ -1,0 +1,60 @@
+"""New study: its judged items, for the explorer, for raters and for seminars."""
+
+from bedside.rows import human, text, verdicts_by_item
+
+from . import data, study
+
+WORDS = {0: "0 not right", 1: "1 right"}
+
+
+async def collect(document):
+    """All judged items of the study into a `bedside.rows.Document`."""
+    run = document.run("new_study", "01_first_section")
+    document.begin(run, "New study")
+    questions, labelled = data.questions(run), data.labelled(run)
+    for r in data.questions(run, whole=True).itertuples():
+        question, reference = text("Question", r.question), text("Reference", r.reference)
+        document.share(f"new_study {r.item}", question, reference)
+    await answered(document, run, questions, labelled)
+    await examples(document, run, labelled)
+
+
+async def answered(document, run, questions, labelled):
+    """The answers of this run, with the verdicts of all judges that have some."""
+    answers = await study.answers(run, questions, run.settings["max_tokens"])
+    for model, mine in answers.groupby("model", sort=False):
+        by = {j: await study.judged(run, mine, labelled, j) for j in run.judges}
+        found = verdicts_by_item(by, WORDS, {1})
+        for r in mine.itertuples():
+            document.add(
+                run,
+                "1 answers",
+                r.item,
+                model,
+                "plain",
+                title=r.question,
+                shared=[f"new_study {r.item}"],
+                reply=r.answer,
+                status=r.reply_status,
+                truncated=r.truncated,
+                verdicts=found.get(r.item, ()),
+            )
+
+
+async def examples(document, run, labelled):
+    """The labelled answers, with the label beside the verdicts."""
+    by = {j: await study.judged_labelled(run, labelled, j) for j in run.judges}
+    found = verdicts_by_item(by, WORDS, {1})
+    for r in labelled.itertuples():
+        document.add(
+            run,
+            "1 labelled answers",
+            r.answer_id,
+            "written",
+            "plain",
+            title=r.question,
+            shared=[f"new_study {r.item}"],
+            reply=r.answer,
+            verdicts=found.get(r.answer_id, ()),
+            human=[human(r.labelled_by, WORDS[r.label])],
+        )

@@ -1,0 +1,32 @@
+"""New study: what an answer is worth. A judge without a model, measured like any other judge."""
+
+import numpy as np
+
+from bedside.baselines import Baseline
+from bedside.checks import normal
+
+VALUES = [0, 1]  # worst first; 1: the answer says what the reference says
+FIELDS = ("question", "reference", "answer")  # what the judge's prompt shows
+
+
+class Overlap(Baseline):
+    """How many of the reference's words an answer has, cut where that tells labels apart best."""
+
+    def features(self, frame):
+        """Share (n,) in 0..1 of the reference's words that stand in the answer."""
+        both = zip(frame["reference"], frame["answer"])
+        return np.array([len(words(r) & words(a)) / len(words(r)) for r, a in both])
+
+    def fit(self, features, labels):
+        """The least share that counts as 1: the one that gets most labels right."""
+        cuts = np.unique(features)
+        right = [((features >= cut) == labels).mean() for cut in cuts]
+        return cuts[np.argmax(right)]
+
+    def predict(self, fitted, features):
+        return (features >= fitted).astype(int).tolist()
+
+
+def words(text):
+    """The different words of a text that have four letters or more."""
+    return {word for word in normal(text).split() if len(word) > 3}

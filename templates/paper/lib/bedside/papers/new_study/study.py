@@ -1,0 +1,44 @@
+"""New study: what notebooks, explorer and seminar set up alike, from questions to verdicts."""
+
+import pandas as pd
+
+from bedside.judges import grade_labelled
+from bedside.models import answers_of, requests_to
+
+from .scores import FIELDS, VALUES, Overlap
+
+ADVICE = "Please ask a doctor or a pharmacist."
+
+
+async def answers(run, questions, max_tokens):
+    """Answers to the questions: item, model, answer, reply_status, truncated, question, reference.
+
+    Two answerers without a model come first: the reference itself, which nobody should beat, and
+    one advice to everybody, which everybody should beat. The run's models follow as soon as one
+    of them has been recorded.
+    """
+    bounds = {"reference": questions["reference"], "one advice": ADVICE}
+    parts = [questions[["item"]].assign(model=m, answer=a) for m, a in bounds.items()]
+    made = pd.concat(parts, ignore_index=True).assign(reply_status="", truncated=False)
+    prompts = run.prompts_for("answer", questions, ("question",))
+    recorded = [r.key in run.recordings for r in requests_to(run, prompts, max_tokens)]
+    if run.mode != "replay" or any(recorded):
+        models = await answers_of(run, prompts, max_tokens)
+        made = pd.concat([made, models], ignore_index=True)
+    return made.merge(questions, on="item", validate="many_to_one")
+
+
+async def judged(run, answers, labelled, judge=None):
+    """Answers with verdicts of the run's judge or another: `answers` plus status, value, raw."""
+    parts = []
+    for _, mine in answers.groupby("model", sort=False):
+        grading = {"fields": FIELDS, "baseline": Overlap, "judge": judge}
+        found = await run.grade(mine, VALUES, "judge", labelled, **grading)
+        parts.append(mine.merge(found, on="item", validate="one_to_one"))
+    return pd.concat(parts, ignore_index=True)
+
+
+async def judged_labelled(run, labelled, judge=None):
+    """Verdicts on the labelled answers, in their order, by a judge that never saw their labels."""
+    judge = judge or run.judge
+    return await grade_labelled(run, labelled, VALUES, "judge", judge, Overlap, fields=FIELDS)

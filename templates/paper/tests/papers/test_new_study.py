@@ -1,0 +1,59 @@
+"""New study: its data, its judge without a model, and its table, worked out by hand."""
+
+import asyncio
+
+import pandas as pd
+import pytest
+from bedside import claims
+from bedside.papers.new_study import data, printed, scores, study, tables
+from bedside.tables import BOUNDS
+from conftest import completion
+
+
+@pytest.fixture
+def run(run_of):
+    return run_of("new_study", "01_first_section")
+
+
+def test_every_question_has_a_source_and_four_labelled_answers(run):
+    questions = run.load("new_study_questions")
+    assert all(s["organisation"] and s["title"] for s in questions["source"])
+    labels = data.labelled(run).groupby("item")["label"].apply(sorted)
+    assert labels.to_dict() == {item: [0, 0, 1, 1] for item in questions["item"]}
+
+
+def test_the_judge_counts_the_reference_s_words():
+    # words of four letters or more: {cool, running, water}; the answers have 2, 0 and 3 of them
+    answers = ["Cool it under WATER.", "Ice!", "Running water, cool."]
+    frame = pd.DataFrame({"item": ["a", "a", "b"], "answer": answers, "label": [1, 0, 1]})
+    judge = scores.Overlap(frame.assign(reference="Cool it: running water"), scores.VALUES)
+    assert judge.known.tolist() == [2 / 3, 0, 1]
+    assert judge.grade(judge.labelled) == [1, 0, 1]
+
+
+def test_a_model_s_answers_stand_beside_those_without_one(run, endpoint):
+    questions, labelled = data.questions(run), data.labelled(run)
+    endpoint.script = lambda n, body: completion("Lean forward.")
+    answers = asyncio.run(study.answers(run, questions, 50))
+    assert answers.groupby("model", sort=False).size().to_dict() == {
+        "reference": 3,
+        "one advice": 3,
+        "served": 3,
+    }
+    judged = asyncio.run(study.judged(run, answers, labelled))
+    table = tables.right(run, judged)
+    mine = table[table["source"] == "run"].set_index("row")["value"]
+    assert mine.to_dict() == {"reference": 100, "one advice": 0, "served": 0}
+    assert claims.load("new_study").keys() == printed.readings(run, table).keys()
+
+
+def test_what_was_not_graded_is_unscored_and_bounded(run):
+    # one of two right, one without a verdict: 1 of 2; 33% if that one were wrong, 67% if right
+    judged = pd.DataFrame(
+        {"model": "m", "status": ["graded", "graded", "unparsed"], "value": [1, 0, None]}
+    )
+    table = tables.right(run, judged).set_index(["row", "column"])
+    found = table.loc[("m", tables.RIGHT)]
+    assert (found["value"], found["n"], found["unscored"]) == (50, 2, 1)
+    bounds = table.loc[("m", tables.RIGHT + BOUNDS)]
+    assert [round(bounds["low"]), round(bounds["high"])] == [33, 67]
