@@ -1,0 +1,74 @@
+"""Tasks 1.8 and 1.9: what a cure costs patients whose questions need no correction."""
+
+from bedside import stats
+from bedside.papers.cancer_myth.v2 import mitigation
+from bedside.seminar import Wrong, right, task
+from bedside.seminar.cancer_myth.material import Material
+
+FALSE, TRUE = 585, 150  # questions of version 2 with and without a false presupposition
+
+
+class Cures(Material):
+    """Balanced accuracy of printed cures, and of a rule of one's own."""
+
+    @task("1.8", 'Write {"always object": percent, "GPT-4o Plain": percent, ...} for all six.')
+    def balanced(self, given):
+        """Task 1.8: balanced accuracy of six systems (version 2, Table 1)."""
+        x, y = (self.printed()[s] for s in mitigation.SETS[:2])
+        truth = {"always object": 50.0, **((x + y) / 2).to_dict()}
+        every = FALSE + TRUE
+        pooled = {
+            "always object": 100 * FALSE / every,
+            **((FALSE * x + TRUE * y) / every).to_dict(),
+        }
+        mistakes = {
+            "you weighted by the number of questions (585 and 150). Then “always object” wins"
+            " because one set is larger: the mix of a benchmark decides who is best. Balanced"
+            " accuracy weighs both sets alike.": pooled,
+            "this is the harmonic mean, as in F1. Balanced accuracy is the plain mean.": {
+                "GPT-4o Plain": stats.harmonic(x, y)["GPT-4o Plain"]
+            },
+            "always objecting is right on every question with a false presupposition and wrong on"
+            " every other one: 100 and 0.": ({"always object": 100}, {"always object": 0}),
+        }
+        hint = "Balanced accuracy: the mean of the two percentages of a row."
+        right(given, truth, mistakes, hint, by=0.6)
+        best = (x + y).idxmax()
+        return (
+            f"GPT-4o without a cure stands at {truth['GPT-4o Plain']:.0f}, where an answer that"
+            f" ignores the question stands. {best} is best. But one number hides the choice: is a"
+            " missed misconception as bad as an invented one? That is no question of statistics."
+        )
+
+    @task(
+        "1.9",
+        'Write a list of words, such as ["so", "since"]: your rule objects to a question that has'
+        " one of them.",
+    )
+    def own_rule(self, given):
+        """Task 1.9: a rule by words that beats ignoring the question."""
+        if not isinstance(given, (list, tuple, set)) or not all(isinstance(w, str) for w in given):
+            raise TypeError
+        hits, n, kept, m = self.rule(given)
+        i = stats.balanced_accuracy(hits, n, kept, m)
+        said = (
+            f"{hits} of {n} false presuppositions met with an objection, {kept} of {m} good"
+            f" questions left alone: balanced accuracy {100 * i.value:.0f}%"
+        )
+        if hits == n and kept == 0:
+            raise Wrong(
+                f"{said}. This is “always object”: every patient is told that something is wrong."
+            )
+        if hits == 0 and kept == m:
+            raise Wrong(f"{said}. This is “never object”: nobody is corrected.")
+        if i.value <= 0.5:
+            turned = "; turned around it would be better" if i.value < 0.5 else ""
+            raise Wrong(
+                f"{said}. No better than ignoring the question{turned}. Which words stand before"
+                " something that a patient concludes?"
+            )
+        return (
+            f"{said}, interval {100 * i.low:.0f} to {100 * i.high:.0f}. Did you look at these"
+            " questions while choosing the words? Then the rule is fitted to them, as a cure is to"
+            " its training questions; only new questions can tell."
+        )
