@@ -9,7 +9,7 @@ from math import comb, erfc, isnan, nan, sqrt
 import numpy as np
 import pytest
 from bedside import stats
-from bedside.stats import Interval
+from bedside.stats import Interval, resampling
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
@@ -127,7 +127,7 @@ def test_bootstrap_does_not_depend_on_blocks(monkeypatch, method):
     correct = np.random.default_rng(1).random((41, 2)) < 0.3
     found = []
     for cells in (1, 1000, 2**20):
-        monkeypatch.setattr(stats, "CELLS", cells)
+        monkeypatch.setattr(resampling, "CELLS", cells)
         found.append(
             stats.bootstrap(correct, np.random.default_rng(2), method=method, resamples=501)
         )
@@ -302,7 +302,7 @@ def test_permutation_blocks(monkeypatch):
     a = np.random.default_rng(1).integers(0, 2, size=(2, 31))
     found = set()
     for cells in (1, 500, 2**20):
-        monkeypatch.setattr(stats, "CELLS", cells)
+        monkeypatch.setattr(resampling, "CELLS", cells)
         found.add(stats.paired_permutation(*a, np.random.default_rng(2), resamples=501))
     assert len(found) == 1
 

@@ -117,9 +117,9 @@ def test_what_another_process_appends_is_seen(tmp_path):
 
 
 def test_a_record_keeps_settings_but_no_prompt(tmp_path):
-    shown = store.shown(models.Request(**BASE).fields)
-    assert shown["max_tokens"] == 9 and shown["temperature"] == 0.0
-    assert "content" not in json.dumps(shown) and len(shown["messages"]) == 16
+    kept = store.redacted(models.Request(**BASE).fields)
+    assert kept["max_tokens"] == 9 and kept["temperature"] == 0.0
+    assert "content" not in json.dumps(kept) and len(kept["messages"]) == 16
 
 
 def test_recordings_below_the_folder_are_read(tmp_path):

@@ -1,0 +1,17 @@
+"""Figures in one look; published marks are hollow, computed ones filled, also in grey print.
+
+    figure, ((ax,),) = plots.figure((7, 3))
+    plots.dots(ax, rows, xlabel="accuracy", limits=(0, 1))
+    plots.legend_below(figure)
+    run.figure("fig1_accuracy", figure, rows, "Accuracy by model")
+
+A chart takes an axes and a long frame (row, column or series, source, value, low, high), and
+returns the axes.
+"""
+# ruff: noqa: F401
+
+from .bar_charts import bars, histogram, stacked
+from .line_charts import curves, growth
+from .look import Picture, drawn, figure, label, legend_below, save
+from .mark_charts import dots, plane, points, spread
+from .matrices import confusion, heat

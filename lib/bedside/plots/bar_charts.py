@@ -1,0 +1,64 @@
+"""Lengths and areas: bars, stacked bars, histograms."""
+
+from .look import BLUE, label, titled
+
+LIGHT_BLUE = "#9cc5d1"
+SHADES = (BLUE, LIGHT_BLUE, "0.75", "0.45")
+HATCHES = ("", "...", "xxx", "\\\\")
+HATCH = {"published": "////", "recomputed": "....", "raw": "", "run": ""}
+EDGE = {"edgecolor": "black", "linewidth": 0.6}
+
+
+def bars(ax, frame, *, title="", xlabel="", by="source", digits=0):
+    """Horizontal bars with their values, grouped by `by`; published ones hatched.
+
+    frame: row, value and the column `by`. A missing value has no bar and no text.
+    """
+    rows, kinds = list(dict.fromkeys(frame["row"])), list(dict.fromkeys(frame[by]))
+    places = range(len(rows) - 1, -1, -1)
+    height = 0.8 / len(kinds)
+    for k, kind in enumerate(kinds):
+        part = frame[frame[by] == kind].set_index("row")["value"].reindex(rows)
+        made = ax.barh(
+            [place + (len(kinds) - 1) / 2 * height - k * height for place in places],
+            part.fillna(0),
+            height * 0.9,
+            color="white" if kind == "published" else SHADES[k % 4],
+            hatch=HATCH.get(kind, HATCHES[k % 4]),
+            label=label(kind),
+            **EDGE,
+        )
+        texts = ["" if v != v else f"{v:.{digits}f}" for v in part]
+        ax.bar_label(made, texts, padding=2, fontsize=7)
+    ax.set_yticks(places, rows)
+    ax.margins(x=0.12)
+    return titled(ax, title, xlabel)
+
+
+def stacked(ax, frame, *, title="", xlabel=""):
+    """Stacked horizontal bars: one for each row, its parts by column, from dark to light.
+
+    frame: row, column, value in percent, written in where there is room.
+    """
+    rows, parts = list(dict.fromkeys(frame["row"])), list(dict.fromkeys(frame["column"]))
+    wide = frame.pivot(index="row", columns="column", values="value").loc[rows]
+    places = range(len(rows) - 1, -1, -1)
+    left = 0
+    for k, part in enumerate(parts):
+        grey = 0.25 + 0.75 * k / max(len(parts) - 1, 1)
+        made = ax.barh(places, wide[part], left=left, color=str(grey), label=part, **EDGE)
+        texts = [f"{v:.0f}" if v >= 4 else "" for v in wide[part]]
+        ink = "white" if grey < 0.5 else "black"
+        ax.bar_label(made, texts, label_type="center", fontsize=7, color=ink)
+        left = left + wide[part]
+    ax.set_yticks(places, rows)
+    ax.set_xlim(0, 100)
+    return titled(ax, title, xlabel)
+
+
+def histogram(ax, frame, *, title="", xlabel="", ylabel=""):
+    """Bars of `value` between the edges `left` and `right`."""
+    widths = frame["right"] - frame["left"]
+    look = {"color": LIGHT_BLUE, "edgecolor": "black", "linewidth": 0.5}
+    ax.bar(frame["left"], frame["value"], widths, align="edge", **look)
+    return titled(ax, title, xlabel, ylabel)

@@ -1,0 +1,127 @@
+"""Estimates as marks: on lines with their intervals, or in the plane of two numbers."""
+
+from .look import BLUE, MARKS, label, titled
+
+WHISKERS = {"color": "black", "markeredgecolor": "black", "capsize": 2}
+SHAPES = "osD^vP*X"
+ARROW = {"arrowstyle": "->", "color": "0.55", "linewidth": 0.8, "shrinkA": 5, "shrinkB": 5}
+
+
+def dots(ax, frame, *, title="", xlabel="", order=None, limits=None):
+    """Dots with intervals, one line for each row; `series` (or `source`) gives the mark.
+
+    frame: row, value, low, high, and series or source. Rows from the top in `order` (default: as
+    they come). limits: of the x axis; a scale is shown whole, so that a narrow spread doesn't
+    look wide.
+    """
+    order = list(order or dict.fromkeys(frame["row"]))
+    series = frame["series"] if "series" in frame else frame["source"]
+    place = {row: len(order) - 1 - i for i, row in enumerate(order)}
+    kinds = list(dict.fromkeys(series))
+    for k, kind in enumerate(kinds):
+        part = frame[series == kind]
+        shift = (k - (len(kinds) - 1) / 2) * -0.16
+        y = [place[row] + shift for row in part["row"]]
+        below, above = part["value"] - part["low"], part["high"] - part["value"]
+        reach = [side.fillna(0).clip(lower=0) for side in (below, above)]
+        _marks(ax, part["value"], y, reach, MARKS.get(kind, ("o", BLUE)), label(kind))
+    ax.set_yticks(list(place.values()), list(place))
+    ax.set_ylim(-0.6, len(order) - 0.4)
+    ax.set_xlim(limits)
+    return titled(ax, title, xlabel)
+
+
+def spread(ax, mean, deviation, y, source):
+    """A mean with one standard deviation to both sides, at height y; published ones hollow."""
+    _marks(ax, mean, y, deviation, MARKS[source], f"{label(source)}: mean and standard deviation")
+    return ax
+
+
+def _marks(ax, x, y, reach, mark, name):
+    marker, face = mark
+    look = {"fmt": marker, "markerfacecolor": face, "markersize": 5.5, "linewidth": 1}
+    ax.errorbar(x, y, xerr=reach, label=name, **look, **WHISKERS)
+
+
+def plane(ax, frame, x, y, *, title="", xlabel="", ylabel=""):
+    """Points in the plane of two rates in percent, the columns `x` and `y` of a table.
+
+    frame: row, column, source, value, low, high, and label (text beside the mark), shape (its
+    kind, for the legend) and origin (the row that an arrow comes from, or empty). One mark with
+    intervals for each row, published ones hollow. Dashed lines join points of equal mean.
+    """
+    _equal_means(ax)
+    wide = {c: frame[frame["column"] == c].set_index(["source", "row"]) for c in (x, y)}
+    kinds, places = list(dict.fromkeys(frame["shape"])), {}
+    for (source, row), up in wide[y].iterrows():
+        along = wide[x].loc[(source, row)]
+        at = places[row] = along["value"], up["value"]
+        if up["origin"] in places:
+            ax.annotate("", at, places[up["origin"]], zorder=1, arrowprops=ARROW)
+        ax.errorbar(
+            *at,
+            xerr=_reach(along),
+            yerr=_reach(up),
+            fmt=SHAPES[kinds.index(up["shape"])],
+            markerfacecolor="white" if source == "published" else BLUE,
+            markersize=7,
+            linewidth=0.8,
+            label=f"{label(source)}: {up['shape']}",
+            **WHISKERS,
+        )
+        if up["label"]:
+            beside = {"xytext": (7, 4), "textcoords": "offset points", "fontsize": 7}
+            ax.annotate(up["label"], at, **beside)
+    ax.set_xlim(-2, 102)
+    ax.set_ylim(-2, 102)
+    ax.grid(False)
+    return titled(ax, title, xlabel, ylabel)
+
+
+def _equal_means(ax):
+    """Dashed lines through the points whose two rates have the same mean, with that mean."""
+    text = {"fontsize": 6, "color": "0.4", "ha": "center", "va": "center"}
+    box = {"backgroundcolor": "white", "bbox": {"pad": 0.6, "color": "white"}}
+    for mean in range(10, 100, 10):
+        least, most = max(0, 2 * mean - 100), min(100, 2 * mean)
+        line = {"color": "0.8", "linestyle": "--", "linewidth": 0.6, "zorder": 0}
+        ax.plot([least, most], [most, least], **line)
+        ax.annotate(str(mean), (least + 2, most - 2), **text, **box)
+
+
+def _reach(row):
+    """How far an interval reaches below and above its value, or None where there is none."""
+    if row["low"] != row["low"]:
+        return None
+    return [[max(row["value"] - row["low"], 0)], [max(row["high"] - row["value"], 0)]]
+
+
+def points(ax, frame, x, y, *, title="", xlabel="", ylabel=""):
+    """Marks in the plane of two changes, the columns `x` and `y`, with lines at 0.
+
+    frame: source, `x`, `y` and label, the text beside the mark. Published ones are hollow.
+    """
+    ax.axhline(0, color="0.6", linewidth=0.8)
+    ax.axvline(0, color="0.6", linewidth=0.8)
+    for source, part in frame.groupby("source", sort=False):
+        marker, face = MARKS[source]
+        look = {"markerfacecolor": face, "markeredgecolor": "black"}
+        ax.plot(part[x], part[y], marker, label=label(source), **look)
+    places = list(frame.groupby([x, y]))
+    width = frame[x].max() - frame[x].min() or 1
+    for k, (at, part) in enumerate(places):
+        first, *more = part["label"]
+        near = k + 1 < len(places) and places[k + 1][0][0] - at[0] < 0.1 * width
+        left = (part["source"] == "published").all() or at[0] < frame[x].min() + 0.3 * width
+        ax.annotate(
+            f"{first} and {len(more)} more" if len(more) > 1 else "\n".join([first, *more]),
+            at,
+            fontsize=6.5,
+            xytext=(6 if left else -6, -4 if near else 4),
+            textcoords="offset points",
+            ha="left" if left else "right",
+            va="top" if near else "bottom",  # under the mark, out of the next one's way
+        )
+    ax.xaxis.get_major_locator().set_params(nbins=6)
+    ax.margins(0.15)
+    return titled(ax, title, xlabel, ylabel)

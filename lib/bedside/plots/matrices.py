@@ -1,0 +1,52 @@
+"""Matrices of shares from 0 to 1, the darker the larger, each cell with its number."""
+
+from .look import BLUE, titled
+
+DARK = 0.615  # the share whose grey carries black and white digits equally well (4.6 : 1)
+
+
+def confusion(ax, counts, values, *, title="", rows="labelled", columns="judged"):
+    """A confusion matrix with its counts written in, shaded by share of the row.
+
+    counts (k, k): labels down, judgements across, both in the order of `values`.
+    """
+    import numpy as np
+
+    counts = np.asarray(counts)
+    shares = counts / np.maximum(counts.sum(1, keepdims=True), 1)
+    _shaded(ax, shares, counts, square=True, xticklabels=values, yticklabels=values)
+    return titled(ax, title, columns, rows)
+
+
+def heat(ax, frame, *, title="", outlined=()):
+    """A matrix of shares with its values written in: rows and columns as they come.
+
+    frame: row, column, value; a missing value leaves its cell empty. `outlined` rows have a frame
+    and bold numbers.
+    """
+    rows, columns = list(dict.fromkeys(frame["row"])), list(dict.fromkeys(frame["column"]))
+    wide = frame.pivot(index="row", columns="column", values="value").loc[rows, columns]
+    _shaded(ax, wide.astype(float), wide.map("{:.2f}".format), annot_kws={"fontsize": 8})
+    for text in ax.texts:
+        if rows[int(text.get_position()[1])] in outlined:
+            text.set_fontweight("bold")
+    for place, row in enumerate(rows):
+        if row in outlined:
+            frame = {"fill": False, "edgecolor": BLUE, "linewidth": 2, "clip_on": False}
+            ax.axhspan(place, place + 1, **frame)
+    return titled(ax, title)
+
+
+def _shaded(ax, shares, texts, **options):
+    """Cells in greys with their texts, as seaborn draws them; a missing share is left white."""
+    import numpy as np
+    import seaborn
+
+    greys = {"vmin": 0, "vmax": 1, "cmap": "Greys", "cbar": False}
+    lines = {"linewidths": 0.5, "linecolor": "0.8", "clip_on": False}
+    seaborn.heatmap(shares, annot=texts, fmt="", ax=ax, **greys, **lines, **options)
+    ax.grid(False)
+    ax.tick_params(rotation=0)
+    values = np.ravel(shares)
+    for text, share in zip(ax.texts, values[~np.isnan(values)]):
+        text.set_color("white" if share > DARK else "black")

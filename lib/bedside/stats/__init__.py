@@ -1,0 +1,36 @@
+"""Pure, seeded statistics: arrays in, numbers out; chance comes only from the `rng` passed.
+
+    rng = np.random.default_rng(0)
+    stats.bootstrap(correct, rng, units=patient)     # Interval(value, low, high, n)
+    stats.mcnemar(correct_a, correct_b)              # exact two-sided p
+    stats.kappa(judge, physician, ["no", "partly", "yes"], weights="quadratic", rng=rng)
+
+Values are scored values: NaN is a ValueError except where a docstring says otherwise. Shares lie
+between 0 and 1. `units` labels what repeats (patient, question, case); its rows are drawn
+together. What a library has too is still ours, because scipy.stats loads slowly and its bootstrap
+is slow; a docstring's "As ..." names the function that the tests hold it against.
+"""
+# ruff: noqa: F401
+
+from .agreement import kappa, krippendorff_alpha
+from .intervals import (
+    Interval,
+    balanced_accuracy,
+    corrected_rate,
+    prediction_powered,
+    sens_spec,
+    wilson,
+)
+from .printed import grim, grim_counts, mcnemar_range, most_kappa
+from .resampling import bootstrap, paired_permutation
+from .scores import harmonic, macro
+from .tests import (
+    even,
+    fisher,
+    holm,
+    mcnemar,
+    mcnemar_counts,
+    mcnemar_power,
+    mde_paired,
+    two_proportions,
+)

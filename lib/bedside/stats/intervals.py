@@ -1,0 +1,120 @@
+"""Intervals of shares from their counts: Wilson's and what is made of it, rates by a judge."""
+
+from math import hypot, nan, sqrt
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .inputs import booleans, require
+
+
+class Interval(NamedTuple):
+    """An estimate and its confidence limits; `n` counts the rows behind it, not the units."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+
+
+def wilson(successes: int, n: int, level: float = 0.95) -> Interval:
+    """Wilson score interval of a proportion; all NaN when n is 0.
+
+    As scipy.stats.binomtest(successes, n).proportion_ci(level, method="wilson").
+    """
+    from scipy.special import ndtri
+
+    require(0 <= successes <= n, f"successes {successes} must lie between 0 and n = {n}")
+    require(0 < level < 1, f"level must lie between 0 and 1, not {level}")
+    if n == 0:
+        return Interval(nan, nan, nan, 0)
+    p, z2 = successes / n, ndtri(0.5 + level / 2) ** 2
+    centre = (p + z2 / (2 * n)) / (1 + z2 / n)
+    half = sqrt(z2 * p * (1 - p) / n + (z2 / (2 * n)) ** 2) / (1 + z2 / n)
+    high = 1 if successes == n else centre + half  # 1, and not its neighbour
+    return Interval(float(p), float(centre - half), float(high), int(n))
+
+
+def balanced_accuracy(hits: int, n: int, kept: int, m: int, level: float = 0.95) -> Interval:
+    """Mean of two independent shares, hits / n and kept / m (sensitivity and specificity).
+
+    The two Wilson intervals combined by MOVER (Donner and Zou 2012), which has width at 0 and 1
+    too; n of the Interval is n + m. 0.5 is what an answer that ignores the question reaches.
+    Without items in one of the two there is no value. As (1 + d) / 2 for the limits d of
+    statsmodels.stats.proportion.confint_proportions_2indep(hits, n, m - kept, m,
+    method="newcomb").
+    """
+    a, b = wilson(hits, n, level), wilson(kept, m, level)
+    value = (a.value + b.value) / 2
+    low = value - hypot(a.value - a.low, b.value - b.low) / 2
+    high = value + hypot(a.high - a.value, b.high - b.value) / 2
+    return Interval(value, low, high, n + m)
+
+
+def sens_spec(truth: ArrayLike, predicted: ArrayLike) -> tuple[Interval, Interval]:
+    """Sensitivity and specificity of booleans (n,), Wilson intervals; an empty class is NaN, n = 0.
+
+    Values as sklearn.metrics.recall_score(truth, predicted, pos_label=True and False).
+    """
+    truth, predicted = booleans(truth, predicted)
+    sensitivity = wilson((truth & predicted).sum(), truth.sum())
+    specificity = wilson((~truth & ~predicted).sum(), (~truth).sum())
+    return sensitivity, specificity
+
+
+def corrected_rate(
+    hits: int,
+    n: int,
+    sensitivity: Interval,
+    specificity: Interval,
+    rng: np.random.Generator,
+    *,
+    resamples: int = 10_000,
+) -> Interval:
+    """A rate in 0..1 by an imperfect judge, corrected for its errors (Rogan and Gladen 1978).
+
+    hits out of n judged positive; sensitivity and specificity: Intervals with their own n. The 95%
+    interval draws all three from Jeffreys posteriors. NaN where the judge does no better than
+    chance (their sum is at most 1).
+    """
+    require(0 <= hits <= n > 0, f"hits {hits} must lie between 0 and n = {n} > 0")
+    if not sensitivity.value + specificity.value > 1:
+        return Interval(nan, nan, nan, int(n))
+
+    def corrected(rate, sens, spec):
+        return np.clip((rate + spec - 1) / (sens + spec - 1), 0, 1)
+
+    def drawn(share, size):
+        return rng.beta(share * size + 0.5, (1 - share) * size + 0.5, resamples)
+
+    rate = drawn(hits / n, n)
+    sens, spec = (drawn(known.value, known.n) for known in (sensitivity, specificity))
+    draws = corrected(rate, sens, spec)[sens + spec > 1]
+    value = float(corrected(hits / n, sensitivity.value, specificity.value))
+    return Interval(value, *np.quantile(draws, [0.025, 0.975]).tolist(), int(n))
+
+
+def prediction_powered(labels: ArrayLike, judged: ArrayLike, others: ArrayLike) -> Interval:
+    """A rate in 0..1 from a few labels and many verdicts of a judge.
+
+    Power-tuned prediction-powered inference (Angelopoulos et al. 2023). labels and judged:
+    booleans (n,) by people and by the judge on the same replies; others: the judge's booleans (N,)
+    on replies nobody labelled, drawn from the same ones. The verdicts' weight is the one of least
+    variance, so that a useless judge counts for nothing. Interval: normal 95%, cut to 0..1; where
+    the labels, or what they leave of the verdicts, don't vary, or there are less than two, it is
+    Wilson's of the labels alone. n counts the labels.
+    """
+    from scipy.special import ndtri
+
+    y, f = (x.astype(float) for x in booleans(labels, judged))
+    u, n = booleans(others, others)[0].astype(float), len(y)
+    spread = np.var(np.concatenate([f, u]), ddof=1) if n + u.size > 1 else 0.0
+    weight = 0.0
+    if n > 1 and u.size and spread:
+        weight = np.clip(np.cov(y, f)[0, 1] / ((1 + n / u.size) * spread), 0, 1)
+    if n < 2 or not u.size or np.ptp(y) == 0 or np.ptp(y - weight * f) == 0:
+        return wilson(int(y.sum()), n)
+    value = y.mean() + weight * (u.mean() - f.mean())
+    error = ndtri(0.975) * sqrt(weight**2 * u.var() / u.size + np.var(y - weight * f) / n)
+    return Interval(*np.clip([value, value - error, value + error], 0, 1).tolist(), n)

@@ -1,0 +1,36 @@
+"""Scores of a classifier from its counts."""
+
+from math import nan
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+
+def harmonic(p: float | np.ndarray, q: float | np.ndarray) -> float | np.ndarray:
+    """Harmonic mean of two rates: F1 of precision and recall. As scipy.stats.hmean([p, q]).
+
+    Where both are 0: NaN for arrays, ZeroDivisionError for numbers.
+    """
+    return 2 * p * q / (p + q)
+
+
+def macro(counts: ArrayLike) -> np.ndarray:
+    """Accuracy and macro precision, recall and F1 of two classes, (..., 4), from counts (..., 4).
+
+    counts: true positives, false positives, false negatives, true negatives, or their shares. A
+    class that is never predicted has precision and F1 0. Without a single case of one class the
+    three macro numbers are NaN: there is nothing to average, and what stands in its place
+    elsewhere (1, 0 or half the F1) depends on the software. As sklearn.metrics.accuracy_score and
+    precision_recall_fscore_support(average="macro", zero_division=0).
+    """
+    tp, fp, fn, tn = np.moveaxis(np.asarray(counts, dtype=float), -1, 0)
+
+    def share(part, whole):
+        return np.divide(part, whole, out=np.zeros(np.shape(whole)), where=whole > 0)
+
+    there = np.where((tp + fn > 0) & (fp + tn > 0), 1, nan)
+    accuracy = (tp + tn) / (tp + fp + fn + tn)
+    precision = (share(tp, tp + fp) + share(tn, tn + fn)) / 2
+    recall = (share(tp, tp + fn) + share(tn, tn + fp)) / 2
+    f1 = (share(2 * tp, 2 * tp + fp + fn) + share(2 * tn, 2 * tn + fp + fn)) / 2
+    return np.stack([accuracy, precision * there, recall * there, f1 * there], axis=-1)

@@ -1,0 +1,115 @@
+"""Tests that need no resampling: paired and independent proportions, their power, many p values."""
+
+from math import nan, sqrt
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .inputs import booleans, numbers, require, shares
+
+
+def mcnemar(a: ArrayLike, b: ArrayLike) -> float:
+    """Exact two-sided McNemar p of paired booleans (n,); 1.0 when no pair is discordant."""
+    a, b = booleans(a, b)
+    return mcnemar_counts((a & ~b).sum(), (~a & b).sum())
+
+
+def mcnemar_counts(b: int, c: int) -> float:
+    """Exact two-sided McNemar p from the two discordant counts.
+
+    As scipy.stats.binomtest(b, b + c).pvalue.
+    """
+    from scipy.special import bdtr
+
+    require(b >= 0 and c >= 0 and b % 1 == c % 1 == 0, f"{b} and {c} are not two counts")
+    return float(min(1, 2 * bdtr(min(b, c), b + c, 0.5)))
+
+
+def mcnemar_power(n: int, lost: float, won: float, alpha: float = 0.05) -> float:
+    """Power of the exact McNemar test with n pairs.
+
+    lost and won: the shares of the pairs that are discordant one way and the other.
+    """
+    from scipy.special import bdtr, gammaln, xlogy
+
+    known = n >= 1 and 0 <= lost and 0 <= won and lost + won <= 1 + 1e-12
+    require(known, f"need n >= 1 and shares, not {n}, {lost}, {won}")
+    b, both = np.triu_indices(n + 1)  # all b, c with b + c <= n
+    c, rest = both - b, n - both
+    ways = gammaln(n + 1) - gammaln(b + 1) - gammaln(c + 1) - gammaln(rest + 1)
+    same = max(0.0, 1 - lost - won)
+    chance = np.exp(ways + xlogy(b, lost) + xlogy(c, won) + xlogy(rest, same))
+    p = np.where(b + c > 0, 2 * bdtr(np.minimum(b, c), b + c, 0.5), 1)
+    return float(chance[p < alpha].sum())
+
+
+def mde_paired(n: int, discordant: float, alpha: float = 0.05, power: float = 0.8) -> float:
+    """Smallest difference d of two paired proportions that McNemar's test finds with this power.
+
+    discordant: the share psi of the n pairs in which the two differ. Solves
+    z(1 - alpha/2) sqrt(psi) + z(power) sqrt(psi - d^2) = d sqrt(n) (Connor 1987); NaN when d would
+    have to exceed psi.
+    """
+    from scipy.special import ndtri
+
+    require(n >= 1 and 0 <= discordant <= 1, f"need n >= 1 and a share, not {n} and {discordant}")
+    known = 0 < alpha < 1 and 0.5 <= power < 1
+    require(known, f"need 0 < alpha < 1, 0.5 <= power < 1, not {alpha}, {power}")
+    z, z_power = ndtri(1 - alpha / 2), ndtri(power)
+    if n < z**2:
+        return nan
+    root = z * sqrt(n) + z_power * sqrt(n + z_power**2 - z**2)
+    d = float(sqrt(discordant) * root / (n + z_power**2))
+    return d if 0 < d <= discordant else nan
+
+
+def two_proportions(x1: int, n1: int, x2: int, n2: int) -> float:
+    """Two-sided pooled z test of two independent proportions; 1.0 when all or none succeed.
+
+    As scipy.stats.chi2_contingency of the table of successes and failures, correction=False.
+    """
+    from scipy.special import ndtr
+
+    shares(x1, n1, x2, n2)
+    pooled = (x1 + x2) / (n1 + n2)
+    error = sqrt(pooled * (1 - pooled) * (1 / n1 + 1 / n2))
+    return float(2 * ndtr(-abs(x1 / n1 - x2 / n2) / error)) if error else 1.0
+
+
+def fisher(x1: int, n1: int, x2: int, n2: int) -> float:
+    """Two-sided p of Fisher's exact test of two independent proportions.
+
+    As scipy.stats.fisher_exact of the table of successes and failures.
+    """
+    from scipy.special import betaln
+
+    shares(x1, n1, x2, n2)
+
+    def ways(n, k):  # log of n choose k
+        return -np.log1p(n) - betaln(n - k + 1, k + 1)
+
+    first = np.arange(max(0, x1 + x2 - n2), min(n1, x1 + x2) + 1)
+    chance = np.exp(ways(n1, first) + ways(n2, x1 + x2 - first) - ways(n1 + n2, x1 + x2))
+    return float(min(1, chance[chance <= chance[first == x1] * (1 + 1e-9)].sum()))
+
+
+def even(counts: ArrayLike) -> float:
+    """p of the chi-squared test that all classes are equally likely. As scipy.stats.chisquare."""
+    from scipy.special import chdtrc
+
+    counts = numbers(counts)
+    expected = counts.mean()
+    return float(chdtrc(len(counts) - 1, ((counts - expected) ** 2 / expected).sum()))
+
+
+def holm(p_values: ArrayLike) -> np.ndarray:
+    """Holm-adjusted p values (m,) in the order given; NaN stays NaN and is not counted.
+
+    As statsmodels.stats.multitest.multipletests(p_values, method="holm").
+    """
+    p = np.array(p_values, dtype=float)
+    known = p.ndim == 1 and not ((p < 0) | (p > 1)).any()
+    require(known, "p values must be (m,), between 0 and 1")
+    order = np.argsort(p)[: np.isfinite(p).sum()]  # NaN sorts last
+    p[order] = np.minimum(1, np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1)))
+    return p
