@@ -58,8 +58,8 @@ def bootstrap(
         parts = np.array_split(np.eye(count, dtype=bool), count // 256 + 1)
         jackknife = np.concatenate([estimate(~left_out) for left_out in parts])
         levels = _bca_levels(value, draws, jackknife, levels, noise)
-    varies = np.ptp(draws, axis=0) > noise
-    low, high = np.where(varies, _quantiles(draws, levels), value)
+    constant = np.ptp(draws, axis=0) <= noise  # not so where some are NaN
+    low, high = np.where(constant, value, _quantiles(draws, levels))
     found = [Interval(*row, n) for row in np.column_stack([value, low, high]).tolist()]
     return found[0] if values.ndim == 1 and not combine else found
 
