@@ -7,8 +7,8 @@
                  verdicts=[verdict("lexical", "graded", "1 corrected", True)])
     frame(document.content())
 
-A row is one reply of one model to one item under one configuration. Each study's room `rows` fills a document, its
-room `labels` says what raters decide. The words, here and in the page's data:
+A row is one reply of one model to one item under one configuration. Each study's room `rows` fills
+a document, its room `labels` says what raters decide. The words, here and in the page's data:
 
     block          what a reader is shown beside the reply, under a heading (its `label`): `text`, `entries` (a list),
                    `marked` (a text with places marked), `aligned` (lists side by side), `dialogue`
@@ -45,8 +45,9 @@ VERDICT = "judge status value right raw".split()
 class Recorded(Run):
     """A Run with a notebook's own settings that only replays: a request without a recording has a reply that says so.
 
-    settings: the notebook's parameters. judges: the run's, the one without a model, and every model that has
-    recordings here; a judge's verdicts that weren't recorded have status `error` and ABSENT in their raw text.
+    settings: the notebook's parameters. judges: the run's, the one without a model, and every model
+    that has recordings here; a judge's verdicts that weren't recorded have status `error` and
+    ABSENT in their raw text.
     """
 
     def __init__(self, paper, notebook, **parameters):
@@ -236,7 +237,8 @@ class Document:
     ) -> str:
         """Take in a row; returns its id. A reply that was never recorded is none. BedsideError for an id that is taken.
 
-        status: why there is no reply, empty if there is one. beside: the id of the row that it is shown beside.
+        status: why there is no reply, empty if there is one. beside: the id of the row that it is
+        shown beside.
         """
         if status == ABSENT:
             return ""
@@ -274,14 +276,16 @@ class Document:
 class Task:
     """What a rater decides about a paper's rows, what is seen for it, and where the settled labels go.
 
-    choices and types: (key, value, words) each. sections: how the sections of its rows begin. shows: headings of the
-    blocks that are shown beside the reply; all others stay hidden, so that a new block can't give a model or a label
-    away. reply: what the reply is called on screen. spans_for: the value that needs a type and marked places, if the
-    task has one. several: any number of choices may hold at once, none too.
+    choices and types: (key, value, words) each. sections: how the sections of its rows begin.
+    shows: headings of the blocks that are shown beside the reply; all others stay hidden, so that a
+    new block can't give a model or a label away. reply: what the reply is called on screen.
+    spans_for: the value that needs a type and marked places, if the task has one. several: any
+    number of choices may hold at once, none too.
 
-    positive: the value that rates count; ordered: the values are steps of a scale; words: how verdicts say a value.
-    file: the source of data/external that labels are published to, a record each as `record(row, value, by)` makes it;
-    each_rater: all raters' own labels stand there, as `record(label)` makes them, not the settled ones.
+    positive: the value that rates count; ordered: the values are steps of a scale; words: how
+    verdicts say a value. file: the source of data/external that labels are published to, a record
+    each as `record(row, value, by)` makes it; each_rater: all raters' own labels stand there, as
+    `record(label)` makes them, not the settled ones.
     """
 
     name: str
@@ -330,8 +334,8 @@ def tasks() -> dict[str, Task]:
 async def collect(profile: str = "sample", papers: str = "", **parameters: Any) -> dict:
     """The judged items of a profile: a dict as of `Document.content`, from the studies' rooms `rows`.
 
-    papers: names, empty for all. parameters: models, judge, limit, seed, prompts as of every notebook. What was never
-    recorded with these settings isn't there.
+    papers: names, empty for all. parameters: models, judge, limit, seed, prompts as of every
+    notebook. What was never recorded with these settings isn't there.
     """
     document = Document(profile, **parameters)
     for name in str(papers).split() or paths.papers():
@@ -345,7 +349,8 @@ async def collect(profile: str = "sample", papers: str = "", **parameters: Any) 
 def frame(content: dict, judge: str | None = None) -> pd.DataFrame:
     """A document's rows as a frame, a row for each reply and judge (or of one judge): columns ROW, VERDICT, human.
 
-    right: True, False or None. human: the first person's label or empty. A reply without a verdict has judge "".
+    right: True, False or None. human: the first person's label or empty. A reply without a verdict
+    has judge "".
     """
     import pandas as pd
 

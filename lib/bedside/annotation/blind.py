@@ -1,0 +1,51 @@
+"""What a rater sees of a judged item: the blocks that the task shows and the reply, nothing that says whose it is."""
+
+from bedside import BedsideError
+from bedside.prompts import clean
+from bedside.store import digest
+
+
+def rows(document):
+    """A document's rows with their shared blocks in place of the blocks' keys, as all of annotation takes them."""
+    shared = document["shared"]
+    return [
+        {**row, "shared": [block for key in row["shared"] for block in shared[key]]}
+        for row in document["rows"]
+    ]
+
+
+def material(row, task):
+    """What a rater sees of a row: {"before": blocks, "answer": {"label", "text"}, "after": blocks}."""
+
+    def seen(blocks):
+        return [_bare(b) for b in blocks if b["label"] in task.shows]
+
+    return {
+        "before": seen(row["shared"]),
+        "answer": {"label": task.reply, "text": clean(row["reply"])},
+        "after": seen(row["blocks"]),
+    }
+
+
+def _bare(block):
+    """A block without marks and notes: these say what scripts prescribe and judges found."""
+    made = {"kind": block["kind"], "label": clean(block["label"])}
+    if block["kind"] == "text":
+        return {**made, "text": clean(block["text"])}
+    if block["kind"] == "list":
+        return {**made, "entries": [clean(e) for e in block["entries"]]}
+    said = [(t["who"], "".join(words for words, _ in t["pieces"])) for t in block["turns"]]
+    return {**made, "turns": [{"who": clean(who), "text": clean(words)} for who, words in said]}
+
+
+def candidates(rows, task):
+    """The rows that a task can ask about, by id: those with a reply, and of those that look alike the first."""
+    found = {}
+    for row in sorted(rows, key=lambda row: row["id"]):
+        if any(isinstance(block, str) for block in row["shared"]):
+            raise BedsideError(
+                f"row {row['id']!r} names its shared blocks only: give annotation.rows(document)"
+            )
+        if task.takes(row) and row["reply_status"] == "":
+            found.setdefault(digest(material(row, task)), row)
+    return list(found.values())

@@ -1,0 +1,100 @@
+"""Judges held against the raters, and rates of models corrected by what raters said."""
+
+import re
+
+import pandas as pd
+
+from bedside import judges, stats
+from bedside.rows import tasks
+from bedside.tables import Row, frame, percent
+
+from .together import parts, values
+
+SAID = "id part section model configuration judge status value".split()
+
+
+def share(hits, units, rng):
+    """A share as `tables.percent`; where units repeat (parts of one label), resampled by unit."""
+    if len(set(units)) == len(hits):
+        return percent(sum(hits), len(hits))
+    i = stats.bootstrap([float(h) for h in hits], rng.spawn(1)[0], units=units)
+    return 100 * i.value, 100 * i.low, 100 * i.high, i.n
+
+
+def judged(rows, task):
+    """The judges' verdicts on a task's rows in the values of its labels: a frame of SAID."""
+    how, made = tasks()[task], []
+    for row in rows:
+        if not how.takes(row) or row["reply_status"] != "":
+            continue
+        about = [row[k] for k in ("section", "model", "configuration")]
+        for v in _verdicts(row, how):
+            for part, value in _values(v, how):
+                made.append([row["id"], part, *about, v["judge"], v["status"], value])
+    return pd.DataFrame(made, columns=SAID)
+
+
+def _verdicts(row, task):
+    """The verdicts of a row that answer a task's question: where several choices hold it isn't the main one."""
+    if task.several:
+        return [v for v in row["more"] if v["task"] == task.name]
+    return row["verdicts"]
+
+
+def _values(verdict, task):
+    """(part, value) of a verdict; None for what wasn't graded."""
+    if verdict["status"] != "graded":
+        return [(part, None) for part, _ in parts(task, "")]
+    said = verdict["value"]  # "1 corrected": a value and its words
+    return parts(task, said if task.several else re.match(r"[\w-]*", said)[0])
+
+
+def against(judged, settled, task, rng):
+    """Trust cards of the judges held against the raters' consensus, {judge: card}; without a common row there is none."""
+    known = settled.dropna(subset=["value"])
+    both = judged.merge(known, on=["id", "part"], suffixes=("", "_label"))
+    cards = {}
+    for judge, mine in both.groupby("judge", sort=False):
+        said, positive = mine.reset_index(drop=True), tasks()[task].positive
+        card = judges.trust_card(mine["value_label"], said, values(task), rng, positive)
+        cards[judge] = {"judge": judge, "of": "replies", "labelled_by": "raters", **card}
+    return cards
+
+
+def corrected(judged, settled, task, rng):
+    """What a judge says and what it means, by judge, model and section: table rows in percent of the positive value.
+
+    judge says: its share; Rogan-Gladen: corrected for the sensitivity and specificity that the
+    raters' labels of all models show; prediction-powered: from this model's labels and verdicts
+    together (`stats.prediction_powered`); raters: the labels alone. No value where there are no
+    labels, or the judge does no better than chance. The two corrections take the parts of a label
+    for independent.
+    """
+    positive, rows = tasks()[task].positive, []
+    labels = settled[["id", "part", "value"]].rename(columns={"value": "label"})
+    every = judged[judged["status"] == "graded"].merge(labels, on=["id", "part"], how="left")
+    every = every.assign(
+        said=every["value"] == positive,
+        true=every["label"] == positive,
+        known=every["label"].notna(),
+    )
+    for judge, mine in every.groupby("judge", sort=False):
+        known = mine[mine["known"]]
+        skill = stats.sens_spec(known["true"], known["said"])
+        for (section, model), part in mine.groupby(["section", "model"], sort=False):
+            rows += _corrected(f"{model}, {section}: {judge}", part, skill, rng)
+    return frame(rows)
+
+
+def _corrected(row, part, skill, rng):
+    """The four rates of one row. skill: the judge's sensitivity and specificity."""
+    known, rest = part[part["known"]], part[~part["known"]]
+    fixed = stats.corrected_rate(int(part["said"].sum()), len(part), *skill, rng)
+    powered = stats.prediction_powered(known["true"], known["said"], rest["said"])
+    rates = {
+        "judge says": share(part["said"].tolist(), part["id"].tolist(), rng),
+        "Rogan-Gladen": (*(100 * x for x in fixed[:3]), fixed.n),
+        "prediction-powered": (*(100 * x for x in powered[:3]), powered.n),
+        "raters": share(known["true"].tolist(), known["id"].tolist(), rng),
+    }
+    return [Row(row, column, "run", *rate) for column, rate in rates.items()]
