@@ -1,0 +1,198 @@
+"""A new study in a copy of the repository: it runs offline and edits nothing that was there."""
+
+import csv
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from bedside import BedsideError, explorer, paths, template
+
+NAME = "fifth_study"
+LEFT_OUT = ("figures/", "data/recordings/")  # large, and a new study needs none of it
+
+
+class Copy:
+    """A copy of the repository under git, all of it committed."""
+
+    def __init__(self, top: Path):
+        self.top = top
+        for name in self._listed():
+            if not name.startswith(LEFT_OUT) and (paths.ROOT / name).is_file():
+                (top / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(paths.ROOT / name, top / name)
+        self.git("init", "--quiet")
+        self.git("add", "--all")
+        author = ("-c", "user.name=test", "-c", "user.email=test@localhost")
+        self.git(*author, "commit", "--quiet", "--message", "before")
+
+    def _listed(self):
+        listing = ["git", "-C", str(paths.ROOT), "ls-files", "-co", "--exclude-standard"]
+        if shutil.which("git") is None or not (paths.ROOT / ".git").exists():
+            pytest.skip("needs git and a checkout")
+        return subprocess.run(listing, capture_output=True, text=True).stdout.splitlines()
+
+    def git(self, *arguments):
+        return self.call("git", *arguments).stdout.splitlines()
+
+    def step(self, *arguments, ok=True):
+        """A step of `python -m bedside`."""
+        return self.call(sys.executable, "-m", "bedside", *arguments, ok=ok)
+
+    def call(self, *command, ok=True):
+        """A command in the copy, without a network and without keys."""
+        kept = {k: v for k, v in os.environ.items() if k not in ("BEDSIDE_FIGURES", "PYTHONPATH")}
+        nowhere = "http://127.0.0.1:9"
+        own = {"BEDSIDE_ROOT": str(self.top), "PYTHONPATH": str(self.top / "lib")}
+        own |= {"https_proxy": nowhere, "http_proxy": nowhere, "no_proxy": "127.0.0.1,localhost"}
+        done = subprocess.run(
+            command, cwd=self.top, capture_output=True, text=True, env={**kept, **own}
+        )
+        assert done.returncode == 0 or not ok, f"{command}\n{done.stdout}\n{done.stderr}"
+        return done
+
+    def tool(self, name, *arguments):
+        """A program that stands beside the interpreter."""
+        return self.call(str(Path(sys.executable).with_name(name)), *arguments)
+
+    def made(self):
+        """New files that git would take in."""
+        return self.git("ls-files", "--others", "--exclude-standard")
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    """A copy in which a study was begun and its notebook run."""
+    made = Copy(tmp_path_factory.mktemp("new") / "bedside")
+    made.told = made.step("new", NAME).stdout.splitlines()
+    made.begun = made.made()
+    made.step("run", f"{NAME}/01_first_section")
+    made.step("index")
+    return made
+
+
+def test_every_file_made_is_named_and_has_its_name(copy):
+    lists = ["data/papers.toml", "data/sources.toml"]
+    assert sorted(copy.told) == sorted(copy.begun + lists)
+    for name in copy.begun:
+        assert NAME in name
+        assert "new study" not in (copy.top / name).read_text().lower().replace("_", " "), name
+    rooms = {"data", "study", "scores", "tables", "printed", "rows", "labels", "__init__"}
+    package = copy.top / "lib/bedside/papers" / NAME
+    assert {p.stem for p in package.glob("*.py")} == rooms
+
+
+def test_nothing_is_edited_but_two_lists(copy):
+    edited = copy.git("diff", "--numstat")
+    assert {line.split("\t")[2] for line in edited} == {"data/papers.toml", "data/sources.toml"}
+    assert all(line.split("\t")[1] == "0" for line in edited)  # no line is taken away
+
+
+def test_the_notebook_makes_a_table_a_figure_and_a_claim(copy):
+    manifest = json.loads((copy.top / "figures/sample/manifest.json").read_text())["notebooks"]
+    mine = manifest[f"{NAME}/01_first_section"]
+    files = {o["file"] for o in mine["outputs"]}
+    assert {"table1_right.csv", "fig1_right.png", "fig1_right.svg", "trust_lexical.json"} <= files
+    assert not mine["recordings"]  # nobody was asked
+    with open(copy.top / f"figures/sample/{NAME}/table1_right.csv", newline="") as f:
+        rows = {(r["row"], r["source"]): r for r in csv.DictReader(f)}
+    assert rows["reference", "published"]["value"] == rows["reference", "run"]["value"] == "100"
+    assert rows["one advice", "run"]["value"] == "0" and rows["one advice", "run"]["n"] == "3"
+    with open(copy.top / "figures/sample/claims.csv", newline="") as f:
+        claims = list(csv.DictReader(f))
+    assert [(c["id"], c["published"], c["verdict"]) for c in claims] == [
+        (f"{NAME}-reference", "100", "holds")
+    ]
+    assert (
+        f"{NAME.replace('_', ' ').capitalize()}: what"
+        in (copy.top / "figures/sample/index.html").read_text()
+    )
+
+
+def test_the_explorer_shows_it(copy):
+    copy.step("explorer", "-p", "papers", NAME)
+    page, _ = explorer.read((copy.top / "figures/sample/explorer.html").read_text())
+    rows = page["rows"]
+    answers = [r for r in rows if r["section"] == "1 answers"]
+    labelled = [r for r in rows if r["section"] == "1 labelled answers"]
+    assert len(answers) == 2 * 3 and len(labelled) == 12 and len(rows) == 18
+    assert all(r["human"] for r in labelled) and all(r["verdicts"] for r in rows)
+
+
+def test_its_raters_have_a_task(copy):
+    code = "from bedside import rows; print(*rows.tasks())"
+    assert NAME in copy.call(sys.executable, "-c", code).stdout.split()
+
+
+def test_its_code_keeps_the_rules_of_the_house(copy):
+    code = [name for name in copy.begun if name.endswith((".py", ".ipynb"))]
+    copy.tool("ruff", "check", "--no-cache", *code)
+    copy.tool("ruff", "format", "--check", "--no-cache", *code)
+    assert "0 broken" in copy.tool("lint-imports", "--no-cache").stdout
+
+
+def test_its_own_tests_pass(copy):
+    copy.call(
+        sys.executable, "-m", "pytest", "-p", "no:cacheprovider", f"tests/papers/test_{NAME}.py"
+    )
+
+
+def test_models_are_planned_for_before_anything_is_spent(copy):
+    told = copy.step("plan", NAME, "-p", "models", "gpt-4o-2024-08-06").stdout
+    assert "gpt-4o-2024-08-06" in told and "\n3 calls" in told
+
+
+@pytest.mark.parametrize(
+    "name, why",
+    [
+        (NAME, "there is a study 'fifth_study' already"),
+        ("Fifth", "no name for a study"),
+        ("5th", "no name for a study"),
+        ("fifth-study", "no name for a study"),
+        ("../fifth", "no name for a study"),
+        ("class", "no name for a study"),
+        ("", "no name for a study"),
+        ("test", "`make test` means something else"),
+        ("stats", "test_stats.py has that name"),
+    ],
+)
+def test_a_name_that_will_not_do_is_refused(copy, name, why):
+    before = copy.git("status", "--porcelain")
+    done = copy.step("new", name, ok=False)
+    assert done.returncode == 1 and why in done.stderr and len(done.stderr.splitlines()) == 1
+    assert copy.git("status", "--porcelain") == before
+
+
+def test_a_file_that_is_there_stops_it_before_anything_is_written(copy):
+    (copy.top / "data/claims/sixth.csv").write_text("mine\n")
+    before = copy.git("status", "--porcelain")
+    done = copy.step("new", "sixth", ok=False)
+    assert done.returncode == 1 and "data/claims/sixth.csv is there already" in done.stderr
+    assert copy.git("status", "--porcelain") == before
+    (copy.top / "data/claims/sixth.csv").unlink()
+
+
+def test_a_source_of_that_name_stops_it_too(monkeypatch, tmp_path):
+    for name in template.LISTS:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("[mine_questions]\n")
+    monkeypatch.setattr(paths, "ROOT", tmp_path)
+    with pytest.raises(BedsideError, match="sources.toml would be no TOML"):
+        template.begin("mine")
+    assert [p.name for p in tmp_path.rglob("*.*")] == ["papers.toml", "sources.toml"]
+
+
+def test_the_template_s_statements_have_sources_and_its_notebook_is_clean():
+    folder = template.TEMPLATE / "data/sample" / template.NAME
+    for line in (folder / "questions.jsonl").read_text().splitlines():
+        source = json.loads(line)["source"]
+        assert source["organisation"] and source["title"]
+    [path] = template.TEMPLATE.rglob("*.ipynb")
+    cells = json.loads(path.read_text())["cells"]
+    code = [c for c in cells if c["cell_type"] == "code"]
+    assert len(cells) <= 25 and all(len(c["source"]) <= 15 for c in code)
+    assert not any(c["outputs"] or c["execution_count"] for c in code)
+    assert [c["metadata"] for c in code if c["metadata"]] == [{"tags": ["parameters"]}]
