@@ -1,4 +1,6 @@
-"""What seminar sheet 2 shows: records in pairs, the illustrative reference, written lists, the embedded model's lists."""
+"""What sheet 2 shows: records in pairs, the illustrative reference, written lists, a model's."""
+
+import pandas as pd
 
 from bedside import plots, seminar, stats
 from bedside.checks import normal
@@ -7,12 +9,12 @@ from bedside.papers.radiation import data as rad
 from bedside.papers.radiation import matching, scores
 from bedside.papers.radiation.printed import printed
 from bedside.rows import Document
-from bedside.seminar import finished, needs, shown
-from bedside.sources import drawn
+from bedside.seminar import needs, shown
 
 PATIENT = "rp-06"
-# 2.3: pairs by label, and by whether the matcher is right; 2.4, 2.6: wordings out of labelled pairs
+# 2.3: pairs by label, and by whether the matcher is right
 PAIRS = {("same", True): 3, ("same", False): 2, ("different", True): 2, ("different", False): 3}
+# 2.4, 2.6: wordings out of labelled pairs
 LIST = ("pm-012", "pm-106", "pm-018", "pm-013", "pm-027", "pm-007", "pm-029", "pm-030", "pm-094")
 BASE = ("pm-050", "pm-027", "pm-005", "pm-062", "pm-051", "pm-106", "pm-102")
 SPECIFIED = ("pm-071", "pm-027", "pm-070", "pm-062", "pm-085", "pm-009")
@@ -28,42 +30,26 @@ class Material(seminar.Sheet):
     def __init__(self):
         document = Document("sample")
         run = self.run = document.run("radiation", "04_documentation_sensitivity")
-        self.patients, self.reference, self.terms = (
-            rad.profiles(run),
-            rad.reference(run),
-            rad.vocabulary(run),
-        )
+        self.patients, self.terms = rad.profiles(run), rad.vocabulary(run)
+        self.reference = rad.reference(run)
         self.patient = self.patients.set_index("item").loc[PATIENT]
-        self.site = self.reference[self.reference["site"] == self.patient["site"]].set_index(
-            "effect"
-        )
-        self.pairs, self.lists = finished(
-            self._load(document.run("radiation", "06_judge_agreement"))
-        )
-        known = self.pairs.set_index("pair")
+        mine = self.reference["site"] == self.patient["site"]
+        self.site = self.reference[mine].set_index("effect")
+        judged_in = document.run("radiation", "06_judge_agreement")
+        self.pairs, self.lists = seminar.finished(self._load(judged_in))
+        self.matcher = matching.matcher(run, LEXICAL)
         elsewhere = run.load("radiation_elsewhere")
         self.parts = {
             normal(w): (r.term, r.part) for r in elsewhere.itertuples() for w in [r.term, *r.words]
         }
-        self.matcher = matching.matcher(run, LEXICAL)
-        ten = known.loc[
-            list(LIST)
-        ]  # what a wording means, where its pair is labelled the same; else nothing
-        self.ten = {r.predicted: r.reference if r.label == "same" else "" for r in ten.itertuples()}
+        # what a wording means, where its pair is labelled the same; else nothing
+        known = self.pairs.set_index("pair")
+        ten = known.loc[list(LIST)].itertuples()
+        self.ten = {r.predicted: r.reference if r.label == "same" else "" for r in ten}
         self.ten[elsewhere["term"].iloc[0].capitalize()] = ""
-        self.two = [
-            known.loc[list(ids)].set_index("predicted")["reference"].to_dict()
-            for ids in (BASE, SPECIFIED)
-        ]
-        rng, asked = run.rng("seminar", "pairs"), []
-        for (label, fits), size in PAIRS.items():
-            part = self.pairs[
-                (self.pairs["label"] == label) & ((self.pairs["judged"] == label) == fits)
-            ]
-            asked += sorted(rng.choice(part.index, size, replace=False))
-        self.asked = (
-            self.pairs.loc[sorted(asked)].assign(letter=list("abcdefghij")).reset_index(drop=True)
-        )
+        both = [known.loc[list(ids)].set_index("predicted") for ids in (BASE, SPECIFIED)]
+        self.two = [wordings["reference"].to_dict() for wordings in both]
+        self.asked = self._asked().assign(letter=list("abcdefghij"))
 
     async def _load(self, pairs_run):
         """The labelled pairs with the matcher's verdicts, and the model's scored lists."""
@@ -71,9 +57,24 @@ class Material(seminar.Sheet):
         verdicts = await matching.match_labelled(pairs_run, pairs, LEXICAL)
         lists = await rad.lists(self.run, self.patients, FREE, self.run.settings["max_tokens"])
         matched = await matching.matched(self.run, lists, LEXICAL)
-        return pairs.assign(judged=verdicts["value"].to_numpy()), scores.scored(
-            matched, self.reference, self.terms
-        )
+        pairs = pairs.assign(judged=verdicts["value"].to_numpy())
+        return pairs, scores.scored(matched, self.reference, self.terms)
+
+    def _asked(self):
+        """The ten pairs of task 2.3, of each kind as many as PAIRS says."""
+        rng, asked = self.run.rng("seminar", "pairs"), []
+        label, judged = self.pairs["label"], self.pairs["judged"]
+        for (kind, fits), size in PAIRS.items():
+            part = self.pairs.index[(label == kind) & ((judged == kind) == fits)]
+            asked += sorted(rng.choice(part, size, replace=False))
+        return self.pairs.loc[sorted(asked)].reset_index(drop=True)
+
+    def specified(self):
+        """The embedded model's free-form lists for specified records."""
+        free = self.lists["regime"] == FREE[0]
+        return self.lists[free & (self.lists["profile"] == "specified")]
+
+    # ---- records, effects, wordings
 
     def records(self):
         """Both records of the patient, printed one after the other."""
@@ -86,40 +87,31 @@ class Material(seminar.Sheet):
         return shown(frame.sort_values(["onset", "effect"], ascending=[False, True]))
 
     def understood(self, entries):
-        """What the matcher without a model takes entries for: {entry: term of the vocabulary, or ""}, one to one."""
-        pairs = self.matcher.pairs(list(entries))
-        return {
-            e: self.terms[i] if i >= 0 else "" for e, i in zip(entries, matching.one_to_one(pairs))
-        }
+        """What the matcher without a model takes entries for, one to one.
+
+        {entry: term of the vocabulary, or ""}.
+        """
+        found = matching.one_to_one(self.matcher.pairs(list(entries)))
+        return {e: self.terms[i] if i >= 0 else "" for e, i in zip(entries, found)}
 
     @needs("2.2")
     def own_list(self, entries):
-        """The student's list as the matcher reads it, and how much of the reference it names by onset."""
-        import pandas as pd
-
+        """The student's list as the matcher reads it, and how much of the reference it names."""
         taken = self.understood(entries)
-        named = self.site.index.isin(taken.values())
-        print(
-            *(
-                f"{o}: {named[self.site['onset'] == o].sum()} of {(self.site['onset'] == o).sum()}"
-                for o in rad.ONSETS
-            ),
-            sep="; ",
-        )
         onset, frequency = self.site["onset"], self.site["frequency"]
-        return shown(
-            pd.DataFrame(
-                [
-                    {
-                        "your entry": e,
-                        "the matcher takes it for": t,
-                        "onset": onset.get(t, ""),
-                        "frequency": frequency.get(t, "not of this site" if t else ""),
-                    }
-                    for e, t in taken.items()
-                ]
-            )
-        )
+        named = onset[self.site.index.isin(taken.values())]
+        counts = [f"{o}: {(named == o).sum()} of {(onset == o).sum()}" for o in rad.ONSETS]
+        print(*counts, sep="; ")
+        rows = [
+            {
+                "your entry": e,
+                "the matcher takes it for": t,
+                "onset": onset.get(t, ""),
+                "frequency": frequency.get(t, "not of this site" if t else ""),
+            }
+            for e, t in taken.items()
+        ]
+        return shown(pd.DataFrame(rows))
 
     def to_match(self):
         """The ten pairs of task 2.3."""
@@ -127,7 +119,7 @@ class Material(seminar.Sheet):
 
     @needs("2.3")
     def judged(self, given):
-        """The ten pairs with labels, reasons and the matcher's verdicts; its agreement on all labelled pairs."""
+        """The ten pairs with labels, reasons and verdicts; how good the matcher is on all."""
         truth, said = self.pairs["label"] == "same", self.pairs["judged"] == "same"
         sens, spec = stats.sens_spec(truth, said)
         k = self.kappa()
@@ -136,16 +128,16 @@ class Material(seminar.Sheet):
             f" {spec.value:.2f} of the different; kappa {k.value:.2f} [{k.low:.2f}, {k.high:.2f}]"
         )
         frame = self.asked.assign(yours=[given[k] for k in self.asked["letter"]])
-        return shown(
-            frame[
-                ["letter", "predicted", "reference", "yours", "label", "judged", "kind", "why"]
-            ].rename(columns={"judged": "matcher"})
-        )
+        frame = frame.rename(columns={"judged": "matcher"})
+        pair = ["letter", "predicted", "reference"]
+        return shown(frame[[*pair, "yours", "label", "matcher", "kind", "why"]])
 
     def kappa(self):
         """Kappa of the matcher without a model on the labelled pairs, an Interval."""
         a, b = self.pairs["label"].tolist(), self.pairs["judged"].tolist()
         return stats.kappa(a, b, matching.LABELS, rng=self.run.rng("seminar", "kappa"))
+
+    # ---- lists and their scores
 
     def list_of_ten(self):
         """The list of task 2.4."""
@@ -153,15 +145,12 @@ class Material(seminar.Sheet):
 
     def model_lists(self, size=5):
         """The embedded model's free-form lists for specified records, as the matcher reads them."""
-        mine = self.lists[
-            (self.lists["regime"] == FREE[0]) & (self.lists["profile"] == "specified")
-        ].head(size)
-        return shown(
-            mine.assign(
-                list=["\n".join(t) or "(no list)" for t in mine["terms"]],
-                matched=[", ".join(f or ()) for f in mine["found"]],
-            )[["item", "site", "list", "matched", "precision", "recall", "f1"]]
+        mine = self.specified().head(size)
+        mine = mine.assign(
+            list=["\n".join(t) or "(no list)" for t in mine["terms"]],
+            matched=[", ".join(f or ()) for f in mine["found"]],
         )
+        return shown(mine[["item", "site", "list", "matched", "precision", "recall", "f1"]])
 
     def printed(self, table):
         """A printed table of the paper: models by columns."""
@@ -169,20 +158,16 @@ class Material(seminar.Sheet):
 
     @needs("2.4")
     def growing(self, given):
-        """Precision, recall and F1 of the list of ten as all other terms of the vocabulary are added to it, one by one."""
-        import pandas as pd
-
+        """Scores of the list of ten as all other terms are added to it, one by one."""
         rest = [t for t in self.terms if t not in self.ten.values()]
         means = [*self.ten.values(), *rest]
         rows = []
         for k in range(len(self.ten), len(means) + 1):
-            got = scores.rates(
-                len({m for m in means[:k] if m in self.site.index}), k, len(self.site)
-            )
-            rows += [
-                {"series": n, "items": k, "value": v, "low": v, "high": v, "label": ""}
-                for n, v in got.items()
-            ]
+            hits = len({m for m in means[:k] if m in self.site.index})
+            for name, v in scores.rates(hits, k, len(self.site)).items():
+                rows.append(
+                    {"series": name, "items": k, "value": v, "low": v, "high": v, "label": ""}
+                )
         figure, ((ax,),) = plots.figure((6, 3.2))
         plots.curves(
             ax,
@@ -192,74 +177,63 @@ class Material(seminar.Sheet):
             title="Longer and longer",
         )
         ax.legend()
-        return drawn(plots, figure)
+        return plots.drawn(figure)
 
     @needs("2.5")
     def sized(self, given):
-        """What asking for 20 to 30 items did: as printed (Tables 1 and 2), and the lengths of the embedded model's lists."""
+        """What asking for 20 to 30 items did: as printed, and how long the model's lists are."""
         free, step = self.printed("Table 1"), self.printed("Table 2")
-        length = {
-            r: (
-                self.lists[(self.lists["regime"] == r) & (self.lists["status"] == "listed")][
-                    "terms"
-                ].map(len)
-            )
-            for r in FREE
-        }
-        print(
-            "; ".join(
-                f"the embedded model, {r}: {v.mean():.1f} items on average (n = {len(v)})"
-                for r, v in length.items()
-            )
-        )
+        listed = self.lists[self.lists["status"] == "listed"]
+        told = []
+        for regime in FREE:
+            length = listed.loc[listed["regime"] == regime, "terms"].map(len)
+            mean = f"{length.mean():.1f} items on average (n = {len(length)})"
+            told.append(f"the embedded model, {regime}: {mean}")
+        print("; ".join(told))
         made = free.assign(**{f"{m}, 20 to 30": free[m] + step[f"Δ {m}"] for m in PRINTED})
         return shown(made.reset_index().rename(columns={"row": "model, as printed"}))
 
+    # ---- two lists
+
     def two_lists(self):
         """The two written lists of task 2.6 side by side."""
-        import pandas as pd
-
         size = max(map(len, self.two))
-        return shown(
-            pd.DataFrame(
-                {
-                    p: [*words, *[""] * (size - len(words))]
-                    for p, words in zip(rad.PROFILES, self.two)
-                }
-            )
-        )
+        filled = [[*words, *[""] * (size - len(words))] for words in self.two]
+        return shown(pd.DataFrame(dict(zip(rad.PROFILES, filled))))
 
     @needs("2.6")
     def overlaps(self, given):
         """Overlap as printed in Table 5, and the embedded model's."""
         mine = scores.overlaps(self.lists, self.terms)
         for r, part in mine.groupby("regime", sort=False):
+            overlap, meaning = part["overlap"], part["by_meaning"].mean()
             print(
-                f"The embedded model, {r}: {part['overlap'].mean():.2f} by words,"
-                f" {part['by_meaning'].mean():.2f} by meaning, n = {part['overlap'].notna().sum()}"
-                f" of {len(part)} patients"
+                f"The embedded model, {r}: {overlap.mean():.2f} by words, {meaning:.2f} by meaning,"
+                f" n = {overlap.notna().sum()} of {len(part)} patients"
             )
-        return shown(
-            self.printed("Table 5").reset_index().rename(columns={"row": "model, as printed"})
-        )
+        table = self.printed("Table 5").reset_index()
+        return shown(table.rename(columns={"row": "model, as printed"}))
 
     def changes(self):
         """What changes by meaning between the two written lists: {term: gained or lost}."""
         base, then = (set(words.values()) for words in self.two)
         return {t: "lost" if t in base else "gained" for t in self.terms if t in base ^ then}
 
+    # ---- which errors count
+
     @needs("2.8")
     def recalls(self, given):
         """Recall by onset and frequency as printed (Tables 6 and 7), drawn."""
-        import pandas as pd
-
         rows = pd.concat([self.run.published(t) for t in ("Table 6", "Table 7")])
         figure, ((ax,),) = plots.figure((7, 3))
         plots.heat(ax, rows, title="Recall as printed (Tables 6 and 7)")
-        return drawn(plots, figure)
+        return plots.drawn(figure)
 
     def cases(self):
-        """Lists that an evaluation has to rank: {name: (hits, wrong, missed, rejected)} out of the vocabulary."""
+        """Lists out of the vocabulary that an evaluation has to rank.
+
+        {name: (hits, wrong, missed, rejected)}.
+        """
         n, rest = len(self.site), len(self.terms) - len(self.site)
         model = self.printed("Table 1").loc[MODEL]
         hits = round(model["Recall"] * n)
@@ -274,60 +248,40 @@ class Material(seminar.Sheet):
     @needs("2.9")
     def ranking(self, metric):
         """Each list under F1 and under the student's metric."""
-        import pandas as pd
-
-        return shown(
-            pd.DataFrame(
-                [
-                    (n, *c, 2 * c[0] / (2 * c[0] + c[1] + c[2]), float(metric(*c)))
-                    for n, c in self.cases().items()
-                ],
-                columns=["list", "hits", "wrong", "missed", "rejected", "F1", "your metric"],
-            )
-        )
+        rows = []
+        for name, (hits, wrong, missed, rejected) in self.cases().items():
+            f1 = 2 * hits / (2 * hits + wrong + missed)
+            own = float(metric(hits, wrong, missed, rejected))
+            rows.append((name, hits, wrong, missed, rejected, f1, own))
+        columns = ["list", "hits", "wrong", "missed", "rejected", "F1", "your metric"]
+        return shown(pd.DataFrame(rows, columns=columns))
 
     def limits(self):
         """What this sheet's numbers can't carry, with the numbers."""
-        import pandas as pd
-
-        k, free = (
-            self.kappa(),
-            self.lists[(self.lists["regime"] == FREE[0]) & (self.lists["profile"] == "specified")],
-        )
-        scored = free[free["match"] == "graded"]
-        f1 = stats.bootstrap(scored["f1"].to_numpy(float), self.run.rng("seminar", "f1"))
-        wrong = self.pairs[(self.pairs["label"] == "different") & (self.pairs["judged"] == "same")]
-        rows = [
-            (
-                "The matcher counts words",
-                (
-                    f"kappa {k.value:.2f} [{k.low:.2f}, {k.high:.2f}] on {k.n} pairs labelled by"
-                    f" their author; it takes {len(wrong)} of"
-                    f" {(self.pairs['label'] == 'different').sum()} different ones for the same"
-                ),
+        k, free = self.kappa(), self.specified()
+        graded = free[free["match"] == "graded"]
+        f1 = stats.bootstrap(graded["f1"].to_numpy(float), self.run.rng("seminar", "f1"))
+        different = self.pairs[self.pairs["label"] == "different"]
+        taken = (different["judged"] == "same").sum()
+        told = {
+            "The matcher counts words": (
+                f"kappa {k.value:.2f} [{k.low:.2f}, {k.high:.2f}] on {k.n} pairs labelled by their"
+                f" author; it takes {taken} of {len(different)} different ones for the same"
             ),
-            (
-                "The reference is illustrative",
-                (
-                    f"{len(self.site)} effects of {len(self.terms)} for this site, compiled from"
-                    " public sources, not by clinicians"
-                ),
+            "The reference is illustrative": (
+                f"{len(self.site)} effects of {len(self.terms)} for this site, compiled from"
+                " public sources, not by clinicians"
             ),
-            ("The patients are invented and few", f"{len(self.patients)} here, 21 in the paper"),
-            (
-                "The model has 135 million parameters",
-                (
-                    f"F1 {f1.value:.2f} [{f1.low:.2f}, {f1.high:.2f}], n = {f1.n} lists,"
-                    f" {len(free) - len(scored)} unscored; {free['truncated'].mean():.0%} of its"
-                    " replies cut off"
-                ),
+            "The patients are invented and few": f"{len(self.patients)} here, 21 in the paper",
+            "The model has 135 million parameters": (
+                f"F1 {f1.value:.2f} [{f1.low:.2f}, {f1.high:.2f}], n = {f1.n} lists,"
+                f" {len(free) - len(graded)} unscored; {free['truncated'].mean():.0%} of its"
+                " replies cut off"
             ),
-            (
-                "Ten written entries are no sample",
-                (
-                    f"the list of task 2.4 was put together from labelled wordings: {len(self.ten)}"
-                    " entries, one patient"
-                ),
+            "Ten written entries are no sample": (
+                f"the list of task 2.4 was put together from labelled wordings: {len(self.ten)}"
+                " entries, one patient"
             ),
-        ]
-        return shown(pd.DataFrame(rows, columns=["What to keep in mind", "Number of this run"]))
+        }
+        columns = ["What to keep in mind", "Number of this run"]
+        return shown(pd.DataFrame(told.items(), columns=columns))

@@ -1,0 +1,126 @@
+"""Tasks 2.1 to 2.3: what one word in a record changes, a list of one's own, the same or not."""
+
+from bedside.checks import normal
+from bedside.papers.radiation import data as rad
+from bedside.papers.radiation import matching
+from bedside.seminar import Wrong, fields, task
+from bedside.seminar.radiation.material import Material
+
+
+class Wordings(Material):
+    """Records in pairs, entries of a list, and what two wordings mean."""
+
+    @task("2.1", 'Write {"added": "the words that were added", "places": a number}.')
+    def difference(self, given):
+        """Task 2.1: the words by which the two records differ, and at how many places."""
+        added, places = fields(given, ("added", "places"))
+        base = self.patient["base"]
+        changes = rad.difference(base, self.patient["specified"])
+        changed = [new for _, new in changes if new.strip()]
+        site, mine = normal(changed[0]), normal(added)
+        if mine != site:
+            if site in mine:
+                raise Wrong("more words than were added. Take away what stands in both records.")
+            if other := [s for s in rad.SITES if normal(s) == mine]:
+                sizes = self.reference.groupby("site").size()
+                raise Wrong(
+                    f"“{other[0]}” is another site: the reference has {sizes[other[0]]} effects for"
+                    f" it and {sizes[self.patient['site']]} for this patient's. Read to the end of"
+                    " the bracket."
+                )
+            if mine and mine in normal(base):
+                raise Wrong(
+                    "these words stand in both records. Compare the sentences on radiation word by"
+                    " word."
+                )
+            raise Wrong("not what was added. Look for a bracket after the word radiation.")
+        if float(places) != len(changed):
+            raise Wrong(
+                "the words are right, the number isn't. The word radiation stands"
+                f" {len(rad.MENTION.findall(base))} times in the base record: look at each of them."
+            )
+        return (
+            f"“{site}” at {len(changed)} places, and nothing else. The cancer, the surgery and the"
+            " person are the same. A clinician reads the site out of the surgery and the nodes; so"
+            " a good answer to the base record need not differ much from one to the other."
+        )
+
+    @task("2.2", 'Write a list of texts, such as ["tiredness", "..."], at least six.')
+    def own(self, given):
+        """Task 2.2: a list of side effects that the matcher understands."""
+        if not isinstance(given, (list, tuple)) or not all(isinstance(e, str) for e in given):
+            raise TypeError
+        if len(given) < 6:
+            raise Wrong(
+                "at least six entries. Think of the skin, the arm, the lungs, the heart, and of"
+                " years as well as weeks."
+            )
+        for e in given:
+            if found := self.parts.get(normal(e)):
+                raise Wrong(
+                    f"{e!r} belongs to radiation of another part of the body ({found[1]}). The beam"
+                    " harms where it goes."
+                )
+        each = [self.understood([e])[e] for e in given]
+        for k, t in enumerate(each):
+            if t and t in each[:k]:
+                raise Wrong(
+                    f"{given[each.index(t)]!r} and {given[k]!r} are one effect in two wordings (so"
+                    f" the matcher thinks: {t}). A list gets no better by it. If the matcher errs,"
+                    " reword one."
+                )
+        named = self.site[self.site.index.isin(each)]
+        if len(named) < 3:
+            raise Wrong(
+                f"the matcher finds {len(named)} of the reference's effects. It counts words, so"
+                " use the usual names; one effect in each entry."
+            )
+        if set(named["onset"]) == {"short-term"}:
+            raise Wrong(
+                "all that the matcher recognises is short-term. This patient asks years after"
+                " treatment: what can come late?"
+            )
+        found, of = (f["onset"].value_counts() for f in (named, self.site))
+        told = ", ".join(f"{found.get(o, 0)} of {of[o]} {o}" for o in rad.ONSETS)
+        return (
+            f"the matcher finds {len(named)} of {len(self.site)} effects of the reference: {told}."
+            " What it doesn't know is not wrong for that: look at the table below."
+        )
+
+    @task("2.3", 'Write {"a": "same", "b": "different", ...} for a to j.')
+    def matches(self, given):
+        """Task 2.3: whether two wordings mean the same effect, as labelled."""
+        letters, kinds = self.asked["letter"], self.asked["kind"]
+        truth, by_words = self.asked["label"].tolist(), self.asked["judged"].tolist()
+        mine = fields(given, letters)
+        if not set(mine) <= set(matching.LABELS):
+            raise Wrong('each answer is "same" or "different".')
+        if set(mine) == {"different"}:
+            raise Wrong(
+                "all different: that is the strict reading (the same words or nothing). “Tiredness”"
+                " and “fatigue” would be a mistake of the model."
+            )
+        if set(mine) == {"same"}:
+            raise Wrong(
+                "all the same: that is the generous reading. Every near miss would count as found,"
+                " and each list would look good."
+            )
+        if mine == by_words:
+            raise Wrong(
+                "these are exactly the word matcher's verdicts. It is led by shared letters: check"
+                " organ, side of the scale, and early against late."
+            )
+        same, matcher = (sum(a == b for a, b in zip(v, truth)) for v in (mine, by_words))
+        if same <= 2:
+            raise Wrong("nearly all the other way round: did you turn same and different?")
+        if same < 8:
+            rows = zip(letters, mine, truth, kinds)
+            off = ", ".join(f"{k} ({kind})" for k, a, b, kind in rows if a != b)
+            raise Wrong(
+                f"{same} of 10 as labelled. Look again at {off}: broader and narrower terms,"
+                " another organ or another onset are different."
+            )
+        return (
+            f"{same} of 10 as labelled; the word matcher has {matcher} (these ten were chosen to be"
+            " hard for it). Where you differ, whose reading would a patient be served by?"
+        )
