@@ -1,4 +1,8 @@
-"""Headless Chromium for the tests of pages: the fixture `browser` (conftest.py takes it in), and `watched` for a page in which nothing may go wrong."""
+"""Headless Chromium for the tests of pages.
+
+The fixture `browser` (conftest.py takes it in), and `watched` for a page in which nothing may go
+wrong.
+"""
 
 import contextlib
 import shutil
@@ -38,7 +42,10 @@ def browser():
 
 @contextlib.contextmanager
 def watched(browser, width=1280, height=800, local=("file:", "blob:", "data:")):
-    """A page of its own profile; at the end an error, warning, dialog or request to elsewhere than `local` fails the test."""
+    """A page of its own profile.
+
+    At the end an error, a warning, a dialog or a request to elsewhere than `local` fails the test.
+    """
     troubles = []
     context = browser.new_context(viewport={"width": width, "height": height})
     context.set_default_timeout(20_000)

@@ -1,4 +1,4 @@
-"""All judged items of the sample, as tests of rows and of raters need them, with or without files of the user's own."""
+"""All judged items of the sample, for tests of rows and of raters."""
 
 import asyncio
 import copy

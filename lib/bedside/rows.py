@@ -1,7 +1,9 @@
-"""Judged items: every reply with what judges and people said of it, as rows for explorer, raters and seminars.
+"""Judged items: every reply with what judges and people said of it, as rows.
+
+Explorer, raters and seminar share them.
 
     document = Document("sample")
-    run = document.run("my_paper", "03_evaluation")      # a notebook's settings, replayed; asks nobody
+    run = document.run("my_paper", "03_evaluation")  # a notebook's settings, replayed; asks nobody
     document.share("my_paper q1", text("Question", ...))
     document.add(run, "4.3 evaluation", "q1", "smollm2-135m", "plain", title=..., reply=...,
                  verdicts=[verdict("lexical", "graded", "1 corrected", True)])
@@ -10,14 +12,15 @@
 A row is one reply of one model to one item under one configuration. Each study's room `rows` fills
 a document, its room `labels` says what raters decide. The words, here and in the page's data:
 
-    block          what a reader is shown beside the reply, under a heading (its `label`): `text`, `entries` (a list),
-                   `marked` (a text with places marked), `aligned` (lists side by side), `dialogue`
-    shared         blocks that many rows have, such as the question; a row holds their keys
-    verdict        what a judge says on the study's main question: a status, a value if it is `graded`, and whether
-                   that is right, that is no failure (`verdict`, `verdicts_by_item`)
-    human          what people say on the same question (`human_label`), in the words of the verdicts
-    more           what judges or raters say on other questions (`other_verdict`)
-    task           a question that raters are asked about a paper's rows (`Task`)
+    block       what is shown beside the reply under a heading (its `label`): `text`, `entries` (a
+                list), `marked` (a text with places marked), `aligned` (lists side by side) or
+                `dialogue`
+    shared      blocks that many rows have, such as the question; a row holds their keys
+    verdicts    what judges say on the study's main question (`verdict`, `verdicts_by_item`): a
+                status, a value if it is `graded`, and whether that is right, that is no failure
+    human       what people say on the same question, in the words of the verdicts (`human_label`)
+    more        what judges or raters say on other questions (`other_verdict`)
+    task        a question that raters are asked about a paper's rows (`Task`)
 """
 
 from __future__ import annotations
@@ -43,7 +46,9 @@ VERDICT = "judge status value right raw".split()
 
 
 class Recorded(Run):
-    """A Run with a notebook's own settings that only replays: a request without a recording has a reply that says so.
+    """A Run with a notebook's own settings that only replays.
+
+    A request without a recording has a reply that says so.
 
     settings: the notebook's parameters. judges: the run's, the one without a model, and every model
     that has recordings here; a judge's verdicts that weren't recorded have status `error` and
@@ -98,7 +103,7 @@ def entries(heading: str, texts: Iterable[str]) -> dict:
 
 
 def marked(heading: str, words: str, **places: Iterable[Sequence]) -> dict:
-    """A block of text with places marked by name: {name: [(start, end), ...]}; places may overlap."""
+    """A block of text with marked places: {name: [(start, end), ...]}; they may overlap."""
     return {"kind": "marked", "label": heading, "pieces": pieces(words, **places)}
 
 
@@ -117,7 +122,10 @@ def pieces(words: str, **places: Iterable[Sequence]) -> list[list[str]]:
 
 
 def aligned(heading: str, columns: Sequence[str], rows: Mapping[str, Iterable[str]]) -> dict:
-    """A block that sets lists side by side: {term: (mark of each column)}; matched, missed, spurious or empty."""
+    """A block that sets lists side by side: {term: (mark of each column)}.
+
+    A mark is matched, missed, spurious or empty.
+    """
     lines = [{"term": prompts.clean(t), "cells": list(cells)} for t, cells in rows.items()]
     return {"kind": "aligned", "label": heading, "columns": columns, "rows": lines}
 
@@ -129,7 +137,10 @@ def dialogue(heading: str, turns: Iterable[tuple]) -> dict:
 
 
 def text_of(row: dict, heading: str) -> str:
-    """The text of a row's shared block of this heading, empty if there is none; blocks in place of their keys."""
+    """The text of a row's shared block of this heading, empty if there is none.
+
+    row: with its shared blocks in place of their keys.
+    """
     return next((b["text"] for b in row["shared"] if b["label"] == heading), "")
 
 
@@ -154,9 +165,10 @@ def verdict(
 def verdicts_by_item(
     by_judge: Mapping[str, pd.DataFrame], words: Mapping[Any, str], right: Iterable
 ) -> dict[str, list[dict]]:
-    """{item: its verdicts} from verdicts {judge: frame (item, status, value, raw)}, without those never recorded.
+    """{item: its verdicts} from frames {judge: verdicts (item, status, value, raw)}.
 
-    words: {value: how it is shown}; right: the values that count as no failure.
+    Those never recorded are left out. words: {value: how it is shown}; right: the values that count
+    as no failure.
     """
     found: dict[str, list[dict]] = {}
     for judge, verdicts in by_judge.items():
@@ -168,13 +180,13 @@ def verdicts_by_item(
 
 
 def other_verdict(judge: str, task: str, value: str, raw: str = "") -> dict:
-    """A judge's verdict, or a rater's label, on another question; without a value it could not be read."""
+    """A judge's verdict, or a rater's label, on another question; empty if it couldn't be read."""
     status = "graded" if value else "unparsed"
     return {"judge": judge, "task": task, "status": status, "value": value, "raw": raw}
 
 
 def human_label(by: str, value: Any, kind: str = "", reason: str = "") -> dict:
-    """A person's label: by whom, a value in the words of the verdicts, its kind and the reason given."""
+    """A person's label: a value in the words of the verdicts, its kind and the reason given."""
     return {"by": by, "value": str(value), "type": kind, "reason": prompts.clean(reason)}
 
 
@@ -187,7 +199,7 @@ def row_id(run: Run, item: str, model: str, configuration: str) -> str:
 
 
 class Document:
-    """The rows of a profile, and the blocks that many rows share; parameters as of every notebook."""
+    """The rows of a profile and the blocks that they share; parameters as of every notebook."""
 
     def __init__(self, profile: str = "sample", **parameters: Any):
         self.profile = profile
@@ -203,7 +215,7 @@ class Document:
         return Recorded(paper, notebook, **self.parameters)
 
     def begin(self, run: Recorded, title: str, judge: str | None = None) -> None:
-        """Take in a paper: its title, whose verdicts come first (the run's judge), and its judges' trust cards."""
+        """Take in a paper: its title, the judge that comes first (the run's), its judges' cards."""
         self.papers[run.paper], self.judge[run.paper] = title, judge or run.judge
         for name in run.judges:
             with contextlib.suppress(BedsideError):  # never measured: the page then shows no card
@@ -235,21 +247,31 @@ class Document:
         human: Iterable[dict] = (),
         beside: str = "",
     ) -> str:
-        """Take in a row; returns its id. A reply that was never recorded is none. BedsideError for an id that is taken.
+        """Take in a row; returns its id. BedsideError for an id that is taken.
 
-        status: why there is no reply, empty if there is one. beside: the id of the row that it is
-        shown beside.
+        status: why there is no reply, empty if there is one; with ABSENT there is no row either.
+        beside: the id of the row that it is shown beside.
         """
         if status == ABSENT:
             return ""
         id = row_id(run, item, model, configuration)
         if id in self.rows:
             raise BedsideError(f"two rows with the id {id!r}")
-        texts = [id, run.paper, section, item, model, configuration, category]
-        texts += [" ".join(title.split())[:160], reply, status]
-        named = {**dict(zip(ROW, texts, strict=True)), "beside": beside}
+        texts = {
+            "id": id,
+            "paper": run.paper,
+            "section": section,
+            "item": item,
+            "model": model,
+            "configuration": configuration,
+            "category": category,
+            "title": " ".join(title.split())[:160],
+            "reply": reply,
+            "reply_status": status,
+            "beside": beside,
+        }
         self.rows[id] = {
-            **{name: prompts.clean(words) for name, words in named.items()},
+            **{name: prompts.clean(words) for name, words in texts.items()},
             "shared": list(shared),
             "truncated": bool(truncated),
             "blocks": list(blocks),
@@ -274,7 +296,7 @@ class Document:
 
 @dataclass(frozen=True)
 class Task:
-    """What a rater decides about a paper's rows, what is seen for it, and where the settled labels go.
+    """What a rater decides about a paper's rows, what is seen for it, and where labels go.
 
     choices and types: (key, value, words) each. sections: how the sections of its rows begin.
     shows: headings of the blocks that are shown beside the reply; all others stay hidden, so that a
@@ -332,7 +354,7 @@ def tasks() -> dict[str, Task]:
 
 
 async def collect(profile: str = "sample", papers: str = "", **parameters: Any) -> dict:
-    """The judged items of a profile: a dict as of `Document.content`, from the studies' rooms `rows`.
+    """The judged items of a profile, from the studies' rooms `rows`: as `Document.content`.
 
     papers: names, empty for all. parameters: models, judge, limit, seed, prompts as of every
     notebook. What was never recorded with these settings isn't there.
@@ -347,10 +369,10 @@ async def collect(profile: str = "sample", papers: str = "", **parameters: Any) 
 
 
 def frame(content: dict, judge: str | None = None) -> pd.DataFrame:
-    """A document's rows as a frame, a row for each reply and judge (or of one judge): columns ROW, VERDICT, human.
+    """A document's rows as a frame: a row for each reply and judge, or those of one judge.
 
-    right: True, False or None. human: the first person's label or empty. A reply without a verdict
-    has judge "".
+    Columns are ROW, VERDICT and human. right: True, False or None. human: the first person's label
+    or empty. A reply without a verdict has judge "".
     """
     import pandas as pd
 

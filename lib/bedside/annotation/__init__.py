@@ -1,12 +1,13 @@
-"""Blind annotation: a rater labels replies without seeing whose they are; each label is on disk before the next item.
+"""Blind annotation: a rater labels replies without seeing whose they are.
 
 In a notebook, with a document of judged items:
 
-    session = annotation.Session(annotation.rows(document), "my_task", "Ann", group="expert", size=30)
+    rows = annotation.rows(document)
+    session = annotation.Session(rows, "my_task", "Ann", group="expert", size=30)
     annotation.widget(session)
 
-Labels go to data/external/annotations/<task>/<rater>.jsonl. Running the cells again resumes where
-the file stops.
+Each label is on disk, in data/external/annotations/<task>/<rater>.jsonl, before the next item
+comes. Running the cells again resumes where the file stops.
 
 blind: what a rater sees. sampling: which rows. log: labels on disk. session: the way through a
 sample. widget: the same on screen. raters: labels of several people together, and judges held

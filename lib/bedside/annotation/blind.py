@@ -1,4 +1,4 @@
-"""What a rater sees of a judged item: the blocks that the task shows and the reply, nothing that says whose it is."""
+"""What a rater sees of a judged item: the reply and the blocks that the task shows, no names."""
 
 from bedside import BedsideError
 from bedside.prompts import clean
@@ -6,7 +6,7 @@ from bedside.store import digest
 
 
 def rows(document):
-    """A document's rows with their shared blocks in place of the blocks' keys, as all of annotation takes them."""
+    """A document's rows with their shared blocks in place of the keys, as annotation takes them."""
     shared = document["shared"]
     return [
         {**row, "shared": [block for key in row["shared"] for block in shared[key]]}
@@ -15,7 +15,7 @@ def rows(document):
 
 
 def material(row, task):
-    """What a rater sees of a row: {"before": blocks, "answer": {"label", "text"}, "after": blocks}."""
+    """What a rater sees of a row: {before: blocks, answer: {label, text}, after: blocks}."""
 
     def seen(blocks):
         return [_bare(b) for b in blocks if b["label"] in task.shows]
@@ -39,7 +39,7 @@ def _bare(block):
 
 
 def candidates(rows, task):
-    """The rows that a task can ask about, by id: those with a reply, and of those that look alike the first."""
+    """The rows that a task can ask about, by id: those with a reply, the first of those alike."""
     found = {}
     for row in sorted(rows, key=lambda row: row["id"]):
         if any(isinstance(block, str) for block in row["shared"]):

@@ -13,16 +13,17 @@ from bedside.store import append
 FOLDER = paths.EXTERNAL / "annotations"
 # Begins and ends so that no file system finds a path or a hidden file.
 NAME = re.compile(r"\w(?:[\w .-]{0,38}[\w-])?")
-# Of a record. check: whether it is of a repetition, under the name that files have had from the first on. sample: the
-# seed, the size asked for and n, the rows that were drawn from. text_sha256: of what the rater saw.
-FIELDS = tuple(
-    "id paper item task rater group value type spans reason seconds at check sample text_sha256".split()
+# Of a record. check: whether it is of a repetition, as the files have called it from the first on.
+# sample: the seed, the size asked for and n, the rows drawn from. text_sha256: of what was seen.
+FIELDS = (
+    *("id", "paper", "item", "task", "rater", "group", "value", "type", "spans", "reason"),
+    *("seconds", "at", "check", "sample", "text_sha256"),
 )
 WAY_OUT = "free the disk or fix its permissions, then save again: what is recorded is kept"
 
 
 class Log:
-    """One rater's labels for one task: <folder>/<task>/<rater>.jsonl, a label a line, later lines win.
+    """One rater's labels for one task, <folder>/<task>/<rater>.jsonl: a line each, later ones win.
 
     Several processes may append at once. A line that can't be read is left in the file and named in
     `damaged`.
@@ -39,7 +40,10 @@ class Log:
         self.damaged = {}  # "file, line n" -> why
 
     def append(self, record):
-        """Write one record and return once it is on disk. BedsideError, the file unchanged, if that can't be."""
+        """Write one record and return once it is on disk.
+
+        BedsideError if that can't be; the file is then as it was.
+        """
         try:
             append(self.path, [json.dumps(record, allow_nan=False).encode() + b"\n"])
         except OSError as e:
@@ -48,7 +52,7 @@ class Log:
             ) from e
 
     def both(self):
-        """First labels and labels of repetitions: {repetition: {id: record}}, later lines winning."""
+        """First labels and those of repetitions, {repetition: {id: record}}; later lines win."""
         records, damaged = read(self.path)
         self.damaged |= damaged
         return {
@@ -61,7 +65,10 @@ class Log:
 
 
 def read(path):
-    """The records of a file of labels in order, and what can't be read: {"file, line n": why}. No file, no records."""
+    """The records of a file of labels in order, and what can't be read: {"file, line n": why}.
+
+    A file that isn't there has no records.
+    """
     try:
         with open(path, "rb") as f:
             fcntl.flock(f, fcntl.LOCK_SH)  # or a line might be read half written

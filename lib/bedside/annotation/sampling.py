@@ -21,7 +21,9 @@ class Entry(NamedTuple):
 
 
 def sample(rows, task, size, seed, strata=STRATA, repetitions=0.0):
-    """Draw `size` of a task's rows (0: all) in random order: a list of Entry, the same for the same rows and seed.
+    """Draw `size` of a task's rows (0: all) in random order: a list of Entry.
+
+    The same rows and seed give the same sample.
 
     Strata are represented by their share, each at least once if `size` allows. repetitions: so many
     for each row drawn are put in, at random places after the first; they come on top of `size`.
@@ -53,7 +55,7 @@ def draw(found, size, seed, strata=STRATA, repetitions=0.0):
 
 
 def shares(counts, size):
-    """How many of each stratum are drawn: proportional by largest remainder, at least one each if `size` allows.
+    """How many of each stratum are drawn: by largest remainder, one at least if `size` allows.
 
     counts: rows of each stratum, in the order in which ties are broken. Returns a list of the same
     length.
@@ -87,7 +89,7 @@ def _with_repetitions(once, repetitions, rng):
 
 
 def coverage(rows, task, drawn, strata=STRATA):
-    """How many rows of each stratum there are and were drawn: a frame of `strata`, rows, drawn. drawn: a sample."""
+    """How many rows of each stratum there are and a sample drew: `strata`, rows, drawn."""
 
     def count(found):
         values = [[row[s] for s in strata] for row in found]

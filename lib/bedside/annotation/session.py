@@ -18,7 +18,9 @@ ABOUT = ("name", "title", "question", "guide", "choices", "types", "spans_for", 
 
 
 class Session:
-    """A rater's way through a sample: `shown()`, `label(...)`, `back()`, `skip()`; it resumes where the log stopped.
+    """A rater's way through a sample; it resumes where the log stopped.
+
+    `shown()` is the item on screen; `label(...)`, `back()` and `skip()` lead on from it.
 
     rows: of `annotation.rows(document)`. group: "expert", "layperson" or another word. size, seed,
     repetitions: of `sample`. folder: where logs are, data/external/annotations if none. `queue`
@@ -76,8 +78,9 @@ class Session:
         return {name: getattr(self.task, name) for name in ABOUT} | {"rater": self.log.rater}
 
     def shown(self):
-        """The item on screen, for the front-end: place, labelled, of, where, its `material`, `earlier` (one's own label).
+        """The item on screen, for the front-end: a dict.
 
+        It has place, labelled, of, where, the row's `material` and earlier (one's own label).
         Nothing else of the row is in it. When all is labelled: `place` is None and `where` names
         the file.
         """
@@ -100,7 +103,7 @@ class Session:
         return [v for v in value.split(JOINED) if v] if self.task.several else [value]
 
     def label(self, value, type="", spans=(), reason="", seconds=0.0):
-        """Write down a label for the item on screen and go on. Returns "", or what is wrong in words.
+        """Label the item on screen and go on. Returns "", or what is wrong in words.
 
         value: one of the task's, for `several` a list of them. If something is wrong, or can't be
         written, nothing is recorded and the item stays; else the next one without a label comes on
@@ -149,7 +152,7 @@ class Session:
         self.at = max(self.at - 1, 0)
 
     def skip(self):
-        """Leave an item for the end, recording nothing; one that has a label already is only left."""
+        """Leave an item for the end, recording nothing; a labelled one is only left."""
         if self.done:
             return
         entry = self.queue[self.at]

@@ -6,7 +6,10 @@ FOLDER = Path(__file__).parent
 
 
 def widget(session):
-    """The session as a widget (anywidget); the page gets `about`, `shown()` and what came of its last message."""
+    """The session as a widget (anywidget).
+
+    The page gets `about`, `shown()` and what came of its last message.
+    """
     import anywidget
     import traitlets
 
@@ -17,7 +20,10 @@ def widget(session):
         shown = traitlets.Dict().tag(sync=True)
 
         def take(self, _, message, buffers):
-            """Do what the page asks ({"do": "label", "back" or "skip", "place": the shown one, ...}); answer by `shown`."""
+            """Do what the page asks and answer by `shown`.
+
+            message: {"do": "label", "back" or "skip", "place": the shown one, ...}.
+            """
             fault = saved = ""
             if message.get("place") != self.shown["place"]:  # a key pressed twice
                 fault = "the item had changed meanwhile: nothing was saved for the new one"

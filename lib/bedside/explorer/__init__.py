@@ -1,11 +1,14 @@
-"""The failure explorer: judged items as one HTML file that filters, compares and shows single replies, without a server.
+"""The failure explorer: judged items as one HTML file that needs no server.
+
+It filters, compares and shows single replies.
 
     write("figures/sample/explorer.html", document)
 
-A document holds `profile`, `about`, `papers` {name: title}, `judge` {paper: the judge that counts first}, `cards`
-{"paper judge": line}, `shared` {key: [block, ...]} and `rows`, each a reply with its verdicts. It travels gzipped in
-base64 and is unpacked by the page (explorer.js), which shows every text of it as text. The page may run only the
-scripts written here and may ask no address for anything: its Content-Security-Policy says so to the browser.
+A document holds `profile`, `about`, `papers` {name: title}, `judge` {paper: the judge that counts
+first}, `cards` {"paper judge": line}, `shared` {key: [block, ...]} and `rows`, each a reply with
+its verdicts. It travels gzipped in base64 and is unpacked by the page (explorer.js), which shows
+every text of it as text. The page may run only the scripts written here and may ask no address for
+anything: its Content-Security-Policy says so to the browser.
 """
 
 import base64
@@ -55,7 +58,10 @@ def write(path, document):
 
 
 def read(text):
-    """The document in an explorer's HTML text, and the text without it; compressed bytes may differ between machines, these don't."""
+    """The document in an explorer's HTML text, and the text without it.
+
+    Compressed bytes may differ between machines, these don't.
+    """
     found = DATA.search(text)
     if not found:
         raise BedsideError("this is no explorer page: it holds no data")
@@ -72,7 +78,7 @@ def _packed(data):
 
 
 def _inline(name):
-    """A script's or style sheet's text as it stands in the page, without the address of a source map."""
+    """A script's or style sheet's text as the page has it, without a source map's address."""
     text = (FOLDER / name).read_text(encoding="utf-8")
     text = re.sub(
         r"^(//# sourceMappingURL=\S+|/\*# sourceMappingURL=\S+ \*/)\s*", "", text, flags=re.M

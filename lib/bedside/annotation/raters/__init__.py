@@ -1,10 +1,11 @@
-"""Raters: labels of several people together, judges held against them, and rates corrected by what people said.
+"""Raters: labels of several people together, judges and rates held against them.
 
-    given = labels("my_task", rows)                        # all raters' files; rows of annotation.rows(document)
-    agreement(given, "my_task", rng)                       # kappa and alpha with intervals
-    settled = consensus(given)                             # whoever labels as ADJUDICATED decides where raters differ
+    rows = annotation.rows(document)
+    given = labels("my_task", rows)                 # all raters' files
+    agreement(given, "my_task", rng)                # kappa and alpha with intervals
+    settled = consensus(given)                      # ADJUDICATED decides where raters differ
     corrected(judged(rows, "my_task"), settled, "my_task", rng)
-    publish("my_task", rows, given, settled)               # where the trust cards look for labels
+    publish("my_task", rows, given, settled)        # where the trust cards look for labels
 
 Frames are long; a label of a task in which several choices hold counts as one yes or no for each
 choice.

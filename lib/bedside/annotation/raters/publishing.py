@@ -1,4 +1,4 @@
-"""Labels where others see them: at the rows of explorer and notebooks, and as sources of the studies."""
+"""Labels where others see them: at the rows of explorer and notebooks, in the studies' sources."""
 
 import csv
 import json
@@ -13,7 +13,10 @@ from .together import first_labels, labels, own_labels
 
 
 def with_labels(content, folder=None):
-    """A document's content (`rows.collect`) with all raters' labels at its rows, in the words of the verdicts."""
+    """A document's content with all raters' labels at its rows, in the words of the verdicts.
+
+    content: as of `rows.collect`; it is changed in place. folder: where labels are.
+    """
     rows, by_id = with_blocks(content), {row["id"]: row for row in content["rows"]}
     for name, task in tasks().items():
         first = first_labels(labels(name, rows, folder))
@@ -35,7 +38,7 @@ def _published(row, rater):
 
 
 def publish(task, rows, given, settled, folder=None):
-    """Write a task's labels to the source that its study reads them from; returns (file, labels written).
+    """Write a task's labels to the source that its study reads; returns (file, labels written).
 
     One settled label a reply, disputed ones left out, or every rater's own, as the task says. The
     file is replaced whole, and removed if there are none. BedsideError if it can't be written; the

@@ -35,7 +35,7 @@ def judged(rows, task):
 
 
 def _verdicts(row, task):
-    """The verdicts of a row that answer a task's question: where several choices hold it isn't the main one."""
+    """A row's verdicts on a task's question; where several choices hold it isn't the main one."""
     if task.several:
         return [v for v in row["more"] if v["task"] == task.name]
     return row["verdicts"]
@@ -50,7 +50,7 @@ def _values(verdict, task):
 
 
 def against(judged, settled, task, rng):
-    """Trust cards of the judges held against the raters' consensus, {judge: card}; without a common row there is none."""
+    """Trust cards {judge: card} against the raters' consensus; none without a common row."""
     known = settled.dropna(subset=["value"])
     both = judged.merge(known, on=["id", "part"], suffixes=("", "_label"))
     cards = {}
@@ -62,7 +62,9 @@ def against(judged, settled, task, rng):
 
 
 def corrected(judged, settled, task, rng):
-    """What a judge says and what it means, by judge, model and section: table rows in percent of the positive value.
+    """What a judge says and what it means, by judge, model and section: table rows.
+
+    All are shares in percent of the task's positive value.
 
     judge says: its share; Rogan-Gladen: corrected for the sensitivity and specificity that the
     raters' labels of all models show; prediction-powered: from this model's labels and verdicts

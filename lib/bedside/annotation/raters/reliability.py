@@ -15,7 +15,10 @@ NONE = (np.nan, np.nan, np.nan, 0)
 
 
 def attention(given):
-    """How each rater worked: table rows with labels, seconds an item (median), repetitions answered as before, percent."""
+    """How each rater worked: table rows.
+
+    Labels, seconds an item (median), and repetitions answered as before, in percent.
+    """
     rows = []
     for rater, mine in given.groupby("rater", sort=False):
         first = first_labels(mine)
@@ -33,7 +36,9 @@ def attention(given):
 
 
 def agreement(given, task, rng):
-    """Agreement of raters: table rows with equal labels and kappa of each pair, and Krippendorff's alpha of all.
+    """Agreement of raters: table rows.
+
+    Equal labels in percent and kappa of each pair, and Krippendorff's alpha of all.
 
     Intervals resample items. Without two raters, or a common item, there is no number and n is 0;
     kappa and alpha of labels without variation have no interval (alpha no value): equal labels of

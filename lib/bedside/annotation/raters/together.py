@@ -1,4 +1,4 @@
-"""All raters' labels of a task in one frame, the label that they settle on, and the rows on which they differ."""
+"""All raters' labels of a task in one frame, what they settle, and where they differ."""
 
 from pathlib import Path
 
@@ -15,7 +15,9 @@ LABEL = "id paper item part rater group value type spans reason seconds repetiti
 
 
 def labels(task, rows, folder=None):
-    """All raters' last labels of a task for rows whose text is still the one that was shown: a frame of LABEL.
+    """All raters' last labels of a task: a frame of LABEL.
+
+    Only labels of rows whose text is still the one that was shown.
 
     part: the choice, in a task in which several hold, else empty; a row for each. repetition:
     whether the item came for the second time (see `attention`). Files may be copies of each other:
@@ -45,7 +47,7 @@ def labels(task, rows, folder=None):
 
 
 def parts(task, value):
-    """(part, value) of a label: itself, or a yes or no for each choice that may hold. task: a Task."""
+    """(part, value) of a label: itself, or a yes or no for each choice that may hold; a Task's."""
     if not task.several:
         return [("", value)]
     held = value.split(JOINED)
@@ -68,7 +70,9 @@ def own_labels(given):
 
 
 def consensus(given):
-    """One label for each row and part: id, part, value, by (adjudicated, all, majority, disputed), raters.
+    """One label for each row and part: id, part, value, by, raters (how many).
+
+    by: adjudicated, all, majority or disputed.
 
     A majority is more than half of the raters of that row; without one the value is None. A single
     rater's label counts as `all`.
@@ -90,7 +94,7 @@ def consensus(given):
 
 
 def differing(given, rows):
-    """The rows on which raters differ and nobody has adjudicated yet, for a session of the rater ADJUDICATED."""
+    """The rows on which raters differ and nobody has adjudicated, for a session of ADJUDICATED."""
     first = first_labels(given)
     spread = own_labels(given).groupby(["id", "part"])["value"].nunique()
     settled = set(first.loc[first["rater"] == ADJUDICATED, "id"])
