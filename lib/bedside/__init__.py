@@ -8,7 +8,7 @@ class BedsideError(Exception):
 
 
 def choose(name, valid, what):
-    """Return `name` if it is one of `valid`, else raise BedsideError with the list and the nearest match."""
+    """`name` if it is one of `valid`, else a BedsideError with the list and the nearest match."""
     if name in valid:
         return name
     valid = list(valid)

@@ -1,4 +1,7 @@
-"""python -m bedside: the steps that `make` calls, for use without it too. `check` needs the standard library only."""
+"""python -m bedside: the steps that `make` calls, for use without it too.
+
+`check` needs the standard library only.
+"""
 
 import argparse
 import asyncio
@@ -16,7 +19,10 @@ KNOWN = (*PASSED, "MIRROR", "PAPER", "PYTHON", "CONDA_PREFIX")
 
 
 def check(given, write=None):
-    """Validate make's variables (NAME=value strings); write them to a file if they changed since the last time."""
+    """Validate make's variables (NAME=value strings).
+
+    Write them to a file if they changed since the last time.
+    """
     from . import settings
 
     pairs = dict(g.split("=", 1) for g in given)
@@ -46,7 +52,10 @@ def record(paper, given):
 
 
 def index(profile, since=None):
-    """Merge manifests, write claims and the page; print what a run ends with (`since`: a file touched at its start)."""
+    """Merge manifests, write claims and the page; print what a run ends with.
+
+    since: a file that was touched at its start.
+    """
     from . import page, settings
 
     entries = page.merge(profile)["notebooks"].values()
@@ -237,7 +246,7 @@ def _arguments():
 
 
 def main(arguments=None):
-    """Take the command line and do its step; a BedsideError is a line on stderr and exit status 1."""
+    """Do the command line's step; a BedsideError is a line on stderr and exit status 1."""
     given = vars(_arguments().parse_args(arguments))
     step = given.pop("step")
     try:

@@ -1,4 +1,4 @@
-"""Baselines: judges without a model, fitted on labelled examples and measured on examples that they never saw.
+"""Baselines: judges without a model, measured on labelled examples that they never saw.
 
 baseline = Lexical(labelled, [-1, 0, 1])
 baseline.grade(frame)           # grades of answers
@@ -10,9 +10,9 @@ import pandas as pd
 
 
 class Baseline:
-    """What baselines share. A kind of its own gives `features`, `fit` and `predict`.
+    """What baselines share; each kind gives its own `features`, `fit` and `predict`.
 
-    labelled: a frame with item and label and what `features` reads; values: the grades, worst first.
+    labelled: a frame with item, label and what `features` reads. values: the grades, worst first.
     """
 
     def __init__(self, labelled, values):
@@ -52,9 +52,10 @@ class Baseline:
 
 
 class Lexical(Baseline):
-    """TF-IDF cosine of an answer with the correction's words that the question lacks, cut into three ordered grades.
+    """Three ordered grades by the TF-IDF cosine of an answer with the news in its correction.
 
-    labelled: item, question, correction, answer, label. The two cut points maximise the quadratic kappa.
+    The news are the correction's words that the question lacks. labelled: item, question,
+    correction, answer, label. The two cut points maximise the quadratic kappa.
     """
 
     def prepare(self, labelled):
@@ -96,14 +97,15 @@ class Lexical(Baseline):
 
 
 def learnt(labelled):
-    """Of labelled rows those that judges learn from: not those with `rated`, the user's own raters' labels."""
+    """The labelled rows that judges learn from: not those of the user's own raters (`rated`)."""
     return labelled[~labelled["rated"].to_numpy(bool)] if "rated" in labelled else labelled
 
 
 def held_out(baseline, labelled, values):
-    """Verdicts of a judge without a model on labelled rows, in their order: out of fold on what it learns from.
+    """Verdicts of a kind of Baseline on labelled rows, in their order, as a Series.
 
-    The others (see `learnt`) are graded: what a judge says in a run mustn't depend on who labelled what meanwhile.
+    Out of fold on what it learns from; the others (see `learnt`) are graded: what a judge says in a
+    run mustn't depend on who labelled what meanwhile.
     """
     own = learnt(labelled)
     rated = labelled.drop(own.index)

@@ -1,9 +1,9 @@
-"""Calls: requests sent to endpoints, their replies kept on disk, and what they cost held below a budget.
+"""Calls: requests sent to endpoints, replies kept on disk, the cost held below a budget.
 
     async with Calls(recordings, "record", Meter(budget_usd, "answers", True)) as call:
         reply = await call(request)
 
-Used by `models.ask` and `models.asking` alone, and imported by them when something has no recording.
+`models.ask` and `models.asking` import this when something has no recording.
 """
 
 import asyncio
@@ -20,13 +20,14 @@ RETRIES = 5
 
 
 class Meter:
-    """Counts calls and cost on a tqdm bar and keeps what is spent or under way below a budget in USD."""
+    """Counts calls and cost on a tqdm bar, and keeps the cost below a budget in USD."""
 
     def __init__(self, budget_usd, label, shown, total=None, recorded=0):
         from tqdm import tqdm
 
-        self.budget, self.taken, self.spent, self.failed, self.unpriced = budget_usd, 0.0, 0.0, 0, 0
-        self.recorded = recorded
+        self.budget, self.recorded = budget_usd, recorded
+        self.taken, self.spent = 0.0, 0.0  # USD: reserved or spent, and spent
+        self.failed, self.unpriced = 0, 0  # calls
         self.bar = tqdm(
             total=total,
             initial=recorded,
@@ -49,12 +50,9 @@ class Meter:
         self.bar.close()
 
     def _show(self, refresh=True):
-        price = f"${self.spent:.4f}" + (
-            f" and {self.unpriced} of unknown price" if self.unpriced else ""
-        )
-        self.bar.set_postfix_str(
-            f"recorded {self.recorded}, failed {self.failed}, cost {price}", refresh=refresh
-        )
+        told = f"recorded {self.recorded}, failed {self.failed}, cost ${self.spent:.4f}"
+        told += f" and {self.unpriced} of unknown price" if self.unpriced else ""
+        self.bar.set_postfix_str(told, refresh=refresh)
 
     def take(self, request):
         """Reserve the most that a call can cost; raises StopRun if the budget would be passed."""
@@ -71,12 +69,11 @@ class Meter:
         return most
 
     def came(self, request, record, reserved):
-        """Put the real price in the reservation's place; with an unknown one the reservation stands."""
-        price = (
-            cost(request.model, record.get("prompt_tokens"), record.get("completion_tokens"))
-            if record
-            else 0.0
-        )
+        """Put the real price in the reservation's place; an unknown one leaves it standing."""
+        price = 0.0
+        if record:
+            tokens = record.get("prompt_tokens"), record.get("completion_tokens")
+            price = cost(request.model, *tokens)
         if price is not None:
             self.taken += price - reserved
             self.spent += price
@@ -89,7 +86,7 @@ class Meter:
 
 
 async def _client(stack, name):
-    """An openai client of its own for a model, over the aiohttp transport (half the default's time per call)."""
+    """An openai client of its own for a model, over aiohttp: half the default's time per call."""
     import openai
 
     m = models.model(name)
@@ -98,30 +95,27 @@ async def _client(stack, name):
         from . import local
 
         url = await asyncio.to_thread(stack.enter_context, local.running())
-    return await stack.enter_async_context(
-        openai.AsyncOpenAI(
-            base_url=os.path.expandvars(url),
-            api_key=api_key(name),
-            max_retries=RETRIES,
-            timeout=m.get("timeout_s", 120),
-            http_client=openai.DefaultAioHttpClient(),
-            default_query=m.get("query"),
-            default_headers=m.get("headers"),
-        )
+    client = openai.AsyncOpenAI(
+        base_url=os.path.expandvars(url),
+        api_key=api_key(name),
+        max_retries=RETRIES,
+        timeout=m.get("timeout_s", 120),
+        http_client=openai.DefaultAioHttpClient(),
+        default_query=m.get("query"),
+        default_headers=m.get("headers"),
     )
+    return await stack.enter_async_context(client)
 
 
 class Calls:
-    """`await call(request)`: its reply, once it is on disk. Each model has a client of its own, opened when first needed."""
+    """`await call(request)`: its reply, once it is on disk.
+
+    Each model has a client of its own, opened when first needed.
+    """
 
     def __init__(self, recordings, mode, meter):
-        self.recordings, self.mode, self.meter, self.open, self.stopped = (
-            recordings,
-            mode,
-            meter,
-            {},
-            None,
-        )
+        self.recordings, self.mode, self.meter = recordings, mode, meter
+        self.open, self.stopped = {}, None  # model -> client and slots; the error that ended all
 
     async def __aenter__(self):
         self.stack = contextlib.AsyncExitStack()
@@ -135,7 +129,7 @@ class Calls:
             await self.stack.aclose()
 
     async def ready(self, name):
-        """A model's client and slots; raises StopRun or StoreError for what would stop a call to it."""
+        """A model's client and slots; raises StopRun or StoreError for what would stop a call."""
         if name not in self.open:
             self.open[name] = asyncio.ensure_future(self._opened(name))
         return await asyncio.shield(self.open[name])
@@ -145,9 +139,8 @@ class Calls:
         api_key(name)
         self.recordings.check_writable(name)
         self.recordings.refresh()
-        return await _client(self.stack, name), asyncio.Semaphore(
-            models.model(name).get("max_concurrency", 8)
-        )
+        slots = models.model(name).get("max_concurrency", 8)
+        return await _client(self.stack, name), asyncio.Semaphore(slots)
 
     async def __call__(self, request):
         client, slots = await self.ready(request.model)
@@ -157,9 +150,8 @@ class Calls:
 
     async def _sent(self, client, request):
         """Return once the model has answered, with what is to be awaited for the reply."""
-        if self.mode == "record" and (
-            record := self.recordings.get(request.key)
-        ):  # by another process meanwhile
+        record = self.recordings.get(request.key) if self.mode == "record" else None
+        if record:  # by another process meanwhile
             self.meter.recorded += 1
             return self._kept(request, record, None)
         if self.stopped:  # while this one waited
@@ -173,9 +165,8 @@ class Calls:
         except ValueError as e:
             self.meter.came(request, None, reserved)
             return self._kept(request, {"error": str(e)}, None)
-        path = self.recordings.put(
-            request.model, record
-        )  # from here on it can't be lost, whatever is cancelled
+        # from here on it can't be lost, whatever is cancelled
+        path = self.recordings.put(request.model, record)
         self.meter.came(request, record, reserved)
         return self._kept(request, record, path)
 
@@ -190,20 +181,22 @@ class Calls:
 
 
 async def _send(client, request):
-    """The endpoint's answer as parsed JSON; ValueError for what is wrong with this one call, StopRun on 401 and 403."""
+    """The endpoint's answer as parsed JSON.
+
+    ValueError for what is wrong with this one call, StopRun on 401 and 403.
+    """
     import httpx2
     import openai
 
     try:  # the raw response: building the client's typed objects would double the time per call
-        response = await client.post(
-            "/chat/completions", body=request.body(), cast_to=httpx2.Response
-        )
+        body = request.body()
+        response = await client.post("/chat/completions", body=body, cast_to=httpx2.Response)
         return json.loads(response.content)
     except (openai.AuthenticationError, openai.PermissionDeniedError) as e:
+        key = models.model(request.model).get("api_key_env", "the endpoint")
         raise StopRun(
             f"model {request.model!r}: the endpoint refuses the key ({e.status_code}); the run"
-            " stops here, what came is recorded. Check"
-            f" {models.model(request.model).get('api_key_env', 'the endpoint')}"
+            f" stops here, what came is recorded. Check {key}"
         ) from None
     except openai.APIStatusError as e:
         raise ValueError(f"{e.status_code} from the endpoint") from None

@@ -3,8 +3,9 @@
     load("my_paper")["mp-1"].published          # as the file has it, its references filled in
     run.claim("mp-1", reading("41 of 50", 41 >= 40), basis="run")
 
-A reading is a way to make a number of a claim: {name: (computed, low, high, holds)}. `holds` is computed, never
-typed; None where the numbers can't decide. A claim without a reading needs what its row names.
+A reading is a way to make a number of a claim: {name: (computed, low, high, holds)}. `holds` is
+computed, never typed; None where the numbers can't decide. A claim without a reading needs what its
+row names.
 """
 
 import contextlib
@@ -21,7 +22,10 @@ REFERENCE = re.compile(r"\{([^{}|]+)\|([^{}|]+)\|([^{}|]+)(?:\|([^{}|]+))?\}")
 
 
 class Claim(NamedTuple):
-    """A row of data/claims; `value` is the first number that `published` refers to, or the number that it is."""
+    """A row of data/claims.
+
+    `value` is the first number that `published` refers to, or the number that it is, or None.
+    """
 
     id: str
     of: str
@@ -33,13 +37,17 @@ class Claim(NamedTuple):
     value: float | None
 
 
+COLUMNS = list(Claim._fields[:-1])
+
+
 @functools.cache
 def load(paper: str) -> dict[str, Claim]:
     """A paper's claims by id, in the order of the file.
 
     `published` is text in which {table | row | column} stands for a number of data/published, and
-    {table | row | column | .1f} for the same in another format than the shortest. An id may end in @ and a word where
-    one name stands for two claims. Raises BedsideError naming the line for anything else.
+    {table | row | column | .1f} for the same in another format than the shortest. An id may end in
+    @ and a word where one name stands for two claims. Raises BedsideError naming the line for
+    anything else.
     """
     path = paths.CLAIMS / f"{paper}.csv"
     if not path.is_file():
@@ -47,9 +55,9 @@ def load(paper: str) -> dict[str, Claim]:
     found: dict[str, Claim] = {}
     with open(path, newline="", encoding="utf-8") as f:
         lines = csv.DictReader(f)
-        if tuple(lines.fieldnames or ()) != Claim._fields[:-1]:
+        if lines.fieldnames != COLUMNS:
             raise BedsideError(
-                f"{paths.rel(path)}: columns are {lines.fieldnames}, expected {', '.join(Claim._fields[:-1])}"
+                f"{paths.rel(path)}: columns are {lines.fieldnames}, expected {COLUMNS}"
             )
         for row in lines:
             try:
@@ -85,12 +93,15 @@ def _filled(numbers, match):
 
 
 def reading(computed, holds, low=None, high=None, name="reading"):
-    """One reading of a claim: what was computed (a number or words), and whether it bears the claim out."""
+    """One reading of a claim: what was computed, a number or words, and whether the claim holds."""
     return {name: (computed, low, high, None if holds is None else bool(holds))}
 
 
 def same(run, id, computed, digits):
-    """The reading of a claim that is one printed number: does the computed one print the same? None: not to be had."""
+    """The reading of a claim that is one printed number: does the computed one print the same?
+
+    computed: None if it can't be had; then there is no reading.
+    """
     if computed is None:
         return {}
     shown = f"{computed:.{digits}f}"
@@ -98,7 +109,10 @@ def same(run, id, computed, digits):
 
 
 def verdict(claim: Claim, readings: dict) -> str:
-    """What the readings say of a claim: holds (all do), differs (none does), depends, undetermined, or needs ...."""
+    """What readings say of a claim: holds (all do), differs (none does), depends, undetermined.
+
+    Without a reading that decides anything: needs, and what.
+    """
     said = {holds for *_, holds in readings.values()}
     if not said - {None}:
         if not claim.needs:

@@ -1,7 +1,7 @@
 """Judges: typed verdicts, an anchored parser, and how far each judge can be trusted.
 
-A verdict is `graded` with a value, or `unparsed`, `refused` or `error` with the raw text; no score is ever filled in.
-`trust_card` measures a judge on labelled answers.
+A verdict is `graded` with a value, or `unparsed`, `refused` or `error` with the raw text; no score
+is ever filled in. `trust_card` measures a judge on labelled answers.
 """
 
 import json
@@ -29,28 +29,26 @@ class Verdict:
 def parse(text, values, key="score"):
     """The value that a judge's text states, or None.
 
-    Accepted: `"key": value` as a member of a JSON object, or a line of its own `Key: value`; the value a whole token
-    out of `values`; the last one wins. Words and numbers in prose never count.
+    Accepted: `"key": value` as a member of a JSON object, or a line of its own `Key: value`; the
+    value a whole token out of `values`; the last one wins. Words and numbers in prose never count.
     """
     options = "|".join(re.escape(str(v)) for v in sorted(values, key=lambda v: -len(str(v))))
     k = re.escape(key)
     member = rf'"{k}"\s*:\s*(?P<q>"?)(?P<a>{options})(?P=q)\s*(?=[,}}])'
     line = rf"^[\s*_#>-]*{k}[*_]*\s*[:=][\s*_]*(?P<b>{options})[\s*_]*\.?\s*$"
-    found = None
-    for found in re.finditer(rf"{member}|{line}", text, re.I | re.M):
-        pass
-    if found is None:
+    found = list(re.finditer(rf"{member}|{line}", text, re.I | re.M))
+    if not found:
         return None
-    stated = (found["a"] or found["b"]).lower()
+    stated = (found[-1]["a"] or found[-1]["b"]).lower()
     return next(v for v in values if str(v).lower() == stated)
 
 
 def parse_option(text, options, key="answer"):
     """The option that a text chooses, or None. options: {letter or word: its text}.
 
-    As `parse`, and the option may stand with its text or in brackets, after `Answer:` or `The answer is`, or be all
-    that the text says. A line that names several options, or one with another's text, chooses nothing; the last line
-    that states a choice wins.
+    As `parse`, and the option may stand with its text or in brackets, after `Answer:` or `The
+    answer is`, or be all that the text says. A line that names several options, or one with
+    another's text, chooses nothing; the last line that states a choice wins.
     """
 
     def plain(text):
@@ -79,13 +77,16 @@ def _unescaped(text):
 
 
 def member(text, key):
-    """The string member `key` of the JSON object that a reply holds, cut short or not, stripped; None if there is none."""
+    """The string member `key` of the JSON object in a reply, cut short or not; None without one."""
     found = re.search(rf'(?<!\\)"{re.escape(key)}"\s*:\s*{STRING}', text)
     return _unescaped(found[1]).strip() if found else None
 
 
 def strings(text, key):
-    """The strings of the list member `key` of such an object, those that are whole if it is cut short; None if there is no list."""
+    """The strings of the list member `key` of such an object; None if there is no list.
+
+    Of a list that is cut short, those that are whole.
+    """
     listed = re.search(rf'(?<!\\)"{re.escape(key)}"\s*:\s*\[((?:\s*{STRING}"\s*,?)*)', text)
     return [_unescaped(s).strip() for s in re.findall(STRING + '"', listed[1])] if listed else None
 
@@ -103,9 +104,8 @@ def read(reply, parser):
         return Verdict(reply.item, "refused", raw=reply.refusal or reply.text)
     if (value := parser(reply.text)) is not None:
         return Verdict(reply.item, "graded", value, reply.text)
-    return Verdict(
-        reply.item, "refused" if REFUSALS.match(reply.text) else "unparsed", raw=reply.text
-    )
+    status = "refused" if REFUSALS.match(reply.text) else "unparsed"
+    return Verdict(reply.item, status, raw=reply.text)
 
 
 def schema(values, key="score"):
@@ -133,11 +133,12 @@ async def grade(
     max_tokens=24,
     folder="",
 ):
-    """Verdicts on `frame` (item, reply_status and the `fields`): a frame in its order, joined by item.
+    """Verdicts on `frame` (item, reply_status and the `fields`), in its order, joined by item.
 
-    `ask` sends requests (a Run's); `template` is the judge's prompt and gets the `fields`; `labelled` is what the
-    judge without a model, `baseline` (Lexical if none is given), learns from. An answer that never came (`reply_status` not
-    empty) is an error, not judged. Columns of the result: item, status, value, raw.
+    `ask` sends requests (a Run's); `template` is the judge's prompt and gets the `fields`; the
+    judge without a model, `baseline` (`baselines.Lexical` if none is given), learns from
+    `labelled`. An answer that never came (`reply_status` not empty) is an error, not judged.
+    Columns of the result: item, status, value, raw.
     """
     import pandas as pd
 
@@ -167,7 +168,7 @@ async def grade(
 
 
 def with_rated(run, labelled, source, authors="their authors"):
-    """Labelled examples and, if they are there, those of the user's own raters (an optional source).
+    """Labelled examples, and those of the user's own raters (an optional source) if there are any.
 
     Adds the columns rated and labelled_by. For trust cards: judges learn from the examples alone.
     """
@@ -189,7 +190,7 @@ def whose(labelled):
 async def grade_labelled(run, example, values, template, judge, baseline=None, **more):
     """Verdicts of a judge on labelled examples (by answer_id, else item), in their order.
 
-    The judge without a model never saw what it grades (`baselines.held_out`). Columns as of `grade`.
+    The judge without a model never saw what it grades: `baselines.held_out`. Columns as of `grade`.
     """
     import pandas as pd
 
@@ -205,10 +206,11 @@ async def grade_labelled(run, example, values, template, judge, baseline=None, *
 def trust_card(labels, verdicts, values, rng, positive=1):
     """A judge against labelled answers: a dict, the trust card.
 
-    labels: values (n,); verdicts: a frame with status and value in the same order. Unscored verdicts count in
-    `unscored` and in the bounds, not in the agreement. exact and binary (`positive` against the rest) are shares with
-    Wilson intervals; kappa is plain, kappa_quadratic weighted; the constant guesser gives every answer the commonest
-    label. Labels without an order, such as categories, have no `positive` one (None): exact and kappa are all.
+    labels: values (n,); verdicts: a frame with status and value in the same order. Unscored
+    verdicts count in `unscored` and in the bounds alone. exact and binary (`positive` against the
+    rest) are shares with Wilson intervals; kappa is plain, kappa_quadratic weighted; the constant
+    guesser gives every answer the commonest label. Labels without an order, such as categories,
+    have no `positive` one (None): exact and kappa are all.
     """
     import numpy as np
 
@@ -229,18 +231,15 @@ def trust_card(labels, verdicts, values, rng, positive=1):
     }
     shares = {"exact": a == b}
     if positive is not None:
-        card["guesser_binary"] = float(
-            max((labels == positive).mean(), (labels != positive).mean())
-        )
+        share = float((labels == positive).mean())
+        card["guesser_binary"] = max(share, 1 - share)
         shares["binary"] = (a == positive) == (b == positive)
     if n == 0:
         return card
     for name, same in shares.items():
         card[name] = stats.wilson(int(same.sum()), n)._asdict()
-        card[f"{name}_bounds"] = [
-            float(same.sum() / len(labels)),
-            float((same.sum() + out) / len(labels)),
-        ]
+        hits = int(same.sum())
+        card[f"{name}_bounds"] = [hits / len(labels), (hits + out) / len(labels)]
     card["kappa"] = stats.kappa(a, b, values, rng=rng)._asdict()
     if positive is not None:
         card["kappa_quadratic"] = stats.kappa(a, b, values, weights="quadratic", rng=rng)._asdict()
@@ -251,9 +250,8 @@ def trust_card(labels, verdicts, values, rng, positive=1):
 
 def describe(card):
     """One line for captions: the judge's name, kappa with interval, n."""
-    k = card.get("kappa")
-    shown = (
-        f"kappa {k['value']:.2f} [{k['low']:.2f}, {k['high']:.2f}]" if k else "kappa not measurable"
-    )
+    shown = "kappa not measurable"
+    if k := card.get("kappa"):
+        shown = f"kappa {k['value']:.2f} [{k['low']:.2f}, {k['high']:.2f}]"
     task = f" ({card['task']})" if card.get("task") else ""
     return f"judge{task}: {card['judge']}, {shown} on {card['n']} labelled {card['of']}"

@@ -1,9 +1,9 @@
-"""Models: data/models.toml, Request, Reply, and `ask`, which replays recordings and records what is missing.
+"""Models: data/models.toml, requests, replies, and `ask`, which replays and records them.
 
     replies = await ask([Request("q1", "smollm2-135m", messages)], recordings, mode="record")
 
-A reply is on disk before it is returned. Only requests without a recording cause a call; the embedded model's server
-starts only then.
+A reply is on disk before it is returned. Only requests without a recording cause a call; the
+embedded model's server starts only then.
 """
 
 import asyncio
@@ -29,18 +29,19 @@ class StopRun(BedsideError):
 
 
 @functools.cache
-def registry():
+def registry() -> dict[str, dict]:
     """Entries of data/models.toml by name."""
     return tomllib.loads((paths.DATA / "models.toml").read_text())
 
 
-def model(name):
+def model(name: str) -> dict:
     """One registry entry; an unknown name is an error with the nearest one."""
-    return registry()[choose(name, registry(), "model")]
+    known = registry()
+    return known[name] if name in known else choose(name, known, "model")
 
 
-def json_object(**members):
-    """The JSON schema of an object with these members ({name: schema}), all of them and nothing else."""
+def json_object(**members) -> dict:
+    """The JSON schema of an object with exactly these members ({name: schema})."""
     return {
         "type": "object",
         "properties": members,
@@ -49,29 +50,30 @@ def json_object(**members):
     }
 
 
-def response_format(name, **members):
+def response_format(name: str, **members) -> dict:
     """The response format that asks for a JSON object with these members ({name: schema})."""
-    return {
-        "type": "json_schema",
-        "json_schema": {"name": name, "strict": True, "schema": json_object(**members)},
-    }
+    schema = {"name": name, "strict": True, "schema": json_object(**members)}
+    return {"type": "json_schema", "json_schema": schema}
 
 
 @dataclass(frozen=True)
 class Request:
-    """One call: for which item, to which model of the registry, with which messages and settings."""
+    """One call: for which item, to which model of the registry, with what messages and settings."""
 
     item: str
     model: str
     messages: list
-    settings: dict = field(default_factory=dict)  # max_tokens, temperature, top_p, seed, stop, ...
+    settings: dict = field(default_factory=dict)  # max_tokens, temperature, seed, ...
     response_format: dict | None = None
     repeat: int = 0
 
     @functools.cached_property
     def fields(self):
         """Everything that can change the answer, as the recording's key sees it."""
-        m = model(self.model)
+        m, settings = model(self.model), dict(self.settings)
+        for name in ("temperature", "top_p"):  # 0 and 0.0 are one setting
+            if isinstance(settings.get(name), int):
+                settings[name] = float(settings[name])
         return {
             "provider": m["provider"],
             "model": m["model"],
@@ -79,10 +81,7 @@ class Request:
             "messages": self.messages,
             "response_format": self.response_format,
             "repeat": self.repeat,
-            **{
-                k: float(v) if isinstance(v, int) and k in ("temperature", "top_p") else v
-                for k, v in self.settings.items()
-            },
+            **settings,
         }
 
     @functools.cached_property
@@ -94,17 +93,23 @@ class Request:
         chars = sum(len(m["content"]) + 12 for m in self.messages)
         return -(-chars // CHARS_PER_TOKEN), self.settings.get("max_tokens", 4096)
 
+    def planned(self):
+        """What a plan says of the call: key, model, prompt and completion (tokens at most)."""
+        prompt, completion = self.estimate()
+        return {"key": self.key, "model": self.model, "prompt": prompt, "completion": completion}
+
     def body(self):
         """The JSON body of the call."""
-        extra = {"response_format": self.response_format} if self.response_format else {}
-        limit = model(self.model).get("max_tokens_name", "max_tokens")
+        m = model(self.model)
+        limit = m.get("max_tokens_name", "max_tokens")
         settings = {limit if k == "max_tokens" else k: v for k, v in self.settings.items()}
-        return {"model": model(self.model)["model"], "messages": self.messages, **settings, **extra}
+        extra = {"response_format": self.response_format} if self.response_format else {}
+        return {"model": m["model"], "messages": self.messages, **settings, **extra}
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What came back. `error` is set, and `text` empty, when nothing usable came; errors are never recorded."""
+    """What came back. Where nothing usable came `error` says why; that is never recorded."""
 
     item: str
     model: str
@@ -123,40 +128,32 @@ class Reply:
         return self.finish == "length"
 
 
-def cost(name, prompt_tokens, completion_tokens):
-    """Price in USD of a call, or None where the registry has no price or the tokens aren't known."""
+def cost(name: str, prompt_tokens, completion_tokens) -> float | None:
+    """Price in USD of a call; None where the registry has no price or the tokens aren't known."""
     m = model(name)
     if "usd_per_million_in" not in m or prompt_tokens is None or completion_tokens is None:
         return 0.0 if m["provider"] == "local" else None
-    return (
-        prompt_tokens * m["usd_per_million_in"] + completion_tokens * m["usd_per_million_out"]
-    ) / 1e6
+    usd_in, usd_out = m["usd_per_million_in"], m["usd_per_million_out"]
+    return (prompt_tokens * usd_in + completion_tokens * usd_out) / 1e6
 
 
-def as_reply(request, record, recorded):
-    keep = ("text", "finish", "refusal", "returned_model", "prompt_tokens", "completion_tokens")
-    kept = {k: record[k] for k in keep if record.get(k) is not None}
-    # the recording holds the text as it came; frames and files can't hold lone surrogates
-    return Reply(
-        request.item,
-        request.model,
-        request.key,
-        recorded=recorded,
-        **{k: prompts.clean(v) if isinstance(v, str) else v for k, v in kept.items()},
-    )
+KEPT = ("text", "finish", "refusal", "returned_model", "prompt_tokens", "completion_tokens")
 
 
-def as_record(request, answer):
+def as_reply(request: Request, record: dict, recorded: bool) -> Reply:
+    """The reply to a request from its record, without what no frame or file can hold."""
+    kept = {k: prompts.cleaned(record[k]) for k in KEPT if record.get(k) is not None}
+    return Reply(request.item, request.model, request.key, recorded=recorded, **kept)
+
+
+def as_record(request: Request, answer) -> dict:
     """The record of a parsed chat completion; raises ValueError saying what is wrong with it."""
     choices = answer.get("choices") if isinstance(answer, dict) else None
     if not choices or not isinstance(choices[0].get("message"), dict):
         raise ValueError("the endpoint's answer holds no choice")
     message, usage = choices[0]["message"], answer.get("usage") or {}
-    text, refusal, finish = (
-        message.get("content") or "",
-        message.get("refusal") or "",
-        choices[0].get("finish_reason"),
-    )
+    text, refusal = message.get("content") or "", message.get("refusal") or ""
+    finish = choices[0].get("finish_reason")
     if not (text or refusal or finish in ("length", "content_filter")):
         raise ValueError("the endpoint's answer is empty")
     return {
@@ -172,7 +169,7 @@ def as_record(request, answer):
     }
 
 
-def api_key(name):
+def api_key(name: str) -> str:
     """The key of a model from the environment; a placeholder for endpoints that want none."""
     variable = model(name).get("api_key_env")
     if variable and not os.environ.get(variable):
@@ -192,10 +189,11 @@ async def ask(
 ):
     """Replies to `requests`, in order, one each.
 
-    mode: replay (a miss raises MissingRecording), record (call what is missing), fresh (call all), plan (call
-    nothing; append each miss to the list `plan`, with a reply of full length and fitting shape in its place). Requests
-    with the same key are sent once. A request that fails for good yields a Reply with `error`. Raises StopRun on 401,
-    403 or before `budget_usd` would be passed, StoreError when replies can't be written; what came before is kept.
+    mode: replay (a miss raises MissingRecording), record (call what is missing), fresh (call
+    all), plan (call nothing; append each miss to the list `plan`, with a reply of full length and
+    fitting shape in its place). Requests with the same key are sent once. A request that fails
+    for good yields a Reply with `error`. Raises StopRun on 401, 403 or before `budget_usd` would
+    be passed, StoreError when replies can't be written; what came before is kept.
     """
     choose(mode, MODES, "MODE")
     requests = list(requests)
@@ -220,7 +218,7 @@ async def ask(
             async with asyncio.TaskGroup() as tasks:
                 for name in names:
                     queue = iter([r for r in missing if r.model == name])
-                    # twice as many as are sent at once: the next call is under way while a reply goes to disk
+                    # twice as many as are sent at once: some wait for their reply to be on disk
                     for _ in range(2 * model(name).get("max_concurrency", 8)):
                         tasks.create_task(work(queue))
         await work(r for r in every.values() if r.key not in replies)  # what needs no call
@@ -244,11 +242,12 @@ async def asking(
     models=(),
     count=(None, 0),
 ):
-    """A function for requests that follow from replies: `reply = await one(request)`, from any number of tasks at once.
+    """A function for requests that follow from replies: `reply = await one(request)`.
 
-    Arguments and errors as of `ask`. A request that several tasks have is sent once. It is called for as soon as the
-    model's max_concurrency allows, in the order of asking. models: names whose key, price and folder are checked before
-    anything is sent; count: (requests, recorded ones) if that is known beforehand.
+    Any number of tasks may use it at once. Arguments and errors as of `ask`. A request that several
+    tasks have is sent once. It is called for as soon as the model's max_concurrency allows, in the
+    order of asking. models: names whose key, price and folder are checked before anything is sent;
+    count: (requests, recorded ones) if that is known beforehand.
     """
     choose(mode, MODES, "MODE")
     recordings.refresh()
@@ -263,22 +262,21 @@ async def asking(
             await call.ready(name)
 
         async def one(request):
-            if (mode != "fresh" or request.key in called) and (
-                record := recordings.get(request.key)
-            ):
+            key = request.key
+            record = recordings.get(key) if mode != "fresh" or key in called else None
+            if record:
                 return as_reply(request, record, True)
-            if request.key not in under_way:
-
-                def over(task):
-                    del under_way[request.key]
-                    if not task.cancelled():
-                        task.exception()  # seen, if nobody waits for it any more
-
-                under_way[request.key] = asyncio.ensure_future(call(request))
-                under_way[request.key].add_done_callback(over)
-            reply = await asyncio.shield(under_way[request.key])
-            called.add(request.key)
+            if key not in under_way:
+                under_way[key] = asyncio.ensure_future(call(request))
+                under_way[key].add_done_callback(functools.partial(over, key))
+            reply = await asyncio.shield(under_way[key])
+            called.add(key)
             return _for(reply, request)
+
+        def over(key, task):
+            del under_way[key]
+            if not task.cancelled():
+                task.exception()  # seen, if nobody waits for it any more
 
         try:
             yield one
@@ -290,7 +288,7 @@ async def asking(
 
 
 async def _without_call(recordings, plan, request):
-    """The recorded reply; without one a stand-in and a line in `plan`, or an error where nothing is planned."""
+    """The recorded reply; else a stand-in and a line in `plan`, or an error without a plan."""
     if record := recordings.get(request.key):
         return as_reply(request, record, True)
     if plan is None:
@@ -329,17 +327,17 @@ def requests_to(
 
 
 async def answers_of(run, prompts, max_tokens, models=None):
-    """Greedy answers of a run's or other models to {item: messages}: item, model, answer, reply_status, truncated.
+    """Greedy answers of a run's or other models to {item: messages}, as a frame.
 
-    reply_status is empty for an answer, else why there is none. A refusal is an answer.
+    Columns: item, model, answer, reply_status (empty for an answer, else why there is none),
+    truncated. A refusal is an answer.
     """
     import pandas as pd
 
     replies = await run.ask(requests_to(run, prompts, max_tokens, models), "answers")
-    return pd.DataFrame(
-        [(r.item, r.model, r.text or r.refusal, r.error, r.truncated) for r in replies],
-        columns=["item", "model", "answer", "reply_status", "truncated"],
-    )
+    rows = [(r.item, r.model, r.text or r.refusal, r.error, r.truncated) for r in replies]
+    columns = ["item", "model", "answer", "reply_status", "truncated"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _unrecorded(request, recordings, what):
@@ -351,11 +349,9 @@ def _unrecorded(request, recordings, what):
 
 
 def _stand_in(request):
-    """A reply when only planning: text of full length, a list, and of the shape that the response format asks for."""
-    tokens, mark = (
-        request.estimate()[1],
-        request.key[:12],
-    )  # the key, and a path within, make each text another one
+    """A reply when only planning: a list of full length, or what the response format asks for."""
+    tokens = request.estimate()[1]
+    mark = request.key[:12]  # it, and a path within, make each text another one
 
     def filled(schema, path):
         if "enum" in schema:
@@ -363,14 +359,12 @@ def _stand_in(request):
         if schema["type"] == "object":
             return {k: filled(v, f"{path} {k}") for k, v in schema["properties"].items()}
         if schema["type"] == "array":
-            return [
-                filled(schema["items"], f"{path} {i}") for i in range(schema.get("minItems", 1))
-            ]
+            count = schema.get("minItems", 1)
+            return [filled(schema["items"], f"{path} {i}") for i in range(count)]
         return f"{path} {('word ' * tokens)[:200]}" if schema["type"] == "string" else 0
 
-    text = (
-        json.dumps(filled(request.response_format["json_schema"]["schema"], mark))
-        if request.response_format
-        else "".join(f"- {mark[:6]} {i}\n" for i in range(tokens // 5))
-    )
+    if form := request.response_format:
+        text = json.dumps(filled(form["json_schema"]["schema"], mark))
+    else:
+        text = "".join(f"- {mark[:6]} {i}\n" for i in range(tokens // 5))
     return Reply(request.item, request.model, request.key, text=text, finish="stop")

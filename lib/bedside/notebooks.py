@@ -1,4 +1,4 @@
-"""Notebooks: the studies' notebooks, their parameters, running them by papermill, and what a run would cost."""
+"""Notebooks: which there are, their parameters, runs by papermill, and what a run would call."""
 
 import ast
 import json
@@ -11,7 +11,10 @@ from . import BedsideError, choose, paths
 
 
 def listed(paper: str = "") -> list[str]:
-    """The studies' notebooks as <paper>/<name>, in running order: those that measure a study's judges come first."""
+    """The studies' notebooks as <paper>/<name>, in running order.
+
+    Those that measure a study's judges come first.
+    """
     first = {f"{p}/{e['judges_first']}" for p, e in paths.papers().items() if "judges_first" in e}
     found = sorted(paths.NOTEBOOKS.glob("*/[0-9][0-9]_*.ipynb"))
     names = [f"{p.parent.name}/{p.stem}" for p in found if p.parent.name in paths.papers()]
@@ -32,11 +35,12 @@ def parameters(name: str) -> dict:
 
 
 def execute(path, out, given) -> None:
-    """Run the notebook `path` from the repository's root with these parameters and write it to `out`.
+    """Run the notebook `path` from the repository's root with parameters and write it to `out`.
 
     BedsideError shows a failing cell.
     """
-    # jsonschema builds a grammar for internationalised addresses when imported, a fifth of a run's time; it does without
+    # jsonschema does without the grammar of internationalised addresses, which it would build when
+    # imported: a fifth of a run's time
     sys.modules.setdefault("rfc3987_syntax", None)
     import papermill
     from papermill.exceptions import PapermillExecutionError
@@ -76,10 +80,10 @@ def run(name: str, given: dict) -> None:
 
 
 def planned(given: dict, paper: str = ""):
-    """What has no recording, without a call: a frame with notebook, model, key, prompt and completion (tokens).
+    """What has no recording, without a call: notebook, model, key, prompt and completion (tokens).
 
-    Later steps count with answers of full length. A call that several notebooks make counts for the first of them: its
-    answer is recorded then.
+    Later steps count with answers of full length. A call that several notebooks make counts for the
+    first of them: its answer is recorded then.
     """
     import pandas as pd
 

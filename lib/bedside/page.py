@@ -1,4 +1,4 @@
-"""The index: merges the notebooks' parts into manifest.json, writes claims.csv and one self-contained index.html."""
+"""The index: merges the notebooks' parts into manifest.json, writes claims.csv and index.html."""
 
 import base64
 import csv

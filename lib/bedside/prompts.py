@@ -1,7 +1,7 @@
 """Prompts: Jinja2 templates in data/prompts/<paper>/<name>.j2, one block for each message's role.
 
-Data enters as variables, never as template text, so an expression inside an answer stays text. `fence` encloses text
-under judgement in marks that it can't forge.
+Data enters as variables, never as template text, so an expression inside an answer stays text.
+`fence` encloses text under judgement in marks that it can't forge.
 """
 
 import functools
@@ -16,15 +16,18 @@ ROLES = ("system", "user")
 def clean(text):
     """Replace lone surrogates, which no UTF-8 file or request can hold."""
     text = str(text)
-    return (
-        text
-        if text.isascii()
-        else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    )
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def cleaned(value):
+    """The same for a value that may be text; others as they are."""
+    return clean(value) if isinstance(value, str) else value
 
 
 def fence(text):
-    """Enclose text under judgement between marks named by its own digest, which it therefore can't contain."""
+    """Enclose text under judgement between marks that it can't contain: its own digest."""
     text = clean(text)
     mark = hashlib.sha256(text.encode()).hexdigest()[:12]
     return f"<<<{mark}\n{text}\n{mark}>>>"
@@ -39,14 +42,9 @@ def numbered(entries):
 def _environment(folder):
     import jinja2
 
-    env = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(
-            [str(folder), str(paths.PROMPTS)] if folder else str(paths.PROMPTS)
-        ),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    loader = jinja2.FileSystemLoader([*([folder] if folder else []), str(paths.PROMPTS)])
+    options = {"undefined": jinja2.StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
+    env = jinja2.Environment(loader=loader, **options)
     env.filters["fence"] = fence
     return env
 
@@ -69,22 +67,20 @@ def render(name, folder="", **fields):
     path = source(name, folder)
     try:
         template = _environment(str(folder)).get_template(f"{name}.j2")
-        context = template.new_context(
-            {k: clean(v) if isinstance(v, str) else v for k, v in fields.items()}
-        )
-        messages = [
-            {"role": role, "content": "".join(template.blocks[role](context)).strip()}
-            for role in ROLES
-            if role in template.blocks
-        ]
+        context = template.new_context({k: cleaned(v) for k, v in fields.items()})
+        blocks = {role: template.blocks[role] for role in ROLES if role in template.blocks}
+        said = {role: "".join(block(context)).strip() for role, block in blocks.items()}
     except jinja2.TemplateError as e:
         raise BedsideError(f"{paths.rel(path)}: {e.message}") from e
-    if "user" not in template.blocks:
+    if "user" not in said:
         raise BedsideError(f"{paths.rel(path)}: a template needs a block named user")
-    return messages
+    return [{"role": role, "content": content} for role, content in said.items()]
 
 
 def render_all(name, frame, fields, folder="", **fixed):
-    """{item: messages} of a template for each row of a frame (item, and the columns `fields`); fixed: the same for all."""
+    """{item: messages} of a template, one for each row of a frame with an item.
+
+    fields: the columns that the template gets; fixed: what is the same for all.
+    """
     rows = frame[["item", *fields]].to_dict("records")
     return {r.pop("item"): render(name, folder, **r, **fixed) for r in rows}

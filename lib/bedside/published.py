@@ -15,7 +15,7 @@ COLUMNS = ["table", "row", "column", "value", "low", "high", "note"]
 
 @functools.cache
 def load(paper):
-    """All printed numbers of a paper: a frame with the columns table, row, column, value, low, high, note."""
+    """All printed numbers of a paper, as a frame with COLUMNS."""
     import pandas as pd
 
     path = paths.PUBLISHED / f"{paper}.csv"

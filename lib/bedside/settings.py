@@ -1,4 +1,4 @@
-"""Settings: the parameters that every notebook takes, checked, and what a profile fills in for them."""
+"""Settings: the parameters that every notebook takes, and what a profile fills in for them."""
 
 import functools
 import os
@@ -33,7 +33,10 @@ def figures():
 def validated(
     profile="sample", mode="replay", models="", judge="", limit=0, seed=0, prompts="", budget_usd=""
 ):
-    """Validate the parameters that every notebook takes; return them with the profile's defaults filled in."""
+    """The parameters that every notebook takes, validated, the profile's defaults filled in.
+
+    Raises BedsideError naming what is wrong and what is valid.
+    """
     choose(profile, profiles(), "PROFILE")
     settings = profiles()[profile]
     choose(mode, MODES, "MODE")

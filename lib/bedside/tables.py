@@ -9,7 +9,7 @@ import html
 import re
 from typing import NamedTuple
 
-from . import prompts, stats
+from . import BedsideError, choose, prompts, stats
 from .published import SOURCES
 
 COLUMNS = ["row", "column", "source", "value", "low", "high", "n", "unscored"]
@@ -201,6 +201,32 @@ def confusion_table(cards):
 
 
 # ---- forms
+
+
+def write(path, rows, title, caption, digits):
+    """Write path.csv, .md and .tex from rows with COLUMNS; returns people's table.
+
+    The CSV has ten significant digits, so that another processor writes the same bytes; people's
+    versions have `digits` decimals. BedsideError for no rows, a number without row, column or
+    source, an unknown source, and two numbers of one source in one place.
+    """
+    rows = rows.reindex(columns=COLUMNS)
+    if rows.empty or rows[["row", "column", "source"]].isna().any(axis=None):
+        raise BedsideError(f"{path.name}: a table needs rows, each with row, column and source")
+    for s in rows["source"].unique():
+        choose(s, SOURCES, "source of a number")
+    if (same := rows.duplicated(["row", "column", "source"])).any():
+        raise BedsideError(f"{path.name}: {rows[same].iloc[0, :3].tolist()} stands there twice")
+    lines = [",".join(map(csv_cell, row)) for row in rows.itertuples(index=False)]
+    people = People(layout(rows.to_dict("records"), digits))
+    forms = {
+        "csv": "\n".join([",".join(COLUMNS), *lines, ""]),
+        "md": markdown(people, title, caption),
+        "tex": latex(people, title, caption),
+    }
+    for suffix, text in forms.items():
+        path.with_name(f"{path.name}.{suffix}").write_text(text, encoding="utf-8")
+    return people
 
 
 def number(value, digits) -> str:

@@ -15,11 +15,12 @@ LOOSE = (
 
 
 def verify(profile: str, explorer=None) -> None:
-    """Rebuild a profile in a scratch folder and compare with what is committed (without git: with what lies there).
+    """Rebuild a profile in a scratch folder and compare with what is committed.
 
-    CSV, Markdown, LaTeX and trust cards byte for byte; SVG, PNG, index.html and the explorer's data too where the
-    versions are the ones of the committed manifest. explorer: (write, read), which write the profile's explorer and give
-    what such a page holds. Raises BedsideError naming what moved.
+    Without git: with what lies there. CSV, Markdown, LaTeX and trust cards byte for byte; SVG,
+    PNG, index.html and the explorer's data too where the versions are the ones of the committed
+    manifest. explorer: (write, read), which write the profile's explorer and give what such a
+    page holds. Raises BedsideError naming what moved.
     """
     scratch = paths.CACHE / "verify"
     shutil.rmtree(scratch, ignore_errors=True)
@@ -45,7 +46,7 @@ def verify(profile: str, explorer=None) -> None:
     kept = [f for f in committed if not f.endswith(("manifest.json", *loose))]
 
     def same(name):
-        """Byte for byte; the explorer's data unpacked, since compressed bytes differ between machines."""
+        """Byte for byte; the explorer's data unpacked: compressed bytes differ between machines."""
         before, now = _bytes(name), (scratch / name).read_bytes()
         if before is None or not name.endswith("/explorer.html"):
             return before == now
@@ -72,7 +73,7 @@ def _git(*arguments):
 
 
 def _bytes(name):
-    """Bytes of figures/<name> as committed, or as they lie there in a copy without git; None if there are none."""
+    """Bytes of figures/<name> as committed, or without git as they lie there; None without any."""
     if _git("rev-parse", "HEAD") is not None:
         return _git("show", f"HEAD:figures/{name}")
     path = paths.FIGURES / name

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from bedside import BedsideError, baselines, judges, models
-from bedside.papers.cancer_myth import data as cm
 from conftest import completion
 
 GRADES = [-1, 0, 1]
@@ -275,7 +274,7 @@ def test_refusals_by_the_endpoint_are_verdicts_of_their_own(served, endpoint, re
     endpoint.script = lambda n, body: completion(None, refusal="No.")
     ask = lambda requests, label: models.ask(requests, recordings, mode="record", progress=False)  # noqa: E731
     made = asyncio.run(
-        judges.grade(frame("a"), served, cm.GRADES, ask, template="cancer_myth/judge")
+        judges.grade(frame("a"), served, GRADES, ask, template="cancer_myth/judge")
     )
     assert made["status"].tolist() == ["refused"] and made["raw"].tolist() == ["No."]
 

@@ -1,0 +1,73 @@
+"""Formats: files of released data as frames, all cells text where the format has no types.
+
+read("questions.jsonl", "jsonl", {})
+read("cases.xml", "xml", {"record": "case", "fields": {"item": "@id", "names": "alias*"}})
+"""
+
+import io
+import json
+
+
+def read(path, kind: str, options: dict):
+    """A file as a frame.
+
+    kind: xlsx, csv, tsv (without a head), xml, jsonl, objects (JSON objects one after another),
+    keyed (an object of objects) or json. options: `skip_rows` of a csv, `fields` of a tsv (a list)
+    and of xml ({column: path}), `record` of xml. ValueError, KeyError or SyntaxError for a file
+    that is no such thing.
+    """
+    import pandas as pd
+
+    text_cells = {"dtype": str, "keep_default_na": False}
+    if kind == "xlsx":
+        return pd.read_excel(path, **text_cells)
+    text = path.read_text(encoding="utf-8-sig")
+    if kind == "csv":
+        return pd.read_csv(io.StringIO(text), skiprows=options.get("skip_rows"), **text_cells)
+    if kind == "tsv":
+        layout = {"sep": "\t", "header": None, "names": options["fields"], "quoting": 3}
+        return pd.read_csv(io.StringIO(text), **layout, **text_cells)
+    if kind == "xml":
+        return pd.DataFrame(_xml(text, options["record"], options["fields"]))
+    if kind == "jsonl":
+        return pd.DataFrame([json.loads(line) for line in text.splitlines() if line.strip()])
+    if kind == "objects":
+        return pd.DataFrame(_objects(text))
+    value = json.loads(text)
+    if kind == "keyed":
+        return pd.DataFrame([{"key": k, **v} for k, v in value.items()])
+    if isinstance(value, list):
+        return pd.DataFrame(value)
+    return pd.DataFrame({"key": list(value), "value": list(value.values())})
+
+
+def _objects(text):
+    """Objects of JSON written one after another, pretty-printed or not."""
+    decode, at, found = json.JSONDecoder().raw_decode, 0, []
+    while at < len(text):
+        if text[at].isspace():
+            at += 1
+            continue
+        value, at = decode(text, at)
+        found.append(value)
+    return found
+
+
+def _xml(text, record, fields):
+    """The records of an XML text: {column: what stands at its path}."""
+    from xml.etree import ElementTree
+
+    records = ElementTree.fromstring(text).iter(record)
+    return [{column: _inside(r, path) for column, path in fields.items()} for r in records]
+
+
+def _inside(record, path):
+    """What a record holds at a path: text with single spaces.
+
+    `@name` is an attribute, `path*` a list of all that match.
+    """
+    if path.startswith("@"):
+        return record.get(path[1:], "")
+    nodes = record.findall(path.removesuffix("*"))
+    texts = [" ".join("".join(node.itertext()).split()) for node in nodes]
+    return texts if path.endswith("*") else (texts or [""])[0]
