@@ -1,0 +1,72 @@
+"""The README's table of outputs: for each notebook what it has of the paper, and its files."""
+
+import json
+import re
+from pathlib import Path
+
+from . import BedsideError, paths
+
+README = paths.ROOT / "README.md"
+BEGIN, END = "<!-- outputs: written by `make outputs` -->", "<!-- end of outputs -->"
+PRINTED = re.compile(r"(?:Table|Figure) \w+(?: \(version \d\))?")
+
+
+def table(manifests: dict[str, dict]) -> str:
+    """Markdown from {profile: its manifest}: a line for each notebook of the first profile.
+
+    Files of another profile only are followed by its name; trust cards stand as one.
+    """
+    first, *others = manifests
+    entries, papers = manifests[first]["notebooks"], list(paths.papers())
+    lines = ["| notebook | of the paper | files in `figures/<profile>/<paper>/` |", "|---|---|---|"]
+    for name in sorted(entries, key=lambda n: (papers.index(entries[n]["paper"]), n)):
+        entry = entries[name]
+        printed, files = _printed(entry), dict.fromkeys(_files(entry), "")
+        for profile in others:
+            entry = manifests[profile]["notebooks"].get(name, {"outputs": []})
+            printed |= _printed(entry)
+            files = {**{file: f" ({profile})" for file in _files(entry)}, **files}
+        shown = ", ".join(f"`{file}`{only}" for file, only in files.items())
+        link = f"[{heading(name)}](notebooks/{name}.ipynb)"
+        lines.append(f"| {link} | {', '.join(printed)} | {shown} |")
+    return "\n".join(lines)
+
+
+def _printed(entry):
+    """The printed tables and figures that titles begin with, in order."""
+    found = (PRINTED.match(o["title"]) for o in entry["outputs"])
+    return dict.fromkeys(match[0] for match in found if match)
+
+
+def _files(entry):
+    """Names without the endings that stand for the same numbers, cards as one, in order."""
+    every = (o["file"] for o in entry["outputs"])
+    return dict.fromkeys(
+        "trust_*.json" if file.endswith(".json") else Path(file).stem for file in every
+    )
+
+
+def heading(name: str) -> str:
+    """First heading of a notebook <paper>/<name>, or its name."""
+    for cell in json.loads((paths.NOTEBOOKS / f"{name}.ipynb").read_text())["cells"]:
+        for line in "".join(cell["source"]).splitlines():
+            if cell["cell_type"] == "markdown" and line.startswith("# "):
+                return line[2:].strip()
+    return name
+
+
+def filled(text: str) -> str:
+    """A README's text with the table of the committed manifests between its two marks."""
+    if text.count(BEGIN) != 1 or text.count(END) != 1 or text.index(BEGIN) > text.index(END):
+        raise BedsideError(f"README.md: one {BEGIN} and one {END} must stand around the table")
+    before, _, rest = text.partition(BEGIN)
+    after = rest.partition(END)[2]
+    found = {p: paths.FIGURES / p / "manifest.json" for p in ("sample", "public")}
+    manifests = {p: json.loads(file.read_text()) for p, file in found.items() if file.is_file()}
+    return f"{before}{BEGIN}\n\n{table(manifests)}\n\n{END}{after}"
+
+
+def write() -> Path:
+    """Write the table into README.md; returns its path."""
+    README.write_text(filled(README.read_text(encoding="utf-8")), encoding="utf-8")
+    return README
