@@ -1,8 +1,8 @@
-"""Matrices of shares from 0 to 1, the darker the larger, each cell with its number."""
+"""Matrices of shares, or of ratios near 1: the larger the darker, each cell with its number."""
 
 from .look import BLUE, titled
 
-DARK = 0.615  # the share whose grey carries black and white digits equally well (4.6 : 1)
+DARK = 0.86  # the share whose grey carries black and white digits equally well (4.6 : 1)
 
 
 def confusion(ax, counts, values, *, title="", rows="labelled", columns="judged"):
@@ -19,7 +19,7 @@ def confusion(ax, counts, values, *, title="", rows="labelled", columns="judged"
 
 
 def heat(ax, frame, *, title="", outlined=()):
-    """A matrix of shares with its values written in: rows and columns as they come.
+    """A matrix of shares or ratios with its values written in: rows and columns as they come.
 
     frame: row, column, value; a missing value leaves its cell empty. `outlined` rows have a frame
     and bold numbers.
@@ -42,7 +42,8 @@ def _shaded(ax, shares, texts, **options):
     import numpy as np
     import seaborn
 
-    greys = {"vmin": 0, "vmax": 1, "cmap": "Greys", "cbar": False}
+    # black is 1.4: ratios exceed 1, and a share of 1 should not drown its neighbours in print
+    greys = {"vmin": 0, "vmax": 1.4, "cmap": "Greys", "cbar": False}
     lines = {"linewidths": 0.5, "linecolor": "0.8", "clip_on": False}
     seaborn.heatmap(shares, annot=texts, fmt="", ax=ax, **greys, **lines, **options)
     ax.grid(False)
