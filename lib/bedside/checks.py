@@ -1,33 +1,49 @@
-"""Data checks that every paper's sources go through: repetitions, overlaps, gaps, and names spelled in several ways.
+"""Checks that every study's data go through: repeated and shared texts, gaps, spellings of names.
 
-What to check stands in data/sources.toml: `text` (the column whose text may stand there once), `names` (columns of
-labels), `apart` (sources that may not share a text with this one).
+What to check stands in data/sources.toml: `text` (the column whose text may stand there once),
+`names` (columns of labels), `apart` (sources that may not share a text with this one).
 """
 
+from __future__ import annotations
+
 import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from . import sources
 
+if TYPE_CHECKING:
+    import pandas as pd
 
-def normal(text):
+NOTHING = ["", "[]", "{}", "None"]  # printed forms of a cell that holds nothing
+JOINING = {"of", "and", "the", "with"}
+
+
+def normal(text: str) -> str:
     """Text without case, punctuation and spacing, for comparison."""
     return " ".join(re.findall(r"\w+", str(text).casefold()))
 
 
-def repeated(texts):
+def normals(texts: Iterable[str]) -> dict[str, str]:
+    """{text: `normal` text} for all of them, each different one once."""
+    return {text: normal(text) for text in dict.fromkeys(texts)}
+
+
+def repeated(texts: Sequence[str]) -> int:
     """How many texts equal an earlier one, but for case, punctuation and spacing."""
     return len(texts) - len({normal(t) for t in texts})
 
 
-def shared(a, b):
+def shared(a: Iterable[str], b: Iterable[str]) -> set[str]:
     """Normal texts that stand in both."""
     return {normal(t) for t in a} & {normal(t) for t in b}
 
 
-def same(a, b, least=0.85):
-    """For each text of `b` the normal text of `a` that it equals, or that comes nearest (difflib ratio, at least `least`).
+def same(a: Iterable[str], b: Iterable[str], least: float = 0.85) -> dict[str, str]:
+    """For each text of `b` the text of `a` that it equals, or else comes nearest to.
 
-    {normal text of b: normal text of a}; texts of `b` without one are left out.
+    {normal text of b: normal text of a}; texts of `b` without one are left out. least: the
+    smallest likeness that counts, as difflib's ratio.
     """
     import difflib
 
@@ -40,60 +56,52 @@ def same(a, b, least=0.85):
     return found
 
 
-def gaps(frame):
+def gaps(frame: pd.DataFrame) -> int:
     """How many cells hold nothing: missing, blank or an empty list."""
-    return int(
-        sum(
-            (
-                frame[c].isna() | (frame[c].astype(str).str.strip().isin(["", "[]", "{}", "None"]))
-            ).sum()
-            for c in frame
-        )
-    )
+    empty = frame.isna() | frame.astype(str).apply(lambda c: c.str.strip()).isin(NOTHING)
+    return int(empty.to_numpy().sum())
 
 
-def spellings(names):
-    """Groups of different names that have the same words but for case, order, punctuation, plural and a word of joining.
+def spellings(names: Iterable[str]) -> list[list[str]]:
+    """Groups of different names of the same words, the longest group first.
 
-    Names with brackets are compared without them too. Returns lists of names, longest group first.
+    The same but for case, order, punctuation, plural, a joining word and, where something is left,
+    what stands in brackets.
     """
     groups = {}
     for name in dict.fromkeys(map(str, names)):
         plain = re.sub(r"\([^)]*\)", " ", name)
-        words = [
-            w.removesuffix("s") if len(w) > 3 else w
-            for w in normal(plain if plain.strip() else name).split()
-        ]
-        groups.setdefault(frozenset(words) - {"of", "and", "the", "with"}, []).append(name)
+        words = normal(plain if plain.strip() else name).split()
+        singular = {w.removesuffix("s") if len(w) > 3 else w for w in words}
+        groups.setdefault(frozenset(singular - JOINING), []).append(name)
     return sorted((g for g in groups.values() if len(g) > 1), key=len, reverse=True)
 
 
-def merged(names):
+def merged(names: Sequence[str]) -> int:
     """How many different names there are when those that differ in spelling only count once."""
     return len(set(names)) - sum(len(group) - 1 for group in spellings(names))
 
 
-def report(frames):
+def report(frames: dict[str, pd.DataFrame]) -> pd.DataFrame:
     """Checks of sources as table rows. frames: {source name: frame}, as `sources.load` gives them.
 
-    Columns of the rows: rows, empty cells, repeated texts, names spelled in several ways, texts shared with a source
-    that it must be apart from.
+    Columns of the rows: rows, empty cells, repeated texts, names spelled in several ways, texts
+    shared with a source that it must be apart from.
     """
     import pandas as pd
 
     rows = []
     for name, frame in frames.items():
-        e = sources.entry(name)
-        text = e.get("text")
-        found = {"rows": len(frame), "empty cells": gaps(frame[e["columns"]])}
+        entry = sources.entry(name)
+        text = entry.get("text")
+        found = {"rows": len(frame), "empty cells": gaps(frame[entry["columns"]])}
         if text:
             found["repeated texts"] = repeated(frame[text])
-        for column in e.get("names", []):
+        for column in entry.get("names", []):
             found[f"spellings of {column}"] = sum(map(len, spellings(frame[column])))
-        for other in e.get("apart", []):
+        for other in entry.get("apart", []):
             if other in frames:
-                found[f"texts also in {other}"] = len(
-                    shared(frame[text], frames[other][sources.entry(other)["text"]])
-                )
+                theirs = frames[other][sources.entry(other)["text"]]
+                found[f"texts also in {other}"] = len(shared(frame[text], theirs))
         rows += [(name, what, "raw", n, len(frame)) for what, n in found.items()]
     return pd.DataFrame(rows, columns=["row", "column", "source", "value", "n"])

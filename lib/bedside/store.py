@@ -1,7 +1,8 @@
 """Recordings: the key of a request, replay by key, durable append.
 
-A folder of JSON Lines files, one reply a line, the key first. An index of key -> place is built without parsing, so
-that a hundred thousand replies open at once; a line is parsed when its reply is wanted. Later lines win.
+A folder of JSON Lines files, one reply a line, the key first. An index of key -> place is built
+without parsing, so that a hundred thousand replies open at once; a line is parsed when its reply
+is wanted. Later lines win.
 """
 
 import asyncio
@@ -9,12 +10,15 @@ import fcntl
 import hashlib
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from . import BedsideError
 from .paths import rel
 
 START = b'{"key":"'
+PRIVATE = ("messages", "response_format")  # kept as digests: they hold other people's data
 GROUP_S = 0.005  # replies that come within this time share one fsync
 
 
@@ -26,28 +30,26 @@ class StoreError(BedsideError):
 canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
 
 
-def digest(value):
+def digest(value: Any) -> str:
     """sha256 (hex) of the canonical JSON of `value`."""
     return hashlib.sha256(canonical(value).encode()).hexdigest()
 
 
-def key(fields):
+def key(fields: dict) -> str:
     """Key of a request: the digest of everything that can change its answer."""
     return digest(fields)
 
 
-def redacted(fields):
-    """What a recording keeps of a request's fields: settings in clear, prompts only as digests (data isn't ours)."""
-    return {
-        k: digest(v)[:16] if k in ("messages", "response_format") and v else v
-        for k, v in fields.items()
-    }
+def redacted(fields: dict) -> dict:
+    """What a recording keeps of a request's fields: settings in clear, prompts as digests."""
+    return {k: digest(v)[:16] if k in PRIVATE and v else v for k, v in fields.items()}
 
 
-def append(path, lines):
-    """Append lines (bytes) to a file of JSON Lines, durably: they are on disk when it returns, whoever else writes too.
+def append(path: Path, lines: list[bytes]) -> None:
+    """Append lines to a file of JSON Lines; they are on disk when it returns.
 
-    A line that a crash cut short is closed off first. Raises OSError, the file as it was, if that can't be.
+    Others may write at the same time. A line that a crash cut short is closed off first. Raises
+    OSError, the file as it was, if that can't be.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(os.open(path, os.O_RDWR | os.O_CREAT, 0o644), "r+b", buffering=0) as f:
@@ -68,11 +70,11 @@ def append(path, lines):
 class Recordings:
     """Recorded replies: `get` by key, `put` and `flush` durably from several tasks and processes.
 
-    New ones go to `folder`; `reads` (default: `folder`) and all below it is looked through, so that a request that
-    two profiles share is sent once.
+    New ones go to `folder`; `reads` (default: `folder`) and all below it is looked through, so
+    that a request that two profiles share is sent once.
     """
 
-    def __init__(self, folder, reads=None):
+    def __init__(self, folder: Path | str, reads: Path | str | None = None):
         self.folder, self.reads = Path(folder), Path(reads or folder)
         self.damaged = {}  # "file, byte offset" -> why: kept in the file, left out of the index
         self._files = {}  # path -> [descriptor, bytes indexed]
@@ -85,13 +87,13 @@ class Recordings:
         for fd, _ in self._files.values():
             os.close(fd)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._where)
 
-    def __contains__(self, k):
+    def __contains__(self, k: str) -> bool:
         return k in self._where
 
-    def refresh(self, new_files=True):
+    def refresh(self, new_files: bool = True) -> None:
         """Index what was appended since the last look, by this process or another."""
         try:
             for path in sorted(self.reads.rglob("*.jsonl")) if new_files else []:
@@ -116,7 +118,7 @@ class Recordings:
                 at += len(line)
         self._files[path][1] = at
 
-    def get(self, k):
+    def get(self, k: str) -> dict | None:
         """The record with key `k` as a dict, or None."""
         if k not in self._where:
             return None
@@ -128,37 +130,32 @@ class Recordings:
             del self._where[k]
             return None
 
-    def records(self):
+    def records(self) -> Iterator[dict]:
         """All records, parsed, in file order."""
-        for k in sorted(self._where, key=lambda k: (str(self._where[k][3]), self._where[k][1])):
+        places = {k: (str(path), at) for k, (_, at, _, path) in self._where.items()}
+        for k in sorted(places, key=places.get):
             if (record := self.get(k)) is not None:
                 yield record
 
-    def nearest(self, item, fields):
-        """Say which fields differ in the recording of `item` that comes nearest to a request's `fields`."""
-        mine = redacted(fields)
-        best = None
-        for r in self.records():
-            if r["item"] == item:
-                differ = sorted(
-                    f for f in mine.keys() | r["fields"].keys() if mine.get(f) != r["fields"].get(f)
-                )
-                if best is None or len(differ) < len(best[0]):
-                    best = differ, r["fields"]
-        if best is None:
+    def nearest(self, item: str, fields: dict) -> str:
+        """Which fields differ in the recording of `item` nearest to a request's, in words."""
+        asked, differing, recorded = redacted(fields), None, {}
+        for record in self.records():
+            if record["item"] != item:
+                continue
+            kept = record["fields"]
+            differ = sorted(f for f in asked.keys() | kept.keys() if asked.get(f) != kept.get(f))
+            if differing is None or len(differ) < len(differing):
+                differing, recorded = differ, kept
+        if differing is None:
             return "no recording of this item at all"
-        parts = [
-            (
-                f
-                if f in ("messages", "response_format")
-                else f"{f} ({best[1].get(f)!r} recorded, {mine.get(f)!r} asked)"
-            )
-            for f in best[0]
-        ]
-        return "the nearest recording differs in " + ", ".join(parts)
+        return "the nearest recording differs in " + ", ".join(
+            f if f in PRIVATE else f"{f} ({recorded.get(f)!r} recorded, {asked.get(f)!r} asked)"
+            for f in differing
+        )
 
-    def check_writable(self, name):
-        """Raise StoreError now, before a call is paid for, if `name`.jsonl can't be appended to."""
+    def check_writable(self, name: str) -> None:
+        """Raise StoreError before a call is paid for, if `name`.jsonl can't be appended to."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             open(self.folder / f"{name}.jsonl", "ab").close()
@@ -168,16 +165,22 @@ class Recordings:
                 "free the disk or fix its permissions, then run again: what is recorded is kept"
             ) from e
 
-    def put(self, name, record):
-        """Take in one record (with `key` first) for `name`.jsonl; `flush` or `drain` writes it. Returns the file."""
+    def put(self, name: str, record: dict) -> Path:
+        """Take in one record (`key` first) for `name`.jsonl, which `flush` or `drain` writes.
+
+        Returns the file.
+        """
         line = json.dumps(record, separators=(",", ":")).encode() + b"\n"
         assert line.startswith(START)
         path = self.folder / f"{name}.jsonl"
         self._pending.setdefault(path, []).append(line)
         return path
 
-    async def flush(self, path):
-        """Return once everything put for the file is on disk (fsync, in groups), even if the caller is cancelled."""
+    async def flush(self, path: Path) -> None:
+        """Return once everything put for the file is on disk (fsync, in groups).
+
+        It is written even if the caller is cancelled.
+        """
         if self._loop is not asyncio.get_running_loop():
             self._loop, self._lock = asyncio.get_running_loop(), asyncio.Lock()
         await asyncio.shield(self._flush(path))
@@ -187,12 +190,10 @@ class Recordings:
             if path in self._pending:
                 await asyncio.sleep(GROUP_S)
                 await asyncio.to_thread(self._write, path, self._pending.pop(path))
-                self.refresh(
-                    new_files=False
-                )  # what other processes have written meanwhile comes along
+                self.refresh(new_files=False)  # what others have written meanwhile comes along
 
-    async def drain(self):
-        """Write what still waits, and wait for what is being written; for the end of a run that was stopped."""
+    async def drain(self) -> None:
+        """Write what still waits, and wait for what is being written: a stopped run's end."""
         for path in list(self._pending):
             await self.flush(path)
         if self._lock:
