@@ -1,4 +1,4 @@
-"""What this machine takes for calls, replay, statistics and `make all`: `make bench`. Figures, no verdicts."""
+"""What this machine takes for calls, replay, statistics and `make all`: `make bench`."""
 
 import asyncio
 import contextlib
@@ -19,12 +19,15 @@ SERVER = """
 import asyncio, itertools, json, sys
 from aiohttp import web
 count, delay = itertools.count(), float(sys.argv[1])
-DATA = json.dumps({"model": "m", "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant",
-    "content": "COUNT " + " ".join(f"word{i} of the reply" for i in range(10))}}], "usage": {"prompt_tokens": 90, "completion_tokens": 50}})
+TEXT = "COUNT " + " ".join(f"word{i} of the reply" for i in range(10))
+CHOICE = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": TEXT}}
+USAGE = {"prompt_tokens": 90, "completion_tokens": 50}
+DATA = json.dumps({"model": "m", "choices": [CHOICE], "usage": USAGE})
 async def answer(request):
     await request.read()
     await asyncio.sleep(delay)
-    return web.Response(body=DATA.replace("COUNT", f"reply {next(count)}").encode(), content_type="application/json")
+    data = DATA.replace("COUNT", f"reply {next(count)}").encode()
+    return web.Response(body=data, content_type="application/json")
 async def main():
     app = web.Application()
     app.router.add_post("/v1/chat/completions", answer)
@@ -121,7 +124,7 @@ asyncio.run(main())
 
 
 def consultations():
-    """Whole consultations against an endpoint that answers at once, and their replay; time and memory of the client."""
+    """Whole consultations against an endpoint that answers at once, and their replay."""
     unit = 1024 if platform.system() == "Linux" else 1024**2
     with served(0) as url:
         for number in (1000, 7225):
@@ -192,7 +195,7 @@ def replay():
                             "returned_model": "m",
                             "prompt_tokens": 90,
                             "completion_tokens": 50,
-                            "fields": store.shown(r.fields),
+                            "fields": store.redacted(r.fields),
                         },
                         separators=(",", ":"),
                     )
@@ -223,6 +226,7 @@ def replay():
 
 def bootstrap():
     import numpy as np
+
     from bedside import stats
 
     grades = np.random.default_rng(0).integers(-1, 2, (585, 8)).astype(float)

@@ -1,4 +1,4 @@
-"""A real HTTP endpoint on the loopback interface, scripted by each test, and a copy of the repository to run in."""
+"""A real HTTP endpoint on the loopback interface, scripted by tests, and a copy of the project."""
 
 import json
 import shutil
@@ -10,9 +10,9 @@ import pytest
 
 pytest.register_assert_rewrite("sheets")
 
-from bedside import models, paths, store
-from bedside.run import Run
-from browser import browser  # noqa: F401  (a fixture)
+from bedside import models, paths, store  # noqa: E402
+from bedside.run import Run  # noqa: E402
+from browser import browser  # noqa: E402, F401  (a fixture)
 from judged import nothing  # noqa: F401  (a fixture)
 
 
@@ -35,7 +35,10 @@ def completion(text="fine", finish="stop", **message):
 
 
 class Endpoint(ThreadingHTTPServer):
-    """Answers POSTs by `script(n, body)`: a dict (200), (status, headers, bytes or dict), 'cut' or 'hang'."""
+    """Answers POSTs by `script(n, body)`.
+
+    It gives a dict (200), (status, headers, bytes or dict), 'cut' or 'hang'.
+    """
 
     daemon_threads = True
     request_queue_size = 512
@@ -130,7 +133,7 @@ def recordings(tmp_path):
 
 @pytest.fixture
 def run_of(tmp_path, monkeypatch, served):
-    """A function that makes the Run of a paper's notebook: sample data, recording from `served` into a folder of its own."""
+    """A function that makes the Run of a paper's notebook: sample data, recording from `served`."""
 
     def make(paper, notebook):
         monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))

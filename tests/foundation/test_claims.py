@@ -1,11 +1,14 @@
-"""Claims are data: a row says what, a reading says whether; references to printed numbers are filled in."""
+"""Claims are data: a row says what, a reading says whether."""
 
 import pytest
+
 from bedside import BedsideError, claims, paths, published
 from bedside.claims import Claim, reading
 
 HEAD = "id,of,section,weight,claim,published,needs"
-PRINTED = "table,row,column,value,low,high,note\nTable 1,a model,PCR,27.2,,,\nTable 1,b,p,0.00002,,,\n"
+PRINTED = (
+    "table,row,column,value,low,high,note\nTable 1,a model,PCR,27.2,,,\nTable 1,b,p,0.00002,,,\n"
+)
 
 
 @pytest.fixture

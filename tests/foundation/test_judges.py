@@ -5,6 +5,7 @@ import asyncio
 import numpy as np
 import pandas as pd
 import pytest
+
 from bedside import BedsideError, baselines, judges, models
 from conftest import completion
 
@@ -244,8 +245,10 @@ def test_lexical_judge_ignores_words_of_the_question():
 
 
 def test_agreement_by_hand():
-    # labels  -1 -1  0  0  1  1   judge -1  0  0  .  1 -1  (one unparsed): 5 scored, 3 equal: exact 3/5;
-    # binary (1 or not): equal in -1/-1, -1/0, 0/0, 1/1, unequal in 1/-1: 4/5. Bounds of exact over 6: 3/6 to 4/6.
+    # labels  -1 -1  0  0  1  1
+    # judge   -1  0  0  .  1 -1   one unparsed: 5 scored, 3 equal, so exact is 3/5
+    # binary (1 or not): equal in -1/-1, -1/0, 0/0, 1/1, unequal in 1/-1, so 4/5
+    # bounds of exact over 6: 3/6 to 4/6
     # kappa: po = .6; judge margins of the five: -1: 2, 0: 2, 1: 1; label margins -1: 2, 0: 1, 1: 2;
     # pe = (2*2 + 1*2 + 2*1) / 25 = .32; kappa = .28 / .68. Sensitivity for 1: 1/2, specificity 3/3.
     verdicts = pd.DataFrame(
@@ -273,14 +276,14 @@ def test_a_judge_that_graded_nothing_has_a_card_without_numbers():
 def test_refusals_by_the_endpoint_are_verdicts_of_their_own(served, endpoint, recordings):
     endpoint.script = lambda n, body: completion(None, refusal="No.")
     ask = lambda requests, label: models.ask(requests, recordings, mode="record", progress=False)  # noqa: E731
-    made = asyncio.run(
-        judges.grade(frame("a"), served, GRADES, ask, template="cancer_myth/judge")
-    )
+    made = asyncio.run(judges.grade(frame("a"), served, GRADES, ask, template="cancer_myth/judge"))
     assert made["status"].tolist() == ["refused"] and made["raw"].tolist() == ["No."]
 
 
-def test_labels_without_an_order_have_no_binary_agreement(rng=np.random.default_rng(0)):
-    # a a b c against a b b c: 3 of 4; chance 2/4 * 1/4 + 1/4 * 2/4 + 1/4 * 1/4 = 5/16; kappa (12 - 5) / (16 - 5)
+def test_labels_without_an_order_have_no_binary_agreement():
+    # a a b c against a b b c: 3 of 4; chance 2/4 * 1/4 + 1/4 * 2/4 + 1/4 * 1/4 = 5/16;
+    # kappa (12 - 5) / (16 - 5)
+    rng = np.random.default_rng(0)
     made = pd.DataFrame({"status": "graded", "value": list("abbc")})
     card = judges.trust_card(list("aabc"), made, list("abc"), rng, positive=None)
     assert card["exact"]["value"] == 0.75 and card["kappa"]["value"] == pytest.approx(7 / 11)

@@ -1,6 +1,7 @@
 """`ask` against a real endpoint that misbehaves in every way that endpoints do."""
 
 import asyncio
+import functools
 import json
 import os
 import signal
@@ -10,8 +11,9 @@ import threading
 import time
 
 import pytest
-from bedside import calls, models, store
+
 import conftest
+from bedside import calls, models, store
 from conftest import ask_for, completion, until
 
 
@@ -164,8 +166,9 @@ def test_a_missing_key_stops_before_the_first_call(served, endpoint, recordings,
 
 
 def test_budget_stops_before_it_is_passed(served, endpoint, recordings, monkeypatch):
-    # a call costs at most 8 prompt tokens (23 characters / 3) + 20 reply tokens at $1 and $2 for a million: $0.000048;
-    # the endpoint then reports 10 and 5 tokens: $0.00002. With $0.0001 the fourth call could end at 0.00006 + 0.000048.
+    # a call costs at most 8 prompt tokens (23 characters / 3) and 20 reply tokens at $1 and $2 for
+    # a million: $0.000048; the endpoint then reports 10 and 5 tokens: $0.00002. With $0.0001 the
+    # fourth call could end at 0.00006 + 0.000048.
     monkeypatch.setitem(models.registry()[served], "usd_per_million_in", 1.0)
     monkeypatch.setitem(models.registry()[served], "usd_per_million_out", 2.0)
     models.registry()[served]["max_concurrency"] = 1
@@ -213,8 +216,10 @@ import asyncio, sys
 sys.path.insert(0, {tests!r})
 from conftest import ask_for
 from bedside import models, store
-models.registry()["served"] = {{"provider": "test", "base_url": {url!r}, "model": "m", "max_concurrency": 4, "timeout_s": 20}}
-asyncio.run(models.ask(ask_for("served", *map(str, range(40))), store.Recordings({folder!r}), mode="record", progress=False))
+entry = {{"provider": "test", "base_url": {url!r}, "model": "m"}}
+models.registry()["served"] = {{**entry, "max_concurrency": 4, "timeout_s": 20}}
+requests = ask_for("served", *map(str, range(40)))
+asyncio.run(models.ask(requests, store.Recordings({folder!r}), mode="record", progress=False))
 """
 
 
@@ -225,8 +230,13 @@ def child(endpoint, recordings):
     return subprocess.Popen([sys.executable, "-c", code])
 
 
+def reached(count, process, folder):
+    """Whether so many replies are on disk, or the process has ended before."""
+    return len(store.Recordings(folder)) >= count or process.poll() is not None
+
+
 def test_killed_at_any_moment_nothing_flushed_is_sent_twice(endpoint, recordings):
-    """SIGKILL after about 5, 15 and 30 answers; what was on disk at the kill must not be asked for again."""
+    """SIGKILL after about 5, 15 and 30 answers; what was on disk then is not asked for again."""
     sent, flushed_before = [], set()
     endpoint.script = lambda n, body: (
         time.sleep(0.01),
@@ -236,13 +246,7 @@ def test_killed_at_any_moment_nothing_flushed_is_sent_twice(endpoint, recordings
         before = len(endpoint.bodies)
         process = child(endpoint, recordings)
         if stop_at:
-            until(
-                lambda: (
-                    len(store.Recordings(recordings.folder)) >= stop_at
-                    or process.poll() is not None
-                ),
-                30,
-            )
+            until(functools.partial(reached, stop_at, process, recordings.folder), 30)
             process.send_signal(signal.SIGKILL)
         process.wait(60)
         asked = {b["messages"][0]["content"] for b in endpoint.bodies[before:]}
@@ -269,7 +273,9 @@ def test_a_full_disk_stops_the_run_and_keeps_what_was_written(endpoint, recordin
     limited = (
         "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000))\n"
         + CHILD.format(
-            tests=os.path.dirname(conftest.__file__), url=endpoint.url, folder=str(recordings.folder)
+            tests=os.path.dirname(conftest.__file__),
+            url=endpoint.url,
+            folder=str(recordings.folder),
         )
     )
     done = subprocess.run([sys.executable, "-c", limited], capture_output=True, text=True)
@@ -499,7 +505,7 @@ def test_a_failed_call_is_an_error_in_its_reply_and_is_made_again_when_asked_aga
 
 
 def test_asking_stops_before_the_budget_is_passed(served, endpoint, recordings, monkeypatch):
-    # as for `ask`: at most $0.000048 a call, really $0.00002; with $0.0001 the fourth could end beyond
+    # as for `ask`: at most $0.000048 a call, really $0.00002; of $0.0001 the fourth could be too much
     monkeypatch.setitem(models.registry()[served], "usd_per_million_in", 1.0)
     monkeypatch.setitem(models.registry()[served], "usd_per_million_out", 2.0)
     with pytest.raises(models.StopRun, match="BUDGET_USD"):

@@ -1,4 +1,4 @@
-"""The project's own promises: environments that agree, clean notebooks, parameters that arrive, errors that help."""
+"""The project's own promises: its environments, layers, notebooks, parameters and errors."""
 
 import ast
 import json
@@ -10,10 +10,11 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from bedside import BedsideError, notebooks, paths
-from bedside import __main__ as steps
 from packaging.requirements import Requirement
 from packaging.version import Version
+
+from bedside import BedsideError, notebooks, paths
+from bedside import __main__ as steps
 
 NOTEBOOKS = notebooks.listed()
 EVERY = sorted(
@@ -263,10 +264,21 @@ def test_the_house_keeps_its_layers():
 
 def test_foundation_explorer_and_annotation_name_no_study():
     """Nor do make and the command line: the list of studies is data/papers.toml."""
-    people = [p for d in ("explorer", "annotation") for p in (paths.ROOT / "lib/bedside" / d).rglob("*")]
-    packages = [p for d in ("stats", "plots") for p in (paths.ROOT / "lib/bedside" / d).rglob("*.py")]
-    files = [*FOUNDATION, *packages, paths.ROOT / "Makefile", paths.ROOT / "lib/bedside/index.html.j2"]
-    files += [p for p in people if p.suffix in (".py", ".js", ".css", ".j2") and "vendor" not in p.parts]
+    people = [
+        p for d in ("explorer", "annotation") for p in (paths.ROOT / "lib/bedside" / d).rglob("*")
+    ]
+    packages = [
+        p for d in ("stats", "plots") for p in (paths.ROOT / "lib/bedside" / d).rglob("*.py")
+    ]
+    files = [
+        *FOUNDATION,
+        *packages,
+        paths.ROOT / "Makefile",
+        paths.ROOT / "lib/bedside/index.html.j2",
+    ]
+    files += [
+        p for p in people if p.suffix in (".py", ".js", ".css", ".j2") and "vendor" not in p.parts
+    ]
     assert len(files) > 25
     named = re.compile("cancer.?myth|radiation|medhalu|meddialbench", re.I)
     found = [
@@ -288,7 +300,7 @@ def calls_of(source, name):
 
 
 def sources():
-    """(place, source) of all code that may make claims: the studies' rooms and each cell of their notebooks."""
+    """(place, source) of all code that may make claims: studies' rooms and notebooks' cells."""
     for path in (paths.ROOT / "lib/bedside/papers").rglob("*.py"):
         yield paths.rel(path), path.read_text()
     for name in NOTEBOOKS:
@@ -298,25 +310,29 @@ def sources():
 
 
 def test_no_verdict_is_typed():
-    """What bears a claim out is computed: the last of a reading's four is never True or False in so many letters."""
+    """What bears a claim out is computed: the last of a reading's four is never a literal."""
     made = 0
     for place, source in sources():
         for call in calls_of(source, "reading"):
             holds = next((k.value for k in call.keywords if k.arg == "holds"), None)
             holds = call.args[1] if len(call.args) > 1 else holds
-            assert holds is not None and not isinstance(holds, ast.Constant), f"{place}: {ast.unparse(call)}"
+            assert holds is not None and not isinstance(holds, ast.Constant), (
+                f"{place}: {ast.unparse(call)}"
+            )
             made += 1
         for call in calls_of(source, "claim"):
             for node in ast.walk(call):
                 if isinstance(node, ast.Dict):
                     for value in node.values:
-                        last = value.elts[-1] if isinstance(value, ast.Tuple) and value.elts else None
+                        last = (
+                            value.elts[-1] if isinstance(value, ast.Tuple) and value.elts else None
+                        )
                         assert not isinstance(last, ast.Constant), f"{place}: {ast.unparse(call)}"
     assert made > 50
 
 
 def test_every_claim_of_the_ledger_is_made_and_says_where_it_stands():
-    """Each row of data/claims is in the claims that the committed notebooks made, in one profile or both."""
+    """Each row of data/claims is made by the committed notebooks, in one profile or both."""
     from bedside import claims
 
     for paper in paths.papers():

@@ -3,6 +3,7 @@
 import hashlib
 
 import pytest
+
 from bedside import BedsideError, prompts
 
 ARGS = {"question": "Q?", "correction": "C.", "answer": "A."}

@@ -1,6 +1,7 @@
 """The printed numbers, checked against figures read off the papers' texts."""
 
 import pytest
+
 from bedside import BedsideError, published
 
 

@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+
 from bedside import BedsideError, claims, judges, models, page, plots, settings, store, tables
 from bedside.run import Run
 from conftest import ask_for
@@ -305,7 +306,10 @@ def test_a_judge_has_a_card_for_each_task(run):
 
 
 def test_a_budget_holds_over_all_questions_of_a_run(run, served, endpoint, monkeypatch, tmp_path):
-    """Each call costs 15 tokens at $1,000 per million, $0.015, and may cost at most 0.046 before it: with $0.10 the sixth is not made."""
+    """Each call costs 15 tokens at $1,000 per million, $0.015, and may cost $0.046 before it.
+
+    With $0.10 the sixth is not made.
+    """
     monkeypatch.setitem(
         models.registry(),
         "served",

@@ -4,6 +4,7 @@ import hashlib
 import json
 
 import pytest
+
 from bedside import BedsideError, paths, sources
 from bedside import __main__ as steps
 
@@ -12,7 +13,7 @@ ROWS = [{"QID": i, "question": f"q{i}", "category": "x" if i < 2 else "y"} for i
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
-    """A mirror with one file, and a registry entry that describes it; returns (mirror, entry, write)."""
+    """A mirror with one file and a registry entry for it: (mirror, entry, write)."""
     monkeypatch.setattr(paths, "EXTERNAL", tmp_path / "external")
     entry = {
         "github": "owner/repo",
