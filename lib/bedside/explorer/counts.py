@@ -1,0 +1,42 @@
+"""Counts of judged items for a notebook: which replies fail, and where two judges differ.
+
+Frames are those of `bedside.rows.frame`: a row for each reply and judge.
+"""
+
+import itertools
+
+import pandas as pd
+
+from bedside import stats
+
+
+def failures(verdicts, by):
+    """Failures in percent with Wilson's interval, and counts of scored and unscored, by columns."""
+    lines = {}
+    for key, part in verdicts.groupby(by, sort=False):
+        right = part["right"].dropna().astype(bool)
+        share = stats.wilson(int((~right).sum()), len(right))
+        lines[key] = {
+            "failures, %": 100 * share.value,
+            "low": 100 * share.low,
+            "high": 100 * share.high,
+            "scored": len(right),
+            "unscored": len(part) - len(right),
+        }
+    return pd.DataFrame.from_dict(lines, orient="index").rename_axis(by)
+
+
+def disagreements(verdicts):
+    """Where two judges differ: {"a and b": (replies that both graded, both values)}.
+
+    The values are a frame of the replies on which they differ. Pairs without a common reply are
+    left out.
+    """
+    graded = verdicts[verdicts["status"] == "graded"]
+    wide = graded.pivot(index="id", columns="judge", values="value")
+    found = {}
+    for a, b in itertools.combinations(wide, 2):
+        both = wide[[a, b]].dropna()
+        if len(both):
+            found[f"{a} and {b}"] = len(both), both[both[a] != both[b]]
+    return found
