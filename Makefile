@@ -33,7 +33,7 @@ DONE := $(NOTEBOOKS:%=$(STAMPS)/%.done)
 LIB := $(shell find lib/bedside -name '*.py' -o -name '*.j2' -o -name '*.toml')
 DATA := $(if $(filter public,$(PROFILE)),$(STAMPS)/data.done)
 
-.PHONY: help all test lint verify explorer seminar data plan record new lab serve doctor bench setup lock clean FORCE $(PAPERS)
+.PHONY: help all test lint verify explorer seminar data plan record new outputs lab serve doctor bench setup lock clean FORCE $(PAPERS)
 .DEFAULT_GOAL := help
 
 help: ## this text
@@ -74,6 +74,9 @@ record: ## call for what is not recorded, then as `all` (the same as MODE=record
 
 new: $(READY) ## begin a study of your own: make new PAPER=name
 	@$(PY) -m bedside new '$(PAPER)'
+
+outputs: $(READY) ## write the README's table of outputs anew, from the manifests
+	@$(PY) -m bedside outputs
 
 lab: $(READY) ## JupyterLab in this folder
 	@$(PY) -m jupyterlab

@@ -13,7 +13,7 @@ pytest.register_assert_rewrite("sheets")
 from bedside import models, paths, store  # noqa: E402
 from bedside.run import Run  # noqa: E402
 from browser import browser  # noqa: E402, F401  (a fixture)
-from judged import nothing  # noqa: F401  (a fixture)
+from judged import nothing  # noqa: E402, F401  (a fixture)
 
 
 def completion(text="fine", finish="stop", **message):

@@ -146,6 +146,13 @@ def verify(profile):
     verification.verify(profile, (explorer, read))
 
 
+def outputs():
+    """Write the table of outputs in README.md from the manifests."""
+    from . import outputs as table
+
+    print(f"the table of outputs is in {paths.rel(table.write())}")
+
+
 def serve():
     """Serve the embedded model in the foreground, with llama.cpp's OpenAI-compatible interface."""
     from . import local
@@ -239,6 +246,7 @@ def _arguments():
     p.add_argument("--mirror")
     p = step(verify, "rebuild and compare with what is committed")
     p.add_argument("--profile", default="sample")
+    step(outputs, "write the README's table of outputs")
     step(new, "begin a study of your own").add_argument("name")
     step(serve, "serve the embedded model")
     step(doctor, "what this checkout has and lacks")

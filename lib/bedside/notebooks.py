@@ -34,6 +34,15 @@ def parameters(name: str) -> dict:
     return {n.targets[0].id: ast.literal_eval(n.value) for n in lines if isinstance(n, ast.Assign)}
 
 
+def title(name: str) -> str:
+    """First heading of a notebook <paper>/<name>, or its name."""
+    for cell in json.loads((paths.NOTEBOOKS / f"{name}.ipynb").read_text())["cells"]:
+        for line in "".join(cell["source"]).splitlines():
+            if cell["cell_type"] == "markdown" and line.startswith("# "):
+                return line[2:].strip()
+    return name
+
+
 def execute(path, out, given) -> None:
     """Run the notebook `path` from the repository's root with parameters and write it to `out`.
 

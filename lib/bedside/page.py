@@ -5,12 +5,12 @@ import csv
 import json
 from pathlib import Path
 
-from . import paths, settings, sources, tables
+from . import notebooks, paths, settings, sources, tables
 
 CLAIM = ["id", "paper", "section", "claim", "published", "computed", "basis", "verdict"]
 
 
-def merge(profile):
+def merge(profile: str) -> dict:
     """Merge the notebooks' parts of a profile into its manifest; return the manifest.
 
     A notebook that did not run this time keeps its entry; one that is gone from the tree loses it.
@@ -40,69 +40,48 @@ def merge(profile):
     return manifest
 
 
-def _title(name):
-    """First heading of a notebook."""
-    for c in json.loads((paths.NOTEBOOKS / f"{name}.ipynb").read_text())["cells"]:
-        for line in "".join(c["source"]).splitlines():
-            if c["cell_type"] == "markdown" and line.startswith("# "):
-                return line[2:].strip()
-    return name
-
-
 def _outputs(entry, folder):
     """An entry's figures and tables, each with its numbers in people's layout and its picture."""
-    for o in entry["outputs"]:
-        if o["file"].endswith(".csv"):
-            path = folder / entry["paper"] / o["file"]
-            with open(path, newline="", encoding="utf-8") as f:
-                rows = [tables.read(r) for r in csv.DictReader(f)]
-            svg = path.with_suffix(".svg")
-            yield {
-                **o,
-                "name": path.stem,
-                "lines": tables.layout(rows, o["digits"]),
-                "paper": entry["paper"],
-                "svg": base64.b64encode(svg.read_bytes()).decode() if o["kind"] == "figure" else "",
-            }
+    for o in (o for o in entry["outputs"] if o["file"].endswith(".csv")):
+        path, svg = folder / entry["paper"] / o["file"], b""
+        with open(path, newline="", encoding="utf-8") as f:
+            rows = [tables.read(r) for r in csv.DictReader(f)]
+        if o["kind"] == "figure":
+            svg = base64.b64encode(path.with_suffix(".svg").read_bytes())
+        about = {"name": path.stem, "paper": entry["paper"], "svg": svg.decode()}
+        yield {**o, **about, "lines": tables.layout(rows, o["digits"])}
 
 
 def template(path):
     """A page's template as jinja2 renders it: everything escaped, a missing field an error."""
     import jinja2
 
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
+    options = {"undefined": jinja2.StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
+    environment = jinja2.Environment(autoescape=True, **options)
     return environment.from_string(path.read_text(encoding="utf-8"))
 
 
 def _html(profile, entries, folder):
-    parts = {
-        k: {**e, "title": _title(k), "shown": list(_outputs(e, folder))} for k, e in entries.items()
-    }
+    """index.html as text."""
+    parts = {}
+    for name, e in entries.items():
+        parts[name] = {**e, "title": notebooks.title(name), "shown": list(_outputs(e, folder))}
     claims = [c for e in entries.values() for c in e["claims"]]
-    count = {
-        v: sum(c["verdict"].split()[0] == v for c in claims) for v in ("holds", "differs", "needs")
-    }
-    absent = {n: e for n, e in sources.registry().items() if profile not in e["profiles"]}
-    lacking = {
-        n: e
-        for n, e in sources.registry().items()
-        if profile in e["profiles"] and e.get("optional") and not sources.here(n)
-    }
-    used = sorted({n for e in entries.values() for n in e["data"]})
-    cards = {j: c for e in entries.values() for j, c in e["judges"].items()}
+    verdicts = [c["verdict"].split()[0] for c in claims]
+    known = sources.registry()
+    mine = {n: e for n, e in known.items() if profile in e["profiles"]}
+    lacking = {n: e for n, e in mine.items() if e.get("optional") and not sources.here(n)}
     return template(Path(__file__).with_name("index.html.j2")).render(
         profile=profile,
         about=settings.profiles()[profile]["about"],
         papers=paths.papers(),
         parts=parts,
-        count=count,
+        count={v: verdicts.count(v) for v in ("holds", "differs", "needs")},
         claims=claims,
-        absent=absent,
+        absent={n: e for n, e in known.items() if n not in mine},
         lacking=lacking,
-        cards=cards,
-        registry=sources.registry(),
-        used=used,
+        cards={j: c for e in entries.values() for j, c in e["judges"].items()},
+        registry=known,
+        used=sorted({n for e in entries.values() for n in e["data"]}),
         changed={k: e["changed"] for k, e in entries.items() if e["changed"]},
     )

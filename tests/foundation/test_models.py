@@ -505,7 +505,7 @@ def test_a_failed_call_is_an_error_in_its_reply_and_is_made_again_when_asked_aga
 
 
 def test_asking_stops_before_the_budget_is_passed(served, endpoint, recordings, monkeypatch):
-    # as for `ask`: at most $0.000048 a call, really $0.00002; of $0.0001 the fourth could be too much
+    # as for `ask`: at most $0.000048 a call, really $0.00002; the fourth could pass $0.0001
     monkeypatch.setitem(models.registry()[served], "usd_per_million_in", 1.0)
     monkeypatch.setitem(models.registry()[served], "usd_per_million_out", 2.0)
     with pytest.raises(models.StopRun, match="BUDGET_USD"):
