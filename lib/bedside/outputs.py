@@ -4,7 +4,7 @@ import json
 import re
 from pathlib import Path
 
-from . import BedsideError, paths
+from . import BedsideError, notebooks, paths
 
 README = paths.ROOT / "README.md"
 BEGIN, END = "<!-- outputs: written by `make outputs` -->", "<!-- end of outputs -->"
@@ -27,7 +27,7 @@ def table(manifests: dict[str, dict]) -> str:
             printed |= _printed(entry)
             files = {**{file: f" ({profile})" for file in _files(entry)}, **files}
         shown = ", ".join(f"`{file}`{only}" for file, only in files.items())
-        link = f"[{heading(name)}](notebooks/{name}.ipynb)"
+        link = f"[{notebooks.title(name)}](notebooks/{name}.ipynb)"
         lines.append(f"| {link} | {', '.join(printed)} | {shown} |")
     return "\n".join(lines)
 
@@ -44,15 +44,6 @@ def _files(entry):
     return dict.fromkeys(
         "trust_*.json" if file.endswith(".json") else Path(file).stem for file in every
     )
-
-
-def heading(name: str) -> str:
-    """First heading of a notebook <paper>/<name>, or its name."""
-    for cell in json.loads((paths.NOTEBOOKS / f"{name}.ipynb").read_text())["cells"]:
-        for line in "".join(cell["source"]).splitlines():
-            if cell["cell_type"] == "markdown" and line.startswith("# "):
-                return line[2:].strip()
-    return name
 
 
 def filled(text: str) -> str:

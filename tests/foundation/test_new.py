@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from bedside import BedsideError, explorer, paths, template
 
 NAME = "fifth_study"
