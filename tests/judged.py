@@ -5,6 +5,7 @@ import copy
 import functools
 
 import pytest
+
 from bedside import paths, rows, sources
 from bedside.annotation import raters
 

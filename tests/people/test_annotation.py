@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+
 from bedside import BedsideError, annotation, paths
 from bedside.annotation import Log, Session, sampling
 from bedside.rows import tasks
