@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from bedside import BedsideError, published, sources, stats
-from bedside.papers.medhalu import data as mh
-from bedside.papers.medhalu import detection, printed, scores, tables
+from bedside.papers.medhalu import building, data, detection, labels, scores, spans, study, tables
+from bedside.papers.medhalu.printed import claims, matrices, numbers
 from bedside.run import Run
 from conftest import completion
 
@@ -73,7 +73,7 @@ ANSWERS = [
 
 @pytest.mark.parametrize("text, expected", ANSWERS, ids=range(len(ANSWERS)))
 def test_a_written_answer_is_taken_out_of_its_reply(text, expected):
-    assert mh.told(text) == expected
+    assert building.written(text) == expected
 
 
 def items_of(*types):
@@ -148,7 +148,7 @@ def test_answers_are_built_by_type_and_the_right_one_is_the_experts(run, endpoin
         next(t for k, t in replies.items() if k in body["messages"][0]["content"])
     )
     built = asyncio.run(
-        mh.build(
+        building.build(
             run, items_of("fact", "none", "input", "context").drop(columns="answer"), "served", 30
         )
     ).set_index("type")
@@ -162,7 +162,7 @@ def test_answers_are_built_by_type_and_the_right_one_is_the_experts(run, endpoin
         built.at["none", "answer"] == built.at["none", "expert_answer"]
         and built.at["input", "answer"] == "Another thing altogether here."
     )
-    assert len(endpoint.bodies) == 3 and tables.built_table(built.reset_index()).set_index(
+    assert len(endpoint.bodies) == 3 and tables.benchmark.built_table(built.reset_index()).set_index(
         ["row", "column"]
     ).at[("all", "gave no answer, %"), "value"] == pytest.approx(100 / 3)
 
@@ -172,24 +172,24 @@ def test_answers_are_built_by_type_and_the_right_one_is_the_experts(run, endpoin
 
 def test_types_are_seeded_and_balanced_in_each_set():
     frame = pd.DataFrame({"dataset": ["a"] * 41 + ["b"] * 8})
-    made = mh.typed(frame, np.random.default_rng(1))
+    made = building.typed(frame, np.random.default_rng(1))
     for name, n in (("a", {10, 11}), ("b", {2})):
         assert set(collections.Counter(made.loc[made["dataset"] == name, "type"]).values()) == n
-    assert made.equals(mh.typed(frame, np.random.default_rng(1))) and not made.equals(
-        mh.typed(frame, np.random.default_rng(2))
+    assert made.equals(building.typed(frame, np.random.default_rng(1))) and not made.equals(
+        building.typed(frame, np.random.default_rng(2))
     )
     spare = {
-        collections.Counter(mh.typed(frame[:41], np.random.default_rng(s))["type"]).most_common(1)[
+        collections.Counter(building.typed(frame[:41], np.random.default_rng(s))["type"]).most_common(1)[
             0
         ][0]
         for s in range(30)
     }
-    assert spare == set(mh.TYPES)  # no type always gets the odd one
+    assert spare == set(data.TYPES)  # no type always gets the odd one
 
 
 def test_a_stratified_sample_in_ten_batches():
-    whole = pd.DataFrame({"dataset": np.repeat(mh.DATASETS, [1141, 246, 690]), "pair": range(2077)})
-    drawn = scores.batches(whole, 500, 50, 0)
+    whole = pd.DataFrame({"dataset": np.repeat(data.DATASETS, [1141, 246, 690]), "pair": range(2077)})
+    drawn = building.batches(whole, 500, 50, 0)
     assert drawn["dataset"].value_counts().to_dict() == {
         "HealthQA": 275,
         "MedicationQA": 166,
@@ -198,7 +198,7 @@ def test_a_stratified_sample_in_ten_batches():
     assert drawn["pair"].is_unique and drawn.groupby("batch").size().tolist() == [50] * 10
     each = drawn.groupby(["batch", "dataset"]).size().unstack()
     assert (each.max() - each.min() <= 1).all() and each["LiveQA"].min() == 5
-    few = scores.batches(whole[:7], 500, 50, 0)
+    few = building.batches(whole[:7], 500, 50, 0)
     assert len(few) == 7 and set(few["batch"]) == {1}
 
 
@@ -208,14 +208,14 @@ def test_controls_are_another_items_note_of_its_length_and_the_topic():
         expert_answer=" ".join(["word"] * 50),
     )
     items.loc[3, "topic"] = "Topic 0!"  # the same topic as the first
-    labels = pd.DataFrame(
+    people = pd.DataFrame(
         {
             "group": ["expert", "expert", "layperson"],
             "item": ["i2", "i0", "i4"],
             "reason": ["from a rater", "not needed", "not an expert's"],
         }
     )
-    made = detection.notes(items, labels)
+    made = detection.notes(items, people)
     own, other, topic = made[", expert's note"], made[", other item's note"], made[", topic only"]
     assert own == {
         "i0": "one two",
@@ -230,11 +230,10 @@ def test_controls_are_another_items_note_of_its_length_and_the_topic():
         "i3": "from a rater",
     }
     assert topic["i1"] == "This is about topic 1." and list(topic) == list(items["item"])
-    bare = detection.notes(items.assign(reason=""), labels[:0])[", expert's note"]
-    nothing = detection.notes(items.assign(reason="", expert_answer=""), labels[:0])
-    assert [len(n) for n in nothing.values()] == [0, 0, 5] and not detection.notes(
-        items[:1], labels
-    )[", other item's note"]
+    bare = detection.notes(items.assign(reason=""), people[:0])[", expert's note"]
+    nothing = detection.notes(items.assign(reason="", expert_answer=""), people[:0])
+    assert [len(n) for n in nothing.values()] == [0, 0, 5]
+    assert not detection.notes(items[:1], people)[", other item's note"]
     assert len(bare) == 5 and bare["i0"] == "What a reliable source says: " + " ".join(
         ["word"] * 30
     )
@@ -246,14 +245,14 @@ def test_notes_on_one_class_only_have_no_place_in_the_plane(run):
     judged = pd.concat(
         [judged_of(items, [1, 0, 0]), judged_of(items[:2], [1, 1], evaluator="m, expert's note")]
     )
-    rates = {t: printed.implied(run, t) for t in ("Table 10",)}
-    plane = tables.rate_rows(run, judged, items, rates)
-    own = plane[plane["panel"] == tables.OWN]
+    rates = {t: matrices.implied(run, t) for t in ("Table 10",)}
+    plane = tables.rates.rate_rows(run, judged, items, rates)
+    own = plane[plane["panel"] == tables.rates.OWN]
     assert own["row"].unique().tolist() == ["this run, all subsets: m"] and own.set_index("column")[
         "value"
     ].to_dict() == {"sensitivity, %": 50, "specificity, %": 100}
-    assert len(tables.rate_planes(plane).axes) == 4
-    made = tables.changes(run, scores.averaged(judged, items)).set_index("row")
+    assert len(tables.rates.rate_planes(plane).axes) == 4
+    made = tables.notes.changes(run, scores.averaged(judged, items)).set_index("row")
     assert (
         made.loc["m, the expert's note: yes, hallucinated answers", "value"].iloc[0] == 0.5
         and not made.index.str.contains("the expert's note: yes, the other").any()
@@ -279,7 +278,7 @@ ANSWER = "Cold air weakens lungs. Drinking milk (in excess) adds mucus, and anti
     ],
 )
 def test_a_span_is_found_exactly_or_by_alignment_or_not(span, place):
-    found = scores.locate(span, ANSWER)
+    found = spans.locate(span, ANSWER)
     assert (
         found == place
         if place != "aligned"
@@ -289,24 +288,24 @@ def test_a_span_is_found_exactly_or_by_alignment_or_not(span, place):
 
 def test_token_scores_by_hand():
     # 14 words; labelled "Cold air weakens" and "adds mucus": 5 words; detected "air weakens lungs" (3, two right) and four words that stand nowhere
-    made = scores.token_scores(
+    made = spans.token_scores(
         ANSWER, ["Cold air weakens", "adds mucus"], ["air weakens lungs", "sugar feeds nasty germs"]
     )
     assert made == {"token precision": 2 / 7, "token recall": 2 / 5, "token F1": 4 / 12}
-    assert scores.token_scores(ANSWER, ["Cold air"], []) == {
+    assert spans.token_scores(ANSWER, ["Cold air"], []) == {
         "token precision": 0,
         "token recall": 0,
         "token F1": 0,
     }
-    twice = scores.token_scores(ANSWER, ["Cold air"], ["Cold air", "cold air weakens"])
+    twice = spans.token_scores(ANSWER, ["Cold air"], ["Cold air", "cold air weakens"])
     assert twice["token precision"] == 2 / 3 and twice["token recall"] == 1
 
 
 def test_the_smallest_edit_distance_over_several_spans():
     # "cold air" to "cold hair": one insertion; to "milk": more; "milk" to "milk": 0
-    assert scores.distances(["cold air", "milk"], ["cold hair", "milk"]) == [1, 0]
-    assert scores.distances(["kitten"], ["sitting", "x"]) == [3]
-    assert all(d != d for d in scores.distances(["a", "b"], []))
+    assert spans.distances(["cold air", "milk"], ["cold hair", "milk"]) == [1, 0]
+    assert spans.distances(["kitten"], ["sitting", "x"]) == [3]
+    assert all(d != d for d in spans.distances(["a", "b"], []))
 
 
 def judged_of(items, said, evaluator="m", repeat=0, spans=()):
@@ -332,13 +331,13 @@ def test_span_scores_average_repeats_and_count_what_was_never_detected(run):
             judged_of(items, [1, float("nan")], repeat=1, spans=["Cold hair x"]),
         ]
     )
-    rows = scores.span_rows(judged, items, right)
+    rows = spans.compared(judged, items, right)
     assert (
         rows["distance"].tolist()[:1] == [0]
         and rows["distance"].tolist()[-1] == 3
         and len(rows) == 4
     )  # an unread reply has no row
-    made = scores.span_scores(rows, run).set_index("column")
+    made = tables.spans.span_scores(rows, run).set_index("column")
     mean = made.loc["mean edit distance"]
     assert mean["value"] == 1.5 and (mean["n"], mean["unscored"]) == (1, 2)
     empty = made.loc["mean edit distance, nothing detected counted as no text"]
@@ -353,8 +352,8 @@ def test_span_scores_average_repeats_and_count_what_was_never_detected(run):
 
 def test_marking_the_whole_answer_finds_everything_and_is_far_off(run):
     items = items_of("fact")
-    made = scores.span_scores(
-        scores.span_rows(scores.whole(items), items, {"i0": ["Cold air"]}), run
+    made = tables.spans.span_scores(
+        spans.compared(spans.whole(items), items, {"i0": ["Cold air"]}), run
     ).set_index("column")["value"]
     assert (
         made["token recall"] == 1
@@ -371,15 +370,15 @@ def test_experts_are_not_held_against_their_own_marks(run):
             for e in ("m", "people: expert", "people: layperson")
         ]
     )
-    made = tables.span_table(run, judged, items, {"i0": ["Cold air"]})
+    made = tables.spans.span_table(run, judged, items, {"i0": ["Cold air"]})
     assert {r.split(": ", 1)[1] for r in made.loc[made["source"] == "run", "row"]} == {
         "m",
         "people: layperson",
         "the whole answer marked",
     }
-    written = tables.span_table(run, judged, items_of("fact"), {"i0": ["Cold air"]})
+    written = tables.spans.span_table(run, judged, items_of("fact"), {"i0": ["Cold air"]})
     assert "HealthQA: people: expert" in set(written["row"])
-    nothing = tables.span_table(run, judged, items, {})
+    nothing = tables.spans.span_table(run, judged, items, {})
     assert set(nothing["source"]) == {"published"} and len(nothing) == 12
 
 
@@ -440,7 +439,7 @@ def test_a_type_is_held_against_answers_without_a_hallucination(run):
 
 
 def test_detectors_that_do_not_read():
-    made = scores.blind(853, 1141, "HealthQA", "recomputed").set_index(["row", "column"])["value"]
+    made = tables.detection.blind_rows("HealthQA", 853, 1141, "recomputed").set_index(["row", "column"])["value"]
     q = 853 / 1141
     assert made["HealthQA: always yes", "accuracy"] == pytest.approx(q)
     assert made["HealthQA: always yes", "macro F1"] == pytest.approx(q / (1 + q)) and made[
@@ -465,7 +464,7 @@ def test_words_alone_are_a_detector_too(run):
 
 def test_a_single_repeat_has_no_spread(run):
     items = items_of("fact", "none")
-    made = tables.repeat_table(judged_of(items, [1, 0]), items).set_index("column")["value"]
+    made = tables.detection.repeat_table(judged_of(items, [1, 0]), items).set_index("column")["value"]
     assert (
         made["macro F1, least of single repeats"] == made["macro F1, most of single repeats"] == 1
         and made["items answered alike in all repeats, %"] == 100
@@ -479,7 +478,7 @@ def test_what_a_note_changes(run):
     every = pd.concat(
         [silent] + [always.assign(evaluator="m" + n) for n in list(detection.NOTES)[1:]]
     )
-    made = tables.changes(run, scores.averaged(every, items)).set_index(["row", "column"])
+    made = tables.notes.changes(run, scores.averaged(every, items)).set_index(["row", "column"])
     at = "m, a note of the same length on another item: "
     assert [
         made.at[(at + what, "Δ share"), "value"]
@@ -515,7 +514,7 @@ def labelled(tmp_path, monkeypatch):
 
 def daily(run):
     """The sample item about methotrexate every day."""
-    items = mh.bundled(run)
+    items = data.bundled(run)
     return items, items.loc[items["answer"].str.contains(SPAN), "item"].iloc[0]
 
 
@@ -525,12 +524,12 @@ def test_labels_of_people_are_read_with_their_spans(run, labelled):
         HEAD + f'{item},r9,expert,Yes,fact,"{SPAN}\nmuch like a  blood pressure tablet",daily is'
         " wrong\nliveqa-TQ9,r9,expert,no,,,\n"
     )
-    mine = detection.annotations(run, items).query("repeat == 'r9'")
+    mine = labels.annotations(run, items).query("repeat == 'r9'")
     assert mine[["evaluator", "source", "yes", "type"]].values.tolist() == [
         ["people: expert", "run", 1.0, "fact"]
     ]
     assert mine["spans"].iloc[0] == [SPAN, "much like a  blood pressure tablet"]
-    assert detection.marked(items.assign(spans=None), detection.annotations(run, items)) == {
+    assert detection.right_spans(items.assign(spans=None), labels.annotations(run, items)) == {
         item: [SPAN, "much like a  blood pressure tablet"]
     }
 
@@ -555,7 +554,7 @@ def test_a_bad_label_is_an_error_that_names_file_item_and_way_out(run, labelled,
     items, item = daily(run)
     labelled(HEAD + row.format(item=item, span=SPAN) + "\n")
     with pytest.raises(BedsideError, match=match) as caught:
-        detection.annotations(run, items)
+        labels.annotations(run, items)
     assert "annotations.csv" in str(caught.value) and (
         item in str(caught.value) or "mh-99" in str(caught.value)
     )
@@ -564,18 +563,18 @@ def test_a_bad_label_is_an_error_that_names_file_item_and_way_out(run, labelled,
 def test_a_label_file_without_its_columns_is_an_error(run, labelled):
     labelled("item,rater\nmh-01,x\n")
     with pytest.raises(sources.SourceError, match="no column 'group'"):
-        detection.annotations(run, mh.bundled(run))
+        labels.annotations(run, data.bundled(run))
 
 
 def test_agreement_of_raters_by_hand(run):
     items = items_of("fact", "fact", "none", "none")
-    labels = pd.concat(
+    people = pd.concat(
         [
             judged_of(items, said, repeat=r).assign(group="expert", reason="")
             for r, said in (("a", [1, 1, 0, 0]), ("b", [1, 1, 0, 1]))
         ]
     )
-    made = {r["column"]: r["value"] for r in scores.agreement(labels, items, run)}
+    made = scores.agreement(people, items, run).set_index("coefficient")["value"]
     # b against the labels: 3 of 4 equal, chance 1/2: kappa 1/2; a: 1; a with b: 1/2
     assert (
         made["kappa with the labels, mean of raters"] == 0.75
@@ -591,7 +590,7 @@ def test_agreement_of_raters_by_hand(run):
 
 def test_the_sample_is_what_it_says():
     frame = sources.load("medhalu_answers_sample")
-    assert frame["type"].value_counts().to_dict() == {t: 8 for t in mh.TYPES}
+    assert frame["type"].value_counts().to_dict() == {t: 8 for t in data.TYPES}
     assert frame.groupby(["dataset", "type"]).size().groupby("dataset").nunique().eq(1).all()
     for r in frame.itertuples():
         assert all(s in r.answer for s in r.spans) and bool(r.spans) == (r.type != "none")
@@ -601,7 +600,7 @@ def test_the_sample_is_what_it_says():
             )
             and len(r.reason.split()) >= 10
         )
-    length, reason = (mh.words(frame[c]) for c in ("answer", "reason"))
+    length, reason = (data.words(frame[c]) for c in ("answer", "reason"))
     right = frame["type"] == "none"
     assert (
         abs(length[right].mean() - length[~right].mean()) < 5
@@ -632,7 +631,7 @@ def test_the_released_benchmark_is_read_from_a_copy(tmp_path, monkeypatch, run):
         "".join(json.dumps(line) + "\n" for line in lines),
     )
     run.profile = "public"
-    items = asyncio.run(mh.benchmark(run, "medhalu", 0, "served", 9))
+    items = asyncio.run(study.benchmark(run, "medhalu", 0, "served", 9))
     assert items["type"].tolist() == ["fact", "none", "input", "none"] and items[
         "hallucinated"
     ].tolist() == [True, False, True, False]
@@ -644,9 +643,9 @@ def test_the_released_benchmark_is_read_from_a_copy(tmp_path, monkeypatch, run):
         json.dumps({**lines[0], "type": "fantasy"}) + "\n",
     )
     with pytest.raises(BedsideError, match="type 'fantasy'.*types are none, input, context, fact"):
-        mh.released(run)
+        data.released(run)
     with pytest.raises(BedsideError, match="built or medhalu"):
-        asyncio.run(mh.benchmark(run, "medhallu", 0, "served", 9))
+        asyncio.run(study.benchmark(run, "medhallu", 0, "served", 9))
     sources._frame.cache_clear()
 
 
@@ -654,7 +653,7 @@ def test_a_benchmark_that_is_not_there_says_where_to_put_it(run):
     run.profile = "public"
     if not sources.here("medhalu_benchmark"):
         with pytest.raises(sources.SourceError, match="medhalu.jsonl"):
-            mh.released(run)
+            data.released(run)
 
 
 def test_healthqa_and_liveqa_are_read_as_published(tmp_path, monkeypatch):
@@ -674,7 +673,7 @@ def test_healthqa_and_liveqa_are_read_as_published(tmp_path, monkeypatch):
         <RefAnswer aid="1"><ANSWER>first <b>one</b></ANSWER></RefAnswer><ReferenceAnswer aid="2"><ANSWER>second</ANSWER></ReferenceAnswer></ReferenceAnswers></NLM-QUESTION></X>"""
     path = tmp_path / "test.xml"
     path.write_text(xml)
-    row = sources._parse("liveqa", path).iloc[0].to_dict()
+    row = sources._read(sources.entry("liveqa"), path, "liveqa").iloc[0].to_dict()
     assert row == {
         "qid": "TQ1",
         "subject": "s",
@@ -686,7 +685,7 @@ def test_healthqa_and_liveqa_are_read_as_published(tmp_path, monkeypatch):
     }
     path.write_text(xml[:200])
     with pytest.raises(sources.SourceError, match="can't be read as xml"):
-        sources._parse("liveqa", path)
+        sources._read(sources.entry("liveqa"), path, "liveqa")
 
 
 def test_the_base_sets_are_pairs_with_an_answer(run, monkeypatch):
@@ -708,7 +707,7 @@ def test_the_base_sets_are_pairs_with_an_answer(run, monkeypatch):
     monkeypatch.setattr(run, "profile", "public")
     monkeypatch.setattr(run, "load", {"liveqa": live, "medicationqa": drugs, "healthqa": None}.get)
     monkeypatch.setattr(sources, "here", lambda name: False)
-    assert mh.base(run).values.tolist() == [
+    assert data.base(run).values.tolist() == [
         ["liveqa-TQ1", "LiveQA", "a", "first", "x, y"],
         ["medicationqa-1", "MedicationQA", "c", "yes", "z"],
     ]
@@ -739,40 +738,40 @@ def test_the_printed_tables_are_complete():
 def test_counts_behind_printed_scores_are_recovered():
     tp, tn, positive, negative = 130, 40, 200, 50
     made = stats.macro([tp, negative - tn, positive - tp, tn]).round(2)
-    found, off = printed.confusions(positive, negative, dict(zip(scores.METRICS, made)))
+    found, off = matrices.confusions(positive, negative, dict(zip(scores.METRICS, made)))
     assert [tp, tn] in found.tolist() and off <= 0.005 and len(found) < 60
-    none, off = printed.confusions(
+    none, off = matrices.confusions(
         positive, negative, {"Acc": 0.9, "ma-P": 0.9, "ma-R": 0.5, "ma-F1": 0.9}
     )
     assert len(none) == 0 and off > 0.1
-    two, _ = printed.confusions(10, 10, {"Acc": 1.0, "ma-F1": 1.0})
+    two, _ = matrices.confusions(10, 10, {"Acc": 1.0, "ma-F1": 1.0})
     assert two.tolist() == [[10, 10]]
 
 
 def test_what_the_papers_tables_allow(run):
-    rates = printed.implied(run, "Table 6").set_index(["row", "dataset"])
+    rates = matrices.implied(run, "Table 6").set_index(["row", "dataset"])
     assert (rates["fits"] > 0).sum() == 9 and rates.at[("Experts", "HealthQA"), "anyhow"] > 0.005
     gpt4 = rates.loc["GPT-4", "HealthQA"]
     # by hand: accuracy 0.57 = 0.7476 s + 0.2524 t and s + t = 1.34 give s = 0.468, t = 0.872
     assert gpt4["sensitivity"] == pytest.approx(0.468, abs=0.01) and gpt4[
         "specificity"
     ] == pytest.approx(0.872, abs=0.01)
-    found = printed.averages(run, "Table 6", "GPT-4")
+    found = matrices.averages(run, "Table 6", "GPT-4")
     assert found["mean of the subsets"] == pytest.approx(1.64 / 3) and found[
         "weighted by pairs"
     ] == pytest.approx((1141 * 0.57 + 246 * 0.52 + 690 * 0.55) / 2077)
     assert 0.555 < found[
         "over all answers"
-    ] < 0.5575 and "over all answers" not in printed.averages(run, "Table 6", "Experts")
-    agree = printed.types_agree(run).set_index(["row", "dataset"])["agrees"]
+    ] < 0.5575 and "over all answers" not in matrices.averages(run, "Table 6", "Experts")
+    agree = matrices.types_agree(run).set_index(["row", "dataset"])["agrees"]
     assert agree.sum() == 7 and not agree["GPT-3.5", "LiveQA"]
 
 
 def test_few_items_and_a_single_repeat_replay(tmp_path, monkeypatch):
     monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
     run = Run("medhalu", "02_detection", profile="sample", limit=5)
-    items = asyncio.run(mh.benchmark(run, "built", 16, "smollm2-135m", 512))
+    items = asyncio.run(study.benchmark(run, "built", 16, "smollm2-135m", 512))
     judged = asyncio.run(detection.detect(run, items, 256, 1))
     assert len(items) == 5 and judged["item"].tolist() == items["item"].tolist()
-    six = tables.detection_table(run, judged, items)
+    six = tables.detection.detection_table(run, judged, items)
     assert not six.duplicated(["row", "column", "source"]).any()

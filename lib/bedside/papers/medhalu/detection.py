@@ -1,4 +1,4 @@
-"""MedHalu: detections with spans by models (section 3) and people (section 2.3), and notes for the expert in the loop (section 5).
+"""MedHalu: detections with spans by models (section 3), and notes for the expert in the loop (section 5).
 
 Frames are long: `evaluator` is a model or a group of people, `repeat` a sample of a model or a person. `yes` means that
 the answer is said to hold a hallucination.
@@ -6,12 +6,15 @@ the answer is said to hold a hallucination.
 
 import re
 
-from bedside import BedsideError, judges, paths, sources
+import pandas as pd
+
+from bedside import judges
 from bedside.checks import normal
 from bedside.models import requests_to, response_format
-from bedside.papers.medhalu.data import TEMPERATURE, TYPES
 
-JUDGED = ["item", "evaluator", "repeat", "source", "status", "yes", "spans"]
+from .data import TEMPERATURE
+
+DETECTED = ["item", "evaluator", "repeat", "source", "status", "yes", "spans", "truncated", "raw"]
 DETECTION = response_format(
     "detection",
     verdict={"type": "string", "enum": ["Yes", "No"]},
@@ -19,9 +22,11 @@ DETECTION = response_format(
 )
 BULLET = re.compile(r"^\s*(?:[-*•–]|\d+[.)])\s+")
 FIRST = re.compile(
-    r"\W*(?:(?:judge?ment|verdict|answer)\W+)?(yes|no)\b(?=\W*$|[*_]*[.,:;!–—(-]|\s+(?:halluc|non-?fact|conflict))",
+    r"\W*(?:(?:judge?ment|verdict|answer)\W+)?(yes|no)\b"
+    r"(?=\W*$|[*_]*[.,:;!–—(-]|\s+(?:halluc|non-?fact|conflict))",
     re.I,
 )
+QUOTES = "\"'“”‘’*_ "
 
 
 def parse_detection(text):
@@ -33,32 +38,27 @@ def parse_detection(text):
     stated = judges.parse(text, ["Yes", "No"], "verdict")
     if (spans := judges.strings(text, "spans")) is None:
         lines = [line for line in text.splitlines() if line.strip()]
-        first = FIRST.match(lines[0]) if lines and stated is None else None
-        stated = stated or (first and first[1])
+        if lines and stated is None and (first := FIRST.match(lines[0])):
+            stated = first[1]
         spans = [BULLET.sub("", line) for line in lines[1:] if BULLET.match(line)]
-    spans = [s for raw in spans if (s := raw.strip().strip("\"'“”‘’*_ ")) and re.search(r"\w", s)]
-    return (stated.lower() == "yes", tuple(dict.fromkeys(spans))) if stated else None
+    if not stated:
+        return None
+    plain = [span.strip().strip(QUOTES) for span in spans]
+    return stated.lower() == "yes", tuple(dict.fromkeys(s for s in plain if re.search(r"\w", s)))
 
 
-async def detect(run, items, max_tokens, repeats, reasons=None, name=""):
-    """Every model's detections (section 3.1), `repeats` samples each at 0.7: item, evaluator, repeat, status, yes, spans, truncated.
+async def detect(run, items, max_tokens, repeats, notes=None, name=""):
+    """Every model's detections (section 3.1), `repeats` samples each at 0.7: DETECTED.
 
-    reasons: {item: text} for the prompt with an expert's note (section 5); items without one are left out. name: is
+    notes: {item: text} for the prompt with an expert's note (section 5); items without one are left out. name: is
     added to the evaluator. yes is NaN and spans empty where the reply can't be read.
     """
-    import pandas as pd
-
-    prompts = {
-        r.item: (
-            run.prompt("detect", question=r.question, answer=r.answer)
-            if reasons is None
-            else run.prompt(
-                "detect_reason", question=r.question, answer=r.answer, reason=reasons[r.item]
-            )
-        )
-        for r in items.itertuples()
-        if reasons is None or r.item in reasons
-    }
+    if notes is None:
+        prompts = run.prompts_for("detect", items, ["question", "answer"])
+    else:
+        noted = items[items["item"].isin(list(notes))]
+        noted = noted.assign(reason=noted["item"].map(notes))
+        prompts = run.prompts_for("detect_reason", noted, ["question", "answer", "reason"])
     requests = requests_to(
         run,
         prompts,
@@ -67,117 +67,33 @@ async def detect(run, items, max_tokens, repeats, reasons=None, name=""):
         repeats=repeats,
         response_format=DETECTION,
     )
-    rows = []
-    for request, reply in zip(requests, await run.ask(requests, f"detections {name}".strip())):
-        v = judges.read(reply, parse_detection)
-        yes, spans = v.value or (float("nan"), ())
-        rows.append(
-            (
-                v.item,
-                reply.model + name,
-                request.repeat,
-                "run",
-                v.status,
-                float(yes),
-                list(spans),
-                reply.truncated,
-                v.raw,
-            )
-        )
-    return pd.DataFrame(rows, columns=[*JUDGED, "truncated", "raw"])
+    replies = await run.ask(requests, f"detections {name}".strip())
+    rows = [
+        detected(request, reply, name) for request, reply in zip(requests, replies, strict=True)
+    ]
+    return pd.DataFrame(rows, columns=DETECTED)
 
 
-def annotations(run, items):
-    """People's labels for `items` (section 2.3) from the files that are there: JUDGED, group, type, reason; one row a label.
+def detected(request, reply, name):
+    """A reply as a row of DETECTED."""
+    v = judges.read(reply, parse_detection)
+    yes, spans = v.value or (float("nan"), ())
+    said = (v.status, float(yes), list(spans), reply.truncated, v.raw)
+    return (v.item, reply.model + name, request.repeat, "run", *said)
 
-    Raises BedsideError naming file, line and item for anything that isn't a label: an unknown item, two labels of a
-    rater for an item, an answer other than yes or no, a type or spans without yes, yes without either, a span that is
-    not in the answer. Labels of the other profile's items are left out.
+
+def right_spans(items, labels):
+    """{item: spans that count as right}: the items' own, or where they have none what experts marked.
+
+    Each expert's span counts, as in section 4.1. Items without any are left out.
     """
-    import pandas as pd
-
-    names = [n for n in ("medhalu_annotations_sample", "medhalu_annotations") if sources.here(n)]
-    answers, sample = (
-        items.set_index("item")["answer"],
-        set(run.load("medhalu_answers_sample")["item"]),
-    )
-    parts = []
-    for name in names:
-        frame = read_labels(run.load(name))
-        for number, r in enumerate(frame.itertuples(), 1):
-            if why := fault(r, answers.get(r.item), run, sample):
-                raise BedsideError(
-                    f"{paths.rel(sources.where(name)[1])}, label {number} (item {r.item!r}, rater"
-                    f" {r.rater!r}): {why}"
-                )
-        if (twice := frame[frame.duplicated(["item", "rater"])]).size:
-            raise BedsideError(
-                f"{paths.rel(sources.where(name)[1])}: rater {twice['rater'].iloc[0]!r} labels item"
-                f" {twice['item'].iloc[0]!r} twice; keep one"
-            )
-        parts.append(frame[frame["item"].isin(answers.index)])
-    every = pd.concat(parts, ignore_index=True)
-    return every.assign(
-        evaluator="people: " + every["group"], repeat=every["rater"], source="run", status="graded"
-    )[[*JUDGED, "group", "type", "reason"]]
-
-
-def read_labels(rows):
-    """Labels as raters write them, with spans as lists, `hallucinated` in lower case and `yes`, 1 or 0."""
-    said = rows["hallucinated"].str.strip().str.lower()
-    return rows.assign(
-        spans=rows["spans"].map(
-            lambda s: [line.strip() for line in s.splitlines() if line.strip()]
-        ),
-        hallucinated=said,
-        yes=(said == "yes").astype(float),
-    )
-
-
-def fault(r, answer, run, sample):
-    """What is wrong with a label, or nothing."""
-    kinds = ", ".join(list(TYPES)[1:])
-    if not (r.item and r.rater and r.group):
-        return "item, rater and group must be given"
-    if r.hallucinated not in ("yes", "no"):
-        return f"hallucinated is {r.hallucinated!r}; write yes or no"
-    if r.hallucinated == "no" and (r.type or r.spans):
-        return "it says no, but has a type or spans; empty them or write yes"
-    if r.hallucinated == "yes" and (r.type not in TYPES or r.type == "none" or not r.spans):
-        return f"it says yes and needs a type ({kinds}) and at least one span"
-    if answer is None:
-        known = (
-            r.item in sample
-            or run.limit
-            or re.match(r"(healthqa|liveqa|medicationqa|medhalu)-", r.item)
-        )
-        return (
-            ""
-            if known
-            else (
-                "no such item; items are those of data/sample/medhalu/answers.jsonl or of the built"
-                " benchmark"
-            )
-        )
-    missing = [s for s in r.spans if " ".join(s.split()) not in " ".join(answer.split())]
-    return f"the span {missing[0]!r} is not in the answer; copy it from there" if missing else ""
-
-
-def marked(items, labels):
-    """{item: spans that count as right}: the items' own, or where they have none what experts marked; items without any are left out.
-
-    Each expert's span counts, as in section 4.1.
-    """
-    experts = (
-        labels[(labels["group"] == "expert") & (labels["yes"] == 1)].groupby("item")["spans"].sum()
-    )
-    own = items.set_index("item")["spans"]
-    return {
-        i: list(dict.fromkeys(s))
-        for i in items["item"]
-        for s in [own[i] if isinstance(own[i], list) else experts.get(i, [])]
-        if s
+    experts = labels[(labels["group"] == "expert") & (labels["yes"] == 1)]
+    given = experts.groupby("item")["spans"].sum()
+    found = {
+        r.item: r.spans if isinstance(r.spans, list) else given.get(r.item, [])
+        for r in items.itertuples()
     }
+    return {item: list(dict.fromkeys(spans)) for item, spans in found.items() if spans}
 
 
 # ---- an expert's reason, and controls
@@ -188,34 +104,56 @@ NOTES = {
     ", other item's note": "a note of the same length on another item",
     ", topic only": "a note that names the topic only",
 }
+EXPERT, OTHER, TOPIC = list(NOTES)[1:]
 
 
 def notes(items, labels):
-    """Notes for the prompt of section 5, {condition of NOTES: {item: text}}: the expert's reason and the two controls.
+    """Notes for the prompt of section 5, {condition of NOTES: {item: text}}: the expert's reason and two controls.
 
-    Where an item has no reason of its own, an expert's from the labels counts. Items without any have no such note; only
-    if no item has one, the beginning of each expert answer stands in. The other item's note is the one of another topic
-    that is nearest in length.
+    Where an item has no reason of its own, an expert's from the labels counts. Items without any have no such note;
+    only if no item has one, the beginning of each expert answer stands in. The other item's note is the one of another
+    topic that is nearest in length.
     """
-    given = (
-        labels[(labels["group"] == "expert") & (labels["reason"] != "")]
-        .groupby("item")["reason"]
-        .first()
-    )
-    own = {
-        r.item: text for r in items.itertuples() if (text := r.reason or given.get(r.item, ""))
-    } or {
+    experts = labels[(labels["group"] == "expert") & (labels["reason"] != "")]
+    given = experts.groupby("item")["reason"].first()
+    reasons = {r.item: r.reason or given.get(r.item, "") for r in items.itertuples()}
+    own = {item: text for item, text in reasons.items() if text} or stand_ins(items)
+    topic, others = items.set_index("item")["topic"].to_dict(), {}
+    for item, text in own.items():
+        strange = [t for other, t in own.items() if normal(topic[other]) != normal(topic[item])]
+        if strange:
+            others[item] = nearest_in_length(text, strange)
+    return {EXPERT: own, OTHER: others, TOPIC: {i: f"This is about {t}." for i, t in topic.items()}}
+
+
+def nearest_in_length(text, others):
+    """Of other texts the one whose number of words is nearest to this one's."""
+    size = len(text.split())
+    return min(others, key=lambda other: abs(len(other.split()) - size))
+
+
+def stand_ins(items):
+    """{item: the beginning of the expert's answer}, for items that nobody gave a reason for."""
+    return {
         r.item: "What a reliable source says: " + " ".join(r.expert_answer.split()[:30])
         for r in items.itertuples()
         if r.expert_answer
     }
-    topic, others = items.set_index("item")["topic"].to_dict(), {}
-    for i, text in own.items():
-        strange = [t for j, t in own.items() if normal(topic[j]) != normal(topic[i])]
-        if strange:
-            others[i] = min(strange, key=lambda t: abs(len(t.split()) - len(text.split())))
-    return {
-        ", expert's note": own,
-        ", other item's note": others,
-        ", topic only": {i: f"This is about {t}." for i, t in topic.items()},
-    }
+
+
+def noted_where_hallucinated(judged, items, models):
+    """The paper's setting from single replies: with the expert's note for hallucinated answers, without for the others."""
+    hallucinated = judged["item"].isin(items.loc[items["hallucinated"], "item"])
+    noted = judged["evaluator"].isin([m + EXPERT for m in models])
+    plain = judged["evaluator"].isin(models)
+    part = judged[(noted & hallucinated) | (plain & ~hallucinated)]
+    name = part["evaluator"].str.removesuffix(EXPERT) + ", note where hallucinated"
+    return part.assign(evaluator=name)
+
+
+def turned(judged, items, model, texts):
+    """Items whose verdict a note on the topic only turned from no to yes: question, answer, type, note."""
+    wide = judged.groupby(["item", "evaluator"])["yes"].mean().unstack()
+    found = wide.index[(wide[model] < 0.5) & (wide[model + TOPIC] > 0.5)]
+    rows = items.set_index("item").loc[found, ["question", "answer", "type"]]
+    return rows.assign(note=rows.index.map(texts))

@@ -1,8 +1,18 @@
-"""MedHalu: what raters decide about its answers, and what becomes of their labels."""
+"""MedHalu: what raters decide about its answers (section 2.3), what becomes of their labels, and reading these."""
 
+import re
+
+import pandas as pd
+
+from bedside import BedsideError, paths, sources
 from bedside.rows import Task
 
-from .rows import SAYS
+from .data import TYPES
+
+SAYS = {1.0: "yes, hallucinated", 0.0: "no, right"}  # a reading, in the words of a verdict
+FILES = ("medhalu_annotations_sample", "medhalu_annotations")
+COLUMNS = ["item", "evaluator", "repeat", "source", "status", "yes", "spans"]  # as of detections
+OURS = re.compile(r"(healthqa|liveqa|medicationqa|medhalu)-")  # how items of public begin
 
 
 def record(label):
@@ -46,3 +56,62 @@ TASKS = (
         words={"yes": SAYS[1.0], "no": SAYS[0.0]},
     ),
 )
+
+
+def annotations(run, items):
+    """People's labels for `items` from the files that are there: COLUMNS, group, type, reason; one row a label.
+
+    Raises BedsideError naming file, line and item for anything that isn't a label: an unknown item, two labels of a
+    rater for an item, an answer other than yes or no, a type or spans without yes, yes without either, a span that is
+    not in the answer. Labels of the other profile's items are left out.
+    """
+    answers = items.set_index("item")["answer"]
+    sample = set(run.load("medhalu_answers_sample")["item"])
+    parts = []
+    for name in filter(sources.here, FILES):
+        frame, path = parsed(run.load(name)), paths.rel(sources.where(name)[1])
+        for number, r in enumerate(frame.itertuples(), 1):
+            if why := fault(r, answers.get(r.item), run, sample):
+                who = f"item {r.item!r}, rater {r.rater!r}"
+                raise BedsideError(f"{path}, label {number} ({who}): {why}")
+        twice = frame[frame.duplicated(["item", "rater"])]
+        if len(twice):
+            rater, item = twice[["rater", "item"]].iloc[0]
+            raise BedsideError(f"{path}: rater {rater!r} labels item {item!r} twice; keep one")
+        parts.append(frame[frame["item"].isin(answers.index)])
+    every = pd.concat(parts, ignore_index=True)
+    every = every.assign(
+        evaluator="people: " + every["group"], repeat=every["rater"], source="run", status="graded"
+    )
+    return every[[*COLUMNS, "group", "type", "reason"]]
+
+
+def parsed(rows):
+    """Labels as raters write them, with spans as lists, `hallucinated` in lower case and `yes`, 1 or 0."""
+    said = rows["hallucinated"].str.strip().str.lower()
+    return rows.assign(
+        spans=rows["spans"].map(lambda text: [s.strip() for s in text.splitlines() if s.strip()]),
+        hallucinated=said,
+        yes=(said == "yes").astype(float),
+    )
+
+
+def fault(r, answer, run, sample):
+    """What is wrong with a label, or nothing. answer: its item's, None if the run has no such item."""
+    kinds = list(TYPES)[1:]
+    if not (r.item and r.rater and r.group):
+        return "item, rater and group must be given"
+    if r.hallucinated not in ("yes", "no"):
+        return f"hallucinated is {r.hallucinated!r}; write yes or no"
+    if r.hallucinated == "no" and (r.type or r.spans):
+        return "it says no, but has a type or spans; empty them or write yes"
+    if r.hallucinated == "yes" and (r.type not in kinds or not r.spans):
+        return f"it says yes and needs a type ({', '.join(kinds)}) and at least one span"
+    if answer is None:
+        if r.item in sample or run.limit or OURS.match(r.item):
+            return ""
+        where = "data/sample/medhalu/answers.jsonl or of the built benchmark"
+        return f"no such item; items are those of {where}"
+    text = " ".join(answer.split())
+    missing = [s for s in r.spans if " ".join(s.split()) not in text]
+    return f"the span {missing[0]!r} is not in the answer; copy it from there" if missing else ""

@@ -1,155 +1,142 @@
-"""MedHalu's judged items: the answers (section 2), detections by models and people (section 3), with an expert's note (section 5)."""
+"""MedHalu's judged items: answers (section 2), detections by models and people (3), with an expert's note (5)."""
 
-from bedside.papers.medhalu import data as mh
-from bedside.papers.medhalu import detection
-from bedside.papers.medhalu.scores import locate
 from bedside.rows import ABSENT, human_label, marked, text, verdict
 
-TITLE, SECTION = (
-    "MedHalu",
-    "3 detection",
-)  # models and people, with and without a note: one section, so that they can be set side by side
-SAYS = {1.0: "yes, hallucinated", 0.0: "no, right"}
-LABEL, AGAINST = (
-    "label of the answer",
-    "held against the label",
-)  # as judges: of an answer, and of who reads it
+from .data import TYPES
+from .detection import right_spans
+from .labels import SAYS
+from .spans import located
+from .study import replayed
 
-
-async def replayed(plain, run):
-    """Items, people's labels, notes, and detections by note ("" without one), as notebooks 02 (`plain`) and 03 (`run`) have them."""
-    p = run.settings
-    items = await mh.benchmark(
-        run, p["benchmark"], p["size"], p["generator"], p["generated_tokens"]
-    )
-    labels = detection.annotations(run, items)
-    notes = detection.notes(items, labels)
-    found = {"": await detection.detect(plain, items, p["max_tokens"], plain.settings["repeats"])}
-    for name, texts in notes.items():
-        found[name] = await detection.detect(run, items, p["max_tokens"], p["repeats"], texts, name)
-    return items, labels, notes, found
+TITLE = "MedHalu"
+# models and people, with and without a note: one section, so that they can be set side by side
+SECTION = "3 detection"
+# as judges: of an answer, and of who reads it
+LABEL, AGAINST = "label of the answer", "held against the label"
 
 
 async def collect(document):
-    """All judged items of the study into a `bedside.items.Document`."""
-    plain, run = (
-        document.run("medhalu", "02_detection"),
-        document.run("medhalu", "03_expert_in_the_loop"),
-    )
+    """All judged items of the study into a `bedside.rows.Document`."""
+    plain = document.run("medhalu", "02_detection")
+    run = document.run("medhalu", "03_expert_in_the_loop")
     document.begin(run, TITLE, AGAINST)
     items, labels, notes, found = await replayed(plain, run)
-    right = detection.marked(items, labels)
-    for r in items.itertuples():
-        document.share(
-            f"medhalu {r.item}",
-            text("Question", r.question),
-            text("Answer under judgement", r.answer),
-        )
-        document.share(
-            f"medhalu {r.item} key",
-            text("Expert answer", r.expert_answer),
-            text("Label of the answer", why(r)),
-        )
-    people = {
-        i: [
-            human_label(f"{x.group}: {x.repeat}", SAYS[x.yes], x.type, x.reason)
-            for x in part.itertuples()
-        ]
-        for i, part in labels.groupby("item")
-    }
-    built(document, items, people)
-    of = items.set_index("item")
+    share(document, items)
+    people = people_of(labels)
+    answers(document, items, people)
+    reading = Readings(document, items, right_spans(items, labels), people)
     for name, detected in found.items():
-        for r in detected.itertuples():
-            note = [text("Note in the prompt", notes[name][r.item])] if name else []
-            reading(
-                document,
-                run if name else plain,
-                of.loc[r.item],
-                r,
-                right,
-                r.evaluator.removesuffix(name),
-                f"{name.strip(', ') or 'no note'}, repeat {r.repeat + 1}",
-                reply="" if r.raw == ABSENT else r.raw,
-                status=ABSENT if r.raw == ABSENT else "",
-                truncated=r.truncated,
-                human=people.get(r.item, ()),
-                more_blocks=note,
-            )
-    for r in labels.itertuples():  # people's readings as rows of their own, to be set beside models
-        reading(
-            document,
-            plain,
-            of.loc[r.item],
-            r,
-            right,
-            f"{r.group}: {r.repeat}",
-            "no note, repeat 1",
-            reply=r.reason or SAYS[r.yes],
-        )
+        reading.by_models(run if name else plain, name, detected, notes.get(name))
+    reading.by_people(plain, labels)
+
+
+def share(document, items):
+    """The blocks that all readings of an answer share."""
+    for r in items.itertuples():
+        question, answer = text("Question", r.question), text("Answer under judgement", r.answer)
+        document.share(f"medhalu {r.item}", question, answer)
+        expert = text("Expert answer", r.expert_answer)
+        document.share(f"medhalu {r.item} key", expert, text("Label of the answer", why(r)))
+
+
+def people_of(labels):
+    """{item: what people said of it}."""
+    return {
+        item: [
+            human_label(f"{r.group}: {r.repeat}", SAYS[r.yes], r.type, r.reason)
+            for r in part.itertuples()
+        ]
+        for item, part in labels.groupby("item")
+    }
 
 
 def why(r):
     """An item's type and the reason for its label."""
-    return f"{mh.TYPES[r.type]}. {r.reason}".strip()
+    return f"{TYPES[r.type]}. {r.reason}".strip()
 
 
-def built(document, items, people):
+def answers(document, items, people):
     """The answers themselves, for raters; their label is what was asked for when they were written."""
     run = document.run("medhalu", "01_benchmark")
-    writer = "written answer" if run.profile == "sample" else run.settings["generator"]
+    writer = right = "written answer"
+    if run.profile == "public":
+        writer, right = run.settings["generator"], "expert answer"
     for r in items.itertuples():
-        told = verdict(
-            LABEL, "graded", SAYS[float(r.hallucinated)], not r.hallucinated, reason=why(r)
-        )
+        says, fair = SAYS[float(r.hallucinated)], not r.hallucinated
         document.add(
             run,
             "2.2 answers",
             r.item,
-            writer if r.hallucinated else "expert answer" if run.profile == "public" else writer,
+            writer if r.hallucinated else right,
             "answer",
             category=r.dataset,
             title=r.question,
             shared=[document.share(f"medhalu {r.item} question", text("Question", r.question))],
             reply=r.answer,
-            verdicts=[told],
+            verdicts=[verdict(LABEL, "graded", says, fair, reason=why(r))],
             human=people.get(r.item, ()),
         )
 
 
-def reading(document, run, answer, r, right, model, configuration, more_blocks=(), **given):
-    """The row of whoever read an answer, model or person: what was said of it held against its label, marked spans beside labelled ones."""
-    said = verdict(
-        AGAINST,
-        r.status,
-        SAYS.get(r.yes, ""),
-        r.yes == float(answer["hallucinated"]),
-        reason="; ".join(r.spans),
-    )
-    document.add(
-        run,
-        SECTION,
-        r.item,
-        model,
-        configuration,
-        category=f"{answer['dataset']}, {mh.TYPES[answer['type']]}",
-        title=answer["question"],
-        shared=[f"medhalu {r.item}", f"medhalu {r.item} key"],
-        verdicts=[said],
-        blocks=[spans(answer["answer"], right.get(r.item, []), r.spans), *more_blocks],
-        **given,
-    )
+class Readings:
+    """Rows of whoever read an answer, model or person: what was said of it, and spans beside labelled ones."""
+
+    def __init__(self, document, items, right, people):
+        self.document, self.items = document, items.set_index("item")
+        self.right, self.people = right, people
+
+    def by_models(self, run, condition, detected, notes):
+        """Detections with or without a note ({item: text})."""
+        for r in detected.itertuples():
+            absent = r.raw == ABSENT
+            self.add(
+                run,
+                r,
+                r.evaluator.removesuffix(condition),
+                f"{condition.strip(', ') or 'no note'}, repeat {r.repeat + 1}",
+                reply="" if absent else r.raw,
+                status=ABSENT if absent else "",
+                truncated=r.truncated,
+                human=self.people.get(r.item, ()),
+                more_blocks=[text("Note in the prompt", notes[r.item])] if notes else [],
+            )
+
+    def by_people(self, run, labels):
+        """People's readings as rows of their own, to be set beside models."""
+        for r in labels.itertuples():
+            self.add(
+                run,
+                r,
+                f"{r.group}: {r.repeat}",
+                "no note, repeat 1",
+                reply=r.reason or SAYS[r.yes],
+            )
+
+    def add(self, run, r, model, configuration, more_blocks=(), **given):
+        """One reading, held against the answer's label."""
+        answer = self.items.loc[r.item]
+        fair = r.yes == float(answer["hallucinated"])
+        said = verdict(AGAINST, r.status, SAYS.get(r.yes, ""), fair, reason="; ".join(r.spans))
+        self.document.add(
+            run,
+            SECTION,
+            r.item,
+            model,
+            configuration,
+            category=f"{answer['dataset']}, {TYPES[answer['type']]}",
+            title=answer["question"],
+            shared=[f"medhalu {r.item}", f"medhalu {r.item} key"],
+            verdicts=[said],
+            blocks=[spans(answer["answer"], self.right.get(r.item, []), r.spans), *more_blocks],
+            **given,
+        )
 
 
 def spans(answer, right, found):
     """The answer with labelled and detected spans marked where they stand."""
-
-    def places(spans):
-        return [p for s in spans if (p := locate(s, answer))]
-
     return marked(
         "Answer, labelled and detected spans",
         answer,
-        labelled=places(right),
-        detected=places(found),
+        labelled=located(right, answer),
+        detected=located(found, answer),
     )

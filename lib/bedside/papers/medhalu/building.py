@@ -1,0 +1,95 @@
+"""MedHalu: building the benchmark: types, hallucinated answers on request, batches for raters (section 2, appendix A)."""
+
+import numpy as np
+import pandas as pd
+
+from bedside import judges
+from bedside.models import requests_to, response_format
+from bedside.sources import drawn, limited
+
+from .data import TEMPERATURE, TYPES, base, words
+
+LEAST, MOST = 10, 100  # words of an expert answer that a built item may have
+ANSWER = response_format("answer", answer={"type": "string"})
+
+
+def typed(frame, rng):
+    """The frame with a `type` for each row, at random and balanced in each base set (section 2.2).
+
+    Counts differ by one at most.
+    """
+    made = pd.Series(index=frame.index, dtype=object)
+    for _, part in frame.groupby("dataset", sort=False):
+        order = rng.permutation(list(TYPES))
+        made[part.index] = rng.permutation(np.resize(order, len(part)))
+    return frame.assign(type=made)
+
+
+def chosen(run, size):
+    """The items that are built, typed: of each base set `size` drawn by the seed (0: all).
+
+    Only answers of LEAST to MOST words, but for the sample, which is taken whole.
+    """
+    every = base(run)
+    if run.profile == "public":
+        fits = every[words(every["expert_answer"]).between(LEAST, MOST)]
+        parts = [
+            drawn(run, part.reset_index(drop=True), size, name)
+            for name, part in fits.groupby("dataset", sort=False)
+        ]
+        every = pd.concat(parts, ignore_index=True)
+    return limited(run, typed(every.reset_index(drop=True), run.rng("types")))
+
+
+def written(text):
+    """The answer in a generator's reply, or None: member of a JSON object, also a cut one, or the text itself."""
+    answer = judges.member(text, "answer")
+    if answer is None and not text.lstrip().startswith("{"):
+        answer = text.strip()
+    return answer if answer and len(answer.split()) >= 3 else None
+
+
+async def build(run, items, generator, max_tokens):
+    """`items` with an answer of their type (section 2.2): answer, status, truncated.
+
+    None-conflict is the expert's own answer; the paper doesn't say where its own are from. status as of a verdict:
+    `graded` where an answer came.
+    """
+    prompts = {
+        r.item: run.prompt(f"generate_{r.type}", question=r.question, expert_answer=r.expert_answer)
+        for r in items[items["type"] != "none"].itertuples()
+    }
+    requests = requests_to(run, prompts, max_tokens, [generator], TEMPERATURE, 1, ANSWER)
+    replies = await run.ask(requests, "hallucinated answers")
+    read = [judges.read(reply, written) for reply in replies]
+    made = pd.DataFrame(
+        [(v.item, v.value, v.status, r.truncated) for v, r in zip(read, replies)],
+        columns=["item", "answer", "status", "truncated"],
+    )
+    both = items.merge(made, on="item", how="left", validate="one_to_one")
+    plain = both["type"] == "none"
+    return both.assign(
+        answer=both["answer"].where(~plain, both["expert_answer"]),
+        status=both["status"].where(~plain, "graded"),
+        truncated=both["truncated"].where(~plain, False).astype(bool),
+    )
+
+
+def batches(frame, size, of, seed):
+    """`size` rows drawn in proportion to the base sets, in batches of `of` (section 2.3): `batch` counts from 1.
+
+    frame has a column dataset. Every batch has the base sets in proportion too, as far as whole rows allow.
+    """
+    from sklearn.model_selection import StratifiedKFold, train_test_split
+
+    sample = frame
+    if size < len(frame):
+        sample, _ = train_test_split(
+            frame, train_size=size, stratify=frame["dataset"], random_state=seed
+        )
+    sample = sample.sort_index().reset_index(drop=True).assign(batch=1)
+    if len(sample) > of:
+        folds = StratifiedKFold(-(-len(sample) // of), shuffle=True, random_state=seed)
+        for number, (_, mine) in enumerate(folds.split(sample, sample["dataset"]), 1):
+            sample.loc[mine, "batch"] = number
+    return sample

@@ -1,0 +1,5 @@
+"""MedHalu's printed numbers and what follows from them: as they stand, the counts behind them, and claims' readings."""
+
+from . import claims, matrices, numbers
+
+__all__ = ["claims", "matrices", "numbers"]

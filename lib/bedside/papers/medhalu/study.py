@@ -1,0 +1,77 @@
+"""MedHalu: what notebooks, judged items and the seminar set up alike: items to be judged, notes, and detections."""
+
+from bedside import BedsideError
+
+from . import building, detection
+from .data import bundled, liveqa_train, released
+from .labels import annotations
+
+QUESTIONS = {
+    "sample": "The questions are this project's, in the manner of the three sets. ",
+    "public": "",
+}
+ANSWERS = {
+    "sample": "Answers written for this project, labels their authors'. ",
+    "public": "Answers by request to a model, labels what was asked for, unchecked. ",
+}
+REASONS = {
+    "sample": "Answers and reasons written for this project, labels their authors'. ",
+    "public": (
+        "Answers by request to a model, labels unchecked; the beginning of the expert's own answer"
+        " stands in for a reason. "
+    ),
+}
+
+
+def whose(said, run, which="built"):
+    """The sentence of a caption that says whose the texts are: QUESTIONS, ANSWERS or REASONS; which as of `benchmark`."""
+    return said[run.profile] if which == "built" else "MedHalu's answers and labels. "
+
+
+def whose_lengths(run):
+    """QUESTIONS' sentence, and one on LiveQA where the paper's own set isn't to be had."""
+    if run.profile == "sample" or liveqa_train(run) is not None:
+        return whose(QUESTIONS, run)
+    return whose(QUESTIONS, run) + "LiveQA: its test set, which is not the paper's. "
+
+
+async def benchmark(run, which, size, generator, max_tokens):
+    """The items that are judged: JUDGED and hallucinated; spans are None where nobody marked any.
+
+    which: "built" (in `sample` the bundled answers, in `public` generated ones, without those that gave none) or
+    "medhalu" (the released benchmark, a file of your own).
+    """
+    if which == "medhalu":
+        items = released(run)
+    elif which != "built":
+        raise BedsideError(f"benchmark={which!r}: built or medhalu")
+    elif run.profile == "sample":
+        items = bundled(run)
+    else:
+        made = await building.build(run, building.chosen(run, size), generator, max_tokens)
+        came = made[made["status"] == "graded"].drop(columns=["status", "truncated"])
+        items = came.assign(spans=None, reason="")
+    return items.assign(hallucinated=items["type"] != "none").reset_index(drop=True)
+
+
+async def detect_noted(run, items, notes, max_tokens, repeats):
+    """Every model's detections with each note of `detection.notes`: {condition: frame}."""
+    return {
+        name: await detection.detect(run, items, max_tokens, repeats, texts, name)
+        for name, texts in notes.items()
+    }
+
+
+async def replayed(plain, run):
+    """Items, people's labels, notes, and detections by note, as notebooks 02 (`plain`) and 03 (`run`) have them.
+
+    Detections are {condition of NOTES: frame}; without a note there are notebook 02's repeats.
+    """
+    p = run.settings
+    made = [p[name] for name in ("benchmark", "size", "generator", "generated_tokens")]
+    items = await benchmark(run, *made)
+    labels = annotations(run, items)
+    notes = detection.notes(items, labels)
+    found = {"": await detection.detect(plain, items, p["max_tokens"], plain.settings["repeats"])}
+    found |= await detect_noted(run, items, notes, p["max_tokens"], p["repeats"])
+    return items, labels, notes, found

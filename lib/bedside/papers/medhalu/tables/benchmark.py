@@ -1,0 +1,151 @@
+"""MedHalu's benchmark in tables: base sets, types, built answers, batches and raters (section 2)."""
+
+import numpy as np
+import pandas as pd
+
+from bedside import plots, stats
+from bedside.tables import Row, frame, percent
+
+from ..data import DATASETS, TYPES, words
+from ..printed.numbers import ROUNDED, SHORT, text, wide
+from ..scores import agreement
+
+LONGEST = dict(zip(DATASETS, [20, 200, 20]))  # words, of the histograms
+BARS = 20
+COPIED = 80  # a rapidfuzz ratio from which on a text counts as a copy
+
+
+def statistics_table(run, typed):
+    """Table 4: answers by type and base set, printed, and counted in frames of typed answers, {source: frame}."""
+    long = {short: name for name, short in SHORT.items()} | {"Total": "all"}
+    printed = run.published("Table 4").itertuples()
+    rows = [Row(r.row, long[r.column], "published", r.value) for r in printed]
+    for source, items in typed.items():
+        parts = {name: items[items["type"] == t] for t, name in TYPES.items()} | {"Total": items}
+        for name, part in parts.items():
+            rows += [Row(name, d, source, (part["dataset"] == d).sum()) for d in DATASETS]
+            rows.append(Row(name, "all", source, len(part)))
+    return frame(rows)
+
+
+def length_table(run, sets):
+    """Words of the questions of each base set, {name: (texts, source)}: printed and computed, and shares by length.
+
+    Table rows with left and right (the edges) for those of the histogram; longer questions are in its last bar.
+    """
+    printed = [
+        Row(r.row, r.column.replace("words of a question", "words"), "published", r.value)
+        for r in run.published("text 2.2").itertuples()
+    ]
+    parts = [frame(printed).assign(left=None, right=None)]
+    for name, (texts, source) in sets.items():
+        n = words(texts)
+        found = {
+            "pairs": len(n),
+            "different questions": texts.nunique(),
+            "words, mean": n.mean(),
+            "words, standard deviation": n.std(),
+        }
+        rows = [Row(name, column, source, v, n=len(n)) for column, v in found.items()]
+        parts += [frame(rows), histogram_rows(name, n, source)]
+    return pd.concat(parts, ignore_index=True)
+
+
+def histogram_rows(name, n, source):
+    """Shares of questions by their number of words (n,): table rows with left and right."""
+    edges = np.linspace(0, LONGEST[name], BARS + 1)
+    share = np.histogram(n.clip(upper=edges[-1] - 1), edges)[0] / len(n)
+    rows = [
+        Row(name, f"from {left:g} words, %", source, 100 * v, n=len(n))
+        for left, v in zip(edges, share)
+    ]
+    return frame(rows).assign(left=edges[:-1], right=edges[1:])
+
+
+def length_panels(lengths):
+    """Histograms of `length_table`, with mean and standard deviation as printed (hollow) and computed (filled) above."""
+    figure, axes = plots.figure((9.4, 3.2), 1, len(DATASETS), sharey=True)
+    for ax, dataset in zip(axes[0], DATASETS):
+        part = lengths[lengths["row"] == dataset]
+        plots.histogram(
+            ax,
+            part[part["left"].notna()],
+            title=dataset,
+            xlabel="words of a question",
+            ylabel="share of questions, %",
+        )
+        by_source = part.pivot_table(index="source", columns="column", values="value", sort=False)
+        for k, (source, r) in enumerate(by_source.iterrows()):
+            plots.spread(ax, r["words, mean"], r["words, standard deviation"], 96 - 8 * k, source)
+        ax.set_xlim(0, LONGEST[dataset])
+    axes[0, 0].set_ylim(0, 102)
+    plots.legend_below(figure)
+    return figure
+
+
+def built_table(built):
+    """What a generator made of its requests, by type, in percent: unusable, cut off, near copies; and words."""
+    asked, plain = built[built["type"] != "none"], built[built["type"] == "none"]
+    rows = built_rows("all", asked)
+    for t, part in asked.groupby("type", sort=False):
+        rows += built_rows(TYPES[t], part)
+    mean = words(plain["answer"]).mean()
+    return frame([*rows, Row(TYPES["none"], "words, mean", "run", mean, n=len(plain))])
+
+
+def built_rows(name, part):
+    """`built_table` of one type's requests."""
+    from rapidfuzz import fuzz
+
+    got = part[part["status"] == "graded"]
+    pairs = list(zip(got["answer"], got["expert_answer"]))
+    shares = {
+        "gave no answer, %": (len(part) - len(got), len(part)),
+        "cut off at the limit, %": (part["truncated"].sum(), len(part)),
+        "nearly the right answer, %": (sum(fuzz.ratio(*p) >= COPIED for p in pairs), len(got)),
+        "quotes the right answer, %": (
+            sum(fuzz.partial_ratio(*p) >= COPIED for p in pairs),
+            len(got),
+        ),
+    }
+    rows = [Row(name, column, "run", *percent(*share)) for column, share in shares.items()]
+    return [*rows, Row(name, "words, mean", "run", words(got["answer"]).mean(), n=len(got))]
+
+
+def sampling_table(run, drawn, source):
+    """Pairs of each base set in the sample and its batches (section 2.3): counts, printed ones beside."""
+    said = text(run, "text 2.3")
+    sizes = drawn.groupby("batch").size()
+    each = drawn.groupby(["batch", "dataset"]).size().unstack(fill_value=0)
+    rows = [
+        Row("sample", "pairs", "published", said["sampled pairs"]),
+        Row("batches", "number", "published", said["batches"]),
+        Row("batches", "pairs of the smallest", "published", said["pairs of a batch"]),
+        Row("batches", "pairs of the largest", "published", said["pairs of a batch"]),
+        Row("sample", "pairs", source, len(drawn)),
+        Row("batches", "number", source, drawn["batch"].nunique()),
+        Row("batches", "pairs of the smallest", source, sizes.min()),
+        Row("batches", "pairs of the largest", source, sizes.max()),
+    ]
+    for d in each:
+        rows += [
+            Row("sample", d, source, each[d].sum(), n=len(drawn)),
+            Row("batches", f"{d}, fewest", source, each[d].min()),
+            Row("batches", f"{d}, most", source, each[d].max()),
+        ]
+    return frame(rows)
+
+
+def raters_table(run, labels, items):
+    """Agreement of raters: the printed kappa with the labels, what Table 6's accuracies allow, and `agreement`."""
+    said, accuracy = text(run, "text 2.3"), wide(run, "Table 6", "Acc").loc["Experts"]
+    kappa, experts = said["expert annotators"], int(said["medical experts"])
+    rows = [Row("experts", "kappa with the labels, mean of raters", "published", kappa, n=experts)]
+    for d, a in accuracy.items():
+        most = float(stats.most_kappa(a + ROUNDED))
+        rows.append(Row("experts", f"largest kappa that {d}'s accuracy allows", "recomputed", most))
+    rows += [
+        Row(r.group, r.coefficient, "run", r.value, r.low, r.high, r.n)
+        for r in agreement(labels, items, run).itertuples()
+    ]
+    return frame(rows)

@@ -1,0 +1,140 @@
+"""MedHalu's detections in tables: replies, Tables 6 and 8, repeats (sections 3 and 4)."""
+
+import pandas as pd
+
+from bedside import plots
+from bedside.tables import COLUMNS, Row, frame, percent, with_bounds
+
+from ..data import DATASETS
+from ..printed.numbers import answered, classes, long
+from ..scores import METRICS, averaged, blind, per_type, repeats_differ, scores
+from ..spans import locate
+
+KINDS = ("exact", "aligned", "not in the answer")  # of spans, by where they stand
+
+
+def reply_table(judged, items):
+    """What the replies were like, by evaluator, in percent: read, said yes, contradicted themselves, spans found."""
+    answers, rows = items.set_index("item")["answer"], []
+    for (name, source), part in judged.groupby(["evaluator", "source"], sort=False):
+        shares = reply_shares(part, answers)
+        rows += [Row(name, c, source, *percent(k, n)) for c, (k, n) in shares.items() if n]
+    return frame(rows)
+
+
+def reply_shares(part, answers):
+    """One evaluator's replies, {what: (how many, of how many)}; answers: by item."""
+    read = part[part["status"] == "graded"]
+    yes, some = read["yes"] == 1, read["spans"].map(len) > 0
+    cut = part["truncated"].sum() if "truncated" in part else 0
+    found = [locate(s, answers[r.item]) for r in read.itertuples() for s in r.spans]
+    kinds = [place[2] if place else KINDS[-1] for place in found]
+    return {
+        "can't be read, %": (len(part) - len(read), len(part)),
+        "cut off at the limit, %": (cut, len(part)),
+        "yes, %": (yes.sum(), len(read)),
+        "yes without a span, %": ((yes & ~some).sum(), yes.sum()),
+        "no with spans, %": ((~yes & some).sum(), (~yes).sum()),
+        **{f"spans: {kind}, %": (kinds.count(kind), len(kinds)) for kind in KINDS},
+    }
+
+
+def score_rows(shares, by, run, name="{dataset}: {evaluator}"):
+    """`scores` as table rows with bounds; by has evaluator and source, name says how a row is called."""
+    found = scores(shares, by, run)
+    names = [name.format(**r) for r in found.to_dict("records")]
+    return with_bounds(found.assign(row=names, column=found["metric"]))[COLUMNS]
+
+
+def subset_rows(shares, run):
+    """`score_rows` of each subset and of all together."""
+    by = ["dataset", "evaluator", "source"]
+    return pd.concat([score_rows(part, by, run) for part in (shares, shares.assign(dataset="all"))])
+
+
+def published_rows(run, table):
+    """Table 6, 8 or 10 as printed: table rows `dataset: evaluator`; n as far as the text says it."""
+    n = answered(run) if table == "Table 6" else {}
+    return frame(
+        Row(
+            f"{r.dataset}: {r.row}",
+            METRICS[r.metric],
+            "published",
+            r.value,
+            n=n.get((r.row, r.dataset)),
+        )
+        for r in long(run, table).itertuples()
+    )
+
+
+def blind_rows(label, hallucinated, n, source):
+    """Detectors that don't read, on n answers of which so many are hallucinated: table rows `label: detector`."""
+    return frame(
+        Row(f"{label}: {name}", metric, source, value, n=n)
+        for name, made in blind(hallucinated / n).items()
+        for metric, value in zip(METRICS.values(), made)
+    )
+
+
+def detection_table(run, judged, items):
+    """Table 6: printed evaluators, this run's models and people's labels, and detectors that don't read, by subset."""
+    mine = [
+        blind_rows(d, int(part["hallucinated"].sum()), len(part), "run")
+        for d, part in items.groupby("dataset")
+    ]
+    theirs = [blind_rows(d, p, p + n, "recomputed") for d, (p, n) in classes(run).items()]
+    found = subset_rows(averaged(judged, items), run)
+    return pd.concat(
+        [published_rows(run, "Table 6"), found, *mine, *theirs],
+        ignore_index=True,
+    )
+
+
+def macro_f1(six):
+    """Macro-F1 of Table 6, the rows that `f1_panels` shows."""
+    return six[six["column"] == METRICS["ma-F1"]].reset_index(drop=True)
+
+
+def f1_panels(f1):
+    """`macro_f1` by subset: one line an evaluator; printed hollow, computed filled, detectors that don't read grey."""
+    names = f1["row"].str.split(": ", n=1)
+    f1 = f1.assign(dataset=names.str[0], row=names.str[1])
+    order = list(dict.fromkeys(f1["row"]))
+    figure, axes = plots.figure((10.2, 0.36 * len(order) + 1.5), 1, len(DATASETS), sharey=True)
+    for ax, dataset in zip(axes[0], DATASETS):
+        plots.dots(
+            ax,
+            f1[f1["dataset"] == dataset],
+            title=dataset,
+            xlabel="macro F1",
+            order=order,
+            limits=(0, 1.04),
+        )
+    plots.legend_below(figure)
+    return figure
+
+
+def repeat_table(judged, items):
+    """How far a model's repeats differ: macro-F1 of single repeats, and items that all repeats answer alike."""
+    rows = []
+    for r in repeats_differ(judged, items).itertuples():
+        rows += [
+            Row(r.evaluator, "macro F1, least of single repeats", "run", r.least, n=r.n),
+            Row(r.evaluator, "macro F1, most of single repeats", "run", r.most, n=r.n),
+            Row(
+                r.evaluator,
+                "items answered alike in all repeats, %",
+                "run",
+                *percent(r.alike, r.read),
+            ),
+        ]
+    return frame(rows)
+
+
+def type_table(run, judged, items):
+    """Table 8: accuracy and macro-F1 of each type against the answers without a hallucination."""
+    shares = per_type(averaged(judged, items))
+    by, name = ["dataset", "against", "evaluator", "source"], "{dataset}: {evaluator}, {against}"
+    found = score_rows(shares, by, run, name)
+    found = found[found["column"].str.startswith((METRICS["Acc"], METRICS["ma-F1"]))]
+    return pd.concat([published_rows(run, "Table 8"), found], ignore_index=True)

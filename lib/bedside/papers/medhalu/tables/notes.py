@@ -1,0 +1,55 @@
+"""MedHalu's Table 10: an expert's reason in the prompt, and what a note changes item by item (section 5)."""
+
+import pandas as pd
+
+from bedside.tables import COLUMNS, differences, tested_rows
+
+from ..detection import NOTES
+from ..scores import averaged, with_right
+from .detection import published_rows, subset_rows
+
+
+def expert_table(run, judged, items):
+    """Table 10: printed scores with an expert's reason, the gains on Table 6, this run with each note, `changes`."""
+    after, shares = published_rows(run, "Table 10"), averaged(judged, items)
+    parts = [after, gains(run, after), subset_rows(shares, run), changes(run, shares)]
+    return pd.concat(parts, ignore_index=True).reindex(columns=COLUMNS)
+
+
+def gains(run, after):
+    """What the scores of Table 10 gain on Table 6: table rows."""
+    before = published_rows(run, "Table 6")[["row", "column", "value"]]
+    both = after.merge(
+        before, on=["row", "column"], suffixes=("", "_before"), validate="one_to_one"
+    )
+    return both.assign(
+        value=both["value"] - both["value_before"],
+        column="Δ " + both["column"],
+        source="recomputed",
+    )
+
+
+def changes(run, shares):
+    """What a note changes against no note, paired by item: share right of all, yes to hallucinated and other answers.
+
+    Table rows: differences of shares with intervals and p of paired permutation tests over items, Holm-corrected over
+    all of them.
+    """
+    shares = with_right(shares)
+    hallucinated = shares["hallucinated"]
+    parts = {
+        "right, all answers": (shares, "right"),
+        "yes, hallucinated answers": (shares[hallucinated], "yes"),
+        "yes, the other answers": (shares[~hallucinated], "yes"),
+    }
+    made = []
+    for model in run.models:
+        for condition, words in list(NOTES.items())[1:]:
+            for name, (part, column) in parts.items():
+                columns = ["item", column]
+                plain = part.loc[part["evaluator"] == model, columns]
+                noted = part.loc[part["evaluator"] == model + condition, columns]
+                change = differences(plain, noted, ["item"], [column])
+                change = change.rename(columns={column: "share"})
+                made.append(change.assign(row=f"{model}, {words}: {name}"))
+    return tested_rows(pd.concat(made, ignore_index=True), {"share": "share"}, run)

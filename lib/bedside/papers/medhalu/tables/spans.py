@@ -1,0 +1,75 @@
+"""MedHalu's Table 7: detected against labelled spans (section 4.1)."""
+
+import numpy as np
+import pandas as pd
+
+from bedside import stats
+from bedside.tables import Row, frame
+
+from ..printed.numbers import long
+from ..spans import TOKEN_SCORES, compared, whole
+
+MEDIAN = "median edit distance"
+PRINTED = {"Mean": "mean edit distance", "Med": MEDIAN}
+DISTANCES = {
+    "distance": "mean edit distance",
+    "or_empty": "mean edit distance, nothing detected counted as no text",
+}
+EXPERTS = "people: expert"
+
+
+def span_table(run, judged, items, right):
+    """Table 7: edit distances as printed and of this run and people, and token scores; right: {item: labelled spans}.
+
+    Where experts' own marks are what counts as right, experts are left out.
+    """
+    printed = frame(
+        Row(f"{r.dataset}: {r.row}", PRINTED[r.metric], "published", r.value)
+        for r in long(run, "Table 7").itertuples()
+    )
+    known = items[items["item"].isin(right)]
+    own = items.loc[items["spans"].map(lambda spans: isinstance(spans, list)), "item"]
+    fair = judged[(judged["evaluator"] != EXPERTS) | judged["item"].isin(own)]
+    rows = compared(pd.concat([fair, whole(known)]), items, right)
+    return pd.concat([printed, span_scores(rows, run)], ignore_index=True)
+
+
+def span_scores(rows, run):
+    """Edit distances (mean and median, as Table 7) and token scores by dataset and evaluator: table rows.
+
+    rows: as of `compared`. Repeats are averaged for each labelled span, token scores for each item; intervals over
+    items. n counts spans (items for token scores), unscored those for which nothing was ever detected.
+    """
+    made = []
+    for (dataset, name, source), part in rows.groupby(
+        ["dataset", "evaluator", "source"], sort=False
+    ):
+        spans = part.groupby(["item", "span"], sort=False)[list(DISTANCES)].mean().reset_index()
+        words = part.groupby("item", sort=False)[TOKEN_SCORES].mean().reset_index()
+        for means, columns in ((spans, DISTANCES), (words, {c: c for c in TOKEN_SCORES})):
+            for column, label in columns.items():
+                found = intervals(means, column, label, (dataset, name), run)
+                got = int(means[column].notna().sum())
+                made += [
+                    Row(f"{dataset}: {name}", c, source, *i[:3], got, len(means) - got)
+                    for c, i in found.items()
+                ]
+    return frame(made)
+
+
+def intervals(means, column, label, whose, run):
+    """{label: interval over items} of one column's mean, and of the median if it is the edit distance; {} of nothing."""
+    got = means[means[column].notna()]
+    if got.empty:
+        return {}
+    values, units = got[column].to_numpy(), got["item"].to_numpy()
+    found = {label: stats.bootstrap(values, run.rng(label, *whose), units=units)}
+    if column == "distance":
+        found[MEDIAN] = stats.bootstrap(
+            values,
+            run.rng("median", *whose),
+            units=units,
+            statistic=np.median,
+            resamples=2000,
+        )
+    return found
