@@ -32,8 +32,8 @@ def heat(ax, frame, *, title="", outlined=()):
             text.set_fontweight("bold")
     for place, row in enumerate(rows):
         if row in outlined:
-            frame = {"fill": False, "edgecolor": BLUE, "linewidth": 2, "clip_on": False}
-            ax.axhspan(place, place + 1, **frame)
+            look = {"fill": False, "edgecolor": BLUE, "linewidth": 2, "clip_on": False}
+            ax.axhspan(place, place + 1, **look)
     return titled(ax, title)
 
 
