@@ -4,9 +4,9 @@ import asyncio
 
 import pandas as pd
 import pytest
-from bedside.papers.new_study import data, printed, scores, study, tables
 
 from bedside import claims
+from bedside.papers.new_study import data, printed, scores, study, tables
 from bedside.tables import BOUNDS
 from conftest import completion
 
