@@ -1,63 +1,46 @@
-"""Radiation: the lists of side effects with what matched, was missed and was spurious (section 3.6), and pairs of terms (3.5)."""
+"""Radiation: its judged items: lists, what in them matched, is missing or spurious, and pairs.
 
-from bedside.papers.radiation import data as rad
-from bedside.papers.radiation import matching, scores
-from bedside.rows import (
-    ABSENT,
-    aligned,
-    entries,
-    human_label,
-    row_id,
-    text,
-    verdict,
-    verdicts_by_item,
-)
+Sections 3.6 and 3.5.
+"""
+
+import pandas as pd
+
+from bedside.checks import normals
+from bedside.rows import ABSENT, aligned, entries, human, row_id, text, verdict, verdicts_by_item
+
+from . import data, matching, scores, study
 
 TITLE = "Radiation side effects"
 RECALLED = ["nothing matched", "less than half matched", "half or more matched"]
 
 
 async def collect(document):
-    """All judged items of the study into a `bedside.items.Document`."""
+    """All judged items of the study into a `bedside.rows.Document`."""
     lists = await listed(document)
     await pairs(document, lists)
 
 
 async def listed(document):
-    """The lists of both profiles of each patient in all regimes; a list fails that has less than half of the site's reference."""
+    """The lists of both profiles of each patient in all regimes; returns them.
+
+    A list fails that has less than half of the site's reference.
+    """
     run = document.run("radiation", "04_documentation_sensitivity")
     document.begin(run, TITLE)
-    patients, reference, terms = rad.profiles(run), rad.reference(run), rad.vocabulary(run)
-    lists = await rad.lists(run, patients, list(rad.REGIMES), run.settings["max_tokens"])
+    patients, reference, terms = study.inputs(run)
+    regimes, most = list(data.REGIMES), run.settings["max_tokens"]
+    lists = await study.listed(run, patients, regimes, most)
     lists = lists[lists["reply_status"] != ABSENT].reset_index(drop=True)
-    by = {
-        j: scores.scored(await matching.matched(run, lists, j), reference, terms)
-        for j in [*run.judges, matching.EXACT]
-    }
-    for r in patients.itertuples():
-        changed = [
-            f"{old.strip() or '(nothing)'} → {new.strip() or '(nothing)'}"
-            for old, new in rad.difference(r.base, r.specified)
-            if (old + new).strip()
-        ]
-        mine = reference[reference["site"] == r.site]
-        document.share(
-            f"radiation {r.item}",
-            text("Record, base", r.base),
-            text("Record, specified", r.specified),
-            entries("What the two records differ in", changed),
-            entries(
-                "Reference of the site",
-                [f"{e.effect} ({e.onset}, {e.frequency})" for e in mine.itertuples()],
-            ),
-        )
-    first, keyed = by[run.judge], {j: frame.set_index(scores.KEYS) for j, frame in by.items()}
+    judges = [*run.judges, matching.EXACT]
+    by = {j: await study.graded(run, lists, reference, terms, j) for j in judges}
+    records(document, patients, reference)
     effects = {site: part["effect"].tolist() for site, part in reference.groupby("site")}
-    pair = {}  # of a patient, model and regime: {profile: list}
+    verdicts = verdicts_of(by)
+    first, both = by[run.judge], {}  # of a patient, model and regime: {profile: list}
     for r in first.itertuples():
-        pair.setdefault((r.item, r.model, r.regime), {})[r.profile] = r
+        both.setdefault((r.item, r.model, r.regime), {})[r.profile] = r
     for r in first.itertuples():
-        other = f"{r.regime}, {rad.PROFILES[r.profile == 'base']}"
+        other = f"{r.regime}, {data.PROFILES[r.profile == 'base']}"
         document.add(
             run,
             "4 lists",
@@ -70,84 +53,81 @@ async def listed(document):
             reply=r.answer,
             status=r.reply_status,
             truncated=r.truncated,
-            blocks=[sides(pair[r.item, r.model, r.regime], effects[r.site], terms)],
-            verdicts=[
-                v
-                for j, frame in keyed.items()
-                for v in said(j, frame.loc[tuple(getattr(r, k) for k in scores.KEYS)])
-            ],
+            blocks=[sides(both[r.item, r.model, r.regime], effects[r.site], terms)],
+            verdicts=verdicts[r.item, r.model, r.regime, r.profile],
             beside=row_id(run, r.item, r.model, other),
         )
     return lists
 
 
+def records(document, patients, reference):
+    """The blocks that a patient's lists share: both records, their difference, the reference."""
+    for r in patients.itertuples():
+        changed = [
+            f"{old.strip() or '(nothing)'} → {new.strip() or '(nothing)'}"
+            for old, new in data.difference(r.base, r.specified)
+            if (old + new).strip()
+        ]
+        mine = reference[reference["site"] == r.site]
+        effects = [f"{e.effect} ({e.onset}, {e.frequency})" for e in mine.itertuples()]
+        document.share(
+            f"radiation {r.item}",
+            text("Record, base", r.base),
+            text("Record, specified", r.specified),
+            entries("What the two records differ in", changed),
+            entries("Reference of the site", effects),
+        )
+
+
 def sides(both, effects, terms):
-    """Base and specified list beside each other: {term: marks}; what either has too much stands below the reference."""
+    """Base and specified list beside each other: {term: marks}; what is too much stands below."""
     marks = {e: ["", ""] for e in effects}
-    for k, profile in enumerate(rad.PROFILES):
+    of_site = [t in effects for t in terms]
+    for k, profile in enumerate(data.PROFILES):
         r = both.get(profile)
         if r is None or r.match != "graded":
             continue
         for e in effects:
             marks[e][k] = "matched" if e in r.found else "missed"
-        of_site = r.pairs * [t in effects for t in terms]
-        for predicted, place in zip(r.terms, matching.one_to_one(of_site)):
-            if (
-                place < 0
-            ):  # one that is worded like a term but counts for none has a line of its own
-                marks.setdefault(
-                    f"{predicted} (as listed)" if predicted in effects else predicted, ["", ""]
-                )[k] = "spurious"
-    return aligned("Reference and lists", rad.PROFILES, marks)
+        for predicted, place in zip(r.terms, matching.one_to_one(r.pairs * of_site)):
+            if place < 0:
+                # one that is worded like a term but counts for none has a line of its own
+                line = f"{predicted} (as listed)" if predicted in effects else predicted
+                marks.setdefault(line, ["", ""])[k] = "spurious"
+    return aligned("Reference and lists", data.PROFILES, marks)
+
+
+def verdicts_of(by_judge):
+    """{KEYS: the matchers' verdicts on a list} from {matcher: scored lists}."""
+    found = {}
+    for judge, graded in by_judge.items():
+        for r in graded.itertuples():
+            key = tuple(getattr(r, k) for k in scores.KEYS)
+            found.setdefault(key, []).extend(said(judge, r))
+    return found
 
 
 def said(judge, r):
     """A matcher's verdict on a list: how much of the site's reference it matched."""
-    if r["reply_status"] or r["match"] == "error":
+    if r.reply_status or r.match == "error":
         return []
-    if r["match"] != "graded":
-        return [verdict(judge, r["match"], raw=r["answer"])]
-    value = RECALLED[int(r["recall"] > 0) + int(r["recall"] >= 0.5)]
-    return [
-        verdict(
-            judge,
-            "graded",
-            value,
-            value == RECALLED[-1],
-            reason=(
-                f"matched {r['hits']:.0f} of {r['size']}, listed {len(r['terms'])}: precision"
-                f" {r['precision']:.2f}, recall {r['recall']:.2f}, F1 {r['f1']:.2f}"
-            ),
-        )
-    ]
+    if r.match != "graded":
+        return [verdict(judge, r.match, raw=r.answer)]
+    value = RECALLED[int(r.recall > 0) + int(r.recall >= 0.5)]
+    reason = (
+        f"matched {r.hits:.0f} of {r.size}, listed {len(r.terms)}: precision {r.precision:.2f},"
+        f" recall {r.recall:.2f}, F1 {r.f1:.2f}"
+    )
+    return [verdict(judge, "graded", value, value == RECALLED[-1], reason=reason)]
 
 
 async def pairs(document, lists):
-    """Section 3.5: labelled pairs of terms, and pairs out of this run's lists, each predicted item with the term that is nearest in letters."""
-    import pandas as pd
-    from rapidfuzz import fuzz, process
-
+    """Section 3.5: labelled pairs of terms, and pairs out of this run's lists."""
     run = document.run("radiation", "06_judge_agreement")
-    known, terms = run.load("radiation_pairs"), rad.vocabulary(run)
-    said = {rad.normal(t): t for mine in lists["terms"] for t in mine}
-    made = [
-        (
-            f"pair-{n:04}",
-            t,
-            process.extractOne(t, terms, scorer=fuzz.WRatio)[0],
-            "this run's lists",
-            "",
-        )
-        for n, t in enumerate(said.values(), 1)
-    ]
-    every = pd.concat(
-        [known, pd.DataFrame(made, columns=["pair", "predicted", "reference", "kind", "why"])],
-        ignore_index=True,
-    )
-    by = {
-        j: await matching.match_labelled(run, every, j)
-        for j in dict.fromkeys([*run.judges, matching.EXACT])
-    }
+    known = run.load("radiation_pairs")
+    every = pd.concat([known, nearest(lists, data.vocabulary(run))], ignore_index=True)
+    judges = dict.fromkeys([*run.judges, matching.EXACT])
+    by = {j: await matching.match_labelled(run, every, j) for j in judges}
     found = verdicts_by_item(by, {v: v for v in matching.LABELS}, {"same"})
     for r in every.itertuples():
         labelled = isinstance(r.label, str)
@@ -163,5 +143,20 @@ async def pairs(document, lists):
             shared=[key],
             reply=r.predicted,
             verdicts=found.get(r.pair, ()),
-            human=[human_label("its author", r.label, reason=r.why)] if labelled else (),
+            human=[human("its author", r.label, reason=r.why)] if labelled else (),
         )
+
+
+def nearest(lists, terms):
+    """Pairs of each predicted item of the lists with the term that is nearest in letters."""
+    from rapidfuzz import fuzz, process
+
+    names = normals([t for mine in lists["terms"] for t in mine])
+    said = {names[t]: t for mine in lists["terms"] for t in mine}  # of several spellings the last
+    return pd.DataFrame(
+        [
+            (f"pair-{n:04}", t, process.extractOne(t, terms, scorer=fuzz.WRatio)[0])
+            for n, t in enumerate(said.values(), 1)
+        ],
+        columns=["pair", "predicted", "reference"],
+    ).assign(kind="this run's lists", why="")

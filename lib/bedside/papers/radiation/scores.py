@@ -1,156 +1,130 @@
-"""Radiation: precision, recall, F1 and overlap (section 3.6), recall by onset and frequency (4.7), and what the paper lacks.
+"""Radiation: precision, recall, F1, overlap (3.6), recall by onset and frequency (4.7), and more.
 
-A frame of scored lists has a row for each list; everything is averaged over patients, who are what the bootstrap draws.
+A frame of scored lists has a row for each list; everything is averaged over patients, who are what
+the bootstrap draws.
 """
 
 import re
 
+import numpy as np
+import pandas as pd
+
 from bedside import stats
-from bedside.checks import normal
-from bedside.papers.radiation.data import CELLS, FREQUENCIES, LEAST, MOST, ONSETS, vocabulary
-from bedside.papers.radiation.matching import one_to_one
-from bedside.tables import COLUMNS, estimates
+from bedside.checks import normals
+from bedside.tables import estimates
+
+from .data import CELLS, FREQUENCIES, LEAST, MOST, ONSETS, vocabulary
+from .matching import one_to_one
 
 METRICS = {"precision": "Precision", "recall": "Recall", "f1": "F1"}
+LOOSE = {
+    "loose_precision": "Precision, several to one",
+    "loose_recall": "Recall, several to one",
+}
 KEYS = ["item", "model", "regime", "profile"]
 
 
 def scored(matches, reference, terms):
-    """Scores of matched lists: `matches` plus size, hits, found, precision, recall, f1, loose_precision, loose_recall.
+    """Scores of matched lists: `matches` plus size, hits, found, METRICS and LOOSE.
 
-    precision = hits / items listed, recall = hits / size of the site's reference, f1 their harmonic mean (section 3.6);
-    hits are a largest one-to-one matching, found the reference effects in it. loose: if one item may count several
-    times, the share of items, and of reference effects, with any match. Unscored lists have NaN.
+    precision = hits / items listed, recall = hits / size of the site's reference, f1 their
+    harmonic mean (section 3.6); hits are a largest one-to-one matching, found the reference
+    effects in it. loose: if one item may count several times, the share of items, and of reference
+    effects, with any match. Unscored lists have NaN.
     """
-    import pandas as pd
-
-    mine, rows = _of_site(reference, terms), []
+    belongs, rows = belonging(reference, terms), []
     for r in matches.itertuples():
-        size = int(mine[r.site].sum())
+        size = int(belongs[r.site].sum())
         if r.match != "graded":
             rows.append({"size": size, "found": None})
             continue
-        pairs = r.pairs * mine[r.site]
-        found = one_to_one(pairs)
-        hits = int((found >= 0).sum())
+        pairs = r.pairs * belongs[r.site]
+        matched = one_to_one(pairs)
+        hits = int((matched >= 0).sum())
         rows.append(
             {
                 "size": size,
                 "hits": hits,
-                "found": {terms[i] for i in found if i >= 0},
+                "found": {terms[i] for i in matched if i >= 0},
                 "loose_precision": pairs.any(1).mean(),
                 "loose_recall": pairs.any(0).sum() / size,
                 **rates(hits, len(r.terms), size),
             }
         )
-    columns = [
-        "size",
-        "hits",
-        "found",
-        "precision",
-        "recall",
-        "f1",
-        "loose_precision",
-        "loose_recall",
-    ]
+    columns = ["size", "hits", "found", *METRICS, *LOOSE]
     return matches.join(pd.DataFrame(rows, index=matches.index).reindex(columns=columns))
 
 
-def _of_site(reference, terms):
+def belonging(reference, terms):
     """{site: which of the terms belong to it}, booleans (terms,)."""
-    import numpy as np
-
     return {site: np.isin(terms, part["effect"]) for site, part in reference.groupby("site")}
 
 
 def rates(hits, counted, size):
-    """Precision, recall and F1 (section 3.6) of lists of `counted` items with so many hits; numbers or arrays."""
+    """Precision, recall and F1 (section 3.6) of lists of `counted` items; numbers or arrays."""
     return {"precision": hits / counted, "recall": hits / size, "f1": 2 * hits / (counted + size)}
 
 
 def f1_of_means(rows, by):
-    """The harmonic mean of the mean precision and recall, from `estimates` rows: rows of their own, without interval."""
-    import pandas as pd
+    """The harmonic mean of the mean precision and recall, from `estimates` rows: rows of their own.
 
-    wide = rows.pivot(index=by, columns="metric", values="value").reindex(
-        columns=["precision", "recall"]
-    )
+    They have no interval; 0 where both means are 0.
+    """
+    wide = rows.pivot(index=by, columns="metric", values="value")
+    wide = wide.reindex(columns=["precision", "recall"])
     value = stats.harmonic(wide["precision"], wide["recall"])
-    return pd.DataFrame(
-        {"metric": "f1 of means", "value": value.fillna(0).where(wide.notna().all(axis=1))}
-    ).reset_index()
+    value = value.fillna(0).where(wide.notna().all(axis=1))
+    return pd.DataFrame({"metric": "f1 of means", "value": value}).reset_index()
 
 
 def overlaps(graded, terms):
-    """Base against specified list of each patient (section 3.6): item, model, regime, overlap, by_meaning.
+    """Base against specified list of each patient (3.6): item, model, regime, overlap, by_meaning.
 
-    overlap: intersection over union of the normal texts. by_meaning: an item that was matched to a term of the
-    vocabulary is that term. NaN where one of the lists is none.
+    overlap: intersection over union of the normal texts. by_meaning: an item that was matched to a
+    term of the vocabulary is that term. NaN where one of the lists is none.
     """
-    import pandas as pd
 
     def sets(r):
+        """Wordings, and meanings, of a list."""
         if r.match != "graded":
-            return None, None
-        found = one_to_one(r.pairs)
-        return (
-            {normal(t) for t in r.terms},
-            {terms[f] if f >= 0 else normal(t) for t, f in zip(r.terms, found)},
-        )
+            return set(), set()
+        words, meant = normals(r.terms), one_to_one(r.pairs)
+        meanings = {terms[i] if i >= 0 else words[t] for t, i in zip(r.terms, meant)}
+        return set(words.values()), meanings
 
-    of = {(r.item, r.model, r.regime, r.profile): sets(r) for r in graded.itertuples()}
+    def overlap(a, b):
+        return len(a & b) / len(a | b) if a and b else float("nan")
+
+    of = {tuple(getattr(r, k) for k in KEYS): sets(r) for r in graded.itertuples()}
     rows = []
-    for item, model, regime in dict.fromkeys(k[:3] for k in of):
-        (a, b), (x, y) = of[item, model, regime, "base"], of[item, model, regime, "specified"]
-        rows.append(
-            (
-                item,
-                model,
-                regime,
-                *(
-                    len(p & q) / len(p | q) if p and q else float("nan")
-                    for p, q in ((a, x), (b, y))
-                ),
-            )
-        )
+    for key in dict.fromkeys((item, model, regime) for item, model, regime, _ in of):
+        base, then = of[*key, "base"], of[*key, "specified"]
+        rows.append((*key, *map(overlap, base, then)))
     return pd.DataFrame(rows, columns=["item", "model", "regime", "overlap", "by_meaning"])
 
 
 def strata(graded, reference):
-    """Recall of each scored list in each cell of onset and frequency that its site has: KEYS, onset, frequency, size, hits, recall.
+    """Recall of each scored list in the cells of onset and frequency that its site has.
 
-    Lists without a score have NaN recalls.
+    KEYS, onset, frequency, size, hits, recall; lists without a score have NaN recalls.
     """
-    import pandas as pd
-
-    cells = {
-        site: {c: set(p["effect"]) for c, p in part.groupby(["onset", "frequency"])}
-        for site, part in reference.groupby("site")
-    }
+    cells = reference.groupby(["site", "onset", "frequency"])["effect"].agg(set).to_dict()
     rows = []
     for r in graded.itertuples():
-        for cell in CELLS:
-            if effects := cells[r.site].get(cell):
+        for onset, frequency in CELLS:
+            if effects := cells.get((r.site, onset, frequency)):
+                size = len(effects)
                 hits = float("nan") if r.found is None else len(effects & r.found)
-                rows.append(
-                    (
-                        r.item,
-                        r.model,
-                        r.regime,
-                        r.profile,
-                        *cell,
-                        len(effects),
-                        hits,
-                        hits / len(effects),
-                    )
-                )
+                key = r.item, r.model, r.regime, r.profile, onset, frequency
+                rows.append((*key, size, hits, hits / size))
     return pd.DataFrame(rows, columns=[*KEYS, "onset", "frequency", "size", "hits", "recall"])
 
 
 def recall_by(found, by):
     """Recall of each list by onset or frequency, long: KEYS, `by`, recall and pooled.
 
-    recall is the mean over the levels of the other one, as the tables' captions have it; pooled counts effects alike.
+    recall is the mean over the levels of the other one, as the tables' captions have it; pooled
+    counts effects alike.
     """
     groups = found.groupby([*KEYS, by], sort=False)
     made = groups["recall"].mean().to_frame()
@@ -159,107 +133,65 @@ def recall_by(found, by):
 
 
 def levels(found, by, run):
-    """`estimates` of recall by model and level of onset or frequency, in the order of the levels, and the pooled ones."""
-    import pandas as pd
-
+    """`estimates` of recall and pooled recall by model and level, in the order of the levels."""
     rows = estimates(recall_by(found, by), ["recall", "pooled"], ["model", by], run)
-    order = ONSETS if by == "onset" else FREQUENCIES
-    return rows.sort_values(
-        by, key=lambda s: pd.Categorical(s, order), kind="stable", ignore_index=True
-    )
+    place = (ONSETS if by == "onset" else FREQUENCIES).index
+    order = rows[by].map(place).argsort(kind="stable")
+    return rows.iloc[order].reset_index(drop=True)
 
 
-def prefixes(matches, reference, terms, most=MOST):
-    """What the first k items of each list give, k = 1 to `most`: KEYS, k, precision, recall; a shorter list keeps its scores."""
-    import pandas as pd
+def prefixes(matches, reference, terms, most):
+    """What the first k items of each list give, k = 1 to `most`; a shorter list keeps its scores.
 
-    mine, rows = _of_site(reference, terms), []
+    KEYS, k, listed, precision, recall.
+    """
+    belongs, rows = belonging(reference, terms), []
     for r in matches[matches["match"] == "graded"].itertuples():
-        size = int(mine[r.site].sum())
+        pairs, size = r.pairs * belongs[r.site], int(belongs[r.site].sum())
         for k in range(1, most + 1):
             if k <= len(r.terms):
-                got = rates(int((one_to_one(r.pairs[:k] * mine[r.site]) >= 0).sum()), k, size)
-            rows.append(
-                (
-                    r.item,
-                    r.model,
-                    r.regime,
-                    r.profile,
-                    k,
-                    len(r.terms),
-                    got["precision"],
-                    got["recall"],
-                )
-            )
+                hits = int((one_to_one(pairs[:k]) >= 0).sum())
+                got = rates(hits, k, size)
+            key = r.item, r.model, r.regime, r.profile, k
+            rows.append((*key, len(r.terms), got["precision"], got["recall"]))
     return pd.DataFrame(rows, columns=[*KEYS, "k", "listed", "precision", "recall"])
 
 
-CHANGES = {
-    "gained, of those it should gain, %": (True, False, True),
-    "gained, of those it should not, %": (False, False, True),
-    "lost, of those it should lose, %": (False, True, False),
-    "lost, of those it should keep, %": (True, True, False),
-}
+def changes(graded, reference, terms):
+    """Each effect of the vocabulary in the two lists of a patient, and how many pairs lack a list.
 
-
-def specificity(graded, reference, terms, run):
-    """Does naming the site change the list in the right direction? Shares by model and regime, in percent: table rows.
-
-    For each effect of the vocabulary: does it belong to the patient's site, was it on the base list, is it on the
-    specified one? Effects that belong and are missing should be gained, those that don't and are there should be lost;
-    the shares of the wrong changes stand beside them. Intervals over patients; n counts effects.
+    (frame item, model, regime, belongs, base, specified: does it belong to the site, is it on the
+    list; {(model, regime): pairs of lists that can't be compared}).
     """
-    import pandas as pd
-
-    mine, rows, lost = _of_site(reference, terms), [], {}
+    belongs, rows, lost = belonging(reference, terms), [], {}
     for (item, model, regime), part in graded.groupby(["item", "model", "regime"], sort=False):
         lost.setdefault((model, regime), 0)
         if (part["match"] != "graded").any():
             lost[model, regime] += 1
             continue
-        on = {
-            r.profile: {terms[i] for i in one_to_one(r.pairs) if i >= 0} for r in part.itertuples()
-        }
+        on = {r.profile: set(one_to_one(r.pairs)) for r in part.itertuples()}
         rows += [
-            (item, model, regime, belongs, t in on["base"], t in on["specified"])
-            for t, belongs in zip(terms, mine[part["site"].iloc[0]])
+            (item, model, regime, mine, i in on["base"], i in on["specified"])
+            for i, mine in enumerate(belongs[part["site"].iloc[0]])
         ]
-    every = pd.DataFrame(rows, columns=["item", "model", "regime", "belongs", "base", "specified"])
-    made = []
-    for (model, regime), count in lost.items():
-        part = every[(every["model"] == model) & (every["regime"] == regime)]
-        for name, (belongs, base, then) in CHANGES.items():
-            cases = part[(part["belongs"] == belongs) & (part["base"] == base)]
-            row = {
-                "row": f"{model}, {regime}",
-                "column": name,
-                "source": "run",
-                "n": len(cases),
-                "unscored": count,
-            }
-            if len(cases):
-                i = stats.bootstrap(
-                    100.0 * (cases["specified"] == then).to_numpy(),
-                    run.rng(name, model, regime),
-                    units=cases["item"].to_numpy(),
-                )
-                row |= {"value": i.value, "low": i.low, "high": i.high}
-            made.append(row)
-    return pd.DataFrame(made).reindex(columns=COLUMNS)
+    columns = ["item", "model", "regime", "belongs", "base", "specified"]
+    return pd.DataFrame(rows, columns=columns), lost
 
 
 def health(lists, run):
-    """What the lists are like, list by list: KEYS and the numbers to be averaged, NaN where there is no list.
+    """What the lists are like: KEYS and the numbers to be averaged, NaN where there is no list.
 
-    items: different ones. repeated: entries that stood there before. sized: whether it has 20 to 30 items. elsewhere:
-    share of items that belong to another part of the body. off: share that is no term of the vocabulary, word for word.
+    items: different ones. repeated: entries that stood there before. sized: whether it has 20 to
+    30 items. elsewhere: share of items that belong to another part of the body. off: share that is
+    no term of the vocabulary, word for word.
     """
-    known = {normal(t) for t in vocabulary(run)}
-    words = sorted({normal(w) for ws in run.load("radiation_elsewhere")["words"] for w in ws})
-    other = re.compile(rf"\b(?:{'|'.join(map(re.escape, words))})\b")
+    known = set(normals(vocabulary(run)).values())
+    words = normals([w for ws in run.load("radiation_elsewhere")["words"] for w in ws])
+    other = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(set(words.values()))))})\b")
     made = lists[[*KEYS, "truncated"]].assign(none=lists["status"] != "listed")
     there = lists[lists["status"] == "listed"]
-    named = there["terms"].map(lambda terms: [normal(t) for t in terms])
+    names = normals([t for terms in there["terms"] for t in terms])
+    named = there["terms"].map(lambda terms: [names[t] for t in terms])
     made["items"], made["repeated"] = there["terms"].map(len), there["repeated"]
     made["sized"] = made["items"].dropna().between(LEAST, MOST).astype(float)
     made["elsewhere"] = named.map(lambda ts: sum(bool(other.search(t)) for t in ts) / len(ts))

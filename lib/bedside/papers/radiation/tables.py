@@ -1,32 +1,28 @@
-"""Radiation: what its tables and figures show, as table rows: printed numbers beside computed ones."""
+"""Radiation: the rows of its tables and figures, printed numbers beside computed ones."""
 
-from bedside import plots, stats
-from bedside.papers.radiation.data import CELLS, PROFILES
-from bedside.papers.radiation.printed import all_scores, implied_lengths, printed, rows_of
-from bedside.papers.radiation.scores import (
-    METRICS,
-    f1_of_means,
-    health,
-    levels,
-    overlaps,
-    prefixes,
-    rates,
-    scored,
-)
+import itertools
+
+import pandas as pd
+
+from bedside import stats
 from bedside.tables import (
-    COLUMNS,
+    Row,
     differences,
     estimates,
+    frame,
     percent,
-    table_rows,
     tested_rows,
     with_bounds,
 )
 
+from . import printed, scores
+from .checks import COUNTS
+from .data import CELLS, LEAST, MOST, PROFILES
+from .scores import METRICS
 
-def printed_rows(run, table):
-    """A printed table's rows with their intervals over 21 patients."""
-    return rows_of(run, table).assign(source="published", n=21).drop(columns=["table", "note"])
+PRINTED = 21  # patients behind the printed means
+
+# ---- the released files
 
 
 def reference_table(reference, source):
@@ -34,28 +30,31 @@ def reference_table(reference, source):
     rows = []
     for site, part in reference.groupby("site", sort=False):
         found = part.groupby(["onset", "frequency"]).size()
-        rows += [
-            (site, f"{o}, {f}", source, found[o, f], len(part))
-            for o, f in CELLS
-            if (o, f) in found.index
-        ]
-        rows.append((site, "all", source, len(part), len(part)))
-    return table_rows(rows)
+        sizes = {f"{o}, {f}": found[o, f] for o, f in CELLS if (o, f) in found.index}
+        sizes["all"] = len(part)
+        rows += [Row(site, cell, source, n, n=len(part)) for cell, n in sizes.items()]
+    return frame(rows)
+
+
+def length_rows(cells):
+    """The references' lengths out of `reference_table`, beside those that models are asked for."""
+    lengths = cells[cells["column"] == "all"]
+    asked = [Row(site, "all", "published", None, LEAST, MOST) for site in lengths["row"]]
+    return pd.concat([frame(asked), lengths])
 
 
 def repair_table(repairs):
-    """Every repair of the released reference as table rows: which rows, what was found and how it is read; value counts rows."""
+    """Every repair of the released reference: which rows, what was found, how it is read.
+
+    value counts rows.
+    """
+    rows = []
     groups = repairs.groupby(["kind", "found", "read"], sort=False)["row"]
-    return table_rows(
-        (
-            f"{kind}: row{'s' * (len(rows) > 1)} {', '.join(map(str, rows))}",
-            f"{found!r} read as {read!r}" if read else f"{found!r} left out",
-            "raw",
-            len(rows),
-            None,
-        )
-        for (kind, found, read), rows in groups
-    )
+    for (kind, found, read), numbers in groups:
+        where = f"{kind}: row{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
+        how = f"{found!r} read as {read!r}" if read else f"{found!r} left out"
+        rows.append(Row(where, how, "raw", len(numbers)))
+    return frame(rows)
 
 
 def strict_table(run, reference):
@@ -63,139 +62,38 @@ def strict_table(run, reference):
     raw = run.load("radiation_reference")
     category, effect, *_ = raw.columns
     there = raw[raw[effect] != ""]
+    parts = there[category].str.split("-")
+    meant = reference.drop_duplicates(["effect", "onset", "frequency"])
     counts = {
-        "rows of the file": (
-            len(raw),
-            len(reference.drop_duplicates(["effect", "onset", "frequency"])),
-        ),
-        "side effects": (there[effect].nunique(), reference["effect"].nunique()),
-        "onsets, before the hyphen": (
-            there[category].str.split("-").str[0].nunique(),
-            reference["onset"].nunique(),
-        ),
-        "frequencies, after the hyphen": (
-            there[category].str.split("-").str[1].nunique(),
-            reference["frequency"].nunique(),
-        ),
+        "rows of the file": (len(raw), len(meant)),
+        "side effects": (there[effect].nunique(), meant["effect"].nunique()),
+        "onsets, before the hyphen": (parts.str[0].nunique(), meant["onset"].nunique()),
+        "frequencies, after the hyphen": (parts.str[1].nunique(), meant["frequency"].nunique()),
     }
-    return table_rows(
-        (what, column, "raw", n, None)
+    columns = "as it stands", "as it is meant"
+    return frame(
+        Row(what, column, "raw", n)
         for what, pair in counts.items()
-        for column, n in zip(("as it stands", "as it is meant"), pair)
+        for column, n in zip(columns, pair)
     )
 
 
-def pair_table(counts, shown, source):
-    """What differs inside the pairs of profiles, in counts: all pairs together, then each difference of each pair."""
-    names = {
-        "mentions": "mentions of radiation",
-        "specified": "followed by the site",
-        "lost": "word replaced by the site",
-        "capitals": "capital letter changed",
-        "spaces": "spaces changed",
-        "elsewhere": "words changed elsewhere",
-    }
-    rows = [
-        ("all pairs", label, source, counts[name].sum(), len(counts))
-        for name, label in names.items()
-    ]
-    return table_rows(
-        rows
-        + [
-            (item, f"{old!r} became {new!r}", source, len(part), None)
-            for (item, old, new), part in shown.groupby(["item", "removed", "added"], sort=False)
-        ]
-    )
+def pair_table(counts, changed, source):
+    """What differs inside the pairs of records, in counts: all together, then each difference."""
+    size = len(counts)
+    rows = [Row("all pairs", COUNTS[c], source, counts[c].sum(), n=size) for c in COUNTS]
+    for (item, old, new), part in changed.groupby(["item", "removed", "added"], sort=False):
+        rows.append(Row(item, f"{old!r} became {new!r}", source, len(part)))
+    return frame(rows)
 
 
-def score_table(run, graded, regime, table):
-    """Tables 1, 3 and 4: precision, recall and F1 as printed, and of this run's lists for specified and base profiles."""
-    import pandas as pd
-
-    mine = graded[graded["regime"] == regime]
-    found = estimates(mine, list(METRICS), ["model", "profile"], run)
-    rows = pd.concat([found, f1_of_means(found, ["model", "profile"])], ignore_index=True)
-    rows["column"] = rows["metric"].map({**METRICS, "f1 of means": "F1 of the means"}) + rows[
-        "profile"
-    ].map({"specified": "", "base": ", base profile"})
-    order = rows["profile"].map(PROFILES[::-1].index)
-    rows = with_bounds(
-        rows.assign(row=rows["model"], source="run").iloc[order.argsort(kind="stable")]
-    )
-    means = _printed_f1_of_means(run, table)
-    return pd.concat([printed_rows(run, table), means, rows], ignore_index=True)
+# ---- lists and their scores
 
 
-def score_panels(shown, baseline=None):
-    """A figure of precision, recall and F1 from a `score_table`; `baseline` rows (as `copier_rows`) become dashed lines."""
-    figure, (axes,) = plots.figure((9, 0.9 + 0.34 * shown["row"].nunique()), 1, 3, sharey=True)
-    for ax, metric in zip(axes, METRICS.values()):
-        if baseline is not None:
-            ax.axvline(
-                baseline.set_index("column").loc[metric, "value"],
-                color="0.35",
-                linestyle="--",
-                label=baseline["row"].iloc[0],
-            )
-        plots.dots(
-            ax,
-            shown[(shown["column"] == metric) & shown["value"].notna()],
-            title=metric,
-            limits=(-0.02, 1.02),
-            order=dict.fromkeys(shown["row"]),
-        )
-    plots.legend_below(figure)
-    return figure
-
-
-def _printed_f1_of_means(run, table):
-    wide = printed(run, table)
-    return table_rows(
-        (m, "F1 of the means", "recomputed", stats.harmonic(r["Precision"], r["Recall"]), 21)
-        for m, r in wide.iterrows()
-    )
-
-
-def change_table(run, graded, first, second, table=None):
-    """What regime `second` changes against `first`, paired by patient; for Table 2 also as printed, and the scores that follow."""
-    import pandas as pd
-
-    mine = graded[graded["profile"] == "specified"]
-    changes = differences(
-        *(mine[mine["regime"] == regime] for regime in (first, second)), ["item", "model"], METRICS
-    )
-    rows = tested_rows(changes.rename(columns={"model": "row"}), METRICS, run)
-    if table:
-        after = all_scores(run)[second]
-        rows = pd.concat(
-            [
-                printed_rows(run, table),
-                table_rows(
-                    (m, f"{c}, 20-30", "recomputed", after.loc[m, c], 21)
-                    for m in after.index
-                    for c in after
-                ),
-                rows,
-            ],
-            ignore_index=True,
-        )
-    return rows
-
-
-def model_table(run, graded):
-    """Differences between the run's models, paired by patient and regime: table rows, none for a single model."""
-    import itertools
-
-    import pandas as pd
-
-    mine = graded[graded["profile"] == "specified"]
-    changes = [
-        differences(
-            mine[mine["model"] == b], mine[mine["model"] == a], ["item", "regime"], METRICS
-        ).assign(row=f"{a} minus {b}")
-        for a, b in itertools.combinations(run.models, 2)
-    ]
-    return tested_rows(pd.concat(changes), METRICS, run) if changes else pd.DataFrame()
+def printed_rows(run, table):
+    """A printed table's rows with their intervals over the paper's patients."""
+    rows = printed.rows_of(run, table).assign(source="published", n=PRINTED)
+    return rows.drop(columns=["table", "note"])
 
 
 HEALTH = {
@@ -210,151 +108,95 @@ HEALTH = {
 
 
 def health_table(run, lists, regimes):
-    """What the lists of some regimes are like, by model: means with intervals over patients, as table rows."""
-    mine = health(lists[lists["regime"].isin(regimes)], run)
-    shares = [c for c in HEALTH if HEALTH[c].endswith("%")]
-    mine[shares] = 100 * mine[shares].astype(float)
+    """What the lists of some regimes are like, by model: means with intervals over patients."""
+    made = scores.health(lists[lists["regime"].isin(regimes)], run)
+    shares = [c for c, label in HEALTH.items() if label.endswith("%")]
+    made[shares] = 100 * made[shares].astype(float)
     columns = [c for c in HEALTH if c != "off" or "selection" in regimes[0]]
-    rows = estimates(mine, columns, ["model", "regime"], run)
-    return rows.assign(
-        row=rows["model"] + ", " + rows["regime"], column=rows["metric"].map(HEALTH), source="run"
-    )
+    rows = estimates(made, columns, ["model", "regime"], run)
+    names = rows["model"] + ", " + rows["regime"]
+    return rows.assign(row=names, column=rows["metric"].map(HEALTH), source="run")
 
 
-def matcher_table(run, by_matcher, reference, terms):
-    """The same lists under several matchers, one to one and not: table rows. by_matcher: {name: matched lists}."""
-    import pandas as pd
+def score_table(run, graded, regime, table):
+    """Tables 1, 3 and 4: precision, recall and F1 as printed, and of this run's lists.
 
-    names = {
-        **METRICS,
-        "loose_precision": "Precision, several to one",
-        "loose_recall": "Recall, several to one",
-    }
-    parts = []
-    for matcher, matches in by_matcher.items():
-        found = estimates(scored(matches, reference, terms), list(names), ["model"], run)
-        parts.append(
-            with_bounds(
-                found.assign(
-                    row=found["model"] + ", matcher " + matcher,
-                    column=found["metric"].map(names),
-                    source="run",
-                )
-            )
-        )
+    Those of specified profiles stand in the paper's columns, those of base profiles beside them.
+    """
+    found = estimates(graded[graded["regime"] == regime], list(METRICS), ["model", "profile"], run)
+    rows = pd.concat([found, scores.f1_of_means(found, ["model", "profile"])], ignore_index=True)
+    metric = rows["metric"].map({**METRICS, "f1 of means": "F1 of the means"})
+    profile = rows["profile"].map({"specified": "", "base": ", base profile"})
+    rows = rows.assign(row=rows["model"], column=metric + profile, source="run")
+    order = rows["profile"].map(PROFILES[::-1].index).argsort(kind="stable")
+    means = printed.f1_of_means(run, table).items()
+    recomputed = [Row(m, "F1 of the means", "recomputed", f1, n=PRINTED) for m, f1 in means]
+    parts = [printed_rows(run, table), frame(recomputed), with_bounds(rows.iloc[order])]
     return pd.concat(parts, ignore_index=True)
 
 
-def length_curves(run, matches, reference, terms, most):
-    """Precision and recall of the first k items, by model and kind of regime: frame model, metric, k, value, low, high, n.
+def change_table(run, graded, first, second, table=None):
+    """What regime `second` changes against `first`, paired by patient.
 
-    Free-form and chosen lists apart, both sizes and both profiles of a patient together; a curve ends with the longest list.
+    For Table 2 also as printed, and the scores that follow from it.
     """
-    found = prefixes(matches, reference, terms, most)
-    found["kind"] = found["regime"].str.split(",").str[0]
-    longest = found.groupby(["model", "kind"])["listed"].transform("max")
-    rows = estimates(
-        found[found["k"] <= longest], ["precision", "recall"], ["model", "kind", "k"], run
-    )
-    return rows.assign(
-        row=rows["model"] + ", " + rows["kind"] + ", first " + rows["k"].astype(str),
-        series=rows["model"] + ", " + rows["kind"],
-        column=rows["metric"].map(METRICS),
-        source="run",
-    )
+    mine = graded[graded["profile"] == "specified"]
+    halves = [mine[mine["regime"] == regime] for regime in (first, second)]
+    changes = differences(*halves, ["item", "model"], METRICS)
+    rows = tested_rows(changes.rename(columns={"model": "row"}), METRICS, run)
+    if not table:
+        return rows
+    after = printed.all_scores(run)[second].stack().items()
+    sized = [Row(m, f"{c}, 20-30", "recomputed", v, n=PRINTED) for (m, c), v in after]
+    return pd.concat([printed_rows(run, table), frame(sized), rows], ignore_index=True)
 
 
-def implied_rows(run, sizes, far=40):
-    """The printed models' precision and recall at the list length that they imply: rows with series, k and label (of long ones)."""
-    found = implied_lengths(run, sizes).melt(
-        ["model", "regime", "items"], ["Precision", "Recall"], "column", "value"
-    )
-    named = (found["items"] > far) & (found["column"] == "Recall")
-    return found.assign(
-        row=found["model"] + ", " + found["regime"],
-        source="published",
-        k=found["items"],
-        n=21,
-        series="published, " + found["regime"].str.split(",").str[0],
-        label=found["model"].where(named, ""),
-    )
+def model_table(run, graded):
+    """Differences between the run's models, paired by patient and regime; none for a single one."""
+    mine = graded[graded["profile"] == "specified"]
+    by_model = {model: mine[mine["model"] == model] for model in run.models}
+    changes = [
+        differences(by_model[b], by_model[a], ["item", "regime"], METRICS).assign(
+            row=f"{a} minus {b}"
+        )
+        for a, b in itertools.combinations(run.models, 2)
+    ]
+    return tested_rows(pd.concat(changes), METRICS, run) if changes else pd.DataFrame()
 
 
-def overlap_table(run, graded, terms):
-    """Table 5: overlap of base and specified lists, as printed and of this run, by texts and by meaning."""
-    import pandas as pd
-
-    names = {"free-form": "Overlap (FF)", "free-form, 20-30": "Overlap (LSC)"}
-    found = estimates(
-        overlaps(graded[graded["regime"].isin(names)], terms),
-        ["overlap", "by_meaning"],
-        ["model", "regime"],
-        run,
-    )
-    found["column"] = found["regime"].map(names) + found["metric"].map(
-        {"overlap": "", "by_meaning": ", by meaning"}
-    )
-    return pd.concat(
-        [printed_rows(run, "Table 5"), with_bounds(found.assign(row=found["model"], source="run"))],
-        ignore_index=True,
-    )
-
-
-def level_table(run, found, by, table):
-    """Tables 6 and 7: recall by onset or frequency, as printed and of this run, averaged over levels, and over effects."""
-    import pandas as pd
-
-    rows = levels(found, by, run)
-    rows["column"] = rows[by].str.title().str.replace("-T", "-t") + rows["metric"].map(
-        {"recall": "", "pooled": ", over effects"}
-    )
-    rows = rows.iloc[rows["metric"].eq("pooled").argsort(kind="stable")]
-    return pd.concat(
-        [printed_rows(run, table), with_bounds(rows.assign(row=rows["model"], source="run"))],
-        ignore_index=True,
-    )
-
-
-def crossing_table(run, found):
-    """Recall in each cell of onset and frequency, which the paper lacks: table rows, by model."""
-    rows = estimates(found, ["recall"], ["model", "onset", "frequency"], run)
-    rows = rows.assign(
-        row=rows["model"], column=rows["onset"] + ", " + rows["frequency"], source="run"
-    )
-    order = {
-        v: i for i, v in enumerate([*found["model"].unique(), *(f"{o}, {f}" for o, f in CELLS)])
-    }
-    return with_bounds(rows.sort_values(["row", "column"], key=lambda s: s.map(order)))
+def matcher_table(run, by_matcher, reference, terms):
+    """The same lists under several matchers ({name: matched lists}), one to one and not."""
+    names, parts = {**METRICS, **scores.LOOSE}, []
+    for matcher, matches in by_matcher.items():
+        graded = scores.scored(matches, reference, terms)
+        found = estimates(graded, list(names), ["model"], run)
+        row, column = found["model"] + f", matcher {matcher}", found["metric"].map(names)
+        parts.append(with_bounds(found.assign(row=row, column=column, source="run")))
+    return pd.concat(parts, ignore_index=True)
 
 
 def by_kind(labelled, verdicts):
-    """Share of right decisions by kind of pair and matcher, in percent: table rows. verdicts: {matcher: frame in order}."""
-    import pandas as pd
+    """Share of right decisions by kind of pair and matcher, in percent.
 
+    verdicts: {matcher: frame in the order of the labelled pairs}.
+    """
     rows = []
-    for matcher, frame in verdicts.items():
-        got = (frame["status"] == "graded").to_numpy()
-        right = (frame["value"] == labelled["label"].to_numpy()).to_numpy()
+    for matcher, verdict in verdicts.items():
+        got = (verdict["status"] == "graded").to_numpy()
+        right = (verdict["value"] == labelled["label"].to_numpy()).to_numpy()
         for (label, kind), where in labelled.groupby(["label", "kind"]).indices.items():
-            rows.append(
-                (
-                    f"{label}: {kind}",
-                    matcher,
-                    "run",
-                    *percent(right[where][got[where]].sum(), int(got[where].sum())),
-                    int((~got[where]).sum()),
-                )
-            )
-    return pd.DataFrame(rows, columns=COLUMNS)
+            n, lost = got[where].sum(), (~got[where]).sum()
+            share = percent((right & got)[where].sum(), int(n))
+            rows.append(Row(f"{label}: {kind}", matcher, "run", *share, int(lost)))
+    return frame(rows)
 
 
 def copier_rows(run, patients, reference, terms):
-    """What a guesser scores who copies the whole vocabulary: table rows, with intervals over patients."""
+    """What a guesser scores who copies the whole vocabulary, with intervals over patients."""
     size = patients["site"].map(reference.groupby("site").size()).to_numpy()
-    mine = patients[["item"]].assign(
-        model="copier of the whole list", **rates(size, len(terms), size)
-    )
-    found = estimates(mine, list(METRICS), ["model"], run)
+    rates = scores.rates(size, len(terms), size)
+    guesser = patients[["item"]].assign(model="copier of the whole list", **rates)
+    found = estimates(guesser, list(METRICS), ["model"], run)
     return found.assign(
         row=found["model"],
         column=found["metric"].map(METRICS),
@@ -362,11 +204,122 @@ def copier_rows(run, patients, reference, terms):
     )
 
 
-def misfit_table(misfit):
-    """`agreement` of the printed tables by model and way of averaging: table rows."""
+def length_curves(run, matches, reference, terms):
+    """Precision and recall of the first k items, by model and kind of regime.
+
+    Rows with model, metric, k and series. Free-form and chosen lists apart, both sizes and both
+    profiles of a patient together; a curve ends with the longest list.
+    """
+    found = scores.prefixes(matches, reference, terms, MOST)
+    found["kind"] = found["regime"].str.split(",").str[0]
+    longest = found.groupby(["model", "kind"])["listed"].transform("max")
+    found, by = found[found["k"] <= longest], ["model", "kind", "k"]
+    rows = estimates(found, ["precision", "recall"], by, run)
+    series = rows["model"] + ", " + rows["kind"]
+    return rows.assign(
+        row=series + ", first " + rows["k"].astype(str),
+        series=series,
+        column=rows["metric"].map(METRICS),
+        source="run",
+    )
+
+
+def implied_rows(run, sizes, far=40):
+    """The printed models' precision and recall at the list length that they imply.
+
+    Rows with series, k and label (the model's, for lists of more than `far` items).
+    """
+    keys, metrics = ["model", "regime", "items"], ["Precision", "Recall"]
+    found = printed.implied_lengths(run, sizes).melt(keys, metrics, "column", "value")
+    named = (found["items"] > far) & (found["column"] == "Recall")
+    return found.assign(
+        row=found["model"] + ", " + found["regime"],
+        source="published",
+        k=found["items"],
+        n=PRINTED,
+        series="published, " + found["regime"].str.split(",").str[0],
+        label=found["model"].where(named, ""),
+    )
+
+
+# ---- what the site changes
+
+
+def overlap_table(run, graded, terms):
+    """Table 5: overlap of base and specified lists, as printed and of this run.
+
+    This run's by texts and by meaning.
+    """
+    names = {"free-form": "Overlap (FF)", "free-form, 20-30": "Overlap (LSC)"}
+    kinds = {"overlap": "", "by_meaning": ", by meaning"}
+    mine = scores.overlaps(graded[graded["regime"].isin(names)], terms)
+    found = estimates(mine, list(kinds), ["model", "regime"], run)
+    column = found["regime"].map(names) + found["metric"].map(kinds)
+    rows = with_bounds(found.assign(row=found["model"], column=column, source="run"))
+    return pd.concat([printed_rows(run, "Table 5"), rows], ignore_index=True)
+
+
+CHANGES = {  # belongs to the site, on the base list, on the specified one
+    "gained, of those it should gain, %": (True, False, True),
+    "gained, of those it should not, %": (False, False, True),
+    "lost, of those it should lose, %": (False, True, False),
+    "lost, of those it should keep, %": (True, True, False),
+}
+
+
+def specificity_table(run, graded, reference, terms):
+    """Does naming the site change the list in the right direction? Shares by model and regime.
+
+    For each effect of the vocabulary: does it belong to the patient's site, was it on the base
+    list, is it on the specified one? Effects that belong and are missing should be gained, those
+    that don't and are there should be lost; the shares of the wrong changes stand beside them.
+    Percent, with intervals over patients; n counts effects.
+    """
+    every, lost = scores.changes(graded, reference, terms)
+    rows = []
+    for (model, regime), unscored in lost.items():
+        part = every[(every["model"] == model) & (every["regime"] == regime)]
+        for name, (belongs, base, then) in CHANGES.items():
+            cases = part[(part["belongs"] == belongs) & (part["base"] == base)]
+            share = [None] * 3
+            if len(cases):
+                changed = 100.0 * (cases["specified"] == then).to_numpy()
+                rng, units = run.rng(name, model, regime), cases["item"].to_numpy()
+                share = stats.bootstrap(changed, rng, units=units)[:3]
+            rows.append(Row(f"{model}, {regime}", name, "run", *share, len(cases), unscored))
+    return frame(rows)
+
+
+# ---- what is forgotten
+
+
+def level_table(run, found, by, table):
+    """Tables 6 and 7: recall by onset or frequency, as printed and of this run.
+
+    This run's averaged over levels, as printed, and over effects.
+    """
+    rows = scores.levels(found, by, run)
+    level = rows[by].str.title().str.replace("-T", "-t")
+    counted = rows["metric"].map({"recall": "", "pooled": ", over effects"})
+    rows = rows.assign(row=rows["model"], column=level + counted, source="run")
+    order = rows["metric"].eq("pooled").argsort(kind="stable")
+    return pd.concat([printed_rows(run, table), with_bounds(rows.iloc[order])], ignore_index=True)
+
+
+def crossing_table(run, found):
+    """Recall in each cell of onset and frequency, which the paper lacks, by model."""
+    rows = estimates(found, ["recall"], ["model", "onset", "frequency"], run)
+    column = rows["onset"] + ", " + rows["frequency"]
+    rows = rows.assign(row=rows["model"], column=column, source="run")
+    names = [*found["model"].unique(), *(f"{o}, {f}" for o, f in CELLS)]
+    return with_bounds(rows.sort_values(["row", "column"], key=lambda s: s.map(names.index)))
+
+
+def misfit_table(misfits):
+    """`printed.misfit` of the printed tables by model and way of averaging."""
     names = {"levels": "if each level counts once", "effects": "if each effect counts once"}
-    return table_rows(
-        (m, names[how], "recomputed", v, None)
-        for how, found in misfit.items()
-        for m, v in found.items()
+    return frame(
+        Row(model, names[how], "recomputed", v)
+        for how, found in misfits.items()
+        for model, v in found.items()
     )

@@ -6,8 +6,7 @@ from bedside import plots, seminar, stats
 from bedside.checks import normal
 from bedside.judges import LEXICAL
 from bedside.papers.radiation import data as rad
-from bedside.papers.radiation import matching, scores
-from bedside.papers.radiation.printed import printed
+from bedside.papers.radiation import matching, printed, scores, study
 from bedside.rows import Document
 from bedside.seminar import needs, shown
 
@@ -55,7 +54,7 @@ class Material(seminar.Sheet):
         """The labelled pairs with the matcher's verdicts, and the model's scored lists."""
         pairs = pairs_run.load("radiation_pairs")
         verdicts = await matching.match_labelled(pairs_run, pairs, LEXICAL)
-        lists = await rad.lists(self.run, self.patients, FREE, self.run.settings["max_tokens"])
+        lists = await study.listed(self.run, self.patients, FREE, self.run.settings["max_tokens"])
         matched = await matching.matched(self.run, lists, LEXICAL)
         pairs = pairs.assign(judged=verdicts["value"].to_numpy())
         return pairs, scores.scored(matched, self.reference, self.terms)
@@ -154,7 +153,7 @@ class Material(seminar.Sheet):
 
     def printed(self, table):
         """A printed table of the paper: models by columns."""
-        return printed(self.run, table)
+        return printed.wide(self.run, table)
 
     @needs("2.4")
     def growing(self, given):

@@ -1,0 +1,77 @@
+"""Radiation: its figures, drawn from rows of `tables`."""
+
+import pandas as pd
+
+from bedside import plots
+from bedside.tables import without_bounds
+
+from .data import LEAST, MOST
+from .scores import METRICS
+
+
+def reference_lengths(rows):
+    """How many effects each site's reference has, from `tables.length_rows`."""
+    figure, ((ax,),) = plots.figure((7, 2.9))
+    plots.bars(ax, rows[rows["source"] != "published"], xlabel="side effects in the reference")
+    style = {"facecolor": "none", "edgecolor": "0.6", "hatch": "////", "zorder": 0}
+    ax.axvspan(LEAST, MOST, **style, label=f"Published: {LEAST} to {MOST}")
+    plots.legend_below(figure)
+    return figure
+
+
+def scores(rows, baseline=None):
+    """Precision, recall and F1 from `tables.score_table`; `baseline` rows become dashed lines."""
+    figure, (axes,) = plots.figure((9, 0.9 + 0.34 * rows["row"].nunique()), 1, 3, sharey=True)
+    for ax, metric in zip(axes, METRICS.values()):
+        if baseline is not None:
+            place = baseline.set_index("column").loc[metric, "value"]
+            ax.axvline(place, color="0.35", linestyle="--", label=baseline["row"].iloc[0])
+        part = rows[(rows["column"] == metric) & rows["value"].notna()]
+        order = dict.fromkeys(rows["row"])
+        plots.dots(ax, part, title=metric, limits=(-0.02, 1.02), order=order)
+    plots.legend_below(figure)
+    return figure
+
+
+def lengths(rows):
+    """Precision and recall by length, from `tables.length_curves` and `tables.implied_rows`."""
+    figure, (axes,) = plots.figure((9, 4), 1, 2)
+    for ax, metric in zip(axes, ("Precision", "Recall")):
+        part, ticks = rows[rows["column"] == metric], [1, 3, 10, 30, 100]
+        plots.curves(ax, part, "k", title=metric, xlabel="items listed (log scale)", ticks=ticks)
+        asked = f"{LEAST} to {MOST}, as asked for in half of the regimes"
+        ax.axvspan(LEAST, MOST, color="0.92", zorder=0, label=asked)
+    plots.legend_below(figure)
+    return figure
+
+
+def overlaps(rows):
+    """Overlap of base and specified lists, free-form and sized, from `tables.overlap_table`."""
+    figure, (axes,) = plots.figure((9, 4.2), 1, 2, sharey=True)
+    for ax, column in zip(axes, ("Overlap (FF)", "Overlap (LSC)")):
+        mine = rows["column"].isin([column, column + ", by meaning"]) & rows["value"].notna()
+        part = rows[mine]
+        part = part.assign(row=part["row"] + part["column"].str.removeprefix(column))
+        label = "intersection over union"
+        plots.dots(ax, part, title=column, xlabel=label, limits=(-0.02, 1.02))
+    plots.legend_below(figure)
+    return figure
+
+
+def recalls(levels, crossing):
+    """Recall by onset and by frequency, printed ones too, and this run's cells; of it framed rows.
+
+    levels: rows of Tables 6 and 7, crossing: of `tables.crossing_table`. Returns figure and rows.
+    """
+    levels = without_bounds(levels)
+    levels = levels[~levels["column"].str.endswith(", over effects")]
+    levels["row"] += levels["source"].map({"published": "", "run": " (this run)"})
+    cells = without_bounds(crossing).assign(row=crossing["row"] + " (this run)")
+    own = set(cells["row"])
+    figure, axes = plots.figure((8, 5.2), 2, 1, height_ratios=[8, 1.2 * cells["row"].nunique()])
+    title = "Recall by onset and by frequency"
+    plots.heat(axes[0, 0], levels, title=title, outlined=own)
+    broken = cells.assign(column=cells["column"].str.replace(r",? ", "\n", regex=True))
+    title = "Onset and frequency crossed, this run"
+    plots.heat(axes[1, 0], broken, title=title, outlined=own)
+    return figure, pd.concat([levels, cells])

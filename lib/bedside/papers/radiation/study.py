@@ -1,0 +1,59 @@
+"""Radiation: what notebooks, explorer and seminar set up alike: inputs, lists asked for and scored.
+
+patients, reference, terms = study.inputs(run)
+lists = await study.listed(run, patients, ["free-form"], 1000)
+graded = await study.graded(run, lists, reference, terms)
+"""
+
+import pandas as pd
+
+from bedside.models import answers_of
+
+from . import data, matching, scores
+from .lists import read_all
+
+
+def inputs(run, whole=False):
+    """(patients, reference, vocabulary) of a run, see `data`; whole: all patients despite LIMIT."""
+    return data.profiles(run, whole), data.reference(run), data.vocabulary(run)
+
+
+def setting(run):
+    """One sentence for captions: whose patients and reference this run's numbers rest on."""
+    if run.profile == "public":
+        return "This run: the released patients and reference."
+    return "This run: invented patients and an illustrative reference, not the paper's."
+
+
+def asked(run, patients, regimes):
+    """The lists to ask for: key, item, site, profile, regime, and the fields of the prompt."""
+    terms, rows = data.vocabulary(run), []
+    for regime in regimes:
+        effects = terms if data.REGIMES[regime]["listed"] else []
+        least = data.LEAST if data.REGIMES[regime]["sized"] else 0
+        for profile in data.PROFILES:
+            for r in patients.itertuples():
+                key, record = f"{r.item}/{profile}/{regime}", getattr(r, profile)
+                rows.append((key, r.item, r.site, profile, regime, record, effects, least))
+    columns = ["key", "item", "site", "profile", "regime", "record", "effects", "least"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+async def listed(run, patients, regimes, max_tokens):
+    """Lists of the run's models for both profiles of each patient (sections 3.4, 4.1), greedy.
+
+    item, site, profile, regime, model, answer, reply_status, truncated, and as of `lists.read_all`
+    status (listed, unparsed, refused or error), terms (a list) and repeated.
+    """
+    every = asked(run, patients, regimes)
+    filled = every.assign(item=every["key"], profile=every["record"])
+    prompts = run.prompts_for("list", filled, ["profile", "effects", "least"], most=data.MOST)
+    answered = (await answers_of(run, prompts, max_tokens)).rename(columns={"item": "key"})
+    keys = every[["key", "item", "site", "profile", "regime"]]
+    every = keys.merge(answered, on="key", validate="one_to_many").drop(columns="key")
+    return read_all(every)
+
+
+async def graded(run, lists, reference, terms, judge=None):
+    """Lists as matched by the run's matcher or another, and scored."""
+    return scores.scored(await matching.matched(run, lists, judge), reference, terms)
