@@ -45,20 +45,27 @@ def verify(profile: str, explorer=None) -> None:
     ]
     kept = [f for f in committed if not f.endswith(("manifest.json", *loose))]
 
-    def same(name):
-        """Byte for byte; the explorer's data unpacked: compressed bytes differ between machines."""
-        before, now = _bytes(name), (scratch / name).read_bytes()
-        if before is None or not name.endswith("/explorer.html"):
-            return before == now
-        return read(before.decode()) == read(now.decode())
-
     every = sorted({*files, *kept})
-    moved = [f for f in every if f not in files or not same(f)]
+    moved = [
+        f
+        for f in every
+        if f not in files or not same(f, _bytes(f), (scratch / f).read_bytes(), read)
+    ]
     note = "" if locked else " (pictures not compared: other versions than the committed run's)"
     print(f"{len(every) - len(moved)} of {len(every)} identical{note}")
     if moved:
         lines = [f"figures/{f}{_why(f in files, f in kept)}" for f in moved]
         raise BedsideError("moved against the committed run:\n  " + "\n  ".join(lines))
+
+
+def same(name: str, before: bytes | None, now: bytes, read=None) -> bool:
+    """Whether a file is as before: byte for byte, of an explorer what `read` finds in it.
+
+    Compressed bytes differ between machines.
+    """
+    if before is None or read is None or not name.endswith("/explorer.html"):
+        return before == now
+    return read(before.decode()) == read(now.decode())
 
 
 def _why(built, kept):

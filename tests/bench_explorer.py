@@ -127,8 +127,9 @@ MEASURE = """async () => {
 
 def explorer():
     """The explorer in headless Chromium: 20 views of 10,000 rows by its own `apply`, and the file's size at 5,000 rows."""
-    from bedside import explorer as page
     from playwright.sync_api import sync_playwright
+
+    from bedside import explorer as page
 
     if binary() is None:
         print(f"explorer: {MISSING}")
