@@ -5,8 +5,8 @@
     plots.legend_below(figure)
     run.figure("fig1_accuracy", figure, rows, "Accuracy by model")
 
-A chart takes an axes and a long frame (row, column or series, source, value, low, high), and
-returns the axes.
+A chart takes an axes, a long frame (row, column or series, source, value, low, high) and labels:
+title, xlabel, ylabel. It returns the axes.
 """
 # ruff: noqa: F401
 

@@ -1,6 +1,14 @@
 """Lengths and areas: bars, stacked bars, histograms."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from .look import BLUE, label, titled
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
 
 LIGHT_BLUE = "#9cc5d1"
 SHADES = (BLUE, LIGHT_BLUE, "0.75", "0.45")
@@ -9,7 +17,9 @@ HATCH = {"published": "////", "recomputed": "....", "raw": "", "run": ""}
 EDGE = {"edgecolor": "black", "linewidth": 0.6}
 
 
-def bars(ax, frame, *, title="", xlabel="", by="source", digits=0):
+def bars(
+    ax: Axes, frame: pd.DataFrame, *, by: str = "source", digits: int = 0, **labels: str
+) -> Axes:
     """Horizontal bars with their values, grouped by `by`; published ones hatched.
 
     frame: row, value and the column `by`. A missing value has no bar and no text.
@@ -32,10 +42,10 @@ def bars(ax, frame, *, title="", xlabel="", by="source", digits=0):
         ax.bar_label(made, texts, padding=2, fontsize=7)
     ax.set_yticks(places, rows)
     ax.margins(x=0.12)
-    return titled(ax, title, xlabel)
+    return titled(ax, **labels)
 
 
-def stacked(ax, frame, *, title="", xlabel=""):
+def stacked(ax: Axes, frame: pd.DataFrame, **labels: str) -> Axes:
     """Stacked horizontal bars: one for each row, its parts by column, from dark to light.
 
     frame: row, column, value in percent, written in where there is room.
@@ -53,12 +63,12 @@ def stacked(ax, frame, *, title="", xlabel=""):
         left = left + wide[part]
     ax.set_yticks(places, rows)
     ax.set_xlim(0, 100)
-    return titled(ax, title, xlabel)
+    return titled(ax, **labels)
 
 
-def histogram(ax, frame, *, title="", xlabel="", ylabel=""):
+def histogram(ax: Axes, frame: pd.DataFrame, **labels: str) -> Axes:
     """Bars of `value` between the edges `left` and `right`."""
     widths = frame["right"] - frame["left"]
     look = {"color": LIGHT_BLUE, "edgecolor": "black", "linewidth": 0.5}
     ax.bar(frame["left"], frame["value"], widths, align="edge", **look)
-    return titled(ax, title, xlabel, ylabel)
+    return titled(ax, **labels)

@@ -1,9 +1,18 @@
 """Numbers along an axis: means with bands, counts that grow."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from .look import BLUE, DASHES, label, titled
 
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
 
-def growth(ax, frame, *, title="", xlabel="", ylabel=""):
+
+def growth(ax: Axes, frame: pd.DataFrame, **labels: str) -> Axes:
     """How counts grow: one stepped line for each column, in the frame's order of rows."""
     for dash, (name, part) in zip(DASHES, frame.groupby("column", sort=False)):
         steps = range(1, len(part) + 1)
@@ -11,10 +20,12 @@ def growth(ax, frame, *, title="", xlabel="", ylabel=""):
     for axis in (ax.xaxis, ax.yaxis):
         axis.get_major_locator().set_params(integer=True)
     ax.set_ylim(0)
-    return titled(ax, title, xlabel, ylabel)
+    return titled(ax, **labels)
 
 
-def curves(ax, frame, x, *, title="", xlabel="", ylabel="", ticks=None):
+def curves(
+    ax: Axes, frame: pd.DataFrame, x: str, *, ticks: Sequence[float] | None = None, **labels: str
+) -> Axes:
     """Means from 0 to 1 along the column `x`, one line for each series, its interval as a band.
 
     frame: series, value, low, high, `x`, and label (text beside a mark, or empty); published
@@ -39,4 +50,4 @@ def curves(ax, frame, x, *, title="", xlabel="", ylabel="", ticks=None):
         ax.set_xticks(ticks, [f"{t:g}" for t in ticks])
         ax.minorticks_off()
     ax.set_ylim(-0.02, 1.02)
-    return titled(ax, title, xlabel, ylabel)
+    return titled(ax, **labels)

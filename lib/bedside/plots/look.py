@@ -1,9 +1,16 @@
 """What all figures share: size and style, marks, titles, legend, and how they are saved."""
 
+from __future__ import annotations
+
 import io
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bedside.published import SOURCES
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 BLUE = "#1b6f8a"
 MARKS = {
@@ -56,14 +63,14 @@ class Picture:
         return "(figure)"
 
 
-def drawn(figure) -> Picture:
+def drawn(figure: Figure) -> Picture:
     """A figure as a Picture, without a file."""
     made = io.BytesIO()
     figure.savefig(made, format="png", dpi=110)
     return Picture(made.getvalue())
 
 
-def save(figure, path: Path, note: str = "") -> Picture:
+def save(figure: Figure, path: Path, note: str = "") -> Picture:
     """Write path.png and path.svg with `note` at the top; return the Picture.
 
     The same numbers give the same bytes: no dates, no random names.
@@ -85,7 +92,7 @@ def label(series: str) -> str:
     return SOURCES.get(base, base) + (f", {more}" if more else "")
 
 
-def titled(ax, title, xlabel="", ylabel=""):
+def titled(ax: Axes, title: str = "", xlabel: str = "", ylabel: str = "") -> Axes:
     """Set a chart's title, over its left edge, and the axes' labels; return the axes."""
     ax.set_title(title, loc="left")
     ax.set_xlabel(xlabel)
@@ -93,7 +100,7 @@ def titled(ax, title, xlabel="", ylabel=""):
     return ax
 
 
-def legend_below(figure) -> None:
+def legend_below(figure: Figure) -> None:
     """One legend for the whole figure, under the axes, without repetitions."""
     seen = {}
     for ax in figure.axes:

@@ -1,13 +1,29 @@
 """Estimates as marks: on lines with their intervals, or in the plane of two numbers."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from .look import BLUE, MARKS, label, titled
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
 
 WHISKERS = {"color": "black", "markeredgecolor": "black", "capsize": 2}
 SHAPES = "osD^vP*X"
 ARROW = {"arrowstyle": "->", "color": "0.55", "linewidth": 0.8, "shrinkA": 5, "shrinkB": 5}
 
 
-def dots(ax, frame, *, title="", xlabel="", order=None, limits=None):
+def dots(
+    ax: Axes,
+    frame: pd.DataFrame,
+    *,
+    order: Sequence[str] | None = None,
+    limits: tuple[float, float] | None = None,
+    **labels: str,
+) -> Axes:
     """Dots with intervals, one line for each row; `series` (or `source`) gives the mark.
 
     frame: row, value, low, high, and series or source. Rows from the top in `order` (default: as
@@ -28,10 +44,10 @@ def dots(ax, frame, *, title="", xlabel="", order=None, limits=None):
     ax.set_yticks(list(place.values()), list(place))
     ax.set_ylim(-0.6, len(order) - 0.4)
     ax.set_xlim(limits)
-    return titled(ax, title, xlabel)
+    return titled(ax, **labels)
 
 
-def spread(ax, mean, deviation, y, source):
+def spread(ax: Axes, mean: float, deviation: float, y: float, source: str) -> Axes:
     """A mean with one standard deviation to both sides, at height y; published ones hollow."""
     _marks(ax, mean, y, deviation, MARKS[source], f"{label(source)}: mean and standard deviation")
     return ax
@@ -43,7 +59,7 @@ def _marks(ax, x, y, reach, mark, name):
     ax.errorbar(x, y, xerr=reach, label=name, **look, **WHISKERS)
 
 
-def plane(ax, frame, x, y, *, title="", xlabel="", ylabel=""):
+def plane(ax: Axes, frame: pd.DataFrame, x: str, y: str, **labels: str) -> Axes:
     """Points in the plane of two rates in percent, the columns `x` and `y` of a table.
 
     frame: row, column, source, value, low, high, and label (text beside the mark), shape (its
@@ -75,7 +91,7 @@ def plane(ax, frame, x, y, *, title="", xlabel="", ylabel=""):
     ax.set_xlim(-2, 102)
     ax.set_ylim(-2, 102)
     ax.grid(False)
-    return titled(ax, title, xlabel, ylabel)
+    return titled(ax, **labels)
 
 
 def _equal_means(ax):
@@ -96,7 +112,7 @@ def _reach(row):
     return [[max(row["value"] - row["low"], 0)], [max(row["high"] - row["value"], 0)]]
 
 
-def points(ax, frame, x, y, *, title="", xlabel="", ylabel=""):
+def points(ax: Axes, frame: pd.DataFrame, x: str, y: str, **labels: str) -> Axes:
     """Marks in the plane of two changes, the columns `x` and `y`, with lines at 0.
 
     frame: source, `x`, `y` and label, the text beside the mark. Published ones are hollow.
@@ -124,4 +140,4 @@ def points(ax, frame, x, y, *, title="", xlabel="", ylabel=""):
         )
     ax.xaxis.get_major_locator().set_params(nbins=6)
     ax.margins(0.15)
-    return titled(ax, title, xlabel, ylabel)
+    return titled(ax, **labels)

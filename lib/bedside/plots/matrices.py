@@ -1,11 +1,29 @@
 """Matrices of shares, or of ratios near 1: the larger the darker, each cell with its number."""
 
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
+
 from .look import BLUE, titled
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
 
 DARK = 0.86  # the share whose grey carries black and white digits equally well (4.6 : 1)
 
 
-def confusion(ax, counts, values, *, title="", rows="labelled", columns="judged"):
+def confusion(
+    ax: Axes,
+    counts: ArrayLike,
+    values: Sequence,
+    *,
+    rows="labelled",
+    columns="judged",
+    **labels: str,
+) -> Axes:
     """A confusion matrix with its counts written in, shaded by share of the row.
 
     counts (k, k): labels down, judgements across, both in the order of `values`.
@@ -15,10 +33,10 @@ def confusion(ax, counts, values, *, title="", rows="labelled", columns="judged"
     counts = np.asarray(counts)
     shares = counts / np.maximum(counts.sum(1, keepdims=True), 1)
     _shaded(ax, shares, counts, square=True, xticklabels=values, yticklabels=values)
-    return titled(ax, title, columns, rows)
+    return titled(ax, xlabel=columns, ylabel=rows, **labels)
 
 
-def heat(ax, frame, *, title="", outlined=()):
+def heat(ax: Axes, frame: pd.DataFrame, *, outlined: Collection[str] = (), **labels: str) -> Axes:
     """A matrix of shares or ratios with its values written in: rows and columns as they come.
 
     frame: row, column, value; a missing value leaves its cell empty. `outlined` rows have a frame
@@ -34,7 +52,7 @@ def heat(ax, frame, *, title="", outlined=()):
         if row in outlined:
             look = {"fill": False, "edgecolor": BLUE, "linewidth": 2, "clip_on": False}
             ax.axhspan(place, place + 1, **look)
-    return titled(ax, title)
+    return titled(ax, **labels)
 
 
 def _shaded(ax, shares, texts, **options):
