@@ -144,11 +144,11 @@ def test_the_twelve_are_those_of_the_stubs_and_of_all_types(sheet):
 
 
 def test_the_printed_row_has_counts_that_agree_with_the_two_equations(sheet):
-    from bedside.papers.medhalu import printed
+    from bedside.papers.medhalu.printed import matrices
 
     for table in ("Table 6", "Table 10"):
         rows = (
-            printed.implied(sheet.run, table)
+            matrices.implied(sheet.run, table)
             .set_index(["row", "dataset"])
             .loc[("GPT-4", "HealthQA")]
         )
