@@ -56,7 +56,8 @@ def krippendorff_alpha(
     others. units: labels of the rated (rated,) that are resampled together. level: "nominal",
     "ordinal" or "interval", on a scale of at most 100 distinct ratings. NaN when all ratings are
     equal (no variation is no evidence); such resamples are left out of the limits, and without rng
-    these are NaN. Value as in Krippendorff's worked example (2011), and as krippendorff.alpha.
+    these are NaN. Value as in Krippendorff's worked example (2011), and as krippendorff.alpha
+    where that package is installed.
     """
     ratings = np.asarray(ratings, dtype=float)
     require(level in ("nominal", "ordinal", "interval"), f"unknown level {level!r}")
