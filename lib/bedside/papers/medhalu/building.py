@@ -1,4 +1,4 @@
-"""MedHalu: building the benchmark: types, hallucinated answers on request, batches for raters (section 2, appendix A)."""
+"""MedHalu: building the benchmark (section 2, appendix A): types, answers on request, batches."""
 
 import numpy as np
 import pandas as pd
@@ -42,7 +42,10 @@ def chosen(run, size):
 
 
 def written(text):
-    """The answer in a generator's reply, or None: member of a JSON object, also a cut one, or the text itself."""
+    """The answer in a generator's reply, or None.
+
+    Member of a JSON object, also of a cut one, or the text itself.
+    """
     answer = judges.member(text, "answer")
     if answer is None and not text.lstrip().startswith("{"):
         answer = text.strip()
@@ -52,8 +55,8 @@ def written(text):
 async def build(run, items, generator, max_tokens):
     """`items` with an answer of their type (section 2.2): answer, status, truncated.
 
-    None-conflict is the expert's own answer; the paper doesn't say where its own are from. status as of a verdict:
-    `graded` where an answer came.
+    None-conflict is the expert's own answer; the paper doesn't say where its own are from. status
+    as of a verdict: `graded` where an answer came.
     """
     prompts = {
         r.item: run.prompt(f"generate_{r.type}", question=r.question, expert_answer=r.expert_answer)
@@ -76,9 +79,10 @@ async def build(run, items, generator, max_tokens):
 
 
 def batches(frame, size, of, seed):
-    """`size` rows drawn in proportion to the base sets, in batches of `of` (section 2.3): `batch` counts from 1.
+    """`size` rows in proportion to the base sets, in batches of `of` (section 2.3).
 
-    frame has a column dataset. Every batch has the base sets in proportion too, as far as whole rows allow.
+    frame has a column dataset; `batch` counts from 1. Every batch has the base sets in proportion
+    too, as far as whole rows allow.
     """
     from sklearn.model_selection import StratifiedKFold, train_test_split
 

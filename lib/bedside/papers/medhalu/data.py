@@ -1,4 +1,4 @@
-"""MedHalu: questions and answers of the base sets, the bundled items and the released benchmark (section 2).
+"""MedHalu: the base sets, the bundled items and the released benchmark as frames (section 2).
 
 `item` is a question with the answer that is to be judged.
 """
@@ -86,7 +86,7 @@ def numbered(name, rows):
 
 
 def printed_sets(run):
-    """The questions whose lengths section 2.2 prints, as near as they are to be had: {dataset: (texts, source)}.
+    """Questions whose lengths section 2.2 prints, as near as can be: {dataset: (texts, source)}.
 
     public: all of MedicationQA, and LiveQA's second training set if it is there; else the base set.
     """
@@ -112,7 +112,10 @@ def bundled(run):
 
 
 def released(run):
-    """MedHalu itself, a copy on request from its authors: JUDGED, with types as the paper spells them."""
+    """MedHalu itself, a copy on request from its authors: JUDGED.
+
+    Types are read as the paper spells them.
+    """
     frame = run.load("medhalu_benchmark")
     for column, default in (("expert_answer", ""), ("topic", frame["question"]), ("reason", "")):
         frame[column] = frame.get(column, default)

@@ -1,7 +1,7 @@
-"""MedHalu: detections with spans by models (section 3), and notes for the expert in the loop (section 5).
+"""MedHalu: models' detections with spans (section 3), and an expert's notes (section 5).
 
-Frames are long: `evaluator` is a model or a group of people, `repeat` a sample of a model or a person. `yes` means that
-the answer is said to hold a hallucination.
+Frames are long: `evaluator` is a model or a group of people, `repeat` a sample of a model or a
+person. `yes` means that the answer is said to hold a hallucination.
 """
 
 import re
@@ -30,10 +30,11 @@ QUOTES = "\"'“”‘’*_ "
 
 
 def parse_detection(text):
-    """(yes, spans) that a detector's reply states, or None: JSON with `verdict` and `spans`, or the paper's form.
+    """(yes, spans) that a detector's reply states, or None.
 
-    The paper's form (Table 5) is Yes or No, alone or with a mark after it, as the first line, then bullets. JSON cut
-    short keeps its whole spans; the last stated verdict wins. Yes and No in prose never count.
+    JSON with `verdict` and `spans`, or the paper's form. The paper's form (Table 5) is Yes or No,
+    alone or with a mark after it, as the first line, then bullets. JSON cut short keeps its whole
+    spans; the last stated verdict wins. Yes and No in prose never count.
     """
     stated = judges.parse(text, ["Yes", "No"], "verdict")
     if (spans := judges.strings(text, "spans")) is None:
@@ -50,8 +51,9 @@ def parse_detection(text):
 async def detect(run, items, max_tokens, repeats, notes=None, name=""):
     """Every model's detections (section 3.1), `repeats` samples each at 0.7: DETECTED.
 
-    notes: {item: text} for the prompt with an expert's note (section 5); items without one are left out. name: is
-    added to the evaluator. yes is NaN and spans empty where the reply can't be read.
+    notes: {item: text} for the prompt with an expert's note (section 5); items without one are
+    left out. name: is added to the evaluator. yes is NaN and spans empty where the reply can't be
+    read.
     """
     if notes is None:
         prompts = run.prompts_for("detect", items, ["question", "answer"])
@@ -83,7 +85,7 @@ def detected(request, reply, name):
 
 
 def right_spans(items, labels):
-    """{item: spans that count as right}: the items' own, or where they have none what experts marked.
+    """{item: spans that count as right}: the items' own, or else what experts marked.
 
     Each expert's span counts, as in section 4.1. Items without any are left out.
     """
@@ -108,11 +110,11 @@ EXPERT, OTHER, TOPIC = list(NOTES)[1:]
 
 
 def notes(items, labels):
-    """Notes for the prompt of section 5, {condition of NOTES: {item: text}}: the expert's reason and two controls.
+    """An expert's reason and two controls for section 5's prompt: {name in NOTES: {item: text}}.
 
-    Where an item has no reason of its own, an expert's from the labels counts. Items without any have no such note;
-    only if no item has one, the beginning of each expert answer stands in. The other item's note is the one of another
-    topic that is nearest in length.
+    Where an item has no reason of its own, an expert's from the labels counts. Items without any
+    have no such note; only if no item has one, the beginning of each expert answer stands in. The
+    other item's note is the one of another topic that is nearest in length.
     """
     experts = labels[(labels["group"] == "expert") & (labels["reason"] != "")]
     given = experts.groupby("item")["reason"].first()
@@ -142,7 +144,7 @@ def stand_ins(items):
 
 
 def noted_where_hallucinated(judged, items, models):
-    """The paper's setting from single replies: with the expert's note for hallucinated answers, without for the others."""
+    """The paper's setting, from the same replies: notes beside hallucinated answers only."""
     hallucinated = judged["item"].isin(items.loc[items["hallucinated"], "item"])
     noted = judged["evaluator"].isin([m + EXPERT for m in models])
     plain = judged["evaluator"].isin(models)
@@ -152,7 +154,7 @@ def noted_where_hallucinated(judged, items, models):
 
 
 def turned(judged, items, model, texts):
-    """Items whose verdict a note on the topic only turned from no to yes: question, answer, type, note."""
+    """Items that a note on the topic only turned from no to yes: question, answer, type, note."""
     wide = judged.groupby(["item", "evaluator"])["yes"].mean().unstack()
     found = wide.index[(wide[model] < 0.5) & (wide[model + TOPIC] > 0.5)]
     rows = items.set_index("item").loc[found, ["question", "answer", "type"]]

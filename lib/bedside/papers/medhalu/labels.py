@@ -1,4 +1,4 @@
-"""MedHalu: what raters decide about its answers (section 2.3), what becomes of their labels, and reading these."""
+"""MedHalu: what raters decide about its answers (section 2.3), and their labels in files."""
 
 import re
 
@@ -59,11 +59,12 @@ TASKS = (
 
 
 def annotations(run, items):
-    """People's labels for `items` from the files that are there: COLUMNS, group, type, reason; one row a label.
+    """People's labels for `items`, from the files that are there: COLUMNS, group, type, reason.
 
-    Raises BedsideError naming file, line and item for anything that isn't a label: an unknown item, two labels of a
-    rater for an item, an answer other than yes or no, a type or spans without yes, yes without either, a span that is
-    not in the answer. Labels of the other profile's items are left out.
+    One row a label. Raises BedsideError naming file, line and item for anything that isn't a
+    label: an unknown item, two labels of a rater for an item, an answer other than yes or no, a
+    type or spans without yes, yes without either, a span that is not in the answer. Labels of the
+    other profile's items are left out.
     """
     answers = items.set_index("item")["answer"]
     sample = set(run.load("medhalu_answers_sample")["item"])
@@ -87,7 +88,7 @@ def annotations(run, items):
 
 
 def parsed(rows):
-    """Labels as raters write them, with spans as lists, `hallucinated` in lower case and `yes`, 1 or 0."""
+    """Labels as raters write them, with spans as lists, and `yes`, 1 or 0."""
     said = rows["hallucinated"].str.strip().str.lower()
     return rows.assign(
         spans=rows["spans"].map(lambda text: [s.strip() for s in text.splitlines() if s.strip()]),
@@ -97,7 +98,7 @@ def parsed(rows):
 
 
 def fault(r, answer, run, sample):
-    """What is wrong with a label, or nothing. answer: its item's, None if the run has no such item."""
+    """What is wrong with a label, or nothing; answer: its item's, or None without such an item."""
     kinds = list(TYPES)[1:]
     if not (r.item and r.rater and r.group):
         return "item, rater and group must be given"

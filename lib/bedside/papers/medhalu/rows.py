@@ -1,4 +1,4 @@
-"""MedHalu's judged items: answers (section 2), detections by models and people (3), with an expert's note (5)."""
+"""MedHalu's judged items: answers (section 2), detections (3), and with an expert's note (5)."""
 
 from bedside.rows import ABSENT, human_label, marked, text, verdict
 
@@ -56,7 +56,7 @@ def why(r):
 
 
 def answers(document, items, people):
-    """The answers themselves, for raters; their label is what was asked for when they were written."""
+    """The answers themselves, for raters; a label is what was asked for when they were written."""
     run = document.run("medhalu", "01_benchmark")
     writer = right = "written answer"
     if run.profile == "public":
@@ -79,7 +79,7 @@ def answers(document, items, people):
 
 
 class Readings:
-    """Rows of whoever read an answer, model or person: what was said of it, and spans beside labelled ones."""
+    """Rows of whoever read an answer, model or person: what was said, spans beside the labelled."""
 
     def __init__(self, document, items, right, people):
         self.document, self.items = document, items.set_index("item")

@@ -1,6 +1,7 @@
-"""MedHalu: detection scores (section 3.3), detectors that don't read, and agreement of raters (section 2.3).
+"""MedHalu: detection scores (section 3.3), detectors that don't read, agreement of raters (2.3).
 
-Repeats of a model and raters of a group are averaged for each item before anything else; the bootstrap draws items.
+Repeats of a model and raters of a group are averaged for each item before anything else; the
+bootstrap draws items.
 """
 
 import itertools
@@ -21,7 +22,9 @@ METRICS = {
 
 
 def averaged(judged, items):
-    """Share of yes of each evaluator for each item: item, evaluator, source, yes, dataset, type, hallucinated.
+    """Share of yes of each evaluator for each item.
+
+    Columns: evaluator, source, item, yes, dataset, type, hallucinated.
 
     yes is NaN where no reply could be read.
     """
@@ -37,16 +40,17 @@ def with_right(shares):
 
 
 def counts(frame):
-    """Expected confusion of each row (n, 4): true and false positive, false and true negative; each row sums to 1."""
+    """Expected confusion of each row (n, 4): true and false positive, false and true negative."""
     h, y = frame["hallucinated"].to_numpy(float), frame["yes"].to_numpy(float)
     return np.column_stack([h * y, (1 - h) * y, h * (1 - y), (1 - h) * (1 - y)])
 
 
 def scores(shares, by, run):
-    """Accuracy, macro precision, recall and F1 (section 3.3) by `by`, with bootstrap intervals over items: long rows.
+    """Accuracy, macro precision, recall and F1 (section 3.3) by `by`, with intervals over items.
 
-    Columns: by, metric, value, low, high, n, unscored, least, most; n counts items with a reply that can be read,
-    unscored those without, least and most are the scores if these were all wrong, or right.
+    Columns: by, metric, value, low, high, n, unscored, least, most; n counts items with a reply
+    that can be read, unscored those without, least and most are the scores if these were all
+    wrong, or right.
     """
     rows = []
     nothing = [stats.Interval(float("nan"), float("nan"), float("nan"), 0)] * len(METRICS)
@@ -75,7 +79,7 @@ def scores(shares, by, run):
 
 
 def per_type(shares):
-    """`shares` once for each hallucination type, with the answers of that type and those without one, as `against`.
+    """`shares` once for each type, `against`: answers of that type and those without one.
 
     Table 8 doesn't say what its macro-F1 is over; with one type alone it has none.
     """
@@ -92,9 +96,10 @@ BLIND = {"always yes": 1.0, "always no": 0.0, "a fair coin": 0.5}
 
 
 def blind(share):
-    """{detector: its accuracy, macro precision, recall and F1} of detectors that say yes without reading.
+    """Detectors that say yes without reading: {name: accuracy, macro precision, recall and F1}.
 
-    share: of the answers that are hallucinated; the last detector says yes as often. Expected counts, so no interval.
+    share: of the answers that are hallucinated; the last detector says yes as often. Expected
+    counts, so no interval.
     """
     detectors = {**BLIND, "a coin of the share of hallucinations": share}
     return {
@@ -106,10 +111,11 @@ def blind(share):
 
 
 def by_words(items, run, folds=4):
-    """A detector that sees the answer's words only, never the question: rows as of detections, by cross-validation.
+    """A detector that sees an answer's words only, never the question: rows as of detections.
 
-    If it beats the coins, how the answers were made shows in their style. TF-IDF of words and pairs, logistic
-    regression with balanced classes, folds over items. Nothing with fewer than two items of a class.
+    If it beats the coins, how the answers were made shows in their style. TF-IDF of words and
+    pairs, logistic regression with balanced classes, cross-validated over items. Nothing with
+    fewer than two items of a class.
     """
     folds = min(folds, *(int((items["hallucinated"] == h).sum()) for h in (True, False)))
     if folds < 2:
@@ -137,7 +143,8 @@ def by_words(items, run, folds=4):
 def repeats_differ(judged, items):
     """Macro-F1 of single repeats, and items that all repeats answered alike, by evaluator.
 
-    Columns: evaluator, least, most (macro-F1), n (items), alike, read (items that every repeat could be read for).
+    Columns: evaluator, least, most (macro-F1), n (items), alike, read (items that every repeat
+    could be read for).
     """
     rows = []
     for name, part in judged.groupby("evaluator", sort=False):
@@ -158,11 +165,11 @@ LABELS = [0.0, 1.0]
 
 
 def agreement(labels, items, run):
-    """Agreement of raters with each other and with the labels, by group (section 2.3): a frame of coefficients.
+    """Agreement of raters with each other and with the labels, by group (section 2.3).
 
-    Columns: group, coefficient, value, low, high, n. kappa with the labels and between two raters is the mean over
-    raters or pairs, as "average Cohen's kappa" says; Krippendorff's alpha is nominal over all raters of a group.
-    Intervals: of the alpha only, over items.
+    Columns: group, coefficient, value, low, high, n. kappa with the labels and between two raters
+    is the mean over raters or pairs, as "average Cohen's kappa" says; Krippendorff's alpha is
+    nominal over all raters of a group. Intervals: of the alpha only, over items.
     """
     truth, rows = items.set_index("item")["hallucinated"].astype(float), []
     for group, part in labels.groupby("group", sort=False):

@@ -1,4 +1,4 @@
-"""MedHalu: detected against labelled spans: where they stand, edit distances and token scores (sections 3.3 and 4.1)."""
+"""MedHalu: detected against labelled spans, by place, distance and token (sections 3.3, 4.1)."""
 
 import re
 
@@ -11,8 +11,9 @@ COMPARED = ["evaluator", "source", "item", "dataset", "span", "distance", "or_em
 def locate(span, answer, least=80):
     """Where a span stands in an answer: (start, end, how), or None.
 
-    how is "exact" (but for case, spacing and punctuation) or "aligned": the stretch of the answer that is most like it
-    (rapidfuzz's partial ratio, at least `least` of 100; a span longer than the answer can't be aligned).
+    how is "exact" (but for case, spacing and punctuation) or "aligned": the stretch of the answer
+    that is most like it (rapidfuzz's partial ratio, at least `least` of 100; a span longer than
+    the answer can't be aligned).
     """
     from rapidfuzz import fuzz
 
@@ -30,7 +31,7 @@ def located(spans, answer):
 
 
 def tokens(answer, places):
-    """Numbers of the words of an answer that lie in one of the places (start, end, ...), at least in part."""
+    """Numbers of an answer's words that lie, at least in part, in a place (start, end)."""
     return {
         i
         for i, w in enumerate(re.finditer(r"\w+", answer))
@@ -41,7 +42,8 @@ def tokens(answer, places):
 def token_scores(answer, right, found):
     """Precision, recall and F1 of detected words against labelled ones, both lists of spans.
 
-    A detected span that is not in the answer counts with all its words as wrong. Nothing detected: all 0.
+    A detected span that is not in the answer counts with all its words as wrong. Nothing
+    detected: all 0.
     """
     labelled = tokens(answer, located(right, answer))
     detected = tokens(answer, located(found, answer))
@@ -56,7 +58,7 @@ def token_scores(answer, right, found):
 
 
 def distances(right, found):
-    """For each labelled span its smallest edit distance, in characters, to a detected one (section 3.3).
+    """Each labelled span's smallest edit distance, in characters, to a detected one (section 3.3).
 
     NaN if none was detected.
     """
@@ -71,8 +73,8 @@ def distances(right, found):
 def compared(judged, items, right):
     """Detected against labelled spans, reply by reply and span by span: COMPARED.
 
-    right: {item: spans}. or_empty: the distance, or the span's length if nothing was detected (the edit distance to no
-    text). Replies that can't be read are left out.
+    right: {item: spans}. or_empty: the distance, or the span's length if nothing was detected
+    (the edit distance to no text). Replies that can't be read are left out.
     """
     known, rows = items.set_index("item"), []
     for r in judged[(judged["status"] == "graded") & judged["item"].isin(right)].itertuples():

@@ -1,4 +1,4 @@
-"""MedHalu: what notebooks, judged items and the seminar set up alike: items to be judged, notes, and detections."""
+"""MedHalu: what notebooks, judged items and seminar set up alike: items, notes, detections."""
 
 from bedside import BedsideError
 
@@ -24,7 +24,10 @@ REASONS = {
 
 
 def whose(said, run, which="built"):
-    """The sentence of a caption that says whose the texts are: QUESTIONS, ANSWERS or REASONS; which as of `benchmark`."""
+    """A caption's sentence on whose the texts are, of QUESTIONS, ANSWERS or REASONS.
+
+    which: as of `benchmark`.
+    """
     return said[run.profile] if which == "built" else "MedHalu's answers and labels. "
 
 
@@ -38,8 +41,8 @@ def whose_lengths(run):
 async def benchmark(run, which, size, generator, max_tokens):
     """The items that are judged: JUDGED and hallucinated; spans are None where nobody marked any.
 
-    which: "built" (in `sample` the bundled answers, in `public` generated ones, without those that gave none) or
-    "medhalu" (the released benchmark, a file of your own).
+    which: "built" (in `sample` the bundled answers, in `public` generated ones, without those
+    that gave none) or "medhalu" (the released benchmark, a file of your own).
     """
     if which == "medhalu":
         items = released(run)
@@ -63,7 +66,7 @@ async def detect_noted(run, items, notes, max_tokens, repeats):
 
 
 async def replayed(plain, run):
-    """Items, people's labels, notes, and detections by note, as notebooks 02 (`plain`) and 03 (`run`) have them.
+    """Items, people's labels, notes and detections of notebooks 02 (`plain`) and 03 (`run`).
 
     Detections are {condition of NOTES: frame}; without a note there are notebook 02's repeats.
     """

@@ -1,4 +1,4 @@
-"""MedHalu's printed numbers and what follows from them: as they stand, the counts behind them, and claims' readings."""
+"""MedHalu's printed numbers: as they stand, the counts behind them, and claims' readings."""
 
 from . import claims, matrices, numbers
 

@@ -1,4 +1,4 @@
-"""MedHalu's claims: readings of what the paper says, {id: readings}, a function for what one notebook cell claims."""
+"""MedHalu's claims: readings of what the paper says, {id: readings}; a function a subject."""
 
 import pandas as pd
 
@@ -60,7 +60,7 @@ def counts(run):
 
 
 def raters(run):
-    """Section 2.3: the sample, its batches, who judged them for how much, and the kappa with the labels."""
+    """Section 2.3: the sample, its batches, who judged them for how much, kappa with the labels."""
     said, pay = text(run, "text 2.3"), text(run, "appendix B")
     share = 100 * said["sampled pairs"] / grid(run, "Table 4").at["Total", "Total"]
     pairs, experts = said["batches"] * said[["pairs of a batch", "experts of a batch"]]
@@ -85,7 +85,7 @@ def raters(run):
 
 
 def questions(run, lengths):
-    """Section 2.2 and the checklist: sizes and lengths of the base sets, from the rows of `length_table`."""
+    """Section 2.2 and the checklist: sizes and lengths of base sets; lengths: `length_table`."""
     raw = lengths[lengths["source"] == "raw"].set_index(["row", "column"])["value"]
     train, found = liveqa_train(run), {}
     for d in DATASETS:
@@ -288,7 +288,7 @@ def gains(run):
 
 
 def with_reason(run, ten):
-    """Section 5 and Table 10: all scores, the best model, counts that print so; ten: `implied` of Table 10."""
+    """Section 5, Table 10: all scores, the best model, counts; ten: `implied` of Table 10."""
     before, after = scores_of(run, "Table 6"), scores_of(run, "Table 10")
     change = pd.concat({x: after[x] - before[x] for x in after}).round(2).stack()
     falls, best = change[change < 0], after["ma-F1"].idxmax()

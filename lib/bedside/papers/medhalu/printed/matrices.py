@@ -1,4 +1,4 @@
-"""MedHalu: confusion matrices behind the printed scores of Tables 6, 8 and 10, and what they allow."""
+"""MedHalu: confusion matrices behind the printed scores of Tables 6, 8 and 10."""
 
 import functools
 import itertools
@@ -17,16 +17,16 @@ FITS = ROUNDED + 1e-9  # a score that is off by no more prints the same
 
 @functools.cache
 def _every(positive, negative):
-    """All true positives, true negatives, (positive + 1, negative + 1), and the 4 scores of their matrices."""
+    """All true positives and negatives, (positive + 1, negative + 1) each, and their 4 scores."""
     tp, tn = np.meshgrid(np.arange(positive + 1), np.arange(negative + 1), indexing="ij")
     return tp, tn, stats.macro(np.stack([tp, negative - tn, positive - tp, tn], axis=-1))
 
 
 def confusions(positive, negative, scores):
-    """True positives and true negatives (k, 2) of which the scores print as these, and how far the nearest is off.
+    """True positives and negatives (k, 2) whose scores print as these; how far the nearest is off.
 
-    positive, negative: answers with and without a hallucination. scores: {metric as printed: value}. Off by at most
-    ROUNDED is a fit.
+    positive, negative: answers with and without a hallucination. scores: {metric as printed:
+    value}. Off by at most ROUNDED is a fit.
     """
     tp, tn, made = _every(positive, negative)
     mine = made[..., [list(METRICS).index(m) for m in scores]]
@@ -38,9 +38,10 @@ def confusions(positive, negative, scores):
 def implied(run, table):
     """Sensitivity, specificity and share of yes behind each row of Table 6 or 10.
 
-    That is if it is one confusion matrix over Table 4's answers. Rows with row, dataset, fits (matrices that print so),
-    off (of the nearest), n, anyhow (off at the best of all shares of hallucinations) and the three rates, each with its
-    least and most value; NaN where nothing fits.
+    That is if it is one confusion matrix over Table 4's answers. Rows with row, dataset, fits
+    (matrices that print so), off (of the nearest), n, anyhow (off at the best of all shares of
+    hallucinations) and the three rates, each with its least and most value; NaN where nothing
+    fits.
     """
     rows, there = [], classes(run)
     for (name, dataset), scores in by_row(run, table).items():
@@ -60,7 +61,7 @@ def implied(run, table):
 
 
 def rates(found, positive, negative):
-    """Mean, least and most sensitivity, specificity and share of yes of matrices as `confusions` finds them."""
+    """Mean, least and most sensitivity, specificity and share of yes of what `confusions` finds."""
     tp, tn = found.T
     made = {
         "sensitivity": tp / positive,
@@ -107,9 +108,10 @@ def averages(run, table, name):
 def types_agree(run):
     """Can Table 8 be type against none, with Table 6's own matrices?
 
-    Frame row (model), dataset, least and most (specificity), with Table 6, agrees. Type against none: the three types
-    of a model and subset share the answers without a hallucination, and their true positives add up to Table 6's. For
-    subsets whose row of Table 6 fits nothing, agrees is about Table 8 alone.
+    Frame row (model), dataset, least and most (specificity), with Table 6, agrees. Type against
+    none: the three types of a model and subset share the answers without a hallucination, and
+    their true positives add up to Table 6's. For subsets whose row of Table 6 fits nothing,
+    agrees is about Table 8 alone.
     """
     rows, six, eight = [], by_row(run, "Table 6"), by_row(run, "Table 8")
     for model, (dataset, n) in itertools.product(LLMS, sizes(run).items()):
@@ -133,7 +135,7 @@ def ends_by_negatives(found):
 
 
 def adds_up(tn, ranges, whole):
-    """Whether the types' true positives at so many true negatives can add up to those of one of `whole`'s matrices."""
+    """Whether the types' true positives, at so many true negatives, can be those of `whole`."""
     least, most = (sum(r[tn][end] for r in ranges) for end in (0, 1))
     return any(least <= tp <= most for tp in whole[whole[:, 1] == tn, 0])
 

@@ -1,4 +1,4 @@
-"""MedHalu's printed numbers as they stand: by table and evaluator, and usual tests and averages of them."""
+"""MedHalu's printed numbers as they stand, by table and evaluator."""
 
 import pandas as pd
 
@@ -7,7 +7,6 @@ from bedside import stats
 from ..data import DATASETS, TYPES
 
 ROUNDED = 0.005  # two decimals are printed
-SAMPLED = 500  # pairs that people judged (section 2.3), drawn in proportion to the base sets
 SHORT = dict(zip(DATASETS, ["HQA", "LQA", "MQA"]))  # as Table 4 has them
 LLMS, PEOPLE = ["LLaMA-2", "GPT-3.5", "GPT-4"], ["Experts", "Laypeople"]
 OPEN, PROPRIETARY = LLMS[0], LLMS[1:]
@@ -67,16 +66,21 @@ def wide(run, table, metric):
 
 
 def answered(run):
-    """How many answers each evaluator judged in each subset, {(row, dataset): n}: models all, people their share of SAMPLED."""
+    """How many answers each evaluator judged in each subset: {(row, dataset): n}.
+
+    Models all, people their share of the sample, which has the base sets in proportion.
+    """
+    sample = text(run, "text 2.3")["sampled pairs"]
     total = {d: sum(n) for d, n in classes(run).items()}
-    share = {e: SAMPLED / sum(total.values()) if e in PEOPLE else 1 for e in LLMS + PEOPLE}
+    share = {e: sample / sum(total.values()) if e in PEOPLE else 1 for e in LLMS + PEOPLE}
     return {(e, d): round(n * share[e]) for e in share for d, n in total.items()}
 
 
 def accuracy_test(run, a, b):
-    """Two-proportion p of the printed accuracies of two evaluators in each subset: {dataset: (a minus b, p)}.
+    """Printed accuracies of two evaluators compared: {dataset: (a minus b, two-proportion p)}.
 
-    One judgement an answer; the answers of people are among those of the models, which an unpaired test ignores.
+    One judgement an answer; the answers of people are among those of the models, which an
+    unpaired test ignores.
     """
     table, n = wide(run, "Table 6", "Acc"), answered(run)
     found = {}

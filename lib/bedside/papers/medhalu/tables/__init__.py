@@ -1,4 +1,4 @@
-"""MedHalu: rows of its tables and figures, printed numbers beside computed ones; a module a subject."""
+"""MedHalu: rows of its tables and figures, printed beside computed numbers; a module a subject."""
 
 from . import benchmark, detection, notes, rates, spans
 

@@ -1,4 +1,4 @@
-"""MedHalu's benchmark in tables: base sets, types, built answers, batches and raters (section 2)."""
+"""MedHalu's benchmark (section 2) in tables: base sets, types, built answers, batches, raters."""
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ COPIED = 80  # a rapidfuzz ratio from which on a text counts as a copy
 
 
 def statistics_table(run, typed):
-    """Table 4: answers by type and base set, printed, and counted in frames of typed answers, {source: frame}."""
+    """Table 4: answers by type and base set, printed and counted; typed: {source: frame}."""
     long = {short: name for name, short in SHORT.items()} | {"Total": "all"}
     printed = run.published("Table 4").itertuples()
     rows = [Row(r.row, long[r.column], "published", r.value) for r in printed]
@@ -29,9 +29,10 @@ def statistics_table(run, typed):
 
 
 def length_table(run, sets):
-    """Words of the questions of each base set, {name: (texts, source)}: printed and computed, and shares by length.
+    """Words of the questions of each base set, printed and computed; sets: {name: (texts, source)}.
 
-    Table rows with left and right (the edges) for those of the histogram; longer questions are in its last bar.
+    Table rows with left and right (the edges) for those of the histogram; longer questions are in
+    its last bar.
     """
     printed = [
         Row(r.row, r.column.replace("words of a question", "words"), "published", r.value)
@@ -63,7 +64,7 @@ def histogram_rows(name, n, source):
 
 
 def length_panels(lengths):
-    """Histograms of `length_table`, with mean and standard deviation as printed (hollow) and computed (filled) above."""
+    """Histograms of `length_table`, with mean and deviation, printed hollow and computed filled."""
     figure, axes = plots.figure((9.4, 3.2), 1, len(DATASETS), sharey=True)
     for ax, dataset in zip(axes[0], DATASETS):
         part = lengths[lengths["row"] == dataset]
@@ -84,7 +85,7 @@ def length_panels(lengths):
 
 
 def built_table(built):
-    """What a generator made of its requests, by type, in percent: unusable, cut off, near copies; and words."""
+    """What a generator made of its requests, by type: percent unusable, cut off, copied; words."""
     asked, plain = built[built["type"] != "none"], built[built["type"] == "none"]
     rows = built_rows("all", asked)
     for t, part in asked.groupby("type", sort=False):
@@ -113,7 +114,7 @@ def built_rows(name, part):
 
 
 def sampling_table(run, drawn, source):
-    """Pairs of each base set in the sample and its batches (section 2.3): counts, printed ones beside."""
+    """Pairs of each base set in the sample and its batches (section 2.3), printed counts beside."""
     said = text(run, "text 2.3")
     sizes = drawn.groupby("batch").size()
     each = drawn.groupby(["batch", "dataset"]).size().unstack(fill_value=0)
@@ -137,7 +138,7 @@ def sampling_table(run, drawn, source):
 
 
 def raters_table(run, labels, items):
-    """Agreement of raters: the printed kappa with the labels, what Table 6's accuracies allow, and `agreement`."""
+    """Agreement of raters: the printed kappa, what Table 6's accuracies allow, and `agreement`."""
     said, accuracy = text(run, "text 2.3"), wide(run, "Table 6", "Acc").loc["Experts"]
     kappa, experts = said["expert annotators"], int(said["medical experts"])
     rows = [Row("experts", "kappa with the labels, mean of raters", "published", kappa, n=experts)]

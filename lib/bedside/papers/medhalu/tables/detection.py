@@ -14,7 +14,7 @@ KINDS = ("exact", "aligned", "not in the answer")  # of spans, by where they sta
 
 
 def reply_table(judged, items):
-    """What the replies were like, by evaluator, in percent: read, said yes, contradicted themselves, spans found."""
+    """What replies were like, by evaluator, in percent: read, yes, contradictory, spans found."""
     answers, rows = items.set_index("item")["answer"], []
     for (name, source), part in judged.groupby(["evaluator", "source"], sort=False):
         shares = reply_shares(part, answers)
@@ -40,7 +40,7 @@ def reply_shares(part, answers):
 
 
 def score_rows(shares, by, run, name="{dataset}: {evaluator}"):
-    """`scores` as table rows with bounds; by has evaluator and source, name says how a row is called."""
+    """`scores` as table rows with bounds; by has evaluator and source, name makes a row's name."""
     found = scores(shares, by, run)
     names = [name.format(**r) for r in found.to_dict("records")]
     return with_bounds(found.assign(row=names, column=found["metric"]))[COLUMNS]
@@ -53,7 +53,7 @@ def subset_rows(shares, run):
 
 
 def published_rows(run, table):
-    """Table 6, 8 or 10 as printed: table rows `dataset: evaluator`; n as far as the text says it."""
+    """Table 6, 8 or 10 as printed: rows `dataset: evaluator`; n as far as the text says it."""
     n = answered(run) if table == "Table 6" else {}
     return frame(
         Row(
@@ -68,7 +68,7 @@ def published_rows(run, table):
 
 
 def blind_rows(label, hallucinated, n, source):
-    """Detectors that don't read, on n answers of which so many are hallucinated: table rows `label: detector`."""
+    """Detectors that don't read, on n answers, so many hallucinated: rows `label: detector`."""
     return frame(
         Row(f"{label}: {name}", metric, source, value, n=n)
         for name, made in blind(hallucinated / n).items()
@@ -77,7 +77,7 @@ def blind_rows(label, hallucinated, n, source):
 
 
 def detection_table(run, judged, items):
-    """Table 6: printed evaluators, this run's models and people's labels, and detectors that don't read, by subset."""
+    """Table 6 by subset: evaluators as printed and of this run, and detectors that don't read."""
     mine = [
         blind_rows(d, int(part["hallucinated"].sum()), len(part), "run")
         for d, part in items.groupby("dataset")
@@ -96,7 +96,7 @@ def macro_f1(six):
 
 
 def f1_panels(f1):
-    """`macro_f1` by subset: one line an evaluator; printed hollow, computed filled, detectors that don't read grey."""
+    """`macro_f1` by subset: a line an evaluator; printed hollow, computed filled, blind grey."""
     names = f1["row"].str.split(": ", n=1)
     f1 = f1.assign(dataset=names.str[0], row=names.str[1])
     order = list(dict.fromkeys(f1["row"]))
@@ -115,7 +115,7 @@ def f1_panels(f1):
 
 
 def repeat_table(judged, items):
-    """How far a model's repeats differ: macro-F1 of single repeats, and items that all repeats answer alike."""
+    """How far a model's repeats differ: macro-F1 of single ones, items that all answer alike."""
     rows = []
     for r in repeats_differ(judged, items).itertuples():
         rows += [

@@ -1,4 +1,4 @@
-"""MedHalu's Table 10: an expert's reason in the prompt, and what a note changes item by item (section 5)."""
+"""MedHalu's Table 10 (section 5): an expert's reason in the prompt, and what a note changes."""
 
 import pandas as pd
 
@@ -10,7 +10,7 @@ from .detection import published_rows, subset_rows
 
 
 def expert_table(run, judged, items):
-    """Table 10: printed scores with an expert's reason, the gains on Table 6, this run with each note, `changes`."""
+    """Table 10: printed scores, their gains on Table 6, this run with each note, and `changes`."""
     after, shares = published_rows(run, "Table 10"), averaged(judged, items)
     parts = [after, gains(run, after), subset_rows(shares, run), changes(run, shares)]
     return pd.concat(parts, ignore_index=True).reindex(columns=COLUMNS)
@@ -30,10 +30,10 @@ def gains(run, after):
 
 
 def changes(run, shares):
-    """What a note changes against no note, paired by item: share right of all, yes to hallucinated and other answers.
+    """What a note changes, paired by item: share right, yes to hallucinated and to other answers.
 
-    Table rows: differences of shares with intervals and p of paired permutation tests over items, Holm-corrected over
-    all of them.
+    Table rows: differences of shares with intervals and p of paired permutation tests over items,
+    Holm-corrected over all of them.
     """
     shares = with_right(shares)
     hallucinated = shares["hallucinated"]

@@ -1,4 +1,4 @@
-"""MedHalu: sensitivity and specificity behind Tables 6 and 10, and of this run, as rows and in their plane."""
+"""MedHalu: sensitivity and specificity, behind Tables 6 and 10 and of this run."""
 
 import pandas as pd
 
@@ -14,9 +14,10 @@ MORE = ["panel", "label", "shape"]
 
 
 def rate_rows(run, judged, items, rates):
-    """Sensitivity and specificity in percent, printed and of this run: table rows with what `rate_planes` needs.
+    """Sensitivity and specificity in percent, printed and of this run, as `rate_planes` needs them.
 
-    rates: {table: rows of `implied`}, of which those count that one confusion matrix explains; low and high are its range.
+    rates: {table: rows of `implied`}, of which those count that one confusion matrix explains;
+    low and high are its range.
     """
     printed = [row for table, part in rates.items() for row in printed_rates(table, part)]
     made = pd.DataFrame([*printed, *own_rates(run, judged, items)]).reindex(
@@ -74,7 +75,7 @@ def own_rates(run, judged, items):
 
 
 def rate_planes(rows):
-    """`rate_rows` in the plane of specificity and sensitivity: a panel a subset for the printed tables, one for this run."""
+    """`rate_rows` in the plane of both rates: a panel a printed subset, and one for this run."""
     figure, axes = plots.figure((9.6, 9.4), 2, 2)
     for ax, panel in zip(axes.flat, [*DATASETS, OWN]):
         part = rows[rows["panel"] == panel]
@@ -91,7 +92,7 @@ def rate_planes(rows):
 
 
 def labels_of(part):
-    """{row: its label in the plane}: marks that touch share one; one just above another's is a line higher."""
+    """{row: its label}: marks that touch share one; one just above another's is a line higher."""
     wide = part.pivot(index="row", columns="column", values="value")
     wide = wide.reindex(index=part["row"].unique(), columns=RATES)
     names = part.drop_duplicates("row").set_index("row")["label"]

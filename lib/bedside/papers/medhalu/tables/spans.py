@@ -19,7 +19,7 @@ EXPERTS = "people: expert"
 
 
 def span_table(run, judged, items, right):
-    """Table 7: edit distances as printed and of this run and people, and token scores; right: {item: labelled spans}.
+    """Table 7: edit distances, printed and of this run, and token scores; right: {item: spans}.
 
     Where experts' own marks are what counts as right, experts are left out.
     """
@@ -35,10 +35,11 @@ def span_table(run, judged, items, right):
 
 
 def span_scores(rows, run):
-    """Edit distances (mean and median, as Table 7) and token scores by dataset and evaluator: table rows.
+    """Edit distances (mean and median) and token scores by dataset and evaluator: table rows.
 
-    rows: as of `compared`. Repeats are averaged for each labelled span, token scores for each item; intervals over
-    items. n counts spans (items for token scores), unscored those for which nothing was ever detected.
+    rows: as of `compared`. Repeats are averaged for each labelled span, token scores for each
+    item; intervals over items. n counts spans (items for token scores), unscored those for which
+    nothing was ever detected.
     """
     made = []
     for (dataset, name, source), part in rows.groupby(
@@ -58,7 +59,7 @@ def span_scores(rows, run):
 
 
 def intervals(means, column, label, whose, run):
-    """{label: interval over items} of one column's mean, and of the median if it is the edit distance; {} of nothing."""
+    """{label: interval over items} of a column's mean, and the distance's median; {} of nothing."""
     got = means[means[column].notna()]
     if got.empty:
         return {}
