@@ -1,33 +1,153 @@
-"""Cancer-Myth: what the printed numbers of both versions allow, by themselves and beside each other."""
+"""Cancer-Myth's printed numbers: what they allow, by themselves and against each other."""
 
-from bedside import stats
-from bedside.tables import interval_rows
+import pandas as pd
+
+from bedside import published, stats
+from bedside.claims import reading
+from bedside.tables import Row, frame
+
+QUESTIONS, ANNOTATED = 585, 76  # released questions; answers with physicians' grades (appendix C)
+FAIR = 0.4  # a kappa above it is more than fair
+RESULTS = {  # where a version of the paper prints its models' PCR and PCS
+    1: ("v1 text 4.3", "v1 introduction"),
+    2: ("v2 Main results", "v2 text results"),
+}
 
 
-def printed_scores(run, version):
-    """The rows with the printed PCRs and PCSs of a version's models."""
-    import pandas as pd
+# ---- rates and scores (section 4.3)
 
-    tables = (
-        ("v1 text 4.3", "v1 introduction")
-        if version == 1
-        else ("v2 Main results", "v2 text results")
-    )
-    rows = pd.concat([run.published(t) for t in tables])
-    return rows[
-        rows["column"].isin(["PCR", "PCS"])
-        & ~rows["row"].str.contains("best model| on | with GEPA")
+
+def scores(run):
+    """The printed PCRs and PCSs of both versions' models: row, column, value, version."""
+    parts = [
+        run.published(table).assign(version=version)
+        for version, tables in RESULTS.items()
+        for table in tables
+    ]
+    rows = pd.concat(parts)
+    other = rows["row"].str.contains("best model| on | with GEPA")
+    return rows[rows["column"].isin(["PCR", "PCS"]) & ~other]
+
+
+def rates(run, version):
+    """Printed PCRs of a version by model, in percent."""
+    rows = scores(run)
+    mine = rows[(rows["column"] == "PCR") & (rows["version"] == version)]
+    return mine.set_index("row")["value"].rename(f"version {version}")
+
+
+def grim_table(run, n=QUESTIONS):
+    """The counts out of n that print as each PCR: the smallest, and the range; empty if none."""
+    rows = []
+    for version in RESULTS:
+        for model, rate in rates(run, version).items():
+            decimals = 0 if rate == round(rate) and rate != 40 else 1
+            found = stats.grim_counts(rate, n, decimals)
+            counts = (found[0], found[0], found[-1]) if found else (None, None, None)
+            rows.append(Row(model, f"count, version {version}", "recomputed", *counts, n))
+    return frame(rows)
+
+
+def possible_p(run, a, b, n=QUESTIONS):
+    """(least, largest, pooled) p that two printed PCRs of the first version allow.
+
+    Exact McNemar on shared questions, and two proportions.
+    """
+    found = rates(run, 1)
+    x, y = (stats.grim_counts(found[model], n, 1)[0] for model in (a, b))
+    return *stats.mcnemar_range(x, y, n), stats.two_proportions(x, n, y, n)
+
+
+def impossible_pairs(run):
+    """Models of the second version whose printed PCR and PCS no grades can give.
+
+    The share of -1 is PCR - PCS.
+    """
+    rows = run.published("v2 Main results").pivot(index="row", columns="column", values="value")
+    right = rows["PCR"] / 100
+    unaware = right - rows["PCS"]
+    slack = 0.0005 + 0.005  # both are rounded
+    return rows.index[(unaware < -slack) | (unaware + right > 1 + slack)].tolist()
+
+
+def count_readings(run):
+    """Reading of the claim on the candidates' number, {id: readings}: do its parts add up to it?"""
+    said = run.published("v1 text 4.1").set_index(["row", "column"])["value"]["candidates"]
+    parts = said.drop("all")
+    told = " + ".join(f"{part:.0f}" for part in parts)
+    holds = parts.sum() == said["all"]
+    return {"cm-candidates-sum": reading(f"{told} = {parts.sum():.0f}", holds)}
+
+
+def score_readings(run):
+    """Readings of the claims on printed rates and p-values, {id: readings}."""
+    grim = grim_table(run)
+    found = {}
+    for version in RESULTS:
+        counts = grim.loc[grim["column"].str.endswith(f"version {version}"), "value"]
+        possible = counts.notna()
+        found[f"cm-v{version}-grim"] = reading(f"{possible.sum()} can be", possible.all())
+    for version in RESULTS:
+        most = published.value(run.paper, f"v{version} abstract", "best model", "PCR")
+        best = rates(run, version).max()
+        found[f"cm-v{version}-below-{most:.0f}"] = reading(f"highest printed {best}%", best <= most)
+    return {**found, **_order_readings(run), **_version_readings(run)}
+
+
+def _order_readings(run):
+    """Which model beats which: the printed p beside those that the printed rates allow."""
+    said = run.published("v1 text 4.3").set_index(["row", "column"])["value"]
+    found = {}
+    for id, a, b in (
+        ("cm-p-gemini", "Gemini-1.5-Pro", "Claude-3.5-Sonnet"),
+        ("cm-p-claude", "Claude-3.5-Sonnet", "GPT-4o"),
+    ):
+        least, most, pooled = possible_p(run, a, b)
+        told = f"McNemar p from {least:.1g} to {most:.1g}; two-proportion p = {pooled:.1g}"
+        found[id] = reading(told, least <= said[f"{a} over {b}", "p"] <= most)
+    alone, agents, rate = "GPT-4o", "MDAgents (GPT-4o)", rates(run, 1)
+    least, most, _ = possible_p(run, alone, agents)
+    told = f"McNemar p from {least:.1g} to {most:.1g}"
+    return {**found, "cm-agents": reading(told, rate[agents] < rate[alone])}
+
+
+def _version_readings(run):
+    """The two versions' PCRs against each other, and the second one's against its own PCSs."""
+    both = pd.concat([rates(run, version) for version in RESULTS], axis=1, join="inner")
+    moved = both[both.iloc[:, 0].round() != both.iloc[:, 1].round()]
+    told = "; ".join(f"{model}: {x} and {y}" for model, (x, y) in moved.T.items())
+    bad = impossible_pairs(run)
+    return {
+        "cm-versions": reading(told or "the same", moved.empty),
+        "cm-v2-pairs": reading(", ".join(bad) or "all possible", not bad),
+    }
+
+
+# ---- agreement with the physicians (appendix C, Table 1)
+
+
+def agreement_counts(run, n=ANNOTATED):
+    """(exact matches, answers graded 0, exact matches of these) that print as the two shares.
+
+    -1 and 1 were matched exactly, so every disagreement sits among the answers that humans graded
+    0.
+    """
+    exact = published.value(run.paper, "v1 Table 1", "Presupposition correction", "exact match")
+    zero = published.value(run.paper, "v1 text C.1", "Answers that humans graded 0", "exact match")
+    return [
+        (matched, zeros, right)
+        for matched in stats.grim_counts(exact, n, 2)
+        for zeros in range(1, n + 1)
+        for right in stats.grim_counts(zero, zeros, 2)
+        if n - matched == zeros - right
     ]
 
 
-def printed_rates(run, version):
-    """Printed PCRs of a version by model, in percent."""
-    rows = printed_scores(run, version)
-    return rows[rows["column"] == "PCR"].set_index("row")["value"].rename(f"version {version}")
+def kappas_of(n, exact, zeros, zeros_right):
+    """Kappas of such counts, one for each number of human 1s.
 
-
-def possible_kappas(n, exact, zeros, zeros_right):
-    """Kappas that appendix C.1 allows: -1 and 1 matched exactly, errors only among human 0s and only towards -1."""
+    Errors are only among human 0s and only towards -1.
+    """
     found = []
     for ones in range(n - zeros + 1):
         minus = n - zeros - ones
@@ -37,188 +157,25 @@ def possible_kappas(n, exact, zeros, zeros_right):
     return found
 
 
-def grim_table(run, n=585):
-    """The counts out of n that print as each PCR; value is the smallest, low and high the range, empty if none."""
-    rows = []
-    for version in (1, 2):
-        for model, rate in printed_rates(run, version).items():
-            found = stats.grim_counts(rate, n, 0 if rate == round(rate) and rate != 40 else 1)
-            rows.append(
-                (
-                    model,
-                    f"count, version {version}",
-                    "recomputed",
-                    *((found[0], found[0], found[-1]) if found else (None, None, None)),
-                    n,
-                )
-            )
-    return interval_rows(rows)
+def possible_kappas(run, n=ANNOTATED):
+    """Kappas of the paper's judge that its printed shares allow (appendix C.1)."""
+    return [kappa for counts in agreement_counts(run, n) for kappa in kappas_of(n, *counts)]
 
 
-def possible_p(run, a, b, n=585):
-    """Least and largest exact McNemar p that two printed PCRs of the first version allow, and the two-proportion p."""
-    rates = printed_rates(run, 1)
-    x, y = (stats.grim_counts(rates[m], n, 1)[0] for m in (a, b))
-    return *stats.mcnemar_range(x, y, n), stats.two_proportions(x, n, y, n)
-
-
-def impossible_pairs(run):
-    """Models of the second version whose printed PCR and PCS no grades can give: the share of -1 is PCR - PCS."""
-    rows = run.published("v2 Main results").pivot(index="row", columns="column", values="value")
-    right = rows["PCR"] / 100
-    unaware = right - rows["PCS"]
-    slack = 0.0005 + 0.005  # both are rounded
-    return rows.index[(unaware < -slack) | (unaware + right > 1 + slack)].tolist()
-
-
-SAME = {  # one quantity under several labels: (row, column) of data/published
-    "released questions": [("dataset", "questions"), ("released", "all"), ("released", "count")],
-    "upper bound of all models' PCR": [("best model", "PCR")],
-    "models evaluated": [("models evaluated", "count")],
-    "GPT-4o, PCR": [("GPT-4o", "PCR"), ("GPT-4o Plain", "Cancer-Myth")],
-    "Gemini-2.5-Pro, PCR": [("Gemini-2.5-Pro", "PCR"), ("Gemini-2.5-Pro Plain", "Cancer-Myth")],
-    "MDAgents (GPT-4o), PCR": [
-        ("MDAgents (GPT-4o)", "PCR"),
-        ("GPT-4o with MDAgents Plain", "Cancer-Myth"),
-    ],
-    "Gemini-2.5-Pro with GEPA, PCR": [
-        ("Gemini-2.5-Pro with GEPA", "PCR"),
-        ("Gemini-2.5-Pro GEPA", "Cancer-Myth"),
-    ],
-    "Gemini-2.5-Pro, NFP": [
-        ("Gemini-2.5-Pro plain", "NFP"),
-        ("Gemini-2.5-Pro Plain", "Cancer-Myth-NFP"),
-    ],
-    "Gemini-2.5-Pro with GEPA, NFP": [
-        ("Gemini-2.5-Pro with GEPA", "NFP"),
-        ("Gemini-2.5-Pro GEPA", "Cancer-Myth-NFP"),
-    ],
-    "rated paragraphs": [("paragraphs with advice", "count"), ("paragraphs", "count")],
-    "first valid set": [
-        ("annotated for categories", "count"),
-        ("valid at first", "count"),
-        ("examples", "count"),
-    ],
-    "categoriser's agreement with people, %": [
-        ("categoriser agreement", "percent"),
-        ("Categorisation", "label agreement"),
-    ],
-}
-CHANGED = {
-    "upper bound of all models' PCR",
-    "models evaluated",
-}  # the second version evaluates more and newer models
-
-
-def places(run):
-    """Every quantity that is printed in more than one place: quantity, place, version, value, about; one row a place."""
-    from bedside import published
-
-    names = {label: quantity for quantity, labels in SAME.items() for label in labels}
-    frame = published.load(run.paper)
-    for place in frame["table"].unique():
-        run.published(place)  # so that the manifest knows
-    quantity = [names.get((r.row, r.column), f"{r.row}, {r.column}") for r in frame.itertuples()]
-    frame = frame.assign(
-        quantity=quantity, place=frame["table"], version=frame["table"].str[1].astype(int)
-    )
-    about = frame["note"].str.startswith("approximately")
-    frame = frame.assign(about=about).drop_duplicates(["quantity", "place"])[
-        ["quantity", "place", "version", "value", "about"]
-    ]
-    return frame[frame.groupby("quantity")["place"].transform("size") > 1].reset_index(drop=True)
-
-
-def derived(run):
-    """Numbers of the second version's text that its own Table 1 gives too, as `places` has them."""
-    import pandas as pd
-
-    text = run.published("v2 text results").set_index(["row", "column"])["value"]
-    cell = run.published("v2 Table 1").set_index(["row", "column"])["value"]
-    drop = [
-        100 * (1 - cell[f"{m} GEPA", s] / cell[f"{m} Plain", s])
-        for m in ("GPT-4o", "Gemini-2.5-Pro")
-        for s in ("MedQA", "PubMedQA")
-    ]
-    both = {
-        "Gemini-2.5-Pro with GEPA, over-correction, %": (
-            text["Gemini-2.5-Pro with GEPA", "over-correction"],
-            100 - cell["Gemini-2.5-Pro GEPA", "Cancer-Myth-NFP"],
-        ),
-        "GPT-4o with MDAgents and monitor, over-correction, %": (
-            text["Monitor misidentifies", "percent"],
-            100 - cell["GPT-4o with MDAgents Monitor", "Cancer-Myth-NFP"],
-        ),
-        "least drop on other benchmarks with GEPA, %": (
-            text["Drop on other benchmarks with GEPA", "least"],
-            min(drop),
-        ),
-        "largest drop on other benchmarks with GEPA, %": (
-            text["Drop on other benchmarks with GEPA", "most"],
-            max(drop),
-        ),
+def agreement_readings(run):
+    """Readings of the claims on the paper's judge and categoriser, {id: readings}."""
+    n, fits, kappas = ANNOTATED, agreement_counts(run), possible_kappas(run)
+    said = run.published("v1 Table 1").set_index("column")["value"]
+    exact, labels = said["exact match"], said["label agreement"]
+    matched, alike = stats.grim_counts(exact, n, 2), stats.grim_counts(labels, n, 2)
+    zeros = "no number of answers fits both shares"
+    if fits:
+        zeros = f"only {fits[0][1]} such answers fit both shares"
+    between = f"kappa between {min(kappas):.2f} and {max(kappas):.2f}"
+    return {
+        "cm-c1-exact": reading(f"{matched[0]} of {n} print as {exact}%", len(matched) == 1),
+        "cm-c1-zero": reading(zeros, len(fits) == 1),
+        "cm-c1-binary": {},
+        "cm-c2-categories": reading(f"{alike[0]} of {n}", bool(alike)),
+        "cm-c1-chance": reading(between, min(kappas) > FAIR),
     }
-    return pd.DataFrame(
-        [
-            (q, place, 2, v)
-            for q, (said, found) in both.items()
-            for place, v in (("v2 text results", said), ("recomputed from v2 Table 1", found))
-        ],
-        columns=["quantity", "place", "version", "value"],
-    ).assign(about=False)
-
-
-def disagreements(found):
-    """The quantities of `places` and `derived`, each with its kind: same, rounded, changed or contradicts.
-
-    rounded: alike at the fewest decimals printed (`about`: within one). changed: another thing was measured (CHANGED).
-    Adds the columns kind and within: the versions that disagree with themselves, else empty.
-    """
-    kinds = {}
-    for quantity, part in found.groupby("quantity", sort=False):
-        kind = (
-            "same"
-            if part["value"].nunique() == 1
-            else "rounded"
-            if _alike(part)
-            else "changed"
-            if quantity in CHANGED
-            else "contradicts"
-        )
-        within = [v for v, p in part.groupby("version") if not _alike(p)]
-        kinds[quantity] = kind, ", ".join(f"version {v}" for v in within)
-    return found.assign(
-        kind=found["quantity"].map(lambda q: kinds[q][0]),
-        within=found["quantity"].map(lambda q: kinds[q][1]),
-    )
-
-
-def _alike(part):
-    values = part["value"]
-    if part["about"].any():
-        return values.max() - values.min() <= 1
-    fewest = min(len(f"{v:g}".partition(".")[2]) for v in values)
-    return len({round(v + 1e-9, fewest) for v in values}) == 1
-
-
-def versions_table(found):
-    """What the versions print differently, with the places: table rows, contradictions first."""
-    import pandas as pd
-
-    order = {
-        "contradicts": "contradicts",
-        "changed": "changed between the versions",
-        "rounded": "the same, rounded",
-    }
-    rows = [
-        (
-            f"{label}: {r.quantity}",
-            r.place,
-            "recomputed" if r.place.startswith("recomputed") else "published",
-            r.value,
-        )
-        for kind, label in order.items()
-        for _, part in found[found["kind"] == kind].groupby("quantity", sort=False)
-        for r in part.itertuples()
-    ]
-    return pd.DataFrame(rows, columns=["row", "column", "source", "value"])

@@ -1,0 +1,180 @@
+"""Cancer-Myth, section 3: the loop that writes the questions, and balancing their categories."""
+
+import json
+
+import pandas as pd
+
+from bedside import checks
+from bedside.models import Request, json_object, response_format
+
+from . import study
+from .data import CATEGORIES
+
+HARD, EASY, PER_MYTH = 6, 2, 3  # section 3.2: at most K_h and K_e examples, M questions a myth
+JOINS = {-1: "valid", 1: "easy"}  # the set that a question joins by its answer's grade
+QUESTION = [
+    "generator",
+    "myth",
+    "item",
+    "question",
+    "correction",
+    "status",
+    "answer",
+    "verdict",
+    "value",
+    "joined",
+]
+
+
+async def generate(run, model, myths, start, example, *, settings, answer_tokens, count=PER_MYTH):
+    """The adversarial loop of one generator (section 3.2): frames (questions, rounds).
+
+    Myth by myth: `count` questions are asked for, with up to HARD examples drawn from the valid
+    set, up to EASY of the easy ones and all fixed invalid ones; the same model answers them, the
+    run's judge grades the answers. Grade -1 joins the valid set, 1 the easy ones, 0 and what has no
+    grade neither. `settings` are the generator's. questions, a row each: the columns QUESTION
+    (status: see `generated`). rounds, a row for each myth: generator, myth, hard and easy (items
+    shown), valid and invalid (sizes afterwards), stopped (why the loop ended here, else empty).
+
+    Draws depend on seed, generator and myth alone and every reply is recorded, so that a loop cut
+    off anywhere goes on where it was. A failed call ends it: what came after would rest on a gap.
+    """
+    sets = {kind: start[start["kind"] == kind].to_dict("records") for kind in ("valid", "invalid")}
+    sets["easy"] = []
+    known = {checks.normal(question) for question in start["question"]}
+    settings = {**settings, "seed": run.seed}
+    questions, rounds = [pd.DataFrame(columns=QUESTION)], []
+    for myth in myths.itertuples():
+        shown = _drawn(sets, run.rng("generation", model, myth.item))
+        told = {"cancer": myth.cancer, "myth": myth.myth, "fact": myth.fact}
+        prompt = run.prompt("generate", **shown, invalid=sets["invalid"], count=count, **told)
+        request = Request(myth.item, model, prompt, settings, questions_schema(count))
+        (reply,) = await run.ask([request], "questions")
+        stopped = reply.error
+        if not stopped:
+            mine = _named(generated(reply, count, known), model, myth.item)
+            mine, stopped = await _tried(run, model, mine, example, answer_tokens)
+        if not stopped:
+            questions.append(mine)
+            _join(sets, mine)
+        rounds.append(
+            {
+                "generator": model,
+                "myth": myth.item,
+                **{kind: [e["item"] for e in examples] for kind, examples in shown.items()},
+                "valid": len(sets["valid"]),
+                "invalid": len(sets["invalid"]) + len(sets["easy"]),
+                "stopped": stopped,
+            }
+        )
+        if stopped:
+            break
+    return pd.concat(questions, ignore_index=True)[QUESTION], pd.DataFrame(rounds)
+
+
+async def generate_all(run, myths, start, example, **options):
+    """`generate` by each of the run's models: frames (questions, rounds) of all of them."""
+    made = [await generate(run, model, myths, start, example, **options) for model in run.models]
+    questions, rounds = (pd.concat(part, ignore_index=True) for part in zip(*made))
+    return questions, rounds
+
+
+def questions_schema(count):
+    """The response format that asks for `count` questions and their corrections."""
+    one = json_object(question={"type": "string"}, correction={"type": "string"})
+    many = {"type": "array", "items": one, "minItems": count, "maxItems": count}
+    return response_format("questions", questions=many)
+
+
+def generated(reply, count, known):
+    """What a generator's reply holds: `count` triples (status, question, correction).
+
+    status: new; copied (stands in `known`, normal texts that it has seen or written, which grows);
+    else nothing usable came, and it says why: refused, truncated, unparsed, missing (fewer than
+    asked for, or without text).
+    """
+    if reply.refusal or reply.finish == "content_filter":
+        return [("refused", "", "")] * count
+    try:
+        found = json.loads(reply.text)["questions"]
+        pairs = [(q["question"].strip(), q["correction"].strip()) for q in found][:count]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return [("truncated" if reply.truncated else "unparsed", "", "")] * count
+    rows = []
+    for question, correction in pairs:
+        text = checks.normal(question)
+        if not text or not checks.normal(correction):
+            status = "missing"
+        else:
+            status = "copied" if text in known else "new"
+        known.add(text)
+        rows.append((status, question, correction))
+    return rows + [("missing", "", "")] * (count - len(rows))
+
+
+def _drawn(sets, rng):
+    """The examples that a prompt shows, by kind; hard ones are drawn first."""
+
+    def some(examples, most):
+        places = rng.choice(len(examples), min(most, len(examples)), replace=False)
+        return [examples[i] for i in places]
+
+    return {"hard": some(sets["valid"], HARD), "easy": some(sets["easy"], EASY)}
+
+
+def _named(triples, model, myth):
+    """`generated` questions as a frame, each with its item."""
+    items = [f"{myth}-q{k}" for k in range(1, len(triples) + 1)]
+    frame = pd.DataFrame(triples, columns=["status", "question", "correction"])
+    return frame.assign(generator=model, myth=myth, item=items)
+
+
+async def _tried(run, model, mine, example, max_tokens):
+    """New questions answered, graded and joining a set; and why the loop must stop, or nothing."""
+    columns = {"answer": "", "verdict": "", "value": None, "joined": ""}
+    new = mine[mine["status"] == "new"]
+    if new.empty:
+        return mine.assign(**columns), ""
+    answered = await study.answers(run, new, max_tokens, [model])
+    if (failed := answered["reply_status"][answered["reply_status"] != ""]).size:
+        return mine, failed.iloc[0]
+    new = new.merge(answered[["item", "answer", "reply_status"]], on="item", validate="one_to_one")
+    verdict = await study.grade(run, new, "myth", example)
+    if (failed := verdict[verdict["status"] == "error"]).size:
+        return mine, failed["raw"].iloc[0]
+    verdict = verdict.drop(columns="raw").rename(columns={"status": "verdict"})
+    new = new.drop(columns="reply_status").merge(verdict, on="item", validate="one_to_one")
+    new["joined"] = new["value"].map(JOINS).fillna("neither")
+    mine = mine.merge(new[["item", *columns]], on="item", how="left", validate="one_to_one")
+    return mine.fillna({"answer": "", "verdict": "", "joined": ""}), ""
+
+
+def _join(sets, questions):
+    """Put questions into the sets that they join, as later prompts show them."""
+    for q in questions.to_dict("records"):
+        if q["joined"] in JOINS.values():
+            example = {"item": q["item"], "question": q["question"], "note": q["correction"]}
+            sets[q["joined"]].append(example)
+
+
+def balance(items, per_model, per_category, rng, by="generator"):
+    """Algorithm 1 (appendix B.3) on each generator's questions: the rows selected, in their order.
+
+    Up to `per_category` of each category, all if there are no more; then, up to `per_model` in all,
+    a random draw from what is left. As printed, the first step may pass `per_model`, and the second
+    fills up from the large categories.
+    """
+    if unknown := set(items["category"]) - {*CATEGORIES, *CATEGORIES.values()}:
+        raise ValueError(f"not a category: {sorted(map(str, unknown))}")
+    chosen = set()
+    for _, mine in items.groupby(by, sort=False):
+        selected, rest = [], []
+        for _, part in mine.groupby("category", sort=True):
+            order = part.index[rng.permutation(len(part))]
+            selected += order[:per_category].tolist()
+            rest += order[per_category:].tolist()
+        more = min(max(per_model - len(selected), 0), len(rest))
+        if more:
+            selected += [rest[i] for i in rng.choice(len(rest), more, replace=False)]
+        chosen.update(selected)
+    return items.loc[[i for i in items.index if i in chosen]]

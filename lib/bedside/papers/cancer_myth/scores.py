@@ -1,0 +1,76 @@
+"""Cancer-Myth's metrics: PCS and PCR (section 4.2), paired tests, PCR without judges' errors."""
+
+import itertools
+
+import pandas as pd
+
+from bedside import stats
+from bedside.tables import percent
+
+
+def scores(graded, run, by=()):
+    """PCS and PCR by model and `by`: rows with metric, value, low, high, n, unscored, least, most.
+
+    PCS in -1..1 is the mean grade, with a bootstrap interval over questions (of no width where all
+    grades are equal, which is no certainty); PCR the percentage of grade 1, with a Wilson interval.
+    least and most are the scores if all unscored answers had been worst or best.
+    """
+    keys = ["model", *by]
+    rows = []
+    for key, part in graded.groupby(keys, sort=False):
+        grades = part.loc[part["status"] == "graded", "value"].to_numpy(dtype=float)
+        lost, right, total = len(part) - len(grades), int((grades == 1).sum()), grades.sum()
+        pcs = stats.Interval(float("nan"), float("nan"), float("nan"), 0)
+        if len(grades):
+            pcs = stats.bootstrap(grades, run.rng("scores", "PCS", *key))
+        for metric, found, bounds in (
+            ("PCS", pcs, (total - lost, total + lost)),
+            ("PCR", percent(right, len(grades)), (100 * right, 100 * (right + lost))),
+        ):
+            least, most = (bound / len(part) for bound in bounds)
+            rows.append((*key, metric, *found, lost, least, most))
+    measured = ["metric", "value", "low", "high", "n", "unscored", "least", "most"]
+    return pd.DataFrame(rows, columns=[*keys, *measured])
+
+
+def compare(graded, run):
+    """Paired tests between models on shared questions: McNemar on PCR, permutation on PCS, Holm.
+
+    Columns: row, difference (of PCR, in points), mcnemar, permutation, n, detectable, and the p by
+    Holm. A pair without a shared question has n 0 and no numbers.
+    """
+    scored = graded[graded["status"] == "graded"]
+    wide = scored.pivot(index="item", columns="model", values="value").astype(float)
+    rows = []
+    for a, b in itertools.combinations(sorted(graded["model"].unique()), 2):
+        both = wide.reindex(columns=[a, b]).dropna()
+        row = {"row": f"{a} vs {b}", "n": len(both)}
+        if len(both):
+            x, y = both[a].to_numpy(), both[b].to_numpy()
+            row |= {
+                "difference": 100 * ((x == 1).mean() - (y == 1).mean()),
+                "mcnemar": stats.mcnemar(x == 1, y == 1),
+                "permutation": stats.paired_permutation(x, y, run.rng(a, b)),
+                "detectable": 100 * stats.mde_paired(len(both), ((x == 1) != (y == 1)).mean()),
+            }
+        rows.append(row)
+    columns = ["row", "difference", "mcnemar", "permutation", "n", "detectable"]
+    frame = pd.DataFrame(rows, columns=columns)
+    tests = {p: frame[p].to_numpy(float) for p in ("mcnemar", "permutation")}
+    return frame.assign(**{f"{name}_holm": stats.holm(p) for name, p in tests.items()})
+
+
+def corrected(hits, n, card, rng):
+    """A judged share without the judge's errors, by sensitivity and specificity on its trust card.
+
+    An Interval in percent. None where the card has none, or nothing was judged. NaN for a judge
+    without skill, which allows no correction.
+    """
+    if "sensitivity" not in card or not n:
+        return None
+    rates = [
+        stats.Interval(*(float("nan") if v is None else v for v in card[k].values()))
+        for k in ("sensitivity", "specificity")
+    ]
+    i = stats.corrected_rate(hits, n, *rates, rng)
+    return stats.Interval(100 * i.value, 100 * i.low, 100 * i.high, n)

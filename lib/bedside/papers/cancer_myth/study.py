@@ -1,0 +1,76 @@
+"""Cancer-Myth's set-up, shared by notebooks, explorer and seminar: grades, answers, verdicts."""
+
+import pandas as pd
+
+from bedside.judges import LEXICAL
+from bedside.models import answers_of
+
+from .baselines import Categoriser, Echo
+from .data import CATEGORIES, labelled, labelled_plain
+
+GRADES = [-1, 0, 1]  # section 3.2: unaware, aware but incomplete, corrected
+PLAIN_GRADES = [0, 1]  # of questions without a false presupposition: invents one, or doesn't
+NFP_TASK = "no false presupposition"  # a judge's second task, with a trust card of its own
+GRADING = {  # of answers by kind of question: with a false presupposition, or without
+    "myth": {"values": GRADES, "template": "judge"},
+    "plain": {
+        "values": PLAIN_GRADES,
+        "template": "judge_nfp",
+        "baseline": Echo,
+        "fields": ("question", "answer"),
+    },
+}
+CATEGORISING = {
+    "values": list(CATEGORIES),
+    "template": "category",
+    "baseline": Categoriser,
+    "fields": ("question", "correction"),
+    "key": "category",
+    "max_tokens": 40,
+}
+
+
+def judges(run):
+    """The judges that get trust cards: the one without a model, the embedded one, the run's."""
+    return list(dict.fromkeys([LEXICAL, "smollm2-135m", run.judge]))
+
+
+def known(run):
+    """The labelled answers that judges learn from, by the kind of question, as GRADING."""
+    return {"myth": labelled(run), "plain": labelled_plain(run)}
+
+
+async def answers(run, items, max_tokens, models=None, template="answer", **fixed):
+    """Answers to questions (item, question), zero-shot (section 4.2): as `models.answers_of`.
+
+    Another template gets the `fixed` fields too. A refusal corrects nothing.
+    """
+    prompts = run.prompts_for(template, items, ["question"], **fixed)
+    return await answers_of(run, prompts, max_tokens, models)
+
+
+async def grade(run, frame, kind, examples, judge=None):
+    """Verdicts on one model's answers to questions of a kind (see GRADING), as `Run.grade`."""
+    return await run.grade(frame, labelled=examples, judge=judge, **GRADING[kind])
+
+
+async def verdicts(run, items, answered, examples, judge=None):
+    """Grades of all answers to questions with a false presupposition: a row an answer.
+
+    Columns: those of `items` and `answered`, and status, value, raw of the run's judge or another.
+    """
+    parts = []
+    for _, mine in answered.groupby("model", sort=False):
+        frame = items.merge(mine, on="item", validate="one_to_one")
+        found = await grade(run, frame, "myth", examples, judge)
+        parts.append(frame.merge(found, on="item", validate="one_to_one"))
+    return pd.concat(parts, ignore_index=True)
+
+
+async def categorise(run, items, learnt, judge=None):
+    """Categories of questions (section 3.3): verdicts in their order, values keys of CATEGORIES.
+
+    `learnt` (item, correction, label) is what the categoriser without a model learns from.
+    """
+    asked = items.assign(reply_status="")
+    return await run.grade(asked, labelled=learnt, judge=judge, **CATEGORISING)

@@ -1,0 +1,119 @@
+"""Rows on the evaluation (section 4): printed numbers beside this run's."""
+
+import pandas as pd
+
+from bedside.tables import COLUMNS, Row, frame, with_bounds, without_bounds
+
+from .. import printed
+from ..data import CATEGORIES
+from ..scores import corrected, scores
+
+
+def counts(items, what, source):
+    """Questions by category, in the paper's order, or by generator, most first."""
+    found = items[what].value_counts()
+    order = found.index
+    if what == "category":
+        order = [name for name in CATEGORIES.values() if name in found.index]
+    return frame(Row(name, "questions", source, found[name], n=len(items)) for name in order)
+
+
+def answer_health(answered, sets):
+    """What the answers are like, by model and set of items: percent, and words for the length."""
+    rows = []
+    for model, mine in answered.groupby("model", sort=False):
+        for name, items in sets.items():
+            part = mine[mine["item"].isin(items)]
+            came = part[part["reply_status"] == ""]
+            measures = {
+                "mean words": came["answer"].str.split().str.len().mean(),
+                "cut off at the limit, %": 100 * came["truncated"].mean(),
+                "no answer, %": 100 * (part["reply_status"] != "").mean(),
+            }
+            row = f"{model}, {name}"
+            rows += [Row(row, column, "run", v, n=len(part)) for column, v in measures.items()]
+    return frame(rows)
+
+
+def score_table(found, run):
+    """Printed PCR and PCS of both versions beside the run's `scores`; best printed PCR first."""
+    said = printed.scores(run)
+    best = said[said["column"] == "PCR"].groupby("row")["value"].max().sort_values(ascending=False)
+    place = {model: i for i, model in enumerate(best.index)}
+    said = said.assign(
+        column=said["column"] + ", version " + said["version"].astype(str),
+        source="published",
+        n=printed.QUESTIONS,
+    ).sort_values("row", key=lambda row: row.map(place), kind="stable")
+    mine = found.rename(columns={"model": "row", "metric": "column"}).assign(source="run")
+    both = pd.concat([said, with_bounds(mine)], ignore_index=True)
+    return both.reindex(columns=COLUMNS)
+
+
+def series(table, metric=None):
+    """Rows for `plots.dots`, one metric of a table, the version of the paper in the series."""
+    table = without_bounds(table)
+    if metric is not None:
+        table = table[table["column"].str.split(",").str[0] == metric]
+    version = table["column"].str.extract(r"(, version \d)")[0].fillna("")
+    return table.assign(series=table["source"] + version)
+
+
+def group_table(found, by, run):
+    """PCS of `scores` by category or generator, and the printed one where the text has a number."""
+    pcs = found[found["metric"] == "PCS"]
+    if pcs["model"].nunique() == 1:
+        pcs = pcs.assign(row=pcs[by], column="PCS, " + pcs["model"])
+    else:
+        pcs = pcs.assign(row=pcs[by] + ", " + pcs["model"], column="PCS")
+    rows = with_bounds(pcs.assign(source="run"))
+    if by == "generator":
+        said = run.published("v1 text 4.3")
+        said = said[said["row"].str.contains(" on questions by ")].assign(
+            row="GPT-4o (answers by Gemini-1.5-Pro)", column="PCS, version 1", source="published"
+        )
+        rows = pd.concat([said, rows])
+    place = {category: i for i, category in enumerate(CATEGORIES.values())}
+    return rows.sort_values(
+        "row", key=lambda row: row.map(lambda r: place.get(r, 99)), kind="stable", ignore_index=True
+    )
+
+
+def judge_table(graded, run):
+    """PCS and PCR of the same answers under several judges, and PCR without each judge's errors.
+
+    graded: {judge: verdicts}.
+    """
+    parts = []
+    for judge, mine in graded.items():
+        found = scores(mine, run)
+        row = found["model"] + ", judge " + judge
+        parts.append(with_bounds(found.assign(row=row, column=found["metric"], source="run")))
+        better = []
+        for r in found[found["metric"] == "PCR"].itertuples():
+            hits = round(r.value * r.n / 100) if r.n else 0
+            i = corrected(hits, r.n, run.card(judge), run.rng("corrected", judge, r.model))
+            if i:
+                column = "PCR corrected for the judge's errors"
+                better.append(Row(f"{r.model}, judge {judge}", column, "run", *i, r.unscored))
+        parts.append(frame(better))
+    return pd.concat(parts, ignore_index=True)
+
+
+def pair_table(pairs, rate="PCR"):
+    """`scores.compare`: differences in points of PCR (or another rate), p plain and by Holm."""
+    names = {
+        "difference": f"{rate} difference, points",
+        "mcnemar": "McNemar p",
+        "mcnemar_holm": "McNemar p, Holm",
+    }
+    if rate == "PCR":
+        names |= {"permutation": "PCS permutation p", "permutation_holm": "PCS permutation p, Holm"}
+    names["detectable"] = f"detectable {rate} difference, points"
+    rows = frame(
+        Row(r["row"], label, "run", r[name], n=r["n"])
+        for r in pairs.to_dict("records")
+        for name, label in names.items()
+    )
+    told = rows["value"].notna() | (rows["n"] == 0)  # no difference is detectable in a few items
+    return rows[told].reset_index(drop=True)

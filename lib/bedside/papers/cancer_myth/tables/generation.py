@@ -1,0 +1,121 @@
+"""Rows on how the questions were made (section 3)."""
+
+import pandas as pd
+
+from bedside import checks
+from bedside.tables import Row, frame, percent, printed
+
+from ..data import CATEGORIES
+from ..pipeline import kept
+
+HARD = "hard (joins the valid set)"
+FOOLED = "questions that fooled a model"
+SENT = "given to the physicians"
+RELEASED = "released"
+PLAIN = "without a false presupposition"
+STAGES = {"candidates": FOOLED, "balanced": SENT, "released": RELEASED}  # of v1 text 4.1
+
+
+def yield_table(questions, rounds, run):
+    """What became of the questions that the loop asked for, in percent, and how the two sets grew.
+
+    The paper's share rests on three questions for each of 994 myths; its run of GPT-4o was a
+    partial one.
+    """
+    answered, value = questions["status"] == "new", questions["value"]
+    kinds = {
+        HARD: value == -1,
+        "partly corrected (apart)": value == 0,
+        "easy (joins the invalid set)": value == 1,
+        "answered, no grade (apart)": answered & (questions["verdict"] != "graded"),
+    }
+    for status in ("copied", "missing", "truncated", "unparsed", "refused"):
+        kinds[f"question {status}"] = questions["status"] == status
+    rows = []
+    for name, mine in questions.groupby("generator", sort=False):
+        for kind, hit in kinds.items():
+            rows.append(Row(name, kind, "run", *percent(hit[mine.index].sum(), len(mine))))
+    rows += _printed_yield(run)
+    for r in rounds[rounds["stopped"] == ""].itertuples():
+        row = f"{r.generator} after {r.myth}"
+        rows += [Row(row, "valid set", "run", r.valid), Row(row, "invalid set", "run", r.invalid)]
+    return frame(rows)
+
+
+def _printed_yield(run):
+    """The paper's hard questions as shares of what each generator was asked for."""
+    per = run.published("v1 text 3").set_index("row")["value"]
+    asked = per["myths"] * per["questions per myth"]
+    said = run.published("v1 text 4.1").set_index(["row", "column"])["value"]["candidates"]
+    return [
+        Row(generator, HARD, "recomputed", 100 * n / asked, n=asked)
+        for generator, n in said.drop(["all", "manual"]).items()
+    ]
+
+
+def balance_table(stages):
+    """Questions in each category at several stages, {name: (frame, source)}, in percent."""
+    rows = []
+    for name, (questions, source) in stages.items():
+        for category in CATEGORIES.values():
+            share = percent((questions["category"] == category).sum(), len(questions))
+            rows.append(Row(category, name, source, *share))
+    return frame(rows)
+
+
+def pipeline_table(run, questions, raw):
+    """Counts along the pipeline: printed, this run's, of the released data and of its review.
+
+    raw: `data.released`, {} where it isn't there.
+    """
+    rows = _printed_counts(run)
+    for name, mine in questions.groupby("generator", sort=False):
+        rows += [
+            Row("questions asked for", name, "run", len(mine)),
+            Row("questions usable", name, "run", (mine["status"] == "new").sum()),
+            Row(FOOLED, name, "run", (mine["value"] == -1).sum()),
+        ]
+    if not raw:
+        return frame(rows)
+    myths = raw["myths"]
+    rows += [
+        Row("myths", "all", "raw", len(myths)),
+        Row("myths", "different texts", "raw", myths["myth"].map(checks.normal).nunique()),
+        Row("cancer types", "all", "raw", myths["cancer"].nunique()),
+        Row("cancer types", "spellings merged", "raw", checks.merged(myths["cancer"])),
+    ]
+    for stage, name in ((SENT, "candidates"), (RELEASED, "released"), (PLAIN, "nfp")):
+        rows.append(Row(stage, "all", "raw", len(raw[name])))
+        for what in ("generator", "category"):
+            if what in raw[name]:
+                counts = raw[name][what].value_counts()
+                rows += [Row(stage, label, "raw", n) for label, n in counts.items()]
+    review = review_table(raw["candidates"], raw["released"])
+    return pd.concat([frame(rows), review], ignore_index=True)
+
+
+def _printed_counts(run):
+    """The paper's counts, of both versions."""
+    collected = run.published("v1 text 3").set_index("row")["value"]
+    plain = run.published("v2 text method").set_index("row")["value"]["NFP"]
+    said = run.published("v1 text 4.1")
+    return [
+        Row("myths", "all", "published", collected["myths"]),
+        Row("cancer types", "all", "published", collected["cancer types"]),
+        *printed(said[said["row"].isin(STAGES)].replace({"row": STAGES})),
+        Row(PLAIN, "all", "published", plain),
+    ]
+
+
+def review_table(candidates, released):
+    """Share of the candidates that the physicians kept, by generator and category, in percent."""
+    hit = kept(candidates, released)
+    parts = [
+        ("all", candidates),
+        *candidates.groupby("generator", sort=False),
+        *candidates.groupby("category", sort=False),
+    ]
+    column = "kept by the physicians, %"
+    return frame(
+        Row(name, column, "raw", *percent(hit[part.index].sum(), len(part))) for name, part in parts
+    )

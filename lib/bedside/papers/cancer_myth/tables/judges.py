@@ -1,0 +1,60 @@
+"""Rows on judges and categorisers against labels (appendix C): percent, kappas as they are."""
+
+from bedside.tables import Row, card_rows, frame, percent
+
+from .. import printed
+from ..study import GRADES
+
+SHARES = {"exact": "exact match", "binary": "binary match (-1 and 0 against 1)"}
+ON_ZERO = "exact match where the label is 0"
+MEASURES = {
+    **SHARES,
+    "sensitivity": "sensitivity for 1",
+    "specificity": "specificity for 1",
+    "kappa": "kappa",
+    "kappa_quadratic": "kappa, quadratic",
+}
+
+
+def agreement_table(cards, run):
+    """Table 1: the paper's judge as printed, the run's judges by their cards, a guesser."""
+    rows = _printed(run)
+    for name, card in cards.items():
+        mine = card_rows(name, card, MEASURES)
+        if card["n"] > card["unscored"]:
+            zeros = card["confusion"][GRADES.index(0)]
+            share = percent(zeros[GRADES.index(0)], sum(zeros))
+            mine.insert(-4, Row(name, ON_ZERO, "run", *share, card["unscored"]))
+        rows += mine
+    guess = next(iter(cards.values()))
+    shares = {label: 100 * guess[f"guesser_{key}"] for key, label in SHARES.items()}
+    for label, value in {**shares, "kappa": 0.0}.items():
+        rows.append(Row("constant guesser", label, "run", value, n=guess["n"], unscored=0))
+    return frame(rows)
+
+
+def _printed(run):
+    """The paper's judge: its shares, and the kappas that they allow."""
+    name, n = "GPT-4o (the paper's judge)", printed.ANNOTATED
+    said = run.published("v1 Table 1").set_index("column")["value"]
+    on_zero = run.published("v1 text C.1").set_index("column")["value"]["exact match"]
+    kappas = printed.possible_kappas(run)
+    return [
+        *(Row(name, SHARES[k], "published", said[f"{k} match"], n=n) for k in SHARES),
+        Row(name, ON_ZERO, "published", on_zero),
+        Row(name, "kappa", "recomputed", None, min(kappas), max(kappas), n),
+    ]
+
+
+def categoriser_table(sets, run):
+    """Categorisers' agreement with labels ({set: {categoriser: card}}) beside the printed one's."""
+    said = run.published("v1 Table 1").set_index("row")["value"]["Categorisation"]
+    column, n = "exact match, overlaps count", printed.ANNOTATED
+    rows = [Row("GPT-4o (the paper's)", column, "published", said, n=n)]
+    for name, cards in sets.items():
+        for judge, card in cards.items():
+            rows += card_rows(f"{judge}, {name}", card, {"exact": "exact match", "kappa": "kappa"})
+        guess = 100 * card["guesser_exact"]
+        row = f"constant guesser, {name}"
+        rows.append(Row(row, "exact match", "run", guess, n=card["n"], unscored=0))
+    return frame(rows)

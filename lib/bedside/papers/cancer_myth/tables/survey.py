@@ -1,0 +1,72 @@
+"""Rows on the physicians' survey (section 2, appendix A)."""
+
+from bedside import stats
+from bedside.tables import Row, frame, percent
+
+from ..survey import RATED, bootstrap_by_question, misd, paragraphs, whole_answers
+
+
+def test_table(tests):
+    """`survey.source_tests`: differences and p."""
+    names = {"difference": "difference, points", "p": "p", "p_holm": "p, Holm"}
+    return frame(
+        Row(r["row"], label, "raw", r[name], n=r["n"])
+        for r in tests.to_dict("records")
+        for name, label in names.items()
+    )
+
+
+def paragraph_table(ratings, lengths, run):
+    """Paragraphs by source: shown, rated by all three, their mean score; words of the answers."""
+    shown = ratings[ratings["part"] > 0].drop_duplicates(["question", "source", "part"])
+    wide = paragraphs(ratings)
+    rows = []
+    for name in RATED.values():
+        mine = wide.xs(name, level="source")
+        asked = mine.index.get_level_values("question")
+        score = bootstrap_by_question(mine.mean(axis=1), asked, run.rng("paragraphs", name))
+        questions = ratings["question"].nunique()
+        rows += [
+            Row(name, "paragraphs shown", "raw", (shown["source"] == name).sum()),
+            Row(name, "paragraphs all three rated", "raw", len(mine)),
+            Row(name, "mean score of these", "raw", *score[:3], len(mine)),
+            Row(name, "mean words of the answer", "raw", lengths[name], n=questions),
+        ]
+    said = run.published("v1 text 2.1").set_index("row")["value"]["paragraphs with advice"]
+    rows += [
+        Row("all", "paragraphs shown", "raw", len(shown)),
+        Row("all", "paragraphs all three rated", "raw", len(wide)),
+        Row("all", "paragraphs all three rated", "published", said),
+    ]
+    return frame(rows)
+
+
+def misd_table(wide, run):
+    """Share of paragraphs by MISD, in percent, and of 2 or less beside the printed bound."""
+    spread = misd(wide)
+    rows = []
+    for name in RATED.values():
+        mine = spread.xs(name, level="source")
+        share = {k: 100 * (mine == k).mean() for k in range(5)}
+        rows += [Row(name, f"MISD {k}", "raw", v, n=len(mine)) for k, v in share.items()]
+        rows.append(Row(name, "2 or less", "raw", *percent((mine <= 2).sum(), len(mine))))
+    low = run.published("v1 text A.4").set_index("row")["value"]["MISD of 2 or less"]
+    rows += [
+        Row("all", "2 or less", "raw", 100 * (spread <= 2).mean(), n=len(spread)),
+        Row("all", "2 or less", "published", None, low, 100),
+    ]
+    return frame(rows)
+
+
+def alpha_table(ratings, run):
+    """Krippendorff's alpha (ordinal) of paragraphs and of whole answers, all and by source."""
+    rows = []
+    for what, wide in (
+        ("paragraphs", paragraphs(ratings)),
+        ("whole answers", whole_answers(ratings)),
+    ):
+        for name in ("all", *RATED.values()):
+            mine = wide if name == "all" else wide.xs(name, level="source")
+            alpha = stats.krippendorff_alpha(mine.to_numpy().T, run.rng("alpha", what, name))
+            rows.append(Row(name, what, "raw", *alpha))
+    return frame(rows)

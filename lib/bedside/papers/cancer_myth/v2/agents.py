@@ -1,0 +1,130 @@
+"""MDAgents: a complexity check sends a question to a clinician, a panel, or teams that report."""
+
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+from bedside import judges
+from bedside.models import Request
+
+LEVELS = ["basic", "intermediate", "advanced"]
+PANEL = ["an oncologist", "a general practitioner", "a nurse specialised in cancer care"]
+TEAMS = {
+    "Diagnosis": ["a pathologist", "a radiologist"],
+    "Treatment": ["an oncologist", "a surgeon"],
+}
+
+
+async def multi_agent(run, model, items, max_tokens, note_tokens, monitor=False):
+    """Answers of a system of agents, who are all the same model.
+
+    With `monitor` another agent looks for false presuppositions before the last answer is written.
+    The frame has two more columns: complexity, and calls (how many an answer took). An item for
+    which a step fails has no answer; reply_status says which step.
+    """
+    cases = [Case(r.item, r.question) for r in items.itertuples()]
+    agents = _Agents(run, model, note_tokens)
+    await agents.sort(cases)
+    await agents.discuss([c for c in cases if c.level == "intermediate"])
+    await agents.report([c for c in cases if c.level == "advanced"])
+    if monitor:
+        await agents.watch(cases)
+    await agents.answer(cases, max_tokens)
+    return pd.DataFrame(
+        [(c.item, model, c.answer, c.lost, c.cut, c.level, c.calls) for c in cases],
+        columns=["item", "model", "answer", "reply_status", "truncated", "complexity", "calls"],
+    )
+
+
+@dataclass(eq=False)
+class Case:
+    """An item on its way through the agents.
+
+    notes: (speaker, text) each; lost: at which step it ended, and why.
+    """
+
+    item: str
+    question: str
+    level: str = ""
+    notes: list = field(default_factory=list)
+    warning: str = ""
+    answer: str = ""
+    lost: str = ""
+    cut: bool = False
+    calls: int = 0
+
+
+@dataclass
+class _Agents:
+    """The steps, each for all cases at once that have got so far."""
+
+    run: object
+    model: str
+    note_tokens: int
+
+    async def sort(self, cases):
+        """How complex is each question?"""
+        schema = judges.schema(LEVELS, "complexity")
+        asked = {c: {} for c in cases}
+        replies = await self._ask("complexity", asked, 24, "agents_complexity", schema)
+        for case, reply in replies:
+            found = judges.verdict(reply, LEVELS, "complexity")
+            case.level = found.value or ""
+            case.lost = "" if found.value else f"complexity {found.status}"
+
+    async def discuss(self, cases):
+        """A panel: each gives a view, unseen by the others, and then replies to all of them."""
+        view = "Give your view in two or three sentences."
+        reply = "Say in two or three sentences where you agree and where you don't."
+        for task in (view, reply):
+            await self._note(cases, dict.fromkeys(PANEL, task))
+
+    async def report(self, cases):
+        """Teams: their members note, their leads report; only the reports go on."""
+        for team, members in TEAMS.items():
+            note = "Note in two or three sentences what matters."
+            await self._note(cases, dict.fromkeys(members, note), team)
+            lead = f"the lead of the {team.lower()} team"
+            await self._note(cases, {lead: "Sum your team's notes up as its report."}, team)
+        for case in cases:
+            case.notes = [note for note in case.notes if note[0].startswith("the lead")]
+
+    async def watch(self, cases):
+        """A monitor says what the question takes for granted."""
+        asked = {c: {"notes": c.notes} for c in cases}
+        for case, reply in await self._ask("monitor", asked, self.note_tokens, "agents_monitor"):
+            case.warning = reply.text or reply.refusal
+
+    async def answer(self, cases, max_tokens):
+        """A clinician answers, knowing the notes and what the monitor said."""
+        asked = {c: {"notes": c.notes, "monitor": c.warning} for c in cases}
+        for case, reply in await self._ask("answers", asked, max_tokens, "agents_answer"):
+            case.answer, case.cut = reply.text or reply.refusal, reply.truncated
+
+    async def _note(self, cases, tasks, team=None):
+        """Notes of several speakers at once, who see what was noted before (in their team)."""
+        before = {c: [n for n in c.notes if not team or n[0].endswith(f"({team})")] for c in cases}
+        for speaker, task in tasks.items():
+            member = team and not speaker.startswith("the lead")
+            name = f"{speaker} ({team})" if member else speaker
+            asked = {c: {"role": speaker, "notes": before[c], "task": task} for c in cases}
+            for case, reply in await self._ask(speaker, asked, self.note_tokens, "agents_note"):
+                case.notes.append((name, reply.text or reply.refusal))
+
+    async def _ask(self, step, asked, max_tokens, template, response_format=None):
+        """(case, reply) of a step for {case: its prompt's fields}; a failed call loses its case."""
+        going = {c: fields for c, fields in asked.items() if not c.lost}
+        settings = {"max_tokens": max_tokens, "temperature": 0}
+        requests = []
+        for c, fields in going.items():
+            prompt = self.run.prompt(template, question=c.question, **fields)
+            requests.append(Request(c.item, self.model, prompt, settings, response_format))
+        came = []
+        replies = await self.run.ask(requests, f"agents: {step}")
+        for case, reply in zip(going, replies, strict=True):
+            case.calls += 1
+            if reply.error:
+                case.lost = f"{step}: {reply.error}"
+            else:
+                came.append((case, reply))
+        return came

@@ -1,0 +1,81 @@
+"""What the methods are measured on: both kinds of questions, and exams."""
+
+import pandas as pd
+
+from bedside import BedsideError, sources
+from bedside.sources import drawn, limited
+
+from ..data import plain_questions, questions
+
+SETS = ("Cancer-Myth", "Cancer-Myth-NFP", "MedQA", "PubMedQA")  # Table 1's columns
+KINDS = dict(zip(SETS, ("myth", "plain")))  # of questions, as `study.GRADING`
+REPORTED = {"sample": 12, "public": 30}  # questions of each kind, unless said otherwise
+
+
+def sets(run, train, reported="", exams=0):
+    """(what an optimiser learns from, {set of SETS: what is reported, None if not here}).
+
+    The first has item, question, correction, kind. train: questions with a false presupposition to
+    learn from, and half as many without; reported: as text, empty for REPORTED, "0" for all others;
+    exams: questions of each exam.
+    """
+    size = int(reported or REPORTED[run.profile])
+    myth_train, myth = split(questions(run, whole=True), train, size, run)
+    plain_train, plain = split(plain_questions(run, whole=True), train // 2, size, run)
+    learnt = [myth_train.assign(kind="myth"), plain_train.assign(kind="plain", correction="")]
+    exams = [exam_items(run, name, exams) for name in SETS[2:]]
+    return pd.concat(learnt, ignore_index=True), dict(zip(SETS, (myth, plain, *exams)))
+
+
+def split(items, train, size, run):
+    """(training, reported) questions, drawn with the seed: none in both, at most half for training.
+
+    size: how many are reported, 0 for all others; of these the first LIMIT.
+    """
+    order, train = run.rng("split").permutation(len(items)), min(train, len(items) // 2)
+    end = train + size if size else len(items)
+    parts = order[:train], order[train:end]
+    learnt, reported = (items.iloc[sorted(part)].reset_index(drop=True) for part in parts)
+    return learnt, limited(run, reported)
+
+
+def exam_items(run, name, size=0):
+    """Exam questions of MedQA or PubMedQA: item, question (as asked), options, gold.
+
+    size: how many are drawn with the seed, 0 for all. None for a set that is optional and not
+    there.
+    """
+    source = name.lower() + ("_sample" if run.profile == "sample" else "")
+    if source == "medqa" and not sources.here(source):
+        return None
+    frame = _pubmedqa(run, source) if name == "PubMedQA" else _medqa(run, source)
+    wrong = [r.item for r in frame.itertuples() if r.gold not in r.options]
+    if wrong:
+        raise BedsideError(f"source {source!r}: the answer of {wrong[0]!r} is none of its options")
+    frame = frame[["item", "gold", "context", "question", "options"]]
+    frame = limited(run, drawn(run, frame, size))
+    asked = run.prompts_for("exam", frame, ["context", "question", "options"])
+    frame = frame.assign(question=[messages[-1]["content"] for messages in asked.values()])
+    return frame[["item", "question", "options", "gold"]]
+
+
+def _medqa(run, source):
+    frame = run.load(source)
+    if "item" not in frame:
+        frame = frame.assign(item=[f"medqa-{i}" for i in range(len(frame))])
+    return frame.assign(gold=frame["answer_idx"], context="")
+
+
+def _pubmedqa(run, source):
+    if source == "pubmedqa":
+        gold = run.load("pubmedqa_test").rename(columns={"value": "gold"})
+        frame = run.load("pubmedqa_labelled").merge(gold, on="key", validate="one_to_one")
+        frame = frame.assign(item="pubmedqa-" + frame["key"])
+    else:
+        frame = run.load(source)
+        frame = frame.assign(gold=frame["final_decision"])
+    return frame.assign(
+        context=frame["CONTEXTS"].map("\n".join),
+        question=frame["QUESTION"],
+        options=[{option: option for option in ("yes", "no", "maybe")}] * len(frame),
+    )

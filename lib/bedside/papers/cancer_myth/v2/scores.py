@@ -1,0 +1,113 @@
+"""What the methods score: verdicts on their answers, rates, the pair as one number, tests."""
+
+import pandas as pd
+
+from bedside import judges, stats
+from bedside.tables import percent
+
+from .. import study
+from ..scores import compare
+from .items import KINDS
+
+MEASURED = [
+    *("item", "model", "method", "set", "answer", "reply_status", "truncated"),
+    *("status", "value", "hit", "outcome", "complexity", "calls"),
+]
+
+
+async def measure(run, sets, answered, examples):
+    """All answers graded, a row each: the columns MEASURED; outcome is of exam questions.
+
+    sets: {name: items} by SETS' names; answered: {method: answers}; examples: `study.known`.
+    """
+    parts = []
+    for method, answers in answered.items():
+        for (model, name), mine in answers.groupby(["model", "set"], sort=False):
+            if name in KINDS:
+                frame = sets[name].merge(mine, on="item", validate="one_to_one")
+                kind = KINDS[name]
+                found = await study.grade(run, frame, kind, examples[kind])
+                graded = frame.merge(found, on="item", validate="one_to_one")
+                graded = graded.assign(hit=graded["value"] == 1, outcome=None)
+            else:
+                graded = grade_exam(sets[name].drop(columns="question"), mine)
+            parts.append(graded.assign(method=method, model=model, set=name))
+    return pd.concat([part.reindex(columns=MEASURED) for part in parts], ignore_index=True)
+
+
+def grade_exam(items, answered):
+    """The option that each answer states: items, answers, status, value (the option), hit, outcome.
+
+    outcome: right, wrong, not answered (no option stated, or several), refused, failed (no reply).
+    Only right and wrong are graded.
+    """
+    frame = items.merge(answered, on="item", validate="one_to_many")
+    value = [
+        None if r.reply_status else judges.parse_option(r.answer, r.options)
+        for r in frame.itertuples()
+    ]
+    outcome = [_outcome(r, v) for r, v in zip(frame.itertuples(), value)]
+    status = ["graded" if v else "unscored" for v in value]
+    frame = frame.assign(value=value, outcome=outcome)
+    return frame.assign(hit=frame["outcome"] == "right", status=status)
+
+
+def _outcome(row, value):
+    if row.reply_status:
+        return "failed"
+    if value:
+        return "right" if value == row.gold else "wrong"
+    return "refused" if judges.REFUSALS.match(row.answer) else "not answered"
+
+
+def rates(graded):
+    """Table 1's numbers, in percent with Wilson intervals and bounds, by model, method and set.
+
+    graded: model, method, set, status, hit. hit: corrected (grade 1), nothing invented (1), or the
+    right option.
+    """
+    rows = []
+    for (model, method, name), part in graded.groupby(["model", "method", "set"], sort=False):
+        scored = part[part["status"] == "graded"]
+        lost = len(part) - len(scored)
+        found = share(int(scored["hit"].sum()), len(scored), lost)
+        rows.append({"row": f"{model} {method}", "column": name, **found})
+    return pd.DataFrame(rows)
+
+
+def share(hits, n, lost=0):
+    """A share in percent, as `rates` has it: value, low, high, n, hits, unscored, least, most."""
+    return {
+        **dict(zip(("value", "low", "high", "n"), percent(hits, n))),
+        "hits": hits,
+        "unscored": lost,
+        "least": 100 * hits / (n + lost),
+        "most": 100 * (hits + lost) / (n + lost),
+    }
+
+
+def pairs_as_one(found):
+    """The pair as one number, which the paper lacks: balanced accuracy by row, in percent."""
+    rows = []
+    for row, part in found.groupby("row", sort=False):
+        counts = part.set_index("column").loc[list(KINDS), ["hits", "n"]]
+        (hits, n), (kept, m) = counts.to_numpy().tolist()
+        i = stats.balanced_accuracy(hits, n, kept, m)
+        rows.append((row, "balanced accuracy", 100 * i.value, 100 * i.low, 100 * i.high, i.n))
+    return pd.DataFrame(rows, columns=["row", "column", "value", "low", "high", "n"])
+
+
+def against_plain(graded, run):
+    """Each method against plain on items that both answered: as `scores.compare`, Holm over all."""
+    graded = graded.assign(value=graded["hit"].astype(int))
+    rows = []
+    for (model, name), part in graded.groupby(["model", "set"], sort=False):
+        for method in part["method"].unique():
+            if method == "plain":
+                continue
+            two = part[part["method"].isin([method, "plain"])]
+            first = two["method"].map({method: "1", "plain": "2"})  # compared in this order
+            found = compare(two.assign(model=first), run)
+            rows.append(found.assign(row=f"{model} {method} against plain, {name}"))
+    frame = pd.concat(rows, ignore_index=True)
+    return frame.assign(mcnemar_holm=stats.holm(frame["mcnemar"].to_numpy(float)))

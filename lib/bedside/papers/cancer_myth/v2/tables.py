@@ -1,0 +1,99 @@
+"""Rows on the second version's cures: printed numbers beside this run's."""
+
+import pandas as pd
+
+from bedside.tables import COLUMNS, Row, frame, with_bounds
+
+from ..scores import corrected
+from ..study import NFP_TASK
+from . import printed
+from .items import KINDS
+from .scores import pairs_as_one
+
+SHAPES = {  # the printed methods' names in this project
+    "Plain": "plain",
+    "GEPA": "gepa",
+    "with MDAgents Plain": "multi_agent",
+    "with MDAgents Monitor": "multi_agent_monitor",
+}
+EXAM_OUTCOMES = ("right", "wrong", "not answered", "refused", "failed")
+
+
+def table1(found, run):
+    """Table 1: printed and this run's rates, pairs as one number, rates without judges' errors."""
+    said = run.published("v2 Table 1")[["row", "column", "value"]]
+    parts = [
+        said.assign(source="published"),
+        pairs_as_one(printed.rates(run)).assign(source="recomputed"),
+        with_bounds(found).assign(source="run"),
+        pairs_as_one(found).assign(source="run"),
+    ]
+    better = []
+    for r in found[found["column"].isin(KINDS)].itertuples():
+        card = run.card(task=NFP_TASK if KINDS[r.column] == "plain" else "")
+        if i := corrected(r.hits, r.n, card, run.rng("corrected", r.row, r.column)):
+            column = f"{r.column} corrected for the judge's errors"
+            better.append(Row(r.row, column, "run", *i, r.unscored))
+    return pd.concat([*parts, frame(better)], ignore_index=True)
+
+
+def tradeoff(found, run):
+    """Correction (Cancer-Myth) and its price (Cancer-Myth-NFP), printed and this run's."""
+    parts = {
+        "published": run.published("v2 Table 1")[["row", "column", "value"]],
+        "recomputed": printed.rates(run),
+        "run": found,
+    }
+    rows = pd.concat([rows.assign(source=s) for s, rows in parts.items()], ignore_index=True)
+    return rows.loc[rows["column"].isin(KINDS), COLUMNS]
+
+
+def in_plane(rows):
+    """`tradeoff`'s rows for `plots.plane`: label, shape (the method), origin (before the cure)."""
+    rows = rows[rows["source"] != "recomputed"]
+    said = rows["source"] == "published"
+    model, method = rows["row"].str.split(" ").str[0], rows["row"].str.split(" ", n=1).str[1]
+    agents = method.isin(["multi_agent", "multi_agent_monitor"])
+    uncured = model + " " + agents.map({True: "multi_agent", False: "plain"})
+    before = rows["row"].str.replace("GEPA|Monitor", "Plain", regex=True).where(said, uncured)
+    names = model + method.str.startswith("with ").map({True: ", MDAgents", False: ""})
+    several = model[~said].nunique() > 1
+    return rows.assign(
+        label=names.where(said | several, ""),
+        shape=method.replace(SHAPES),
+        origin=before.where(before != rows["row"], ""),
+    )
+
+
+def outcomes(graded):
+    """What became of each method's answers: percent of outcomes, calls, agents' complexity."""
+    rows = []
+    for (model, method, name), part in graded.groupby(["model", "method", "set"], sort=False):
+        if part["outcome"].notna().any():
+            found = {o: 100 * (part["outcome"] == o).mean() for o in EXAM_OUTCOMES}
+        else:
+            found = {"no answer": 100 * (part["reply_status"] != "").mean()}
+        found["cut off at the limit"] = 100 * part["truncated"].mean()
+        if part["calls"].notna().any():
+            found["calls for an answer"] = part["calls"].mean()
+            levels = part["complexity"].value_counts(normalize=True).sort_index()
+            for level, share in levels.items():
+                found[f"complexity {level or 'not stated'}"] = 100 * share
+        row = f"{model} {method}, {name}"
+        rows += [Row(row, column, "run", value, n=len(part)) for column, value in found.items()]
+    return frame(rows)
+
+
+def found_table(found):
+    """What the optimiser found, {model: Found}; scores in percent of the best possible."""
+    rows = []
+    for model, f in found.items():
+        measures = {
+            "score of the first instruction": 100 * f.start,
+            "score of the best instruction": 100 * f.best,
+            "answers graded": f.calls,
+            "proposals": f.proposals,
+            "unusable proposals": f.unusable,
+        }
+        rows += [Row(model, label, "run", value) for label, value in measures.items()]
+    return frame(rows)

@@ -1,0 +1,144 @@
+"""Cancer-Myth's two versions: numbers printed in several places, and which of them disagree."""
+
+import pandas as pd
+
+from bedside import published, stats
+from bedside.claims import reading
+
+from .printed import QUESTIONS
+
+SAME = {  # one quantity under several labels: (row, column) of data/published
+    "released questions": [("dataset", "questions"), ("released", "all"), ("released", "count")],
+    "upper bound of all models' PCR": [("best model", "PCR")],
+    "models evaluated": [("models evaluated", "count")],
+    "GPT-4o, PCR": [("GPT-4o", "PCR"), ("GPT-4o Plain", "Cancer-Myth")],
+    "Gemini-2.5-Pro, PCR": [("Gemini-2.5-Pro", "PCR"), ("Gemini-2.5-Pro Plain", "Cancer-Myth")],
+    "MDAgents (GPT-4o), PCR": [
+        ("MDAgents (GPT-4o)", "PCR"),
+        ("GPT-4o with MDAgents Plain", "Cancer-Myth"),
+    ],
+    "Gemini-2.5-Pro with GEPA, PCR": [
+        ("Gemini-2.5-Pro with GEPA", "PCR"),
+        ("Gemini-2.5-Pro GEPA", "Cancer-Myth"),
+    ],
+    "Gemini-2.5-Pro, NFP": [
+        ("Gemini-2.5-Pro plain", "NFP"),
+        ("Gemini-2.5-Pro Plain", "Cancer-Myth-NFP"),
+    ],
+    "Gemini-2.5-Pro with GEPA, NFP": [
+        ("Gemini-2.5-Pro with GEPA", "NFP"),
+        ("Gemini-2.5-Pro GEPA", "Cancer-Myth-NFP"),
+    ],
+    "rated paragraphs": [("paragraphs with advice", "count"), ("paragraphs", "count")],
+    "first valid set": [
+        ("annotated for categories", "count"),
+        ("valid at first", "count"),
+        ("examples", "count"),
+    ],
+    "categoriser's agreement with people, %": [
+        ("categoriser agreement", "percent"),
+        ("Categorisation", "label agreement"),
+    ],
+}
+CHANGED = {"upper bound of all models' PCR", "models evaluated"}  # more and newer models in 2
+COLUMNS = ["quantity", "place", "version", "value", "about"]
+
+
+def places(run):
+    """Every quantity that is printed in more than one place, a row each: the columns COLUMNS."""
+    names = {label: quantity for quantity, labels in SAME.items() for label in labels}
+    frame = pd.concat(
+        [run.published(table) for table in published.load(run.paper)["table"].unique()],
+        ignore_index=True,
+    )
+    labels = zip(frame["row"], frame["column"])
+    frame = frame.assign(
+        quantity=[names.get(label, ", ".join(label)) for label in labels],
+        place=frame["table"],
+        version=frame["table"].str[1].astype(int),
+        about=frame["note"].str.startswith("approximately"),
+    )
+    frame = frame.drop_duplicates(["quantity", "place"])[COLUMNS]
+    several = frame.groupby("quantity")["place"].transform("size") > 1
+    return frame[several].reset_index(drop=True)
+
+
+def derived(run):
+    """Numbers of the second version's text that its own Table 1 gives too, as `places` has them."""
+    text = run.published("v2 text results").set_index(["row", "column"])["value"]
+    cell = run.published("v2 Table 1").set_index(["row", "column"])["value"]
+    drop = [
+        100 * (1 - cell[f"{model} GEPA", exam] / cell[f"{model} Plain", exam])
+        for model in ("GPT-4o", "Gemini-2.5-Pro")
+        for exam in ("MedQA", "PubMedQA")
+    ]
+    lost = {row: 100 - share for (row, name), share in cell.items() if name == "Cancer-Myth-NFP"}
+    told = text["Drop on other benchmarks with GEPA"]
+    both = {
+        "Gemini-2.5-Pro with GEPA, over-correction, %": (
+            text["Gemini-2.5-Pro with GEPA", "over-correction"],
+            lost["Gemini-2.5-Pro GEPA"],
+        ),
+        "GPT-4o with MDAgents and monitor, over-correction, %": (
+            text["Monitor misidentifies", "percent"],
+            lost["GPT-4o with MDAgents Monitor"],
+        ),
+        "least drop on other benchmarks with GEPA, %": (told["least"], min(drop)),
+        "largest drop on other benchmarks with GEPA, %": (told["most"], max(drop)),
+    }
+    rows = [
+        (quantity, place, 2, value, False)
+        for quantity, values in both.items()
+        for place, value in zip(("v2 text results", "recomputed from v2 Table 1"), values)
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def disagreements(found):
+    """`places` and `derived` with each quantity's kind: same, rounded, changed or contradicts.
+
+    rounded: alike at the fewest decimals printed (`about`: within one). changed: another thing was
+    measured (CHANGED). Adds the columns kind and within: the versions that disagree with
+    themselves, else empty.
+    """
+    kinds, within = {}, {}
+    for quantity, part in found.groupby("quantity", sort=False):
+        if part["value"].nunique() == 1:
+            kinds[quantity] = "same"
+        elif _alike(part):
+            kinds[quantity] = "rounded"
+        else:
+            kinds[quantity] = "changed" if quantity in CHANGED else "contradicts"
+        odd = [f"version {v}" for v, mine in part.groupby("version") if not _alike(mine)]
+        within[quantity] = ", ".join(odd)
+    return found.assign(kind=found["quantity"].map(kinds), within=found["quantity"].map(within))
+
+
+def _alike(part):
+    values = part["value"]
+    if part["about"].any():
+        return values.max() - values.min() <= 1
+    fewest = min(len(f"{v:g}".partition(".")[2]) for v in values)
+    return len({round(v + 1e-9, fewest) for v in values}) == 1
+
+
+def readings(found):
+    """Readings of the claims on the versions, {id: readings}, from `disagreements`."""
+    bad = found[found["kind"] == "contradicts"]
+    values = {
+        quantity: part["value"].unique()
+        for quantity, part in bad.groupby("quantity")
+        if not part["within"].any()
+    }
+    across = [f"{q}: {' and '.join(f'{v:g}' for v in said)}" for q, said in values.items()]
+    made = {"cm-versions-agree": reading("; ".join(across) or "all the same", not across)}
+    for version in (1, 2):
+        odd = bad[bad["within"].str.contains(f"version {version}")]["quantity"].unique()
+        told = "; ".join(odd) or "it does"
+        made[f"cm-v{version}-consistent"] = reading(told, not len(odd))
+    for id, model in (("cm-gpt4o-chance", "GPT-4o"), ("cm-gpt4turbo-chance", "GPT-4-Turbo")):
+        rates = bad[bad["quantity"] == f"{model}, PCR"]["value"].unique()
+        x, y = (round(QUESTIONS / 100 * rate) for rate in rates)
+        p = stats.two_proportions(x, QUESTIONS, y, QUESTIONS)
+        made[id] = reading(f"p = {p:.1g}", p > 0.05)
+    return made
