@@ -47,10 +47,10 @@ def _files():
 
 def _check(name):
     """A study's name is a package, a target of make and part of a test's name; all must be free."""
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name):
+    if not re.fullmatch(r"[a-z][a-z0-9_]{,23}", name) or keyword.iskeyword(name):
         raise BedsideError(
             f"PAPER={name!r} is no name for a study: take lower-case letters, digits and _,"
-            " a letter first"
+            " a letter first, 24 of them at most"
         )
     if name in paths.papers():
         raise BedsideError(f"there is a study {name!r} already; see data/papers.toml")

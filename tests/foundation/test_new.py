@@ -135,6 +135,20 @@ def test_its_code_keeps_the_rules_of_the_house(copy):
     assert "0 broken" in copy.tool("lint-imports", "--no-cache").stdout
 
 
+@pytest.mark.parametrize("name", ["x", "x" * 24])
+def test_so_does_code_under_a_short_or_a_long_name(copy, name):
+    made = copy.step("new", name).stdout.splitlines()
+    code = [path for path in made if path.endswith((".py", ".ipynb"))]
+    copy.tool("ruff", "check", "--no-cache", *code)
+    copy.tool("ruff", "format", "--check", "--no-cache", *code)
+    for path in made:
+        if not path.endswith(".toml"):
+            (copy.top / path).unlink()
+    for path in ("data/papers.toml", "data/sources.toml"):
+        text = (copy.top / path).read_text()
+        (copy.top / path).write_text(text[: text.index(f"\n[{name}")])
+
+
 def test_its_own_tests_pass(copy):
     copy.call(
         sys.executable, "-m", "pytest", "-p", "no:cacheprovider", f"tests/papers/test_{NAME}.py"
@@ -155,6 +169,7 @@ def test_models_are_planned_for_before_anything_is_spent(copy):
         ("fifth-study", "no name for a study"),
         ("../fifth", "no name for a study"),
         ("class", "no name for a study"),
+        ("x" * 25, "no name for a study"),
         ("", "no name for a study"),
         ("test", "`make test` means something else"),
         ("stats", "test_stats.py has that name"),

@@ -1,4 +1,4 @@
-"""New study: its data, its judge without a model, and its table, worked out by hand."""
+"""New study: its data, its judge without a model, its table, worked out by hand."""
 
 import asyncio
 

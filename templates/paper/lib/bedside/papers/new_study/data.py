@@ -1,4 +1,4 @@
-"""New study: its sources as frames, long, with an `item` column by which everything is joined."""
+"""New study: its sources as long frames, with an `item` column to join them by."""
 
 from bedside.judges import with_rated
 from bedside.sources import limited
@@ -15,5 +15,6 @@ def labelled(run):
 
     Columns: answer_id, item, answer, label, labelled_by, rated, question, reference.
     """
-    answers = with_rated(run, run.load("new_study_answers"), "new_study_rated", "their author")
+    written = run.load("new_study_answers")
+    answers = with_rated(run, written, "new_study_rated", "their author")
     return answers.merge(questions(run, whole=True), on="item", validate="many_to_one")

@@ -1,4 +1,4 @@
-"""New study: what raters decide about its answers, and what becomes of their labels."""
+"""New study: what raters decide about its answers, and what becomes of that."""
 
 from bedside.rows import Task
 

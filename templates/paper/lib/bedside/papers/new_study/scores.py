@@ -1,4 +1,4 @@
-"""New study: what an answer is worth. A judge without a model, measured like any other judge."""
+"""New study: what an answer is worth, by a judge without a model."""
 
 import numpy as np
 

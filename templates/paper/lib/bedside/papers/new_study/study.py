@@ -1,4 +1,4 @@
-"""New study: what notebooks, explorer and seminar set up alike, from questions to verdicts."""
+"""New study: what notebooks and explorer set up alike, from question to verdict."""
 
 import pandas as pd
 
