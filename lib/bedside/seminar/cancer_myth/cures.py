@@ -1,7 +1,7 @@
 """Tasks 1.8 and 1.9: what a cure costs patients whose questions need no correction."""
 
 from bedside import stats
-from bedside.papers.cancer_myth.v2 import mitigation
+from bedside.papers.cancer_myth.v2.items import SETS
 from bedside.seminar import Wrong, right, task
 from bedside.seminar.cancer_myth.material import Material
 
@@ -14,7 +14,7 @@ class Cures(Material):
     @task("1.8", 'Write {"always object": percent, "GPT-4o Plain": percent, ...} for all six.')
     def balanced(self, given):
         """Task 1.8: balanced accuracy of six systems (version 2, Table 1)."""
-        x, y = (self.printed()[s] for s in mitigation.SETS[:2])
+        x, y = (self.printed()[s] for s in SETS[:2])
         truth = {"always object": 50.0, **((x + y) / 2).to_dict()}
         every = FALSE + TRUE
         pooled = {

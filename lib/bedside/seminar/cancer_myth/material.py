@@ -4,9 +4,11 @@ import pandas as pd
 
 from bedside import baselines, judges, plots, seminar, stats
 from bedside.checks import normal
-from bedside.papers.cancer_myth import data as cm
-from bedside.papers.cancer_myth import rows as cmi
-from bedside.papers.cancer_myth.v2 import mitigation
+from bedside.papers.cancer_myth import data, study
+from bedside.papers.cancer_myth.scores import scores
+from bedside.papers.cancer_myth.v2.items import SETS
+from bedside.papers.cancer_myth.v2.printed import rates
+from bedside.papers.cancer_myth.v2.tables import in_plane
 from bedside.rows import Document
 from bedside.seminar import needs, shown
 
@@ -41,8 +43,8 @@ class Material(seminar.Sheet):
         run = self.run = document.run("cancer_myth", "05_judge_agreement")
         self.questions = run.load("cancer_myth_questions_sample").set_index("item")
         self.plain = run.load("cancer_myth_nfp_sample").set_index("item")
-        self.labelled = cm.labelled(run)
-        self.lexical = baselines.Lexical(self.labelled, cm.GRADES)
+        self.labelled = data.labelled(run)
+        self.lexical = baselines.Lexical(self.labelled, study.GRADES)
         self.evaluation = document.run("cancer_myth", "03_evaluation")
         graded, self.answered, self.kept = seminar.finished(self._load())
         self.labelled["judged"] = graded["value"].to_numpy(int)
@@ -62,16 +64,16 @@ class Material(seminar.Sheet):
         Replies come twice: to questions with a false presupposition, and to those without one.
         """
         graded = await judges.grade_labelled(
-            self.run, self.labelled, judge=judges.LEXICAL, **cmi.GRADING["myth"]
+            self.run, self.labelled, judge=judges.LEXICAL, **study.GRADING["myth"]
         )
-        run, known = self.evaluation, cmi.known(self.run)
+        run, known = self.evaluation, study.known(self.run)
         most = run.settings["max_tokens"]
-        items, plain = cm.questions(run), cm.plain_questions(run)
-        replies = await cm.answers(run, items, most)
-        answered = await cm.verdicts(run, items, replies, known["myth"], judges.LEXICAL)
-        replies = await cm.answers(run, plain, most)
+        items, plain = data.questions(run), data.plain_questions(run)
+        replies = await study.answers(run, items, most)
+        answered = await study.verdicts(run, items, replies, known["myth"], judges.LEXICAL)
+        replies = await study.answers(run, plain, most)
         kept = plain.merge(replies, on="item", validate="one_to_many")
-        verdicts = await mitigation.grade_plain(run, kept, known["plain"], judges.LEXICAL)
+        verdicts = await study.grade(run, kept, "plain", known["plain"], judges.LEXICAL)
         return graded, answered, kept.merge(verdicts, on="item", validate="one_to_one")
 
     def _draw(self, frame, column, sizes, name):
@@ -104,7 +106,7 @@ class Material(seminar.Sheet):
         truth = frame["authors"].tolist()
         for who, column in (("you", "yours"), ("the judge", "judge")):
             grades, rng = frame[column].tolist(), self.run.rng("seminar", who)
-            k = stats.kappa(grades, truth, cm.GRADES, rng=rng)
+            k = stats.kappa(grades, truth, study.GRADES, rng=rng)
             same = sum(frame[column] == frame["authors"])
             print(
                 f"{who} and the authors: equal in {same} of {k.n},"
@@ -117,12 +119,12 @@ class Material(seminar.Sheet):
         letters, truth = self.eight["letter"], self.eight["label"].tolist()
         given = seminar.handed_in("1.3", folder).items()
         found = {n: [g.get(k) for k in letters] for n, g in given if isinstance(g, dict)}
-        rated = {n: g for n, g in found.items() if all(x in cm.GRADES for x in g)}
+        rated = {n: g for n, g in found.items() if all(x in study.GRADES for x in g)}
         if not rated:
             return print("Nobody has handed in grades yet.")
 
         def kappa(a, b):
-            return stats.kappa(a, b, cm.GRADES).value
+            return stats.kappa(a, b, study.GRADES).value
 
         rows = []
         for name, mine in rated.items():
@@ -159,8 +161,8 @@ class Material(seminar.Sheet):
         far = "three grades, far errors weigh more (quadratic)"
         found = {
             "corrected or not": stats.kappa(*two, [False, True], rng=rng),
-            "three grades": stats.kappa(a, b, cm.GRADES, rng=rng),
-            far: stats.kappa(a, b, cm.GRADES, weights="quadratic", rng=rng),
+            "three grades": stats.kappa(a, b, study.GRADES, rng=rng),
+            far: stats.kappa(a, b, study.GRADES, weights="quadratic", rng=rng),
         }
         rows = [(n, *i) for n, i in found.items()]
         return shown(pd.DataFrame(rows, columns=["kappa of", "value", "low", "high", "n"]))
@@ -169,7 +171,7 @@ class Material(seminar.Sheet):
     def confusion(self, given):
         """The judge's grades as confusion matrix, and what it does with answers labelled 0."""
         counts = pd.crosstab(self.labelled["label"], self.labelled["judged"])
-        counts = counts.reindex(index=cm.GRADES, columns=cm.GRADES, fill_value=0)
+        counts = counts.reindex(index=study.GRADES, columns=study.GRADES, fill_value=0)
         printed = self.run.published("v1 text C.1").set_index("column")["value"]
         print(
             f"Answers labelled 0: the judge gives {counts.loc[0, 0]} of {counts.loc[0].sum()} a 0."
@@ -177,7 +179,7 @@ class Material(seminar.Sheet):
             " 0 (version 1, appendix C.1)."
         )
         figure, ((ax,),) = plots.figure((3.6, 3.2))
-        plots.confusion(ax, counts, cm.GRADES)
+        plots.confusion(ax, counts, study.GRADES)
         return plots.drawn(figure)
 
     # ---- a model's scores
@@ -194,7 +196,7 @@ class Material(seminar.Sheet):
     @needs("1.6")
     def both_scores(self, given):
         """PCR and PCS of the embedded model by function, and the printed ones of version 2."""
-        mine = cm.scores(self.answered, self.run)
+        mine = scores(self.answered, self.run)
         mine = mine.rename(columns={"model": "row", "metric": "column"})
         mine = mine.assign(source="this run, lexical judge")
         printed = self.run.published("v2 Main results")
@@ -229,20 +231,20 @@ class Material(seminar.Sheet):
     def printed(self):
         """Version 2, Table 1: the two columns of the trade-off."""
         wide = self.run.published("v2 Table 1").pivot(index="row", columns="column", values="value")
-        return wide.loc[list(CURES), list(mitigation.SETS[:2])]
+        return wide.loc[list(CURES), list(SETS[:2])]
 
     @needs("1.8")
     def tradeoff(self, given):
         """The printed pairs in the plane of correction and of questions left alone."""
-        rows = mitigation.printed_rates(self.run).assign(source="published")
-        pairs = mitigation.marked(rows).replace({"shape": SHAPES})
+        rows = rates(self.run).assign(source="published")
+        pairs = in_plane(rows).replace({"shape": SHAPES})
         # the legend tells this mark, and its place is taken
         pairs.loc[pairs["shape"] == SHAPES["multi_agent"], "label"] = ""
         figure, ((ax,),) = plots.figure((5.6, 5))
         plots.plane(
             ax,
             pairs,
-            *mitigation.SETS[:2],
+            *SETS[:2],
             xlabel="false presuppositions corrected, %",
             ylabel="true ones left alone, %",
             title="Version 2, Table 1; dashed: the same balanced accuracy",
@@ -266,9 +268,9 @@ class Material(seminar.Sheet):
     def limits(self):
         """What this sheet's numbers can't carry, with the numbers."""
         labels, judged = self.labelled["label"].tolist(), self.labelled["judged"].tolist()
-        k = stats.kappa(labels, judged, cm.GRADES, rng=self.run.rng("seminar", "limits"))
+        k = stats.kappa(labels, judged, study.GRADES, rng=self.run.rng("seminar", "limits"))
         spec = self.specificity
-        pcr = cm.scores(self.answered, self.run).set_index("metric").loc["PCR"]
+        pcr = scores(self.answered, self.run).set_index("metric").loc["PCR"]
         alone = int((self.kept["value"] == 1).sum())
         told = {
             "The judge is weak: it counts words": (

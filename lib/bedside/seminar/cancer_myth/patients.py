@@ -3,7 +3,7 @@
 import re
 
 from bedside.checks import normal
-from bedside.papers.cancer_myth import data as cm
+from bedside.papers.cancer_myth.study import GRADES
 from bedside.seminar import Wrong, fields, needs, shown, task
 from bedside.seminar.cancer_myth.material import FIRST, Material
 
@@ -121,7 +121,7 @@ class Patients(Material):
         """Task 1.3: grades of eight answers, near those of their authors."""
         letters, truth = self.eight["letter"], self.eight["label"].tolist()
         mine = fields(given, letters)
-        if any(isinstance(g, bool) or g not in cm.GRADES for g in mine):
+        if any(isinstance(g, bool) or g not in GRADES for g in mine):
             raise Wrong(
                 "the grades are −1 (unaware), 0 (aware but incomplete) and 1 (corrected), and no"
                 " others: not 0 to 100, not yes and no."
