@@ -1,4 +1,7 @@
-"""The failure explorer: its file, and in a browser its filters, links, comparisons, export and calm with hostile texts."""
+"""The failure explorer: its file, and in a browser its filters, links, comparisons and export.
+
+And its calm with hostile texts.
+"""
 
 import base64
 import contextlib
@@ -10,6 +13,7 @@ import json
 import re
 
 import pytest
+
 from bedside import BedsideError, explorer, stats, tables
 from browser import watched
 
@@ -71,143 +75,124 @@ def document(rows, shared=None, **more):
     }
 
 
+def block(kind, label="b", **more):
+    return {"kind": kind, "label": label, **more}
+
+
 def dialogue(*turns):
-    return {
-        "kind": "dialogue",
-        "label": "consultation",
-        "turns": [
-            {"who": ("Doctor", "Patient")[i % 2], "pieces": p, "notes": n}
-            for i, (p, n) in enumerate(turns)
-        ],
-    }
+    made = [
+        {"who": ("Doctor", "Patient")[i % 2], "pieces": pieces, "notes": notes}
+        for i, (pieces, notes) in enumerate(turns)
+    ]
+    return block("dialogue", "consultation", turns=made)
+
+
+GRADES = {  # of two judges, by item and model
+    ("i1", "m1"): ("-1", "-1"),
+    ("i1", "m2"): ("-1", "1"),
+    ("i2", "m1"): ("-1", "1"),
+    ("i2", "m2"): ("1", "1"),
+    ("i3", "m1"): ("1", "1"),
+    ("i3", "m2"): ("-1", "-1"),
+}
+ALIGNED = block(
+    "aligned",
+    "side effects",
+    columns=["base", "specified"],
+    rows=[
+        {"term": "dry mouth", "cells": ["matched", "missed"]},
+        {"term": "hair loss", "cells": ["matched", ""]},
+        {"term": "hiccups", "cells": ["spurious", "matched"]},
+    ],
+)
+MARKED = block(
+    "marked",
+    "answer",
+    pieces=[
+        ["Take ", ""],
+        ["two ", "labelled"],
+        ["a day", "labelled detected"],
+        [" always", "detected"],
+        [".", ""],
+    ],
+)
+TURNS = [
+    ([["What brings you?", ""]], []),
+    ([["My jaw aches. ", ""], ["I never smoked.", "script"]], ["discloses key item 3: jaw ache"]),
+]
+
+
+def myths():
+    """Six rows of Cancer-Myth, with two models and two judges."""
+    said = {"raw": "The judge says so.", "reason": "because of it"}
+    return [
+        row(
+            item=item,
+            model=model,
+            shared=[f"cancer_myth {item}"],
+            human=["1"] if item == "i2" else [],
+            category="Only" if item == "i1" else "general",
+            verdicts=[verdict("lexical", a, a == "1"), verdict("strict", b, b == "1", **said)],
+        )
+        for (item, model), (a, b) in GRADES.items()
+    ]
+
+
+def consultations():
+    """A consultation that ends with a diagnosis, and one beside it that doesn't."""
+    done = row(
+        "meddialbench",
+        "d1",
+        configuration="baseline",
+        section="4.1",
+        blocks=[dialogue(*TURNS)],
+        verdicts=[verdict("lexical", "yes", True)],
+    )
+    broken = row(
+        "meddialbench",
+        "d1",
+        configuration="denial",
+        section="4.1",
+        blocks=[dialogue(*TURNS, ([["Goodbye.", ""]], []))],
+        verdicts=[verdict("lexical", "no", False)],
+        reply="",
+        reply_status="the consultation ended without a diagnosis",
+    )
+    misled = {"judge": "lexical", "task": "misled", "status": "graded", "value": "yes", "raw": ""}
+    return [done, broken | {"beside": "meddialbench/d1/m1/baseline", "more": [misled]}]
 
 
 def four_papers():
-    """Twelve rows: six of Cancer-Myth with two models and two judges, and two of each other paper with its blocks."""
-    grades = {
-        ("i1", "m1"): ("-1", "-1"),
-        ("i1", "m2"): ("-1", "1"),
-        ("i2", "m1"): ("-1", "1"),
-        ("i2", "m2"): ("1", "1"),
-        ("i3", "m1"): ("1", "1"),
-        ("i3", "m2"): ("-1", "-1"),
-    }
-    rows = [
-        row(
-            item=i,
-            model=m,
-            shared=[f"cancer_myth {i}"],
-            human=["1"] if i == "i2" else [],
-            category="Only" if i == "i1" else "general",
-            verdicts=[
-                verdict("lexical", a, a == "1"),
-                verdict("strict", b, b == "1", raw="The judge says so.", reason="because of it"),
-            ],
-        )
-        for (i, m), (a, b) in grades.items()
-    ]
-    aligned = {
-        "kind": "aligned",
-        "label": "side effects",
-        "columns": ["base", "specified"],
-        "rows": [
-            {"term": "dry mouth", "cells": ["matched", "missed"]},
-            {"term": "hair loss", "cells": ["matched", ""]},
-            {"term": "hiccups", "cells": ["spurious", "matched"]},
-        ],
-    }
-    marked = {
-        "kind": "marked",
-        "label": "answer",
-        "pieces": [
-            ["Take ", ""],
-            ["two ", "labelled"],
-            ["a day", "labelled detected"],
-            [" always", "detected"],
-            [".", ""],
-        ],
-    }
+    """Twelve rows: six of Cancer-Myth, and two of each other paper with its blocks."""
+    same = [verdict("lexical", "same", True)]
+    unread = [verdict("lexical", "", None, "unparsed", raw="Perhaps.")]
+    rows = myths()
     rows += [
-        row(
-            "radiation",
-            "r1",
-            configuration=c,
-            section="3.2",
-            blocks=[aligned],
-            verdicts=[verdict("lexical", "same", True)],
-        )
+        row("radiation", "r1", configuration=c, section="3.2", blocks=[ALIGNED], verdicts=same)
         for c in ("base", "specified")
     ]
     rows += [
-        row(
-            "medhalu",
-            i,
-            blocks=[marked],
-            verdicts=[verdict("lexical", "", None, "unparsed", raw="Perhaps.")],
-            section="5",
-        )
-        for i in ("h1", "h2")
-    ]
-    said = [
-        ([["What brings you?", ""]], []),
-        (
-            [["My jaw aches. ", ""], ["I never smoked.", "script"]],
-            ["discloses key item 3: jaw ache"],
-        ),
-    ]
-    rows += [
-        row(
-            "meddialbench",
-            "d1",
-            configuration="baseline",
-            section="4.1",
-            blocks=[dialogue(*said)],
-            verdicts=[verdict("lexical", "yes", True)],
-        ),
-        row(
-            "meddialbench",
-            "d1",
-            configuration="denial",
-            section="4.1",
-            blocks=[dialogue(*said, ([["Goodbye.", ""]], []))],
-            verdicts=[verdict("lexical", "no", False)],
-            reply="",
-            reply_status="the consultation ended without a diagnosis",
-        )
-        | {
-            "beside": "meddialbench/d1/m1/baseline",
-            "more": [
-                {
-                    "judge": "lexical",
-                    "task": "misled",
-                    "status": "graded",
-                    "value": "yes",
-                    "raw": "",
-                }
-            ],
-        },
+        row("medhalu", item, blocks=[MARKED], verdicts=unread, section="5") for item in ("h1", "h2")
     ]
     shared = {
-        f"cancer_myth {i}": [
-            {
-                "kind": "text",
-                "label": "question",
-                "text": f"The whole of question {i}, with xylophone{i[1]}.",
-            },
-            {"kind": "list", "label": "correction", "entries": ["first", "second"]},
+        f"cancer_myth {item}": [
+            block(
+                "text", "question", text=f"The whole of question {item}, with xylophone{item[1]}."
+            ),
+            block("list", "correction", entries=["first", "second"]),
         ]
-        for i in ("i1", "i2", "i3")
+        for item in ("i1", "i2", "i3")
     }
-    return document(
-        rows,
-        shared,
-        cards={"cancer_myth lexical": "kappa 0.56 [0.45, 0.66] on 120 labelled answers"},
-    )
+    card = "kappa 0.56 [0.45, 0.66] on 120 labelled answers"
+    return document([*rows, *consultations()], shared, cards={"cancer_myth lexical": card})
 
 
 @pytest.fixture
-def shown(browser, tmp_path):  # noqa: F811
-    """A function that opens the explorer of a document in a watched page; all is closed, and checked, after the test."""
+def shown(browser, tmp_path):
+    """A function that opens the explorer of a document in a watched page.
+
+    After the test all pages are closed, and checked.
+    """
     with contextlib.ExitStack() as stack:
 
         def show(document, fragment="", **size):
@@ -226,9 +211,8 @@ def shown(browser, tmp_path):  # noqa: F811
 def choose(page, facet, value):
     """Tick a choice of a facet."""
     group = page.get_by_role("group", name=facet, exact=True)
-    group.locator("label").filter(
-        has=page.locator("bdi", has_text=re.compile(f"^{re.escape(value)}$"))
-    ).locator("input").click()
+    name = page.locator("bdi", has_text=re.compile(f"^{re.escape(value)}$"))
+    group.locator("label").filter(has=name).locator("input").click()
 
 
 def counts(page):
@@ -261,9 +245,8 @@ def test_same_document_gives_the_same_bytes_and_its_data_come_back():
     made = four_papers()
     text = explorer.html(made)
     assert text == explorer.html(json.loads(json.dumps(made)))
-    packed = re.search(r'<script type="application/octet-stream" id="data">([^<]*)</script>', text)[
-        1
-    ]
+    data = r'<script type="application/octet-stream" id="data">([^<]*)</script>'
+    packed = re.search(data, text)[1]
     assert json.loads(gzip.decompress(base64.b64decode(packed))) == made
 
 
@@ -271,28 +254,20 @@ def test_only_the_scripts_written_here_may_run_and_nothing_is_asked_for():
     text = explorer.html(four_papers())
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)[1]
     scripts = re.findall(r"<script>(.*?)</script>", text, re.S)
-    hashes = [
-        f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'"
-        for s in scripts
-    ]
+    digests = [hashlib.sha256(s.encode()).digest() for s in scripts]
+    hashes = [f"'sha256-{base64.b64encode(d).decode()}'" for d in digests]
     assert len(scripts) == 2 and f"script-src {' '.join(hashes)};" in policy
-    assert (
-        "default-src 'none'" in policy
-        and "base-uri 'none'" in policy
-        and "form-action 'none'" in policy
-    )
+    for part in ("default-src 'none'", "base-uri 'none'", "form-action 'none'"):
+        assert part in policy
     assert "unsafe-eval" not in policy
-    assert not re.search(
-        r"<(link|img|iframe)\b|\bsrc=|href=",
-        re.sub(r"<(script|style).*?</\1>", "", text, flags=re.S),
-    )
+    rest = re.sub(r"<(script|style).*?</\1>", "", text, flags=re.S)
+    assert not re.search(r"<(link|img|iframe)\b|\bsrc=|href=", rest)
     assert "sourceMappingURL" not in text
 
 
 def test_head_is_escaped_and_lone_surrogates_are_replaced():
-    text = explorer.html(
-        document([row(reply="\ud800 half")], about="a < b & </title><script>", profile="p\udfff")
-    )
+    made = document([row(reply="\ud800 half")], about="a < b & </title><script>", profile="p\udfff")
+    text = explorer.html(made)
     assert "a &lt; b &amp; &lt;/title&gt;&lt;script&gt;" in text and "p\ufffd" in text
 
 
@@ -303,10 +278,9 @@ def test_one_id_twice_is_an_error():
 
 def test_own_script_never_writes_html():
     text = (explorer.FOLDER / "explorer.js").read_text()
-    assert not re.search(
-        r"innerHTML|outerHTML|insertAdjacent|document\.write|eval\(|\bFunction\(|setTimeout\(\s*['\"`]",
-        text,
-    )
+    writes = r"innerHTML|outerHTML|insertAdjacent|document\.write"
+    runs = r"eval\(|\bFunction\(|setTimeout\(\s*['\"`]"
+    assert not re.search(f"{writes}|{runs}", text)
 
 
 # Filters, counts, links
@@ -314,35 +288,29 @@ def test_own_script_never_writes_html():
 
 def test_facets_filter_and_count(shown):
     page = shown(four_papers())
-    assert counts(page) == "12 of 12 rows · 7 items"
-    assert (
-        "failures 5 of 10 scored: 50.0% [23.7, 76.3] · 2 unscored"
-        in page.locator("#summary").inner_text()
+    summary, sections, models = (
+        page.locator("#summary"),
+        page.get_by_role("group", name="section", exact=True).locator("label:visible"),
+        page.get_by_role("group", name="model", exact=True).locator("label"),
     )
+    assert counts(page) == "12 of 12 rows · 7 items"
+    told = "failures 5 of 10 scored: 50.0% [23.7, 76.3] · 2 unscored"
+    assert told in summary.inner_text()
     low, high = (f"{100 * x:.1f}" for x in (stats.wilson(5, 10).low, stats.wilson(5, 10).high))
-    assert f"[{low}, {high}]" in page.locator("#summary").inner_text()
+    assert f"[{low}, {high}]" in summary.inner_text()
     choose(page, "paper", "Cancer-Myth")
     assert counts(page) == "6 of 12 rows · 3 items"
-    section = page.get_by_role("group", name="section", exact=True)
-    assert section.locator("label:visible").all_inner_texts() == [
-        "4.3 evaluation\n6"
-    ]  # only what occurs in the paper
+    # only what occurs in the paper
+    assert sections.all_inner_texts() == ["4.3 evaluation\n6"]
     choose(page, "model", "m2")
     choose(page, "verdict", "-1")
     assert ids(page) == ["cancer_myth/i1/m2/plain", "cancer_myth/i3/m2/plain"]
-    model = page.get_by_role("group", name="model", exact=True)
-    assert model.locator("label").all_inner_texts() == [
-        "m1\n2",
-        "m2\n2",
-    ]  # what each choice would show
+    assert models.all_inner_texts() == ["m1\n2", "m2\n2"]  # what each choice would show
     page.get_by_role("button", name="Clear filters").click()
     choose(page, "paper", "MedHalu")
     choose(page, "paper", "Radiation side effects")
     assert counts(page) == "4 of 12 rows · 3 items"
-    assert (
-        "failures 0 of 2 scored: 0.0% [0.0, 65.8] · 2 unscored"
-        in page.locator("#summary").inner_text()
-    )
+    assert "failures 0 of 2 scored: 0.0% [0.0, 65.8] · 2 unscored" in summary.inner_text()
 
 
 def test_failed_right_unscored(shown):
@@ -362,46 +330,45 @@ def test_search_takes_words_phrases_and_all_texts(shown):
         page.get_by_role("searchbox").fill(words)
         page.locator("#summary > span", has_text=re.compile(rf"^{n} of 12 rows")).wait_for()
 
-    for words, n in (
-        ("XYLOPHONE2", 2),
-        ("question xylophone1 m2", 1),
-        ('"whole of question"', 6),
-        ('"question whole"', 0),
-        ("because", 6),
-        ("perhaps", 2),
-        ("jaw ache", 2),
-        ("hiccups", 2),
-        ("goodbye", 1),
-        ("", 12),
-    ):
+    for words, n in {
+        "XYLOPHONE2": 2,
+        "question xylophone1 m2": 1,
+        '"whole of question"': 6,
+        '"question whole"': 0,
+        "because": 6,
+        "perhaps": 2,
+        "jaw ache": 2,
+        "hiccups": 2,
+        "goodbye": 1,
+        "": 12,
+    }.items():
         found(words, n)
     found("nowhere", 0)
-    assert (
-        "The tightest filter is “search”: 12 match without it."
-        in page.locator("#nothing").inner_text()
-    )
+    tightest = "The tightest filter is “search”: 12 match without it."
+    assert tightest in page.locator("#nothing").inner_text()
     page.locator("#nothing button").click()
     assert counts(page).startswith("12 of 12") and page.get_by_role("searchbox").input_value() == ""
 
 
 def test_columns_sort(shown):
+    def items():
+        return [i.split("/")[1] for i in ids(page)]
+
+    def head(name):
+        return page.get_by_role("columnheader").get_by_role("button", name=name)
+
     rows = [row(item=f"i{n}", model=m) for n, m in ((10, "b"), (9, "a"), (2, "c"))]
     page = shown(document(rows))
-    for expected in (
-        ["i2", "i9", "i10"],
-        ["i10", "i9", "i2"],
-        ["i10", "i9", "i2"],
-    ):  # up, down, and as in the file
-        page.get_by_role("columnheader").get_by_role("button", name="item").click()
-        assert [i.split("/")[1] for i in ids(page)] == expected
-    page.get_by_role("columnheader").get_by_role("button", name="model").press("Enter")
-    assert [i.split("/")[1] for i in ids(page)] == ["i9", "i10", "i2"]
+    up, down, as_in_the_file = ["i2", "i9", "i10"], ["i10", "i9", "i2"], ["i10", "i9", "i2"]
+    for expected in (up, down, as_in_the_file):
+        head("item").click()
+        assert items() == expected
+    head("model").press("Enter")
+    assert items() == ["i9", "i10", "i2"]
     page.keyboard.press("ArrowDown")  # the columns change when a row is open, the order doesn't
-    assert (
-        page.locator("#place").inner_text() == "1 of 3"
-        and "Question i9" in page.locator("#detail").inner_text()
-    )
-    assert [i.split("/")[1] for i in ids(page)] == ["i9", "i10", "i2"]
+    assert page.locator("#place").inner_text() == "1 of 3"
+    assert "Question i9" in page.locator("#detail").inner_text()
+    assert items() == ["i9", "i10", "i2"]
 
 
 def test_a_link_brings_back_view_and_row(shown):
@@ -415,10 +382,8 @@ def test_a_link_brings_back_view_and_row(shown):
     page.get_by_role("columnheader").get_by_role("button", name="model").click()
     page.locator(".tabulator-row").nth(2).click()
     order, address = ids(page), page.url
-    assert (
-        page.locator("#detail h2").inner_text() == "Question i1"
-        and page.locator(".tabulator-row[aria-current]").count() == 1
-    )
+    assert page.locator("#detail h2").inner_text() == "Question i1"
+    assert page.locator(".tabulator-row[aria-current]").count() == 1
     again = shown(four_papers(), "#" + address.split("#")[1])
     assert ids(again) == order and again.locator("#place").inner_text() == "3 of 4"
     assert again.get_by_role("searchbox").input_value() == "question reply"
@@ -434,30 +399,20 @@ def test_link_is_copied_or_shown_to_copy(shown):
     page.get_by_role("button", name="Copy link").click()
     page.locator("#message", has_text="Link copied.").wait_for()
     assert page.evaluate("navigator.clipboard.readText()").endswith("#p=medhalu")
-    page.evaluate(
-        "() => { navigator.clipboard.writeText = () => Promise.reject(new Error('not allowed')); }"
-    )
+    refuse = "() => Promise.reject(new Error('not allowed'))"
+    page.evaluate(f"() => {{ navigator.clipboard.writeText = {refuse}; }}")
     page.get_by_role("button", name="Copy link").click()
     page.locator("#message", has_text="copy it from there").wait_for()
-    assert page.evaluate(
-        "document.activeElement.value.slice(document.activeElement.selectionStart)"
-    ).endswith("#p=medhalu")
+    selected = "document.activeElement.value.slice(document.activeElement.selectionStart)"
+    assert page.evaluate(selected).endswith("#p=medhalu")
 
 
 def test_what_a_link_names_in_vain_is_said(shown):
-    page = shown(
-        four_papers(),
-        "#p=cancer_myth&m=gone&m=m1&id=no/such%20row&o=bad&zz=1&x=model&a=m1&b=away&%",
-    )
+    fragment = "#p=cancer_myth&m=gone&m=m1&id=no/such%20row&o=bad&zz=1&x=model&a=m1&b=away&%"
+    page = shown(four_papers(), fragment)
     said = page.locator("#message").inner_text()
-    for name in (
-        "model “gone”",
-        "row “no/such row”",
-        "filter “bad”",
-        "setting “zz”",
-        "B “away”",
-        "The rest is shown",
-    ):
+    names = ("model “gone”", "row “no/such row”", "filter “bad”", "setting “zz”", "B “away”")
+    for name in (*names, "The rest is shown"):
         assert name in said, said
     assert counts(page) == "3 of 3 pairs · 3 items"  # A and B are chosen anew
     page.evaluate("location.hash = '#p=radiation'")
@@ -478,14 +433,10 @@ def test_keys_step_through_the_filtered_rows(shown):
     ):
         pressed(page, key, place)
     assert page.locator("#detail h2").inner_text() == "Question i199"
-    chosen, frame = (
-        page.locator(".tabulator-row[aria-current]").bounding_box(),
-        page.locator("#frame").bounding_box(),
-    )
-    assert (
-        frame["y"] <= chosen["y"]
-        and chosen["y"] + chosen["height"] <= frame["y"] + frame["height"] + 1
-    )
+    chosen = page.locator(".tabulator-row[aria-current]").bounding_box()
+    frame = page.locator("#frame").bounding_box()
+    assert frame["y"] <= chosen["y"]
+    assert chosen["y"] + chosen["height"] <= frame["y"] + frame["height"] + 1
     pressed(page, "Home", "1 of 100")
     page.keyboard.press("Escape")
     page.locator("#detail").wait_for(state="hidden")
@@ -493,10 +444,8 @@ def test_keys_step_through_the_filtered_rows(shown):
     page.locator("#detail:focus").wait_for()
     page.get_by_role("searchbox").focus()
     page.keyboard.press("j")
-    assert page.locator("#place").inner_text() in (
-        "1 of 100",
-        "not among the rows shown",
-    )  # typing steps nowhere
+    # typing steps nowhere
+    assert page.locator("#place").inner_text() in ("1 of 100", "not among the rows shown")
     page.locator("#clear").focus()
     page.keyboard.press("?")
     page.get_by_role("dialog", name="Keys").wait_for()
@@ -530,51 +479,42 @@ def test_two_models(shown):
     assert "Reply of m1." in detail and "Reply of m2." in detail
     again = shown(four_papers(), "#" + page.url.split("#")[1])
     again.get_by_label("B", exact=True).select_option("m1")  # what A was: they change places
-    assert again.get_by_label("A", exact=True).input_value() == "m2" and counts(again).startswith(
-        "2 of 3 pairs"
-    )
+    assert again.get_by_label("A", exact=True).input_value() == "m2"
+    assert counts(again).startswith("2 of 3 pairs")
 
 
 def test_mcnemar_is_that_of_the_statistics(shown):
+    right = {"m1": [n % 20 != 0 for n in range(400)], "m2": [n % 7 != 0 for n in range(400)]}
     rows = [
-        row(item=f"i{n}", model=m, verdicts=[verdict("lexical", "x", right)])
+        row(item=f"i{n}", model=model, verdicts=[verdict("lexical", "x", right[model][n])])
         for n in range(400)
-        for m, right in (("m1", n % 20 != 0), ("m2", n % 7 != 0))
+        for model in right
     ]
     page = shown(document(rows), "#x=model&a=m1&b=m2")
-    b, c = (
-        sum(n % 20 != 0 and n % 7 == 0 for n in range(400)),
-        sum(n % 20 == 0 and n % 7 != 0 for n in range(400)),
-    )
-    p = stats.mcnemar_counts(b, c)
-    assert ("p < 0.0001" if p < 0.0001 else f"p = {p:.4f}") in page.locator("#pairs").inner_text()
+    pairs = list(zip(right["m1"], right["m2"]))
+    p = stats.mcnemar_counts(pairs.count((True, False)), pairs.count((False, True)))
+    told = "p < 0.0001" if p < 0.0001 else f"p = {p:.4f}"
+    assert told in page.locator("#pairs").inner_text()
 
 
 def test_two_judges_disagree(shown):
     page = shown(four_papers(), "#x=judge&a=lexical&b=strict")
     assert counts(page) == "6 of 6 pairs · 3 items"
-    assert (
-        pair(page, "they disagree")
-        == ["cancer_myth/i1/m2/plain"] * 2 + ["cancer_myth/i2/m1/plain"] * 2
-    )
+    twice = ["cancer_myth/i1/m2/plain"] * 2 + ["cancer_myth/i2/m1/plain"] * 2
+    assert pair(page, "they disagree") == twice
     assert [(r["judge"], r["value"], r["right"]) for r in exported(page)[:2]] == [
         ("lexical", "-1", "false"),
         ("strict", "1", "true"),
     ]
-    assert (
-        pair(page, "only A wrong")
-        == ["cancer_myth/i1/m2/plain"] * 2 + ["cancer_myth/i2/m1/plain"] * 2
-    )
+    assert pair(page, "only A wrong") == twice
 
 
 def test_two_configurations_stand_turn_by_turn(shown):
     page = shown(four_papers(), "#p=meddialbench&x=configuration&a=baseline&b=denial")
     assert counts(page) == "1 of 1 pairs · 1 item"
     page.keyboard.press("ArrowDown")
-    first, second = (
-        page.locator(".sides.two .turn", has_text="What brings you?").nth(i).bounding_box()
-        for i in (0, 1)
-    )
+    turns = page.locator(".sides.two .turn", has_text="What brings you?")
+    first, second = (turns.nth(i).bounding_box() for i in (0, 1))
     assert first["y"] == second["y"] and first["x"] < second["x"]
 
 
@@ -612,10 +552,8 @@ def test_each_papers_blocks(shown):
     page.evaluate("location.hash = '#id=medhalu/h1/m1/plain'")
     detail.locator(".labelled").first.wait_for()
     assert detail.locator(".block .text .bracket").all_inner_texts() == ["⌜", "⟨", "⌝", "⟩"]
-    assert detail.locator(".block .text .unseen").all_inner_texts()[:2] == [
-        "labelled:",
-        "detected:",
-    ]
+    unseen = detail.locator(".block .text .unseen").all_inner_texts()
+    assert unseen[:2] == ["labelled:", "detected:"]
     assert "unparsed" in detail.inner_text() and "– unscored" in detail.inner_text()
     page.evaluate("location.hash = '#id=radiation/r1/m1/base'")
     detail.locator("table.aligned").wait_for()
@@ -631,10 +569,8 @@ def test_each_papers_blocks(shown):
         "Reply of m1.",
     ):
         assert text in detail.inner_text(), text
-    assert detail.locator(".script .tag").all_inner_texts() == [
-        "script",
-        "script",
-    ]  # the baseline stands beside it
+    # the baseline stands beside it
+    assert detail.locator(".script .tag").all_inner_texts() == ["script", "script"]
 
 
 def test_export_is_safe_for_spreadsheets(shown):
@@ -650,40 +586,11 @@ def test_export_is_safe_for_spreadsheets(shown):
         "ö": "ö",
     }
     assert [tables.cell_text(c) for c in cells] == list(cells.values())  # the project's own rule
-    page = shown(
-        document(
-            [
-                row(
-                    item=f"i{n}",
-                    reply=text,
-                    verdicts=[verdict("lexical", "-1", False)],
-                    human=["-1"],
-                )
-                for n, text in enumerate(cells)
-            ]
-        )
-    )
-    got = exported(page)
+    judged = {"verdicts": [verdict("lexical", "-1", False)], "human": ["-1"]}
+    rows = [row(item=f"i{n}", reply=text, **judged) for n, text in enumerate(cells)]
+    got = exported(shown(document(rows)))
     assert [r["reply"] for r in got] == list(cells.values())
-    assert list(got[0]) == [
-        "id",
-        "paper",
-        "section",
-        "item",
-        "model",
-        "configuration",
-        "category",
-        "question",
-        "reply",
-        "reply_status",
-        "judge",
-        "status",
-        "value",
-        "right",
-        "human",
-        "raw",
-    ]
-    assert got[0] == {
+    first = {
         "id": "cancer_myth/i0/m1/plain",
         "paper": "cancer_myth",
         "section": "4.3 evaluation",
@@ -701,6 +608,7 @@ def test_export_is_safe_for_spreadsheets(shown):
         "human": "the author: -1",
         "raw": "",
     }
+    assert got[0] == first and list(got[0]) == list(first)
 
 
 HOSTILE = [
@@ -721,101 +629,62 @@ HOSTILE = [
 ]
 
 
-def test_hostile_texts_stay_texts(shown):
-    rows = []
-    for n, bad in enumerate(HOSTILE):
-        blocks = [
-            {"kind": "text", "label": bad, "text": bad},
-            {"kind": "list", "label": "l", "entries": [bad]},
-            {"kind": "marked", "label": "m", "pieces": [[bad, "labelled"], [bad, bad]]},
-            {"kind": bad, "label": "unknown"},
-            {
-                "kind": "aligned",
-                "label": "a",
-                "columns": [bad],
-                "rows": [{"term": bad, "cells": [bad]}],
-            },
-            {
-                "kind": "dialogue",
-                "label": "d",
-                "turns": [{"who": bad, "pieces": [[bad, "script"]], "notes": [bad]}],
-            },
-        ]
-        rows.append(
-            row(
-                item=bad,
-                model=bad,
-                configuration=bad,
-                human=[bad],
-                verdicts=[
-                    verdict(bad, bad, False, raw=bad, reason=bad),
-                    verdict("lexical", "x", True),
-                ],
-            )
-            | dict.fromkeys(("category", "title", "section", "reply", "reply_status"), bad)
-            | {
-                "id": f"{bad} {n}",
-                "blocks": blocks,
-                "shared": ["k"],
-                "more": [{"judge": bad, "task": bad, "status": "graded", "value": bad, "raw": bad}],
-            }
-        )
-    page = shown(
-        document(
-            rows,
-            {"k": [{"kind": "text", "label": bad, "text": bad} for bad in HOSTILE]},
-            about=HOSTILE[0],
-            cards={f"cancer_myth {HOSTILE[0]}": HOSTILE[1]},
-        )
+def hostile_row(n, bad):
+    """A row in which every text is `bad`."""
+    blocks = [
+        block("text", bad, text=bad),
+        block("list", "l", entries=[bad]),
+        block("marked", "m", pieces=[[bad, "labelled"], [bad, bad]]),
+        block(bad, "unknown"),
+        block("aligned", "a", columns=[bad], rows=[{"term": bad, "cells": [bad]}]),
+        block("dialogue", "d", turns=[{"who": bad, "pieces": [[bad, "script"]], "notes": [bad]}]),
+    ]
+    verdicts = [verdict(bad, bad, False, raw=bad, reason=bad), verdict("lexical", "x", True)]
+    more = [{"judge": bad, "task": bad, "status": "graded", "value": bad, "raw": bad}]
+    made = row(
+        item=bad, model=bad, configuration=bad, human=[bad], verdicts=verdicts, blocks=blocks
     )
+    made |= dict.fromkeys(("category", "title", "section", "reply", "reply_status"), bad)
+    return made | {"id": f"{bad} {n}", "shared": ["k"], "more": more}
+
+
+def test_hostile_texts_stay_texts(shown):
+    rows = [hostile_row(n, bad) for n, bad in enumerate(HOSTILE)]
+    shared = {"k": [block("text", bad, text=bad) for bad in HOSTILE]}
+    cards = {f"cancer_myth {HOSTILE[0]}": HOSTILE[1]}
+    page = shown(document(rows, shared, about=HOSTILE[0], cards=cards))
     for n in range(len(rows)):
         pressed(page, "ArrowDown", f"{n + 1} of {len(rows)}")
     for what in ("model", "judge", "configuration", ""):
         page.get_by_label("compare", exact=True).select_option(what)
     assert len(exported(page)) == len(rows)
     page.keyboard.press("Home")
-    assert page.evaluate(
-        "[window.hacked, document.querySelectorAll('a, img, svg, iframe, object').length]"
-    ) == [None, 0]
+    live = "document.querySelectorAll('a, img, svg, iframe, object').length"
+    assert page.evaluate(f"[window.hacked, {live}]") == [None, 0]
     assert page.locator("script").count() == 3 and page.locator("style").count() == 2
     assert "<script>window.hacked = 1</script>" in page.locator("#detail").inner_text()
     page.get_by_role("searchbox").fill("gnp.exe rtl nothing")
     page.locator("#nothing button").click()
-    page.evaluate(
-        "select => location.hash = '#id=' + encodeURIComponent(select)", f"{HOSTILE[4]} 4"
-    )
+    go = "select => location.hash = '#id=' + encodeURIComponent(select)"
+    page.evaluate(go, f"{HOSTILE[4]} 4")
     page.locator("#detail h2", has_text="⟦RLO⟧gnp.exe⟦PDF⟧ and ⟦RLI⟧rtl⟦PDI⟧ ⟦LRM⟧").wait_for()
     assert page.locator("#detail .block .text > .hidden").first.inner_text() == "⟦RLO⟧"
     assert "\u202e" not in page.locator("body").inner_text()
 
 
 def test_names_that_mean_something_to_scripts(shown):
-    names = [
-        "__proto__",
-        "constructor",
-        "toString",
-        "hasOwnProperty",
-        "a,b; c",
-        "100% #1 & 'one' \"two\" +?=",
-        " ",
-        "",
-    ]
-    rows = [
-        row(
-            item=n,
-            model=n,
-            configuration=n,
-            verdicts=[verdict(n, n, False), verdict("lexical", "x", True)],
-        )
-        | {"id": f"id {n}", "category": n, "section": n, "shared": [n]}
-        for n in names
-    ]
-    made = document(
-        rows,
-        {n: [{"kind": "text", "label": n, "text": f"shared by {i}"}] for i, n in enumerate(names)},
-    )
+    names = ["__proto__", "constructor", "toString", "hasOwnProperty", "a,b; c"]
+    names += ["100% #1 & 'one' \"two\" +?=", " ", ""]
+
+    def called(n):
+        verdicts = [verdict(n, n, False), verdict("lexical", "x", True)]
+        made = row(item=n, model=n, configuration=n, verdicts=verdicts)
+        return made | {"id": f"id {n}", "category": n, "section": n, "shared": [n]}
+
+    shared = {n: [block("text", n, text=f"shared by {i}")] for i, n in enumerate(names)}
+    made = document([called(n) for n in names], shared)
     page = shown(made)
-    for n, name in enumerate(names):
+    for n in range(len(names)):
         pressed(page, "ArrowDown", f"{n + 1} of {len(names)}")
         assert f"shared by {n}" in page.locator("#detail").inner_text()
     for name in names[:6]:
@@ -837,22 +706,19 @@ def test_long_texts_are_cut_until_asked_for(shown):
     cut = page.locator("#detail .block .text")
     assert len(cut.inner_text()) < 20_100
     page.get_by_role("button", name="show all (1,048,580 characters)").click()
-    assert (
-        page.evaluate("document.querySelector('#detail .block .text').textContent.length")
-        == 1_048_580
-    )
+    length = "document.querySelector('#detail .block .text').textContent.length"
+    assert page.evaluate(length) == 1_048_580
 
 
-def test_no_data_and_old_browsers_are_told(browser, shown, tmp_path):  # noqa: F811
+def test_no_data_and_old_browsers_are_told(browser, shown, tmp_path):
     page = shown(document([]))
     assert "The file holds no rows." in page.locator("#nothing").inner_text()
     with watched(browser) as old:
         old.add_init_script("delete window.DecompressionStream")
         old.goto((tmp_path / "explorer.html").as_uri())
         old.locator("#message", has_text="can't unpack").wait_for()
-    (tmp_path / "explorer.html").write_text(
-        re.sub(r'(id="data">.{40}).*?<', r"\1<", explorer.html(four_papers()))
-    )
+    damaged = re.sub(r'(id="data">.{40}).*?<', r"\1<", explorer.html(four_papers()))
+    (tmp_path / "explorer.html").write_text(damaged)
     with watched(browser) as page:
         page.goto((tmp_path / "explorer.html").as_uri())
         page.locator("#message", has_text="may be damaged").wait_for()
@@ -868,22 +734,14 @@ def test_no_page_is_wider_than_its_window(shown, width):
         "configuration": "plain" * 40,
     }
     page = shown(made, width=width, height=844)
-    for fragment in (
-        "",
-        *(f"id={r['id']}" for r in made["rows"]),
-        "x=model&a=m1&b=m2&id=cancer_myth/i2/m1/plain",
-        "x=judge&a=lexical&b=strict",
-        "q=nowhere",
-    ):
+    views = ["", *(f"id={r['id']}" for r in made["rows"])]
+    views += ["x=model&a=m1&b=m2&id=cancer_myth/i2/m1/plain", "x=judge&a=lexical&b=strict"]
+    parts = ("documentElement", "body", "querySelector('main')", "querySelector('#detail')")
+    for fragment in (*views, "q=nowhere"):
         page.evaluate("f => location.hash = f", fragment)
         page.wait_for_timeout(50)
-        for what in (
-            "documentElement",
-            "body",
-            "querySelector('main')",
-            "querySelector('#detail')",
-        ):
-            assert page.evaluate(f"document.{what}.scrollWidth <= innerWidth"), (fragment, what)
+        for part in parts:
+            assert page.evaluate(f"document.{part}.scrollWidth <= innerWidth"), (fragment, part)
     if width == 390:
         page.evaluate("location.hash = '#id=medhalu/h1/m1/plain'")
         page.locator("#detail .labelled").first.wait_for()
@@ -891,9 +749,8 @@ def test_no_page_is_wider_than_its_window(shown, width):
         page.locator("#detail").wait_for(state="hidden")
         page.get_by_role("button", name="Filters").click()
         choose(page, "paper", "MedHalu")
-        assert counts(page).startswith("2 of 12") and page.evaluate(
-            "document.documentElement.scrollWidth <= innerWidth"
-        )
+        assert counts(page).startswith("2 of 12")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_detail_prints_whole(shown):
@@ -901,35 +758,22 @@ def test_detail_prints_whole(shown):
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.locator("#detail button.all").count() == 0 and page.locator("#frame").is_hidden()
-    whole, seen = (
-        page.locator(what).evaluate("e => e.scrollHeight") for what in (".sides", "#detail")
-    )
+    height = "e => e.scrollHeight"
+    whole, seen = (page.locator(what).evaluate(height) for what in (".sides", "#detail"))
     assert seen >= whole > 3000
 
 
 def test_a_table_that_two_sides_share_is_shown_once(shown):
     def side(configuration, other, cells):
-        table = {
-            "kind": "aligned",
-            "label": "lists",
-            "columns": ["base", "specified"],
-            "rows": [{"term": "fatigue", "cells": cells}],
-        }
-        return row(
-            "radiation",
-            "r1",
-            configuration=configuration,
-            blocks=[table],
-            beside=f"radiation/r1/m1/{other}",
-        )
+        rows = [{"term": "fatigue", "cells": cells}]
+        table = block("aligned", "lists", columns=["base", "specified"], rows=rows)
+        beside = f"radiation/r1/m1/{other}"
+        return row("radiation", "r1", configuration=configuration, blocks=[table], beside=beside)
 
+    base = side("base", "specified", ["matched", "missed"])
     for cells, count in ((["matched", "missed"], 1), (["missed", "missed"], 2)):
-        page = shown(
-            document(
-                [side("base", "specified", ["matched", "missed"]), side("specified", "base", cells)]
-            ),
-            "#id=radiation/r1/m1/base",
-        )
+        made = document([base, side("specified", "base", cells)])
+        page = shown(made, "#id=radiation/r1/m1/base")
         page.locator("#detail .sides.two").wait_for()
         assert page.locator("table.aligned").count() == count
 
