@@ -1,0 +1,130 @@
+"""Tasks 4.4 and 4.5: a behaviour script of one's own, and one thing in it changed."""
+
+from bedside.checks import normal
+from bedside.papers.meddialbench import data
+from bedside.seminar import Wrong, fields, task
+from bedside.seminar.meddialbench.material import ITEM, Material
+
+
+class Scripts(Material):
+    """Scripts that fit their case and level, tried on the rules."""
+
+    @task(
+        "4.4",
+        f"A dictionary with {', '.join(ITEM)}, as in data/sample/meddialbench/scripts.jsonl; toward"
+        " is '-' if no diagnosis is pointed at.",
+    )
+    def script(self, answer):
+        """Task 4.4: a behaviour script that fits its case and level."""
+        item, dimension, level, script, facts, false, toward = fields(answer, ITEM)
+        self._check_place(item, dimension, level)
+        items, path = self.of.at[item, "key_items"], self.design.pathway(level)
+        self._check_facts(item, items, facts, false)
+        if len(str(script).split()) < 8:
+            raise Wrong(
+                "script: tell the patient in a sentence or two (eight words at least) what to do,"
+                " and why he or she does it."
+            )
+        self._check_falsehoods(level, path, items, false)
+        self._check_direction(item, false, toward)
+        texts = self.with_script(answer)
+        mine = texts[(texts["item"] == item) & (texts["level"] == level)]
+        if faults := data.script_faults(self.cases[self.cases["item"] == item], mine):
+            raise Wrong(
+                f"script and facts don't fit: {faults[0]}. The text has to name every fact in its"
+                " facts by a telling word."
+            )
+        return (
+            f"it fits. {len(facts)} of {len(items)} key items are touched, {len(false)} false"
+            f" statements made ({path}). Guess what comes of it, then try it."
+        )
+
+    def _check_place(self, item, dimension, level):
+        """Case, dimension and level exist and belong together."""
+        adverse = self.design.adverse
+        if item not in self.of.index:
+            raise Wrong(f"there is no case {item!r}; cases are {', '.join(self.of.index)}.")
+        if level not in adverse:
+            raise Wrong(f"level {level!r} is none of the adverse ones: {', '.join(adverse)}.")
+        if dimension != (its := self.design.dimension(level)):
+            raise Wrong(f"{level!r} is a level of the dimension {its!r}, not of {dimension!r}.")
+
+    def _check_facts(self, item, items, facts, false):
+        """The facts that a script touches are key items of the case."""
+        lists = isinstance(facts, list) and isinstance(false, list)
+        if not lists or not all(isinstance(f, str) for f in false):
+            raise Wrong(
+                "facts is a list of numbers, such as [3, 4]; false a list of sentences, or []."
+            )
+        if 0 in facts:
+            raise Wrong("facts: key items are numbered from 1, not from 0.")
+        if strange := [f for f in facts if f not in range(1, len(items) + 1)]:
+            raise Wrong(
+                f"facts: {item} has no key item {strange[0]!r}; numbers go from 1 to {len(items)}."
+            )
+        if not facts:
+            raise Wrong(
+                "facts: name at least one key item that the behaviour touches. A script that"
+                " touches nothing changes nothing."
+            )
+
+    def _check_falsehoods(self, level, path, items, false):
+        """False statements stand where the level pollutes, and are false."""
+        if path == "pollution" and not false:
+            raise Wrong(
+                f"{level} is information pollution: it needs at least one false statement, as the"
+                " patient would say it."
+            )
+        if path != "pollution" and false:
+            raise Wrong(
+                f"{level} is no information pollution: who withholds or interrupts says nothing"
+                " untrue. Leave false empty, or take a level of logic or cognition."
+            )
+        if true := [f for f in false if normal(f) in map(normal, items)]:
+            raise Wrong(f"false: {true[0]!r} is true: it is a key item of this case.")
+
+    def _check_direction(self, item, false, toward):
+        """What false statements point at is a wrong diagnosis."""
+        known = [self.of.at[item, "diagnosis"], *self.of.at[item, "accepted"]]
+        if normal(toward) in map(normal, known):
+            raise Wrong(
+                "toward is the wrong diagnosis that the false statements point at; this one is"
+                " right."
+            )
+        if toward.strip(" -") and not false:
+            raise Wrong(
+                "toward: without false statements nothing points at a wrong diagnosis; write '-'."
+            )
+
+    @task("4.5", "[my_script, my_second]: two scripts in the form of task 4.4.")
+    def changed(self, answer):
+        """Task 4.5: two scripts for one case and level, of which one leads the doctor astray."""
+        first, second = answer
+        self.script(first), self.script(second)
+        if (first["item"], first["level"]) != (second["item"], second["level"]):
+            raise Wrong(
+                "keep case and level and change the rest: with two changes nobody knows which one"
+                " mattered."
+            )
+        if all(first[k] == second[k] for k in ("facts", "false", "toward")):
+            raise Wrong(
+                "only the text differs, or nothing. The patient of the rules doesn't read the text,"
+                " only facts, false and toward; a model as patient does it the other way round."
+            )
+        made = [self.tried(s) for s in (first, second)]
+        came = ["right" if c.diagnosis == c.case.diagnosis else "wrong" for c in made]
+        if came[0] == came[1]:
+            fewer_or_more = {
+                "right": "Touch more facts, or ones that are asked for early.",
+                "wrong": "Touch fewer facts, or ones that are asked for late.",
+            }
+            raise Wrong(
+                f"both diagnoses are {came[0]}. Read the consultation: the doctor stops at five"
+                f" findings of one disease and after {made[0].most} questions, and goes through a"
+                f" disease's findings in their order. {fewer_or_more[came[0]]}"
+            )
+        return (
+            f"{' and '.join(came)}, with {' and '.join(str(len(c.turns)) for c in made)} questions."
+            " Compare the two lists of facts: was it their medical weight that decided, or the"
+            " order in which this doctor asks?"
+        )
