@@ -1,4 +1,7 @@
-"""The annotation widget in a real JupyterLab and Chromium: keyboard only, a killed kernel, hostile text."""
+"""The annotation widget in a real JupyterLab and Chromium.
+
+By keyboard only, with a killed kernel, with hostile text.
+"""
 
 import json
 import os
@@ -11,6 +14,7 @@ import urllib.request
 
 import psutil
 import pytest
+
 from bedside import paths
 
 TOKEN = "annotation-test"
@@ -24,148 +28,116 @@ ANSWER = (
 )
 
 
-def document():
-    """Judged items with hostile text; what identifies them holds SECRET."""
-
-    def row(paper, section, item, reply, shared, blocks=()):
-        return {
-            "id": f"{paper}/SECRET-id/{item}",
-            "paper": paper,
-            "section": section,
-            "item": item,
-            "model": "SECRET-model",
-            "configuration": "SECRET-configuration",
-            "category": "any",
-            "title": "SECRET-title",
-            "shared": shared,
-            "reply": reply,
-            "reply_status": "",
-            "truncated": False,
-            "blocks": list(blocks),
-            "more": [],
-            "beside": "",
-            "verdicts": [
-                {
-                    "judge": "SECRET-judge",
-                    "status": "graded",
-                    "value": "1",
-                    "right": True,
-                    "raw": "SECRET",
-                    "reason": "",
-                }
-            ],
-            "human": [{"by": "SECRET-by", "value": "1", "type": "", "reason": "SECRET-human"}],
+SECRET = {  # what a rater must not see of a row
+    "model": "SECRET-model",
+    "configuration": "SECRET-configuration",
+    "title": "SECRET-title",
+    "verdicts": [
+        {
+            "judge": "SECRET-judge",
+            "status": "graded",
+            "value": "1",
+            "right": True,
+            "raw": "SECRET",
+            "reason": "",
         }
+    ],
+    "human": [{"by": "SECRET-by", "value": "1", "type": "", "reason": "SECRET-human"}],
+}
 
-    answers = [
-        row(
-            "medhalu",
-            "2.2 answers",
-            f"mh-{i}",
-            f"{ANSWER} Item {i}.",
-            ["mq"],
-            [
-                {
-                    "kind": "marked",
-                    "label": "SECRET-marks",
-                    "pieces": [[f"{ANSWER} Item {i}.", "labelled"]],
-                },
-                {"kind": "text", "label": "Expert answer", "text": "SECRET-expert"},
-            ],
-        )
-        for i in range(3)
-    ]
+
+def answer(number):
+    """A judged answer with hostile text; what identifies it holds SECRET."""
+    reply = f"{ANSWER} Item {number}."
+    return SECRET | {
+        "id": f"medhalu/SECRET-id/mh-{number}",
+        "paper": "medhalu",
+        "section": "2.2 answers",
+        "item": f"mh-{number}",
+        "category": "any",
+        "shared": ["mq"],
+        "reply": reply,
+        "reply_status": "",
+        "truncated": False,
+        "blocks": [
+            {"kind": "marked", "label": "SECRET-marks", "pieces": [[reply, "labelled"]]},
+            {"kind": "text", "label": "Expert answer", "text": "SECRET-expert"},
+        ],
+        "more": [],
+        "beside": "",
+    }
+
+
+def document():
+    """Three judged answers to one hostile question."""
+    question = {"kind": "text", "label": "Question", "text": f"what helps a burn heal {HOSTILE}"}
     return {
         "profile": "sample",
         "about": "",
         "papers": {},
         "judge": {},
         "cards": {},
-        "rows": answers,
-        "shared": {
-            "mq": [
-                {"kind": "text", "label": "Question", "text": "what helps a burn heal " + HOSTILE}
-            ]
-        },
+        "rows": [answer(number) for number in range(3)],
+        "shared": {"mq": [question]},
+    }
+
+
+def code_cell(id, *lines):
+    return {
+        "cell_type": "code",
+        "id": id,
+        "metadata": {},
+        "outputs": [],
+        "execution_count": None,
+        "source": "\n".join(lines),
     }
 
 
 def notebook(folder, task, **session):
     """A notebook in `folder` that opens a session on the document and shows the widget."""
-    source = [
-        "import json\n",
-        "from bedside import annotation\n",
-        "rows = annotation.rows(json.load(open('document.json')))\n",
-        f"session = annotation.Session(rows, {task!r}, 'Ann', folder='labels', **{session!r})\n",
+    cell = code_cell(
+        "one",
+        "import json",
+        "from bedside import annotation",
+        "rows = annotation.rows(json.load(open('document.json')))",
+        f"session = annotation.Session(rows, {task!r}, 'Ann', folder='labels', **{session!r})",
         "annotation.widget(session)",
-    ]
-    cell = {
-        "cell_type": "code",
-        "id": "one",
-        "metadata": {},
-        "outputs": [],
-        "execution_count": None,
-        "source": source,
+    )
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    made = {
+        "nbformat": 4,
+        "nbformat_minor": 5,
+        "cells": [cell],
+        "metadata": {"kernelspec": kernel},
     }
     (folder / "document.json").write_text(json.dumps(document()))
-    (folder / f"{task}.ipynb").write_text(
-        json.dumps(
-            {
-                "nbformat": 4,
-                "nbformat_minor": 5,
-                "cells": [cell],
-                "metadata": {
-                    "kernelspec": {
-                        "name": "python3",
-                        "display_name": "Python 3",
-                        "language": "python",
-                    }
-                },
-            }
-        )
-    )
+    (folder / f"{task}.ipynb").write_text(json.dumps(made))
 
 
 def annotate(root, **given):
     """The repository's notebook in `root`, with these parameters."""
     made = json.loads((paths.NOTEBOOKS / "annotate.ipynb").read_text(encoding="utf-8"))
-    at = next(
-        k for k, c in enumerate(made["cells"]) if "parameters" in c["metadata"].get("tags", [])
-    )
-    made["cells"].insert(
-        at + 1,
-        {
-            "cell_type": "code",
-            "id": "given",
-            "metadata": {},
-            "outputs": [],
-            "execution_count": None,
-            "source": [f"{k} = {v!r}\n" for k, v in given.items()],
-        },
-    )
+    tags = [c["metadata"].get("tags", []) for c in made["cells"]]
+    at = next(k for k, mine in enumerate(tags) if "parameters" in mine)
+    made["cells"].insert(at + 1, code_cell("given", *(f"{k} = {v!r}" for k, v in given.items())))
     (root / f"{given['task']}.ipynb").write_text(json.dumps(made))
 
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory):
-    """A JupyterLab on the loopback interface with nothing of the user's: (URL, root folder, process id)."""
+    """A JupyterLab on the loopback interface with nothing of the user's.
+
+    (URL, root folder, process id)
+    """
     top = tmp_path_factory.mktemp("lab")
     root = top / "root"
     root.mkdir()
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         port = s.getsockname()[1]
-    own = {
-        name: str(top / name)
-        for name in (
-            "JUPYTER_CONFIG_DIR",
-            "JUPYTER_DATA_DIR",
-            "JUPYTER_RUNTIME_DIR",
-            "IPYTHONDIR",
-            "JUPYTERLAB_SETTINGS_DIR",
-            "JUPYTERLAB_WORKSPACES_DIR",
-        )
-    }
+    names = ["JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"]
+    names += ["JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR"]
+    own = {name: str(top / name) for name in names}
     settings = [
         "--no-browser",
         "--ServerApp.ip=127.0.0.1",
@@ -175,10 +147,8 @@ def lab(tmp_path_factory):
         f"--IdentityProvider.token={TOKEN}",
         "--ServerApp.allow_root=True",
     ]
-    quiet = (
-        top
-        / "JUPYTERLAB_SETTINGS_DIR/@jupyterlab/apputils-extension/notification.jupyterlab-settings"
-    )
+    extension = top / "JUPYTERLAB_SETTINGS_DIR/@jupyterlab/apputils-extension"
+    quiet = extension / "notification.jupyterlab-settings"
     quiet.parent.mkdir(parents=True)
     quiet.write_text('{"fetchNews": "false", "checkForUpdates": false}')
     with open(top / "log", "wb") as log:
@@ -218,14 +188,14 @@ def page(browser):
     page = context.new_page()
     page.faults = []
     page.on("pageerror", lambda error: page.faults.append(str(error)))
-    page.on(
-        "dialog",
-        lambda dialog: (
-            dialog.accept()
-            if dialog.type == "beforeunload"
-            else (page.faults.append(dialog.message), dialog.dismiss())
-        ),
-    )
+
+    def met(dialog):
+        if dialog.type == "beforeunload":
+            return dialog.accept()
+        page.faults.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("dialog", met)
     yield page
     context.close()
 
@@ -237,9 +207,8 @@ def run_all(page, lab, task):
     """Open the notebook by its URL, run all its cells and wait for the widget of this run."""
     page.goto(f"{lab[0]}/lab/tree/{task}.ipynb?token={TOKEN}&reset")
     page.locator(".jp-Notebook .jp-Cell").first.wait_for()
-    page.locator(
-        "#jp-main-statusbar", has_text="| Idle"
-    ).wait_for()  # earlier, JupyterLab would ask for a kernel
+    # earlier, JupyterLab would ask for a kernel
+    page.locator("#jp-main-statusbar", has_text="| Idle").wait_for()
     page.get_by_role("menuitem", name="Run", exact=True).click()
     page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
     ready(page)
@@ -253,29 +222,23 @@ def ready(page, progress=""):
 
 
 def press(page, *keys):
-    """Keys one after the other, each when the widget takes them; focus must be in the widget all the time."""
+    """Keys one after the other, each when the widget takes them; it has the focus all the time."""
+    focused = f"document.querySelector('{WIDGET}').contains(document.activeElement)"
     for key in keys:
         ready(page)
-        assert page.evaluate(
-            "document.querySelector('.bedside-annotation').contains(document.activeElement)"
-        )
+        assert page.evaluate(focused)
         page.keyboard.press(key)
 
 
 def kernels(server):
     """The kernels that a server has started, as processes."""
-    return [
-        p
-        for p in psutil.Process(server).children(recursive=True)
-        if any("ipykernel_launcher" in a for a in p.cmdline())
-    ]
+    started = psutil.Process(server).children(recursive=True)
+    return [p for p in started if any("ipykernel_launcher" in a for a in p.cmdline())]
 
 
 def records(lab, task):
-    return [
-        json.loads(line)
-        for line in (lab[1] / "labels" / task / "Ann.jsonl").read_text().splitlines()
-    ]
+    lines = (lab[1] / "labels" / task / "Ann.jsonl").read_text().splitlines()
+    return [json.loads(line) for line in lines]
 
 
 def inert(page):
@@ -285,14 +248,8 @@ def inert(page):
 
 
 def test_labels_survive_a_killed_kernel(lab, page):
-    annotate(
-        lab[1],
-        task="presupposition",
-        rater="Ann",
-        size=7,
-        checks=0.15,
-        folder=str(lab[1] / "labels"),
-    )
+    given = {"rater": "Ann", "size": 7, "repetitions": 0.15, "folder": str(lab[1] / "labels")}
+    annotate(lab[1], task="presupposition", **given)
     run_all(page, lab, "presupposition")
     ready(page, "0 of 8")
     for done, key in enumerate("12332", 1):
@@ -313,11 +270,8 @@ def test_labels_survive_a_killed_kernel(lab, page):
     press(page, "b", "3")  # the sixth again, corrected
     page.locator(f"{WIDGET} .status", has_text="saved again").wait_for()
     made = records(lab, "presupposition")
-    assert (
-        [r["value"] for r in made[5:]] == ["0", "1"]
-        and made[5]["id"] == made[6]["id"]
-        and made[5]["seconds"] > 0
-    )
+    assert [r["value"] for r in made[5:]] == ["0", "1"]
+    assert made[5]["id"] == made[6]["id"] and made[5]["seconds"] > 0
     press(page, "1", "1")
     ready(page, "8 of 8")
     assert "All 8 are labelled" in page.locator(WIDGET).inner_text()
@@ -326,7 +280,7 @@ def test_labels_survive_a_killed_kernel(lab, page):
 
 
 def test_spans_type_and_reason_by_keyboard(lab, page):
-    notebook(lab[1], "hallucination", size=0, checks=0)
+    notebook(lab[1], "hallucination", size=0, repetitions=0)
     run_all(page, lab, "hallucination")
     status = page.locator(f"{WIDGET} .status")
     press(page, "Enter")
@@ -335,9 +289,8 @@ def test_spans_type_and_reason_by_keyboard(lab, page):
     status.filter(has_text="needs a type").wait_for()
     press(page, "f", "Enter")
     status.filter(has_text="at least one span").wait_for()
-    press(
-        page, *["ArrowRight"] * 6, *["Shift+ArrowRight"] * 5, "s"
-    )  # word 6, "Iron", and five more
+    # word 6, "Iron", and five more
+    press(page, *["ArrowRight"] * 6, *["Shift+ArrowRight"] * 5, "s")
     pieces = page.locator(f"{WIDGET} .answer mark").all_inner_texts()
     assert pieces == ["Iron heals burns within one ", "day"]  # the cursor is on day
     press(page, "Home", "s", "x")
@@ -347,11 +300,8 @@ def test_spans_type_and_reason_by_keyboard(lab, page):
     press(page, "Escape", "Enter")
     status.filter(has_text="saved 1").wait_for()
     made, started = records(lab, "hallucination")[0], time.monotonic()
-    assert (made["value"], made["type"], made["spans"]) == (
-        "yes",
-        "fact",
-        ["Iron heals burns within one day"],
-    )
+    assert (made["value"], made["type"]) == ("yes", "fact")
+    assert made["spans"] == ["Iron heals burns within one day"]
     assert made["reason"] == "12 s are too few. b1"
 
     hide = (
@@ -366,13 +316,10 @@ def test_spans_type_and_reason_by_keyboard(lab, page):
     assert 0 < records(lab, "hallucination")[1]["seconds"] < time.monotonic() - started - 1.9
     press(page, "1", "i")
     page.set_viewport_size({"width": 390, "height": 844})  # the third at phone width, by mouse
-    page.locator(
-        ".jp-SideBar.jp-mod-left .lm-mod-current"
-    ).click()  # else the list of files leaves no room
-    page.wait_for_function(
-        "(w => w.clientWidth > 240 && w.scrollWidth <= w.clientWidth)"
-        "(document.querySelector('.bedside-annotation'))"
-    )
+    # else the list of files leaves no room
+    page.locator(".jp-SideBar.jp-mod-left .lm-mod-current").click()
+    fits = "w => w.clientWidth > 240 && w.scrollWidth <= w.clientWidth"
+    page.wait_for_function(f"({fits})(document.querySelector('{WIDGET}'))")
     page.locator(f"{WIDGET} .answer").dblclick(position={"x": 20, "y": 12})
     press(page, "s", "Enter")
     ready(page, "3 of 3")
