@@ -6,7 +6,16 @@ Sections 3.6 and 3.5.
 import pandas as pd
 
 from bedside.checks import normals
-from bedside.rows import ABSENT, aligned, entries, human, row_id, text, verdict, verdicts_by_item
+from bedside.rows import (
+    ABSENT,
+    aligned,
+    entries,
+    human_label,
+    row_id,
+    text,
+    verdict,
+    verdicts_by_item,
+)
 
 from . import data, matching, scores, study
 
@@ -143,7 +152,7 @@ async def pairs(document, lists):
             shared=[key],
             reply=r.predicted,
             verdicts=found.get(r.pair, ()),
-            human=[human("its author", r.label, reason=r.why)] if labelled else (),
+            human=[human_label("its author", r.label, reason=r.why)] if labelled else (),
         )
 
 
