@@ -1,74 +1,47 @@
-"""MedDialBench: consultations (sections 3.2 and 3.4): a doctor asks, a patient answers, until an end that has a name.
+"""MedDialBench: consultations (sections 3.2 and 3.4): a doctor asks, a patient answers, then comes the diagnosis.
 
-    speakers = by_models(run, one, design, scripts, ...)
-    await hold(consultations, *speakers)
+    made = planned(cases, configurations, doctors, patient)
+    await hold(made, *by_models(run, ask, made, design, scripts, ...))
 
-A consultation is data. Doctor and patient are functions of the consultation so far that give a Reply: a model of the
-registry, or plain Python. Every reply of a model is recorded, so that a run cut off anywhere goes on in the middle.
+A consultation is a dialogue (see `bedside.dialogues`) about a case, under a configuration of the design.
 """
 
-import asyncio
-import functools
 import re
-from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
-from bedside import checks, judges, models
+import pandas as pd
+
+from bedside import dialogues, judges, models
+from bedside.dialogues import ENDED, Dialogue, messages
 from bedside.models import requests_to, response_format
-from bedside.papers.meddialbench.data import blocks
 
-normal = functools.lru_cache(maxsize=50_000)(
-    checks.normal
-)  # statements are held against each other at every turn
 END = "[END_INQUIRY]"
-ENDS = {
-    "ended": "the doctor ended it",
-    "limit": "turns used up",
-    "refused": "refused to go on",
-    "empty": "said nothing",
-    "repeated": "endless repetition",
-    "role": "took the other's part",
-    "failed": "call failed",
-}
-ENDED = ("ended", "limit")  # the others are break-offs: no diagnosis is asked for
+ENDS = {**dialogues.ENDS, "ended": "the doctor ended it"}
 OPENING = "What brings you here today?"
 TOKENS, DIAGNOSIS = 64, response_format("diagnosis", diagnosis={"type": "string"})
-RUN_OF, TIMES = (
-    5,
-    3,
-)  # so many words in a row so often in one statement, or as a whole statement, are endless repetition
-REFUSES = re.compile(
-    r"\bas an? (ai|(large )?language model)\b|\bi(?:'m|’m| am)? ?(?:can(?:no|'|’)t|won(?:'|’)t|will"
-    r" not|unable to|not able to|must decline to)"
-    r" (?:\w+ )?(?:assist|help|comply|engage|role-?play|play|provide|fulfil+)(?: you)?(?: with|"
-    r" in)?"
-    r" (?:(?:this|that)(?=\W*$|[.!])|(?:(?:this|that|the|a|any|medical|such)"
-    r" )*(?:request|role|part|scenario|advice|diagnosis|character)\b)",
-    re.I,
+HELPS = (
+    r"\bhow (?:can|may) i (?:help|assist)"
+    r"|\bi(?:'|’| a)m here to (?:help|assist|listen|support)|\bi(?:'|’| a)m (?:a|your) doctor"
+    r"|\byour (?:symptoms?|health|pain|condition|medical history)\b"
 )
-HELPS = re.compile(
-    r"\bhow (?:can|may) i (?:help|assist)|\bi(?:'|’| a)m here to"
-    r" (?:help|assist|listen|support)|\bi(?:'|’| a)m (?:a|your) doctor|"
-    r"\byour (?:symptoms?|health|pain|condition|medical history)\b",
-    re.I,
+ASKS = (
+    r"\b(?:have you (?:had|been|noticed|taken|ever)|do you (?:feel|smoke|drink|take|experience)"
+    r"|do you have (?:a|any|other) (?!idea|clue|question|time)"
+    r"|are you (?:taking|experiencing|having|feeling)|how long have you|when did you"
+    r"|where does it hurt)\b[^?]*\?"
 )
-ASKS = re.compile(
-    r"\b(?:have you (?:had|been|noticed|taken|ever)|do you (?:feel|smoke|drink|take|experience)|do"
-    r" you have (?:a|any|other) (?!idea|clue|question|time)|"
-    r"are you (?:taking|experiencing|having|feeling)|how long have you|when did you|where does it"
-    r" hurt)\b[^?]*\?",
-    re.I,
-)
-SELF = re.compile(r"\b(?:i|my|me|mine|we|our)\b", re.I)
+SELF = r"\b(?:i|my|me|mine|we|our)\b"
+# A patient may ask back; one who asks what a doctor asks, with no word about himself, doesn't play the patient.
+NO_PATIENT = rf"(?-i:{re.escape(END)})|{HELPS}|\A(?!(?s:.*){SELF})(?s:.*){ASKS}"
 
 
 @dataclass
-class Consultation:
-    """One dialogue: its case (a row of CASE), configuration with its levels, doctor, patient and most turns, and what came of it.
+class Consultation(Dialogue):
+    """One dialogue: its case (a row of CASE), configuration with its levels, doctor and patient, and what came of it.
 
-    turns: [question, answer] pairs after the opening, in which the patient states the chief complaint. keys: of every
-    reply in order. end: of ENDS, empty while it goes on; by: who broke off. diagnosis: what the doctor says at the end,
-    empty where none came; status: as of a verdict, `error` where none was asked for or came.
+    Turns are questions and answers after the opening, in which the patient states the chief complaint. diagnosis: what
+    the doctor says at the end, empty where none came; status: as of a verdict, `error` where none was asked for or came.
     """
 
     case: object
@@ -76,14 +49,15 @@ class Consultation:
     levels: tuple
     doctor: str
     patient: str
-    most: int
-    turns: list = field(default_factory=list)
-    keys: list = field(default_factory=list)
-    end: str = ""
-    by: str = ""
     diagnosis: str = ""
     status: str = ""
-    truncated: int = 0
+
+    speakers: ClassVar = ("doctor", "patient")
+    mark: ClassVar = END
+    out_of_role: ClassVar = {
+        "doctor": re.compile(r"^\W*patient\W*:", re.I | re.M),
+        "patient": re.compile(rf"^\W*doctor\W*:|{NO_PATIENT}", re.I | re.M),
+    }
 
     @property
     def item(self):
@@ -95,9 +69,9 @@ class Consultation:
 
 
 def planned(cases, configurations, doctors, patient, turns=20):
-    """A consultation of `turns` turns at most for each case, configuration ({name: levels}) and doctor, all with one patient."""
+    """A consultation for each case, configuration ({name: levels}) and doctor, all with one patient."""
     return [
-        Consultation(case, name, levels, doctor, patient, turns)
+        Consultation(case, name, levels, doctor, patient, most=turns)
         for doctor in doctors
         for case in cases.itertuples()
         for name, levels in configurations.items()
@@ -105,217 +79,131 @@ def planned(cases, configurations, doctors, patient, turns=20):
 
 
 async def hold(consultations, doctor, patient, diagnose, *, at_once=10_000):
-    """Hold all consultations, each turn as soon as its predecessor is there, `at_once` dialogues at most; they are filled in place.
+    """Hold all consultations (see `dialogues.hold`) and ask for a diagnosis where none broke off.
 
-    doctor, patient, diagnose: async functions of a consultation that give a Reply. A StopRun, or a request that replay
-    lacks, ends all; the replies that came are recorded.
+    doctor, patient, diagnose: async functions of a consultation that give a Reply.
     """
-    gate = asyncio.Semaphore(at_once)
 
-    async def one(c):
-        async with gate:
-            await _inquiry(c, doctor, patient)
-            if c.end in ENDED:
-                reply = await diagnose(c)
-                v = judges.read(reply, stated)
-                c.keys.append(reply.key)
-                c.diagnosis, c.status = v.value or "", v.status
-            else:
-                c.status = "error"
+    async def conclude(c):
+        if c.end not in ENDED:
+            c.status = "error"
+            return
+        reply = await diagnose(c)
+        verdict = judges.read(reply, stated)
+        c.keys.append(reply.key)
+        c.diagnosis, c.status = verdict.value or "", verdict.status
 
-    with models.unwrapped():
-        async with asyncio.TaskGroup() as tasks:
-            for c in consultations:
-                tasks.create_task(one(c))
+    await dialogues.hold(consultations, doctor, patient, after=conclude, at_once=at_once)
     return consultations
 
 
-async def _inquiry(c, doctor, patient):
-    """Phase one: questions and answers until one of ENDS."""
-    for _ in range(c.most):
-        said = await doctor(c)
-        text, mark, _ = said.text.partition(END)
-        if _broken(c, said, text, "doctor", bool(mark)):
-            return
-        if mark:
-            c.end = "ended"
-            return
-        c.turns.append([said.text.strip(), ""])
-        if _broken(c, reply := await patient(c), reply.text, "patient"):
-            return
-        c.turns[-1][1] = reply.text.strip()
-    c.end = "limit"
-
-
-def _broken(c, reply, text, speaker, ending=False):
-    """Take a reply's key in; set end and by if the dialogue breaks off with it. An ending needs no text."""
-    c.keys.append(reply.key)
-    c.truncated += reply.truncated
-    before = [t[speaker == "patient"] for t in c.turns]
-    if reply.error:
-        c.end = "failed"
-    elif reply.refusal or reply.finish == "content_filter" or REFUSES.search(text):
-        c.end = "refused"
-    elif not normal(text):
-        c.end = "" if ending else "empty"
-    elif repeats(text, before):
-        c.end = "repeated"
-    elif out_of_role(text, speaker):
-        c.end = "role"
-    c.by = speaker if c.end else ""
-    if c.end and text.strip():  # what it broke off with belongs to the dialogue
-        if speaker == "doctor":
-            c.turns.append([text.strip(), ""])
-        else:
-            c.turns[-1][1] = text.strip()
-    return bool(c.end)
-
-
-def repeats(text, before):
-    """Endless repetition: a statement of five words or more for the third time, or five words three times within one."""
-    words = normal(text).split()
-    runs = Counter(zip(*(words[k:] for k in range(RUN_OF))))
-    return bool(runs) and (
-        max(runs.values()) >= TIMES or sum(normal(t) == normal(text) for t in before) >= TIMES - 1
-    )
-
-
-def out_of_role(text, speaker):
-    """Whether a speaker takes the other's part: writes the other's lines, or as a patient ends the inquiry, offers help or takes a history.
-
-    A patient may ask back; one who asks what a doctor asks, without a word about himself, doesn't play the patient.
-    """
-    other = "patient" if speaker == "doctor" else "doctor"
-    if re.search(rf"^\W*{other}\W*:", text, re.I | re.M):
-        return True
-    return speaker == "patient" and bool(
-        END in text or HELPS.search(text) or ASKS.search(text) and not SELF.search(text)
-    )
-
-
 def stated(text):
-    """The diagnosis in a reply: member of a JSON object, also a cut one, or else the text itself; None if there is none."""
+    """The diagnosis in a reply: member of a JSON object, also a cut one, or else the text; None if there is none."""
     found = judges.member(text, "diagnosis")
     if found is None and not text.lstrip().startswith("{") and not judges.REFUSALS.match(text):
         found = text.strip()
     return found if found and re.search(r"\w", found) else None
 
 
-def by_models(run, one, design, texts, max_tokens, temperature):
+def by_models(run, ask, consultations, design, scripts, max_tokens, temperature):
     """Doctor, patient and diagnosis (for `hold`) by models of the registry, each consultation naming its own.
 
-    `one` answers a request (`Run.asking`). A model's most_tokens, and most_tokens_turn in a dialogue, shorten it. The
+    `ask` answers a request (`Run.asking`). A model's most_tokens, and most_tokens_turn in a dialogue, shorten it. The
     patient's prompt has profile, an instruction block for every dimension and the pacing rules (section 3.2).
     """
-    prompts = {}  # rendered once: a patient's for a case and configuration, a doctor's for a case
+    doctors, patients = _openings(run, consultations, design, scripts)
+    (final,) = run.prompt("diagnose")
 
-    def prompt(key, make):
-        if key not in prompts:
-            prompts[key] = make()
-        return list(prompts[key])
-
-    def request(c, model, talk, tokens, form=None):
+    def blank(model, tokens, form=None):
+        """A request without item and messages."""
         most = min(tokens, models.model(model).get("most_tokens_turn", tokens))
-        (made,) = requests_to(run, {c.item: talk}, most, [model], temperature, response_format=form)
+        (made,) = requests_to(run, {"": []}, most, [model], temperature, response_format=form)
         return made
 
-    def doctors_side(c):
-        talk = prompt(
-            c.case.item, lambda: run.prompt("doctor", complaint=c.case.complaint, mark=END)
-        )
-        for question, answer in c.turns:
-            talk += [
-                {"role": "assistant", "content": question},
-                {"role": "user", "content": answer},
-            ]
-        return talk
+    named = {name for c in consultations for name in (c.doctor, c.patient)}
+    statement = {name: blank(name, max_tokens) for name in named}
+    diagnosis = {name: blank(name, TOKENS, DIAGNOSIS) for name in named}
 
     async def doctor(c):
-        return await one(request(c, c.doctor, doctors_side(c), max_tokens))
+        talk = [*doctors[c.case.item], *messages(c.turns, 0)]
+        return await ask(replace(statement[c.doctor], item=c.item, messages=talk))
 
     async def patient(c):
-        talk = prompt(
-            (c.case.item, c.configuration),
-            lambda: run.prompt(
-                "patient",
-                case=c.case._asdict(),
-                opening=OPENING,
-                blocks=blocks(design, texts, c.case.item, c.levels),
-            ),
-        )
-        talk.append({"role": "assistant", "content": c.case.complaint})
-        for question, answer in c.turns:
-            talk.append({"role": "user", "content": question})
-            talk += [{"role": "assistant", "content": answer}] * bool(answer)
-        return await one(request(c, c.patient, talk, max_tokens))
+        talk = [*patients[c.item], *messages(c.turns, 1)]
+        return await ask(replace(statement[c.patient], item=c.item, messages=talk))
 
     async def diagnose(c):
-        talk = doctors_side(c)
-        (final,) = prompt("", lambda: run.prompt("diagnose"))
-        talk[-1] = {"role": "user", "content": f"{talk[-1]['content']}\n\n{final['content']}"}
-        return await one(request(c, c.doctor, talk, TOKENS, DIAGNOSIS))
+        *talk, last = [*doctors[c.case.item], *messages(c.turns, 0)]
+        talk.append({**last, "content": f"{last['content']}\n\n{final['content']}"})
+        return await ask(replace(diagnosis[c.doctor], item=c.item, messages=talk))
 
     return doctor, patient, diagnose
+
+
+def _openings(run, consultations, design, scripts):
+    """What models are told first: doctors {case: messages}, patients {consultation: messages}, the complaint said."""
+    cases = {c.case.item: c.case for c in consultations}
+    told = pd.DataFrame([(i, x.complaint) for i, x in cases.items()], columns=["item", "complaint"])
+    doctors = run.prompts_for("doctor", told, ["complaint"], mark=END)
+
+    each = {c.item: c for c in consultations}
+    behaviour = [blocks(design, scripts, c.case.item, c.levels) for c in each.values()]
+    profiles = [c.case._asdict() for c in each.values()]
+    told = pd.DataFrame({"item": list(each), "case": profiles, "blocks": behaviour})
+    patients = run.prompts_for("patient", told, ["case", "blocks"], opening=OPENING)
+    for item, talk in patients.items():
+        talk.append({"role": "assistant", "content": each[item].case.complaint})
+    return doctors, patients
+
+
+def blocks(design, scripts, item, levels):
+    """What a patient is told about each dimension: title, level, instruction, and an adverse level's script."""
+    mine = scripts[scripts["item"] == item].set_index("level")["script"]
+    return [
+        {
+            "title": design.dimensions[d]["title"],
+            "level": n,
+            "instruction": design.levels[n]["instruction"],
+            "script": mine.get(n, "") if n in levels else "",
+        }
+        for d, n in design.severities(levels).items()
+    ]
 
 
 def frame(consultations):
     """Consultations as a frame, a row each, with an `item` of its own; `case` is the case's.
 
-    Columns: item, case, configuration, levels, model (the doctor), patient, end, by, turns, truncated, said (the
-    patient's words), dialogue (all of them), truth, names (of it), key_items, diagnosis, reply_status (empty where there
-    is a diagnosis, else why not).
+    model is the doctor, said the patient's words, dialogue all of them, truth the diagnosis and names all that count for
+    it; reply_status is empty where there is a diagnosis, else why not.
     """
-    import pandas as pd
+    return pd.DataFrame([_row(c) for c in consultations])
 
-    rows = [
-        (
-            f"{c.item} {c.doctor}",
-            c.case.item,
-            c.configuration,
-            c.levels,
-            c.doctor,
-            c.patient,
-            c.end,
-            c.by,
-            len(c.turns),
-            c.truncated,
-            "\n".join(c.statements()),
-            transcript(c),
-            c.case.diagnosis,
-            [c.case.diagnosis, *c.case.accepted],
-            c.case.key_items,
-            c.diagnosis,
-            "" if c.status == "graded" else c.status if c.end in ENDED else f"{c.end}, {c.by}",
-        )
-        for c in consultations
-    ]
-    return pd.DataFrame(
-        rows,
-        columns=[
-            "item",
-            "case",
-            "configuration",
-            "levels",
-            "model",
-            "patient",
-            "end",
-            "by",
-            "turns",
-            "truncated",
-            "said",
-            "dialogue",
-            "truth",
-            "names",
-            "key_items",
-            "diagnosis",
-            "reply_status",
-        ],
-    )
+
+def _row(c):
+    broken = c.status if c.end in ENDED else f"{c.end}, {c.by}"
+    return {
+        "item": f"{c.item} {c.doctor}",
+        "case": c.case.item,
+        "configuration": c.configuration,
+        "levels": c.levels,
+        "model": c.doctor,
+        "patient": c.patient,
+        "end": c.end,
+        "by": c.by,
+        "turns": len(c.turns),
+        "truncated": c.truncated,
+        "said": "\n".join(c.statements()),
+        "dialogue": transcript(c),
+        "truth": c.case.diagnosis,
+        "names": [c.case.diagnosis, *c.case.accepted],
+        "key_items": c.case.key_items,
+        "diagnosis": c.diagnosis,
+        "reply_status": "" if c.status == "graded" else broken,
+    }
 
 
 def transcript(c):
     """A consultation as text, a line for each speaker's turn."""
-    lines = [("Doctor", OPENING), ("Patient", c.case.complaint)] + [
-        x for q, a in c.turns for x in (("Doctor", q), ("Patient", a)) if x[1]
-    ]
-    return "\n".join(f"{who}: {' '.join(text.split())}" for who, text in lines)
+    lines = [("Doctor", OPENING), ("Patient", c.case.complaint)]
+    lines += [(who, text) for turn in c.turns for who, text in zip(("Doctor", "Patient"), turn)]
+    return "\n".join(f"{who}: {' '.join(text.split())}" for who, text in lines if text)

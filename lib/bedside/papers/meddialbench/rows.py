@@ -1,192 +1,169 @@
-"""MedDialBench's judged items: consultations turn by turn with their diagnoses (section 3), and what was labelled (section 3.5)."""
+"""MedDialBench's judged items: consultations with their diagnoses (section 3), and what was labelled (section 3.5)."""
 
 import re
 
+import pandas as pd
+
 from bedside import baselines
 from bedside.judges import LEXICAL
-from bedside.papers.meddialbench import data as md
-from bedside.papers.meddialbench import judging, rules
-from bedside.papers.meddialbench.consultations import ENDS, OPENING
-from bedside.rows import (
-    dialogue,
-    entries,
-    human_label,
-    other_verdict,
-    pieces,
-    row_id,
-    text,
-    verdicts_by_item,
-)
+from bedside.rows import dialogue, entries, human_label, other_verdict, pieces, row_id, text
+from bedside.rows import verdicts_by_item as verdicts
+
+from . import examples, judging, study, words
+from .consultations import ENDS, OPENING
+from .data import false_statements
+from .design import BASELINE
 
 TITLE = "MedDialBench"
 YES_NO, SAYS = {v: v for v in judging.YES_NO}, {1.0: "yes", 0.0: "no"}
+SETTINGS = ("patient", "turns", "turn_tokens", "temperature")
+HEARD = "4 consultations"
 
 
 async def collect(document):
-    """All judged items of the study into a `bedside.items.Document`."""
+    """All judged items of the study into a `bedside.rows.Document`."""
     run = document.run("meddialbench", "05_vulnerability")
     document.begin(run, TITLE)
-    known = judging.Labelled(run)
+    known = examples.Labelled(run)
     await consultations(document, run, known)
-    await labelled(document, run, known)
+    await labelled(document, known)
 
 
 async def consultations(document, run, known):
     """The consultations of all configurations, each beside the same case's baseline."""
-    p, plan = run.settings, md.design(run)
-    made, scripts = await md.cases(run, plan, p["size"])
-    cases = made[made["key_items"].map(bool)].reset_index(drop=True)
-    settings = {k: p[k] for k in ("patient", "turns", "turn_tokens", "temperature")}
-    configurations = plan.configurations(p["combinations"])
-    done, held = await rules.consultations(run, plan, cases, scripts, configurations, **settings)
+    here = await study.set_up(run, size=run.settings["size"])
+    how = {k: run.settings[k] for k in SETTINGS}
+    configurations = here.design.configurations(run.settings["combinations"])
+    done, held = await study.consultations(run, here, configurations, **how)
     there = held["end"] != "failed"
     held, done = held[there].reset_index(drop=True), [c for c, ok in zip(done, there) if ok]
-    by = {j: await judging.outcomes(run.judged_by(j), known, scripts, held) for j in run.judges}
-    shown = (await judging.adherence(run.judged_by(LEXICAL), plan, known, scripts, held)).set_index(
-        "item"
-    )
-    given = verdicts_by_item(
-        {
-            j: frame.assign(
-                status=frame["verdict_status"],
-                value=frame["correct"].map(SAYS),
-                raw=frame["verdict"],
-            )
-            for j, frame in by.items()
-        },
-        YES_NO,
-        {"yes"},
-    )
-    overlap = judging.Overlap(known.rows("coverage"))
-    for r in cases.itertuples():
-        document.share(
-            f"meddialbench {r.item}",
-            text("Patient", f"{r.patient}\n{r.complaint}"),
-            text("What the patient knows", r.history),
-            entries("Key items", r.key_items),
-        )
-        document.share(
-            f"meddialbench {r.item} diagnosis",
-            text("True diagnosis", "; ".join([r.diagnosis, *r.accepted])),
-        )
-    keyed = {j: frame.set_index("item") for j, frame in by.items()}
-    for c, r in zip(done, held.to_dict("records"), strict=True):
-        extra = []
-        for j, frame in keyed.items():
-            mine = frame.loc[r["item"]]
-            extra += (
-                [other_verdict(j, "misled", SAYS.get(mine["misled"], ""))]
-                if mine["correct"] == 0
-                else []
-            )
-            extra += (
-                [
-                    other_verdict(
-                        j,
-                        "coverage",
-                        f"{mine['coverage'] * len(c.case.key_items):.0f} of {len(c.case.key_items)}"
-                        " key items",
-                    )
-                ]
-                if mine["coverage"] == mine["coverage"]
-                else []
-            )
-        seen = [d for d, s in zip(plan.dimensions, shown.at[r["item"], "shown"]) if s == 1]
-        extra.append(other_verdict(LEXICAL, "adherence", "; ".join(seen) or "none"))
-        lies = judging.false_statements(scripts, c.case.item, c.levels)
-        directions = scripts[(scripts["item"] == c.case.item) & scripts["level"].isin(c.levels)]
-        blocks = [
-            dialogue("Consultation", turns(c, lies, overlap)),
-            text("How it ended", f"{ENDS[c.end]}{f' ({c.by})' if c.by else ''}"),
-        ]
-        blocks += (
-            [
-                entries(
-                    "Behaviour script", [f"{x.level}: {x.script}" for x in directions.itertuples()]
-                )
-            ]
-            if len(directions)
-            else []
-        )
-        blocks += [entries("False statements of the script", lies)] if lies else []
+    judged = Judged(run, here, known, held)
+    await judged.collect()
+    for r in here.cases.itertuples():
+        share(document, r)
+    for c, r in zip(done, held.itertuples(), strict=True):
+        told = [f"meddialbench {c.case.item}", f"meddialbench {c.case.item} diagnosis"]
         document.add(
             run,
-            "4 consultations",
+            HEARD,
             c.case.item,
             c.doctor,
             c.configuration,
             category=" + ".join(c.levels) or "cooperative",
             title=f"{c.case.patient}: {c.case.complaint}",
-            shared=[f"meddialbench {c.case.item}", f"meddialbench {c.case.item} diagnosis"],
+            shared=told,
             reply=c.diagnosis,
-            status=r["reply_status"],
+            status=r.reply_status,
             truncated=c.truncated > 0,
-            blocks=blocks,
-            verdicts=given.get(r["item"], ()),
-            more=extra,
-            beside=row_id(run, c.case.item, c.doctor, md.BASELINE) if c.levels else "",
+            blocks=blocks(c, here.scripts, judged.overlap),
+            verdicts=judged.given.get(r.item, ()),
+            more=judged.others(r.item, len(c.case.key_items)),
+            beside=row_id(run, c.case.item, c.doctor, BASELINE) if c.levels else "",
         )
+
+
+def share(document, case):
+    """The blocks that all consultations of a case share."""
+    document.share(
+        f"meddialbench {case.item}",
+        text("Patient", f"{case.patient}\n{case.complaint}"),
+        text("What the patient knows", case.history),
+        entries("Key items", case.key_items),
+    )
+    truth = text("True diagnosis", "; ".join([case.diagnosis, *case.accepted]))
+    document.share(f"meddialbench {case.item} diagnosis", truth)
+
+
+class Judged:
+    """What the run's judges say of consultations."""
+
+    def __init__(self, run, here, known, held):
+        self.run, self.here, self.known, self.held = run, here, known, held
+        self.overlap = judging.Overlap(known.rows("coverage"), judging.YES_NO)
+
+    async def collect(self):
+        """Outcomes by each judge, and the behaviours that the one without a model sees."""
+        run, known, held, scripts = self.run, self.known, self.held, self.here.scripts
+        by = {j: await judging.outcomes(run.judged_by(j), known, scripts, held) for j in run.judges}
+        self.outcomes = {j: frame.set_index("item") for j, frame in by.items()}
+        asked = run.judged_by(LEXICAL), self.here.design, known, scripts, held
+        self.shown = (await judging.adherence(*asked)).set_index("item")["shown"]
+        said = {j: frame.assign(value=frame["correct"].map(SAYS)) for j, frame in by.items()}
+        names = {"verdict_status": "status", "verdict": "raw"}
+        self.given = verdicts(
+            {j: f.rename(columns=names) for j, f in said.items()}, YES_NO, {"yes"}
+        )
+
+    def others(self, item, count):
+        """Verdicts on other questions than the diagnosis; count: the case's key items."""
+        made = []
+        for judge, frame in self.outcomes.items():
+            mine = frame.loc[item]
+            if mine["correct"] == 0:
+                made.append(other_verdict(judge, "misled", SAYS.get(mine["misled"], "")))
+            if mine["coverage"] == mine["coverage"]:
+                told = f"{mine['coverage'] * count:.0f} of {count} key items"
+                made.append(other_verdict(judge, "coverage", told))
+        seen = [d for d, s in zip(self.here.design.dimensions, self.shown[item]) if s == 1]
+        return [*made, other_verdict(LEXICAL, "adherence", "; ".join(seen) or "none")]
+
+
+def blocks(c, scripts, overlap):
+    """The consultation, its end, and what the patient was told to do."""
+    lies = false_statements(scripts, c.case.item, c.levels)
+    mine = scripts[(scripts["item"] == c.case.item) & scripts["level"].isin(c.levels)]
+    directions = [f"{x.level}: {x.script}" for x in mine.itertuples()]
+    made = [
+        dialogue("Consultation", turns(c, lies, overlap)),
+        text("How it ended", f"{ENDS[c.end]}{f' ({c.by})' if c.by else ''}"),
+    ]
+    made += [entries("Behaviour script", directions)] if directions else []
+    return made + ([entries("False statements of the script", lies)] if lies else [])
 
 
 def turns(c, lies, overlap):
-    """A consultation's turns; notes say which key items a statement is the first to tell, by overlap of words, marks which sentences are the script's."""
-    import pandas as pd
+    """A consultation's turns, for `rows.dialogue`.
 
-    left, made = (
-        dict(enumerate(c.case.key_items, 1)),
-        [("Doctor", pieces(OPENING), []), ("Patient", pieces(c.case.complaint), [])],
-    )
+    Notes say which key items a statement is the first to tell, by overlap of words; marked are the sentences that are
+    the script's.
+    """
+    left = dict(enumerate(c.case.key_items, 1))
+    made = [("Doctor", pieces(OPENING), []), ("Patient", pieces(c.case.complaint), [])]
     for question, answer in c.turns:
-        alike = overlap.similarity(
-            pd.DataFrame({"references": [[k] for k in left.values()], "text": answer})
-        )
-        told = [n for n, a in zip(left, alike) if a >= overlap.cut]
+        asked = pd.DataFrame({"references": [[k] for k in left.values()], "text": answer})
+        told = [n for n, told in zip(list(left), overlap.grade(asked)) if told == "yes"]
         notes = [f"discloses key item {n}: {left.pop(n)}" for n in told]
-        made += [
-            ("Doctor", pieces(question), []),
-            ("Patient", pieces(answer, script=scripted(answer, lies)), notes),
-        ]
-    return [t for t in made if t[1]]
+        made.append(("Doctor", pieces(question), []))
+        made.append(("Patient", pieces(answer, script=scripted(answer, lies)), notes))
+    return [turn for turn in made if turn[1]]
 
 
 def scripted(statement, lies):
-    """Places (start, end) of the sentences that say what the script has falsely stated: half of its telling words, or more."""
-    return [
-        m.span()
-        for m in re.finditer(r"[^.!?]+[.!?]*", statement)
-        for lie in lies
-        if (words := judging.told(lie))
-        and len(words & judging.told(m[0])) >= max(min(2, len(words)), len(words) / 2)
-    ]
+    """Places (start, end) of the sentences that say what the script has falsely stated.
+
+    That is half of its telling words, or more.
+    """
+    places = []
+    for sentence in re.finditer(r"[^.!?]+[.!?]*", statement):
+        said = words.of(sentence[0])
+        for mine in map(words.of, lies):
+            if mine and len(mine & said) >= max(min(2, len(mine)), len(mine) / 2):
+                places.append(sentence.span())
+    return places
 
 
-async def labelled(document, run, known):
+async def labelled(document, known):
     """The labelled pairs of diagnoses and consultations, with every judge's verdict."""
     run = document.run("meddialbench", "01_design_and_validation")
     measured = {j: await judging.measured(run, known, j) for j in run.judges}
-    rows = baselines.learnt(known.diagnosis)
     found, misled = (
-        verdicts_by_item({j: m[task][1] for j, m in measured.items()}, YES_NO, {"yes"})
+        verdicts({j: m[task][1] for j, m in measured.items()}, YES_NO, {"yes"})
         for task in ("", "misled")
     )
-    for r in rows.itertuples():
-        mine = known.dialogues[known.dialogues["answer_id"] == r.answer_id]
-        blocks = [
-            dialogue(
-                "Consultation",
-                [
-                    t
-                    for q, a in x.turns
-                    for t in (("Doctor", pieces(q), []), ("Patient", pieces(a), []))
-                ],
-            )
-            for x in mine.itertuples()
-        ]
-        told = [
-            f"disclosed: {', '.join(map(str, x.disclosed))}; behaviour shown:"
-            f" {', '.join(x.shown) or 'none'}; misled: {x.misled}"
-            for x in mine.itertuples()
-        ]
+    for r in baselines.learnt(known.diagnosis).itertuples():
+        heard = known.dialogues[known.dialogues["answer_id"] == r.answer_id]
+        truth = text("True diagnosis", "; ".join(r.references))
+        other = misled.get(r.answer_id, ())
         document.add(
             run,
             "3.5 labelled diagnoses",
@@ -195,17 +172,25 @@ async def labelled(document, run, known):
             r.kind,
             category=r.truth,
             title=f"{r.diagnosis} | {r.truth}",
-            shared=[
-                document.share(
-                    f"meddialbench {r.answer_id}", text("True diagnosis", "; ".join(r.references))
-                )
-            ],
+            shared=[document.share(f"meddialbench {r.answer_id}", truth)],
             reply=r.diagnosis,
-            blocks=blocks,
+            blocks=[dialogue("Consultation", spoken(x.turns)) for x in heard.itertuples()],
             verdicts=found.get(r.answer_id, ()),
-            more=[
-                other_verdict(v["judge"], "misled", v["value"], v["raw"])
-                for v in misled.get(r.answer_id, ())
-            ],
-            human=[human_label("this project", r.label, reason="; ".join(told))],
+            more=[other_verdict(v["judge"], "misled", v["value"], v["raw"]) for v in other],
+            human=[human_label(examples.OURS, r.label, reason=why(heard))],
         )
+
+
+def spoken(turns):
+    """Turns of a labelled dialogue, for `rows.dialogue`."""
+    speakers = ("Doctor", "Patient")
+    return [(who, pieces(said), []) for turn in turns for who, said in zip(speakers, turn)]
+
+
+def why(heard):
+    """What else is labelled of a dialogue."""
+    return "; ".join(
+        f"disclosed: {', '.join(map(str, x.disclosed))}; behaviour shown:"
+        f" {', '.join(x.shown) or 'none'}; misled: {x.misled}"
+        for x in heard.itertuples()
+    )

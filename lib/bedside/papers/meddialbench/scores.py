@@ -1,51 +1,34 @@
-"""MedDialBench: statistics of consultations (section 3.5): accuracy, paired changes, dose, interaction, a mixed model.
+"""MedDialBench: statistics of consultations (section 3.5): accuracy, paired changes, interaction, a mixed model.
 
-Frames are `outcomes`: a row a consultation with item, case, configuration, levels, model, correct, coverage, per_turn,
-misled, turns; NaN where unscored. Cases are what repeats: the bootstrap draws cases.
+Frames are `judging.outcomes`: a row a consultation with item, case, configuration, levels, model, correct, coverage,
+per_turn, misled, turns; NaN where unscored. Cases are what repeats: the bootstrap draws cases.
 """
 
+import numpy as np
+import pandas as pd
+
 from bedside import stats
-from bedside.papers.meddialbench.data import BASELINE
 from bedside.tables import percent
 
-INTERCEPT, BETWEEN = (
-    BASELINE,
-    "standard deviation between cases",
-)  # terms of `mixed` that are no effects
+from .design import BASELINE
+
+# terms of `mixed` that are no effects
+INTERCEPT, BETWEEN = BASELINE, "standard deviation between cases"
 
 
 def accuracy(done):
-    """Accuracy in percent by model and configuration, Wilson intervals: model, configuration, value, low, high, n, unscored, least, most."""
-    import pandas as pd
+    """Accuracy in percent by model and configuration, Wilson intervals, and the bounds if unscored were worst or best.
 
+    Columns: model, configuration, value, low, high, n, unscored, least, most.
+    """
     rows = []
-    for (model, configuration), part in done.groupby(["model", "configuration"], sort=False):
+    for key, part in done.groupby(["model", "configuration"], sort=False):
         scored = part["correct"].dropna()
         lost, hits = len(part) - len(scored), scored.sum()
-        rows.append(
-            (
-                model,
-                configuration,
-                *percent(hits, len(scored)),
-                lost,
-                100 * hits / len(part),
-                100 * (hits + lost) / len(part),
-            )
-        )
-    return pd.DataFrame(
-        rows,
-        columns=[
-            "model",
-            "configuration",
-            "value",
-            "low",
-            "high",
-            "n",
-            "unscored",
-            "least",
-            "most",
-        ],
-    )
+        bounds = 100 * hits / len(part), 100 * (hits + lost) / len(part)
+        rows.append((*key, *percent(hits, len(scored)), lost, *bounds))
+    numbers = ["value", "low", "high", "n", "unscored", "least", "most"]
+    return pd.DataFrame(rows, columns=["model", "configuration", *numbers])
 
 
 def wide(done, column):
@@ -54,70 +37,52 @@ def wide(done, column):
 
 
 def changes(done, run, column="correct"):
-    """Change from the baseline by model and configuration on the cases that have both: a frame with exact McNemar where `column` is correct.
+    """Change from the baseline by model and configuration, on the cases that have both.
 
-    Columns: model, configuration, value, low, high (mean difference, bootstrap over cases), n, lost and won (discordant
-    cases), p, p_holm (over a model's configurations), detectable (at this n and discordance). n 0: no numbers.
+    Columns: model, configuration, value, low, high (mean difference, bootstrap over cases), n, and where `column` is
+    correct lost and won (discordant cases), p (exact McNemar), p_holm (over a model's configurations), detectable (at
+    this n and discordance). n 0: no numbers.
     """
-    import pandas as pd
-
     table, rows = wide(done, column), []
     for model, configuration in table.columns:
         if configuration == BASELINE or (model, BASELINE) not in table:
             continue
-        both = table[[(model, BASELINE), (model, configuration)]].dropna().to_numpy()
-        row = {"model": model, "configuration": configuration, "n": len(both)}
-        if len(both):
-            i = stats.bootstrap(
-                both[:, 1] - both[:, 0], run.rng("change", column, model, configuration)
-            )
-            row |= {"value": i.value, "low": i.low, "high": i.high}
-            if column == "correct":
-                lost, won = (
-                    int((both[:, 0] > both[:, 1]).sum()),
-                    int((both[:, 0] < both[:, 1]).sum()),
-                )
-                row |= {
-                    "lost": lost,
-                    "won": won,
-                    "p": stats.mcnemar_counts(lost, won),
-                    "detectable": stats.mde_paired(len(both), (lost + won) / len(both)),
-                }
+        pair = table[[(model, BASELINE), (model, configuration)]].dropna()
+        before, after = pair.to_numpy().T
+        row = {"model": model, "configuration": configuration, "n": len(pair)}
+        if len(pair):
+            i = stats.bootstrap(after - before, run.rng("change", column, model, configuration))
+            row |= i._asdict()
+            row |= _discordant(before, after) if column == "correct" else {}
         rows.append(row)
-    found = pd.DataFrame(rows).reindex(
-        columns=[
-            "model",
-            "configuration",
-            "value",
-            "low",
-            "high",
-            "n",
-            "lost",
-            "won",
-            "p",
-            "detectable",
-        ]
-    )
-    return found.assign(
-        p_holm=found.groupby("model", sort=False)["p"].transform(
-            lambda p: stats.holm(p.to_numpy(float))
-        )
-    )
+    numbers = ["value", "low", "high", "n", "lost", "won", "p", "detectable"]
+    found = pd.DataFrame(rows).reindex(columns=["model", "configuration", *numbers])
+    by_model = found.groupby("model", sort=False)["p"]
+    return found.assign(p_holm=by_model.transform(lambda p: stats.holm(p.to_numpy(float))))
+
+
+def _discordant(before, after):
+    lost, won = int((before > after).sum()), int((before < after).sum())
+    return {
+        "lost": lost,
+        "won": won,
+        "p": stats.mcnemar_counts(lost, won),
+        "detectable": stats.mde_paired(len(before), (lost + won) / len(before)),
+    }
 
 
 def interactions(done, combinations, run):
-    """O/E (equation 1) of each combination and model on the cases scored in all four cells, bootstrap over cases; and failures by combination.
+    """O/E (equation 1) of each combination and model on the cases scored in all four cells, and failures by combination.
 
-    Frame: model, configuration, value, low, high, n (cases), eligible (right under the baseline and each level alone),
-    failing (of these, wrong under the combination). value is NaN where the expected accuracy is 0. With several models
-    of the run, `mean` is the mean of their ratios on the cases scored for all; the rules don't count in it.
+    Frame: model, configuration, value, low, high (bootstrap over cases), n (cases), eligible (right under the baseline
+    and each level alone), failing (of these, wrong under the combination). value is NaN where the expected accuracy is
+    0. With several models of the run, `mean` is the mean of their ratios on the cases scored for all; the rules don't
+    count in it.
     """
-    import pandas as pd
-
     table, rows = wide(done, "correct"), []
-    groups = {m: [m] for m in done["model"].unique()} | (
-        {"mean": run.models} if len(run.models) > 1 else {}
-    )
+    groups = {m: [m] for m in done["model"].unique()}
+    if len(run.models) > 1:
+        groups["mean"] = run.models
     for group, models in groups.items():
         for name, levels in combinations.items():
             cells = [(m, c) for m in models for c in (name, BASELINE, *levels)]
@@ -126,82 +91,99 @@ def interactions(done, combinations, run):
             both = table[cells].dropna().to_numpy()
             row = {"model": group, "configuration": name, "n": len(both)}
             if len(both):
-                (i,) = stats.bootstrap(
-                    both, run.rng("oe", group, name), combine=observed_over_expected
-                )
+                rng = run.rng("oe", group, name)
+                (i,) = stats.bootstrap(both, rng, combine=observed_over_expected)
                 able = both[both[:, 1:].all(1)] if group != "mean" else both[:0]
-                row |= {
-                    "value": i.value,
-                    "low": i.low,
-                    "high": i.high,
-                    "eligible": len(able),
-                    "failing": int((1 - able[:, 0]).sum()),
-                }
+                row |= {"value": i.value, "low": i.low, "high": i.high}
+                row |= {"eligible": len(able), "failing": int((1 - able[:, 0]).sum())}
             rows.append(row)
-    return pd.DataFrame(rows).reindex(
-        columns=["model", "configuration", "value", "low", "high", "n", "eligible", "failing"]
-    )
+    numbers = ["value", "low", "high", "n", "eligible", "failing"]
+    return pd.DataFrame(rows).reindex(columns=["model", "configuration", *numbers])
 
 
 def observed_over_expected(means):
-    """(..., 1) from accuracies (..., 4k): of combination, baseline, first and second level for k models, the mean of their ratios; NaN where nothing is expected."""
-    import numpy as np
+    """Ratios (..., 1) from accuracies (..., 4k), the mean over k models; NaN where nothing is expected.
 
-    combination, baseline, first, second = np.moveaxis(
-        means.reshape(*means.shape[:-1], -1, 4), -1, 0
-    )
-    expected = np.divide(
-        first * second, baseline, out=np.zeros(np.shape(baseline)), where=baseline > 0
-    )
-    return np.divide(
-        combination, expected, out=np.full(np.shape(expected), np.nan), where=expected > 0
-    ).mean(-1, keepdims=True)
+    The accuracies are each model's under combination, baseline, first and second level.
+    """
+    cells = means.reshape(*means.shape[:-1], -1, 4)
+    combination, baseline, first, second = np.moveaxis(cells, -1, 0)
+    nothing, unknown = np.zeros(np.shape(baseline)), np.full(np.shape(baseline), np.nan)
+    expected = np.divide(first * second, baseline, out=nothing, where=baseline > 0)
+    ratios = np.divide(combination, expected, out=unknown, where=expected > 0)
+    return ratios.mean(-1, keepdims=True)
+
+
+def only_combined(done, combinations):
+    """Consultations that fail under a combination though the case is right at baseline and under each level alone."""
+    right = wide(done, "correct")
+    rows = [
+        (model, name, case)
+        for model in done["model"].unique()
+        for name, levels in combinations.items()
+        for case in right.index
+        if (right.loc[case, [(model, c) for c in (BASELINE, *levels)]] == 1).all()
+        and right.at[case, (model, name)] == 0
+    ]
+    keys = ["model", "configuration", "case"]
+    return pd.DataFrame(rows, columns=keys).merge(done, on=keys)
+
+
+def lost(done):
+    """Consultations whose diagnosis is wrong where the same case's at baseline is right."""
+    right = done[(done["configuration"] == BASELINE) & (done["correct"] == 1)]
+    wrong = done[done["correct"] == 0]
+    return wrong.merge(right[["model", "case"]], on=["model", "case"])
+
+
+def most_misled(done):
+    """A consultation with a wrong diagnosis, misled if there is such a one; else the last of all."""
+    wrong = done[done["correct"] == 0]
+    order = wrong.sort_values(["misled", "model"], ascending=False, kind="stable")
+    return order.iloc[0] if len(order) else done.iloc[-1]
 
 
 def mixed(done, design):
-    """A mixed-effects logistic model of failure: case as random effect, levels, their combinations and models as fixed ones.
+    """A mixed-effects logistic model of failure: case as random effect; levels, combinations and models as fixed ones.
 
-    Frame: term, value (log odds; of BETWEEN the log), low, high (95%), n. statsmodels' Bayesian binomial mixed model by variational
-    approximation, whose intervals are rather too narrow; normal priors (standard deviation 2) keep terms finite that the
-    data can't bound. Unlike O/E this takes independence on the scale of odds: a combination's term is what its two
-    levels don't add up to. None if all fail, or none.
+    Frame: term, value (log odds; of BETWEEN the log), low, high (95%), n. statsmodels' Bayesian binomial mixed model by
+    variational approximation, whose intervals are rather too narrow; normal priors (standard deviation 2) keep terms
+    finite that the data can't bound. Unlike O/E this takes independence on the scale of odds: a combination's term is
+    what its two levels don't add up to. None if all fail, or none.
     """
-    import numpy as np
-    import pandas as pd
-
     rows = done.dropna(subset=["correct"])
     if rows["correct"].nunique() < 2 or rows["case"].nunique() < 2:
         return None
     from statsmodels.genmod.bayes_mixed_glm import BinomialBayesMixedGLM
 
-    terms = {INTERCEPT: np.ones(len(rows))}
-    terms |= {
-        f"{m} (against {rows['model'].iloc[0]})": rows["model"] == m
-        for m in rows["model"].unique()[1:]
-    }
-    terms |= {n: rows["levels"].map(lambda v: n in v) for n in design.adverse}
-    terms |= {
-        f"{c}: {' × '.join(v)}": rows["configuration"] == c
-        for c, v in done.set_index("configuration")["levels"].to_dict().items()
-        if len(v) > 1
-    }
-    terms = {k: np.asarray(v, float) for k, v in terms.items() if np.any(v)}
+    terms = _terms(done, rows, design)
     cases = pd.get_dummies(rows["case"]).to_numpy(float)
     size = len(terms) + 1 + cases.shape[1]
-    made = BinomialBayesMixedGLM(
+    model = BinomialBayesMixedGLM(
         1 - rows["correct"].to_numpy(),
         np.column_stack(list(terms.values())),
         cases,
         np.zeros(cases.shape[1], int),
         vcp_p=1,
         fe_p=2,
-    ).fit_vb(mean=np.zeros(size), sd=np.full(size, 0.6))  # else the start is drawn
-    return pd.DataFrame(
-        {
-            "term": [*terms, BETWEEN],
-            "value": [*made.fe_mean, *made.vcp_mean],
-            "low": [*(made.fe_mean - 1.96 * made.fe_sd), *(made.vcp_mean - 1.96 * made.vcp_sd)],
-            "high": [*(made.fe_mean + 1.96 * made.fe_sd), *(made.vcp_mean + 1.96 * made.vcp_sd)],
-            "n": len(rows),
-        }
     )
+    made = model.fit_vb(mean=np.zeros(size), sd=np.full(size, 0.6))  # else the start is drawn
+    mean = np.concatenate([made.fe_mean, made.vcp_mean])
+    margin = 1.96 * np.concatenate([made.fe_sd, made.vcp_sd])
+    limits = {"low": mean - margin, "high": mean + margin, "n": len(rows)}
+    return pd.DataFrame({"term": [*terms, BETWEEN], "value": mean, **limits})
+
+
+def _terms(done, rows, design):
+    """{term of the mixed model: its values for the scored rows (n,)}, those that aren't all 0."""
+    first, *others = rows["model"].unique()
+    combined = done.set_index("configuration")["levels"].to_dict()
+    terms = {INTERCEPT: np.ones(len(rows))}
+    terms |= {f"{m} (against {first})": rows["model"] == m for m in others}
+    terms |= {n: rows["levels"].map(lambda levels, n=n: n in levels) for n in design.adverse}
+    terms |= {
+        f"{c}: {' × '.join(levels)}": rows["configuration"] == c
+        for c, levels in combined.items()
+        if len(levels) > 1
+    }
+    return {k: np.asarray(v, float) for k, v in terms.items() if np.any(v)}

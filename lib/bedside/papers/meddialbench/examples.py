@@ -1,0 +1,86 @@
+"""MedDialBench: the labelled dialogues and pairs of diagnoses, on which judges are measured and of which they learn."""
+
+import pandas as pd
+
+from bedside import baselines
+from bedside.judges import whose, with_rated
+
+from . import design as designs
+from .judging import YES_NO, behaviours, disclosures, expected, numbered_rows, wrong_diagnoses
+
+OURS = "this project"  # who labelled them
+
+
+class Labelled:
+    """Frames with labels: `diagnosis`, `misled`, and for `judging.which` `coverage` and `adherence`.
+
+    They are of the paper's design, whichever design a run has. `diagnosis` and `adherence` hold what the user's own
+    raters labelled too (`rated`), from which no judge learns.
+    """
+
+    def __init__(self, run):
+        design = designs.read(run)
+        self.texts, self.dimensions = run.load("meddialbench_scripts"), list(design.dimensions)
+        cases = run.load("meddialbench_cases")
+        self.dialogues = _dialogues(run, cases)
+        self.diagnosis = self._diagnosis(run, cases)
+        wrong = self.dialogues[self.dialogues["correct"] == "no"].reset_index(drop=True)
+        self.misled = wrong_diagnoses(wrong.assign(label=wrong["misled"]), self.texts)
+        self.coverage = disclosures(self.dialogues)
+        self.adherence = self._adherence(run, cases, design)
+
+    def _diagnosis(self, run, cases):
+        """Pairs of diagnoses, written ones and those of the dialogues."""
+        pairs = run.load("meddialbench_diagnoses")
+        number = pairs["pair"].str.replace(r"p-(\d+)-.*", r"case-\1", regex=True)
+        pairs = pairs.assign(answer_id=pairs["pair"], item=number, reply_status="")
+        told = self.dialogues.assign(label=self.dialogues["correct"], kind="dialogue")
+        both = pd.concat([pairs, told], ignore_index=True)
+        names = {c.diagnosis: [c.diagnosis, *c.accepted] for c in cases.itertuples()}
+        both = both.assign(references=both["truth"].map(lambda t: names.get(t, [t])))
+        every = with_rated(run, both, "meddialbench_rated", OURS)
+        answer = every["answer_id"].fillna(every["pair"])
+        return every.assign(text=every["diagnosis"], reply_status="", answer_id=answer)
+
+    def _adherence(self, run, cases, design):
+        """Dialogues with the behaviours that show; of the raters' those of the bundled cases, which have scripts."""
+        every = with_rated(run, self.dialogues, "meddialbench_rated_adherence", OURS)
+        every = every[every["item"].isin(cases["item"])].reset_index(drop=True)
+        words = every.get("text", every["dialogue"])
+        looked_for = expected(design, self.texts, zip(every["item"], every["levels"]))
+        return every.assign(
+            answer_id=every["answer_id"].fillna(every["dialogue"]),
+            dialogue=words.where(every["rated"], every["dialogue"]),
+            statements=[behaviours(design)] * len(every),
+            references=looked_for,
+        )
+
+    def labelled_by(self, task=""):
+        """Who labelled the examples of a task."""
+        rated = {"": self.diagnosis, "adherence": self.adherence}
+        return whose(rated.get(task, baselines.learnt(self.diagnosis)))
+
+    def rows(self, task):
+        """A `which` task (coverage, adherence) a statement a row: answer_id, `judging.LEARNT`."""
+        if task == "coverage":
+            right = self.coverage["disclosed"]
+        else:
+            place = {d: n for n, d in enumerate(self.dimensions, 1)}
+            right = self.adherence["shown"].map(lambda shown: [place[d] for d in shown])
+        long = numbered_rows(getattr(self, task).assign(right=right))
+        return long.assign(label=[YES_NO[r.number in r.right] for r in long.itertuples()])
+
+
+def _dialogues(run, cases):
+    """The labelled dialogues with their cases' truth and key items, as a judge reads them."""
+    truths = cases[["item", "diagnosis", "key_items"]].rename(columns={"diagnosis": "truth"})
+    dialogues = run.load("meddialbench_dialogues")
+    dialogues = dialogues.merge(truths, on="item", validate="many_to_one")
+    return dialogues.assign(
+        answer_id=dialogues["dialogue"],
+        reply_status="",
+        said=["\n".join(answer for _, answer in turns) for turns in dialogues["turns"]],
+        dialogue=[
+            "\n".join(f"Doctor: {q}\nPatient: {a}" for q, a in t) for t in dialogues["turns"]
+        ],
+    )

@@ -1,0 +1,91 @@
+"""MedDialBench: key items and scripts of a case, written by a model (sections 3.1 and 3.3)."""
+
+import re
+from dataclasses import replace
+
+import pandas as pd
+
+from bedside import checks, judges
+from bedside.models import requests_to, response_format
+
+from .data import LEAST, MOST, SCRIPT
+
+TOKENS, TEMPERATURE = 400, 0.7  # of a case's key items, and of a script
+TRIES = 3
+STRINGS = {"type": "array", "items": {"type": "string"}}
+ITEMS = response_format("key_items", items={**STRINGS, "minItems": LEAST, "maxItems": MOST})
+SCRIPTED = response_format(
+    "script",
+    script={"type": "string"},
+    facts={"type": "array", "items": {"type": "integer"}, "maxItems": 6},
+    false={**STRINGS, "maxItems": 4},
+)
+
+
+async def generated(run, design, drawn):
+    """Cases and scripts as of `data.bundled`, key items and scripts by the first of the run's models.
+
+    A case with few items has status `few`, one without any the status of its last reply and no scripts.
+    """
+    found = await with_key_items(run, drawn)
+    return found, await scripts(run, design, found)
+
+
+async def with_key_items(run, drawn):
+    """Cases with key_items and status.
+
+    Who gives fewer than LEAST different items is asked again, up to TRIES times; the longest list counts, the later one
+    of equal ones.
+    """
+    best = {i: judges.Verdict(i, "") for i in drawn["item"]}
+    profiles = drawn.assign(case=[r._asdict() for r in drawn.itertuples()])
+    for k in range(TRIES):
+        short = profiles[[len(best[i].value or []) < LEAST for i in profiles["item"]]]
+        asked = run.prompts_for("key_items", short, ["case"], least=LEAST, most=MOST)
+        for reply in await run.ask(_requests(run, asked, ITEMS, k), "key items"):
+            v = judges.read(reply, facts_in)
+            best[v.item] = max(v, best[v.item], key=lambda v: len(v.value or []))
+    items = [best[i].value or [] for i in drawn["item"]]
+    status = ["few" if 0 < len(best[i].value or []) < LEAST else best[i].status for i in best]
+    return drawn.assign(key_items=items, status=status)
+
+
+async def scripts(run, design, found):
+    """A script for each adverse level of each case with key items: frame SCRIPT and status.
+
+    One that can't be read is empty, and the level's instruction stands alone.
+    """
+    asked = [(r, n) for r in found.itertuples() if r.key_items for n in design.adverse]
+    prompts, rows = {}, []
+    for r, n in asked:
+        told = {k: design.levels[n][k] for k in ("dimension", "instruction")}
+        prompts[f"{r.item} {n}"] = run.prompt("script", case=r._asdict(), level=n, **told)
+    replies = await run.ask(_requests(run, prompts, SCRIPTED), "scripts")
+    for (r, level), reply in zip(asked, replies, strict=True):
+        v = judges.read(reply, parse_script)
+        script, facts, false = v.value or ("", [], [])
+        facts = [f for f in facts if 1 <= f <= len(r.key_items)]
+        rows.append((r.item, level, script, facts, false, "", v.status))
+    return pd.DataFrame(rows, columns=[*SCRIPT, "status"])
+
+
+def _requests(run, prompts, form, repeat=0):
+    one = run.models[:1]
+    made = requests_to(run, prompts, TOKENS, one, TEMPERATURE, response_format=form)
+    return [replace(r, repeat=repeat) for r in made]
+
+
+def facts_in(text):
+    """The key items in a reply, MOST at most: different ones of three to forty words; None if there is none."""
+    listed = [s for s in judges.strings(text, "items") or [] if 3 <= len(s.split()) <= 40]
+    made = {checks.normal(s): s for s in listed}
+    return list(made.values())[:MOST] or None
+
+
+def parse_script(text):
+    """(script, facts, false statements) in a reply, a JSON object that may be cut short, or None."""
+    if not (script := judges.member(text, "script")):
+        return None
+    listed = re.search(r'"facts"\s*:\s*\[([\d\s,]*)', text)
+    facts = [int(n) for n in re.findall(r"\d+", listed[1])] if listed else []
+    return script, facts, judges.strings(text, "false") or []

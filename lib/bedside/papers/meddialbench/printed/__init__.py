@@ -1,0 +1,159 @@
+"""MedDialBench's printed percentages, and what follows from them (sections 4 to 6): counts, drops, O/E, marks, power.
+
+Table 9 is the ground: 17 configurations by five models, percent of N cases. All of it is recovered as counts first. What
+each notebook's claims make of it stands in the module of that name.
+"""
+
+import functools
+
+import numpy as np
+import pandas as pd
+
+from bedside import published, stats
+
+from ..design import BASELINE
+
+N, DRAWN = 85, 107  # cases, and those that they were chosen from (section 3.3)
+MODELS = ["GPT-5.4", "Claude", "DeepSeek", "Gemini", "Qwen"]
+EFFICIENT, EXHAUSTIVE = ["Claude", "Gemini"], ["GPT-5.4", "DeepSeek"]  # in inquiry (section 4.1)
+
+
+@functools.cache
+def counts():
+    """Correct diagnoses out of N in Table 9, configurations by models; ValueError if a percentage has not exactly one."""
+    cells = published.table("meddialbench", "Table 9")
+    found = {(r.column, r.row): stats.grim_counts(r.value, N, 1) for r in cells.itertuples()}
+    if bad := [k for k, v in found.items() if len(v) != 1]:
+        raise ValueError(f"Table 9, {bad[0]}: {len(found[bad[0]])} counts of {N} print so")
+    wide = pd.Series({k: v[0] for k, v in found.items()}).unstack()
+    return wide.loc[cells["column"].unique(), MODELS]
+
+
+def combinations(design):
+    """The combinations of a design that Table 9 has: {configuration: levels}."""
+    there = set(counts().index)
+    return {c: v for c, v in design.combinations.items() if {c, *v} <= there}
+
+
+def share(run):
+    """Accuracies in percent from the counts, configurations by models; their file goes into the manifest."""
+    run.published("Table 9")
+    return 100 * counts() / N
+
+
+def drops(run):
+    """Loss of accuracy against the baseline in percentage points, configurations (without the baseline) by models."""
+    table = share(run)
+    return (table.loc[BASELINE] - table).drop(index=BASELINE)
+
+
+def factors(run):
+    """How many times the loss by pollution is that by deficit: `single` levels, and both extreme ones of `pathways`."""
+    lost = drops(run)
+    pollution, deficit = ["fabricating", "complete_denial"], ["withholding", "dominant"]
+    single = lost.loc["fabricating"] / lost.loc["withholding"]
+    pathways = lost.loc[pollution].mean() / lost.loc[deficit].mean()
+    return pd.DataFrame({"single": single, "pathways": pathways}).T
+
+
+def ratios(run, combinations):
+    """O/E under multiplicative independence (equation 1), combinations by models: accuracy over A·B / baseline."""
+    a = share(run)
+    expected = {c: a.loc[x] * a.loc[y] / a.loc[BASELINE] for c, (x, y) in combinations.items()}
+    return pd.DataFrame({c: a.loc[c] / expected[c] for c in combinations}).T
+
+
+def odds_interaction(run, combination, levels):
+    """Mean over models of what a combination adds to the log odds of failure beyond its levels (0: additive)."""
+    odds = np.log((N - counts()) / counts())
+    a, b = levels
+    return float((odds.loc[combination] - odds.loc[a] - odds.loc[b] + odds.loc[BASELINE]).mean())
+
+
+def ratio_draws(run, combinations, draws=10_000):
+    """O/E drawn as if every printed accuracy were a binomial of its own: (draws, combinations, models).
+
+    The cases are the same in all cells and for all models, which the printed numbers can't show; an interval from this
+    is the width that the number of cases gives, not a test.
+    """
+    rng, table = run.rng("ratio"), counts()
+    cells = dict.fromkeys([BASELINE, *combinations, *sum(combinations.values(), ())])
+    made = {c: rng.binomial(N, table.loc[c] / N, (draws, len(MODELS))) / N for c in cells}
+    drawn = [
+        made[c] * made[BASELINE] / np.maximum(made[x] * made[y], 1 / N**2)
+        for c, (x, y) in combinations.items()
+    ]
+    return np.stack(drawn, axis=1)
+
+
+def marks(run):
+    """Each significance mark of Table 9 against what its margins allow.
+
+    Frame: configuration, model, marked, low, high (of p), possible. With margins x and y out of N pairs, exact McNemar's
+    p depends on how many pairs are correct in both; a mark is possible if some overlap gives p < 0.05, a missing one if
+    some gives p of 0.05 or more.
+    """
+    rows = []
+    for r in run.published("Table 9 marks").itertuples():
+        configuration, model, marked = r.column, r.row, bool(r.value)
+        before, after = counts().at[BASELINE, model], counts().at[configuration, model]
+        low, high = _range(int(before), int(after))
+        possible = low < 0.05 if marked else high >= 0.05
+        rows.append((configuration, model, marked, low, high, possible))
+    columns = ["configuration", "model", "marked", "low", "high", "possible"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+@functools.cache
+def _range(x, y):
+    return stats.mcnemar_range(x, y, N)
+
+
+def least_discordant(x, y):
+    """How many pairs must differ at least, and most, between margins x and y out of N."""
+    return abs(x - y), min(x, N - y) + min(y, N - x)
+
+
+def powers(run, configuration, sizes=(N,)):
+    """Power of exact McNemar at the printed drop, at the fewest and the most discordant pairs.
+
+    Frame: model, n, fewest, most. The drop and the share of discordant pairs are kept when the number of cases changes.
+    """
+    rows = []
+    for model in MODELS:
+        x, y = int(counts().at[BASELINE, model]), int(counts().at[configuration, model])
+        sides = [((d + x - y) / 2 / N, (d - x + y) / 2 / N) for d in least_discordant(x, y)]
+        rows += [(model, n, *(stats.mcnemar_power(n, *side) for side in sides)) for n in sizes]
+    return pd.DataFrame(rows, columns=["model", "n", "fewest", "most"])
+
+
+def regression(kept, accuracy, models=5):
+    """Accuracy to expect on the kept cases in new baseline dialogues, if those that selected them are the ones reported.
+
+    kept: the share of cases that one model at least got right (section 3.3); accuracy: its mean on them. As if cases'
+    chances of a right diagnosis followed a beta distribution, the same for all models: fitted to both numbers, it says
+    how much of the reported accuracy was luck. Selection works on the baseline alone, so a drop of that size needs no
+    behaviour.
+    """
+    from scipy.optimize import brentq
+    from scipy.special import betaln
+
+    mean = kept * accuracy  # over all cases: dropped ones have none right
+
+    def never(total):  # the share of cases that no model gets right
+        a, b = mean * total, (1 - mean) * total
+        return np.exp(betaln(a, b + models) - betaln(a, b))
+
+    total = brentq(lambda t: never(t) - (1 - kept), 1e-3, 1e3)
+    a, b = mean * total, (1 - mean) * total
+    return float((mean - np.exp(betaln(a + 1, b + models) - betaln(a, b))) / kept)
+
+
+def wide(run, table, column="value"):
+    """A printed table as rows by columns."""
+    return run.published(table).pivot(index="row", columns="column", values=column)
+
+
+def span(values, digits=1):
+    """Least and most as the text prints a range."""
+    return f"{min(values):.{digits}f}-{max(values):.{digits}f}"

@@ -1,0 +1,60 @@
+"""MedDialBench: what notebooks, explorer and sheets set up alike."""
+
+from typing import NamedTuple
+
+import pandas as pd
+
+from bedside import models
+from bedside.sources import drawn, limited
+
+from . import consultations as talks
+from . import data, rules
+from .design import Design, read
+from .generation import generated
+
+
+class SetUp(NamedTuple):
+    """A design, the cases that have key items, their scripts, and how many cases there were."""
+
+    design: Design
+    cases: pd.DataFrame
+    scripts: pd.DataFrame
+    drawn: int
+
+
+async def set_up(run, design="", size=0):
+    """The design (a file; empty: the paper's), and `cases` for it."""
+    plan = read(run, design)
+    made, scripts = await cases(run, plan, size)
+    there = made[made["key_items"].map(bool)].reset_index(drop=True)
+    return SetUp(plan, there, scripts, len(made))
+
+
+async def cases(run, design, size):
+    """Cases and scripts of the run's profile: frames as of `data.bundled`.
+
+    sample: the bundled ones. public: `size` OSCE cases drawn by the seed (0: all), with what `generated` makes of them.
+    """
+    if run.profile == "public":
+        return await generated(run, design, limited(run, drawn(run, data.osce(run), size)))
+    return data.bundled(run)
+
+
+async def consultations(run, here, configurations, *, patient, turns, turn_tokens, temperature):
+    """Consultations of the run's models with the patient, and of the rules with each other: (list, frame).
+
+    here: a SetUp; patient: a model, empty for the first of the run's. A model's most_turns and most_dialogues
+    (data/models.toml) hold for it.
+    """
+    design, cases, scripts, _ = here
+    patient = patient or run.models[0]
+    limits = [models.model(m) for m in dict.fromkeys([*run.models, patient])]
+    most = min([turns, *(m["most_turns"] for m in limits if "most_turns" in m)])
+    at_once = min([10_000, *(m["most_dialogues"] for m in limits if "most_dialogues" in m)])
+    made = talks.planned(cases, configurations, run.models, patient, most)
+    async with run.asking("consultations") as ask:
+        speakers = talks.by_models(run, ask, made, design, scripts, turn_tokens, temperature)
+        await talks.hold(made, *speakers, at_once=at_once)
+    plain = talks.planned(cases, configurations, [rules.NAME], rules.NAME, turns)
+    made += rules.hold(plain, rules.Knowledge(design, cases, scripts))
+    return made, talks.frame(made)

@@ -1,0 +1,55 @@
+"""MedDialBench: tables of the baseline (section 4.1), and how consultations end."""
+
+from bedside.dialogues import ENDED
+from bedside.tables import Row, estimates, frame, percent, printed, with_bounds
+
+from .. import scores
+from ..consultations import ENDS
+from ..design import BASELINE
+from ..printed import DRAWN, N, regression, share
+from . import stack
+
+
+def baseline_table(run, done):
+    """Table 2: accuracy in percent, turns, coverage and coverage per turn; recomputed: coverage over turns."""
+    table = run.published("Table 2")
+    two = table.pivot(index="row", columns="column", values="value").loc[table["row"].unique()]
+    ratio = two["Coverage"] / two["Turns"]
+    rows = printed(table) + [Row(m, "Cov/Turn", "recomputed", v) for m, v in ratio.items()]
+    mine = done[done["configuration"] == BASELINE]
+    found = scores.accuracy(mine).assign(row=lambda f: f["model"], column="Acc", source="run")
+    names = {"coverage": "Coverage", "per_turn": "Cov/Turn"}
+    means = mine.assign(Turns=mine["turns"].astype(float), item=mine["case"]).rename(columns=names)
+    other = estimates(means, ["Turns", "Coverage", "Cov/Turn"], ["model"], run)
+    other = other.rename(columns={"model": "row", "metric": "column"}).assign(source="run")
+    return stack(frame(rows), with_bounds(found), other[other["n"] > 0])
+
+
+def end_table(done):
+    """How consultations ended, percent by doctor and end, with who broke off."""
+    rows = []
+    for model, mine in done.groupby("model", sort=False):
+        for end, what in ENDS.items():
+            for by in ("",) if end in ENDED else ("doctor", "patient"):
+                if hits := ((mine["end"] == end) & (mine["by"] == by)).sum():
+                    name = f"{by}: {what}" if by else what
+                    rows.append(Row(name, model, "run", *percent(hits, len(mine))))
+    return frame(rows)
+
+
+def selection_table(run, done):
+    """Choosing cases by baseline success: how many are kept, and what accuracy to expect on them."""
+    kept, accuracy = N / DRAWN, share(run).loc[BASELINE].mean() / 100
+    said = run.published("text 3.3").set_index(["row", "column"])["value"]
+    able = done.groupby("case")["correct"].max()
+    cases, mean = "kept cases, %", "mean accuracy on them, %"
+    new = 100 * regression(kept, accuracy)
+    return frame(
+        [
+            Row(cases, "cases", "published", said["kept cases", "percent"], n=DRAWN),
+            Row(cases, "cases", "recomputed", 100 * kept, n=DRAWN),
+            Row(mean, "reported", "recomputed", 100 * accuracy, n=N),
+            Row(mean, "expected in new dialogues", "recomputed", new, n=N),
+            Row(cases, "cases", "run", 100 * able.fillna(0).mean(), n=len(able)),
+        ]
+    )

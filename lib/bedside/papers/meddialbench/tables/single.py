@@ -1,0 +1,144 @@
+"""MedDialBench: tables and figures of single behaviours (section 4.2)."""
+
+import pandas as pd
+
+from bedside import plots
+from bedside.tables import Row, estimates, frame, printed, with_bounds
+
+from .. import scores
+from ..design import BASELINE
+from ..printed import N, drops, marks, share
+from ..rules import NAME as RULES
+from . import stack
+
+POINTS, COVERAGE = "change of accuracy, points", "change of coverage"
+
+
+def single_table(run, done):
+    """Table 3: accuracy by configuration and model, printed and of this run, with bounds for what is unscored."""
+    mine = scores.accuracy(done).assign(source="run")
+    mine = mine.assign(row=mine["configuration"], column=mine["model"])
+    return stack(frame(printed(run.published("Table 3"))), with_bounds(mine))
+
+
+def change_table(run, changed, coverage):
+    """Changes against the baseline with exact McNemar, with and without Holm: of this run, and what margins allow.
+
+    changed, coverage: `scores.changes`.
+    """
+    rows = [
+        Row(r.configuration, f"{r.model}: least and most p", "recomputed", None, r.low, r.high, N)
+        for r in marks(run).itertuples()
+    ]
+    rows += [
+        Row(c, f"{m}: change, points", "recomputed", -v, n=N)
+        for c, r in drops(run).iterrows()
+        for m, v in r.items()
+    ]
+    for r in changed[changed["n"] > 0].itertuples():
+        change = 100 * r.value, 100 * r.low, 100 * r.high
+        rows.append(Row(r.configuration, f"{r.model}: change, points", "run", *change, r.n))
+        detectable = 100 * r.detectable
+        tests = {"p": r.p, "p, Holm": r.p_holm, "detectable change, points": detectable}
+        for what, value in tests.items():
+            if not pd.isna(value):
+                rows.append(Row(r.configuration, f"{r.model}: {what}", "run", value, n=r.n))
+    for r in coverage[coverage["n"] > 0].itertuples():
+        name = f"{r.model}: change of coverage"
+        rows.append(Row(r.configuration, name, "run", r.value, r.low, r.high, r.n))
+    return frame(rows)
+
+
+def dose_rows(run, design, done):
+    """Accuracy (share) by severity of each dimension alone: mean, best and worst printed model, and this run's doctors.
+
+    row: dimension and severity, column: series; dimension, severity and label for the figure.
+    """
+    accuracy, rows = share(run) / 100, []
+    mine = scores.accuracy(done).set_index(["configuration", "model"])
+    for d in design.dimensions:
+        for severity, level in enumerate(design.of(d)):
+            name, at = level if severity else BASELINE, (d, severity)
+            if name in accuracy.index:
+                models = accuracy.loc[name]
+                told = {"mean of five models": models.mean(), "best": models.max()}
+                for what, value in {**told, "worst": models.min()}.items():
+                    rows.append((*at, f"published, {what}", "recomputed", value, None, None, N))
+            for model in done["model"].unique():
+                r = mine.loc[(name, model)]
+                numbers = r["value"] / 100, r["low"] / 100, r["high"] / 100, r["n"]
+                rows.append((*at, model, "run", *numbers))
+    columns = ["dimension", "severity", "series", "source", "value", "low", "high", "n"]
+    found = pd.DataFrame(rows, columns=columns)
+    names = found["dimension"] + " " + found["severity"].astype(str)
+    return found.assign(row=names, column=found["series"], label="")
+
+
+def dose_figure(rows, design):
+    """Figure 3: a panel for each dimension."""
+    figure, axes = plots.figure((10, 3.6), columns=len(design.dimensions), sharey=True)
+    for ax, (d, part) in zip(axes[0], rows.groupby("dimension", sort=False)):
+        title = design.dimensions[d]["title"]
+        ylabel = "accuracy" if ax is axes[0][0] else ""
+        plots.curves(ax, part, "severity", title=title, xlabel="severity", ylabel=ylabel)
+        ax.set_xticks(range(len(design.of(d))))
+    plots.legend_below(figure)
+    return figure
+
+
+def coverage_rows(run, done, changed, coverage):
+    """Coverage (share) by configuration and doctor, and changes of coverage and accuracy, printed and of this run."""
+    by = ["configuration", "model"]
+    made = estimates(done.assign(item=done["case"]), ["coverage"], by, run)
+    made = made.rename(columns={"configuration": "row", "model": "column"}).assign(source="run")
+    both = changed.merge(coverage, on=["model", "configuration"], suffixes=("", "_coverage"))
+    rows = []
+    for r in both[(both["n"] > 0) & (both["n_coverage"] > 0)].itertuples():
+        name = f"{r.configuration}, {r.model}"
+        rows.append(Row(name, POINTS, "run", 100 * r.value, 100 * r.low, 100 * r.high, r.n))
+        told = r.value_coverage, r.low_coverage, r.high_coverage, r.n_coverage
+        rows.append(Row(name, COVERAGE, "run", *told))
+    keep = ["row", "column", "value", "low", "high", "n", "unscored", "source"]
+    rows += printed_changes(run)
+    return pd.concat([made[keep], frame(rows)], ignore_index=True)
+
+
+def printed_changes(run):
+    """What the text says of coverage (section 4.2), beside the mean change of accuracy."""
+    mean = drops(run).mean(axis=1)
+    said = run.published("text 4.2").set_index(["row", "column"])["value"]
+    rows, deficit = [], "withholding and dominant, loss of coverage"
+    for name, words in (
+        ("fabricating", "fabricating, mean loss of coverage"),
+        ("withholding", deficit),
+        ("dominant", deficit),
+    ):
+        row = f"{name}, mean of five models"
+        rows.append(Row(row, COVERAGE, "published", -said[words, "coverage"]))
+        rows.append(Row(row, POINTS, "recomputed", -mean[name], n=N))
+    return rows
+
+
+def coverage_figure(rows, done):
+    """Figure 2: coverage by configuration and doctor, and its change against that of accuracy."""
+    figure, axes = plots.figure((10, 4.6), columns=2)
+    heat = rows[rows["column"].isin(done["model"].unique())]
+    heat = heat.assign(column=heat["column"].str.replace("-", "-\n", n=1))
+    plots.heat(axes[0][0], heat, title="Coverage of key items, this run")
+    both = rows[rows["column"].str.startswith("change")]
+    pairs = both.pivot_table(index="row", columns="column", values="value", sort=False)
+    pairs = pairs.reset_index().dropna()
+    paper = pairs["row"].str.endswith("five models")
+    mine = pairs[~paper & pairs["row"].str.endswith(RULES)].assign(source="run")
+    pairs = pd.concat([mine, pairs[paper].assign(source="published")])
+    plots.points(
+        axes[0][1],
+        pairs.assign(label=pairs["row"].str.split(",").str[0]),
+        COVERAGE,
+        POINTS,
+        title="Changes: printed, and of the rules",
+        xlabel=COVERAGE,
+        ylabel=POINTS,
+    )
+    plots.legend_below(figure)
+    return figure

@@ -1,0 +1,148 @@
+"""MedDialBench: tables of design and validation (section 3, appendices A to C): scripts, judges, patients, costs."""
+
+import numpy as np
+
+from bedside import models, stats
+from bedside.tables import Row, card_rows, frame, percent, printed
+
+from ..consultations import END, OPENING, blocks
+from ..data import named_facts
+from ..judging import TASKS
+from ..printed import MODELS, N
+
+
+def configuration_table(design, combinations):
+    """Severity of each dimension in each configuration."""
+    return frame(
+        Row(name, d, "run", design.levels[n]["severity"])
+        for name, levels in design.configurations(combinations).items()
+        for d, n in design.severities(levels).items()
+    )
+
+
+def script_table(design, cases, scripts):
+    """How many scripts there are, could be read, and name facts of their case, by level."""
+    items, rows = cases.set_index("item")["key_items"].to_dict(), []
+    scripts = scripts.assign(named=named_facts(scripts, items))
+    for level in design.adverse:
+        mine = scripts[scripts["level"] == level]
+        counts = {
+            "scripts": len(mine),
+            "read": (mine["status"] == "graded").sum(),
+            "name a fact of their case": (mine["named"].str.len() > 0).sum(),
+            "false statements": mine["false"].str.len().sum(),
+        }
+        rows += [Row(level, what, "run", n, n=len(mine)) for what, n in counts.items()]
+    return frame(rows)
+
+
+def card_table(cards):
+    """Trust cards of all judges and tasks ({judge: {task: card}}), a constant guesser for each task at the end."""
+    measures = {
+        "exact": "right, %",
+        "sensitivity": "sensitivity, %",
+        "specificity": "specificity, %",
+        "kappa": "kappa",
+    }
+    rows = []
+    for name, by in cards.items():
+        for task, card in by.items():
+            rows += card_rows(f"{name}, {TASKS[task]}", card, measures)
+    for task, card in next(iter(cards.values())).items():
+        guessed = 100 * card["guesser_exact"]
+        name = f"constant guesser, {TASKS[task]}"
+        rows.append(Row(name, "right, %", "run", guessed, n=card["n"], unscored=0))
+    return frame(rows)
+
+
+def patient_table(run, shown):
+    """Table 5: adherence of patients to a script with all dimensions at their extreme, percent.
+
+    shown: `judging.adherence` of this run's pilot.
+    """
+    wide = run.published("Table 5").pivot(index="row", columns="column", values="value")
+    rows = [
+        Row(m, "adherence, %", "published", 100 * r["adherence"] / r["of"], n=r["of"])
+        for m, r in wide.iterrows()
+    ]
+    for model, part in shown.groupby("model", sort=False):
+        seen = np.concatenate(part["shown"].tolist())
+        seen = seen[~np.isnan(seen)]
+        rows.append(Row(model, "adherence, %", "run", *percent(seen.sum(), len(seen))))
+    return frame(rows)
+
+
+def judge_table(run, found, known):
+    """Table 6: shares of right verdicts on whole dialogues, among those scored.
+
+    found: {judge: `judging.measured`}. Is the diagnosis right, and was a wrong one misled?
+    """
+    rows = printed(run.published("Table 6"))
+    dialogues = (known.diagnosis["kind"] == "dialogue").to_numpy()
+    for name, by in found.items():
+        for task, column, asked in (("", "Correct Acc", dialogues), ("misled", "Misled Acc", True)):
+            labels, verdicts = by[task]
+            scored = verdicts[(verdicts["status"] == "graded").to_numpy() & asked]
+            right = (scored["value"] == np.array(labels)[scored.index]).sum()
+            rows.append(Row(name, column, "run", *percent(right, len(scored))))
+        rows.append(Row(name, "Reps", "run", 1))
+    return frame(rows)
+
+
+def adherence_table(run, shown):
+    """Table 7: activation and isolation by kind of configuration and patient, percent."""
+    rows = printed(run.published("Table 7"))
+    columns = {"activation": "Activation", "isolation": "Isolation", "full": "Full Pass"}
+    for model, mine in shown.groupby("model", sort=False):
+        active = mine[mine["kind"] != "Baseline"]
+        for kind, part in [*mine.groupby("kind", sort=False), ("All non-baseline", active)]:
+            for key, column in columns.items():
+                if not len(got := part[key].dropna()):
+                    continue
+                rng, cases = run.rng("adherence", model, kind, key), part.loc[got.index, "case"]
+                i = stats.bootstrap(got.to_numpy(), rng, units=cases.to_numpy())
+                share = 100 * i.value, 100 * i.low, 100 * i.high
+                rows.append(Row(f"{kind}, {model}", column, "run", *share, len(got)))
+    return frame(rows)
+
+
+def cost_table(run, design, cases, scripts, turns, said):
+    """Calls, tokens and price of whole studies before any is run: consultations of `turns` turns of `said` tokens each.
+
+    The prompts are this run's; tokens are a cautious estimate. Prompts grow with the dialogue, so that tokens grow with
+    the square of the turns. A price for each model of the registry that has one, as doctor and patient.
+    """
+    prompt, reply = _tokens(run, design, cases, scripts, turns, said)
+    count = {c: len(design.configurations(c)) for c in ("", "paper", "adverse")}
+    priced = [m for m, e in models.registry().items() if "usd_per_million_in" in e]
+    rows = []
+    for name, number in (
+        ("the paper's design, a doctor", N * count["paper"]),
+        ("the paper's study", len(MODELS) * N * count["paper"]),
+        (f"all {count['adverse'] - count['']} pairs, a doctor", N * count["adverse"]),
+    ):
+        costs = {
+            "consultations": number,
+            "calls": round(number * (2 * turns + 2)),
+            "prompt tokens, millions": number * prompt / 1e6,
+            "reply tokens, millions": number * reply / 1e6,
+        }
+        for m in priced:
+            costs[f"USD with {m}"] = models.cost(m, number * prompt, number * reply)
+        rows += [Row(name, what, "run", v) for what, v in costs.items()]
+    return frame(rows)
+
+
+def _tokens(run, design, cases, scripts, turns, said):
+    """Tokens of prompts and replies of a consultation."""
+    case = next(cases.itertuples())
+    told = blocks(design, scripts, case.item, tuple(design.extreme[:2]))
+    openings = (
+        run.prompt("doctor", complaint=case.complaint, mark=END),
+        run.prompt("patient", case=case._asdict(), blocks=told, opening=OPENING),
+    )
+    chars = [sum(len(m["content"]) for m in messages) for messages in openings]
+    doctor, patient = (n / models.CHARS_PER_TOKEN for n in chars)
+    grown = said * turns * (turns - 1)  # the sum of 2 * said * t over the turns
+    last = 2 * (doctor + 2 * said * turns)  # the ending and the diagnosis as well
+    return turns * (doctor + patient) + 2 * grown + last, said * (2 * turns + 1)
