@@ -426,6 +426,3 @@ def _turn(turn):
 
 def _bracketed(pieces):
     return "".join(f"{words} [{marks}]" if marks else words for words, marks in pieces)
-
-
-human, more, told = human_label, other_verdict, text_of

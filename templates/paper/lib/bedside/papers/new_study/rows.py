@@ -1,6 +1,6 @@
 """New study: its judged items, for the explorer, for raters and for seminars."""
 
-from bedside.rows import human, text, verdicts_by_item
+from bedside.rows import human_label, text, verdicts_by_item
 
 from . import data, study
 
@@ -56,5 +56,5 @@ async def examples(document, run, labelled):
             shared=[f"new_study {r.item}"],
             reply=r.answer,
             verdicts=found.get(r.answer_id, ()),
-            human=[human(r.labelled_by, WORDS[r.label])],
+            human=[human_label(r.labelled_by, WORDS[r.label])],
         )
