@@ -116,11 +116,12 @@ async def _cured(document, run, model, method, name, both, instruction, known):
     made = _marks(both) if exam else await graded(run, both, items.KINDS[name], known)
     learnt = [text("Instruction that the optimiser found", instruction)] if instruction else ()
     for r in both.itertuples():
-        shared = share(document, r)
         if exam:
             right = entries("Right option", [r.gold])
             key = f"cancer_myth {r.item}"
             shared = [document.share(key, text("Question", r.question), right)]
+        else:
+            shared = share(document, r)
         document.add(
             run,
             f"version 2 cures: {CURED.get(name, name)}",
