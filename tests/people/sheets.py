@@ -1,4 +1,6 @@
-"""What the tests of the four seminar sheets share: each names its PAPER, its NUMBER and WRONG answers, and takes these tests in.
+"""What the tests of the four seminar sheets share.
+
+Each names its PAPER, its NUMBER and WRONG answers, and takes these tests in:
 
 from sheets import *        # noqa: F403
 """
@@ -7,11 +9,10 @@ import json
 import re
 
 import pytest
+
 from bedside import paths, seminar
 
 __all__ = [
-    "assert_pass",
-    "cells",
     "pytest_generate_tests",
     "sheet",
     "solved",
@@ -22,10 +23,20 @@ __all__ = [
 ]
 
 
+def source(cell):
+    """A cell's text."""
+    return "".join(cell["source"])
+
+
 def cells(number):
     """The cells of a sheet's source."""
-    (source,) = (paths.NOTEBOOKS / "seminar").glob(f"{number}_*.ipynb")
-    return json.loads(source.read_text(encoding="utf-8"))["cells"]
+    (path,) = (paths.NOTEBOOKS / "seminar").glob(f"{number}_*.ipynb")
+    return json.loads(path.read_text(encoding="utf-8"))["cells"]
+
+
+def whole(number):
+    """All text of a sheet's source."""
+    return "\n".join(map(source, cells(number)))
 
 
 def space(number, sheet):
@@ -33,17 +44,13 @@ def space(number, sheet):
     made = {"sheet": sheet}
     for cell in cells(number):
         if "solution" in cell["metadata"].get("tags", []):
-            exec("".join(cell["source"]), made)
+            exec(source(cell), made)
     return made
 
 
 def answers(number, solved):
     """{task: what the source gives to its check}, from the names that its solutions set."""
-    calls = re.findall(
-        r'^sheet\.check\("([\d.]+)", (.+)\)$',
-        "\n".join("".join(c["source"]) for c in cells(number)),
-        re.M,
-    )
+    calls = re.findall(r'^sheet\.check\("([\d.]+)", (.+)\)$', whole(number), re.M)
     return {task: eval(argument, solved) for task, argument in calls}
 
 
@@ -81,32 +88,11 @@ def test_wrong_answers_are_named(sheet, wrong):
     assert said.ok is False and says in said.text, said.text
 
 
-@pytest.mark.parametrize(
-    "answer",
-    (
-        ...,
-        None,
-        "",
-        {},
-        {"a": ...},
-        {"A": ...},
-        {"added": ...},
-        [..., ...],
-        [None],
-        "x",
-        3,
-        7,
-        [1],
-        {"a": 1},
-        {"q": 1},
-        {1: "x"},
-        [[1], [2]],
-        float("nan"),
-        object(),
-        lambda: 1,
-        print,
-    ),
-)
+OPEN = (..., None, "", {}, {"a": ...}, {"A": ...}, {"added": ...}, [..., ...], [None])
+ABSURD = ("x", 3, 7, [1], {"a": 1}, {"q": 1}, {1: "x"}, [[1], [2]], float("nan"))
+
+
+@pytest.mark.parametrize("answer", (*OPEN, *ABSURD, object(), lambda: 1, print))
 def test_open_and_absurd_answers(sheet, answer):
     for number in sheet.tasks():
         told = sheet.check(number, answer)
@@ -115,18 +101,11 @@ def test_open_and_absurd_answers(sheet, answer):
 
 
 def test_the_plan_fills_ninety_minutes(request):
-    text = "\n".join("".join(c["source"]) for c in cells(request.module.NUMBER))
+    text = whole(request.module.NUMBER)
     steps = [(int(a), int(b)) for a, b in re.findall(r"^\| (\d+) to (\d+) \|", text, re.M)]
-    lengths = [
-        int(n)
-        for n in re.findall(
-            r"^\| (\d+) \|", text.partition("| minutes |")[2].partition("\n\n")[0], re.M
-        )
-    ]
-    assert steps or sum(lengths) == 90
-    assert (
-        not steps
-        or steps[0][0] == 0
-        and steps[-1][1] == 90
-        and all(a[1] == b[0] for a, b in zip(steps, steps[1:]))
-    )
+    if steps:
+        assert steps[0][0] == 0 and steps[-1][1] == 90
+        assert all(a[1] == b[0] for a, b in zip(steps, steps[1:]))
+    else:
+        plan = text.partition("| minutes |")[2].partition("\n\n")[0]
+        assert sum(map(int, re.findall(r"^\| (\d+) \|", plan, re.M))) == 90

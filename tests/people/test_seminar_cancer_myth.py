@@ -2,30 +2,33 @@
 
 import json
 
-from bedside import paths, seminar
 from sheets import *  # noqa: F403
+from sheets import assert_pass
+
+from bedside import paths, seminar
 
 PAPER, NUMBER = "cancer_myth", 1
 TEXT = {
-    "A": (
-        "Most of these are treated with radiation therapy or limited surgery, which keep the larynx"
-        " and the voice."
-    ),
-    "B": (
-        "St John's wort can lower the amount of sunitinib in the blood, so please do not take them"
-        " together."
-    ),
-    "C": (
-        "Bleeding from bladder cancer often comes and goes, so clear urine now does not rule it"
-        " out; keep the slot."
-    ),
+    "A": "Most of these are treated with radiation therapy or limited surgery, which keep the"
+    " larynx and the voice.",
+    "B": "St John's wort can lower the amount of sunitinib in the blood, so please do not take them"
+    " together.",
+    "C": "Bleeding from bladder cancer often comes and goes, so clear urine now does not rule it"
+    " out; keep the slot.",
 }
+COPY = {"A": "How do I tell the choir that I will be losing my voice box"}
+REFERRAL = {"C": "Please ask your doctor about this before you write any letter to them."}
 BELIEF = {
     "A": "that the voice box has to be removed",
     "B": "that a herbal remedy is harmless as it is natural",
     "C": "that the cause of the bleeding has gone",
 }
-GRADES = dict(zip("abcdefgh", (-1, 0, -1, 1, 0, -1, 1, 0)))
+QUESTION = {"A": "How do I tell the choir about losing my voice box?"}
+CORRECTION = {"A": "radiation therapy or limited surgery usually keep the larynx, options exist"}
+LETTERS = "abcdefgh"
+GRADES = dict(zip(LETTERS, (-1, 0, -1, 1, 0, -1, 1, 0)))
+TONE = dict(zip(LETTERS, (-1, 1, -1, -1, 1, 1, -1, -1)))
+FEW = dict(zip(LETTERS, (-1, -1, -1, 0, -1, -1, 0, -1)))
 BALANCE = {
     "always object": 50,
     "GPT-4o Plain": 50,
@@ -34,43 +37,23 @@ BALANCE = {
     "Gemini-2.5-Pro GEPA": 78,
     "GPT-4o with MDAgents Monitor": 58,
 }
-WEIGHTED = dict(
-    zip(BALANCE, (79.6, 27.5, 66.2, 52.2, 83.9, 71.6))
-)  # (585 x + 150 y) / 735 of Table 1's rows
+# (585 x + 150 y) / 735 of Table 1's rows
+WEIGHTED = dict(zip(BALANCE, (79.6, 27.5, 66.2, 52.2, 83.9, 71.6)))
 
 WRONG = [
-    (
-        "1.1",
-        {**TEXT, "A": "How do I tell the choir that I will be losing my voice box"},
-        "own words",
-    ),
-    (
-        "1.1",
-        {**TEXT, "C": "Please ask your doctor about this before you write any letter to them."},
-        "only sends the patient",
-    ),
+    ("1.1", TEXT | COPY, "own words"),
+    ("1.1", TEXT | REFERRAL, "only sends the patient"),
     ("1.1", dict.fromkeys("ABC", TEXT["A"]), "same answer to several"),
-    ("1.1", {**TEXT, "B": "Better not."}, "two or three sentences"),
-    (
-        "1.2",
-        {**BELIEF, "A": "How do I tell the choir about losing my voice box?"},
-        "what the patient asks",
-    ),
-    (
-        "1.2",
-        {
-            **BELIEF,
-            "A": "radiation therapy or limited surgery usually keep the larynx, options exist",
-        },
-        "sets the matter right",
-    ),
-    ("1.2", {**BELIEF, "C": "that roofers climb ladders every day"}, "share little"),
+    ("1.1", TEXT | {"B": "Better not."}, "two or three sentences"),
+    ("1.2", BELIEF | QUESTION, "what the patient asks"),
+    ("1.2", BELIEF | CORRECTION, "sets the matter right"),
+    ("1.2", BELIEF | {"C": "that roofers climb ladders every day"}, "share little"),
     ("1.3", {k: 50 for k in GRADES}, "−1 (unaware)"),
     ("1.3", {k: -v for k, v in GRADES.items()} | {"b": 1}, "turned around"),
     ("1.3", dict.fromkeys(GRADES, 0), "one grade for all"),
-    ("1.3", dict(zip("abcdefgh", (-1, 1, -1, -1, 1, 1, -1, -1))), "tone"),
+    ("1.3", TONE, "tone"),
     ("1.3", GRADES | {"a": 1}, "far from them at a"),
-    ("1.3", dict(zip("abcdefgh", (-1, -1, -1, 1, -1, -1, 1, -1))) | {"d": 0, "g": 0}, "3 of 8"),
+    ("1.3", FEW, "3 of 8"),
     ("1.3", GRADES | {"a": True}, "no others"),
     ("1.4", {"agreement": 0.9, "by chance": 0.56, "kappa": 0.9}, "agreement as kappa"),
     ("1.4", {"agreement": 0.9, "by chance": 0.5, "kappa": 0.8}, "isn't one half"),
@@ -124,40 +107,27 @@ def test_each_task_has_three_wrong_answers(sheet):
 
 
 def test_what_follows_waits_for_its_task(sheet):
-    for shown, answer in (
-        (sheet.compare, {"a": ...}),
-        (sheet.kappas, ...),
-        (sheet.corrected, None),
-    ):
-        assert shown(answer).ok is None
+    assert sheet.compare({"a": ...}).ok is None
+    assert sheet.kappas(...).ok is None
+    assert sheet.corrected(None).ok is None
     assert sheet.compare({"a": 1}).ok is False
 
 
 def test_the_class(sheet, tmp_path, capsys):
     sheet.of_class(tmp_path)
     assert "Nobody" in capsys.readouterr().out
-    assert "Nothing" in seminar.hand_in(
-        "1.3", GRADES, " ", tmp_path
-    ) and "Nothing" in seminar.hand_in("1.3", {"a": ...}, "Blue", tmp_path)
+    assert "Nothing" in seminar.hand_in("1.3", GRADES, " ", tmp_path)
+    assert "Nothing" in seminar.hand_in("1.3", {"a": ...}, "Blue", tmp_path)
     assert not list(tmp_path.iterdir())
-    for name, grades in (
-        ("Blue", GRADES),
-        ("red/../x", GRADES | {"a": 0, "b": 1}),
-        ("strange", {"a": 9}),
-    ):
-        seminar.hand_in("1.3", grades, name, tmp_path)
+    seminar.hand_in("1.3", GRADES, "Blue", tmp_path)
+    seminar.hand_in("1.3", GRADES | {"a": 0, "b": 1}, "red/../x", tmp_path)
+    seminar.hand_in("1.3", {"a": 9}, "strange", tmp_path)
     (tmp_path / "1.3_broken.json").write_text("{")
-    assert sorted(seminar.handed_in("1.3", tmp_path)) == [
-        "blue",
-        "red-x",
-        "strange",
-    ] and not seminar.handed_in("2.3", tmp_path)
+    assert sorted(seminar.handed_in("1.3", tmp_path)) == ["blue", "red-x", "strange"]
+    assert not seminar.handed_in("2.3", tmp_path)
     table = sheet.of_class(tmp_path).data
-    assert (
-        table["rater"].tolist() == ["blue", "red-x"]
-        and table.iloc[:, 1].tolist() == [8, 6]
-        and table.iloc[0, 2] == 1
-    )
+    assert table["rater"].tolist() == ["blue", "red-x"]
+    assert table.iloc[:, 1].tolist() == [8, 6] and table.iloc[0, 2] == 1
 
 
 def test_limits_show_the_judge_of_this_run(sheet):

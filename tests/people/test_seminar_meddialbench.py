@@ -1,6 +1,7 @@
 """Seminar sheet 4: its checks know right from wrong, scripts are tried on the rules."""
 
 from sheets import *  # noqa: F403
+from sheets import assert_pass
 
 PAPER, NUMBER = "meddialbench", 4
 TOLD = {1: [], 2: [1], 3: [2, 7], 4: [3, 10], 5: [4, 5], 6: [6, 12]}
@@ -11,10 +12,8 @@ SCRIPT = {
     "facts": [5, 6],
     "false": [],
     "toward": "-",
-    "script": (
-        "Say nothing of the ramipril, and not that the cough began a month after the tablets, out"
-        " of fear."
-    ),
+    "script": "Say nothing of the ramipril, and not that the cough began a month after the tablets,"
+    " out of fear.",
 }
 LYING = {
     **SCRIPT,
@@ -33,8 +32,12 @@ DOSE = {
 RATIO = {"expected": 40.4, "O/E": 0.96, "odds, observed": 1.58, "odds, expected": 1.96}
 TURNS = {"fabricating": 40, "withholding": 80, "C1": 0}
 
-# 4.2: 9 of 12 items in 6 turns. 4.3: means of Table 3: 78.82, 56.46, 68.94. 4.6: cognition 78.82, 72.96, 68.48; logic 78.82, 75.76,
-# 56.46. 4.7: 2 / 2^3; 2 / 2^6 is the first below 0.05. 4.8: 54.1 * 55.3 / 74.1; 61.2 / 38.8; (45.9 / 54.1) * (44.7 / 55.3) / (25.9 / 74.1).
+# By hand:
+# 4.2: 9 of 12 items in 6 turns.
+# 4.3: means of Table 3: 78.82, 56.46, 68.94.
+# 4.6: cognition 78.82, 72.96, 68.48; logic 78.82, 75.76, 56.46.
+# 4.7: 2 / 2^3; 2 / 2^6 is the first below 0.05.
+# 4.8: 54.1 * 55.3 / 74.1; 61.2 / 38.8; (45.9 / 54.1) * (44.7 / 55.3) / (25.9 / 74.1).
 RIGHT = {
     "4.1": TOLD,
     "4.2": {"coverage": 0.75, "coverage per turn": 0.125},
@@ -117,34 +120,26 @@ def test_two_scripts_must_differ_in_what_the_rules_read_and_in_what_comes_of_the
 
 def test_a_bundled_script_handed_in_as_ones_own_gives_the_bundled_consultation(sheet):
     for level in ("fabricating", "withholding", "vague"):
-        row = sheet.texts[(sheet.texts["item"] == "case-2") & (sheet.texts["level"] == level)].iloc[
-            0
-        ]
+        row = sheet.texts.set_index(["item", "level"], drop=False).loc["case-2", level]
         mine = {
             "dimension": sheet.design.dimension(level),
             **{k: row[k] for k in ("item", "level", "script", "facts", "false")},
             "toward": row["toward"] or "-",
         }
         assert sheet.check("4.4", mine).ok is True
-        bundled = next(
-            c for c in sheet.plain if c.case.item == "case-2" and c.configuration == level
-        )
+        (bundled,) = [c for c in sheet.plain if (c.case.item, c.configuration) == ("case-2", level)]
         assert [q for q, _ in sheet.tried(mine).turns] == [q for q, _ in bundled.turns]
 
 
 def test_trying_a_script_holds_the_consultation_and_names_the_guess(sheet, solved, capsys):
-    assert (
-        sheet.try_out(solved["my_script"], ...).ok is None
-        and sheet.try_out(..., "wrong").ok is None
-    )
+    assert sheet.try_out(solved["my_script"], ...).ok is None
+    assert sheet.try_out(..., "wrong").ok is None
     assert sheet.try_out(SCRIPT | {"facts": [0]}, "wrong").ok is False
     sheet.try_out(solved["my_second"], "right")
     told = capsys.readouterr().out
-    assert (
-        told.startswith("Doctor: ")
-        and "guessed that the diagnosis would be right; it is wrong" in told
-        and "ramipril every day" not in told.split("Patient")[-1]
-    )
+    assert told.startswith("Doctor: ")
+    assert "guessed that the diagnosis would be right; it is wrong" in told
+    assert "ramipril every day" not in told.split("Patient")[-1]
 
 
 def test_a_second_script_that_is_none_is_met_gently(sheet):

@@ -4,6 +4,9 @@ import re
 
 import pytest
 from sheets import *  # noqa: F403
+from sheets import assert_pass, cells, source
+
+from bedside.papers.medhalu.printed import matrices
 
 PAPER, NUMBER = "medhalu", 3
 NAMES = ["true positives", "false positives", "false negatives", "true negatives", "accuracy"]
@@ -21,9 +24,13 @@ NOTE = [
     "specificity with a note",
 ]
 
-# 3.4: 24 of 32. P 24/32, R 1: F1 = 1.5 / 1.75; the other class has 0. 3.5: 17, 5, 7, 3: P 17/22, R 17/24, F1 34/46, F1 of the
-# other class 6/18. 3.6: x + y = 1.34 and 853 x + 288 y = 0.57 * 1141. 3.7: 0.351 / (0.351 + 0.032) and 0.0234 / (0.0234 + 0.1217).
-# 3.8: x + y = 1.26 and 853 x + 288 y = 0.81 * 1141. 3.9: 19 of 57 words.
+# By hand:
+# 3.4: 24 of 32. P 24/32, R 1: F1 = 1.5 / 1.75; the other class has 0.
+# 3.5: 17, 5, 7, 3: P 17/22, R 17/24, F1 34/46, F1 of the other class 6/18.
+# 3.6: x + y = 1.34 and 853 x + 288 y = 0.57 * 1141.
+# 3.7: 0.351 / (0.351 + 0.032) and 0.0234 / (0.0234 + 0.1217).
+# 3.8: x + y = 1.26 and 853 x + 288 y = 0.81 * 1141.
+# 3.9: 19 of 57 words.
 RIGHT = {
     "3.4": {"accuracy": 0.75, "F1, hallucinated": 0.857, "F1, right": 0, "macro F1": 0.429},
     "3.5": dict(zip(SCORES, (0.773, 0.708, 0.739, 0.333, 0.536))),
@@ -33,11 +40,7 @@ RIGHT = {
     "3.9": {"precision": 0.333, "recall": 1, "F1": 0.5},
 }
 WRONG = [
-    (
-        "3.4",
-        {"accuracy": 75, "F1, hallucinated": 0.857, "F1, right": 0, "macro F1": 0.429},
-        "percentage",
-    ),
+    ("3.4", RIGHT["3.4"] | {"accuracy": 75}, "percentage"),
     ("3.4", RIGHT["3.4"] | {"accuracy": 0.25}, "How large is that share"),
     ("3.4", RIGHT["3.4"] | {"F1, hallucinated": 0.875}, "arithmetic"),
     ("3.4", RIGHT["3.4"] | {"F1, right": 0.25}, "never calls"),
@@ -111,9 +114,8 @@ def test_types_are_compared_only_where_reader_and_label_say_hallucinated(sheet, 
     ):
         found = sheet.check("3.2", [reading, {**types, item: kind}])
         assert found.ok is False and item in found.text and names in found.text, found.text
-    assert (
-        sheet.check("3.2", [reading, {**types, "mh-02": "context"}]).ok is True
-    )  # a right answer, accused: no label to compare with
+    accused = {**types, "mh-02": "context"}  # a right answer: no label to compare with
+    assert sheet.check("3.2", [reading, accused]).ok is True
 
 
 def test_own_counts(sheet, solved):
@@ -132,43 +134,30 @@ def test_own_counts(sheet, solved):
 
 
 def test_the_twelve_are_those_of_the_stubs_and_of_all_types(sheet):
-    stubs = [
-        set(re.findall(r"mh-\d\d", "".join(c["source"])))
-        for c in cells(3)
-        if "".join(c["source"]).startswith(("my_reading", "my_types"))
-    ]
-    assert len(stubs) == 4 and all(s == set(sheet.twelve) for s in stubs)
-    assert sheet.of.loc[sheet.twelve, "type"].value_counts().to_dict() == dict.fromkeys(
-        ["none", "input", "context", "fact"], 3
-    )
+    texts = [source(c) for c in cells(3)]
+    stubs = [t for t in texts if t.startswith(("my_reading", "my_types"))]
+    assert len(stubs) == 4
+    assert all(set(re.findall(r"mh-\d\d", t)) == set(sheet.twelve) for t in stubs)
+    types = sheet.of.loc[sheet.twelve, "type"].value_counts().to_dict()
+    assert types == dict.fromkeys(["none", "input", "context", "fact"], 3)
 
 
 def test_the_printed_row_has_counts_that_agree_with_the_two_equations(sheet):
-    from bedside.papers.medhalu.printed import matrices
-
     for table in ("Table 6", "Table 10"):
-        rows = (
-            matrices.implied(sheet.run, table)
-            .set_index(["row", "dataset"])
-            .loc[("GPT-4", "HealthQA")]
-        )
-        assert rows["fits"] > 0 and sheet.row(table) == pytest.approx(
-            (rows["sensitivity"], rows["specificity"]), abs=0.03
-        )
+        found = matrices.implied(sheet.run, table).set_index(["row", "dataset"])
+        row = found.loc[("GPT-4", "HealthQA")]
+        assert row["fits"] > 0
+        assert sheet.row(table) == pytest.approx((row["sensitivity"], row["specificity"]), abs=0.03)
 
 
 def test_a_class_hands_in_and_is_counted(sheet, solved, tmp_path, capsys):
     reading, types = solved["my_reading"], solved["my_types"]
     assert "No files yet" in sheet.together(tmp_path)
-    assert (
-        sheet.hand_in(reading, types, ..., tmp_path).ok is None
-        and sheet.hand_in({}, types, "a", tmp_path).ok is None
-    )
+    assert sheet.hand_in(reading, types, ..., tmp_path).ok is None
+    assert sheet.hand_in({}, types, "a", tmp_path).ok is None
     assert not list(tmp_path.iterdir())
-    assert (
-        "12 answers" in sheet.hand_in(reading, types, "one / ../x", tmp_path)
-        and (tmp_path / "onex.csv").is_file()
-    )
+    assert "12 answers" in sheet.hand_in(reading, types, "one / ../x", tmp_path)
+    assert (tmp_path / "onex.csv").is_file()
     opposite = {i: ("no", 60, "-") for i in reading}
     sheet.hand_in(opposite, dict.fromkeys(types, "none"), "two", tmp_path)
     (tmp_path / "bad.csv").write_text("item,rater\nmh-01,x\n")
@@ -176,16 +165,10 @@ def test_a_class_hands_in_and_is_counted(sheet, solved, tmp_path, capsys):
     (tmp_path / "faulty.csv").write_text(text.replace(",yes,", ",perhaps,"))
     found = sheet.together(tmp_path).data.set_index("what")["value"]
     told = capsys.readouterr().out
-    assert (
-        "bad.csv is left out" in told
-        and "faulty.csv is left out" in told
-        and "write yes or no" in told
-    )
+    assert "bad.csv is left out" in told
+    assert "faulty.csv is left out" in told and "write yes or no" in told
     # one yes and one no each: 8 ties; 4 answers both call right, of which 2 are
-    assert (
-        found["readers"] == 2
-        and found["answers with a tie, not scored"] == 8
-        and found["accuracy, majority"] == 0.5
-    )
+    assert found["readers"] == 2 and found["answers with a tie, not scored"] == 8
+    assert found["accuracy, majority"] == 0.5
     # all no: F1 of hallucinated 0, of right 2 * 3 / (2 * 3 + 9) = 0.4; the other: F1 14/17 and 4/7
     assert found["macro F1, mean of readers"] == pytest.approx(((14 / 17 + 4 / 7) / 2 + 0.2) / 2)

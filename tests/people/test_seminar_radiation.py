@@ -2,27 +2,23 @@
 
 import json
 
-from bedside import paths
 from sheets import *  # noqa: F403
+from sheets import assert_pass
+
+from bedside import paths
 
 PAPER, NUMBER = "radiation", 2
-LIST = [
-    "tiredness",
-    "radiation dermatitis",
-    "arm swelling",
-    "heart disease",
-    "broken ribs",
-    "nausea",
-]
+LIST = ["tiredness", "radiation dermatitis", "arm swelling"]
+LIST += ["heart disease", "broken ribs", "nausea"]
+EARLY = ["tiredness", "radiation dermatitis", "nausea"]
+EARLY += ["sore throat", "skin peeling", "itching all over"]
+STRANGE = ["joy", "boredom", "thirst", "hunger", "envy", "music"]
 MATCHES = dict(zip("abcdefghij", ["same"] * 4 + ["different"] * 4 + ["same", "different"]))
 OTHER = {"same": "different", "different": "same"}
+THREE = {"a": "different", "e": "same", "f": "same"}
 COUNT = {"hits": 4, "precision": 0.4, "recall": 0.17, "F1": 0.24}  # 4 of 10, 4 of 23, 8 / 33
-LONG = {
-    "precision": 0.74,
-    "recall": 1,
-    "F1": 0.85,
-    "wrong of 25": 17.75,
-}  # 23 / 31, 46 / 54, 25 × 0.71
+LONG = {"precision": 0.74, "recall": 1, "F1": 0.85, "wrong of 25": 17.75}
+# 23 / 31, 46 / 54, 25 × 0.71
 CHANGES = {
     "breast pain": "right",
     "breast shrinkage": "wrong",
@@ -34,41 +30,49 @@ CHANGES = {
 }
 TURNED = {"right": "wrong", "wrong": "right"}
 MODELS = {"short above long": 5, "common above extremely rare": 6, "extremely rare above rare": 3}
+ADDED = {"added": "chest wall and nodes", "places": 2}
+SENTENCE = {"added": "then radiation (chest wall and nodes), completed 4 years ago"}
+
+
+def recall(hits, wrong, missed, rejected):
+    return hits / (hits + missed)
+
+
+def f1(hits, wrong, missed, rejected):
+    return 2 * hits / (2 * hits + wrong + missed)
+
+
+def accuracy(hits, wrong, missed, rejected):
+    return (hits + rejected) / 31
+
+
+def precision(hits, wrong, missed, rejected):
+    return hits / (hits + wrong) if hits else 0
+
+
+def undefined(hits, wrong, missed, rejected):
+    return hits / (hits + wrong)
+
+
+def fourteen(hits, wrong, missed, rejected):
+    return hits == 14
+
 
 WRONG = [
-    (
-        "2.1",
-        {"added": "then radiation (chest wall and nodes), completed 4 years ago", "places": 2},
-        "more words",
-    ),
-    ("2.1", {"added": "Chest wall", "places": 2}, "another site"),
-    ("2.1", {"added": "chest wall and nodes", "places": 1}, "the number isn't"),
-    ("2.1", {"added": "radiation", "places": 2}, "stand in both records"),
+    ("2.1", ADDED | SENTENCE, "more words"),
+    ("2.1", ADDED | {"added": "Chest wall"}, "another site"),
+    ("2.1", ADDED | {"places": 1}, "the number isn't"),
+    ("2.1", ADDED | {"added": "radiation"}, "stand in both records"),
     ("2.2", ["tiredness", "nausea"], "at least six"),
     ("2.2", [*LIST, "cystitis"], "another part of the body (pelvis)"),
     ("2.2", [*LIST, "fatigue"], "two wordings"),
-    (
-        "2.2",
-        [
-            "tiredness",
-            "radiation dermatitis",
-            "nausea",
-            "sore throat",
-            "skin peeling",
-            "itching all over",
-        ],
-        "short-term",
-    ),
-    ("2.2", ["joy", "boredom", "thirst", "hunger", "envy", "music"], "finds 0"),
+    ("2.2", EARLY, "short-term"),
+    ("2.2", STRANGE, "finds 0"),
     ("2.3", dict.fromkeys(MATCHES, "same"), "generous"),
     ("2.3", dict.fromkeys(MATCHES, "different"), "strict"),
     ("2.3", {k: OTHER[v] for k, v in MATCHES.items()}, "other way round"),
     ("2.3", MATCHES | {k: OTHER[MATCHES[k]] for k in "bfgij"}, "word matcher's verdicts"),
-    (
-        "2.3",
-        MATCHES | {"a": "different", "e": "same", "f": "same"},
-        "a (synonym), e (broader), f (organ)",
-    ),
+    ("2.3", MATCHES | THREE, "a (synonym), e (broader), f (organ)"),
     ("2.3", MATCHES | {"a": "maybe"}, '"same" or "different"'),
     ("2.4", {"hits": 5, "precision": 0.5, "recall": 0.22, "F1": 0.3}, "count once"),
     ("2.4", {"hits": 6, "precision": 0.6, "recall": 0.26, "F1": 0.36}, "the site's list"),
@@ -95,20 +99,12 @@ WRONG = [
     ("2.8", MODELS | {"short above long": 2}, "better on long-term"),
     ("2.8", MODELS | {"common above extremely rare": 7}, "extremely rare effects than for common"),
     ("2.8", MODELS | {"extremely rare above rare": 4}, "other direction"),
-    ("2.9", lambda hits, wrong, missed, rejected: hits / (hits + missed), "This is recall"),
-    (
-        "2.9",
-        lambda hits, wrong, missed, rejected: 2 * hits / (2 * hits + wrong + missed),
-        "This is F1",
-    ),
-    ("2.9", lambda hits, wrong, missed, rejected: (hits + rejected) / 31, "This is accuracy"),
-    (
-        "2.9",
-        lambda hits, wrong, missed, rejected: hits / (hits + wrong) if hits else 0,
-        "saying nothing pays",
-    ),
-    ("2.9", lambda hits, wrong, missed, rejected: hits / (hits + wrong), "divides by zero"),
-    ("2.9", lambda hits, wrong, missed, rejected: hits == 14, "one more hit"),
+    ("2.9", recall, "This is recall"),
+    ("2.9", f1, "This is F1"),
+    ("2.9", accuracy, "This is accuracy"),
+    ("2.9", precision, "saying nothing pays"),
+    ("2.9", undefined, "divides by zero"),
+    ("2.9", fourteen, "one more hit"),
 ]
 
 
@@ -136,36 +132,23 @@ def test_each_task_has_three_wrong_answers(sheet):
 
 
 def test_what_follows_waits_for_its_task(sheet):
-    for shown in (
-        sheet.own_list,
-        sheet.judged,
-        sheet.growing,
-        sheet.sized,
-        sheet.overlaps,
-        sheet.recalls,
-        sheet.ranking,
-    ):
-        assert shown(...).ok is None
+    shows = ("own_list", "judged", "growing", "sized", "overlaps", "recalls", "ranking")
+    for name in shows:
+        assert getattr(sheet, name)(...).ok is None
     assert sheet.judged({"a": "same"}).ok is False and sheet.ranking(lambda x: x).ok is False
 
 
 def test_the_written_lists_hold_what_the_tasks_say(sheet):
-    """By hand: 4 effects of the site in ten entries, 5 wordings of them, 6 effects of any site, 7 wordings."""
+    # by hand: 4 effects of the site in ten entries, 5 wordings of them; 6 of any site, 7 wordings
     assert sheet._hits() == (4, 5, 6, 7) and len(sheet.ten) == 10 and len(sheet.site) == 23
-    assert sheet.changes() == {
-        t: "gained" if t in ("breast shrinkage", "lymphedema", "sore throat") else "lost"
-        for t in CHANGES
-    }
-    assert (sheet.asked["label"] == sheet.asked["judged"]).sum() == 5 and (
-        sheet.asked["label"] == "same"
-    ).sum() == 5
+    gained = ("breast shrinkage", "lymphedema", "sore throat")
+    assert sheet.changes() == {t: "gained" if t in gained else "lost" for t in CHANGES}
+    assert (sheet.asked["label"] == sheet.asked["judged"]).sum() == 5
+    assert (sheet.asked["label"] == "same").sum() == 5
 
 
 def test_limits_show_the_matcher_of_this_run(sheet):
     card = json.loads((paths.FIGURES / "sample" / "radiation" / "trust_lexical.json").read_text())
     text = sheet.limits().data.iloc[0, 1]
-    assert (
-        f"kappa {card['kappa']['value']:.2f}" in text
-        and f"on {card['n']} pairs" in text
-        and f"takes {card['confusion'][0][1]} of 75" in text
-    )
+    assert f"kappa {card['kappa']['value']:.2f}" in text and f"on {card['n']} pairs" in text
+    assert f"takes {card['confusion'][0][1]} of 75" in text

@@ -16,13 +16,12 @@ class Consultation(Material):
     def told(self, answer):
         """Task 4.1: key items told, turn by turn."""
         turns, items = self.dialogue["turns"], self.dialogue["key_items"]
-        lists = all(isinstance(v, (list, tuple, set)) for v in answer.values())
-        if set(answer) != set(range(1, len(turns) + 1)) or not lists:
+        if set(answer) != set(range(1, len(turns) + 1)) or not all(
+            isinstance(told, (list, tuple, set)) for told in answer.values()
+        ):
             raise Wrong(f"Write a list for each of the turns 1 to {len(turns)}.")
-        mine, label = (
-            [n for told in answer.values() for n in told],
-            list(self.dialogue["disclosed"]),
-        )
+        mine = [n for told in answer.values() for n in told]
+        label = list(self.dialogue["disclosed"])
         if strange := [n for n in mine if n not in range(1, len(items) + 1)]:
             raise Wrong(f"there is no key item {strange[0]!r}; they count from 1 to {len(items)}.")
         if twice := [n for n in set(mine) if mine.count(n) > 1]:
