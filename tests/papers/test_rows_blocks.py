@@ -1,0 +1,109 @@
+"""What single rows show: dialogues and notes, lists side by side, places of statements, spans."""
+
+import re
+from collections import Counter
+from types import SimpleNamespace
+
+import numpy as np
+from committed import rows_of
+
+from bedside import checks
+from bedside.papers.meddialbench import rows as meddialbench
+from bedside.papers.meddialbench import words
+from bedside.papers.medhalu import rows as medhalu
+from bedside.papers.radiation import rows as radiation
+
+DISCLOSES = r"discloses key item (\d+): (.*)"
+
+
+def blocks_of(content, row, label):
+    """What the row's blocks of this label list, shared ones too."""
+    shared = [block for key in row["shared"] for block in content["shared"][key]]
+    return [e for b in [*shared, *row["blocks"]] if b["label"] == label for e in b["entries"]]
+
+
+def test_dialogues_name_a_key_item_where_it_is_first_told_and_mark_what_the_script_says(content):
+    noted = marked = 0
+    for r in rows_of(content, "4 consultations"):
+        key_items = {str(n): e for n, e in enumerate(blocks_of(content, r, "Key items"), 1)}
+        lies = list(map(checks.normal, blocks_of(content, r, "False statements of the script")))
+        dialogue, said, first = r["blocks"][0]["turns"], [], {}
+        assert [t["who"] for t in dialogue[:2]] == ["Doctor", "Patient"]
+        assert not dialogue[1]["notes"]
+        for n, turn in enumerate(dialogue[2:]):
+            notes = [re.fullmatch(DISCLOSES, note).groups() for note in turn["notes"]]
+            assert turn["who"] == "Patient" or not notes
+            assert all(key_items[k] == t for k, t in notes)
+            said += [k for k, _ in notes]
+            if turn["who"] != "Patient":
+                continue
+            told = checks.normal("".join(t for t, _ in turn["pieces"]))
+            for k, t in key_items.items():
+                if checks.normal(t) in told:
+                    first.setdefault(k, n)
+            assert set(first) <= set(said)
+            for t, mark in turn["pieces"]:
+                lie = checks.normal(t) in lies
+                assert mark in ("", "script") and (not mark or lies)
+                assert mark == "script" or not lie or len(words.of(t)) < 2
+                marked += lie
+        assert len(said) == len(set(said))
+        noted += len(said)
+    assert noted > 200 and marked > 20
+
+
+def test_places_of_false_statements():
+    lies = ["The pain began after a fall from a ladder last spring."]
+    text = "I sleep well. I had a fall from a ladder in spring! It was a ladder."
+    ((start, end),) = meddialbench.scripted(text, lies)
+    assert text[start:end] == " I had a fall from a ladder in spring!"
+    assert meddialbench.scripted("", lies) == meddialbench.scripted(text, []) == []
+
+
+def test_a_short_false_statement_is_marked_too():
+    lie = "It has only been there for a week or two."
+    assert meddialbench.scripted(lie, [lie]) == [(0, len(lie))]
+
+
+def test_a_predicted_item_keeps_the_reference_terms_own_mark():
+    # what was predicted second is the reference's own wording, but the matcher gave the term to
+    # the first item
+    r = SimpleNamespace(
+        match="graded",
+        found={"fatigue"},
+        terms=["tiredness", "rash"],
+        pairs=np.array([[1.0, 0, 1], [0, 0, 0]]),
+    )
+    block = radiation.sides({"base": r}, ["fatigue", "nausea"], ["fatigue", "nausea", "weariness"])
+    assert block["columns"] == ["base", "specified"]
+    assert {x["term"]: x["cells"] for x in block["rows"]} == {
+        "fatigue": ["matched", ""],
+        "nausea": ["missed", ""],
+        "rash": ["spurious", ""],
+    }
+
+
+def test_a_spurious_item_in_a_terms_own_words_leaves_the_terms_mark():
+    # a matcher gives fatigue to "tiredness"; "fatigue" and "nausea", as worded in the reference,
+    # are matched with nothing
+    r = SimpleNamespace(
+        match="graded",
+        found={"fatigue"},
+        terms=["tiredness", "fatigue", "nausea"],
+        pairs=np.array([[1.0, 0], [0, 0], [0, 0]]),
+    )
+    terms = ["fatigue", "nausea"]
+    block = radiation.sides({"base": r}, terms, terms)
+    marks = Counter(x["cells"][0] for x in block["rows"])
+    assert marks == {"matched": 1, "missed": 1, "spurious": 2}
+
+
+def test_labelled_and_detected_spans_are_marked_where_they_stand():
+    answer, found = "Cold air causes it. Milk helps.", ["cold AIR", "snow and ice"]
+    block = medhalu.spans(answer, ["Milk helps"], found)
+    assert block["pieces"] == [
+        ["Cold air", "detected"],
+        [" causes it. ", ""],
+        ["Milk helps", "labelled"],
+        [".", ""],
+    ]
