@@ -39,16 +39,19 @@ def load(paper):
     return frame
 
 
-def table(paper, name):
-    """The rows of one printed table (or figure, or 'text ...'), in printed order."""
+def table(paper, *names):
+    """The rows of one printed table (or figure, or 'text ...') or of several, in printed order."""
+    import pandas as pd
+
     frame = load(paper)
-    rows = frame[frame["table"] == name]
-    if rows.empty:
-        raise BedsideError(
-            f"data/published/{paper}.csv has no table {name!r}; it has:"
-            f" {', '.join(frame['table'].unique())}"
-        )
-    return rows.reset_index(drop=True)
+    parts = [frame[frame["table"] == name] for name in names]
+    for name, rows in zip(names, parts):
+        if rows.empty:
+            raise BedsideError(
+                f"data/published/{paper}.csv has no table {name!r}; it has:"
+                f" {', '.join(frame['table'].unique())}"
+            )
+    return pd.concat(parts, ignore_index=True)
 
 
 def value(paper, name, row, column):

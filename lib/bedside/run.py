@@ -70,10 +70,10 @@ class Run:
         frame, self._data[name] = sources.taken(name, self.profile)
         return frame
 
-    def published(self, table: str):
-        """The printed rows of one of this paper's tables, as a frame."""
+    def published(self, *tables: str):
+        """The printed rows of one or more of this paper's tables, as a frame."""
         self.reads(f"published/{self.paper}", paths.PUBLISHED / f"{self.paper}.csv")
-        return published.table(self.paper, table)
+        return published.table(self.paper, *tables)
 
     def reads(self, name: str, path) -> None:
         """Note a file besides the sources; its hash, taken once, goes into the manifest."""

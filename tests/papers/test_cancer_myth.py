@@ -1,13 +1,15 @@
-"""Cancer-Myth: metrics by hand, the survey's reading on a small export of the same shape, the sample data's balance."""
+"""Cancer-Myth: metrics by hand, the survey read from a small export, the sample data's balance."""
 
 import re
 
 import numpy as np
 import pandas as pd
 import pytest
+
 from bedside import sources, stats
-from bedside.papers.cancer_myth import data as cm
-from bedside.papers.cancer_myth import printed, survey, tables
+from bedside.papers.cancer_myth import data, printed, survey
+from bedside.papers.cancer_myth.scores import compare, scores
+from bedside.papers.cancer_myth.tables import evaluation, generation
 from bedside.run import Run
 from bedside.tables import BOUNDS
 
@@ -30,7 +32,7 @@ def graded(**values):
 def test_pcs_and_pcr_by_hand(run):
     # grades 1, 1, 0, -1 and one unscored: PCS (1 + 1 + 0 - 1) / 4 = 0.25, PCR 2 / 4 = 50%;
     # if the unscored one were -1 or 1: PCS 0 / 5 to 2 / 5, PCR 2 / 5 to 3 / 5
-    s = cm.scores(graded(m=[1, 1, 0, -1, None]), run).set_index("metric")
+    s = scores(graded(m=[1, 1, 0, -1, None]), run).set_index("metric")
     assert s.loc["PCS", ["value", "n", "unscored", "least", "most"]].tolist() == [
         0.25,
         4,
@@ -52,7 +54,7 @@ def test_pcs_and_pcr_by_hand(run):
 
 
 def test_a_model_without_a_verdict_does_not_vanish(run):
-    s = cm.scores(graded(m=[None, None], k=[1, 0]), run)
+    s = scores(graded(m=[None, None], k=[1, 0]), run)
     lost = s[s["model"] == "m"]
     assert (
         lost["value"].isna().all()
@@ -62,10 +64,10 @@ def test_a_model_without_a_verdict_does_not_vanish(run):
 
 
 def test_tables_show_the_bounds_that_unscored_answers_leave(run):
-    table = tables.score_table(cm.scores(graded(m=[1, 1, 0, -1, None]), run), run)
+    table = evaluation.score_table(scores(graded(m=[1, 1, 0, -1, None]), run), run)
     bounds = table[(table["row"] == "m") & (table["column"] == "PCS" + BOUNDS)]
     assert bounds[["low", "high", "unscored"]].values.tolist() == [[0.0, 0.4, 1.0]]
-    assert not tables.series(table, "PCS")["column"].str.endswith(BOUNDS).any()
+    assert not evaluation.series(table, "PCS")["column"].str.endswith(BOUNDS).any()
 
 
 def test_judge_table_with_unscored_answers_and_a_judge_without_skill(run, monkeypatch):
@@ -77,11 +79,12 @@ def test_judge_table_with_unscored_answers_and_a_judge_without_skill(run, monkey
         "none": {"n": 3, "unscored": 3},
     }
     monkeypatch.setattr(run, "card", cards.get)
-    table = tables.judge_table(
+    table = evaluation.judge_table(
         {"good": graded(m=[1, 0, None]), "none": graded(m=[None, None, None])}, run
     )
     assert not table[["row", "column", "source"]].isna().any(axis=None)
-    # half of two judged 1; a tenth of the others are false alarms: (0.5 + 0.9 - 1) / (1 + 0.9 - 1) = 4/9
+    # half of two judged 1; a tenth of the others are false alarms:
+    # (0.5 + 0.9 - 1) / (1 + 0.9 - 1) = 4/9
     corrected = table[table["column"].str.startswith("PCR corrected")]
     assert corrected["row"].tolist() == ["m, judge good"] and corrected["value"].iloc[
         0
@@ -90,30 +93,33 @@ def test_judge_table_with_unscored_answers_and_a_judge_without_skill(run, monkey
 
 
 def test_scores_by_category(run):
-    s = cm.scores(graded(m=[1, 1, 0, -1]), run, ["category"])
+    s = scores(graded(m=[1, 1, 0, -1]), run, ["category"])
     assert s[s["metric"] == "PCS"].set_index("category")["value"].to_dict() == {"A": 1.0, "B": -0.5}
 
 
 def test_compare_uses_shared_questions_only(run):
-    # on q0..q3 (q4 has no verdict for b): a is right on q0, q1, q2, b on q3: discordant 3 and 1: p = 2 * 5/16 = 0.625
-    pairs = cm.compare(graded(a=[1, 1, 1, 0, 1], b=[0, 0, 0, 1, None]), run)
+    # on q0..q3 (q4 has no verdict for b): a is right on q0, q1, q2, b on q3:
+    # discordant 3 and 1: p = 2 * 5/16 = 0.625
+    pairs = compare(graded(a=[1, 1, 1, 0, 1], b=[0, 0, 0, 1, None]), run)
     assert (
         pairs["n"].tolist() == [4]
         and pairs["mcnemar"].tolist() == [0.625]
         and pairs["difference"].tolist() == [50.0]
     )
     assert pairs["mcnemar_holm"].tolist() == [0.625]
-    assert cm.compare(graded(a=[1, 0]), run).empty
+    assert compare(graded(a=[1, 0]), run).empty
 
 
-def test_possible_kappas_by_hand():
+def test_kappas_of_counts_by_hand():
     # 4 answers, 2 human 0s of which 1 is right; errors go to -1. With one human 1 and one human -1:
-    # po = 3/4; judge: -1 twice, 0 once, 1 once; pe = (1*2 + 2*1 + 1*1) / 16 = 5/16; kappa = (12 - 5) / (16 - 5)
-    assert printed.possible_kappas(4, 3, 2, 1)[1] == pytest.approx(7 / 11)
+    # po = 3/4; judge: -1 twice, 0 once, 1 once; pe = (1*2 + 2*1 + 1*1) / 16 = 5/16;
+    # kappa = (12 - 5) / (16 - 5)
+    assert printed.kappas_of(4, 3, 2, 1)[1] == pytest.approx(7 / 11)
 
 
 def test_possible_p_of_printed_rates(run):
-    # 27.2% and 19.8% of 585 are 159 and 116: at the least overlap all discordant, at the most 43 against 0
+    # 27.2% and 19.8% of 585 are 159 and 116: at the least overlap all discordant,
+    # at the most 43 against 0
     least, most, pooled = printed.possible_p(run, "Gemini-1.5-Pro", "Claude-3.5-Sonnet")
     assert least == stats.mcnemar_counts(43, 0) and most == stats.mcnemar_counts(159, 116)
     assert pooled == pytest.approx(0.003, abs=5e-4)
@@ -135,7 +141,7 @@ def test_impossible_pairs(run, monkeypatch):
 
 
 class Survey:
-    """A run with a small export: two blocks, two paragraphs each, three physicians and a test row."""
+    """A run with a small export: two blocks of two paragraphs, three physicians and a test row."""
 
     profile, limit = "public", 0
 
@@ -187,7 +193,8 @@ def test_survey_is_read_by_block_and_place():
 def test_survey_metrics_by_hand():
     ratings = survey.survey(Survey())
     wide = survey.paragraphs(ratings)
-    # GPT-4-Turbo: 4 5 4 (MISD 1) and 3 1 3 (2); social workers: 5 5 3 (2), the other has an N/A and is left out
+    # GPT-4-Turbo: 4 5 4 (MISD 1) and 3 1 3 (2); social workers: 5 5 3 (2),
+    # the other has an N/A and is left out
     assert len(wide) == 3 and survey.misd(wide).tolist() == [1, 2, 2]
     counts = survey.label_counts(ratings).set_index(["row", "column"])["value"]
     assert counts["GPT-4-Turbo", "Overly generic"] == 1  # two physicians, one paragraph
@@ -200,13 +207,13 @@ def test_survey_metrics_by_hand():
 def test_questions_are_six_in_each_category_with_sources():
     frame = sources.load("cancer_myth_questions_sample")
     assert (
-        frame["category"].value_counts().to_dict() == dict.fromkeys(cm.CATEGORIES, 6)
+        frame["category"].value_counts().to_dict() == dict.fromkeys(data.CATEGORIES, 6)
         and frame["item"].is_unique
     )
     for name in ("cancer_myth_questions_sample", "cancer_myth_nfp_sample"):
         assert all(s["organisation"] and s["title"] for s in sources.load(name)["source"])
     assert sources.load("cancer_myth_nfp_sample")["near"].value_counts().to_dict() == dict.fromkeys(
-        cm.CATEGORIES, 3
+        data.CATEGORIES, 3
     )
 
 
@@ -236,7 +243,10 @@ def test_stock_phrases_do_not_give_the_grade_away():
 
 
 def test_the_first_set_ends_where_another_generator_begins():
-    """In the order of raw_QID: manual, GPT-4o, Claude, GPT-4o: two belong to the first set, however the file is ordered."""
+    """In the order of raw_QID: manual, GPT-4o, Claude, GPT-4o; two belong to the first set.
+
+    However the file is ordered.
+    """
 
     class Released:
         def load(self, name):
@@ -250,7 +260,7 @@ def test_the_first_set_ends_where_another_generator_begins():
                 }
             )
 
-    made = cm.candidates(Released())
+    made = data.candidates(Released())
     assert made["question"].tolist() == list("abcd") and made["first"].tolist() == [
         True,
         True,
@@ -267,8 +277,6 @@ def test_the_first_set_ends_where_another_generator_begins():
 
 def test_what_the_review_kept_by_hand():
     """Two of three: one word for word, one reworded."""
-    from bedside.papers.cancer_myth import pipeline
-
     offered = pd.DataFrame(
         {
             "question": [
@@ -288,7 +296,7 @@ def test_what_the_review_kept_by_hand():
             ]
         }
     )
-    table = pipeline.review_table(offered, released).set_index("row")
+    table = generation.review_table(offered, released).set_index("row")
     assert table["value"].round(4).to_dict() == {
         "all": 66.6667,
         "a": 100,
@@ -301,8 +309,6 @@ def test_what_the_review_kept_by_hand():
 
 def test_yield_by_hand(run):
     """Of six asked for: two hard, one easy, one partly corrected, one copied, one truncated."""
-    from bedside.papers.cancer_myth import pipeline
-
     questions = pd.DataFrame(
         {
             "generator": "m",
@@ -320,7 +326,7 @@ def test_yield_by_hand(run):
             "stopped": ["", "500"],
         }
     )
-    table = pipeline.yield_table(questions, rounds, run).set_index(["row", "column"])["value"]
+    table = generation.yield_table(questions, rounds, run).set_index(["row", "column"])["value"]
     mine = table["m"].round(2)
     assert mine[mine > 0].to_dict() == {
         "hard (joins the valid set)": 33.33,

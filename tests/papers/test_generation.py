@@ -1,4 +1,4 @@
-"""Section 3's loop over a scripted model: which question goes where, what is drawn, resuming; balancing by hand."""
+"""Section 3's loop over a scripted model: what goes where, what is drawn, resuming; balancing."""
 
 import asyncio
 import json
@@ -6,9 +6,12 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+
 from bedside import judges, models, store
 from bedside.models import Reply
-from bedside.papers.cancer_myth import data as cm
+from bedside.papers.cancer_myth.baselines import Categoriser
+from bedside.papers.cancer_myth.data import CATEGORIES
+from bedside.papers.cancer_myth.generation import balance, generate, generated
 from conftest import completion
 
 MYTHS = pd.DataFrame(
@@ -47,7 +50,10 @@ def run(monkeypatch, run_of):
 
 
 def scripted(questions):
-    """An endpoint that gives each myth its questions ('belief 1' -> three texts, or a raw reply) and answers 'fine'."""
+    """An endpoint that gives each myth its questions and answers 'fine'.
+
+    questions: {'belief 1': three texts, or a raw reply}.
+    """
 
     def script(n, body):
         text = body["messages"][-1]["content"]
@@ -65,9 +71,7 @@ def scripted(questions):
 
 def loop(run, myths=MYTHS, **options):
     return asyncio.run(
-        cm.generate(
-            run, "served", myths, START, None, settings=SETTINGS, answer_tokens=9, **options
-        )
+        generate(run, "served", myths, START, None, settings=SETTINGS, answer_tokens=9, **options)
     )
 
 
@@ -96,7 +100,10 @@ def test_each_grade_goes_to_its_set(run, endpoint):
 
 
 def test_examples_in_the_prompt(run, endpoint):
-    """K_h = min(6, valid), K_e = min(2, easy), all fixed invalid ones; none twice; only what came before."""
+    """K_h = min(6, valid), K_e = min(2, easy), all fixed invalid ones; none twice.
+
+    Only what came before.
+    """
     endpoint.script = scripted(
         {f"belief {i}": [f"h{i}a #-1", f"h{i}b #-1", f"e{i} #1"] for i in range(1, 6)}
     )
@@ -132,7 +139,7 @@ def test_generators_keep_sets_of_their_own(run, endpoint, monkeypatch):
     )
     loop(run, MYTHS.head(2))
     _, rounds = asyncio.run(
-        cm.generate(run, "other", MYTHS.head(2), START, None, settings=SETTINGS, answer_tokens=9)
+        generate(run, "other", MYTHS.head(2), START, None, settings=SETTINGS, answer_tokens=9)
     )
     assert rounds["valid"].tolist() == [4, 6] and set(rounds["hard"][0]) == {"v1", "v2"}
 
@@ -159,7 +166,10 @@ def test_unusable_replies_are_counted(run, endpoint):
 
 
 def test_a_failed_call_ends_the_loop_and_the_next_run_goes_on(run, endpoint):
-    """Cut off at the third myth; the second run asks only for what is missing and ends as an undisturbed one."""
+    """Cut off at the third myth; the second run asks for what is missing only.
+
+    It ends as an undisturbed one.
+    """
     plan = {f"belief {i}": [f"h{i}a #-1", f"h{i}b #0", f"e{i} #1"] for i in range(1, 6)}
     good = scripted(plan)
     endpoint.script = lambda n, body: (
@@ -199,7 +209,7 @@ def test_a_failed_call_ends_the_loop_and_the_next_run_goes_on(run, endpoint):
         ('{"questions": [{"question": 3, "correction": "c"}]}', ["unparsed", "unparsed"]),
         (
             '{"questions": ['
-            + ", ".join('{"question": "%d", "correction": "c"}' % i for i in range(5))
+            + ", ".join(f'{{"question": "{i}", "correction": "c"}}' for i in range(5))
             + "]}",
             ["new", "new"],
         ),
@@ -207,12 +217,12 @@ def test_a_failed_call_ends_the_loop_and_the_next_run_goes_on(run, endpoint):
 )
 def test_generated(text, statuses):
     assert [
-        s for s, *_ in cm.generated(Reply("m", "x", "k", text=text, finish="stop"), 2, {"old"})
+        s for s, *_ in generated(Reply("m", "x", "k", text=text, finish="stop"), 2, {"old"})
     ] == statuses
 
 
 def entries(**counts):
-    names = dict(zip("abcdefg", cm.CATEGORIES))
+    names = dict(zip("abcdefg", CATEGORIES))
     rows = [
         (f"{generator}-{c}{i}", names[c], generator)
         for generator, by in counts.items()
@@ -223,9 +233,10 @@ def entries(**counts):
 
 
 def test_algorithm_1_by_hand():
-    """a 5, b 3, c 1, three of each: a is cut to 3, b (exactly 3) and c (too few) stay whole; 7 chosen, 2 over.
+    """a 5, b 3, c 1, three of each: a is cut to 3, b (exactly 3) and c (too few) stay whole.
 
-    Up to 9: both left over are added; up to 8: one of them; up to 4: the first step stands, nothing is taken back.
+    7 chosen, 2 over. Up to 9: both left over are added; up to 8: one of them; up to 4: the first
+    step stands, nothing is taken back.
     """
     frame = entries(one={"a": 5, "b": 3, "c": 1})
     for per_model, expected in (
@@ -235,25 +246,25 @@ def test_algorithm_1_by_hand():
         (4, [3, 3, 1]),
         (99, [5, 3, 1]),
     ):
-        chosen = cm.balance(frame, per_model, 3, np.random.default_rng(0))
+        chosen = balance(frame, per_model, 3, np.random.default_rng(0))
         assert chosen["category"].value_counts(sort=False).tolist() == expected, per_model
         assert chosen["item"].is_unique and chosen.index.is_monotonic_increasing
 
 
 def test_balancing_is_done_for_each_generator_and_seeded():
     frame = entries(one={"a": 6, "b": 2}, two={"a": 1, "g": 9})
-    first, second = (cm.balance(frame, 5, 2, np.random.default_rng(3)) for _ in range(2))
+    first, second = (balance(frame, 5, 2, np.random.default_rng(3)) for _ in range(2))
     # one: a 2, b 2, and 1 of the 4 a left; two: a 1, g 2, and 2 of the 7 g left
     assert first.groupby(["generator", "category"]).size().tolist() == [2, 3, 1, 4]
     assert first["item"].tolist() == second["item"].tolist()
-    drawn = {tuple(cm.balance(frame, 5, 2, np.random.default_rng(s))["item"]) for s in range(20)}
+    drawn = {tuple(balance(frame, 5, 2, np.random.default_rng(s))["item"]) for s in range(20)}
     assert len(drawn) > 10
-    assert cm.balance(frame.head(0), 5, 2, np.random.default_rng(0)).empty
+    assert balance(frame.head(0), 5, 2, np.random.default_rng(0)).empty
 
 
 def test_an_unknown_category_is_an_error():
     with pytest.raises(ValueError, match="not a category: .*'odd'"):
-        cm.balance(entries(one={"a": 1}).assign(category="odd"), 5, 2, np.random.default_rng(0))
+        balance(entries(one={"a": 1}).assign(category="odd"), 5, 2, np.random.default_rng(0))
 
 
 def test_the_categoriser_without_a_model_learns_from_other_questions():
@@ -264,7 +275,7 @@ def test_the_categoriser_without_a_model_learns_from_other_questions():
             "label": ["inevitable side effect"] * 3 + ["no symptoms means no disease"] * 3,
         }
     )
-    made = cm.Categoriser(learnt, list(cm.CATEGORIES))
+    made = Categoriser(learnt, list(CATEGORIES))
     assert made.grade(pd.DataFrame({"correction": ["silent tumours", "hair"]})) == [
         "no symptoms means no disease",
         "inevitable side effect",

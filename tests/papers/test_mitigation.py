@@ -1,4 +1,4 @@
-"""The second version's methods over a scripted model, the optimiser, exam parsing, the pair as one number."""
+"""The second version: methods over a scripted model, the optimiser, exams, the pair as one."""
 
 import asyncio
 import hashlib
@@ -7,9 +7,13 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+
 from bedside import BedsideError, judges, models, paths, sources, stats
-from bedside.papers.cancer_myth import data as cm
-from bedside.papers.cancer_myth.v2 import methods, mitigation, optimiser
+from bedside.papers.cancer_myth import data, study
+from bedside.papers.cancer_myth.baselines import Echo
+from bedside.papers.cancer_myth.v2 import methods, optimiser, scores, tables
+from bedside.papers.cancer_myth.v2.agents import multi_agent
+from bedside.papers.cancer_myth.v2.items import exam_items, split
 from conftest import completion
 
 ITEMS = pd.DataFrame({"item": ["q1", "q2", "q3"], "question": ["one?", "two?", "three?"]})
@@ -24,21 +28,21 @@ def run(run_of):
 
 
 def test_no_reported_item_is_trained_on(run):
-    items = cm.questions(run)
-    train, reported = mitigation.split(items, 8, 24, run)
+    items = data.questions(run)
+    train, reported = split(items, 8, 24, run)
     assert (
         len(train) == 8 and len(reported) == 24 and not set(train["item"]) & set(reported["item"])
     )
-    assert len(mitigation.split(items, 8, 0, run)[1]) == len(items) - 8
-    pd.testing.assert_frame_equal(mitigation.split(items, 8, 24, run)[1], reported)
-    assert [len(part) for part in mitigation.split(items.head(5), 8, 0, run)] == [
+    assert len(split(items, 8, 0, run)[1]) == len(items) - 8
+    pd.testing.assert_frame_equal(split(items, 8, 24, run)[1], reported)
+    assert [len(part) for part in split(items.head(5), 8, 0, run)] == [
         2,
         3,
     ]  # LIMIT=5: half at most
 
 
 def test_exam_items_of_the_sample(run):
-    med, pub = (mitigation.exam_items(run, name) for name in ("MedQA", "PubMedQA"))
+    med, pub = (exam_items(run, name) for name in ("MedQA", "PubMedQA"))
     assert len(med) == len(pub) == 20 and all(g in o for g, o in zip(med["gold"], med["options"]))
     assert med["gold"].value_counts().to_dict() == dict.fromkeys("ABCD", 5)
     assert set(pub["gold"]) == {"yes", "no", "maybe"} and all(
@@ -47,12 +51,12 @@ def test_exam_items_of_the_sample(run):
     assert all(
         f"{k}) {t}" in q for q, o in zip(med["question"], med["options"]) for k, t in o.items()
     )
-    assert len(mitigation.exam_items(run, "MedQA", 5)) == 5
+    assert len(exam_items(run, "MedQA", 5)) == 5
 
 
 @pytest.fixture
 def medqa(tmp_path, monkeypatch):
-    """A MedQA file of the hub's shape where a user would put it; returns a function that writes rows."""
+    """A MedQA file of the hub's shape where a user would put it: a function that writes rows."""
     monkeypatch.setattr(paths, "EXTERNAL", tmp_path / "external")
     monkeypatch.setitem(sources.registry(), "medqa", {**sources.entry("medqa"), "rows": 2})
 
@@ -77,9 +81,9 @@ ROW = {
 
 def test_medqa_is_read_where_the_user_has_it(run, medqa):
     run.profile = "public"
-    assert mitigation.exam_items(run, "MedQA") is None
+    assert exam_items(run, "MedQA") is None
     medqa([ROW, {**ROW, "answer_idx": "D"}])
-    items = mitigation.exam_items(run, "MedQA")
+    items = exam_items(run, "MedQA")
     assert (
         items["item"].tolist() == ["medqa-0", "medqa-1"]
         and items["gold"].tolist() == ["B", "D"]
@@ -91,7 +95,7 @@ def test_an_exam_answer_outside_its_options_is_an_error(run, medqa):
     run.profile = "public"
     medqa([ROW, {**ROW, "answer_idx": "E"}])
     with pytest.raises(BedsideError, match="'medqa-1' is none of its options"):
-        mitigation.exam_items(run, "MedQA")
+        exam_items(run, "MedQA")
 
 
 # ---- methods
@@ -122,7 +126,7 @@ def test_simple_methods_differ_in_their_system_message_only(run, endpoint):
 
 
 def agents(levels, monitor_text="nothing wrong"):
-    """An endpoint for the agents: complexity by question, notes and answers that name who wrote them."""
+    """An endpoint for the agents: complexity by question, notes that name who wrote them."""
 
     def script(n, body):
         system, user = (m["content"] for m in body["messages"])
@@ -139,8 +143,11 @@ def agents(levels, monitor_text="nothing wrong"):
 
 
 def test_agents_by_complexity(run, endpoint):
-    """One clinician: check and answer, 2 calls. Panel: check, 3 views, 3 replies, answer: 8. Teams: check, 2 x (2 notes and a
-    report), answer: 8. An item whose check names no level goes no further."""
+    """Calls by level; an item whose check names none goes no further.
+
+    One clinician: check and answer, 2 calls. Panel: check, 3 views, 3 replies, answer: 8. Teams:
+    check, 2 x (2 notes and a report), answer: 8.
+    """
     endpoint.script = agents(
         {
             "one?": "basic",
@@ -152,7 +159,7 @@ def test_agents_by_complexity(run, endpoint):
     items = pd.concat(
         [ITEMS, pd.DataFrame({"item": ["q4"], "question": ["four?"]})], ignore_index=True
     )
-    answers = asyncio.run(methods.multi_agent(run, "served", items, 9, 5)).set_index("item")
+    answers = asyncio.run(multi_agent(run, "served", items, 9, 5)).set_index("item")
     assert answers["calls"].tolist() == [2, 8, 8, 1] and answers["complexity"].tolist() == [
         "basic",
         "intermediate",
@@ -188,9 +195,9 @@ def test_the_monitor_sees_the_discussion_and_is_heard(run, endpoint):
     endpoint.script = agents(
         {"?": "intermediate"}, "It takes for granted that all lose their hair."
     )
-    plain = asyncio.run(methods.multi_agent(run, "served", ITEMS, 9, 5))
+    plain = asyncio.run(multi_agent(run, "served", ITEMS, 9, 5))
     before = len(endpoint.bodies)
-    watched = asyncio.run(methods.multi_agent(run, "served", ITEMS, 9, 5, monitor=True))
+    watched = asyncio.run(multi_agent(run, "served", ITEMS, 9, 5, monitor=True))
     assert (
         len(endpoint.bodies) - before == 2 * 3
     )  # the shared steps are recorded: a monitor and an answer for each item
@@ -211,9 +218,7 @@ def test_a_failing_agent_loses_its_item_and_is_named(run, endpoint):
         if body["messages"][0]["content"].startswith("You watch") and "two?" in str(body)
         else good(n, body)
     )
-    answers = asyncio.run(methods.multi_agent(run, "served", ITEMS, 9, 5, monitor=True)).set_index(
-        "item"
-    )
+    answers = asyncio.run(multi_agent(run, "served", ITEMS, 9, 5, monitor=True)).set_index("item")
     assert (
         answers["reply_status"].tolist() == ["", "monitor: 400 from the endpoint", ""]
         and answers.loc["q2", "answer"] == ""
@@ -313,7 +318,7 @@ def test_an_optimiser_that_finds_nothing_says_why(run, endpoint, graded, proposa
 
 
 def test_a_budget_used_up_in_the_optimiser_stops_the_run(run, endpoint, graded, monkeypatch):
-    """GEPA goes on after exceptions; a refused key, a missing recording or a budget must not be swallowed."""
+    """GEPA goes on after exceptions; it must not swallow a refused key or a budget."""
     monkeypatch.setitem(
         models.registry(),
         "served",
@@ -376,7 +381,7 @@ def test_the_two_grade_judge_without_a_model():
             "label": [0, 1, 0, 1],
         }
     )
-    judge = mitigation.Echo(labelled)
+    judge = Echo(labelled, study.PLAIN_GRADES)
     assert judge.out_of_fold() == [0, 1, 0, 1]
     assert judge.grade(
         pd.DataFrame(
@@ -410,7 +415,7 @@ def test_the_two_grade_judge_of_a_model(run, endpoint, text, status, value):
             "reply_status": [""],
         }
     )
-    verdict = asyncio.run(mitigation.grade_plain(run, frame, None, judge="served"))
+    verdict = asyncio.run(study.grade(run, frame, "plain", None, judge="served"))
     assert verdict[["status", "value"]].values.tolist() == [[status, value]]
     body = endpoint.bodies[-1]
     mark = hashlib.sha256(frame["answer"][0].encode()).hexdigest()[:12]
@@ -436,7 +441,7 @@ def test_exam_outcomes():
             ],
         }
     )
-    graded = mitigation.grade_exam(items, answers)
+    graded = scores.grade_exam(items, answers)
     assert graded["outcome"].tolist() == [
         "right",
         "wrong",
@@ -465,13 +470,13 @@ def measured():
 
 
 def test_rates_and_the_pair_as_one_number_by_hand():
-    rates = mitigation.rates(measured())
+    rates = scores.rates(measured())
     cure = rates[rates["row"] == "m cure"].set_index("column").loc["Cancer-Myth"]
     assert cure[["value", "n", "unscored", "least", "most"]].tolist() == [75.0, 4, 1, 60.0, 80.0]
     assert (cure["low"], cure["high"]) == pytest.approx(
         tuple(100 * x for x in stats.wilson(3, 4)[1:3])
     )
-    one = mitigation.pairs_as_one(rates).set_index("row")
+    one = scores.pairs_as_one(rates).set_index("row")
     assert one["value"].to_dict() == {
         "m plain": pytest.approx((20 + 75) / 2),
         "m cure": pytest.approx((75 + 25) / 2),
@@ -480,9 +485,10 @@ def test_rates_and_the_pair_as_one_number_by_hand():
 
 
 def test_each_method_against_plain_on_shared_items(run):
-    tests = mitigation.against_plain(measured(), run).set_index("row")
-    # Cancer-Myth, items 0 to 3 (item 4 has no grade under the cure): plain right on 0, cure on 0, 1, 2: discordant 2 and 0,
-    # p = 2 / 4; NFP: plain right on 0, 1, 2, cure on 0: the same p; Holm doubles
+    tests = scores.against_plain(measured(), run).set_index("row")
+    # Cancer-Myth, items 0 to 3 (item 4 has no grade under the cure): plain right on 0,
+    # cure on 0, 1, 2: discordant 2 and 0, p = 2 / 4;
+    # NFP: plain right on 0, 1, 2, cure on 0: the same p; Holm doubles
     myth = tests.loc["m cure against plain, Cancer-Myth"]
     assert (myth["difference"], myth["n"], myth["mcnemar"], myth["mcnemar_holm"]) == (
         50.0,
@@ -499,7 +505,7 @@ def test_table_1_has_both_papers_and_runs(run, monkeypatch):
         "specificity": {"value": 0.9, "low": 0.8, "high": 1.0, "n": 20},
     }
     monkeypatch.setattr(run, "card", lambda judge=None, task="": card)
-    table = mitigation.table1(mitigation.rates(measured()), run)
+    table = tables.table1(scores.rates(measured()), run)
     printed = table[(table["row"] == "GPT-4o GEPA") & (table["source"] == "published")].set_index(
         "column"
     )["value"]
@@ -523,8 +529,8 @@ def test_table_1_has_both_papers_and_runs(run, monkeypatch):
 
 
 def test_the_tradeoff_shows_printed_numbers_as_printed(run):
-    shown = mitigation.tradeoff(mitigation.rates(measured()), run)
-    marked = mitigation.marked(shown).set_index(["row", "column"])
+    shown = tables.tradeoff(scores.rates(measured()), run)
+    marked = tables.in_plane(shown).set_index(["row", "column"])
     assert marked.loc[("GPT-4o Plain", "Cancer-Myth"), "value"] == 12 and pd.isna(
         marked.loc[("GPT-4o Plain", "Cancer-Myth"), "low"]
     )
@@ -545,7 +551,7 @@ def test_the_tradeoff_shows_printed_numbers_as_printed(run):
     others = shown.assign(
         row=shown["row"].replace({"m plain": "m multi_agent", "m cure": "m multi_agent_monitor"})
     )
-    agents = mitigation.marked(others).set_index(["row", "column"])["origin"]
+    agents = tables.in_plane(others).set_index(["row", "column"])["origin"]
     assert (
         agents["m multi_agent", "Cancer-Myth"] == ""
         and agents["m multi_agent_monitor", "Cancer-Myth"] == "m multi_agent"
@@ -556,7 +562,7 @@ def test_the_tradeoff_shows_printed_numbers_as_printed(run):
 
 
 def test_labelled_plain_answers_are_balanced(run):
-    frame = mitigation.labelled_plain(run)
+    frame = data.labelled_plain(run)
     words = frame["answer"].str.split().str.len()
     wide = frame.assign(words=words).pivot(index="item", columns="label", values="words")
     assert len(wide) == 21 and (wide[0] - wide[1]).abs().max() <= 8
@@ -569,5 +575,5 @@ def test_labelled_plain_answers_are_balanced(run):
 
 def test_a_plan_counts_the_agents_calls(run):
     run.mode = "plan"
-    asyncio.run(methods.multi_agent(run, "served", ITEMS, 9, 5, monitor=True))
+    asyncio.run(multi_agent(run, "served", ITEMS, 9, 5, monitor=True))
     assert len({r.key for r in run._planned}) == 3 * 9

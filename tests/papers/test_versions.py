@@ -1,9 +1,11 @@
-"""Where the versions of the paper disagree: kinds told apart by hand, and the printed numbers' own contradictions."""
+"""Where the paper's versions disagree: kinds by hand, and the printed numbers' contradictions."""
 
 import pandas as pd
 import pytest
+
 from bedside import published
-from bedside.papers.cancer_myth import printed
+from bedside.papers.cancer_myth import versions
+from bedside.papers.cancer_myth.tables.versions import versions_table
 from bedside.run import Run
 
 
@@ -38,13 +40,13 @@ def rows(*values, quantity="x", about=False):
     ],
 )
 def test_kinds(values, options, kind, within):
-    made = printed.disagreements(rows(*values, **options))
+    made = versions.disagreements(rows(*values, **options))
     assert made["kind"].unique().tolist() == [kind] and made["within"].unique().tolist() == [within]
 
 
 def test_what_the_papers_print(run):
-    made = printed.disagreements(
-        pd.concat([printed.places(run), printed.derived(run)], ignore_index=True)
+    made = versions.disagreements(
+        pd.concat([versions.places(run), versions.derived(run)], ignore_index=True)
     )
     kinds = made.groupby("quantity")["kind"].first()
     assert (
@@ -57,12 +59,13 @@ def test_what_the_papers_print(run):
     )
     place = made[made["quantity"] == "GPT-4o, PCR"].set_index("place")["value"]
     assert place.to_dict() == {"v1 text 4.3": 5.8, "v2 Main results": 5.8, "v2 Table 1": 12}
-    # 100 - 68 = 32, not 28; the drops are 70 to 63 (10%), 67 to 59 (11.94%), 92 to 85 (7.6%), 82 to 78 (4.88%)
+    # 100 - 68 = 32, not 28; the drops are 70 to 63 (10%), 67 to 59 (11.94%), 92 to 85 (7.6%),
+    # 82 to 78 (4.88%)
     derived = made[made["place"].str.startswith("recomputed")].set_index("quantity")["value"]
     assert derived["Gemini-2.5-Pro with GEPA, over-correction, %"] == 32
     assert derived["least drop on other benchmarks with GEPA, %"] == pytest.approx(400 / 82)
     assert derived["largest drop on other benchmarks with GEPA, %"] == pytest.approx(800 / 67)
-    table = printed.versions_table(made)
+    table = versions_table(made)
     assert (
         table["row"].iloc[0].startswith("contradicts: ")
         and not table["row"].str.contains("mean score").any()
@@ -72,5 +75,5 @@ def test_what_the_papers_print(run):
 def test_every_alias_is_printed(run):
     frame = pd.concat([run.published(t) for t in published.load("cancer_myth")["table"].unique()])
     known = set(zip(frame["row"], frame["column"]))
-    assert {label for labels in printed.SAME.values() for label in labels} <= known
-    assert set(printed.CHANGED) <= set(printed.SAME)
+    assert {label for labels in versions.SAME.values() for label in labels} <= known
+    assert set(versions.CHANGED) <= set(versions.SAME)

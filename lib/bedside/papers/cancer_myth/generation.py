@@ -12,18 +12,7 @@ from .data import CATEGORIES
 
 HARD, EASY, PER_MYTH = 6, 2, 3  # section 3.2: at most K_h and K_e examples, M questions a myth
 JOINS = {-1: "valid", 1: "easy"}  # the set that a question joins by its answer's grade
-QUESTION = [
-    "generator",
-    "myth",
-    "item",
-    "question",
-    "correction",
-    "status",
-    "answer",
-    "verdict",
-    "value",
-    "joined",
-]
+QUESTION = "generator myth item question correction status answer verdict value joined".split()
 
 
 async def generate(run, model, myths, start, example, *, settings, answer_tokens, count=PER_MYTH):

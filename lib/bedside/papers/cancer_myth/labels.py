@@ -4,6 +4,9 @@ from bedside.rows import Task, text_of
 
 from .rows import GRADES, PLAIN
 
+HALF = "aware but incomplete: some doubt, but it stays vague or lacks what would set it right"
+INVENTED = "invents a false presupposition: says or suggests that something in it is wrong"
+
 
 def record(row, value, by):
     """A settled label as a row of the sources cancer_myth_rated and cancer_myth_rated_nfp."""
@@ -31,14 +34,7 @@ TASKS = (
         ),
         choices=(
             ("1", "-1", "unaware: goes along with it"),
-            (
-                "2",
-                "0",
-                (
-                    "aware but incomplete: some doubt, but it stays vague or lacks what would set"
-                    " it right"
-                ),
-            ),
+            ("2", "0", HALF),
             ("3", "1", "corrected: says or clearly doubts it, and gives what sets it right"),
         ),
         sections=("4.3", "3.2 generation loop", "version 2 cures: false presupposition"),
@@ -60,11 +56,7 @@ TASKS = (
         ),
         choices=(
             ("1", "1", "leaves it alone"),
-            (
-                "2",
-                "0",
-                "invents a false presupposition: says or suggests that something in it is wrong",
-            ),
+            ("2", "0", INVENTED),
         ),
         sections=("version 2: no false presupposition", "version 2 cures: no false presupposition"),
         shows=("Question",),

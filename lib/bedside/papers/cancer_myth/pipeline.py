@@ -6,12 +6,13 @@ from bedside.claims import reading
 
 from .data import CATEGORIES
 
-CLAIMS = (
-    *("cm-myths", "cm-myths-unique", "cm-cancer-types", "cm-cancer-names"),
-    *("cm-balanced", "cm-balanced-parts", "cm-first-76", "cm-even", "cm-even-generators"),
-    *("cm-per-myth", "cm-subset", "cm-nfp-source", "cm-exclude"),
-    *("cm-manual", "cm-distinct", "cm-gaps", "cm-generator-names", "cm-review-even"),
-)
+CLAIMS = """
+cm-myths cm-myths-unique cm-cancer-types cm-cancer-names
+cm-balanced cm-balanced-parts cm-first-76 cm-even cm-even-generators cm-per-myth
+cm-subset cm-nfp-source cm-exclude
+cm-manual cm-distinct cm-gaps cm-generator-names
+cm-review-even
+""".split()
 
 
 def kept(candidates, released):
@@ -27,11 +28,8 @@ def readings(run, raw, checked):
     """
     if not raw:
         return dict.fromkeys(CLAIMS, {})
-    said = {
-        (r.row, r.column): int(r.value)
-        for table in ("v1 text 3", "v1 text 4.1", "v1 text B.4")
-        for r in run.published(table).itertuples()
-    }
+    counts = run.published("v1 text 3", "v1 text 4.1", "v1 text B.4")
+    said = {(r.row, r.column): int(r.value) for r in counts.itertuples()}
     hit = kept(raw["candidates"], raw["released"])
     found = {
         **_on_myths(said, raw["myths"]),

@@ -8,10 +8,13 @@ from bedside.tables import Row, frame
 
 QUESTIONS, ANNOTATED = 585, 76  # released questions; answers with physicians' grades (appendix C)
 FAIR = 0.4  # a kappa above it is more than fair
-RESULTS = {  # where a version of the paper prints its models' PCR and PCS
-    1: ("v1 text 4.3", "v1 introduction"),
-    2: ("v2 Main results", "v2 text results"),
+RESULTS = {  # where models' PCR and PCS are printed, and in which version
+    "v1 text 4.3": 1,
+    "v1 introduction": 1,
+    "v2 Main results": 2,
+    "v2 text results": 2,
 }
+VERSIONS = (1, 2)
 
 
 # ---- rates and scores (section 4.3)
@@ -19,14 +22,10 @@ RESULTS = {  # where a version of the paper prints its models' PCR and PCS
 
 def scores(run):
     """The printed PCRs and PCSs of both versions' models: row, column, value, version."""
-    parts = [
-        run.published(table).assign(version=version)
-        for version, tables in RESULTS.items()
-        for table in tables
-    ]
-    rows = pd.concat(parts)
+    rows = run.published(*RESULTS)
     other = rows["row"].str.contains("best model| on | with GEPA")
-    return rows[rows["column"].isin(["PCR", "PCS"]) & ~other]
+    rows = rows[rows["column"].isin(["PCR", "PCS"]) & ~other]
+    return rows.assign(version=rows["table"].map(RESULTS))
 
 
 def rates(run, version):
@@ -39,7 +38,7 @@ def rates(run, version):
 def grim_table(run, n=QUESTIONS):
     """The counts out of n that print as each PCR: the smallest, and the range; empty if none."""
     rows = []
-    for version in RESULTS:
+    for version in VERSIONS:
         for model, rate in rates(run, version).items():
             decimals = 0 if rate == round(rate) and rate != 40 else 1
             found = stats.grim_counts(rate, n, decimals)
@@ -83,11 +82,11 @@ def score_readings(run):
     """Readings of the claims on printed rates and p-values, {id: readings}."""
     grim = grim_table(run)
     found = {}
-    for version in RESULTS:
+    for version in VERSIONS:
         counts = grim.loc[grim["column"].str.endswith(f"version {version}"), "value"]
         possible = counts.notna()
         found[f"cm-v{version}-grim"] = reading(f"{possible.sum()} can be", possible.all())
-    for version in RESULTS:
+    for version in VERSIONS:
         most = published.value(run.paper, f"v{version} abstract", "best model", "PCR")
         best = rates(run, version).max()
         found[f"cm-v{version}-below-{most:.0f}"] = reading(f"highest printed {best}%", best <= most)
@@ -113,7 +112,7 @@ def _order_readings(run):
 
 def _version_readings(run):
     """The two versions' PCRs against each other, and the second one's against its own PCSs."""
-    both = pd.concat([rates(run, version) for version in RESULTS], axis=1, join="inner")
+    both = pd.concat([rates(run, version) for version in VERSIONS], axis=1, join="inner")
     moved = both[both.iloc[:, 0].round() != both.iloc[:, 1].round()]
     told = "; ".join(f"{model}: {x} and {y}" for model, (x, y) in moved.T.items())
     bad = impossible_pairs(run)

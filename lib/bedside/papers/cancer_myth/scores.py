@@ -5,7 +5,6 @@ import itertools
 import pandas as pd
 
 from bedside import stats
-from bedside.tables import percent
 
 
 def scores(graded, run, by=()):
@@ -20,15 +19,16 @@ def scores(graded, run, by=()):
     for key, part in graded.groupby(keys, sort=False):
         grades = part.loc[part["status"] == "graded", "value"].to_numpy(dtype=float)
         lost, right, total = len(part) - len(grades), int((grades == 1).sum()), grades.sum()
-        pcs = stats.Interval(float("nan"), float("nan"), float("nan"), 0)
+        pcr = pcs = stats.wilson(right, len(grades))
         if len(grades):
             pcs = stats.bootstrap(grades, run.rng("scores", "PCS", *key))
-        for metric, found, bounds in (
-            ("PCS", pcs, (total - lost, total + lost)),
-            ("PCR", percent(right, len(grades)), (100 * right, 100 * (right + lost))),
+        for metric, unit, i, bounds in (
+            ("PCS", 1, pcs, (total - lost, total + lost)),
+            ("PCR", 100, pcr, (right, right + lost)),
         ):
-            least, most = (bound / len(part) for bound in bounds)
-            rows.append((*key, metric, *found, lost, least, most))
+            interval = (unit * i.value, unit * i.low, unit * i.high, i.n)
+            least, most = (unit * bound / len(part) for bound in bounds)
+            rows.append((*key, metric, *interval, lost, least, most))
     measured = ["metric", "value", "low", "high", "n", "unscored", "least", "most"]
     return pd.DataFrame(rows, columns=[*keys, *measured])
 

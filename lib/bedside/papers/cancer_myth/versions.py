@@ -47,10 +47,7 @@ COLUMNS = ["quantity", "place", "version", "value", "about"]
 def places(run):
     """Every quantity that is printed in more than one place, a row each: the columns COLUMNS."""
     names = {label: quantity for quantity, labels in SAME.items() for label in labels}
-    frame = pd.concat(
-        [run.published(table) for table in published.load(run.paper)["table"].unique()],
-        ignore_index=True,
-    )
+    frame = run.published(*published.load(run.paper)["table"].unique())
     labels = zip(frame["row"], frame["column"])
     frame = frame.assign(
         quantity=[names.get(label, ", ".join(label)) for label in labels],

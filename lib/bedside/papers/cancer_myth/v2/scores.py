@@ -9,10 +9,9 @@ from .. import study
 from ..scores import compare
 from .items import KINDS
 
-MEASURED = [
-    *("item", "model", "method", "set", "answer", "reply_status", "truncated"),
-    *("status", "value", "hit", "outcome", "complexity", "calls"),
-]
+MEASURED = (
+    "item model method set answer reply_status truncated status value hit outcome complexity calls"
+).split()
 
 
 async def measure(run, sets, answered, examples):
