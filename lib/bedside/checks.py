@@ -39,7 +39,7 @@ def shared(a: Iterable[str], b: Iterable[str]) -> set[str]:
     return {normal(t) for t in a} & {normal(t) for t in b}
 
 
-def same(a: Iterable[str], b: Iterable[str], least: float = 0.85) -> dict[str, str]:
+def counterparts(a: Iterable[str], b: Iterable[str], least: float = 0.85) -> dict[str, str]:
     """For each text of `b` the text of `a` that it equals, or else comes nearest to.
 
     {normal text of b: normal text of a}; texts of `b` without one are left out. least: the

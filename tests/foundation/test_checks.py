@@ -12,10 +12,10 @@ def test_repeated_texts_ignore_case_and_punctuation():
     assert checks.shared(["A b.", "c"], ["a B", "d"]) == {"a b"}
 
 
-def test_same_finds_reworded_texts():
+def test_counterparts_are_reworded_texts_too():
     offered = "She has surgery next week and asks about sport."
     reworded = "She has surgery next week, I think, and asks about sport."
-    found = checks.same(
+    found = checks.counterparts(
         [offered, "Another thing entirely, about diets."], [reworded, "Nothing like it at all"]
     )
     assert found == {checks.normal(reworded): checks.normal(offered)}

@@ -1,7 +1,7 @@
 """Cancer-Myth, section 3: what the released data say to the claims on how the set was made."""
 
 from bedside import stats
-from bedside.checks import merged, normal, same, shared, spellings
+from bedside.checks import counterparts, merged, normal, shared, spellings
 from bedside.claims import reading
 
 from .data import CATEGORIES
@@ -16,8 +16,8 @@ cm-review-even
 
 
 def kept(candidates, released):
-    """Which candidates (booleans) were kept: released word for word, or nearly (`checks.same`)."""
-    found = same(candidates["question"], released["question"])
+    """Which candidates (booleans) were kept: released word for word, or nearly (`checks.counterparts`)."""
+    found = counterparts(candidates["question"], released["question"])
     return candidates["question"].map(normal).isin(found.values())
 
 
