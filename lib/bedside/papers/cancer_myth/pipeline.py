@@ -16,7 +16,7 @@ cm-review-even
 
 
 def kept(candidates, released):
-    """Which candidates (booleans) were kept: released word for word, or nearly (`checks.counterparts`)."""
+    """Which candidates (booleans) were kept: released word for word, or nearly (`counterparts`)."""
     found = counterparts(candidates["question"], released["question"])
     return candidates["question"].map(normal).isin(found.values())
 
