@@ -160,6 +160,11 @@ def test_models_are_planned_for_before_anything_is_spent(copy):
     assert "gpt-4o-2024-08-06" in told and "\n3 calls" in told
 
 
+def test_a_model_that_is_named_is_never_left_out_in_silence(copy):
+    done = copy.step("run", f"{NAME}/01_first_section", "-p", "models", "smollm2-135m", ok=False)
+    assert done.returncode == 1 and "3 of 3 requests have no recording" in done.stderr
+
+
 @pytest.mark.parametrize(
     "name, why",
     [

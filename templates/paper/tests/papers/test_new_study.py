@@ -8,7 +8,6 @@ import pytest
 from bedside import claims
 from bedside.papers.new_study import data, printed, scores, study, tables
 from bedside.tables import BOUNDS
-from conftest import completion
 
 
 @pytest.fixture
@@ -32,10 +31,9 @@ def test_the_judge_counts_the_reference_s_words():
     assert judge.grade(judge.labelled) == [1, 0, 1]
 
 
-def test_a_model_s_answers_stand_beside_those_without_one(run, endpoint):
+def test_a_model_s_answers_stand_beside_those_without_one(run):
     questions, labelled = data.questions(run), data.labelled(run)
-    endpoint.script = lambda n, body: completion("Lean forward.")
-    answers = asyncio.run(study.answers(run, questions, 50))
+    answers = asyncio.run(study.answers(run, questions, 50))  # the model says "fine"
     assert answers.groupby("model", sort=False).size().to_dict() == {
         "reference": 3,
         "one advice": 3,

@@ -14,15 +14,15 @@ async def answers(run, questions, max_tokens):
     """Answers to the questions: item, model, answer, reply_status, truncated, question, reference.
 
     Two answerers without a model come first: the reference itself, which nobody should beat, and
-    one advice to everybody, which everybody should beat. The run's models follow as soon as one
-    of them has been recorded.
+    one advice to everybody, which everybody should beat. The run's models follow if they were
+    named, or as soon as one of them has been recorded.
     """
     bounds = {"reference": questions["reference"], "one advice": ADVICE}
     parts = [questions[["item"]].assign(model=m, answer=a) for m, a in bounds.items()]
     made = pd.concat(parts, ignore_index=True).assign(reply_status="", truncated=False)
     prompts = run.prompts_for("answer", questions, ("question",))
-    recorded = [r.key in run.recordings for r in requests_to(run, prompts, max_tokens)]
-    if run.mode != "replay" or any(recorded):
+    recorded = any(r.key in run.recordings for r in requests_to(run, prompts, max_tokens))
+    if run.mode != "replay" or recorded or "models" in run.changed:
         models = await answers_of(run, prompts, max_tokens)
         made = pd.concat([made, models], ignore_index=True)
     return made.merge(questions, on="item", validate="many_to_one")
