@@ -8,12 +8,14 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
+
 from bedside import models, sources, store
 from bedside.models import Reply
 from bedside.papers.meddialbench import consultations as talks
-from bedside.papers.meddialbench import data as mdb
-from bedside.papers.meddialbench import rules
+from bedside.papers.meddialbench import design as designs
+from bedside.papers.meddialbench import rules, study
 from bedside.papers.meddialbench.consultations import END
+from bedside.papers.meddialbench.data import CASE
 from conftest import completion
 
 FOUND = pd.DataFrame(
@@ -29,7 +31,7 @@ FOUND = pd.DataFrame(
         )
         for x in "AB"
     ],
-    columns=mdb.CASE,
+    columns=CASE,
 )
 
 
@@ -347,7 +349,7 @@ def run(run_of):
 @pytest.fixture
 def bundled(run):
     """Design, two cases and their scripts."""
-    return mdb.design(run), *(
+    return designs.read(run), *(
         sources.load(f"meddialbench_{n}").query("item in ('case-1', 'case-2')")
         for n in ("cases", "scripts")
     )
@@ -391,7 +393,7 @@ def said_by(bodies, what):
 async def by_models(run, design, cases, texts, configurations, turns=3):
     made = talks.planned(cases, configurations, run.models, "served", turns)
     async with run.asking("consultations") as one:
-        await talks.hold(made, *talks.by_models(run, one, design, texts, 33, 0.7))
+        await talks.hold(made, *talks.by_models(run, one, made, design, texts, 33, 0.7))
     return made
 
 
@@ -545,10 +547,9 @@ def test_a_models_limits_hold_for_its_dialogues(run, bundled, endpoint, monkeypa
         ("most_dialogues", 1),
     ):
         monkeypatch.setitem(models.registry()["served"], key, value)
+    here = study.SetUp(design, cases, texts, len(cases))
     made, frame = asyncio.run(
-        rules.consultations(
-            run, design, cases, texts, THREE, patient="", turns=5, turn_tokens=33, temperature=0.7
-        )
+        study.consultations(run, here, THREE, patient="", turns=5, turn_tokens=33, temperature=0.7)
     )
     assert {b["max_tokens"] for b in endpoint.bodies} == {21} and len(frame) == len(made) == 12
     mine = [c for c in made if c.doctor == "served"]
@@ -573,11 +574,9 @@ def test_a_model_may_be_the_patient_of_another(run, bundled, endpoint, monkeypat
         {**models.registry()["served"], "model": "shy-1", "most_turns": 1, "most_tokens_turn": 7},
     )
     made, frame = asyncio.run(
-        rules.consultations(
+        study.consultations(
             run,
-            design,
-            cases,
-            texts,
+            study.SetUp(design, cases, texts, len(cases)),
             {"baseline": ()},
             patient="shy",
             turns=5,
@@ -603,17 +602,17 @@ def test_a_model_may_be_the_patient_of_another(run, bundled, endpoint, monkeypat
 @pytest.fixture
 def all_six(run):
     design, cases, texts = (
-        mdb.design(run),
+        designs.read(run),
         sources.load("meddialbench_cases"),
         sources.load("meddialbench_scripts"),
     )
-    return design, cases, texts, rules.speakers(design, cases, texts)
+    return design, cases, texts, rules.Knowledge(design, cases, texts)
 
 
 def test_the_rules_find_all_diseases_unless_they_are_misled(all_six):
-    design, cases, texts, speakers = all_six
+    design, cases, texts, knowledge = all_six
     made = talks.planned(cases, design.configurations(), [rules.NAME], rules.NAME)
-    asyncio.run(talks.hold(made, *speakers))
+    rules.hold(made, knowledge)
     assert {c.end for c in made} <= set(talks.ENDED)
     right = {
         name: sum(c.diagnosis == c.case.diagnosis for c in made if c.configuration == name)
@@ -627,17 +626,15 @@ def test_the_rules_find_all_diseases_unless_they_are_misled(all_six):
     toward = {r.item: r.toward for r in texts[texts["level"] == "fabricating"].itertuples()}
     assert all(c.diagnosis == toward[c.case.item] for c in made if c.configuration == "C1")
     again = talks.planned(cases, design.configurations(), [rules.NAME], rules.NAME)
-    assert talks.frame(made).equals(talks.frame(asyncio.run(talks.hold(again, *speakers))))
+    assert talks.frame(made).equals(talks.frame(rules.hold(again, knowledge)))
 
 
 def answers(all_six, levels, item, finding, times=4):
     """What the patient of a case says to the same question, asked again and again."""
-    _, cases, _, (_, patient, _) = all_six
-    (c,) = talks.planned(cases[cases["item"] == item], {"x": levels}, [rules.NAME], rules.NAME)
-    for _ in range(times):
-        c.turns.append([rules.question(finding), ""])
-        c.turns[-1][1] = asyncio.run(patient(c)).text
-    return [a for _, a in c.turns]
+    _, cases, _, knowledge = all_six
+    case = next(cases[cases["item"] == item].itertuples())
+    patient, asked = rules.Patient(knowledge, case, levels), [knowledge.question[finding]] * times
+    return [patient.answer(asked[:n]) for n in range(1, times + 1)]
 
 
 @pytest.mark.parametrize(

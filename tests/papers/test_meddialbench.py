@@ -8,10 +8,19 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from bedside import BedsideError, paths, published, sources, store
+
+from bedside import BedsideError, published, sources, store
 from bedside.papers.meddialbench import consultations as talks
-from bedside.papers.meddialbench import data as mdb
-from bedside.papers.meddialbench import judging, rules
+from bedside.papers.meddialbench import (
+    data,
+    examples,
+    generation,
+    judging,
+    rules,
+    study,
+)
+from bedside.papers.meddialbench import design as designs
+from bedside.papers.meddialbench.tables.validation import script_table
 from conftest import completion
 
 NAN = float("nan")
@@ -24,7 +33,7 @@ def run(run_of):
 
 @pytest.fixture
 def design(run):
-    return mdb.design(run)
+    return designs.read(run)
 
 
 @pytest.fixture
@@ -34,7 +43,7 @@ def texts():
 
 # ---- design
 
-TOML = (paths.DATA / "meddialbench.toml").read_text()
+TOML = designs.OURS.read_text()
 PAIR = '{configuration = "C6", levels = ["withholding", "complete_denial"]},'
 LAST = '{dimension = "attitude", level = "dominant", severity = 2,'
 LOGIC = 'title = "Logic", pathway = "pollution"'
@@ -44,7 +53,7 @@ def changed(tmp_path, run, old, new):
     assert TOML.count(old) == 1
     path = tmp_path / "mine.toml"
     path.write_text(TOML.replace(old, new))
-    return mdb.design(run, path)
+    return designs.read(run, path)
 
 
 def test_configurations_of_the_papers_design(design):
@@ -184,10 +193,10 @@ def test_a_faulty_design_is_an_error_that_names_file_and_entry(tmp_path, run, ol
 
 def test_a_design_that_is_not_there_is_an_error(tmp_path, run):
     with pytest.raises(BedsideError, match="none.toml can't be read as a design"):
-        mdb.design(run, tmp_path / "none.toml")
+        designs.read(run, tmp_path / "none.toml")
     (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(BedsideError, match="bytes.toml can't be read as a design"):
-        mdb.design(run, tmp_path / "bytes.toml")
+        designs.read(run, tmp_path / "bytes.toml")
 
 
 def test_a_dimension_without_a_title_is_an_error(tmp_path, run):
@@ -212,15 +221,15 @@ def test_an_instruction_that_is_no_text_is_an_error(tmp_path, run):
 
 
 def test_the_bundled_cases_have_no_faults(run, design, texts):
-    found, scripts = asyncio.run(mdb.cases(run, design, 0))
+    found, scripts = asyncio.run(study.cases(run, design, 0))
     assert (
-        mdb.script_faults(found, scripts) == []
+        data.script_faults(found, scripts) == []
         and len(found) == 6
         and len(scripts) == len(texts) == 60
     )
     assert (
-        list(found) == [*mdb.CASE, "status"]
-        and list(scripts) == [*mdb.SCRIPT, "status"]
+        list(found) == [*data.CASE, "status"]
+        and list(scripts) == [*data.SCRIPT, "status"]
         and set(found["status"]) == {"graded"}
     )
     lying = scripts.groupby("level")["false"].agg(lambda f: f.str.len().sum())
@@ -228,7 +237,7 @@ def test_the_bundled_cases_have_no_faults(run, design, texts):
         n for n in design.adverse if design.pathway(n) == "pollution"
     }
     run.limit = 2
-    found, scripts = asyncio.run(mdb.cases(run, design, 0))
+    found, scripts = asyncio.run(study.cases(run, design, 0))
     assert len(found) == 2 and set(scripts["item"]) == set(found["item"])
 
 
@@ -277,35 +286,31 @@ def test_a_script_that_does_not_fit_is_named_with_item_and_level(
     run, design, texts, monkeypatch, spoil, match
 ):
     found, scripts = spoil(sources.load("meddialbench_cases"), texts)
-    faults = mdb.script_faults(found, scripts)
+    faults = data.script_faults(found, scripts)
     assert any(re.match(match, f) for f in faults)
     monkeypatch.setattr(
         run, "load", {"meddialbench_cases": found, "meddialbench_scripts": scripts}.get
     )
     with pytest.raises(BedsideError, match="scripts.jsonl: item 'case-"):
-        asyncio.run(mdb.cases(run, design, 0))
+        asyncio.run(study.cases(run, design, 0))
 
 
 def test_a_level_of_ones_own_needs_no_scripts_and_is_counted(design, texts):
     found = sources.load("meddialbench_cases")
     fewer = texts[texts["level"] != "vague"].assign(status="graded")
-    made = mdb.script_table(design, found, fewer).set_index(["row", "column"])["value"]
+    made = script_table(design, found, fewer).set_index(["row", "column"])["value"]
     assert (
-        mdb.script_faults(found, fewer) == []
+        data.script_faults(found, fewer) == []
         and made["vague", "scripts"] == 0
         and made["fabricating", "scripts"] == 6
     )
-    speakers = rules.speakers(design, found, fewer)
-    held = asyncio.run(
-        talks.hold(
-            talks.planned(found.head(1), {"vague": ("vague",)}, ["rules"], "rules"), *speakers
-        )
-    )
-    assert held[0].diagnosis == held[0].case.diagnosis
+    made = talks.planned(found.head(1), {"vague": ("vague",)}, ["rules"], "rules")
+    (held,) = rules.hold(made, rules.Knowledge(design, found, fewer))
+    assert held.diagnosis == held.case.diagnosis
 
 
 def test_a_patient_is_told_only_the_scripts_of_active_levels(design, texts):
-    made = mdb.blocks(design, texts, "case-1", ("vague", "dominant"))
+    made = talks.blocks(design, texts, "case-1", ("vague", "dominant"))
     script = texts[texts["item"] == "case-1"].set_index("level")["script"]
     assert [(b["title"], b["level"], b["script"]) for b in made] == [
         ("Expression", "vague", script["vague"]),
@@ -314,7 +319,7 @@ def test_a_patient_is_told_only_the_scripts_of_active_levels(design, texts):
         ("Disclosure", "open", ""),
         ("Attitude", "dominant", script["dominant"]),
     ]
-    assert mdb.blocks(design, texts, "no-such-case", ("vague",))[0]["script"] == ""
+    assert talks.blocks(design, texts, "no-such-case", ("vague",))[0]["script"] == ""
 
 
 # ---- generated cases
@@ -339,7 +344,7 @@ FACTS = [
 
 @pytest.mark.parametrize("text, found", FACTS, ids=range(len(FACTS)))
 def test_key_items_are_read_out_of_a_reply(text, found):
-    assert mdb.facts_in(text) == found
+    assert generation.facts_in(text) == found
 
 
 SCRIPTS = [
@@ -366,7 +371,7 @@ SCRIPTS = [
 
 @pytest.mark.parametrize("text, found", SCRIPTS, ids=range(len(SCRIPTS)))
 def test_a_script_is_read_out_of_a_reply(text, found):
-    assert mdb.parse_script(text) == found
+    assert generation.parse_script(text) == found
 
 
 LENGTHS = {
@@ -380,7 +385,7 @@ LENGTHS = {
 def test_cases_are_generated_with_as_many_tries_as_they_need(run, design, endpoint):
     drawn = pd.DataFrame(
         [(n, "Gout", [], f"patient {n}", "It hurts.", "He has it.") for n in LENGTHS],
-        columns=mdb.CASE[:-1],
+        columns=data.CASE[:-1],
     )
     tries = dict.fromkeys(LENGTHS, 0)
 
@@ -409,7 +414,7 @@ def test_cases_are_generated_with_as_many_tries_as_they_need(run, design, endpoi
         )
 
     endpoint.script = script
-    found, scripts = asyncio.run(mdb.generated(run, design, drawn))
+    found, scripts = asyncio.run(generation.generated(run, design, drawn))
     rows = found.set_index("item")
     assert tries == {k: len(v) for k, v in LENGTHS.items()}
     assert rows["status"].to_dict() == {
@@ -453,7 +458,7 @@ def test_cases_are_generated_with_as_many_tries_as_they_need(run, design, endpoi
         "replay",
         store.Recordings(run.recordings.folder),
     )
-    again = asyncio.run(mdb.generated(run, design, drawn))
+    again = asyncio.run(generation.generated(run, design, drawn))
     assert again[0].equals(found) and again[1].equals(scripts) and len(endpoint.bodies) == sent
 
 
@@ -472,10 +477,10 @@ YES = pd.DataFrame(
 
 
 def test_the_judge_without_a_model_by_hand():
-    judge = judging.Overlap(YES)
+    judge = judging.Overlap(YES, judging.YES_NO)
     # shares of a reference's words: toe and burning of three; none; cold of "cold shivers"; all; no reference
-    assert judge.similarity(YES).tolist() == pytest.approx([2 / 3, 0, 1 / 2, 1, 0])
-    assert judge.cut == pytest.approx(2 / 3) and judge.grade(YES) == YES["label"].tolist()
+    assert judge.features(YES).tolist() == pytest.approx([2 / 3, 0, 1 / 2, 1, 0])
+    assert judge.fitted == pytest.approx(2 / 3) and judge.grade(YES) == YES["label"].tolist()
     # without a the cut is 1, which 2/3 doesn't reach; without b or c it stays 2/3
     assert judge.out_of_fold() == ["no", "no", "no", "yes", "no"]
 
@@ -607,7 +612,7 @@ def consulted(*rows):
 
 
 def test_outcomes_of_consultations(run, design, texts, endpoint):
-    run.judge, known = "served", judging.Labelled(run)
+    run.judge, known = "served", examples.Labelled(run)
     held = consulted(
         ("r", "x", (), "alpha", "Podagra", ""),
         ("w", "x", (), "beta", "Cramp", ""),
@@ -654,7 +659,7 @@ def test_outcomes_of_consultations(run, design, texts, endpoint):
 
 
 def test_no_diagnosis_is_wrong_then_nobody_is_asked_who_was_misled(run, design, texts, endpoint):
-    run.judge, known = "served", judging.Labelled(run)
+    run.judge, known = "served", examples.Labelled(run)
     asked = judged_by(
         endpoint, {"equivalent": {"": '{"equivalent": "yes"}'}, "which": {"": '{"which": []}'}}
     )
@@ -667,7 +672,7 @@ def test_no_diagnosis_is_wrong_then_nobody_is_asked_who_was_misled(run, design, 
 
 def test_the_judge_without_a_model_judges_consultations(run, design, texts):
     known, lie = (
-        judging.Labelled(run),
+        examples.Labelled(run),
         texts.set_index(["item", "level"]).at[("case-1", "fabricating"), "false"][0],
     )
     held = consulted(
@@ -688,7 +693,7 @@ def test_the_judge_without_a_model_judges_consultations(run, design, texts):
 def test_adherence_by_hand(run, design, texts, endpoint):
     run.judge, known, both = (
         "served",
-        judging.Labelled(run),
+        examples.Labelled(run),
         ("fabricating", "withholding"),
     )  # dimensions 3 and 4
     rows = {
@@ -725,7 +730,7 @@ def test_adherence_by_hand(run, design, texts, endpoint):
 
 
 def test_what_is_labelled_can_be_measured_and_learnt_from(run, design):
-    known = judging.Labelled(run)
+    known = examples.Labelled(run)
     found = asyncio.run(judging.measured(run, known, "lexical"))
     assert set(found) == set(judging.TASKS)
     assert {k: len(labels) for k, (labels, _) in found.items()} == {

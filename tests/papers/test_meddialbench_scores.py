@@ -3,8 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+
 from bedside import published, stats
-from bedside.papers.meddialbench import data as mdb
+from bedside.papers.meddialbench import design as designs
 from bedside.papers.meddialbench import printed, scores
 
 NAN = float("nan")
@@ -17,7 +18,7 @@ def run(run_of):
 
 @pytest.fixture
 def design(run):
-    return mdb.design(run)
+    return designs.read(run)
 
 
 # ---- scores
