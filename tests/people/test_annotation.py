@@ -303,10 +303,8 @@ def test_two_processes_at_once_lose_nothing(tmp_path):
     both = [subprocess.Popen([sys.executable, "-c", APPEND, str(tmp_path), name]) for name in "ab"]
     assert [p.wait(60) for p in both] == [0, 0]
     log = Log(tmp_path, "nfp", "Ann")
-    assert (
-        set(log.labels()) == {f"{name}-{i}" for name in "ab" for i in range(150)}
-        and not log.damaged
-    )
+    assert set(log.labels()) == {f"{name}-{i}" for name in "ab" for i in range(150)}
+    assert not log.damaged
 
 
 FULL = """
@@ -352,9 +350,8 @@ def test_a_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(BedsideError, match="can't be read"):
         Session(many(2), "presupposition", "Ann", folder=tmp_path / "file")
-    with pytest.raises(
-        BedsideError, match="could not be written .*free the disk or fix its permissions"
-    ):
+    said = "could not be written .*free the disk or fix its permissions"
+    with pytest.raises(BedsideError, match=said):
         Log(tmp_path / "file", "nfp", "Ann").append({})
 
 
@@ -368,20 +365,19 @@ def test_what_is_recorded(session):
     made = lines(s)[0]
     assert tuple(made) == annotation.FIELDS
     assert made["id"].endswith(made["item"])
-    assert [made[k] for k in ("paper", "task", "rater", "group")] == [
-        "cancer_myth",
-        "presupposition",
-        "Ann",
-        "layperson",
-    ]
-    assert [made[k] for k in ("value", "type", "spans", "reason", "seconds", "check")] == [
-        "0",
-        "",
-        [],
-        "vague",
-        12.346,
-        False,
-    ]
+    expected = {
+        "paper": "cancer_myth",
+        "task": "presupposition",
+        "rater": "Ann",
+        "group": "layperson",
+        "value": "0",
+        "type": "",
+        "spans": [],
+        "reason": "vague",
+        "seconds": 12.346,
+        "check": False,
+    }
+    assert {k: made[k] for k in expected} == expected
     assert made["sample"] == {"seed": 3, "size": 4, "n": 9} and made["at"].endswith("+00:00")
     assert made["text_sha256"] == digest({k: shown[k] for k in ("before", "answer", "after")})
 
@@ -397,9 +393,8 @@ def test_a_session_resumes_and_corrects(session):
     again.back()
     assert again.shown()["answer"] == second and again.shown()["earlier"]["values"] == ["-1"]
     assert again.label("0") == "" and again.at == 2  # on to the first without a label
-    assert (
-        session(rows)._given(again.queue[1])["value"] == "0" and len(lines(s)) == 3
-    )  # the later line wins
+    # the later line wins
+    assert session(rows)._given(again.queue[1])["value"] == "0" and len(lines(s)) == 3
     again.back()
     again.back()
     again.back()
@@ -408,11 +403,8 @@ def test_a_session_resumes_and_corrects(session):
     assert again.at == 2
     for _ in range(3):
         again.label("1")
-    assert (
-        again.done
-        and again.shown()["place"] is None
-        and "everything is labelled" in again.label("1")
-    )
+    assert again.done and again.shown()["place"] is None
+    assert "everything is labelled" in again.label("1")
     again.back()
     assert again.at == 4
 
@@ -439,9 +431,8 @@ def test_repetitions_are_kept_apart_from_first_labels(session):
         s.label("0" if s.queue[s.at].repetition else "1")
     first, again = s.log.labels(), s.log.labels(repetition=True)
     assert len(first) == 8 and len(again) == 2 and set(again) < set(first)
-    assert {r["value"] for r in first.values()} == {"1"} and {
-        r["value"] for r in again.values()
-    } == {"0"}
+    assert {r["value"] for r in first.values()} == {"1"}
+    assert {r["value"] for r in again.values()} == {"0"}
     assert session(many(8), repetitions=0.25).done
 
 

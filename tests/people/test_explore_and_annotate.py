@@ -7,7 +7,8 @@ import json
 import shutil
 
 from bedside import __main__ as steps
-from bedside import annotation, explorer, paths, rows, verify
+from bedside import annotation, explorer, paths, rows, stats, verify
+from bedside.explorer import counts
 from bedside.notebooks import execute
 
 
@@ -54,6 +55,43 @@ def test_the_annotation_notebook_runs_without_labels_and_with_some(tmp_path, mon
     said = run_notebook("annotate", tmp_path, monkeypatch, **given)
     assert "2 raters, 6 replies" in said and "Ann and Bob" in said
     assert "1 replies on which raters differ" in said and "prediction-powered" in said
+
+
+def judged(item, model, **rights):
+    """A row with judges' verdicts: right, wrong or, for None, unparsed."""
+    verdicts = [
+        rows.verdict(judge, "unparsed" if right is None else "graded", str(right), right)
+        for judge, right in rights.items()
+    ]
+    texts = dict.fromkeys(rows.ROW, "") | {"id": f"{item}/{model}", "item": item, "model": model}
+    return texts | {"verdicts": verdicts, "human": []}
+
+
+def test_failures_are_counted_among_what_was_scored():
+    content = {"rows": [judged(i, "a", j=right) for i, right in enumerate([True, False, None])]}
+    content["rows"].append(judged(0, "b", j=None))
+    found = counts.failures(rows.frame(content), ["paper", "model"])
+    share = stats.wilson(1, 2)
+    columns = ["failures, %", "low", "high", "scored", "unscored"]
+    assert list(found) == columns and found.index.names == ["paper", "model"]
+    assert found.loc["", "a"].tolist() == [50, 100 * share.low, 100 * share.high, 2, 1]
+    assert found.loc["", "b"].isna().sum() == 3
+    assert found.loc["", "b"][["scored", "unscored"]].tolist() == [0, 1]
+
+
+def test_judges_disagree_where_both_graded():
+    content = {
+        "rows": [
+            judged(1, "a", j=True, k=True),
+            judged(2, "a", j=True, k=False),
+            judged(3, "a", j=True, k=None),
+            judged(4, "b", m=True),
+        ]
+    }
+    ((pair, (both, differing)),) = counts.disagreements(rows.frame(content)).items()
+    assert (pair, both) == ("j and k", 2)
+    assert differing.to_dict("index") == {"2/a": {"j": "True", "k": "False"}}
+    assert counts.disagreements(rows.frame({"rows": []})) == {}
 
 
 def test_the_step_writes_the_page_of_the_settings(tmp_path, monkeypatch, capsys):
