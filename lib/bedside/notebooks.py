@@ -18,7 +18,8 @@ def listed(paper: str = "") -> list[str]:
     first = {f"{p}/{e['judges_first']}" for p, e in paths.papers().items() if "judges_first" in e}
     found = sorted(paths.NOTEBOOKS.glob("*/[0-9][0-9]_*.ipynb"))
     names = [f"{p.parent.name}/{p.stem}" for p in found if p.parent.name in paths.papers()]
-    return [n for n in sorted(names, key=lambda n: (n not in first, n)) if n.startswith(paper)]
+    mine = [n for n in names if paper in ("", n.partition("/")[0])]
+    return sorted(mine, key=lambda n: (n not in first, n))
 
 
 def parameters(name: str) -> dict:
