@@ -14,19 +14,12 @@ MISSING = "no Chromium on PATH (Debian: apt install chromium); browser tests ski
 
 def binary():
     """The path of a Chromium, None without one."""
-    return next(
-        (
-            path
-            for name in ("chromium", "chromium-browser", "google-chrome")
-            if (path := shutil.which(name))
-        ),
-        None,
-    )
+    found = (shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))
+    return next(filter(None, found), None)
 
 
-@pytest.fixture(
-    scope="module"
-)  # not session: while Playwright's loop lives, asyncio.run fails in every other test
+# Not of the session: while Playwright's loop lives, asyncio.run fails in every other test.
+@pytest.fixture(scope="module")
 def browser():
     if not binary():
         pytest.skip(MISSING)
@@ -49,17 +42,24 @@ def watched(browser, width=1280, height=800, local=("file:", "blob:", "data:")):
     troubles = []
     context = browser.new_context(viewport={"width": width, "height": height})
     context.set_default_timeout(20_000)
-    context.on(
-        "request",
-        lambda r: r.url.startswith(local) or troubles.append(f"request for {r.url[:200]}"),
-    )
+
+    def asked(request):
+        if not request.url.startswith(local):
+            troubles.append(f"request for {request.url[:200]}")
+
+    def told(message):
+        if message.type in ("error", "warning"):
+            troubles.append(f"console: {message.text}")
+
+    def stopped(dialog):
+        troubles.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    context.on("request", asked)
     page = context.new_page()
-    page.on("pageerror", lambda e: troubles.append(f"page error: {e}"))
-    page.on(
-        "console",
-        lambda m: m.type in ("error", "warning") and troubles.append(f"console: {m.text}"),
-    )
-    page.on("dialog", lambda d: (troubles.append(f"dialog: {d.message}"), d.dismiss()))
+    page.on("pageerror", lambda error: troubles.append(f"page error: {error}"))
+    page.on("console", told)
+    page.on("dialog", stopped)
     try:
         yield page
     finally:
