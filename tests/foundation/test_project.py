@@ -335,15 +335,16 @@ def test_every_claim_of_the_ledger_is_made_and_says_where_it_stands():
     """Each row of data/claims is made by the committed notebooks, in one profile or both."""
     from bedside import claims
 
-    for paper in paths.papers():
-        made = set()
-        for profile in ("sample", "public"):
-            manifest = json.loads((paths.FIGURES / profile / "manifest.json").read_text())
-            for entry in manifest["notebooks"].values():
-                if entry["paper"] == paper:
-                    made |= {(c["id"], c["section"], c["claim"]) for c in entry["claims"]}
+    made = {}
+    for profile in ("sample", "public"):
+        manifest = json.loads((paths.FIGURES / profile / "manifest.json").read_text())
+        for entry in manifest["notebooks"].values():
+            of = made.setdefault(entry["paper"], set())
+            of |= {(c["id"], c["section"], c["claim"]) for c in entry["claims"]}
+    assert len(made) > 3
+    for paper, found in made.items():  # a study that has just begun has no committed outputs
         rows = claims.load(paper).values()
-        assert {(r.id.partition("@")[0], r.section, r.claim) for r in rows} == made
+        assert {(r.id.partition("@")[0], r.section, r.claim) for r in rows} == found
 
 
 def test_no_path_of_one_machine_and_no_external_data_is_tracked():
