@@ -6,6 +6,7 @@ import shutil
 from collections import Counter
 
 import pandas as pd
+import pytest
 from committed import rows_of
 
 from bedside import models, paths, rows
@@ -17,7 +18,13 @@ from bedside.papers.radiation import matching
 from bedside.papers.radiation import rows as radiation
 from bedside.papers.radiation import study as radiation_study
 from bedside.run import Run
-from judged import elsewhere
+from judged import collected, elsewhere
+
+
+@pytest.fixture(scope="module")
+def content(nothing):
+    """All judged items of the sample, without files of the user's own."""
+    return collected(nothing)
 
 
 def test_ids_verdicts_and_blocks_are_sound_and_the_content_is_json(content):

@@ -5,6 +5,7 @@ from collections import Counter
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 from committed import rows_of
 
 from bedside import checks
@@ -12,8 +13,15 @@ from bedside.papers.meddialbench import rows as meddialbench
 from bedside.papers.meddialbench import words
 from bedside.papers.medhalu import rows as medhalu
 from bedside.papers.radiation import rows as radiation
+from judged import collected
 
 DISCLOSES = r"discloses key item (\d+): (.*)"
+
+
+@pytest.fixture(scope="module")
+def content(nothing):
+    """All judged items of the sample, without files of the user's own."""
+    return collected(nothing)
 
 
 def blocks_of(content, row, label):

@@ -10,6 +10,7 @@ from committed import rights, rows_of, says, says_n, says_value, share, table
 from bedside import rows
 from bedside.papers.cancer_myth import rows as cancer_myth
 from bedside.papers.medhalu import rows as medhalu
+from judged import collected
 
 TINY = "smollm2-135m"
 SETS = ("Cancer-Myth", "Cancer-Myth-NFP", "MedQA", "PubMedQA")
@@ -18,6 +19,12 @@ JOINED = {
     "easy": "easy (joins the invalid set)",
     "neither": "partly corrected (apart)",
 }
+
+
+@pytest.fixture(scope="module")
+def content(nothing):
+    """All judged items of the sample, without files of the user's own."""
+    return collected(nothing)
 
 
 def test_cancer_myth_counts(content):
