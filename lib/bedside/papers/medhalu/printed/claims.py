@@ -24,6 +24,8 @@ from .numbers import (
 ABOUT = 2.5  # percentage points that "about" allows
 MARGIN = 0.02  # macro-F1 that "marginal" allows
 ALPHA = 0.05
+# LLaMA-2's types by section 4.2: worst in HealthQA, best in LiveQA, best in MedicationQA
+LLAMA = ("Input-conflict", "Input-conflict", "Fact-conflict")
 
 
 def by_dataset(values, form=""):
@@ -139,22 +141,17 @@ def texts(run):
 def models(run, rates):
     """Section 4.1: the models among each other; rates: `implied` of Table 6."""
     f1 = wide(run, "Table 6", "ma-F1")
-    gaps = {
-        (m, d): i for m in PROPRIETARY for d, i in matrices.f1_test(run, rates, m, OPEN).items()
-    }
-    ahead = {(m, d): t for m in PROPRIETARY for d, t in accuracy_test(run, m, OPEN).items()}
+    gaps, ahead = {}, {}
+    for m in PROPRIETARY:
+        gaps |= {f"{m}, {d}": i for d, i in matrices.f1_test(run, rates, m, OPEN).items()}
+        ahead |= {f"{m}, {d}": test for d, test in accuracy_test(run, m, OPEN).items()}
+    f1_gaps = [f"{k}: {i.value:+.2f} [{i.low:.2f}, {i.high:.2f}]" for k, i in gaps.items()]
+    accuracy_gaps = [f"{k}: {x:+.2f}, p = {p:.2g}" for k, (x, p) in ahead.items()]
     apart = f1.loc["GPT-4"] - f1.loc["GPT-3.5"]
     return {
-        "mh-proprietary": reading(
-            "; ".join(
-                f"{m}, {d}: {i.value:+.2f} [{i.low:.2f}, {i.high:.2f}]"
-                for (m, d), i in gaps.items()
-            ),
-            all(i.low > 0 for i in gaps.values()),
-        ),
+        "mh-proprietary": reading("; ".join(f1_gaps), all(i.low > 0 for i in gaps.values())),
         "mh-proprietary-accuracy": reading(
-            "; ".join(f"{m}, {d}: {x:+.2f}, p = {p:.2g}" for (m, d), (x, p) in ahead.items()),
-            all(x > 0 for x, _ in ahead.values()),
+            "; ".join(accuracy_gaps), all(x > 0 for x, _ in ahead.values())
         ),
         "mh-marginal": reading(by_dataset(apart, "+.2f"), apart.between(0, MARGIN).all()),
     }
@@ -217,34 +214,28 @@ def types(run):
 
     both = [block(m, x) for m in PROPRIETARY for x in metrics]
     cells = sum(t.shape[1] for t in both)
-    best = sum((t.idxmax() == "Context-conflict").sum() for t in both)
-    next_ = sum((t.loc["Fact-conflict"] > t.loc["Input-conflict"]).sum() for t in both)
+    context = sum((t.idxmax() == "Context-conflict").sum() for t in both)
+    fact = sum((t.loc["Fact-conflict"] > t.loc["Input-conflict"]).sum() for t in both)
     llama = block(OPEN, "ma-F1")
     most = ", ".join(f"{d}: best {llama[d].idxmax()} {llama[d].max()}" for d in DATASETS)
     found = (llama["HealthQA"].idxmin(), llama["LiveQA"].idxmax(), llama["MedicationQA"].idxmax())
     return {
-        "mh-context": reading(f"{best} of {cells}", best == cells),
-        "mh-fact-input": reading(f"{next_} of {cells}", next_ == cells),
-        "mh-llama-types": reading(
-            most, found == ("Input-conflict", "Input-conflict", "Fact-conflict")
-        ),
+        "mh-context": reading(f"{context} of {cells}", context == cells),
+        "mh-fact-input": reading(f"{fact} of {cells}", fact == cells),
+        "mh-llama-types": reading(most, found == LLAMA),
         "mh-caption": reading(", ".join(metrics), len(metrics) == 4),
     }
 
 
 def spans(run):
     """Section 4.1 and Table 7: edit distances."""
-    seven = grid(run, "Table 7")
-    nearer = seven.loc["GPT-4"] < seven.loc["GPT-3.5"]
-    largest = [
-        seven.at[m, f"LiveQA {x}"] > max(seven.at[m, f"{d} {x}"] for d in DATASETS if d != "LiveQA")
-        for m in seven.index
-        for x in ("Mean", "Med")
-    ]
+    seven = pd.concat([wide(run, "Table 7", x) for x in ("Mean", "Med")], keys=["Mean", "Med"])
+    nearer = seven.xs("GPT-4", level="row") < seven.xs("GPT-3.5", level="row")
+    largest = seven.idxmax(axis=1) == "LiveQA"
     return {
-        "mh-spans-gpt4": reading(f"{nearer.sum()} of {len(nearer)}", nearer.all()),
+        "mh-spans-gpt4": reading(f"{nearer.sum().sum()} of {nearer.size}", nearer.all(axis=None)),
         "mh-spans-liveqa": reading(
-            f"{sum(largest)} of {len(largest)} means and medians", all(largest)
+            f"{largest.sum()} of {len(largest)} means and medians", largest.all()
         ),
     }
 
