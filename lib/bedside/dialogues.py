@@ -2,8 +2,9 @@
 
     await hold(dialogues, first, second)
 
-A dialogue is data. A speaker is an async function of the dialogue so far that gives a Reply: a model's, or plain
-Python's. Every reply of a model is recorded, so that a run cut off anywhere goes on in the middle.
+A dialogue is data. A speaker is an async function of the dialogue so far that gives a Reply: a
+model's, or plain Python's. Every reply of a model is recorded, so that a run cut off anywhere goes
+on in the middle.
 """
 
 import asyncio
@@ -44,10 +45,10 @@ normal = functools.lru_cache(maxsize=50_000)(checks.normal)
 
 @dataclass(kw_only=True)
 class Dialogue:
-    """Turns of two speakers, `most` at most, and how it ended; a kind of its own adds what it is about.
+    """Turns of two speakers, `most` at most, and how it ended; subclasses say what it is about.
 
-    turns: [first's, second's] statements; keys: of every reply, in order; end: of ENDS, empty while it goes on; by: who
-    broke off; truncated: how many replies were cut short.
+    turns: [first's, second's] statements; keys: of every reply, in order; end: of ENDS, empty while
+    it goes on; by: who broke off; truncated: how many replies were cut short.
     """
 
     most: int = 20
@@ -100,7 +101,7 @@ class Dialogue:
 
 
 def repeats(text: str, before: Iterable[str]) -> bool:
-    """Endless repetition: five words or more said for the third time, or three times within one statement."""
+    """Endless repetition: five words or more for the third time, or three times within a text."""
     words = normal(text).split()
     runs = Counter(zip(*(words[k:] for k in range(RUN_OF))))
     if not runs:
@@ -110,7 +111,7 @@ def repeats(text: str, before: Iterable[str]) -> bool:
 
 
 def messages(turns, own: int) -> list[dict]:
-    """What was said as a model's messages: its own statements (place 0 or 1 in each turn) and the other's."""
+    """What was said as a model's messages; `own` is its place (0 or 1) in each turn."""
     roles = ("assistant", "user") if own == 0 else ("user", "assistant")
     said = [(role, text) for turn in turns for role, text in zip(roles, turn)]
     return [{"role": role, "content": text} for role, text in said if text]
@@ -127,10 +128,10 @@ async def hold(
     after: Callable[[Dialogue], Awaitable[None]] | None = None,
     at_once: int = 10_000,
 ):
-    """Hold all dialogues, `at_once` of them, each turn as soon as its predecessor is there; they are filled in place.
+    """Hold all dialogues, each turn as soon as its predecessor is there; they are filled in place.
 
-    after: what is done with a dialogue when it is over. A StopRun, or a request that replay lacks, ends all; the replies
-    that came are recorded.
+    after: what is done with a dialogue when it is over. A StopRun, or a request that replay lacks,
+    ends all; the replies that came are recorded.
     """
     gate = asyncio.Semaphore(at_once)
 
@@ -155,7 +156,7 @@ async def _talk(dialogue, *speakers):
 
 
 def recite(dialogue: Dialogue, statements: Iterable[str]):
-    """Take in statements that are there already, the speakers' in turn, until the dialogue is over."""
+    """Take in statements that are there already, in turn, until the dialogue is over."""
     for name, text in zip(itertools.cycle(dialogue.speakers), statements):
         if dialogue.say(name, text):
             return

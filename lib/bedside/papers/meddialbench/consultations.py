@@ -1,9 +1,10 @@
-"""MedDialBench: consultations (sections 3.2 and 3.4): a doctor asks, a patient answers, then comes the diagnosis.
+"""MedDialBench: consultations (sections 3.2 and 3.4): questions, answers, a diagnosis.
 
     made = planned(cases, configurations, doctors, patient)
     await hold(made, *by_models(run, ask, made, design, scripts, ...))
 
-A consultation is a dialogue (see `bedside.dialogues`) about a case, under a configuration of the design.
+A consultation is a dialogue (see `bedside.dialogues`) about a case, under a configuration of the
+design.
 """
 
 import re
@@ -32,16 +33,17 @@ ASKS = (
     r"|where does it hurt)\b[^?]*\?"
 )
 SELF = r"\b(?:i|my|me|mine|we|our)\b"
-# A patient may ask back; one who asks what a doctor asks, with no word about himself, doesn't play the patient.
+# A patient may ask back, but not as a doctor asks and without a word about himself.
 NO_PATIENT = rf"(?-i:{re.escape(END)})|{HELPS}|\A(?!(?s:.*){SELF})(?s:.*){ASKS}"
 
 
 @dataclass
 class Consultation(Dialogue):
-    """One dialogue: its case (a row of CASE), configuration with its levels, doctor and patient, and what came of it.
+    """A dialogue about a case (a row of CASE), under a configuration, and what came of it.
 
-    Turns are questions and answers after the opening, in which the patient states the chief complaint. diagnosis: what
-    the doctor says at the end, empty where none came; status: as of a verdict, `error` where none was asked for or came.
+    Turns are questions and answers after the opening, in which the patient states the chief
+    complaint. diagnosis: what the doctor says at the end, empty where none came; status: as of a
+    verdict, `error` where none was asked for or came.
     """
 
     case: object
@@ -69,7 +71,7 @@ class Consultation(Dialogue):
 
 
 def planned(cases, configurations, doctors, patient, turns=20):
-    """A consultation for each case, configuration ({name: levels}) and doctor, all with one patient."""
+    """A consultation for each case, configuration ({name: levels}) and doctor; one patient."""
     return [
         Consultation(case, name, levels, doctor, patient, most=turns)
         for doctor in doctors
@@ -98,7 +100,7 @@ async def hold(consultations, doctor, patient, diagnose, *, at_once=10_000):
 
 
 def stated(text):
-    """The diagnosis in a reply: member of a JSON object, also a cut one, or else the text; None if there is none."""
+    """The diagnosis in a reply, or None: member of a JSON object, also a cut one, or the text."""
     found = judges.member(text, "diagnosis")
     if found is None and not text.lstrip().startswith("{") and not judges.REFUSALS.match(text):
         found = text.strip()
@@ -106,10 +108,11 @@ def stated(text):
 
 
 def by_models(run, ask, consultations, design, scripts, max_tokens, temperature):
-    """Doctor, patient and diagnosis (for `hold`) by models of the registry, each consultation naming its own.
+    """Doctor, patient and diagnosis (for `hold`) by the models that each consultation names.
 
-    `ask` answers a request (`Run.asking`). A model's most_tokens, and most_tokens_turn in a dialogue, shorten it. The
-    patient's prompt has profile, an instruction block for every dimension and the pacing rules (section 3.2).
+    `ask` answers a request (`Run.asking`). A model's most_tokens, and most_tokens_turn in a
+    dialogue, shorten it. The patient's prompt has profile, an instruction block for every dimension
+    and the pacing rules (section 3.2).
     """
     doctors, patients = _openings(run, consultations, design, scripts)
     (final,) = run.prompt("diagnose")
@@ -141,7 +144,7 @@ def by_models(run, ask, consultations, design, scripts, max_tokens, temperature)
 
 
 def _openings(run, consultations, design, scripts):
-    """What models are told first: doctors {case: messages}, patients {consultation: messages}, the complaint said."""
+    """What models are told first: {case: messages} doctors, {consultation: messages} patients."""
     cases = {c.case.item: c.case for c in consultations}
     told = pd.DataFrame([(i, x.complaint) for i, x in cases.items()], columns=["item", "complaint"])
     doctors = run.prompts_for("doctor", told, ["complaint"], mark=END)
@@ -157,7 +160,7 @@ def _openings(run, consultations, design, scripts):
 
 
 def blocks(design, scripts, item, levels):
-    """What a patient is told about each dimension: title, level, instruction, and an adverse level's script."""
+    """What a patient is told of each dimension: title, level, instruction, adverse script."""
     mine = scripts[scripts["item"] == item].set_index("level")["script"]
     return [
         {
@@ -173,8 +176,8 @@ def blocks(design, scripts, item, levels):
 def frame(consultations):
     """Consultations as a frame, a row each, with an `item` of its own; `case` is the case's.
 
-    model is the doctor, said the patient's words, dialogue all of them, truth the diagnosis and names all that count for
-    it; reply_status is empty where there is a diagnosis, else why not.
+    model is the doctor, said the patient's words, dialogue all of them, truth the diagnosis and
+    names all that count for it; reply_status is empty where there is a diagnosis, else why not.
     """
     return pd.DataFrame([_row(c) for c in consultations])
 

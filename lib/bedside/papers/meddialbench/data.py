@@ -36,7 +36,7 @@ def bundled(run):
 
 
 def osce(run):
-    """The released OSCE cases (section 3.3) with what a patient can know: CASE without key_items; items count from 1."""
+    """The released OSCE cases (section 3.3) as a patient knows them: CASE without key_items."""
     examined = run.load("agentclinic")["OSCE_Examination"]
     rows = [(f"osce-{number:03}", *_case(e)) for number, e in enumerate(examined, 1)]
     return pd.DataFrame(rows, columns=CASE[:-1])
@@ -73,7 +73,7 @@ def false_statements(texts, item, levels):
 
 
 def named_facts(scripts, key_items):
-    """The key items (a list of numbers from 1 for each script) of which a script names a word that tells.
+    """The key items of which each script names a word that tells: lists of numbers from 1.
 
     scripts: a frame SCRIPT; key_items: {item: key items of its case}.
     """
@@ -85,10 +85,11 @@ def named_facts(scripts, key_items):
 
 
 def script_faults(found, texts):
-    """What is wrong with cases and scripts: a case's number of items, two scripts for a level, a fact that isn't there.
+    """What is wrong with cases and scripts.
 
-    A fact must be one of the case's, and the script must name it. A level without a script is no fault: its instruction
-    stands alone then, and `tables.validation.script_table` counts it.
+    That is a case's number of items, two scripts for a level, or a fact that isn't there. A fact
+    must be one of the case's, and the script must name it. A level without a script is no fault:
+    its instruction stands alone then, and `tables.validation.script_table` counts it.
     """
     items = found.set_index("item")["key_items"].to_dict()
     faults = [

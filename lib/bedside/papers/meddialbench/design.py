@@ -1,7 +1,7 @@
-"""MedDialBench: the design (section 3.1): dimensions with pathways, levels with severity, combinations.
+"""MedDialBench: the design (section 3.1): dimensions, levels with severity, combinations.
 
-It is data, in design.toml beside this file; a new dimension, level or combination is a line there. A configuration is a
-tuple of levels; every other dimension stays at its cooperative level.
+It is data, in design.toml beside this file; a new dimension, level or combination is a line there.
+A configuration is a tuple of levels; every other dimension stays at its cooperative level.
 """
 
 import itertools
@@ -20,7 +20,7 @@ PATHWAYS = ("pollution", "deficit", "friction")
 
 @dataclass(frozen=True)
 class Design:
-    """Dimensions and levels (both by name, as they stand in the file) and combinations (name: levels)."""
+    """Dimensions and levels by name, as they stand in the file, and combinations (name: levels)."""
 
     dimensions: dict
     levels: dict
@@ -51,8 +51,9 @@ class Design:
     def configurations(self, combinations="paper"):
         """{configuration: levels}: baseline, each adverse level, and combinations.
 
-        combinations: "paper" (those of the file), "extreme" (all pairs of extreme levels), "adverse" (all pairs of
-        adverse levels of two dimensions; 40 in the paper's design) or "" (none).
+        combinations: "paper" (those of the file), "extreme" (all pairs of extreme levels),
+        "adverse" (all pairs of adverse levels of two dimensions; 40 in the paper's design) or ""
+        (none).
         """
         pools = {"paper": [], "": [], "extreme": self.extreme, "adverse": self.adverse}
         if combinations not in pools:
@@ -72,7 +73,7 @@ class Design:
 
 
 def read(run, path=""):
-    """The design in a file of your own, or the paper's; BedsideError names the line that doesn't fit."""
+    """The design in a file of your own, or the paper's; BedsideError names what doesn't fit."""
     path = Path(path or OURS)
     compare = f"; compare with {paths.rel(OURS)}"
     try:

@@ -1,4 +1,4 @@
-"""MedDialBench: the labelled dialogues and pairs of diagnoses, on which judges are measured and of which they learn."""
+"""MedDialBench: labelled dialogues and pairs of diagnoses, by which judges are measured."""
 
 import pandas as pd
 
@@ -12,10 +12,10 @@ OURS = "this project"  # who labelled them
 
 
 class Labelled:
-    """Frames with labels: `diagnosis`, `misled`, and for `judging.which` `coverage` and `adherence`.
+    """Frames with labels: `diagnosis`, `misled`; for `judging.which` `coverage` and `adherence`.
 
-    They are of the paper's design, whichever design a run has. `diagnosis` and `adherence` hold what the user's own
-    raters labelled too (`rated`), from which no judge learns.
+    They are of the paper's design, whichever design a run has. `diagnosis` and `adherence` hold
+    what the user's own raters labelled too (`rated`), from which no judge learns.
     """
 
     def __init__(self, run):
@@ -43,7 +43,7 @@ class Labelled:
         return every.assign(text=every["diagnosis"], reply_status="", answer_id=answer)
 
     def _adherence(self, run, cases, design):
-        """Dialogues with the behaviours that show; of the raters' those of the bundled cases, which have scripts."""
+        """Dialogues with the behaviours that show; of raters' those whose case has scripts."""
         every = with_rated(run, self.dialogues, "meddialbench_rated_adherence", OURS)
         every = every[every["item"].isin(cases["item"])].reset_index(drop=True)
         words = every.get("text", every["dialogue"])

@@ -23,9 +23,10 @@ SCRIPTED = response_format(
 
 
 async def generated(run, design, drawn):
-    """Cases and scripts as of `data.bundled`, key items and scripts by the first of the run's models.
+    """Cases and scripts as of `data.bundled`, written by the first of the run's models.
 
-    A case with few items has status `few`, one without any the status of its last reply and no scripts.
+    A case with few items has status `few`, one without any the status of its last reply and no
+    scripts.
     """
     found = await with_key_items(run, drawn)
     return found, await scripts(run, design, found)
@@ -34,8 +35,8 @@ async def generated(run, design, drawn):
 async def with_key_items(run, drawn):
     """Cases with key_items and status.
 
-    Who gives fewer than LEAST different items is asked again, up to TRIES times; the longest list counts, the later one
-    of equal ones.
+    Who gives fewer than LEAST different items is asked again, up to TRIES times; the longest list
+    counts, the later one of equal ones.
     """
     best = {i: judges.Verdict(i, "") for i in drawn["item"]}
     profiles = drawn.assign(case=[r._asdict() for r in drawn.itertuples()])
@@ -76,14 +77,14 @@ def _requests(run, prompts, form, repeat=0):
 
 
 def facts_in(text):
-    """The key items in a reply, MOST at most: different ones of three to forty words; None if there is none."""
+    """The key items in a reply, MOST at most, different ones of 3 to 40 words; None without any."""
     listed = [s for s in judges.strings(text, "items") or [] if 3 <= len(s.split()) <= 40]
     made = {checks.normal(s): s for s in listed}
     return list(made.values())[:MOST] or None
 
 
 def parse_script(text):
-    """(script, facts, false statements) in a reply, a JSON object that may be cut short, or None."""
+    """(script, facts, false statements) in a reply, a JSON object, cut short or not; or None."""
     if not (script := judges.member(text, "script")):
         return None
     listed = re.search(r'"facts"\s*:\s*\[([\d\s,]*)', text)

@@ -1,7 +1,7 @@
-"""MedDialBench: the judges (section 3.5): correct diagnosis, coverage of key items, adherence, misled.
+"""MedDialBench: the judges (section 3.5) of diagnosis, coverage of key items, adherence, misled.
 
-Frames to be judged have an `item` of their own a row, `references` (what the baseline without a model looks for) and
-`text` (where). Verdicts are yes or no, or unscored with the reason.
+Frames to be judged have an `item` of their own a row, `references` (what the baseline without a
+model looks for) and `text` (where). Verdicts are yes or no, or unscored with the reason.
 """
 
 import functools
@@ -33,7 +33,8 @@ MISLED = {"key": "misled", "fields": ("statements", "truth", "dialogue", "diagno
 class Overlap(baselines.Baseline):
     """Yes if enough of a reference's words stand in the text, of the reference that fits best.
 
-    labelled: a frame with the columns LEARNT; the cut point is the one with the highest kappa on it.
+    labelled: a frame with the columns LEARNT; the cut point is the one with the highest kappa on
+    it.
     """
 
     def features(self, frame):
@@ -70,7 +71,7 @@ def behaviours(design):
 
 
 def expected(design, texts, consulted):
-    """What the baseline looks for to see each dimension's adverse behaviour, for each (case, levels).
+    """What the baseline looks for to see each dimension's behaviour, for each (case, levels).
 
     It is script and false statements of the active level, else of all adverse ones.
     """
@@ -87,7 +88,7 @@ def expected(design, texts, consulted):
 
 
 def wrong_diagnoses(frame, texts, case="item"):
-    """What is needed to judge whether wrong diagnoses were misled; `case` is the column of the case."""
+    """What it takes to judge if wrong diagnoses were misled; `case` names the case's column."""
     cases = zip(frame[case], frame["levels"])
     return frame.assign(
         text=frame["said"],
@@ -113,7 +114,7 @@ def numbered_rows(frame):
 
 
 def parse_which(text, count):
-    """The numbers (1 to count) in a judge's reply as a set: of a list of such numbers, and nothing else; or None."""
+    """The set of numbers (1 to count) in a judge's list of such and nothing else, or None."""
     found = re.findall(r'"which"\s*:\s*\[([^\]]*)\]', text)
     if not found or not re.fullmatch(r"\s*(\d+\s*(,\s*\d+\s*)*)?", found[-1]):
         return None
@@ -122,10 +123,11 @@ def parse_which(text, count):
 
 
 async def which(run, frame, template, learnt, judge=None):
-    """Which of each dialogue's `statements` hold: long frame item, number (from 1), status, value (yes or no), raw.
+    """Which of each dialogue's `statements` hold: verdicts, a row for each.
 
-    frame: item, dialogue, said (the patient's words), statements, references (a list for each statement).
-    A model judges a dialogue in one call; a reply that can't be read leaves all its statements unscored.
+    Columns: item, number (from 1), status, value (yes or no), raw. frame: item, dialogue, said (the
+    patient's words), statements, references (a list for each statement). A model judges a dialogue
+    in one call; a reply that can't be read leaves all its statements unscored.
     """
     judge, columns = judge or run.judge, ["item", "number", "status", "value", "raw"]
     if judge == LEXICAL:
@@ -189,9 +191,10 @@ def cards(run, known, found):
 async def outcomes(run, known, texts, held):
     """Consultations with the run's judge's verdicts (section 3.5).
 
-    `held` (`consultations.frame`) and correct, coverage, per_turn, misled, NaN where unscored; verdict (raw),
-    verdict_status. A dialogue that broke off has no diagnosis to judge; its coverage is that of what was said. Only a
-    wrong diagnosis can be misled: a right one is not, without a verdict.
+    `held` (`consultations.frame`) and correct, coverage, per_turn, misled, NaN where unscored;
+    verdict (raw), verdict_status. A dialogue that broke off has no diagnosis to judge; its coverage
+    is that of what was said. Only a wrong diagnosis can be misled: a right one is not, without a
+    verdict.
     """
     asked = held.assign(references=held["names"], text=held["diagnosis"])
     learnt = baselines.learnt(known.diagnosis)
@@ -223,10 +226,11 @@ def yes(values):
 
 
 async def adherence(run, design, known, texts, held):
-    """Activation and isolation (appendix C) of each consultation, NaN where the judge's reply could not be read.
+    """Activation and isolation (appendix C) of each consultation, NaN where unscored.
 
-    Frame: item, case, configuration, model, kind, shown (by dimension), activation (share of the active dimensions that
-    show, NaN without any), isolation (whether no other does), full (both whole).
+    Frame: item, case, configuration, model, kind, shown (by dimension), activation (share of the
+    active dimensions that show, NaN without any), isolation (whether no other does), full (both
+    whole).
     """
     asked = held.assign(
         statements=[behaviours(design)] * len(held),

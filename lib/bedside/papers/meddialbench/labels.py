@@ -19,7 +19,7 @@ def diagnosis(row, value, by):
 
 
 def adherence(row, value, by):
-    """A settled label, {behaviour: yes or no}, as a row of the source meddialbench_rated_adherence."""
+    """A settled label, {behaviour: yes or no}, as a row of meddialbench_rated_adherence."""
     turns = next(b["turns"] for b in row["blocks"] if b["kind"] == "dialogue")
     said = [(t["who"], "".join(words for words, _ in t["pieces"])) for t in turns]
     return {

@@ -1,4 +1,4 @@
-"""MedDialBench's judged items: consultations with their diagnoses (section 3), and what was labelled (section 3.5)."""
+"""MedDialBench's judged items: consultations (section 3), and what was labelled (section 3.5)."""
 
 import re
 
@@ -124,8 +124,8 @@ def blocks(c, scripts, overlap):
 def turns(c, lies, overlap):
     """A consultation's turns, for `rows.dialogue`.
 
-    Notes say which key items a statement is the first to tell, by overlap of words; marked are the sentences that are
-    the script's.
+    Notes say which key items a statement is the first to tell, by overlap of words; marked are the
+    sentences that are the script's.
     """
     left = dict(enumerate(c.case.key_items, 1))
     made = [("Doctor", pieces(OPENING), []), ("Patient", pieces(c.case.complaint), [])]

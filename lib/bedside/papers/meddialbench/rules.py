@@ -1,8 +1,8 @@
-"""MedDialBench without a model: a patient who follows his script to the letter, and a doctor with a checklist.
+"""MedDialBench without a model: a patient who keeps to his script, a doctor with a checklist.
 
-A hundred lines that can be read: what the behaviours do to information, seen through a doctor who believes everything.
-The doctor knows only the diseases of the run's cases, and the wrong diagnoses that their scripts point to; so his
-accuracy says nothing about any model.
+A hundred lines that can be read: what the behaviours do to information, seen through a doctor who
+believes everything. The doctor knows only the diseases of the run's cases, and the wrong diagnoses
+that their scripts point to; so his accuracy says nothing about any model.
 """
 
 from collections import Counter
@@ -46,8 +46,9 @@ def conversation(doctor, patient, complaint, most):
 class Knowledge:
     """What the rules know of cases and scripts.
 
-    diseases: {disease: its findings}, of the cases and of the wrong diagnoses of their scripts; question: {finding: it as
-    a question}; told: {text: its telling words}; scripts: {(case, level): (facts, false statements)}.
+    diseases: {disease: its findings}, of the cases and of the wrong diagnoses of their scripts;
+    question: {finding: it as a question}; told: {text: its telling words}; scripts: {(case, level):
+    (facts, false statements)}.
     """
 
     def __init__(self, design, cases, scripts):
@@ -93,7 +94,7 @@ class Doctor:
         return sorted(self.know.diseases, key=score, reverse=True)
 
     def next_question(self):
-        """What to ask next, which counts as asked then; nothing where enough is heard, or all asked twice."""
+        """What to ask next, counted as asked; nothing where enough is heard, or all asked twice."""
         known, times, diseases = self.know.diseases, Counter(self.asked), self.leading()
         if sum(f in self.heard for f in known[diseases[0]]) >= ENOUGH:
             return ""

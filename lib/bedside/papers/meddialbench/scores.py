@@ -1,7 +1,8 @@
-"""MedDialBench: statistics of consultations (section 3.5): accuracy, paired changes, interaction, a mixed model.
+"""MedDialBench: statistics of consultations (section 3.5): accuracy, changes, interaction.
 
-Frames are `judging.outcomes`: a row a consultation with item, case, configuration, levels, model, correct, coverage,
-per_turn, misled, turns; NaN where unscored. Cases are what repeats: the bootstrap draws cases.
+Frames are `judging.outcomes`: a row a consultation with item, case, configuration, levels, model,
+correct, coverage, per_turn, misled, turns; NaN where unscored. Cases are what repeats: the
+bootstrap draws cases.
 """
 
 import numpy as np
@@ -17,9 +18,10 @@ INTERCEPT, BETWEEN = BASELINE, "standard deviation between cases"
 
 
 def accuracy(done):
-    """Accuracy in percent by model and configuration, Wilson intervals, and the bounds if unscored were worst or best.
+    """Accuracy in percent by model and configuration, with Wilson intervals.
 
-    Columns: model, configuration, value, low, high, n, unscored, least, most.
+    least and most are the bounds if all unscored were worst or best. Columns: model, configuration,
+    value, low, high, n, unscored, least, most.
     """
     rows = []
     for key, part in done.groupby(["model", "configuration"], sort=False):
@@ -39,9 +41,9 @@ def wide(done, column):
 def changes(done, run, column="correct"):
     """Change from the baseline by model and configuration, on the cases that have both.
 
-    Columns: model, configuration, value, low, high (mean difference, bootstrap over cases), n, and where `column` is
-    correct lost and won (discordant cases), p (exact McNemar), p_holm (over a model's configurations), detectable (at
-    this n and discordance). n 0: no numbers.
+    Columns: model, configuration, value, low, high (mean difference, bootstrap over cases), n, and
+    where `column` is correct lost and won (discordant cases), p (exact McNemar), p_holm (over a
+    model's configurations), detectable (at this n and discordance). n 0: no numbers.
     """
     table, rows = wide(done, column), []
     for model, configuration in table.columns:
@@ -72,12 +74,13 @@ def _discordant(before, after):
 
 
 def interactions(done, combinations, run):
-    """O/E (equation 1) of each combination and model on the cases scored in all four cells, and failures by combination.
+    """O/E (equation 1) of each combination and model, and failures by combination.
 
-    Frame: model, configuration, value, low, high (bootstrap over cases), n (cases), eligible (right under the baseline
-    and each level alone), failing (of these, wrong under the combination). value is NaN where the expected accuracy is
-    0. With several models of the run, `mean` is the mean of their ratios on the cases scored for all; the rules don't
-    count in it.
+    On the cases scored in all four cells. Frame: model, configuration, value, low, high (bootstrap
+    over cases), n (cases), eligible (right under the baseline and each level alone), failing (of
+    these, wrong under the combination). value is NaN where the expected accuracy is 0. With several
+    models of the run, `mean` is the mean of their ratios on the cases scored for all; the rules
+    don't count in it.
     """
     table, rows = wide(done, "correct"), []
     groups = {m: [m] for m in done["model"].unique()}
@@ -102,7 +105,7 @@ def interactions(done, combinations, run):
 
 
 def observed_over_expected(means):
-    """Ratios (..., 1) from accuracies (..., 4k), the mean over k models; NaN where nothing is expected.
+    """Mean ratio (..., 1) of k models from accuracies (..., 4k); NaN where nothing is expected.
 
     The accuracies are each model's under combination, baseline, first and second level.
     """
@@ -115,7 +118,7 @@ def observed_over_expected(means):
 
 
 def only_combined(done, combinations):
-    """Consultations that fail under a combination though the case is right at baseline and under each level alone."""
+    """Consultations that fail only under a combination: right at baseline and each level alone."""
     right = wide(done, "correct")
     rows = [
         (model, name, case)
@@ -137,19 +140,20 @@ def lost(done):
 
 
 def most_misled(done):
-    """A consultation with a wrong diagnosis, misled if there is such a one; else the last of all."""
+    """A consultation with a wrong diagnosis, misled if possible; else the last of all."""
     wrong = done[done["correct"] == 0]
     order = wrong.sort_values(["misled", "model"], ascending=False, kind="stable")
     return order.iloc[0] if len(order) else done.iloc[-1]
 
 
 def mixed(done, design):
-    """A mixed-effects logistic model of failure: case as random effect; levels, combinations and models as fixed ones.
+    """A mixed-effects logistic model of failure, with case as random effect.
 
-    Frame: term, value (log odds; of BETWEEN the log), low, high (95%), n. statsmodels' Bayesian binomial mixed model by
-    variational approximation, whose intervals are rather too narrow; normal priors (standard deviation 2) keep terms
-    finite that the data can't bound. Unlike O/E this takes independence on the scale of odds: a combination's term is
-    what its two levels don't add up to. None if all fail, or none.
+    Fixed are levels, combinations and models. Frame: term, value (log odds; of BETWEEN the log),
+    low, high (95%), n. statsmodels' Bayesian binomial mixed model by variational approximation,
+    whose intervals are rather too narrow; normal priors (standard deviation 2) keep terms finite
+    that the data can't bound. Unlike O/E this takes independence on the scale of odds: a
+    combination's term is what its two levels don't add up to. None if all fail, or none.
     """
     rows = done.dropna(subset=["correct"])
     if rows["correct"].nunique() < 2 or rows["case"].nunique() < 2:

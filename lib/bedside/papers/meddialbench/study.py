@@ -33,7 +33,8 @@ async def set_up(run, design="", size=0):
 async def cases(run, design, size):
     """Cases and scripts of the run's profile: frames as of `data.bundled`.
 
-    sample: the bundled ones. public: `size` OSCE cases drawn by the seed (0: all), with what `generated` makes of them.
+    sample: the bundled ones. public: `size` OSCE cases drawn by the seed (0: all), with what
+    `generated` makes of them.
     """
     if run.profile == "public":
         return await generated(run, design, limited(run, drawn(run, data.osce(run), size)))
@@ -41,10 +42,10 @@ async def cases(run, design, size):
 
 
 async def consultations(run, here, configurations, *, patient, turns, turn_tokens, temperature):
-    """Consultations of the run's models with the patient, and of the rules with each other: (list, frame).
+    """Consultations of the run's models with the patient, and of the rules: (list, frame).
 
-    here: a SetUp; patient: a model, empty for the first of the run's. A model's most_turns and most_dialogues
-    (data/models.toml) hold for it.
+    here: a SetUp; patient: a model, empty for the first of the run's. A model's most_turns and
+    most_dialogues (data/models.toml) hold for it.
     """
     design, cases, scripts, _ = here
     patient = patient or run.models[0]

@@ -1,22 +1,29 @@
 """MedDialBench: the words that tell in a text.
 
-By them a script is held against its case's facts, the rules know what is asked, and the judge without a model judges.
+By them a script is held against its case's facts, the rules know what is asked, and the judge
+without a model judges.
 """
 
 from bedside import checks
 
 IDLE = frozenset(
-    "about after again also because been before being both could does doing done down during each"
-    " from further have having here into itself just keep keeps more most much never only other"
-    " over same should some such than that their them then there these they this those through till"
-    " under until very were what when where which while will with would your yours doctor says tell"
-    " patient all and any are ask but can did don for get got had has her him his how its let may"
-    " nor not now off one our out own put say see she the too two use was way who why yes yet you".split()
+    """
+    about after again also because been before being both could does doing done down during
+    each from further have having here into itself just keep keeps more most much never only
+    other over same should some such than that their them then there these they this those
+    through till under until very were what when where which while will with would your
+    yours doctor says tell patient all and any are ask but can did don for get got had has
+    her him his how its let may nor not now off one our out own put say see she the too two
+    use was way who why yes yet you
+    """.split()
 )
 
 
 def telling(normal):
-    """Telling words of a normal text (see `checks`): cut to five letters, so that endings don't matter; numbers too."""
+    """Telling words of a normal text (see `checks`), numbers too.
+
+    They are cut to five letters, so that endings don't matter.
+    """
     return [w[:5] for w in normal.split() if (len(w) > 2 or w.isdigit()) and w not in IDLE]
 
 

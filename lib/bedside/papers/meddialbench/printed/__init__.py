@@ -1,7 +1,7 @@
-"""MedDialBench's printed percentages, and what follows from them (sections 4 to 6): counts, drops, O/E, marks, power.
+"""MedDialBench's printed percentages and what follows from them: counts, drops, O/E, marks, power.
 
-Table 9 is the ground: 17 configurations by five models, percent of N cases. All of it is recovered as counts first. What
-each notebook's claims make of it stands in the module of that name.
+Table 9 is the ground: 17 configurations by five models, percent of N cases. All of it is recovered
+as counts first. What each notebook's claims make of it stands in the module of that name.
 """
 
 import functools
@@ -20,7 +20,7 @@ EFFICIENT, EXHAUSTIVE = ["Claude", "Gemini"], ["GPT-5.4", "DeepSeek"]  # in inqu
 
 @functools.cache
 def counts():
-    """Correct diagnoses out of N in Table 9, configurations by models; ValueError if a percentage has not exactly one."""
+    """Correct diagnoses out of N in Table 9, configurations by models; ValueError if not unique."""
     cells = published.table("meddialbench", "Table 9")
     found = {(r.column, r.row): stats.grim_counts(r.value, N, 1) for r in cells.itertuples()}
     if bad := [k for k, v in found.items() if len(v) != 1]:
@@ -36,19 +36,19 @@ def combinations(design):
 
 
 def share(run):
-    """Accuracies in percent from the counts, configurations by models; their file goes into the manifest."""
+    """Accuracies in percent from the counts, configurations by models; noted in the manifest."""
     run.published("Table 9")
     return 100 * counts() / N
 
 
 def drops(run):
-    """Loss of accuracy against the baseline in percentage points, configurations (without the baseline) by models."""
+    """Loss of accuracy against the baseline in points, adverse configurations by models."""
     table = share(run)
     return (table.loc[BASELINE] - table).drop(index=BASELINE)
 
 
 def factors(run):
-    """How many times the loss by pollution is that by deficit: `single` levels, and both extreme ones of `pathways`."""
+    """How many times the loss by pollution is that by deficit: of one level each, of both."""
     lost = drops(run)
     pollution, deficit = ["fabricating", "complete_denial"], ["withholding", "dominant"]
     single = lost.loc["fabricating"] / lost.loc["withholding"]
@@ -57,24 +57,24 @@ def factors(run):
 
 
 def ratios(run, combinations):
-    """O/E under multiplicative independence (equation 1), combinations by models: accuracy over A·B / baseline."""
+    """O/E (equation 1), combinations by models: accuracy over A·B / baseline."""
     a = share(run)
     expected = {c: a.loc[x] * a.loc[y] / a.loc[BASELINE] for c, (x, y) in combinations.items()}
     return pd.DataFrame({c: a.loc[c] / expected[c] for c in combinations}).T
 
 
 def odds_interaction(run, combination, levels):
-    """Mean over models of what a combination adds to the log odds of failure beyond its levels (0: additive)."""
+    """What a combination adds to the log odds of failure beyond its levels, mean over models."""
     odds = np.log((N - counts()) / counts())
     a, b = levels
     return float((odds.loc[combination] - odds.loc[a] - odds.loc[b] + odds.loc[BASELINE]).mean())
 
 
 def ratio_draws(run, combinations, draws=10_000):
-    """O/E drawn as if every printed accuracy were a binomial of its own: (draws, combinations, models).
+    """O/E drawn as if each printed accuracy were a binomial: (draws, combinations, models).
 
-    The cases are the same in all cells and for all models, which the printed numbers can't show; an interval from this
-    is the width that the number of cases gives, not a test.
+    The cases are the same in all cells and for all models, which the printed numbers can't show; an
+    interval from this is the width that the number of cases gives, not a test.
     """
     rng, table = run.rng("ratio"), counts()
     cells = dict.fromkeys([BASELINE, *combinations, *sum(combinations.values(), ())])
@@ -89,9 +89,9 @@ def ratio_draws(run, combinations, draws=10_000):
 def marks(run):
     """Each significance mark of Table 9 against what its margins allow.
 
-    Frame: configuration, model, marked, low, high (of p), possible. With margins x and y out of N pairs, exact McNemar's
-    p depends on how many pairs are correct in both; a mark is possible if some overlap gives p < 0.05, a missing one if
-    some gives p of 0.05 or more.
+    Frame: configuration, model, marked, low, high (of p), possible. With margins x and y out of N
+    pairs, exact McNemar's p depends on how many pairs are correct in both; a mark is possible if
+    some overlap gives p < 0.05, a missing one if some gives p of 0.05 or more.
     """
     rows = []
     for r in run.published("Table 9 marks").itertuples():
@@ -117,7 +117,8 @@ def least_discordant(x, y):
 def powers(run, configuration, sizes=(N,)):
     """Power of exact McNemar at the printed drop, at the fewest and the most discordant pairs.
 
-    Frame: model, n, fewest, most. The drop and the share of discordant pairs are kept when the number of cases changes.
+    Frame: model, n, fewest, most. The drop and the share of discordant pairs are kept when the
+    number of cases changes.
     """
     rows = []
     for model in MODELS:
@@ -128,12 +129,13 @@ def powers(run, configuration, sizes=(N,)):
 
 
 def regression(kept, accuracy, models=5):
-    """Accuracy to expect on the kept cases in new baseline dialogues, if those that selected them are the ones reported.
+    """Accuracy to expect on the kept cases in new baseline dialogues.
 
-    kept: the share of cases that one model at least got right (section 3.3); accuracy: its mean on them. As if cases'
-    chances of a right diagnosis followed a beta distribution, the same for all models: fitted to both numbers, it says
-    how much of the reported accuracy was luck. Selection works on the baseline alone, so a drop of that size needs no
-    behaviour.
+    If the dialogues that selected the cases are the ones reported. kept: the share of cases that
+    one model at least got right (section 3.3); accuracy: its mean on them. As if cases' chances of
+    a right diagnosis followed a beta distribution, the same for all models: fitted to both numbers,
+    it says how much of the reported accuracy was luck. Selection works on the baseline alone, so a
+    drop of that size needs no behaviour.
     """
     from scipy.optimize import brentq
     from scipy.special import betaln

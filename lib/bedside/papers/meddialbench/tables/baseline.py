@@ -11,7 +11,7 @@ from . import stack
 
 
 def baseline_table(run, done):
-    """Table 2: accuracy in percent, turns, coverage and coverage per turn; recomputed: coverage over turns."""
+    """Table 2: accuracy in percent, turns, coverage and coverage per turn, also recomputed."""
     table = run.published("Table 2")
     two = table.pivot(index="row", columns="column", values="value").loc[table["row"].unique()]
     ratio = two["Coverage"] / two["Turns"]
@@ -38,7 +38,7 @@ def end_table(done):
 
 
 def selection_table(run, done):
-    """Choosing cases by baseline success: how many are kept, and what accuracy to expect on them."""
+    """Choosing cases by success: how many are kept, and what accuracy to expect on them."""
     kept, accuracy = N / DRAWN, share(run).loc[BASELINE].mean() / 100
     said = run.published("text 3.3").set_index(["row", "column"])["value"]
     able = done.groupby("case")["correct"].max()

@@ -11,7 +11,7 @@ from . import stack
 
 
 def interaction_table(run, design, found):
-    """Table 4: mean accuracy, mean drop and O/E of each combination, printed, recomputed and of this run.
+    """Table 4: mean accuracy, drop and O/E of each combination, printed, recomputed, of this run.
 
     found: `scores.interactions`. Recomputed is the mean, and each model's O/E.
     """
@@ -28,7 +28,7 @@ def interaction_table(run, design, found):
 
 
 def _recomputed(run, paper):
-    """Rows of the printed combinations: means, and O/E with intervals as if cells were independent."""
+    """Rows of the printed combinations; intervals of O/E as if cells were independent."""
     observed, draws = ratios(run, paper), ratio_draws(run, paper)
     means = np.quantile(draws.mean(-1), [0.025, 0.975], axis=0)
     each = np.quantile(draws, [0.025, 0.975], axis=0)
@@ -45,7 +45,7 @@ def _recomputed(run, paper):
 
 
 def interaction_figure(rows):
-    """Figure 4: O/E of each combination: the mean, printed and recomputed; this run's; and each printed model."""
+    """Figure 4: O/E of each combination: printed and recomputed mean, this run, each model."""
     figure, axes = plots.figure((10, 4.2), columns=2)
     ratio = rows[rows["column"].str.startswith("O/E")]
     doctor = ratio["column"].str.removeprefix("O/E, ")
@@ -67,7 +67,7 @@ def interaction_figure(rows):
 
 
 def mixed_table(fitted):
-    """The mixed model's terms: odds of failure at baseline, odds ratios of the others, the deviation of cases."""
+    """The mixed model's terms: odds of failure at baseline, odds ratios, the deviation of cases."""
     named = {scores.INTERCEPT: "odds of failure", scores.BETWEEN: "log odds"}
     return frame(
         Row(r.term, named.get(r.term, "odds ratio of failure"), "run", *odds, r.n)

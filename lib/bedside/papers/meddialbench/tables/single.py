@@ -15,14 +15,14 @@ POINTS, COVERAGE = "change of accuracy, points", "change of coverage"
 
 
 def single_table(run, done):
-    """Table 3: accuracy by configuration and model, printed and of this run, with bounds for what is unscored."""
+    """Table 3: accuracy by configuration and model, with bounds for what is unscored."""
     mine = scores.accuracy(done).assign(source="run")
     mine = mine.assign(row=mine["configuration"], column=mine["model"])
     return stack(frame(printed(run.published("Table 3"))), with_bounds(mine))
 
 
 def change_table(run, changed, coverage):
-    """Changes against the baseline with exact McNemar, with and without Holm: of this run, and what margins allow.
+    """Changes against the baseline with exact McNemar, of this run, and what margins allow.
 
     changed, coverage: `scores.changes`.
     """
@@ -50,9 +50,10 @@ def change_table(run, changed, coverage):
 
 
 def dose_rows(run, design, done):
-    """Accuracy (share) by severity of each dimension alone: mean, best and worst printed model, and this run's doctors.
+    """Accuracy (share) by severity of each dimension alone.
 
-    row: dimension and severity, column: series; dimension, severity and label for the figure.
+    Of the printed models mean, best and worst, and of this run's doctors. row: dimension and
+    severity, column: series; dimension, severity and label for the figure.
     """
     accuracy, rows = share(run) / 100, []
     mine = scores.accuracy(done).set_index(["configuration", "model"])
@@ -87,7 +88,7 @@ def dose_figure(rows, design):
 
 
 def coverage_rows(run, done, changed, coverage):
-    """Coverage (share) by configuration and doctor, and changes of coverage and accuracy, printed and of this run."""
+    """Coverage (share) by configuration and doctor, and changes of coverage and accuracy."""
     by = ["configuration", "model"]
     made = estimates(done.assign(item=done["case"]), ["coverage"], by, run)
     made = made.rename(columns={"configuration": "row", "model": "column"}).assign(source="run")

@@ -1,4 +1,4 @@
-"""MedDialBench: tables of design and validation (section 3, appendices A to C): scripts, judges, patients, costs."""
+"""MedDialBench: tables of design and validation (section 3, appendices A to C)."""
 
 import numpy as np
 
@@ -37,7 +37,7 @@ def script_table(design, cases, scripts):
 
 
 def card_table(cards):
-    """Trust cards of all judges and tasks ({judge: {task: card}}), a constant guesser for each task at the end."""
+    """Trust cards ({judge: {task: card}}), a constant guesser for each task at the end."""
     measures = {
         "exact": "right, %",
         "sensitivity": "sensitivity, %",
@@ -107,10 +107,11 @@ def adherence_table(run, shown):
 
 
 def cost_table(run, design, cases, scripts, turns, said):
-    """Calls, tokens and price of whole studies before any is run: consultations of `turns` turns of `said` tokens each.
+    """Calls, tokens and price of whole studies, before any is run.
 
-    The prompts are this run's; tokens are a cautious estimate. Prompts grow with the dialogue, so that tokens grow with
-    the square of the turns. A price for each model of the registry that has one, as doctor and patient.
+    Consultations have `turns` turns of statements of `said` tokens. The prompts are this run's;
+    tokens are a cautious estimate. Prompts grow with the dialogue, so that tokens grow with the
+    square of the turns. A price for each model of the registry that has one, as doctor and patient.
     """
     prompt, reply = _tokens(run, design, cases, scripts, turns, said)
     count = {c: len(design.configurations(c)) for c in ("", "paper", "adverse")}
