@@ -15,8 +15,8 @@ from .data import FREQUENCIES, MOST, ONSETS, REGIMES
 ROUNDED = 0.005  # two decimals are printed
 SCORES = {"free-form": "Table 1", "selection": "Table 3", "selection, 20-30": "Table 4"}
 TABLES = [f"Table {i}" for i in range(1, 8)]
-PRECISE = ["Gemma-2-9B", "O4-Mini", "GPT-5.3"]  # sections 4.3 and 4.7 name these models
-STRONG, BROAD, EAGER = {"O4-Mini", "GPT-5.3"}, "LLaMA-3.1-8B", "Qwen-2.5-7B"
+PRECISE, BROAD = ["Gemma-2-9B", "O4-Mini", "GPT-5.3"], "LLaMA-3.1-8B"  # section 4.3 names them
+EAGER, STRONG = "Qwen-2.5-7B", {"O4-Mini", "GPT-5.3"}  # sections 4.5 and 4.7
 
 
 def rows_of(run, table):
@@ -163,11 +163,10 @@ def _means(reference, share, how):
 
     def within(level):
         """In the mean over patients of the recall within an onset or a frequency."""
-        weights = np.zeros(len(cells))
-        mine = {
-            s: [i for i, c in enumerate(cells) if c[0] == s and level in c[1:]] for s in share.index
-        }
-        mine = {site: places for site, places in mine.items() if places}
+        weights, mine = np.zeros(len(cells)), {}
+        for place, (site, *levels) in enumerate(cells):
+            if site in share.index and level in levels:
+                mine.setdefault(site, []).append(place)
         for site, places in mine.items():
             w = np.ones(len(places)) if how == "levels" else count.iloc[places].to_numpy(float)
             weights[places] = share[site] / share[list(mine)].sum() * w / w.sum()
@@ -183,6 +182,7 @@ def _count(which):
 
 
 def _listed(changes):
+    """Changes of models with their sign."""
     return "; ".join(f"{model} {v:+.2f}" for model, v in changes.items())
 
 
