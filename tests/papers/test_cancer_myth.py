@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bedside import sources, stats
-from bedside.papers.cancer_myth import data, printed, survey
+from bedside import claims, sources, stats
+from bedside.papers.cancer_myth import data, pipeline, printed, survey
 from bedside.papers.cancer_myth.scores import compare, scores
 from bedside.papers.cancer_myth.tables import evaluation, generation
 from bedside.run import Run
@@ -199,6 +199,81 @@ def test_survey_metrics_by_hand():
     counts = survey.label_counts(ratings).set_index(["row", "column"])["value"]
     assert counts["GPT-4-Turbo", "Overly generic"] == 1  # two physicians, one paragraph
     assert counts["GPT-4-Turbo", "Factually incorrect"] == 1 and counts["Social workers"].sum() == 0
+
+
+def ratings(*rows):
+    """Ratings of three physicians of one paragraph each: {(source, ratings)} by row."""
+    index = [(k, source, 1) for k, (source, _) in enumerate(rows)]
+    names = ["question", "source", "part"]
+    return pd.DataFrame(
+        [given for _, given in rows],
+        index=pd.MultiIndex.from_tuples(index, names=names),
+        columns=[f"Doctor {k}" for k in (1, 2, 3)],
+    )
+
+
+def test_survey_claims_by_hand(run):
+    """Of six decided: the mean of three models holds, one model not beyond chance, lengths too far.
+
+    MISD: 1, 1, 1 and 3, 1: in the models 1, in the human answers 1 and 3 (the mode is the smaller).
+    """
+    mean = [4.134, 3.9, 3.57, 3.2]
+    means = pd.DataFrame({"row": list(survey.RATED.values()), "value": mean})
+    names = [f"{name} - Social workers" for name in means["row"][:3]]
+    tests = pd.DataFrame(
+        {"row": names, "difference": [0.9, 0.7, 0.4], "p_holm": [0.001, 0.01, 0.2]}
+    )
+    lengths = dict(zip(means["row"], (240, 250, 300, 237.2)))
+    models = [(name, (4, 5, 4)) for name in means["row"][:3]]
+    wide = ratings(*models, ("Social workers", (1, 4, 4)), ("Social workers", (3, 3, 4)))
+    labels = pd.DataFrame(
+        {"row": "GPT-4-Turbo", "column": survey.LABELS[:2], "value": [3, 5], "n": 9}
+    )
+    made = survey.readings(run, means, tests, lengths, wide, labels)
+    assert list(made) == survey.claimed(run)
+    said = {
+        id.removeprefix("cm-survey-"): (r["reading"][0], r["reading"][3]) for id, r in made.items()
+    }
+    assert said["gpt"] == ("4.13", True) and said["gemini"] == ("3.90", False)
+    assert said["paragraphs"] == ("5", False) and said["words"] == ("237", True)
+    assert said["llm-average"] == ("3.87 against 3.20", True)
+    assert (
+        said["llm-better"][1] is False and "LLaMa-3.1-405B +0.40 (p = 0.2)" in said["llm-better"][0]
+    )
+    assert said["similar-length"][1] is False  # 300 words are 26% more than 237
+    assert said["misd-2"] == ("80.0%", False)  # four of five; the claim is more than 80%
+    assert said["misd-1"][1] is True
+    assert said["misd-llm"] == ("mean MISD 1.00 against 2.00", True)
+    assert said["labels"] == ("Bad or inappropriate advice 5, Overly generic 3", False)
+
+
+def test_printed_claims(run):
+    """Each is decided; the printed p of Claude over GPT-4o is out of reach of any overlap."""
+    made = {
+        **printed.count_readings(run),
+        **printed.score_readings(run),
+        **printed.judge_readings(run),
+    }
+    known = claims.load("cancer_myth")
+    said = {id: claims.verdict(known[id], readings) for id, readings in made.items()}
+    assert said.pop("cm-c1-binary").startswith("needs ")
+    assert set(said.values()) == {"holds", "differs"}
+    # 868 + 393 + 429 + 2 = 1692; 2.2 < 5.8; 5.8 and 12.0 differ
+    assert said["cm-candidates-sum"] == said["cm-agents"] == "holds"
+    assert said["cm-p-claude"] == "differs"
+
+
+def test_the_judges_printed_shares_fit_one_set_of_counts(run):
+    # 54 of 76 are 71.05%, so 22 differ, all among the 0s: 10 of 32 are 31.25%
+    assert printed.judge_counts(run) == [(54, 32, 10)]
+    assert printed.possible_kappas(run) == printed.kappas_of(76, 54, 32, 10)
+
+
+def test_claims_on_the_released_data_wait_for_it(run):
+    known = claims.load("cancer_myth")
+    made = pipeline.readings(run, {}, None)
+    assert [id for id in known if id in made] == list(made) == pipeline.CLAIMS
+    assert {claims.verdict(known[id], r) for id, r in made.items()} == {"needs PROFILE=public"}
 
 
 # The sample data.

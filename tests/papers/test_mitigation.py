@@ -11,7 +11,7 @@ import pytest
 from bedside import BedsideError, judges, models, paths, sources, stats
 from bedside.papers.cancer_myth import data, study
 from bedside.papers.cancer_myth.baselines import Echo
-from bedside.papers.cancer_myth.v2 import methods, optimiser, scores, tables
+from bedside.papers.cancer_myth.v2 import methods, optimiser, printed, scores, tables
 from bedside.papers.cancer_myth.v2.agents import multi_agent
 from bedside.papers.cancer_myth.v2.items import exam_items, split
 from conftest import completion
@@ -559,6 +559,21 @@ def test_the_tradeoff_shows_printed_numbers_as_printed(run):
     assert marked.loc[
         ("GPT-4o with MDAgents Monitor", "Cancer-Myth"), ["shape", "origin", "label"]
     ].tolist() == ["multi_agent_monitor", "GPT-4o with MDAgents Plain", "GPT-4o, MDAgents"]
+
+
+def test_claims_on_the_cures(run):
+    """By Table 1: 100 - 68 = 32 and not 28; 100 - 35 = 65; MDAgents 89 to 70 and 2 to 12."""
+    made = printed.readings(run)
+    said = {id: (r["reading"][0], r["reading"][3]) for id, r in made.items()}
+    assert said["cm-gepa-over-28"] == ("32% by Table 1; 28 is the fall from 96 to 68", False)
+    assert said["cm-monitor-65"] == ("65% by Table 1", True)
+    agents = "MedQA 89 against 70; Cancer-Myth 2 against 12"
+    assert said["cm-agents-exams"] == (agents, True)
+    assert said["cm-cures-correct"] == ("GPT-4o +56, Gemini-2.5-Pro +47, MDAgents +79", True)
+    # 7 / 92 and 4 / 82 to 8 / 67 of the plain accuracy, 4 to 8 points; printed: 5 to 15
+    assert said["cm-gepa-drop-range"][1] is False and said["cm-gepa-drop-range"][0].startswith(
+        "4 to"
+    )
 
 
 def test_labelled_plain_answers_are_balanced(run):

@@ -72,6 +72,25 @@ def test_what_the_papers_print(run):
     )
 
 
+def test_claims_on_the_versions():
+    """GPT-4o contradicts itself within version 2, GPT-4-Turbo across; 5.8 and 12 are no chance."""
+    found = pd.concat(
+        [
+            rows((1, 5.8), (2, 5.8), (2, 12), quantity="GPT-4o, PCR"),
+            rows((1, 15.4), (2, 15.2), quantity="GPT-4-Turbo, PCR"),
+            rows((1, 585), (2, 585), quantity="questions"),
+        ]
+    )
+    made = versions.readings(versions.disagreements(found))
+    said = {id: (r["reading"][0], r["reading"][3]) for id, r in made.items()}
+    assert said["cm-versions-agree"] == ("GPT-4-Turbo, PCR: 15.4 and 15.2", False)
+    assert said["cm-v1-consistent"] == ("it does", True)
+    assert said["cm-v2-consistent"] == ("GPT-4o, PCR", False)
+    # 34 and 70 of 585: z = 3.7; 90 and 89 of 585: z = 0.08
+    assert said["cm-gpt4o-chance"] == ("p = 0.0002", False)
+    assert said["cm-gpt4turbo-chance"] == ("p = 0.9", True)
+
+
 def test_every_alias_is_printed(run):
     frame = pd.concat([run.published(t) for t in published.load("cancer_myth")["table"].unique()])
     known = set(zip(frame["row"], frame["column"]))

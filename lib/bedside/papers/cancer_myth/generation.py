@@ -34,9 +34,9 @@ async def generate(run, model, myths, start, example, *, settings, answer_tokens
     settings = {**settings, "seed": run.seed}
     questions, rounds = [pd.DataFrame(columns=QUESTION)], []
     for myth in myths.itertuples():
-        shown = _drawn(sets, run.rng("generation", model, myth.item))
+        drawn = _drawn(sets, run.rng("generation", model, myth.item))
         told = {"cancer": myth.cancer, "myth": myth.myth, "fact": myth.fact}
-        prompt = run.prompt("generate", **shown, invalid=sets["invalid"], count=count, **told)
+        prompt = run.prompt("generate", **drawn, invalid=sets["invalid"], count=count, **told)
         request = Request(myth.item, model, prompt, settings, questions_schema(count))
         (reply,) = await run.ask([request], "questions")
         stopped = reply.error
@@ -50,7 +50,7 @@ async def generate(run, model, myths, start, example, *, settings, answer_tokens
             {
                 "generator": model,
                 "myth": myth.item,
-                **{kind: [e["item"] for e in examples] for kind, examples in shown.items()},
+                **{kind: [e["item"] for e in examples] for kind, examples in drawn.items()},
                 "valid": len(sets["valid"]),
                 "invalid": len(sets["invalid"]) + len(sets["easy"]),
                 "stopped": stopped,

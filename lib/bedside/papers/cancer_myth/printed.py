@@ -40,7 +40,7 @@ def grim_table(run, n=QUESTIONS):
     rows = []
     for version in VERSIONS:
         for model, rate in rates(run, version).items():
-            decimals = 0 if rate == round(rate) and rate != 40 else 1
+            decimals = 0 if rate == round(rate) and rate != 40 else 1  # 40 is printed as 40.0
             found = stats.grim_counts(rate, n, decimals)
             counts = (found[0], found[0], found[-1]) if found else (None, None, None)
             rows.append(Row(model, f"count, version {version}", "recomputed", *counts, n))
@@ -86,10 +86,10 @@ def score_readings(run):
         counts = grim.loc[grim["column"].str.endswith(f"version {version}"), "value"]
         possible = counts.notna()
         found[f"cm-v{version}-grim"] = reading(f"{possible.sum()} can be", possible.all())
-    for version in VERSIONS:
+    for id, version in (("cm-v1-below-30", 1), ("cm-v2-below-43", 2)):
         most = published.value(run.paper, f"v{version} abstract", "best model", "PCR")
         best = rates(run, version).max()
-        found[f"cm-v{version}-below-{most:.0f}"] = reading(f"highest printed {best}%", best <= most)
+        found[id] = reading(f"highest printed {best}%", best <= most)
     return {**found, **_order_readings(run), **_version_readings(run)}
 
 
@@ -125,11 +125,10 @@ def _version_readings(run):
 # ---- agreement with the physicians (appendix C, Table 1)
 
 
-def agreement_counts(run, n=ANNOTATED):
+def judge_counts(run, n=ANNOTATED):
     """(exact matches, answers graded 0, exact matches of these) that print as the two shares.
 
-    -1 and 1 were matched exactly, so every disagreement sits among the answers that humans graded
-    0.
+    -1 and 1 were matched exactly, so every disagreement is about an answer that humans graded 0.
     """
     exact = published.value(run.paper, "v1 Table 1", "Presupposition correction", "exact match")
     zero = published.value(run.paper, "v1 text C.1", "Answers that humans graded 0", "exact match")
@@ -158,12 +157,12 @@ def kappas_of(n, exact, zeros, zeros_right):
 
 def possible_kappas(run, n=ANNOTATED):
     """Kappas of the paper's judge that its printed shares allow (appendix C.1)."""
-    return [kappa for counts in agreement_counts(run, n) for kappa in kappas_of(n, *counts)]
+    return [kappa for counts in judge_counts(run, n) for kappa in kappas_of(n, *counts)]
 
 
-def agreement_readings(run):
+def judge_readings(run):
     """Readings of the claims on the paper's judge and categoriser, {id: readings}."""
-    n, fits, kappas = ANNOTATED, agreement_counts(run), possible_kappas(run)
+    n, fits, kappas = ANNOTATED, judge_counts(run), possible_kappas(run)
     said = run.published("v1 Table 1").set_index("column")["value"]
     exact, labels = said["exact match"], said["label agreement"]
     matched, alike = stats.grim_counts(exact, n, 2), stats.grim_counts(labels, n, 2)

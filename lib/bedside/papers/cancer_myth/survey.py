@@ -169,17 +169,17 @@ def _average(mean):
 def _better(tests):
     """Does every model score higher than the human answers, by Holm-corrected tests?"""
     mine = tests[tests["row"].str.endswith(f" - {HUMAN}")]
-    shown = [
+    told = [
         f"{r.row.split(' - ')[0]} {r.difference:+.2f} (p = {r.p_holm:.2g})"
         for r in mine.itertuples()
     ]
-    return reading("; ".join(shown), ((mine["difference"] > 0) & (mine["p_holm"] < 0.05)).all())
+    return reading("; ".join(told), ((mine["difference"] > 0) & (mine["p_holm"] < 0.05)).all())
 
 
 def _similar(lengths):
     """Are the models' answers about as long as the human ones?"""
-    shown = "; ".join(f"{name} {words:.0f} words" for name, words in lengths.items())
-    return reading(shown, all(abs(v / lengths[HUMAN] - 1) <= ALIKE for v in lengths.values()))
+    told = "; ".join(f"{name} {words:.0f} words" for name, words in lengths.items())
+    return reading(told, all(abs(v / lengths[HUMAN] - 1) <= ALIKE for v in lengths.values()))
 
 
 def _within_two(run, wide):
@@ -213,5 +213,5 @@ def _commonest_label(labels):
     """Is Overly generic the commonest label over the models' paragraphs?"""
     counts = labels[labels["row"] != HUMAN].groupby("column")["value"].sum()
     counts = counts.sort_values(ascending=False)
-    shown = ", ".join(f"{label} {n}" for label, n in counts.items())
-    return reading(shown, counts.index[0] == LABELS[0])
+    told = ", ".join(f"{label} {n}" for label, n in counts.items())
+    return reading(told, counts.index[0] == LABELS[0])

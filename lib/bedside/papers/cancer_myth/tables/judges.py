@@ -16,7 +16,7 @@ MEASURES = {
 }
 
 
-def agreement_table(cards, run):
+def table1(cards, run):
     """Table 1: the paper's judge as printed, the run's judges by their cards, a guesser."""
     rows = _printed(run)
     for name, card in cards.items():

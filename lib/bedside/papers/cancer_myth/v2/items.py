@@ -23,8 +23,8 @@ def sets(run, train, reported="", exams=0):
     myth_train, myth = split(questions(run, whole=True), train, size, run)
     plain_train, plain = split(plain_questions(run, whole=True), train // 2, size, run)
     learnt = [myth_train.assign(kind="myth"), plain_train.assign(kind="plain", correction="")]
-    exams = [exam_items(run, name, exams) for name in SETS[2:]]
-    return pd.concat(learnt, ignore_index=True), dict(zip(SETS, (myth, plain, *exams)))
+    asked = [exam_items(run, name, exams) for name in SETS[2:]]
+    return pd.concat(learnt, ignore_index=True), dict(zip(SETS, (myth, plain, *asked)))
 
 
 def split(items, train, size, run):

@@ -131,17 +131,17 @@ class _Adapter:
         return graded.assign(score=score.fillna(0.0))
 
     def make_reflective_dataset(self, candidate, batch, components):
-        shown = [
+        told = [
             {"question": t["question"], "answer": t["answer"], "comment": comment(t)}
             for t in batch.trajectories
         ]
-        return {"instruction": shown}
+        return {"instruction": told}
 
     def propose_new_texts(self, candidate, examples, components):
         """A better instruction from the model; the old one where its reply holds none."""
         self.proposals += 1
-        old, shown = candidate["instruction"], examples["instruction"]
-        prompt = self.run.prompt("reflect", instruction=old, examples=shown)
+        old, told = candidate["instruction"], examples["instruction"]
+        prompt = self.run.prompt("reflect", instruction=old, examples=told)
         name, settings = f"reflection-{self.proposals}", {"max_tokens": 300, "temperature": 0}
         request = Request(name, self.reflector, prompt, settings, INSTRUCTION)
         (reply,) = self._wait(self.run.ask([request], "reflection"))

@@ -48,16 +48,16 @@ def readings(run):
 
 def _on_changes(change):
     """What each cure does to each set, in points."""
-    shown = {
+    told = {
         name: ", ".join(f"{cure} {points:+.0f}" for cure, points in by.items())
         for name, by in change.items()
     }
     exams = [*change[MEDQA].values(), *change[PUBMEDQA].values()]
-    told = f"MedQA {shown[MEDQA]}; PubMedQA {shown[PUBMEDQA]}"
+    on_exams = f"MedQA {told[MEDQA]}; PubMedQA {told[PUBMEDQA]}"
     return {
-        "cm-cures-correct": reading(shown[MYTH], min(change[MYTH].values()) > 0),
-        "cm-cures-over-correct": reading(shown[NFP], max(change[NFP].values()) < 0),
-        "cm-cures-exams": reading(told, max(exams) < 0),
+        "cm-cures-correct": reading(told[MYTH], min(change[MYTH].values()) > 0),
+        "cm-cures-over-correct": reading(told[NFP], max(change[NFP].values()) < 0),
+        "cm-cures-exams": reading(on_exams, max(exams) < 0),
     }
 
 
