@@ -3,9 +3,7 @@
 from bedside import stats
 from bedside.papers.cancer_myth.v2.items import SETS
 from bedside.seminar import Wrong, right, task
-from bedside.seminar.cancer_myth.material import Material
-
-FALSE, TRUE = 585, 150  # questions of version 2 with and without a false presupposition
+from bedside.seminar.cancer_myth.material import SIZES, Material
 
 
 class Cures(Material):
@@ -16,13 +14,11 @@ class Cures(Material):
         """Task 1.8: balanced accuracy of six systems (version 2, Table 1)."""
         x, y = (self.printed()[s] for s in SETS[:2])
         truth = {"always object": 50.0, **((x + y) / 2).to_dict()}
-        every = FALSE + TRUE
-        pooled = {
-            "always object": 100 * FALSE / every,
-            **((FALSE * x + TRUE * y) / every).to_dict(),
-        }
+        n, m = SIZES
+        pooled = ((n * x + m * y) / (n + m)).to_dict()
+        pooled |= {"always object": 100 * n / (n + m)}
         mistakes = {
-            "you weighted by the number of questions (585 and 150). Then “always object” wins"
+            f"you weighted by the number of questions ({n} and {m}). Then “always object” wins"
             " because one set is larger: the mix of a benchmark decides who is best. Balanced"
             " accuracy weighs both sets alike.": pooled,
             "this is the harmonic mean, as in F1. Balanced accuracy is the plain mean.": {

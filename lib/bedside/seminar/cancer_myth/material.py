@@ -29,6 +29,7 @@ SHAPES = {
     "multi_agent": "MDAgents",
     "multi_agent_monitor": "MDAgents with monitor",
 }
+SIZES = 585, 150  # version 2's questions with and without a false presupposition
 ALWAYS = "*"  # 1.9: the word that is in every question
 
 
@@ -201,7 +202,7 @@ class Material(seminar.Sheet):
         mine = mine.assign(source="this run, lexical judge")
         printed = self.run.published("v2 Main results")
         printed = printed[printed["column"].isin(["PCR", "PCS"])]
-        printed = printed.assign(source="printed, GPT-4o as judge", n=585)
+        printed = printed.assign(source="printed, GPT-4o as judge", n=SIZES[0])
         columns = ["row", "column", "value", "low", "high", "n", "unscored", "source"]
         both = pd.concat([mine, printed])[columns].astype({"unscored": "Int64"})
         return shown(both.rename(columns={"row": "model", "column": "score"}))
