@@ -1,12 +1,12 @@
-"""MedDialBench: scores by hand, and what follows from the printed numbers."""
+"""MedDialBench: scores by hand."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from bedside import published, stats
+from bedside import stats
 from bedside.papers.meddialbench import design as designs
-from bedside.papers.meddialbench import printed, scores
+from bedside.papers.meddialbench import scores
 
 NAN = float("nan")
 
@@ -19,9 +19,6 @@ def run(run_of):
 @pytest.fixture
 def design(run):
     return designs.read(run)
-
-
-# ---- scores
 
 
 def done_of(cells, model="m"):
@@ -61,7 +58,8 @@ def test_changes_are_paired_exact_and_corrected_within_a_model(run):
     alone = done_of({"x": (("x",), [1, 0])}, "no baseline")
     made = scores.changes(pd.concat([one, two, alone]), run).set_index(["model", "configuration"])
     assert list(made.index) == [("m", "x"), ("m", "y"), ("m", "z"), ("m", "gone"), ("other", "y")]
-    # x: 6 lost and 1 won of 7 pairs, p = 2 (1 + 7) / 2^7; y: 6 lost of 8 pairs, p = 2 / 2^6; z: nothing changes
+    # x: 6 lost and 1 won of 7 pairs, p = 2 (1 + 7) / 2^7; y: 6 lost of 8 pairs, p = 2 / 2^6;
+    # z: nothing changes
     assert made.loc[("m", "x"), ["n", "lost", "won", "p", "value"]].tolist() == pytest.approx(
         [7, 6, 1, 1 / 8, -5 / 7]
     )
@@ -99,8 +97,8 @@ def test_observed_over_expected_by_hand(run):
         "withholding": (("withholding",), [1, 1, 0, 1, 0, NAN]),
         "C1": (C1["C1"], [1, 0, 0, 0, 0, 1]),
     }
-    # of the five cases scored in all cells: 4/5, 4/5, 3/5 and 1/5; expected (4/5 * 3/5) / (4/5) = 3/5; two are right in the
-    # first three cells, one of them fails
+    # of the five cases scored in all cells: 4/5, 4/5, 3/5 and 1/5; expected
+    # (4/5 * 3/5) / (4/5) = 3/5; two are right in the first three cells, one of them fails
     never = {k: (v, [0] * 6 if k == "fabricating" else r) for k, (v, r) in cells.items()}
     part = {k: v for k, v in cells.items() if k != "withholding"}
     lost = {k: (v, [NAN] * 6 if k == "C1" else r) for k, (v, r) in cells.items()}
@@ -133,7 +131,8 @@ def test_the_mean_over_models_is_of_their_ratios_on_shared_cases(run):
     rules = done_of(half | {"C1": (C1["C1"], [0] * 5)}, "rules")
     run.models = ["a", "b"]
     made = scores.interactions(pd.concat([a, b, rules]), C1, run).set_index("model")
-    # expected 1/2 for both; observed 1/4 and 3/4: ratios 1/2 and 3/2, mean 1; the rules' 0 doesn't count
+    # expected 1/2 for both; observed 1/4 and 3/4: ratios 1/2 and 3/2, mean 1; the rules' 0 doesn't
+    # count
     assert (
         made["value"].to_dict() == pytest.approx({"a": 1 / 2, "b": 3 / 2, "rules": 0, "mean": 1})
         and made.at["mean", "n"] == 4
@@ -152,8 +151,38 @@ def test_observed_over_expected_of_many_at_once():
     np.testing.assert_allclose(found[..., 0], [[1 / 3, 1.5], [NAN, NAN]])
 
 
+def test_what_is_lost_and_what_fails_only_in_combination():
+    done = done_of(
+        {
+            "baseline": ((), [1, 1, 0, NAN]),
+            "fabricating": (("fabricating",), [1, 0, 0, 0]),
+            "withholding": (("withholding",), [1, 1, 1, 1]),
+            "C1": (C1["C1"], [0, 0, 0, 1]),
+        }
+    )
+    done["misled"] = 0.0
+    done.loc[(done["configuration"] == "C1") & (done["case"] == "case-1"), "misled"] = 1.0
+    # only cases 0 and 1 are right at baseline; case 1 fails under fabricating alone too
+    lost = scores.lost(done)
+    assert lost[["case", "configuration"]].values.tolist() == [
+        ["case-1", "fabricating"],
+        ["case-0", "C1"],
+        ["case-1", "C1"],
+    ]
+    only = scores.only_combined(done, C1)
+    assert only[["case", "configuration"]].values.tolist() == [["case-0", "C1"]]
+    worst = scores.most_misled(done)
+    assert (worst["case"], worst["configuration"]) == ("case-1", "C1")
+    right = done[done["correct"] == 1]
+    assert scores.most_misled(right).equals(right.iloc[-1])
+    assert scores.only_combined(done[done["case"] == "case-3"], C1).empty
+
+
 def simulated(rng, cases, effects, both):
-    """Outcomes of cases with a luck of their own; effects: {level: log odds of failure}; both: what C1 adds to its two levels."""
+    """Outcomes of cases with a luck of their own.
+
+    effects: {level: log odds of failure}; both: what C1 adds to its two levels.
+    """
     luck = rng.normal(-1.5, 0.7, cases)
     cells = {"baseline": (), **{n: (n,) for n in effects}, **C1}
     odds = {k: luck + sum(effects[n] for n in v) + both * (len(v) == 2) for k, v in cells.items()}
@@ -207,130 +236,3 @@ def test_there_is_no_mixed_model_of_what_does_not_vary(design, right):
         scores.mixed(done_of({"baseline": ((), right), "vague": (("vague",), right)}), design)
         is None
     )
-
-
-# ---- printed numbers
-
-
-def test_every_printed_accuracy_is_one_count(run):
-    cells = published.table("meddialbench", "Table 9")
-    counts = printed.counts()
-    assert counts.shape == (17, 5) and len(cells) == 85
-    for r in cells.itertuples():
-        assert [k for k in range(86) if f"{100 * k / 85:.1f}" == f"{r.value:.1f}"] == [
-            counts.at[r.column, r.row]
-        ]
-    assert counts["DeepSeek"][["baseline", "fabricating", "incoherent", "C2"]].tolist() == [
-        63,
-        46,
-        62,
-        24,
-    ]
-    assert printed.share(run).at["C2", "DeepSeek"] == pytest.approx(2400 / 85)
-    assert printed.drops(run).at["C2", "DeepSeek"] == pytest.approx(3900 / 85)
-
-
-def test_ratios_by_hand(run, design):
-    found = printed.ratios(run, design.combinations)
-    assert found.shape == (6, 5)
-    assert (
-        found.at["C2", "DeepSeek"]
-        == pytest.approx((24 / 85) / ((46 / 85) * (62 / 85) / (63 / 85)))
-        == pytest.approx(0.530, abs=5e-4)
-    )
-    # Gemini, C1: 45 with 77, 51 and 65
-    assert found.at["C1", "Gemini"] == pytest.approx(45 * 77 / (51 * 65))
-    draws = printed.ratio_draws(run, design.combinations, draws=4000)
-    assert draws.shape == (4000, 6, 5) and np.median(draws, axis=0) == pytest.approx(
-        found.to_numpy(), rel=0.03
-    )
-
-
-def test_the_papers_marks_are_possible_and_others_are_not(run, monkeypatch):
-    made = printed.marks(run)
-    assert (
-        len(made) == 80
-        and made["marked"].sum() == 34
-        and made["possible"].all()
-        and (made["low"] <= made["high"]).all()
-    )
-    marks = run.published("Table 9 marks")
-    # Gemini goes from 77 to 79 with incoherent patients: at best 0 against 2 pairs, p = 1/2; and from 77 to 51 with fabricating
-    # ones: at worst 34 pairs lost and 8 won
-    marks.loc[
-        (marks["row"] == "Gemini") & marks["column"].isin(["incoherent", "fabricating"]), "value"
-    ] = [1, 0]
-    monkeypatch.setattr(run, "published", lambda table: marks)
-    other = printed.marks(run)
-    off = other[~other["possible"]]
-    assert off[["configuration", "model", "marked"]].values.tolist() == [
-        ["incoherent", "Gemini", True],
-        ["fabricating", "Gemini", False],
-    ]
-    assert off["low"].iloc[0] == 0.5 and off["high"].iloc[1] == pytest.approx(
-        stats.mcnemar_counts(34, 8)
-    )
-
-
-@pytest.mark.parametrize(
-    "x, y, least, most",
-    [
-        (70, 54, 16, 46),
-        (77, 79, 2, 14),
-        (10, 10, 0, 20),
-        (85, 85, 0, 0),
-        (0, 85, 85, 85),
-        (50, 20, 30, 70),
-    ],
-)
-def test_fewest_and_most_discordant_pairs_by_hand(x, y, least, most):
-    # x = 70 and y = 54 of 85: 54 right in both at most (16 differ), 39 at least (31 + 15 differ)
-    assert printed.least_discordant(x, y) == (least, most)
-    tables = [
-        (x - both) + (y - both) for both in range(86) if both <= min(x, y) and x + y - both <= 85
-    ]
-    assert (min(tables), max(tables)) == (least, most)
-
-
-def test_power_lies_between_0_and_1_and_grows_with_the_number_of_cases(run):
-    for configuration in ("fabricating", "impatient"):
-        made = printed.powers(run, configuration, (40, 85, 200))
-        wide = made.pivot(index="model", columns="n", values=["fewest", "most"])
-        assert (
-            made[["fewest", "most"]].ge(0).all(axis=None)
-            and made[["fewest", "most"]].le(1 + 1e-9).all(axis=None)
-            and len(made) == 15
-        )
-        assert all(
-            (wide[x].diff(axis=1).iloc[:, 1:] > -1e-9).all(axis=None) for x in ("fewest", "most")
-        )
-    # GPT-5.4 under fabricating: 16 more lost than won of 85, 46 pairs at most: 31 lost and 15 won
-    one = printed.powers(run, "fabricating").set_index("model").loc["GPT-5.4"]
-    assert one["most"] == pytest.approx(stats.mcnemar_power(85, 31 / 85, 15 / 85))
-    assert one["fewest"] == pytest.approx(stats.mcnemar_power(85, 16 / 85, 0))
-
-
-@pytest.mark.parametrize("a, b, models", [(1.6, 0.9, 5), (0.6, 0.5, 5), (2, 3, 3)])
-def test_regression_to_the_mean_against_a_simulation(a, b, models):
-    rng = np.random.default_rng(8)
-    chance = rng.beta(a, b, 200_000)
-    first = rng.random((models, len(chance))) < chance
-    kept = first.any(axis=0)
-    accuracy = first[:, kept].mean()
-    found = printed.regression(kept.mean(), accuracy, models)
-    assert found < accuracy and found == pytest.approx(chance[kept].mean(), abs=0.004)
-
-
-def test_regression_of_the_papers_numbers():
-    assert 0.7 < printed.regression(85 / 107, 0.788) < 0.788
-
-
-def test_an_interaction_of_odds_is_0_where_odds_multiply(run, monkeypatch):
-    # odds of failure 17/68 = 1/4, 34/51 = 2/3, 51/34 = 3/2 and 68/17 = 4 = 2/3 * 3/2 / (1/4)
-    made = pd.DataFrame(
-        {m: [68, 51, 34, 17, 34] for m in printed.MODELS},
-        index=["baseline", "x", "y", "both", "less"],
-    )
-    monkeypatch.setattr(printed, "counts", lambda: made)
-    assert printed.odds_interaction(run, "both", ("x", "y")) == pytest.approx(0)
-    assert printed.odds_interaction(run, "less", ("x", "y")) == pytest.approx(np.log(3 / 2 / 4))
