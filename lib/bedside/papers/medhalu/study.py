@@ -23,7 +23,7 @@ REASONS = {
 }
 
 
-def whose(said, run, which="built"):
+def origin(said, run, which="built"):
     """A caption's sentence on whose the texts are, of QUESTIONS, ANSWERS or REASONS.
 
     which: as of `benchmark`.
@@ -31,11 +31,11 @@ def whose(said, run, which="built"):
     return said[run.profile] if which == "built" else "MedHalu's answers and labels. "
 
 
-def whose_lengths(run):
+def origin_of_lengths(run):
     """QUESTIONS' sentence, and one on LiveQA where the paper's own set isn't to be had."""
     if run.profile == "sample" or liveqa_train(run) is not None:
-        return whose(QUESTIONS, run)
-    return whose(QUESTIONS, run) + "LiveQA: its test set, which is not the paper's. "
+        return origin(QUESTIONS, run)
+    return origin(QUESTIONS, run) + "LiveQA: its test set, which is not the paper's. "
 
 
 async def benchmark(run, which, size, generator, max_tokens):
