@@ -1,0 +1,1 @@
+"""Rows of Cancer-Myth's tables and figures, a module a subject."""

@@ -1,0 +1,1 @@
+"""Cancer-Myth, second version: cures against false presuppositions, and what they cost."""

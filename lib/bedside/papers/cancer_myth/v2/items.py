@@ -55,7 +55,7 @@ def exam_items(run, name, size=0):
     frame = frame[["item", "gold", "context", "question", "options"]]
     frame = limited(run, drawn(run, frame, size))
     asked = run.prompts_for("exam", frame, ["context", "question", "options"])
-    frame = frame.assign(question=[messages[-1]["content"] for messages in asked.values()])
+    frame = frame.assign(question=frame["item"].map(lambda item: asked[item][-1]["content"]))
     return frame[["item", "question", "options", "gold"]]
 
 
