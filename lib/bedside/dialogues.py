@@ -52,8 +52,8 @@ class Dialogue:
     """
 
     most: int = 20
-    turns: list = field(default_factory=list)
-    keys: list = field(default_factory=list)
+    turns: list[list[str]] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)
     end: str = ""
     by: str = ""
     truncated: int = 0
@@ -110,7 +110,7 @@ def repeats(text: str, before: Iterable[str]) -> bool:
     return max(runs.values()) >= TIMES or same >= TIMES - 1
 
 
-def messages(turns, own: int) -> list[dict]:
+def messages(turns: Iterable[list[str]], own: int) -> list[dict[str, str]]:
     """What was said as a model's messages; `own` is its place (0 or 1) in each turn."""
     roles = ("assistant", "user") if own == 0 else ("user", "assistant")
     said = [(role, text) for turn in turns for role, text in zip(roles, turn)]
@@ -127,7 +127,7 @@ async def hold(
     *,
     after: Callable[[Dialogue], Awaitable[None]] | None = None,
     at_once: int = 10_000,
-):
+) -> None:
     """Hold all dialogues, each turn as soon as its predecessor is there; they are filled in place.
 
     after: what is done with a dialogue when it is over. A StopRun, or a request that replay lacks,
@@ -155,7 +155,7 @@ async def _talk(dialogue, *speakers):
     dialogue.end = "limit"
 
 
-def recite(dialogue: Dialogue, statements: Iterable[str]):
+def recite(dialogue: Dialogue, statements: Iterable[str]) -> None:
     """Take in statements that are there already, in turn, until the dialogue is over."""
     for name, text in zip(itertools.cycle(dialogue.speakers), statements):
         if dialogue.say(name, text):

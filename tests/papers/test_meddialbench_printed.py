@@ -64,7 +64,7 @@ def test_the_papers_marks_are_possible_and_others_are_not(run, monkeypatch):
     made = printed.marks(run)
     assert (
         len(made) == 80
-        and made["marked"].sum() == 34
+        and made["starred"].sum() == 34
         and made["possible"].all()
         and (made["low"] <= made["high"]).all()
     )
@@ -77,7 +77,7 @@ def test_the_papers_marks_are_possible_and_others_are_not(run, monkeypatch):
     monkeypatch.setattr(run, "published", lambda table: marks)
     other = printed.marks(run)
     off = other[~other["possible"]]
-    assert off[["configuration", "model", "marked"]].values.tolist() == [
+    assert off[["configuration", "model", "starred"]].values.tolist() == [
         ["incoherent", "Gemini", True],
         ["fabricating", "Gemini", False],
     ]

@@ -63,9 +63,9 @@ class Overlap(baselines.Baseline):
 
 def behaviours(design):
     """Each dimension's adverse behaviour in words, for a judge."""
-    told = {n: x["instruction"] for n, x in design.levels.items()}
+    instruction = {n: x["instruction"] for n, x in design.levels.items()}
     return [
-        f"{x['title']}: " + " Or: ".join(told[n] for n in design.of(d)[1:])
+        f"{x['title']}: " + " Or: ".join(instruction[n] for n in design.of(d)[1:])
         for d, x in design.dimensions.items()
     ]
 
@@ -134,8 +134,8 @@ async def which(run, frame, template, learnt, judge=None):
         rows = numbered_rows(frame)
         value = Overlap(learnt, YES_NO).grade(rows)
         return rows.assign(status="graded", value=value, raw="")[columns]
-    shown = frame.assign(statements=frame["statements"].map(numbered))
-    asked = run.prompts_for(template, shown, ["dialogue", "statements"])
+    listed = frame.assign(statements=frame["statements"].map(numbered))
+    asked = run.prompts_for(template, listed, ["dialogue", "statements"])
     settings = {"max_tokens": 96, "temperature": 0}
     requests = [Request(item, judge, prompt, settings, WHICH) for item, prompt in asked.items()]
     replies = await run.ask(requests, f"{template} of {judge}")

@@ -6,8 +6,16 @@ import pandas as pd
 
 from bedside import baselines
 from bedside.judges import LEXICAL
-from bedside.rows import dialogue, entries, human_label, other_verdict, pieces, row_id, text
-from bedside.rows import verdicts_by_item as verdicts
+from bedside.rows import (
+    dialogue,
+    entries,
+    human_label,
+    other_verdict,
+    pieces,
+    row_id,
+    text,
+    verdicts_by_item,
+)
 
 from . import examples, judging, study, words
 from .consultations import ENDS, OPENING
@@ -88,11 +96,12 @@ class Judged:
         self.outcomes = {j: frame.set_index("item") for j, frame in by.items()}
         asked = run.judged_by(LEXICAL), self.here.design, known, scripts, held
         self.shown = (await judging.adherence(*asked)).set_index("item")["shown"]
-        said = {j: frame.assign(value=frame["correct"].map(SAYS)) for j, frame in by.items()}
         names = {"verdict_status": "status", "verdict": "raw"}
-        self.given = verdicts(
-            {j: f.rename(columns=names) for j, f in said.items()}, YES_NO, {"yes"}
-        )
+        said = {
+            j: frame.rename(columns=names).assign(value=frame["correct"].map(SAYS))
+            for j, frame in by.items()
+        }
+        self.given = verdicts_by_item(said, YES_NO, {"yes"})
 
     def others(self, item, count):
         """Verdicts on other questions than the diagnosis; count: the case's key items."""
@@ -157,7 +166,7 @@ async def labelled(document, known):
     run = document.run("meddialbench", "01_design_and_validation")
     measured = {j: await judging.measured(run, known, j) for j in run.judges}
     found, misled = (
-        verdicts({j: m[task][1] for j, m in measured.items()}, YES_NO, {"yes"})
+        verdicts_by_item({j: m[task][1] for j, m in measured.items()}, YES_NO, {"yes"})
         for task in ("", "misled")
     )
     for r in baselines.learnt(known.diagnosis).itertuples():

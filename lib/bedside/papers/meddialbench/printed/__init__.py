@@ -89,18 +89,18 @@ def ratio_draws(run, combinations, draws=10_000):
 def marks(run):
     """Each significance mark of Table 9 against what its margins allow.
 
-    Frame: configuration, model, marked, low, high (of p), possible. With margins x and y out of N
+    Frame: configuration, model, starred, low, high (of p), possible. With margins x and y out of N
     pairs, exact McNemar's p depends on how many pairs are correct in both; a mark is possible if
     some overlap gives p < 0.05, a missing one if some gives p of 0.05 or more.
     """
     rows = []
     for r in run.published("Table 9 marks").itertuples():
-        configuration, model, marked = r.column, r.row, bool(r.value)
+        configuration, model, starred = r.column, r.row, bool(r.value)
         before, after = counts().at[BASELINE, model], counts().at[configuration, model]
         low, high = _range(int(before), int(after))
-        possible = low < 0.05 if marked else high >= 0.05
-        rows.append((configuration, model, marked, low, high, possible))
-    columns = ["configuration", "model", "marked", "low", "high", "possible"]
+        possible = low < 0.05 if starred else high >= 0.05
+        rows.append((configuration, model, starred, low, high, possible))
+    columns = ["configuration", "model", "starred", "low", "high", "possible"]
     return pd.DataFrame(rows, columns=columns)
 
 

@@ -26,10 +26,9 @@ def of_fabricating(run, paper):
     pairs = combinations(paper)
     observed, draws = ratios(run, pairs), ratio_draws(run, pairs)
     lied, other = observed.loc[FABRICATED], observed.loc[OTHER]
-    above = [
-        f"{c} {m} {lied.at[c, m]:.2f}" for c in FABRICATED for m in MODELS if lied.at[c, m] >= 1
-    ]
-    below = f"{(lied < 1).to_numpy().sum()} of {lied.size} below 1; not {', '.join(above)}"
+    cells = lied.stack()
+    above = [f"{c} {m} {v:.2f}" for (c, m), v in cells[cells >= 1].items()]
+    below = f"{(cells < 1).sum()} of {len(cells)} below 1; not {', '.join(above)}"
 
     at = {c: k for k, c in enumerate(pairs)}
     mean, each = (draws.mean(-1) >= 1).mean(0), (draws < 1).mean(0)

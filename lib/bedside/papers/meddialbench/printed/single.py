@@ -16,10 +16,10 @@ STEPS = {
 def of_marks(run, paper):
     """Readings of the claims on significance: {id: readings}; paper: the paper's design."""
     ranges = marks(run)
-    marked = ranges.pivot(index="configuration", columns="model", values="marked")
-    every = [c for c in marked.index if marked.loc[c].all()]
+    starred = ranges.pivot(index="configuration", columns="model", values="starred")
+    every = [c for c in starred.index if starred.loc[c].all()]
     single = [c for c in every if c in paper.adverse]
-    sure = (ranges["high"] < 0.05) & ranges["marked"], (ranges["low"] >= 0.05) & ~ranges["marked"]
+    sure = (ranges["high"] < 0.05) & ranges["starred"], (ranges["low"] >= 0.05) & ~ranges["starred"]
     certain = f"{sure[0].sum()} marks and {sure[1].sum()} absences certain"
     possible = ranges["possible"]
     fab = ranges[ranges["configuration"] == "fabricating"]
@@ -36,9 +36,8 @@ def of_marks(run, paper):
 def of_losses(run):
     """Readings of the claims on tables, losses and their steps: {id: readings}."""
     three, accuracy, lost = run.published("Table 3"), share(run), drops(run)
-    agree = sum(
-        abs(r.value - round(accuracy.at[r.row, r.column], 1)) < 0.05 for r in three.itertuples()
-    )
+    nine = [round(accuracy.at[r.row, r.column], 1) for r in three.itertuples()]
+    agree = ((three["value"] - nine).abs() < 0.05).sum()
     text = run.published("text 4.2").set_index("row")
     printed = span(text.loc["fabricating drop by model", ["low", "high"]])
     fabricating, mean = span(lost.loc["fabricating"]), lost.mean(axis=1)
@@ -75,10 +74,10 @@ def of_order(run):
     found["md-lead"] = reading(", ".join(best), best == ["Gemini", "GPT-5.4"])
     falls = -lost.loc[["vague", "incoherent"]].to_numpy()
     ranges = marks(run)
-    marked = ranges[ranges["configuration"].isin(["vague", "incoherent"])]["marked"]
+    starred = ranges[ranges["configuration"].isin(["vague", "incoherent"])]["starred"]
     changes = f"changes {falls.min():+.1f} to {falls.max():+.1f} points"
-    told = f"{marked.sum()} of {len(marked)} marked; {changes}"
-    found["md-expression"] = reading(told, not marked.any())
+    told = f"{starred.sum()} of {len(starred)} marked; {changes}"
+    found["md-expression"] = reading(told, not starred.any())
     return found
 
 
@@ -91,9 +90,9 @@ def of_dose(run, paper):
     used = Counter(level for levels in paper.combinations.values() for level in levels)
     chosen = {level for level, times in used.items() if times > 1}
     levels = {d: paper.of(d)[1:] for d in paper.dimensions}
-    steps = {
-        d: sum(lost.at[b, m] >= lost.at[a, m] >= 0 for m in MODELS) for d, (a, b) in levels.items()
-    }
+    steps = {}
+    for d, (some, most) in levels.items():
+        steps[d] = sum(lost.at[most, m] >= lost.at[some, m] >= 0 for m in MODELS)
     text = run.published("text 4.2").set_index("row")["value"]
     covered = {
         "fabricating": text["fabricating, mean loss of coverage"],
