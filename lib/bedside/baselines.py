@@ -96,6 +96,11 @@ class Lexical(Baseline):
         return [values[i] for i in (features > low).astype(int) + np.asarray(features > high)]
 
 
+def grades(kind, labelled, values, frame):
+    """Values of a frame's rows by a kind of Baseline that has learnt from `labelled`."""
+    return kind(labelled, values).grade(frame)
+
+
 def learnt(labelled):
     """The labelled rows that judges learn from: not those of the user's own raters (`rated`)."""
     return labelled[~labelled["rated"].to_numpy(bool)] if "rated" in labelled else labelled

@@ -150,7 +150,7 @@ async def grade(
     if judge == LEXICAL:
         from . import baselines
 
-        graded = (baseline or baselines.Lexical)(labelled, values).grade(came)
+        graded = baselines.grades(baseline or baselines.Lexical, labelled, values, came)
         made = [Verdict(i, "graded", v) for i, v in zip(came["item"], graded)]
     else:
         form, settings = schema(values, key), {"max_tokens": max_tokens, "temperature": 0}

@@ -142,7 +142,7 @@ KEPT = ("text", "finish", "refusal", "returned_model", "prompt_tokens", "complet
 
 def as_reply(request: Request, record: dict, recorded: bool) -> Reply:
     """The reply to a request from its record, without what no frame or file can hold."""
-    kept = {k: prompts.cleaned(record[k]) for k in KEPT if record.get(k) is not None}
+    kept = prompts.cleaned({k: record[k] for k in KEPT if record.get(k) is not None})
     return Reply(request.item, request.model, request.key, recorded=recorded, **kept)
 
 
@@ -195,33 +195,33 @@ async def ask(
     for good yields a Reply with `error`. Raises StopRun on 401, 403 or before `budget_usd` would
     be passed, StoreError when replies can't be written; what came before is kept.
     """
-    choose(mode, MODES, "MODE")
     requests = list(requests)
-    recordings.refresh()
     every = {r.key: r for r in requests}
-    missing = [r for r in every.values() if mode == "fresh" or r.key not in recordings]
-    if missing and mode == "replay":
+    known = {} if mode == "fresh" else recordings.found(every)
+    replies = {key: as_reply(every[key], record, True) for key, record in known.items()}
+    missing = [r for key, r in every.items() if key not in replies]
+    if missing and choose(mode, MODES, "MODE") == "replay":
         what = f"{len(missing)} of {len(requests)} requests have"
         raise _unrecorded(missing[0], recordings, what)
-    names = dict.fromkeys(r.model for r in missing) if mode in ("record", "fresh") else ()
-    options = {"mode": mode, "budget_usd": budget_usd, "plan": plan, "label": label}
-    count = len(every), len(every) - len(missing)
-    replies = {}
+    if missing and mode == "plan":
+        plan.extend(missing)
+        replies |= {r.key: _stand_in(r) for r in missing}
+    elif missing:
+        names = list(dict.fromkeys(r.model for r in missing))
+        count = len(every), len(known)
+        async with _caller(recordings, mode, budget_usd, label, progress, names, count) as one:
 
-    async with asking(recordings, **options, progress=progress, models=names, count=count) as one:
+            async def work(queue):
+                for request in queue:
+                    replies[request.key] = await one(request)
 
-        async def work(queue):
-            for request in queue:
-                replies[request.key] = await one(request)
-
-        with unwrapped():
-            async with asyncio.TaskGroup() as tasks:
-                for name in names:
-                    queue = iter([r for r in missing if r.model == name])
-                    # twice as many as are sent at once: some wait for their reply to be on disk
-                    for _ in range(2 * model(name).get("max_concurrency", 8)):
-                        tasks.create_task(work(queue))
-        await work(r for r in every.values() if r.key not in replies)  # what needs no call
+            with unwrapped():
+                async with asyncio.TaskGroup() as tasks:
+                    for name in names:
+                        queue = iter([r for r in missing if r.model == name])
+                        # twice as many as are sent at once: some wait for their reply to be on disk
+                        for _ in range(2 * model(name).get("max_concurrency", 8)):
+                            tasks.create_task(work(queue))
     return [_for(replies[r.key], r) for r in requests]
 
 
@@ -231,34 +231,34 @@ def _for(reply, request):
 
 
 @contextlib.asynccontextmanager
-async def asking(
-    recordings,
-    *,
-    mode="replay",
-    budget_usd=None,
-    plan=None,
-    label="",
-    progress=True,
-    models=(),
-    count=(None, 0),
-):
+async def asking(recordings, *, mode="replay", budget_usd=None, plan=None, label="", progress=True):
     """A function for requests that follow from replies: `reply = await one(request)`.
 
     Any number of tasks may use it at once. Arguments and errors as of `ask`. A request that several
     tasks have is sent once. It is called for as soon as the model's max_concurrency allows, in the
-    order of asking. models: names whose key, price and folder are checked before anything is sent;
-    count: (requests, recorded ones) if that is known beforehand.
+    order of asking.
     """
     choose(mode, MODES, "MODE")
     recordings.refresh()
     if mode in ("replay", "plan"):
         yield functools.partial(_without_call, recordings, plan if mode == "plan" else None)
-        return
+    else:
+        async with _caller(recordings, mode, budget_usd, label, progress) as one:
+            yield one
+
+
+@contextlib.asynccontextmanager
+async def _caller(recordings, mode, budget_usd, label, progress, names=(), count=(None, 0)):
+    """What `ask` and `asking` send requests by.
+
+    names: models whose key, price and folder are checked before anything is sent; count: (requests,
+    recorded ones) if that is known beforehand.
+    """
     from .calls import Calls, Meter  # most runs replay
 
     under_way, called = {}, set()
     async with Calls(recordings, mode, Meter(budget_usd, label, progress, *count)) as call:
-        for name in models:
+        for name in names:
             await call.ready(name)
 
         async def one(request):

@@ -21,9 +21,9 @@ def clean(text):
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def cleaned(value):
-    """The same for a value that may be text; others as they are."""
-    return clean(value) if isinstance(value, str) else value
+def cleaned(fields: dict) -> dict:
+    """The same for the texts among the values of a dict."""
+    return {k: clean(v) if isinstance(v, str) else v for k, v in fields.items()}
 
 
 def fence(text):
@@ -57,6 +57,11 @@ def source(name, folder=""):
     raise BedsideError(f"no prompt template {name}.j2 in {folder or 'data/prompts'}")
 
 
+def sha256(name, folder="") -> str:
+    """sha256 (hex) of the file that a template comes from."""
+    return hashlib.sha256(source(name, folder).read_bytes()).hexdigest()
+
+
 def render(name, folder="", **fields):
     """Messages of template `name` ('my_paper/answer') as a list of {role, content}.
 
@@ -67,7 +72,7 @@ def render(name, folder="", **fields):
     path = source(name, folder)
     try:
         template = _environment(str(folder)).get_template(f"{name}.j2")
-        context = template.new_context({k: cleaned(v) for k, v in fields.items()})
+        context = template.new_context(cleaned(fields))
         blocks = {role: template.blocks[role] for role in ROLES if role in template.blocks}
         said = {role: "".join(block(context)).strip() for role, block in blocks.items()}
     except jinja2.TemplateError as e:

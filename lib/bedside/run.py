@@ -50,6 +50,7 @@ class Run:
         kept = paths.RECORDINGS / paper
         self.recordings = store.Recordings(kept / self.profile, kept)
         self._data, self._prompts, self._judges = {}, {}, {}  # name -> hash, hash, trust card
+        self._files = {}  # name -> path of what is read besides
         self._replies, self._planned, self._spent = {}, [], 0.0  # model -> {key: reply}
         self._outputs, self._claims = {}, {}
 
@@ -65,10 +66,11 @@ class Run:
 
     # ---- what is read
 
-    def load(self, name: str):
-        """A source as a frame; its hash goes into the manifest."""
-        frame, self._data[name] = sources.taken(name, self.profile)
-        return frame
+    def load(self, *names: str):
+        """A source as a frame, or several as a list; their hashes go into the manifest."""
+        frames, digests = sources.taken(names, self.profile)
+        self._data |= digests
+        return frames if len(names) > 1 else frames[0]
 
     def published(self, *tables: str):
         """The printed rows of one or more of this paper's tables, as a frame."""
@@ -76,9 +78,8 @@ class Run:
         return published.table(self.paper, *tables)
 
     def reads(self, name: str, path) -> None:
-        """Note a file besides the sources; its hash, taken once, goes into the manifest."""
-        if name not in self._data:
-            self._data[name] = sources.sha256(path)
+        """Note a file besides the sources; its hash goes into the manifest when the run closes."""
+        self._files[name] = path
 
     def prompt(self, name: str, **fields) -> list[dict]:
         """Messages of the template `<paper>/<name>`."""
@@ -92,7 +93,7 @@ class Run:
         """Full name of a template; its hash, taken once, goes into the manifest."""
         full = f"{self.paper}/{name}"
         if full not in self._prompts:
-            self._prompts[full] = sources.sha256(prompts.source(full, self.prompts))
+            self._prompts[full] = prompts.sha256(full, self.prompts)
         return full
 
     # ---- what is asked and judged
@@ -249,7 +250,7 @@ class Run:
             "profile": self.profile,
             "changed": self.changed,
             "parameters": {p: getattr(self, p) for p in parameters},
-            "data": self._data,
+            "data": {**self._data, **{n: sources.sha256(p) for n, p in self._files.items()}},
             "prompts": self._prompts,
             "recordings": {m: _summary(m, got) for m, got in sorted(self._replies.items())},
             "judges": self._judges,

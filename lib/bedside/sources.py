@@ -123,47 +123,46 @@ def verified(name: str):
     inside, path = where(name)
     if not path.is_file():
         way = "; fetch it with `make data PROFILE=public` (MIRROR=DIR without a network)"
-        raise SourceError(
-            f"{paths.rel(path)} (source {name!r}) is missing{'' if inside is None else way}"
-        )
+        raise _fault(name, path, f"is missing{'' if inside is None else way}")
     return _verify(name, path)
+
+
+def _fault(name, path, what):
+    """The error that a source's file has a fault."""
+    return SourceError(f"{paths.rel(path)} (source {name!r}) {what}")
 
 
 def _verify(name, path):
     """The frame of `path`, which holds a source or is to become its file."""
-    e, file = entry(name), f"{paths.rel(where(name)[1])} (source {name!r})"
+    e, fault = entry(name), functools.partial(_fault, name, where(name)[1])
     if "sha256" in e and (found := sha256(path)) != e["sha256"]:
-        raise SourceError(
-            f"{file}: sha256 is {found[:12]}..., expected {e['sha256'][:12]}...; delete the file"
-            " and run `make data` again, or see data/sources.toml"
+        raise fault(
+            f"is another file: its sha256 is {found[:12]}..., expected {e['sha256'][:12]}...;"
+            " delete it and run `make data` again, or see data/sources.toml"
         )
-    frame = _read(e, path, name)
+    suffixes = [s for s in path.suffixes if not s.startswith(".part")]
+    kind = e.get("format", suffixes[-1].lstrip("."))
+    try:
+        frame = formats.read(path, kind, e)
+    except UnicodeDecodeError as err:
+        raise fault(f"is not UTF-8 (byte {err.start}); save it as UTF-8") from err
+    except (ValueError, KeyError, SyntaxError) as err:  # SyntaxError: of XML
+        raise fault(f"can't be read as {kind}: {err}") from err
     if missing := [c for c in e.get("columns", []) if c not in frame.columns]:
         lacking, there = (", ".join(map(repr, c)) for c in (missing, list(frame.columns)[:12]))
-        raise SourceError(f"{file}: no column {lacking}; it has {there}")
+        raise fault(f"has no column {lacking}; it has {there}")
     if "rows" in e and len(frame) != e["rows"]:
-        raise SourceError(
-            f"{file}: {len(frame)} rows, expected {e['rows']}; the file is cut short or another"
-            " version: delete it and run `make data` again"
+        raise fault(
+            f"has {len(frame)} rows, expected {e['rows']}; it is cut short or another version:"
+            " delete it and run `make data` again"
         )
     for column, expected in e.get("totals", {}).items():
         found = frame[column].value_counts().to_dict()
         if found != expected:
             both = {k: (found.get(k, 0), expected.get(k, 0)) for k in {*found, *expected}}
             told = [f"{k}: {n} (expected {m})" for k, (n, m) in sorted(both.items()) if n != m]
-            raise SourceError(f"{file}: rows that differ by {column}: {'; '.join(told)}")
+            raise fault(f"has rows that differ by {column}: {'; '.join(told)}")
     return frame
-
-
-def _read(e, path, name):
-    suffixes = [s for s in path.suffixes if not s.startswith(".part")]
-    kind, file = e.get("format", suffixes[-1].lstrip(".")), f"{paths.rel(path)} (source {name!r})"
-    try:
-        return formats.read(path, kind, e)
-    except UnicodeDecodeError as err:
-        raise SourceError(f"{file} is not UTF-8 (byte {err.start}); save it as UTF-8") from err
-    except (ValueError, KeyError, SyntaxError) as err:  # SyntaxError: of XML
-        raise SourceError(f"{file} can't be read as {kind}: {err}") from err
 
 
 def row_digests(name: str, frame) -> list[str]:
@@ -198,11 +197,12 @@ def load(name: str):
     return _frame(name).copy()
 
 
-def taken(name: str, profile: str):
-    """A source as `load` gives it, for a profile that it belongs to, and its sha256."""
-    if profile not in entry(name)["profiles"]:
-        raise BedsideError(f"source {name!r} doesn't belong to PROFILE={profile}")
-    return load(name), sha256(where(name)[1])
+def taken(names, profile: str) -> tuple[list, dict[str, str]]:
+    """Sources as `load` gives them, for a profile that they belong to, and {name: sha256}."""
+    for name in names:
+        if profile not in entry(name)["profiles"]:
+            raise BedsideError(f"source {name!r} doesn't belong to PROFILE={profile}")
+    return [load(name) for name in names], {name: sha256(where(name)[1]) for name in names}
 
 
 def forget() -> None:

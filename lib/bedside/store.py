@@ -130,6 +130,12 @@ class Recordings:
             del self._where[k]
             return None
 
+    def found(self, keys) -> dict[str, dict]:
+        """The records that there are of these keys, what was appended meanwhile included."""
+        self.refresh()
+        records = {k: self.get(k) for k in keys}
+        return {k: record for k, record in records.items() if record is not None}
+
     def records(self) -> Iterator[dict]:
         """All records, parsed, in file order."""
         places = {k: (str(path), at) for k, (_, at, _, path) in self._where.items()}

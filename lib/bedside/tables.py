@@ -41,25 +41,6 @@ def printed(rows) -> list[Row]:
     return [Row(r.row, r.column, "published", r.value) for r in rows.itertuples()]
 
 
-def table_rows(rows):
-    """Table rows of numbers without interval, from tuples (row, column, source, value, n)."""
-    import pandas as pd
-
-    return pd.DataFrame(rows, columns=["row", "column", "source", "value", "n"])
-
-
-def interval_rows(rows):
-    """Table rows from tuples (row, column, source, value, low, high, n), as `percent` ends them."""
-    import pandas as pd
-
-    return pd.DataFrame(rows, columns=["row", "column", "source", "value", "low", "high", "n"])
-
-
-def printed_rows(printed):
-    """Tuples for `interval_rows` from the rows of a printed table."""
-    return [(r.row, r.column, "published", r.value, None, None, None) for r in printed.itertuples()]
-
-
 # ---- statistics as rows
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bedside import BedsideError, sources
+from bedside import BedsideError, formats, sources
 from bedside.papers.medhalu import building, data, detection, labels, study, tables
 from bedside.run import Run
 
@@ -103,7 +103,7 @@ def test_healthqa_and_liveqa_are_read_as_published(tmp_path, monkeypatch):
     )
     path = tmp_path / "test.xml"
     path.write_text(xml)
-    row = sources._read(sources.entry("liveqa"), path, "liveqa").iloc[0].to_dict()
+    row = formats.read(path, "xml", sources.entry("liveqa")).iloc[0].to_dict()
     assert row == {
         "qid": "TQ1",
         "subject": "s",
@@ -114,8 +114,8 @@ def test_healthqa_and_liveqa_are_read_as_published(tmp_path, monkeypatch):
         "focus": ["f", "g"],
     }
     path.write_text(xml[:200])
-    with pytest.raises(sources.SourceError, match="can't be read as xml"):
-        sources._read(sources.entry("liveqa"), path, "liveqa")
+    with pytest.raises(SyntaxError):
+        formats.read(path, "xml", sources.entry("liveqa"))
 
 
 def test_the_base_sets_are_pairs_with_an_answer(run, monkeypatch):

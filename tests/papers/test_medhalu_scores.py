@@ -7,7 +7,7 @@ from medhalu_items import items_of, judged_of
 
 from bedside import published, stats
 from bedside.claims import load as claim_rows
-from bedside.papers.medhalu import data, detection, scores, tables
+from bedside.papers.medhalu import data, detection, figures, scores, tables
 from bedside.papers.medhalu.printed import claims, matrices
 
 
@@ -136,7 +136,7 @@ def test_notes_on_one_class_only_have_no_place_in_the_plane(run):
         "sensitivity, %": 50,
         "specificity, %": 100,
     }
-    assert len(tables.rates.rate_planes(plane).axes) == 4
+    assert len(figures.rates(plane).axes) == 4
     made = tables.notes.changes(run, scores.averaged(judged, items)).set_index("row")
     assert made.loc["m, the expert's note: yes, hallucinated answers", "value"].iloc[0] == 0.5
     assert not made.index.str.contains("the expert's note: yes, the other").any()

@@ -1,1 +1,1 @@
-"""The studies: one package each, with the same rooms: data, study, scores, tables, printed, rows, labels."""
+"""The studies, a package each with the same rooms; docs/design.md says what is in them."""

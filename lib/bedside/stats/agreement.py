@@ -29,11 +29,11 @@ def kappa(
     that is not in labels. Value as sklearn.metrics.cohen_kappa_score.
     """
     known = weights in (None, "quadratic")
-    require(known, f"weights must be None or 'quadratic', not {weights!r}")
-    require(len(a) == len(b) > 0, f"need as many ratings from both, not {len(a)} and {len(b)}")
+    require((known, f"weights must be None or 'quadratic', not {weights!r}"))
+    require((len(a) == len(b) > 0, f"need as many ratings from both, not {len(a)} and {len(b)}"))
     place = {label: at for at, label in enumerate(labels)}
     strange = {str(rating) for rating in [*a, *b] if rating not in place}
-    require(not strange, f"ratings that are not in labels: {sorted(strange)}")
+    require((not strange, f"ratings that are not in labels: {sorted(strange)}"))
     size = len(place)
     penalty = _gaps(np.arange(size)) ** 2 if weights else 1 - np.eye(size)
     cell = [place[x] * size + place[y] for x, y in zip(a, b)]
@@ -60,16 +60,16 @@ def krippendorff_alpha(
     where that package is installed.
     """
     ratings = np.asarray(ratings, dtype=float)
-    require(level in ("nominal", "ordinal", "interval"), f"unknown level {level!r}")
+    require((level in ("nominal", "ordinal", "interval"), f"unknown level {level!r}"))
     known = ratings.ndim == 2 and not np.isinf(ratings).any()
-    require(known, "ratings must be (raters, units), finite or NaN")
+    require((known, "ratings must be (raters, units), finite or NaN"))
     twice = np.isfinite(ratings).sum(axis=0) >= 2
     ratings = ratings[:, twice]
     if units is not None:
         units = np.asarray(units, dtype=object)[twice]
     scale = np.unique(ratings[np.isfinite(ratings)])
     few = 1 <= len(scale) <= 100
-    require(few, f"need 1 to 100 distinct ratings on units rated twice, not {len(scale)}")
+    require((few, f"need 1 to 100 distinct ratings on units rated twice, not {len(scale)}"))
     given = (ratings[:, :, None] == scale).sum(axis=0)  # (rated, scale)
     pairs = given[:, :, None] * (given[:, None, :] - np.eye(len(scale)))
     table = (pairs / (given.sum(axis=1) - 1)[:, None, None]).reshape(len(given), -1)

@@ -4,10 +4,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 
-def require(met: bool, message: str) -> None:
-    """ValueError with this message unless the condition is met."""
-    if not met:
-        raise ValueError(message)
+def require(*conditions: tuple[bool, str]) -> None:
+    """ValueError with the message of the first condition that is not met."""
+    for met, message in conditions:
+        if not met:
+            raise ValueError(message)
 
 
 def numbers(values: ArrayLike) -> np.ndarray:
@@ -16,7 +17,7 @@ def numbers(values: ArrayLike) -> np.ndarray:
         array = np.asarray(values, dtype=float)
     except TypeError as error:  # pandas.NA
         raise ValueError(f"pass scored values only: {error}") from None
-    require(np.isfinite(array).all(), "pass scored values only: there are NaN or infinite ones")
+    require((np.isfinite(array).all(), "pass scored values only: there are NaN or infinite ones"))
     return array
 
 
@@ -24,12 +25,12 @@ def booleans(a: ArrayLike, b: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Two arrays (n,) of the same length as booleans; they may hold 0 and 1."""
     pair = [numbers(a), numbers(b)]
     shapes = {array.shape for array in pair}
-    require(len(shapes) == 1 and pair[0].ndim == 1, f"need two arrays (n,), not {shapes}")
-    require(np.isin(pair, (0, 1)).all(), "need booleans: some values are neither 0 nor 1")
+    require((len(shapes) == 1 and pair[0].ndim == 1, f"need two arrays (n,), not {shapes}"))
+    require((np.isin(pair, (0, 1)).all(), "need booleans: some values are neither 0 nor 1"))
     return pair[0] == 1, pair[1] == 1
 
 
 def shares(x1: int, n1: int, x2: int, n2: int) -> None:
     """Require x1 of n1 and x2 of n2 to be proportions."""
     met = 0 <= x1 <= n1 > 0 and 0 <= x2 <= n2 > 0
-    require(met, f"not proportions: {x1} of {n1}, {x2} of {n2}")
+    require((met, f"not proportions: {x1} of {n1}, {x2} of {n2}"))

@@ -25,8 +25,10 @@ def wilson(successes: int, n: int, level: float = 0.95) -> Interval:
     """
     from scipy.special import ndtri
 
-    require(0 <= successes <= n, f"successes {successes} must lie between 0 and n = {n}")
-    require(0 < level < 1, f"level must lie between 0 and 1, not {level}")
+    require(
+        (0 <= successes <= n, f"successes {successes} must lie between 0 and n = {n}"),
+        (0 < level < 1, f"level must lie between 0 and 1, not {level}"),
+    )
     if n == 0:
         return Interval(nan, nan, nan, 0)
     p, z2 = successes / n, ndtri(0.5 + level / 2) ** 2
@@ -78,7 +80,7 @@ def corrected_rate(
     interval draws all three from Jeffreys posteriors. NaN where the judge does no better than
     chance (their sum is at most 1).
     """
-    require(0 <= hits <= n > 0, f"hits {hits} must lie between 0 and n = {n} > 0")
+    require((0 <= hits <= n > 0, f"hits {hits} must lie between 0 and n = {n} > 0"))
     if not sensitivity.value + specificity.value > 1:
         return Interval(nan, nan, nan, int(n))
 

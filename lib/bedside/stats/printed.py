@@ -21,9 +21,9 @@ def grim_counts(percent: float, n: int, decimals: int) -> list[int]:
     """
     scale = 10**decimals
     digits = round(percent * scale)
-    require(n >= 1, f"n must be at least 1, not {n}")
+    require((n >= 1, f"n must be at least 1, not {n}"))
     whole = isclose(digits, percent * scale, abs_tol=1e-6)
-    require(whole, f"{percent} has more than {decimals} decimals")
+    require((whole, f"{percent} has more than {decimals} decimals"))
 
     def prints(count):
         twice = 2 * (100 * scale * count - digits * n)  # how far off: n is half a last digit
@@ -35,7 +35,7 @@ def grim_counts(percent: float, n: int, decimals: int) -> list[int]:
 
 def mcnemar_range(x: int, y: int, n: int) -> tuple[float, float]:
     """Smallest and largest exact McNemar p that margins x and y out of n pairs allow."""
-    require(0 <= x <= n and 0 <= y <= n, f"margins {x} and {y} must lie between 0 and n = {n}")
+    require((0 <= x <= n and 0 <= y <= n, f"margins {x} and {y} must lie between 0 and n = {n}"))
     overlaps = range(max(0, x + y - n), min(x, y) + 1)
     p = [mcnemar_counts(x - both, y - both) for both in overlaps]
     return min(p), max(p)

@@ -66,14 +66,15 @@ def bootstrap(
 
 def _check(values, statistic, combine, method, level):
     full = values.ndim in (1, 2) and values.size
-    require(full, f"values must be (n,) or (n, k), n > 0, not {values.shape}")
-    known = method in ("percentile", "bca")
-    require(known, f"method must be 'percentile' or 'bca', not {method!r}")
-    known = callable(statistic) or statistic == "mean"
-    require(known, f"statistic must be 'mean' or a function, not {statistic!r}")
+    usable = callable(statistic) or statistic == "mean"
     plain = (statistic, method) == ("mean", "percentile")
-    require(combine is None or plain, "combine takes percentile limits of means")
-    require(0 < level < 1, f"level must lie between 0 and 1, not {level}")
+    require(
+        (full, f"values must be (n,) or (n, k), n > 0, not {values.shape}"),
+        (method in ("percentile", "bca"), f"method must be 'percentile' or 'bca', not {method!r}"),
+        (usable, f"statistic must be 'mean' or a function, not {statistic!r}"),
+        (combine is None or plain, "combine takes percentile limits of means"),
+        (0 < level < 1, f"level must lie between 0 and 1, not {level}"),
+    )
 
 
 def _quantiles(draws, levels):
@@ -115,7 +116,7 @@ def paired_permutation(
     """
     a, b = numbers(a), numbers(b)
     pairs = a.shape == b.shape == (a.size,) and a.size
-    require(pairs, f"need pairs (n,), n > 0, not {a.shape} and {b.shape}")
+    require((pairs, f"need pairs (n,), n > 0, not {a.shape} and {b.shape}"))
     sums, _ = by_unit(a - b, units)
     count, reached = len(sums), abs(sums.sum()) - 1e-12 * np.abs(sums).sum()  # a tie is a hit
     if count <= 13:
@@ -132,7 +133,7 @@ def by_unit(rows: np.ndarray, units: ArrayLike | None) -> tuple[np.ndarray, np.n
         return rows, np.arange(len(rows))
     units = np.asarray(units, dtype=object)  # else NaN among strings becomes the label 'nan'
     labelled = units.shape == (len(rows),) and not (units != units).any()
-    require(labelled, f"units: need {len(rows)} labels, no NaN")
+    require((labelled, f"units: need {len(rows)} labels, no NaN"))
     names, unit = np.unique(units, return_inverse=True)
     sums = np.zeros((len(names), *rows.shape[1:]))
     np.add.at(sums, unit, rows)

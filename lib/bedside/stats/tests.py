@@ -21,7 +21,7 @@ def mcnemar_counts(b: int, c: int) -> float:
     """
     from scipy.special import bdtr
 
-    require(b >= 0 and c >= 0 and b % 1 == c % 1 == 0, f"{b} and {c} are not two counts")
+    require((b >= 0 and c >= 0 and b % 1 == c % 1 == 0, f"{b} and {c} are not two counts"))
     return float(min(1, 2 * bdtr(min(b, c), b + c, 0.5)))
 
 
@@ -33,7 +33,7 @@ def mcnemar_power(n: int, lost: float, won: float, alpha: float = 0.05) -> float
     from scipy.special import bdtr, gammaln, xlogy
 
     known = n >= 1 and 0 <= lost and 0 <= won and lost + won <= 1 + 1e-12
-    require(known, f"need n >= 1 and shares, not {n}, {lost}, {won}")
+    require((known, f"need n >= 1 and shares, not {n}, {lost}, {won}"))
     b, both = np.triu_indices(n + 1)  # all b, c with b + c <= n
     c, rest = both - b, n - both
     ways = gammaln(n + 1) - gammaln(b + 1) - gammaln(c + 1) - gammaln(rest + 1)
@@ -52,9 +52,9 @@ def mde_paired(n: int, discordant: float, alpha: float = 0.05, power: float = 0.
     """
     from scipy.special import ndtri
 
-    require(n >= 1 and 0 <= discordant <= 1, f"need n >= 1 and a share, not {n} and {discordant}")
+    require((n >= 1 and 0 <= discordant <= 1, f"need n >= 1 and a share, not {n} and {discordant}"))
     known = 0 < alpha < 1 and 0.5 <= power < 1
-    require(known, f"need 0 < alpha < 1, 0.5 <= power < 1, not {alpha}, {power}")
+    require((known, f"need 0 < alpha < 1, 0.5 <= power < 1, not {alpha}, {power}"))
     z, z_power = ndtri(1 - alpha / 2), ndtri(power)
     if n < z**2:
         return nan
@@ -109,7 +109,7 @@ def holm(p_values: ArrayLike) -> np.ndarray:
     """
     p = np.array(p_values, dtype=float)
     known = p.ndim == 1 and not ((p < 0) | (p > 1)).any()
-    require(known, "p values must be (m,), between 0 and 1")
+    require((known, "p values must be (m,), between 0 and 1"))
     order = np.argsort(p)[: np.isfinite(p).sum()]  # NaN sorts last
     p[order] = np.minimum(1, np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1)))
     return p

@@ -62,14 +62,15 @@ def plain_questions(run, whole=False):
 
 def labelled(run):
     """Labelled answers: answer_id, item, question, correction, answer, label (a grade), tone."""
-    asked = run.load("cancer_myth_questions_sample")[["item", "question", "correction"]]
-    return run.load("cancer_myth_labelled").merge(asked, on="item", validate="many_to_one")
+    answers, asked = run.load("cancer_myth_labelled", "cancer_myth_questions_sample")
+    asked = asked[["item", "question", "correction"]]
+    return answers.merge(asked, on="item", validate="many_to_one")
 
 
 def labelled_plain(run):
     """Labelled answers to questions without a false presupposition: as `labelled`, uncorrected."""
-    asked = run.load("cancer_myth_nfp_sample")[["item", "question"]]
-    return run.load("cancer_myth_labelled_nfp").merge(asked, on="item", validate="many_to_one")
+    answers, asked = run.load("cancer_myth_labelled_nfp", "cancer_myth_nfp_sample")
+    return answers.merge(asked[["item", "question"]], on="item", validate="many_to_one")
 
 
 def rated(run):

@@ -2,12 +2,10 @@
 
 import numpy as np
 
-from bedside import plots
 from bedside.tables import Row, frame, percent, printed
 
 from .. import scores
 from ..printed import MODELS, N, combinations, drops, ratio_draws, ratios, share
-from . import stack
 
 
 def interaction_table(run, design, found):
@@ -42,28 +40,6 @@ def _recomputed(run, paper):
         for j, m in enumerate(MODELS):
             rows.append(Row(c, f"O/E, {m}", "recomputed", observed.at[c, m], *each[:, k, j], N))
     return rows
-
-
-def interaction_figure(rows):
-    """Figure 4: O/E of each combination: printed and recomputed mean, this run, each model."""
-    figure, axes = plots.figure((10, 4.2), columns=2)
-    ratio = rows[rows["column"].str.startswith("O/E")]
-    doctor = ratio["column"].str.removeprefix("O/E, ")
-    mean = ratio[ratio["column"] == "O/E"].assign(series=lambda f: f["source"])
-    mine = ratio[ratio["source"] == "run"].assign(series="run, " + doctor)
-    shown = stack(mean, mine)
-    plots.dots(
-        axes[0][0],
-        shown,
-        title="Observed over expected accuracy",
-        xlabel="O/E; 1: the two levels act independently",
-        limits=(-0.1, max(2.2, 1.05 * shown["high"].max())),
-    )
-    axes[0][0].axvline(1, color="0.6", linewidth=0.8)
-    each = ratio.assign(column=doctor)[(ratio["source"] == "recomputed") & (doctor != "O/E")]
-    plots.heat(axes[0][1], each, title="Recomputed from Table 9, each model")
-    plots.legend_below(figure)
-    return figure
 
 
 def mixed_table(fitted):

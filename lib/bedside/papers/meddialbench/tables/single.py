@@ -2,13 +2,11 @@
 
 import pandas as pd
 
-from bedside import plots
 from bedside.tables import Row, estimates, frame, printed, with_bounds
 
 from .. import scores
 from ..design import BASELINE
 from ..printed import N, drops, marks, share
-from ..rules import NAME as RULES
 from . import stack
 
 POINTS, COVERAGE = "change of accuracy, points", "change of coverage"
@@ -75,18 +73,6 @@ def dose_rows(run, design, done):
     return found.assign(row=names, column=found["series"], label="")
 
 
-def dose_figure(rows, design):
-    """Figure 3: a panel for each dimension."""
-    figure, axes = plots.figure((10, 3.6), columns=len(design.dimensions), sharey=True)
-    for ax, (d, part) in zip(axes[0], rows.groupby("dimension", sort=False)):
-        title = design.dimensions[d]["title"]
-        ylabel = "accuracy" if ax is axes[0][0] else ""
-        plots.curves(ax, part, "severity", title=title, xlabel="severity", ylabel=ylabel)
-        ax.set_xticks(range(len(design.of(d))))
-    plots.legend_below(figure)
-    return figure
-
-
 def coverage_rows(run, done, changed, coverage):
     """Coverage (share) by configuration and doctor, and changes of coverage and accuracy."""
     by = ["configuration", "model"]
@@ -118,28 +104,3 @@ def printed_changes(run):
         rows.append(Row(row, COVERAGE, "published", -said[words, "coverage"]))
         rows.append(Row(row, POINTS, "recomputed", -mean[name], n=N))
     return rows
-
-
-def coverage_figure(rows, done):
-    """Figure 2: coverage by configuration and doctor, and its change against that of accuracy."""
-    figure, axes = plots.figure((10, 4.6), columns=2)
-    heat = rows[rows["column"].isin(done["model"].unique())]
-    heat = heat.assign(column=heat["column"].str.replace("-", "-\n", n=1))
-    plots.heat(axes[0][0], heat, title="Coverage of key items, this run")
-    both = rows[rows["column"].str.startswith("change")]
-    pairs = both.pivot_table(index="row", columns="column", values="value", sort=False)
-    pairs = pairs.reset_index().dropna()
-    paper = pairs["row"].str.endswith("five models")
-    mine = pairs[~paper & pairs["row"].str.endswith(RULES)].assign(source="run")
-    pairs = pd.concat([mine, pairs[paper].assign(source="published")])
-    plots.points(
-        axes[0][1],
-        pairs.assign(label=pairs["row"].str.split(",").str[0]),
-        COVERAGE,
-        POINTS,
-        title="Changes: printed, and of the rules",
-        xlabel=COVERAGE,
-        ylabel=POINTS,
-    )
-    plots.legend_below(figure)
-    return figure

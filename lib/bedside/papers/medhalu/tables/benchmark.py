@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from bedside import plots, stats
+from bedside import stats
 from bedside.tables import Row, frame, percent
 
 from ..data import DATASETS, TYPES, words
@@ -61,27 +61,6 @@ def histogram_rows(name, n, source):
         for left, v in zip(edges, share)
     ]
     return frame(rows).assign(left=edges[:-1], right=edges[1:])
-
-
-def length_panels(lengths):
-    """Histograms of `length_table`, with mean and deviation, printed hollow and computed filled."""
-    figure, axes = plots.figure((9.4, 3.2), 1, len(DATASETS), sharey=True)
-    for ax, dataset in zip(axes[0], DATASETS):
-        part = lengths[lengths["row"] == dataset]
-        plots.histogram(
-            ax,
-            part[part["left"].notna()],
-            title=dataset,
-            xlabel="words of a question",
-            ylabel="share of questions, %",
-        )
-        by_source = part.pivot_table(index="source", columns="column", values="value", sort=False)
-        for k, (source, r) in enumerate(by_source.iterrows()):
-            plots.spread(ax, r["words, mean"], r["words, standard deviation"], 96 - 8 * k, source)
-        ax.set_xlim(0, LONGEST[dataset])
-    axes[0, 0].set_ylim(0, 102)
-    plots.legend_below(figure)
-    return figure
 
 
 def built_table(built):

@@ -2,10 +2,8 @@
 
 import pandas as pd
 
-from bedside import plots
 from bedside.tables import COLUMNS, Row, frame, percent, with_bounds
 
-from ..data import DATASETS
 from ..printed.numbers import answered, classes, long
 from ..scores import METRICS, averaged, blind, per_type, repeats_differ, scores
 from ..spans import locate
@@ -91,27 +89,8 @@ def detection_table(run, judged, items):
 
 
 def macro_f1(six):
-    """Macro-F1 of Table 6, the rows that `f1_panels` shows."""
+    """Macro-F1 of Table 6, the rows that `figures.f1` shows."""
     return six[six["column"] == METRICS["ma-F1"]].reset_index(drop=True)
-
-
-def f1_panels(f1):
-    """`macro_f1` by subset: a line an evaluator; printed hollow, computed filled, blind grey."""
-    names = f1["row"].str.split(": ", n=1)
-    f1 = f1.assign(dataset=names.str[0], row=names.str[1])
-    order = list(dict.fromkeys(f1["row"]))
-    figure, axes = plots.figure((10.2, 0.36 * len(order) + 1.5), 1, len(DATASETS), sharey=True)
-    for ax, dataset in zip(axes[0], DATASETS):
-        plots.dots(
-            ax,
-            f1[f1["dataset"] == dataset],
-            title=dataset,
-            xlabel="macro F1",
-            order=order,
-            limits=(0, 1.04),
-        )
-    plots.legend_below(figure)
-    return figure
 
 
 def repeat_table(judged, items):

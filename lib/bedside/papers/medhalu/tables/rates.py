@@ -2,10 +2,8 @@
 
 import pandas as pd
 
-from bedside import plots
 from bedside.tables import COLUMNS, estimates
 
-from ..data import DATASETS
 from ..scores import averaged, with_right
 
 RATES = ["specificity, %", "sensitivity, %"]
@@ -14,7 +12,7 @@ MORE = ["panel", "label", "shape"]
 
 
 def rate_rows(run, judged, items, rates):
-    """Sensitivity and specificity in percent, printed and of this run, as `rate_planes` needs them.
+    """Sensitivity and specificity in percent, printed and of this run, for `figures.rates`.
 
     rates: {table: rows of `implied`}, of which those count that one confusion matrix explains;
     low and high are its range.
@@ -72,36 +70,3 @@ def own_rates(run, judged, items):
         }
         for r in found.to_dict("records")
     ]
-
-
-def rate_planes(rows):
-    """`rate_rows` in the plane of both rates: a panel a printed subset, and one for this run."""
-    figure, axes = plots.figure((9.6, 9.4), 2, 2)
-    for ax, panel in zip(axes.flat, [*DATASETS, OWN]):
-        part = rows[rows["panel"] == panel]
-        plots.plane(
-            ax,
-            part.assign(label=part["row"].map(labels_of(part)).fillna("")),
-            *RATES,
-            title=panel,
-            xlabel="answers without a hallucination that are let pass, %",
-            ylabel="hallucinated answers that are found, %",
-        )
-    plots.legend_below(figure)
-    return figure
-
-
-def labels_of(part):
-    """{row: its label}: marks that touch share one; one just above another's is a line higher."""
-    wide = part.pivot(index="row", columns="column", values="value")
-    wide = wide.reindex(index=part["row"].unique(), columns=RATES)
-    names = part.drop_duplicates("row").set_index("row")["label"]
-    placed = {}  # {row: (x, y, names beside the mark)}
-    for row, (x, y) in wide.iterrows():
-        touching = [k for k, (a, b, _) in placed.items() if abs(a - x) < 4 and abs(b - y) < 4]
-        near = any(abs(a - x) < 16 and -0.5 < y - b < 3 for a, b, _ in placed.values())
-        if touching:
-            placed[touching[0]][2].append(names[row])
-        else:
-            placed[row] = (x, y, [names[row] + "\n" * near])
-    return {row: "\n".join(dict.fromkeys(mine)) for row, (_, _, mine) in placed.items()}

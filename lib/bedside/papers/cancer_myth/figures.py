@@ -1,11 +1,11 @@
-"""Cancer-Myth's figures of several panels, from the rows that `tables` makes."""
+"""Cancer-Myth: its figures of several panels, drawn from rows of `tables`."""
 
 from bedside import plots
 
 from .tables.evaluation import series
 
 
-def yield_panels(shown, models):
+def generation(shown, models):
     """Figure 3: what became of the questions, how many fooled their author, how the sets grew."""
     became = shown[shown["row"].isin(models)]
     became = became.groupby("column", sort=False).filter(lambda c: c["value"].sum() > 0)
@@ -25,7 +25,7 @@ def yield_panels(shown, models):
     return figure
 
 
-def balance_panels(shown):
+def balance(shown):
     """Figure 5: categories before and after a step, in this run and in the released data."""
     pairs = [
         rows
@@ -40,7 +40,7 @@ def balance_panels(shown):
     return figure
 
 
-def score_panels(shown):
+def scores(shown):
     """Figure 6a: PCR and PCS by model, best printed first."""
     figure, (axes,) = plots.figure((9, 4.4), 1, 2, sharey=True)
     order = dict.fromkeys(shown["row"])
@@ -54,7 +54,7 @@ def score_panels(shown):
     return figure
 
 
-def confusion_panels(cards, values):
+def confusions(cards, values):
     """The judges' confusion with labels, {judge: card}, a panel each."""
     figure, (axes,) = plots.figure((3.2 * len(cards), 3.1), 1, len(cards))
     for ax, (name, card) in zip(axes, cards.items()):
