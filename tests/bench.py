@@ -101,24 +101,31 @@ def calls():
 CONSULTATIONS = """
 import asyncio, resource, sys, time
 from bedside import models, store
-from bedside.papers import meddialbench as md, meddialbench_consultations as mc
-from bedside.report import Run
+from bedside.papers.meddialbench import consultations, design, study
+from bedside.run import Run
 number, url, folder, mode = int(sys.argv[1]), *sys.argv[2:]
 doctors = [f"bench{i}" for i in range(5)]
+entry = {"provider": "bench", "max_concurrency": 100, "base_url": url}
 for name in doctors:
-    models.registry()[name] = {"provider": "bench", "model": name, "max_concurrency": 100, "base_url": url}
+    models.registry()[name] = {**entry, "model": name}
 async def main():
     run = Run("meddialbench", "bench", profile="sample", mode=mode)
     run.recordings = store.Recordings(folder)
-    design = md.design(run)
-    six, texts = await md.cases(run, design, 0)
-    cases = [six.iloc[[i % 6]].assign(item=f"bench-{i}", complaint=six["complaint"].iloc[i % 6] + f" ({i})") for i in range(85)]
-    made = [c for case in cases for c in mc.planned(case, design.configurations(), doctors, "bench0", 12)][:number]
+    plan = design.read(run)
+    six, scripts = await study.cases(run, plan, 0)
+    made = []
+    for i in range(85):
+        complaint = six["complaint"].iloc[i % 6] + f" ({i})"
+        case = six.iloc[[i % 6]].assign(item=f"bench-{i}", complaint=complaint)
+        made += consultations.planned(case, plan.configurations(), doctors, "bench0", 12)
+    made = made[:number]
     start = time.perf_counter()
     async with run.asking() as one:
-        await mc.hold(made, *mc.by_models(run, one, design, texts, 300, 0.7))
+        speakers = consultations.by_models(run, one, made, plan, scripts, 300, 0.7)
+        await consultations.hold(made, *speakers)
     assert all(c.end == "limit" and len(c.turns) == 12 and c.status == "graded" for c in made)
-    print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, sum(len(c.keys) for c in made))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    print(time.perf_counter() - start, peak, sum(len(c.keys) for c in made))
 asyncio.run(main())
 """
 

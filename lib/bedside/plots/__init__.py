@@ -12,6 +12,6 @@ title, xlabel, ylabel. It returns the axes.
 
 from .bar_charts import bars, histogram, stacked
 from .line_charts import curves, growth
-from .look import Picture, drawn, figure, label, legend_below, save
+from .look import Picture, figure, label, legend_below, picture, save
 from .mark_charts import dots, plane, points, spread
 from .matrices import confusion, heat

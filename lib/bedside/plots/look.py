@@ -63,7 +63,7 @@ class Picture:
         return "(figure)"
 
 
-def drawn(figure: Figure) -> Picture:
+def picture(figure: Figure) -> Picture:
     """A figure as a Picture, without a file."""
     made = io.BytesIO()
     figure.savefig(made, format="png", dpi=110)

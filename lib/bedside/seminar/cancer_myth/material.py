@@ -181,7 +181,7 @@ class Material(seminar.Sheet):
         )
         figure, ((ax,),) = plots.figure((3.6, 3.2))
         plots.confusion(ax, counts, study.GRADES)
-        return plots.drawn(figure)
+        return plots.picture(figure)
 
     # ---- a model's scores
 
@@ -251,7 +251,7 @@ class Material(seminar.Sheet):
             title="Version 2, Table 1; dashed: the same balanced accuracy",
         )
         plots.legend_below(figure)
-        return plots.drawn(figure)
+        return plots.picture(figure)
 
     def rule(self, words):
         """A rule that objects to questions with one of the words (ALWAYS: to all), on both sets.

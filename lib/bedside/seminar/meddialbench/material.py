@@ -129,7 +129,7 @@ class Material(seminar.Sheet):
             title="Rules: 6 cases. Published: 85 cases, mean of five models",
         )
         plots.legend_below(figure)
-        return plots.drawn(figure)
+        return plots.picture(figure)
 
     def table3(self, *configurations):
         """Rows of Table 3 as printed: accuracy in percent."""

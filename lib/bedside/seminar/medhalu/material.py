@@ -161,7 +161,7 @@ class Material(seminar.Sheet):
             limits=(0, 1.04),
         )
         plots.legend_below(figure)
-        return plots.drawn(figure)
+        return plots.picture(figure)
 
     # ---- printed rows and notes
 

@@ -176,7 +176,7 @@ class Material(seminar.Sheet):
             title="Longer and longer",
         )
         ax.legend()
-        return plots.drawn(figure)
+        return plots.picture(figure)
 
     @needs("2.5")
     def sized(self, given):
@@ -226,7 +226,7 @@ class Material(seminar.Sheet):
         rows = pd.concat([self.run.published(t) for t in ("Table 6", "Table 7")])
         figure, ((ax,),) = plots.figure((7, 3))
         plots.heat(ax, rows, title="Recall as printed (Tables 6 and 7)")
-        return plots.drawn(figure)
+        return plots.picture(figure)
 
     def cases(self):
         """Lists out of the vocabulary that an evaluation has to rank.
