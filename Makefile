@@ -10,8 +10,9 @@ SEED ?=
 PROMPTS ?=
 BUDGET_USD ?=
 MIRROR ?=
+JOBS ?=
 PASSED := PROFILE MODE MODELS JUDGE LIMIT SEED PROMPTS BUDGET_USD
-KNOWN := $(PASSED) MIRROR PAPER PYTHON CONDA_PREFIX
+KNOWN := $(PASSED) MIRROR PAPER JOBS PYTHON CONDA_PREFIX
 UNKNOWN := $(filter-out $(KNOWN),$(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $(v))),$(v))))
 
 # The first Python of the versions that the lock is made for; `make PYTHON=...` names another.
@@ -30,7 +31,10 @@ SETTINGS := $(STAMPS)/settings.json
 PAPERS := $(shell sed -n 's/^\[\([a-z0-9_]*\)\].*/\1/p' data/papers.toml)
 NOTEBOOKS := $(sort $(patsubst notebooks/%.ipynb,%,$(wildcard $(PAPERS:%=notebooks/%/[0-9][0-9]_*.ipynb))))
 DONE := $(NOTEBOOKS:%=$(STAMPS)/%.done)
-LIB := $(shell find lib/bedside -name '*.py' -o -name '*.j2' -o -name '*.toml')
+# All notebooks rest on the foundation, and each on its own study; none on explorer, annotation and seminar.
+FOUNDATION := $(wildcard lib/bedside/*.py lib/bedside/stats/*.py lib/bedside/plots/*.py data/*.toml)
+study = $(shell find lib/bedside/papers/$(1) -name '*.py' -o -name '*.toml')
+PEOPLE := $(shell find lib/bedside/explorer lib/bedside/annotation -type f ! -name '*.pyc')
 DATA := $(if $(filter public,$(PROFILE)),$(STAMPS)/data.done)
 
 .PHONY: help all test lint verify explorer seminar data plan record new outputs lab serve doctor bench setup lock clean FORCE $(PAPERS)
@@ -38,7 +42,7 @@ DATA := $(if $(filter public,$(PROFILE)),$(STAMPS)/data.done)
 
 help: ## this text
 	@echo "Bedside. Usage: make TARGET [PROFILE=sample|public] [MODE=replay|record|fresh] [MODELS=\"a b\"]"
-	@echo "         [JUDGE=name] [LIMIT=n] [SEED=n] [PROMPTS=DIR] [BUDGET_USD=x] [MIRROR=DIR] [PAPER=name] [PYTHON=python3.12]"
+	@echo "         [JUDGE=name] [LIMIT=n] [SEED=n] [PROMPTS=DIR] [BUDGET_USD=x] [MIRROR=DIR] [JOBS=n] [PAPER=name] [PYTHON=python3.12]"
 	@echo
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
 	@for p in $(PAPERS); do printf '  %-12s %s\n' $$p "the notebooks of this paper"; done
@@ -102,39 +106,40 @@ clean: ## forget what has run (recordings, data and figures stay)
 # A setting that changed makes every notebook out of date; an unknown one stops here.
 $(SETTINGS): FORCE | $(READY)
 	@$(PY) -m bedside check --write $@ $(foreach v,$(PASSED),'$(v)=$($(v))') $(UNKNOWN:%='%=')
+	@rm -f $(STAMPS)/*.todo
 
 $(STAMPS)/data.done: data/sources.toml $(SETTINGS)
 	@$(PY) -m bedside data --profile $(PROFILE) $(if $(MIRROR),--mirror '$(MIRROR)')
 	@touch $@
 
-# A notebook's inputs: itself, the library, its paper's data, prompts, printed numbers, recordings and your files, the settings.
-# The stamp is set only when it ran through, so a failed one is never taken for up to date.
+# A notebook's inputs: itself, foundation and study, the study's data, prompts, printed numbers, recordings, your files, settings.
+# What is out of date is listed first and then run by one process, on all cores (JOBS=n: n at once). The stamp is set
+# only when a notebook ran through, so a failed one is never taken for up to date.
 define notebook
-$(STAMPS)/$(1).done: notebooks/$(1).ipynb $(LIB) $(wildcard data/*.toml data/sample/$(dir $(1))* data/prompts/$(dir $(1))* \
-		$(foreach d,published claims,data/$(d)/$(patsubst %/,%,$(dir $(1))).csv) data/recordings/$(dir $(1))*/* data/external/$(dir $(1))*) $(SETTINGS) $(DATA) $(READY)
-	@mkdir -p $$(@D)
-	@echo "running $(1)"
-	@$(PY) -m bedside run $(1) --file $(SETTINGS)
-	@touch $$@
+$(STAMPS)/$(2)/$(1).done: notebooks/$(2)/$(1).ipynb $(FOUNDATION) $(SOURCE_$(2)) $(wildcard data/sample/$(2)/* data/prompts/$(2)/* \
+		data/published/$(2).csv data/claims/$(2).csv data/recordings/$(2)/*/* data/external/$(2)/*) $(SETTINGS) $(DATA) $(READY)
+	@rm -f $$@ && echo $(2)/$(1) >> $(STAMPS)/$(2).todo
 endef
-$(foreach n,$(NOTEBOOKS),$(eval $(call notebook,$(n))))
+$(foreach p,$(PAPERS),$(eval SOURCE_$(p) := $(call study,$(p))))
+$(foreach n,$(NOTEBOOKS),$(eval $(call notebook,$(notdir $(n)),$(patsubst %/,%,$(dir $(n))))))
 
-# Judges are measured before they are used.
-MEASURED := $(shell awk -F'"' '/^\[/ {gsub(/[][]/, ""); paper = $$0} /^judges_first/ {print paper "/" $$2}' data/papers.toml)
-MEASURED := $(MEASURED:%=$(STAMPS)/%.done)
-$(foreach m,$(MEASURED),$(eval $(filter-out $(m),$(filter $(dir $(m))%,$(DONE))): $(m)))
+run = $(PY) -m bedside run $$(cat $(1) 2>/dev/null) --file $(SETTINGS) --stamps $(STAMPS) $(if $(JOBS),--jobs '$(JOBS)')
 
 $(STAMPS)/index.done: $(DONE)
+	@$(call run,$(PAPERS:%=$(STAMPS)/%.todo))
 	@$(PY) -m bedside index --profile $(PROFILE) --since $(SETTINGS).started
 	@touch $@
 
-$(STAMPS)/explorer.done: $(DONE) $(wildcard data/external/annotations/*/* lib/bedside/explorer/*)
+$(STAMPS)/explorer.done: $(STAMPS)/index.done $(PEOPLE) $(wildcard data/external/annotations/*/*)
 	@$(PY) -m bedside explorer --file $(SETTINGS)
 	@touch $@
 
-$(PAPERS): %: $(SETTINGS)
-	@$(MAKE) $(filter $(STAMPS)/$@/%,$(DONE))
+define paper
+$(1): $(filter $(STAMPS)/$(1)/%,$(DONE))
+	@test ! -s $(STAMPS)/$(1).todo || $$(call run,$(STAMPS)/$(1).todo)
 	@$(PY) -m bedside index --profile $(PROFILE) --since $(SETTINGS).started
+endef
+$(foreach p,$(PAPERS),$(eval $(call paper,$(p))))
 
 .venv/.ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
@@ -144,13 +149,14 @@ $(PAPERS): %: $(SETTINGS)
 	@echo "setting up .venv from requirements.lock"
 	@.venv/bin/python -m pip install --quiet --disable-pip-version-check $(UV) 2>/dev/null || true
 	@if .venv/bin/python -m uv --version >/dev/null 2>&1; \
-		then .venv/bin/python -m uv pip install --quiet --python .venv/bin/python --require-hashes -r requirements.lock; \
+		then .venv/bin/python -m uv pip install --quiet --compile-bytecode --python .venv/bin/python --require-hashes -r requirements.lock; \
 		else .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock; fi
 	@.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@.venv/bin/python -m compileall -q lib
 	@touch $@
 
 .cache/ready-conda%: environment.yml pyproject.toml
-	@$(PY) -c 'import papermill, openai, aiohttp, anywidget, openpyxl, pandas, matplotlib, sklearn, rapidfuzz, statsmodels, gepa, xllamacpp, pytest' || \
+	@$(PY) -c 'import papermill, openai, aiohttp, anywidget, openpyxl, pandas, matplotlib, sklearn, rapidfuzz, statsmodels, gepa, xllamacpp, pytest, ruff, importlinter' || \
 		{ echo "the active conda environment lacks packages: conda env update -f environment.yml (or deactivate it)"; exit 1; }
 	@$(PY) -m pip install --quiet --no-deps --no-build-isolation -e .
 	@mkdir -p .cache && touch '$@'

@@ -15,7 +15,7 @@ from . import BedsideError, choose, notebooks, paths
 
 # into every notebook, and what else make takes on its command line
 PASSED = ("PROFILE", "MODE", "MODELS", "JUDGE", "LIMIT", "SEED", "PROMPTS", "BUDGET_USD")
-KNOWN = (*PASSED, "MIRROR", "PAPER", "PYTHON", "CONDA_PREFIX")
+KNOWN = (*PASSED, "MIRROR", "PAPER", "JOBS", "PYTHON", "CONDA_PREFIX")
 
 
 def check(given, write=None):
@@ -39,10 +39,23 @@ def check(given, write=None):
             path.write_text(text)
 
 
-def run(names, given):
-    """Execute notebooks, all if none is named."""
-    for name in names or notebooks.listed():
-        notebooks.run(name.removeprefix("notebooks/").removesuffix(".ipynb"), given)
+def run(names, given, jobs=0, stamps=None):
+    """Execute notebooks, all if none is named, and say of each that it ran through.
+
+    stamps: a folder for an empty file <name>.done of each that did.
+    """
+    names = [n.removeprefix("notebooks/").removesuffix(".ipynb") for n in names]
+    names, passed = names or notebooks.listed(), []
+
+    def done(name, seconds):
+        passed.append(name)
+        print(f"[{len(passed):2} of {len(names)}] {name:45} {seconds:5.1f} s", flush=True)
+        if stamps:
+            path = Path(stamps, f"{name}.done")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch()
+
+    notebooks.run_all(names, given, int(jobs), done)
 
 
 def record(paper, given):
@@ -231,6 +244,8 @@ def _arguments():
     p.add_argument("--write")
     p = step(run, "execute notebooks (all without a name)", settings=True)
     p.add_argument("names", nargs="*", metavar="NAME")
+    p.add_argument("--jobs", default=0, help="how many at once; 0: one for each core")
+    p.add_argument("--stamps", help="a folder for a stamp of each that ran through")
     for function, text in (
         (plan, "calls, tokens and cost before anything is spent"),
         (record, "run with MODE=record"),
@@ -265,6 +280,11 @@ def main(arguments=None):
     except BedsideError as e:
         print(f"bedside: {e}", file=sys.stderr)
         sys.exit(1)
+    except KeyboardInterrupt:
+        print(
+            "bedside: interrupted; every reply that came is recorded", file=sys.stderr, flush=True
+        )
+        os._exit(130)  # threads that hold notebooks would go on to their end
 
 
 if __name__ == "__main__":

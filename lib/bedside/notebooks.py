@@ -5,6 +5,10 @@ import json
 import os
 import sys
 import tempfile
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from . import BedsideError, choose, paths
@@ -15,11 +19,17 @@ def listed(paper: str = "") -> list[str]:
 
     Those that measure a study's judges come first.
     """
-    first = {f"{p}/{e['judges_first']}" for p, e in paths.papers().items() if "judges_first" in e}
+    first = _first()
     found = sorted(paths.NOTEBOOKS.glob("*/[0-9][0-9]_*.ipynb"))
     names = [f"{p.parent.name}/{p.stem}" for p in found if p.parent.name in paths.papers()]
     mine = [n for n in names if paper in ("", n.partition("/")[0])]
     return sorted(mine, key=lambda n: (n not in first, n))
+
+
+def _first():
+    """The notebooks that measure their study's judges."""
+    papers = paths.papers().items()
+    return {f"{name}/{e['judges_first']}" for name, e in papers if "judges_first" in e}
 
 
 def parameters(name: str) -> dict:
@@ -56,9 +66,13 @@ def execute(path, out, given) -> None:
     from papermill.exceptions import PapermillExecutionError
     from traitlets.config import Config
 
+    from . import kernels
+
+    kernels.warm()
     try:
         # sockets in a folder of its own: no port that others see, and several may run at once
         with tempfile.TemporaryDirectory() as own:
+            sockets = Config({"KernelManager": {"transport": "ipc", "ip": f"{own}/kernel"}})
             papermill.execute_notebook(
                 str(path),
                 str(out),
@@ -66,7 +80,7 @@ def execute(path, out, given) -> None:
                 kernel_name="python3",
                 progress_bar=False,
                 cwd=str(paths.ROOT),
-                config=Config({"KernelManager": {"transport": "ipc", "ip": f"{own}/kernel"}}),
+                config=sockets,
             )
     except PapermillExecutionError as e:
         last = [line for line in str(e.evalue).splitlines() if line.strip()]
@@ -89,6 +103,44 @@ def run(name: str, given: dict) -> None:
     execute(paths.NOTEBOOKS / f"{name}.ipynb", out, typed)
 
 
+def cores() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
+def run_all(names: list[str], given: dict, jobs: int = 0, done: Callable | None = None) -> None:
+    """Execute notebooks in this process, `jobs` at once (0: one for each core), in order.
+
+    Notebooks wait for those of their study that measure its judges, and don't run if these fail.
+    done: called with the name of each that ran through, and its seconds. BedsideError shows what
+    failed once all others have run.
+    """
+    first = {n for n in _first() if n in names}
+    faults, ready = {}, {n: threading.Event() for n in first}
+
+    def one(name):
+        before = [n for n in first - {name} if n.partition("/")[0] == name.partition("/")[0]]
+        for other in before:
+            ready[other].wait()
+        start = time.monotonic()
+        try:
+            if lost := [other for other in before if other in faults]:
+                raise BedsideError(f"{name} did not run, since {lost[0]} failed")
+            run(name, given)
+            if done:
+                done(name, time.monotonic() - start)
+        except BedsideError as e:
+            faults[name] = e
+        finally:
+            if name in ready:
+                ready[name].set()
+
+    with ThreadPoolExecutor(jobs or cores()) as pool:
+        list(pool.map(one, sorted(names, key=lambda n: n not in first)))
+    if faults:
+        raise BedsideError("\n\n".join(str(faults[n]) for n in names if n in faults))
+
+
 def planned(given: dict, paper: str = ""):
     """What has no recording, without a call: notebook, model, key, prompt and completion (tokens).
 
@@ -100,8 +152,8 @@ def planned(given: dict, paper: str = ""):
     first = {}
     with tempfile.TemporaryDirectory() as tmp:
         os.environ["BEDSIDE_FIGURES"] = tmp
+        run_all(listed(paper), {**given, "mode": "plan"})
         for name in listed(paper):
-            run(name, {**given, "mode": "plan"})
             for p in Path(tmp).glob(f"*/.parts/{name.replace('/', '.')}.plan.json"):
                 for r in json.loads(p.read_text()):
                     first.setdefault(r["key"], {"notebook": name, **r})

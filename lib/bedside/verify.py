@@ -25,8 +25,7 @@ def verify(profile: str, explorer=None) -> None:
     scratch = paths.CACHE / "verify"
     shutil.rmtree(scratch, ignore_errors=True)
     os.environ["BEDSIDE_FIGURES"] = str(scratch)
-    for name in notebooks.listed():
-        notebooks.run(name, {"profile": profile})
+    notebooks.run_all(notebooks.listed(), {"profile": profile})
     built = page.merge(profile)["notebooks"]
     committed = _names(profile)
     write, read = explorer or (None, None)
