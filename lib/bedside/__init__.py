@@ -1,13 +1,14 @@
 """Bedside: rerun and question four studies of how language models fail patients."""
 
 import difflib
+from collections.abc import Collection
 
 
 class BedsideError(Exception):
     """An error that a user can act on; its message names the file or item and the way out."""
 
 
-def choose(name, valid, what):
+def choose(name: str, valid: Collection[str], what: str) -> str:
     """`name` if it is one of `valid`, else a BedsideError with the list and the nearest match."""
     if name in valid:
         return name

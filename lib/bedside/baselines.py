@@ -5,6 +5,9 @@ baseline.grade(frame)           # grades of answers
 baseline.out_of_fold()          # grades of the labelled ones, each item's by a fit without it
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -15,32 +18,32 @@ class Baseline:
     labelled: a frame with item, label and what `features` reads. values: the grades, worst first.
     """
 
-    def __init__(self, labelled, values):
+    def __init__(self, labelled: pd.DataFrame, values: Sequence[int | str]):
         self.labelled, self.values = labelled, list(values)
         self.prepare(labelled)
         self.known, self.labels = self.features(labelled), labelled["label"].to_numpy()
         self.fitted = self.fit(self.known, self.labels)
 
-    def prepare(self, labelled):
+    def prepare(self, labelled: pd.DataFrame) -> None:
         """Learn what needs no labels, such as a vocabulary."""
 
-    def features(self, frame):
+    def features(self, frame: pd.DataFrame) -> np.ndarray:
         """What is compared with labels (n,) or (n, k), a row for each of the frame's."""
         raise NotImplementedError
 
-    def fit(self, features, labels):
+    def fit(self, features: np.ndarray, labels: np.ndarray) -> Any:
         """What `predict` needs, such as cut points, from features and labels (n,)."""
         raise NotImplementedError
 
-    def predict(self, fitted, features):
+    def predict(self, fitted: Any, features: np.ndarray) -> list:
         """A list of values, one for each row of the features."""
         raise NotImplementedError
 
-    def grade(self, frame):
+    def grade(self, frame: pd.DataFrame) -> list:
         """A list of values, one for each row of a frame."""
         return self.predict(self.fitted, self.features(frame))
 
-    def out_of_fold(self):
+    def out_of_fold(self) -> list:
         """Values of the labelled rows in their order, each item's by a fit that never saw it."""
         items = self.labelled["item"].to_numpy()
         made = np.empty(len(items), dtype=object)
@@ -58,14 +61,14 @@ class Lexical(Baseline):
     correction, answer, label. The two cut points maximise the quadratic kappa.
     """
 
-    def prepare(self, labelled):
+    def prepare(self, labelled: pd.DataFrame) -> None:
         from sklearn.feature_extraction.text import TfidfVectorizer
 
         words = r"(?u)\b[a-z]{3,}\b"
         self.tfidf = TfidfVectorizer(sublinear_tf=True, stop_words="english", token_pattern=words)
         self.tfidf.fit([*labelled["question"].unique(), *labelled["correction"].unique()])
 
-    def features(self, frame):
+    def features(self, frame: pd.DataFrame) -> np.ndarray:
         """Cosine (n,) in 0..1 between answers and the news in their corrections."""
         answer, news = (
             self.tfidf.transform(frame["answer"]),
@@ -75,7 +78,7 @@ class Lexical(Baseline):
         norm = np.sqrt(np.asarray(news.multiply(news).sum(1))).ravel()
         return np.asarray(answer.multiply(news).sum(1)).ravel() / np.where(norm > 0, norm, 1)
 
-    def fit(self, features, labels):
+    def fit(self, features: np.ndarray, labels: np.ndarray) -> Any:
         """The two cut points, out of a grid of quantiles."""
         ranks = np.arange(3)
         grid = np.quantile(features, np.linspace(0.05, 0.95, 19))
@@ -90,23 +93,27 @@ class Lexical(Baseline):
         best = np.argmax(1 - observed / np.where(chance > 0, chance, 1))
         return grid[low[best]], grid[high[best]]
 
-    def predict(self, fitted, features):
+    def predict(self, fitted: Any, features: np.ndarray) -> list:
         low, high = fitted
         values = sorted(self.values)
         return [values[i] for i in (features > low).astype(int) + np.asarray(features > high)]
 
 
-def grades(kind, labelled, values, frame):
+def grades(
+    kind: type[Baseline], labelled: pd.DataFrame, values: Sequence[int | str], frame: pd.DataFrame
+) -> list:
     """Values of a frame's rows by a kind of Baseline that has learnt from `labelled`."""
     return kind(labelled, values).grade(frame)
 
 
-def learnt(labelled):
+def learnt(labelled: pd.DataFrame) -> pd.DataFrame:
     """The labelled rows that judges learn from: not those of the user's own raters (`rated`)."""
     return labelled[~labelled["rated"].to_numpy(bool)] if "rated" in labelled else labelled
 
 
-def held_out(baseline, labelled, values):
+def held_out(
+    baseline: type[Baseline], labelled: pd.DataFrame, values: Sequence[int | str]
+) -> pd.Series:
     """Verdicts of a kind of Baseline on labelled rows, in their order, as a Series.
 
     Out of fold on what it learns from; the others (see `learnt`) are graded: what a judge says in a

@@ -12,9 +12,12 @@ import contextlib
 import csv
 import functools
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from . import BedsideError, choose, paths, published
+
+if TYPE_CHECKING:
+    from .run import Run
 
 OF = ("paper", "summary", "data", "own")  # which text says it; own: our own question
 WEIGHT = ("central", "detail")
@@ -92,12 +95,18 @@ def _filled(numbers, match):
     return format(next(numbers), (match[4] or "g").strip())
 
 
-def reading(computed, holds, low=None, high=None, name="reading"):
+def reading(
+    computed: float | str,
+    holds: bool | None,
+    low: float | None = None,
+    high: float | None = None,
+    name: str = "reading",
+) -> dict[str, tuple]:
     """One reading of a claim: what was computed, a number or words, and whether the claim holds."""
     return {name: (computed, low, high, None if holds is None else bool(holds))}
 
 
-def same(run, id, computed, digits):
+def same(run: "Run", id: str, computed: float | None, digits: int) -> dict[str, tuple]:
     """The reading of a claim that is one printed number: does the computed one print the same?
 
     computed: None if it can't be had; then there is no reading.

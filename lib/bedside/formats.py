@@ -6,9 +6,14 @@ read("cases.xml", "xml", {"record": "case", "fields": {"item": "@id", "names": "
 
 import io
 import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
-def read(path, kind: str, options: dict):
+def read(path: Path, kind: str, options: dict) -> "pd.DataFrame":
     """A file as a frame.
 
     kind: xlsx, csv, tsv (without a head), xml, jsonl, objects (JSON objects one after another),

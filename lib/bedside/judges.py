@@ -6,9 +6,20 @@ is ever filled in. `trust_card` measures a judge on labelled answers.
 
 import json
 import re
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from . import BedsideError, choose, models, prompts, sources
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import ArrayLike
+
+    from .baselines import Baseline
+    from .run import Run
 
 LEXICAL = "lexical"
 REFUSALS = re.compile(
@@ -26,7 +37,7 @@ class Verdict:
     raw: str = ""
 
 
-def parse(text, values, key="score"):
+def parse(text: str, values: Sequence[int | str], key: str = "score") -> int | str | None:
     """The value that a judge's text states, or None.
 
     Accepted: `"key": value` as a member of a JSON object, or a line of its own `Key: value`; the
@@ -43,7 +54,7 @@ def parse(text, values, key="score"):
     return next(v for v in values if str(v).lower() == stated)
 
 
-def parse_option(text, options, key="answer"):
+def parse_option(text: str, options: Mapping[str, str], key: str = "answer") -> str | None:
     """The option that a text chooses, or None. options: {letter or word: its text}.
 
     As `parse`, and the option may stand with its text or in brackets, after `Answer:` or `The
@@ -76,13 +87,13 @@ def _unescaped(text):
         return text
 
 
-def member(text, key):
+def member(text: str, key: str) -> str | None:
     """The string member `key` of the JSON object in a reply, cut short or not; None without one."""
     found = re.search(rf'(?<!\\)"{re.escape(key)}"\s*:\s*{STRING}', text)
     return _unescaped(found[1]).strip() if found else None
 
 
-def strings(text, key):
+def strings(text: str, key: str) -> list[str] | None:
     """The strings of the list member `key` of such an object; None if there is no list.
 
     Of a list that is cut short, those that are whole.
@@ -91,12 +102,12 @@ def strings(text, key):
     return [_unescaped(s).strip() for s in re.findall(STRING + '"', listed[1])] if listed else None
 
 
-def verdict(reply, values, key="score"):
+def verdict(reply: models.Reply, values: Sequence[int | str], key: str = "score") -> Verdict:
     """The verdict in a judge's reply."""
     return read(reply, lambda text: parse(text, values, key))
 
 
-def read(reply, parser):
+def read(reply: models.Reply, parser: Callable[[str], object]) -> Verdict:
     """The verdict in a judge's reply, its value what `parser` finds in the text (None: nothing)."""
     if reply.error:
         return Verdict(reply.item, "error", raw=reply.error)
@@ -108,31 +119,31 @@ def read(reply, parser):
     return Verdict(reply.item, status, raw=reply.text)
 
 
-def schema(values, key="score"):
+def schema(values: Sequence[int | str], key: str = "score") -> dict:
     """The response format that asks for {key: one of values} and nothing else."""
     kind = "integer" if all(isinstance(v, int) for v in values) else "string"
     return models.response_format("verdict", **{key: {"type": kind, "enum": list(values)}})
 
 
-def names():
+def names() -> list[str]:
     """The judges that JUDGE= takes: the lexical baseline and every model of the registry."""
     return [LEXICAL, *models.registry()]
 
 
 async def grade(
-    frame,
-    judge,
-    values,
-    ask,
+    frame: "pd.DataFrame",
+    judge: str,
+    values: Sequence[int | str],
+    ask: Callable[[list[models.Request], str], Awaitable[list[models.Reply]]],
     *,
-    template,
-    fields=("question", "correction", "answer"),
-    labelled=None,
-    baseline=None,
-    key="score",
-    max_tokens=24,
-    folder="",
-):
+    template: str,
+    fields: Iterable[str] = ("question", "correction", "answer"),
+    labelled: "pd.DataFrame | None" = None,
+    baseline: "type[Baseline] | None" = None,
+    key: str = "score",
+    max_tokens: int = 24,
+    folder: Path | str = "",
+) -> "pd.DataFrame":
     """Verdicts on `frame` (item, reply_status and the `fields`), in its order, joined by item.
 
     `ask` sends requests (a Run's); `template` is the judge's prompt and gets the `fields`; the
@@ -167,7 +178,9 @@ async def grade(
     return frame[["item"]].merge(made, on="item", validate="one_to_one")
 
 
-def with_rated(run, labelled, source, authors="their authors"):
+def with_rated(
+    run: "Run", labelled: "pd.DataFrame", source: str, authors: str = "their authors"
+) -> "pd.DataFrame":
     """Labelled examples, and those of the user's own raters (an optional source) if there are any.
 
     Adds the columns rated and labelled_by. For trust cards: judges learn from the examples alone.
@@ -180,14 +193,22 @@ def with_rated(run, labelled, source, authors="their authors"):
     return pd.concat([own, run.load(source).assign(rated=True)], ignore_index=True)
 
 
-def whose(labelled):
+def whose(labelled: "pd.DataFrame") -> str:
     """Who labelled, for cards and captions: the authors and any raters of `with_rated`."""
     names = [name for named in labelled["labelled_by"] for name in named.split(", ")]
     *others, last = dict.fromkeys(names)
     return " and ".join(filter(None, (", ".join(others), last)))
 
 
-async def grade_labelled(run, example, values, template, judge, baseline=None, **more):
+async def grade_labelled(
+    run: "Run",
+    example: "pd.DataFrame",
+    values: Sequence[int | str],
+    template: str,
+    judge: str,
+    baseline: "type[Baseline] | None" = None,
+    **more: Any,
+) -> "pd.DataFrame":
     """Verdicts of a judge on labelled examples (by answer_id, else item), in their order.
 
     The judge without a model never saw what it grades: `baselines.held_out`. Columns as of `grade`.
@@ -203,7 +224,13 @@ async def grade_labelled(run, example, values, template, judge, baseline=None, *
     return pd.DataFrame({"item": frame["item"], "status": "graded", "value": value, "raw": ""})
 
 
-def trust_card(labels, verdicts, values, rng, positive=1):
+def trust_card(
+    labels: "ArrayLike",
+    verdicts: "pd.DataFrame",
+    values: Sequence[float | str],
+    rng: "np.random.Generator",
+    positive: float | str | None = 1,
+) -> dict:
     """A judge against labelled answers: a dict, the trust card.
 
     labels: values (n,); verdicts: a frame with status and value in the same order. Unscored
@@ -248,7 +275,7 @@ def trust_card(labels, verdicts, values, rng, positive=1):
     return card
 
 
-def describe(card):
+def describe(card: dict) -> str:
     """One line for captions: the judge's name, kappa with interval, n."""
     shown = "kappa not measurable"
     if k := card.get("kappa"):

@@ -12,9 +12,16 @@ import functools
 import json
 import os
 import tomllib
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from . import BedsideError, choose, paths, prompts, store
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .run import Run
 
 MODES = ("replay", "record", "fresh", "plan")
 CHARS_PER_TOKEN = 3  # a cautious estimate, for plans and budgets before a call
@@ -40,7 +47,7 @@ def model(name: str) -> dict:
     return known[name] if name in known else choose(name, known, "model")
 
 
-def json_object(**members) -> dict:
+def json_object(**members: dict) -> dict:
     """The JSON schema of an object with exactly these members ({name: schema})."""
     return {
         "type": "object",
@@ -50,7 +57,7 @@ def json_object(**members) -> dict:
     }
 
 
-def response_format(name: str, **members) -> dict:
+def response_format(name: str, **members: dict) -> dict:
     """The response format that asks for a JSON object with these members ({name: schema})."""
     schema = {"name": name, "strict": True, "schema": json_object(**members)}
     return {"type": "json_schema", "json_schema": schema}
@@ -68,7 +75,7 @@ class Request:
     repeat: int = 0
 
     @functools.cached_property
-    def fields(self):
+    def fields(self) -> dict:
         """Everything that can change the answer, as the recording's key sees it."""
         m, settings = model(self.model), dict(self.settings)
         for name in ("temperature", "top_p"):  # 0 and 0.0 are one setting
@@ -85,20 +92,20 @@ class Request:
         }
 
     @functools.cached_property
-    def key(self):
+    def key(self) -> str:
         return store.key(self.fields)
 
-    def estimate(self):
+    def estimate(self) -> tuple[int, int]:
         """(prompt, completion) tokens at most, before the call."""
         chars = sum(len(m["content"]) + 12 for m in self.messages)
         return -(-chars // CHARS_PER_TOKEN), self.settings.get("max_tokens", 4096)
 
-    def planned(self):
+    def planned(self) -> dict:
         """What a plan says of the call: key, model, prompt and completion (tokens at most)."""
         prompt, completion = self.estimate()
         return {"key": self.key, "model": self.model, "prompt": prompt, "completion": completion}
 
-    def body(self):
+    def body(self) -> dict:
         """The JSON body of the call."""
         m = model(self.model)
         limit = m.get("max_tokens_name", "max_tokens")
@@ -124,11 +131,11 @@ class Reply:
     recorded: bool = False  # replayed, not called
 
     @property
-    def truncated(self):
+    def truncated(self) -> bool:
         return self.finish == "length"
 
 
-def cost(name: str, prompt_tokens, completion_tokens) -> float | None:
+def cost(name: str, prompt_tokens: int | None, completion_tokens: int | None) -> float | None:
     """Price in USD of a call; None where the registry has no price or the tokens aren't known."""
     m = model(name)
     if "usd_per_million_in" not in m or prompt_tokens is None or completion_tokens is None:
@@ -146,7 +153,7 @@ def as_reply(request: Request, record: dict, recorded: bool) -> Reply:
     return Reply(request.item, request.model, request.key, recorded=recorded, **kept)
 
 
-def as_record(request: Request, answer) -> dict:
+def as_record(request: Request, answer: Any) -> dict:
     """The record of a parsed chat completion; raises ValueError saying what is wrong with it."""
     choices = answer.get("choices") if isinstance(answer, dict) else None
     if not choices or not isinstance(choices[0].get("message"), dict):
@@ -178,15 +185,15 @@ def api_key(name: str) -> str:
 
 
 async def ask(
-    requests,
-    recordings,
+    requests: Iterable[Request],
+    recordings: store.Recordings,
     *,
-    mode="replay",
-    budget_usd=None,
-    plan=None,
-    label="",
-    progress=True,
-):
+    mode: str = "replay",
+    budget_usd: float | None = None,
+    plan: list[Request] | None = None,
+    label: str = "",
+    progress: bool = True,
+) -> list[Reply]:
     """Replies to `requests`, in order, one each.
 
     mode: replay (a miss raises MissingRecording), record (call what is missing), fresh (call
@@ -231,7 +238,15 @@ def _for(reply, request):
 
 
 @contextlib.asynccontextmanager
-async def asking(recordings, *, mode="replay", budget_usd=None, plan=None, label="", progress=True):
+async def asking(
+    recordings: store.Recordings,
+    *,
+    mode: str = "replay",
+    budget_usd: float | None = None,
+    plan: list[Request] | None = None,
+    label: str = "",
+    progress: bool = True,
+) -> AsyncIterator[Callable[[Request], Awaitable[Reply]]]:
     """A function for requests that follow from replies: `reply = await one(request)`.
 
     Any number of tasks may use it at once. Arguments and errors as of `ask`. A request that several
@@ -298,7 +313,7 @@ async def _without_call(recordings, plan, request):
 
 
 @contextlib.contextmanager
-def unwrapped():
+def unwrapped() -> Iterator[None]:
     """Raise the first error of a task group as it was."""
     try:
         yield
@@ -307,7 +322,13 @@ def unwrapped():
 
 
 def requests_to(
-    run, prompts, max_tokens, models=None, temperature=0, repeats=1, response_format=None
+    run: "Run",
+    prompts: dict[str, list[dict]],
+    max_tokens: int,
+    models: list[str] | None = None,
+    temperature: float = 0,
+    repeats: int = 1,
+    response_format: dict | None = None,
 ) -> list[Request]:
     """Requests to a run's or other models for {item: messages}, each `repeats` times.
 
@@ -326,7 +347,9 @@ def requests_to(
     ]
 
 
-async def answers_of(run, prompts, max_tokens, models=None):
+async def answers_of(
+    run: "Run", prompts: dict[str, list[dict]], max_tokens: int, models: list[str] | None = None
+) -> "pd.DataFrame":
     """Greedy answers of a run's or other models to {item: messages}, as a frame.
 
     Columns: item, model, answer, reply_status (empty for an answer, else why there is none),

@@ -4,8 +4,12 @@ import base64
 import csv
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from . import notebooks, paths, settings, sources, tables
+
+if TYPE_CHECKING:
+    import jinja2
 
 CLAIM = ["id", "paper", "section", "claim", "published", "computed", "basis", "verdict"]
 
@@ -52,7 +56,7 @@ def _outputs(entry, folder):
         yield {**o, **about, "lines": tables.layout(rows, o["digits"])}
 
 
-def template(path):
+def template(path: Path) -> "jinja2.Template":
     """A page's template as jinja2 renders it: everything escaped, a missing field an error."""
     import jinja2
 

@@ -25,7 +25,7 @@ if not (DATA / "sources.toml").is_file():
     )
 
 
-def rel(path):
+def rel(path: Path | str) -> str:
     """Name `path` from the repository's root, for messages and manifests."""
     path = Path(path)
     return path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else path.as_posix()

@@ -6,14 +6,19 @@ Data enters as variables, never as template text, so an expression inside an ans
 
 import functools
 import hashlib
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from . import BedsideError, paths
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ROLES = ("system", "user")
 
 
-def clean(text):
+def clean(text: object) -> str:
     """Replace lone surrogates, which no UTF-8 file or request can hold."""
     text = str(text)
     if text.isascii():
@@ -26,14 +31,14 @@ def cleaned(fields: dict) -> dict:
     return {k: clean(v) if isinstance(v, str) else v for k, v in fields.items()}
 
 
-def fence(text):
+def fence(text: str) -> str:
     """Enclose text under judgement between marks that it can't contain: its own digest."""
     text = clean(text)
     mark = hashlib.sha256(text.encode()).hexdigest()[:12]
     return f"<<<{mark}\n{text}\n{mark}>>>"
 
 
-def numbered(entries):
+def numbered(entries: Iterable[str]) -> str:
     """Entries as lines, numbered from 1."""
     return "\n".join(f"{i}. {e}" for i, e in enumerate(entries, 1))
 
@@ -49,7 +54,7 @@ def _environment(folder):
     return env
 
 
-def source(name, folder=""):
+def source(name: str, folder: Path | str = "") -> Path:
     """The file that a template comes from: `folder` (PROMPTS=) goes before data/prompts."""
     for base in ([Path(folder)] if folder else []) + [paths.PROMPTS]:
         if (path := base / f"{name}.j2").is_file():
@@ -57,12 +62,12 @@ def source(name, folder=""):
     raise BedsideError(f"no prompt template {name}.j2 in {folder or 'data/prompts'}")
 
 
-def sha256(name, folder="") -> str:
+def sha256(name: str, folder: Path | str = "") -> str:
     """sha256 (hex) of the file that a template comes from."""
     return hashlib.sha256(source(name, folder).read_bytes()).hexdigest()
 
 
-def render(name, folder="", **fields):
+def render(name: str, folder: Path | str = "", **fields: Any) -> list[dict]:
     """Messages of template `name` ('my_paper/answer') as a list of {role, content}.
 
     Raises BedsideError if the template needs a field that isn't given, or has no `user` block.
@@ -82,7 +87,13 @@ def render(name, folder="", **fields):
     return [{"role": role, "content": content} for role, content in said.items()]
 
 
-def render_all(name, frame, fields, folder="", **fixed):
+def render_all(
+    name: str,
+    frame: "pd.DataFrame",
+    fields: Iterable[str],
+    folder: Path | str = "",
+    **fixed: Any,
+) -> dict[str, list[dict]]:
     """{item: messages} of a template, one for each row of a frame with an item.
 
     fields: the columns that the template gets; fixed: what is the same for all.

@@ -1,8 +1,12 @@
 """The papers' printed numbers, from data/published/<paper>.csv."""
 
 import functools
+from typing import TYPE_CHECKING
 
 from . import BedsideError, paths
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SOURCES = {
     "published": "Published",
@@ -14,7 +18,7 @@ COLUMNS = ["table", "row", "column", "value", "low", "high", "note"]
 
 
 @functools.cache
-def load(paper):
+def load(paper: str) -> "pd.DataFrame":
     """All printed numbers of a paper, as a frame with COLUMNS."""
     import pandas as pd
 
@@ -39,7 +43,7 @@ def load(paper):
     return frame
 
 
-def table(paper, *names):
+def table(paper: str, *names: str) -> "pd.DataFrame":
     """The rows of one printed table (or figure, or 'text ...') or of several, in printed order."""
     import pandas as pd
 
@@ -54,7 +58,7 @@ def table(paper, *names):
     return pd.concat(parts, ignore_index=True)
 
 
-def value(paper, name, row, column):
+def value(paper: str, name: str, row: str, column: str) -> float:
     """One printed number. Percentages stay percentages."""
     rows = table(paper, name)
     hit = rows[(rows["row"] == row) & (rows["column"] == column)]

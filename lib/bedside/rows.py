@@ -29,12 +29,12 @@ import contextlib
 import copy
 import functools
 import importlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from . import BedsideError, choose, judges, models, notebooks, paths, prompts, settings
-from .models import Reply
+from .models import Reply, Request
 from .run import Run
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Recorded(Run):
     ABSENT in their raw text.
     """
 
-    def __init__(self, paper, notebook, **parameters):
+    def __init__(self, paper: str, notebook: str, **parameters: Any):
         super().__init__(paper, notebook, **parameters)
         self.settings = notebooks.parameters(f"{paper}/{notebook}")
         files = f"{paper}/{self.profile}/{{}}.jsonl"
@@ -64,13 +64,13 @@ class Recorded(Run):
         if not parameters.get("models"):
             self.models = list(dict.fromkeys([*self.models, *recorded]))
 
-    async def ask(self, requests, label=""):
+    async def ask(self, requests: Iterable[Request], label: str = "") -> list[Reply]:
         requests = list(requests)
         got = iter(await super().ask([r for r in requests if r.key in self.recordings], label))
         return [next(got) if r.key in self.recordings else _absent(r) for r in requests]
 
     @contextlib.asynccontextmanager
-    async def asking(self, label=""):
+    async def asking(self, label: str = "") -> AsyncIterator[Callable[[Request], Awaitable[Reply]]]:
         async with super().asking(label) as one:
 
             async def recorded(request):

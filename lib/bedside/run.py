@@ -14,6 +14,9 @@ import contextlib
 import importlib.metadata
 import json
 import platform
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from . import (
     BedsideError,
@@ -30,6 +33,13 @@ from . import (
 )
 from .settings import DEFAULTS, figures, validated
 
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from .plots import Picture
+
 VERSIONS = ("numpy", "scipy", "pandas", "matplotlib", "scikit-learn")
 
 
@@ -39,7 +49,7 @@ class Run:
     The attributes profile, mode, models, judge, limit and seed hold the checked parameters.
     """
 
-    def __init__(self, paper: str, notebook: str, **parameters):
+    def __init__(self, paper: str, notebook: str, **parameters: Any):
         self.__dict__.update(validated(**parameters))
         self.paper, self.notebook = paper, notebook
         own = ("models", "judge", "limit", "seed", "prompts")
@@ -54,7 +64,7 @@ class Run:
         self._replies, self._planned, self._spent = {}, [], 0.0  # model -> {key: reply}
         self._outputs, self._claims = {}, {}
 
-    def rng(self, *name):
+    def rng(self, *name: object) -> "np.random.Generator":
         """A numpy Generator of its own for each use, so that order doesn't matter.
 
         It follows from the run's seed, the paper and the name.
@@ -66,26 +76,28 @@ class Run:
 
     # ---- what is read
 
-    def load(self, *names: str):
+    def load(self, *names: str) -> "pd.DataFrame | list[pd.DataFrame]":
         """A source as a frame, or several as a list; their hashes go into the manifest."""
         frames, digests = sources.taken(names, self.profile)
         self._data |= digests
         return frames if len(names) > 1 else frames[0]
 
-    def published(self, *tables: str):
+    def published(self, *tables: str) -> "pd.DataFrame":
         """The printed rows of one or more of this paper's tables, as a frame."""
         self.reads(f"published/{self.paper}", paths.PUBLISHED / f"{self.paper}.csv")
         return published.table(self.paper, *tables)
 
-    def reads(self, name: str, path) -> None:
+    def reads(self, name: str, path: Path) -> None:
         """Note a file besides the sources; its hash goes into the manifest when the run closes."""
         self._files[name] = path
 
-    def prompt(self, name: str, **fields) -> list[dict]:
+    def prompt(self, name: str, **fields: Any) -> list[dict]:
         """Messages of the template `<paper>/<name>`."""
         return prompts.render(self._template(name), self.prompts, **fields)
 
-    def prompts_for(self, name: str, frame, fields, **fixed) -> dict:
+    def prompts_for(
+        self, name: str, frame: "pd.DataFrame", fields: Iterable[str], **fixed: Any
+    ) -> dict[str, list[dict]]:
         """{item: messages} of such a template, one for each row; see `prompts.render_all`."""
         return prompts.render_all(self._template(name), frame, fields, self.prompts, **fixed)
 
@@ -98,13 +110,15 @@ class Run:
 
     # ---- what is asked and judged
 
-    async def ask(self, requests, label: str = "") -> list:
+    async def ask(self, requests: Iterable[models.Request], label: str = "") -> list[models.Reply]:
         """`models.ask` with this run's mode, recordings and what is left of its budget."""
         replies = await models.ask(requests, self.recordings, **self._calling(label))
         return [self._noted(reply) for reply in replies]
 
     @contextlib.asynccontextmanager
-    async def asking(self, label: str = ""):
+    async def asking(
+        self, label: str = ""
+    ) -> AsyncIterator[Callable[[models.Request], Awaitable[models.Reply]]]:
         """The same as `models.asking`, for requests that follow from replies."""
         async with models.asking(self.recordings, **self._calling(label)) as one:
 
@@ -126,14 +140,24 @@ class Run:
         mine[reply.key] = reply
         return reply
 
-    async def grade(self, frame, values, template: str, labelled=None, judge="", **more):
+    async def grade(
+        self,
+        frame: "pd.DataFrame",
+        values: Sequence[int | str],
+        template: str,
+        labelled: "pd.DataFrame | None" = None,
+        judge: str = "",
+        **more: Any,
+    ) -> "pd.DataFrame":
         """`judges.grade` by the run's judge (or another), with its recordings and PROMPTS=."""
         judge = judge or self.judge
         more |= {"template": "" if judge == judges.LEXICAL else self._template(template)}
         more |= {"labelled": labelled, "folder": self.prompts}
         return await judges.grade(frame, judge, values, self.ask, **more)
 
-    def write_card(self, judge: str, card: dict, labelled_by, task="", of="answers") -> dict:
+    def write_card(
+        self, judge: str, card: dict, labelled_by: str, task: str = "", of: str = "answers"
+    ) -> dict:
         """Write a judge's trust card, which judged outputs show; `of` was labelled.
 
         task: one that is not the paper's main one.
@@ -147,7 +171,7 @@ class Run:
         self._judges[name] = _rounded(card)
         return card
 
-    def card(self, judge="", task="") -> dict:
+    def card(self, judge: str = "", task: str = "") -> dict:
         """The trust card of the run's judge or another; an error if it was never measured."""
         judge = judge or self.judge
         path = self._card_path(judge, task)
@@ -168,7 +192,17 @@ class Run:
 
     # ---- what is written
 
-    def table(self, name, frame, title, *, digits=2, caption="", judged=False, kind="table"):
+    def table(
+        self,
+        name: str,
+        frame: "pd.DataFrame",
+        title: str,
+        *,
+        digits: int = 2,
+        caption: str = "",
+        judged: bool | tuple[str, ...] = False,
+        kind: str = "table",
+    ) -> tables.People:
         """Write <name>.csv, .md and .tex from a frame with the columns `tables.COLUMNS`.
 
         Missing low, high, n, unscored are empty. digits: decimals for people; the CSV has ten
@@ -183,7 +217,17 @@ class Run:
             self._outputs[file] = {"file": file, **about, "judged": bool(judged)}
         return people
 
-    def figure(self, name, figure, frame, title, *, digits=2, caption="", judged=False):
+    def figure(
+        self,
+        name: str,
+        figure: "Figure",
+        frame: "pd.DataFrame",
+        title: str,
+        *,
+        digits: int = 2,
+        caption: str = "",
+        judged: bool | tuple[str, ...] = False,
+    ) -> "Picture":
         """Write <name>.png and .svg, and with `table` the numbers that it shows.
 
         Returns the picture.
@@ -196,7 +240,7 @@ class Run:
             self._outputs[file] = {**self._outputs[f"{name}.csv"], "file": file}
         return picture
 
-    def claim(self, id: str, readings: dict | None = None, *, basis="none") -> str:
+    def claim(self, id: str, readings: dict | None = None, *, basis: str = "none") -> str:
         """The verdict on a claim of data/claims/<paper>.csv, by readings of it; see `claims`.
 
         readings: {name: (computed, low, high, holds)}. basis: of SOURCES, whose numbers they rest
@@ -221,7 +265,7 @@ class Run:
         }
         return self._claims[id]["verdict"]
 
-    def claims(self):
+    def claims(self) -> "pd.DataFrame":
         """This notebook's claims as a frame."""
         import pandas as pd
 

@@ -20,19 +20,26 @@ DEFAULTS = {
 
 
 @functools.cache
-def profiles():
+def profiles() -> dict[str, dict]:
     """data/profiles.toml: for each profile its models, judge and settings."""
     return tomllib.loads((paths.DATA / "profiles.toml").read_text())
 
 
-def figures():
+def figures() -> Path:
     """The folder that outputs go to; `verify` sets another one."""
     return Path(os.environ.get("BEDSIDE_FIGURES") or paths.FIGURES)
 
 
 def validated(
-    profile="sample", mode="replay", models="", judge="", limit=0, seed=0, prompts="", budget_usd=""
-):
+    profile: str = "sample",
+    mode: str = "replay",
+    models: str = "",
+    judge: str = "",
+    limit: int | str = 0,
+    seed: int | str = 0,
+    prompts: str = "",
+    budget_usd: float | str = "",
+) -> dict:
     """The parameters that every notebook takes, validated, the profile's defaults filled in.
 
     Raises BedsideError naming what is wrong and what is valid.

@@ -12,9 +12,16 @@ import shutil
 import tomllib
 import urllib.error
 import urllib.request
+from collections.abc import Collection
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from . import BedsideError, choose, formats, paths
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .run import Run
 
 
 class SourceError(BedsideError):
@@ -54,7 +61,7 @@ def used_by(profile: str, paper: str = "") -> list[str]:
     return [n for n, e in mine.items() if profile in e["profiles"]]
 
 
-def sha256(path) -> str:
+def sha256(path: Path | str) -> str:
     """sha256 (hex) of a file."""
     with open(path, "rb") as f:
         return hashlib.file_digest(f, "sha256").hexdigest()
@@ -63,7 +70,7 @@ def sha256(path) -> str:
 # ---- fetched
 
 
-def fetch(name: str, mirror=None) -> str:
+def fetch(name: str, mirror: Path | str | None = None) -> str:
     """Put a source's file into data/external/, verified.
 
     Returns bundled, present or fetched; absent for an optional file that its owner may add.
@@ -115,7 +122,7 @@ def _from_hub(e, part):
 # ---- verified
 
 
-def verified(name: str):
+def verified(name: str) -> "pd.DataFrame":
     """A source's file as a frame: its hash, columns, rows and totals are as they should be.
 
     Raises SourceError naming what differs.
@@ -165,7 +172,7 @@ def _verify(name, path):
     return frame
 
 
-def row_digests(name: str, frame) -> list[str]:
+def row_digests(name: str, frame: "pd.DataFrame") -> list[str]:
     """A short digest of each row of a source.
 
     It is of the listed columns but QID, which the hub may number otherwise.
@@ -192,12 +199,12 @@ def _frame(name):
     return verified(name)
 
 
-def load(name: str):
+def load(name: str) -> "pd.DataFrame":
     """A source as a frame of its own, verified: sample data as written, external as released."""
     return _frame(name).copy()
 
 
-def taken(names, profile: str) -> tuple[list, dict[str, str]]:
+def taken(names: Collection[str], profile: str) -> "tuple[list[pd.DataFrame], dict[str, str]]":
     """Sources as `load` gives them, for a profile that they belong to, and {name: sha256}."""
     for name in names:
         if profile not in entry(name)["profiles"]:
@@ -213,12 +220,12 @@ def forget() -> None:
 # ---- what a run takes of them
 
 
-def every(run) -> dict:
+def every(run: "Run") -> "dict[str, pd.DataFrame]":
     """All of a run's paper's sources in its profile that are there: {name: frame}."""
     return {n: run.load(n) for n in used_by(run.profile, run.paper) if here(n)}
 
 
-def limited(run, frame, whole=False):
+def limited(run: "Run", frame: "pd.DataFrame", whole: bool = False) -> "pd.DataFrame":
     """The first LIMIT items of a frame, or the whole of it.
 
     BedsideError if an item stands twice or lacks something.
@@ -232,7 +239,7 @@ def limited(run, frame, whole=False):
     return frame.head(most).reset_index(drop=True)
 
 
-def drawn(run, frame, size: int, *name):
+def drawn(run: "Run", frame: "pd.DataFrame", size: int, *name: object) -> "pd.DataFrame":
     """`size` rows drawn with the run's seed (and a name, for several draws), in their order.
 
     All of them if size is 0 or there are no more.

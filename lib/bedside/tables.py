@@ -7,10 +7,17 @@ run.table("table1_scores", frame(rows), "Table 1: scores")
 import contextlib
 import html
 import re
-from typing import NamedTuple
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from . import BedsideError, choose, prompts, stats
 from .published import SOURCES
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .run import Run
 
 COLUMNS = ["row", "column", "source", "value", "low", "high", "n", "unscored"]
 BOUNDS = " if unscored were worst to best"
@@ -29,14 +36,14 @@ class Row(NamedTuple):
     unscored: int | None = None
 
 
-def frame(rows):
+def frame(rows: Iterable[tuple]) -> "pd.DataFrame":
     """A table's frame from `Row`s, or tuples that begin as they do."""
     import pandas as pd
 
     return pd.DataFrame([Row(*row) for row in rows], columns=COLUMNS)
 
 
-def printed(rows) -> list[Row]:
+def printed(rows: "pd.DataFrame") -> list[Row]:
     """`Row`s of a printed table's numbers."""
     return [Row(r.row, r.column, "published", r.value) for r in rows.itertuples()]
 
@@ -44,13 +51,21 @@ def printed(rows) -> list[Row]:
 # ---- statistics as rows
 
 
-def percent(hits, n) -> tuple[float, float, float, int]:
+def percent(hits: int, n: int) -> tuple[float, float, float, int]:
     """A share in percent with its Wilson interval: (value, low, high, n)."""
     i = stats.wilson(int(hits), n)
     return 100 * i.value, 100 * i.low, 100 * i.high, n
 
 
-def estimates(scores, columns, by, run, *, worst=0.0, best=1.0):
+def estimates(
+    scores: "pd.DataFrame",
+    columns: Collection[str],
+    by: list[str],
+    run: "Run",
+    *,
+    worst: float = 0.0,
+    best: float = 1.0,
+) -> "pd.DataFrame":
     """Means of `columns` by the keys `by`, with bootstrap intervals over items.
 
     Rows with value, low, high, n, unscored. n counts items with a value, unscored the rows without
@@ -81,7 +96,9 @@ def estimates(scores, columns, by, run, *, worst=0.0, best=1.0):
     return pd.DataFrame(rows).reindex(columns=[*by, *measured])
 
 
-def differences(first, second, on, columns):
+def differences(
+    first: "pd.DataFrame", second: "pd.DataFrame", on: list[str], columns: Iterable[str]
+) -> "pd.DataFrame":
     """What `second` rows score more than `first` ones of the same `on`, items among them.
 
     Columns: `on`, and one for each of `columns`.
@@ -90,7 +107,9 @@ def differences(first, second, on, columns):
     return both[on].assign(**{c: both[f"{c}_new"] - both[c] for c in columns})
 
 
-def tested(changes, columns, by, run):
+def tested(
+    changes: "pd.DataFrame", columns: Collection[str], by: list[str], run: "Run"
+) -> "tuple[pd.DataFrame, pd.DataFrame]":
     """Differences by group as `estimates` rows, and p of paired permutation tests over items.
 
     p is Holm-corrected over all. Groups without a pair have none.
@@ -111,7 +130,7 @@ def tested(changes, columns, by, run):
     return found, p.assign(p=stats.holm(p["p"].to_numpy(float)))
 
 
-def tested_rows(changes, names, run):
+def tested_rows(changes: "pd.DataFrame", names: dict[str, str], run: "Run") -> "pd.DataFrame":
     """`tested` as table rows with bounds: differences of each `row`, and their p.
 
     names: {column: what is shown}.
@@ -124,7 +143,7 @@ def tested_rows(changes, names, run):
     return pd.concat([with_bounds(found), frame(p)], ignore_index=True)
 
 
-def with_bounds(rows):
+def with_bounds(rows: "pd.DataFrame") -> "pd.DataFrame":
     """Rows of scores, and for each with unscored answers its bounds if all were worst, or best."""
     import pandas as pd
 
@@ -134,7 +153,7 @@ def with_bounds(rows):
     return pd.concat([rows, bounds], ignore_index=True)
 
 
-def without_bounds(rows):
+def without_bounds(rows: "pd.DataFrame") -> "pd.DataFrame":
     """The rows without those that `with_bounds` added."""
     return rows[~rows["column"].str.endswith(BOUNDS)]
 
@@ -142,7 +161,7 @@ def without_bounds(rows):
 # ---- judges' trust cards as rows
 
 
-def card_rows(name, card, labels) -> list[Row]:
+def card_rows(name: str, card: dict, labels: dict[str, str]) -> list[Row]:
     """A trust card's measures ({key: label}) as `Row`s: percent, kappas as they are."""
     rows = []
     for key, label in labels.items():
@@ -153,7 +172,7 @@ def card_rows(name, card, labels) -> list[Row]:
     return rows
 
 
-def card_table(cards, positive):
+def card_table(cards: dict[str, dict], positive: int | str) -> "pd.DataFrame":
     """Trust cards of two grades ({judge: card}) as table rows, a constant guesser at the end.
 
     positive: a grade's name.
@@ -171,7 +190,7 @@ def card_table(cards, positive):
     return frame(rows)
 
 
-def confusion_table(cards):
+def confusion_table(cards: dict[str, dict]) -> "pd.DataFrame":
     """The judges' confusion matrices ({judge: card}) as table rows: label and grade, counts."""
     return frame(
         Row(f"{name}: label {x}", f"graded {y}", "run", counts[j], n=sum(counts))
@@ -184,7 +203,7 @@ def confusion_table(cards):
 # ---- forms
 
 
-def write(path, rows, title, caption, digits):
+def write(path: Path, rows: "pd.DataFrame", title: str, caption: str, digits: int) -> "People":
     """Write path.csv, .md and .tex from rows with COLUMNS; returns people's table.
 
     The CSV has ten significant digits, so that another processor writes the same bytes; people's
@@ -210,7 +229,7 @@ def write(path, rows, title, caption, digits):
     return people
 
 
-def number(value, digits) -> str:
+def number(value: float | None, digits: int) -> str:
     """A number for people: fixed decimals, nothing for a missing one."""
     return "" if value is None or value != value else f"{value:.{digits}f}"
 
@@ -227,7 +246,7 @@ def _cell(row, digits):
     return number(value, 0 if count else digits)
 
 
-def layout(rows, digits) -> list[list[str]]:
+def layout(rows: list[dict], digits: int) -> list[list[str]]:
     """A long table for people: a line for each row and column, the sources side by side.
 
     rows: dicts with the keys of COLUMNS; None or NaN where there is no number.
@@ -257,14 +276,14 @@ class People(list):
         return "<table><tr>" + "</tr><tr>".join(rows) + "</tr></table>"
 
 
-def for_people(rows, digits=2):
+def for_people(rows: "pd.DataFrame", digits: int = 2) -> People | str:
     """Table rows as people's table, or a word that there are none."""
     if not len(rows):
         return "nothing yet"
     return People(layout(rows.reindex(columns=COLUMNS).to_dict("records"), digits))
 
 
-def markdown(lines, title, caption) -> str:
+def markdown(lines: list[list[str]], title: str, caption: str) -> str:
     """People's table as Markdown."""
 
     def cell(text):
@@ -275,7 +294,7 @@ def markdown(lines, title, caption) -> str:
     return "\n".join([f"**{title}**", "", head, rule, *body, "", caption, ""])
 
 
-def latex(lines, title, caption) -> str:
+def latex(lines: list[list[str]], title: str, caption: str) -> str:
     """People's table as a LaTeX table environment (booktabs)."""
     special = {
         "\\": r"\textbackslash{}",
@@ -300,7 +319,7 @@ def latex(lines, title, caption) -> str:
     )
 
 
-def cell_text(value) -> str:
+def cell_text(value: object) -> str:
     """Text for a CSV cell: without lone surrogates, and never a spreadsheet formula."""
     text = prompts.clean(value)
     if text[:1] in ("=", "+", "-", "@", "\t", "\r"):
@@ -311,7 +330,7 @@ def cell_text(value) -> str:
     return text
 
 
-def csv_cell(value) -> str:
+def csv_cell(value: object) -> str:
     """One CSV cell: numbers with ten significant digits, text safe and quoted where it must be."""
     if value is None or value != value:
         return ""
@@ -321,7 +340,7 @@ def csv_cell(value) -> str:
     return '"' + text.replace('"', '""') + '"' if re.search(r'[",\r\n]', text) else text
 
 
-def read(row) -> dict:
+def read(row: dict[str, str]) -> dict[str, str | float | None]:
     """A row of a table's CSV as `layout` takes it: numbers as floats, None where there is none."""
     numbers = COLUMNS[3:]
     return {k: (float(v) if v else None) if k in numbers else v for k, v in row.items()}
