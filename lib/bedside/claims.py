@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from . import BedsideError, choose, paths, published
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from .run import Run
 
 OF = ("paper", "summary", "data", "own")  # which text says it; own: our own question
@@ -97,7 +99,7 @@ def _filled(numbers, match):
 
 def reading(
     computed: float | str,
-    holds: bool | None,
+    holds: "bool | np.bool | None",
     low: float | None = None,
     high: float | None = None,
     name: str = "reading",

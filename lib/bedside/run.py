@@ -146,7 +146,7 @@ class Run:
         values: Sequence[int | str],
         template: str,
         labelled: "pd.DataFrame | None" = None,
-        judge: str = "",
+        judge: str | None = "",
         **more: Any,
     ) -> "pd.DataFrame":
         """`judges.grade` by the run's judge (or another), with its recordings and PROMPTS=."""

@@ -9,7 +9,7 @@ import html
 import re
 from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, SupportsInt
 
 from . import BedsideError, choose, prompts, stats
 from .published import SOURCES
@@ -51,7 +51,7 @@ def printed(rows: "pd.DataFrame") -> list[Row]:
 # ---- statistics as rows
 
 
-def percent(hits: int, n: int) -> tuple[float, float, float, int]:
+def percent(hits: SupportsInt, n: int) -> tuple[float, float, float, int]:
     """A share in percent with its Wilson interval: (value, low, high, n)."""
     i = stats.wilson(int(hits), n)
     return 100 * i.value, 100 * i.low, 100 * i.high, n
