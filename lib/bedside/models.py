@@ -135,7 +135,7 @@ class Reply:
         return self.finish == "length"
 
 
-def cost(name: str, prompt_tokens: int | None, completion_tokens: int | None) -> float | None:
+def cost(name: str, prompt_tokens: float | None, completion_tokens: float | None) -> float | None:
     """Price in USD of a call; None where the registry has no price or the tokens aren't known."""
     m = model(name)
     if "usd_per_million_in" not in m or prompt_tokens is None or completion_tokens is None:
