@@ -50,8 +50,8 @@ help: ## this text
 all: $(STAMPS)/index.done $(STAMPS)/explorer.done ## set up what is missing, run what changed, write figures/PROFILE/index.html
 	@echo "figures/$(PROFILE)/index.html is up to date"
 
-test: $(READY) ## set up what is missing, run the tests
-	@$(PY) -m pytest
+test: $(READY) ## set up what is missing, run the tests on all cores
+	@$(PY) -m pytest -n $(or $(JOBS),auto) --dist loadfile
 
 lint: $(READY) ## style and layers: ruff (lint and format) and import-linter
 	@$(BIN)/ruff check lib tests notebooks templates
@@ -156,7 +156,7 @@ $(foreach p,$(PAPERS),$(eval $(call paper,$(p))))
 	@touch $@
 
 .cache/ready-conda%: environment.yml pyproject.toml
-	@$(PY) -c 'import papermill, openai, aiohttp, anywidget, openpyxl, pandas, matplotlib, sklearn, rapidfuzz, statsmodels, gepa, xllamacpp, pytest, ruff, importlinter' || \
+	@$(PY) -c 'import papermill, openai, aiohttp, anywidget, openpyxl, pandas, matplotlib, sklearn, rapidfuzz, statsmodels, gepa, xllamacpp, pytest, ruff, importlinter, xdist' || \
 		{ echo "the active conda environment lacks packages: conda env update -f environment.yml (or deactivate it)"; exit 1; }
 	@$(PY) -m pip install --quiet --no-deps --no-build-isolation -e .
 	@mkdir -p .cache && touch '$@'

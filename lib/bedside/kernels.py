@@ -8,9 +8,13 @@ imports. Python's fork server keeps the process that they come from, and a provi
 Jupyter lets one say how a kernel is started.
 """
 
+import contextlib
 import multiprocessing
+import multiprocessing.connection
+import multiprocessing.forkserver
 import os
 import sys
+import threading
 from importlib.metadata import EntryPoint
 
 from jupyter_client.provisioning import KernelProvisionerFactory
@@ -28,13 +32,25 @@ SERVER = multiprocessing.get_context("forkserver" if sys.platform == "linux" els
 def warm() -> None:
     """Let the kernels that this process starts be forked ones; only on Linux.
 
-    Elsewhere libraries of the system may not survive a fork, and kernels start as always.
+    Elsewhere libraries of the system may not survive a fork, and kernels start as always. So they
+    do where the server's socket finds no place, as under a very long TMPDIR.
     """
     if sys.platform == "linux":
         SERVER.set_forkserver_preload(IMPORTED)
-        factory = KernelProvisionerFactory.instance()
-        factory.provisioners[NAME] = EntryPoint(NAME, f"{__name__}:Forked", "")
-        factory.default_provisioner_name = NAME
+        with contextlib.suppress(OSError):
+            multiprocessing.forkserver.ensure_running()
+            _provide()
+
+
+def _provide():
+    factory = KernelProvisionerFactory.instance()
+    factory.provisioners[NAME] = EntryPoint(NAME, f"{__name__}:Forked", "")
+    factory.default_provisioner_name = NAME
+
+
+def _follow():
+    multiprocessing.connection.wait([multiprocessing.parent_process().sentinel])
+    os._exit(1)
 
 
 class Process(SERVER.Process):
@@ -65,7 +81,8 @@ class Forked(LocalProvisioner):
 
 
 def _kernel(arguments, environment):
-    """Be a kernel that ends with the fork server, whoever killed that."""
+    """Be a kernel that ends with the process that started it, however that ended."""
+    threading.Thread(target=_follow, daemon=True).start()
     os.setsid()
     os.environ.clear()
     os.environ.update(environment)

@@ -135,8 +135,11 @@ def run_all(names: list[str], given: dict, jobs: int = 0, done: Callable | None 
             if name in ready:
                 ready[name].set()
 
-    with ThreadPoolExecutor(jobs or cores()) as pool:
+    pool = ThreadPoolExecutor(jobs or cores())
+    try:
         list(pool.map(one, sorted(names, key=lambda n: n not in first)))
+    finally:  # interrupted: the others aren't begun
+        pool.shutdown(wait=False, cancel_futures=True)
     if faults:
         raise BedsideError("\n\n".join(str(faults[n]) for n in names if n in faults))
 
