@@ -1,0 +1,207 @@
+"""The build: notebooks run together, each alone in its kernel, and only what changed."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from bedside import BedsideError, notebooks, paths
+from conftest import until
+
+
+def notebook(folder, name, *cells):
+    """Write a notebook of code cells; returns its path."""
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    made = [
+        {"cell_type": "code", "id": f"c{i}", "metadata": {}, "outputs": [], "execution_count": None}
+        | {"source": [source]}
+        for i, source in enumerate(cells)
+    ]
+    made[0]["metadata"]["tags"] = ["parameters"]
+    text = {"cells": made, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
+    path = folder / f"{name}.ipynb"
+    path.write_text(json.dumps(text))
+    return path
+
+
+def said(path):
+    """What the cells of an executed notebook printed."""
+    cells = json.loads(path.read_text())["cells"]
+    return "".join("".join(o.get("text", "")) for c in cells for o in c.get("outputs", []))
+
+
+# ---- kernels
+
+
+def test_each_notebook_has_a_kernel_of_its_own(tmp_path):
+    show = (
+        "import os, sys; print(os.getpid(), getattr(sys, 'left', 'nothing'), 'mine' in globals())"
+    )
+    a = notebook(tmp_path, "a", show, "import sys; sys.left = mine = 'something'")
+    b = notebook(tmp_path, "b", show)
+    for path in (a, b):
+        notebooks.execute(path, path, {})
+    (first, *one), (second, *other) = said(a).split(), said(b).split()
+    assert first != second and one == other == ["nothing", "False"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="kernels are forked on Linux only")
+def test_kernels_start_with_what_notebooks_import(tmp_path):
+    path = notebook(
+        tmp_path, "a", "import sys; print('pandas' in sys.modules, 'bedside' in sys.argv)"
+    )
+    notebooks.execute(path, path, {})
+    assert said(path).split() == ["True", "False"]
+
+
+def test_a_kernel_gets_the_environment_of_the_moment(tmp_path, monkeypatch):
+    path = notebook(tmp_path, "a", "import os; print(os.environ.get('OF_THIS_TEST'), os.getcwd())")
+    monkeypatch.setenv("OF_THIS_TEST", "set")
+    notebooks.execute(path, path, {})
+    assert said(path).split() == ["set", str(paths.ROOT)]
+    monkeypatch.delenv("OF_THIS_TEST")
+    notebooks.execute(path, path, {})
+    assert said(path).split()[0] == "None"
+
+
+RUN = """
+import sys
+from pathlib import Path
+from bedside import notebooks
+path = Path(sys.argv[1])
+notebooks.execute(path, path.with_name("out.ipynb"), {})
+"""
+
+
+def started(tmp_path, *cells):
+    """A process that executes a notebook whose kernel writes its pid to the file `pid`."""
+    first = f"import os; open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))"
+    path = notebook(tmp_path, "a", first, *cells)
+    command = [sys.executable, "-c", RUN, str(path)]
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command, start_new_session=True, **options)
+
+
+def gone(pid):
+    """Whether a process has ended."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    with open(f"/proc/{pid}/stat") as f:
+        return f.read().rpartition(")")[2].split()[0] == "Z"
+
+
+def test_a_run_without_faults_says_nothing_of_errors(tmp_path):
+    process = started(tmp_path, "1 + 1")
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0 and "error" not in (out + err).lower()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_no_kernel_outlives_a_run_that_was_killed(tmp_path):
+    process = started(tmp_path, "import time; time.sleep(600)")
+    until(lambda: (tmp_path / "pid").is_file() and (tmp_path / "pid").read_text(), 60)
+    kernel = int((tmp_path / "pid").read_text())
+    assert not gone(kernel)
+    process.send_signal(signal.SIGKILL)
+    process.wait(10)
+    until(lambda: gone(kernel), 20)
+
+
+# ---- many notebooks
+
+FIRST, OTHERS = "a/05_judges", ["a/01_x", "a/02_y", "b/01_z"]
+
+
+@pytest.fixture
+def runs(monkeypatch):
+    """`notebooks.run` replaced by one that notes when notebooks begin and end; {name: error}."""
+    log, faults, lock = [], {}, threading.Lock()
+
+    def run(name, given):
+        with lock:
+            log.append(("begins", name))
+        time.sleep(0.05)
+        with lock:
+            log.append(("ends", name))
+        if name in faults:
+            raise BedsideError(faults[name])
+
+    monkeypatch.setattr(notebooks, "run", run)
+    monkeypatch.setattr(notebooks, "_first", lambda: {FIRST, "b/09_not_asked_for"})
+    return log, faults
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 8])
+def test_judges_are_measured_before_they_are_used(runs, jobs):
+    log, _ = runs
+    passed = []
+    notebooks.run_all([*OTHERS, FIRST], {}, jobs, lambda name, seconds: passed.append(name))
+    assert sorted(passed) == sorted([*OTHERS, FIRST])
+    for name in ("a/01_x", "a/02_y"):
+        assert log.index(("begins", name)) > log.index(("ends", FIRST))
+    most = running = 0
+    for what, _ in log:
+        running += 1 if what == "begins" else -1
+        most = max(most, running)
+    assert most <= jobs and (jobs == 1 or most >= 2)
+
+
+def test_what_failed_is_told_once_the_others_have_run(runs):
+    log, faults = runs
+    faults["a/01_x"], passed = "a wrong number", []
+    with pytest.raises(BedsideError, match="a wrong number"):
+        notebooks.run_all([*OTHERS, FIRST], {}, 2, lambda name, seconds: passed.append(name))
+    assert sorted(passed) == sorted({*OTHERS, FIRST} - {"a/01_x"})
+
+
+def test_a_study_whose_judges_fail_does_not_go_on(runs):
+    log, faults = runs
+    faults[FIRST] = "no card"
+    with pytest.raises(BedsideError, match="a/01_x did not run, since a/05_judges failed") as e:
+        notebooks.run_all([*OTHERS, FIRST], {}, 2)
+    assert "no card" in str(e.value) and {n for _, n in log} == {FIRST, "b/01_z"}
+
+
+# ---- what make runs
+
+
+@pytest.fixture(scope="module")
+def rules():
+    """{target: its prerequisites} as make sees them."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("MAKE")}
+    command = ["make", "-C", str(paths.ROOT), "-pqr", "--no-print-directory", "help"]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    found = re.findall(r"^(\.cache/stamps/sample/\S+): ?([^\n=|]*)", done.stdout, re.M)
+    return {target: needs.split() for target, needs in found}
+
+
+@pytest.mark.parametrize("name", notebooks.listed())
+def test_a_notebook_rests_on_the_foundation_and_its_own_study(rules, name):
+    needs, study = rules[f".cache/stamps/sample/{name}.done"], name.partition("/")[0]
+    library = {n for n in needs if n.startswith("lib/")}
+    rooms = {paths.rel(p) for p in (paths.ROOT / "lib/bedside/papers" / study).rglob("*.py")}
+    foundation = {paths.rel(p) for p in (paths.ROOT / "lib/bedside").glob("*.py")}
+    assert rooms | foundation <= library and f"notebooks/{name}.ipynb" in needs
+    assert {"data/sources.toml", f"data/claims/{study}.csv", f"data/published/{study}.csv"} <= {
+        *needs
+    }
+    other = [n for n in needs for paper in paths.papers() if paper != study and f"/{paper}" in n]
+    people = [
+        n for n in library if n.startswith(("lib/bedside/explorer/", "lib/bedside/annotation/"))
+    ]
+    assert other == people == [] and not any("seminar" in n for n in needs)
+
+
+def test_the_explorer_rests_on_what_shows_it(rules):
+    needs = rules[".cache/stamps/sample/explorer.done"]
+    assert (
+        "lib/bedside/explorer/explorer.js" in needs and ".cache/stamps/sample/index.done" in needs
+    )
