@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import os
 import platform
 import resource
@@ -76,26 +77,48 @@ def requests(count):
     ]
 
 
+def bare(asked, url):
+    """The same requests by a loop that does nothing else: no key, no retries, nothing on disk."""
+    import aiohttp
+
+    async def all_of_them():
+        queue = iter(asked)
+        async with aiohttp.ClientSession() as session:
+
+            async def work():
+                for request in queue:
+                    async with session.post(f"{url}/chat/completions", json=request.body()) as r:
+                        json.loads(await r.read())
+
+            async with asyncio.TaskGroup() as tasks:
+                for _ in range(100):
+                    tasks.create_task(work())
+
+    asyncio.run(all_of_them())
+
+
 def calls():
     from bedside import models, store
 
     with served(0.05) as url:
-        models.registry()["bench"] = {
-            "provider": "bench",
-            "model": "m",
-            "max_concurrency": 100,
-            "base_url": url,
-        }
-        asked = requests(2000)
+        entry = {"provider": "bench", "model": "m", "max_concurrency": 100, "base_url": url}
+        models.registry()["bench"] = entry
 
-        def once():
+        def recorded(asked):
             with tempfile.TemporaryDirectory(dir=".") as folder:
-                asyncio.run(
-                    models.ask(asked, store.Recordings(folder), mode="record", progress=False)
-                )
+                kept = store.Recordings(folder)
+                asyncio.run(models.ask(asked, kept, mode="record", progress=False))
 
-        once()  # the first one imports the client
-        show("2,000 calls of 50 ms, 100 at a time, every reply on disk", timed(once))
+        recorded(requests(100))  # the first one imports the client
+        for count, times in ((2000, 5), (20_000, 2)):
+            pairs = []
+            for _ in range(times):
+                ours = timed(lambda n=count: recorded(requests(n)), 1)[0]
+                pairs.append((ours, timed(lambda n=count: bare(requests(n), url), 1)[0]))
+            what = f"{count:,} calls of 50 ms, 100 at a time"
+            show(f"{what}, every reply on disk", [a for a, _ in pairs])
+            ratios = "; ratio " + ", ".join(f"{a / b:.2f}" for a, b in pairs)
+            show(f"{what}, bare aiohttp", [b for _, b in pairs], ratios)
 
 
 CONSULTATIONS = """
@@ -183,8 +206,6 @@ assert len(replies) == 100_000 and replies[-1].text
 
 
 def replay():
-    import json
-
     from bedside import models, store
 
     models.registry()["bench"] = {"provider": "bench", "model": "m"}
@@ -245,8 +266,6 @@ def bootstrap():
 
 
 def builds():
-    import json
-
     count = len(list(Path("notebooks").glob("*/[0-9][0-9]_*.ipynb")))
     with tempfile.TemporaryDirectory() as folder:
         empty = Path(folder, "empty.ipynb")
@@ -315,7 +334,8 @@ if __name__ == "__main__":
         f" Python {platform.python_version()}"
     )
     print("median, range of the repetitions")
-    for part in (calls, consultations, replay, bootstrap, explorer, builds):
+    parts = (calls, consultations, replay, bootstrap, explorer, builds)
+    for part in [p for p in parts if p.__name__ in sys.argv[1:]] or parts:  # all, or those named
         part()
     print(
         "this process used at most"

@@ -81,6 +81,7 @@ class Recordings:
         self._where = {}  # key -> (descriptor, offset, length, path)
         self._pending = {}  # path -> lines not yet on disk
         self._loop = self._lock = None
+        self._groups = {}  # path -> the task that writes for all that wait
         self.refresh()
 
     def __del__(self):
@@ -188,14 +189,18 @@ class Recordings:
         It is written even if the caller is cancelled.
         """
         if self._loop is not asyncio.get_running_loop():
-            self._loop, self._lock = asyncio.get_running_loop(), asyncio.Lock()
-        await asyncio.shield(self._flush(path))
+            self._loop, self._lock, self._groups = asyncio.get_running_loop(), asyncio.Lock(), {}
+        if path not in self._groups:
+            self._groups[path] = asyncio.ensure_future(self._flush(path))
+        await asyncio.shield(self._groups[path])
 
     async def _flush(self, path):
-        async with self._lock:  # whoever comes first writes for all that come within GROUP_S
-            if path in self._pending:
-                await asyncio.sleep(GROUP_S)
-                await asyncio.to_thread(self._write, path, self._pending.pop(path))
+        """Write for all that came within GROUP_S, and while the group before was being written."""
+        await asyncio.sleep(GROUP_S)
+        async with self._lock:
+            del self._groups[path]  # whoever comes now belongs to the next group
+            if lines := self._pending.pop(path, None):
+                await asyncio.to_thread(self._write, path, lines)
                 self.refresh(new_files=False)  # what others have written meanwhile comes along
 
     async def drain(self) -> None:
