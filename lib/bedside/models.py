@@ -204,8 +204,8 @@ async def ask(
     """
     requests = list(requests)
     every = {r.key: r for r in requests}
-    known = {} if mode == "fresh" else recordings.found(every)
-    replies = {key: as_reply(every[key], record, True) for key, record in known.items()}
+    known = () if mode == "fresh" else recordings.found(every)
+    replies = {key: as_reply(every[key], record, True) for key, record in known}
     missing = [r for key, r in every.items() if key not in replies]
     if missing and choose(mode, MODES, "MODE") == "replay":
         what = f"{len(missing)} of {len(requests)} requests have"
@@ -215,7 +215,7 @@ async def ask(
         replies |= {r.key: _stand_in(r) for r in missing}
     elif missing:
         names = list(dict.fromkeys(r.model for r in missing))
-        count = len(every), len(known)
+        count = len(every), len(replies)
         async with _caller(recordings, mode, budget_usd, label, progress, names, count) as one:
 
             async def work(queue):

@@ -59,8 +59,8 @@ class Run:
         self.folder.mkdir(parents=True, exist_ok=True)
         kept = paths.RECORDINGS / paper
         self.recordings = store.Recordings(kept / self.profile, kept)
-        self._data, self._prompts, self._judges = {}, {}, {}  # name -> hash, hash, trust card
-        self._files = {}  # name -> path of what is read besides
+        self._data, self._judges = {}, {}  # name -> hash, trust card
+        self._prompts, self._files = {}, {}  # templates; name -> path of what is read besides
         self._replies, self._planned, self._spent = {}, [], 0.0  # model -> {key: reply}
         self._outputs, self._claims = {}, {}
 
@@ -102,10 +102,8 @@ class Run:
         return prompts.render_all(self._template(name), frame, fields, self.prompts, **fixed)
 
     def _template(self, name):
-        """Full name of a template; its hash, taken once, goes into the manifest."""
-        full = f"{self.paper}/{name}"
-        if full not in self._prompts:
-            self._prompts[full] = prompts.sha256(full, self.prompts)
+        """Full name of a template; its hash goes into the manifest when the run closes."""
+        self._prompts[full := f"{self.paper}/{name}"] = None
         return full
 
     # ---- what is asked and judged
@@ -295,7 +293,7 @@ class Run:
             "changed": self.changed,
             "parameters": {p: getattr(self, p) for p in parameters},
             "data": {**self._data, **{n: sources.sha256(p) for n, p in self._files.items()}},
-            "prompts": self._prompts,
+            "prompts": {name: prompts.sha256(name, self.prompts) for name in self._prompts},
             "recordings": {m: _summary(m, got) for m, got in sorted(self._replies.items())},
             "judges": self._judges,
             "versions": {"python": platform.python_version(), **versions},

@@ -10,7 +10,7 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -125,17 +125,18 @@ class Recordings:
             return None
         fd, at, length, path = self._where[k]
         try:
-            return json.loads(os.pread(fd, length, at))
+            return json.loads(os.pread(fd, length, at).decode())
         except ValueError:
             self.damaged[f"{rel(path)}, byte {at}"] = "cut off"
             del self._where[k]
             return None
 
-    def found(self, keys) -> dict[str, dict]:
-        """The records that there are of these keys, what was appended meanwhile included."""
+    def found(self, keys: Iterable[str]) -> Iterator[tuple[str, dict]]:
+        """(key, record) of these keys that there are, what was appended meanwhile included."""
         self.refresh()
-        records = {k: self.get(k) for k in keys}
-        return {k: record for k, record in records.items() if record is not None}
+        for k in keys:
+            if (record := self.get(k)) is not None:
+                yield k, record
 
     def records(self) -> Iterator[dict]:
         """All records, parsed, in file order."""
