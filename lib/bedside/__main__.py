@@ -42,6 +42,7 @@ def check(given, write=None):
 def run(names, given, jobs=0, stamps=None):
     """Execute notebooks, all if none is named, and say of each that it ran through.
 
+    jobs: how many at once; 0: one for each core, and one after the other where models are called.
     stamps: a folder for an empty file <name>.done of each that did.
     """
     names = [n.removeprefix("notebooks/").removesuffix(".ipynb") for n in names]
@@ -55,7 +56,9 @@ def run(names, given, jobs=0, stamps=None):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.touch()
 
-    notebooks.run_all(names, given, int(jobs), done)
+    if given.get("mode") in ("record", "fresh"):  # their calls share an endpoint and its limits
+        jobs = jobs or 1
+    notebooks.run_all(names, given, jobs, done)
 
 
 def record(paper, given):
@@ -244,7 +247,7 @@ def _arguments():
     p.add_argument("--write")
     p = step(run, "execute notebooks (all without a name)", settings=True)
     p.add_argument("names", nargs="*", metavar="NAME")
-    p.add_argument("--jobs", default=0, help="how many at once; 0: one for each core")
+    p.add_argument("--jobs", type=int, default=0, help="how many at once; 0: one for each core")
     p.add_argument("--stamps", help="a folder for a stamp of each that ran through")
     for function, text in (
         (plan, "calls, tokens and cost before anything is spent"),

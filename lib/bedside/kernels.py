@@ -90,5 +90,4 @@ def _kernel(arguments, environment):
     from ipykernel.kernelapp import IPKernelApp
 
     parent = f"--IPKernelApp.parent_handle={os.getppid()}"
-    # a kernel that is interrupted at its end would say so: an error where nothing is wrong
-    IPKernelApp.launch_instance(argv=[*arguments, parent, "--log-level=50"])
+    IPKernelApp.launch_instance(argv=[*arguments, parent])

@@ -66,13 +66,12 @@ def execute(path, out, given) -> None:
     from papermill.exceptions import PapermillExecutionError
     from traitlets.config import Config
 
-    from . import kernels
-
-    kernels.warm()
     try:
         # sockets in a folder of its own: no port that others see, and several may run at once
         with tempfile.TemporaryDirectory() as own:
-            sockets = Config({"KernelManager": {"transport": "ipc", "ip": f"{own}/kernel"}})
+            config = Config({"KernelManager": {"transport": "ipc", "ip": f"{own}/kernel"}})
+            # a kernel that is interrupted at its end would say so: an error where nothing is wrong
+            config.NotebookClient.extra_arguments = ["--log-level=50"]
             papermill.execute_notebook(
                 str(path),
                 str(out),
@@ -80,7 +79,7 @@ def execute(path, out, given) -> None:
                 kernel_name="python3",
                 progress_bar=False,
                 cwd=str(paths.ROOT),
-                config=sockets,
+                config=config,
             )
     except PapermillExecutionError as e:
         last = [line for line in str(e.evalue).splitlines() if line.strip()]
@@ -115,6 +114,10 @@ def run_all(names: list[str], given: dict, jobs: int = 0, done: Callable | None 
     done: called with the name of each that ran through, and its seconds. BedsideError shows what
     failed once all others have run.
     """
+    if len(names) > 1:  # one alone imports just what it needs
+        from . import kernels
+
+        kernels.warm()
     first = {n for n in _first() if n in names}
     faults, ready = {}, {n: threading.Event() for n in first}
 

@@ -10,8 +10,9 @@ import threading
 import time
 
 import pytest
+from jupyter_client.provisioning import KernelProvisionerFactory
 
-from bedside import BedsideError, notebooks, paths
+from bedside import BedsideError, kernels, notebooks, paths
 from conftest import until
 
 
@@ -39,7 +40,18 @@ def said(path):
 # ---- kernels
 
 
-def test_each_notebook_has_a_kernel_of_its_own(tmp_path):
+@pytest.fixture(params=["forked", "from nothing"])
+def kind(request, monkeypatch):
+    """Both ways in which kernels start."""
+    factory = KernelProvisionerFactory.instance()
+    before = factory.default_provisioner_name
+    if request.param == "forked":
+        kernels.warm()
+    yield request.param
+    factory.default_provisioner_name = before
+
+
+def test_each_notebook_has_a_kernel_of_its_own(kind, tmp_path):
     show = (
         "import os, sys; print(os.getpid(), getattr(sys, 'left', 'nothing'), 'mine' in globals())"
     )
@@ -52,15 +64,15 @@ def test_each_notebook_has_a_kernel_of_its_own(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="kernels are forked on Linux only")
-def test_kernels_start_with_what_notebooks_import(tmp_path):
+def test_forked_kernels_start_with_what_notebooks_import(kind, tmp_path):
     path = notebook(
         tmp_path, "a", "import sys; print('pandas' in sys.modules, 'bedside' in sys.argv)"
     )
     notebooks.execute(path, path, {})
-    assert said(path).split() == ["True", "False"]
+    assert said(path).split() == [str(kind == "forked"), "False"]
 
 
-def test_a_kernel_gets_the_environment_of_the_moment(tmp_path, monkeypatch):
+def test_a_kernel_gets_the_environment_of_the_moment(kind, tmp_path, monkeypatch):
     path = notebook(tmp_path, "a", "import os; print(os.environ.get('OF_THIS_TEST'), os.getcwd())")
     monkeypatch.setenv("OF_THIS_TEST", "set")
     notebooks.execute(path, path, {})
@@ -73,17 +85,19 @@ def test_a_kernel_gets_the_environment_of_the_moment(tmp_path, monkeypatch):
 RUN = """
 import sys
 from pathlib import Path
-from bedside import notebooks
+from bedside import kernels, notebooks
+if sys.argv[2] == "forked":
+    kernels.warm()
 path = Path(sys.argv[1])
 notebooks.execute(path, path.with_name("out.ipynb"), {})
 """
 
 
-def started(tmp_path, *cells):
+def started(tmp_path, kind, *cells):
     """A process that executes a notebook whose kernel writes its pid to the file `pid`."""
     first = f"import os; open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))"
     path = notebook(tmp_path, "a", first, *cells)
-    command = [sys.executable, "-c", RUN, str(path)]
+    command = [sys.executable, "-c", RUN, str(path), kind]
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     return subprocess.Popen(command, start_new_session=True, **options)
 
@@ -98,15 +112,15 @@ def gone(pid):
         return f.read().rpartition(")")[2].split()[0] == "Z"
 
 
-def test_a_run_without_faults_says_nothing_of_errors(tmp_path):
-    process = started(tmp_path, "1 + 1")
+def test_a_run_without_faults_says_nothing_of_errors(kind, tmp_path):
+    process = started(tmp_path, kind, "1 + 1")
     out, err = process.communicate(timeout=60)
     assert process.returncode == 0 and "error" not in (out + err).lower()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-def test_no_kernel_outlives_a_run_that_was_killed(tmp_path):
-    process = started(tmp_path, "import time; time.sleep(600)")
+def test_no_kernel_outlives_a_run_that_was_killed(kind, tmp_path):
+    process = started(tmp_path, kind, "import time; time.sleep(600)")
     until(lambda: (tmp_path / "pid").is_file() and (tmp_path / "pid").read_text(), 60)
     kernel = int((tmp_path / "pid").read_text())
     assert not gone(kernel)
