@@ -19,7 +19,6 @@ from . import BedsideError, choose, paths, published
 if TYPE_CHECKING:
     import numpy as np
 
-    from .run import Run
 
 OF = ("paper", "summary", "data", "own")  # which text says it; own: our own question
 WEIGHT = ("central", "detail")
@@ -108,7 +107,7 @@ def reading(
     return {name: (computed, low, high, None if holds is None else bool(holds))}
 
 
-def same(run: "Run", id: str, computed: float | None, digits: int) -> dict[str, tuple]:
+def same(run, id: str, computed: float | None, digits: int) -> dict[str, tuple]:
     """The reading of a claim that is one printed number: does the computed one print the same?
 
     computed: None if it can't be had; then there is no reading.

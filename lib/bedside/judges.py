@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from .baselines import Baseline
-    from .run import Run
 
 LEXICAL = "lexical"
 REFUSALS = re.compile(
@@ -179,7 +178,7 @@ async def grade(
 
 
 def with_rated(
-    run: "Run", labelled: "pd.DataFrame", source: str, authors: str = "their authors"
+    run, labelled: "pd.DataFrame", source: str, authors: str = "their authors"
 ) -> "pd.DataFrame":
     """Labelled examples, and those of the user's own raters (an optional source) if there are any.
 
@@ -201,7 +200,7 @@ def whose(labelled: "pd.DataFrame") -> str:
 
 
 async def grade_labelled(
-    run: "Run",
+    run,
     example: "pd.DataFrame",
     values: Sequence[int | str],
     template: str,

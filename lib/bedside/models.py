@@ -21,7 +21,6 @@ from . import BedsideError, choose, paths, prompts, store
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .run import Run
 
 MODES = ("replay", "record", "fresh", "plan")
 CHARS_PER_TOKEN = 3  # a cautious estimate, for plans and budgets before a call
@@ -322,7 +321,7 @@ def unwrapped() -> Iterator[None]:
 
 
 def requests_to(
-    run: "Run",
+    run,
     prompts: dict[str, list[dict]],
     max_tokens: int,
     models: list[str] | None = None,
@@ -348,7 +347,7 @@ def requests_to(
 
 
 async def answers_of(
-    run: "Run", prompts: dict[str, list[dict]], max_tokens: int, models: list[str] | None = None
+    run, prompts: dict[str, list[dict]], max_tokens: int, models: list[str] | None = None
 ) -> "pd.DataFrame":
     """Greedy answers of a run's or other models to {item: messages}, as a frame.
 

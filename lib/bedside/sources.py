@@ -21,8 +21,6 @@ from . import BedsideError, choose, formats, paths
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .run import Run
-
 
 class SourceError(BedsideError):
     """A source that is missing, or isn't what data/sources.toml says it is."""
@@ -220,12 +218,12 @@ def forget() -> None:
 # ---- what a run takes of them
 
 
-def every(run: "Run") -> "dict[str, pd.DataFrame]":
+def every(run) -> "dict[str, pd.DataFrame]":
     """All of a run's paper's sources in its profile that are there: {name: frame}."""
     return {n: run.load(n) for n in used_by(run.profile, run.paper) if here(n)}
 
 
-def limited(run: "Run", frame: "pd.DataFrame", whole: bool = False) -> "pd.DataFrame":
+def limited(run, frame: "pd.DataFrame", whole: bool = False) -> "pd.DataFrame":
     """The first LIMIT items of a frame, or the whole of it.
 
     BedsideError if an item stands twice or lacks something.
@@ -239,7 +237,7 @@ def limited(run: "Run", frame: "pd.DataFrame", whole: bool = False) -> "pd.DataF
     return frame.head(most).reset_index(drop=True)
 
 
-def drawn(run: "Run", frame: "pd.DataFrame", size: int, *name: object) -> "pd.DataFrame":
+def drawn(run, frame: "pd.DataFrame", size: int, *name: object) -> "pd.DataFrame":
     """`size` rows drawn with the run's seed (and a name, for several draws), in their order.
 
     All of them if size is 0 or there are no more.

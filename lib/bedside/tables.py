@@ -17,7 +17,6 @@ from .published import SOURCES
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .run import Run
 
 COLUMNS = ["row", "column", "source", "value", "low", "high", "n", "unscored"]
 BOUNDS = " if unscored were worst to best"
@@ -61,7 +60,7 @@ def estimates(
     scores: "pd.DataFrame",
     columns: Collection[str],
     by: list[str],
-    run: "Run",
+    run,
     *,
     worst: float = 0.0,
     best: float = 1.0,
@@ -108,7 +107,7 @@ def differences(
 
 
 def tested(
-    changes: "pd.DataFrame", columns: Collection[str], by: list[str], run: "Run"
+    changes: "pd.DataFrame", columns: Collection[str], by: list[str], run
 ) -> "tuple[pd.DataFrame, pd.DataFrame]":
     """Differences by group as `estimates` rows, and p of paired permutation tests over items.
 
@@ -130,7 +129,7 @@ def tested(
     return found, p.assign(p=stats.holm(p["p"].to_numpy(float)))
 
 
-def tested_rows(changes: "pd.DataFrame", names: dict[str, str], run: "Run") -> "pd.DataFrame":
+def tested_rows(changes: "pd.DataFrame", names: dict[str, str], run) -> "pd.DataFrame":
     """`tested` as table rows with bounds: differences of each `row`, and their p.
 
     names: {column: what is shown}.
