@@ -220,7 +220,6 @@ def test_notebooks_run_from_their_own_folder_too(root):
 
 HEAVY = "openai datasets sklearn scipy matplotlib xllamacpp papermill pandas numpy seaborn".split()
 FOUNDATION = sorted((paths.ROOT / "lib/bedside").glob("*.py"))
-LAYERS = tomllib.loads((paths.ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
 
 
 @pytest.mark.parametrize(
