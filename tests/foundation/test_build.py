@@ -45,6 +45,7 @@ def kind(request, monkeypatch):
     """Both ways in which kernels start."""
     factory = KernelProvisionerFactory.instance()
     before = factory.default_provisioner_name
+    factory.default_provisioner_name = "local-provisioner"
     if request.param == "forked":
         kernels.warm()
     yield request.param
