@@ -81,8 +81,8 @@ class Meter:
         self.failed += not record
 
     def done(self):
-        self._show(refresh=False)
-        self.bar.update()
+        if self.bar.update():  # it was drawn anew, at most once a second
+            self._show()
 
 
 async def _client(stack, name):
@@ -132,7 +132,8 @@ class Calls:
         """A model's client and slots; raises StopRun or StoreError for what would stop a call."""
         if name not in self.open:
             self.open[name] = asyncio.ensure_future(self._opened(name))
-        return await asyncio.shield(self.open[name])
+        opened = self.open[name]
+        return opened.result() if opened.done() else await asyncio.shield(opened)
 
     async def _opened(self, name):
         self.meter.check(name)
