@@ -123,9 +123,9 @@ endef
 $(foreach p,$(PAPERS),$(eval SOURCE_$(p) := $(call study,$(p))))
 $(foreach n,$(NOTEBOOKS),$(eval $(call notebook,$(notdir $(n)),$(patsubst %/,%,$(dir $(n))))))
 
-run = $(PY) -m bedside run $$(cat $(1) 2>/dev/null) --file $(SETTINGS) --stamps $(STAMPS) $(if $(JOBS),--jobs '$(JOBS)')
+run = $(PY) -m bedside run --todo $(1) --file $(SETTINGS) --stamps $(STAMPS) $(if $(JOBS),--jobs '$(JOBS)')
 
-$(STAMPS)/index.done: $(DONE)
+$(STAMPS)/index.done: $(DONE) lib/bedside/index.html.j2
 	@$(call run,$(PAPERS:%=$(STAMPS)/%.todo))
 	@$(PY) -m bedside index --profile $(PROFILE) --since $(SETTINGS).started
 	@touch $@
@@ -136,7 +136,7 @@ $(STAMPS)/explorer.done: $(STAMPS)/index.done $(PEOPLE) $(wildcard data/external
 
 define paper
 $(1): $(filter $(STAMPS)/$(1)/%,$(DONE))
-	@test ! -s $(STAMPS)/$(1).todo || $$(call run,$(STAMPS)/$(1).todo)
+	@$$(call run,$(STAMPS)/$(1).todo)
 	@$(PY) -m bedside index --profile $(PROFILE) --since $(SETTINGS).started
 endef
 $(foreach p,$(PAPERS),$(eval $(call paper,$(p))))

@@ -39,14 +39,19 @@ def check(given, write=None):
             path.write_text(text)
 
 
-def run(names, given, jobs=0, stamps=None):
+def run(names, given, jobs=0, stamps=None, todo=None):
     """Execute notebooks, all if none is named, and say of each that it ran through.
 
+    todo: files that name them, a line each, in place of names; none of these files need be there.
     jobs: how many at once; 0: one for each core, and one after the other where models are called.
     stamps: a folder for an empty file <name>.done of each that did.
     """
-    names = [n.removeprefix("notebooks/").removesuffix(".ipynb") for n in names]
-    names, passed = names or notebooks.listed(), []
+    if todo is None:
+        names = [n.removeprefix("notebooks/").removesuffix(".ipynb") for n in names]
+        names = names or notebooks.listed()
+    else:
+        names = [n for t in map(Path, todo) if t.is_file() for n in t.read_text().split()]
+    passed = []
 
     def done(name, seconds):
         passed.append(name)
@@ -249,6 +254,7 @@ def _arguments():
     p.add_argument("names", nargs="*", metavar="NAME")
     p.add_argument("--jobs", type=int, default=0, help="how many at once; 0: one for each core")
     p.add_argument("--stamps", help="a folder for a stamp of each that ran through")
+    p.add_argument("--todo", nargs="+", help="files that name the notebooks, a line each")
     for function, text in (
         (plan, "calls, tokens and cost before anything is spent"),
         (record, "run with MODE=record"),

@@ -71,12 +71,9 @@ def load(paper: str) -> dict[str, Claim]:
                     raise BedsideError("a field is missing, or there are too many")
                 if row["id"] in found:
                     raise BedsideError(f"claim {row['id']!r} stands there twice")
-                numbers = [
-                    published.value(paper, *cell) for cell, _ in _references(row["published"])
-                ]
+                told, numbers = _filled(paper, row["published"])
             except BedsideError as e:
                 raise BedsideError(f"{paths.rel(path)}, line {lines.line_num}: {e}") from None
-            told = REFERENCE.sub(functools.partial(_filled, iter(numbers)), row["published"])
             with contextlib.suppress(ValueError):  # most claims are no single number
                 numbers.append(float(told))
             value = numbers[0] if numbers else None
@@ -84,16 +81,15 @@ def load(paper: str) -> dict[str, Claim]:
     return found
 
 
-def _references(text):
-    """The (table, row, column) of each reference in a text, and its format."""
-    return [
-        ((table.strip(), row.strip(), column.strip()), (form or "g").strip())
-        for table, row, column, form in REFERENCE.findall(text)
-    ]
+def _filled(paper, text):
+    """A text with its references filled in, and their numbers."""
+    numbers = []
 
+    def number(match):
+        numbers.append(published.value(paper, *(part.strip() for part in match.groups()[:3])))
+        return format(numbers[-1], (match[4] or "g").strip())
 
-def _filled(numbers, match):
-    return format(next(numbers), (match[4] or "g").strip())
+    return REFERENCE.sub(number, text), numbers
 
 
 def reading(

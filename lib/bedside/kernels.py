@@ -39,13 +39,9 @@ def warm() -> None:
         SERVER.set_forkserver_preload(IMPORTED)
         with contextlib.suppress(OSError):
             multiprocessing.forkserver.ensure_running()
-            _provide()
-
-
-def _provide():
-    factory = KernelProvisionerFactory.instance()
-    factory.provisioners[NAME] = EntryPoint(NAME, f"{__name__}:Forked", "")
-    factory.default_provisioner_name = NAME
+            factory = KernelProvisionerFactory.instance()
+            factory.provisioners[NAME] = EntryPoint(NAME, f"{__name__}:Forked", "")
+            factory.default_provisioner_name = NAME
 
 
 def _follow():

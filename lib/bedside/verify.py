@@ -7,11 +7,8 @@ import subprocess
 
 from . import BedsideError, notebooks, page, paths
 
-LOOSE = (
-    ".svg",
-    ".png",
-    ".html",
-)  # compared only where the versions of packages are those of the committed run
+# compared only where the versions of packages are those of the committed run
+LOOSE = (".svg", ".png", ".html")
 
 
 def verify(profile: str, explorer=None) -> None:
@@ -35,14 +32,10 @@ def verify(profile: str, explorer=None) -> None:
     old = json.loads(_bytes(f"{profile}/manifest.json") or "{}").get("notebooks", {})
     locked = all(built[k]["versions"] == old.get(k, {}).get("versions") for k in built)
     loose = () if locked else LOOSE
-    files = [
-        p.relative_to(scratch).as_posix()
-        for p in sorted((scratch / profile).rglob("*"))
-        if p.is_file()
-        and ".parts" not in p.parts
-        and not p.name.endswith(("manifest.json", *loose))
-    ]
-    kept = [f for f in committed if not f.endswith(("manifest.json", *loose))]
+    files, kept = (
+        [f for f in found if not f.endswith(("manifest.json", *loose))]
+        for found in (_below(scratch, profile), committed)
+    )
 
     every = sorted({*files, *kept})
     moved = [
@@ -91,5 +84,10 @@ def _names(profile):
     listed = _git("ls-tree", "-r", "--name-only", "HEAD", f"figures/{profile}/")
     if listed is not None:
         return [n.removeprefix("figures/") for n in listed.decode().splitlines()]
-    files = (p for p in (paths.FIGURES / profile).rglob("*") if p.is_file())
-    return [p.relative_to(paths.FIGURES).as_posix() for p in files if ".parts" not in p.parts]
+    return _below(paths.FIGURES, profile)
+
+
+def _below(folder, profile):
+    """The files of a profile as they lie in a folder, without notebooks' parts."""
+    files = (p for p in sorted((folder / profile).rglob("*")) if p.is_file())
+    return [p.relative_to(folder).as_posix() for p in files if ".parts" not in p.parts]

@@ -13,6 +13,7 @@ import pytest
 from jupyter_client.provisioning import KernelProvisionerFactory
 
 from bedside import BedsideError, kernels, notebooks, paths
+from bedside import __main__ as steps
 from conftest import until
 
 
@@ -183,6 +184,18 @@ def test_a_study_whose_judges_fail_does_not_go_on(runs):
     with pytest.raises(BedsideError, match="a/01_x did not run, since a/05_judges failed") as e:
         notebooks.run_all([*OTHERS, FIRST], {}, 2)
     assert "no card" in str(e.value) and {n for _, n in log} == {FIRST, "b/01_z"}
+
+
+def test_what_is_to_do_stands_in_files_and_may_be_nothing(runs, tmp_path):
+    log, _ = runs
+    (tmp_path / "a.todo").write_text("a/01_x\na/02_y\n")
+    absent = str(tmp_path / "b.todo")
+    steps.main(["run", "--todo", absent, "--stamps", str(tmp_path)])
+    assert log == []  # and not all of them
+    steps.main(["run", "--todo", str(tmp_path / "a.todo"), absent, "--stamps", str(tmp_path)])
+    assert {n for _, n in log} == {"a/01_x", "a/02_y"}
+    stamps = sorted(p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*.done"))
+    assert stamps == ["a/01_x.done", "a/02_y.done"]
 
 
 # ---- what make runs
