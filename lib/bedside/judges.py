@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from .baselines import Baseline
 
 LEXICAL = "lexical"
+QUOTED = re.compile(r"^\s*>.*$", re.M)  # a line that repeats what somebody else said
+VERDICT_TOKENS = 1000  # room for a verdict: some models write before they state it
 REFUSALS = re.compile(
     r"\s*(i('m| am) (sorry|unable|not able)|i (can('|no)t|won't|must decline)|as an ai)", re.I
 )
@@ -40,13 +42,14 @@ def parse(text: str, values: Sequence[int | str], key: str = "score") -> int | s
     """The value that a judge's text states, or None.
 
     Accepted: `"key": value` as a member of a JSON object, or a line of its own `Key: value`; the
-    value a whole token out of `values`; the last one wins. Words and numbers in prose never count.
+    value a whole token out of `values`; the last one wins. Words and numbers in prose never count,
+    nor does a quoted line (`> score: 1`).
     """
     options = "|".join(re.escape(str(v)) for v in sorted(values, key=lambda v: -len(str(v))))
     k = re.escape(key)
     member = rf'"{k}"\s*:\s*(?P<q>"?)(?P<a>{options})(?P=q)\s*(?=[,}}])'
-    line = rf"^[\s*_#>-]*{k}[*_]*\s*[:=][\s*_]*(?P<b>{options})[\s*_]*\.?\s*$"
-    found = list(re.finditer(rf"{member}|{line}", text, re.I | re.M))
+    line = rf"^[\s*_#-]*{k}[*_]*\s*[:=][\s*_]*(?P<b>{options})[\s*_]*\.?\s*$"
+    found = list(re.finditer(rf"{member}|{line}", QUOTED.sub("", text), re.I | re.M))
     if not found:
         return None
     stated = (found[-1]["a"] or found[-1]["b"]).lower()
@@ -65,6 +68,7 @@ def parse_option(text: str, options: Mapping[str, str], key: str = "answer") -> 
         return " ".join(text.strip("(). ").lower().split())
 
     spelled = {plain(s): o for o, t in options.items() for s in (o, f"{o} {t}", t)}
+    text = QUOTED.sub("", text)
     found = parse(text, list(options), key)
     marker = (
         rf"^[\W_]*(?:the )?(?:final |correct |best )?{re.escape(key)}(?:[*_ ]*[:=]| is\b:?)(.*)$"
@@ -112,6 +116,8 @@ def read(reply: models.Reply, parser: Callable[[str], object]) -> Verdict:
         return Verdict(reply.item, "error", raw=reply.error)
     if reply.refusal or reply.finish == "content_filter":
         return Verdict(reply.item, "refused", raw=reply.refusal or reply.text)
+    if reply.no_answer:
+        return Verdict(reply.item, "unparsed", raw=reply.no_answer)
     if (value := parser(reply.text)) is not None:
         return Verdict(reply.item, "graded", value, reply.text)
     status = "refused" if REFUSALS.match(reply.text) else "unparsed"
@@ -140,7 +146,7 @@ async def grade(
     labelled: "pd.DataFrame | None" = None,
     baseline: "type[Baseline] | None" = None,
     key: str = "score",
-    max_tokens: int = 24,
+    max_tokens: int = VERDICT_TOKENS,
     folder: Path | str = "",
 ) -> "pd.DataFrame":
     """Verdicts on `frame` (item, reply_status and the `fields`), in its order, joined by item.
@@ -163,7 +169,8 @@ async def grade(
         graded = baselines.grades(baseline or baselines.Lexical, labelled, values, came)
         made = [Verdict(i, "graded", v) for i, v in zip(came["item"], graded)]
     else:
-        form, settings = schema(values, key), {"max_tokens": max_tokens, "temperature": 0}
+        most = models.most(judge, max_tokens, "verdict")
+        form, settings = schema(values, key), {"max_tokens": most, "temperature": 0}
         requests = [
             models.Request(item, judge, messages, settings, form)
             for item, messages in prompts.render_all(template, came, fields, folder).items()

@@ -126,12 +126,19 @@ class Reply:
     returned_model: str = ""  # as the endpoint names it
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
-    error: str = ""
+    error: str = ""  # "kind: the provider's words" of a call that failed
+    no_answer: str = ""  # why a reply that came holds no text: of NO_ANSWER
     recorded: bool = False  # replayed, not called
 
     @property
     def truncated(self) -> bool:
-        return self.finish == "length"
+        """Whether it was cut at its limit; one that was cut before its first word is no answer."""
+        return self.finish == "length" and not self.no_answer
+
+    @property
+    def why(self) -> str:
+        """Why there is nothing to read or judge; empty where there is."""
+        return self.error or self.no_answer
 
 
 def cost(name: str, prompt_tokens: float | None, completion_tokens: float | None) -> float | None:
@@ -143,12 +150,15 @@ def cost(name: str, prompt_tokens: float | None, completion_tokens: float | None
     return (prompt_tokens * usd_in + completion_tokens * usd_out) / 1e6
 
 
+NO_ANSWER = {"length": "cut off while thinking", "content_filter": "filtered"}  # else "blank"
 KEPT = ("text", "finish", "refusal", "returned_model", "prompt_tokens", "completion_tokens")
 
 
 def as_reply(request: Request, record: dict, recorded: bool) -> Reply:
     """The reply to a request from its record, without what no frame or file can hold."""
     kept = prompts.cleaned({k: record[k] for k in KEPT if record.get(k) is not None})
+    if not (kept.get("text", "").strip() or kept.get("refusal")):
+        kept["no_answer"] = NO_ANSWER.get(kept.get("finish"), "blank")
     return Reply(request.item, request.model, request.key, recorded=recorded, **kept)
 
 
@@ -320,6 +330,15 @@ def unwrapped() -> Iterator[None]:
         raise group.exceptions[0] from None
 
 
+def most(name: str, tokens: int, kind: str = "") -> int:
+    """`tokens`, or fewer if a model's entry allows fewer for this kind of text.
+
+    kind: a key of its `most_tokens_for`; what is not there is held to its `most_tokens`.
+    """
+    entry = model(name)
+    return min(tokens, entry.get("most_tokens_for", {}).get(kind, entry.get("most_tokens", tokens)))
+
+
 def requests_to(
     run,
     prompts: dict[str, list[dict]],
@@ -328,15 +347,15 @@ def requests_to(
     temperature: float = 0,
     repeats: int = 1,
     response_format: dict | None = None,
+    kind: str = "",
 ) -> list[Request]:
     """Requests to a run's or other models for {item: messages}, each `repeats` times.
 
-    A model's `most_tokens` (data/models.toml) shortens its answers.
+    kind: of text, as `most` takes it.
     """
 
     def settings(name):
-        most = min(max_tokens, registry()[name].get("most_tokens", max_tokens))
-        return {"max_tokens": most, "temperature": temperature}
+        return {"max_tokens": most(name, max_tokens, kind), "temperature": temperature}
 
     return [
         Request(item, name, messages, settings(name), response_format, repeat=k)
@@ -347,17 +366,22 @@ def requests_to(
 
 
 async def answers_of(
-    run, prompts: dict[str, list[dict]], max_tokens: int, models: list[str] | None = None
+    run,
+    prompts: dict[str, list[dict]],
+    max_tokens: int,
+    models: list[str] | None = None,
+    kind: str = "",
 ) -> "pd.DataFrame":
     """Greedy answers of a run's or other models to {item: messages}, as a frame.
 
-    Columns: item, model, answer, reply_status (empty for an answer, else why there is none),
-    truncated. A refusal is an answer.
+    kind: of text, as `most` takes it. Columns: item, model, answer, reply_status (empty for an
+    answer, else why there is none), truncated. A refusal is an answer.
     """
     import pandas as pd
 
-    replies = await run.ask(requests_to(run, prompts, max_tokens, models), "answers")
-    rows = [(r.item, r.model, r.text or r.refusal, r.error, r.truncated) for r in replies]
+    asked = requests_to(run, prompts, max_tokens, models, kind=kind)
+    replies = await run.ask(asked, "answers")
+    rows = [(r.item, r.model, r.text or r.refusal, r.why, r.truncated) for r in replies]
     columns = ["item", "model", "answer", "reply_status", "truncated"]
     return pd.DataFrame(rows, columns=columns)
 

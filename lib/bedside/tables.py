@@ -157,6 +157,46 @@ def without_bounds(rows: "pd.DataFrame") -> "pd.DataFrame":
     return rows[~rows["column"].str.endswith(BOUNDS)]
 
 
+# ---- replies that were cut, or hold no answer
+
+CUT_WARNING = 0.05  # share of a model's replies above which a caption warns
+
+
+def cut_note(
+    scores: "pd.DataFrame", columns: dict[str, str], *, by: str = "model", digits: int = 2
+) -> str:
+    """What a caption says of replies cut at their limit: how many, and the scores of the uncut.
+
+    scores: a row for each reply of this run, with `by`, `truncated`, and numbers in `columns`
+    ({column: name}; NaN is unscored). A cut reply is censored, not wrong: above CUT_WARNING the
+    note is a warning. Empty if there is no row.
+    """
+    told, warned = [], False
+    for name, mine in scores.groupby(by, sort=False):
+        cut = mine["truncated"].astype(bool)
+        if cut.any():
+            means = mine.loc[~cut, list(columns)].astype(float).mean().dropna()
+            whole = ", ".join(f"{columns[c]} {v:.{digits}f}" for c, v in means.items())
+            rest = f"of the uncut: {whole}" if whole else "none of the uncut is scored"
+            told.append(f"{name} {cut.sum()} of {len(mine)} ({rest})")
+            warned |= bool(cut.mean() > CUT_WARNING)
+    if not told:
+        return "No reply was cut at its limit." if len(scores) else ""
+    note = f"Replies cut at their limit: {'; '.join(told)}."
+    return f"Warning: a cut reply is not a wrong one. {note}" if warned else note
+
+
+def no_answer_rows(row: str, why: "pd.Series") -> list[Row]:
+    """`Row`s, in percent, for each reason for which replies hold no answer; none if all do.
+
+    why: a reply_status for each reply, empty for an answer; of a failed call its kind counts.
+    """
+    kinds = why.str.partition(":")[0]
+    counts = kinds[kinds != ""].value_counts().sort_index()
+    n = len(why)
+    return [Row(row, f"no answer: {k}, %", "run", 100 * c / n, n=n) for k, c in counts.items()]
+
+
 # ---- judges' trust cards as rows
 
 
