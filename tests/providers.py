@@ -1,0 +1,590 @@
+"""One strict endpoint that behaves as model providers document that theirs do.
+
+    with Providers() as providers:
+        entry["base_url"] = providers.at("anthropic")
+
+The path of a request names one of PERSONAS. It refuses what its provider refuses, in the provider's
+form; else it answers what was asked: prose, a list, a turn of a dialogue, JSON; another text for
+each question, the same whenever it is asked. Faults, failures and a limit of requests come on top.
+"""
+
+import itertools
+import json
+import random
+import re
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import conftest
+from bedside import store
+
+# ---- what is answered
+
+
+def rng_of(*parts):
+    return random.Random(store.digest(parts))
+
+
+def sentence(rng):
+    who = rng.choice(["My doctor", "A nurse", "The clinic", "Most people", "Your team"])
+    does = rng.choice(["can explain", "often mentions", "should check", "may measure"])
+    what = rng.choice(["the dose", "a slow recovery", "the scan", "what you take"])
+    when = rng.choice(["before treatment", "at each visit", "within a week", "when it hurts"])
+    return f"{who} {does} {what} {when} (note {rng.getrandbits(32):08x})."
+
+
+def fitting(schema, rng):
+    """A value that a JSON schema allows."""
+    if "enum" in schema:
+        return rng.choice(schema["enum"])
+    if schema["type"] == "object":
+        return {name: fitting(s, rng) for name, s in schema["properties"].items()}
+    if schema["type"] == "array":
+        least = schema.get("minItems", 0)
+        count = rng.randint(least, min(schema.get("maxItems", least + 2), least + 2))
+        return [fitting(schema["items"], rng) for _ in range(count)]
+    return sentence(rng) if schema["type"] == "string" else rng.randint(1, 3)
+
+
+def objects(text):
+    """The JSON objects in a text, in order."""
+    decoder, at = json.JSONDecoder(), 0
+    while (at := text.find("{", at)) >= 0:
+        try:
+            found, at = decoder.raw_decode(text, at)
+            yield found
+        except ValueError:
+            at += 1
+
+
+def json_asked(body, text, rng):
+    """The JSON that the response format or else the prompt asks for; None where neither does."""
+    form = body.get("response_format", {})
+    if "json_schema" in form:
+        return json.dumps(fitting(form["json_schema"]["schema"], rng))
+    if "JSON" not in text:
+        return "{}" if form else None
+    if schemas := [o for o in objects(text) if "properties" in o]:
+        return json.dumps(fitting(schemas[-1], rng))
+    shown = list(objects(text[text.rindex("JSON") :]))
+    return json.dumps(rng.choice(shown) if shown else {}).replace("...", sentence(rng))
+
+
+def said(body):
+    """What a model answers: (text, whether it is JSON)."""
+    messages = body["messages"]
+    rng = rng_of(body["model"], messages, body.get("seed"))
+    told, last = messages[0]["content"], messages[-1]["content"]
+    if text := json_asked(body, f"{told}\n\n{last}", rng):
+        return text, True
+    if "bullet list" in told:
+        listed = re.findall(r"^- (.+)$", last, re.M) or [f"effect {k}" for k in "abcdefghijkl"]
+        return "\n".join(f"- {e}" for e in rng.sample(listed, min(len(listed), 8))), False
+    if choice := re.search(r"your choice, one of ([\w, ]+)", last):
+        return f"{sentence(rng)}\n\nAnswer: {rng.choice(choice[1].split(', '))}", False
+    if end := re.search(r"\[[A-Z_]+\]", told):  # a doctor's, once enough is known
+        turns = sum(m["role"] == "assistant" for m in messages)
+        asks = f"When did it begin, and what else changed? {sentence(rng)}"
+        return end[0] if turns >= rng.randint(2, 4) else asks, False
+    if "play a patient" in told:
+        return f"I feel it most at night. {sentence(rng)}", False
+    return " ".join(sentence(rng) for _ in range(rng.randint(3, 6))), False
+
+
+# what would count if thoughts were read as an answer
+THOUGHT = "Score: 1\nAnswer: A\n- thought effect\n" + "hmm " * 20_000
+TOKEN = re.compile(r"\w+|[^\w\s]")
+
+
+def tokens(text):
+    return len(TOKEN.findall(text))
+
+
+def cut(text, most):
+    """A text's first tokens."""
+    ends = [m.end() for m in itertools.islice(TOKEN.finditer(text), most + 1)]
+    return text if len(ends) <= most else text[: ends[most - 1]] if most else ""
+
+
+# ---- how errors are worded: a provider's body for (status, code, message, param)
+
+
+def openai(status, code, message, param=None):
+    kinds = {401: "authentication_error", 404: "not_found_error", 429: "requests", 500: "server"}
+    kind = code if code == "insufficient_quota" else kinds.get(status, "invalid_request_error")
+    return {"error": {"message": message, "type": kind, "param": param, "code": code}}
+
+
+def anthropic(status, code, message, param=None):
+    return {"error": {"code": code, "message": message, "type": code, "param": None}}
+
+
+def google(status, code, message, param=None):
+    return [{"error": {"code": status, "message": message, "status": code}}]
+
+
+def mistral(status, code, message, param=None):
+    if status == 422:
+        loc = {"type": "extra_forbidden", "loc": ["body", param], "msg": message, "input": 0}
+        message = {"detail": [loc]}
+    said = {"object": "error", "message": message, "type": "invalid_request_error", "code": code}
+    return {"detail": "Unauthorized"} if status == 401 else said
+
+
+def openrouter(status, code, message, param=None):
+    metadata = {"provider_name": "A Host", "raw": message, "reasons": [code]}
+    return {"error": {"code": status, "message": message, "metadata": metadata}, "user_id": "u"}
+
+
+def vllm(status, code, message, param=None):
+    return {"error": {"message": message, "type": code, "param": param, "code": status}}
+
+
+# ---- how a message holds a text and the thoughts before it; a text may be empty: cut off
+
+
+def plain(text, thought):
+    return {"content": text}
+
+
+def apart(text, thought):
+    return {"content": text, "reasoning_content": thought}
+
+
+def absent(text, thought):
+    return {"content": text} if text else {}
+
+
+def tagged(text, thought):
+    end = f"\n</think>\n\n{text}" * bool(text)
+    return {"content": f"<think>\n{thought}{end}" if thought else text}
+
+
+def closed(text, thought):
+    """The template has opened the tag."""
+    return {"content": tagged(text, thought)["content"].removeprefix("<think>\n")}
+
+
+def parts(text, thought):
+    thinking = {"type": "thinking", "thinking": [{"type": "text", "text": thought}]}
+    said = [{"type": "text", "text": text}] if text else []
+    return {"content": [thinking, *said] if thought else text}
+
+
+# ---- personas
+
+ALWAYS = {"model", "messages", "temperature", "top_p", "stop", "n", "stream", "response_format"}
+ALWAYS |= {"max_tokens", "user"}
+OPENAI = ALWAYS | {"max_completion_tokens", "seed", "presence_penalty", "frequency_penalty"}
+OPENAI |= {"logit_bias", "logprobs", "top_logprobs", "store", "metadata"}
+EFFORTS = {"none": 0, "minimal": 0.1, "low": 0.3, "medium": 1, "high": 3, "xhigh": 9, "max": 9}
+REFUSED = "Unsupported parameter: '{0}' is not supported with this model."
+ONLY_1 = "Unsupported value: '{0}' does not support {1} with this model, only the default (1)."
+SERVER = 500, "server_error", "The server had an error, try again."
+SLOW = 429, "rate_limit_exceeded", "Rate limit reached for requests."
+CREDITS = 402, None, "Insufficient credits: add more, or ask for fewer tokens."
+FORBIDDEN = 422, None, "Extra inputs are not permitted"
+INVALID = "invalid_request_error"
+
+
+@dataclass(frozen=True)
+class Persona:
+    """What a provider takes, refuses and answers. Errors: (status, code, words)."""
+
+    names: str = ".+"  # of the models that it serves
+    takes: set | None = None  # the members of a request; None: ignores what it doesn't know
+    unknown: tuple = (400, "unknown_parameter", "Unknown parameter: '{0}'.")
+    refuses: dict = field(default_factory=dict)  # {member: (the only value it takes, code, words)}
+    forms: tuple = ("json_schema", "json_object")
+    sizes: bool = True  # whether a schema may hold minItems and the like
+    wants_json: bool = False  # whether json_object wants the word in a message
+    key: tuple | None = (401, "invalid_api_key", "Incorrect API key provided: {0}.")
+    missing: tuple = (404, "model_not_found", "The model `{0}` does not exist, or isn't yours.")
+    broke: tuple = (429, "insufficient_quota", "You used up your quota, check your billing.")
+    flags: tuple = ()  # its error for a question with the words FLAGGED
+    words: Callable = openai
+    message: Callable = plain
+    thinks: int = 0  # tokens before an answer, with medium effort
+    thinking: Callable = lambda body: True
+    counted: bool = True  # thoughts are among the completion's tokens, else in the total alone
+    fenced: bool = False  # JSON that only the prompt asks for comes in ```
+    usage: bool = True
+    lines: bytes = b""  # sent while one waits
+    more: dict = field(default_factory=dict)  # what else stands in an answer
+
+
+PERSONAS = {
+    "openai": Persona(
+        names="gpt-[34]|chatgpt",
+        takes=OPENAI,
+        wants_json=True,
+        more={"system_fingerprint": "fp_0123456789"},
+    ),
+    "openai-reasoning": Persona(
+        names=r"gpt-[5-9]|o\d",
+        takes=OPENAI | {"reasoning_effort", "verbosity", "service_tier"},
+        refuses={
+            "max_tokens": (None, "unsupported_parameter", f"{REFUSED} Use 'max_completion_tokens'.")
+        }
+        | dict.fromkeys(("temperature", "top_p"), (1, "unsupported_value", ONLY_1))
+        | dict.fromkeys(
+            ("presence_penalty", "frequency_penalty", "logit_bias", "logprobs", "stop"),
+            (None, "unsupported_parameter", REFUSED),
+        ),
+        wants_json=True,
+        thinks=700,
+        more={"system_fingerprint": None, "service_tier": "default"},
+    ),
+    "anthropic": Persona(
+        names="claude-",
+        refuses=dict.fromkeys(
+            ("temperature", "top_p", "top_k"),
+            (None, INVALID, "`{0}` is deprecated for this model."),
+        ),
+        forms=("json_schema",),
+        sizes=False,
+        key=(401, "authentication_error", "invalid x-api-key"),
+        missing=(404, "not_found_error", "model: {0}"),
+        broke=(400, INVALID, "Your credit balance is too low to use the API."),
+        words=anthropic,
+        thinks=300,
+        fenced=True,
+    ),
+    "google": Persona(
+        names="gemini-",
+        takes=ALWAYS | {"max_completion_tokens", "reasoning_effort", "extra_body"},
+        unknown=(400, "INVALID_ARGUMENT", 'Invalid JSON payload. Unknown name "{0}": no field.'),
+        key=(400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid one."),
+        missing=(404, "NOT_FOUND", "models/{0} is not found for API version v1main."),
+        broke=(429, "RESOURCE_EXHAUSTED", "You exceeded your current quota, check your billing."),
+        words=google,
+        message=absent,
+        thinks=500,
+        counted=False,
+    ),
+    "deepseek": Persona(
+        names="deepseek-",
+        forms=("json_object",),
+        wants_json=True,
+        key=(401, INVALID, "Authentication fails, your api key {0} is invalid"),
+        missing=(400, INVALID, "Model Not Exist"),
+        broke=(402, INVALID, "Insufficient Balance"),
+        message=apart,
+        thinks=900,
+        thinking=lambda body: body.get("thinking", {}).get("type") != "disabled",
+        lines=b"\n\n",
+        more={"system_fingerprint": "fp_0123456789_prod"},
+    ),
+    "mistral": Persona(
+        names=r"(open-)?mi[ns]\w+-|magistral-",
+        takes=ALWAYS - {"user"}
+        | {"random_seed", "safe_prompt", "presence_penalty", "frequency_penalty"}
+        | {"reasoning_effort", "prompt_mode", "prediction", "metadata"},
+        unknown=FORBIDDEN,
+        missing=(400, "1500", "Invalid model: {0}"),
+        broke=(402, "3900", "Payment required: no active subscription."),
+        words=mistral,
+        message=parts,
+        thinks=400,
+        thinking=lambda body: body.get("reasoning_effort", "none") != "none",
+    ),
+    "qwen": Persona(
+        names="qwen|qwq",
+        takes=OPENAI | {"enable_thinking", "thinking_budget", "top_k", "enable_search"},
+        wants_json=True,
+        refuses={
+            "enable_thinking": (False, INVALID, "{0} must be false for calls without streaming")
+        },
+        broke=(400, "Arrearage", "Access denied: is your account in good standing?"),
+        flags=(400, "data_inspection_failed", "The input may hold unsuitable content."),
+        message=apart,
+    ),
+    "together": Persona(
+        names=r"[\w.-]+/[\w.-]+",
+        takes=OPENAI | {"top_k", "min_p", "repetition_penalty", "reasoning", "reasoning_effort"},
+        missing=(404, "model_not_available", "Unable to access model {0}."),
+        broke=CREDITS,
+        more={"prompt": []},
+    ),
+    "openrouter": Persona(
+        names=r"[\w.-]+/[\w.:-]+",
+        key=(401, None, "No auth credentials found"),
+        missing=(400, None, "{0} is not a valid model ID"),
+        broke=CREDITS,
+        flags=(403, "self-harm", "This model requires moderation: your input was flagged."),
+        words=openrouter,
+        lines=b"\n",
+        more={"provider": "A Host"},
+    ),
+    "vllm": Persona(
+        key=None,
+        missing=(404, "NotFoundError", "The model `{0}` does not exist."),
+        words=vllm,
+    ),
+    "ollama": Persona(
+        key=None,
+        missing=(404, None, "model '{0}' not found"),
+        usage=False,
+        more={"system_fingerprint": "fp_ollama"},
+    ),
+}
+PERSONAS |= {
+    "azure": replace(
+        PERSONAS["openai-reasoning"],
+        names=".+",  # of deployments
+        key=(401, "401", "Access denied: wrong subscription key or endpoint."),
+        missing=(404, "DeploymentNotFound", "The deployment {0} does not exist."),
+        flags=(400, "content_filter", "The prompt triggered the content management policy."),
+    ),
+    "azure-plain": replace(
+        PERSONAS["openai"],
+        names=".+",
+        flags=(400, "content_filter", "The prompt triggered the content management policy."),
+    ),
+    "vllm-thinking": replace(PERSONAS["vllm"], message=tagged, thinks=300, fenced=True),
+    "vllm-opened": replace(PERSONAS["vllm"], message=closed, thinks=300, fenced=True),
+}
+KEY = "key-of-these-tests-0123456789abcdef"
+FLAGGED = "please flag this"
+WINDOW = 128_000  # tokens that a model can hold
+
+
+def refusal(p, key, body):
+    """The error (status, code, words, param) with which a persona refuses a request, or None."""
+    if p.key and key != KEY:
+        return _filled(p.key, f"{key[:4]}****{key[-4:]}")
+    if not (body.get("model") and body.get("messages")):
+        return 400, INVALID, "You must provide model and messages.", "messages"
+    if not re.match(f"({p.names})", body["model"]):
+        return _filled(p.missing, body["model"])
+    for name, value in body.items():
+        if p.takes is not None and name not in p.takes:
+            return _filled(p.unknown, name, param=name)
+        only, *error = p.refuses.get(name, (value,))
+        if value != only or (error and only is None):
+            return _filled((400, *error), name, json.dumps(value), param=name)
+    if p.flags and FLAGGED in str(body["messages"]):
+        return (*p.flags, None)
+    wrong = _wrong(p, body)
+    return wrong and (400, INVALID, *wrong)
+
+
+def _filled(error, *values, param=None):
+    status, code, words = error
+    return status, code, words.format(*values), param
+
+
+def _wrong(p, body):
+    """(words, param) of a value that doesn't fit."""
+    for m in body["messages"]:
+        if m.keys() != {"role", "content"} or m["role"] not in ("system", "user", "assistant"):
+            return "A message has a role and content.", "messages"
+        if not isinstance(m["content"], str) or not m["content"].strip():
+            return "Text content must not be empty.", "messages"
+    if body["messages"][-1]["role"] != "user":
+        return "The last message must be the user's.", "messages"
+    limits = {n: v for n, v in body.items() if n in ("max_tokens", "max_completion_tokens")}
+    if len(limits) > 1 or any(type(v) is not int or v < 1 for v in limits.values()):
+        return "Give one limit of tokens, a positive integer.", "max_tokens"
+    text = "\n".join(m["content"] for m in body["messages"])
+    if tokens(text) + sum(limits.values()) > WINDOW:
+        return f"This model's maximum context length is {WINDOW} tokens.", "messages"
+    if not 0 <= body.get("temperature", 1) <= 2:
+        return "temperature must lie between 0 and 2.", "temperature"
+    if body.get("reasoning_effort", "low") not in EFFORTS:
+        return "No such effort.", "reasoning_effort"
+    return _wrong_form(p, body["response_format"], text) if "response_format" in body else None
+
+
+def _wrong_form(p, form, text):
+    """The same of a response format."""
+    if form.get("type") not in p.forms:
+        return "This response_format type is unavailable now", "response_format"
+    if form["type"] == "json_object":
+        if p.wants_json and "json" not in text.lower():
+            return "'messages' must contain the word 'json' to use json_object.", "messages"
+        return None
+    asked = form["json_schema"]
+    if not (asked.get("strict") and re.fullmatch(r"[\w-]{1,64}", asked.get("name", ""))):
+        return "json_schema needs a name, and strict.", "response_format"
+    if not _strict(p, asked["schema"]):
+        return "Invalid schema for response_format.", "response_format"
+    return None
+
+
+def _strict(p, schema):
+    """Whether structured output takes a schema: closed objects with all members required."""
+    inner = [*schema.get("properties", {}).values(), *filter(None, [schema.get("items")])]
+    shut = schema.get("additionalProperties") is False
+    whole = set(schema.get("required", ())) == set(schema.get("properties", ()))
+    sized = {"minItems", "maxItems", "minimum", "maximum", "minLength", "maxLength"} & set(schema)
+    fits = (shut and whole) or schema.get("type") != "object"
+    return fits and (p.sizes or not sized) and all(_strict(p, s) for s in inner)
+
+
+def completion(p, body):
+    """(chat completion, whole text) of a persona for a request that it takes."""
+    text, is_json = said(body)
+    held = is_json and "response_format" in body
+    if p.fenced and is_json and not held:
+        text = f"```json\n{text}\n```"
+    rng = rng_of("thought", body["messages"])
+    wanted = int(p.thinks * rng.uniform(0.5, 1.5) * EFFORTS[body.get("reasoning_effort", "medium")])
+    if not p.thinking(body) or (held and p.message in (tagged, closed)):
+        wanted = 0  # a grammar that holds from the first token leaves no thoughts
+    limit = body.get("max_completion_tokens", body.get("max_tokens", 4096))
+    spent = min(wanted, limit)
+    shown = cut(text, limit - spent)
+    message = {"role": "assistant", **p.message(shown, cut(THOUGHT, spent))}
+    finish = "stop" if shown == text and spent == wanted else "length"
+    prompt = sum(tokens(m["content"]) + 3 for m in body["messages"])
+    usage = {
+        "prompt_tokens": prompt,
+        "completion_tokens": tokens(shown) + spent * p.counted,
+        "total_tokens": prompt + tokens(shown) + spent,
+    }
+    if p.thinks and p.counted:
+        usage["completion_tokens_details"] = {"reasoning_tokens": spent}
+    made = {"id": f"x{rng.getrandbits(32):08x}", "object": "chat.completion", "created": 1}
+    made |= {"model": body["model"], **p.more, **({"usage": usage} if p.usage else {})}
+    return {**made, "choices": [{"index": 0, "finish_reason": finish, "message": message}]}, text
+
+
+# ---- faults: {name: what is sent in a completion's place}
+
+
+def _with(made, **members):
+    """A completion whose message, or choice, has other members."""
+    choice = made["choices"][0]
+    message = choice["message"] | {k: v for k, v in members.items() if k == "content"}
+    rest = {k: v for k, v in members.items() if k != "content"}
+    return {**made, "choices": [{**choice, "message": message, **rest}]}
+
+
+def text_of(made):
+    return str(made["choices"][0]["message"].get("content", ""))
+
+
+BUSY = b"<html>one moment, please</html>"
+FAULTS = {
+    "429 with Retry-After": lambda made: (429, {"Retry-After": "0.05"}, openai(*SLOW)),
+    "429": lambda made: (429, {}, openai(*SLOW)),
+    "500": lambda made: (500, {}, openai(*SERVER)),
+    "503": lambda made: (503, {}, BUSY),
+    "cut": lambda made: (200, {}, "cut"),
+    "no JSON": lambda made: (200, {}, BUSY),
+    "error in 200": lambda made: openrouter(502, None, "Provider returned error"),
+    "finish error": lambda made: _with(
+        made, content=text_of(made)[: len(text_of(made)) // 2], finish_reason="error"
+    ),
+    "blank": lambda made: _with(made, content=" \n"),
+    "choices": lambda made: {**made, "choices": ["x"]},
+    "integer": lambda made: _with(made, content=7),
+    "parts": lambda made: _with(made, content=[{"type": "text", "text": text_of(made)}]),
+    "usage list": lambda made: {**made, "usage": [1]},
+    "usage strings": lambda made: {**made, "usage": {"prompt_tokens": "9", "total_tokens": "x"}},
+}
+WHOLE = "", "parts", "usage list", "usage strings"  # kinds that bring the whole text
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """What was asked and what was sent."""
+
+    persona: str
+    body: dict
+    kind: str  # '' a plain answer, else the name of a fault, a status, or 'limit'
+    text: str  # the whole answer, where one was sent
+    at: float  # s, monotonic
+
+    @property
+    def messages(self):
+        """The digest of the messages, as recordings hold it."""
+        return store.digest(self.body["messages"])[:16]
+
+
+class Providers(conftest.Endpoint):
+    """The endpoint; `log` holds each Exchange. What it does can be set at any time.
+
+    failing: of FAILING, all that is sent; rate, kinds, seed: which share of answers is spoilt by
+    which FAULTS; per_minute, minute, retry_after: a limit of requests in any so many seconds, and
+    whether a refusal says when to come back; delay_s: of each answer.
+    """
+
+    FAILING = {
+        404: lambda p: p.missing,
+        402: lambda p: CREDITS,
+        "quota": lambda p: p.broke,
+        500: lambda p: SERVER,
+    }
+
+    def __init__(self):
+        super().__init__()
+        self.RequestHandlerClass, self.script = _Handler, self._answer
+        self.failing, self.rate, self.kinds, self.seed = None, 0.0, tuple(FAULTS), 0
+        self.per_minute, self.minute, self.retry_after, self.delay_s = None, 60.0, True, 0.0
+        self.log, self.request = [], threading.local()
+        self._tries, self._passed = Counter(), deque()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.release.set()
+        self.shutdown()
+        self.server_close()
+
+    def at(self, persona):
+        """The base URL under which a persona answers."""
+        assert persona in PERSONAS
+        return f"{self.url.removesuffix('v1')}{persona}/v1"
+
+    def _answer(self, n, body):
+        name, _, route = self.request.path.strip("/").partition("?")[0].partition("/")
+        if route != "v1/chat/completions" or name not in PERSONAS:
+            return 404, {}, {"error": {"message": f"no such route: {self.request.path}"}}
+        kind, text, action = self._chosen(PERSONAS[name], body)
+        time.sleep(self.delay_s)
+        with self.lock:
+            self.log.append(Exchange(name, body, kind, text, time.monotonic()))
+        return action
+
+    def _chosen(self, p, body):
+        """(kind, whole text if one is sent, what conftest's handler is to send)."""
+        if wait := self._wait():
+            headers = {"Retry-After": f"{wait:.2f}"} if self.retry_after else {}
+            return "limit", "", (429, headers, p.words(*SLOW))
+        key = self.request.headers.get("Authorization", "").removeprefix("Bearer ")
+        if self.failing:
+            error = _filled(self.FAILING[self.failing](p), body["model"])
+        else:
+            error = refusal(p, key, body)
+        if error:
+            return str(error[0]), "", (error[0], {}, p.words(*error))
+        made, text = completion(p, body)
+        with self.lock:  # a request's faults don't depend on the order in which they come
+            self._tries[asked := store.digest(body)] += 1
+            rng = rng_of("fault", self.seed, asked, self._tries[asked])
+        kind = rng.choice(self.kinds) if rng.random() < self.rate else ""
+        sent = FAULTS[kind](made) if kind else (200, {}, p.lines + json.dumps(made).encode())
+        return kind, text if kind in WHOLE else "", sent
+
+    def _wait(self):
+        """Seconds until the limit lets a request through; 0 lets this one through."""
+        now = time.monotonic()
+        with self.lock:
+            while self._passed and now - self._passed[0] >= self.minute:
+                self._passed.popleft()
+            if self.per_minute and len(self._passed) >= self.per_minute:
+                return self._passed[0] + self.minute - now + 0.01
+            self._passed.append(now)
+            return 0
+
+
+class _Handler(conftest._Handler):
+    def do_POST(self):
+        self.server.request.path, self.server.request.headers = self.path, self.headers
+        super().do_POST()
