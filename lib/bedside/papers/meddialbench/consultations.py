@@ -20,7 +20,8 @@ from bedside.models import requests_to, response_format
 END = "[END_INQUIRY]"
 ENDS = {**dialogues.ENDS, "ended": "the doctor ended it"}
 OPENING = "What brings you here today?"
-TOKENS, DIAGNOSIS = 64, response_format("diagnosis", diagnosis={"type": "string"})
+# of a diagnosis; the paper names no limit, and some models write before they state it
+TOKENS, DIAGNOSIS = 1000, response_format("diagnosis", diagnosis={"type": "string"})
 HELPS = (
     r"\bhow (?:can|may) i (?:help|assist)"
     r"|\bi(?:'|’| a)m here to (?:help|assist|listen|support)|\bi(?:'|’| a)m (?:a|your) doctor"

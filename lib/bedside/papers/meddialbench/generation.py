@@ -10,7 +10,8 @@ from bedside.models import requests_to, response_format
 
 from .data import LEAST, MOST, SCRIPT
 
-TOKENS, TEMPERATURE = 400, 0.7  # of a case's key items, and of a script
+# of a case's key items, and of a script; the paper names neither
+TOKENS, TEMPERATURE = 2000, 0.7
 TRIES = 3
 STRINGS = {"type": "array", "items": {"type": "string"}}
 ITEMS = response_format("key_items", items={**STRINGS, "minItems": LEAST, "maxItems": MOST})

@@ -10,7 +10,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from bedside import baselines, judges, stats
+from bedside import baselines, judges, models, stats
 from bedside.judges import LEXICAL, grade_labelled
 from bedside.models import Request, response_format
 from bedside.prompts import numbered
@@ -136,7 +136,8 @@ async def which(run, frame, template, learnt, judge=None):
         return rows.assign(status="graded", value=value, raw="")[columns]
     listed = frame.assign(statements=frame["statements"].map(numbered))
     asked = run.prompts_for(template, listed, ["dialogue", "statements"])
-    settings = {"max_tokens": 96, "temperature": 0}
+    most = models.most(judge, judges.VERDICT_TOKENS, "verdicts")
+    settings = {"max_tokens": most, "temperature": 0}
     requests = [Request(item, judge, prompt, settings, WHICH) for item, prompt in asked.items()]
     replies = await run.ask(requests, f"{template} of {judge}")
     made = []
