@@ -426,7 +426,7 @@ def _strict(p, schema):
 
 
 def completion(p, body):
-    """(chat completion, whole text) of a persona for a request that it takes."""
+    """(chat completion, its text) of a persona for a request that it takes."""
     text, is_json = said(body)
     held = is_json and "response_format" in body
     if p.fenced and is_json and not held:
@@ -450,7 +450,7 @@ def completion(p, body):
         usage["completion_tokens_details"] = {"reasoning_tokens": spent}
     made = {"id": f"x{rng.getrandbits(32):08x}", "object": "chat.completion", "created": 1}
     made |= {"model": body["model"], **p.more, **({"usage": usage} if p.usage else {})}
-    return {**made, "choices": [{"index": 0, "finish_reason": finish, "message": message}]}, text
+    return {**made, "choices": [{"index": 0, "finish_reason": finish, "message": message}]}, shown
 
 
 # ---- faults: {name: what is sent in a completion's place}
@@ -487,7 +487,7 @@ FAULTS = {
     "usage list": lambda made: {**made, "usage": [1]},
     "usage strings": lambda made: {**made, "usage": {"prompt_tokens": "9", "total_tokens": "x"}},
 }
-WHOLE = "", "parts", "usage list", "usage strings"  # kinds that bring the whole text
+GOOD = "", "parts", "usage list", "usage strings"  # kinds that bring an answer
 
 
 @dataclass(frozen=True)
@@ -497,7 +497,7 @@ class Exchange:
     persona: str
     body: dict
     kind: str  # '' a plain answer, else the name of a fault, a status, or 'limit'
-    text: str  # the whole answer, where one was sent
+    text: str  # the answer without thoughts, where a good one was sent
     at: float  # s, monotonic
 
     @property
@@ -553,7 +553,7 @@ class Providers(conftest.Endpoint):
         return action
 
     def _chosen(self, p, body):
-        """(kind, whole text if one is sent, what conftest's handler is to send)."""
+        """(kind, text of a good answer, what conftest's handler is to send)."""
         if wait := self._wait():
             headers = {"Retry-After": f"{wait:.2f}"} if self.retry_after else {}
             return "limit", "", (429, headers, p.words(*SLOW))
@@ -570,7 +570,7 @@ class Providers(conftest.Endpoint):
             rng = rng_of("fault", self.seed, asked, self._tries[asked])
         kind = rng.choice(self.kinds) if rng.random() < self.rate else ""
         sent = FAULTS[kind](made) if kind else (200, {}, p.lines + json.dumps(made).encode())
-        return kind, text if kind in WHOLE else "", sent
+        return kind, text if kind in GOOD else "", sent
 
     def _wait(self):
         """Seconds until the limit lets a request through; 0 lets this one through."""
