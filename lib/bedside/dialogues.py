@@ -24,6 +24,7 @@ ENDS = {
     "limit": "turns used up",
     "refused": "refused to go on",
     "empty": "said nothing",
+    "cut off": "cut off while thinking",
     "repeated": "endless repetition",
     "role": "took the other's part",
     "failed": "call failed",
@@ -48,7 +49,8 @@ class Dialogue:
     """Turns of two speakers, `most` at most, and how it ended; subclasses say what it is about.
 
     turns: [first's, second's] statements; keys: of every reply, in order; end: of ENDS, empty while
-    it goes on; by: who broke off; truncated: how many replies were cut short.
+    it goes on; by: who broke off; why: why the reply that it broke off with holds no text, if it
+    doesn't; truncated: how many replies were cut short.
     """
 
     most: int = 20
@@ -56,6 +58,7 @@ class Dialogue:
     keys: list[str] = field(default_factory=list)
     end: str = ""
     by: str = ""
+    why: str = ""
     truncated: int = 0
 
     speakers: ClassVar[tuple[str, str]] = ("first", "second")
@@ -66,8 +69,8 @@ class Dialogue:
         """Take in a speaker's reply; whether the dialogue is over with it."""
         self.keys.append(reply.key)
         self.truncated += reply.truncated
-        refused = reply.refusal or reply.finish == "content_filter"
-        return self.say(speaker, reply.text, "failed" if reply.error else "refused" * bool(refused))
+        self.why = reply.why
+        return self.say(speaker, reply.text, _fault(reply))
 
     def say(self, speaker: str, text: str, fault: str = "") -> bool:
         """Take in what a speaker says next; whether the dialogue is over with it.
@@ -98,6 +101,15 @@ class Dialogue:
         if repeats(text, before):
             return "repeated"
         return "role" if out_of_role and out_of_role.search(text) else ""
+
+
+def _fault(reply):
+    """The end that a reply is whatever its text, or nothing."""
+    if reply.error:
+        return "failed"
+    if reply.refusal or reply.finish == "content_filter":
+        return "refused"
+    return "cut off" if reply.no_answer and reply.finish == "length" else ""
 
 
 def repeats(text: str, before: Iterable[str]) -> bool:

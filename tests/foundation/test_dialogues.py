@@ -72,11 +72,15 @@ def test_a_dialogue_ends_and_its_end_has_a_name(host, guest, end, by, turns):
         (Reply("", "m", "k", error="500"), "failed"),
         (Reply("", "m", "k", refusal="No."), "refused"),
         (Reply("", "m", "k", text="Half a", finish="content_filter"), "refused"),
+        (Reply("", "m", "k", finish="content_filter", no_answer="filtered"), "refused"),
+        (Reply("", "m", "k", finish="length", no_answer="cut off while thinking"), "cut off"),
+        (Reply("", "m", "k", finish="stop", no_answer="blank"), "empty"),
     ],
 )
 def test_what_a_model_does_not_say_breaks_off(reply, end):
     talk = held(Talk(), ["How?"], [reply])
-    assert (talk.end, talk.by, talk.keys[-1]) == (end, "guest", "k")
+    assert (talk.end, talk.by, talk.keys[-1]) == (end, "guest", "k") and end in dialogues.ENDS
+    assert talk.why == reply.why and talk.truncated == 0
     assert talk.turns == [["How?", reply.text]]
 
 

@@ -125,7 +125,8 @@ BREAKS = [  # who can do so, what he says up to it, and the end
     ("doctor patient", ["I’m unable to play this role."], "refused"),
     ("doctor patient", [FINE, ""], "empty"),
     ("doctor patient", [" \n ...\n"], "empty"),
-    ("doctor patient", [Reply("", "m", "", finish="length")], "empty"),
+    ("doctor patient", [FINE, Reply("", "m", "", finish="length", no_answer="cut off")], "cut off"),
+    ("doctor patient", [Reply("", "m", "", text=" \n", no_answer="blank")], "empty"),
     ("doctor patient", [FINE, FINE, "It may be a BIT more, on some days"], "repeated"),
     ("doctor patient", [FINE, "I feel it here.", FINE, FINE], "repeated"),
     ("doctor patient", ["and it comes and goes " * 3], "repeated"),
@@ -152,7 +153,7 @@ def test_a_dialogue_breaks_off_and_keeps_what_was_said(who, lines, end):
     assert (c.end, c.by, asked) == (end, who, 0) and (c.diagnosis, c.status) == ("", "error")
     spoken = 2 * len(lines) - (who == "doctor")
     assert c.keys == [f"{w}{n}" for n in range(4) for w in "dp"][:spoken]
-    last = lines[-1].text if isinstance(lines[-1], Reply) else lines[-1].strip()
+    last = (lines[-1].text if isinstance(lines[-1], Reply) else lines[-1]).strip()
     said = [x for turn in c.turns for x in turn if x]
     if last:
         assert said[-1] == last and len(said) == spoken
@@ -238,7 +239,10 @@ def test_a_diagnosis_is_read_or_there_is_none(text, diagnosis):
 @pytest.mark.parametrize(
     "reply, status",
     [
-        ({"error": "500"}, "error"),
+        ({"error": "timeout: too late"}, "timeout: too late"),
+        ({"finish": "length", "no_answer": "cut off while thinking"}, "cut off while thinking"),
+        ({"finish": "content_filter", "no_answer": "filtered"}, "filtered"),
+        ({"text": " \n", "no_answer": "blank"}, "blank"),
         ({"refusal": "No."}, "refused"),
         ({"text": "Gout", "finish": "content_filter"}, "refused"),
     ],

@@ -173,6 +173,8 @@ def consulted(*rows):
     return frame.assign(
         item=frame["case"] + " " + frame["configuration"],
         model="m",
+        why="",
+        truncated=0,
         dialogue="Patient: " + frame["said"],
         truth="Gout",
         names=[["Gout"]] * len(frame),

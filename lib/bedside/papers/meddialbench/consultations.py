@@ -43,8 +43,9 @@ class Consultation(Dialogue):
     """A dialogue about a case (a row of CASE), under a configuration, and what came of it.
 
     Turns are questions and answers after the opening, in which the patient states the chief
-    complaint. diagnosis: what the doctor says at the end, empty where none came; status: as of a
-    verdict, `error` where none was asked for or came.
+    complaint. diagnosis: what the doctor says at the end, empty where none came; status: `graded`
+    where one did, else why not: `error` where none was asked for, why the reply holds no text, or
+    as of a verdict.
     """
 
     case: object
@@ -94,7 +95,8 @@ async def hold(consultations, doctor, patient, diagnose, *, at_once=10_000):
         reply = await diagnose(c)
         verdict = judges.read(reply, stated)
         c.keys.append(reply.key)
-        c.diagnosis, c.status = verdict.value or "", verdict.status
+        c.truncated += reply.truncated
+        c.diagnosis, c.status = verdict.value or "", reply.why or verdict.status
 
     await dialogues.hold(consultations, doctor, patient, after=conclude, at_once=at_once)
     return consultations
@@ -178,7 +180,8 @@ def frame(consultations):
     """Consultations as a frame, a row each, with an `item` of its own; `case` is the case's.
 
     model is the doctor, said the patient's words, dialogue all of them, truth the diagnosis and
-    names all that count for it; reply_status is empty where there is a diagnosis, else why not.
+    names all that count for it; reply_status is empty where there is a diagnosis, else why not; why
+    is empty but where a speaker's reply held no text; truncated counts replies that were cut.
     """
     return pd.DataFrame([_row(c) for c in consultations])
 
@@ -194,6 +197,7 @@ def _row(c):
         "patient": c.patient,
         "end": c.end,
         "by": c.by,
+        "why": c.why,
         "turns": len(c.turns),
         "truncated": c.truncated,
         "said": "\n".join(c.statements()),

@@ -26,8 +26,8 @@ SCRIPTED = response_format(
 async def generated(run, design, drawn):
     """Cases and scripts as of `data.bundled`, written by the first of the run's models.
 
-    A case with few items has status `few`, one without any the status of its last reply and no
-    scripts.
+    A case with few items has status `few`, one without any the status of its last reply (or why
+    that holds no text) and no scripts.
     """
     found = await with_key_items(run, drawn)
     return found, await scripts(run, design, found)
@@ -45,7 +45,7 @@ async def with_key_items(run, drawn):
         short = profiles[[len(best[i].value or []) < LEAST for i in profiles["item"]]]
         asked = run.prompts_for("key_items", short, ["case"], least=LEAST, most=MOST)
         for reply in await run.ask(_requests(run, asked, ITEMS, k), "key items"):
-            v = judges.read(reply, facts_in)
+            v = _read(reply, facts_in)
             best[v.item] = max(v, best[v.item], key=lambda v: len(v.value or []))
     items = [best[i].value or [] for i in drawn["item"]]
     status = ["few" if 0 < len(best[i].value or []) < LEAST else best[i].status for i in best]
@@ -64,7 +64,7 @@ async def scripts(run, design, found):
         prompts[f"{r.item} {n}"] = run.prompt("script", case=r._asdict(), level=n, **told)
     replies = await run.ask(_requests(run, prompts, SCRIPTED), "scripts")
     for (r, level), reply in zip(asked, replies, strict=True):
-        v = judges.read(reply, parse_script)
+        v = _read(reply, parse_script)
         script, facts, false = v.value or ("", [], [])
         facts = [f for f in facts if 1 <= f <= len(r.key_items)]
         rows.append((r.item, level, script, facts, false, "", v.status))
@@ -77,9 +77,15 @@ def _requests(run, prompts, form, repeat=0):
     return [replace(r, repeat=repeat) for r in made]
 
 
+def _read(reply, parser):
+    """`judges.read` with, as status, why there is no text to read if there is none."""
+    v = judges.read(reply, parser)
+    return replace(v, status=reply.why or v.status)
+
+
 def facts_in(text):
-    """The key items in a reply, MOST at most, different ones of 3 to 40 words; None without any."""
-    listed = [s for s in judges.strings(text, "items") or [] if 3 <= len(s.split()) <= 40]
+    """The key items in a reply, MOST at most, different ones of 3 words or more; None without."""
+    listed = [s for s in judges.strings(text, "items") or [] if len(s.split()) >= 3]
     made = {checks.normal(s): s for s in listed}
     return list(made.values())[:MOST] or None
 

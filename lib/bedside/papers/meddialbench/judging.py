@@ -194,8 +194,8 @@ async def outcomes(run, known, texts, held):
 
     `held` (`consultations.frame`) and correct, coverage, per_turn, misled, NaN where unscored;
     verdict (raw), verdict_status. A dialogue that broke off has no diagnosis to judge; its coverage
-    is that of what was said. Only a wrong diagnosis can be misled: a right one is not, without a
-    verdict.
+    is that of what was said, and one in which a speaker's reply held no text has none, and no
+    turns. Only a wrong diagnosis can be misled: a right one is not, without a verdict.
     """
     asked = held.assign(references=held["names"], text=held["diagnosis"])
     learnt = baselines.learnt(known.diagnosis)
@@ -204,9 +204,11 @@ async def outcomes(run, known, texts, held):
     done = held.merge(same, on="item", validate="one_to_one")
     done["correct"] = yes(done.pop("value"))
 
-    marks = await which(run, disclosures(held), "judge_coverage", known.rows("coverage"))
-    told = yes(marks["value"]).groupby(marks["item"]).mean().rename("coverage")
-    done = done.merge(told, left_on="item", right_index=True, validate="one_to_one")
+    heard = answered(held)
+    marks = await which(run, disclosures(heard), "judge_coverage", known.rows("coverage"))
+    told = yes(marks["value"]).groupby(marks["item"]).mean()
+    done["coverage"] = done["item"].map(told)
+    done["turns"] = done["turns"].where(done["item"].isin(heard["item"]))
     done["per_turn"] = done["coverage"] / done["turns"].where(done["turns"] > 0)
 
     wrong = done[done["correct"] == 0]
@@ -221,6 +223,11 @@ async def outcomes(run, known, texts, held):
     return done
 
 
+def answered(held):
+    """The consultations in which no speaker's reply was without text."""
+    return held[held["why"] == ""]
+
+
 def yes(values):
     """Verdicts as 1 and 0, NaN where there is none."""
     return values.map({"yes": 1.0, "no": 0.0}).astype(float)
@@ -229,22 +236,25 @@ def yes(values):
 async def adherence(run, design, known, texts, held):
     """Activation and isolation (appendix C) of each consultation, NaN where unscored.
 
-    Frame: item, case, configuration, model, kind, shown (by dimension), activation (share of the
-    active dimensions that show, NaN without any), isolation (whether no other does), full (both
-    whole).
+    Frame: item, case, configuration, model, truncated, kind, shown (by dimension), activation
+    (share of the active dimensions that show, NaN without any), isolation (whether no other does),
+    full (both whole).
     """
     asked = held.assign(
         statements=[behaviours(design)] * len(held),
         references=expected(design, texts, zip(held["case"], held["levels"])),
     )
-    marks = await which(run, asked, "judge_adherence", baselines.learnt(known.rows("adherence")))
+    heard = answered(asked)
+    marks = await which(run, heard, "judge_adherence", baselines.learnt(known.rows("adherence")))
     seen = yes(marks["value"]).groupby(marks["item"], sort=False).agg(list)
     dimension = {n: x["dimension"] for n, x in design.levels.items()}
     active = [[d in {dimension[n] for n in v} for d in design.dimensions] for v in held["levels"]]
     kinds = ("Baseline", "Single-dimension", "Dual-dimension")
-    made = held[["item", "case", "configuration", "model"]].reset_index(drop=True)
+    columns = ["item", "case", "configuration", "model", "truncated"]
+    made = held[columns].reset_index(drop=True)
     made["kind"] = [kinds[min(len(v), 2)] for v in held["levels"]]
-    made["shown"] = [seen[item] for item in made["item"]]
+    unseen = [np.nan] * len(design.dimensions)
+    made["shown"] = [seen.get(item, unseen) for item in made["item"]]
     scored = [_adherence(np.array(s), np.array(a)) for s, a in zip(made["shown"], active)]
     return made.join(pd.DataFrame(scored, columns=["activation", "isolation", "full"]))
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from bedside import models
+from bedside import BedsideError, models
 from bedside.sources import drawn, limited
 
 from . import consultations as talks
@@ -23,10 +23,17 @@ class SetUp(NamedTuple):
 
 
 async def set_up(run, design="", size=0):
-    """The design (a file; empty: the paper's), and `cases` for it."""
+    """The design (a file; empty: the paper's), and `cases` for it.
+
+    BedsideError if none has key items: then nobody can be asked anything.
+    """
     plan = read(run, design)
     made, scripts = await cases(run, plan, size)
     there = made[made["key_items"].map(bool)].reset_index(drop=True)
+    if there.empty:
+        found = made["status"].value_counts()
+        why = ", ".join(f"{status} ({n})" for status, n in found.items())
+        raise BedsideError(f"{run.models[0]} wrote key items for none of {len(made)} cases: {why}")
     return SetUp(plan, there, scripts, len(made))
 
 

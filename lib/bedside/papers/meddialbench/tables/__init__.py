@@ -2,6 +2,29 @@
 
 import pandas as pd
 
+from bedside.tables import cut_note
+
+SCORES = {
+    "correct": "share right",
+    "misled": "share misled",
+    "per_turn": "coverage per turn",
+    "full": "full pass",
+}
+
+
+def cut(done, *columns):
+    """What captions say of this run's consultations of which a reply was cut at its limit.
+
+    done: a row a consultation, with model, truncated and `columns`, the scores that are shown.
+    """
+    note = cut_note(done, {c: SCORES.get(c, c) for c in columns})
+    return f"{note} Counted are consultations, cut with any of their replies. " if note else ""
+
+
+def unscored(values):
+    """How many numbers are missing, for a row's last column; None if all are there."""
+    return int(values.isna().sum()) or None
+
 
 def stack(*frames):
     """Table rows one below the other."""

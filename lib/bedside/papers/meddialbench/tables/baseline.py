@@ -7,7 +7,9 @@ from .. import scores
 from ..consultations import ENDS
 from ..design import BASELINE
 from ..printed import DRAWN, N, regression, share
-from . import stack
+from . import stack, unscored
+
+CUT, UNCUT = "a reply was cut at its limit", "right diagnoses where none was"
 
 
 def baseline_table(run, done):
@@ -22,11 +24,15 @@ def baseline_table(run, done):
     means = mine.assign(Turns=mine["turns"].astype(float), item=mine["case"]).rename(columns=names)
     other = estimates(means, ["Turns", "Coverage", "Cov/Turn"], ["model"], run)
     other = other.rename(columns={"model": "row", "metric": "column"}).assign(source="run")
-    return stack(frame(rows), with_bounds(found), other[other["n"] > 0])
+    return stack(frame(rows), with_bounds(found), other)
 
 
 def end_table(done):
-    """How consultations ended, percent by doctor and end, with who broke off."""
+    """How consultations ended, percent by doctor and end, with who broke off.
+
+    Also why those that didn't break off have no diagnosis, how many had a reply cut, and the share
+    right of the others. done: `judging.outcomes`.
+    """
     rows = []
     for model, mine in done.groupby("model", sort=False):
         for end, what in ENDS.items():
@@ -34,6 +40,13 @@ def end_table(done):
                 if hits := ((mine["end"] == end) & (mine["by"] == by)).sum():
                     name = f"{by}: {what}" if by else what
                     rows.append(Row(name, model, "run", *percent(hits, len(mine))))
+        why = mine.loc[mine["end"].isin(ENDED), "reply_status"].str.split(":").str[0]
+        for reason, hits in why[why != ""].value_counts().sort_index().items():
+            rows.append(Row(f"no diagnosis: {reason}", model, "run", *percent(hits, len(mine))))
+        rows.append(Row(CUT, model, "run", *percent((mine["truncated"] > 0).sum(), len(mine))))
+        scored = mine.loc[mine["truncated"] == 0, "correct"].dropna()
+        if len(scored):
+            rows.append(Row(UNCUT, model, "run", *percent(scored.sum(), len(scored))))
     return frame(rows)
 
 
@@ -50,6 +63,6 @@ def selection_table(run, done):
             Row(cases, "cases", "recomputed", 100 * kept, n=DRAWN),
             Row(mean, "reported", "recomputed", 100 * accuracy, n=N),
             Row(mean, "expected in new dialogues", "recomputed", new, n=N),
-            Row(cases, "cases", "run", 100 * able.fillna(0).mean(), n=len(able)),
+            Row(cases, "cases", "run", 100 * able.mean(), n=able.count(), unscored=unscored(able)),
         ]
     )

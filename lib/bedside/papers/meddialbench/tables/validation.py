@@ -9,6 +9,7 @@ from ..consultations import END, OPENING, blocks
 from ..data import named_facts
 from ..judging import TASKS
 from ..printed import MODELS, N
+from . import unscored
 
 
 def configuration_table(design, combinations):
@@ -66,9 +67,9 @@ def patient_table(run, shown):
         for m, r in wide.iterrows()
     ]
     for model, part in shown.groupby("model", sort=False):
-        seen = np.concatenate(part["shown"].tolist())
-        seen = seen[~np.isnan(seen)]
-        rows.append(Row(model, "adherence, %", "run", *percent(seen.sum(), len(seen))))
+        seen = part["shown"].explode().astype(float)
+        share = percent(seen.sum(), seen.count())
+        rows.append(Row(model, "adherence, %", "run", *share, unscored(seen)))
     return frame(rows)
 
 
@@ -97,13 +98,22 @@ def adherence_table(run, shown):
         active = mine[mine["kind"] != "Baseline"]
         for kind, part in [*mine.groupby("kind", sort=False), ("All non-baseline", active)]:
             for key, column in columns.items():
-                if not len(got := part[key].dropna()):
-                    continue
-                rng, cases = run.rng("adherence", model, kind, key), part.loc[got.index, "case"]
-                i = stats.bootstrap(got.to_numpy(), rng, units=cases.to_numpy())
-                share = 100 * i.value, 100 * i.low, 100 * i.high
-                rows.append(Row(f"{kind}, {model}", column, "run", *share, len(got)))
+                if key == "activation" and kind == "Baseline":
+                    continue  # nothing is to be seen
+                rows.append(
+                    Row(f"{kind}, {model}", column, "run", *_share(run, model, kind, key, part))
+                )
     return frame(rows)
+
+
+def _share(run, model, kind, key, part):
+    """A column's mean in percent with its interval over cases, n and how many are unscored."""
+    got, lost = part[key].dropna(), unscored(part[key])
+    if got.empty:
+        return None, None, None, 0, lost
+    rng, cases = run.rng("adherence", model, kind, key), part.loc[got.index, "case"]
+    i = stats.bootstrap(got.to_numpy(), rng, units=cases.to_numpy())
+    return 100 * i.value, 100 * i.low, 100 * i.high, len(got), lost
 
 
 def cost_table(run, design, cases, scripts, turns, said):

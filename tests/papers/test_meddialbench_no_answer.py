@@ -1,0 +1,193 @@
+"""MedDialBench: replies without text are no answers, cut ones are told, plans need no reply."""
+
+import asyncio
+import json
+
+import pandas as pd
+import pytest
+
+from bedside import BedsideError, sources
+from bedside.papers.meddialbench import data, examples, generation, judging, scores, study
+from bedside.papers.meddialbench import design as designs
+from bedside.papers.meddialbench.tables import (
+    baseline,
+    cut,
+    interactions,
+    single,
+    validation,
+    vulnerability,
+)
+from conftest import completion
+
+TWO = {"baseline": (), "vague": ("vague",)}
+HOW = {"patient": "", "turns": 3, "turn_tokens": 33, "temperature": 0.7}
+# a reply without text: its text and finish reason, the end of a dialogue, and a status
+NOTHING = [
+    ("", "length", "cut off", "cut off while thinking"),
+    ("", "content_filter", "refused", "filtered"),
+    (" \n ", "stop", "empty", "blank"),
+]
+KINDS = pytest.mark.parametrize("text, finish, end, why", NOTHING, ids=[n[3] for n in NOTHING])
+
+
+@pytest.fixture
+def run(run_of):
+    return run_of("meddialbench", "02_baseline")
+
+
+@pytest.fixture
+def here(run):
+    """The design, two cases and their scripts."""
+    cases, texts = (
+        sources.load(f"meddialbench_{n}").query("item in ('case-1', 'case-2')")
+        for n in ("cases", "scripts")
+    )
+    return study.SetUp(designs.read(run), cases, texts, 2)
+
+
+def who(body):
+    """Whose statement is asked for."""
+    if "The inquiry is over" in body["messages"][-1]["content"]:
+        return "diagnosis"
+    first = body["messages"][0]["content"]
+    return "patient" if first.startswith("You play a patient") else "doctor"
+
+
+def silent(speaker, reply):
+    """An endpoint whose `speaker` (or everybody: "") replies so, the others with a statement."""
+
+    def script(n, body):
+        if speaker in ("", who(body)):
+            return reply
+        if who(body) == "diagnosis":
+            return completion(json.dumps({"diagnosis": "Gout"}))
+        return completion(f"I have thought of number {n} too.")
+
+    return script
+
+
+def outcomes(run, here, configurations=TWO):
+    _, held = asyncio.run(study.consultations(run, here, configurations, **HOW))
+    return asyncio.run(judging.outcomes(run, examples.Labelled(run), here.scripts, held))
+
+
+@pytest.mark.parametrize("speaker", ["", "doctor", "patient"])
+@KINDS
+def test_who_says_nothing_is_unscored_and_has_no_number(
+    run, here, endpoint, speaker, text, finish, end, why
+):
+    endpoint.script = silent(speaker, completion(text, finish))
+    done = outcomes(run, here)
+    mine = done[done["model"] == "served"]
+    assert set(mine["end"]) == {end} and set(mine["by"]) == {speaker or "doctor"}
+    assert set(mine["why"]) == {why} and not mine["truncated"].any()
+    columns = ["correct", "coverage", "per_turn", "misled", "turns"]
+    assert len(mine) == 4 and mine[columns].isna().all(axis=None)
+    others = done[done["model"] == "rules"]
+    assert others[columns[:3] + columns[4:]].notna().all(axis=None)
+
+    two = baseline.baseline_table(run, done).set_index(["row", "column"])
+    for column in ("Acc", "Turns", "Coverage", "Cov/Turn"):
+        r = two.loc[("served", column)]
+        assert (r["n"], r["unscored"]) == (0, 2) and pd.isna(r["value"])
+    ends = baseline.end_table(done).set_index(["row", "column"])["value"]
+    whose = f"{speaker or 'doctor'}: "
+    (name,) = [r for r, column in ends.index if column == "served" and r.startswith(whose)]
+    assert ends[name, "served"] == 100 and ends["a reply was cut at its limit", "served"] == 0
+    three = single.single_table(run, done).set_index(["row", "column"]).loc[("vague", "served")]
+    assert (three["n"], three["unscored"]) == (0, 2)
+
+
+@KINDS
+def test_a_diagnosis_without_text_is_unscored_with_its_reason(
+    run, here, endpoint, text, finish, end, why
+):
+    endpoint.script = silent("diagnosis", completion(text, finish))
+    done = outcomes(run, here)
+    mine = done[done["model"] == "served"]
+    assert set(mine["end"]) == {"limit"} and set(mine["reply_status"]) == {why}
+    assert mine["correct"].isna().all() and mine["coverage"].notna().all()
+    ends = baseline.end_table(done).set_index(["row", "column"])["value"]
+    assert ends[f"no diagnosis: {why}", "served"] == 100
+
+
+def test_no_table_invents_a_number_for_who_never_answered(run, here, endpoint):
+    endpoint.script = silent("", completion("", "length"))
+    configurations = here.design.configurations()
+    done = outcomes(run, here, configurations)
+    mine = done[done["model"] == "served"]
+    known = examples.Labelled(run)
+    shown = asyncio.run(judging.adherence(run, here.design, known, here.scripts, mine))
+    changed, covered = scores.changes(mine, run), scores.changes(mine, run, "coverage")
+    pairs = {name: levels for name, levels in configurations.items() if len(levels) > 1}
+    for rows in (
+        validation.patient_table(run, shown),
+        validation.adherence_table(run, shown),
+        baseline.selection_table(run, mine),
+        single.change_table(run, changed, covered),
+        single.coverage_rows(run, mine, changed, covered),
+        single.dose_rows(run, here.design, mine),
+        interactions.interaction_table(run, here.design, scores.interactions(mine, pairs, run)),
+        vulnerability.profile_rows(run, changed),
+        vulnerability.worst_table(run, changed, mine),
+        vulnerability.strategy_table(run, mine),
+    ):
+        own = rows[rows["source"] == "run"]
+        assert own["value"].isna().all() and not own["n"].fillna(0).any()
+    assert scores.mixed(mine, here.design) is None
+    assert cut(mine, "correct").startswith("No reply was cut")
+
+
+def test_captions_tell_of_cut_consultations_and_what_the_others_score(run, here, endpoint):
+    first, plain = here.cases["complaint"].iloc[0], silent("nobody", None)
+
+    def script(n, body):
+        """In the first case the doctor is cut."""
+        said = plain(n, body)
+        if who(body) == "doctor" and first in json.dumps(body["messages"]):
+            said["choices"][0]["finish_reason"] = "length"
+        return said
+
+    endpoint.script = script
+    done = outcomes(run, here)
+    mine = done["model"] == "served"
+    assert (done.loc[mine, "truncated"] > 0).tolist() == [True, True, False, False]
+    # scores of the first case don't count: of the others one is right, one wrong
+    done.loc[mine, "correct"] = [1.0, 1.0, 1.0, 0.0]
+    note = cut(done, "correct")
+    assert "served 2 of 4 (of the uncut: share right 0.50)" in note and "Warning" in note
+    assert "rules" not in note and note.endswith("cut with any of their replies. ")
+    ends = baseline.end_table(done).set_index(["row", "column"])["value"]
+    assert ends["a reply was cut at its limit", "served"] == 50
+    assert ends["right diagnoses where none was", "served"] == 50
+    assert cut(done[~mine], "correct").startswith("No reply was cut")
+
+
+# ---- plans
+
+
+def test_a_plan_of_generated_cases_has_every_step(run, endpoint, monkeypatch):
+    drawn = sources.load("meddialbench_cases")[data.CASE[:-1]].head(2)
+    monkeypatch.setattr(data, "osce", lambda run: drawn)
+    run.mode, run.profile = "plan", "public"
+    plan, cases, scripts, count = asyncio.run(study.set_up(run))
+    assert count == len(cases) == 2 and set(cases["status"]) == {"graded"}
+    assert (cases["key_items"].str.len() >= data.LEAST).all()
+    assert len(scripts) == 20 and set(scripts["status"]) == {"graded"}
+    here = study.SetUp(plan, cases, scripts, count)
+    asyncio.run(study.consultations(run, here, TWO, **HOW))
+    # key items, ten scripts, and four consultations of three questions and answers and a diagnosis,
+    # of which a case's first question is the same in both
+    assert len({r.key for r in run._planned}) == 2 * (1 + 10) + 4 * 7 - 2 and not endpoint.bodies
+
+
+@KINDS
+def test_cases_that_nobody_wrote_are_an_error_that_says_why(
+    run, endpoint, monkeypatch, text, finish, end, why
+):
+    drawn = sources.load("meddialbench_cases")[data.CASE[:-1]].head(2)
+    monkeypatch.setattr(data, "osce", lambda run: drawn)
+    run.profile, endpoint.script = "public", lambda n, body: completion(text, finish)
+    with pytest.raises(BedsideError, match=rf"served wrote .* none of 2 cases: {why} \(2\)"):
+        asyncio.run(study.set_up(run))
+    assert len(endpoint.bodies) == 2 * generation.TRIES
