@@ -103,6 +103,13 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
 
 
+@pytest.fixture(autouse=True)
+def own_ledger(tmp_path, monkeypatch):
+    """A ledger of its own for each test, and for the processes that it starts."""
+    monkeypatch.setenv("BEDSIDE_LEDGER", str(tmp_path / "ledger"))
+    monkeypatch.setenv("BEDSIDE_MAKE", "test")
+
+
 @pytest.fixture
 def endpoint():
     server = Endpoint()

@@ -1,6 +1,6 @@
-"""Calls: requests sent to endpoints, replies kept on disk, the cost held below a budget.
+"""Calls: requests sent to endpoints, replies kept on disk, failures told in the provider's words.
 
-    async with Calls(recordings, "record", Meter(budget_usd, "answers", True)) as call:
+    async with Calls(recordings, "record", Account(notebook, budget_usd), meter) as call:
         reply = await call(request)
 
 `models.ask` and `models.asking` import this when something has no recording.
@@ -8,26 +8,93 @@
 
 import asyncio
 import contextlib
+import email.utils
 import json
 import os
+import random
+import re
 import sys
+import time
+from typing import NamedTuple
 
-from . import models
-from .models import Reply, StopRun, api_key, as_record, as_reply, cost
+from . import entries, ledger, models
+from .entries import StopRun, cost
+from .models import Reply, as_record, as_reply
 
-# on 408, 409, 429, 5xx and connection faults, with jitter and Retry-After: the openai client's own
-RETRIES = 5
+RETRIES = 5  # of a request, where another try can help
+FIRST_S, LONGEST_S = 0.5, 8.0  # before the first retry and the last, without a word from the server
+FEW = 3  # failures of one kind in a row after which a model isn't called any more
+WORDS = 300  # characters of a provider's message that are kept
+
+# What a status and the words that come with it mean; the first that fits. Then what follows:
+# again: another try can help; alone: this request can't be answered; all: nor can any other;
+# stop: at once; filtered: the provider withholds the answer, which is an outcome like others.
+FAULTS = (
+    (
+        "filtered",
+        (400, 403, 422),
+        r"content.?(filter|policy|management)|moderation|flagged|data.?inspection|responsible.?ai"
+        r"|prohibited.?content",
+        "filtered",
+    ),
+    ("no credit", (429,), r"per.?day", "all"),
+    ("rate limit", (429,), r"per.?min(ute)?|retry.?delay", "again"),
+    (
+        "no credit",
+        (400, 402, 403, 429),
+        r"insufficient.(quota|balance|credits?)|credit balance|billing|current quota|arrear",
+        "all",
+    ),
+    ("no credit", (402,), "", "all"),
+    ("key refused", (401, 403), "", "stop"),
+    (
+        "context too long",
+        (400, 413, 422),
+        r"context.?(length|window)|maximum context|too long|too large|too many (\w+ )?tokens"
+        r"|token count|input.?length",
+        "alone",
+    ),
+    (
+        "unsupported parameter",
+        (400, 422, 501),
+        r"unsupported|n.t support|not support|unknown (name|parameter|field)|unrecogni[sz]ed|extra"
+        r".?(inputs|forbidden|fields)|unexpected|not (permitted|allowed)|deprecated|only.{1,30}(de"
+        r"fault|allowed|supported)",
+        "all",
+    ),
+    ("no such model", (404,), "", "all"),
+    ("rate limit", (429,), "", "again"),
+    ("timeout", (408, 504), "", "again"),
+)
+HINTS = {
+    "no credit": "add credit or raise the limit at the provider",
+    "no such model": "check model and base_url in data/models.toml",
+    "unsupported parameter": "`make try MODELS=...` says which line its entry lacks",
+    "bad request": "`make try MODELS=...` shows what is sent",
+}
+
+
+class Failure(Exception):
+    """Why a call has no reply: its kind, the status, the provider's words, and what follows."""
+
+    def __init__(self, kind, status, message, fate, wait=None):
+        super().__init__(message)
+        self.kind, self.status, self.message, self.fate = kind, status, message, fate
+        self.wait = wait  # seconds that the server asks for
+        self.tokens = (None, None)  # of prompt and reply, as far as they are known
+
+    @property
+    def again(self):
+        return self.fate == "again"
 
 
 class Meter:
-    """Counts calls and cost on a tqdm bar, and keeps the cost below a budget in USD."""
+    """Counts calls and cost on a tqdm bar."""
 
-    def __init__(self, budget_usd, label, shown, total=None, recorded=0):
+    def __init__(self, label, shown, total=None, recorded=0):
         from tqdm import tqdm
 
-        self.budget, self.recorded = budget_usd, recorded
-        self.taken, self.spent = 0.0, 0.0  # USD: reserved or spent, and spent
-        self.failed, self.unpriced = 0, 0  # calls
+        self.recorded, self.spent, self.failed, self.unpriced = recorded, 0.0, 0, 0
         self.bar = tqdm(
             total=total,
             initial=recorded,
@@ -36,14 +103,6 @@ class Meter:
             file=sys.stderr,
             mininterval=1.0,
         )
-
-    def check(self, name):
-        """Raise StopRun if a model's calls can't be held against the budget."""
-        if self.budget is not None and cost(name, 0, 0) is None:
-            raise StopRun(
-                f"BUDGET_USD is set but the price of {name} isn't known: give it"
-                " usd_per_million_in, usd_per_million_out and price_date in data/models.toml"
-            )
 
     def close(self):
         self._show()
@@ -54,57 +113,51 @@ class Meter:
         told += f" and {self.unpriced} of unknown price" if self.unpriced else ""
         self.bar.set_postfix_str(told, refresh=refresh)
 
-    def take(self, request):
-        """Reserve the most that a call can cost; raises StopRun if the budget would be passed."""
-        if self.budget is None:
-            return 0.0
-        most = cost(request.model, *request.estimate())
-        if self.taken + most > self.budget:
-            raise StopRun(
-                f"BUDGET_USD={self.budget:g} would be passed (${self.taken:.4f} spent or under way,"
-                f" the next call at most ${most:.4f}); what came is recorded: raise the budget and"
-                " run again"
-            )
-        self.taken += most
-        return most
-
-    def came(self, request, record, reserved):
-        """Put the real price in the reservation's place; an unknown one leaves it standing."""
-        price = 0.0
-        if record:
-            tokens = record.get("prompt_tokens"), record.get("completion_tokens")
-            price = cost(request.model, *tokens)
-        if price is not None:
-            self.taken += price - reserved
-            self.spent += price
-        self.unpriced += price is None
-        self.failed += not record
+    def came(self, usd):
+        self.spent += usd or 0.0
+        self.unpriced += usd is None
 
     def done(self):
         if self.bar.update():  # it was drawn anew, at most once a second
             self._show()
 
 
-async def _client(stack, name):
-    """An openai client of its own for a model, over aiohttp: half the default's time per call."""
+class _Model(NamedTuple):
+    """What one model's calls share."""
+
+    client: object
+    ledger: ledger.Ledger
+    slots: asyncio.Semaphore
+    row: list  # [kind of the last failures, how many since the last reply, whether one came]
+    secrets: list
+
+
+async def _opened(stack, name, account):
+    """A model's client, over aiohttp (half the default's time per call), and the rest."""
     import openai
 
-    m = models.model(name)
+    m = entries.model(name)
     url = m.get("base_url")
     if m["provider"] == "local":
         from . import local
 
         url = await asyncio.to_thread(stack.enter_context, local.running())
+    key = entries.api_key(name)
     client = openai.AsyncOpenAI(
-        base_url=os.path.expandvars(url),
-        api_key=api_key(name),
-        max_retries=RETRIES,
-        timeout=m.get("timeout_s", 120),
+        base_url=entries.expanded(url),
+        api_key=key,
+        max_retries=0,  # calls are tried again here, where all processes see it
+        timeout=m.get("timeout_s", 600),
         http_client=openai.DefaultAioHttpClient(),
-        default_query=m.get("query"),
-        default_headers=m.get("headers"),
+        default_query=entries.expanded(m.get("query")),
+        default_headers=entries.expanded(m.get("headers")),
     )
-    return await stack.enter_async_context(client)
+    await stack.enter_async_context(client)
+    book = stack.enter_context(contextlib.closing(ledger.Ledger(name, account)))
+    slots = asyncio.Semaphore(min(FEW, m.get("max_concurrency", 8)))  # until a first reply came
+    named = entries.VARIABLE.findall(json.dumps([m.get(k) for k in entries.BESIDE]))
+    secrets = [os.environ[v] for v in named] + ([key] if m.get("api_key_env") else [])
+    return _Model(client, book, slots, ["", 0, False], [s for s in secrets if s])
 
 
 class Calls:
@@ -113,9 +166,9 @@ class Calls:
     Each model has a client of its own, opened when first needed.
     """
 
-    def __init__(self, recordings, mode, meter):
-        self.recordings, self.mode, self.meter = recordings, mode, meter
-        self.open, self.stopped = {}, None  # model -> client and slots; the error that ended all
+    def __init__(self, recordings, mode, account, meter):
+        self.recordings, self.mode, self.account, self.meter = recordings, mode, account, meter
+        self.open, self.stopped = {}, None  # model -> _Model; the error that ended all
 
     async def __aenter__(self):
         self.stack = contextlib.AsyncExitStack()
@@ -129,47 +182,111 @@ class Calls:
             await self.stack.aclose()
 
     async def ready(self, name):
-        """A model's client and slots; raises StopRun or StoreError for what would stop a call."""
+        """What a model's calls share; raises StopRun or StoreError for what would stop a call."""
         if name not in self.open:
-            self.open[name] = asyncio.ensure_future(self._opened(name))
+            self.open[name] = asyncio.ensure_future(self._ready(name))
         opened = self.open[name]
         return opened.result() if opened.done() else await asyncio.shield(opened)
 
-    async def _opened(self, name):
-        self.meter.check(name)
-        api_key(name)
+    async def _ready(self, name):
+        entries.check_callable(name)
+        limited = [n for n, x in zip(BUDGETS, self.account[1:3]) if x is not None]
+        if limited and cost(name, 0, 0) is None:
+            raise StopRun(
+                f"{limited[0]} is set but the price of {name} isn't known: give it"
+                " usd_per_million_in, usd_per_million_out and price_date in data/models.toml"
+            )
         self.recordings.check_writable(name)
         self.recordings.refresh()
-        slots = models.model(name).get("max_concurrency", 8)
-        return await _client(self.stack, name), asyncio.Semaphore(slots)
+        return await _opened(self.stack, name, self.account)
 
     async def __call__(self, request):
-        client, slots = await self.ready(request.model)
-        async with slots:
-            kept = await self._sent(client, request)
-        return await kept  # while it goes to disk the slot is free for the next
-
-    async def _sent(self, client, request):
-        """Return once the model has answered, with what is to be awaited for the reply."""
-        record = self.recordings.get(request.key) if self.mode == "record" else None
-        if record:  # by another process meanwhile
+        m = await self.ready(request.model)
+        if record := await self._claimed(m, request):
             self.meter.recorded += 1
-            return self._kept(request, record, None)
-        if self.stopped:  # while this one waited
-            raise self.stopped
+            return await self._kept(request, record, None)
         try:
-            reserved = self.meter.take(request)
-            record = as_record(request, await _send(client, request))
-        except StopRun as e:
-            self.stopped = e
-            raise
-        except ValueError as e:
-            self.meter.came(request, None, reserved)
-            return self._kept(request, {"error": str(e)}, None)
-        # from here on it can't be lost, whatever is cancelled
+            async with m.slots:
+                kept = await self._answered(m, request)
+            return await kept  # while it goes to disk the slot is free for the next
+        finally:
+            m.ledger.release(request.key)
+
+    async def _claimed(self, m, request):
+        """Claim a request for this process; its record if another has recorded it meanwhile."""
+        waited = False
+        while not m.ledger.claim(request.key):
+            waited = True
+            await asyncio.sleep(ledger.POLL_S)
+            if self.stopped:
+                raise self.stopped
+        if self.mode == "record" or waited:
+            self.recordings.refresh(new_files=False)
+            if record := self.recordings.get(request.key):
+                m.ledger.release(request.key)
+                return record
+        return None
+
+    async def _answered(self, m, request):
+        """Return once the model has answered, with what is to be awaited for the reply."""
+        prompt, completion = request.estimate()
+        most, tries, seen = cost(request.model, prompt, completion), 0, m.row[2]
+        while True:
+            if self.stopped:  # while this one waited
+                raise self.stopped
+            try:
+                call = await m.ledger.turn(prompt + completion, most)
+            except StopRun as e:
+                self.stopped = e
+                raise
+            record, failure = await self._tried(m, request, call, most, tries)
+            if not failure:
+                return self._taken(m, request, record)
+            if failure.fate == "filtered":
+                return self._taken(m, request, _withheld(request, failure))
+            if failure.again and failure.kind == "rate limit" and m.row[2] != seen:
+                tries, seen = 0, m.row[2]  # others got through meanwhile: it goes on
+            if not failure.again or tries >= RETRIES:
+                return self._failed(m, request, failure)
+            tries += 1
+            if failure.kind == "rate limit":
+                m.ledger.refused(failure.wait)
+            else:
+                pause = min(FIRST_S * 2 ** (tries - 1), LONGEST_S) * random.uniform(0.5, 1.0)
+                await asyncio.sleep(pause if failure.wait is None else failure.wait)
+
+    async def _tried(self, m, request, call, most, tries):
+        """One call: (record, None) or (None, failure); the ledger knows what became of it."""
+        record, failure, tokens, final = None, None, (None, None), True
+        try:
+            record = await send(m.client, request, m.secrets)
+            tokens = record["prompt_tokens"], record["completion_tokens"]
+        except Failure as e:
+            failure, tokens = e, e.tokens
+            final = not e.again or tries >= RETRIES
+        finally:
+            self.meter.came(m.ledger.ended(call, most, tokens, failure, final))
+        return record, failure
+
+    def _taken(self, m, request, record):
+        """Take a reply in; from here on it can't be lost, whatever is cancelled."""
         path = self.recordings.put(request.model, record)
-        self.meter.came(request, record, reserved)
+        if not m.row[2]:  # the first: now all slots are of use
+            for _ in range(entries.model(request.model).get("max_concurrency", 8) - FEW):
+                m.slots.release()
+        m.row[:] = ["", 0, m.row[2] + 1]
         return self._kept(request, record, path)
+
+    def _failed(self, m, request, failure):
+        """The reply of a request that failed for good; a few alike in a row stop the run."""
+        alike = failure.kind + failure.message * (failure.kind == "bad request")
+        if failure.fate != "alone" or failure.kind == "bad request":
+            m.row[:2] = [alike, m.row[1] + 1 if m.row[0] == alike else 1]
+        if failure.fate == "stop" or m.row[1] >= FEW:
+            self.stopped = _stop(request.model, failure)
+            raise self.stopped
+        self.meter.failed += 1
+        return self._kept(request, {"error": f"{failure.kind}: {failure.message}"}, None)
 
     async def _kept(self, request, record, path):
         """The reply, once what is new is on disk: only then it counts."""
@@ -181,27 +298,128 @@ class Calls:
         return as_reply(request, record, recorded=path is None)
 
 
-async def _send(client, request):
-    """The endpoint's answer as parsed JSON.
+BUDGETS = ("BUDGET_USD", "BUDGET_TOTAL")
 
-    ValueError for what is wrong with this one call, StopRun on 401 and 403.
-    """
+
+def _stop(name, failure):
+    """The StopRun that a failure is: one sentence, with the provider's words and the way out."""
+    if failure.fate == "stop":
+        key = entries.model(name).get("api_key_env", "the endpoint's settings")
+        why, hint = "the endpoint refuses the key", f"check {key}"
+    else:
+        why, hint = failure.kind, HINTS.get(failure.kind, "try again later")
+    status = f" ({failure.status})" if failure.status else ""
+    return StopRun(
+        f"model {name!r}: {why}{status}: {failure.message}; the run stops here, what came is"
+        f" recorded: {hint}, then run again"
+    )
+
+
+def _withheld(request, failure):
+    """The record of an answer that the provider's filter withheld."""
+    choice = {"message": {"content": ""}, "finish_reason": "content_filter"}
+    return {**as_record(request, {"choices": [choice]}), "filter": failure.message}
+
+
+async def send(client, request, secrets=()):
+    """Send a request once; the record of its reply. Raises Failure."""
     import httpx2
     import openai
 
+    began, status = time.monotonic(), 200
+    body = entries.sent(request.model, request.body)
     try:  # the raw response: building the client's typed objects would double the time per call
-        body = request.body()
         response = await client.post("/chat/completions", body=body, cast_to=httpx2.Response)
-        return json.loads(response.content)
-    except (openai.AuthenticationError, openai.PermissionDeniedError) as e:
-        key = models.model(request.model).get("api_key_env", "the endpoint")
-        raise StopRun(
-            f"model {request.model!r}: the endpoint refuses the key ({e.status_code}); the run"
-            f" stops here, what came is recorded. Check {key}"
-        ) from None
+        content, headers = response.content, response.headers
     except openai.APIStatusError as e:
-        raise ValueError(f"{e.status_code} from the endpoint") from None
+        content, headers, status = e.response.content, e.response.headers, e.status_code
     except openai.APIConnectionError as e:
-        raise ValueError(f"{type(e).__name__}: {e.__cause__ or e}") from None
+        kind = "timeout" if isinstance(e, openai.APITimeoutError) else "connection"
+        cause = f"{type(e).__name__}: {e.__cause__ or e}"
+        raise Failure(kind, "", _cleaned(cause, secrets), "again") from None
+    if status != 200:
+        raise _failure(status, content, headers, secrets)
+    try:
+        answer = json.loads(content)
     except ValueError:
-        raise ValueError("the endpoint's answer is not JSON") from None
+        raise Failure("bad answer", 200, "the endpoint's answer is not JSON", "again") from None
+    if fault := _fault_inside(answer):
+        raise _failure(*fault, headers, secrets)
+    try:
+        record = as_record(request, answer)
+    except ValueError as e:
+        failure = Failure("bad answer", 200, str(e), "again")
+        failure.tokens = models.tokens_of(answer)[:2]
+        raise failure from None
+    return {**record, "latency_s": round(time.monotonic() - began, 3)}
+
+
+def _fault_inside(answer):
+    """(status, body) of an error that comes inside a 200: of the whole, or of its choice."""
+    if not isinstance(answer, dict):
+        return None
+    choices = answer.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    choice = choice if isinstance(choice, dict) else {}
+    error = answer.get("error") or choice.get("error")
+    if not error and choice.get("finish_reason") != "error":
+        return None
+    code = error.get("code") if isinstance(error, dict) else None
+    status = int(code) if str(code).isdigit() and 400 <= int(code) < 600 else 502
+    if status == 502 and "rate" in json.dumps(error).lower():
+        status = 429
+    return status, json.dumps({"error": error or "it broke off in its answer"}).encode()
+
+
+def _failure(status, content, headers, secrets):
+    """The Failure that a status and what came with it are."""
+    text = content.decode("utf-8", "replace")
+    words = _cleaned(_words(text) or f"{status} from the endpoint", secrets)
+    fits = (f for f in FAULTS if status in f[1] and re.search(f[2], text, re.I))
+    again = status >= 500 or status == 409
+    other = ("endpoint's fault", "", "", "again") if again else ("bad request", "", "", "alone")
+    kind, _, _, fate = next(fits, other)
+    failure = Failure(kind, status, words, fate, _retry_after(headers, text))
+    failure.tokens = (0, 0)
+    return failure
+
+
+def _words(text):
+    """What an error's body says, in one line: its message, code and parameter, or all of it."""
+    try:
+        body = json.loads(text)
+    except ValueError:
+        return " ".join(re.sub(r"<[^>]*>", " ", text).split())
+    if isinstance(body, list) and body:
+        body = body[0]
+    error = body.get("error", body) if isinstance(body, dict) else body
+    if not isinstance(error, dict):
+        return " ".join(str(error).split()) if error else ""
+    said = [error.get(k) for k in ("message", "detail", "code", "param", "metadata")]
+    return " ".join(" ".join(map(_plain, filter(None, said))).split())
+
+
+def _plain(value):
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _cleaned(text, secrets):
+    """Words of a provider without keys, as one line of at most WORDS characters."""
+    for secret in secrets:
+        text = text.replace(secret, "***")
+    text = " ".join(entries.LITERAL_KEY.sub("***", models.prompts.clean(text)).split())
+    return text if len(text) <= WORDS else f"{text[:WORDS]}..."
+
+
+def _retry_after(headers, text):
+    """Seconds after which a server wants to be asked again; None if it doesn't say."""
+    with contextlib.suppress(KeyError, ValueError):
+        return float(headers["retry-after-ms"]) / 1000
+    after = headers.get("retry-after", "")
+    with contextlib.suppress(ValueError):
+        return float(after)
+    with contextlib.suppress(ValueError, TypeError):
+        return max(0.0, email.utils.parsedate_to_datetime(after).timestamp() - time.time())
+    if said := re.search(r'"retryDelay":\s*"([\d.]+)s"', text):
+        return float(said[1])
+    return None

@@ -8,42 +8,28 @@ embedded model's server starts only then.
 
 import asyncio
 import contextlib
+import datetime
 import functools
 import json
-import os
-import tomllib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from . import BedsideError, choose, paths, prompts, store
+from . import BedsideError, choose, entries, paths, prompts, store
+from .entries import StopRun, api_key, cost, model, most, registry  # noqa: F401 - part of this room
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from . import ledger
 
 MODES = ("replay", "record", "fresh", "plan")
 CHARS_PER_TOKEN = 3  # a cautious estimate, for plans and budgets before a call
+UNLIMITED = 4096  # tokens of a reply that has no limit, for the same
 
 
 class MissingRecording(BedsideError):
     """Replay met a request that was never recorded."""
-
-
-class StopRun(BedsideError):
-    """Going on would be pointless or too expensive: a key that is refused, or a budget used up."""
-
-
-@functools.cache
-def registry() -> dict[str, dict]:
-    """Entries of data/models.toml by name."""
-    return tomllib.loads((paths.DATA / "models.toml").read_text())
-
-
-def model(name: str) -> dict:
-    """One registry entry; an unknown name is an error with the nearest one."""
-    known = registry()
-    return known[name] if name in known else choose(name, known, "model")
 
 
 def json_object(**members: dict) -> dict:
@@ -74,43 +60,35 @@ class Request:
     repeat: int = 0
 
     @functools.cached_property
+    def body(self) -> dict:
+        """The JSON body of the call."""
+        return entries.body(self.model, self.messages, self.settings, self.response_format)
+
+    @functools.cached_property
     def fields(self) -> dict:
         """Everything that can change the answer, as the recording's key sees it."""
-        m, settings = model(self.model), dict(self.settings)
-        for name in ("temperature", "top_p"):  # 0 and 0.0 are one setting
-            if isinstance(settings.get(name), int):
-                settings[name] = float(settings[name])
-        return {
-            "provider": m["provider"],
-            "model": m["model"],
-            "weights": m.get("weights_sha256"),
-            "messages": self.messages,
-            "response_format": self.response_format,
-            "repeat": self.repeat,
-            **settings,
-        }
+        return {**entries.identity(self.model, self.body), "repeat": self.repeat}
 
     @functools.cached_property
     def key(self) -> str:
         return store.key(self.fields)
 
+    @functools.cached_property
+    def chars(self) -> int:
+        """Characters that are sent, with some for each message and for the form of the answer."""
+        form = json.dumps(self.body.get("response_format", ""))
+        return sum(len(m["content"]) + 12 for m in self.body["messages"]) + len(form) - 2
+
     def estimate(self) -> tuple[int, int]:
         """(prompt, completion) tokens at most, before the call."""
-        chars = sum(len(m["content"]) + 12 for m in self.messages)
-        return -(-chars // CHARS_PER_TOKEN), self.settings.get("max_tokens", 4096)
+        names = (model(self.model).get("max_tokens_name", "max_tokens"), "max_tokens")
+        limits = [self.body[k] for k in names if k in self.body]
+        return -(-self.chars // CHARS_PER_TOKEN), limits[0] if limits else UNLIMITED
 
     def planned(self) -> dict:
         """What a plan says of the call: key, model, prompt and completion (tokens at most)."""
         prompt, completion = self.estimate()
         return {"key": self.key, "model": self.model, "prompt": prompt, "completion": completion}
-
-    def body(self) -> dict:
-        """The JSON body of the call."""
-        m = model(self.model)
-        limit = m.get("max_tokens_name", "max_tokens")
-        settings = {limit if k == "max_tokens" else k: v for k, v in self.settings.items()}
-        extra = {"response_format": self.response_format} if self.response_format else {}
-        return {"model": m["model"], "messages": self.messages, **settings, **extra}
 
 
 @dataclass(frozen=True)
@@ -141,56 +119,82 @@ class Reply:
         return self.error or self.no_answer
 
 
-def cost(name: str, prompt_tokens: float | None, completion_tokens: float | None) -> float | None:
-    """Price in USD of a call; None where the registry has no price or the tokens aren't known."""
-    m = model(name)
-    if "usd_per_million_in" not in m or prompt_tokens is None or completion_tokens is None:
-        return 0.0 if m["provider"] == "local" else None
-    usd_in, usd_out = m["usd_per_million_in"], m["usd_per_million_out"]
-    return (prompt_tokens * usd_in + completion_tokens * usd_out) / 1e6
-
-
 NO_ANSWER = {"length": "cut off while thinking", "content_filter": "filtered"}  # else "blank"
 KEPT = ("text", "finish", "refusal", "returned_model", "prompt_tokens", "completion_tokens")
 
 
 def as_reply(request: Request, record: dict, recorded: bool) -> Reply:
-    """The reply to a request from its record, without what no frame or file can hold."""
+    """The reply to a request from its record, without what no frame or file can hold.
+
+    Its text is what the model says once it has thought.
+    """
     kept = prompts.cleaned({k: record[k] for k in KEPT if record.get(k) is not None})
-    if not (kept.get("text", "").strip() or kept.get("refusal")):
+    kept["text"] = entries.spoken(request.model, kept.get("text", ""))
+    if not (kept["text"].strip() or kept.get("refusal")):
         kept["no_answer"] = NO_ANSWER.get(kept.get("finish"), "blank")
     return Reply(request.item, request.model, request.key, recorded=recorded, **kept)
 
 
 def as_record(request: Request, answer: Any) -> dict:
-    """The record of a parsed chat completion; raises ValueError saying what is wrong with it."""
+    """The record of a parsed chat completion; raises ValueError saying what is wrong with it.
+
+    A reply without text is one too. What an endpoint adds (fingerprint, usage in detail, who
+    served it) is kept as far as it is what it should be.
+    """
     choices = answer.get("choices") if isinstance(answer, dict) else None
-    if not choices or not isinstance(choices[0].get("message"), dict):
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    if not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
         raise ValueError("the endpoint's answer holds no choice")
-    message, usage = choices[0]["message"], answer.get("usage") or {}
-    text, refusal = message.get("content") or "", message.get("refusal") or ""
-    finish = choices[0].get("finish_reason")
-    if not (text or refusal or finish in ("length", "content_filter")):
-        raise ValueError("the endpoint's answer is empty")
+    prompt, completion, usage = tokens_of(answer)
+    now = datetime.datetime.now(datetime.UTC)
     return {
         "key": request.key,
         "item": request.item,
-        "text": text,
-        "finish": finish,
-        "refusal": refusal,
-        "returned_model": answer.get("model") or "",
-        "prompt_tokens": usage.get("prompt_tokens"),
-        "completion_tokens": usage.get("completion_tokens"),
+        "text": _content(choice["message"].get("content")),
+        "finish": _text(choice.get("finish_reason")),
+        "refusal": _text(choice["message"].get("refusal")),
+        "returned_model": _text(answer.get("model")),
+        "prompt_tokens": prompt,
+        "completion_tokens": completion,
+        "usage": usage,
+        "fingerprint": _text(answer.get("system_fingerprint")),
+        "router": _text(answer.get("provider")),
+        "date": now.isoformat(timespec="seconds"),
+        "chars": request.chars,
         "fields": store.redacted(request.fields),
     }
 
 
-def api_key(name: str) -> str:
-    """The key of a model from the environment; a placeholder for endpoints that want none."""
-    variable = model(name).get("api_key_env")
-    if variable and not os.environ.get(variable):
-        raise StopRun(f"model {name!r} needs its key in the environment variable {variable}")
-    return os.environ[variable] if variable else "none"
+def _content(content):
+    """A message's text, which may come in parts; parts that aren't text don't count."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    if isinstance(content, list):
+        parts = [{"text": p} if isinstance(p, str) else p for p in content]
+        if all(isinstance(p, dict) for p in parts):
+            return "".join(_text(p.get("text")) for p in parts)
+    raise ValueError(f"the endpoint's answer has {type(content).__name__} for its text")
+
+
+def _text(value):
+    return value if isinstance(value, str) else ""
+
+
+def tokens_of(answer: Any) -> tuple[int | None, int | None, dict]:
+    """(prompt tokens, completion tokens, all counts) of a chat completion.
+
+    None where a count isn't a number; counts of details stand under `<details>.<name>`.
+    """
+    usage = answer.get("usage") if isinstance(answer, dict) else None
+    counts = {}
+    for name, value in usage.items() if isinstance(usage, dict) else ():
+        inner = value.items() if isinstance(value, dict) else [("", value)]
+        for part, count in inner:
+            if isinstance(count, str) and count.isdigit():
+                count = int(count)
+            if isinstance(count, int | float) and not isinstance(count, bool) and count >= 0:
+                counts[f"{name}.{part}".strip(".")] = count
+    return counts.get("prompt_tokens"), counts.get("completion_tokens"), counts
 
 
 async def ask(
@@ -198,7 +202,7 @@ async def ask(
     recordings: store.Recordings,
     *,
     mode: str = "replay",
-    budget_usd: float | None = None,
+    account: "ledger.Account | None" = None,
     plan: list[Request] | None = None,
     label: str = "",
     progress: bool = True,
@@ -207,9 +211,10 @@ async def ask(
 
     mode: replay (a miss raises MissingRecording), record (call what is missing), fresh (call
     all), plan (call nothing; append each miss to the list `plan`, with a reply of full length and
-    fitting shape in its place). Requests with the same key are sent once. A request that fails
-    for good yields a Reply with `error`. Raises StopRun on 401, 403 or before `budget_usd` would
-    be passed, StoreError when replies can't be written; what came before is kept.
+    fitting shape in its place). account: the notebook that asks, and its budgets. Requests with the
+    same key are sent once. A request that fails for good yields a Reply with `error`. Raises
+    StopRun for a refused key, a few equal failures that nothing mends, and before a budget would be
+    passed; StoreError when replies can't be written; what came before is kept.
     """
     requests = list(requests)
     every = {r.key: r for r in requests}
@@ -225,7 +230,7 @@ async def ask(
     elif missing:
         names = list(dict.fromkeys(r.model for r in missing))
         count = len(every), len(replies)
-        async with _caller(recordings, mode, budget_usd, label, progress, names, count) as one:
+        async with _caller(recordings, mode, account, label, progress, names, count) as one:
 
             async def work(queue):
                 for request in queue:
@@ -251,7 +256,7 @@ async def asking(
     recordings: store.Recordings,
     *,
     mode: str = "replay",
-    budget_usd: float | None = None,
+    account: "ledger.Account | None" = None,
     plan: list[Request] | None = None,
     label: str = "",
     progress: bool = True,
@@ -267,21 +272,22 @@ async def asking(
     if mode in ("replay", "plan"):
         yield functools.partial(_without_call, recordings, plan if mode == "plan" else None)
     else:
-        async with _caller(recordings, mode, budget_usd, label, progress) as one:
+        async with _caller(recordings, mode, account, label, progress) as one:
             yield one
 
 
 @contextlib.asynccontextmanager
-async def _caller(recordings, mode, budget_usd, label, progress, names=(), count=(None, 0)):
+async def _caller(recordings, mode, account, label, progress, names=(), count=(None, 0)):
     """What `ask` and `asking` send requests by.
 
     names: models whose key, price and folder are checked before anything is sent; count: (requests,
     recorded ones) if that is known beforehand.
     """
     from .calls import Calls, Meter  # most runs replay
+    from .ledger import Account
 
-    under_way, called = {}, set()
-    async with Calls(recordings, mode, Meter(budget_usd, label, progress, *count)) as call:
+    under_way, called, meter = {}, set(), Meter(label, progress, *count)
+    async with Calls(recordings, mode, account or Account(), meter) as call:
         for name in names:
             await call.ready(name)
 
@@ -323,20 +329,18 @@ async def _without_call(recordings, plan, request):
 
 @contextlib.contextmanager
 def unwrapped() -> Iterator[None]:
-    """Raise the first error of a task group as it was."""
+    """Raise the first error of a task group as it was.
+
+    Outside of the handler: with the group as its context IPython would print no error at all.
+    """
+    first = None
     try:
         yield
     except BaseExceptionGroup as group:
-        raise group.exceptions[0] from None
-
-
-def most(name: str, tokens: int, kind: str = "") -> int:
-    """`tokens`, or fewer if a model's entry allows fewer for this kind of text.
-
-    kind: a key of its `most_tokens_for`; what is not there is held to its `most_tokens`.
-    """
-    entry = model(name)
-    return min(tokens, entry.get("most_tokens_for", {}).get(kind, entry.get("most_tokens", tokens)))
+        first = group.exceptions[0]
+    if first:
+        first.__context__ = None
+        raise first
 
 
 def requests_to(

@@ -4,6 +4,7 @@ import functools
 import os
 import tomllib
 from pathlib import Path
+from urllib.parse import quote
 
 from . import BedsideError
 
@@ -29,6 +30,11 @@ def rel(path: Path | str) -> str:
     """Name `path` from the repository's root, for messages and manifests."""
     path = Path(path)
     return path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else path.as_posix()
+
+
+def file_name(name: str) -> str:
+    """A model's or judge's name as part of a file's: what no file can be named is escaped."""
+    return quote(name, safe=" @+:")
 
 
 @functools.cache

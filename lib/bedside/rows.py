@@ -58,8 +58,8 @@ class Recorded(Run):
     def __init__(self, paper: str, notebook: str, **parameters: Any):
         super().__init__(paper, notebook, **parameters)
         self.settings = notebooks.parameters(f"{paper}/{notebook}")
-        files = f"{paper}/{self.profile}/{{}}.jsonl"
-        recorded = [m for m in models.registry() if any(paths.RECORDINGS.glob(files.format(m)))]
+        files = {path.stem for path in self.recordings.folder.glob("*.jsonl")}
+        recorded = [m for m in models.registry() if paths.file_name(m) in files]
         self.judges = list(dict.fromkeys([self.judge, judges.LEXICAL, *recorded]))
         if not parameters.get("models"):
             self.models = list(dict.fromkeys([*self.models, *recorded]))

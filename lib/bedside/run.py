@@ -61,7 +61,7 @@ class Run:
         self.recordings = store.Recordings(kept / self.profile, kept)
         self._data, self._judges = {}, {}  # name -> hash, trust card
         self._prompts, self._files = {}, {}  # templates; name -> path of what is read besides
-        self._replies, self._planned, self._spent = {}, [], 0.0  # model -> {key: reply}
+        self._replies, self._planned = {}, []  # model -> {key: reply}
         self._outputs, self._claims = {}, {}
 
     def rng(self, *name: object) -> "np.random.Generator":
@@ -126,16 +126,18 @@ class Run:
             yield noted
 
     def _calling(self, label):
-        left = None if self.budget_usd is None else self.budget_usd - self._spent
-        label = f"{self.notebook} {label}".strip()
-        return {"mode": self.mode, "budget_usd": left, "plan": self._planned, "label": label}
+        label, account = f"{self.notebook} {label}".strip(), None
+        if self.mode in ("record", "fresh"):
+            from .ledger import Account
+
+            same = ("profile", "models", "judge", "limit", "seed", "prompts")
+            scope = store.digest([getattr(self, s) for s in same])
+            name = f"{self.paper}/{self.notebook}"
+            account = Account(name, self.budget_usd, self.budget_total, scope)
+        return {"mode": self.mode, "account": account, "plan": self._planned, "label": label}
 
     def _noted(self, reply):
-        mine = self._replies.setdefault(reply.model, {})
-        if self.budget_usd is not None and not reply.recorded and reply.key not in mine:
-            price = models.cost(reply.model, reply.prompt_tokens, reply.completion_tokens)
-            self._spent += price or 0.0
-        mine[reply.key] = reply
+        self._replies.setdefault(reply.model, {})[reply.key] = reply
         return reply
 
     async def grade(
@@ -181,7 +183,8 @@ class Run:
         return self._judges.setdefault(_card_name(judge, task), json.loads(path.read_text()))
 
     def _card_path(self, judge, task):
-        return self.folder / f"trust_{judge}{'_' * bool(task)}{task.replace(' ', '_')}.json"
+        what = f"_{task}".replace(" ", "_") if task else ""
+        return self.folder / f"trust_{paths.file_name(judge)}{what}.json"
 
     def _judged(self, tasks):
         """What captions say of the judge: one line for each of its tasks (True: the main one)."""

@@ -39,9 +39,11 @@ def validated(
     seed: int | str = 0,
     prompts: str = "",
     budget_usd: float | str = "",
+    budget_total: float | str = "",
 ) -> dict:
     """The parameters that every notebook takes, validated, the profile's defaults filled in.
 
+    budget_total comes from the environment where make runs: it is about all notebooks together.
     Raises BedsideError naming what is wrong and what is valid.
     """
     choose(profile, profiles(), "PROFILE")
@@ -53,12 +55,13 @@ def validated(
         choose(name, judges.names()[1:], "MODELS")
     try:
         limit, seed = int(limit or 0), int(seed or 0)
-        budget = float(budget_usd) if str(budget_usd).strip() else None
-        if limit < 0 or seed < 0 or (budget is not None and budget < 0):
+        budget, total = _usd(budget_usd), _usd(budget_total or os.environ.get("BEDSIDE_TOTAL", ""))
+        if limit < 0 or seed < 0:
             raise ValueError
     except ValueError:
         raise BedsideError(
-            f"LIMIT={limit!r}, SEED={seed!r}, BUDGET_USD={budget_usd!r}: numbers, not below 0"
+            f"LIMIT={limit!r}, SEED={seed!r}, BUDGET_USD={budget_usd!r},"
+            f" BUDGET_TOTAL={budget_total!r}: numbers, not below 0"
         ) from None
     if prompts and not Path(prompts).is_dir():
         raise BedsideError(f"PROMPTS={prompts} is not a folder")
@@ -71,4 +74,14 @@ def validated(
         "seed": seed,
         "prompts": str(Path(prompts).resolve()) if prompts else "",
         "budget_usd": budget,
+        "budget_total": total,
     }
+
+
+def _usd(value):
+    """An amount, or None for an empty one; ValueError for what limits nothing, such as nan."""
+    if not str(value).strip():
+        return None
+    if not 0 <= float(value) < float("inf"):
+        raise ValueError
+    return float(value)

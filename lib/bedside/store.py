@@ -6,19 +6,22 @@ is wanted. Later lines win.
 """
 
 import asyncio
+import errno
 import fcntl
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from . import BedsideError
-from .paths import rel
+from .paths import file_name, rel
 
 START = b'{"key":"'
 PRIVATE = ("messages", "response_format")  # kept as digests: they hold other people's data
+ROOM, FREE = 65_536, 1_000_000  # bytes that must fit and be free before a call is paid
 GROUP_S = 0.005  # replies that come within this time share one fsync
 
 
@@ -45,17 +48,17 @@ def redacted(fields: dict) -> dict:
     return {k: digest(v)[:16] if k in PRIVATE and v else v for k, v in fields.items()}
 
 
-def append(path: Path, lines: list[bytes]) -> None:
+def append(path: Path, lines: list[bytes], keep: bool = True) -> None:
     """Append lines to a file of JSON Lines; they are on disk when it returns.
 
     Others may write at the same time. A line that a crash cut short is closed off first. Raises
-    OSError, the file as it was, if that can't be.
+    OSError, the file as it was, if that can't be. keep: False only tries whether it could be.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(os.open(path, os.O_RDWR | os.O_CREAT, 0o644), "r+b", buffering=0) as f:
         fcntl.flock(f, fcntl.LOCK_EX)
         end = f.seek(0, os.SEEK_END)
-        if end and os.pread(f.fileno(), 1, end - 1) != b"\n":
+        if keep and end and os.pread(f.fileno(), 1, end - 1) != b"\n":
             lines = [b"\n", *lines]
         try:
             left = memoryview(b"".join(lines))
@@ -63,8 +66,11 @@ def append(path: Path, lines: list[bytes]) -> None:
                 left = left[f.write(left) :]
             os.fsync(f.fileno())
         except OSError:
-            f.truncate(end)
+            keep = False
             raise
+        finally:
+            if not keep:
+                f.truncate(end)
 
 
 class Recordings:
@@ -165,13 +171,18 @@ class Recordings:
     def check_writable(self, name: str) -> None:
         """Raise StoreError before a call is paid for, if `name`.jsonl can't be appended to."""
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            open(self.folder / f"{name}.jsonl", "ab").close()
+            path = self._file(name)
+            append(path, [b" " * ROOM], keep=False)
+            if shutil.disk_usage(path).free < FREE:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as e:
             raise StoreError(
                 f"{rel(self.folder)}: recordings can't be written ({e.strerror}); "
                 "free the disk or fix its permissions, then run again: what is recorded is kept"
             ) from e
+
+    def _file(self, name):
+        return self.folder / f"{file_name(name)}.jsonl"
 
     def put(self, name: str, record: dict) -> Path:
         """Take in one record (`key` first) for `name`.jsonl, which `flush` or `drain` writes.
@@ -180,7 +191,7 @@ class Recordings:
         """
         line = json.dumps(record, separators=(",", ":")).encode() + b"\n"
         assert line.startswith(START)
-        path = self.folder / f"{name}.jsonl"
+        path = self._file(name)
         self._pending.setdefault(path, []).append(line)
         return path
 

@@ -14,6 +14,7 @@ import pytest
 
 import conftest
 from bedside import calls, models, store
+from bedside.ledger import Account
 from conftest import ask_for, completion, until
 
 
@@ -102,7 +103,7 @@ def test_lasting_faults_are_typed_after_five_retries_and_not_recorded(served, en
         else completion()
     )
     good, bad = ask(ask_for(served, "good", "bad"), recordings)
-    assert good.text == "fine" and bad.error == "500 from the endpoint" and bad.text == ""
+    assert good.text == "fine" and bad.error == "endpoint's fault: oops" and bad.text == ""
     assert len(endpoint.bodies) == 1 + 1 + calls.RETRIES
     assert [r["item"] for r in store.Recordings(recordings.folder).records()] == ["good"]
     endpoint.script = lambda n, body: completion("later")
@@ -123,14 +124,19 @@ def test_a_server_that_never_answers_ends(served, endpoint, recordings, monkeypa
         (b"<html>busy</html>", "not JSON"),
         ({**completion(), "choices": []}, "no choice"),
         ([1], "no choice"),
-        (completion(""), "is empty"),
-        (completion(None), "is empty"),
+        ({**completion(), "choices": ["x"]}, "no choice"),
+        (completion(5), "int for its text"),
+        (completion([5]), "list for its text"),
     ],
-    ids=["not JSON", "no choices", "a list", "empty", "null"],
+    ids=["not JSON", "no choices", "a list", "a text", "a number", "numbers"],
 )
-def test_answers_that_are_none_are_errors(served, endpoint, recordings, payload, error):
+def test_answers_that_are_none_are_errors(
+    served, endpoint, recordings, payload, error, monkeypatch
+):
+    monkeypatch.setattr(calls, "FIRST_S", 0.01)
     endpoint.script = lambda n, body: (200, {}, payload)
     (reply,) = ask(ask_for(served, "a"), recordings)
+    assert len(endpoint.bodies) == 1 + calls.RETRIES
     assert error in reply.error and len(list(store.Recordings(recordings.folder).records())) == 0
 
 
@@ -140,12 +146,37 @@ def test_refusal_truncation_and_filter_are_recorded(served, endpoint, recordings
         "b": completion("half a sen", finish="length"),
         "c": completion("", finish="content_filter"),
         "d": completion("", finish="length"),
+        "e": completion(" \n"),
+        "f": completion(None),
     }
     endpoint.script = lambda n, body: said[body["messages"][0]["content"][-1]]
-    a, b, c, d = ask(ask_for(served, *"abcd"), recordings)
-    assert a.refusal == "I can't." and not a.error
-    assert b.truncated and d.truncated and c.finish == "content_filter"
-    assert len(list(store.Recordings(recordings.folder).records())) == 4
+    a, b, *none = ask(ask_for(served, *"abcdef"), recordings)
+    assert a.refusal == "I can't." and not a.why
+    assert b.truncated and not b.why
+    assert [r.why for r in none] == ["filtered", "cut off while thinking", "blank", "blank"]
+    assert not any(r.truncated or r.error for r in none)
+    assert len(list(store.Recordings(recordings.folder).records())) == 6
+
+
+@pytest.mark.parametrize("usage", [[1], "many", {"prompt_tokens": [1]}, {"prompt_tokens": True}, 7])
+def test_a_usage_that_is_none_is_not_known(served, endpoint, recordings, usage):
+    endpoint.script = lambda n, body: {**completion("fine"), "usage": usage}
+    for mode in ("record", "replay"):
+        (reply,) = ask(ask_for(served, "a"), recordings, mode=mode)
+        assert (reply.text, reply.prompt_tokens, reply.completion_tokens) == ("fine", None, None)
+
+
+def test_counts_may_be_texts_and_content_may_come_in_parts(served, endpoint, recordings):
+    parts = [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "fi"}, "ne"]
+    details = {"completion_tokens_details": {"reasoning_tokens": 3}}
+    usage = {"prompt_tokens": "12", "completion_tokens": "3", **details}
+    endpoint.script = lambda n, body: {**completion(parts), "usage": usage}
+    for mode in ("record", "replay"):
+        (reply,) = ask(ask_for(served, "a"), recordings, mode=mode)
+        assert (reply.text, reply.prompt_tokens, reply.completion_tokens) == ("fine", 12, 3)
+    (record,) = store.Recordings(recordings.folder).records()
+    assert record["usage"]["completion_tokens_details.reasoning_tokens"] == 3
+    assert record["date"] and record["latency_s"] >= 0 and record["fingerprint"] == ""
 
 
 @pytest.mark.parametrize("status", [401, 403])
@@ -173,14 +204,14 @@ def test_budget_stops_before_it_is_passed(served, endpoint, recordings, monkeypa
     monkeypatch.setitem(models.registry()[served], "usd_per_million_out", 2.0)
     models.registry()[served]["max_concurrency"] = 1
     with pytest.raises(models.StopRun, match="BUDGET_USD"):
-        ask(ask_for(served, *"abcdefgh"), recordings, budget_usd=0.0001)
+        ask(ask_for(served, *"abcdefgh"), recordings, account=Account(usd=0.0001))
     assert len(endpoint.bodies) == 3 == len(list(store.Recordings(recordings.folder).records()))
 
 
 def test_an_unknown_price_is_unknown_and_allows_no_budget(served, endpoint, recordings):
     assert models.cost(served, 10, 10) is None and models.cost("smollm2-135m", 10, 10) == 0
     with pytest.raises(models.StopRun, match="price"):
-        ask(ask_for(served, "a"), recordings, budget_usd=1)
+        ask(ask_for(served, "a"), recordings, account=Account(usd=1))
     assert not endpoint.bodies
 
 
@@ -266,26 +297,37 @@ def test_two_processes_record_into_one_folder(endpoint, recordings):
     assert first.wait(60) == 0 and second.wait(60) == 0
     done = store.Recordings(recordings.folder)
     assert len(done) == 40 and not done.damaged
-    assert len(endpoint.bodies) < 80  # each saw what the other had recorded
+    assert len(endpoint.bodies) == 40  # what one has under way the other waits for
+
+
+FULL = """
+import errno, os
+from bedside import store
+append = store.append
+
+def limited(path, lines, keep=True):
+    size = (path.stat().st_size if path.is_file() else 0) + sum(map(len, lines))
+    if size > {room}:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    append(path, lines, keep)
+
+store.append = limited
+"""
 
 
 def test_a_full_disk_stops_the_run_and_keeps_what_was_written(endpoint, recordings):
-    limited = (
-        "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000))\n"
-        + CHILD.format(
-            tests=os.path.dirname(conftest.__file__),
-            url=endpoint.url,
-            folder=str(recordings.folder),
-        )
-    )
-    done = subprocess.run([sys.executable, "-c", limited], capture_output=True, text=True)
-    assert (
-        done.returncode
-        and "a reply could not be written" in done.stderr
-        and "is kept" in done.stderr
-    )
+    tests = os.path.dirname(conftest.__file__)
+    code = CHILD.format(tests=tests, url=endpoint.url, folder=str(recordings.folder))
+    endpoint.script = lambda n, body: completion("x" * 5000)
+    limited = [sys.executable, "-c", FULL.format(room=150_000) + code]
+    done = subprocess.run(limited, capture_output=True, text=True)
+    assert done.returncode and "a reply could not be written" in done.stderr
+    assert "is kept" in done.stderr
     kept = store.Recordings(recordings.folder)
     assert 0 < len(kept) < 40 and not kept.damaged
+    paid = len(endpoint.bodies)
+    again = subprocess.run(limited, capture_output=True, text=True)
+    assert "can't be written" in again.stderr and len(endpoint.bodies) == paid  # nothing is paid
     before = {r["item"] for r in kept.records()}
     assert child(endpoint, recordings).wait(60) == 0
     after = store.Recordings(recordings.folder)
@@ -497,7 +539,7 @@ def test_a_failed_call_is_an_error_in_its_reply_and_is_made_again_when_asked_aga
     endpoint.script = lambda n, body: (400, {}, b"{}") if n == 1 else completion()
     ((first, second),) = talk(recordings, asks(served, "a", "a"))
     assert (
-        first.error == "400 from the endpoint"
+        first.error == "bad request: 400 from the endpoint"
         and second.text == "fine"
         and len(endpoint.bodies) == 2
     )
@@ -509,17 +551,19 @@ def test_asking_stops_before_the_budget_is_passed(served, endpoint, recordings, 
     monkeypatch.setitem(models.registry()[served], "usd_per_million_in", 1.0)
     monkeypatch.setitem(models.registry()[served], "usd_per_million_out", 2.0)
     with pytest.raises(models.StopRun, match="BUDGET_USD"):
-        talk(recordings, asks(served, *"abcdefgh"), budget_usd=0.0001)
+        talk(recordings, asks(served, *"abcdefgh"), account=Account(usd=0.0001))
     assert len(endpoint.bodies) == 3 == len(store.Recordings(recordings.folder))
     # what is recorded costs nothing: one more, and the next could end at 0.000068
+    monkeypatch.setenv("BEDSIDE_MAKE", "another")
     with pytest.raises(models.StopRun, match="BUDGET_USD"):
-        talk(store.Recordings(recordings.folder), asks(served, *"abcdefgh"), budget_usd=0.00006)
+        again = store.Recordings(recordings.folder)
+        talk(again, asks(served, *"abcdefgh"), account=Account(usd=0.00006))
     assert len(endpoint.bodies) == 4
 
 
 def test_asking_with_a_budget_needs_a_price(served, endpoint, recordings):
     with pytest.raises(models.StopRun, match="price"):
-        talk(recordings, asks(served, "a"), asks(served, "b"), budget_usd=1)
+        talk(recordings, asks(served, "a"), asks(served, "b"), account=Account(usd=1))
     assert not endpoint.bodies
 
 

@@ -1,0 +1,278 @@
+"""Entries of data/models.toml: endpoints, what each takes and refuses, and what it costs.
+
+An entry is checked when it is read. It decides what is sent for a request (`body`), what of that
+belongs to a recording's key (`identity`), and how a reply's text is read (`spoken`).
+"""
+
+import difflib
+import functools
+import json
+import os
+import re
+import tomllib
+from typing import Any
+from urllib.parse import urlsplit
+
+from . import BedsideError, choose, paths, store
+
+
+class StopRun(BedsideError):
+    """Going on would be pointless or too expensive: a key that is refused, or a budget used up."""
+
+
+NUMBER = (int, float)
+KEYS = {
+    "provider": str,
+    "base_url": str,
+    "model": str,
+    "api_key_env": str,
+    "max_concurrency": int,
+    "timeout_s": NUMBER,
+    "requests_per_minute": NUMBER,
+    "tokens_per_minute": NUMBER,
+    "settings": dict,
+    "omit": list,
+    "max_tokens_name": str,
+    "reasoning_tokens": int,
+    "response_format": str,
+    "think": list,
+    "extra_body": dict,
+    "headers": dict,
+    "query": dict,
+    "revision": str,
+    "retired": str,
+    "instead": str,
+    "documentation": str,
+    "usd_per_million_in": NUMBER,
+    "usd_per_million_out": NUMBER,
+    "price_date": str,
+    "weights_sha256": str,
+    "about": str,
+    "most_tokens": int,
+    "most_tokens_for": dict,
+    "most_tokens_turn": int,
+    "most_turns": int,
+    "most_dialogues": int,
+}
+KINDS = {str: "a text", int: "a whole number", NUMBER: "a number", dict: "a table", list: "a list"}
+FORMS = ("json_schema", "json_object", "none")
+THINK = ["<think>", "</think>"]
+VARIABLE = re.compile(r"\$\{(\w+)\}")
+# what a provider's key looks like, and headers that hold one
+LITERAL_KEY = re.compile(r"\b(sk|pk|gsk|xai|hf|AIza|Bearer)[-_ ][\w-]{8,}|\bAIza[\w-]{20,}")
+KEY_HEADERS = re.compile(r"authorization|.*(key|token|secret).*", re.I)
+# providers whose dated names say which weights answer, at their own endpoint
+OWN_HOSTS = {
+    "openai": "api.openai.com",
+    "anthropic": "api.anthropic.com",
+    "google": "generativelanguage.googleapis.com",
+    "deepseek": "api.deepseek.com",
+    "mistral": "api.mistral.ai",
+}
+
+
+@functools.cache
+def registry() -> dict[str, dict]:
+    """Entries of data/models.toml by name; BedsideError names the first that is wrong, and how."""
+    path = paths.DATA / "models.toml"
+    try:
+        entries = tomllib.loads(path.read_text())
+    except tomllib.TOMLDecodeError as e:
+        raise BedsideError(f"{paths.rel(path)}: {e}") from None
+    for name, entry in entries.items():
+        if fault := _fault(name, entry):
+            raise BedsideError(f"{paths.rel(path)}, [{name}]: {fault}")
+    return entries
+
+
+def _fault(name, entry):
+    """What is wrong with an entry; nothing if it is as it should be."""
+    if not isinstance(entry, dict):
+        return "stands before the first entry; a key belongs below its [name]"
+    if entry and "provider" not in entry and all(isinstance(v, dict) for v in entry.values()):
+        dotted = f"{name}.{next(iter(entry))}"
+        return f'a name with a dot must be quoted: ["{dotted}"]'
+    for key, value in entry.items():
+        if key in ("api_key", "key", "apikey"):
+            return "a key comes from the environment: api_key_env names its variable"
+        if key not in KEYS:
+            near = difflib.get_close_matches(key, KEYS, n=1, cutoff=0.4)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            return f"unknown key {key!r}{hint} Valid: {', '.join(KEYS)}"
+        if not isinstance(value, KEYS[key]) or isinstance(value, bool):
+            return f"{key} = {value!r} should be {KINDS[KEYS[key]]}"
+        if isinstance(value, NUMBER) and value < 0:
+            return f"{key} = {value!r} is below 0"
+    needed = ("provider", "model") if entry.get("provider") == "local" else REQUIRED
+    if lacking := [k for k in needed if k not in entry]:
+        return f"{', '.join(lacking)} missing"
+    if not re.fullmatch(r"[A-Za-z_]\w*", entry.get("api_key_env", "KEY")):
+        return "api_key_env is the name of an environment variable, not a key"
+    if entry.get("response_format", "none") not in FORMS:
+        return f"response_format is one of {', '.join(FORMS)}"
+    if "think" in entry and [type(t) for t in entry["think"]] not in ([], [str, str]):
+        return "think is an opening and a closing tag, or empty"
+    if entry.get("max_concurrency", 1) < 1:
+        return "max_concurrency is at least 1"
+    headers = {k: v for k, v in entry.get("headers", {}).items() if KEY_HEADERS.fullmatch(k)}
+    plain = [k for k, v in headers.items() if not VARIABLE.search(str(v))]
+    if plain or LITERAL_KEY.search(json.dumps(entry, default=str)):
+        return "a key stands in it; write ${VARIABLE}, and set that in the environment"
+    if urlsplit(entry.get("base_url", "")).password:
+        return "base_url holds a password; write ${VARIABLE}, and set that in the environment"
+    return ""
+
+
+REQUIRED = ("provider", "base_url", "model")
+
+
+def model(name: str) -> dict:
+    """One registry entry; an unknown name is an error with the nearest one."""
+    known = registry()
+    return known[name] if name in known else choose(name, known, "model")
+
+
+def most(name: str, tokens: int, kind: str = "") -> int:
+    """`tokens`, or fewer if a model's entry allows fewer for this kind of text.
+
+    kind: a key of its `most_tokens_for`; what is not there is held to its `most_tokens`.
+    """
+    entry = model(name)
+    return min(tokens, entry.get("most_tokens_for", {}).get(kind, entry.get("most_tokens", tokens)))
+
+
+def cost(name: str, prompt_tokens: float | None, completion_tokens: float | None) -> float | None:
+    """Price in USD of a call; None where the registry has no price or the tokens aren't known."""
+    m = model(name)
+    if "usd_per_million_in" not in m or prompt_tokens is None or completion_tokens is None:
+        return 0.0 if m["provider"] == "local" else None
+    usd_in, usd_out = m["usd_per_million_in"], m["usd_per_million_out"]
+    return (prompt_tokens * usd_in + completion_tokens * usd_out) / 1e6
+
+
+def api_key(name: str) -> str:
+    """The key of a model from the environment; a placeholder for endpoints that want none."""
+    variable = model(name).get("api_key_env")
+    if variable and not os.environ.get(variable):
+        raise StopRun(f"model {name!r} needs its key in the environment variable {variable}")
+    return os.environ[variable] if variable else "none"
+
+
+def check_callable(name: str) -> None:
+    """Raise StopRun if a model can't be called: retired, or its key or a variable isn't set."""
+    m = model(name)
+    if date := m.get("retired"):
+        other = m.get("instead")
+        use = f"use {other!r} instead" if other else "choose another one of data/models.toml"
+        raise StopRun(f"model {name!r} was retired on {date}; {use} (its recordings still replay)")
+    api_key(name)
+    named = VARIABLE.findall(json.dumps([m.get(k) for k in ("base_url", *BESIDE)]))
+    if unset := [v for v in named if not os.environ.get(v)]:
+        raise StopRun(f"model {name!r} needs the environment variable {unset[0]}")
+
+
+BESIDE = ("headers", "query", "extra_body")  # what goes with a request, besides its own settings
+
+
+def sent(name: str, body: dict) -> dict:
+    """A call's body as it is sent: with the ${VARIABLES} of the entry's extra_body, and no others.
+
+    Messages may say `${...}` too; they are never expanded.
+    """
+    beyond = model(name).get("extra_body", {})
+    return body | expanded({k: v for k, v in beyond.items() if k in body})
+
+
+def expanded(value: Any) -> Any:
+    """A value of an entry with ${VARIABLES} from the environment in its texts."""
+    if isinstance(value, dict):
+        return {k: expanded(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [expanded(v) for v in value]
+    if isinstance(value, str):
+        return VARIABLE.sub(lambda v: os.environ.get(v[1], v[0]), value)
+    return value
+
+
+def _literal(value):
+    """A value of an entry without what comes from the environment, which may be a secret."""
+    if isinstance(value, dict):
+        return {k: _literal(v) for k, v in value.items() if not _from_environment(v)}
+    if isinstance(value, list):
+        return [_literal(v) for v in value if not _from_environment(v)]
+    return value
+
+
+def _from_environment(value):
+    return isinstance(value, str) and bool(VARIABLE.search(value))
+
+
+def body(
+    name: str, messages: list[dict], settings: dict, response_format: dict | None = None
+) -> dict:
+    """The JSON body of a call, as an entry wants it; ${VARIABLES} stand in it unexpanded.
+
+    settings: what a notebook asks for; the entry's go over it, what it omits is left out, and
+    max_tokens gets its own name and the room for reasoning.
+    """
+    m = model(name)
+    made = {**settings, **m.get("settings", {})}
+    form = m.get("response_format", "json_schema")
+    if response_format and form != "json_schema":
+        messages = _asked_in_words(messages, response_format)
+        response_format = {"type": "json_object"} if form == "json_object" else None
+    if response_format:
+        made["response_format"] = response_format
+    if "max_tokens" in made:
+        limit = made.pop("max_tokens") + m.get("reasoning_tokens", 0)
+        made[m.get("max_tokens_name", "max_tokens")] = limit
+    made |= m.get("extra_body", {})
+    made = {k: v for k, v in made.items() if k not in m.get("omit", ())}
+    return {"model": m["model"], "messages": messages, **made}
+
+
+def _asked_in_words(messages, response_format):
+    """Messages whose last one asks for what a response format would."""
+    schema = json.dumps(response_format["json_schema"]["schema"])
+    words = f"Reply with one JSON object and nothing else. Its JSON schema: {schema}"
+    *before, last = messages
+    return [*before, {**last, "content": f"{last['content']}\n\n{words}"}]
+
+
+def identity(name: str, body: dict) -> dict:
+    """Everything of a call that can change its answer, as the recording's key sees it.
+
+    body: of the call. What comes from the environment never counts.
+    """
+    m = model(name)
+    beyond = {k: v for k, v in m.get("extra_body", {}).items() if k in body}
+    own = {k: v for k, v in body.items() if k not in beyond}
+    fields = {"response_format": None, **own, **_literal(beyond)}
+    for k in ("temperature", "top_p"):  # 0 and 0.0 are one setting
+        if isinstance(fields.get(k), int):
+            fields[k] = float(fields[k])
+    beside = {k: _literal(m.get(k, {})) for k in ("headers", "query")}
+    fields |= {k: v for k, v in beside.items() if v}
+    if "revision" in m:
+        fields["revision"] = m["revision"]
+    elif m["provider"] != "local":  # the weights there have a digest
+        host = urlsplit(m.get("base_url", "")).hostname
+        if host != OWN_HOSTS.get(m["provider"]):
+            fields["endpoint"] = store.digest(m.get("base_url"))[:16]
+    return {"provider": m["provider"], "weights": m.get("weights_sha256"), **fields}
+
+
+def spoken(name: str, text: str) -> str:
+    """A reply's text without what the model thought before it spoke.
+
+    A leading block between the tags <think> and </think>, or those of the entry; with tags of its
+    own all up to the first closing one, since some endpoints open the block in the prompt.
+    """
+    tags = model(name).get("think", THINK)
+    if not tags:
+        return text
+    start, end = tags
+    thought, closed, rest = text.partition(end)
+    if text.lstrip().startswith(start) or ("think" in model(name) and closed):
+        return rest.lstrip() if closed else ""
+    return text

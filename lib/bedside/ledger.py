@@ -1,0 +1,332 @@
+"""The ledger: every call that this checkout's processes send, in one file that they share.
+
+    ledger = Ledger("mine", Account(notebook, budget_usd))
+    ledger.claim(key)                   # nobody else has this request under way
+    call = await ledger.turn(tokens, usd)       # when limits and budgets allow it
+    ledger.ended(call, tokens, usd, failure)
+    ledger.release(key)
+
+It keeps a model's calls within its entry's limits, slows down where an endpoint refuses, holds the
+budgets, and knows what failed. A process that is gone holds nothing.
+"""
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import random
+import sqlite3
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from . import paths
+from .entries import StopRun, cost, model
+from .paths import rel
+from .store import StoreError
+
+WINDOW_S = 60.0  # of requests_per_minute and tokens_per_minute
+PAUSE_S, LONGEST_S = 1.0, 32.0  # after a refusal without Retry-After, doubled up to the longest
+POLL_S, LOOK_S = 0.05, 0.25  # how often, and how rarely, somebody who waits looks again
+SLOWER, FASTER = 2.0, 0.98  # the time between two calls after a refusal, and after a reply
+
+SCHEMA = """
+create table if not exists calls (id integer primary key, at real, make text,
+    notebook text, model text, owner text, tokens real, usd real, open int, final int,
+    kind text default '', status text default '', message text default '');
+create index if not exists sent on calls (model, at);
+create index if not exists running on calls (model) where open;
+create index if not exists failed on calls (make) where kind != '';
+create table if not exists spent (scope text primary key, usd real);
+create table if not exists claims (key text primary key, owner text);
+create table if not exists pace (model text primary key, until real, level int, gap real,
+    next real, cut real);
+"""
+
+
+def folder() -> Path:
+    """Where processes meet: the checkout's .cache, or BEDSIDE_LEDGER."""
+    return Path(os.environ.get("BEDSIDE_LEDGER") or paths.CACHE)
+
+
+def make() -> str:
+    """What stands for the whole `make`, or for this process where none is running."""
+    return os.environ.setdefault("BEDSIDE_MAKE", f"process {uuid.uuid4().hex}")
+
+
+class Account(NamedTuple):
+    """On whose account calls go: a notebook, and its limits in USD.
+
+    usd: of this make; total: of all runs of the same settings, which `scope` stands for.
+    """
+
+    notebook: str = ""
+    usd: float | None = None
+    total: float | None = None
+    scope: str = ""
+
+
+class _Owner:
+    """This process, as others see it: it lives as long as it holds the lock on a file."""
+
+    def __init__(self, folder):
+        self.folder, self.pid, self.id = folder, os.getpid(), uuid.uuid4().hex
+        folder.mkdir(parents=True, exist_ok=True)
+        self.file = open(folder / self.id, "w")
+        fcntl.flock(self.file, fcntl.LOCK_EX)
+
+    def alive(self, other):
+        """Whether another process holds its lock; the file of one that is gone is removed."""
+        if other == self.id:
+            return True
+        try:
+            with open(self.folder / other) as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                (self.folder / other).unlink(missing_ok=True)
+        except FileNotFoundError:
+            return False
+        except OSError:
+            return True
+        return False
+
+
+_owners = {}
+
+
+def _owner(folder):
+    kept = _owners.get(folder)
+    if kept is None or kept.pid != os.getpid():  # a fork holds its parent's locks, not its own
+        kept = _owners[folder] = _Owner(folder)
+    return kept
+
+
+class Ledger:
+    """The calls of one notebook to one model."""
+
+    def __init__(self, name: str, account: Account):
+        self.name, self.account, self.make = name, account, make()
+        self.entry = model(name)
+        self.owner = _owner(folder() / "processes")
+        self.db = _open()
+
+    def close(self) -> None:
+        self.db.close()
+
+    # ---- a request that one process has under way
+
+    def claim(self, key: str) -> bool:
+        """Whether this process may send the request `key`: no living one has it under way."""
+        with _transaction(self.db):
+            row = self.db.execute("select owner from claims where key = ?", [key]).fetchone()
+            if row and row[0] != self.owner.id and self.owner.alive(row[0]):
+                return False
+            self.db.execute("insert or replace into claims values (?, ?)", [key, self.owner.id])
+        return True
+
+    def release(self, key: str) -> None:
+        with _transaction(self.db):
+            claimed = [key, self.owner.id]
+            self.db.execute("delete from claims where key = ? and owner = ?", claimed)
+
+    # ---- when a call may be sent, and what it may cost
+
+    async def turn(self, tokens: int, usd: float | None) -> int:
+        """Wait until a call of at most so many tokens and USD may be sent; its number.
+
+        usd: None where the price isn't known. StopRun if a budget would be passed.
+        """
+        while isinstance(got := self._turn(tokens, usd), float):
+            await asyncio.sleep(min(got, LOOK_S) * random.uniform(1.0, 1.1))
+        return got
+
+    def _turn(self, tokens, usd):
+        """The number of a call that may be sent now, or the seconds after which to ask again."""
+        now = time.time()
+        with _transaction(self.db):
+            if wait := self._wait(now, tokens):
+                return float(wait)
+            self._hold(usd or 0.0)
+            values = [now, self.make, self.account.notebook, self.name, self.owner.id, tokens, usd]
+            return self.db.execute(
+                "insert into calls (at, make, notebook, model, owner, tokens, usd, open)"
+                " values (?, ?, ?, ?, ?, ?, ?, 1)",
+                values,
+            ).lastrowid
+
+    def _wait(self, now, tokens):
+        """Seconds until the model's limits allow another call; 0 if they do."""
+        most = self.entry.get("max_concurrency", 8)
+        if self._running() >= most and self._living() >= most:
+            return POLL_S
+        for what, more, limit in (
+            ("count(*)", 1, self.entry.get("requests_per_minute")),
+            ("sum(tokens)", tokens, self.entry.get("tokens_per_minute")),
+        ):
+            if limit and (wait := self._limited(now, what, more, limit)) > 0:
+                return wait
+        if pace := self._pace():
+            until, level, gap, following, cut = pace
+            if (wait := max(until, following) - now) > 0:
+                return wait
+            # while it refuses, one call at a time tries whether it still does
+            until = now + PAUSE_S * 2**level if level else 0
+            self._set_pace(until, level, gap, now + gap, cut)
+        return 0
+
+    def _running(self):
+        sql = "select count(*) from calls where model = ? and open"
+        return self.db.execute(sql, [self.name]).fetchone()[0]
+
+    def _living(self):
+        """Calls under way, after those of processes that are gone have been closed."""
+        sql = "select distinct owner from calls where model = ? and open"
+        for (owner,) in self.db.execute(sql, [self.name]).fetchall():
+            if not self.owner.alive(owner):
+                self.db.execute("update calls set open = 0 where owner = ?", [owner])
+        return self._running()
+
+    def _limited(self, now, what, more, limit):
+        """Seconds until the oldest call leaves the window, if `more` passes a limit."""
+        sql = f"select {what}, min(at) from calls where model = ? and at > ?"
+        used, first = self.db.execute(sql, [self.name, now - WINDOW_S]).fetchone()
+        return first + WINDOW_S - now if used and used + more > limit else 0
+
+    def _pace(self):
+        sql = "select until, level, gap, next, cut from pace where model = ?"
+        return self.db.execute(sql, [self.name]).fetchone()
+
+    def _set_pace(self, *pace):
+        self.db.execute("insert or replace into pace values (?, ?, ?, ?, ?, ?)", [self.name, *pace])
+
+    def _scopes(self):
+        return [s for s in (self.make, self.account.scope) if s]
+
+    def _hold(self, usd):
+        """Reserve `usd`, or raise StopRun if a budget would be passed."""
+        budgets = {"BUDGET_USD": self.account.usd, "BUDGET_TOTAL": self.account.total}
+        for (name, limit), scope in zip(budgets.items(), (self.make, self.account.scope)):
+            if limit is not None and (taken := self.spent(scope)) + usd > limit:
+                raise StopRun(
+                    f"{name}={limit:g} would be passed (${taken:.4f} spent or under way, the next"
+                    f" call at most ${usd:.4f}); what came is recorded: raise it and run again"
+                )
+        self._spend(usd)
+
+    def _spend(self, usd):
+        if usd:
+            for scope in self._scopes():
+                self.db.execute("insert or ignore into spent values (?, 0)", [scope])
+                self.db.execute("update spent set usd = usd + ? where scope = ?", [usd, scope])
+
+    def spent(self, scope: str) -> float:
+        """USD spent or reserved by a make, or by runs of the same settings."""
+        row = self.db.execute("select usd from spent where scope = ?", [scope]).fetchone()
+        return row[0] if row else 0.0
+
+    # ---- what became of a call
+
+    def ended(
+        self,
+        call: int,
+        reserved: float | None,
+        tokens: tuple[int | None, int | None],
+        failure=None,
+        final: bool = True,
+    ) -> float | None:
+        """Close a call; returns its price, None where it isn't known and the reservation stands.
+
+        tokens: of prompt and reply, both 0 if nothing was charged; failure: a `calls.Failure`,
+        `final` if it isn't tried again.
+        """
+        usd = cost(self.name, *tokens)
+        used = None if None in tokens else sum(tokens)
+        why = (failure.kind, failure.status, failure.message) if failure else ("", "", "")
+        with _transaction(self.db):
+            if usd is not None and reserved is not None:
+                self._spend(usd - reserved)
+            self.db.execute(
+                "update calls set open = 0, tokens = coalesce(?, tokens), usd = coalesce(?, usd),"
+                " kind = ?, status = ?, message = ?, final = ? where id = ?",
+                [used, usd, *why, final, call],
+            )
+            if not (failure and failure.again) and (pace := self._pace()):
+                until, level, gap, following, cut = pace
+                gap = gap * FASTER if gap > 0.002 else 0
+                self._set_pace(0 if level else until, 0, gap, following if gap else 0, cut)
+        return usd
+
+    def refused(self, wait: float | None) -> None:
+        """Slow the model down for all processes; `wait`: the seconds that its endpoint asks for."""
+        now = time.time()
+        with _transaction(self.db):
+            until, level, gap, following, cut = self._pace() or (0, 0, 0, 0, 0)
+            if now - cut > PAUSE_S / 2:  # once for all that were under way together
+                sql = "select count(*), min(at) from calls where model = ? and at > ?"
+                count, first = self.db.execute(sql, [self.name, now - 10 * PAUSE_S]).fetchone()
+                seen = (now - (first or now)) / max(count, 1)
+                gap = min(SLOWER * max(gap, seen), WINDOW_S / 4)
+                level, cut = level + 1, now
+            pause = min(PAUSE_S * 2 ** (level - 1), LONGEST_S) if wait is None else wait
+            self._set_pace(max(until if level > 1 else 0, now + pause), level, gap, following, cut)
+
+
+def _open():
+    folder().mkdir(parents=True, exist_ok=True)
+    with _usable():
+        db = sqlite3.connect(folder() / "calls.sqlite", timeout=60, isolation_level=None)
+        db.execute("pragma journal_mode = wal")
+        db.execute("pragma synchronous = off")  # recordings are synced; this survives a kill
+        db.executescript(SCHEMA)
+    return db
+
+
+@contextlib.contextmanager
+def _usable():
+    try:
+        yield
+    except sqlite3.Error as e:
+        raise StoreError(
+            f"{rel(folder() / 'calls.sqlite')}: the ledger of calls can't be used ({e}); free the"
+            " disk or fix its permissions, then run again: what came is recorded"
+        ) from None
+
+
+@contextlib.contextmanager
+def _transaction(db) -> Iterator[None]:
+    with _usable():
+        db.execute("begin immediate")
+        try:
+            yield
+        except BaseException:
+            with contextlib.suppress(sqlite3.Error):  # it may have done so itself
+                db.execute("rollback")
+            raise
+        db.execute("commit")
+
+
+COLUMNS = ("model", "notebook", "kind", "status", "message", "calls")
+
+
+def errors(make: str) -> list[dict]:
+    """What failed in a make, as rows of errors.csv: COLUMNS."""
+    if not (folder() / "calls.sqlite").is_file():
+        return []
+    with contextlib.closing(_open()) as db:
+        rows = db.execute(
+            "select model, notebook, kind, status, message, count(*) from calls"
+            " where make = ? and kind != '' and final"
+            " group by 1, 2, 3, 4, 5 order by 1, 2, 6 desc, 3, 4, 5",
+            [make],
+        ).fetchall()
+    return [dict(zip(COLUMNS, row)) for row in rows]
+
+
+def total(make: str) -> tuple[int, float, int]:
+    """(calls, USD spent or reserved, calls of unknown price) of a make."""
+    if not (folder() / "calls.sqlite").is_file():
+        return 0, 0.0, 0
+    with contextlib.closing(_open()) as db:
+        counted = "select count(*), coalesce(sum(usd), 0), count(*) - count(usd) from calls"
+        return db.execute(counted + " where make = ?", [make]).fetchone()
