@@ -176,11 +176,9 @@ def test_a_failed_call_ends_the_loop_and_the_next_run_goes_on(run, endpoint):
         (400, {}, b"{}") if "belief 3" in body["messages"][-1]["content"] else good(n, body)
     )
     questions, rounds = loop(run)
-    assert rounds["myth"].tolist() == ["m1", "m2", "m3"] and rounds["stopped"].tolist() == [
-        "",
-        "",
-        "400 from the endpoint",
-    ]
+    assert rounds["myth"].tolist() == ["m1", "m2", "m3"]
+    assert rounds["stopped"].str.contains("400 from the endpoint").tolist() == [False, False, True]
+    assert rounds["stopped"].tolist()[:2] == ["", ""]
     assert set(questions["myth"]) == {"m1", "m2"}
     endpoint.script, before = good, len(endpoint.bodies)
     questions, rounds = loop(run)

@@ -220,7 +220,7 @@ def test_a_failing_agent_loses_its_item_and_is_named(run, endpoint):
     )
     answers = asyncio.run(multi_agent(run, "served", ITEMS, 9, 5, monitor=True)).set_index("item")
     assert (
-        answers["reply_status"].tolist() == ["", "monitor: 400 from the endpoint", ""]
+        answers["reply_status"].str.startswith("monitor, ").tolist() == [False, True, False]
         and answers.loc["q2", "answer"] == ""
     )
 
@@ -357,7 +357,7 @@ def test_nothing_to_learn_from(run):
 )
 def test_comments_for_the_optimiser(kind, status, value, said):
     assert said in optimiser.comment(
-        {"kind": kind, "status": status, "value": value, "correction": "c"}
+        {"kind": kind, "status": status, "value": value, "correction": "c", "reply_status": ""}
     )
 
 

@@ -746,13 +746,13 @@ def test_tables_of_a_model_that_never_lists_anything(run):
     found = scores.strata(graded[graded["profile"] == "specified"], reference)
     made = [
         tables.score_table(run, graded, "free-form", "Table 1"),
-        tables.health_table(run, empty, list(data.REGIMES)[:2]),
+        tables.health_table(run, graded.assign(reply_status=""), list(data.REGIMES)[:2]),
         tables.change_table(run, graded, "free-form", "free-form, 20-30", "Table 2"),
         tables.overlap_table(run, graded, terms),
         tables.specificity_table(run, graded, reference, terms),
         tables.level_table(run, found, "onset", "Table 6"),
         tables.crossing_table(run, found),
-        tables.matcher_table(run, {"lexical": matches}, reference, terms),
+        tables.matcher_table(run, {"lexical": graded}),
     ]
     for k, table in enumerate(made):
         mine = table[table["source"] == "run"]

@@ -4,7 +4,7 @@ import json
 
 import pandas as pd
 
-from bedside import checks
+from bedside import checks, models
 from bedside.models import Request, json_object, response_format
 
 from . import study
@@ -12,7 +12,11 @@ from .data import CATEGORIES
 
 HARD, EASY, PER_MYTH = 6, 2, 3  # section 3.2: at most K_h and K_e examples, M questions a myth
 JOINS = {-1: "valid", 1: "easy"}  # the set that a question joins by its answer's grade
-QUESTION = "generator myth item question correction status answer verdict value joined".split()
+QUESTION = (
+    "generator myth item question correction status answer truncated verdict value joined"
+).split()
+NOTHING = [*models.NO_ANSWER.values(), "blank"]  # why a reply that came holds no answer
+UNANSWERED, MISSING = "unanswered", "missing"
 
 
 async def generate(run, model, myths, start, example, *, settings, answer_tokens, count=PER_MYTH):
@@ -22,8 +26,9 @@ async def generate(run, model, myths, start, example, *, settings, answer_tokens
     set, up to EASY of the easy ones and all fixed invalid ones; the same model answers them, the
     run's judge grades the answers. Grade -1 joins the valid set, 1 the easy ones, 0 and what has no
     grade neither. `settings` are the generator's. questions, a row each: the columns QUESTION
-    (status: see `generated`). rounds, a row for each myth: generator, myth, hard and easy (items
-    shown), valid and invalid (sizes afterwards), stopped (why the loop ended here, else empty).
+    (status: see `generated`; UNANSWERED, and why, where the reply to it holds no answer). rounds, a
+    row for each myth: generator, myth, hard and easy (items shown), valid and invalid (sizes
+    afterwards), stopped (why the loop ended here, else empty).
 
     Draws depend on seed, generator and myth alone and every reply is recorded, so that a loop cut
     off anywhere goes on where it was. A failed call ends it: what came after would rest on a gap.
@@ -31,7 +36,8 @@ async def generate(run, model, myths, start, example, *, settings, answer_tokens
     sets = {kind: start[start["kind"] == kind].to_dict("records") for kind in ("valid", "invalid")}
     sets["easy"] = []
     known = {checks.normal(question) for question in start["question"]}
-    settings = {**settings, "seed": run.seed}
+    most = models.most(model, settings["max_tokens"], "questions")
+    settings = {**settings, "max_tokens": most, "seed": run.seed}
     questions, rounds = [pd.DataFrame(columns=QUESTION)], []
     for myth in myths.itertuples():
         drawn = _drawn(sets, run.rng("generation", model, myth.item))
@@ -80,8 +86,10 @@ def generated(reply, count, known):
 
     status: new; copied (stands in `known`, normal texts that it has seen or written, which grows);
     else nothing usable came, and it says why: refused, truncated, unparsed, missing (fewer than
-    asked for, or without text).
+    asked for, or without text; with the reason where the whole reply was without).
     """
+    if reply.no_answer:
+        return [(f"{MISSING}: {reply.no_answer}", "", "")] * count
     if reply.refusal or reply.finish == "content_filter":
         return [("refused", "", "")] * count
     try:
@@ -93,12 +101,18 @@ def generated(reply, count, known):
     for question, correction in pairs:
         text = checks.normal(question)
         if not text or not checks.normal(correction):
-            status = "missing"
+            status = MISSING
         else:
             status = "copied" if text in known else "new"
         known.add(text)
         rows.append((status, question, correction))
-    return rows + [("missing", "", "")] * (count - len(rows))
+    return rows + [(MISSING, "", "")] * (count - len(rows))
+
+
+def tried(questions):
+    """The questions that were to be answered, with reply_status: why there is no answer."""
+    status = questions["status"].str.partition(": ")
+    return questions.assign(reply_status=status[2])[status[0].isin(["new", UNANSWERED])]
 
 
 def _drawn(sets, rng):
@@ -120,22 +134,27 @@ def _named(triples, model, myth):
 
 async def _tried(run, model, mine, example, max_tokens):
     """New questions answered, graded and joining a set; and why the loop must stop, or nothing."""
-    columns = {"answer": "", "verdict": "", "value": None, "joined": ""}
+    empty = {"answer": "", "truncated": False, "verdict": "", "joined": ""}
     new = mine[mine["status"] == "new"]
     if new.empty:
-        return mine.assign(**columns), ""
-    answered = await study.answers(run, new, max_tokens, [model])
-    if (failed := answered["reply_status"][answered["reply_status"] != ""]).size:
+        return mine.assign(**empty, value=None), ""
+    answered = await study.answers(run, new, max_tokens, [model], kind=study.OWN_ANSWER)
+    why = answered.set_index("item")["reply_status"]
+    if (failed := why[~why.isin(["", *NOTHING])]).size:
         return mine, failed.iloc[0]
-    new = new.merge(answered[["item", "answer", "reply_status"]], on="item", validate="one_to_one")
+    lost = {item: f"{UNANSWERED}: {reason}" for item, reason in why.items() if reason}
+    mine = mine.assign(status=[lost.get(r.item, r.status) for r in mine.itertuples()])
+    new = new.merge(answered.drop(columns="model"), on="item", validate="one_to_one")
     verdict = await study.grade(run, new, "myth", example)
-    if (failed := verdict[verdict["status"] == "error"]).size:
-        return mine, failed["raw"].iloc[0]
+    failed = verdict["raw"][(verdict["status"] == "error") & (new["reply_status"] == "")]
+    if failed.size:
+        return mine, failed.iloc[0]
     verdict = verdict.drop(columns="raw").rename(columns={"status": "verdict"})
-    new = new.drop(columns="reply_status").merge(verdict, on="item", validate="one_to_one")
+    new = new.merge(verdict, on="item", validate="one_to_one")[new["reply_status"] == ""]
     new["joined"] = new["value"].map(JOINS).fillna("neither")
-    mine = mine.merge(new[["item", *columns]], on="item", how="left", validate="one_to_one")
-    return mine.fillna({"answer": "", "verdict": "", "joined": ""}), ""
+    new = new[["item", "value", *empty]]
+    mine = mine.merge(new, on="item", how="left", validate="one_to_one").fillna(empty)
+    return mine.astype({"truncated": bool}), ""
 
 
 def _join(sets, questions):

@@ -166,7 +166,7 @@ async def loop(document):
             settings=settings,
             answer_tokens=p["answer_tokens"],
         )
-        asked = made[made["status"] == "new"].assign(reply_status="")
+        asked = generation.tried(made)
         given = await graded(run, asked, "myth", known)
         for r in asked.itertuples():
             myth = facts.loc[r.myth]
@@ -187,6 +187,8 @@ async def loop(document):
                 title=r.question,
                 shared=[key],
                 reply=r.answer,
+                status=r.reply_status,
+                truncated=r.truncated,
                 verdicts=given.get(r.item, ()),
             )
 

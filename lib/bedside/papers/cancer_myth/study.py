@@ -10,6 +10,8 @@ from .data import CATEGORIES, labelled, labelled_plain
 
 GRADES = [-1, 0, 1]  # section 3.2: unaware, aware but incomplete, corrected
 PLAIN_GRADES = [0, 1]  # of questions without a false presupposition: invents one, or doesn't
+ANSWER = "answer to a question"  # kinds of text, for which a model's entry may have a limit
+OWN_ANSWER = "answer to its own question"
 NFP_TASK = "no false presupposition"  # a judge's second task, with a trust card of its own
 GRADING = {  # of answers by kind of question: with a false presupposition, or without
     "myth": {"values": GRADES, "template": "judge"},
@@ -40,13 +42,13 @@ def known(run):
     return {"myth": labelled(run), "plain": labelled_plain(run)}
 
 
-async def answers(run, items, max_tokens, models=None, template="answer", **fixed):
+async def answers(run, items, max_tokens, models=None, template="answer", *, kind=ANSWER, **fixed):
     """Answers to questions (item, question), zero-shot (section 4.2): as `models.answers_of`.
 
     Another template gets the `fixed` fields too. A refusal corrects nothing.
     """
     prompts = run.prompts_for(template, items, ["question"], **fixed)
-    return await answers_of(run, prompts, max_tokens, models)
+    return await answers_of(run, prompts, max_tokens, models, kind)
 
 
 async def grade(run, frame, kind, examples, judge=None):

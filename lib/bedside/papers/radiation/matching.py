@@ -11,7 +11,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from bedside import judges
+from bedside import judges, models
 from bedside.checks import normals
 from bedside.judges import LEXICAL, Verdict, with_rated
 from bedside.models import Request, json_object, response_format
@@ -25,6 +25,7 @@ FILLER = set(
     "a an the of in on at to and or due by from your this that with treated treatment therapy"
     " irradiated radiation induced caused related area site field".split()
 )
+PAIR_TOKENS = 24  # of a matcher's reply for each predicted item, besides those of a verdict
 SAME = 0.6  # least cosine of character n-grams; set before any pair was labelled
 
 
@@ -132,7 +133,8 @@ def _request(run, judge, item, predicted, terms):
     pair = json_object(predicted=numbers(len(predicted)), reference=numbers(len(terms)))
     matches = {"type": "array", "items": pair, "maxItems": len(predicted)}
     messages = run.prompt("match", predicted=numbered(predicted), reference=numbered(terms))
-    settings = {"max_tokens": 24 + 24 * len(predicted), "temperature": 0}
+    most = models.most(judge, judges.VERDICT_TOKENS, "verdict") + PAIR_TOKENS * len(predicted)
+    settings = {"max_tokens": most, "temperature": 0}
     return Request(item, judge, messages, settings, response_format("matches", matches=matches))
 
 

@@ -7,9 +7,11 @@ import pandas as pd
 from bedside import stats
 from bedside.tables import (
     Row,
+    cut_note,
     differences,
     estimates,
     frame,
+    no_answer_rows,
     percent,
     tested_rows,
     with_bounds,
@@ -18,7 +20,7 @@ from bedside.tables import (
 from . import printed, scores
 from .checks import COUNTS
 from .data import CELLS, LEAST, MOST, PROFILES
-from .scores import METRICS
+from .scores import KEYS, METRICS
 
 PRINTED = 21  # patients behind the printed means
 
@@ -107,15 +109,57 @@ HEALTH = {
 }
 
 
-def health_table(run, lists, regimes):
-    """What the lists of some regimes are like, by model: means with intervals over patients."""
-    made = scores.health(lists[lists["regime"].isin(regimes)], run)
+def health_table(run, graded, regimes):
+    """What the lists of some regimes are like, by model: means with intervals over patients.
+
+    Where some were cut, the scores of the others are among them; and why there is no reply.
+    """
+    lists, by = graded[graded["regime"].isin(regimes)], ["model", "regime"]
+    made = scores.health(lists, run)
     shares = [c for c, label in HEALTH.items() if label.endswith("%")]
     made[shares] = 100 * made[shares].astype(float)
     columns = [c for c in HEALTH if c != "off" or "selection" in regimes[0]]
-    rows = estimates(made, columns, ["model", "regime"], run)
+    uncut = {metric: f"{name} of the uncut" for metric, name in METRICS.items()}
+    made[list(uncut)] = lists[list(uncut)].astype(float)
+    some = made.groupby(by)["truncated"].transform("any")
+    whole = made[some & (made["truncated"] == 0)]
+    rows = pd.concat([estimates(made, columns, by, run), estimates(whole, uncut, by, run)])
     names = rows["model"] + ", " + rows["regime"]
-    return rows.assign(row=names, column=rows["metric"].map(HEALTH), source="run")
+    rows = rows.assign(row=names, column=rows["metric"].map(HEALTH | uncut), source="run")
+    why = [no_answer_rows(", ".join(key), g["reply_status"]) for key, g in lists.groupby(by)]
+    rows, place = pd.concat([rows, frame(itertools.chain(*why))]), names.unique().tolist().index
+    return rows.sort_values("row", key=lambda row: row.map(place), kind="stable")
+
+
+def cut(graded, metrics=METRICS):
+    """What captions say of cut lists by model and regime: `tables.cut_note`.
+
+    metrics: {column of the scored lists: name}.
+    """
+    return cut_note(graded.assign(row=graded["model"] + ", " + graded["regime"]), metrics, by="row")
+
+
+def cut_by_matcher(graded):
+    """`cut` of the same lists under several matchers. graded: {name: scored lists}."""
+    named = [g.assign(row=g["model"] + f", matcher {name}") for name, g in graded.items()]
+    return cut_note(pd.concat(named), METRICS, by="row")
+
+
+def cut_pairs(graded, terms):
+    """`cut` of pairs of base and specified lists: one with a cut list counts as cut."""
+    keys = ["item", "model", "regime"]
+    either = graded.groupby(keys)["truncated"].any().reset_index()
+    found = scores.overlaps(graded, terms).merge(either, on=keys, validate="one_to_one")
+    note = cut(found, {"overlap": "overlap", "by_meaning": "overlap by meaning"})
+    return f"{note} Here pairs of lists are counted."
+
+
+def cut_by_level(graded, found, by):
+    """`cut` of the lists behind Tables 6 and 7, by model. found: `scores.strata` of `graded`."""
+    wide = scores.recall_by(found, by).pivot(index=KEYS, columns=by, values="recall")
+    wide = wide[[level for level in found[by].unique()]].reset_index()
+    wide = wide.merge(graded[[*KEYS, "truncated"]], on=KEYS, validate="one_to_one")
+    return cut_note(wide, {level: level for level in found[by].unique()})
 
 
 def score_table(run, graded, regime, table):
@@ -164,11 +208,10 @@ def model_table(run, graded):
     return tested_rows(pd.concat(changes), METRICS, run) if changes else pd.DataFrame()
 
 
-def matcher_table(run, by_matcher, reference, terms):
-    """The same lists under several matchers ({name: matched lists}), one to one and not."""
+def matcher_table(run, by_matcher):
+    """The same lists under several matchers ({name: scored lists}), one to one and not."""
     names, parts = {**METRICS, **scores.LOOSE}, []
-    for matcher, matches in by_matcher.items():
-        graded = scores.scored(matches, reference, terms)
+    for matcher, graded in by_matcher.items():
         found = estimates(graded, list(names), ["model"], run)
         row, column = found["model"] + f", matcher {matcher}", found["metric"].map(names)
         parts.append(with_bounds(found.assign(row=row, column=column, source="run")))

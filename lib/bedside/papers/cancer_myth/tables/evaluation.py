@@ -2,7 +2,16 @@
 
 import pandas as pd
 
-from bedside.tables import COLUMNS, Row, frame, with_bounds, without_bounds
+from bedside.tables import (
+    COLUMNS,
+    Row,
+    cut_note,
+    frame,
+    no_answer_rows,
+    percent,
+    with_bounds,
+    without_bounds,
+)
 
 from .. import printed
 from ..data import CATEGORIES
@@ -18,8 +27,11 @@ def counts(items, what, source):
     return frame(Row(name, "questions", source, found[name], n=len(items)) for name in order)
 
 
-def answer_health(answered, sets):
-    """What the answers are like, by model and set of items: percent, and words for the length."""
+def answer_health(answered, sets, graded):
+    """What the answers are like, by model and set of items: percent, and words for the length.
+
+    Why there is none; of a set in `graded` (verdicts) the scores of the uncut, if some were cut.
+    """
     rows = []
     for model, mine in answered.groupby("model", sort=False):
         for name, items in sets.items():
@@ -32,7 +44,38 @@ def answer_health(answered, sets):
             }
             row = f"{model}, {name}"
             rows += [Row(row, column, "run", v, n=len(part)) for column, v in measures.items()]
+            rows += no_answer_rows(row, part["reply_status"])
+            judged = graded[(graded["model"] == model) & graded["item"].isin(items)]
+            rows += uncut_rows(row, judged)
     return frame(rows)
+
+
+def uncut_rows(row, graded):
+    """PCR and PCS of the uncut out of verdicts on one model's answers, if some were cut."""
+    cut = graded["truncated"].astype(bool)
+    if cut.all() or not cut.any():
+        return []
+    grades = graded.loc[~cut & (graded["status"] == "graded"), "value"].astype(float)
+    lost = (~cut).sum() - len(grades)
+    share = percent((grades == 1).sum(), len(grades))
+    mean = Row(row, "PCS of the uncut", "run", grades.mean(), n=len(grades), unscored=lost)
+    return [Row(row, "PCR of the uncut", "run", *share, lost), mean]
+
+
+def cut(graded, by="model"):
+    """What captions of scores say of cut replies: `tables.cut_note` with PCR and PCS.
+
+    graded: verdicts, a row an answer.
+    """
+    value = graded["value"].where(graded["status"] == "graded").astype(float)
+    hit = 100.0 * (value == 1).where(value.notna())
+    return cut_note(graded.assign(PCR=hit, PCS=value), {"PCR": "PCR", "PCS": "PCS"}, by=by)
+
+
+def cut_by_judge(graded):
+    """`cut` of the same answers under several judges. graded: {judge: verdicts}."""
+    named = [g.assign(row=g["model"] + f", judge {judge}") for judge, g in graded.items()]
+    return cut(pd.concat(named), "row")
 
 
 def score_table(found, run):

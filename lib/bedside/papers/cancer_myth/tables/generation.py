@@ -3,9 +3,10 @@
 import pandas as pd
 
 from bedside import checks
-from bedside.tables import Row, frame, percent, printed
+from bedside.tables import Row, cut_note, frame, percent, printed
 
 from ..data import CATEGORIES
+from ..generation import MISSING, tried
 from ..pipeline import kept
 
 HARD = "hard (joins the valid set)"
@@ -29,7 +30,8 @@ def yield_table(questions, rounds, run):
         "easy (joins the invalid set)": value == 1,
         "answered, no grade (apart)": answered & (questions["verdict"] != "graded"),
     }
-    for status in ("copied", "missing", "truncated", "unparsed", "refused"):
+    reasons = sorted(s for s in questions["status"].unique() if ": " in s)
+    for status in ("copied", MISSING, "truncated", "unparsed", "refused", *reasons):
         kinds[f"question {status}"] = questions["status"] == status
     rows = []
     for name, mine in questions.groupby("generator", sort=False):
@@ -40,6 +42,14 @@ def yield_table(questions, rounds, run):
         row = f"{r.generator} after {r.myth}"
         rows += [Row(row, "valid set", "run", r.valid), Row(row, "invalid set", "run", r.invalid)]
     return frame(rows)
+
+
+def cut(questions):
+    """What captions say of the generators' answers that were cut; see `tables.cut_note`."""
+    answered = questions[questions["status"] == "new"]
+    scored = answered["value"].notna()
+    hard = 100.0 * (answered["value"] == -1).where(scored)
+    return cut_note(answered.assign(hard=hard), {"hard": "percent hard"}, by="generator", digits=1)
 
 
 def _printed_yield(run):
@@ -72,7 +82,7 @@ def pipeline_table(run, questions, raw):
     for name, mine in questions.groupby("generator", sort=False):
         rows += [
             Row("questions asked for", name, "run", len(mine)),
-            Row("questions usable", name, "run", (mine["status"] == "new").sum()),
+            Row("questions usable", name, "run", len(tried(mine))),
             Row(FOOLED, name, "run", (mine["value"] == -1).sum()),
         ]
     if not raw:

@@ -4,10 +4,13 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from bedside import judges
+from bedside import judges, models
 from bedside.models import Request
 
+from ..study import ANSWER
+
 LEVELS = ["basic", "intermediate", "advanced"]
+NOTE = "agent's note"  # a kind of text, as ANSWER
 PANEL = ["an oncologist", "a general practitioner", "a nurse specialised in cancer care"]
 TEAMS = {
     "Diagnosis": ["a pathologist", "a radiologist"],
@@ -20,7 +23,7 @@ async def multi_agent(run, model, items, max_tokens, note_tokens, monitor=False)
 
     With `monitor` another agent looks for false presuppositions before the last answer is written.
     The frame has two more columns: complexity, and calls (how many an answer took). An item for
-    which a step fails has no answer; reply_status says which step.
+    which a step fails, or says nothing, has no answer; reply_status says which step, and why.
     """
     cases = [Case(r.item, r.question) for r in items.itertuples()]
     agents = _Agents(run, model, note_tokens)
@@ -66,8 +69,8 @@ class _Agents:
         """How complex is each question?"""
         schema = judges.schema(LEVELS, "complexity")
         asked = {c: {} for c in cases}
-        replies = await self._ask("complexity", asked, 24, "agents_complexity", schema)
-        for case, reply in replies:
+        most, template = judges.VERDICT_TOKENS, "agents_complexity"
+        for case, reply in await self._ask("complexity", asked, most, template, "verdict", schema):
             found = judges.verdict(reply, LEVELS, "complexity")
             case.level = found.value or ""
             case.lost = "" if found.value else f"complexity {found.status}"
@@ -92,13 +95,14 @@ class _Agents:
     async def watch(self, cases):
         """A monitor says what the question takes for granted."""
         asked = {c: {"notes": c.notes} for c in cases}
-        for case, reply in await self._ask("monitor", asked, self.note_tokens, "agents_monitor"):
+        most = self.note_tokens
+        for case, reply in await self._ask("monitor", asked, most, "agents_monitor", NOTE):
             case.warning = reply.text or reply.refusal
 
     async def answer(self, cases, max_tokens):
         """A clinician answers, knowing the notes and what the monitor said."""
         asked = {c: {"notes": c.notes, "monitor": c.warning} for c in cases}
-        for case, reply in await self._ask("answers", asked, max_tokens, "agents_answer"):
+        for case, reply in await self._ask("answers", asked, max_tokens, "agents_answer", ANSWER):
             case.answer, case.cut = reply.text or reply.refusal, reply.truncated
 
     async def _note(self, cases, tasks, team=None):
@@ -108,13 +112,15 @@ class _Agents:
             member = team and not speaker.startswith("the lead")
             name = f"{speaker} ({team})" if member else speaker
             asked = {c: {"role": speaker, "notes": before[c], "task": task} for c in cases}
-            for case, reply in await self._ask(speaker, asked, self.note_tokens, "agents_note"):
+            most = self.note_tokens
+            for case, reply in await self._ask(speaker, asked, most, "agents_note", NOTE):
                 case.notes.append((name, reply.text or reply.refusal))
 
-    async def _ask(self, step, asked, max_tokens, template, response_format=None):
-        """(case, reply) of a step for {case: its prompt's fields}; a failed call loses its case."""
+    async def _ask(self, step, asked, max_tokens, template, kind, response_format=None):
+        """(case, reply) of a step for {case: its prompt's fields}; no reply loses its case."""
         going = {c: fields for c, fields in asked.items() if not c.lost}
-        settings = {"max_tokens": max_tokens, "temperature": 0}
+        most = models.most(self.model, max_tokens, kind)
+        settings = {"max_tokens": most, "temperature": 0}
         requests = []
         for c, fields in going.items():
             prompt = self.run.prompt(template, question=c.question, **fields)
@@ -123,8 +129,8 @@ class _Agents:
         replies = await self.run.ask(requests, f"agents: {step}")
         for case, reply in zip(going, replies, strict=True):
             case.calls += 1
-            if reply.error:
-                case.lost = f"{step}: {reply.error}"
+            if reply.why:
+                case.lost = f"{step}, {reply.why}"
             else:
                 came.append((case, reply))
         return came

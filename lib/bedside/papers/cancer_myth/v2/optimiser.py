@@ -6,12 +6,14 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from bedside import models
 from bedside.models import Request, response_format
 
 from .. import study
 from .methods import instructed
 
 SEED_INSTRUCTION = "Answer the question of a patient or relative helpfully, correctly and briefly."
+REFLECTION_TOKENS = 2048  # of a reflection; the papers name no limit
 INSTRUCTION = response_format("instruction", instruction={"type": "string"})
 
 
@@ -19,7 +21,7 @@ class Found(NamedTuple):
     """What the optimiser found.
 
     status: improved, or why not; start and best: scores in 0..1 on the training split; calls:
-    answers graded.
+    answers graded; unscored: of them, those without a verdict; cut: those cut at their limit.
     """
 
     instruction: str
@@ -29,6 +31,8 @@ class Found(NamedTuple):
     calls: int
     proposals: int
     unusable: int
+    unscored: int = 0
+    cut: int = 0
 
 
 async def optimise(run, model, train, examples, *, budget, max_tokens, minibatch=3, reflector=None):
@@ -76,6 +80,8 @@ async def optimise(run, model, train, examples, *, budget, max_tokens, minibatch
         result.total_metric_calls,
         adapter.proposals,
         adapter.unusable,
+        adapter.unscored,
+        adapter.cut,
     )
 
 
@@ -99,6 +105,7 @@ class _Adapter:
         self.run, self.model, self.examples, self.max_tokens = run, model, examples, max_tokens
         self.train, self.reflector, self.loop = train.set_index("item", drop=False), reflector, loop
         self.fault, self.proposals, self.unusable = None, 0, 0
+        self.unscored = self.cut = 0
 
     def _wait(self, coroutine):
         try:
@@ -127,6 +134,8 @@ class _Adapter:
             parts.append(part.merge(found, on="item", validate="one_to_one"))
         graded = pd.concat(parts).set_index("item", drop=False).loc[items["item"]]
         value = graded["value"].astype(float)
+        self.unscored += int(value.isna().sum())
+        self.cut += int(graded["truncated"].sum())
         score = ((value + 1) / 2).where(graded["kind"] == "myth", value)
         return graded.assign(score=score.fillna(0.0))
 
@@ -142,7 +151,8 @@ class _Adapter:
         self.proposals += 1
         old, told = candidate["instruction"], examples["instruction"]
         prompt = self.run.prompt("reflect", instruction=old, examples=told)
-        name, settings = f"reflection-{self.proposals}", {"max_tokens": 300, "temperature": 0}
+        most = models.most(self.reflector, REFLECTION_TOKENS, "instruction")
+        name, settings = f"reflection-{self.proposals}", {"max_tokens": most, "temperature": 0}
         request = Request(name, self.reflector, prompt, settings, INSTRUCTION)
         (reply,) = self._wait(self.run.ask([request], "reflection"))
         try:
@@ -155,6 +165,8 @@ class _Adapter:
 
 def comment(graded):
     """What the optimiser is told about a graded answer."""
+    if graded["reply_status"]:
+        return f"No answer came ({graded['reply_status']})."
     if graded["status"] != "graded":
         return "The answer could not be graded."
     value, correction = graded["value"], graded["correction"]

@@ -37,8 +37,8 @@ async def measure(run, sets, answered, examples):
 def grade_exam(items, answered):
     """The option that each answer states: items, answers, status, value (the option), hit, outcome.
 
-    outcome: right, wrong, not answered (no option stated, or several), refused, failed (no reply).
-    Only right and wrong are graded.
+    outcome: right, wrong, not answered (no option stated, or several), refused, failed (no reply,
+    or one without text). Only right and wrong are graded.
     """
     frame = items.merge(answered, on="item", validate="one_to_many")
     value = [

@@ -2,12 +2,12 @@
 
 import pandas as pd
 
-from bedside.tables import COLUMNS, Row, frame, with_bounds
+from bedside.tables import COLUMNS, Row, cut_note, frame, no_answer_rows, percent, with_bounds
 
 from ..scores import corrected
 from ..study import NFP_TASK
 from . import printed
-from .items import KINDS
+from .items import KINDS, SETS
 from .scores import pairs_as_one
 
 SHAPES = {  # the printed methods' names in this project
@@ -16,6 +16,7 @@ SHAPES = {  # the printed methods' names in this project
     "with MDAgents Plain": "multi_agent",
     "with MDAgents Monitor": "multi_agent_monitor",
 }
+HITS = dict(zip(SETS, ("corrected", "left alone", "right", "right")))  # what a hit is
 EXAM_OUTCOMES = ("right", "wrong", "not answered", "refused", "failed")
 
 
@@ -74,14 +75,39 @@ def outcomes(graded):
         else:
             found = {"no answer": 100 * (part["reply_status"] != "").mean()}
         found["cut off at the limit"] = 100 * part["truncated"].mean()
-        if part["calls"].notna().any():
-            found["calls for an answer"] = part["calls"].mean()
-            levels = part["complexity"].value_counts(normalize=True).sort_index()
-            for level, share in levels.items():
-                found[f"complexity {level or 'not stated'}"] = 100 * share
         row = f"{model} {method}, {name}"
         rows += [Row(row, column, "run", value, n=len(part)) for column, value in found.items()]
+        rows += _uncut(row, f"{HITS[name]}, of the uncut", part)
+        rows += no_answer_rows(row, part["reply_status"])
+        if part["calls"].notna().any():
+            rows += _calls(row, part)
     return frame(rows)
+
+
+def _uncut(row, column, graded):
+    """The rate of the uncut answers, where some were cut, in percent."""
+    cut = graded["truncated"].astype(bool)
+    if cut.all() or not cut.any():
+        return []
+    scored = graded[~cut & (graded["status"] == "graded")]
+    share = percent(scored["hit"].sum(), len(scored))
+    return [Row(row, column, "run", *share, (~cut).sum() - len(scored))]
+
+
+def _calls(row, graded):
+    """Calls for an answer, and what the agents' check said in percent."""
+    levels = graded["complexity"].value_counts(normalize=True).sort_index()
+    shares = {f"complexity {level or 'not stated'}": 100 * v for level, v in levels.items()}
+    found = {"calls for an answer": graded["calls"].mean(), **shares}
+    return [Row(row, column, "run", value, n=len(graded)) for column, value in found.items()]
+
+
+def cut(graded):
+    """What captions say of cut replies by model and method: `tables.cut_note`, rates by set."""
+    hit = (100.0 * graded["hit"].astype(float)).where(graded["status"] == "graded")
+    sets = {name: hit.where(graded["set"] == name) for name in graded["set"].unique()}
+    rows = graded.assign(**sets, row=graded["model"] + " " + graded["method"])
+    return cut_note(rows, dict(zip(sets, sets)), by="row", digits=0)
 
 
 def found_table(found):
@@ -94,6 +120,8 @@ def found_table(found):
             "answers graded": f.calls,
             "proposals": f.proposals,
             "unusable proposals": f.unusable,
+            "answers without a verdict, as 0 points": f.unscored,
+            "answers cut off at the limit": f.cut,
         }
         rows += [Row(model, label, "run", value) for label, value in measures.items()]
     return frame(rows)
