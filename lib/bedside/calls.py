@@ -28,44 +28,50 @@ WORDS = 300  # characters of a provider's message that are kept
 
 # What a status and the words that come with it mean; the first that fits. Then what follows:
 # again: another try can help; alone: this request can't be answered; all: nor can any other;
-# stop: at once; filtered: the provider withholds the answer, which is an outcome like others.
+# stop: at once; withheld: there is no answer, which is an outcome like others.
 FAULTS = (
+    ("key refused", (400,), r"api.?key (not valid|invalid)|invalid.?api.?key", "stop"),
     (
         "filtered",
         (400, 403, 422),
         r"content.?(filter|policy|management)|moderation|flagged|data.?inspection|responsible.?ai"
         r"|prohibited.?content",
-        "filtered",
+        "withheld",
     ),
+    ("cut off while thinking", (400,), r"could not finish the message", "withheld"),
     ("no credit", (429,), r"per.?day", "all"),
     ("rate limit", (429,), r"per.?min(ute)?|retry.?delay", "again"),
     (
         "no credit",
         (400, 402, 403, 429),
-        r"insufficient.(quota|balance|credits?)|credit balance|billing|current quota|arrear",
+        r"insufficient.(quota|balance|credits?)|credit.?balance|spend.?limit|billing|current quota"
+        r"|arrear",
         "all",
     ),
     ("no credit", (402,), "", "all"),
-    ("key refused", (401, 403), "", "stop"),
     (
         "context too long",
-        (400, 413, 422),
+        (400, 403, 413, 422),
         r"context.?(length|window)|maximum context|too long|too large|too many (\w+ )?tokens"
-        r"|token count|input.?length",
+        r"|token count|input.?length|tokens.{0,60}(exceed|must be)",
         "alone",
     ),
+    ("key refused", (401, 403), "", "stop"),
+    ("no such model", (400,), r"invalid.?model|model.{0,60}(not found|not exist)", "all"),
     (
         "unsupported parameter",
         (400, 422, 501),
-        r"unsupported|n.t support|not support|unknown (name|parameter|field)|unrecogni[sz]ed|extra"
-        r".?(inputs|forbidden|fields)|unexpected|not (permitted|allowed)|deprecated|only.{1,30}(de"
-        r"fault|allowed|supported)",
+        r"unsupported|n.t support|not support|unavailable|unknown (name|parameter|field)"
+        r"|unrecogni[sz]ed|extra.?(inputs|forbidden|fields)|unexpected|not (permitted|allowed)"
+        r"|deprecated|invalid.?(schema|parameter)|should be|field required|must be set"
+        r"|only.{1,30}(default|allowed|supported)",
         "all",
     ),
     ("no such model", (404,), "", "all"),
     ("rate limit", (429,), "", "again"),
     ("timeout", (408, 504), "", "again"),
 )
+BROKEN_OFF = ("error", "insufficient_system_resource")  # finish reasons of half a text
 HINTS = {
     "no credit": "add credit or raise the limit at the provider",
     "no such model": "check model and base_url in data/models.toml",
@@ -242,7 +248,7 @@ class Calls:
             record, failure = await self._tried(m, request, call, most, tries)
             if not failure:
                 return self._taken(m, request, record)
-            if failure.fate == "filtered":
+            if failure.fate == "withheld":
                 return self._taken(m, request, _withheld(request, failure))
             if failure.again and failure.kind == "rate limit" and m.row[2] != seen:
                 tries, seen = 0, m.row[2]  # others got through meanwhile: it goes on
@@ -316,9 +322,10 @@ def _stop(name, failure):
 
 
 def _withheld(request, failure):
-    """The record of an answer that the provider's filter withheld."""
-    choice = {"message": {"content": ""}, "finish_reason": "content_filter"}
-    return {**as_record(request, {"choices": [choice]}), "filter": failure.message}
+    """The record of an answer that the provider withheld: filtered, or never got to."""
+    finish = "content_filter" if failure.kind == "filtered" else "length"
+    choice = {"message": {"content": ""}, "finish_reason": finish}
+    return {**as_record(request, {"choices": [choice]}), "withheld": failure.message}
 
 
 async def send(client, request, secrets=()):
@@ -362,7 +369,7 @@ def _fault_inside(answer):
     choice = choices[0] if isinstance(choices, list) and choices else None
     choice = choice if isinstance(choice, dict) else {}
     error = answer.get("error") or choice.get("error")
-    if not error and choice.get("finish_reason") != "error":
+    if not error and choice.get("finish_reason") not in BROKEN_OFF:
         return None
     code = error.get("code") if isinstance(error, dict) else None
     status = int(code) if str(code).isdigit() and 400 <= int(code) < 600 else 502

@@ -147,14 +147,15 @@ async def grade(
     baseline: "type[Baseline] | None" = None,
     key: str = "score",
     max_tokens: int = VERDICT_TOKENS,
+    kind: str = "verdict",
     folder: Path | str = "",
 ) -> "pd.DataFrame":
     """Verdicts on `frame` (item, reply_status and the `fields`), in its order, joined by item.
 
     `ask` sends requests (a Run's); `template` is the judge's prompt and gets the `fields`; the
     judge without a model, `baseline` (`baselines.Lexical` if none is given), learns from
-    `labelled`. An answer that never came (`reply_status` not empty) is an error, not judged.
-    Columns of the result: item, status, value, raw.
+    `labelled`. An answer that never came (`reply_status` not empty) is an error, not judged. kind:
+    of text, as `models.most` takes it. Columns of the result: item, status, value, raw.
     """
     import pandas as pd
 
@@ -169,7 +170,7 @@ async def grade(
         graded = baselines.grades(baseline or baselines.Lexical, labelled, values, came)
         made = [Verdict(i, "graded", v) for i, v in zip(came["item"], graded)]
     else:
-        most = models.most(judge, max_tokens, "verdict")
+        most = models.most(judge, max_tokens, kind)
         form, settings = schema(values, key), {"max_tokens": most, "temperature": 0}
         requests = [
             models.Request(item, judge, messages, settings, form)

@@ -183,7 +183,8 @@ def _text(value):
 def tokens_of(answer: Any) -> tuple[int | None, int | None, dict]:
     """(prompt tokens, completion tokens, all counts) of a chat completion.
 
-    None where a count isn't a number; counts of details stand under `<details>.<name>`.
+    None where a count isn't a number; counts of details stand under `<details>.<name>`. What some
+    providers count in the total alone, their models' thoughts, are completion tokens.
     """
     usage = answer.get("usage") if isinstance(answer, dict) else None
     counts = {}
@@ -194,7 +195,10 @@ def tokens_of(answer: Any) -> tuple[int | None, int | None, dict]:
                 count = int(count)
             if isinstance(count, int | float) and not isinstance(count, bool) and count >= 0:
                 counts[f"{name}.{part}".strip(".")] = count
-    return counts.get("prompt_tokens"), counts.get("completion_tokens"), counts
+    prompt, completion = counts.get("prompt_tokens"), counts.get("completion_tokens")
+    if prompt is not None and completion is not None:
+        completion = max(completion, counts.get("total_tokens", 0) - prompt)
+    return prompt, completion, counts
 
 
 async def ask(
