@@ -33,5 +33,7 @@ def judged_of(items, said, evaluator="m", repeat=0, spans=()):
             "status": ["graded" if y == y else "unparsed" for y in said],
             "yes": np.array(said, float),
             "spans": [list(spans)] * len(items),
+            "truncated": False,
+            "why": "",
         }
     )

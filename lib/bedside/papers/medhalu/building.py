@@ -53,10 +53,10 @@ def written(text):
 
 
 async def build(run, items, generator, max_tokens):
-    """`items` with an answer of their type (section 2.2): answer, status, truncated.
+    """`items` with an answer of their type (section 2.2): answer, status, truncated, why.
 
     None-conflict is the expert's own answer; the paper doesn't say where its own are from. status
-    as of a verdict: `graded` where an answer came.
+    as of a verdict: `graded` where an answer came; why: why a reply holds no text.
     """
     prompts = {
         r.item: run.prompt(f"generate_{r.type}", question=r.question, expert_answer=r.expert_answer)
@@ -66,8 +66,8 @@ async def build(run, items, generator, max_tokens):
     replies = await run.ask(requests, "hallucinated answers")
     read = [judges.read(reply, written) for reply in replies]
     made = pd.DataFrame(
-        [(v.item, v.value, v.status, r.truncated) for v, r in zip(read, replies)],
-        columns=["item", "answer", "status", "truncated"],
+        [(v.item, v.value, v.status, r.truncated, r.why) for v, r in zip(read, replies)],
+        columns=["item", "answer", "status", "truncated", "why"],
     )
     both = items.merge(made, on="item", how="left", validate="one_to_one")
     plain = both["type"] == "none"
@@ -75,6 +75,7 @@ async def build(run, items, generator, max_tokens):
         answer=both["answer"].where(~plain, both["expert_answer"]),
         status=both["status"].where(~plain, "graded"),
         truncated=both["truncated"].where(~plain, False).astype(bool),
+        why=both["why"].where(~plain, ""),
     )
 
 

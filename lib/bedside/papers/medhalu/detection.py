@@ -14,7 +14,10 @@ from bedside.models import requests_to, response_format
 
 from .data import TEMPERATURE
 
-DETECTED = ["item", "evaluator", "repeat", "source", "status", "yes", "spans", "truncated", "raw"]
+DETECTED = [
+    *("item", "evaluator", "repeat", "source", "status", "yes", "spans"),
+    *("truncated", "raw", "why"),
+]
 DETECTION = response_format(
     "detection",
     verdict={"type": "string", "enum": ["Yes", "No"]},
@@ -53,7 +56,7 @@ async def detect(run, items, max_tokens, repeats, notes=None, name=""):
 
     notes: {item: text} for the prompt with an expert's note (section 5); items without one are
     left out. name: is added to the evaluator. yes is NaN and spans empty where the reply can't be
-    read.
+    read; why says why it holds no text, if it doesn't.
     """
     if notes is None:
         prompts = run.prompts_for("detect", items, ["question", "answer"])
@@ -80,7 +83,7 @@ def detected(request, reply, name):
     """A reply as a row of DETECTED."""
     v = judges.read(reply, parse_detection)
     yes, spans = v.value or (float("nan"), ())
-    said = (v.status, float(yes), list(spans), reply.truncated, v.raw)
+    said = (v.status, float(yes), list(spans), reply.truncated, v.raw, reply.why)
     return (v.item, reply.model + name, request.repeat, "run", *said)
 
 

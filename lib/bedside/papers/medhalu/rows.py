@@ -1,6 +1,6 @@
 """MedHalu's judged items: answers (section 2), detections (3), and with an expert's note (5)."""
 
-from bedside.rows import ABSENT, human_label, marked, text, verdict
+from bedside.rows import human_label, marked, text, verdict
 
 from .data import TYPES
 from .detection import right_spans
@@ -88,14 +88,13 @@ class Readings:
     def by_models(self, run, condition, detected, notes):
         """Detections with or without a note ({item: text})."""
         for r in detected.itertuples():
-            absent = r.raw == ABSENT
             self.add(
                 run,
                 r,
                 r.evaluator.removesuffix(condition),
                 f"{condition.strip(', ') or 'no note'}, repeat {r.repeat + 1}",
-                reply="" if absent else r.raw,
-                status=ABSENT if absent else "",
+                reply="" if r.why else r.raw,
+                status=r.why,
                 truncated=r.truncated,
                 human=self.people.get(r.item, ()),
                 more_blocks=[text("Note in the prompt", notes[r.item])] if notes else [],

@@ -143,8 +143,8 @@ def by_words(items, run, folds=4):
 def repeats_differ(judged, items):
     """Macro-F1 of single repeats, and items that all repeats answered alike, by evaluator.
 
-    Columns: evaluator, least, most (macro-F1), n (items), alike, read (items that every repeat
-    could be read for).
+    Columns: evaluator, least, most (macro-F1), n (items that a repeat could be read for), alike,
+    read (items that every repeat could be read for).
     """
     rows = []
     for name, part in judged.groupby("evaluator", sort=False):
@@ -153,9 +153,11 @@ def repeats_differ(judged, items):
         f1 = []
         for _, mine in part.groupby("repeat"):
             known = averaged(mine, items).dropna(subset=["yes"])
-            f1.append(stats.macro(counts(known).sum(0))[3])
+            if len(known):
+                f1.append(stats.macro(counts(known).sum(0))[3])
         alike = int((read.nunique(axis=1) == 1).sum())
-        rows.append((name, min(f1), max(f1), len(wide), alike, len(read)))
+        least, most = (min(f1), max(f1)) if f1 else (None, None)
+        rows.append((name, least, most, len(wide.dropna(how="all")), alike, len(read)))
     return pd.DataFrame(rows, columns=["evaluator", "least", "most", "n", "alike", "read"])
 
 

@@ -52,7 +52,7 @@ async def benchmark(run, which, size, generator, max_tokens):
         items = bundled(run)
     else:
         made = await building.build(run, building.chosen(run, size), generator, max_tokens)
-        came = made[made["status"] == "graded"].drop(columns=["status", "truncated"])
+        came = made[made["status"] == "graded"].drop(columns=["status", "truncated", "why"])
         items = came.assign(spans=None, reason="")
     return items.assign(hallucinated=items["type"] != "none").reset_index(drop=True)
 

@@ -1,5 +1,5 @@
 """MedHalu: rows of its tables and figures, printed beside computed numbers; a module a subject."""
 
-from . import benchmark, detection, notes, rates, spans
+from . import benchmark, cut, detection, notes, rates, spans
 
-__all__ = ["benchmark", "detection", "notes", "rates", "spans"]
+__all__ = ["benchmark", "cut", "detection", "notes", "rates", "spans"]

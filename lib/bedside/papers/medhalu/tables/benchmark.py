@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from bedside import stats
-from bedside.tables import Row, frame, percent
+from bedside.tables import Row, frame, no_answer_rows, percent
 
 from ..data import DATASETS, TYPES, words
 from ..printed.numbers import ROUNDED, SHORT, text, wide
@@ -64,7 +64,10 @@ def histogram_rows(name, n, source):
 
 
 def built_table(built):
-    """What a generator made of its requests, by type: percent unusable, cut off, copied; words."""
+    """What a generator made of its requests, by type: percent unusable, cut off, copied; words.
+
+    Also why it gave no answer where a reply holds no text, and copies among the uncut.
+    """
     asked, plain = built[built["type"] != "none"], built[built["type"] == "none"]
     rows = built_rows("all", asked)
     for t, part in asked.groupby("type", sort=False):
@@ -79,16 +82,20 @@ def built_rows(name, part):
 
     got = part[part["status"] == "graded"]
     pairs = list(zip(got["answer"], got["expert_answer"]))
+    same = np.array([fuzz.ratio(*p) >= COPIED for p in pairs], bool)
+    whole = same[~got["truncated"].to_numpy(bool)]
     shares = {
         "gave no answer, %": (len(part) - len(got), len(part)),
         "cut off at the limit, %": (part["truncated"].sum(), len(part)),
-        "nearly the right answer, %": (sum(fuzz.ratio(*p) >= COPIED for p in pairs), len(got)),
+        "nearly the right answer, %": (same.sum(), len(got)),
+        "nearly the right answer where not cut off, %": (whole.sum(), len(whole)),
         "quotes the right answer, %": (
             sum(fuzz.partial_ratio(*p) >= COPIED for p in pairs),
             len(got),
         ),
     }
-    rows = [Row(name, column, "run", *percent(*share)) for column, share in shares.items()]
+    rows = no_answer_rows(name, part["why"])
+    rows += [Row(name, column, "run", *percent(*share)) for column, share in shares.items()]
     return [*rows, Row(name, "words, mean", "run", words(got["answer"]).mean(), n=len(got))]
 
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from bedside.tables import COLUMNS, Row, frame, percent, with_bounds
+from bedside.tables import COLUMNS, Row, frame, no_answer_rows, percent, with_bounds
 
 from ..printed.numbers import answered, classes, long
 from ..scores import METRICS, averaged, blind, per_type, repeats_differ, scores
@@ -12,24 +12,34 @@ KINDS = ("exact", "aligned", "not in the answer")  # of spans, by where they sta
 
 
 def reply_table(judged, items):
-    """What replies were like, by evaluator, in percent: read, yes, contradictory, spans found."""
-    answers, rows = items.set_index("item")["answer"], []
+    """What replies were like, by evaluator, in percent: read, yes, contradictory, spans found.
+
+    Also why there is none, how many were cut, and the share right of the others.
+    """
+    about, rows = items.set_index("item"), []
     for (name, source), part in judged.groupby(["evaluator", "source"], sort=False):
-        shares = reply_shares(part, answers)
+        rows += no_answer_rows(name, part["why"].fillna(""))
+        shares = reply_shares(part, about)
         rows += [Row(name, c, source, *percent(k, n)) for c, (k, n) in shares.items() if n]
     return frame(rows)
 
 
-def reply_shares(part, answers):
-    """One evaluator's replies, {what: (how many, of how many)}; answers: by item."""
+def reply_shares(part, about):
+    """One evaluator's replies, {what: (how many, of how many)}; about: the items, by item.
+
+    People's have no `truncated`, and nothing cut.
+    """
     read = part[part["status"] == "graded"]
+    lost = (part["why"].fillna("") == "") & (part["status"] != "graded")
     yes, some = read["yes"] == 1, read["spans"].map(len) > 0
-    cut = part["truncated"].sum() if "truncated" in part else 0
-    found = [locate(s, answers[r.item]) for r in read.itertuples() for s in r.spans]
+    whole = read[read["truncated"].eq(False)]
+    right = (whole["yes"] == 1) == whole["item"].map(about["hallucinated"])
+    found = [locate(s, about.at[r.item, "answer"]) for r in read.itertuples() for s in r.spans]
     kinds = [place[2] if place else KINDS[-1] for place in found]
     return {
-        "can't be read, %": (len(part) - len(read), len(part)),
-        "cut off at the limit, %": (cut, len(part)),
+        "can't be read, %": (lost.sum(), len(part)),
+        "cut off at the limit, %": (part["truncated"].sum(), len(part)),
+        "right where not cut off, %": (right.sum(), len(whole)),
         "yes, %": (yes.sum(), len(read)),
         "yes without a span, %": ((yes & ~some).sum(), yes.sum()),
         "no with spans, %": ((~yes & some).sum(), (~yes).sum()),

@@ -1,0 +1,59 @@
+"""MedHalu: what captions say of models' replies that were cut, and what the others score."""
+
+import pandas as pd
+
+from bedside import stats
+from bedside.tables import cut_note
+
+from ..data import TYPES
+from ..scores import averaged, counts, per_type, with_right
+from ..spans import compared
+
+
+def note(judged, items, score):
+    """What a caption says of replies cut at their limit, over all subsets.
+
+    judged: detections; people's have no `truncated` and are left out. score: a function of an
+    evaluator's uncut detections and the items, {name: number}.
+    """
+    replies = judged.dropna(subset=["truncated"])
+    whole = replies[~replies["truncated"].astype(bool)]
+    found = {who: score(part, items) for who, part in whole.groupby("evaluator", sort=False)}
+    found = pd.DataFrame.from_dict(found, orient="index")
+    said = cut_note(replies.join(found, on="evaluator"), {c: c for c in found}, by="evaluator")
+    return f"{said} " if said else ""
+
+
+def overall(judged, items):
+    """Accuracy and macro-F1."""
+    accuracy, _, _, f1 = macro(averaged(judged, items))
+    return {"accuracy": accuracy, "macro F1": f1}
+
+
+def rates(judged, items):
+    """Sensitivity and specificity, as shares."""
+    shares = with_right(averaged(judged, items))
+    right = shares.groupby("hallucinated")["right"].mean()
+    return {"sensitivity": right.get(True), "specificity": right.get(False)}
+
+
+def by_type(judged, items):
+    """Macro-F1 of each type against the answers without a hallucination."""
+    parts = dict(list(per_type(averaged(judged, items)).groupby("against")))
+    return {f"macro F1 of {t}": macro(parts[t])[3] for t in TYPES.values() if t in parts}
+
+
+def span_distance(right):
+    """A function for `note`: the mean edit distance; right: {item: spans}."""
+
+    def score(judged, items):
+        rows = compared(judged, items, right)
+        return {"mean edit distance": rows.groupby(["item", "span"])["distance"].mean().mean()}
+
+    return score
+
+
+def macro(shares):
+    """`stats.macro` of those shares of yes that there are; NaN without any."""
+    read = shares.dropna(subset=["yes"])
+    return stats.macro(counts(read).sum(0)) if len(read) else [float("nan")] * 4
