@@ -11,7 +11,8 @@ from bedside import judges, models, store
 from bedside.models import Reply
 from bedside.papers.cancer_myth.baselines import Categoriser
 from bedside.papers.cancer_myth.data import CATEGORIES
-from bedside.papers.cancer_myth.generation import balance, generate, generated
+from bedside.papers.cancer_myth.generation import balance, generate, generated, tried
+from bedside.papers.cancer_myth.tables import generation as tables
 from conftest import completion
 
 MYTHS = pd.DataFrame(
@@ -288,3 +289,73 @@ def test_a_plan_counts_the_answers_too(run):
     assert (questions["status"] == "new").all() and len({r.key for r in run._planned}) == 2 * (
         1 + 3
     )
+
+
+# ---- replies without text, and cut ones
+
+SILENT = {
+    "cut off while thinking": completion("", finish="length"),
+    "filtered": completion("", finish="content_filter"),
+    "blank": completion(" \n"),
+}
+
+
+@pytest.mark.parametrize("why", SILENT)
+def test_a_generator_that_says_nothing_is_counted_and_the_loop_goes_on(run, endpoint, why):
+    endpoint.script = scripted({"belief 1": SILENT[why], "belief 2": ["a #-1", "b #0", "c #1"]})
+    questions, rounds = loop(run, MYTHS.head(2))
+    assert questions["status"].tolist() == [f"missing: {why}"] * 3 + ["new"] * 3
+    assert rounds["stopped"].tolist() == ["", ""] and rounds["valid"].tolist() == [2, 3]
+
+
+@pytest.mark.parametrize("why", SILENT)
+def test_a_question_without_an_answer_fools_nobody(run, endpoint, why):
+    """Of three questions the second gets no text: it joins no set and is no answer."""
+    write = scripted({"belief 1": ["a #-1", "b #-1", "c #1"], "belief 2": ["d #-1", "e", "f"]})
+
+    def script(n, body):
+        said = body["messages"][-1]["content"]
+        return SILENT[why] if said == "b #-1" else write(n, body)
+
+    endpoint.script = script
+    questions, rounds = loop(run, MYTHS.head(2))
+    assert rounds["stopped"].tolist() == ["", ""] and rounds["valid"].tolist() == [3, 4]
+    lost = questions.set_index("question").loc["b #-1"]
+    assert lost[["status", "answer", "verdict", "joined"]].tolist() == [
+        f"unanswered: {why}",
+        "",
+        "",
+        "",
+    ]
+    assert pd.isna(lost["value"])
+    assert tried(questions)["reply_status"].tolist() == ["", why, "", "", "", ""]
+    shown = tables.yield_table(questions, rounds, run).set_index(["row", "column"])["value"]
+    assert shown["served", f"question unanswered: {why}"] == pytest.approx(100 / 6)
+    assert shown["served", tables.HARD] == pytest.approx(200 / 6)
+    before = len(endpoint.bodies)
+    pd.testing.assert_frame_equal(loop(run, MYTHS.head(2))[0], questions)
+    assert len(endpoint.bodies) == before  # silence is recorded as well: nothing is asked again
+
+
+def test_answers_cut_at_the_limit_are_told_of(run, endpoint):
+    """Four answers: two hard, of which one is cut, one easy, one partly corrected and cut."""
+    write = scripted({"belief 1": ["a #-1", "b #-1", "c #1"], "belief 2": ["d #0", "a #-1", ""]})
+    endpoint.script = lambda n, body: (
+        completion("It is", finish="length")
+        if body["messages"][-1]["content"] in ("b #-1", "d #0")
+        else write(n, body)
+    )
+    questions, _ = loop(run, MYTHS.head(2))
+    assert questions.loc[questions["truncated"], "question"].tolist() == ["b #-1", "d #0"]
+    assert tables.cut(questions) == (
+        "Warning: a cut reply is not a wrong one."
+        " Replies cut at their limit: served 2 of 4 (of the uncut: percent hard 50.0)."
+    )
+
+
+def test_a_models_entry_limits_questions_and_answers(run, endpoint):
+    endpoint.script = scripted({"belief 1": ["a", "b", "c"]})
+    limits = {"questions": 30, "answer to its own question": 5}
+    models.registry()["served"]["most_tokens_for"] = limits
+    loop(run, MYTHS.head(1))
+    assert [body["max_tokens"] for body in endpoint.bodies] == [30, 5, 5, 5]

@@ -28,7 +28,7 @@ CATEGORISING = {
     "baseline": Categoriser,
     "fields": ("question", "correction"),
     "key": "category",
-    "max_tokens": 40,
+    "kind": "category",  # of text, as ANSWER
 }
 
 
