@@ -138,7 +138,7 @@ class _Model(NamedTuple):
     secrets: list
 
 
-async def _opened(stack, name, account):
+async def opened(stack, name, account):
     """A model's client, over aiohttp (half the default's time per call), and the rest."""
     import openai
 
@@ -204,7 +204,7 @@ class Calls:
             )
         self.recordings.check_writable(name)
         self.recordings.refresh()
-        return await _opened(self.stack, name, self.account)
+        return await opened(self.stack, name, self.account)
 
     async def __call__(self, request):
         m = await self.ready(request.model)
@@ -235,17 +235,16 @@ class Calls:
 
     async def _answered(self, m, request):
         """Return once the model has answered, with what is to be awaited for the reply."""
-        prompt, completion = request.estimate()
-        most, tries, seen = cost(request.model, prompt, completion), 0, m.row[2]
+        tries, seen = 0, m.row[2]
         while True:
             if self.stopped:  # while this one waited
                 raise self.stopped
             try:
-                call = await m.ledger.turn(prompt + completion, most)
+                record, failure, usd = await tried(m, request, last=tries >= RETRIES)
             except StopRun as e:
                 self.stopped = e
                 raise
-            record, failure = await self._tried(m, request, call, most, tries)
+            self.meter.came(usd)
             if not failure:
                 return self._taken(m, request, record)
             if failure.fate == "withheld":
@@ -260,19 +259,6 @@ class Calls:
             else:
                 pause = min(FIRST_S * 2 ** (tries - 1), LONGEST_S) * random.uniform(0.5, 1.0)
                 await asyncio.sleep(pause if failure.wait is None else failure.wait)
-
-    async def _tried(self, m, request, call, most, tries):
-        """One call: (record, None) or (None, failure); the ledger knows what became of it."""
-        record, failure, tokens, final = None, None, (None, None), True
-        try:
-            record = await send(m.client, request, m.secrets)
-            tokens = record["prompt_tokens"], record["completion_tokens"]
-        except Failure as e:
-            failure, tokens = e, e.tokens
-            final = not e.again or tries >= RETRIES
-        finally:
-            self.meter.came(m.ledger.ended(call, most, tokens, failure, final))
-        return record, failure
 
     def _taken(self, m, request, record):
         """Take a reply in; from here on it can't be lost, whatever is cancelled."""
@@ -305,6 +291,25 @@ class Calls:
 
 
 BUDGETS = ("BUDGET_USD", "BUDGET_TOTAL")
+
+
+async def tried(m, request, last=True):
+    """Send a request once, in its turn: (record, None, USD) or (None, failure, USD).
+
+    last: whether it isn't tried again if it fails. USD is None where it isn't known.
+    """
+    prompt, completion = request.estimate()
+    most = cost(request.model, prompt, completion)
+    call = await m.ledger.turn(prompt + completion, most)
+    record, failure, tokens = None, None, (None, None)
+    try:
+        record = await send(m.client, request, m.secrets)
+        tokens = record["prompt_tokens"], record["completion_tokens"]
+    except Failure as e:
+        failure, tokens = e, e.tokens
+    finally:  # also if it is cancelled: what it costs then isn't known
+        usd = m.ledger.ended(call, most, tokens, failure, last or not failure or not failure.again)
+    return record, failure, usd
 
 
 def _stop(name, failure):

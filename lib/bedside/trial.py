@@ -1,0 +1,187 @@
+"""The first calls to a model: what it is sent, what comes back, and what its entry lacks.
+
+    ready = await trial.tried("mine")
+
+Nothing is recorded. Where an endpoint refuses a parameter the line to add to the entry is printed,
+and the trial goes on as if it stood there.
+"""
+
+import contextlib
+import json
+import re
+from typing import NamedTuple
+
+from . import calls, entries, judges, ledger, models
+from .entries import StopRun
+from .models import Request
+
+MOST = 5  # calls to a model
+
+
+class _Probe(NamedTuple):
+    what: str
+    messages: list
+    settings: dict
+    form: dict | None = None
+
+
+def _said(*texts):
+    roles = ["system", "user", "assistant", "user"][-len(texts) :]
+    return [{"role": role, "content": text} for role, text in zip(roles, texts)]
+
+
+GRADES = (0, 1)
+# one of each kind that the studies ask, with all settings that they send
+PROBES = (
+    _Probe(
+        "a plain answer",
+        _said("In two sentences: why do people drink more on a hot day?"),
+        {"max_tokens": 400, "temperature": 0},
+    ),
+    _Probe(
+        "a verdict, as a judge",
+        _said(
+            "Does the answer below say that ice is frozen water? Grade it 1 if it does, 0 if it"
+            ' does not, as JSON with the one member "score".\n\nAnswer: Ice is water that froze.'
+        ),
+        {"max_tokens": judges.VERDICT_TOKENS, "temperature": 0},
+        judges.schema(GRADES),
+    ),
+    _Probe(
+        "a list",
+        _said("Name five things that one packs for a day at the sea, one on each line."),
+        {"max_tokens": 400, "temperature": 0.7, "frequency_penalty": 0.2},
+    ),
+    _Probe(
+        "a turn of a dialogue",
+        _said(
+            "You are a guest at a hotel. Speak as the guest, one or two sentences at a time.",
+            "Good evening, how can I help you?",
+            "My room has no towels.",
+            "I am sorry about that. Which room is it?",
+        ),
+        {"max_tokens": 400, "temperature": 0.7},
+    ),
+)
+
+
+async def tried(name: str, tell=print) -> bool:
+    """Try a model of the registry with at most MOST calls; whether it is ready.
+
+    tell: what each line is given to.
+    """
+    tell(f"{name}: {entries.model(name)['model']} at {entries.model(name).get('base_url', 'home')}")
+    kept = entries.registry()[name]
+    try:
+        async with contextlib.AsyncExitStack() as stack:
+            entries.check_callable(name)
+            m = await calls.opened(stack, name, ledger.Account("make try"))
+            lines, faults, usd = await _probed(m, name, tell)
+    except StopRun as e:
+        lines, faults, usd = [], [str(e)], 0.0
+    finally:
+        entries.registry()[name] = kept
+    if lines:
+        tell(f'  Put into ["{name}"] of data/models.toml:')
+        for line in lines:
+            tell(f"    {line}")
+    for fault in faults:
+        tell(f"  {fault}")
+    cost = "of unknown price" if usd is None else f"${usd:.4f}"
+    told = "add what is missing and try again" if lines else "see above"
+    tell(f"  {'not ready: ' + told if lines or faults else 'ready'} ({cost})")
+    return not (lines or faults)
+
+
+async def _probed(m, name, tell):
+    """(lines that the entry lacks, what is wrong besides, USD) after all probes, or MOST calls."""
+    lines, faults, usd, left = {}, [], 0.0, list(PROBES)
+    for _ in range(MOST):
+        if not left:
+            break
+        probe = left[0]
+        request = Request("try", name, probe.messages, probe.settings, probe.form)
+        tell(f"  {probe.what}: sent {_shown(request.body)}")
+        record, failure, price = await calls.tried(m, request)
+        usd = None if price is None or usd is None else usd + price
+        if failure:
+            tell(f"    {failure.status or ''} {failure.kind}: {failure.message}".rstrip())
+            fix = _missing(name, request.body, failure.message)
+        else:
+            tell(f"    {_came(record)}{'' if price is None else f', ${price:.4f}'}")
+            reply = models.as_reply(request, record, False)
+            fix, fault = _lacking(name, probe, record, reply)
+            faults += [f"{probe.what}: {fault}"] if fault else []
+        if fix:  # the entry, as if the line stood there; its calls go on with it
+            entries.registry()[name] = {**entries.model(name), **fix}
+            lines |= fix
+        elif failure:
+            return _toml(lines), [f"{probe.what}: {failure.kind}: {failure.message}"], usd
+        if not fix:
+            left.pop(0)
+    if left and not faults:
+        faults.append(f"{left[0].what} was not reached in {MOST} calls")
+    return _toml(lines), faults if not lines else [], usd
+
+
+def _shown(body):
+    """What was sent besides the messages, in one line; of a schema its kind."""
+    rest = {k: v for k, v in body.items() if k != "messages"}
+    if "response_format" in rest:
+        rest["response_format"] = rest["response_format"]["type"]
+    return ", ".join(f"{k} {v}" for k, v in rest.items())
+
+
+def _came(record):
+    """What came, in one line."""
+    text = " ".join((record["text"] or record["refusal"]).split())
+    thought = record["usage"].get("completion_tokens_details.reasoning_tokens")
+    counted = f"{record['prompt_tokens']} + {record['completion_tokens']} tokens"
+    if record["completion_tokens"] is None:
+        counted = "tokens not told, so that each call counts at the most that it can cost"
+    return (
+        f"{text[:160]!r}{'...' if len(text) > 160 else ''} ({record['finish'] or 'no reason'};"
+        f" {counted}{f', {thought} of them thoughts' if thought else ''};"
+        f" {record['latency_s']:.1f} s; answered as {record['returned_model'] or 'nobody'})"
+    )
+
+
+def _missing(name, body, message):
+    """{key: value} that an entry lacks, by what an endpoint says of a parameter it was sent."""
+    m = entries.model(name)
+    sent = [k for k in body if k not in ("model", "messages")]
+    places = {k: re.search(rf"(?<!\w){k}(?!\w)", message) for k in sent}
+    named = sorted((place.start(), k) for k, place in places.items() if place)
+    if not named:
+        return {}
+    key = named[0][1]
+    if key.startswith("max_") and "max_completion_tokens" in message and key == "max_tokens":
+        return {"max_tokens_name": "max_completion_tokens"}
+    if key == m.get("max_tokens_name") and key != "max_tokens":
+        return {"max_tokens_name": "max_tokens"}
+    if key == "response_format":
+        form = m.get("response_format", "json_schema")
+        return {"response_format": "json_object" if form == "json_schema" else "none"}
+    return {"omit": [*m.get("omit", []), key]}
+
+
+def _lacking(name, probe, record, reply):
+    """({key: value} that the entry lacks, what is wrong besides) by what came."""
+    m = entries.model(name)
+    if reply.no_answer == models.NO_ANSWER["length"]:
+        used = record["completion_tokens"] or probe.settings["max_tokens"]
+        return {"reasoning_tokens": max(4000, 4 * used, 2 * m.get("reasoning_tokens", 0))}, ""
+    if reply.why:
+        return {}, reply.why
+    if "</think>" in reply.text and "think" not in m:
+        return {"think": entries.THINK}, ""
+    if probe.form and judges.verdict(reply, GRADES).status != "graded":
+        if m.get("response_format", "json_schema") != "none":
+            return {"response_format": "none"}, ""
+        return {}, f"no verdict can be read in {reply.text[:160]!r}; it can't judge"
+    return {}, ""
+
+
+def _toml(lines):
+    """Lines of an entry: JSON's texts, numbers and lists are TOML's."""
+    return [f"{key} = {json.dumps(value)}" for key, value in lines.items()]
