@@ -1,17 +1,19 @@
 """Cancer-Myth: metrics by hand, the survey read from a small export, the sample data's balance."""
 
+import asyncio
 import re
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from bedside import claims, sources, stats
-from bedside.papers.cancer_myth import data, pipeline, printed, survey
+from bedside import claims, judges, sources, stats
+from bedside.papers.cancer_myth import data, pipeline, printed, study, survey
 from bedside.papers.cancer_myth.scores import compare, scores
 from bedside.papers.cancer_myth.tables import evaluation, generation
 from bedside.run import Run
 from bedside.tables import BOUNDS
+from conftest import completion
 
 
 @pytest.fixture
@@ -414,4 +416,82 @@ def test_yield_by_hand(run):
     assert (
         table["m after m1"].to_dict() == {"valid set": 3, "invalid set": 4}
         and "m after m2" not in table.index
+    )
+
+
+# ---- replies without text, and cut ones
+
+SILENT = {
+    "cut off while thinking": completion("", finish="length"),
+    "filtered": completion("", finish="content_filter"),
+    "blank": completion(" \n"),
+}
+
+
+@pytest.mark.parametrize("why", SILENT)
+def test_a_reply_without_text_has_no_grade(run_of, endpoint, why):
+    """Not -1: n 0 and every question unscored, by a judge of either kind; the table says why."""
+    run = run_of("cancer_myth", "03_evaluation")
+    items, known = data.questions(run), data.labelled(run)
+    endpoint.script = lambda n, body: SILENT[why]
+    answered = asyncio.run(study.answers(run, items, 2048))
+    assert endpoint.bodies[-1]["max_tokens"] == 2048
+    assert set(answered["reply_status"]) == {why} and not answered["truncated"].any()
+    for judge in ("lexical", "served"):
+        graded = asyncio.run(study.verdicts(run, items, answered, known, judge))
+        assert set(graded["status"]) == {"error"} and graded["value"].isna().all()
+        found = scores(graded, run).set_index("metric")
+        assert found["value"].isna().all() and found["n"].tolist() == [0, 0]
+        assert found["unscored"].tolist() == [42, 42] and found.loc["PCS", "least"] == -1
+    assert len(endpoint.bodies) == 42  # nobody was asked for a verdict
+    health = evaluation.answer_health(answered, {"all": items["item"]}, graded).set_index("column")
+    assert health.loc[[f"no answer: {why}, %", "no answer, %"], "value"].tolist() == [100, 100]
+    assert evaluation.cut(graded) == "No reply was cut at its limit."
+
+
+@pytest.mark.parametrize("why", SILENT)
+def test_a_judge_that_says_nothing_gives_no_grade(run_of, endpoint, why):
+    run = run_of("cancer_myth", "03_evaluation")
+    items = data.questions(run).head(3)
+    endpoint.script = lambda n, body: (
+        SILENT[why] if "response_format" in body else completion("All is well.")
+    )
+    answered = asyncio.run(study.answers(run, items, 2048))
+    graded = asyncio.run(study.verdicts(run, items, answered, None, "served"))
+    assert set(graded["status"]) <= {"unparsed", "refused"} and graded["value"].isna().all()
+    assert endpoint.bodies[-1]["max_tokens"] == judges.VERDICT_TOKENS
+    asyncio.run(study.categorise(run, items, None, "served"))
+    assert endpoint.bodies[-1]["max_tokens"] == judges.VERDICT_TOKENS
+
+
+def cut_graded():
+    """m: grades 1, 1, 0, -1 and one unscored; the first 1, the -1 and the unscored are cut."""
+    frame = graded(m=[1, 1, 0, -1, None]).assign(answer="so it is", reply_status="")
+    return frame.assign(truncated=[True, False, False, True, True])
+
+
+def test_scores_of_the_uncut_by_hand():
+    # uncut: 1 and 0, so PCR 50 and PCS 0.5
+    assert evaluation.cut(cut_graded()) == (
+        "Warning: a cut reply is not a wrong one."
+        " Replies cut at their limit: m 3 of 5 (of the uncut: PCR 50.00, PCS 0.50)."
+    )
+    sets = {"all": [f"q{k}" for k in range(5)], "not graded": ["q9"]}
+    answered = pd.concat([cut_graded(), cut_graded().head(1).assign(item="q9")])
+    shown = evaluation.answer_health(answered, sets, cut_graded()).set_index(["row", "column"])
+    mine = shown.loc["m, all"]
+    assert mine.loc["cut off at the limit, %", "value"] == 60
+    assert mine.loc["PCR of the uncut", ["value", "n", "unscored"]].tolist() == [50, 2, 0]
+    assert mine.loc["PCS of the uncut", "value"] == 0.5
+    assert "PCR of the uncut" not in shown.loc["m, not graded"].index
+    whole = cut_graded().assign(truncated=False)
+    del sets["not graded"]
+    assert "PCR of the uncut" not in set(evaluation.answer_health(whole, sets, whole)["column"])
+
+
+def test_cut_answers_are_told_of_under_each_judge():
+    other = cut_graded().assign(value=1, status="graded")
+    assert evaluation.cut_by_judge({"one": cut_graded(), "two": other}).endswith(
+        "m, judge one 3 of 5 (of the uncut: PCR 50.00, PCS 0.50);"
+        " m, judge two 3 of 5 (of the uncut: PCR 100.00, PCS 1.00)."
     )

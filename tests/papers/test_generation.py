@@ -337,6 +337,12 @@ def test_a_question_without_an_answer_fools_nobody(run, endpoint, why):
     assert len(endpoint.bodies) == before  # silence is recorded as well: nothing is asked again
 
 
+def test_a_loop_without_a_question_has_none_to_answer(run, endpoint):
+    endpoint.script = lambda n, body: (400, {}, b"{}")
+    questions, _ = loop(run)
+    assert questions.empty and tried(questions).empty
+
+
 def test_answers_cut_at_the_limit_are_told_of(run, endpoint):
     """Four answers: two hard, of which one is cut, one easy, one partly corrected and cut."""
     write = scripted({"belief 1": ["a #-1", "b #-1", "c #1"], "belief 2": ["d #0", "a #-1", ""]})

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bedside import BedsideError, judges, models, paths, sources, stats
+from bedside import BedsideError, judges, models, notebooks, paths, sources, stats
 from bedside.papers.cancer_myth import data, study
 from bedside.papers.cancer_myth.baselines import Echo
 from bedside.papers.cancer_myth.v2 import methods, optimiser, printed, scores, tables
@@ -242,8 +242,11 @@ def graded(monkeypatch):
     """A judge that calls an answer 'good' right."""
 
     async def grade(frame, judge, values, ask, **_):
-        value = [values[-1] if a == "good" else values[0] for a in frame["answer"]]
-        return pd.DataFrame({"item": frame["item"], "status": "graded", "value": value, "raw": ""})
+        value = pd.Series([values[-1 if a == "good" else 0] for a in frame["answer"]], dtype=object)
+        came = (frame["reply_status"] == "").reset_index(drop=True)
+        status = came.map({True: "graded", False: "error"})
+        given = {"status": status, "value": value.where(came, None), "raw": ""}
+        return pd.DataFrame({"item": frame["item"].to_numpy(), **given})
 
     monkeypatch.setattr(judges, "grade", grade)
 
@@ -592,3 +595,125 @@ def test_a_plan_counts_the_agents_calls(run):
     run.mode = "plan"
     asyncio.run(multi_agent(run, "served", ITEMS, 9, 5, monitor=True))
     assert len({r.key for r in run._planned}) == 3 * 9
+
+
+# ---- replies without text, and cut ones
+
+SILENT = {
+    "cut off while thinking": completion("", finish="length"),
+    "filtered": completion("", finish="content_filter"),
+    "blank": completion("\n \n"),
+}
+
+
+def silent_exam(items):
+    return items.assign(options=[{"A": "one", "B": "two"}] * len(items), gold="A")
+
+
+@pytest.mark.parametrize("why", SILENT)
+def test_an_answer_without_text_is_no_answer(run, endpoint, why):
+    """Neither judge grades it, no exam counts it: n 0, all unscored, and the table says why."""
+    endpoint.script = lambda n, body: SILENT[why]
+    sets = {
+        "Cancer-Myth": ITEMS.assign(correction="what is true"),
+        "Cancer-Myth-NFP": ITEMS,
+        "MedQA": silent_exam(ITEMS),
+    }
+    answer = asyncio.run(methods.plain(run, "served", ITEMS, 9))
+    answered = {"plain": pd.concat([answer.assign(set=name) for name in sets])}
+    known, before = study.known(run), len(endpoint.bodies)
+    graded = asyncio.run(scores.measure(run, sets, answered, known))
+    assert len(endpoint.bodies) == before  # nothing to judge
+    assert (graded["reply_status"] == why).all() and not graded["hit"].any()
+    assert not graded["truncated"].any()  # cut before its first word is no cut answer
+    found = scores.rates(graded).set_index("column")
+    assert found["value"].isna().all()
+    assert found["n"].tolist() == [0, 0, 0] and found["unscored"].tolist() == [3, 3, 3]
+    shown = tables.outcomes(graded).set_index(["row", "column"])["value"]
+    assert (shown.xs(f"no answer: {why}, %", level="column") == 100).sum() == 3
+    assert shown["served plain, MedQA", "failed"] == 100
+    assert tables.cut(graded) == "No reply was cut at its limit."
+
+
+@pytest.mark.parametrize("why", SILENT)
+@pytest.mark.parametrize(
+    "step, opening",
+    [("complexity", "You decide"), ("monitor", "You watch"), ("answers", "You are a clinician")],
+)
+def test_an_agent_that_says_nothing_loses_its_item(run, endpoint, step, opening, why):
+    good = agents({"?": "basic"})
+    endpoint.script = lambda n, body: (
+        SILENT[why]
+        if body["messages"][0]["content"].startswith(opening) and "two?" in str(body)
+        else good(n, body)
+    )
+    answers = asyncio.run(multi_agent(run, "served", ITEMS, 9, 5, monitor=True)).set_index("item")
+    assert answers["reply_status"].tolist() == ["", f"{step}, {why}", ""]
+    assert answers["answer"].tolist() == ["the answer", "", "the answer"]
+
+
+def test_a_silent_member_of_the_panel_leaves_no_empty_note(run, endpoint):
+    good = agents({"?": "intermediate"})
+    endpoint.script = lambda n, body: (
+        SILENT["blank"] if "You are a nurse" in body["messages"][0]["content"] else good(n, body)
+    )
+    answers = asyncio.run(multi_agent(run, "served", ITEMS, 9, 5))
+    assert set(answers["reply_status"]) == {"a nurse specialised in cancer care, blank"}
+
+
+def test_the_optimiser_counts_silence_and_cuts(run, endpoint, graded):
+    """Of the six training answers two hold no text and one is cut; reflections say nothing."""
+
+    def script(n, body):
+        said = body["messages"][-1]["content"]
+        if "response_format" in body or said in ("train 0?", "train 4?"):
+            return SILENT["blank"]
+        return completion("bad", finish="length" if said == "train 1?" else "stop")
+
+    endpoint.script = script
+    found = optimise(run, 6)
+    assert (found.unscored, found.cut, found.calls) == (2, 1, 6)
+    shown = tables.found_table({"m": found}).set_index("column")["value"]
+    assert shown["answers without a verdict, as 0 points"] == 2
+    assert shown["answers cut off at the limit"] == 1
+    more = optimise(run, 20)
+    assert more.proposals >= 1 and more.unusable == more.proposals
+    told = {"kind": "myth", "status": "error", "value": None, "correction": "c"}
+    assert optimiser.comment({**told, "reply_status": "blank"}) == "No answer came (blank)."
+
+
+def test_rates_of_the_uncut_by_hand(run):
+    """plain: Cancer-Myth 0 and 1 are cut, of 2 to 4 none is right; cure: 4, unscored, is cut."""
+    frame = measured().assign(
+        answer="a", reply_status="", outcome=None, complexity=None, calls=None, truncated=False
+    )
+    cut = [("plain", "Cancer-Myth0"), ("plain", "Cancer-Myth1"), ("cure", "Cancer-Myth4")]
+    frame["truncated"] = [(r.method, r.item) in cut for r in frame.itertuples()]
+    shown = tables.outcomes(frame).set_index(["row", "column"])
+    assert shown.loc[("m plain, Cancer-Myth", "cut off at the limit"), "value"] == 40
+    rate = shown.xs("corrected, of the uncut", level="column")[["value", "n", "unscored"]]
+    assert rate.loc["m plain, Cancer-Myth"].tolist() == [0, 3, 0]
+    assert rate.loc["m cure, Cancer-Myth"].tolist() == [75, 4, 0]
+    assert "left alone, of the uncut" not in shown.index.get_level_values("column")
+    assert tables.cut(frame) == (
+        "Warning: a cut reply is not a wrong one. Replies cut at their limit:"
+        " m plain 2 of 9 (of the uncut: Cancer-Myth 0, Cancer-Myth-NFP 75);"
+        " m cure 1 of 9 (of the uncut: Cancer-Myth 75, Cancer-Myth-NFP 25)."
+    )
+
+
+def test_no_length_of_the_embedded_model_holds_for_others(run, endpoint, graded):
+    endpoint.script = agents({"?": "basic"})
+    asyncio.run(multi_agent(run, "served", ITEMS, 2048, 1000, monitor=True))
+    assert {b["max_tokens"] for b in endpoint.bodies} == {judges.VERDICT_TOKENS, 1000, 2048}
+    endpoint.script = answerer("Be careful.")
+    optimise(run)
+    reflection = next(b for b in reversed(endpoint.bodies) if "response_format" in b)
+    assert reflection["max_tokens"] == optimiser.REFLECTION_TOKENS
+    for notebook, names in {
+        "02_adversarial_generation": ("max_tokens", "answer_tokens"),
+        "03_evaluation": ("max_tokens",),
+        "04_mitigation": ("max_tokens", "note_tokens"),
+    }.items():
+        given = notebooks.parameters(f"cancer_myth/{notebook}")
+        assert min(given[name] for name in names) >= 1000

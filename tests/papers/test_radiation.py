@@ -761,3 +761,75 @@ def test_tables_of_a_model_that_never_lists_anything(run):
         run.table(f"t{k}", table, "without a list")
     assert made[0].loc[made[0]["source"] == "run", "unscored"].dropna().eq(3).all()
     run.figure("f", figures.scores(made[0]), made[0], "without a list")
+
+
+# ---- replies without text, and cut ones
+
+SILENT = {
+    "cut off while thinking": completion("", finish="length"),
+    "filtered": completion("", finish="content_filter"),
+    "blank": completion(" \n"),
+}
+
+
+@pytest.mark.parametrize("why", SILENT)
+def test_a_reply_without_text_is_no_list(run, endpoint, why):
+    """It is not read, not matched and not scored, and the table of lists says why."""
+    endpoint.script = lambda n, body: SILENT[why]
+    patients, reference, terms = study.inputs(run)
+    found = asyncio.run(study.listed(run, patients.head(3), ["free-form"], 1000))
+    assert set(found["status"]) == {"error"} and set(found["reply_status"]) == {why}
+    before = len(endpoint.bodies)
+    for judge in ("lexical", "served"):
+        graded = asyncio.run(study.graded(run, found, reference, terms, judge))
+        assert set(graded["match"]) == {"error"} and graded["f1"].isna().all()
+    assert len(endpoint.bodies) == before  # nothing to match
+    mine = tables.score_table(run, graded, "free-form", "Table 1").set_index(["row", "column"])
+    assert mine.loc[("served", "F1"), ["n", "unscored"]].tolist() == [0, 3]
+    health = tables.health_table(run, graded, ["free-form"]).set_index("column")["value"]
+    assert health[f"no answer: {why}, %"] == 100 and health["no list, %"] == 100
+    assert health["cut off at the limit, %"] == 0
+    assert tables.cut(graded) == "No reply was cut at its limit."
+
+
+@pytest.mark.parametrize("why", SILENT)
+def test_a_matcher_that_says_nothing_matches_nothing(run, endpoint, served, why):
+    endpoint.script = lambda n, body: SILENT[why]
+    found = asyncio.run(matching.matched(run, lists_of(["Tiredness", "Cystitis"]), served))
+    assert found["match"].iloc[0] in ("unparsed", "refused") and found["pairs"].iloc[0] is None
+    most = judges.VERDICT_TOKENS + 2 * matching.PAIR_TOKENS
+    assert endpoint.bodies[-1]["max_tokens"] == most
+    models.registry()[served]["most_tokens_for"] = {"verdict": 24}
+    asyncio.run(matching.matched(run, lists_of(["Tiredness", "Cystitis"]), served))
+    assert endpoint.bodies[-1]["max_tokens"] == 24 + 48
+
+
+def test_scores_of_the_uncut_lists_by_hand(run):
+    """Three lists, the first cut: the others name 1 of 3 and nothing right."""
+    graded = scored(["fatigue", "nausea"], ["fatigue"], ["cystitis"])
+    graded = graded.assign(truncated=[True, False, False], reply_status="")
+    assert tables.cut(graded) == (
+        "Warning: a cut reply is not a wrong one. Replies cut at their limit:"
+        " m, free-form 1 of 3 (of the uncut: Precision 0.50, Recall 0.17, F1 0.25)."
+    )
+    both = tables.cut_by_matcher({"one": graded, "two": graded.assign(truncated=False)})
+    assert "m, matcher one 1 of 3 (" in both and "two" not in both
+    health = tables.health_table(run, graded, ["free-form"]).set_index("column")
+    assert health.loc["Recall of the uncut", "value"] == pytest.approx(1 / 6)
+    assert health.loc["Recall of the uncut", "n"] == 2
+    found = scores.strata(graded, REFERENCE)
+    # short-term: common 1 and rare 0 in the second list; long-term: nothing
+    assert tables.cut_by_level(graded, found, "onset").endswith(
+        "m 1 of 3 (of the uncut: short-term 0.25, long-term 0.00)."
+    )
+
+
+def test_overlaps_of_the_uncut_pairs_by_hand():
+    """Of two pairs one has a cut list; the other shares one of two items."""
+    base = matched(lists_of(["fatigue"], ["fatigue", "nausea"], profile="base"))
+    then = matched(lists_of(["fatigue"], ["fatigue"])).assign(truncated=[True, False])
+    note = tables.cut_pairs(pd.concat([base, then], ignore_index=True), TERMS)
+    assert note.endswith(
+        "m, free-form 1 of 2 (of the uncut: overlap 0.50, overlap by meaning 0.50)."
+        " Here pairs of lists are counted."
+    )

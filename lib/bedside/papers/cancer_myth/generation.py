@@ -111,8 +111,9 @@ def generated(reply, count, known):
 
 def tried(questions):
     """The questions that were to be answered, with reply_status: why there is no answer."""
-    status = questions["status"].str.partition(": ")
-    return questions.assign(reply_status=status[2])[status[0].isin(["new", UNANSWERED])]
+    status = questions["status"].str.split(": ", n=1)
+    why = status.str[1].fillna("")
+    return questions.assign(reply_status=why)[status.str[0].isin(["new", UNANSWERED])]
 
 
 def _drawn(sets, rng):
