@@ -9,11 +9,17 @@ LIMIT ?=
 SEED ?=
 PROMPTS ?=
 BUDGET_USD ?=
+BUDGET_TOTAL ?=
 MIRROR ?=
 JOBS ?=
-PASSED := PROFILE MODE MODELS JUDGE LIMIT SEED PROMPTS BUDGET_USD
+PASSED := PROFILE MODE MODELS JUDGE LIMIT SEED PROMPTS BUDGET_USD BUDGET_TOTAL
 KNOWN := $(PASSED) MIRROR PAPER JOBS PYTHON CONDA_PREFIX
+# A value for the shell, whatever it holds.
+quoted = '$(subst ','\'',$(1))'
 UNKNOWN := $(filter-out $(KNOWN),$(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $(v))),$(v))))
+
+$(if $(filter-out $(shell sed -n 's/^\[\([a-z0-9_]*\)\].*/\1/p' data/profiles.toml),$(PROFILE)),$(error PROFILE is \
+	one of: $(shell sed -n 's/^\[\([a-z0-9_]*\)\].*/\1/p' data/profiles.toml)))
 
 # The first Python of the versions that the lock is made for; `make PYTHON=...` names another.
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
@@ -37,12 +43,12 @@ study = $(shell find lib/bedside/papers/$(1) -name '*.py' -o -name '*.toml')
 PEOPLE := $(shell find lib/bedside/explorer lib/bedside/annotation -type f ! -name '*.pyc')
 DATA := $(if $(filter public,$(PROFILE)),$(STAMPS)/data.done)
 
-.PHONY: help all test lint verify explorer seminar data plan record new outputs lab serve doctor bench setup lock clean FORCE $(PAPERS)
+.PHONY: help all test lint verify explorer seminar data try plan record new outputs lab serve doctor bench setup lock clean FORCE $(PAPERS)
 .DEFAULT_GOAL := help
 
 help: ## this text
 	@echo "Bedside. Usage: make TARGET [PROFILE=sample|public] [MODE=replay|record|fresh] [MODELS=\"a b\"]"
-	@echo "         [JUDGE=name] [LIMIT=n] [SEED=n] [PROMPTS=DIR] [BUDGET_USD=x] [MIRROR=DIR] [JOBS=n] [PAPER=name] [PYTHON=python3.12]"
+	@echo "         [JUDGE=name] [LIMIT=n] [SEED=n] [PROMPTS=DIR] [BUDGET_USD=x] [BUDGET_TOTAL=x] [MIRROR=DIR] [JOBS=n] [PAPER=name] [PYTHON=python3.12]"
 	@echo
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
 	@for p in $(PAPERS); do printf '  %-12s %s\n' $$p "the notebooks of this paper"; done
@@ -51,7 +57,7 @@ all: $(STAMPS)/index.done $(STAMPS)/explorer.done ## set up what is missing, run
 	@echo "figures/$(PROFILE)/index.html is up to date"
 
 test: $(READY) ## set up what is missing, run the tests on all cores
-	@$(PY) -m pytest -n $(or $(JOBS),auto) --dist loadfile
+	@$(PY) -m pytest -n $(call quoted,$(or $(JOBS),auto)) --dist loadfile
 
 lint: $(READY) ## style and layers: ruff (lint and format) and import-linter
 	@$(BIN)/ruff check lib tests notebooks templates
@@ -68,7 +74,10 @@ seminar: $(READY) ## four seminar sheets for students and instructors, and a zip
 	@$(PY) -m bedside seminar
 
 data: $(READY) ## fetch and check the papers' released data (PROFILE=public unless you say otherwise)
-	@$(PY) -m bedside data --profile $(if $(filter file,$(origin PROFILE)),public,$(PROFILE)) $(if $(MIRROR),--mirror '$(MIRROR)')
+	@$(PY) -m bedside data --profile $(if $(filter file,$(origin PROFILE)),public,$(PROFILE)) $(if $(MIRROR),--mirror $(call quoted,$(MIRROR)))
+
+try: $(READY) ## a few calls to each of MODELS: what it takes, answers and costs, and what its entry lacks
+	@$(PY) -m bedside try $(call quoted,$(value MODELS))
 
 plan: $(SETTINGS) $(DATA) ## calls, tokens and cost of what is not recorded, before anything is spent
 	@$(PY) -m bedside plan --file $(SETTINGS)
@@ -77,7 +86,7 @@ record: ## call for what is not recorded, then as `all` (the same as MODE=record
 	@$(MAKE) all MODE=record
 
 new: $(READY) ## begin a study of your own: make new PAPER=name
-	@$(PY) -m bedside new '$(PAPER)'
+	@$(PY) -m bedside new $(call quoted,$(PAPER))
 
 outputs: $(READY) ## write the README's table of outputs anew, from the manifests
 	@$(PY) -m bedside outputs
@@ -105,11 +114,12 @@ clean: ## forget what has run (recordings, data and figures stay)
 
 # A setting that changed makes every notebook out of date; an unknown one stops here.
 $(SETTINGS): FORCE | $(READY)
-	@$(PY) -m bedside check --write $@ $(foreach v,$(PASSED),'$(v)=$($(v))') $(UNKNOWN:%='%=')
+	@$(PY) -m bedside check --write $@ $(foreach v,$(PASSED),$(call quoted,$(v)=$(value $(v)))) \
+		$(foreach v,$(UNKNOWN),$(call quoted,$(v)=))
 	@rm -f $(STAMPS)/*.todo
 
 $(STAMPS)/data.done: data/sources.toml $(SETTINGS)
-	@$(PY) -m bedside data --profile $(PROFILE) $(if $(MIRROR),--mirror '$(MIRROR)')
+	@$(PY) -m bedside data --profile $(PROFILE) $(if $(MIRROR),--mirror $(call quoted,$(MIRROR)))
 	@touch $@
 
 # A notebook's inputs: itself, foundation and study, the study's data, prompts, printed numbers, recordings, your files, settings.
@@ -123,7 +133,7 @@ endef
 $(foreach p,$(PAPERS),$(eval SOURCE_$(p) := $(call study,$(p))))
 $(foreach n,$(NOTEBOOKS),$(eval $(call notebook,$(notdir $(n)),$(patsubst %/,%,$(dir $(n))))))
 
-run = $(PY) -m bedside run --todo $(1) --file $(SETTINGS) --stamps $(STAMPS) $(if $(JOBS),--jobs '$(JOBS)')
+run = $(PY) -m bedside run --todo $(1) --file $(SETTINGS) --stamps $(STAMPS) $(if $(JOBS),--jobs $(call quoted,$(JOBS)))
 
 $(STAMPS)/index.done: $(DONE) lib/bedside/index.html.j2
 	@$(call run,$(PAPERS:%=$(STAMPS)/%.todo))

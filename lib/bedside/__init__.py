@@ -7,6 +7,9 @@ from collections.abc import Collection
 class BedsideError(Exception):
     """An error that a user can act on; its message names the file or item and the way out."""
 
+    def _render_traceback_(self):  # IPython asks for it: a notebook's cell shows the message alone
+        return [f"{type(self).__name__}: {self}"]
+
 
 def choose(name: str, valid: Collection[str], what: str) -> str:
     """`name` if it is one of `valid`, else a BedsideError with the list and the nearest match."""

@@ -15,6 +15,7 @@ from . import BedsideError, choose, notebooks, paths
 
 # into every notebook, and what else make takes on its command line
 PASSED = ("PROFILE", "MODE", "MODELS", "JUDGE", "LIMIT", "SEED", "PROMPTS", "BUDGET_USD")
+PASSED += ("BUDGET_TOTAL",)  # which no notebook sees: it is about all of them
 KNOWN = (*PASSED, "MIRROR", "PAPER", "JOBS", "PYTHON", "CONDA_PREFIX")
 
 
@@ -28,7 +29,7 @@ def check(given, write=None):
     pairs = dict(g.split("=", 1) for g in given)
     for name in pairs:
         choose(name, KNOWN, "variable")
-    defaults = {"profile": "sample", **settings.DEFAULTS}
+    defaults = {"profile": "sample", "budget_total": "", **settings.DEFAULTS}
     settings.validated(**{n.lower(): pairs.get(n) or defaults[n.lower()] for n in PASSED})
     text = json.dumps({n.lower(): pairs[n] for n in PASSED if pairs.get(n)}, indent=1) + "\n"
     if write:
@@ -63,7 +64,31 @@ def run(names, given, jobs=0, stamps=None, todo=None):
 
     if given.get("mode") in ("record", "fresh"):  # their calls share an endpoint and its limits
         jobs = jobs or 1
-    notebooks.run_all(names, given, jobs, done)
+    try:
+        notebooks.run_all(names, given, jobs, done)
+    finally:
+        _tell_calls(given.get("profile", "sample"))
+
+
+def _tell_calls(profile):
+    """Print what this make's calls cost and what failed, and write errors.csv."""
+    from . import ledger, page
+
+    calls, usd, unpriced = ledger.total(ledger.make())
+    if not calls:
+        return
+    told = f" and {unpriced} of unknown price" if unpriced else ""
+    print(f"{calls} calls, ${usd:.2f}{told}")
+    failed = page.errors(profile)
+    for e in failed[:SHOWN]:
+        status = f" ({e['status']})" if e["status"] else ""
+        print(f"  {e['calls']} failed: {e['model']}, {e['kind']}{status}: {e['message']}")
+    if failed:
+        path = paths.rel(page.errors_file(profile))
+        print(f"  {sum(e['calls'] for e in failed)} in all: {path}", flush=True)
+
+
+SHOWN = 5  # kinds of failures that are printed
 
 
 def record(paper, given):
@@ -79,15 +104,14 @@ def index(profile, since=None):
     """
     from . import page, settings
 
+    _on_account("", since or "")
     entries = page.merge(profile)["notebooks"].values()
     verdicts = [c["verdict"].split()[0] for e in entries for c in e["claims"]]
-    lost = sum(r["failed"] for e in entries for r in e["recordings"].values())
     folder = paths.rel(settings.figures() / profile)
     print(
         f"{sum(len(e['outputs']) for e in entries)} outputs in {folder}; claims:"
         f" {verdicts.count('holds')} hold, {verdicts.count('differs')} differ,"
         f" {verdicts.count('needs')} need more"
-        + (f"; {lost} calls failed" if lost else "")
         + (f"; {time.time() - Path(since).stat().st_mtime:.0f} s" if since else "")
         + f"\nOpen {folder}/index.html"
     )
@@ -145,18 +169,50 @@ def data(profile, mirror):
 
 def plan(given, paper=""):
     """Print calls, tokens and cost of what has no recording, without a call."""
-    from . import models
+    from . import entries
 
-    calls, total = notebooks.planned(given, paper), 0.0
-    print(f"{'notebook':40} {'model':24} {'calls':>7} {'prompt':>9} {'reply':>9}  at most")
+    calls = notebooks.planned(given, paper)
+    print(
+        f"{'notebook':38} {'model':24} {'calls':>7} {'prompt':>9} {'reply':>9}  expected   at most"
+    )
+    totals = [0.0, 0.0]
     for (name, model), mine in calls.groupby(["notebook", "model"]):
-        tokens = int(mine["prompt"].sum()), int(mine["completion"].sum())
-        price = models.cost(model, *tokens)
-        total = None if price is None or total is None else total + price
-        told = "unknown price" if price is None else f"${price:.2f}"
-        print(f"{name:40} {model:24} {len(mine):7} {tokens[0]:9} {tokens[1]:9}  {told}")
-    unknown = "cost unknown: a price is missing in data/models.toml"
-    print(f"{len(calls)} calls; " + (unknown if total is None else f"at most ${total:.2f}"))
+        tokens = [float(mine[c].sum(skipna=False)) for c in TOKENS]
+        prices = [entries.cost(model, *_known(tokens[:2])), entries.cost(model, *tokens[2:])]
+        totals = [None if None in (t, p) else t + p for t, p in zip(totals, prices)]
+        usd = " ".join(f"{'unknown' if p is None else f'${p:.2f}':>9}" for p in prices)
+        print(f"{name:38} {model:24} {len(mine):7} {tokens[2]:9.0f} {tokens[3]:9.0f} {usd}")
+    expected, most = ("unknown" if t is None else f"${t:.2f}" for t in totals)
+    print(f"{len(calls)} calls; expected {expected}, at most {most}")
+    if len(calls) and expected == "unknown":
+        print("expected is known once some replies of each model are recorded and its price stands")
+    adaptive = calls.drop_duplicates("notebook").query("adaptive != ''")
+    for name, what in zip(adaptive["notebook"], adaptive["adaptive"]):
+        print(f"{name}: {what} goes on by what comes back, so these are bounds")
+    for model in calls["model"].unique():
+        try:
+            entries.check_callable(model)
+        except entries.StopRun as e:
+            print(f"before this can run: {e}")
+
+
+TOKENS = ["expected_prompt", "expected_completion", "prompt", "completion"]
+
+
+def _known(tokens):
+    return [None if t != t else t for t in tokens]
+
+
+def try_models(models):
+    """Try models of the registry with a few calls each; BedsideError names those not ready."""
+    from . import trial
+
+    names = models.split()
+    if not names:
+        raise BedsideError('name the models to try: make try MODELS="a b"')
+    lacking = [name for name in names if not asyncio.run(trial.tried(name))]
+    if lacking:
+        raise BedsideError(f"not ready: {', '.join(lacking)}")
 
 
 def verify(profile):
@@ -238,7 +294,7 @@ def _arguments():
     steps = parser.add_subparsers(required=True, metavar="STEP")
 
     def step(function, text, *, settings=False):
-        p = steps.add_parser(function.__name__, help=text)
+        p = steps.add_parser(function.__name__.partition("_")[0], help=text)
         p.set_defaults(step=function)
         if settings:
             p.add_argument("--file", help="parameters as JSON")
@@ -265,6 +321,8 @@ def _arguments():
     p = step(index, "write manifest, claims and index.html")
     p.add_argument("--profile", default="sample")
     p.add_argument("--since")
+    p = step(try_models, "a few calls to each model: what it takes, costs and answers")
+    p.add_argument("models")
     p = step(data, "fetch and verify the data of a profile")
     p.add_argument("--profile", default="public")
     p.add_argument("--mirror")
@@ -277,6 +335,14 @@ def _arguments():
     return parser
 
 
+def _on_account(total, file):
+    """Let the notebooks' calls count together: as this make's, and against BUDGET_TOTAL."""
+    os.environ["BEDSIDE_TOTAL"] = str(total)
+    started = Path(f"{str(file).removesuffix('.started')}.started")
+    if started.is_file():
+        os.environ["BEDSIDE_MAKE"] = f"make {started.stat().st_mtime_ns}"
+
+
 def main(arguments=None):
     """Do the command line's step; a BedsideError is a line on stderr and exit status 1."""
     given = vars(_arguments().parse_args(arguments))
@@ -285,6 +351,7 @@ def main(arguments=None):
         if "pairs" in given:
             file, pairs = given.pop("file"), dict(given.pop("pairs"))
             given["given"] = {**(json.loads(Path(file).read_text()) if file else {}), **pairs}
+            _on_account(given["given"].pop("budget_total", ""), file)
         step(**given)
     except BedsideError as e:
         print(f"bedside: {e}", file=sys.stderr)

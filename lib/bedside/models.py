@@ -88,7 +88,22 @@ class Request:
     def planned(self) -> dict:
         """What a plan says of the call: key, model, prompt and completion (tokens at most)."""
         prompt, completion = self.estimate()
-        return {"key": self.key, "model": self.model, "prompt": prompt, "completion": completion}
+        about = {"prompt": prompt, "completion": completion, "chars": self.chars}
+        return {
+            "key": self.key,
+            "model": self.model,
+            **about,
+            "like": alike(store.redacted(self.fields)),
+        }
+
+
+def alike(fields: dict) -> str:
+    """What requests have in common whose replies are about equally long: limit and form.
+
+    fields: as a recording keeps them.
+    """
+    limits = {k: v for k, v in fields.items() if k.startswith("max_")}
+    return store.canonical([limits, fields.get("response_format")])
 
 
 @dataclass(frozen=True)
@@ -104,6 +119,9 @@ class Reply:
     returned_model: str = ""  # as the endpoint names it
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    date: str = ""  # this and the next two are empty where they weren't recorded
+    fingerprint: str = ""  # of what served it
+    router: str = ""  # the provider that a router chose
     error: str = ""  # "kind: the provider's words" of a call that failed
     no_answer: str = ""  # why a reply that came holds no text: of NO_ANSWER
     recorded: bool = False  # replayed, not called
@@ -121,6 +139,7 @@ class Reply:
 
 NO_ANSWER = {"length": "cut off while thinking", "content_filter": "filtered"}  # else "blank"
 KEPT = ("text", "finish", "refusal", "returned_model", "prompt_tokens", "completion_tokens")
+KEPT += ("date", "fingerprint", "router")
 
 
 def as_reply(request: Request, record: dict, recorded: bool) -> Reply:

@@ -11,7 +11,13 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from . import BedsideError, choose, paths
+from . import BedsideError, choose, models, paths
+
+STOPS = ("StopRun", "StoreError")  # errors that would end every other notebook too
+
+
+class Stopped(BedsideError):
+    """A notebook that a budget, a refused key or a full disk has ended."""
 
 
 def listed(paper: str = "") -> list[str]:
@@ -57,7 +63,7 @@ def title(name: str) -> str:
 def execute(path, out, given) -> None:
     """Run the notebook `path` from the repository's root with parameters and write it to `out`.
 
-    BedsideError shows a failing cell.
+    BedsideError shows a failing cell; Stopped is a sentence.
     """
     # jsonschema does without the grammar of internationalised addresses, which it would build when
     # imported: a fifth of a run's time
@@ -82,6 +88,8 @@ def execute(path, out, given) -> None:
                 config=config,
             )
     except PapermillExecutionError as e:
+        if e.ename in STOPS:
+            raise Stopped(e.evalue) from None
         last = [line for line in str(e.evalue).splitlines() if line.strip()]
         raise BedsideError(
             f"{paths.rel(path)} failed in cell {e.cell_index}:\n\n{e.source}\n\n{e.ename}: "
@@ -112,7 +120,7 @@ def run_all(names: list[str], given: dict, jobs: int = 0, done: Callable | None 
 
     Notebooks wait for those of their study that measure its judges, and don't run if these fail.
     done: called with the name of each that ran through, and its seconds. BedsideError shows what
-    failed once all others have run.
+    failed once all others have run; after a stop no other begins.
     """
     if len(names) > 1:  # one alone imports just what it needs
         from . import kernels
@@ -127,6 +135,8 @@ def run_all(names: list[str], given: dict, jobs: int = 0, done: Callable | None 
             ready[other].wait()
         start = time.monotonic()
         try:
+            if any(isinstance(e, Stopped) for e in faults.values()):
+                return
             if lost := [other for other in before if other in faults]:
                 raise BedsideError(f"{name} did not run, since {lost[0]} failed")
             run(name, given)
@@ -144,12 +154,17 @@ def run_all(names: list[str], given: dict, jobs: int = 0, done: Callable | None 
     finally:  # interrupted: the others aren't begun
         pool.shutdown(wait=False, cancel_futures=True)
     if faults:
-        raise BedsideError("\n\n".join(str(faults[n]) for n in names if n in faults))
+        told = {str(faults[n]): n for n in reversed(names) if n in faults}
+        shown = [f"{n}: {t}" if isinstance(faults[n], Stopped) else t for t, n in told.items()]
+        raise BedsideError("\n\n".join(reversed(shown)))
 
 
 def planned(given: dict, paper: str = ""):
-    """What has no recording, without a call: notebook, model, key, prompt and completion (tokens).
+    """What has no recording, without a call, as a frame with a row for each call.
 
+    Columns: notebook, model, key, prompt and completion (tokens at most), expected_prompt and
+    expected_completion (by what the model said before; missing as long as too little is recorded),
+    and adaptive: what of the notebook depends on the replies, so that the calls are a bound.
     Later steps count with answers of full length. A call that several notebooks make counts for the
     first of them: its answer is recorded then.
     """
@@ -160,8 +175,56 @@ def planned(given: dict, paper: str = ""):
         os.environ["BEDSIDE_FIGURES"] = tmp
         run_all(listed(paper), {**given, "mode": "plan"})
         for name in listed(paper):
+            study, _, notebook = name.partition("/")
+            adaptive = paths.papers()[study].get("adaptive", {}).get(notebook, "")
             for p in Path(tmp).glob(f"*/.parts/{name.replace('/', '.')}.plan.json"):
                 for r in json.loads(p.read_text()):
-                    first.setdefault(r["key"], {"notebook": name, **r})
-    columns = ["notebook", "model", "key", "prompt", "completion"]
-    return pd.DataFrame(first.values(), columns=columns)
+                    first.setdefault(r["key"], {"notebook": name, **r, "adaptive": adaptive})
+    columns = ["notebook", "model", "key", "prompt", "completion", "chars", "like", "adaptive"]
+    return _expected(pd.DataFrame(first.values(), columns=columns))
+
+
+ENOUGH = 5  # replies alike from which the next ones' length is expected
+
+
+def _expected(calls):
+    """Planned calls with what is expected of each, by the mean of replies that were alike.
+
+    Alike: with the same limit and form of the answer, in the same study; else the same in all.
+    """
+    import numpy as np
+
+    said, means = _said(calls["model"].unique()), {}
+    calls = calls.assign(study=calls["notebook"].str.partition("/")[0] if len(calls) else "")
+    for by in (["model", "study", "like"], ["model", "like"], ["model"]):
+        for key, mine in said.groupby(by):
+            if len(mine) >= ENOUGH and mine["chars"].sum():
+                of_chars = mine["prompt_tokens"].sum() / mine["chars"].sum()
+                means[key] = of_chars, mine["completion_tokens"].mean()
+    found = [
+        next((means[k] for k in ((m, s, a), (m, a), (m,)) if k in means), (None, None))
+        for m, s, a in zip(calls["model"], calls["study"], calls["like"])
+    ]
+    of_chars, completion = zip(*found) if found else ((), ())
+    calls["expected_prompt"] = calls["chars"] * np.array(of_chars, float)
+    calls["expected_completion"] = np.array(completion, float)
+    return calls
+
+
+def _said(names):
+    """What models have said in all studies: model, study, like, their tokens, characters sent."""
+    import pandas as pd
+
+    rows = []
+    for name in names:
+        for path in paths.RECORDINGS.glob(f"*/*/{paths.file_name(name)}.jsonl"):
+            for line in path.read_text().splitlines():
+                try:
+                    r = json.loads(line)
+                    like = models.alike(r["fields"])
+                    counts = r["prompt_tokens"], r["completion_tokens"], r.get("chars")
+                except (ValueError, KeyError):
+                    continue  # a line that a crash cut short
+                rows.append((name, path.parts[-3], like, *counts))
+    columns = ["model", "study", "like", "prompt_tokens", "completion_tokens", "chars"]
+    return pd.DataFrame(rows, columns=columns).dropna()

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import notebooks, paths, settings, sources, tables
+from . import ledger, notebooks, paths, settings, sources, tables
 
 if TYPE_CHECKING:
     import jinja2
@@ -42,6 +42,24 @@ def merge(profile: str) -> dict:
         out.writerows([tables.cell_text(c[k]) for k in CLAIM] for c in claims)
     (folder / "index.html").write_text(_html(profile, entries, folder), encoding="utf-8")
     return manifest
+
+
+def errors_file(profile: str) -> Path:
+    return settings.figures() / profile / "errors.csv"
+
+
+def errors(profile: str) -> list[dict]:
+    """What failed in this make, rows of `ledger.COLUMNS`; written to errors.csv if there is any."""
+    path, rows = errors_file(profile), ledger.errors(ledger.make())
+    if not rows:
+        path.unlink(missing_ok=True)
+        return rows
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "w", newline="", encoding="utf-8") as f:
+        out = csv.DictWriter(f, ledger.COLUMNS, lineterminator="\n")
+        out.writeheader()
+        out.writerows({k: tables.cell_text(v) for k, v in row.items()} for row in rows)
+    return rows
 
 
 def _outputs(entry, folder):
@@ -82,6 +100,7 @@ def _html(profile, entries, folder):
         parts=parts,
         count={v: verdicts.count(v) for v in ("holds", "differs", "needs")},
         claims=claims,
+        errors=errors(profile),
         absent={n: e for n, e in known.items() if n not in mine},
         lacking=lacking,
         cards={j: c for e in entries.values() for j, c in e["judges"].items()},

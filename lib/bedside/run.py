@@ -14,6 +14,7 @@ import contextlib
 import importlib.metadata
 import json
 import platform
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -313,13 +314,18 @@ def _card_name(judge, task):
 def _summary(name, got):
     """What the manifest says of a model's replies, {key: reply}."""
     mine, entry = got.values(), models.model(name)
+    dates = sorted({r.date[:10] for r in mine if r.date})
     return {
         "replies": len(mine),
         "keys_sha256": store.digest(sorted(got)),
         "truncated": sum(r.truncated for r in mine),
         "refused": sum(bool(r.refusal) for r in mine),
         "failed": sum(bool(r.error) for r in mine),
+        "no_answer": dict(sorted(Counter(r.no_answer for r in mine if r.no_answer).items())),
         "returned": sorted({r.returned_model for r in mine if r.returned_model}),
+        "fingerprints": sorted({r.fingerprint for r in mine if r.fingerprint}),
+        "served": sorted({r.router for r in mine if r.router}),
+        "dates": " to ".join(dict.fromkeys([dates[0], dates[-1]])) if dates else "not recorded",
         "about": entry.get("about", ""),
         "asked": entry["model"],
     }
