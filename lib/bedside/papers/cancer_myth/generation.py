@@ -111,9 +111,9 @@ def generated(reply, count, known):
 
 def tried(questions):
     """The questions that were to be answered, with reply_status: why there is no answer."""
-    status = questions["status"].str.split(": ", n=1)
-    why = status.str[1].fillna("")
-    return questions.assign(reply_status=why)[status.str[0].isin(["new", UNANSWERED])]
+    status = [s.partition(": ") for s in questions["status"]]
+    mine = questions.assign(reply_status=[why for _, _, why in status])
+    return mine.loc[[kind in ("new", UNANSWERED) for kind, _, _ in status]]
 
 
 def _drawn(sets, rng):

@@ -92,7 +92,7 @@ async def mitigated(document):
             run, model, how, there, p["agent_items"], p["max_tokens"]
         ):
             both = asked.merge(answers, on="item", validate="one_to_one")
-            both = both[both["reply_status"] != ABSENT]
+            both = both[~both["reply_status"].str.endswith(ABSENT)]  # an agent's too
             found = instruction if method == "gepa" else ""
             await _cured(document, run, model, method, name, both, found, known)
 
