@@ -113,6 +113,8 @@ class Judged:
             if mine["coverage"] == mine["coverage"]:
                 told = f"{mine['coverage'] * count:.0f} of {count} key items"
                 made.append(other_verdict(judge, "coverage", told))
+        if any(s != s for s in self.shown[item]):
+            return made
         seen = [d for d, s in zip(self.here.design.dimensions, self.shown[item]) if s == 1]
         return [*made, other_verdict(LEXICAL, "adherence", "; ".join(seen) or "none")]
 

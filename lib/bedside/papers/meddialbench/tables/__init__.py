@@ -18,7 +18,8 @@ def cut(done, *columns):
     done: a row a consultation, with model, truncated and `columns`, the scores that are shown.
     """
     note = cut_note(done, {c: SCORES.get(c, c) for c in columns})
-    return f"{note} Counted are consultations, cut with any of their replies. " if note else ""
+    counted = "Counted are consultations, cut with any of their replies. "
+    return f"{note} {counted if (done['truncated'] > 0).any() else ''}" if note else ""
 
 
 def unscored(values):

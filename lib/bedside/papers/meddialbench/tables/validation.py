@@ -83,9 +83,10 @@ def judge_table(run, found, known):
     for name, by in found.items():
         for task, column, asked in (("", "Correct Acc", dialogues), ("misled", "Misled Acc", True)):
             labels, verdicts = by[task]
-            scored = verdicts[(verdicts["status"] == "graded").to_numpy() & asked]
+            graded = (verdicts["status"] == "graded").to_numpy()
+            scored, lost = verdicts[graded & asked], int((~graded & asked).sum()) or None
             right = (scored["value"] == np.array(labels)[scored.index]).sum()
-            rows.append(Row(name, column, "run", *percent(right, len(scored))))
+            rows.append(Row(name, column, "run", *percent(right, len(scored)), lost))
         rows.append(Row(name, "Reps", "run", 1))
     return frame(rows)
 
