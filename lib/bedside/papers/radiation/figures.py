@@ -10,7 +10,7 @@ from .scores import METRICS
 
 
 def reference_lengths(rows):
-    """How many effects each site's reference has, from `tables.length_rows`."""
+    """How many effects each site's reference has, from `tables.files.length_rows`."""
     figure, ((ax,),) = plots.figure((7, 2.9))
     plots.bars(ax, rows[rows["source"] != "published"], xlabel="side effects in the reference")
     style = {"facecolor": "none", "edgecolor": "0.6", "hatch": "////", "zorder": 0}

@@ -1,4 +1,7 @@
-"""Radiation: the rows of its tables and figures, printed numbers beside computed ones."""
+"""Radiation: the rows of its tables and figures, printed numbers beside computed ones.
+
+Those on the released files are in `files`.
+"""
 
 import itertools
 
@@ -17,77 +20,11 @@ from bedside.tables import (
     with_bounds,
 )
 
-from . import printed, scores
-from .checks import COUNTS
-from .data import CELLS, LEAST, MOST, PROFILES
-from .scores import KEYS, METRICS
+from .. import printed, scores
+from ..data import CELLS, MOST, PROFILES
+from ..scores import KEYS, METRICS
 
 PRINTED = 21  # patients behind the printed means
-
-# ---- the released files
-
-
-def reference_table(reference, source):
-    """Side effects by site, onset and frequency, and all of a site: table rows."""
-    rows = []
-    for site, part in reference.groupby("site", sort=False):
-        found = part.groupby(["onset", "frequency"]).size()
-        sizes = {f"{o}, {f}": found[o, f] for o, f in CELLS if (o, f) in found.index}
-        sizes["all"] = len(part)
-        rows += [Row(site, cell, source, n, n=len(part)) for cell, n in sizes.items()]
-    return frame(rows)
-
-
-def length_rows(cells):
-    """The references' lengths out of `reference_table`, beside those that models are asked for."""
-    lengths = cells[cells["column"] == "all"]
-    asked = [Row(site, "all", "published", None, LEAST, MOST) for site in lengths["row"]]
-    return pd.concat([frame(asked), lengths])
-
-
-def repair_table(repairs):
-    """Every repair of the released reference: which rows, what was found, how it is read.
-
-    value counts rows.
-    """
-    rows = []
-    groups = repairs.groupby(["kind", "found", "read"], sort=False)["row"]
-    for (kind, found, read), numbers in groups:
-        where = f"{kind}: row{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
-        how = f"{found!r} read as {read!r}" if read else f"{found!r} left out"
-        rows.append(Row(where, how, "raw", len(numbers)))
-    return frame(rows)
-
-
-def strict_table(run, reference):
-    """The released reference as a literal reader counts it, and as it is meant: table rows."""
-    raw = run.load("radiation_reference")
-    category, effect, *_ = raw.columns
-    there = raw[raw[effect] != ""]
-    parts = there[category].str.split("-")
-    meant = reference.drop_duplicates(["effect", "onset", "frequency"])
-    counts = {
-        "rows of the file": (len(raw), len(meant)),
-        "side effects": (there[effect].nunique(), meant["effect"].nunique()),
-        "onsets, before the hyphen": (parts.str[0].nunique(), meant["onset"].nunique()),
-        "frequencies, after the hyphen": (parts.str[1].nunique(), meant["frequency"].nunique()),
-    }
-    columns = "as it stands", "as it is meant"
-    return frame(
-        Row(what, column, "raw", n)
-        for what, pair in counts.items()
-        for column, n in zip(columns, pair)
-    )
-
-
-def pair_table(counts, changed, source):
-    """What differs inside the pairs of records, in counts: all together, then each difference."""
-    size = len(counts)
-    rows = [Row("all pairs", COUNTS[c], source, counts[c].sum(), n=size) for c in COUNTS]
-    for (item, old, new), part in changed.groupby(["item", "removed", "added"], sort=False):
-        rows.append(Row(item, f"{old!r} became {new!r}", source, len(part)))
-    return frame(rows)
-
 
 # ---- lists and their scores
 
