@@ -11,6 +11,7 @@ import contextlib
 import datetime
 import functools
 import json
+import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from . import ledger
 
 MODES = ("replay", "record", "fresh", "plan")
-CHARS_PER_TOKEN = 3  # a cautious estimate, for plans and budgets before a call
+# a cautious estimate, for plans and budgets before a call; TEMPLATE: what a chat template adds
+CHARS_PER_TOKEN, TEMPLATE = 2.75, 40
 UNLIMITED = 4096  # tokens of a reply that has no limit, for the same
 
 
@@ -83,7 +85,7 @@ class Request:
         """(prompt, completion) tokens at most, before the call."""
         names = (model(self.model).get("max_tokens_name", "max_tokens"), "max_tokens")
         limits = [self.body[k] for k in names if k in self.body]
-        return -(-self.chars // CHARS_PER_TOKEN), limits[0] if limits else UNLIMITED
+        return TEMPLATE + math.ceil(self.chars / CHARS_PER_TOKEN), limits[0] if limits else UNLIMITED
 
     def planned(self) -> dict:
         """What a plan says of the call: key, model, prompt and completion (tokens at most)."""
@@ -425,19 +427,26 @@ def _stand_in(request):
     """A reply when only planning: a list of full length, or what the response format asks for."""
     tokens = request.estimate()[1]
     mark = request.key[:12]  # it, and a path within, make each text another one
+    if not (form := request.response_format):
+        text = "".join(f"- {mark[:6]} {i}\n" for i in range(tokens // 5))
+        return Reply(request.item, request.model, request.key, text=text, finish="stop")
+    schema, paths = form["json_schema"]["schema"], []
 
-    def filled(schema, path):
+    def filled(schema, path, words=""):
         if "enum" in schema:
             return schema["enum"][-1]
         if schema["type"] == "object":
-            return {k: filled(v, f"{path} {k}") for k, v in schema["properties"].items()}
+            members = schema["properties"].items()
+            return {k: filled(v, f"{path} {k}", words) for k, v in members}
         if schema["type"] == "array":
             count = schema.get("minItems", 1)
-            return [filled(schema["items"], f"{path} {i}") for i in range(count)]
-        return f"{path} {('word ' * tokens)[:200]}" if schema["type"] == "string" else 0
+            return [filled(schema["items"], f"{path} {i}", words) for i in range(count)]
+        if schema["type"] != "string":
+            return 0
+        paths.append(path)
+        return f"{path} {words}"
 
-    if form := request.response_format:
-        text = json.dumps(filled(form["json_schema"]["schema"], mark))
-    else:
-        text = "".join(f"- {mark[:6]} {i}\n" for i in range(tokens // 5))
+    filled(schema, mark)  # counts the texts, which share the reply
+    words = "word " * (tokens // max(len(paths), 1))
+    text = json.dumps(filled(schema, mark, words))
     return Reply(request.item, request.model, request.key, text=text, finish="stop")

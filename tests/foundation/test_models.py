@@ -197,14 +197,14 @@ def test_a_missing_key_stops_before_the_first_call(served, endpoint, recordings,
 
 
 def test_budget_stops_before_it_is_passed(served, endpoint, recordings, monkeypatch):
-    # a call costs at most 8 prompt tokens (23 characters / 3) and 20 reply tokens at $1 and $2 for
-    # a million: $0.000048; the endpoint then reports 10 and 5 tokens: $0.00002. With $0.0001 the
-    # fourth call could end at 0.00006 + 0.000048.
+    # a call costs at most 48 prompt tokens (22 characters / 2.75, and 40) and 20 reply tokens at $1 and
+    # $2 for a million: $0.000088; the endpoint then reports 10 and 5 tokens: $0.00002. With
+    # $0.00014 the fourth call could end at 0.00006 + 0.000088.
     monkeypatch.setitem(models.registry()[served], "usd_per_million_in", 1.0)
     monkeypatch.setitem(models.registry()[served], "usd_per_million_out", 2.0)
     models.registry()[served]["max_concurrency"] = 1
     with pytest.raises(models.StopRun, match="BUDGET_USD"):
-        ask(ask_for(served, *"abcdefgh"), recordings, account=Account(usd=0.0001))
+        ask(ask_for(served, *"abcdefgh"), recordings, account=Account(usd=0.00014))
     assert len(endpoint.bodies) == 3 == len(list(store.Recordings(recordings.folder).records()))
 
 
@@ -547,17 +547,17 @@ def test_a_failed_call_is_an_error_in_its_reply_and_is_made_again_when_asked_aga
 
 
 def test_asking_stops_before_the_budget_is_passed(served, endpoint, recordings, monkeypatch):
-    # as for `ask`: at most $0.000048 a call, really $0.00002; the fourth could pass $0.0001
+    # as for `ask`: at most $0.000088 a call, really $0.00002; the fourth could pass $0.00014
     monkeypatch.setitem(models.registry()[served], "usd_per_million_in", 1.0)
     monkeypatch.setitem(models.registry()[served], "usd_per_million_out", 2.0)
     with pytest.raises(models.StopRun, match="BUDGET_USD"):
-        talk(recordings, asks(served, *"abcdefgh"), account=Account(usd=0.0001))
+        talk(recordings, asks(served, *"abcdefgh"), account=Account(usd=0.00014))
     assert len(endpoint.bodies) == 3 == len(store.Recordings(recordings.folder))
-    # what is recorded costs nothing: one more, and the next could end at 0.000068
+    # what is recorded costs nothing: one more, and the next could end at 0.000108
     monkeypatch.setenv("BEDSIDE_MAKE", "another")
     with pytest.raises(models.StopRun, match="BUDGET_USD"):
         again = store.Recordings(recordings.folder)
-        talk(again, asks(served, *"abcdefgh"), account=Account(usd=0.00006))
+        talk(again, asks(served, *"abcdefgh"), account=Account(usd=0.0001))
     assert len(endpoint.bodies) == 4
 
 
