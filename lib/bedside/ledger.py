@@ -263,10 +263,13 @@ class Ledger:
         with _transaction(self.db):
             until, level, gap, following, cut = self._pace() or (0, 0, 0, 0, 0)
             if now - cut > PAUSE_S / 2:  # once for all that were under way together
-                sql = "select count(*), min(at) from calls where model = ? and at > ?"
-                count, first = self.db.execute(sql, [self.name, now - 10 * PAUSE_S]).fetchone()
-                seen = (now - (first or now)) / max(count, 1)
-                gap = min(SLOWER * max(gap, seen), WINDOW_S / 4)
+                sql = "select count(*), min(at), sum(not open and kind = '') from calls"
+                recent = f"{sql} where model = ? and at > ?"
+                last = self.db.execute(recent, [self.name, now - 10 * PAUSE_S]).fetchone()
+                seen = (now - (last[1] or now)) / max(last[0], 1)
+                through = self.db.execute(recent, [self.name, now - WINDOW_S]).fetchone()[2] or 0
+                # never slower than what got through of late: a refusal need not be of the rate
+                gap = min(SLOWER * max(gap, seen), WINDOW_S / max(through, 4))
                 level, cut = level + 1, now
             pause = min(PAUSE_S * 2 ** (level - 1), LONGEST_S) if wait is None else wait
             self._set_pace(max(until if level > 1 else 0, now + pause), level, gap, following, cut)

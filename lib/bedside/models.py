@@ -84,8 +84,8 @@ class Request:
     def estimate(self) -> tuple[int, int]:
         """(prompt, completion) tokens at most, before the call."""
         names = (model(self.model).get("max_tokens_name", "max_tokens"), "max_tokens")
-        limits = [self.body[k] for k in names if k in self.body]
-        return TEMPLATE + math.ceil(self.chars / CHARS_PER_TOKEN), limits[0] if limits else UNLIMITED
+        limits = [self.body[k] for k in names if k in self.body] or [UNLIMITED]
+        return TEMPLATE + math.ceil(self.chars / CHARS_PER_TOKEN), limits[0]
 
     def planned(self) -> dict:
         """What a plan says of the call: key, model, prompt and completion (tokens at most)."""
