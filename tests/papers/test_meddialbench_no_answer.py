@@ -176,9 +176,21 @@ def test_a_plan_of_generated_cases_has_every_step(run, endpoint, monkeypatch):
     assert len(scripts) == 20 and set(scripts["status"]) == {"graded"}
     here = study.SetUp(plan, cases, scripts, count)
     asyncio.run(study.consultations(run, here, TWO, **HOW))
-    # key items, ten scripts, and four consultations of three questions and answers and a diagnosis,
-    # of which a case's first question is the same in both
-    assert len({r.key for r in run._planned}) == 2 * (1 + 10) + 4 * 7 - 2 and not endpoint.bodies
+    # three tries of key items, ten scripts, and four consultations of three questions and answers
+    # and a diagnosis, of which a case's first question is the same in both
+    assert len({r.key for r in run._planned}) == 2 * (3 + 10) + 4 * 7 - 2 and not endpoint.bodies
+
+
+def test_a_plan_counts_no_try_that_recorded_ones_spare(run, endpoint, monkeypatch):
+    drawn = sources.load("meddialbench_cases")[data.CASE[:-1]].head(2)
+    monkeypatch.setattr(data, "osce", lambda run: drawn)
+    told = {"items": [f"I have had complaint {k} for long" for k in range(9)]}
+    endpoint.script = lambda n, body: completion(json.dumps(told))
+    run.profile = "public"
+    asyncio.run(generation.with_key_items(run, drawn))
+    run.mode = "plan"
+    asyncio.run(generation.with_key_items(run, drawn))
+    assert len(endpoint.bodies) == 2 and not run._planned
 
 
 @KINDS

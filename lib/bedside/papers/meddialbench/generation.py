@@ -37,16 +37,20 @@ async def with_key_items(run, drawn):
     """Cases with key_items and status.
 
     Who gives fewer than LEAST different items is asked again, up to TRIES times; the longest list
-    counts, the later one of equal ones.
+    counts, the later one of equal ones. A plan counts every try that may come.
     """
     best = {i: judges.Verdict(i, "") for i in drawn["item"]}
+    short = set(best)
     profiles = drawn.assign(case=[r._asdict() for r in drawn.itertuples()])
     for k in range(TRIES):
-        short = profiles[[len(best[i].value or []) < LEAST for i in profiles["item"]]]
-        asked = run.prompts_for("key_items", short, ["case"], least=LEAST, most=MOST)
+        again = profiles[profiles["item"].isin(short)]
+        asked = run.prompts_for("key_items", again, ["case"], least=LEAST, most=MOST)
         for reply in await run.ask(_requests(run, asked, ITEMS, k), "key items"):
             v = _read(reply, facts_in)
             best[v.item] = max(v, best[v.item], key=lambda v: len(v.value or []))
+            known = reply.recorded or run.mode != "plan"
+            if known and len(best[v.item].value or []) >= LEAST:
+                short.discard(v.item)
     items = [best[i].value or [] for i in drawn["item"]]
     status = ["few" if 0 < len(best[i].value or []) < LEAST else best[i].status for i in best]
     return drawn.assign(key_items=items, status=status)
