@@ -339,7 +339,7 @@ async def send(client, request, secrets=()):
     import openai
 
     began, status = time.monotonic(), 200
-    body = entries.sent(request.model, request.body)
+    body = entries.sent(request.model, request.body())
     try:  # the raw response: building the client's typed objects would double the time per call
         response = await client.post("/chat/completions", body=body, cast_to=httpx2.Response)
         content, headers = response.content, response.headers

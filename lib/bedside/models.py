@@ -62,14 +62,17 @@ class Request:
     repeat: int = 0
 
     @functools.cached_property
+    def _body(self):
+        return entries.body(self.model, self.messages, self.settings, self.response_format)
+
     def body(self) -> dict:
         """The JSON body of the call."""
-        return entries.body(self.model, self.messages, self.settings, self.response_format)
+        return self._body
 
     @functools.cached_property
     def fields(self) -> dict:
         """Everything that can change the answer, as the recording's key sees it."""
-        return {**entries.identity(self.model, self.body), "repeat": self.repeat}
+        return {**entries.identity(self.model, self._body), "repeat": self.repeat}
 
     @functools.cached_property
     def key(self) -> str:
@@ -78,13 +81,13 @@ class Request:
     @functools.cached_property
     def chars(self) -> int:
         """Characters that are sent, with some for each message and for the form of the answer."""
-        form = json.dumps(self.body.get("response_format", ""))
-        return sum(len(m["content"]) + 12 for m in self.body["messages"]) + len(form) - 2
+        form = json.dumps(self._body.get("response_format", ""))
+        return sum(len(m["content"]) + 12 for m in self._body["messages"]) + len(form) - 2
 
     def estimate(self) -> tuple[int, int]:
         """(prompt, completion) tokens at most, before the call."""
         names = (model(self.model).get("max_tokens_name", "max_tokens"), "max_tokens")
-        limits = [self.body[k] for k in names if k in self.body] or [UNLIMITED]
+        limits = [self._body[k] for k in names if k in self._body] or [UNLIMITED]
         return TEMPLATE + math.ceil(self.chars / CHARS_PER_TOKEN), limits[0]
 
     def planned(self) -> dict:

@@ -101,12 +101,12 @@ async def _probed(m, name, tell):
             break
         probe = left[0]
         request = Request("try", name, probe.messages, probe.settings, probe.form)
-        tell(f"  {probe.what}: sent {_shown(request.body)}")
+        tell(f"  {probe.what}: sent {_shown(request.body())}")
         record, failure, price = await calls.tried(m, request)
         usd = None if price is None or usd is None else usd + price
         if failure:
             tell(f"    {failure.status or ''} {failure.kind}: {failure.message}".rstrip())
-            fix = _missing(name, request.body, failure.message)
+            fix = _missing(name, request.body(), failure.message)
         else:
             tell(f"    {_came(record)}{'' if price is None else f', ${price:.4f}'}")
             reply = models.as_reply(request, record, False)
