@@ -11,6 +11,8 @@ from ..judging import TASKS
 from ..printed import MODELS, N
 from . import unscored
 
+CHARS_PER_TOKEN = 3  # of what is expected; a plan's most counts fewer
+
 
 def configuration_table(design, combinations):
     """Severity of each dimension in each configuration."""
@@ -154,7 +156,7 @@ def _tokens(run, design, cases, scripts, turns, said):
         run.prompt("patient", case=case._asdict(), blocks=told, opening=OPENING),
     )
     chars = [sum(len(m["content"]) for m in messages) for messages in openings]
-    doctor, patient = (n / models.CHARS_PER_TOKEN for n in chars)
+    doctor, patient = (n / CHARS_PER_TOKEN for n in chars)
     grown = said * turns * (turns - 1)  # the sum of 2 * said * t over the turns
     last = 2 * (doctor + 2 * said * turns)  # the ending and the diagnosis as well
     return turns * (doctor + patient) + 2 * grown + last, said * (2 * turns + 1)
