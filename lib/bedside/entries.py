@@ -58,9 +58,9 @@ KINDS = {str: "a text", int: "a whole number", NUMBER: "a number", dict: "a tabl
 FORMS = ("json_schema", "json_object", "none")
 THINK = ["<think>", "</think>"]
 VARIABLE = re.compile(r"\$\{(\w+)\}")
-# what a provider's key looks like, and headers that hold one
+# what a provider's key looks like, and how headers and parts of a query that hold one are named
 LITERAL_KEY = re.compile(r"\b(sk|pk|gsk|xai|hf|AIza|Bearer)[-_ ][\w-]{8,}|\bAIza[\w-]{20,}")
-KEY_HEADERS = re.compile(r"authorization|.*(key|token|secret).*", re.I)
+KEY_NAMES = re.compile(r"authorization|.*(key|token|secret).*", re.I)
 # providers whose dated names say which weights answer, at their own endpoint
 OWN_HOSTS = {
     "openai": "api.openai.com",
@@ -101,29 +101,34 @@ def _fault(name, entry):
             return f"unknown key {key!r}{hint} Valid: {', '.join(KEYS)}"
         if not isinstance(value, KEYS[key]) or isinstance(value, bool):
             return f"{key} = {value!r} should be {KINDS[KEYS[key]]}"
-        if isinstance(value, NUMBER) and value < 0:
-            return f"{key} = {value!r} is below 0"
+        if isinstance(value, NUMBER) and not 0 <= value < float("inf"):
+            return f"{key} = {value!r} is no amount"
+        if key in ABOVE_0 and value == 0:
+            return f"{key} = 0 allows nothing"
     needed = ("provider", "model") if entry.get("provider") == "local" else REQUIRED
+    needed += PRICES if any(k in entry for k in PRICES) else ()
     if lacking := [k for k in needed if k not in entry]:
         return f"{', '.join(lacking)} missing"
     if not re.fullmatch(r"[A-Za-z_]\w*", entry.get("api_key_env", "KEY")):
         return "api_key_env is the name of an environment variable, not a key"
     if entry.get("response_format", "none") not in FORMS:
         return f"response_format is one of {', '.join(FORMS)}"
-    if "think" in entry and [type(t) for t in entry["think"]] not in ([], [str, str]):
+    think = entry.get("think", [])
+    if [type(t) for t in think] not in ([], [str, str]) or "" in think:
         return "think is an opening and a closing tag, or empty"
-    if entry.get("max_concurrency", 1) < 1:
-        return "max_concurrency is at least 1"
-    headers = {k: v for k, v in entry.get("headers", {}).items() if KEY_HEADERS.fullmatch(k)}
-    plain = [k for k, v in headers.items() if not VARIABLE.search(str(v))]
+    beside = {**entry.get("headers", {}), **entry.get("query", {})}.items()
+    plain = [k for k, v in beside if KEY_NAMES.fullmatch(k) and not _from_environment(v)]
     if plain or LITERAL_KEY.search(json.dumps(entry, default=str)):
         return "a key stands in it; write ${VARIABLE}, and set that in the environment"
-    if urlsplit(entry.get("base_url", "")).password:
+    password = urlsplit(entry.get("base_url", "")).password
+    if password and not _from_environment(password):
         return "base_url holds a password; write ${VARIABLE}, and set that in the environment"
     return ""
 
 
 REQUIRED = ("provider", "base_url", "model")
+PRICES = ("usd_per_million_in", "usd_per_million_out")  # both or none
+ABOVE_0 = ("max_concurrency", "timeout_s", "requests_per_minute", "tokens_per_minute")
 
 
 def model(name: str) -> dict:

@@ -396,3 +396,40 @@ def test_an_escaped_lone_surrogate_does_not_get_into_a_text():
         judges.strings('{"a": ["x \\ud83d"]}', "a")[0],
     ):
         assert pd.DataFrame({"text": [text]})["text"][0].encode() and text.startswith("x")
+
+
+# ---- replies of models that think or quote
+
+
+@pytest.mark.parametrize(
+    "said, verdict",
+    [
+        ('{"score": -1}\n> score: 1', ("graded", -1)),  # a quoted line states nothing
+        ("> score: 1", ("unparsed", None)),
+        ('<think>Perhaps {"score": 1}.\nscore: 1</think>\n{"score": -1}', ("graded", -1)),
+        ('<think>Perhaps {"score": 1}.</think>', ("unparsed", None)),
+        ("<think>score: 1", ("unparsed", None)),
+        ('{"score": 1} <think> is a tag', ("graded", 1)),
+    ],
+)
+def test_quotes_and_thoughts_are_no_verdict(served, endpoint, recordings, said, verdict):
+    """Issue 17, point 13."""
+    endpoint.script = lambda n, body: completion(said)
+    frame = pd.DataFrame({"item": ["a"], "reply_status": "", "question": "q", "answer": "a"})
+
+    async def ask(requests, label):
+        return await models.ask(requests, recordings, mode="record", progress=False)
+
+    graded = judges.grade(
+        frame.assign(correction="c"), served, [-1, 0, 1], ask, template="cancer_myth/judge"
+    )
+    (row,) = asyncio.run(graded).itertuples()
+    assert (row.status, row.value) == verdict
+
+
+def test_what_a_model_thought_is_not_judged(endpoint, run_of):
+    """The answer that reaches the judge, and the frame, is what was said after it."""
+    endpoint.script = lambda n, body: completion("<think>a secret thought</think>a plain answer")
+    run = run_of("cancer_myth", "03_evaluation")
+    made = asyncio.run(models.answers_of(run, {"a": [{"role": "user", "content": "q"}]}, 20))
+    assert made["answer"].tolist() == ["a plain answer"]
