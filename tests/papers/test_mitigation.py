@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bedside import BedsideError, judges, models, notebooks, paths, sources, stats
+from bedside import BedsideError, judges, models, notebooks, paths, sources, stats, store
 from bedside.papers.cancer_myth import data, study
 from bedside.papers.cancer_myth.baselines import Echo
 from bedside.papers.cancer_myth.v2 import methods, optimiser, printed, scores, tables
@@ -662,22 +662,29 @@ def test_a_silent_member_of_the_panel_leaves_no_empty_note(run, endpoint):
 
 
 def test_the_optimiser_counts_silence_and_cuts(run, endpoint, graded):
-    """Of the six training answers two hold no text and one is cut; reflections say nothing."""
+    """Of the six training answers two hold no text and one is cut; reflections say nothing.
+
+    The score rests on the four that came, one of which is good.
+    """
 
     def script(n, body):
         said = body["messages"][-1]["content"]
         if "response_format" in body or said in ("train 0?", "train 4?"):
             return SILENT["blank"]
-        return completion("bad", finish="length" if said == "train 1?" else "stop")
+        finish = "length" if said == "train 1?" else "stop"
+        return completion("good" if said == "train 2?" else "bad", finish=finish)
 
     endpoint.script = script
     found = optimise(run, 6)
-    assert (found.unscored, found.cut, found.calls) == (2, 1, 6)
+    assert (found.unscored, found.cut, found.calls) == (2, 1, 6) and found.start == 1 / 4
     shown = tables.found_table({"m": found}).set_index("column")["value"]
-    assert shown["answers without a verdict, as 0 points"] == 2
+    assert shown["answers without a verdict"] == 2
     assert shown["answers cut off at the limit"] == 1
     more = optimise(run, 20)
     assert more.proposals >= 1 and more.unusable == more.proposals
+    endpoint.script = lambda n, body: SILENT["blank"]
+    run.recordings = store.Recordings(run.recordings.folder.parent / "silence")
+    assert np.isnan(optimise(run, 6).start)  # no answer, no score
     told = {"kind": "myth", "status": "error", "value": None, "correction": "c"}
     assert optimiser.comment({**told, "reply_status": "blank"}) == "No answer came (blank)."
 

@@ -754,6 +754,7 @@ def test_tables_of_a_model_that_never_lists_anything(run):
         tables.crossing_table(run, found),
         tables.matcher_table(run, {"lexical": graded}),
     ]
+    assert tables.length_curves(run, graded, reference, terms).empty
     for k, table in enumerate(made):
         mine = table[table["source"] == "run"]
         scores_ = mine.loc[~mine["column"].str.contains("no list|cut off|unscored"), "value"]

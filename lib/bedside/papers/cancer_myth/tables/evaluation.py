@@ -38,12 +38,12 @@ def answer_health(answered, sets, graded):
             part = mine[mine["item"].isin(items)]
             came = part[part["reply_status"] == ""]
             measures = {
-                "mean words": came["answer"].str.split().str.len().mean(),
-                "cut off at the limit, %": 100 * came["truncated"].mean(),
-                "no answer, %": 100 * (part["reply_status"] != "").mean(),
+                "mean words": (came["answer"].str.split().str.len().mean(), len(came)),
+                "cut off at the limit, %": (100 * came["truncated"].mean(), len(came)),
+                "no answer, %": (100 * (part["reply_status"] != "").mean(), len(part)),
             }
             row = f"{model}, {name}"
-            rows += [Row(row, column, "run", v, n=len(part)) for column, v in measures.items()]
+            rows += [Row(row, column, "run", v, n=n) for column, (v, n) in measures.items()]
             rows += no_answer_rows(row, part["reply_status"])
             judged = graded[(graded["model"] == model) & graded["item"].isin(items)]
             rows += uncut_rows(row, judged)

@@ -39,7 +39,8 @@ async def optimise(run, model, train, examples, *, budget, max_tokens, minibatch
     """An instruction optimised by GEPA on the training split (item, question, kind, correction).
 
     kind "myth": the score is (grade + 1) / 2; kind "plain": 1 if the answer invents no false
-    presupposition; an answer without a verdict scores 0. budget: graded answers at most, checked
+    presupposition. To GEPA an answer without a verdict is worth 0; start and best leave it out (NaN
+    without any verdict). budget: graded answers at most, checked
     between steps, so that a step may pass it. `examples`: `study.known`. Every call, the
     reflections too, goes through the run and is recorded.
     """
@@ -71,12 +72,11 @@ async def optimise(run, model, train, examples, *, budget, max_tokens, minibatch
             raise
     if adapter.fault is not None:  # the optimiser goes on after exceptions; a run must not
         raise adapter.fault
-    start, best = result.val_aggregate_scores[0], result.val_aggregate_scores[result.best_idx]
     return Found(
         result.best_candidate["instruction"],
-        _status(start, best, adapter),
-        start,
-        best,
+        _status(result, adapter),
+        _score(result, 0, adapter),
+        _score(result, result.best_idx, adapter),
         result.total_metric_calls,
         adapter.proposals,
         adapter.unusable,
@@ -85,8 +85,16 @@ async def optimise(run, model, train, examples, *, budget, max_tokens, minibatch
     )
 
 
-def _status(start, best, adapter):
-    if best > start:
+def _score(result, k, adapter):
+    """Mean score of candidate k on the training split over the answers with a verdict."""
+    told, items = result.candidates[k]["instruction"], adapter.train.index
+    scores = result.val_subscores[k].items()  # by place in the split
+    got = [score for place, score in scores if (told, items[place]) not in adapter.lost]
+    return sum(got) / len(got) if got else float("nan")
+
+
+def _status(result, adapter):
+    if result.best_idx:  # the first of the best candidates; 0 is the one at the start
         return "improved"
     if adapter.proposals > adapter.unusable:
         return "nothing better found"
@@ -105,7 +113,7 @@ class _Adapter:
         self.run, self.model, self.examples, self.max_tokens = run, model, examples, max_tokens
         self.train, self.reflector, self.loop = train.set_index("item", drop=False), reflector, loop
         self.fault, self.proposals, self.unusable = None, 0, 0
-        self.unscored = self.cut = 0
+        self.lost, self.unscored, self.cut = set(), 0, 0  # lost: (instruction, item), no verdict
 
     def _wait(self, coroutine):
         try:
@@ -134,6 +142,7 @@ class _Adapter:
             parts.append(part.merge(found, on="item", validate="one_to_one"))
         graded = pd.concat(parts).set_index("item", drop=False).loc[items["item"]]
         value = graded["value"].astype(float)
+        self.lost |= {(instruction, item) for item in graded["item"][value.isna()]}
         self.unscored += int(value.isna().sum())
         self.cut += int(graded["truncated"].sum())
         score = ((value + 1) / 2).where(graded["kind"] == "myth", value)

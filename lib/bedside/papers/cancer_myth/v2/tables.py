@@ -120,7 +120,7 @@ def found_table(found):
             "answers graded": f.calls,
             "proposals": f.proposals,
             "unusable proposals": f.unusable,
-            "answers without a verdict, as 0 points": f.unscored,
+            "answers without a verdict": f.unscored,
             "answers cut off at the limit": f.cut,
         }
         rows += [Row(model, label, "run", value) for label, value in measures.items()]

@@ -195,9 +195,9 @@ def length_curves(run, matches, reference, terms):
     longest = found.groupby(["model", "kind"])["listed"].transform("max")
     found, by = found[found["k"] <= longest], ["model", "kind", "k"]
     rows = estimates(found, ["precision", "recall"], by, run)
-    series = rows["model"] + ", " + rows["kind"]
+    series = [f"{r.model}, {r.kind}" for r in rows.itertuples()]
     return rows.assign(
-        row=series + ", first " + rows["k"].astype(str),
+        row=[f"{name}, first {k}" for name, k in zip(series, rows["k"])],
         series=series,
         column=rows["metric"].map(METRICS),
         source="run",
