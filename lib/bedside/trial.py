@@ -16,6 +16,7 @@ from .entries import StopRun
 from .models import Request
 
 MOST = 5  # calls to a model
+THOUGHTS = "completion_tokens_details.reasoning_tokens"  # in what a reply says it used
 
 
 class _Probe(NamedTuple):
@@ -107,17 +108,18 @@ async def _probed(m, name, tell):
         if failure:
             tell(f"    {failure.status or ''} {failure.kind}: {failure.message}".rstrip())
             fix = _missing(name, request.body(), failure.message)
+            again = bool(fix)
         else:
             tell(f"    {_came(record)}{'' if price is None else f', ${price:.4f}'}")
             reply = models.as_reply(request, record, False)
-            fix, fault = _lacking(name, probe, record, reply)
+            fix, fault, again = _lacking(name, probe, record, reply)
             faults += [f"{probe.what}: {fault}"] if fault else []
         if fix:  # the entry, as if the line stood there; its calls go on with it
             entries.registry()[name] = {**entries.model(name), **fix}
             lines |= fix
         elif failure:
             return _toml(lines), [f"{probe.what}: {failure.kind}: {failure.message}"], usd
-        if not fix:
+        if not again:
             left.pop(0)
     if left and not faults:
         faults.append(f"{left[0].what} was not reached in {MOST} calls")
@@ -135,7 +137,7 @@ def _shown(body):
 def _came(record):
     """What came, in one line."""
     text = " ".join((record["text"] or record["refusal"]).split())
-    thought = record["usage"].get("completion_tokens_details.reasoning_tokens")
+    thought = record["usage"].get(THOUGHTS)
     counted = f"{record['prompt_tokens']} + {record['completion_tokens']} tokens"
     if record["completion_tokens"] is None:
         counted = "tokens not told, so that each call counts at the most that it can cost"
@@ -166,20 +168,23 @@ def _missing(name, body, message):
 
 
 def _lacking(name, probe, record, reply):
-    """({key: value} that the entry lacks, what is wrong besides) by what came."""
+    """What an entry lacks by what came: ({key: value}, what is wrong besides, whether to repeat)"""
     m = entries.model(name)
-    if reply.no_answer == models.NO_ANSWER["length"]:
-        used = record["completion_tokens"] or probe.settings["max_tokens"]
-        return {"reasoning_tokens": max(4000, 4 * used, 2 * m.get("reasoning_tokens", 0))}, ""
+    thought = record["usage"].get(THOUGHTS, 0)
+    cut = reply.no_answer == models.NO_ANSWER["length"]
+    if cut or (thought and "reasoning_tokens" not in m):
+        used = thought or record["completion_tokens"] or probe.settings["max_tokens"]
+        room = max(4000, 4 * used, 2 * m.get("reasoning_tokens", 0))
+        return {"reasoning_tokens": room}, "", cut
     if reply.why:
-        return {}, reply.why
+        return {}, reply.why, False
     if "</think>" in reply.text and "think" not in m:
-        return {"think": entries.THINK}, ""
+        return {"think": entries.THINK}, "", False
     if probe.form and judges.verdict(reply, GRADES).status != "graded":
         if m.get("response_format", "json_schema") != "none":
-            return {"response_format": "none"}, ""
-        return {}, f"no verdict can be read in {reply.text[:160]!r}; it can't judge"
-    return {}, ""
+            return {"response_format": "none"}, "", True
+        return {}, f"no verdict can be read in {reply.text[:160]!r}; it can't judge", False
+    return {}, "", False
 
 
 def _toml(lines):
