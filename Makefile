@@ -12,8 +12,8 @@ BUDGET_USD ?=
 BUDGET_TOTAL ?=
 MIRROR ?=
 JOBS ?=
-PASSED := PROFILE MODE MODELS JUDGE LIMIT SEED PROMPTS BUDGET_USD BUDGET_TOTAL
-KNOWN := $(PASSED) MIRROR PAPER JOBS PYTHON CONDA_PREFIX
+PASSED := PROFILE MODE MODELS JUDGE LIMIT SEED PROMPTS BUDGET_USD
+KNOWN := $(PASSED) BUDGET_TOTAL MIRROR PAPER JOBS PYTHON CONDA_PREFIX
 # A value for the shell, whatever it holds.
 quoted = '$(subst ','\'',$(1))'
 UNKNOWN := $(filter-out $(KNOWN),$(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $(v))),$(v))))
@@ -114,7 +114,7 @@ clean: ## forget what has run (recordings, data and figures stay)
 
 # A setting that changed makes every notebook out of date; an unknown one stops here.
 $(SETTINGS): FORCE | $(READY)
-	@$(PY) -m bedside check --write $@ $(foreach v,$(PASSED),$(call quoted,$(v)=$(value $(v)))) \
+	@$(PY) -m bedside check --write $@ $(foreach v,$(PASSED) BUDGET_TOTAL,$(call quoted,$(v)=$(value $(v)))) \
 		$(foreach v,$(UNKNOWN),$(call quoted,$(v)=))
 	@rm -f $(STAMPS)/*.todo
 

@@ -15,8 +15,7 @@ from . import BedsideError, choose, notebooks, paths
 
 # into every notebook, and what else make takes on its command line
 PASSED = ("PROFILE", "MODE", "MODELS", "JUDGE", "LIMIT", "SEED", "PROMPTS", "BUDGET_USD")
-PASSED += ("BUDGET_TOTAL",)  # which no notebook sees: it is about all of them
-KNOWN = (*PASSED, "MIRROR", "PAPER", "JOBS", "PYTHON", "CONDA_PREFIX")
+KNOWN = (*PASSED, "BUDGET_TOTAL", "MIRROR", "PAPER", "JOBS", "PYTHON", "CONDA_PREFIX")
 
 
 def check(given, write=None):
@@ -29,9 +28,10 @@ def check(given, write=None):
     pairs = dict(g.split("=", 1) for g in given)
     for name in pairs:
         choose(name, KNOWN, "variable")
+    kept = (*PASSED, "BUDGET_TOTAL")  # which no notebook sees: it is about all of them
     defaults = {"profile": "sample", "budget_total": "", **settings.DEFAULTS}
-    settings.validated(**{n.lower(): pairs.get(n) or defaults[n.lower()] for n in PASSED})
-    text = json.dumps({n.lower(): pairs[n] for n in PASSED if pairs.get(n)}, indent=1) + "\n"
+    settings.validated(**{n.lower(): pairs.get(n) or defaults[n.lower()] for n in kept})
+    text = json.dumps({n.lower(): pairs[n] for n in kept if pairs.get(n)}, indent=1) + "\n"
     if write:
         path = Path(write)
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -191,7 +191,7 @@ def no_answer_rows(row: str, why: "pd.Series") -> list[Row]:
 
     why: a reply_status for each reply, empty for an answer; of a failed call its kind counts.
     """
-    kinds = why.str.partition(":")[0]
+    kinds = why.astype(str).str.split(":").str[0]
     counts = kinds[kinds != ""].value_counts().sort_index()
     n = len(why)
     return [Row(row, f"no answer: {k}, %", "run", 100 * c / n, n=n) for k, c in counts.items()]
