@@ -103,7 +103,7 @@ def grades(
     kind: type[Baseline], labelled: pd.DataFrame, values: Sequence[int | str], frame: pd.DataFrame
 ) -> list:
     """Values of a frame's rows by a kind of Baseline that has learnt from `labelled`."""
-    return kind(labelled, values).grade(frame)
+    return kind(labelled, values).grade(frame) if len(frame) else []
 
 
 def learnt(labelled: pd.DataFrame) -> pd.DataFrame:
