@@ -47,6 +47,8 @@ def run(names, given, jobs=0, stamps=None, todo=None):
     jobs: how many at once; 0: one for each core, and one after the other where models are called.
     stamps: a folder for an empty file <name>.done of each that did.
     """
+    from . import ledger
+
     if todo is None:
         names = [n.removeprefix("notebooks/").removesuffix(".ipynb") for n in names]
         names = names or notebooks.listed()
@@ -64,6 +66,7 @@ def run(names, given, jobs=0, stamps=None, todo=None):
 
     if given.get("mode") in ("record", "fresh"):  # their calls share an endpoint and its limits
         jobs = jobs or 1
+        ledger.make()  # and an account, also without make
     try:
         notebooks.run_all(names, given, jobs, done)
     finally:

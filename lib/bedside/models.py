@@ -359,16 +359,16 @@ async def _without_call(recordings, plan, request):
 def unwrapped() -> Iterator[None]:
     """Raise the first error of a task group as it was.
 
-    Outside of the handler: with the group as its context IPython would print no error at all.
+    Without the group as its context: with it IPython would print no error at all.
     """
-    first = None
     try:
         yield
     except BaseExceptionGroup as group:
         first = group.exceptions[0]
-    if first:
-        first.__context__ = None
-        raise first
+        try:
+            raise first
+        finally:  # raising set it
+            first.__context__ = None
 
 
 def requests_to(
