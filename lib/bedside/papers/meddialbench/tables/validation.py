@@ -124,11 +124,17 @@ def cost_table(run, design, cases, scripts, turns, said):
 
     Consultations have `turns` turns of statements of `said` tokens. The prompts are this run's;
     tokens are a cautious estimate. Prompts grow with the dialogue, so that tokens grow with the
-    square of the turns. A price for each model of the registry that has one, as doctor and patient.
+    square of the turns. Prices with the cheapest and the dearest model of the registry that can be
+    called, as doctor and patient.
     """
     prompt, reply = _tokens(run, design, cases, scripts, turns, said)
     count = {c: len(design.configurations(c)) for c in ("", "paper", "adverse")}
-    priced = [m for m, e in models.registry().items() if "usd_per_million_in" in e]
+    prices = {
+        m: e["usd_per_million_out"]
+        for m, e in models.registry().items()
+        if "usd_per_million_out" in e and "retired" not in e
+    }
+    priced = [min(prices, key=prices.get), max(prices, key=prices.get)]
     rows = []
     for name, number in (
         ("the paper's design, a doctor", N * count["paper"]),
