@@ -80,6 +80,15 @@ def parse_option(text: str, options: Mapping[str, str], key: str = "answer") -> 
     return found
 
 
+def json_in(text: str) -> Any:
+    """The JSON that a reply is, alone or in its only code fence; raises ValueError without one."""
+    fenced = re.findall(r"^[ \t]*```\w*[ \t]*\n(.*?)^[ \t]*```", text, re.M | re.S)
+    try:
+        return json.loads(fenced[0] if len(fenced) == 1 else text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
 STRING = r'"((?:[^"\\]|\\.)*)'  # without its last quotation mark, which a cut reply lacks
 
 

@@ -433,3 +433,22 @@ def test_what_a_model_thought_is_not_judged(endpoint, run_of):
     run = run_of("cancer_myth", "03_evaluation")
     made = asyncio.run(models.answers_of(run, {"a": [{"role": "user", "content": "q"}]}, 20))
     assert made["answer"].tolist() == ["a plain answer"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": [1]}',
+        ' {"a": [1]}\n',
+        'Here:\n```json\n{"a": [1]}\n```\nDone.',
+        '```\n{"a": [1]}\n```',
+    ],
+)
+def test_json_may_stand_in_a_fence(text):
+    assert judges.json_in(text) == {"a": [1]}
+
+
+@pytest.mark.parametrize("text", ["", "a", '```\n{"a": 1}\n```\n```\n{"a": 2}\n```', "[" * 100_000])
+def test_what_is_no_json_is_a_value_error(text):
+    with pytest.raises(ValueError):
+        judges.json_in(text)

@@ -1,10 +1,8 @@
 """Cancer-Myth, section 3: the loop that writes the questions, and balancing their categories."""
 
-import json
-
 import pandas as pd
 
-from bedside import checks, models
+from bedside import checks, judges, models
 from bedside.models import Request, json_object, response_format
 
 from . import study
@@ -93,7 +91,7 @@ def generated(reply, count, known):
     if reply.refusal or reply.finish == "content_filter":
         return [("refused", "", "")] * count
     try:
-        found = json.loads(reply.text)["questions"]
+        found = judges.json_in(reply.text)["questions"]
         pairs = [(q["question"].strip(), q["correction"].strip()) for q in found][:count]
     except (ValueError, KeyError, TypeError, AttributeError):
         return [("truncated" if reply.truncated else "unparsed", "", "")] * count

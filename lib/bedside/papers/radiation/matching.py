@@ -5,7 +5,6 @@ term and the other way round (`one_to_one`). Three matchers: exact, lexical, and
 answer is restricted to the two lists.
 """
 
-import json
 import re
 
 import numpy as np
@@ -144,7 +143,7 @@ def _verdict(reply, predicted, terms):
     def parser(text):
         pairs = np.zeros((predicted, terms))
         try:
-            for m in json.loads(text)["matches"]:
+            for m in judges.json_in(text)["matches"]:
                 if not (1 <= m["predicted"] <= predicted and 1 <= m["reference"] <= terms):
                     return None
                 pairs[m["predicted"] - 1, m["reference"] - 1] = 1

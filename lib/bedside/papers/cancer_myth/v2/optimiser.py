@@ -1,12 +1,11 @@
 """An instruction optimised by GEPA on questions that no reported number rests on."""
 
 import asyncio
-import json
 from typing import NamedTuple
 
 import pandas as pd
 
-from bedside import models
+from bedside import judges, models
 from bedside.models import Request, response_format
 
 from .. import study
@@ -165,7 +164,7 @@ class _Adapter:
         request = Request(name, self.reflector, prompt, settings, INSTRUCTION)
         (reply,) = self._wait(self.run.ask([request], "reflection"))
         try:
-            text = json.loads(reply.text)["instruction"].strip()
+            text = judges.json_in(reply.text)["instruction"].strip()
         except (ValueError, KeyError, TypeError, AttributeError):
             text = ""
         self.unusable += text in ("", old)
