@@ -17,8 +17,10 @@ KNOWN := $(PASSED) BUDGET_TOTAL MIRROR PAPER JOBS PYTHON CONDA_PREFIX
 # A value for the shell, whatever it holds.
 quoted = '$(subst ','\'',$(1))'
 UNKNOWN := $(filter-out $(KNOWN),$(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $(v))),$(v))))
+# What is given is text: make would expand it, and so run its $(shell ...), for the environment of each recipe.
+$(foreach v,$(KNOWN) $(UNKNOWN),$(if $(filter command,$(origin $(v))),$(eval override $(v) := $$(value $(v)))))
 
-$(if $(filter-out $(shell sed -n 's/^\[\([a-z0-9_]*\)\].*/\1/p' data/profiles.toml),$(PROFILE)),$(error PROFILE is \
+$(if $(filter-out $(shell sed -n 's/^\[\([a-z0-9_]*\)\].*/\1/p' data/profiles.toml),$(value PROFILE)),$(error PROFILE is \
 	one of: $(shell sed -n 's/^\[\([a-z0-9_]*\)\].*/\1/p' data/profiles.toml)))
 
 # The first Python of the versions that the lock is made for; `make PYTHON=...` names another.
@@ -57,7 +59,7 @@ all: $(STAMPS)/index.done $(STAMPS)/explorer.done ## set up what is missing, run
 	@echo "figures/$(PROFILE)/index.html is up to date"
 
 test: $(READY) ## set up what is missing, run the tests on all cores
-	@$(PY) -m pytest -n $(call quoted,$(or $(JOBS),auto)) --dist loadfile
+	@$(PY) -m pytest -n $(call quoted,$(or $(value JOBS),auto)) --dist loadfile
 
 lint: $(READY) ## style and layers: ruff (lint and format) and import-linter
 	@$(BIN)/ruff check lib tests notebooks templates
@@ -74,7 +76,7 @@ seminar: $(READY) ## four seminar sheets for students and instructors, and a zip
 	@$(PY) -m bedside seminar
 
 data: $(READY) ## fetch and check the papers' released data (PROFILE=public unless you say otherwise)
-	@$(PY) -m bedside data --profile $(if $(filter file,$(origin PROFILE)),public,$(PROFILE)) $(if $(MIRROR),--mirror $(call quoted,$(MIRROR)))
+	@$(PY) -m bedside data --profile $(if $(filter file,$(origin PROFILE)),public,$(PROFILE)) $(if $(value MIRROR),--mirror $(call quoted,$(value MIRROR)))
 
 try: $(READY) ## a few calls to each of MODELS: what it takes, answers and costs, and what its entry lacks
 	@$(PY) -m bedside try $(call quoted,$(value MODELS))
@@ -86,7 +88,7 @@ record: ## call for what is not recorded, then as `all` (the same as MODE=record
 	@$(MAKE) all MODE=record
 
 new: $(READY) ## begin a study of your own: make new PAPER=name
-	@$(PY) -m bedside new $(call quoted,$(PAPER))
+	@$(PY) -m bedside new $(call quoted,$(value PAPER))
 
 outputs: $(READY) ## write the README's table of outputs anew, from the manifests
 	@$(PY) -m bedside outputs
@@ -119,7 +121,7 @@ $(SETTINGS): FORCE | $(READY)
 	@rm -f $(STAMPS)/*.todo
 
 $(STAMPS)/data.done: data/sources.toml $(SETTINGS)
-	@$(PY) -m bedside data --profile $(PROFILE) $(if $(MIRROR),--mirror $(call quoted,$(MIRROR)))
+	@$(PY) -m bedside data --profile $(PROFILE) $(if $(value MIRROR),--mirror $(call quoted,$(value MIRROR)))
 	@touch $@
 
 # A notebook's inputs: itself, foundation and study, the study's data, prompts, printed numbers, recordings, your files, settings.
@@ -133,7 +135,7 @@ endef
 $(foreach p,$(PAPERS),$(eval SOURCE_$(p) := $(call study,$(p))))
 $(foreach n,$(NOTEBOOKS),$(eval $(call notebook,$(notdir $(n)),$(patsubst %/,%,$(dir $(n))))))
 
-run = $(PY) -m bedside run --todo $(1) --file $(SETTINGS) --stamps $(STAMPS) $(if $(JOBS),--jobs $(call quoted,$(JOBS)))
+run = $(PY) -m bedside run --todo $(1) --file $(SETTINGS) --stamps $(STAMPS) $(if $(value JOBS),--jobs $(call quoted,$(value JOBS)))
 
 $(STAMPS)/index.done: $(DONE) lib/bedside/index.html.j2
 	@$(call run,$(PAPERS:%=$(STAMPS)/%.todo))
