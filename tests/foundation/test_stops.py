@@ -1,0 +1,230 @@
+"""What ends a run is one sentence, in the notebook and where `make` prints, and costs no more."""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from bedside import paths
+from conftest import completion
+
+KEY = "sk-made-up-51c8d2a7e9"
+# quoted in TOML, since a name may have a slash
+ENTRY = """
+["{name}"]
+provider = "remote"
+base_url = "{url}"
+model = "m"
+api_key_env = "REMOTE_KEY"
+max_concurrency = 1
+usd_per_million_in = 1
+usd_per_million_out = 2
+"""
+CELLS = (
+    'profile = "sample"\nmode = "replay"\nmodels = ""\njudge = ""\nlimit = 0\nseed = 0\n'
+    'prompts = ""\nbudget_usd = ""',
+    "from bedside.models import Request\nfrom bedside.run import Run\n"
+    "run = Run('cancer_myth', '{name}', profile=profile, mode=mode, models=models,"
+    " budget_usd=budget_usd)",
+    "said = [[{{'role': 'user', 'content': f'question {{k}}'}}] for k in range({count})]\n"
+    "asked = [Request(f'q{{k}}', name, m, {{'max_tokens': 20}}) for name in run.models for k, m in"
+    " enumerate(said)]\n"
+    "replies = await run.ask(asked, 'answers')",
+    "run.close()",
+)
+
+
+@pytest.fixture
+def project(root, endpoint):
+    """A copy of the project with two small notebooks, and two models behind `endpoint`."""
+    with open(root / "data/models.toml", "a") as f:
+        for name in ("remote", "org/remote", "../../x"):
+            f.write(ENTRY.format(name=name, url=endpoint.url))
+    for name in ("90_first", "91_second"):
+        cells = [
+            {"cell_type": "code", "id": f"c{i}", "metadata": {}, "outputs": []}
+            | {"execution_count": None, "source": [c.format(name=name, count=6) if i else c]}
+            for i, c in enumerate(CELLS)
+        ]
+        cells[0]["metadata"] = {"tags": ["parameters"]}
+        kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+        made = {"cells": cells, "metadata": {"kernelspec": kernel}}
+        path = root / f"notebooks/cancer_myth/{name}.ipynb"
+        path.write_text(json.dumps({**made, "nbformat": 4, "nbformat_minor": 5}))
+    return root
+
+
+def run(project, *more, model="remote", both=True, **environment):
+    """Record by the notebooks, in a process of their own, as `make` starts it."""
+    names = ["cancer_myth/90_first", "cancer_myth/91_second"][: 1 + both]
+    given = ["-p", "mode", "record", "-p", "models", model, *more]
+    known = {k: v for k, v in os.environ.items() if k != "BEDSIDE_MAKE"}
+    return subprocess.run(
+        [sys.executable, "-m", "bedside", "run", *names, *given],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**known, "BEDSIDE_ROOT": str(project), "REMOTE_KEY": KEY, **environment},
+    )
+
+
+def executed(project, name):
+    """The errors that an executed notebook shows, as (cell, name, value); None if it didn't run."""
+    path = project / f".cache/executed/sample/cancer_myth/{name}.ipynb"
+    if not path.is_file():
+        return None
+    cells = [c for c in json.loads(path.read_text())["cells"] if c["cell_type"] == "code"]
+    shown = [(c, o) for c in cells for o in c["outputs"] if o["output_type"] == "error"]
+    return [("".join(c["source"]), o["ename"], o["evalue"]) for c, o in shown]
+
+
+def failures(project):
+    with open(project / "figures/sample/errors.csv", newline="") as f:
+        return list(csv.DictReader(f))
+
+
+def refused(status, message):
+    body = {"error": {"message": message, "code": status}}
+    return lambda n, asked: (status, {}, body)
+
+
+# the disk is full after some thousand bytes, for the process and the kernels that it starts
+FULL = """
+import errno, os
+from bedside import store
+append = store.append
+
+def limited(path, lines, keep=True):
+    if keep and (path.stat().st_size if path.is_file() else 0) + sum(map(len, lines)) > 3000:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    append(path, lines, keep)
+
+store.append = limited
+"""
+STOPS = {
+    "budget": (None, "BUDGET_USD=0.00012 would be passed"),
+    "key": (refused(401, f"No such key: {KEY}."), "the key (401): No such key: ***. 401;"),
+    "model": (refused(404, "There is no model m."), "(404): There is no model m. 404;"),
+    "disk": (None, "a reply could not be written (No space left on device); the run stops here"),
+    "no key": (None, "'remote' needs its key in the environment variable REMOTE_KEY"),
+}
+
+
+@pytest.mark.parametrize("why", STOPS)
+def test_a_stop_is_one_sentence_everywhere(project, endpoint, tmp_path, why):
+    script, words = STOPS[why]
+    endpoint.script = script or endpoint.script
+    more, environment = [], {}
+    if why == "budget":
+        more = ["-p", "budget_usd", "0.00012"]
+    if why == "no key":
+        environment = {"REMOTE_KEY": ""}
+    if why == "disk":
+        (tmp_path / "site").mkdir()
+        (tmp_path / "site/sitecustomize.py").write_text(FULL)
+        environment = {"PYTHONPATH": str(tmp_path / "site")}
+    done = run(project, *more, **environment)
+    printed = done.stdout + done.stderr
+    ((cell, kind, sentence),) = executed(project, "90_first")
+    assert kind in ("StopRun", "StoreError") and words in sentence and "run.ask" in cell
+    assert "\n" not in sentence and printed.count(sentence) == 1
+    assert done.returncode == 1 and f"bedside: cancer_myth/90_first: {sentence}" in done.stderr
+    assert "Traceback" not in printed and "never awaited" not in printed and KEY not in printed
+    assert executed(project, "91_second") is None  # it would end in the same way
+    files = [p for p in project.rglob("*") if p.is_file() and KEY.encode() in p.read_bytes()]
+    assert files == []
+    if why in ("key", "model"):
+        (row,) = failures(project)
+        assert list(row) == ["model", "notebook", "kind", "status", "message", "calls"]
+        assert (row["model"], row["notebook"]) == ("remote", "cancer_myth/90_first")
+        assert row["status"] in words and row["message"] in words
+        assert int(row["calls"]) == len(endpoint.bodies) <= 4
+        assert f"{row['calls']} failed: remote, {row['kind']}" in done.stdout
+        assert "figures/sample/errors.csv" in done.stdout
+    else:
+        assert not (project / "figures/sample/errors.csv").exists()
+
+
+def test_a_budget_holds_for_all_notebooks_without_make_too(project, endpoint):
+    """Six calls of 10 + 5 tokens are $0.00012; both notebooks ask for the same in their words."""
+    path = project / "notebooks/cancer_myth/91_second.ipynb"
+    path.write_text(path.read_text().replace("question {k}", "another question {k}"))
+    done = run(project, "-p", "budget_usd", "0.00025")
+    assert done.returncode == 1 and executed(project, "90_first") == []
+    ((_, _, sentence),) = executed(project, "91_second")
+    assert "BUDGET_USD=0.00025 would be passed" in sentence
+    assert 6 < len(endpoint.bodies) < 12 and f"{len(endpoint.bodies)} calls, $0.00" in done.stdout
+
+
+def test_a_failed_question_stops_nothing_and_is_told(project, endpoint):
+    def script(n, body):
+        if body["messages"][0]["content"].endswith("3"):
+            return 400, {}, {"error": {"message": "=cmd|' /C calc'!A0 is too spicy"}}
+        return completion()
+
+    endpoint.script = script
+    done = run(project, both=False)
+    assert done.returncode == 0 and executed(project, "90_first") == [] and not done.stderr
+    (row,) = failures(project)
+    assert row["message"] == "'=cmd|' /C calc'!A0 is too spicy" and row["kind"] == "bad request"
+    assert "is too spicy" in done.stdout
+    endpoint.script = lambda n, body: completion()
+    done = run(project, both=False)  # and the file goes with the last failure
+    assert "failed" not in done.stdout and not (project / "figures/sample/errors.csv").exists()
+
+
+def test_a_name_with_slashes_is_a_file_of_its_own_within_the_folder(project):
+    before = {p for p in project.rglob("*.jsonl")}
+    done = run(project, model="org/remote ../../x", both=False)
+    assert done.returncode == 0, done.stderr
+    folder = project / "data/recordings/cancer_myth/sample"
+    made = {p.relative_to(folder).as_posix() for p in {*project.rglob("*.jsonl")} - before}
+    assert made == {"org%2Fremote.jsonl", "..%2F..%2Fx.jsonl"}
+    assert all(len((folder / name).read_text().splitlines()) == 6 for name in made)
+
+
+# ---- make
+
+
+VALUES = ["'; touch FILE; '", "$(shell touch FILE)", "`touch FILE`", '"; touch FILE', "../../x"]
+
+
+def make(*arguments):
+    known = {k: v for k, v in os.environ.items() if not k.startswith("MAKE")}
+    command = ["make", "--no-print-directory", "-C", str(paths.ROOT), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=known)
+
+
+@pytest.mark.parametrize(
+    "target, name",
+    [
+        ("plan", "MODELS"),
+        ("plan", "JUDGE"),
+        ("plan", "PROMPTS"),
+        ("plan", "PROFILE"),
+        ("plan", "LIMIT"),
+        ("plan", "MINE"),
+        ("new", "PAPER"),
+        ("try", "MODELS"),
+        ("record", "MODELS"),
+    ],
+)
+def test_a_value_never_runs_as_a_command(tmp_path, target, name):
+    """Whatever it holds, it is a wrong one, and is named as it was given."""
+    file = tmp_path / "touched"
+    for value in (v.replace("FILE", str(file)) for v in VALUES):
+        made = make(target, f"{name}={value}")
+        assert made.returncode == 2 and not file.exists(), value
+        if name not in ("PROFILE", "MINE"):
+            shown = value.split()[0] if name == "MODELS" else value
+            assert shown in made.stderr or repr(shown)[1:-1] in made.stderr
+
+
+def test_a_mirror_is_no_command(tmp_path):
+    file = tmp_path / "touched"
+    for value in (v.replace("FILE", str(file)) for v in VALUES):
+        make("data", "PROFILE=sample", f"MIRROR={value}")
+        assert not file.exists(), value
