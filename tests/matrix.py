@@ -1,0 +1,250 @@
+"""Any notebook with any kind of model, in this process: no kernel, no endpoint.
+
+    house = House(monkeypatch, tmp_path)
+    house.run("radiation/02_free_form", profile="sample", mode="record", models="fake-refusal")
+
+A fake model of the registry stands for a kind of text (FAKES); what it says is recorded and read as
+any other model's. Bundled recordings are seen through links and are never written: who would call
+the embedded model, fails. Outputs, recordings and ledger are the house's own.
+"""
+
+import ast
+import asyncio
+import contextlib
+import functools
+import inspect
+import io
+import itertools
+import json
+import linecache
+import shutil
+from pathlib import Path
+
+from bedside import calls, local, models, notebooks, paths, sources
+from bedside.checks import normal
+from conftest import completion
+from providers import said
+
+EMBEDDED = "smollm2-135m"
+LIMITS = (0, 1, 2, 3, 5, 7, 20)
+PROFILES = ("sample", "public")
+
+# ---- what the fakes say: text, or what else a completion may hold
+
+SENTENCE = "Please ask the people who treat you about this at your next visit."
+NO = "I'm sorry, but I can't help with that."
+LISTED = "- fatigue\n- skin redness\n- swelling of the arm\n- a cough that stays\n- chest pain\n"
+MARKUP = """<script>alert("x")</script><b>bold & <i>open</b> ]]> <!-- --> {{ 7 * 7 }} {% raw %}
+| a | b | \\| **c** | `d` |
+- =HYPERLINK("http://127.0.0.1") | \\textbf{x}_1^2 $\\frac{1}{0$ %s {0}
+- @SUM(A1) \\u0000 \\ <td> \ud800 alone \udfff
+- #REF! & ~ ^ "quoted", 'single' \t tab\x00\x1b[31m \u202e turned
+> score: 1
+```json
+{"score": "<b>1</b>", "answer": ["|", "\\\\"]}
+```"""
+LONG = "\n".join(f"{i}. side effect number {i} of many" for i in range(200)) + "\nword" * 3000
+
+
+def right(request):
+    """The right answer where the data have one, else one of the form that is asked for."""
+    form = request.response_format
+    if form:
+        return json.dumps(best(form["json_schema"]["schema"], request))
+    return known().get(request.item.partition("/")[0]) or said(request.body())[0]
+
+
+def best(schema, request):
+    """The best that a schema allows: grade 1, the correction, the first option, equal terms."""
+    if "enum" in schema:
+        return 1 if 1 in schema["enum"] else schema["enum"][0]
+    if schema["type"] == "object":
+        if "matches" in schema["properties"]:
+            return {"matches": equal_terms(request.messages[-1]["content"])}
+        return {k: best(s, request) for k, s in schema["properties"].items()}
+    if schema["type"] == "array":
+        return [best(schema["items"], request) for _ in range(schema.get("minItems", 1))]
+    return known().get(request.item, SENTENCE) if schema["type"] == "string" else 1
+
+
+def equal_terms(text):
+    """The entries that two numbered lists of a prompt share."""
+    first, second, at = {}, {}, {}
+    for line in text.splitlines():
+        number, dot, entry = line.partition(". ")
+        if dot and number.isdigit():
+            at = second if number == "1" and first else at or first
+            at.setdefault(normal(entry), int(number))
+    return [{"predicted": n, "reference": second[t]} for t, n in first.items() if t in second]
+
+
+@functools.cache
+def known():
+    """{item: right answer}: corrections, references, diagnoses, as far as data are here."""
+    found = {}
+    for name, item, answer in (
+        ("cancer_myth_questions_sample", "item", "correction"),
+        ("cancer_myth_released", "QID", "presupposition_correction"),
+        ("meddialbench_cases_sample", "case", "diagnosis"),
+    ):
+        if name in sources.registry() and sources.here(name):
+            profile = sources.registry()[name]["profiles"][-1]
+            ((frame,), _) = sources.taken([name], profile)
+            if {item, answer} <= set(frame):
+                start = "cm-" if item == "QID" else ""
+                found |= zip(start + frame[item].astype(str), frame[answer])
+    ((effects,), _) = sources.taken(["radiation_reference_sample"], "sample")
+    ((patients,), _) = sources.taken(["radiation_profiles_sample"], "sample")
+    for r in patients.itertuples():
+        mine = effects[effects["sites"].map(lambda sites, r=r: r.site in sites)]
+        found[r.item] = "".join(f"- {e}\n" for e in mine["effect"])
+    return found
+
+
+FAKES = {
+    "sentence": lambda r: SENTENCE,
+    "refusal": lambda r: NO,
+    "refusal-field": lambda r: {"text": None, "refusal": NO},
+    "list": lambda r: LISTED,
+    "right": right,
+    "fitting": lambda r: said(r.body())[0],  # what was asked for, in the form asked for
+    "object": lambda r: '{"weather": {"today": ["sun", null, 3]}, "score": null}',
+    "nested": lambda r: "[" * 20_000 + "]" * 20_000,
+    "array": lambda r: '[1, "two", {"three": 3}, [4], null]',
+    "number": lambda r: "7",
+    "blank": lambda r: " \n",
+    "thinking": lambda r: {"text": "", "finish": "length"},
+    "filtered": lambda r: {"text": "", "finish": "content_filter"},
+    "long": lambda r: {"text": LONG, "finish": "length"},
+    "markup": lambda r: MARKUP,
+}
+FIXED = list(FAKES)
+FAKES["random"] = lambda r: FAKES[FIXED[int(r.key[:8], 16) % len(FIXED)]](r)
+
+
+async def send(client, request, secrets=()):
+    """A fake's reply, in the place of `calls.send`."""
+    says = FAKES[request.model.removeprefix("fake-")](request)
+    says = {"text": says} if isinstance(says, str) else says
+    return models.as_record(request, completion(**says))
+
+
+# ---- a place of its own for outputs and recordings
+
+
+class House:
+    """A folder that notebooks read recordings from and write to, as if it were the checkout's."""
+
+    def __init__(self, patch, folder: Path):
+        self.patch, self.folder = patch, folder
+        for name in FAKES:
+            entry = {"provider": "test", "base_url": "http://127.0.0.1:9/v1", "model": name}
+            patch.setitem(models.registry(), f"fake-{name}", {**entry, "max_concurrency": 64})
+        patch.setattr(calls, "send", send)
+        patch.setattr(local, "running", _unasked)
+        patch.setattr(paths, "RECORDINGS", folder / "recordings")
+        patch.setenv("BEDSIDE_LEDGER", str(folder / "ledger"))
+        for path in (paths.DATA / "recordings").glob(f"*/*/{EMBEDDED}.jsonl"):
+            link = paths.RECORDINGS / path.relative_to(paths.DATA / "recordings")
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(path)
+        self.to("figures")
+
+    def to(self, name):
+        """Let outputs go to another folder of the house, which holds the committed cards."""
+        self.figures = self.folder / name
+        self.patch.setenv("BEDSIDE_FIGURES", str(self.figures))
+        for card in paths.FIGURES.glob("*/*/trust_*.json"):
+            mine = self.figures / card.relative_to(paths.FIGURES)
+            mine.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(card, mine)
+
+    def run(self, name, **given):
+        """Run a notebook of the checkout; returns its variables. Raises what a cell raises."""
+        return asyncio.run(execute(name, given))
+
+    def outputs(self):
+        """{path: bytes} of all that notebooks wrote."""
+        files = (p for p in sorted(self.figures.rglob("*")) if p.is_file())
+        return {p.relative_to(self.figures).as_posix(): p.read_bytes() for p in files}
+
+
+def _unasked():
+    raise AssertionError("the embedded model was to be called, though nobody named it")
+
+
+def cells(name):
+    path = paths.NOTEBOOKS / f"{name}.ipynb"
+    return [c for c in json.loads(path.read_text())["cells"] if c["cell_type"] == "code"]
+
+
+async def execute(name, given):
+    """Run a notebook's code cells one after the other; what they show is made, and seen by none."""
+    assert given.keys() <= notebooks.parameters(name).keys()
+    space, said = {"__name__": "__main__", "display": show}, io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        for k, cell in enumerate(cells(name)):
+            source = "".join(cell["source"])
+            file = f"<{name}, code cell {k + 1}>"
+            linecache.cache[file] = len(source), None, source.splitlines(True), file
+            body = ast.parse(source, file).body
+            last = body.pop() if body and isinstance(body[-1], ast.Expr) else None
+            await evaluated(ast.Module(body, []), file, space)
+            if last:
+                show(await evaluated(ast.Expression(last.value), file, space))
+            if "parameters" in cell["metadata"].get("tags", []):
+                space.update(given)
+    said.getvalue().encode()  # as a kernel would send it
+    return space
+
+
+async def evaluated(tree, file, space):
+    kind = "eval" if isinstance(tree, ast.Expression) else "exec"
+    value = eval(compile(tree, file, kind, ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), space)
+    return await value if inspect.iscoroutine(value) else value
+
+
+def show(value):
+    """What a notebook makes of a value to show it."""
+    html = getattr(value, "_repr_html_", None)
+    ((html and html()) or repr(value)).encode()
+
+
+def lacking(name, profile):
+    """The sources of a notebook's study that a profile needs and that aren't here."""
+    mine = {
+        n: e
+        for n, e in sources.registry().items()
+        if e["paper"] == name.partition("/")[0] and profile in e["profiles"]
+    }
+    return [n for n, e in mine.items() if not (e.get("optional") or sources.here(n))]
+
+
+# ---- combinations
+
+
+def pairwise(*factors):
+    """Rows of values, one of each factor, in which any two values of two factors meet.
+
+    Greedy and deterministic: each row begins with a pair that is still missing.
+    """
+    places = list(itertools.combinations(range(len(factors)), 2))
+    left = {(i, j): dict.fromkeys(itertools.product(factors[i], factors[j])) for i, j in places}
+    rows = []
+    while any(left.values()):
+        i, j = max(left, key=lambda p: len(left[p]))
+        row = dict(zip((i, j), next(iter(left[i, j]))))
+        for k in (k for k in range(len(factors)) if k not in row):
+            turn = len(rows) % len(factors[k])  # of equally good values each gets its turn
+            values = [*factors[k][turn:], *factors[k][:turn]]
+            row[k] = max(values, key=functools.partial(_new, left, row, k))
+        for a, b in places:
+            left[a, b].pop((row[a], row[b]), None)
+        rows.append(tuple(row[k] for k in range(len(factors))))
+    return rows
+
+
+def _new(left, row, k, value):
+    """How many missing pairs a value at place k would add to a row."""
+    pairs = (((k, o), (value, row[o])) if k < o else ((o, k), (row[o], value)) for o in row)
+    return sum(pair in left[places] for places, pair in pairs)

@@ -1,0 +1,127 @@
+"""Any model runs through any notebook: as answerer, as judge, recorded, replayed and planned."""
+
+import asyncio
+import shutil
+
+import pytest
+
+import matrix
+from bedside import explorer, notebooks, page, paths, rows
+from matrix import EMBEDDED, FAKES, LIMITS, PROFILES, House, lacking
+
+ROLES = {
+    "answerer": lambda fake: {"models": fake},
+    "judge": lambda fake: {"judge": fake},
+    "both": lambda fake: {"models": fake, "judge": fake},
+    "beside another": lambda fake: {"models": f"{EMBEDDED} {fake}"},
+}
+THEN = ("planned before", "planned", "explored", "on the page")
+CASES = matrix.pairwise(notebooks.listed(), list(FAKES), PROFILES, list(ROLES), LIMITS, THEN)
+
+
+@pytest.fixture
+def house(monkeypatch, tmp_path):
+    return House(monkeypatch, tmp_path)
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    """A function that gives the folder where a fake judge's cards and verdicts on labels are."""
+    made = {}
+
+    def folder(paper, profile, judge):
+        if (paper, profile, judge) not in made:
+            with pytest.MonkeyPatch.context() as patch:
+                mine = House(patch, tmp_path_factory.mktemp("judge"))
+                first = f"{paper}/{paths.papers()[paper]['judges_first']}"
+                mine.run(first, profile=profile, judge=judge, mode="record")
+            made[paper, profile, judge] = mine
+        return made[paper, profile, judge]
+
+    return folder
+
+
+def moved_in(house, other, judge):
+    """Take over from another house what was measured of a judge."""
+    for top, pattern in (("figures", f"trust_{judge}*.json"), ("recordings", f"{judge}.jsonl")):
+        for path in (other.folder / top).glob(f"*/*/{pattern}"):
+            mine = house.folder / path.relative_to(other.folder)
+            mine.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, mine)
+
+
+def run_through(house, measured, name, fake, profile, role, limit, then):
+    if absent := lacking(name, profile):
+        pytest.skip(f"not here: {', '.join(absent)}")
+    paper, fake = name.partition("/")[0], f"fake-{fake}"
+    given = {"profile": profile, "limit": limit, **ROLES[role](fake)}
+    if "judge" in given and "judges_first" in paths.papers()[paper]:
+        moved_in(house, measured(paper, profile, fake), fake)
+    if then == "planned before":
+        house.to("planned")
+        house.run(name, mode="plan", **given)
+    house.to("figures")
+    house.run(name, mode="record", **given)
+    recorded = house.outputs()
+    house.to("replayed")
+    house.run(name, mode="replay", **given)
+    assert house.outputs() == recorded
+    if then == "planned":
+        house.run(name, mode="plan", **given)
+    elif then == "explored":
+        document = asyncio.run(rows.collect(papers=paper, **given))
+        assert f"{document['profile']}" in explorer.html(document)
+        rows.frame(document)
+    elif then == "on the page":
+        assert name in page.merge(profile)["notebooks"]
+
+
+def named(case):
+    return "-".join(map(str, case)).replace(" ", "_")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES, ids=named)
+def test_any_model_runs_through(house, measured, case):
+    run_through(house, measured, *case)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("cancer_myth/04_mitigation", "sentence", "sample", "answerer", 1, "planned"),
+        ("radiation/02_free_form", "blank", "sample", "both", 2, "explored"),
+        ("medhalu/01_benchmark", "object", "sample", "answerer", 1, "on the page"),
+        ("meddialbench/02_baseline", "random", "sample", "beside another", 1, "planned before"),
+    ],
+    ids=named,
+)
+def test_some_models_run_through(house, measured, case):
+    run_through(house, measured, *case)
+
+
+def test_any_two_values_meet():
+    factors = ["ab", "cde", "fg"]
+    made = {frozenset(row) for row in matrix.pairwise(*factors)}
+    for one, other in (("ab", "cde"), ("ab", "fg"), ("cde", "fg")):
+        assert all(any({x, y} <= row for row in made) for x in one for y in other)
+    assert len(made) < 2 * 3 * 2
+
+
+def replay(house, name, profile, limit):
+    if absent := lacking(name, profile):
+        pytest.skip(f"not here: {', '.join(absent)}")
+    house.run(name, profile=profile, limit=limit)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("limit", [n for n in LIMITS if n not in (0, 2)])
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("name", notebooks.listed())
+def test_every_limit_replays(house, name, profile, limit):
+    replay(house, name, profile, limit)
+
+
+@pytest.mark.parametrize("name", notebooks.listed())
+def test_a_limit_replays(house, name):
+    replay(house, name, "sample", 2)
