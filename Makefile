@@ -10,10 +10,11 @@ SEED ?=
 PROMPTS ?=
 BUDGET_USD ?=
 BUDGET_TOTAL ?=
+RUN ?=
 MIRROR ?=
 JOBS ?=
 PASSED := PROFILE MODE MODELS JUDGE LIMIT SEED PROMPTS BUDGET_USD
-KNOWN := $(PASSED) BUDGET_TOTAL MIRROR PAPER JOBS PYTHON CONDA_PREFIX
+KNOWN := $(PASSED) BUDGET_TOTAL RUN MIRROR PAPER JOBS PYTHON CONDA_PREFIX
 # A value for the shell, whatever it holds.
 quoted = '$(subst ','\'',$(1))'
 UNKNOWN := $(filter-out $(KNOWN),$(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $(v))),$(v))))
@@ -34,7 +35,10 @@ PY := $(BIN)/python
 READY := $(if $(CONDA),.cache/ready-conda$(subst /,-,$(CONDA)),.venv/.ready)
 UV := uv==0.13.9
 
-STAMPS := .cache/stamps/$(PROFILE)
+# Other settings than the profile's are a run of its own: its outputs are in figures/runs, its stamps apart.
+ASKED = $(value MODELS)|$(value JUDGE)|$(value LIMIT)|$(value SEED)|$(value PROMPTS)|$(value RUN)
+OWN := $(if $(subst |,,$(ASKED)),-$(shell printf %s $(call quoted,$(ASKED)) | cksum | tr ' ' -))
+STAMPS := .cache/stamps/$(PROFILE)$(OWN)
 SETTINGS := $(STAMPS)/settings.json
 PAPERS := $(shell sed -n 's/^\[\([a-z0-9_]*\)\].*/\1/p' data/papers.toml)
 NOTEBOOKS := $(sort $(patsubst notebooks/%.ipynb,%,$(wildcard $(PAPERS:%=notebooks/%/[0-9][0-9]_*.ipynb))))
@@ -50,13 +54,13 @@ DATA := $(if $(filter public,$(PROFILE)),$(STAMPS)/data.done)
 
 help: ## this text
 	@echo "Bedside. Usage: make TARGET [PROFILE=sample|public] [MODE=replay|record|fresh] [MODELS=\"a b\"]"
-	@echo "         [JUDGE=name] [LIMIT=n] [SEED=n] [PROMPTS=DIR] [BUDGET_USD=x] [BUDGET_TOTAL=x] [MIRROR=DIR] [JOBS=n] [PAPER=name] [PYTHON=python3.12]"
+	@echo "         [JUDGE=name] [LIMIT=n] [SEED=n] [PROMPTS=DIR] [BUDGET_USD=x] [BUDGET_TOTAL=x] [RUN=name] [MIRROR=DIR] [JOBS=n] [PAPER=name] [PYTHON=python3.12]"
 	@echo
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
 	@for p in $(PAPERS); do printf '  %-12s %s\n' $$p "the notebooks of this paper"; done
 
 all: $(STAMPS)/index.done $(STAMPS)/explorer.done ## set up what is missing, run what changed, write figures/PROFILE/index.html
-	@echo "figures/$(PROFILE)/index.html is up to date"
+	@echo "$$(cat $(SETTINGS).folder)/index.html is up to date"
 
 test: $(READY) ## set up what is missing, run the tests on all cores
 	@$(PY) -m pytest -n $(call quoted,$(or $(value JOBS),auto)) --dist loadfile
@@ -70,7 +74,7 @@ verify: $(SETTINGS) $(DATA) ## rebuild everything and compare with what is commi
 	@$(PY) -m bedside verify --profile $(PROFILE)
 
 explorer: $(STAMPS)/explorer.done ## every judged item on one page, figures/PROFILE/explorer.html (part of `all`)
-	@echo "figures/$(PROFILE)/explorer.html is up to date"
+	@echo "$$(cat $(SETTINGS).folder)/explorer.html is up to date"
 
 seminar: $(READY) ## four seminar sheets for students and instructors, and a zip to hand out, in seminar/
 	@$(PY) -m bedside seminar
@@ -93,8 +97,8 @@ new: $(READY) ## begin a study of your own: make new PAPER=name
 outputs: $(READY) ## write the README's table of outputs anew, from the manifests
 	@$(PY) -m bedside outputs
 
-lab: $(READY) ## JupyterLab in this folder
-	@$(PY) -m jupyterlab
+lab: $(READY) ## JupyterLab in this folder; RUN=name: its notebooks have the settings of that run
+	@BEDSIDE_RUN=$(call quoted,$(value RUN)) $(PY) -m jupyterlab
 
 serve: $(READY) ## serve the embedded model (OpenAI-compatible, on this machine only)
 	@$(PY) -m bedside serve
@@ -116,7 +120,7 @@ clean: ## forget what has run (recordings, data and figures stay)
 
 # A setting that changed makes every notebook out of date; an unknown one stops here.
 $(SETTINGS): FORCE | $(READY)
-	@$(PY) -m bedside check --write $@ $(foreach v,$(PASSED) BUDGET_TOTAL,$(call quoted,$(v)=$(value $(v)))) \
+	@$(PY) -m bedside check --write $@ $(foreach v,$(PASSED) BUDGET_TOTAL RUN,$(call quoted,$(v)=$(value $(v)))) \
 		$(foreach v,$(UNKNOWN),$(call quoted,$(v)=))
 	@rm -f $(STAMPS)/*.todo
 
@@ -139,7 +143,7 @@ run = $(PY) -m bedside run --todo $(1) --file $(SETTINGS) --stamps $(STAMPS) $(i
 
 $(STAMPS)/index.done: $(DONE) lib/bedside/index.html.j2
 	@$(call run,$(PAPERS:%=$(STAMPS)/%.todo))
-	@$(PY) -m bedside index --profile $(PROFILE) --since $(SETTINGS).started
+	@$(PY) -m bedside index --profile $(PROFILE) --file $(SETTINGS) --since $(SETTINGS).started
 	@touch $@
 
 $(STAMPS)/explorer.done: $(STAMPS)/index.done $(PEOPLE) $(wildcard data/external/annotations/*/*)
@@ -149,7 +153,7 @@ $(STAMPS)/explorer.done: $(STAMPS)/index.done $(PEOPLE) $(wildcard data/external
 define paper
 $(1): $(filter $(STAMPS)/$(1)/%,$(DONE))
 	@$$(call run,$(STAMPS)/$(1).todo)
-	@$(PY) -m bedside index --profile $(PROFILE) --since $(SETTINGS).started
+	@$(PY) -m bedside index --profile $(PROFILE) --file $(SETTINGS) --since $(SETTINGS).started
 endef
 $(foreach p,$(PAPERS),$(eval $(call paper,$(p))))
 

@@ -108,6 +108,8 @@ def own_ledger(tmp_path, monkeypatch):
     """A ledger of its own for each test, and for the processes that it starts."""
     monkeypatch.setenv("BEDSIDE_LEDGER", str(tmp_path / "ledger"))
     monkeypatch.setenv("BEDSIDE_MAKE", "test")
+    for name in ("BEDSIDE_RUN", "BEDSIDE_LIVE", "BEDSIDE_TOTAL"):  # what a make sets
+        monkeypatch.setenv(name, "")
 
 
 @pytest.fixture

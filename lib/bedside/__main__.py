@@ -15,7 +15,7 @@ from . import BedsideError, choose, notebooks, paths
 
 # into every notebook, and what else make takes on its command line
 PASSED = ("PROFILE", "MODE", "MODELS", "JUDGE", "LIMIT", "SEED", "PROMPTS", "BUDGET_USD")
-KNOWN = (*PASSED, "BUDGET_TOTAL", "MIRROR", "PAPER", "JOBS", "PYTHON", "CONDA_PREFIX")
+KNOWN = (*PASSED, "BUDGET_TOTAL", "RUN", "MIRROR", "PAPER", "JOBS", "PYTHON", "CONDA_PREFIX")
 
 
 def check(given, write=None):
@@ -28,14 +28,19 @@ def check(given, write=None):
     pairs = dict(g.split("=", 1) for g in given)
     for name in pairs:
         choose(name, KNOWN, "variable")
-    kept = (*PASSED, "BUDGET_TOTAL")  # which no notebook sees: it is about all of them
+    taken = (*PASSED, "BUDGET_TOTAL")  # the last is about all notebooks, and none sees it
     defaults = {"profile": "sample", "budget_total": "", **settings.DEFAULTS}
-    settings.validated(**{n.lower(): pairs.get(n) or defaults[n.lower()] for n in kept})
-    text = json.dumps({n.lower(): pairs[n] for n in kept if pairs.get(n)}, indent=1) + "\n"
+    settings.validated(**{n.lower(): pairs.get(n) or defaults[n.lower()] for n in taken})
+    given = {n.lower(): pairs[n] for n in taken if pairs.get(n)}
+    given = settings.entered(given, pairs.get("RUN", ""))
+    given |= {"run": pairs["RUN"]} if pairs.get("RUN") else {}
+    text = json.dumps(given, indent=1) + "\n"
     if write:
         path = Path(write)
         path.parent.mkdir(parents=True, exist_ok=True)
         Path(f"{write}.started").touch()
+        folder = settings.outputs(pairs.get("PROFILE") or "sample")
+        Path(f"{write}.folder").write_text(paths.rel(folder))
         if not path.is_file() or path.read_text() != text:
             path.write_text(text)
 
@@ -47,28 +52,31 @@ def run(names, given, jobs=0, stamps=None, todo=None):
     jobs: how many at once; 0: one for each core, and one after the other where models are called.
     stamps: a folder for an empty file <name>.done of each that did.
     """
-    from . import ledger
+    from . import live, settings
 
     if todo is None:
         names = [n.removeprefix("notebooks/").removesuffix(".ipynb") for n in names]
         names = names or notebooks.listed()
     else:
         names = [n for t in map(Path, todo) if t.is_file() for n in t.read_text().split()]
+    settings.keep(given)
     passed = []
 
     def done(name, seconds):
         passed.append(name)
-        print(f"[{len(passed):2} of {len(names)}] {name:45} {seconds:5.1f} s", flush=True)
+        watch.write(f"[{len(passed):2} of {len(names)}] {name:45} {seconds:5.1f} s", name)
         if stamps:
             path = Path(stamps, f"{name}.done")
             path.parent.mkdir(parents=True, exist_ok=True)
             path.touch()
 
-    if given.get("mode") in ("record", "fresh"):  # their calls share an endpoint and its limits
-        jobs = jobs or 1
-        ledger.make()  # and an account, also without make
+    calling = given.get("mode") in ("record", "fresh")
+    if calling:
+        jobs = jobs or 1  # their calls share an endpoint and its limits
+        os.environ["BEDSIDE_LIVE"] = "1"
     try:
-        notebooks.run_all(names, given, jobs, done)
+        with live.Watch(calling) as watch:
+            notebooks.run_all(names, given, jobs, done)
     finally:
         _tell_calls(given.get("profile", "sample"))
 
@@ -107,10 +115,9 @@ def index(profile, since=None):
     """
     from . import page, settings
 
-    _on_account("", since or "")
     entries = page.merge(profile)["notebooks"].values()
     verdicts = [c["verdict"].split()[0] for e in entries for c in e["claims"]]
-    folder = paths.rel(settings.figures() / profile)
+    folder = paths.rel(settings.outputs(profile))
     print(
         f"{sum(len(e['outputs']) for e in entries)} outputs in {folder}; claims:"
         f" {verdicts.count('holds')} hold, {verdicts.count('differs')} differ,"
@@ -128,7 +135,7 @@ def explorer(given):
 
     chosen = {k: v for k, v in given.items() if k not in ("mode", "budget_usd")}
     content = raters.with_labels(asyncio.run(rows.collect(**chosen)))
-    path = settings.figures() / content["profile"] / "explorer.html"
+    path = settings.outputs(content["profile"]) / "explorer.html"
     write(path, content)
     size = path.stat().st_size / 1e6
     print(
@@ -208,11 +215,13 @@ def _known(tokens):
 
 def try_models(models):
     """Try models of the registry with a few calls each; BedsideError names those not ready."""
-    from . import trial
+    from . import entries, trial
 
     names = models.split()
     if not names:
         raise BedsideError('name the models to try: make try MODELS="a b"')
+    for name in names:
+        entries.model(name)  # all are known before the first is paid for
     lacking = [name for name in names if not asyncio.run(trial.tried(name))]
     if lacking:
         raise BedsideError(f"not ready: {', '.join(lacking)}")
@@ -324,6 +333,7 @@ def _arguments():
     p = step(index, "write manifest, claims and index.html")
     p.add_argument("--profile", default="sample")
     p.add_argument("--since")
+    p.add_argument("--file", help="settings of the run")
     p = step(try_models, "a few calls to each model: what it takes, costs and answers")
     p.add_argument("models")
     p = step(data, "fetch and verify the data of a profile")
@@ -338,12 +348,19 @@ def _arguments():
     return parser
 
 
-def _on_account(total, file):
-    """Let the notebooks' calls count together: as this make's, and against BUDGET_TOTAL."""
-    os.environ["BEDSIDE_TOTAL"] = str(total)
-    started = Path(f"{str(file).removesuffix('.started')}.started")
+def _entered(file, pairs):
+    """The settings of a file of make's and of -p; this process is in their run from here on.
+
+    Its calls count as this make's, and against BUDGET_TOTAL.
+    """
+    from . import settings
+
+    given = {**(json.loads(Path(file).read_text()) if file else {}), **pairs}
+    os.environ["BEDSIDE_TOTAL"] = str(given.pop("budget_total", ""))
+    started = Path(f"{file}.started")
     if started.is_file():
         os.environ["BEDSIDE_MAKE"] = f"make {started.stat().st_mtime_ns}"
+    return settings.entered(given, given.pop("run", ""))
 
 
 def main(arguments=None):
@@ -352,17 +369,16 @@ def main(arguments=None):
     step = given.pop("step")
     try:
         if "pairs" in given:
-            file, pairs = given.pop("file"), dict(given.pop("pairs"))
-            given["given"] = {**(json.loads(Path(file).read_text()) if file else {}), **pairs}
-            _on_account(given["given"].pop("budget_total", ""), file)
+            given["given"] = _entered(given.pop("file"), dict(given.pop("pairs")))
+        elif "file" in given:
+            _entered(given.pop("file"), {})
         step(**given)
     except BedsideError as e:
         print(f"bedside: {e}", file=sys.stderr)
         sys.exit(1)
     except KeyboardInterrupt:
-        print(
-            "bedside: interrupted; every reply that came is recorded", file=sys.stderr, flush=True
-        )
+        told = "interrupted; every reply that came is recorded, and the same command goes on there"
+        print(f"bedside: {told}", file=sys.stderr, flush=True)
         os._exit(130)  # threads that hold notebooks would go on to their end
 
 

@@ -15,6 +15,7 @@ import random
 import re
 import sys
 import time
+from collections import Counter
 from typing import NamedTuple
 
 from . import entries, ledger, models
@@ -24,6 +25,7 @@ from .models import Reply, as_record, as_reply
 RETRIES = 5  # of a request, where another try can help
 FIRST_S, LONGEST_S = 0.5, 8.0  # before the first retry and the last, without a word from the server
 FEW = 3  # failures of one kind in a row after which a model isn't called any more
+TOLD_S = 0.5  # between two words about the progress
 WORDS = 300  # characters of a provider's message that are kept
 
 # What a status and the words that come with it mean; the first that fits. Then what follows:
@@ -95,37 +97,64 @@ class Failure(Exception):
 
 
 class Meter:
-    """Counts calls and cost on a tqdm bar."""
+    """Counts calls, cost and failures: on a tqdm bar, or for whoever watches the make.
 
-    def __init__(self, label, shown, total=None, recorded=0):
+    label: what is asked; total: how many requests, if that is known; recorded: how many of them
+    need no call. With BEDSIDE_LIVE the counts go to the ledger, and there is no bar.
+    """
+
+    def __init__(self, label, shown, notebook="", total=None, recorded=0):
         from tqdm import tqdm
 
-        self.recorded, self.spent, self.failed, self.unpriced = recorded, 0.0, 0, 0
+        self.label, self.total, self.recorded, self.count = label or "calls", total, recorded, 0
+        self.spent, self.unpriced, self.told = 0.0, 0, 0.0
+        self.failed, self.again = Counter(), Counter()  # by kind: for good, and tried once more
+        live = bool(os.environ.get("BEDSIDE_LIVE"))
+        self.progress = ledger.Progress(notebook) if live else None
         self.bar = tqdm(
             total=total,
             initial=recorded,
-            desc=label or "calls",
-            disable=not shown,
+            desc=self.label,
+            disable=live or not shown,
             file=sys.stderr,
             mininterval=1.0,
         )
+        self._tell()
 
     def close(self):
         self._show()
         self.bar.close()
+        if self.progress:
+            self._tell()
+            self.progress.close()
 
     def _show(self, refresh=True):
-        told = f"recorded {self.recorded}, failed {self.failed}, cost ${self.spent:.4f}"
+        told = f"recorded {self.recorded}, failed {self.failed.total()}, cost ${self.spent:.4f}"
         told += f" and {self.unpriced} of unknown price" if self.unpriced else ""
         self.bar.set_postfix_str(told, refresh=refresh)
+
+    def _tell(self):
+        if self.progress:
+            self.told = time.monotonic()
+            self.progress.tell(
+                label=self.label,
+                done=self.recorded + self.count,
+                total=self.total,
+                recorded=self.recorded,
+                failed=self.failed,
+                again=self.again,
+            )
 
     def came(self, usd):
         self.spent += usd or 0.0
         self.unpriced += usd is None
 
     def done(self):
+        self.count += 1
         if self.bar.update():  # it was drawn anew, at most once a second
             self._show()
+        if time.monotonic() - self.told > TOLD_S:
+            self._tell()
 
 
 class _Model(NamedTuple):
@@ -175,6 +204,7 @@ class Calls:
     def __init__(self, recordings, mode, account, meter):
         self.recordings, self.mode, self.account, self.meter = recordings, mode, account, meter
         self.open, self.stopped = {}, None  # model -> _Model; the error that ended all
+        self.flying = set()  # calls under way
 
     async def __aenter__(self):
         self.stack = contextlib.AsyncExitStack()
@@ -182,6 +212,11 @@ class Calls:
 
     async def __aexit__(self, *_):
         try:
+            if not self.stopped:
+                for flight in self.flying:
+                    flight.cancel()
+            # after a stop they end by themselves: what they bring is paid for
+            await asyncio.gather(*self.flying, return_exceptions=True)
             await self.recordings.drain()
         finally:
             self.meter.close()
@@ -209,7 +244,7 @@ class Calls:
     async def __call__(self, request):
         m = await self.ready(request.model)
         if record := await self._claimed(m, request):
-            self.meter.recorded += 1
+            self.meter.recorded, self.meter.count = self.meter.recorded + 1, self.meter.count - 1
             return await self._kept(request, record, None)
         try:
             async with m.slots:
@@ -240,34 +275,44 @@ class Calls:
             if self.stopped:  # while this one waited
                 raise self.stopped
             try:
-                record, failure, usd = await tried(m, request, last=tries >= RETRIES)
+                call = await turn(m, request)
             except StopRun as e:
                 self.stopped = e
                 raise
-            self.meter.came(usd)
-            if not failure:
-                return self._taken(m, request, record)
-            if failure.fate == "withheld":
-                return self._taken(m, request, _withheld(request, failure))
-            if failure.again and failure.kind == "rate limit" and m.row[2] != seen:
+            flight = asyncio.ensure_future(self._flight(m, request, call, tries >= RETRIES))
+            self.flying.add(flight)
+            flight.add_done_callback(self.flying.discard)
+            record, failure, path = await asyncio.shield(flight)
+            if record:
+                return self._kept(request, record, path)
+            if failure.kind == "rate limit" and m.row[2] != seen:
                 tries, seen = 0, m.row[2]  # others got through meanwhile: it goes on
             if not failure.again or tries >= RETRIES:
                 return self._failed(m, request, failure)
             tries += 1
+            self.meter.again[failure.kind] += 1
             if failure.kind == "rate limit":
-                m.ledger.refused(failure.wait)
+                m.ledger.refused(call[0], failure.wait)
             else:
                 pause = min(FIRST_S * 2 ** (tries - 1), LONGEST_S) * random.uniform(0.5, 1.0)
                 await asyncio.sleep(pause if failure.wait is None else failure.wait)
 
+    async def _flight(self, m, request, call, last):
+        """One call to its end: what it brings is put down even if nobody waits for it any more."""
+        record, failure, usd = await sent(m, request, call, last)
+        self.meter.came(usd)
+        if failure and failure.fate == "withheld":
+            record = _withheld(request, failure)
+        return record, failure, self._taken(m, request, record) if record else None
+
     def _taken(self, m, request, record):
-        """Take a reply in; from here on it can't be lost, whatever is cancelled."""
+        """Take a reply in, and name its file; it can't be lost now, whatever is cancelled."""
         path = self.recordings.put(request.model, record)
         if not m.row[2]:  # the first: now all slots are of use
             for _ in range(entries.model(request.model).get("max_concurrency", 8) - FEW):
                 m.slots.release()
         m.row[:] = ["", 0, m.row[2] + 1]
-        return self._kept(request, record, path)
+        return path
 
     def _failed(self, m, request, failure):
         """The reply of a request that failed for good; a few alike in a row stop the run."""
@@ -277,7 +322,7 @@ class Calls:
         if failure.fate == "stop" or m.row[1] >= FEW:
             self.stopped = _stop(request.model, failure)
             raise self.stopped
-        self.meter.failed += 1
+        self.meter.failed[failure.kind] += 1
         return self._kept(request, {"error": f"{failure.kind}: {failure.message}"}, None)
 
     async def _kept(self, request, record, path):
@@ -293,14 +338,19 @@ class Calls:
 BUDGETS = ("BUDGET_USD", "BUDGET_TOTAL")
 
 
-async def tried(m, request, last=True):
-    """Send a request once, in its turn: (record, None, USD) or (None, failure, USD).
+async def turn(m, request):
+    """Wait until a request may be sent; the call's number and the most it can cost."""
+    prompt, completion = request.estimate()
+    most = cost(request.model, prompt, completion)
+    return await m.ledger.turn(prompt + completion, most), most
+
+
+async def sent(m, request, call, last=True):
+    """Send a request once, in its `turn`: (record, None, USD) or (None, failure, USD).
 
     last: whether it isn't tried again if it fails. USD is None where it isn't known.
     """
-    prompt, completion = request.estimate()
-    most = cost(request.model, prompt, completion)
-    call = await m.ledger.turn(prompt + completion, most)
+    number, most = call
     record, failure, tokens = None, None, (None, None)
     try:
         record = await send(m.client, request, m.secrets)
@@ -308,7 +358,8 @@ async def tried(m, request, last=True):
     except Failure as e:
         failure, tokens = e, e.tokens
     finally:  # also if it is cancelled: what it costs then isn't known
-        usd = m.ledger.ended(call, most, tokens, failure, last or not failure or not failure.again)
+        final = last or not failure or not failure.again
+        usd = m.ledger.ended(number, most, tokens, failure, final)
     return record, failure, usd
 
 
@@ -346,9 +397,13 @@ async def send(client, request, secrets=()):
     except openai.APIStatusError as e:
         content, headers, status = e.response.content, e.response.headers, e.status_code
     except openai.APIConnectionError as e:
-        kind = "timeout" if isinstance(e, openai.APITimeoutError) else "connection"
         cause = f"{type(e).__name__}: {e.__cause__ or e}"
-        raise Failure(kind, "", _cleaned(cause, secrets), "again") from None
+        refused = "connect to" in cause.lower()  # nothing was sent
+        late = isinstance(e, openai.APITimeoutError) and not refused
+        kind = "timeout" if late else "connection"
+        failure = Failure(kind, "", _cleaned(cause, secrets), "again")
+        failure.tokens = (0, 0) if refused else (None, None)
+        raise failure from None
     if status != 200:
         raise _failure(status, content, headers, secrets)
     try:

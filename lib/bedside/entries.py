@@ -267,17 +267,18 @@ def identity(name: str, body: dict) -> dict:
     return {"provider": m["provider"], "weights": m.get("weights_sha256"), **fields}
 
 
-def spoken(name: str, text: str) -> str:
+def spoken(name: str, text: str, cut: bool = False) -> str:
     """A reply's text without what the model thought before it spoke.
 
     A leading block between the tags <think> and </think>, or those of the entry; with tags of its
-    own all up to the first closing one, since some endpoints open the block in the prompt.
+    own all up to the first closing one, since some endpoints open the block in the prompt. `cut`:
+    whether the reply was cut at its limit, which may have been in a thought.
     """
     tags = model(name).get("think", THINK)
     if not tags:
         return text
     start, end = tags
     thought, closed, rest = text.partition(end)
-    if text.lstrip().startswith(start) or ("think" in model(name) and closed):
+    if text.lstrip().startswith(start) or ("think" in model(name) and (closed or cut)):
         return rest.lstrip() if closed else ""
     return text

@@ -13,6 +13,7 @@ budgets, and knows what failed. A process that is gone holds nothing.
 import asyncio
 import contextlib
 import fcntl
+import json
 import os
 import random
 import sqlite3
@@ -20,7 +21,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from . import paths
 from .entries import StopRun, cost, model
@@ -30,7 +31,7 @@ from .store import StoreError
 WINDOW_S = 60.0  # of requests_per_minute and tokens_per_minute
 PAUSE_S, LONGEST_S = 1.0, 32.0  # after a refusal without Retry-After, doubled up to the longest
 POLL_S, LOOK_S = 0.05, 0.25  # how often, and how rarely, somebody who waits looks again
-SLOWER, FASTER = 2.0, 0.98  # the time between two calls after a refusal, and after a reply
+SLOWER, FASTER = 2.0, 0.95  # the time between two calls after a refusal, and after a reply
 
 SCHEMA = """
 create table if not exists calls (id integer primary key, at real, make text,
@@ -39,6 +40,8 @@ create table if not exists calls (id integer primary key, at real, make text,
 create index if not exists sent on calls (model, at);
 create index if not exists running on calls (model) where open;
 create index if not exists failed on calls (make) where kind != '';
+create table if not exists progress (make text, notebook text, state text,
+    primary key (make, notebook));
 create table if not exists spent (scope text primary key, usd real);
 create table if not exists claims (key text primary key, owner text);
 create table if not exists pace (model text primary key, until real, level int, gap real,
@@ -170,8 +173,8 @@ class Ledger:
             until, level, gap, following, cut = pace
             if (wait := max(until, following) - now) > 0:
                 return wait
-            # while it refuses, one call at a time tries whether it still does
-            until = now + PAUSE_S * 2**level if level else 0
+            # while it goes on refusing, one call at a time tries whether it still does
+            until = now + PAUSE_S * 2**level if level > 1 else 0
             self._set_pace(until, level, gap, now + gap, cut)
         return 0
 
@@ -254,15 +257,20 @@ class Ledger:
             if not (failure and failure.again) and (pace := self._pace()):
                 until, level, gap, following, cut = pace
                 gap = gap * FASTER if gap > 0.002 else 0
-                self._set_pace(0 if level else until, 0, gap, following if gap else 0, cut)
+                if level and self._sent_at(call) > cut:
+                    until, level = 0, 0
+                self._set_pace(until, level, gap, following if gap else 0, cut)
         return usd
 
-    def refused(self, wait: float | None) -> None:
+    def _sent_at(self, call):
+        return self.db.execute("select at from calls where id = ?", [call]).fetchone()[0]
+
+    def refused(self, call: int, wait: float | None) -> None:
         """Slow the model down for all processes; `wait`: the seconds that its endpoint asks for."""
         now = time.time()
         with _transaction(self.db):
             until, level, gap, following, cut = self._pace() or (0, 0, 0, 0, 0)
-            if now - cut > PAUSE_S / 2:  # once for all that were under way together
+            if self._sent_at(call) > cut:  # those sent before say what is known already
                 sql = "select count(*), min(at), sum(not open and kind = '') from calls"
                 recent = f"{sql} where model = ? and at > ?"
                 last = self.db.execute(recent, [self.name, now - 10 * PAUSE_S]).fetchone()
@@ -307,6 +315,30 @@ def _transaction(db) -> Iterator[None]:
                 db.execute("rollback")
             raise
         db.execute("commit")
+
+
+class Progress:
+    """How far a notebook is, for whoever watches the make from another process."""
+
+    def __init__(self, notebook: str):
+        self.place, self.db = [make(), notebook], _open()
+
+    def tell(self, **state: Any) -> None:
+        with _transaction(self.db):
+            row = [*self.place, json.dumps(state)]
+            self.db.execute("insert or replace into progress values (?, ?, ?)", row)
+
+    def close(self) -> None:
+        self.db.close()
+
+
+def progress(make: str) -> tuple[dict[str, dict], float]:
+    """What notebooks of a make last told of their progress, by notebook; and the make's USD."""
+    with contextlib.closing(_open()) as db:
+        sql = "select notebook, state from progress where make = ?"
+        told = {name: json.loads(state) for name, state in db.execute(sql, [make]).fetchall()}
+        row = db.execute("select usd from spent where scope = ?", [make]).fetchone()
+        return told, row[0] if row else 0.0
 
 
 COLUMNS = ("model", "notebook", "kind", "status", "message", "calls")

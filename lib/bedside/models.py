@@ -153,7 +153,8 @@ def as_reply(request: Request, record: dict, recorded: bool) -> Reply:
     Its text is what the model says once it has thought.
     """
     kept = prompts.cleaned({k: record[k] for k in KEPT if record.get(k) is not None})
-    kept["text"] = entries.spoken(request.model, kept.get("text", ""))
+    cut = kept.get("finish") == "length"
+    kept["text"] = entries.spoken(request.model, kept.get("text", ""), cut)
     if not (kept["text"].strip() or kept.get("refusal")):
         kept["no_answer"] = NO_ANSWER.get(kept.get("finish"), "blank")
     return Reply(request.item, request.model, request.key, recorded=recorded, **kept)
@@ -314,8 +315,9 @@ async def _caller(recordings, mode, account, label, progress, names=(), count=(N
     from .calls import Calls, Meter  # most runs replay
     from .ledger import Account
 
-    under_way, called, meter = {}, set(), Meter(label, progress, *count)
-    async with Calls(recordings, mode, account or Account(), meter) as call:
+    under_way, called, account = {}, set(), account or Account()
+    meter = Meter(label, progress, account.notebook, *count)
+    async with Calls(recordings, mode, account, meter) as call:
         for name in names:
             await call.ready(name)
 
@@ -428,7 +430,8 @@ def _unrecorded(request, recordings, what):
 
 def _stand_in(request):
     """A reply when only planning: a list of full length, or what the response format asks for."""
-    tokens = request.estimate()[1]
+    room = model(request.model).get("reasoning_tokens", 0)  # of which nothing is said
+    tokens = request.estimate()[1] - room
     mark = request.key[:12]  # it, and a path within, make each text another one
     if not (form := request.response_format):
         text = "".join(f"- {mark[:6]} {i}\n" for i in range(tokens // 5))

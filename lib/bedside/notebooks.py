@@ -105,7 +105,8 @@ def run(name: str, given: dict) -> None:
     for key, value in given.items():
         kind = type(have[choose(key, have, f"parameter of notebooks/{name}.ipynb")])
         typed[key] = value in (True, "True", "1", "yes") if kind is bool else kind(value)
-    out = paths.CACHE / "executed" / str(given.get("profile", "sample")) / f"{name}.ipynb"
+    place = os.environ.get("BEDSIDE_RUN") or str(given.get("profile", "sample"))
+    out = paths.CACHE / "executed" / place / f"{name}.ipynb"
     out.parent.mkdir(parents=True, exist_ok=True)
     execute(paths.NOTEBOOKS / f"{name}.ipynb", out, typed)
 
@@ -177,7 +178,7 @@ def planned(given: dict, paper: str = ""):
         for name in listed(paper):
             study, _, notebook = name.partition("/")
             adaptive = paths.papers()[study].get("adaptive", {}).get(notebook, "")
-            for p in Path(tmp).glob(f"*/.parts/{name.replace('/', '.')}.plan.json"):
+            for p in Path(tmp).glob(f"**/.parts/{name.replace('/', '.')}.plan.json"):
                 for r in json.loads(p.read_text()):
                     first.setdefault(r["key"], {"notebook": name, **r, "adaptive": adaptive})
     columns = ["notebook", "model", "key", "prompt", "completion", "chars", "like", "adaptive"]

@@ -19,7 +19,7 @@ def merge(profile: str) -> dict:
 
     A notebook that did not run this time keeps its entry; one that is gone from the tree loses it.
     """
-    folder = settings.figures() / profile
+    folder = settings.outputs(profile)
     path = folder / "manifest.json"
     entries = json.loads(path.read_text())["notebooks"] if path.is_file() else {}
     for part in sorted(folder.glob(".parts/*.json")):
@@ -45,7 +45,7 @@ def merge(profile: str) -> dict:
 
 
 def errors_file(profile: str) -> Path:
-    return settings.figures() / profile / "errors.csv"
+    return settings.outputs(profile) / "errors.csv"
 
 
 def errors(profile: str) -> list[dict]:
@@ -95,6 +95,7 @@ def _html(profile, entries, folder):
     lacking = {n: e for n, e in mine.items() if e.get("optional") and not sources.here(n)}
     return template(Path(__file__).with_name("index.html.j2")).render(
         profile=profile,
+        folder=paths.rel(folder),
         about=settings.profiles()[profile]["about"],
         papers=paths.papers(),
         parts=parts,

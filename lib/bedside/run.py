@@ -28,11 +28,11 @@ from . import (
     paths,
     prompts,
     published,
+    settings,
     sources,
     store,
     tables,
 )
-from .settings import DEFAULTS, figures, validated
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,12 +51,10 @@ class Run:
     """
 
     def __init__(self, paper: str, notebook: str, **parameters: Any):
-        self.__dict__.update(validated(**parameters))
+        self.__dict__.update(settings.validated(**parameters))
         self.paper, self.notebook = paper, notebook
-        own = ("models", "judge", "limit", "seed", "prompts")
-        given = {k: v for k, v in parameters.items() if k in own}
-        self.changed = {k: v for k, v in given.items() if v not in (DEFAULTS[k], "")}
-        self.folder = figures() / self.profile / paper
+        self.changed = settings.changed({**parameters, **settings.kept(), "profile": self.profile})
+        self.folder = settings.outputs(self.profile, self.changed) / paper
         self.folder.mkdir(parents=True, exist_ok=True)
         kept = paths.RECORDINGS / paper
         self.recordings = store.Recordings(kept / self.profile, kept)
@@ -176,6 +174,8 @@ class Run:
         """The trust card of the run's judge or another; an error if it was never measured."""
         judge = judge or self.judge
         path = self._card_path(judge, task)
+        if not path.is_file():  # a run of its own may rest on the profile's
+            path = settings.figures() / self.profile / self.paper / path.name
         if not path.is_file():
             raise BedsideError(
                 f"judge {judge!r} has no trust card ({path.name}): run the notebook that measures"

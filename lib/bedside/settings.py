@@ -1,11 +1,17 @@
-"""Settings: the parameters that every notebook takes, and what a profile fills in for them."""
+"""Settings: the parameters that every notebook takes, what a profile fills in for them, and runs.
+
+With other settings than a profile's a run has a folder of its own, figures/runs/<name>, so that it
+never overwrites what is committed. BEDSIDE_RUN names the one that a process is in.
+"""
 
 import functools
+import json
 import os
+import re
 import tomllib
 from pathlib import Path
 
-from . import BedsideError, choose, judges, paths
+from . import BedsideError, choose, judges, paths, store
 from .models import MODES
 
 DEFAULTS = {
@@ -30,7 +36,95 @@ def figures() -> Path:
     return Path(os.environ.get("BEDSIDE_FIGURES") or paths.FIGURES)
 
 
-def validated(
+def outputs(profile: str, changed: dict | None = None) -> Path:
+    """The folder of a profile's outputs, or of the run that this process or `changed` makes."""
+    name = os.environ.get("BEDSIDE_RUN") or (changed and name_of(profile, changed))
+    return figures() / "runs" / name if name else figures() / profile
+
+
+NOT_OF_A_RUN = ("mode", "budget_usd", "budget_total")  # they change no output
+
+
+def changed(given: dict) -> dict:
+    """The parameters that differ from the profile's; a notebook's own all do."""
+    same = {k: v for k, v in given.items() if k not in NOT_OF_A_RUN and v not in ("", None)}
+    profile = same.pop("profile", "sample")
+    own = {k: v for k, v in same.items() if k in DEFAULTS}
+    usual, mine = _checked(profile=profile), _checked(profile=profile, **own)
+    return {k: v for k, v in same.items() if k not in own or mine[k] != usual[k]}
+
+
+def name_of(profile: str, changed: dict) -> str:
+    """A run's name, made of the settings that it changes."""
+    parts = [profile]
+    for key, value in changed.items():
+        value = Path(value).name if key == "prompts" else value
+        parts.append(f"{'' if key == 'models' else key + '-'}{value}")
+    name = re.sub(r"[^\w.-]+", "_", "-".join(parts))
+    return name if len(name) <= LONGEST else f"{name[:LONGEST]}-{store.digest(name)[:8]}"
+
+
+LONGEST = 60  # characters of a run's name that is made of its settings
+
+
+def entered(given: dict, name: str = "") -> dict:
+    """Point this process and those it starts at the run of these settings; returns its settings.
+
+    name: of RUN=; alone it takes the settings of the run that is there. BedsideError if a run of
+    this name has others.
+    """
+    different = changed(given)
+    if name and not re.fullmatch(r"\w[\w.-]*", name):
+        raise BedsideError(f"RUN={name!r}: letters, digits, _ . and - make a run's name")
+    name = name or (name_of(given.get("profile") or "sample", different) if different else "")
+    os.environ["BEDSIDE_RUN"] = name
+    before = kept()
+    if name and not different and before:
+        return {**given, **before}
+    if before and before != _of_run(given):
+        told = ", ".join(f"{k} {v}" for k, v in before.items())
+        raise BedsideError(
+            f"the run {name!r} has other settings ({told}); choose another name by RUN=, or delete"
+            f" {paths.rel(outputs(''))}"
+        )
+    return given
+
+
+def _of_run(given):
+    profile = given.get("profile") or "sample"
+    return {"profile": profile, **{k: str(v) for k, v in changed(given).items()}}
+
+
+def keep(given: dict) -> None:
+    """Write down the settings of the run that this process is in, for whoever comes back to it."""
+    if os.environ.get("BEDSIDE_RUN"):
+        outputs("").mkdir(parents=True, exist_ok=True)
+        text = json.dumps(_of_run(given), indent=1) + "\n"
+        (outputs("") / "run.json").write_text(text)
+
+
+def kept() -> dict:
+    """The settings of the run that this process is in, as far as they are written down."""
+    path = outputs("") / "run.json"
+    if not os.environ.get("BEDSIDE_RUN") or not path.is_file():
+        return {}
+    return json.loads(path.read_text())
+
+
+def validated(**parameters: str | int | float) -> dict:
+    """The parameters that every notebook takes, validated, the profile's defaults filled in.
+
+    In a run its settings go before the profile's. budget_total comes from the environment where
+    make runs: it is about all notebooks together. Raises BedsideError naming what is wrong and what
+    is valid.
+    """
+    of_run = {k: v for k, v in kept().items() if k in ("profile", *DEFAULTS)}
+    given = {k: v for k, v in parameters.items() if v not in ("", 0) and k != "profile"}
+    profile = of_run.get("profile") or parameters.get("profile", "sample")
+    return _checked(**{**parameters, **of_run, **given, "profile": profile})
+
+
+def _checked(
     profile: str = "sample",
     mode: str = "replay",
     models: str = "",
@@ -41,11 +135,6 @@ def validated(
     budget_usd: float | str = "",
     budget_total: float | str = "",
 ) -> dict:
-    """The parameters that every notebook takes, validated, the profile's defaults filled in.
-
-    budget_total comes from the environment where make runs: it is about all notebooks together.
-    Raises BedsideError naming what is wrong and what is valid.
-    """
     choose(profile, profiles(), "PROFILE")
     settings = profiles()[profile]
     choose(mode, MODES, "MODE")

@@ -103,7 +103,7 @@ async def _probed(m, name, tell):
         probe = left[0]
         request = Request("try", name, probe.messages, probe.settings, probe.form)
         tell(f"  {probe.what}: sent {_shown(request.body())}")
-        record, failure, price = await calls.tried(m, request)
+        record, failure, price = await calls.sent(m, request, await calls.turn(m, request))
         usd = None if price is None or usd is None else usd + price
         if failure:
             tell(f"    {failure.status or ''} {failure.kind}: {failure.message}".rstrip())

@@ -3,6 +3,7 @@
 import asyncio
 import csv
 import json
+import os
 
 import numpy as np
 import pandas as pd
@@ -228,14 +229,40 @@ def test_index_manifest_and_claims(run, ledger):
     )  # one self-contained page
 
 
-def test_a_changed_run_says_so_on_the_page(tmp_path, monkeypatch):
+def test_other_settings_are_a_run_in_a_folder_of_its_own(tmp_path, monkeypatch):
     monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+    settings.entered({"limit": "5", "mode": "record", "budget_usd": "3"})
     run = Run("cancer_myth", "03_evaluation", profile="sample", limit=5, judge="")
     run.table("t", rows(), "T")
     run.close()
     page.merge("sample")
-    assert "not the committed run" in (tmp_path / "sample/index.html").read_text()
-    assert "LIMIT=5" in (tmp_path / "sample/index.html").read_text()
+    assert [p.name for p in tmp_path.iterdir()] == ["runs"]
+    html = (tmp_path / "runs/sample-limit-5/index.html").read_text()
+    assert "not the committed run" in html and "LIMIT=5" in html
+
+
+def test_a_notebook_by_itself_finds_the_same_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+    run = Run("cancer_myth", "03_evaluation", profile="sample", limit=5, judge="")
+    assert run.folder == tmp_path / "runs/sample-limit-5/cancer_myth"
+    usual = Run("cancer_myth", "03_evaluation", models="smollm2-135m", judge="lexical", limit="0")
+    assert usual.folder == tmp_path / "sample/cancer_myth"
+
+
+def test_a_run_keeps_its_settings_for_whoever_comes_back(tmp_path, monkeypatch):
+    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+    given = {"limit": "5", "profile": "public", "max_tokens": "40"}
+    settings.entered(given, "mine")
+    settings.keep(given)
+    assert settings.outputs("public") == tmp_path / "runs/mine"
+    assert settings.entered({}, "mine") == {"limit": "5", "profile": "public", "max_tokens": "40"}
+    run = Run("cancer_myth", "03_evaluation")  # as in a notebook that is opened there
+    assert (run.profile, run.limit, run.changed["max_tokens"]) == ("public", 5, "40")
+    with pytest.raises(BedsideError, match="'mine' has other settings .*limit 5"):
+        settings.entered({"limit": "6"}, "mine")
+    with pytest.raises(BedsideError, match="make a run's name"):
+        settings.entered({}, "../mine")
+    assert settings.entered({"limit": "0", "judge": "lexical"}) and not os.environ["BEDSIDE_RUN"]
 
 
 def test_a_notebook_that_did_not_run_keeps_its_entry(run):

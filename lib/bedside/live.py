@@ -1,0 +1,111 @@
+"""What a make shows while its notebooks call models: how far each is, what it cost, what failed.
+
+    with Watch(shown=True) as watch:
+        watch.write("one more notebook is done")
+
+In a terminal a line for each notebook under way, drawn anew once a second; elsewhere a line now and
+then.
+"""
+
+import contextlib
+import sys
+import threading
+import time
+from collections import deque
+
+from . import ledger
+
+DRAWN_S, PRINTED_S = 1.0, 30.0  # between two views in a terminal, and elsewhere
+RATE_S = 30.0  # over how long the rate is measured
+
+
+def duration(seconds: float) -> str:
+    """Seconds as a person says them: 40 s, 3 min, 2 h 10 min."""
+    minutes = round(seconds / 60)
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def line(name: str, state: dict, rate: float, usd: float) -> str:
+    """One notebook's line: done of total, rate, time left, the make's cost so far, failures."""
+    of = f" of {state['total']}" if state["total"] else ""
+    parts = [f"{name.partition('/')[0]} {state['label']}: {state['done']}{of}"]
+    if rate:
+        parts.append(f"{rate:.1f}/s")
+        if state["total"]:
+            parts.append(f"{duration((state['total'] - state['done']) / rate)} left")
+    parts.append(f"${usd:.2f} so far")
+    for what, counts in (("failed", state["failed"]), ("tried again", state["again"])):
+        if counts:
+            kinds = ", ".join(f"{n} {kind}" for kind, n in sorted(counts.items()))
+            parts.append(f"{sum(counts.values())} {what} ({kinds})")
+    return ", ".join(parts)
+
+
+class Watch:
+    """Shows what the notebooks of this make tell of themselves, as long as the block lasts."""
+
+    def __init__(self, shown: bool = True, file=None):
+        self.shown, self.file = shown, file or sys.stdout
+        self.over, self.ended = threading.Event(), set()  # notebooks that are done
+        self.bars, self.seen = {}, {}  # notebook -> tqdm bar; -> (phase, recent [time, done])
+        self.lock = threading.Lock()
+
+    def __enter__(self):
+        if self.shown:
+            self.thread = threading.Thread(target=self._watch, daemon=True)
+            self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        if self.shown:
+            self.thread.join()
+        for bar in self.bars.values():
+            bar.close()
+
+    def write(self, text: str, name: str = "") -> None:
+        """Print a line above the view; `name`: the notebook that is done with it."""
+        with self.lock:
+            self.ended.add(name)
+            if bar := self.bars.pop(name, None):
+                bar.close()
+            if self.bars:
+                next(iter(self.bars.values())).write(text, file=self.file)
+            else:
+                print(text, file=self.file, flush=True)
+
+    def _watch(self):
+        terminal = self.file.isatty()
+        while not self.over.wait(DRAWN_S if terminal else PRINTED_S):
+            with contextlib.suppress(Exception), self.lock:  # a view must not end a run
+                for name, text in self.lines():
+                    self._draw(name, text) if terminal else print(text, file=self.file, flush=True)
+
+    def lines(self) -> list[tuple[str, str]]:
+        """(notebook, its line) for each that is under way."""
+        told, usd = ledger.progress(ledger.make())
+        under_way = {k: v for k, v in told.items() if k not in self.ended}
+        return [(k, line(k, v, self._rate(k, v), usd)) for k, v in under_way.items()]
+
+    def _rate(self, name, state):
+        """Replies a second of late; what was recorded before doesn't count."""
+        phase, now = state["label"], time.monotonic()
+        kept = self.seen.get(name)
+        if kept is None or kept[0] != phase:
+            kept = self.seen[name] = phase, deque()
+        recent = kept[1]
+        recent.append((now, state["done"] - state["recorded"]))
+        while now - recent[0][0] > RATE_S:
+            recent.popleft()
+        (before, had), (_, have) = recent[0], recent[-1]
+        return (have - had) / (now - before) if now > before else 0.0
+
+    def _draw(self, name, text):
+        from tqdm import tqdm
+
+        if name not in self.bars:
+            form = {"bar_format": "{desc}", "dynamic_ncols": True}
+            self.bars[name] = tqdm(total=0, leave=False, file=self.file, **form)
+        self.bars[name].set_description_str(text)
