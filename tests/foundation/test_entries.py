@@ -190,6 +190,11 @@ def test_what_can_change_an_answer_changes_the_key(entry, more):
     assert key(entry(**more)) != before
 
 
+def test_each_revision_has_a_key_of_its_own(entry):
+    revisions = [{"revision": r} for r in ("Monday", "Tuesday")]
+    assert len({key(entry(**r)) for r in revisions}) == 2
+
+
 @pytest.mark.parametrize(
     "more",
     [

@@ -406,6 +406,7 @@ def test_an_escaped_lone_surrogate_does_not_get_into_a_text():
     [
         ('{"score": -1}\n> score: 1', ("graded", -1)),  # a quoted line states nothing
         ("> score: 1", ("unparsed", None)),
+        ('{"score": -1}\n> {"score": 1}', ("graded", -1)),
         ('<think>Perhaps {"score": 1}.\nscore: 1</think>\n{"score": -1}', ("graded", -1)),
         ('<think>Perhaps {"score": 1}.</think>', ("unparsed", None)),
         ("<think>score: 1", ("unparsed", None)),
