@@ -136,7 +136,7 @@ class House:
     """A folder that notebooks read recordings from and write to, as if it were the checkout's."""
 
     def __init__(self, patch, folder: Path):
-        self.patch, self.folder = patch, folder
+        self.patch, self.folder, self.cards = patch, folder, [paths.FIGURES]
         for name in FAKES:
             entry = {"provider": "test", "base_url": "http://127.0.0.1:9/v1", "model": name}
             patch.setitem(models.registry(), f"fake-{name}", {**entry, "max_concurrency": 64})
@@ -151,13 +151,16 @@ class House:
         self.to("figures")
 
     def to(self, name):
-        """Let outputs go to another folder of the house, which holds the committed cards."""
+        """Let outputs go to another folder of the house, which holds all judges' cards."""
         self.figures = self.folder / name
         self.patch.setenv("BEDSIDE_FIGURES", str(self.figures))
-        for card in paths.FIGURES.glob("*/*/trust_*.json"):
-            mine = self.figures / card.relative_to(paths.FIGURES)
-            mine.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(card, mine)
+        for folder in self.cards:
+            copied(folder, self.figures, "*/*/trust_*.json")
+
+    def take(self, other, judge):
+        """Take over what another house measured of a judge."""
+        self.cards.append(other.figures)
+        copied(other.folder / "recordings", paths.RECORDINGS, f"*/*/{judge}.jsonl")
 
     def run(self, name, **given):
         """Run a notebook of the checkout; returns its variables. Raises what a cell raises."""
@@ -167,6 +170,13 @@ class House:
         """{path: bytes} of all that notebooks wrote."""
         files = (p for p in sorted(self.figures.rglob("*")) if p.is_file())
         return {p.relative_to(self.figures).as_posix(): p.read_bytes() for p in files}
+
+
+def copied(folder, to, pattern):
+    for path in folder.glob(pattern):
+        mine = to / path.relative_to(folder)
+        mine.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, mine)
 
 
 def _unasked():

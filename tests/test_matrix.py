@@ -1,7 +1,6 @@
 """Any model runs through any notebook: as answerer, as judge, recorded, replayed and planned."""
 
 import asyncio
-import shutil
 
 import pytest
 
@@ -26,10 +25,10 @@ def house(monkeypatch, tmp_path):
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory):
-    """A function that gives the folder where a fake judge's cards and verdicts on labels are."""
+    """A function that gives the house where a fake judge was measured."""
     made = {}
 
-    def folder(paper, profile, judge):
+    def by(paper, profile, judge):
         if (paper, profile, judge) not in made:
             with pytest.MonkeyPatch.context() as patch:
                 mine = House(patch, tmp_path_factory.mktemp("judge"))
@@ -38,16 +37,7 @@ def measured(tmp_path_factory):
             made[paper, profile, judge] = mine
         return made[paper, profile, judge]
 
-    return folder
-
-
-def moved_in(house, other, judge):
-    """Take over from another house what was measured of a judge."""
-    for top, pattern in (("figures", f"trust_{judge}*.json"), ("recordings", f"{judge}.jsonl")):
-        for path in (other.folder / top).glob(f"*/*/{pattern}"):
-            mine = house.folder / path.relative_to(other.folder)
-            mine.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(path, mine)
+    return by
 
 
 def run_through(house, measured, name, fake, profile, role, limit, then):
@@ -56,7 +46,7 @@ def run_through(house, measured, name, fake, profile, role, limit, then):
     paper, fake = name.partition("/")[0], f"fake-{fake}"
     given = {"profile": profile, "limit": limit, **ROLES[role](fake)}
     if "judge" in given and "judges_first" in paths.papers()[paper]:
-        moved_in(house, measured(paper, profile, fake), fake)
+        house.take(measured(paper, profile, fake), fake)
     if then == "planned before":
         house.to("planned")
         house.run(name, mode="plan", **given)
