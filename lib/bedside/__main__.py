@@ -52,7 +52,7 @@ def run(names, given, jobs=0, stamps=None, todo=None):
     jobs: how many at once; 0: one for each core, and one after the other where models are called.
     stamps: a folder for an empty file <name>.done of each that did.
     """
-    from . import live, settings
+    from . import ledger, live, settings
 
     if todo is None:
         names = [n.removeprefix("notebooks/").removesuffix(".ipynb") for n in names]
@@ -74,6 +74,7 @@ def run(names, given, jobs=0, stamps=None, todo=None):
     if calling:
         jobs = jobs or 1  # their calls share an endpoint and its limits
         os.environ["BEDSIDE_LIVE"] = "1"
+        ledger.make()  # and an account, which kernels take over: there is none without make
     try:
         with live.Watch(calling) as watch:
             notebooks.run_all(names, given, jobs, done)
