@@ -239,7 +239,7 @@ PERSONAS = {
         more={"system_fingerprint": None, "service_tier": "default"},
     ),
     "anthropic": Persona(
-        names="claude-",
+        names=r"claude-(\w+-[5-9]|opus-4-[789])",
         refuses=dict.fromkeys(
             ("temperature", "top_p", "top_k"),
             (None, INVALID, "`{0}` is deprecated for this model."),
@@ -344,6 +344,8 @@ PERSONAS |= {
         names=".+",
         flags=(400, "content_filter", "The prompt triggered the content management policy."),
     ),
+    # older ones take a temperature, and think when they are told to
+    "anthropic-4": replace(PERSONAS["anthropic"], names="claude-", refuses={}, thinks=0),
     "vllm-thinking": replace(PERSONAS["vllm"], message=tagged, thinks=300, fenced=True),
     "vllm-opened": replace(PERSONAS["vllm"], message=closed, thinks=300, fenced=True),
 }

@@ -1,0 +1,191 @@
+"""Faults, kills, limits, failures that last: nothing lost, paid twice, invented, asked in vain.
+
+The endpoint of `providers` notes what it was asked and what it sent; recordings are held against
+that.
+"""
+
+import asyncio
+import multiprocessing
+import os
+import random
+import sys
+import threading
+import time
+from collections import Counter, defaultdict
+
+import pytest
+from tqdm import tqdm
+
+import providers
+from bedside import calls, ledger, models, store
+from conftest import ask_for, until
+
+SLOTS = 8  # calls at once
+PAUSES = {ledger: ["PAUSE_S", "LONGEST_S", "WINDOW_S"], calls: ["FIRST_S", "LONGEST_S"]}
+
+
+def entry(url):
+    return {
+        "provider": "vllm",
+        "base_url": url,
+        "model": "a-model",
+        "max_concurrency": SLOTS,
+        "timeout_s": 20,
+    }
+
+
+@pytest.fixture
+def provider(tmp_path, monkeypatch):
+    """A vLLM server, known as 'mine'."""
+    monkeypatch.setenv("BEDSIDE_LEDGER", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # of processes that are started
+    with providers.Providers() as provider:
+        monkeypatch.setitem(models.registry(), "mine", entry(provider.at("vllm")))
+        yield provider
+
+
+def shorten(monkeypatch, times):
+    """Make minutes, and the pauses after a fault, so many times as short as they are."""
+    for module, names in PAUSES.items():
+        for name in names:
+            monkeypatch.setattr(module, name, getattr(module, name) / times)
+
+
+def asked(count):
+    return ask_for("mine", *map(str, range(count)), max_tokens=400)
+
+
+def record(folder, count):
+    """Replies to `count` questions, as a run gives them."""
+    kept = store.Recordings(folder)
+    return asyncio.run(models.ask(asked(count), kept, mode="record", progress=False))
+
+
+def recorder(url, top, count):
+    """The same in a process of its own, which notes when each reply comes in."""
+    os.environ["BEDSIDE_LEDGER"] = str(top)
+    models.registry()["mine"] = entry(url)
+    as_record = calls.as_record
+
+    def noted(request, answer):
+        line = f"{time.monotonic()} {store.digest(request.messages)[:16]}\n"
+        with open(top / "received", "a") as file:
+            file.write(line)
+        return as_record(request, answer)
+
+    calls.as_record = noted
+    tqdm.set_lock(threading.RLock())  # its own is a semaphore, which a kill would leave behind
+    record(top / "recordings", count)
+
+
+def started(provider, top, count):
+    """A process that records, forked from one that has imported all that it needs."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__, "openai", "aiohttp", "httpcore2", "tqdm"])
+    process = context.Process(target=recorder, args=(provider.at("vllm"), top, count))
+    process.start()
+    return process
+
+
+def good(provider):
+    """{messages: [texts]} of the answers that the endpoint sent whole."""
+    sent = defaultdict(list)
+    for e in provider.log:
+        if e.kind in providers.GOOD:
+            sent[e.messages].append(e.text)
+    return sent
+
+
+def recorded(folder):
+    """{messages: text} of what is recorded and is an answer."""
+    records = store.Recordings(folder).records()
+    return {r["fields"]["messages"]: r["text"] for r in records if r["text"].strip()}
+
+
+def test_a_third_of_faults_of_all_kinds_spoils_nothing(provider, tmp_path, monkeypatch):
+    shorten(monkeypatch, 2000)
+    provider.rate = 0.3
+    folder = tmp_path / "recordings"
+    record(folder, 735)
+    replies = record(folder, 735)
+    sent, kept = good(provider), recorded(folder)
+    taken = Counter(e.messages for e in provider.log if e.kind in (*providers.GOOD, "blank"))
+    ways = Counter(r.why or "right" for r in replies)
+    print(len(provider.log), Counter(e.kind for e in provider.log), ways)
+    assert len(replies) == 735 and [r.item for r in replies] == [str(i) for i in range(735)]
+    for request, reply in zip(asked(735), replies, strict=True):
+        mine = store.digest(request.messages)[:16]
+        assert reply.why or reply.text in sent[mine]
+    assert all(text in sent[k] for k, text in kept.items())  # none invented
+    assert max(taken.values()) == 1  # none paid twice
+    assert kept.keys() == sent.keys() and ways["right"] == len(sent)
+
+
+def test_kills_lose_what_is_in_flight_at_most(provider, tmp_path):
+    """SIGKILL of a recording process at twenty random moments."""
+    provider.delay_s, rng, lost, waited = 0.01, random.Random(0), [], []
+    disk, folder = [], tmp_path / "recordings"
+    for _ in range(20):
+        before, some = len(provider.log), rng.randint(1, 30)
+        (tmp_path / "received").write_text("")
+        process = started(provider, tmp_path, 735)
+        until(lambda before=before, some=some: len(provider.log) >= before + some, 30)
+        time.sleep(rng.uniform(0, 0.05))
+        began = time.monotonic()
+        store.append(tmp_path / "probe", [b"{}\n"])
+        disk.append(time.monotonic() - began)  # what a line takes on this machine, just now
+        process.kill()
+        killed = time.monotonic()
+        process.join()
+        time.sleep(5 * provider.delay_s)  # what was under way is noted
+        kept = recorded(folder)
+        lost.append(sum(e.messages not in kept for e in provider.log[before:]))
+        assert lost[-1] <= 2 * SLOTS  # those under way, and as many that waited for the disk
+        came = [line.split() for line in (tmp_path / "received").read_text().splitlines()]
+        waited += [killed - float(at) for at, which in came if which not in kept]
+    record(folder, 735)
+    sent, kept = good(provider), recorded(folder)
+    print("lost", lost, "sent", len(provider.log), "waited", max(waited, default=0), max(disk))
+    assert max(waited, default=0) < 0.05 + max(disk)
+    assert len(kept) == 735 and all(text in sent[k] for k, text in kept.items())
+    assert len(provider.log) == 735 + sum(lost)
+
+
+@pytest.mark.parametrize(
+    "failing, count, most, words",
+    [
+        (404, 735, 8, "does not exist"),
+        (402, 735, 8, "Insufficient credits"),
+        ("quota", 40, 8, "used up your quota"),
+        (500, 40, 40, "The server had an error"),
+    ],
+)
+def test_what_lasts_is_not_asked_for_again_and_again(
+    provider, tmp_path, monkeypatch, failing, count, most, words
+):
+    shorten(monkeypatch, 40)
+    provider.failing = failing
+    with pytest.raises(models.StopRun, match=words):
+        record(tmp_path / "recordings", count)
+    print(failing, count, len(provider.log))
+    assert len(provider.log) <= most
+    assert not len(store.Recordings(tmp_path / "recordings"))
+
+
+@pytest.mark.parametrize("says_when", [True, False], ids=["Retry-After", "nothing said"])
+def test_a_limit_of_requests_loses_nothing(provider, tmp_path, monkeypatch, says_when):
+    shorten(monkeypatch, 40)
+    provider.per_minute, provider.minute, provider.retry_after = 100, 60 / 40, says_when
+    replies = record(tmp_path / "recordings", 250)
+    print(says_when, Counter(e.kind for e in provider.log))
+    assert not any(r.error for r in replies)
+    assert Counter(e.kind for e in provider.log)[""] == 250
+
+
+def test_two_recorders_send_each_request_once(provider, tmp_path):
+    provider.delay_s = 0.005
+    processes = [started(provider, tmp_path, 600) for _ in range(2)]
+    for process in processes:
+        process.join(60)
+        assert process.exitcode == 0
+    assert len(recorded(tmp_path / "recordings")) == 600 == len(provider.log)

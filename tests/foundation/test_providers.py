@@ -1,0 +1,148 @@
+"""Shipped entries against what their providers document: first calls, and whole notebooks."""
+
+import asyncio
+import csv
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from collections import Counter
+
+import pytest
+
+import providers
+from bedside import models, paths, store, trial
+
+PROVIDERS = {  # by base_url, where it settles them
+    "https://api.openai.com/v1": "openai-reasoning",
+    "https://api.anthropic.com/v1": "anthropic",
+    "https://api.mistral.ai/v1": "mistral",
+    "http://127.0.0.1:8000/v1": "vllm-opened",
+}
+SHIPPED = tomllib.loads((paths.DATA / "models.toml").read_text())
+CALLED = [n for n, m in SHIPPED.items() if m["provider"] != "local" and "retired" not in m]
+
+
+def persona_of(entry):
+    """The persona that behaves as an entry's endpoint; of its provider's, the one with its name."""
+    if "think" in entry:
+        return "vllm-opened"
+    mine = [n for n in providers.PERSONAS if n.partition("-")[0] == entry["provider"]]
+    return next(n for n in mine if re.match(f"({providers.PERSONAS[n].names})", entry["model"]))
+
+
+@pytest.fixture
+def provider(tmp_path, monkeypatch):
+    monkeypatch.setenv("BEDSIDE_LEDGER", str(tmp_path))
+    monkeypatch.setenv("AZURE_OPENAI_RESOURCE", "of-a-test")
+    for entry in SHIPPED.values():
+        if variable := entry.get("api_key_env"):
+            monkeypatch.setenv(variable, providers.KEY)
+    with providers.Providers() as provider:
+        yield provider
+
+
+def tried(name, entry, monkeypatch):
+    """(whether an entry is ready, the lines that it lacks, all that is told)."""
+    monkeypatch.setitem(models.registry(), name, entry)
+    told = []
+    ready = asyncio.run(trial.tried(name, told.append))
+    _, _, after = "\n".join(told).partition("of data/models.toml:\n")
+    return ready, tomllib.loads("\n".join(re.findall(r"^ {4}(.*)$", after, re.M))), "\n".join(told)
+
+
+@pytest.mark.parametrize("name", CALLED)
+def test_a_shipped_entry_is_ready(name, provider, monkeypatch):
+    entry = {**SHIPPED[name], "base_url": provider.at(persona_of(SHIPPED[name]))}
+    ready, lines, told = tried(name, entry, monkeypatch)
+    assert ready and not lines, told
+    assert {e.kind for e in provider.log} == {""} and len(provider.log) <= trial.MOST
+    assert told.splitlines()[-1].startswith("  ready")
+
+
+@pytest.mark.parametrize(
+    "persona, model, lacks",
+    [
+        ("openai-reasoning", "gpt-6", "max_tokens_name omit reasoning_tokens"),
+        ("anthropic", "claude-opus-5", "omit reasoning_tokens"),
+        ("google", "gemini-3", "omit reasoning_tokens"),
+        ("deepseek", "deepseek-flash", "response_format reasoning_tokens"),
+        ("mistral", "mistral-medium", ""),
+        ("vllm-thinking", "any", "reasoning_tokens"),
+        ("vllm-opened", "any", "think reasoning_tokens"),
+        ("ollama", "any:8b", ""),
+    ],
+)
+def test_what_a_bare_entry_lacks_is_told(persona, model, lacks, provider, monkeypatch):
+    """With the lines that it is told to add, in a few rounds, it is ready."""
+    entry = {"provider": "mine", "base_url": provider.at(persona), "model": model}
+    if providers.PERSONAS[persona].key:
+        entry["api_key_env"] = "OPENAI_API_KEY"
+    for _ in range(4):
+        before = len(provider.log)
+        ready, lines, told = tried("mine", entry, monkeypatch)
+        assert len(provider.log) - before <= trial.MOST
+        assert ready or lines, told
+        entry |= lines
+    assert ready, told
+    assert entry.keys() - {"provider", "base_url", "model", "api_key_env"} == set(lacks.split())
+
+
+@pytest.mark.parametrize("name", [n for n, m in SHIPPED.items() if "retired" in m])
+def test_a_retired_entry_names_what_to_use_instead(name, provider, monkeypatch):
+    entry = {**SHIPPED[name], "base_url": provider.at(persona_of(SHIPPED[name]))}
+    ready, _, told = tried(name, entry, monkeypatch)
+    assert not ready and not provider.log and entry["retired"] in told
+    assert entry.get("instead", "choose another") in told
+    assert entry.get("instead", CALLED[0]) in CALLED
+
+
+def test_a_wrong_key_and_an_unknown_model_are_told(provider, monkeypatch):
+    entry = {**SHIPPED["deepseek-flash"], "base_url": provider.at("deepseek")}
+    ready, lines, told = tried("mine", {**entry, "model": "gone"}, monkeypatch)
+    assert not ready and not lines and "Model Not Exist" in told
+    monkeypatch.setenv("DEEPSEEK_API_KEY", "a-wrong-key-0123456789")
+    ready, lines, told = tried("mine", entry, monkeypatch)
+    assert not ready and not lines and "key refused" in told
+    assert "a-wrong-key" not in told and len(provider.log) == 2
+
+
+# a model that reasons, one that is asked for JSON in words, one with content in parts, one whose
+# thoughts stand in the text
+KINDS = "gpt-6.2-sol claude-opus-5-5 mistral-medium-3-5-thinking vllm-qwen3.8-27b"
+NOTEBOOKS = (
+    "meddialbench/01_design_and_validation",
+    "meddialbench/02_baseline",
+    "medhalu/02_detection",
+    "radiation/06_judge_agreement",
+    "radiation/03_grounded_selection",
+)
+
+
+def test_each_kind_runs_through_notebooks(provider, root):
+    """Verdicts, dialogues and lists of each, with one as judge."""
+    text = (root / "data/models.toml").read_text()
+    for url, persona in PROVIDERS.items():
+        text = text.replace(f'"{url}"', f'"{provider.at(persona)}"')
+    (root / "data/models.toml").write_text(text)
+    given = {"mode": "record", "models": KINDS, "judge": "claude-opus-5-5", "limit": "1"}
+    done = subprocess.run(
+        [sys.executable, "-m", "bedside", "run", "--jobs", "2", *NOTEBOOKS]
+        + [word for name, value in given.items() for word in ("-p", name, value)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "BEDSIDE_ROOT": str(root), "PYTHONPATH": str(root / "lib")},
+    )
+    print(done.stdout)
+    assert done.returncode == 0, done.stderr
+    assert {e.kind for e in provider.log} == {""}
+    assert set(Counter(e.persona for e in provider.log)) == set(PROVIDERS.values())
+    kept = [r["fields"] for r in store.Recordings(root / "data/recordings").records()]
+    new = [fields["messages"] for fields in kept if fields["provider"] != "local"]
+    assert sorted(new) == sorted(e.messages for e in provider.log)
+    for path in (root / "figures/sample").rglob("*.csv"):
+        rows = list(csv.DictReader(path.read_text().splitlines()))
+        assert not any(row.get("unscored") not in (None, "", "0") for row in rows), path
+        assert "thought effect" not in path.read_text()
