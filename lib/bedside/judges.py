@@ -4,6 +4,7 @@ A verdict is `graded` with a value, or `unparsed`, `refused` or `error` with the
 is ever filled in. `trust_card` measures a judge on labelled answers.
 """
 
+import copy
 import json
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 LEXICAL = "lexical"
 QUOTED = re.compile(r"^\s*>.*$", re.M)  # a line that repeats what somebody else said
 VERDICT_TOKENS = 1000  # room for a verdict: some models write before they state it
+NOT_RECORDED = "not recorded"
 REFUSALS = re.compile(
     r"\s*(i('m| am) (sorry|unable|not able)|i (can('|no)t|won't|must decline)|as an ai)", re.I
 )
@@ -144,6 +146,45 @@ def names() -> list[str]:
     return [LEXICAL, *models.registry()]
 
 
+def named(run, judge: str | None) -> bool:
+    """Whether a run names a judge: as its own (None, too), as a model, or as none of the models."""
+    return judge in (None, "", LEXICAL, run.judge, *run.models)
+
+
+def beside(run, judge: str | None):
+    """The run that a judge is asked through: itself, or one that asks nobody if it isn't `named`.
+
+    What isn't recorded then has the error NOT_RECORDED: a run with another model neither starts
+    the embedded one nor adds to its recordings.
+    """
+    if named(run, judge):
+        return run
+    other = copy.copy(run)
+    other.mode, ask = "replay", other.ask
+
+    async def recorded(requests, label=""):
+        requests = list(requests)
+        there = [r.key in run.recordings for r in requests]
+        got = iter(await ask([r for r, here in zip(requests, there) if here], label))
+        return [
+            next(got) if here else models.Reply(r.item, r.model, r.key, error=NOT_RECORDED)
+            for r, here in zip(requests, there)
+        ]
+
+    other.ask = recorded
+    return other
+
+
+def unasked(run, judge: str, count: int) -> str:
+    """What a caption adds on a judge's verdicts that `beside` lacks; empty if it lacks none."""
+    if named(run, judge) or not count:
+        return ""
+    return (
+        f" {judge} is named by neither MODELS nor JUDGE and wasn't asked: {count} of its verdicts"
+        " aren't recorded and count as unscored."
+    )
+
+
 async def grade(
     frame: "pd.DataFrame",
     judge: str,
@@ -233,7 +274,7 @@ async def grade_labelled(
 
     frame = example.assign(item=example.get("answer_id", example["item"]), reply_status="")
     if judge != LEXICAL:
-        return await run.grade(frame, values, template, judge=judge, **more)
+        return await beside(run, judge).grade(frame, values, template, judge=judge, **more)
     from . import baselines
 
     value = baselines.held_out(baseline or baselines.Lexical, example, values)
@@ -293,8 +334,9 @@ def trust_card(
 
 def describe(card: dict) -> str:
     """One line for captions: the judge's name, kappa with interval, n."""
-    shown = "kappa not measurable"
-    if k := card.get("kappa"):
-        shown = f"kappa {k['value']:.2f} [{k['low']:.2f}, {k['high']:.2f}]"
+    k = {name: v for name, v in card.get("kappa", {}).items() if v is not None and v == v}
+    shown = f"kappa {k['value']:.2f}" if "value" in k else "kappa not measurable"
+    shown += " (no verdict)" * (card["n"] == card["unscored"])
+    shown += f" [{k['low']:.2f}, {k['high']:.2f}]" if "low" in k else ""
     task = f" ({card['task']})" if card.get("task") else ""
     return f"judge{task}: {card['judge']}, {shown} on {card['n']} labelled {card['of']}"

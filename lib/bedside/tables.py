@@ -201,13 +201,16 @@ def no_answer_rows(row: str, why: "pd.Series") -> list[Row]:
 
 
 def card_rows(name: str, card: dict, labels: dict[str, str]) -> list[Row]:
-    """A trust card's measures ({key: label}) as `Row`s: percent, kappas as they are."""
+    """A trust card's measures ({key: label}) as `Row`s: percent, kappas as they are.
+
+    Of a judge that gave no verdict they have no value, and n is 0.
+    """
     rows = []
     for key, label in labels.items():
-        if key in card:
-            unit = 1 if "kappa" in key else 100
-            value = [unit * card[key][x] for x in ("value", "low", "high")]
-            rows.append(Row(name, label, "run", *value, card[key]["n"], card["unscored"]))
+        found = card.get(key, {"n": 0})
+        unit, value = 1 if "kappa" in key else 100, [found.get(x) for x in ("value", "low", "high")]
+        value = [None if v is None else unit * v for v in value]
+        rows.append(Row(name, label, "run", *value, found["n"], card["unscored"]))
     return rows
 
 

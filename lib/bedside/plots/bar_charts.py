@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .look import BLUE, label, titled
+from .look import BLUE, floats, if_empty, label, titled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,9 +24,10 @@ def bars(
 
     frame: row, value and the column `by`. A missing value has no bar and no text.
     """
+    frame = floats(frame)
     rows, kinds = list(dict.fromkeys(frame["row"])), list(dict.fromkeys(frame[by]))
     places = range(len(rows) - 1, -1, -1)
-    height = 0.8 / len(kinds)
+    height = 0.8 / max(len(kinds), 1)
     for k, kind in enumerate(kinds):
         part = frame[frame[by] == kind].set_index("row")["value"].reindex(rows)
         made = ax.barh(
@@ -42,6 +43,7 @@ def bars(
         ax.bar_label(made, texts, padding=2, fontsize=7)
     ax.set_yticks(places, rows)
     ax.margins(x=0.12)
+    if_empty(ax, frame["value"])
     return titled(ax, **labels)
 
 
@@ -50,6 +52,7 @@ def stacked(ax: Axes, frame: pd.DataFrame, **labels: str) -> Axes:
 
     frame: row, column, value in percent, written in where there is room.
     """
+    frame = floats(frame)
     rows, parts = list(dict.fromkeys(frame["row"])), list(dict.fromkeys(frame["column"]))
     wide = frame.pivot(index="row", columns="column", values="value").loc[rows]
     places = range(len(rows) - 1, -1, -1)
@@ -63,6 +66,7 @@ def stacked(ax: Axes, frame: pd.DataFrame, **labels: str) -> Axes:
         left = left + wide[part]
     ax.set_yticks(places, rows)
     ax.set_xlim(0, 100)
+    if_empty(ax, frame["value"])
     return titled(ax, **labels)
 
 
@@ -71,4 +75,5 @@ def histogram(ax: Axes, frame: pd.DataFrame, **labels: str) -> Axes:
     widths = frame["right"] - frame["left"]
     look = {"color": LIGHT_BLUE, "edgecolor": "black", "linewidth": 0.5}
     ax.bar(frame["left"], frame["value"], widths, align="edge", **look)
+    if_empty(ax, frame["value"])
     return titled(ax, **labels)

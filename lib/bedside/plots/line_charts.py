@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .look import BLUE, DASHES, label, titled
+from .look import BLUE, DASHES, floats, if_empty, label, titled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,6 +20,7 @@ def growth(ax: Axes, frame: pd.DataFrame, **labels: str) -> Axes:
     for axis in (ax.xaxis, ax.yaxis):
         axis.get_major_locator().set_params(integer=True)
     ax.set_ylim(0)
+    if_empty(ax, frame["value"])
     return titled(ax, **labels)
 
 
@@ -31,6 +32,7 @@ def curves(
     frame: series, value, low, high, `x`, and label (text beside a mark, or empty); published
     series are hollow marks without lines. ticks: of a logarithmic x axis.
     """
+    frame = floats(frame)
     found = {name: part for name, part in frame.groupby("series", sort=False)}
     printed = [name for name in found if name.startswith("published")]
     for marker, name in zip("Ds^v", printed):
@@ -46,8 +48,10 @@ def curves(
         ax.fill_between(along, part["low"], part["high"], color=BLUE, alpha=0.15, linewidth=0)
     if ticks:
         ax.set_xscale("log")
-        ax.set_xlim(right=5 * frame[x].max())  # room for the labels
+        if len(frame):
+            ax.set_xlim(right=5 * frame[x].max())  # room for the labels
         ax.set_xticks(ticks, [f"{t:g}" for t in ticks])
         ax.minorticks_off()
     ax.set_ylim(-0.02, 1.02)
+    if_empty(ax, frame["value"])
     return titled(ax, **labels)

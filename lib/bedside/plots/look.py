@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from bedside.published import SOURCES
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -100,11 +101,26 @@ def titled(ax: Axes, title: str = "", xlabel: str = "", ylabel: str = "") -> Axe
     return ax
 
 
+def floats(frame: pd.DataFrame) -> pd.DataFrame:
+    """A chart's frame with its numbers as floats, NaN where there is none."""
+    numbers = [c for c in ("value", "low", "high") if c in frame]
+    return frame.astype(dict.fromkeys(numbers, float))
+
+
+def if_empty(ax: Axes, values: pd.Series) -> None:
+    """Say in a chart that it shows nothing, where none of its values is a number."""
+    if not values.notna().any():
+        middle = {"transform": ax.transAxes, "ha": "center", "va": "center"}
+        ax.text(0.5, 0.5, "nothing to show: no value", color="0.35", fontsize=8, **middle)
+
+
 def legend_below(figure: Figure) -> None:
-    """One legend for the whole figure, under the axes, without repetitions."""
+    """One legend for the whole figure, under the axes, without repetitions; none for no marks."""
     seen = {}
     for ax in figure.axes:
         for handle, text in zip(*ax.get_legend_handles_labels()):
             seen.setdefault(text, handle)
+    if not seen:
+        return
     columns = min(len(seen), 3)
     figure.legend(seen.values(), seen.keys(), loc="outside lower center", ncols=columns, fontsize=8)

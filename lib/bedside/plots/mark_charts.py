@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .look import BLUE, MARKS, label, titled
+from .look import BLUE, MARKS, floats, if_empty, label, titled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,8 +28,9 @@ def dots(
 
     frame: row, value, low, high, and series or source. Rows from the top in `order` (default: as
     they come). limits: of the x axis; a scale is shown whole, so that a narrow spread doesn't
-    look wide.
+    look wide. A row without any value says so.
     """
+    frame = floats(frame)
     order = list(order or dict.fromkeys(frame["row"]))
     series = frame["series"] if "series" in frame else frame["source"]
     place = {row: len(order) - 1 - i for i, row in enumerate(order)}
@@ -44,6 +45,12 @@ def dots(
     ax.set_yticks(list(place.values()), list(place))
     ax.set_ylim(-0.6, len(order) - 0.4)
     ax.set_xlim(limits)
+    lost = frame.groupby("row")["value"].count() == 0
+    across = {"transform": ax.get_yaxis_transform(), "va": "center", "color": "0.35"}
+    for row in lost.index[lost]:
+        ax.text(0.01, place[row], "no value", fontsize=7, **across)
+    if frame.empty:
+        if_empty(ax, frame["value"])
     return titled(ax, **labels)
 
 
@@ -64,14 +71,20 @@ def plane(ax: Axes, frame: pd.DataFrame, x: str, y: str, **labels: str) -> Axes:
 
     frame: row, column, source, value, low, high, and label (text beside the mark), shape (its
     kind, for the legend) and origin (the row that an arrow comes from, or empty). One mark with
-    intervals for each row, published ones hollow. Dashed lines join points of equal mean.
+    intervals for each row, published ones hollow; the chart names rows that lack a rate. Dashed
+    lines join points of equal mean.
     """
+    frame = floats(frame)
     _equal_means(ax)
     wide = {c: frame[frame["column"] == c].set_index(["source", "row"]) for c in (x, y)}
-    kinds, places = list(dict.fromkeys(frame["shape"])), {}
+    kinds, places, lost = list(dict.fromkeys(frame["shape"])), {}, []
     for (source, row), up in wide[y].iterrows():
         along = wide[x].loc[(source, row)]
-        at = places[row] = along["value"], up["value"]
+        at = along["value"], up["value"]
+        if any(v != v for v in at):
+            lost.append(row)
+            continue
+        places[row] = at
         if up["origin"] in places:
             ax.annotate("", at, places[up["origin"]], zorder=1, arrowprops=ARROW)
         ax.errorbar(
@@ -88,6 +101,9 @@ def plane(ax: Axes, frame: pd.DataFrame, x: str, y: str, **labels: str) -> Axes:
         if up["label"]:
             beside = {"xytext": (7, 4), "textcoords": "offset points", "fontsize": 7}
             ax.annotate(up["label"], at, **beside)
+    if lost:
+        corner = {"transform": ax.transAxes, "va": "bottom", "color": "0.35", "fontsize": 6}
+        ax.text(0.01, 0.01, "without a place, a rate has no value:\n" + "\n".join(lost), **corner)
     ax.set_xlim(-2, 102)
     ax.set_ylim(-2, 102)
     ax.grid(False)
@@ -138,6 +154,7 @@ def points(ax: Axes, frame: pd.DataFrame, x: str, y: str, **labels: str) -> Axes
             ha="left" if left else "right",
             va="top" if near else "bottom",  # under the mark, out of the next one's way
         )
+    if_empty(ax, frame[x] + frame[y])
     ax.xaxis.get_major_locator().set_params(nbins=6)
     ax.margins(0.15)
     return titled(ax, **labels)

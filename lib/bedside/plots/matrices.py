@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from .look import BLUE, titled
+from .look import BLUE, floats, if_empty, titled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,9 +42,10 @@ def heat(ax: Axes, frame: pd.DataFrame, *, outlined: Collection[str] = (), **lab
     frame: row, column, value; a missing value leaves its cell empty. `outlined` rows have a frame
     and bold numbers.
     """
+    frame = floats(frame)
     rows, columns = list(dict.fromkeys(frame["row"])), list(dict.fromkeys(frame["column"]))
     wide = frame.pivot(index="row", columns="column", values="value").loc[rows, columns]
-    _shaded(ax, wide.astype(float), wide.map("{:.2f}".format), annot_kws={"fontsize": 8})
+    _shaded(ax, wide, wide.map("{:.2f}".format), annot_kws={"fontsize": 8})
     for text in ax.texts:
         if rows[int(text.get_position()[1])] in outlined:
             text.set_fontweight("bold")
@@ -52,6 +53,7 @@ def heat(ax: Axes, frame: pd.DataFrame, *, outlined: Collection[str] = (), **lab
         if row in outlined:
             look = {"fill": False, "edgecolor": BLUE, "linewidth": 2, "clip_on": False}
             ax.axhspan(place, place + 1, **look)
+    if_empty(ax, frame["value"])
     return titled(ax, **labels)
 
 

@@ -63,11 +63,11 @@ def compare(graded, run):
 def corrected(hits, n, card, rng):
     """A judged share without the judge's errors, by sensitivity and specificity on its trust card.
 
-    An Interval in percent. None where the card has none, or nothing was judged. NaN for a judge
-    without skill, which allows no correction.
+    An Interval in percent. NaN for a judge without skill, which allows no correction, and where
+    the card has no rates (n 0) or nothing was judged.
     """
     if "sensitivity" not in card or not n:
-        return None
+        return stats.Interval(*[float("nan")] * 3, 0)
     rates = [
         stats.Interval(*(float("nan") if v is None else v for v in card[k].values()))
         for k in ("sensitivity", "specificity")

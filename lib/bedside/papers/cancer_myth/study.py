@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from bedside.judges import LEXICAL
+from bedside.judges import LEXICAL, beside
 from bedside.models import answers_of
 
 from .baselines import Categoriser, Echo
@@ -53,6 +53,7 @@ async def answers(run, items, max_tokens, models=None, template="answer", *, kin
 
 async def grade(run, frame, kind, examples, judge=None):
     """Verdicts on one model's answers to questions of a kind (see GRADING), as `Run.grade`."""
+    run = beside(run, judge)
     return await run.grade(frame, labelled=examples, judge=judge, **GRADING[kind])
 
 
@@ -61,6 +62,8 @@ async def verdicts(run, items, answered, examples, judge=None):
 
     Columns: those of `items` and `answered`, and status, value, raw of the run's judge or another.
     """
+    if answered.empty:
+        return items.merge(answered, on="item").assign(status="", value=None, raw="")
     parts = []
     for _, mine in answered.groupby("model", sort=False):
         frame = items.merge(mine, on="item", validate="one_to_one")
@@ -74,5 +77,5 @@ async def categorise(run, items, learnt, judge=None):
 
     `learnt` (item, correction, label) is what the categoriser without a model learns from.
     """
-    asked = items.assign(reply_status="")
+    asked, run = items.assign(reply_status=""), beside(run, judge)
     return await run.grade(asked, labelled=learnt, judge=judge, **CATEGORISING)

@@ -109,6 +109,12 @@ async def matched(run, lists, judge=None):
     return lists.assign(match=match, pairs=pairs)
 
 
+def unasked(run, judge, matches):
+    """What a caption adds on lists that a matcher wasn't asked about; see `judges.beside`."""
+    lost = (matches["status"] == "listed") & (matches["match"] == "error")
+    return judges.unasked(run, judge, int(lost.sum()))
+
+
 def _alike(matcher, lists):
     """A matcher's pairs for each of several lists of terms; each wording is looked up once."""
     said = list(dict.fromkeys(t for terms in lists for t in terms))
@@ -119,7 +125,7 @@ def _alike(matcher, lists):
 async def _verdicts(run, judge, asked):
     """A model's verdicts on (item, predicted, reference), both lists of texts; pairs as values."""
     requests = [_request(run, judge, *lists) for lists in asked]
-    replies = await run.ask(requests, f"matches of {judge}")
+    replies = await judges.beside(run, judge).ask(requests, f"matches of {judge}")
     return [_verdict(r, len(p), len(terms)) for r, (_, p, terms) in zip(replies, asked)]
 
 

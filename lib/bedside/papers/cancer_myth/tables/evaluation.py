@@ -125,7 +125,7 @@ def group_table(found, by, run):
 def judge_table(graded, run):
     """PCS and PCR of the same answers under several judges, and PCR without each judge's errors.
 
-    graded: {judge: verdicts}.
+    graded: {judge: verdicts}. A model of the run without any has rows without a value.
     """
     parts = []
     for judge, mine in graded.items():
@@ -136,9 +136,12 @@ def judge_table(graded, run):
         for r in found[found["metric"] == "PCR"].itertuples():
             hits = round(r.value * r.n / 100) if r.n else 0
             i = corrected(hits, r.n, run.card(judge), run.rng("corrected", judge, r.model))
-            if i:
-                column = "PCR corrected for the judge's errors"
-                better.append(Row(f"{r.model}, judge {judge}", column, "run", *i, r.unscored))
+            column = "PCR corrected for the judge's errors"
+            better.append(Row(f"{r.model}, judge {judge}", column, "run", *i, r.unscored))
+        for model in run.models:
+            if model not in set(found["model"]):
+                row = f"{model}, judge {judge}"
+                better += [Row(row, c, "run", None, n=0, unscored=0) for c in ("PCS", "PCR")]
         parts.append(frame(better))
     return pd.concat(parts, ignore_index=True)
 

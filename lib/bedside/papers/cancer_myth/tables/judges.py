@@ -21,10 +21,9 @@ def table1(cards, run):
     rows = _printed(run)
     for name, card in cards.items():
         mine = card_rows(name, card, MEASURES)
-        if card["n"] > card["unscored"]:
-            zeros = card["confusion"][GRADES.index(0)]
-            share = percent(zeros[GRADES.index(0)], sum(zeros))
-            mine.insert(-4, Row(name, ON_ZERO, "run", *share, card["unscored"]))
+        zeros = card["confusion"][GRADES.index(0)]
+        share = percent(zeros[GRADES.index(0)], sum(zeros))
+        mine.insert(-4, Row(name, ON_ZERO, "run", *share, card["unscored"]))
         rows += mine
     guess = next(iter(cards.values()))
     shares = {label: 100 * guess[f"guesser_{key}"] for key, label in SHARES.items()}
