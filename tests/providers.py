@@ -135,8 +135,10 @@ def mistral(status, code, message, param=None):
 
 
 def openrouter(status, code, message, param=None):
-    metadata = {"provider_name": "A Host", "raw": message, "reasons": [code]}
-    return {"error": {"code": status, "message": message, "metadata": metadata}, "user_id": "u"}
+    error = {"code": status, "message": message}
+    if status == 403 or status >= 500:
+        error["metadata"] = {"provider_name": "A Host", "raw": message, "reasons": [code]}
+    return {"error": error, "user_id": "u"}
 
 
 def vllm(status, code, message, param=None):

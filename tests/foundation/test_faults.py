@@ -189,3 +189,57 @@ def test_two_recorders_send_each_request_once(provider, tmp_path):
         process.join(60)
         assert process.exitcode == 0
     assert len(recorded(tmp_path / "recordings")) == 600 == len(provider.log)
+
+
+WITH_KEY = [name for name, p in providers.PERSONAS.items() if p.key]
+
+
+@pytest.fixture
+def named(provider, monkeypatch):
+    """A function that makes 'mine' a model of a persona, its key in KEY_OF_A_TEST."""
+
+    def make(persona, model="a-model", key=providers.KEY):
+        monkeypatch.setenv("KEY_OF_A_TEST", key)
+        own = {"base_url": provider.at(persona), "api_key_env": "KEY_OF_A_TEST", "model": model}
+        monkeypatch.setitem(models.registry(), "mine", {**models.registry()["mine"], **own})
+
+    return make
+
+
+@pytest.mark.parametrize(
+    "persona, failing",
+    [(name, why) for name in providers.PERSONAS for why in ("quota", 404)]
+    + [(name, "key") for name in WITH_KEY],
+)
+def test_each_provider_is_understood(provider, named, tmp_path, monkeypatch, persona, failing):
+    """What can't pass is sent a few times at most, and told in the provider's words."""
+    shorten(monkeypatch, 2000)
+    p, key = providers.PERSONAS[persona], providers.KEY
+    errors = {"quota": p.broke, 404: p.missing, "key": p.key}
+    words = "Unauthorized" if (persona, failing) == ("mistral", "key") else errors[failing][2]
+    if failing == "key":
+        key = "not-the-right-key-0123456789"
+    else:
+        provider.failing = failing
+    named(persona, key=key)
+    with pytest.raises(models.StopRun) as stop:
+        record(tmp_path / "recordings", 40)
+    assert len(provider.log) <= 8 and words.partition("{0}")[0] in str(stop.value)
+    assert key not in str(stop.value)
+
+
+@pytest.mark.parametrize(
+    "persona, model", [("azure-plain", "mine"), ("openrouter", "a/model"), ("qwen", "qwen3")]
+)
+def test_a_flagged_question_is_withheld_and_others_answered(
+    provider, named, tmp_path, persona, model
+):
+    named(persona, model)
+    items = [f"{providers.FLAGGED * (k % 3 > 0)} {k}" for k in range(30)]
+    for _ in range(2):  # it isn't asked again
+        kept = store.Recordings(tmp_path / "recordings")
+        replies = asyncio.run(
+            models.ask(ask_for("mine", *items), kept, mode="record", progress=False)
+        )
+    assert [r.why for r in replies] == ["filtered" * (k % 3 > 0) for k in range(30)]
+    assert len(provider.log) == 30
