@@ -14,7 +14,7 @@ RUN ?=
 MIRROR ?=
 JOBS ?=
 PASSED := PROFILE MODE MODELS JUDGE LIMIT SEED PROMPTS BUDGET_USD
-KNOWN := $(PASSED) BUDGET_TOTAL RUN MIRROR PAPER JOBS PYTHON CONDA_PREFIX
+KNOWN := $(PASSED) BUDGET_TOTAL RUN SLOW MIRROR PAPER JOBS PYTHON CONDA_PREFIX
 # A value for the shell, whatever it holds.
 quoted = '$(subst ','\'',$(1))'
 UNKNOWN := $(filter-out $(KNOWN),$(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $(v))),$(v))))
@@ -62,8 +62,8 @@ help: ## this text
 all: $(STAMPS)/index.done $(STAMPS)/explorer.done ## set up what is missing, run what changed, write figures/PROFILE/index.html
 	@echo "$$(cat $(SETTINGS).folder)/index.html is up to date"
 
-test: $(READY) ## set up what is missing, run the tests on all cores
-	@$(PY) -m pytest -n $(call quoted,$(or $(value JOBS),auto)) --dist loadfile
+test: $(READY) ## set up what is missing, run the tests on all cores (SLOW=1: those that take minutes, too)
+	@$(PY) -m pytest -n $(call quoted,$(or $(value JOBS),auto)) --dist loadfile $(if $(SLOW),-m "slow or not slow")
 
 lint: $(READY) ## style and layers: ruff (lint and format) and import-linter
 	@$(BIN)/ruff check lib tests notebooks templates
