@@ -144,6 +144,7 @@ class House:
         patch.setattr(local, "running", _unasked)
         patch.setattr(paths, "RECORDINGS", folder / "recordings")
         patch.setenv("BEDSIDE_LEDGER", str(folder / "ledger"))
+        patch.setenv("BEDSIDE_RUN", "matrix")
         for path in (paths.DATA / "recordings").glob(f"*/*/{EMBEDDED}.jsonl"):
             link = paths.RECORDINGS / path.relative_to(paths.DATA / "recordings")
             link.parent.mkdir(parents=True, exist_ok=True)
@@ -155,12 +156,12 @@ class House:
         self.figures = self.folder / name
         self.patch.setenv("BEDSIDE_FIGURES", str(self.figures))
         for folder in self.cards:
-            copied(folder, self.figures, "*/*/trust_*.json")
+            copied(folder, self.figures, "trust_*.json")
 
     def take(self, other, judge):
         """Take over what another house measured of a judge."""
         self.cards.append(other.figures)
-        copied(other.folder / "recordings", paths.RECORDINGS, f"*/*/{judge}.jsonl")
+        copied(other.folder / "recordings", paths.RECORDINGS, f"{judge}.jsonl")
 
     def run(self, name, **given):
         """Run a notebook of the checkout; returns its variables. Raises what a cell raises."""
@@ -173,7 +174,7 @@ class House:
 
 
 def copied(folder, to, pattern):
-    for path in folder.glob(pattern):
+    for path in folder.rglob(pattern):
         mine = to / path.relative_to(folder)
         mine.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, mine)
