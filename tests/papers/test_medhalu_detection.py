@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from medhalu_items import items_of, judged_of
 
-from bedside.papers.medhalu import building, detection, spans, tables
+from bedside.papers.medhalu import building, detection, spans, study, tables
 from conftest import completion
 
 
@@ -286,3 +286,14 @@ def test_experts_are_not_held_against_their_own_marks(run):
     assert "HealthQA: people: expert" in set(written["row"])
     nothing = tables.spans.span_table(run, judged, items, {})
     assert set(nothing["source"]) == {"published"} and len(nothing) == 12
+
+
+@pytest.mark.parametrize("limit", [1, 5, 20])
+def test_with_a_limit_notes_are_those_of_the_whole_set(run_of, limit):
+    whole, part = run_of("medhalu", "03_x"), run_of("medhalu", "03_x")
+    part.limit, made = limit, ("built", 16, "smollm2-135m", 512)
+    items = asyncio.run(study.benchmark(part, *made))
+    notes = asyncio.run(study.notes(part, items, *made))
+    assert [len(n) for n in notes.values()] == [limit] * 3
+    every = asyncio.run(study.notes(whole, asyncio.run(study.benchmark(whole, *made)), *made))
+    assert all(notes[name].items() <= every[name].items() for name in every)

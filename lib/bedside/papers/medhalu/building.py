@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from bedside import judges
-from bedside.models import requests_to, response_format
+from bedside.models import ask, requests_to, response_format
 from bedside.sources import drawn, limited
 
 from .data import TEMPERATURE, TYPES, base, words
@@ -25,10 +25,11 @@ def typed(frame, rng):
     return frame.assign(type=made)
 
 
-def chosen(run, size):
+def chosen(run, size, whole=False):
     """The items that are built, typed: of each base set `size` drawn by the seed (0: all).
 
-    Only answers of LEAST to MOST words, but for the sample, which is taken whole.
+    Only answers of LEAST to MOST words, but for the sample, which is taken whole. whole: whatever
+    LIMIT is.
     """
     every = base(run)
     if run.profile == "public":
@@ -38,7 +39,7 @@ def chosen(run, size):
             for name, part in fits.groupby("dataset", sort=False)
         ]
         every = pd.concat(parts, ignore_index=True)
-    return limited(run, typed(every.reset_index(drop=True), run.rng("types")))
+    return limited(run, typed(every.reset_index(drop=True), run.rng("types")), whole)
 
 
 def written(text):
@@ -52,18 +53,30 @@ def written(text):
     return answer if answer and len(answer.split()) >= 3 else None
 
 
+def requests(run, items, generator, max_tokens):
+    """What the generator is asked for: an answer for each item whose type isn't none."""
+    prompts = {
+        r.item: run.prompt(f"generate_{r.type}", question=r.question, expert_answer=r.expert_answer)
+        for r in items[items["type"] != "none"].itertuples()
+    }
+    return requests_to(run, prompts, max_tokens, [generator], TEMPERATURE, 1, ANSWER)
+
+
+async def not_built(run, items, generator, max_tokens):
+    """Items for which it is recorded that the generator gave no answer; asks nobody."""
+    asked = requests(run, items, generator, max_tokens)
+    known = await ask([r for r in asked if r.key in run.recordings], run.recordings)
+    return [reply.item for reply in known if judges.read(reply, written).status != "graded"]
+
+
 async def build(run, items, generator, max_tokens):
     """`items` with an answer of their type (section 2.2): answer, status, truncated, why.
 
     None-conflict is the expert's own answer; the paper doesn't say where its own are from. status
     as of a verdict: `graded` where an answer came; why: why a reply holds no text.
     """
-    prompts = {
-        r.item: run.prompt(f"generate_{r.type}", question=r.question, expert_answer=r.expert_answer)
-        for r in items[items["type"] != "none"].itertuples()
-    }
-    requests = requests_to(run, prompts, max_tokens, [generator], TEMPERATURE, 1, ANSWER)
-    replies = await run.ask(requests, "hallucinated answers")
+    asked = requests(run, items, generator, max_tokens)
+    replies = await run.ask(asked, "hallucinated answers")
     read = [judges.read(reply, written) for reply in replies]
     made = pd.DataFrame(
         [(v.item, v.value, v.status, r.truncated, r.why) for v, r in zip(read, replies)],

@@ -106,12 +106,15 @@ def liveqa_train(run):
     return run.load("liveqa_train") if there else None
 
 
-def bundled(run):
-    """The sample's items with their written answers, labels, spans and reasons: JUDGED."""
-    return sources.limited(run, run.load("medhalu_answers_sample")[JUDGED])
+def bundled(run, whole=False):
+    """The sample's items with their written answers, labels, spans and reasons: JUDGED.
+
+    whole: whatever LIMIT is, here and below.
+    """
+    return sources.limited(run, run.load("medhalu_answers_sample")[JUDGED], whole)
 
 
-def released(run):
+def released(run, whole=False):
     """MedHalu itself, a copy on request from its authors: JUDGED.
 
     Types are read as the paper spells them.
@@ -128,4 +131,4 @@ def released(run):
             f"{path}: item {row['item']!r} has type {row['type']!r} and dataset {row['dataset']!r};"
             f" types are {', '.join(TYPES)}, datasets {', '.join(DATASETS)}"
         )
-    return sources.limited(run, frame[JUDGED])
+    return sources.limited(run, frame[JUDGED], whole)

@@ -69,8 +69,8 @@ def annotations(run, items):
     answers = items.set_index("item")["answer"]
     sample = set(run.load("medhalu_answers_sample")["item"])
     parts = []
-    for name in filter(sources.here, FILES):
-        frame, path = parsed(run.load(name)), paths.rel(sources.where(name)[1])
+    for name, frame in files(run).items():
+        path = paths.rel(sources.where(name)[1])
         for number, r in enumerate(frame.itertuples(), 1):
             if why := fault(r, answers.get(r.item), run, sample):
                 who = f"item {r.item!r}, rater {r.rater!r}"
@@ -85,6 +85,11 @@ def annotations(run, items):
         evaluator="people: " + every["group"], repeat=every["rater"], source="run", status="graded"
     )
     return every[[*COLUMNS, "group", "type", "reason"]]
+
+
+def files(run):
+    """Labels of the files that are there, of whichever items: {source: `parsed` rows}."""
+    return {name: parsed(run.load(name)) for name in FILES if sources.here(name)}
 
 
 def parsed(rows):

@@ -1,10 +1,12 @@
 """MedHalu: what notebooks, judged items and seminar set up alike: items, notes, detections."""
 
+import pandas as pd
+
 from bedside import BedsideError
 
 from . import building, detection
 from .data import bundled, liveqa_train, released
-from .labels import annotations
+from .labels import annotations, files
 
 QUESTIONS = {
     "sample": "The questions are this project's, in the manner of the three sets. ",
@@ -38,23 +40,42 @@ def origin_of_lengths(run):
     return origin(QUESTIONS, run) + "LiveQA: its test set, which is not the paper's. "
 
 
+def chosen(run, which, size, whole=False):
+    """The items of `benchmark` before any is built; whole: whatever LIMIT is."""
+    if which == "medhalu":
+        return released(run, whole)
+    if which != "built":
+        raise BedsideError(f"benchmark={which!r}: built or medhalu")
+    return bundled(run, whole) if run.profile == "sample" else building.chosen(run, size, whole)
+
+
 async def benchmark(run, which, size, generator, max_tokens):
     """The items that are judged: JUDGED and hallucinated; spans are None where nobody marked any.
 
     which: "built" (in `sample` the bundled answers, in `public` generated ones, without those
     that gave none) or "medhalu" (the released benchmark, a file of your own).
     """
-    if which == "medhalu":
-        items = released(run)
-    elif which != "built":
-        raise BedsideError(f"benchmark={which!r}: built or medhalu")
-    elif run.profile == "sample":
-        items = bundled(run)
-    else:
-        made = await building.build(run, building.chosen(run, size), generator, max_tokens)
+    items = chosen(run, which, size)
+    if "answer" not in items:
+        made = await building.build(run, items, generator, max_tokens)
         came = made[made["status"] == "graded"].drop(columns=["status", "truncated", "why"])
         items = came.assign(spans=None, reason="")
     return items.assign(hallucinated=items["type"] != "none").reset_index(drop=True)
+
+
+async def notes(run, items, which, size, generator, max_tokens):
+    """`detection.notes` of a benchmark's items: drawn among all items, whatever LIMIT is.
+
+    Of items beyond LIMIT those are left out that are known to have no answer.
+    """
+    every, here = chosen(run, which, size, whole=True), items["item"].tolist()
+    if "answer" not in every:
+        beyond = every[run.limit or len(every) :]
+        lost = await building.not_built(run, beyond, generator, max_tokens)
+        every = every[every["item"].isin({*here, *beyond["item"]} - {*lost})]
+        every = every.assign(reason="")
+    found = detection.notes(every, pd.concat(files(run).values(), ignore_index=True))
+    return {name: {i: texts[i] for i in here if i in texts} for name, texts in found.items()}
 
 
 async def detect_noted(run, items, notes, max_tokens, repeats):
@@ -73,8 +94,7 @@ async def replayed(plain, run):
     p = run.settings
     made = [p[name] for name in ("benchmark", "size", "generator", "generated_tokens")]
     items = await benchmark(run, *made)
-    labels = annotations(run, items)
-    notes = detection.notes(items, labels)
+    labels, given = annotations(run, items), await notes(run, items, *made)
     found = {"": await detection.detect(plain, items, p["max_tokens"], plain.settings["repeats"])}
-    found |= await detect_noted(run, items, notes, p["max_tokens"], p["repeats"])
-    return items, labels, notes, found
+    found |= await detect_noted(run, items, given, p["max_tokens"], p["repeats"])
+    return items, labels, given, found
