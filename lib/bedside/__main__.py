@@ -15,7 +15,17 @@ from . import BedsideError, choose, notebooks, paths
 
 # into every notebook, and what else make takes on its command line
 PASSED = ("PROFILE", "MODE", "MODELS", "JUDGE", "LIMIT", "SEED", "PROMPTS", "BUDGET_USD")
-KNOWN = (*PASSED, "BUDGET_TOTAL", "RUN", "SLOW", "MIRROR", "PAPER", "JOBS", "PYTHON", "CONDA_PREFIX")
+KNOWN = (
+    *PASSED,
+    "BUDGET_TOTAL",
+    "RUN",
+    "SLOW",
+    "MIRROR",
+    "PAPER",
+    "JOBS",
+    "PYTHON",
+    "CONDA_PREFIX",
+)
 
 
 def check(given, write=None):

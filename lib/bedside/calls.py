@@ -59,7 +59,12 @@ FAULTS = (
         "alone",
     ),
     ("key refused", (401, 403), "", "stop"),
-    ("no such model", (400,), r"invalid.?model|model.{0,60}(not found|not exist)", "all"),
+    (
+        "no such model",
+        (400,),
+        r"invalid.?model|not a valid model|model.{0,60}(not found|not exist)",
+        "all",
+    ),
     (
         "unsupported parameter",
         (400, 422, 501),
@@ -363,17 +368,20 @@ async def sent(m, request, call, last=True):
     return record, failure, usd
 
 
+def hint(name, failure):
+    """What to do about a failure that ends a run."""
+    if failure.fate == "stop":
+        return f"check {entries.model(name).get('api_key_env', 'the settings of the endpoint')}"
+    return HINTS.get(failure.kind, "try again later")
+
+
 def _stop(name, failure):
     """The StopRun that a failure is: one sentence, with the provider's words and the way out."""
-    if failure.fate == "stop":
-        key = entries.model(name).get("api_key_env", "the endpoint's settings")
-        why, hint = "the endpoint refuses the key", f"check {key}"
-    else:
-        why, hint = failure.kind, HINTS.get(failure.kind, "try again later")
+    why = "the endpoint refuses the key" if failure.fate == "stop" else failure.kind
     status = f" ({failure.status})" if failure.status else ""
     return StopRun(
         f"model {name!r}: {why}{status}: {failure.message}; the run stops here, what came is"
-        f" recorded: {hint}, then run again"
+        f" recorded: {hint(name, failure)}, then run again"
     )
 
 

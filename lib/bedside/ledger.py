@@ -273,11 +273,14 @@ class Ledger:
             if self._sent_at(call) > cut:  # those sent before say what is known already
                 sql = "select count(*), min(at), sum(not open and kind = '') from calls"
                 recent = f"{sql} where model = ? and at > ?"
-                last = self.db.execute(recent, [self.name, now - 10 * PAUSE_S]).fetchone()
-                seen = (now - (last[1] or now)) / max(last[0], 1)
-                through = self.db.execute(recent, [self.name, now - WINDOW_S]).fetchone()[2] or 0
+                count, first, _ = self.db.execute(
+                    recent, [self.name, now - 10 * PAUSE_S]
+                ).fetchone()
+                seen = (now - (first or now)) / max(count, 1)
+                _, first, through = self.db.execute(recent, [self.name, now - WINDOW_S]).fetchone()
                 # never slower than what got through of late: a refusal need not be of the rate
-                gap = min(SLOWER * max(gap, seen), WINDOW_S / max(through, 4))
+                got_through = max(now - (first or now), PAUSE_S) / max(through or 0, 4)
+                gap = min(SLOWER * max(gap, seen), got_through)
                 level, cut = level + 1, now
             pause = min(PAUSE_S * 2 ** (level - 1), LONGEST_S) if wait is None else wait
             self._set_pace(max(until if level > 1 else 0, now + pause), level, gap, following, cut)

@@ -29,8 +29,9 @@ def duration(seconds: float) -> str:
 
 def line(name: str, state: dict, rate: float, usd: float) -> str:
     """One notebook's line: done of total, rate, time left, the make's cost so far, failures."""
+    study, _, notebook = name.partition("/")
     of = f" of {state['total']}" if state["total"] else ""
-    parts = [f"{name.partition('/')[0]} {state['label']}: {state['done']}{of}"]
+    parts = [f"{study}/{notebook[:2]} {state['label']}: {state['done']}{of}"]
     if rate:
         parts.append(f"{rate:.1f}/s")
         if state["total"]:
@@ -39,7 +40,7 @@ def line(name: str, state: dict, rate: float, usd: float) -> str:
     for what, counts in (("failed", state["failed"]), ("tried again", state["again"])):
         if counts:
             kinds = ", ".join(f"{n} {kind}" for kind, n in sorted(counts.items()))
-            parts.append(f"{sum(counts.values())} {what} ({kinds})")
+            parts.append(f"{what}: {kinds}")
     return ", ".join(parts)
 
 

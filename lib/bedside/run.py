@@ -125,7 +125,7 @@ class Run:
             yield noted
 
     def _calling(self, label):
-        label, account = f"{self.notebook} {label}".strip(), None
+        account = None
         if self.mode in ("record", "fresh"):
             from .ledger import Account
 

@@ -118,7 +118,7 @@ async def _probed(m, name, tell):
             entries.registry()[name] = {**entries.model(name), **fix}
             lines |= fix
         elif failure:
-            return _toml(lines), [f"{probe.what}: {failure.kind}: {failure.message}"], usd
+            return _toml(lines), [f"{failure.kind}: {calls.hint(name, failure)}"], usd
         if not again:
             left.pop(0)
     if left and not faults:

@@ -17,20 +17,20 @@ import pytest
 from bedside import ledger, live, paths
 from conftest import completion
 
-STATE = {"label": "03 answers", "done": 120, "total": 735, "recorded": 100}
+STATE = {"label": "answers", "done": 120, "total": 735, "recorded": 100}
 
 
 @pytest.mark.parametrize(
     "more, rate, shown",
     [
-        ({}, 0.0, "a 03 answers: 120 of 735, $0.12 so far"),
-        ({}, 4.1, "a 03 answers: 120 of 735, 4.1/s, 2 min left, $0.12 so far"),
-        ({"total": None}, 4.1, "a 03 answers: 120, 4.1/s, $0.12 so far"),
+        ({}, 0.0, "a/03 answers: 120 of 735, $0.12 so far"),
+        ({}, 4.1, "a/03 answers: 120 of 735, 4.1/s, 2 min left, $0.12 so far"),
+        ({"total": None}, 4.1, "a/03 answers: 120, 4.1/s, $0.12 so far"),
         (
             {"failed": {"timeout": 1, "rate limit": 2}, "again": {"bad answer": 3}},
             0.0,
-            "a 03 answers: 120 of 735, $0.12 so far, 3 failed (2 rate limit, 1 timeout), 3 tried"
-            " again (3 bad answer)",
+            "a/03 answers: 120 of 735, $0.12 so far, failed: 2 rate limit, 1 timeout, tried again:"
+            " 3 bad answer",
         ),
     ],
 )
@@ -58,7 +58,7 @@ def test_without_a_terminal_lines_come_now_and_then(monkeypatch):
         time.sleep(0.2)  # nothing more is said of a notebook that is done
     progress.close()
     first, *_, last = shown.getvalue().splitlines()
-    assert first.startswith("a 03 answers: 120 of 735") and last == "[ 1 of 1] a/03"
+    assert first.startswith("a/03 answers: 120 of 735") and last == "[ 1 of 1] a/03"
     assert len(shown.getvalue()) == length
 
 
@@ -97,7 +97,7 @@ def test_ctrl_c_is_one_line_and_what_came_is_kept(endpoint, root, monkeypatch):
     given = ["-p", "models", "slow", "-p", "mode", "record"]
     environment = {**os.environ, "BEDSIDE_ROOT": str(root), "BEDSIDE_FIGURES": ""}
     environment.pop("BEDSIDE_MAKE")
-    view = rb"cancer_myth 03_evaluation answers: [1-9]\d* of 63, [\d.]+/s, \d+ s left"
+    view = rb"cancer_myth/03 answers: [1-9]\d* of 63, [\d.]+/s, \d+ s left"
     shown, status = in_terminal([*command, *given], environment, view, b"\x03")
     assert status == 130 and "Traceback" not in shown, shown
     told = shown.partition("^C")[2].split("bedside: ")[1].splitlines()
