@@ -6,7 +6,7 @@ import json
 import pandas as pd
 import pytest
 
-from bedside import BedsideError, sources
+from bedside import sources
 from bedside.papers.meddialbench import data, examples, generation, judging, scores, study
 from bedside.papers.meddialbench import design as designs
 from bedside.papers.meddialbench.tables import (
@@ -90,7 +90,7 @@ def test_who_says_nothing_is_unscored_and_has_no_number(
     for column in ("Acc", "Turns", "Coverage", "Cov/Turn"):
         r = two.loc[("served", column)]
         assert (r["n"], r["unscored"]) == (0, 2) and pd.isna(r["value"])
-    ends = baseline.end_table(done).set_index(["row", "column"])["value"]
+    ends = baseline.end_table(run, done).set_index(["row", "column"])["value"]
     whose = f"{speaker or 'doctor'}: "
     (name,) = [r for r, column in ends.index if column == "served" and r.startswith(whose)]
     assert ends[name, "served"] == 100 and ends["a reply was cut at its limit", "served"] == 0
@@ -107,7 +107,7 @@ def test_a_diagnosis_without_text_is_unscored_with_its_reason(
     mine = done[done["model"] == "served"]
     assert set(mine["end"]) == {"limit"} and set(mine["reply_status"]) == {why}
     assert mine["correct"].isna().all() and mine["coverage"].notna().all()
-    ends = baseline.end_table(done).set_index(["row", "column"])["value"]
+    ends = baseline.end_table(run, done).set_index(["row", "column"])["value"]
     assert ends[f"no diagnosis: {why}", "served"] == 100
 
 
@@ -157,7 +157,7 @@ def test_captions_tell_of_cut_consultations_and_what_the_others_score(run, here,
     note = cut(done, "correct")
     assert "served 2 of 4 (of the uncut: share right 0.50)" in note and "Warning" in note
     assert "rules" not in note and note.endswith("cut with any of their replies. ")
-    ends = baseline.end_table(done).set_index(["row", "column"])["value"]
+    ends = baseline.end_table(run, done).set_index(["row", "column"])["value"]
     assert ends["a reply was cut at its limit", "served"] == 50
     assert ends["right diagnoses where none was", "served"] == 50
     assert cut(done[~mine], "correct").startswith("No reply was cut")
@@ -170,7 +170,7 @@ def test_a_plan_of_generated_cases_has_every_step(run, endpoint, monkeypatch):
     drawn = sources.load("meddialbench_cases")[data.CASE[:-1]].head(2)
     monkeypatch.setattr(data, "osce", lambda run: drawn)
     run.mode, run.profile = "plan", "public"
-    plan, cases, scripts, count = asyncio.run(study.set_up(run))
+    plan, cases, scripts, count, _ = asyncio.run(study.set_up(run))
     assert count == len(cases) == 2 and set(cases["status"]) == {"graded"}
     assert (cases["key_items"].str.len() >= data.LEAST).all()
     assert len(scripts) == 20 and set(scripts["status"]) == {"graded"}
@@ -194,12 +194,35 @@ def test_a_plan_counts_no_try_that_recorded_ones_spare(run, endpoint, monkeypatc
 
 
 @KINDS
-def test_cases_that_nobody_wrote_are_an_error_that_says_why(
+def test_without_cases_tables_are_empty_and_say_why(
     run, endpoint, monkeypatch, text, finish, end, why
 ):
     drawn = sources.load("meddialbench_cases")[data.CASE[:-1]].head(2)
     monkeypatch.setattr(data, "osce", lambda run: drawn)
     run.profile, endpoint.script = "public", lambda n, body: completion(text, finish)
-    with pytest.raises(BedsideError, match=rf"served wrote .* none of 2 cases: {why} \(2\)"):
-        asyncio.run(study.set_up(run))
+    here = asyncio.run(study.set_up(run))
+    assert here.cases.empty and f"served wrote key items for none of 2 cases: {why} (2)" in here.why
     assert len(endpoint.bodies) == 2 * generation.TRIES
+
+    done = outcomes(run, here)
+    pairs = {"C1": ("vague", "dominant")}
+    changed, covered = scores.changes(done, run), scores.changes(done, run, "coverage")
+    assert done.empty and scores.mixed(done, here.design) is None
+    seen = asyncio.run(
+        judging.adherence(run, here.design, examples.Labelled(run), here.scripts, done)
+    )
+    for rows in (
+        baseline.end_table(run, done),
+        baseline.baseline_table(run, done),
+        single.single_table(run, done),
+        single.change_table(run, changed, covered),
+        single.coverage_rows(run, done, changed, covered),
+        interactions.interaction_table(run, here.design, scores.interactions(done, pairs, run)),
+        interactions.mixed_table(None, done),
+        validation.patient_table(run, seen),
+        validation.adherence_table(run, seen),
+        vulnerability.profile_rows(run, changed),
+        vulnerability.strategy_table(run, done),
+    ):
+        mine = rows[rows["source"] == "run"]
+        assert len(rows) and mine["value"].isna().all() and not mine["n"].fillna(0).any()

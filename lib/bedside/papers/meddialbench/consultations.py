@@ -183,7 +183,13 @@ def frame(consultations):
     names all that count for it; reply_status is empty where there is a diagnosis, else why not; why
     is empty but where a speaker's reply held no text; truncated counts replies that were cut.
     """
-    return pd.DataFrame([_row(c) for c in consultations])
+    return pd.DataFrame([_row(c) for c in consultations], columns=FRAME)
+
+
+FRAME = """
+    item case configuration levels model patient end by why turns truncated said dialogue truth
+    names key_items diagnosis reply_status
+    """.split()
 
 
 def _row(c):

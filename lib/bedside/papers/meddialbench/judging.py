@@ -21,6 +21,7 @@ from .words import told
 YES_NO = ["no", "yes"]
 # of the trust cards
 TASKS = {"": "diagnosis", "coverage": "key items", "adherence": "behaviours", "misled": "misled"}
+KINDS = ("Baseline", "Single-dimension", "Dual-dimension")  # of configurations
 LABELLED = {"": "diagnoses", "misled": "wrong diagnoses"}  # what was; of the other tasks statements
 LEARNT = ["item", "references", "text", "label"]
 WHICH = response_format(
@@ -249,10 +250,9 @@ async def adherence(run, design, known, texts, held):
     seen = yes(marks["value"]).groupby(marks["item"], sort=False).agg(list)
     dimension = {n: x["dimension"] for n, x in design.levels.items()}
     active = [[d in {dimension[n] for n in v} for d in design.dimensions] for v in held["levels"]]
-    kinds = ("Baseline", "Single-dimension", "Dual-dimension")
     columns = ["item", "case", "configuration", "model", "truncated"]
     made = held[columns].reset_index(drop=True)
-    made["kind"] = [kinds[min(len(v), 2)] for v in held["levels"]]
+    made["kind"] = [KINDS[min(len(v), 2)] for v in held["levels"]]
     unseen = [np.nan] * len(design.dimensions)
     made["shown"] = [seen.get(item, unseen) for item in made["item"]]
     scored = [_adherence(np.array(s), np.array(a)) for s, a in zip(made["shown"], active)]

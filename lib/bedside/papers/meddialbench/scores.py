@@ -140,10 +140,10 @@ def lost(done):
 
 
 def most_misled(done):
-    """A consultation with a wrong diagnosis, misled if possible; else the last of all."""
+    """A consultation (a frame) with a wrong diagnosis, misled if possible; else the last of all."""
     wrong = done[done["correct"] == 0]
     order = wrong.sort_values(["misled", "model"], ascending=False, kind="stable")
-    return order.iloc[0] if len(order) else done.iloc[-1]
+    return order.head(1) if len(order) else done.tail(1)
 
 
 def mixed(done, design):

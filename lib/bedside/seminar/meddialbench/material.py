@@ -32,7 +32,7 @@ class Material(seminar.Sheet):
         self.document = Document("sample")
         self.run = self.document.run("meddialbench", "04_interactions")
         self.here = seminar.finished(study.set_up(self.run))
-        self.design, self.cases, self.texts, _ = self.here
+        self.design, self.cases, self.texts, *_ = self.here
         self.known = examples.Labelled(self.run)
         self.of = self.cases.set_index("item")
         self.dialogue = self.known.dialogues.set_index("answer_id").loc[READ]

@@ -4,6 +4,8 @@ import pandas as pd
 
 from bedside.tables import cut_note
 
+from ..rules import NAME as RULES
+
 SCORES = {
     "correct": "share right",
     "misled": "share misled",
@@ -20,6 +22,12 @@ def cut(done, *columns):
     note = cut_note(done, {c: SCORES.get(c, c) for c in columns})
     counted = "Counted are consultations, cut with any of their replies. "
     return f"{note} {counted if (done['truncated'] > 0).any() else ''}" if note else ""
+
+
+def by_doctor(run, done):
+    """[(doctor, its rows)], those of the run's doctors that have none too."""
+    found = dict(list(done.groupby("model", sort=False)))
+    return [(m, found.get(m, done[:0])) for m in dict.fromkeys([*found, *run.models, RULES])]
 
 
 def unscored(values):

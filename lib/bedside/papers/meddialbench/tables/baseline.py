@@ -7,7 +7,7 @@ from .. import scores
 from ..consultations import ENDS
 from ..design import BASELINE
 from ..printed import DRAWN, N, regression, share
-from . import stack, unscored
+from . import by_doctor, stack, unscored
 
 CUT, UNCUT = "a reply was cut at its limit", "right diagnoses where none was"
 
@@ -27,14 +27,14 @@ def baseline_table(run, done):
     return stack(frame(rows), with_bounds(found), other)
 
 
-def end_table(done):
+def end_table(run, done):
     """How consultations ended, percent by doctor and end, with who broke off.
 
     Also why those that didn't break off have no diagnosis, how many had a reply cut, and the share
     right of the others. done: `judging.outcomes`.
     """
     rows = []
-    for model, mine in done.groupby("model", sort=False):
+    for model, mine in by_doctor(run, done):
         for end, what in ENDS.items():
             for by in ("",) if end in ENDED else ("doctor", "patient"):
                 if hits := ((mine["end"] == end) & (mine["by"] == by)).sum():

@@ -6,6 +6,7 @@ from bedside.tables import Row, frame, percent, printed
 
 from .. import scores
 from ..printed import MODELS, N, combinations, drops, ratio_draws, ratios, share
+from . import unscored
 
 
 def interaction_table(run, design, found):
@@ -42,8 +43,17 @@ def _recomputed(run, paper):
     return rows
 
 
-def mixed_table(fitted):
-    """The mixed model's terms: odds of failure at baseline, odds ratios, the deviation of cases."""
+NO_FIT = "Nothing to fit: there are no two cases, or every scored consultation failed, or none. "
+
+
+def mixed_table(fitted, done):
+    """The mixed model's terms: odds of failure at baseline, odds ratios, the deviation of cases.
+
+    fitted: `scores.mixed` of done; where that is None the odds have no value.
+    """
+    if fitted is None:
+        n, lost = int(done["correct"].count()), unscored(done["correct"])
+        return frame([Row(scores.INTERCEPT, "odds of failure", "run", None, n=n, unscored=lost)])
     named = {scores.INTERCEPT: "odds of failure", scores.BETWEEN: "log odds"}
     return frame(
         Row(r.term, named.get(r.term, "odds ratio of failure"), "run", *odds, r.n)

@@ -7,9 +7,9 @@ from bedside.tables import Row, card_rows, frame, percent, printed
 
 from ..consultations import END, OPENING, blocks
 from ..data import named_facts
-from ..judging import TASKS
+from ..judging import KINDS, TASKS
 from ..printed import MODELS, N
-from . import unscored
+from . import by_doctor, unscored
 
 CHARS_PER_TOKEN = 3  # of what is expected; a plan's most counts fewer
 
@@ -32,8 +32,8 @@ def script_table(design, cases, scripts):
         counts = {
             "scripts": len(mine),
             "read": (mine["status"] == "graded").sum(),
-            "name a fact of their case": (mine["named"].str.len() > 0).sum(),
-            "false statements": mine["false"].str.len().sum(),
+            "name a fact of their case": mine["named"].map(bool).sum(),
+            "false statements": mine["false"].map(len).sum(),
         }
         rows += [Row(level, what, "run", n, n=len(mine)) for what, n in counts.items()]
     return frame(rows)
@@ -68,7 +68,7 @@ def patient_table(run, shown):
         Row(m, "adherence, %", "published", 100 * r["adherence"] / r["of"], n=r["of"])
         for m, r in wide.iterrows()
     ]
-    for model, part in shown.groupby("model", sort=False):
+    for model, part in by_doctor(run, shown):
         seen = part["shown"].explode().astype(float)
         share = percent(seen.sum(), seen.count())
         rows.append(Row(model, "adherence, %", "run", *share, unscored(seen)))
@@ -97,11 +97,12 @@ def adherence_table(run, shown):
     """Table 7: activation and isolation by kind of configuration and patient, percent."""
     rows = printed(run.published("Table 7"))
     columns = {"activation": "Activation", "isolation": "Isolation", "full": "Full Pass"}
-    for model, mine in shown.groupby("model", sort=False):
-        active = mine[mine["kind"] != "Baseline"]
-        for kind, part in [*mine.groupby("kind", sort=False), ("All non-baseline", active)]:
+    for model, mine in by_doctor(run, shown):
+        parts = {kind: mine[mine["kind"] == kind] for kind in KINDS}
+        active = mine[mine["kind"] != KINDS[0]]
+        for kind, part in [*parts.items(), ("All non-baseline", active)]:
             for key, column in columns.items():
-                if key == "activation" and kind == "Baseline":
+                if key == "activation" and kind == KINDS[0]:
                     continue  # nothing is to be seen
                 rows.append(
                     Row(f"{kind}, {model}", column, "run", *_share(run, model, kind, key, part))
@@ -127,7 +128,7 @@ def cost_table(run, design, cases, scripts, turns, said):
     square of the turns. Prices with the cheapest and the dearest model of the registry that can be
     called, as doctor and patient.
     """
-    prompt, reply = _tokens(run, design, cases, scripts, turns, said)
+    prompt, reply = _tokens(run, design, cases, scripts, turns, said)  # NaN without a case
     count = {c: len(design.configurations(c)) for c in ("", "paper", "adverse")}
     prices = {
         m: e["usd_per_million_out"]
@@ -155,6 +156,8 @@ def cost_table(run, design, cases, scripts, turns, said):
 
 def _tokens(run, design, cases, scripts, turns, said):
     """Tokens of prompts and replies of a consultation."""
+    if cases.empty:
+        return float("nan"), float("nan")
     case = next(cases.itertuples())
     told = blocks(design, scripts, case.item, tuple(design.extreme[:2]))
     openings = (
