@@ -410,3 +410,19 @@ def test_the_escape_that_notebooks_rely_on():
 
     frame = pd.DataFrame({"terms": [["<script>alert(1)</script>"]], "answer": ["<b>"]})
     assert not re.search("<script>|<b>", frame.astype(str).style.format(escape="html").to_html())
+
+
+@pytest.mark.parametrize(
+    "path, ignored",
+    [
+        ("figures/runs/sample-mine/index.html", True),
+        ("data/recordings/medhalu/sample/mine.jsonl", True),
+        ("data/recordings/medhalu/sample/smollm2-135m.jsonl", False),
+        ("figures/sample/index.html", False),
+    ],
+)
+def test_an_experiment_leaves_the_work_tree_clean(path, ignored):
+    asked = ["git", "-C", str(paths.ROOT), "check-ignore", "--quiet", path]
+    if (status := subprocess.run(asked).returncode) > 1:
+        pytest.skip("not a git checkout")
+    assert (status == 0) == ignored

@@ -7,7 +7,7 @@ import pytest
 
 from bedside import BedsideError, notebooks, outputs, paths
 
-TEXTS = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/design.md"]
+TEXTS = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/design.md", "docs/your_model.md"]
 MANIFESTS = {p: paths.FIGURES / p / "manifest.json" for p in ("sample", "public")}
 
 
