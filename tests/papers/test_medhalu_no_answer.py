@@ -50,7 +50,8 @@ def test_a_detection_without_text_is_unscored_and_has_no_number(
 
     replies = by_place(tables.detection.reply_table(judged, items))["value"]
     assert replies["served", f"no answer: {why}, %"] == 100
-    assert replies["served", "can't be read, %"] == 0 and len(replies.loc["served"]) == 3
+    assert replies["served", "can't be read, %"] == 0
+    assert replies.loc["served"].count() == 3 and len(replies.loc["served"]) == 10
 
     six = tables.detection.subset_rows(tables.detection.averaged(judged, items), run)
     ten = tables.notes.expert_table(run, judged, items)
@@ -65,8 +66,10 @@ def test_a_detection_without_text_is_unscored_and_has_no_number(
     assert again["value"].isna().all() and not again["n"].any()
     right = {item: ["cold air"] for item in items["item"]}
     seven = tables.spans.span_table(run, judged, items, right)
-    assert not by_place(seven).index.get_level_values(0).str.contains("served").any()
-    assert not len(tables.rates.rate_rows(run, judged, items, {}))
+    r = by_place(seven).loc[("HealthQA: served", "mean edit distance")]
+    assert (r["n"], r["unscored"]) == (0, 8) and pd.isna(r["value"])
+    plane = tables.rates.rate_rows(run, judged, items, {})
+    assert len(plane) == 8 and plane["value"].isna().all() and not plane["n"].any()
     assert tables.cut.note(judged, items, tables.cut.overall).startswith("No reply was cut")
 
 
@@ -118,3 +121,23 @@ def test_where_all_is_cut_no_other_is_scored(run, items, endpoint):
     right = tables.cut.span_distance({item: ["cold air"] for item in items["item"]})
     for score in (tables.cut.overall, tables.cut.rates, tables.cut.by_type, right):
         assert "8 of 8 (none of the uncut is scored)" in tables.cut.note(judged, items, score)
+
+
+def test_without_items_models_have_rows_without_a_number(run, items, endpoint):
+    none, models = items[:0], run.models
+    judged = asyncio.run(detection.detect(run, none, 50, 2))
+    assert "No items" in study.origin(study.ANSWERS, run, "built", none) and not endpoint.bodies
+    for rows in (
+        tables.detection.reply_table(judged, none, models),
+        tables.detection.repeat_table(judged, none, models),
+    ):
+        own = by_place(rows).loc["served"]
+        assert len(own) and own["value"].isna().all() and not own["n"].any()
+    for rows in (
+        tables.detection.detection_table(run, judged, none),
+        tables.detection.type_table(run, judged, none),
+        tables.notes.expert_table(run, judged, none),
+        tables.spans.span_table(run, judged, none, {}),
+    ):
+        assert len(rows) and by_place(rows)["value"].isna().all()
+    assert detection.turned(judged, none, "served", {}).empty

@@ -159,6 +159,7 @@ def noted_where_hallucinated(judged, items, models):
 def turned(judged, items, model, texts):
     """Items that a note on the topic only turned from no to yes: question, answer, type, note."""
     wide = judged.groupby(["item", "evaluator"])["yes"].mean().unstack()
+    wide = wide.reindex(columns=[model, model + TOPIC])
     found = wide.index[(wide[model] < 0.5) & (wide[model + TOPIC] > 0.5)]
     rows = items.set_index("item").loc[found, ["question", "answer", "type"]]
     return rows.assign(note=rows.index.map(texts))

@@ -75,7 +75,8 @@ def scores(shares, by, run):
             }
             for name, interval, least, most in zip(METRICS.values(), found, worst, best)
         ]
-    return pd.DataFrame(rows)
+    numbers = [*stats.Interval._fields, "unscored", "least", "most"]
+    return pd.DataFrame(rows, columns=[*by, "metric", *numbers])
 
 
 def per_type(shares):
@@ -114,12 +115,19 @@ def by_words(items, run, folds=4):
     """A detector that sees an answer's words only, never the question: rows as of detections.
 
     If it beats the coins, how the answers were made shows in their style. TF-IDF of words and
-    pairs, logistic regression with balanced classes, cross-validated over items. Nothing with
-    fewer than two items of a class.
+    pairs, logistic regression with balanced classes, cross-validated over items. It says nothing
+    with fewer than two items of a class.
     """
+    rows = items[["item"]].assign(
+        evaluator="bag of words of the answer",
+        repeat=0,
+        source="run",
+        status="graded",
+        yes=np.nan,
+    )
     folds = min(folds, *(int((items["hallucinated"] == h).sum()) for h in (True, False)))
     if folds < 2:
-        return items[:0][["item"]]
+        return rows
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
@@ -131,23 +139,18 @@ def by_words(items, run, folds=4):
     )
     cut = StratifiedKFold(folds, shuffle=True, random_state=run.seed)
     yes = cross_val_predict(model, items["answer"], items["hallucinated"], cv=cut)
-    return items[["item"]].assign(
-        evaluator="bag of words of the answer",
-        repeat=0,
-        source="run",
-        status="graded",
-        yes=yes.astype(float),
-    )
+    return rows.assign(yes=yes.astype(float))
 
 
-def repeats_differ(judged, items):
+def repeats_differ(judged, items, models=()):
     """Macro-F1 of single repeats, and items that all repeats answered alike, by evaluator.
 
     Columns: evaluator, least, most (macro-F1), n (items that a repeat could be read for), alike,
-    read (items that every repeat could be read for).
+    read (items that every repeat could be read for). models: evaluators without a reading too.
     """
     rows = []
-    for name, part in judged.groupby("evaluator", sort=False):
+    for name in dict.fromkeys([*judged["evaluator"], *models]):
+        part = judged[judged["evaluator"] == name]
         wide = part.pivot(index="item", columns="repeat", values="yes")
         read = wide.dropna()
         f1 = []

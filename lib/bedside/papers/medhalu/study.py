@@ -25,12 +25,14 @@ REASONS = {
 }
 
 
-def origin(said, run, which="built"):
+def origin(said, run, which="built", items=None):
     """A caption's sentence on whose the texts are, of QUESTIONS, ANSWERS or REASONS.
 
-    which: as of `benchmark`.
+    which, items: as of `benchmark`; that there are none is said too.
     """
-    return said[run.profile] if which == "built" else "MedHalu's answers and labels. "
+    whose = said[run.profile] if which == "built" else "MedHalu's answers and labels. "
+    none = items is not None and items.empty
+    return whose + ("No items: every answer that was asked for failed. " if none else "")
 
 
 def origin_of_lengths(run):

@@ -8,19 +8,29 @@ from ..printed.numbers import answered, classes, long
 from ..scores import METRICS, averaged, blind, per_type, repeats_differ, scores
 from ..spans import locate
 
+UNCUT = "right where not cut off, %"
 KINDS = ("exact", "aligned", "not in the answer")  # of spans, by where they stand
 
 
-def reply_table(judged, items):
+def by_evaluator(judged, models):
+    """{(evaluator, source): its readings}, of the run's models those without any too."""
+    found = dict(list(judged.groupby(["evaluator", "source"], sort=False)))
+    return {k: found.get(k, judged[:0]) for k in [*found, *((m, "run") for m in models)]}
+
+
+def reply_table(judged, items, models=()):
     """What replies were like, by evaluator, in percent: read, yes, contradictory, spans found.
 
-    Also why there is none, how many were cut, and the share right of the others.
+    Also why there is none, how many were cut, and the share right of the others. models: who has
+    rows without a reply too.
     """
     about, rows = items.set_index("item"), []
-    for (name, source), part in judged.groupby(["evaluator", "source"], sort=False):
+    for (name, source), part in by_evaluator(judged, models).items():
         rows += no_answer_rows(name, part["why"].fillna(""))
         shares = reply_shares(part, about)
-        rows += [Row(name, c, source, *percent(k, n)) for c, (k, n) in shares.items() if n]
+        if len(part) and part["truncated"].isna().all():  # people's readings are never cut
+            del shares[UNCUT]
+        rows += [Row(name, c, source, *percent(k, n)) for c, (k, n) in shares.items()]
     return frame(rows)
 
 
@@ -39,7 +49,7 @@ def reply_shares(part, about):
     return {
         "can't be read, %": (lost.sum(), len(part)),
         "cut off at the limit, %": (part["truncated"].sum(), len(part)),
-        "right where not cut off, %": (right.sum(), len(whole)),
+        UNCUT: (right.sum(), len(whole)),
         "yes, %": (yes.sum(), len(read)),
         "yes without a span, %": ((yes & ~some).sum(), yes.sum()),
         "no with spans, %": ((~yes & some).sum(), (~yes).sum()),
@@ -103,10 +113,13 @@ def macro_f1(six):
     return six[six["column"] == METRICS["ma-F1"]].reset_index(drop=True)
 
 
-def repeat_table(judged, items):
-    """How far a model's repeats differ: macro-F1 of single ones, items that all answer alike."""
+def repeat_table(judged, items, models=()):
+    """How far a model's repeats differ: macro-F1 of single ones, items that all answer alike.
+
+    models: who has rows without a reply too.
+    """
     rows = []
-    for r in repeats_differ(judged, items).itertuples():
+    for r in repeats_differ(judged, items, models).itertuples():
         rows += [
             Row(r.evaluator, "macro F1, least of single repeats", "run", r.least, n=r.n),
             Row(r.evaluator, "macro F1, most of single repeats", "run", r.most, n=r.n),

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from bedside.tables import COLUMNS, differences, tested_rows
+from bedside.tables import COLUMNS, Row, differences, frame, tested_rows
 
 from ..detection import NOTES
 from ..scores import averaged, with_right
@@ -42,7 +42,7 @@ def changes(run, shares):
         "yes, hallucinated answers": (shares[hallucinated], "yes"),
         "yes, the other answers": (shares[~hallucinated], "yes"),
     }
-    made = []
+    made, names = [], []
     for model in run.models:
         for condition, words in list(NOTES.items())[1:]:
             for name, (part, column) in parts.items():
@@ -51,5 +51,9 @@ def changes(run, shares):
                 noted = part.loc[part["evaluator"] == model + condition, columns]
                 change = differences(plain, noted, ["item"], [column])
                 change = change.rename(columns={column: "share"})
-                made.append(change.assign(row=f"{model}, {words}: {name}"))
-    return tested_rows(pd.concat(made, ignore_index=True), {"share": "share"}, run)
+                names.append(f"{model}, {words}: {name}")
+                made.append(change.assign(row=names[-1]))
+    found = tested_rows(pd.concat(made, ignore_index=True), {"share": "share"}, run)
+    lacking = [name for name in names if name not in set(found["row"])]  # no answer of the class
+    none = frame(Row(name, "Δ share", "run", None, n=0, unscored=0) for name in lacking)
+    return pd.concat([found, none], ignore_index=True) if lacking else found

@@ -21,9 +21,6 @@ def rate_rows(run, judged, items, rates):
     made = pd.DataFrame([*printed, *own_rates(run, judged, items)]).reindex(
         columns=[*COLUMNS, *MORE]
     )
-    # who judged one class only has no place
-    both = made.groupby("row")["value"].transform("count") == len(RATES)
-    made = made[both].reset_index(drop=True)
     before = made["row"].str.replace("Table 10", "Table 6").where(made["shape"] == "Table 10", "")
     for model in run.models:
         before = before.where(~made["label"].str.startswith(f"{model}, "), f"{OWN}: {model}")
@@ -51,13 +48,19 @@ def printed_rates(table, implied):
 
 
 def own_rates(run, judged, items):
-    """Rates of this run's models and people over all subsets, with intervals over items."""
+    """Rates of this run's models and people over all subsets, with intervals over items.
+
+    A rate without an answer of its class has no value and n 0.
+    """
     shares = with_right(averaged(judged, items))
     shares = shares.assign(
         right=100 * shares["right"],
         rate=shares["hallucinated"].map({True: RATES[1], False: RATES[0]}),
     )
     found = estimates(shares, ["right"], ["evaluator", "rate"], run, best=100.0)
+    every = pd.MultiIndex.from_product([found["evaluator"].unique(), RATES])
+    lacking = every.difference(pd.MultiIndex.from_frame(found[["evaluator", "rate"]]), sort=False)
+    none = [{"evaluator": who, "rate": rate, "n": 0} for who, rate in lacking]
     return [
         {
             **r,
@@ -68,5 +71,5 @@ def own_rates(run, judged, items):
             "label": r["evaluator"],
             "shape": "people" if r["evaluator"].startswith("people: ") else "models",
         }
-        for r in found.to_dict("records")
+        for r in [*found.to_dict("records"), *none]
     ]

@@ -30,8 +30,22 @@ def span_table(run, judged, items, right):
     known = items[items["item"].isin(right)]
     own = items.loc[items["spans"].map(lambda spans: isinstance(spans, list)), "item"]
     fair = judged[(judged["evaluator"] != EXPERTS) | judged["item"].isin(own)]
-    rows = compared(pd.concat([fair, whole(known)]), items, right)
-    return pd.concat([printed, span_scores(rows, run)], ignore_index=True)
+    every = pd.concat([fair, whole(known)])
+    found = span_scores(compared(every, items, right), run)
+    return pd.concat([printed, found, unread(every, known, right, found)], ignore_index=True)
+
+
+def unread(judged, known, right, found):
+    """Rows of evaluators none of whose readings of a dataset's items `known` could be read."""
+    judged = judged.merge(known[["item", "dataset"]], on="item")
+    lost = judged.drop_duplicates(["dataset", "evaluator", "item"])
+    lost = lost.assign(row=lost["dataset"] + ": " + lost["evaluator"], of=lost["item"].map(right))
+    lost = lost[~lost["row"].isin(found["row"])]
+    return frame(
+        Row(row, DISTANCES["distance"], part["source"].iloc[0], None, n=0, unscored=n)
+        for row, part in lost.groupby("row", sort=False)
+        for n in [int(part["of"].map(len).sum())]
+    )
 
 
 def span_scores(rows, run):
@@ -59,10 +73,11 @@ def span_scores(rows, run):
 
 
 def intervals(means, column, label, whose, run):
-    """{label: interval over items} of a column's mean, and the distance's median; {} of nothing."""
+    """{label: interval over items} of a column's mean, the distance's median; NaN of nothing."""
     got = means[means[column].notna()]
     if got.empty:
-        return {}
+        names = [label, MEDIAN] if column == "distance" else [label]
+        return dict.fromkeys(names, [float("nan")] * 3)
     values, units = got[column].to_numpy(), got["item"].to_numpy()
     found = {label: stats.bootstrap(values, run.rng(label, *whose), units=units)}
     if column == "distance":
