@@ -4,8 +4,8 @@
     house.run("radiation/02_free_form", profile="sample", mode="record", models="fake-refusal")
 
 A fake model of the registry stands for a kind of text (FAKES); what it says is recorded and read as
-any other model's. Bundled recordings are seen through links and are never written: who would call
-the embedded model, fails. Outputs, recordings and ledger are the house's own.
+any other model's. Bundled recordings are copied, and what calls the embedded model fails, unless
+the run names it; then a fake speaks for it. Outputs, recordings and ledger are the house's own.
 """
 
 import ast
@@ -20,7 +20,7 @@ import linecache
 import shutil
 from pathlib import Path
 
-from bedside import calls, local, models, notebooks, paths, sources
+from bedside import calls, local, models, notebooks, paths, settings, sources
 from bedside.checks import normal
 from conftest import completion
 from providers import said
@@ -124,7 +124,8 @@ FAKES["random"] = lambda r: FAKES[FIXED[int(r.key[:8], 16) % len(FIXED)]](r)
 
 async def send(client, request, secrets=()):
     """A fake's reply, in the place of `calls.send`."""
-    says = FAKES[request.model.removeprefix("fake-")](request)
+    name = "fitting" if request.model == EMBEDDED else request.model.removeprefix("fake-")
+    says = FAKES[name](request)
     says = {"text": says} if isinstance(says, str) else says
     return models.as_record(request, completion(**says))
 
@@ -136,19 +137,17 @@ class House:
     """A folder that notebooks read recordings from and write to, as if it were the checkout's."""
 
     def __init__(self, patch, folder: Path):
-        self.patch, self.folder, self.cards = patch, folder, [paths.FIGURES]
+        self.patch, self.folder = patch, folder
+        self.cards = [paths.FIGURES / profile for profile in PROFILES]
         for name in FAKES:
             entry = {"provider": "test", "base_url": "http://127.0.0.1:9/v1", "model": name}
             patch.setitem(models.registry(), f"fake-{name}", {**entry, "max_concurrency": 64})
         patch.setattr(calls, "send", send)
-        patch.setattr(local, "running", _unasked)
+        patch.setattr(local, "running", self._embedded)
         patch.setattr(paths, "RECORDINGS", folder / "recordings")
         patch.setenv("BEDSIDE_LEDGER", str(folder / "ledger"))
         patch.setenv("BEDSIDE_RUN", "matrix")
-        for path in (paths.DATA / "recordings").glob(f"*/*/{EMBEDDED}.jsonl"):
-            link = paths.RECORDINGS / path.relative_to(paths.DATA / "recordings")
-            link.parent.mkdir(parents=True, exist_ok=True)
-            link.symlink_to(path)
+        copied(paths.DATA / "recordings", paths.RECORDINGS, f"{EMBEDDED}.jsonl")
         self.to("figures")
 
     def to(self, name):
@@ -156,16 +155,21 @@ class House:
         self.figures = self.folder / name
         self.patch.setenv("BEDSIDE_FIGURES", str(self.figures))
         for folder in self.cards:
-            copied(folder, self.figures, "trust_*.json")
+            copied(folder, self.figures / folder.name, "trust_*.json")
 
     def take(self, other, judge):
         """Take over what another house measured of a judge."""
-        self.cards.append(other.figures)
+        self.cards.append(other.figures / "runs")
         copied(other.folder / "recordings", paths.RECORDINGS, f"{judge}.jsonl")
 
     def run(self, name, **given):
         """Run a notebook of the checkout; returns its variables. Raises what a cell raises."""
+        self.given = settings.validated(**given)
         return asyncio.run(execute(name, given))
+
+    def _embedded(self):
+        assert EMBEDDED in self.given["models"], "the embedded model is called, but nobody named it"
+        return contextlib.nullcontext("http://127.0.0.1:9/v1")
 
     def outputs(self):
         """{path: bytes} of all that notebooks wrote."""
@@ -178,10 +182,6 @@ def copied(folder, to, pattern):
         mine = to / path.relative_to(folder)
         mine.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, mine)
-
-
-def _unasked():
-    raise AssertionError("the embedded model was to be called, though nobody named it")
 
 
 def cells(name):

@@ -64,8 +64,9 @@ def _lines(text):
     """Lines that may hold an entry, without marks of emphasis; of a JSON array its strings."""
     try:
         array = json.loads(re.sub(r"^```\w*$", "", text, flags=re.M))
-        lines = [f"- {t}" for t in array if isinstance(t, str)]
-    except (ValueError, TypeError):
+        listed = array if isinstance(array, list) else []  # an object lists nothing
+        lines = [f"- {t}" for t in listed if isinstance(t, str)]
+    except (ValueError, RecursionError):
         apart = text.replace("•", "\n•").splitlines()
         lines = [re.sub(r"\*\*|__|`", "", line).strip() for line in apart]
     return [t for t in lines if t and not re.fullmatch(r"[\W_]+", t) and "|" not in t]
