@@ -8,97 +8,23 @@
 
 import asyncio
 import contextlib
-import email.utils
 import json
 import os
 import random
-import re
 import sys
 import time
 from collections import Counter
 from typing import NamedTuple
 
-from . import entries, ledger, models
+from . import entries, failures, ledger, models
 from .entries import StopRun, cost
+from .failures import Failure
 from .models import Reply, as_record, as_reply
 
 RETRIES = 5  # of a request, where another try can help
 FIRST_S, LONGEST_S = 0.5, 8.0  # before the first retry and the last, without a word from the server
 FEW = 3  # failures of one kind in a row after which a model isn't called any more
 TOLD_S = 0.5  # between two words about the progress
-WORDS = 300  # characters of a provider's message that are kept
-
-# What a status and the words that come with it mean; the first that fits. Then what follows:
-# again: another try can help; alone: this request can't be answered; all: nor can any other;
-# stop: at once; withheld: there is no answer, which is an outcome like others.
-FAULTS = (
-    ("key refused", (400,), r"api.?key (not valid|invalid)|invalid.?api.?key", "stop"),
-    (
-        "filtered",
-        (400, 403, 422),
-        r"content.?(filter|policy|management)|moderation|flagged|data.?inspection|responsible.?ai"
-        r"|prohibited.?content",
-        "withheld",
-    ),
-    ("cut off while thinking", (400,), r"could not finish the message", "withheld"),
-    ("no credit", (429,), r"per.?day", "all"),
-    ("rate limit", (429,), r"per.?min(ute)?|retry.?delay", "again"),
-    (
-        "no credit",
-        (400, 402, 403, 429),
-        r"insufficient.(quota|balance|credits?)|credit.?balance|spend.?limit|billing|current quota"
-        r"|arrear",
-        "all",
-    ),
-    ("no credit", (402,), "", "all"),
-    (
-        "context too long",
-        (400, 403, 413, 422),
-        r"context.?(length|window)|maximum context|too long|too large|too many (\w+ )?tokens"
-        r"|token count|input.?length|tokens.{0,60}(exceed|must be)",
-        "alone",
-    ),
-    ("key refused", (401, 403), "", "stop"),
-    (
-        "no such model",
-        (400,),
-        r"invalid.?model|not a valid model|model.{0,60}(not found|not exist)",
-        "all",
-    ),
-    (
-        "unsupported parameter",
-        (400, 422, 501),
-        r"unsupported|n.t support|not support|unavailable|unknown (name|parameter|field)"
-        r"|unrecogni[sz]ed|extra.?(inputs|forbidden|fields)|unexpected|not (permitted|allowed)"
-        r"|deprecated|invalid.?(schema|parameter)|should be|field required|must be set"
-        r"|only.{1,30}(default|allowed|supported)",
-        "all",
-    ),
-    ("no such model", (404,), "", "all"),
-    ("rate limit", (429,), "", "again"),
-    ("timeout", (408, 504), "", "again"),
-)
-BROKEN_OFF = ("error", "insufficient_system_resource")  # finish reasons of half a text
-HINTS = {
-    "no credit": "add credit or raise the limit at the provider",
-    "no such model": "check model and base_url in data/models.toml",
-    "unsupported parameter": "`make try MODELS=...` says which line its entry lacks",
-    "bad request": "`make try MODELS=...` shows what is sent",
-}
-
-
-class Failure(Exception):
-    """Why a call has no reply: its kind, the status, the provider's words, and what follows."""
-
-    def __init__(self, kind, status, message, fate, wait=None):
-        super().__init__(message)
-        self.kind, self.status, self.message, self.fate = kind, status, message, fate
-        self.wait = wait  # seconds that the server asks for
-        self.tokens = (None, None)  # of prompt and reply, as far as they are known
-
-    @property
-    def again(self):
-        return self.fate == "again"
 
 
 class Meter:
@@ -168,8 +94,8 @@ class _Model(NamedTuple):
     client: object
     ledger: ledger.Ledger
     slots: asyncio.Semaphore
-    row: list  # [kind of the last failures, how many since the last reply, whether one came]
-    secrets: list
+    row: list  # [kind of the last failures, how many in a row, how many replies came]
+    secrets: list  # what no message may show
 
 
 async def opened(stack, name, account):
@@ -197,7 +123,7 @@ async def opened(stack, name, account):
     slots = asyncio.Semaphore(min(FEW, m.get("max_concurrency", 8)))  # until a first reply came
     named = entries.VARIABLE.findall(json.dumps([m.get(k) for k in entries.BESIDE]))
     secrets = [os.environ[v] for v in named] + ([key] if m.get("api_key_env") else [])
-    return _Model(client, book, slots, ["", 0, False], [s for s in secrets if s])
+    return _Model(client, book, slots, ["", 0, 0], [s for s in secrets if s])
 
 
 class Calls:
@@ -284,15 +210,18 @@ class Calls:
             except StopRun as e:
                 self.stopped = e
                 raise
-            flight = asyncio.ensure_future(self._flight(m, request, call, tries >= RETRIES))
+            flight = asyncio.ensure_future(self._flight(m, request, call))
             self.flying.add(flight)
             flight.add_done_callback(self.flying.discard)
             record, failure, path = await asyncio.shield(flight)
             if record:
+                if failure:  # withheld: it has a record, and the provider's words are told
+                    m.ledger.gave_up(call[0])
                 return self._kept(request, record, path)
             if failure.kind == "rate limit" and m.row[2] != seen:
                 tries, seen = 0, m.row[2]  # others got through meanwhile: it goes on
             if not failure.again or tries >= RETRIES:
+                m.ledger.gave_up(call[0])
                 return self._failed(m, request, failure)
             tries += 1
             self.meter.again[failure.kind] += 1
@@ -302,9 +231,9 @@ class Calls:
                 pause = min(FIRST_S * 2 ** (tries - 1), LONGEST_S) * random.uniform(0.5, 1.0)
                 await asyncio.sleep(pause if failure.wait is None else failure.wait)
 
-    async def _flight(self, m, request, call, last):
+    async def _flight(self, m, request, call):
         """One call to its end: what it brings is put down even if nobody waits for it any more."""
-        record, failure, usd = await sent(m, request, call, last)
+        record, failure, usd = await sent(m, request, call)
         self.meter.came(usd)
         if failure and failure.fate == "withheld":
             record = _withheld(request, failure)
@@ -325,7 +254,7 @@ class Calls:
         if failure.fate != "alone" or failure.kind == "bad request":
             m.row[:2] = [alike, m.row[1] + 1 if m.row[0] == alike else 1]
         if failure.fate == "stop" or m.row[1] >= FEW:
-            self.stopped = _stop(request.model, failure)
+            self.stopped = failures.stop(request.model, failure)
             raise self.stopped
         self.meter.failed[failure.kind] += 1
         return self._kept(request, {"error": f"{failure.kind}: {failure.message}"}, None)
@@ -350,10 +279,10 @@ async def turn(m, request):
     return await m.ledger.turn(prompt + completion, most), most
 
 
-async def sent(m, request, call, last=True):
+async def sent(m, request, call):
     """Send a request once, in its `turn`: (record, None, USD) or (None, failure, USD).
 
-    last: whether it isn't tried again if it fails. USD is None where it isn't known.
+    USD is None where it isn't known.
     """
     number, most = call
     record, failure, tokens = None, None, (None, None)
@@ -363,26 +292,8 @@ async def sent(m, request, call, last=True):
     except Failure as e:
         failure, tokens = e, e.tokens
     finally:  # also if it is cancelled: what it costs then isn't known
-        final = last or not failure or not failure.again
-        usd = m.ledger.ended(number, most, tokens, failure, final)
+        usd = m.ledger.ended(number, most, tokens, failure)
     return record, failure, usd
-
-
-def hint(name, failure):
-    """What to do about a failure that ends a run."""
-    if failure.fate == "stop":
-        return f"check {entries.model(name).get('api_key_env', 'the settings of the endpoint')}"
-    return HINTS.get(failure.kind, "try again later")
-
-
-def _stop(name, failure):
-    """The StopRun that a failure is: one sentence, with the provider's words and the way out."""
-    why = "the endpoint refuses the key" if failure.fate == "stop" else failure.kind
-    status = f" ({failure.status})" if failure.status else ""
-    return StopRun(
-        f"model {name!r}: {why}{status}: {failure.message}; the run stops here, what came is"
-        f" recorded: {hint(name, failure)}, then run again"
-    )
 
 
 def _withheld(request, failure):
@@ -409,17 +320,17 @@ async def send(client, request, secrets=()):
         refused = "connect to" in cause.lower()  # nothing was sent
         late = isinstance(e, openai.APITimeoutError) and not refused
         kind = "timeout" if late else "connection"
-        failure = Failure(kind, "", _cleaned(cause, secrets), "again")
+        failure = Failure(kind, "", failures.cleaned(cause, secrets), "again")
         failure.tokens = (0, 0) if refused else (None, None)
         raise failure from None
     if status != 200:
-        raise _failure(status, content, headers, secrets)
+        raise failures.of(status, content, headers, secrets)
     try:
         answer = json.loads(content)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise Failure("bad answer", 200, "the endpoint's answer is not JSON", "again") from None
-    if fault := _fault_inside(answer):
-        raise _failure(*fault, headers, secrets)
+    if fault := failures.inside(answer):
+        raise failures.of(*fault, headers, secrets)
     try:
         record = as_record(request, answer)
     except ValueError as e:
@@ -427,74 +338,3 @@ async def send(client, request, secrets=()):
         failure.tokens = models.tokens_of(answer)[:2]
         raise failure from None
     return {**record, "latency_s": round(time.monotonic() - began, 3)}
-
-
-def _fault_inside(answer):
-    """(status, body) of an error that comes inside a 200: of the whole, or of its choice."""
-    if not isinstance(answer, dict):
-        return None
-    choices = answer.get("choices")
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    choice = choice if isinstance(choice, dict) else {}
-    error = answer.get("error") or choice.get("error")
-    if not error and choice.get("finish_reason") not in BROKEN_OFF:
-        return None
-    code = error.get("code") if isinstance(error, dict) else None
-    status = int(code) if str(code).isdigit() and 400 <= int(code) < 600 else 502
-    if status == 502 and "rate" in json.dumps(error).lower():
-        status = 429
-    return status, json.dumps({"error": error or "it broke off in its answer"}).encode()
-
-
-def _failure(status, content, headers, secrets):
-    """The Failure that a status and what came with it are."""
-    text = content.decode("utf-8", "replace")
-    words = _cleaned(_words(text) or f"{status} from the endpoint", secrets)
-    fits = (f for f in FAULTS if status in f[1] and re.search(f[2], text, re.I))
-    again = status >= 500 or status == 409
-    other = ("endpoint's fault", "", "", "again") if again else ("bad request", "", "", "alone")
-    kind, _, _, fate = next(fits, other)
-    failure = Failure(kind, status, words, fate, _retry_after(headers, text))
-    failure.tokens = (0, 0)
-    return failure
-
-
-def _words(text):
-    """What an error's body says, in one line: its message, code and parameter, or all of it."""
-    try:
-        body = json.loads(text)
-    except ValueError:
-        return " ".join(re.sub(r"<[^>]*>", " ", text).split())
-    if isinstance(body, list) and body:
-        body = body[0]
-    error = body.get("error", body) if isinstance(body, dict) else body
-    if not isinstance(error, dict):
-        return " ".join(str(error).split()) if error else ""
-    said = [error.get(k) for k in ("message", "detail", "code", "param", "metadata")]
-    return " ".join(" ".join(map(_plain, filter(None, said))).split())
-
-
-def _plain(value):
-    return value if isinstance(value, str) else json.dumps(value)
-
-
-def _cleaned(text, secrets):
-    """Words of a provider without keys, as one line of at most WORDS characters."""
-    for secret in secrets:
-        text = text.replace(secret, "***")
-    text = " ".join(entries.LITERAL_KEY.sub("***", models.prompts.clean(text)).split())
-    return text if len(text) <= WORDS else f"{text[:WORDS]}..."
-
-
-def _retry_after(headers, text):
-    """Seconds after which a server wants to be asked again; None if it doesn't say."""
-    with contextlib.suppress(KeyError, ValueError):
-        return float(headers["retry-after-ms"]) / 1000
-    after = headers.get("retry-after", "")
-    with contextlib.suppress(ValueError):
-        return float(after)
-    with contextlib.suppress(ValueError, TypeError):
-        return max(0.0, email.utils.parsedate_to_datetime(after).timestamp() - time.time())
-    if said := re.search(r'"retryDelay":\s*"([\d.]+)s"', text):
-        return float(said[1])
-    return None

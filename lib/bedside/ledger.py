@@ -21,12 +21,15 @@ import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import paths
 from .entries import StopRun, cost, model
 from .paths import rel
 from .store import StoreError
+
+if TYPE_CHECKING:
+    from .failures import Failure
 
 WINDOW_S = 60.0  # of requests_per_minute and tokens_per_minute
 PAUSE_S, LONGEST_S = 1.0, 32.0  # after a refusal without Retry-After, doubled up to the longest
@@ -235,13 +238,11 @@ class Ledger:
         call: int,
         reserved: float | None,
         tokens: tuple[int | None, int | None],
-        failure=None,
-        final: bool = True,
+        failure: "Failure | None" = None,
     ) -> float | None:
         """Close a call; returns its price, None where it isn't known and the reservation stands.
 
-        tokens: of prompt and reply, both 0 if nothing was charged; failure: a `calls.Failure`,
-        `final` if it isn't tried again.
+        tokens: of prompt and reply, both 0 if nothing was charged.
         """
         usd = cost(self.name, *tokens)
         used = None if None in tokens else sum(tokens)
@@ -251,8 +252,8 @@ class Ledger:
                 self._spend(usd - reserved)
             self.db.execute(
                 "update calls set open = 0, tokens = coalesce(?, tokens), usd = coalesce(?, usd),"
-                " kind = ?, status = ?, message = ?, final = ? where id = ?",
-                [used, usd, *why, final, call],
+                " kind = ?, status = ?, message = ? where id = ?",
+                [used, usd, *why, call],
             )
             if not (failure and failure.again) and (pace := self._pace()):
                 until, level, gap, following, cut = pace
@@ -261,6 +262,11 @@ class Ledger:
                     until, level = 0, 0
                 self._set_pace(until, level, gap, following if gap else 0, cut)
         return usd
+
+    def gave_up(self, call: int) -> None:
+        """Note that the request of a failed call isn't tried again."""
+        with _transaction(self.db):
+            self.db.execute("update calls set final = 1 where id = ?", [call])
 
     def _sent_at(self, call):
         return self.db.execute("select at from calls where id = ?", [call]).fetchone()[0]

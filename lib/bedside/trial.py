@@ -11,7 +11,7 @@ import json
 import re
 from typing import NamedTuple
 
-from . import calls, entries, judges, ledger, models
+from . import calls, entries, failures, judges, ledger, models
 from .entries import StopRun
 from .models import Request
 
@@ -118,7 +118,7 @@ async def _probed(m, name, tell):
             entries.registry()[name] = {**entries.model(name), **fix}
             lines |= fix
         elif failure:
-            return _toml(lines), [f"{failure.kind}: {calls.hint(name, failure)}"], usd
+            return _toml(lines), [f"{failure.kind}: {failures.hint(name, failure)}"], usd
         if not again:
             left.pop(0)
     if left and not faults:

@@ -1,0 +1,175 @@
+"""Failures: what an endpoint's refusal means, in its own words, and what follows from it.
+
+Providers say the same by different statuses and forms: a 429 may be a limit that passes or an empty
+account, a 403 a wrong key or a filter. FAULTS tells them apart.
+"""
+
+import contextlib
+import email.utils
+import json
+import re
+import time
+
+from . import entries, prompts
+from .entries import StopRun
+
+WORDS = 300  # characters of a provider's message that are kept
+LONGEST_S = 600.0  # that a server's word about when to come back is heeded
+
+# What a status and the words that come with it mean; the first that fits. Then what follows:
+# again: another try can help; alone: this request can't be answered; all: nor can any other;
+# stop: at once; withheld: there is no answer, which is an outcome like others.
+FAULTS = (
+    ("key refused", (400,), r"api.?key (not valid|invalid)|invalid.?api.?key", "stop"),
+    (
+        "filtered",
+        (400, 403, 422),
+        r"content.?(filter|policy|management)|moderation|flagged|data.?inspection|responsible.?ai"
+        r"|prohibited.?content",
+        "withheld",
+    ),
+    ("cut off while thinking", (400,), r"could not finish the message", "withheld"),
+    ("no credit", (429,), r"per.?day", "all"),
+    ("rate limit", (429,), r"per.?min(ute)?|retry.?delay", "again"),
+    (
+        "no credit",
+        (400, 402, 403, 429),
+        r"insufficient.(quota|balance|credits?)|credit.?balance|spend.?limit|billing|current quota"
+        r"|arrear",
+        "all",
+    ),
+    ("no credit", (402,), "", "all"),
+    (
+        "context too long",
+        (400, 403, 413, 422),
+        r"context.?(length|window)|maximum context|too long|too large|too many (\w+ )?tokens"
+        r"|token count|input.?length|tokens.{0,60}(exceed|must be)",
+        "alone",
+    ),
+    ("key refused", (401, 403), "", "stop"),
+    (
+        "no such model",
+        (400,),
+        r"invalid.?model|not a valid model|model.{0,60}(not found|not exist)",
+        "all",
+    ),
+    (
+        "unsupported parameter",
+        (400, 422, 501),
+        r"unsupported|n.t support|not support|unavailable|unknown (name|parameter|field)"
+        r"|unrecogni[sz]ed|extra.?(inputs|forbidden|fields)|unexpected|not (permitted|allowed)"
+        r"|deprecated|invalid.?(schema|parameter)|should be|field required|must be set"
+        r"|only.{1,30}(default|allowed|supported)",
+        "all",
+    ),
+    ("no such model", (404,), "", "all"),
+    ("rate limit", (429,), "", "again"),
+    ("timeout", (408, 504), "", "again"),
+)
+BROKEN_OFF = ("error", "insufficient_system_resource")  # finish reasons of half a text
+HINTS = {
+    "no credit": "add credit or raise the limit at the provider",
+    "no such model": "check model and base_url in data/models.toml",
+    "unsupported parameter": "`make try MODELS=...` says which line its entry lacks",
+    "bad request": "`make try MODELS=...` shows what is sent",
+}
+
+
+class Failure(Exception):
+    """Why a call has no reply: its kind, the status, the provider's words, and what follows."""
+
+    def __init__(self, kind, status, message, fate, wait=None):
+        super().__init__(message)
+        self.kind, self.status, self.message, self.fate = kind, status, message, fate
+        self.wait = wait  # seconds that the server asks for
+        self.tokens = (None, None)  # of prompt and reply, as far as they are known
+
+    @property
+    def again(self):
+        return self.fate == "again"
+
+
+def inside(answer):
+    """(status, body) of an error that comes inside a 200: of the whole, or of its choice."""
+    if not isinstance(answer, dict):
+        return None
+    choices = answer.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    choice = choice if isinstance(choice, dict) else {}
+    error = answer.get("error") or choice.get("error")
+    if not error and choice.get("finish_reason") not in BROKEN_OFF:
+        return None
+    code = error.get("code") if isinstance(error, dict) else None
+    status = int(code) if str(code).isdigit() and 400 <= int(code) < 600 else 502
+    if status == 502 and re.search(r"\brate.?limit", json.dumps(error), re.I):
+        status = 429
+    return status, json.dumps({"error": error or "it broke off in its answer"}).encode()
+
+
+def of(status, content, headers, secrets):
+    """The Failure that a status and what came with it are."""
+    text = content.decode("utf-8", "replace")
+    words = cleaned(_words(text) or f"{status} from the endpoint", secrets)
+    fits = (f for f in FAULTS if status in f[1] and re.search(f[2], text, re.I))
+    again = status >= 500 or status == 409
+    other = ("endpoint's fault", "", "", "again") if again else ("bad request", "", "", "alone")
+    kind, _, _, fate = next(fits, other)
+    failure = Failure(kind, status, words, fate, _retry_after(headers, text))
+    failure.tokens = (0, 0)
+    return failure
+
+
+def _words(text):
+    """What an error's body says, in one line: its message, code and parameter, or all of it."""
+    try:
+        body = json.loads(text)
+    except ValueError:
+        return " ".join(re.sub(r"<[^>]*>", " ", text).split())
+    if isinstance(body, list) and body:
+        body = body[0]
+    error = body.get("error", body) if isinstance(body, dict) else body
+    if not isinstance(error, dict):
+        return " ".join(str(error).split()) if error else ""
+    said = [error.get(k) for k in ("message", "detail", "code", "param", "metadata")]
+    return " ".join(" ".join(map(_plain, filter(None, said))).split())
+
+
+def _plain(value):
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def cleaned(text, secrets):
+    """Words of a provider without keys, as one line of at most WORDS characters."""
+    for secret in secrets:
+        text = text.replace(secret, "***")
+    text = " ".join(entries.LITERAL_KEY.sub("***", prompts.clean(text)).split())
+    return text if len(text) <= WORDS else f"{text[:WORDS]}..."
+
+
+def _retry_after(headers, text):
+    """Seconds after which a server wants to be asked again; None if it doesn't say."""
+    after, said = headers.get("retry-after", ""), re.search(r'"retryDelay":\s*"([\d.]+)s"', text)
+    seconds = None
+    with contextlib.suppress(ValueError, TypeError):
+        seconds = email.utils.parsedate_to_datetime(after).timestamp() - time.time()
+    for value, unit in ((said and said[1], 1), (after, 1), (headers.get("retry-after-ms"), 1000)):
+        with contextlib.suppress(ValueError, TypeError):
+            seconds = float(value) / unit
+    return min(max(seconds, 0.0), LONGEST_S) if seconds is not None and seconds == seconds else None
+
+
+def hint(name, failure):
+    """What to do about a failure that ends a run."""
+    if failure.fate == "stop":
+        return f"check {entries.model(name).get('api_key_env', 'the settings of the endpoint')}"
+    return HINTS.get(failure.kind, "try again later")
+
+
+def stop(name, failure):
+    """The StopRun that a failure is: one sentence, with the provider's words and the way out."""
+    why = "the endpoint refuses the key" if failure.fate == "stop" else failure.kind
+    status = f" ({failure.status})" if failure.status else ""
+    return StopRun(
+        f"model {name!r}: {why}{status}: {failure.message}; the run stops here, what came is"
+        f" recorded: {hint(name, failure)}, then run again"
+    )
