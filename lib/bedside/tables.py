@@ -111,19 +111,19 @@ def tested(
 ) -> "tuple[pd.DataFrame, pd.DataFrame]":
     """Differences by group as `estimates` rows, and p of paired permutation tests over items.
 
-    p is Holm-corrected over all. Groups without a pair have none.
+    p is Holm-corrected over all. Groups without a pair have no p, and n 0.
     """
     import pandas as pd
 
     p = []
     for key, part in changes.groupby(by, sort=False):
         for name in columns:
-            got = part.dropna(subset=[name])
+            got, chance = part.dropna(subset=[name]), float("nan")
             if len(got):
-                value, units = got[name].to_numpy(), got["item"].to_numpy()
+                value, units = got[name].to_numpy(float), got["item"].to_numpy()
                 rng = run.rng("p", *key, name)
                 chance = stats.paired_permutation(value, value * 0, rng, units=units)
-                p.append((*key, name, chance, got["item"].nunique()))
+            p.append((*key, name, chance, got["item"].nunique()))
     p = pd.DataFrame(p, columns=[*by, "metric", "p", "n"])
     found = estimates(changes, list(columns), by, run, worst=-1.0)
     return found, p.assign(p=stats.holm(p["p"].to_numpy(float)))

@@ -188,14 +188,23 @@ def length_curves(run, matches, reference, terms):
     """Precision and recall of the first k items, by model and kind of regime.
 
     Rows with model, metric, k and series. Free-form and chosen lists apart, both sizes and both
-    profiles of a patient together; a curve ends with the longest list.
+    profiles of a patient together; a curve ends with the longest list. A model without a usable
+    list has a row that says so, in the legend too.
     """
     found = scores.prefixes(matches, reference, terms, MOST)
     found["kind"] = found["regime"].str.split(",").str[0]
     longest = found.groupby(["model", "kind"])["listed"].transform("max")
     found, by = found[found["k"] <= longest], ["model", "kind", "k"]
     rows = estimates(found, ["precision", "recall"], by, run)
-    series = [f"{r.model}, {r.kind}" for r in rows.itertuples()]
+    of = matches.assign(kind=matches["regime"].str.split(",").str[0]).groupby(by[:2], sort=False)
+    none = [
+        {**dict(zip(by, (*key, 1))), "metric": metric, "n": 0, "unscored": len(lists)}
+        for key, lists in of
+        if not (lists["match"] == "graded").any()
+        for metric in ("precision", "recall")
+    ]
+    rows = pd.concat([rows, pd.DataFrame(none)]) if none else rows
+    series = [f"{r.model}, {r.kind}{': no list' * (not r.n)}" for r in rows.itertuples()]
     return rows.assign(
         row=[f"{name}, first {k}" for name, k in zip(series, rows["k"])],
         series=series,
