@@ -273,3 +273,18 @@ def test_cases_are_generated_with_as_many_tries_as_they_need(run, design, endpoi
     )
     again = asyncio.run(generation.generated(run, design, drawn))
     assert again[0].equals(found) and again[1].equals(scripts) and len(endpoint.bodies) == sent
+
+
+def test_a_sample_of_consultations_is_drawn_among_all_cases_whatever_limit(run_of):
+    run = run_of("meddialbench", "01_design_and_validation")
+    cases = run.load("meddialbench_cases")["item"]
+    held = pd.DataFrame(
+        [("m", c, item) for item in cases for c in ("baseline", "vague", "C1")],
+        columns=["model", "configuration", "case"],
+    )
+    whole = study.stratified(run, held, 0)
+    assert whole["configuration"].tolist() == ["baseline", "vague", "C1"]
+    first = set(cases.head(3))
+    part = study.stratified(run, held[held["case"].isin(first)], 0)
+    left = whole[whole["case"].isin(first)].reset_index(drop=True)
+    assert part.equals(left) and 0 < len(part) < len(whole)

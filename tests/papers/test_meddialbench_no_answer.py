@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from bedside import sources
-from bedside.papers.meddialbench import data, examples, generation, judging, scores, study
+from bedside.papers.meddialbench import data, examples, figures, generation, judging, scores, study
 from bedside.papers.meddialbench import design as designs
 from bedside.papers.meddialbench.tables import (
     baseline,
@@ -226,3 +226,6 @@ def test_without_cases_tables_are_empty_and_say_why(
     ):
         mine = rows[rows["source"] == "run"]
         assert len(rows) and mine["value"].isna().all() and not mine["n"].fillna(0).any()
+    four = interactions.interaction_table(run, here.design, scores.interactions(done, pairs, run))
+    ticks = figures.interactions(four).axes[0].get_yticklabels()
+    assert [t.get_text() for t in ticks] == [f"C{n}" for n in range(1, 7)]

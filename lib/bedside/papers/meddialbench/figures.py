@@ -52,7 +52,7 @@ def interactions(rows):
     ratio = rows[rows["column"].str.startswith("O/E")]
     doctor = ratio["column"].str.removeprefix("O/E, ")
     mean = ratio[ratio["column"] == "O/E"].assign(series=lambda f: f["source"])
-    mine = ratio[ratio["source"] == "run"].assign(series="run, " + doctor)
+    mine = ratio.assign(series="run, " + doctor)[ratio["source"] == "run"]
     shown = stack(mean, mine)
     plots.dots(
         axes[0][0],

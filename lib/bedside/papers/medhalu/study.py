@@ -8,6 +8,7 @@ from . import building, detection
 from .data import bundled, liveqa_train, released
 from .labels import annotations, files
 
+ONE_CLASS = "A base set with answers of one class only has no macro scores. "
 QUESTIONS = {
     "sample": "The questions are this project's, in the manner of the three sets. ",
     "public": "",
@@ -28,11 +29,15 @@ REASONS = {
 def origin(said, run, which="built", items=None):
     """A caption's sentence on whose the texts are, of QUESTIONS, ANSWERS or REASONS.
 
-    which, items: as of `benchmark`; that there are none is said too.
+    which, items: as of `benchmark`; what items can't give is said too.
     """
     whose = said[run.profile] if which == "built" else "MedHalu's answers and labels. "
-    none = items is not None and items.empty
-    return whose + ("No items: every answer that was asked for failed. " if none else "")
+    if items is None:
+        return whose
+    if items.empty:
+        return whose + "No items: every answer that was asked for failed. "
+    one = (items.groupby("dataset")["hallucinated"].nunique() < 2).any()
+    return whose + (ONE_CLASS if one else "")
 
 
 def origin_of_lengths(run):
