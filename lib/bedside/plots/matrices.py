@@ -39,10 +39,13 @@ def confusion(
 def heat(ax: Axes, frame: pd.DataFrame, *, outlined: Collection[str] = (), **labels: str) -> Axes:
     """A matrix of shares or ratios with its values written in: rows and columns as they come.
 
-    frame: row, column, value; a missing value leaves its cell empty. `outlined` rows have a frame
-    and bold numbers.
+    frame: row, column, value; a missing value leaves its cell empty, a row without any says so.
+    `outlined` rows have a frame and bold numbers.
     """
     frame = floats(frame)
+    if frame.empty:
+        if_empty(ax, frame["value"])
+        return titled(ax, **labels)
     rows, columns = list(dict.fromkeys(frame["row"])), list(dict.fromkeys(frame["column"]))
     wide = frame.pivot(index="row", columns="column", values="value").loc[rows, columns]
     _shaded(ax, wide, wide.map("{:.2f}".format), annot_kws={"fontsize": 8})
@@ -53,7 +56,9 @@ def heat(ax: Axes, frame: pd.DataFrame, *, outlined: Collection[str] = (), **lab
         if row in outlined:
             look = {"fill": False, "edgecolor": BLUE, "linewidth": 2, "clip_on": False}
             ax.axhspan(place, place + 1, **look)
-    if_empty(ax, frame["value"])
+        if wide.loc[row].isna().all():
+            middle = {"ha": "center", "va": "center", "color": "0.35", "fontsize": 8}
+            ax.text(len(columns) / 2, place + 0.5, "no value", **middle)
     return titled(ax, **labels)
 
 

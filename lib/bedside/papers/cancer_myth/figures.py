@@ -3,6 +3,7 @@
 from bedside import plots
 
 from .tables.evaluation import series
+from .tables.generation import HARD
 
 
 def generation(shown, models):
@@ -10,7 +11,7 @@ def generation(shown, models):
     became = shown[shown["row"].isin(models)]
     became = became.groupby("column", sort=False).filter(lambda c: c["value"].sum() > 0)
     grown = shown["row"].str.contains(" after ")
-    fooled = shown[(shown["column"] == became["column"].iloc[0]) & ~grown]
+    fooled = shown[(shown["column"] == HARD) & ~grown]
     sizes = shown[grown]
     if len(models) > 1:
         model = sizes["row"].str.split(" after ").str[0]

@@ -26,11 +26,16 @@ def scores(rows, baseline=None):
         if baseline is not None:
             place = baseline.set_index("column").loc[metric, "value"]
             ax.axvline(place, color="0.35", linestyle="--", label=baseline["row"].iloc[0])
-        part = rows[(rows["column"] == metric) & rows["value"].notna()]
+        part = rows[(rows["column"] == metric) & _shown(rows)]
         order = dict.fromkeys(rows["row"])
         plots.dots(ax, part, title=metric, limits=(-0.02, 1.02), order=order)
     plots.legend_below(figure)
     return figure
+
+
+def _shown(rows):
+    """Which rows a chart has a line for: printed ones with a value, and all of this run."""
+    return rows["value"].notna() | (rows["source"] == "run")
 
 
 def lengths(rows):
@@ -49,7 +54,7 @@ def overlaps(rows):
     """Overlap of base and specified lists, free-form and sized, from `tables.overlap_table`."""
     figure, (axes,) = plots.figure((9, 4.2), 1, 2, sharey=True)
     for ax, column in zip(axes, ("Overlap (FF)", "Overlap (LSC)")):
-        mine = rows["column"].isin([column, column + ", by meaning"]) & rows["value"].notna()
+        mine = rows["column"].isin([column, column + ", by meaning"]) & _shown(rows)
         part = rows[mine]
         part = part.assign(row=part["row"] + part["column"].str.removeprefix(column))
         label = "intersection over union"

@@ -34,7 +34,8 @@ def yield_table(questions, rounds, run):
     for status in ("copied", MISSING, "truncated", "unparsed", "refused", *reasons):
         kinds[f"question {status}"] = questions["status"] == status
     rows = []
-    for name, mine in questions.groupby("generator", sort=False):
+    for name in run.models:  # also one whose first call failed
+        mine = questions[questions["generator"] == name]
         for kind, hit in kinds.items():
             rows.append(Row(name, kind, "run", *percent(hit[mine.index].sum(), len(mine))))
     rows += _printed_yield(run)
@@ -79,7 +80,8 @@ def pipeline_table(run, questions, raw):
     raw: `data.released`, {} where it isn't there.
     """
     rows = _printed_counts(run)
-    for name, mine in questions.groupby("generator", sort=False):
+    for name in run.models:
+        mine = questions[questions["generator"] == name]
         rows += [
             Row("questions asked for", name, "run", len(mine)),
             Row("questions usable", name, "run", len(tried(mine))),
