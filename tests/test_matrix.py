@@ -52,9 +52,9 @@ def run_through(house, measured, name, fake, profile, role, limit, then):
         house.run(name, mode="plan", **given)
     house.to("figures")
     house.run(name, mode="record", **given)
-    recorded = house.outputs()
+    recorded, drawn = house.outputs(), house.figures
     house.to("replayed")
-    house.run(name, mode="replay", **given)
+    house.run(name, mode="replay", pictures=drawn, **given)
     assert house.outputs() == recorded
     if then == "planned":
         house.run(name, mode="plan", **given)
@@ -80,7 +80,7 @@ def test_any_model_runs_through(house, measured, case):
     "case",
     [
         ("cancer_myth/04_mitigation", "sentence", "sample", "answerer", 1, "planned"),
-        ("radiation/02_free_form", "blank", "sample", "both", 2, "explored"),
+        ("radiation/02_free_form", "nothing", "sample", "both", 2, "explored"),
         ("medhalu/01_benchmark", "object", "sample", "answerer", 1, "on the page"),
         ("meddialbench/02_baseline", "random", "sample", "beside another", 1, "planned before"),
     ],
