@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bedside import BedsideError, baselines, judges, models
+from bedside import BedsideError, baselines, judges, models, tables
 from conftest import completion
 
 GRADES = [-1, 0, 1]
@@ -271,6 +271,24 @@ def test_a_judge_that_graded_nothing_has_a_card_without_numbers():
     card = judges.trust_card([-1, 0, 1], verdicts, GRADES, np.random.default_rng(0))
     assert card["unscored"] == 3 and "kappa" not in card
     assert "not measurable" in judges.describe({"judge": "x", "of": "answers", **card})
+    (row,) = tables.card_rows("x", card, {"kappa": "kappa"})
+    assert (row.value, row.n, row.unscored) == (None, 0, 3)
+
+
+def test_a_judge_that_a_run_does_not_name_is_not_asked(run_of, served, endpoint):
+    """Its recorded verdicts count; the others are errors that say why, and a caption says so."""
+    run = run_of("cancer_myth", "03_evaluation")
+    endpoint.script = lambda n, body: completion('{"score": 1}')
+    how = {"values": GRADES, "template": "judge", "judge": served}
+    asyncio.run(run.grade(frame("a"), **how))
+    run.models, run.judge = ["another"], judges.LEXICAL
+    other = judges.beside(run, served)
+    made = asyncio.run(other.grade(frame("a", "b"), **how))
+    assert made["status"].tolist() == ["graded", "error"]
+    assert made["raw"].iloc[1] == judges.NOT_RECORDED and len(endpoint.bodies) == 1
+    assert served in judges.unasked(run, served, 1) and not judges.unasked(run, served, 0)
+    run.models = [served]
+    assert judges.beside(run, served) is run and not judges.unasked(run, served, 1)
 
 
 def test_refusals_by_the_endpoint_are_verdicts_of_their_own(served, endpoint, recordings):

@@ -67,3 +67,44 @@ def test_the_same_numbers_give_the_same_bytes(tmp_path):
         plots.save(figure, tmp_path / name, "judge: none")
         made.append([(tmp_path / f"{name}.{suffix}").read_bytes() for suffix in ("png", "svg")])
     assert made[0] == made[1]
+
+
+NUMBERS = {"value": None, "low": None, "high": None}
+
+
+def words(ax):
+    return [t.get_text() for t in ax.texts]
+
+
+@pytest.mark.parametrize("rows", [0, 2])
+def test_a_chart_without_a_number_says_so(tmp_path, rows):
+    frame = pd.DataFrame(
+        [{"row": "a", "column": f"c{k}", "source": "run", "k": 1, **NUMBERS} for k in range(rows)],
+        columns=["row", "column", "source", "k", *NUMBERS],
+    )
+    shown = frame.assign(series=frame["source"], label="", left=0, right=1)
+    figure, axes = plots.figure((12, 6), 2, 4)
+    charts = axes.ravel()[:7]
+    plots.dots(charts[0], frame)
+    plots.bars(charts[1], frame.head(1))
+    plots.stacked(charts[2], frame)
+    plots.growth(charts[3], frame)
+    plots.curves(charts[4], shown, "k", ticks=[1, 10])
+    plots.heat(charts[5], frame)
+    plots.points(charts[6], shown, "value", "low")
+    plots.legend_below(figure)
+    plots.save(figure, tmp_path / "none")
+    assert all("no value" in " ".join(words(ax)) for ax in charts)
+
+
+def test_a_plane_names_what_has_no_place():
+    rates = {"x": [50.0, None], "y": [20.0, 30.0]}
+    rows = [
+        {"row": row, "column": c, "source": "run", "value": v, "low": v, "high": v}
+        for c, values in rates.items()
+        for row, v in zip(("there", "lost"), values)
+    ]
+    _, ((ax,),) = plots.figure((4, 4))
+    plots.plane(ax, pd.DataFrame(rows).assign(label="", shape="s", origin=""), "x", "y")
+    (said,) = [w for w in words(ax) if "no value" in w]
+    assert said.endswith("lost")

@@ -87,11 +87,24 @@ def test_judge_table_with_unscored_answers_and_a_judge_without_skill(run, monkey
     assert not table[["row", "column", "source"]].isna().any(axis=None)
     # half of two judged 1; a tenth of the others are false alarms:
     # (0.5 + 0.9 - 1) / (1 + 0.9 - 1) = 4/9
-    corrected = table[table["column"].str.startswith("PCR corrected")]
-    assert corrected["row"].tolist() == ["m, judge good"] and corrected["value"].iloc[
-        0
-    ] == pytest.approx(400 / 9)
+    corrected = table[table["column"].str.startswith("PCR corrected")].set_index("row")
+    assert corrected["value"].to_dict() == {
+        "m, judge good": pytest.approx(400 / 9),
+        "m, judge none": pytest.approx(float("nan"), nan_ok=True),
+    }
+    assert corrected["n"].to_dict() == {"m, judge good": 2, "m, judge none": 0}
     assert (table["column"] == "PCS" + BOUNDS).sum() == 2
+
+
+def test_judge_table_without_an_answer_says_so(run, monkeypatch):
+    """With LIMIT none of the answers may be among those that a second judge grades."""
+    items = pd.DataFrame(columns=["item", "question", "correction"])
+    answered = pd.DataFrame(columns=["item", "model", "answer", "reply_status", "truncated"])
+    none = asyncio.run(study.verdicts(run, items, answered, None))
+    table = evaluation.judge_table({"lexical": none}, run).set_index("column")
+    assert table["row"].tolist() == ["smollm2-135m, judge lexical"] * 2
+    assert table["value"].isna().all() and table["n"].to_dict() == {"PCS": 0, "PCR": 0}
+    assert evaluation.cut_by_judge({"lexical": none}) == ""
 
 
 def test_scores_by_category(run):
@@ -403,7 +416,9 @@ def test_yield_by_hand(run):
             "stopped": ["", "500"],
         }
     )
+    run.models = ["m", "silent"]  # the second one's first call failed
     table = generation.yield_table(questions, rounds, run).set_index(["row", "column"])["value"]
+    assert len(table["silent"]) and table["silent"].isna().all()
     mine = table["m"].round(2)
     assert mine[mine > 0].to_dict() == {
         "hard (joins the valid set)": 33.33,

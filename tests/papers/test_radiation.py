@@ -754,7 +754,10 @@ def test_tables_of_a_model_that_never_lists_anything(run):
         tables.crossing_table(run, found),
         tables.matcher_table(run, {"lexical": graded}),
     ]
-    assert tables.length_curves(run, graded, reference, terms).empty
+    curves = tables.length_curves(run, graded, reference, terms)
+    assert set(curves["series"]) == {"m, free-form: no list", "m, selection: no list"}
+    assert curves["value"].isna().all() and (curves["n"] == 0).all()
+    assert (curves["unscored"] == 12).all()  # three patients, two profiles, two sizes
     for k, table in enumerate(made):
         mine = table[table["source"] == "run"]
         scores_ = mine.loc[~mine["column"].str.contains("no list|cut off|unscored"), "value"]

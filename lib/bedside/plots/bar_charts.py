@@ -72,8 +72,8 @@ def stacked(ax: Axes, frame: pd.DataFrame, **labels: str) -> Axes:
 
 def histogram(ax: Axes, frame: pd.DataFrame, **labels: str) -> Axes:
     """Bars of `value` between the edges `left` and `right`."""
+    frame = floats(frame)
     widths = frame["right"] - frame["left"]
     look = {"color": LIGHT_BLUE, "edgecolor": "black", "linewidth": 0.5}
     ax.bar(frame["left"], frame["value"], widths, align="edge", **look)
-    if_empty(ax, frame["value"])
     return titled(ax, **labels)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 def growth(ax: Axes, frame: pd.DataFrame, **labels: str) -> Axes:
     """How counts grow: one stepped line for each column, in the frame's order of rows."""
+    frame = floats(frame)
     for dash, (name, part) in zip(DASHES, frame.groupby("column", sort=False)):
         steps = range(1, len(part) + 1)
         ax.step(steps, part["value"], where="post", color="black", linestyle=dash, label=name)

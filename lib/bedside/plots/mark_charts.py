@@ -133,6 +133,7 @@ def points(ax: Axes, frame: pd.DataFrame, x: str, y: str, **labels: str) -> Axes
 
     frame: source, `x`, `y` and label, the text beside the mark. Published ones are hollow.
     """
+    frame = frame.astype({x: float, y: float})
     ax.axhline(0, color="0.6", linewidth=0.8)
     ax.axvline(0, color="0.6", linewidth=0.8)
     for source, part in frame.groupby("source", sort=False):
