@@ -16,12 +16,11 @@ def interaction_table(run, design, found):
     """
     rows = printed(run.published("Table 4")) + _recomputed(run, combinations(design))
     for r in found.itertuples():
-        if r.n and r.value == r.value:
-            numbers = r.value, r.low, r.high, r.n
-            rows.append(Row(r.configuration, f"O/E, {r.model}", "run", *numbers))
-        if r.eligible and r.eligible > 0:
+        numbers = r.value, r.low, r.high, r.n  # no value where nothing is expected
+        rows.append(Row(r.configuration, f"O/E, {r.model}", "run", *numbers))
+        if r.model != "mean":
             name = f"fail only in combination, %, {r.model}"
-            failing = percent(r.failing, int(r.eligible))
+            failing = percent(r.failing, int(r.eligible)) if r.n else (None, None, None, 0)
             rows.append(Row(r.configuration, name, "run", *failing))
     return frame(rows)
 

@@ -33,7 +33,7 @@ def change_table(run, changed, coverage):
         for c, r in drops(run).iterrows()
         for m, v in r.items()
     ]
-    for r in changed[changed["n"] > 0].itertuples():
+    for r in changed.itertuples():
         change = 100 * r.value, 100 * r.low, 100 * r.high
         rows.append(Row(r.configuration, f"{r.model}: change, points", "run", *change, r.n))
         detectable = 100 * r.detectable
@@ -41,7 +41,7 @@ def change_table(run, changed, coverage):
         for what, value in tests.items():
             if not pd.isna(value):
                 rows.append(Row(r.configuration, f"{r.model}: {what}", "run", value, n=r.n))
-    for r in coverage[coverage["n"] > 0].itertuples():
+    for r in coverage.itertuples():
         name = f"{r.model}: change of coverage"
         rows.append(Row(r.configuration, name, "run", r.value, r.low, r.high, r.n))
     return frame(rows)
