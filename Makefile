@@ -63,7 +63,8 @@ all: $(STAMPS)/index.done $(STAMPS)/explorer.done ## set up what is missing, run
 	@echo "$$(cat $(SETTINGS).folder)/index.html is up to date"
 
 test: $(READY) ## set up what is missing, run the tests on all cores (SLOW=1: those that take minutes, too)
-	@$(PY) -m pytest -n $(call quoted,$(or $(value JOBS),auto)) --dist loadfile $(if $(SLOW),-m "slow or not slow")
+	@$(PY) -m pytest -n $(call quoted,$(or $(value JOBS),auto)) --dist loadfile
+	@$(if $(SLOW),$(PY) -m pytest -n $(call quoted,$(or $(value JOBS),auto)) --dist worksteal -m slow tests/test_matrix.py)
 
 lint: $(READY) ## style and layers: ruff (lint and format) and import-linter
 	@$(BIN)/ruff check lib tests notebooks templates

@@ -39,7 +39,8 @@ def confusion(
 def heat(ax: Axes, frame: pd.DataFrame, *, outlined: Collection[str] = (), **labels: str) -> Axes:
     """A matrix of shares or ratios with its values written in: rows and columns as they come.
 
-    frame: row, column, value; a missing value leaves its cell empty, a row without any says so.
+    frame: row, column, value; a missing value leaves its cell empty, and a row or column without
+    any says so.
     `outlined` rows have a frame and bold numbers.
     """
     frame = floats(frame)
@@ -56,9 +57,13 @@ def heat(ax: Axes, frame: pd.DataFrame, *, outlined: Collection[str] = (), **lab
         if row in outlined:
             look = {"fill": False, "edgecolor": BLUE, "linewidth": 2, "clip_on": False}
             ax.axhspan(place, place + 1, **look)
+    middle = {"ha": "center", "va": "center", "color": "0.35", "fontsize": 8}
+    for place, row in enumerate(rows):
         if wide.loc[row].isna().all():
-            middle = {"ha": "center", "va": "center", "color": "0.35", "fontsize": 8}
             ax.text(len(columns) / 2, place + 0.5, "no value", **middle)
+    for place, column in enumerate(columns):
+        if wide[column].isna().all() and len(columns) > 1:
+            ax.text(place + 0.5, len(rows) / 2, "no value", rotation=90, **middle)
     return titled(ax, **labels)
 
 

@@ -53,7 +53,7 @@ def interactions(rows):
     doctor = ratio["column"].str.removeprefix("O/E, ")
     mean = ratio[ratio["column"] == "O/E"].assign(series=lambda f: f["source"])
     mine = ratio.assign(series="run, " + doctor)[ratio["source"] == "run"]
-    shown = stack(mean, mine)
+    shown = stack(mean, mine).dropna(subset=["value"])  # the table says where there is none
     plots.dots(
         axes[0][0],
         shown,
