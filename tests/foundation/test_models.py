@@ -197,8 +197,8 @@ def test_a_missing_key_stops_before_the_first_call(served, endpoint, recordings,
 
 
 def test_budget_stops_before_it_is_passed(served, endpoint, recordings, monkeypatch):
-    # a call costs at most 48 prompt tokens (22 characters / 2.75, and 40) and 20 reply tokens at $1 and
-    # $2 for a million: $0.000088; the endpoint then reports 10 and 5 tokens: $0.00002. With
+    # a call costs at most 48 prompt tokens (22 characters / 2.75, and 40) and 20 reply tokens at $1
+    # and $2 for a million: $0.000088; the endpoint then reports 10 and 5 tokens: $0.00002. With
     # $0.00014 the fourth call could end at 0.00006 + 0.000088.
     monkeypatch.setitem(models.registry()[served], "usd_per_million_in", 1.0)
     monkeypatch.setitem(models.registry()[served], "usd_per_million_out", 2.0)

@@ -11,7 +11,7 @@ from bedside import judges, models, store
 from bedside.models import Reply
 from bedside.papers.cancer_myth.baselines import Categoriser
 from bedside.papers.cancer_myth.data import CATEGORIES
-from bedside.papers.cancer_myth.generation import balance, generate, generated, tried
+from bedside.papers.cancer_myth.generation import balance, generate, generate_all, generated, tried
 from bedside.papers.cancer_myth.tables import generation as tables
 from conftest import completion
 
@@ -143,6 +143,17 @@ def test_generators_keep_sets_of_their_own(run, endpoint, monkeypatch):
         generate(run, "other", MYTHS.head(2), START, None, settings=SETTINGS, answer_tokens=9)
     )
     assert rounds["valid"].tolist() == [4, 6] and set(rounds["hard"][0]) == {"v1", "v2"}
+
+
+def test_questions_of_several_generators_have_items_of_their_own(run, endpoint, monkeypatch):
+    other = {**models.registry()["served"], "model": "other-2026"}
+    monkeypatch.setitem(models.registry(), "other", other)
+    run.models = ["served", "other"]
+    endpoint.script = scripted({"belief 1": ["a #-1", "b #-1", "c #1"]})
+    how = dict(settings=SETTINGS, answer_tokens=9)
+    questions, _ = asyncio.run(generate_all(run, MYTHS.head(1), START, None, **how))
+    assert len(questions) == 6 and questions["item"].is_unique
+    assert questions["item"].str.startswith(questions["generator"].iloc[0]).sum() == 3
 
 
 def test_unusable_replies_are_counted(run, endpoint):

@@ -66,9 +66,14 @@ async def generate(run, model, myths, start, example, *, settings, answer_tokens
 
 
 async def generate_all(run, myths, start, example, **options):
-    """`generate` by each of the run's models: frames (questions, rounds) of all of them."""
+    """`generate` by each of the run's models: frames (questions, rounds) of all of them.
+
+    Items of several generators begin with the generator's name.
+    """
     made = [await generate(run, model, myths, start, example, **options) for model in run.models]
     questions, rounds = (pd.concat(part, ignore_index=True) for part in zip(*made))
+    if len(made) > 1:
+        questions["item"] = questions["generator"] + " " + questions["item"]
     return questions, rounds
 
 

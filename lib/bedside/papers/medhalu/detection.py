@@ -72,7 +72,7 @@ async def detect(run, items, max_tokens, repeats, notes=None, name=""):
         repeats=repeats,
         response_format=DETECTION,
     )
-    replies = await run.ask(requests, f"detections {name}".strip())
+    replies = await run.ask(requests, f"detections{name}")
     rows = [
         detected(request, reply, name) for request, reply in zip(requests, replies, strict=True)
     ]
