@@ -86,7 +86,7 @@ def run(names, given, jobs=0, stamps=None, todo=None):
         os.environ["BEDSIDE_LIVE"] = "1"
         ledger.make()  # and an account, which kernels take over: there is none without make
     try:
-        with live.Watch(calling) as watch:
+        with live.Watch(names, calling) as watch:
             notebooks.run_all(names, given, jobs, done)
     finally:
         _tell_calls(given.get("profile", "sample"))

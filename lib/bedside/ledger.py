@@ -342,12 +342,13 @@ class Progress:
 
 
 def progress(make: str) -> tuple[dict[str, dict], float]:
-    """What notebooks of a make last told of their progress, by notebook; and the make's USD."""
+    """What notebooks of a make last told of their progress, by notebook; and the USD it spent."""
     with contextlib.closing(_open()) as db:
         sql = "select notebook, state from progress where make = ?"
         told = {name: json.loads(state) for name, state in db.execute(sql, [make]).fetchall()}
-        row = db.execute("select usd from spent where scope = ?", [make]).fetchone()
-        return told, row[0] if row else 0.0
+        spent = db.execute("select sum(usd) from spent where scope = ?", [make]).fetchone()[0]
+        held = "select sum(usd) from calls where open and make = ?"  # by calls under way
+        return told, (spent or 0.0) - (db.execute(held, [make]).fetchone()[0] or 0.0)
 
 
 COLUMNS = ("model", "notebook", "kind", "status", "message", "calls")

@@ -1,6 +1,6 @@
 """What a make shows while its notebooks call models: how far each is, what it cost, what failed.
 
-    with Watch(shown=True) as watch:
+    with Watch(["my_paper/01_answers"]) as watch:
         watch.write("one more notebook is done")
 
 In a terminal a line for each notebook under way, drawn anew once a second; elsewhere a line now and
@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections import deque
+from collections.abc import Iterable
 
 from . import ledger
 
@@ -45,11 +46,11 @@ def line(name: str, state: dict, rate: float, usd: float) -> str:
 
 
 class Watch:
-    """Shows what the notebooks of this make tell of themselves, as long as the block lasts."""
+    """Shows what notebooks of this make tell of themselves, as long as the block lasts."""
 
-    def __init__(self, shown: bool = True, file=None):
-        self.shown, self.file = shown, file or sys.stdout
-        self.over, self.ended = threading.Event(), set()  # notebooks that are done
+    def __init__(self, names: Iterable[str], shown: bool = True, file=None):
+        self.under_way, self.shown, self.file = set(names), shown, file or sys.stdout
+        self.over = threading.Event()
         self.bars, self.seen = {}, {}  # notebook -> tqdm bar; -> (phase, recent [time, done])
         self.lock = threading.Lock()
 
@@ -69,7 +70,7 @@ class Watch:
     def write(self, text: str, name: str = "") -> None:
         """Print a line above the view; `name`: the notebook that is done with it."""
         with self.lock:
-            self.ended.add(name)
+            self.under_way.discard(name)
             if bar := self.bars.pop(name, None):
                 bar.close()
             if self.bars:
@@ -87,8 +88,8 @@ class Watch:
     def lines(self) -> list[tuple[str, str]]:
         """(notebook, its line) for each that is under way."""
         told, usd = ledger.progress(ledger.make())
-        under_way = {k: v for k, v in told.items() if k not in self.ended}
-        return [(k, line(k, v, self._rate(k, v), usd)) for k, v in under_way.items()]
+        mine = {k: v for k, v in told.items() if k in self.under_way}
+        return [(k, line(k, v, self._rate(k, v), usd)) for k, v in mine.items()]
 
     def _rate(self, name, state):
         """Replies a second of late; what was recorded before doesn't count."""

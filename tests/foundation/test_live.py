@@ -49,8 +49,11 @@ def test_a_duration_as_a_person_says_it(seconds, said):
 def test_without_a_terminal_lines_come_now_and_then(monkeypatch):
     monkeypatch.setattr(live, "PRINTED_S", 0.05)
     shown = io.StringIO()
+    earlier = ledger.Progress("a/02")  # of the same make, but not of these notebooks
+    earlier.tell(**STATE, failed={}, again={})
+    earlier.close()
     progress = ledger.Progress("a/03")
-    with live.Watch(file=shown) as watch:
+    with live.Watch(["a/03"], file=shown) as watch:
         progress.tell(**STATE, failed={}, again={})
         time.sleep(0.3)
         watch.write("[ 1 of 1] a/03", "a/03")
