@@ -146,7 +146,9 @@ def explorer(given):
 
     chosen = {k: v for k, v in given.items() if k not in ("mode", "budget_usd")}
     content = raters.with_labels(asyncio.run(rows.collect(**chosen)))
-    path = settings.outputs(content["profile"]) / "explorer.html"
+    folder = settings.outputs(content["profile"], settings.changed(chosen))
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "explorer.html"
     write(path, content)
     size = path.stat().st_size / 1e6
     print(
@@ -381,8 +383,8 @@ def main(arguments=None):
     try:
         if "pairs" in given:
             given["given"] = _entered(given.pop("file"), dict(given.pop("pairs")))
-        elif "file" in given:
-            _entered(given.pop("file"), {})
+        elif file := given.pop("file", None):
+            _entered(file, {})
         step(**given)
     except BedsideError as e:
         print(f"bedside: {e}", file=sys.stderr)

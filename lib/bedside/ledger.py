@@ -11,6 +11,7 @@ budgets, and knows what failed. A process that is gone holds nothing.
 """
 
 import asyncio
+import atexit
 import contextlib
 import fcntl
 import json
@@ -82,6 +83,7 @@ class _Owner:
         folder.mkdir(parents=True, exist_ok=True)
         self.file = open(folder / self.id, "w")
         fcntl.flock(self.file, fcntl.LOCK_EX)
+        atexit.register(self.file.close)
 
     def alive(self, other):
         """Whether another process holds its lock; the file of one that is gone is removed."""

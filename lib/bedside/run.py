@@ -47,12 +47,14 @@ VERSIONS = ("numpy", "scipy", "pandas", "matplotlib", "scikit-learn")
 class Run:
     """One notebook's run: its settings, and a door each for what it reads, asks and writes.
 
-    The attributes profile, mode, models, judge, limit and seed hold the checked parameters.
+    The attributes profile, mode, models, judge, limit and seed hold the checked parameters;
+    models_named says whether somebody named the models, and changed what isn't the profile's.
     """
 
     def __init__(self, paper: str, notebook: str, **parameters: Any):
         self.__dict__.update(settings.validated(**parameters))
         self.paper, self.notebook = paper, notebook
+        self.models_named = bool(parameters.get("models"))
         self.changed = settings.changed({**parameters, **settings.kept(), "profile": self.profile})
         self.folder = settings.outputs(self.profile, self.changed) / paper
         self.folder.mkdir(parents=True, exist_ok=True)

@@ -42,7 +42,8 @@ def outputs(profile: str, changed: dict | None = None) -> Path:
     return figures() / "runs" / name if name else figures() / profile
 
 
-NOT_OF_A_RUN = ("mode", "budget_usd", "budget_total")  # they change no output
+# they change no output; papers: which an explorer shows
+NOT_OF_A_RUN = ("mode", "budget_usd", "budget_total", "papers")
 
 
 def changed(given: dict) -> dict:

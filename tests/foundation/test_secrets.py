@@ -21,31 +21,15 @@ def test_no_key_reaches_a_file_a_log_or_a_notebook(root, endpoint):
         hostile if n % 7 else ""
     )  # an empty answer now and then: a failed call
     environment = {**os.environ, "BEDSIDE_ROOT": str(root), "REMOTE_KEY": KEY, "TMPDIR": str(root)}
+    record = ["-p", "mode", "record"]
     for arguments in (
-        ["run", "cancer_myth/05_judge_agreement", "-p", "mode", "record", "-p", "judge", "remote"],
-        [
-            "run",
-            "cancer_myth/03_evaluation",
-            "-p",
-            "mode",
-            "record",
-            "-p",
-            "models",
-            "remote",
-            "-p",
-            "limit",
-            "6",
-            "-p",
-            "second_judge",
-            "1",
-        ],
+        ["run", "cancer_myth/05_judge_agreement"],  # the cards of the judges that are here
+        ["run", "cancer_myth/05_judge_agreement", *record, "-p", "judge", "remote"],
+        ["run", "cancer_myth/03_evaluation", *record, "-p", "models", "remote", "-p", "limit", "6"],
         ["index"],
     ):
-        if (
-            arguments[0] == "run" and "03" in arguments[1]
-        ):  # its second judge is the embedded model: take the remote one
-            path = root / "notebooks/cancer_myth/03_evaluation.ipynb"
-            path.write_text(path.read_text().replace("smollm2-135m", "remote"))
+        if arguments[0] == "index":
+            environment["BEDSIDE_RUN"] = "sample-remote-limit-6"
         done = subprocess.run(
             [sys.executable, "-m", "bedside", *arguments],
             capture_output=True,
@@ -67,5 +51,5 @@ def test_no_key_reaches_a_file_a_log_or_a_notebook(root, endpoint):
     assert any("&lt;script&gt;alert" in html for html in shown) and not any(
         "<script>alert" in html for html in shown
     )
-    page = (root / "figures/sample/index.html").read_text()
+    page = (root / "figures/runs" / environment["BEDSIDE_RUN"] / "index.html").read_text()
     assert "<script>alert" not in page

@@ -28,9 +28,9 @@ def run_notebook(name, tmp_path, monkeypatch, **given):
     return "".join("".join(text) for text in texts)
 
 
-def written(folder):
-    """What the explorer's page of the sample holds, and the page without it."""
-    return explorer.read((folder / "sample/explorer.html").read_text(encoding="utf-8"))
+def written(folder, name="sample"):
+    """What the explorer's page of the sample or of a run holds, and the page without it."""
+    return explorer.read((folder / name / "explorer.html").read_text(encoding="utf-8"))
 
 
 def test_the_explorers_notebook_writes_the_page(tmp_path, monkeypatch):
@@ -97,7 +97,7 @@ def test_judges_disagree_where_both_graded():
 def test_the_step_writes_the_page_of_the_settings(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
     steps.explorer({"profile": "sample", "papers": "medhalu", "limit": "2", "mode": "replay"})
-    page, _ = written(tmp_path)
+    page, _ = written(tmp_path, "runs/sample-limit-2")
     assert {r["item"] for r in page["rows"]} == {"mh-01", "mh-02"}
     assert f"{len(page['rows'])} replies" in capsys.readouterr().out
 

@@ -22,7 +22,7 @@ async def answers(run, questions, max_tokens):
     made = pd.concat(parts, ignore_index=True).assign(reply_status="", truncated=False)
     prompts = run.prompts_for("answer", questions, ("question",))
     recorded = any(r.key in run.recordings for r in requests_to(run, prompts, max_tokens))
-    if run.mode != "replay" or recorded or "models" in run.changed:
+    if run.mode != "replay" or recorded or run.models_named:
         models = await answers_of(run, prompts, max_tokens)
         made = pd.concat([made, models], ignore_index=True)
     return made.merge(questions, on="item", validate="many_to_one")
