@@ -71,7 +71,8 @@ class Watch:
         """Print a line above the view; `name`: the notebook that is done with it."""
         with self.lock:
             self.under_way.discard(name)
-            if bar := self.bars.pop(name, None):
+            bar = self.bars.pop(name, None)
+            if bar is not None:  # an empty bar is false
                 bar.close()
             if self.bars:
                 next(iter(self.bars.values())).write(text, file=self.file)

@@ -91,6 +91,24 @@ def in_terminal(command, environment, until, send, limit=60):
     return shown.decode(), process.wait(20)
 
 
+VIEW = """
+import time
+from bedside import ledger, live
+live.DRAWN_S, progress = 0.1, ledger.Progress("a/03")
+with live.Watch(["a/03"]) as watch:
+    progress.tell(label="answers", done=1, total=9, recorded=0, failed={}, again={})
+    time.sleep(0.5)
+    watch.write("[ 1 of 1] a/03", "a/03")
+"""
+
+
+def test_a_line_that_stays_comes_in_the_place_of_the_view():
+    shown, status = in_terminal([sys.executable, "-c", VIEW], dict(os.environ), None, b"")
+    assert status == 0 and "a/03 answers: 1 of 9" in shown
+    before = shown.partition("[ 1 of 1] a/03")[0]
+    assert re.search(r"\r +\r$", before), repr(before)  # it was wiped out
+
+
 def test_ctrl_c_is_one_line_and_what_came_is_kept(endpoint, root, monkeypatch):
     endpoint.script = lambda n, body: (time.sleep(0.2), completion("fine"))[1]
     with open(root / "data/models.toml", "a") as f:
