@@ -44,6 +44,16 @@ def merge(profile: str) -> dict:
     return manifest
 
 
+def _changed(entries):
+    """Settings that aren't the profile's, as text: the notebooks that had them."""
+    found = {}
+    for name, entry in entries.items():
+        if entry["changed"]:
+            told = " ".join(f"{k.upper()}={v}" for k, v in entry["changed"].items())
+            found.setdefault(told, []).append(name)
+    return found
+
+
 def errors_file(profile: str) -> Path:
     return settings.outputs(profile) / "errors.csv"
 
@@ -107,5 +117,5 @@ def _html(profile, entries, folder):
         cards={j: c for e in entries.values() for j, c in e["judges"].items()},
         registry=known,
         used=sorted({n for e in entries.values() for n in e["data"]}),
-        changed={k: e["changed"] for k, e in entries.items() if e["changed"]},
+        changed=_changed(entries),
     )
