@@ -166,6 +166,22 @@ def ask_for(name, *items, **settings):
     ]
 
 
+def counted():
+    """A script that takes a while, and [the most calls that were under way at once]."""
+    now, most, lock = [0], [0], threading.Lock()
+
+    def script(n, body):
+        with lock:
+            now[0] += 1
+            most[0] = max(most[0], now[0])
+        time.sleep(0.03)
+        with lock:
+            now[0] -= 1
+        return completion()
+
+    return script, most
+
+
 @pytest.fixture
 def root(tmp_path):
     """A copy of what a run reads, to be named by BEDSIDE_ROOT."""

@@ -11,7 +11,7 @@ import pytest
 
 from bedside import BedsideError, calls, ledger, models, settings, store
 from bedside.ledger import Account, Ledger
-from conftest import ask_for, completion, until
+from conftest import ask_for, completion, counted, until
 
 
 def recorder(entry, folder, items, window):
@@ -79,18 +79,7 @@ def both(started, served, recordings, count, window=60.0):
 
 def test_two_processes_share_a_models_max_concurrency(served, endpoint, recordings, started):
     models.model(served)["max_concurrency"] = 3
-    now, most, lock = [0], [0], threading.Lock()
-
-    def script(n, body):
-        with lock:
-            now[0] += 1
-            most[0] = max(most[0], now[0])
-        time.sleep(0.03)
-        with lock:
-            now[0] -= 1
-        return completion()
-
-    endpoint.script = script
+    endpoint.script, most = counted()
     both(started, served, recordings, 12)
     assert most[0] == 3 and len(endpoint.bodies) == 24
 

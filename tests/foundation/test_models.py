@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 
 import pytest
@@ -15,7 +14,7 @@ import pytest
 import conftest
 from bedside import calls, models, store
 from bedside.ledger import Account
-from conftest import ask_for, completion, until
+from conftest import ask_for, completion, counted, until
 
 
 def ask(requests, recordings, **options):
@@ -347,22 +346,6 @@ def test_progress_shows_done_recorded_failed_and_cost(served, endpoint, recordin
     asyncio.run(models.ask(ask_for(served, "a", "b"), recordings, mode="record", label="answers"))
     shown = capfd.readouterr().err
     assert "answers" in shown and "2/2" in shown and "recorded 1, failed 1, cost $0.0000" in shown
-
-
-def counted():
-    """A script that takes a while, and [the most calls that were under way at once]."""
-    now, most, lock = [0], [0], threading.Lock()
-
-    def script(n, body):
-        with lock:
-            now[0] += 1
-            most[0] = max(most[0], now[0])
-        time.sleep(0.03)
-        with lock:
-            now[0] -= 1
-        return completion()
-
-    return script, most
 
 
 def test_max_concurrency_is_kept(served, endpoint, recordings):
