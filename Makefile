@@ -21,8 +21,8 @@ UNKNOWN := $(filter-out $(KNOWN),$(foreach v,$(.VARIABLES),$(if $(filter command
 # What is given is text: make would expand it, and so run its $(shell ...), for the environment of each recipe.
 $(foreach v,$(KNOWN) $(UNKNOWN),$(if $(filter command,$(origin $(v))),$(eval override $(v) := $$(value $(v)))))
 
-$(if $(filter-out $(shell sed -n 's/^\[\([a-z0-9_]*\)\].*/\1/p' data/profiles.toml),$(value PROFILE)),$(error PROFILE is \
-	one of: $(shell sed -n 's/^\[\([a-z0-9_]*\)\].*/\1/p' data/profiles.toml)))
+named = $(shell sed -n 's/^\[\([a-z0-9_]*\)\].*/\1/p' data/$(1).toml)
+$(if $(filter-out $(call named,profiles),$(value PROFILE)),$(error PROFILE is one of: $(call named,profiles)))
 
 # The first Python of the versions that the lock is made for; `make PYTHON=...` names another.
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
@@ -40,7 +40,7 @@ ASKED = $(value MODELS)|$(value JUDGE)|$(value LIMIT)|$(value SEED)|$(value PROM
 OWN := $(if $(subst |,,$(ASKED)),-$(shell printf %s $(call quoted,$(ASKED)) | cksum | tr ' ' -))
 STAMPS := .cache/stamps/$(PROFILE)$(OWN)
 SETTINGS := $(STAMPS)/settings.json
-PAPERS := $(shell sed -n 's/^\[\([a-z0-9_]*\)\].*/\1/p' data/papers.toml)
+PAPERS := $(call named,papers)
 NOTEBOOKS := $(sort $(patsubst notebooks/%.ipynb,%,$(wildcard $(PAPERS:%=notebooks/%/[0-9][0-9]_*.ipynb))))
 DONE := $(NOTEBOOKS:%=$(STAMPS)/%.done)
 # All notebooks rest on the foundation, and each on its own study; none on explorer, annotation and seminar.
@@ -62,9 +62,11 @@ help: ## this text
 all: $(STAMPS)/index.done $(STAMPS)/explorer.done ## set up what is missing, run what changed, write figures/PROFILE/index.html
 	@echo "$$(cat $(SETTINGS).folder)/index.html is up to date"
 
+pytest = $(PY) -m pytest -n $(call quoted,$(or $(value JOBS),auto))
+
 test: $(READY) ## set up what is missing, run the tests on all cores (SLOW=1: those that take minutes, too)
-	@$(PY) -m pytest -n $(call quoted,$(or $(value JOBS),auto)) --dist loadfile
-	@$(if $(SLOW),$(PY) -m pytest -n $(call quoted,$(or $(value JOBS),auto)) --dist worksteal -m slow tests/test_matrix.py)
+	@$(pytest) --dist loadfile
+	@$(if $(SLOW),$(pytest) --dist worksteal -m slow tests/test_matrix.py)
 
 lint: $(READY) ## style and layers: ruff (lint and format) and import-linter
 	@$(BIN)/ruff check lib tests notebooks templates

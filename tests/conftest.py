@@ -34,6 +34,14 @@ def completion(text="fine", finish="stop", **message):
     }
 
 
+# replies without text, by why there is none
+SILENT = {
+    "cut off while thinking": completion("", finish="length"),
+    "filtered": completion("", finish="content_filter"),
+    "blank": completion(" \n"),
+}
+
+
 class Endpoint(ThreadingHTTPServer):
     """Answers POSTs by `script(n, body)`.
 

@@ -39,9 +39,8 @@ def check(given, write=None):
     for name in pairs:
         choose(name, KNOWN, "variable")
     taken = (*PASSED, "BUDGET_TOTAL")  # the last is about all notebooks, and none sees it
-    defaults = {"profile": "sample", "budget_total": "", **settings.DEFAULTS}
-    settings.validated(**{n.lower(): pairs.get(n) or defaults[n.lower()] for n in taken})
     given = {n.lower(): pairs[n] for n in taken if pairs.get(n)}
+    settings.validated(**given)
     given = settings.entered(given, pairs.get("RUN", ""))
     given |= {"run": pairs["RUN"]} if pairs.get("RUN") else {}
     text = json.dumps(given, indent=1) + "\n"
@@ -89,7 +88,8 @@ def run(names, given, jobs=0, stamps=None, todo=None):
         with live.Watch(names, calling) as watch:
             notebooks.run_all(names, given, jobs, done)
     finally:
-        _tell_calls(given.get("profile", "sample"))
+        if calling:
+            _tell_calls(given.get("profile", "sample"))
 
 
 def _tell_calls(profile):

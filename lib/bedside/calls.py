@@ -14,7 +14,7 @@ import random
 import sys
 import time
 from collections import Counter
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from . import entries, failures, ledger, models
 from .entries import StopRun, cost
@@ -88,14 +88,17 @@ class Meter:
             self._tell()
 
 
-class _Model(NamedTuple):
+@dataclass
+class _Model:
     """What one model's calls share."""
 
     client: object
     ledger: ledger.Ledger
     slots: asyncio.Semaphore
-    row: list  # [kind of the last failures, how many in a row, how many replies came]
     secrets: list  # what no message may show
+    replies: int = 0  # that came
+    alike: str = ""  # of the failures since the last reply
+    in_a_row: int = 0  # how many these are
 
 
 async def opened(stack, name, account):
@@ -121,9 +124,8 @@ async def opened(stack, name, account):
     await stack.enter_async_context(client)
     book = stack.enter_context(contextlib.closing(ledger.Ledger(name, account)))
     slots = asyncio.Semaphore(min(FEW, m.get("max_concurrency", 8)))  # until a first reply came
-    named = entries.VARIABLE.findall(json.dumps([m.get(k) for k in entries.BESIDE]))
-    secrets = [os.environ[v] for v in named] + ([key] if m.get("api_key_env") else [])
-    return _Model(client, book, slots, ["", 0, 0], [s for s in secrets if s])
+    secrets = [os.environ[v] for v in entries.variables(name)]
+    return _Model(client, book, slots, secrets + ([key] if m.get("api_key_env") else []))
 
 
 class Calls:
@@ -201,7 +203,7 @@ class Calls:
 
     async def _answered(self, m, request):
         """Return once the model has answered, with what is to be awaited for the reply."""
-        tries, seen = 0, m.row[2]
+        tries, seen = 0, m.replies
         while True:
             if self.stopped:  # while this one waited
                 raise self.stopped
@@ -218,8 +220,8 @@ class Calls:
                 if failure:  # withheld: it has a record, and the provider's words are told
                     m.ledger.gave_up(call[0])
                 return self._kept(request, record, path)
-            if failure.kind == "rate limit" and m.row[2] != seen:
-                tries, seen = 0, m.row[2]  # others got through meanwhile: it goes on
+            if failure.kind == "rate limit" and m.replies != seen:
+                tries, seen = 0, m.replies  # others got through meanwhile: it goes on
             if not failure.again or tries >= RETRIES:
                 m.ledger.gave_up(call[0])
                 return self._failed(m, request, failure)
@@ -242,18 +244,19 @@ class Calls:
     def _taken(self, m, request, record):
         """Take a reply in, and name its file; it can't be lost now, whatever is cancelled."""
         path = self.recordings.put(request.model, record)
-        if not m.row[2]:  # the first: now all slots are of use
+        if not m.replies:  # the first: now all slots are of use
             for _ in range(entries.model(request.model).get("max_concurrency", 8) - FEW):
                 m.slots.release()
-        m.row[:] = ["", 0, m.row[2] + 1]
+        m.replies, m.alike, m.in_a_row = m.replies + 1, "", 0
         return path
 
     def _failed(self, m, request, failure):
         """The reply of a request that failed for good; a few alike in a row stop the run."""
         alike = failure.kind + failure.message * (failure.kind == "bad request")
         if failure.fate != "alone" or failure.kind == "bad request":
-            m.row[:2] = [alike, m.row[1] + 1 if m.row[0] == alike else 1]
-        if failure.fate == "stop" or m.row[1] >= FEW:
+            m.in_a_row = m.in_a_row + 1 if m.alike == alike else 1
+            m.alike = alike
+        if failure.fate == "stop" or m.in_a_row >= FEW:
             self.stopped = failures.stop(request.model, failure)
             raise self.stopped
         self.meter.failed[failure.kind] += 1

@@ -4,7 +4,6 @@ An entry is checked when it is read. It decides what is sent for a request (`bod
 belongs to a recording's key (`identity`), and how a reply's text is read (`spoken`).
 """
 
-import difflib
 import functools
 import json
 import os
@@ -95,10 +94,10 @@ def _fault(name, entry):
     for key, value in entry.items():
         if key in ("api_key", "key", "apikey"):
             return "a key comes from the environment: api_key_env names its variable"
-        if key not in KEYS:
-            near = difflib.get_close_matches(key, KEYS, n=1, cutoff=0.4)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            return f"unknown key {key!r}{hint} Valid: {', '.join(KEYS)}"
+        try:
+            choose(key, KEYS, "key")
+        except BedsideError as e:
+            return str(e)
         if not isinstance(value, KEYS[key]) or isinstance(value, bool):
             return f"{key} = {value!r} should be {KINDS[KEYS[key]]}"
         if isinstance(value, NUMBER) and not 0 <= value < float("inf"):
@@ -171,12 +170,17 @@ def check_callable(name: str) -> None:
         use = f"use {other!r} instead" if other else "choose another one of data/models.toml"
         raise StopRun(f"model {name!r} was retired on {date}; {use} (its recordings still replay)")
     api_key(name)
-    named = VARIABLE.findall(json.dumps([m.get(k) for k in ("base_url", *BESIDE)]))
-    if unset := [v for v in named if not os.environ.get(v)]:
+    if unset := [v for v in variables(name) if not os.environ.get(v)]:
         raise StopRun(f"model {name!r} needs the environment variable {unset[0]}")
 
 
-BESIDE = ("headers", "query", "extra_body")  # what goes with a request, besides its own settings
+def variables(name: str) -> list[str]:
+    """The environment variables that a model's entry refers to, besides its key's."""
+    m = model(name)
+    return VARIABLE.findall(json.dumps([m.get(k) for k in FROM_ENVIRONMENT]))
+
+
+FROM_ENVIRONMENT = ("base_url", "headers", "query", "extra_body")  # where ${VARIABLES} may stand
 
 
 def sent(name: str, body: dict) -> dict:

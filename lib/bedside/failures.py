@@ -10,7 +10,7 @@ import json
 import re
 import time
 
-from . import entries, prompts
+from . import entries, models, prompts
 from .entries import StopRun
 
 WORDS = 300  # characters of a provider's message that are kept
@@ -93,9 +93,7 @@ def inside(answer):
     """(status, body) of an error that comes inside a 200: of the whole, or of its choice."""
     if not isinstance(answer, dict):
         return None
-    choices = answer.get("choices")
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    choice = choice if isinstance(choice, dict) else {}
+    choice = models.first_choice(answer)
     error = answer.get("error") or choice.get("error")
     if not error and choice.get("finish_reason") not in BROKEN_OFF:
         return None

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import BedsideError, choose, models, prompts, sources
+from .models import NOT_RECORDED  # noqa: F401 - what `beside` says
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 LEXICAL = "lexical"
 QUOTED = re.compile(r"^\s*>.*$", re.M)  # a line that repeats what somebody else said
 VERDICT_TOKENS = 1000  # room for a verdict: some models write before they state it
-NOT_RECORDED = "not recorded"
 REFUSALS = re.compile(
     r"\s*(i('m| am) (sorry|unable|not able)|i (can('|no)t|won't|must decline)|as an ai)", re.I
 )
@@ -162,14 +162,8 @@ def beside(run, judge: str | None):
     other = copy.copy(run)
     other.mode, ask = "replay", other.ask
 
-    async def recorded(requests, label=""):
-        requests = list(requests)
-        there = [r.key in run.recordings for r in requests]
-        got = iter(await ask([r for r, here in zip(requests, there) if here], label))
-        return [
-            next(got) if here else models.Reply(r.item, r.model, r.key, error=NOT_RECORDED)
-            for r, here in zip(requests, there)
-        ]
+    def recorded(requests, label=""):
+        return models.of_recorded(requests, run.recordings, lambda those: ask(those, label))
 
     other.ask = recorded
     return other

@@ -3,7 +3,7 @@
     ledger = Ledger("mine", Account(notebook, budget_usd))
     ledger.claim(key)                   # nobody else has this request under way
     call = await ledger.turn(tokens, usd)       # when limits and budgets allow it
-    ledger.ended(call, tokens, usd, failure)
+    ledger.ended(call, usd, (prompt_tokens, completion_tokens), failure)
     ledger.release(key)
 
 It keeps a model's calls within its entry's limits, slows down where an endpoint refuses, holds the
@@ -358,22 +358,24 @@ COLUMNS = ("model", "notebook", "kind", "status", "message", "calls")
 
 def errors(make: str) -> list[dict]:
     """What failed in a make, as rows of errors.csv: COLUMNS."""
-    if not (folder() / "calls.sqlite").is_file():
-        return []
-    with contextlib.closing(_open()) as db:
-        rows = db.execute(
-            "select model, notebook, kind, status, message, count(*) from calls"
-            " where make = ? and kind != '' and final"
-            " group by 1, 2, 3, 4, 5 order by 1, 2, 6 desc, 3, 4, 5",
-            [make],
-        ).fetchall()
+    rows = _of_make(
+        "select model, notebook, kind, status, message, count(*) from calls"
+        " where make = ? and kind != '' and final"
+        " group by 1, 2, 3, 4, 5 order by 1, 2, 6 desc, 3, 4, 5",
+        make,
+    )
     return [dict(zip(COLUMNS, row)) for row in rows]
 
 
 def total(make: str) -> tuple[int, float, int]:
     """(calls, USD spent or reserved, calls of unknown price) of a make."""
+    counted = "select count(*), coalesce(sum(usd), 0), count(*) - count(usd) from calls"
+    return next(iter(_of_make(f"{counted} where make = ?", make)), (0, 0.0, 0))
+
+
+def _of_make(sql, make):
+    """Rows on a make; none where nobody ever called."""
     if not (folder() / "calls.sqlite").is_file():
-        return 0, 0.0, 0
+        return []
     with contextlib.closing(_open()) as db:
-        counted = "select count(*), coalesce(sum(usd), 0), count(*) - count(usd) from calls"
-        return db.execute(counted + " where make = ?", [make]).fetchone()
+        return db.execute(sql, [make]).fetchall()

@@ -93,11 +93,12 @@ class Request:
     def planned(self) -> dict:
         """What a plan says of the call: key, model, prompt and completion (tokens at most)."""
         prompt, completion = self.estimate()
-        about = {"prompt": prompt, "completion": completion, "chars": self.chars}
         return {
             "key": self.key,
             "model": self.model,
-            **about,
+            "prompt": prompt,
+            "completion": completion,
+            "chars": self.chars,
             "like": alike(store.redacted(self.fields)),
         }
 
@@ -166,9 +167,8 @@ def as_record(request: Request, answer: Any) -> dict:
     A reply without text is one too. What an endpoint adds (fingerprint, usage in detail, who
     served it) is kept as far as it is what it should be.
     """
-    choices = answer.get("choices") if isinstance(answer, dict) else None
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    if not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
+    choice = first_choice(answer)
+    if not isinstance(choice.get("message"), dict):
         raise ValueError("the endpoint's answer holds no choice")
     prompt, completion, usage = tokens_of(answer)
     now = datetime.datetime.now(datetime.UTC)
@@ -188,6 +188,13 @@ def as_record(request: Request, answer: Any) -> dict:
         "chars": request.chars,
         "fields": store.redacted(request.fields),
     }
+
+
+def first_choice(answer: Any) -> dict:
+    """The first choice of a parsed chat completion; empty where there is none."""
+    choices = answer.get("choices") if isinstance(answer, dict) else None
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    return choice if isinstance(choice, dict) else {}
 
 
 def _content(content):
@@ -345,6 +352,26 @@ async def _caller(recordings, mode, account, label, progress, names=(), count=(N
             for task in left:
                 task.cancel()
             await asyncio.gather(*left, return_exceptions=True)
+
+
+NOT_RECORDED = "not recorded"
+
+
+def not_recorded(request: Request) -> Reply:
+    """The reply to a request that has no recording, where nobody may be asked."""
+    return Reply(request.item, request.model, request.key, error=NOT_RECORDED)
+
+
+async def of_recorded(
+    requests: Iterable[Request],
+    recordings: store.Recordings,
+    ask: Callable[[list[Request]], Awaitable[list[Reply]]],
+) -> list[Reply]:
+    """`ask`'s replies to those requests that have a recording; the others are `not_recorded`."""
+    requests = list(requests)
+    there = [r.key in recordings for r in requests]
+    got = iter(await ask([r for r, here in zip(requests, there) if here]))
+    return [next(got) if here else not_recorded(r) for r, here in zip(requests, there)]
 
 
 async def _without_call(recordings, plan, request):

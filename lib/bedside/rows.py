@@ -34,13 +34,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from . import BedsideError, choose, judges, models, notebooks, paths, prompts, settings
+from .models import NOT_RECORDED as ABSENT
 from .models import Reply, Request
 from .run import Run
 
 if TYPE_CHECKING:
     import pandas as pd
 
-ABSENT = "not recorded"
 ROW = "id paper section item model configuration category title reply reply_status".split()
 VERDICT = "judge status value right raw".split()
 
@@ -65,16 +65,16 @@ class Recorded(Run):
             self.models = list(dict.fromkeys([*self.models, *recorded]))
 
     async def ask(self, requests: Iterable[Request], label: str = "") -> list[Reply]:
-        requests = list(requests)
-        got = iter(await super().ask([r for r in requests if r.key in self.recordings], label))
-        return [next(got) if r.key in self.recordings else _absent(r) for r in requests]
+        ask = super().ask
+        return await models.of_recorded(requests, self.recordings, lambda those: ask(those, label))
 
     @contextlib.asynccontextmanager
     async def asking(self, label: str = "") -> AsyncIterator[Callable[[Request], Awaitable[Reply]]]:
         async with super().asking(label) as one:
 
             async def recorded(request):
-                return await one(request) if request.key in self.recordings else _absent(request)
+                here = request.key in self.recordings
+                return await one(request) if here else models.not_recorded(request)
 
             yield recorded
 
@@ -83,10 +83,6 @@ class Recorded(Run):
         other = copy.copy(self)
         other.judge = judge
         return other
-
-
-def _absent(request):
-    return Reply(request.item, request.model, request.key, error=ABSENT)
 
 
 # ---- blocks

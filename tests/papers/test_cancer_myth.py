@@ -13,7 +13,7 @@ from bedside.papers.cancer_myth.scores import compare, scores
 from bedside.papers.cancer_myth.tables import evaluation, generation
 from bedside.run import Run
 from bedside.tables import BOUNDS
-from conftest import completion
+from conftest import SILENT, completion
 
 
 @pytest.fixture
@@ -435,12 +435,6 @@ def test_yield_by_hand(run):
 
 
 # ---- replies without text, and cut ones
-
-SILENT = {
-    "cut off while thinking": completion("", finish="length"),
-    "filtered": completion("", finish="content_filter"),
-    "blank": completion(" \n"),
-}
 
 
 @pytest.mark.parametrize("why", SILENT)

@@ -13,7 +13,7 @@ from bedside.papers.cancer_myth.baselines import Categoriser
 from bedside.papers.cancer_myth.data import CATEGORIES
 from bedside.papers.cancer_myth.generation import balance, generate, generate_all, generated, tried
 from bedside.papers.cancer_myth.tables import generation as tables
-from conftest import completion
+from conftest import SILENT, completion
 
 MYTHS = pd.DataFrame(
     [(f"m{i}", "Cancer", f"belief {i}", f"fact {i}") for i in range(1, 6)],
@@ -303,12 +303,6 @@ def test_a_plan_counts_the_answers_too(run):
 
 
 # ---- replies without text, and cut ones
-
-SILENT = {
-    "cut off while thinking": completion("", finish="length"),
-    "filtered": completion("", finish="content_filter"),
-    "blank": completion(" \n"),
-}
 
 
 @pytest.mark.parametrize("why", SILENT)

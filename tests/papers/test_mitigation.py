@@ -14,7 +14,7 @@ from bedside.papers.cancer_myth.baselines import Echo
 from bedside.papers.cancer_myth.v2 import methods, optimiser, printed, scores, tables
 from bedside.papers.cancer_myth.v2.agents import multi_agent
 from bedside.papers.cancer_myth.v2.items import exam_items, split
-from conftest import completion
+from conftest import SILENT, completion
 
 ITEMS = pd.DataFrame({"item": ["q1", "q2", "q3"], "question": ["one?", "two?", "three?"]})
 
@@ -598,12 +598,6 @@ def test_a_plan_counts_the_agents_calls(run):
 
 
 # ---- replies without text, and cut ones
-
-SILENT = {
-    "cut off while thinking": completion("", finish="length"),
-    "filtered": completion("", finish="content_filter"),
-    "blank": completion("\n \n"),
-}
 
 
 def silent_exam(items):

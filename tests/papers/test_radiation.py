@@ -22,7 +22,7 @@ from bedside.papers.radiation import (
     study,
     tables,
 )
-from conftest import completion
+from conftest import SILENT, completion
 
 
 @pytest.fixture
@@ -768,12 +768,6 @@ def test_tables_of_a_model_that_never_lists_anything(run):
 
 
 # ---- replies without text, and cut ones
-
-SILENT = {
-    "cut off while thinking": completion("", finish="length"),
-    "filtered": completion("", finish="content_filter"),
-    "blank": completion(" \n"),
-}
 
 
 @pytest.mark.parametrize("why", SILENT)
