@@ -599,3 +599,13 @@ def test_a_task_that_was_left_behind_when_the_block_ends_is_stopped(served, endp
     assert left[0].cancelled() and [
         r["item"] for r in store.Recordings(recordings.folder).records()
     ] == ["a"]
+
+
+def test_what_a_base_url_takes_from_the_environment_is_told_to_nobody(
+    served, endpoint, recordings, monkeypatch
+):
+    monkeypatch.setenv("PASSAGE", "a-word-that-only-i-know")
+    models.registry()[served]["base_url"] = f"{endpoint.url}/${{PASSAGE}}"
+    endpoint.script = lambda n, body: (400, {}, b'{"error": "no a-word-that-only-i-know here"}')
+    (reply,) = ask(ask_for(served, "a"), recordings)
+    assert reply.error == "bad request: no *** here"
