@@ -191,7 +191,7 @@ class House:
         """
         assert name != EMBEDDED or name in self.given["models"], "nobody named the embedded model"
         book = stack.enter_context(contextlib.closing(ledger.Ledger(name, account)))
-        return calls._Model(None, book, asyncio.Semaphore(64), ["", 0, False], [])
+        return calls._Model(None, book, asyncio.Semaphore(64), [])
 
     def outputs(self):
         """{path: bytes} of all that notebooks wrote."""
