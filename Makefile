@@ -136,7 +136,7 @@ $(STAMPS)/data.done: data/sources.toml $(SETTINGS)
 # only when a notebook ran through, so a failed one is never taken for up to date.
 define notebook
 $(STAMPS)/$(2)/$(1).done: notebooks/$(2)/$(1).ipynb $(FOUNDATION) $(SOURCE_$(2)) $(wildcard data/sample/$(2)/* data/prompts/$(2)/* \
-		data/published/$(2).csv data/claims/$(2).csv data/recordings/$(2)/*/* data/external/$(2)/*) $(SETTINGS) $(DATA) $(READY)
+		data/published/$(2).csv data/claims/$(2).csv data/readings/$(2).csv data/recordings/$(2)/*/* data/external/$(2)/*) $(SETTINGS) $(DATA) $(READY)
 	@rm -f $$@ && echo $(2)/$(1) >> $(STAMPS)/$(2).todo
 endef
 $(foreach p,$(PAPERS),$(eval SOURCE_$(p) := $(call study,$(p))))

@@ -3,15 +3,19 @@
     load("my_paper")["mp-1"].published          # as the file has it, its references filled in
     run.claim("mp-1", reading("41 of 50", 41 >= 40), basis="run")
 
-A reading is a way to make a number of a claim: {name: (computed, low, high, holds)}. `holds` is
-computed, never typed; None where the numbers can't decide. A claim without a reading needs what its
-row names.
+A reading is a plausible way to make a number of a claim: {name: (computed, low, high, holds)}.
+`holds` is computed, never typed: True, False, or None where the numbers allow both. Claims that can
+be read in several ways list them in data/readings/<paper>.csv, each with what supports it; one that
+is listed there and not given lacks data. The verdict follows from all of them.
 """
 
 import contextlib
 import csv
+import datetime
 import functools
 import re
+from collections.abc import Iterable
+from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from . import BedsideError, choose, paths, published
@@ -28,7 +32,10 @@ REFERENCE = re.compile(r"\{([^{}|]+)\|([^{}|]+)\|([^{}|]+)(?:\|([^{}|]+))?\}")
 class Claim(NamedTuple):
     """A row of data/claims.
 
-    `value` is the first number that `published` refers to, or the number that it is, or None.
+    needs, depends, tried, repair, ask: words for the verdict, empty where there is nothing to say:
+    the data that are missing, what the verdict depends on, why no reading saves the claim, the
+    likeliest repair of a slip, and what only the authors can answer. `value` is the first number
+    that `published` refers to, or the number that it is, or None.
     """
 
     id: str
@@ -38,10 +45,33 @@ class Claim(NamedTuple):
     claim: str
     published: str
     needs: str
+    depends: str
+    tried: str
+    repair: str
+    ask: str
     value: float | None
 
 
-COLUMNS = list(Claim._fields[:-1])
+class Listed(NamedTuple):
+    """A row of data/readings: a way to read a claim, and the text or convention that supports it.
+
+    tests: how many comparisons it decides by a test of significance; 0 if none. needs: what is
+    missing for this reading, if not what its claim needs.
+    """
+
+    id: str
+    reading: str
+    support: str
+    tests: int
+    needs: str
+
+
+COLUMNS, LISTED = list(Claim._fields[:-1]), list(Listed._fields)
+AS_WRITTEN = "as written"  # the one reading of a claim that lists none
+SAID, MISSING = {True: "yes", False: "no", None: "open"}, "missing"
+READING = ("id", "reading", "support", "computed", "low", "high", "holds")  # figures/*/readings.csv
+SHOWN = ("id", "of", "section", "weight", "claim", "published", "computed", "basis", "verdict")
+REPLY = ["id", "date", "by", "reply"]
 
 
 @functools.cache
@@ -49,36 +79,95 @@ def load(paper: str) -> dict[str, Claim]:
     """A paper's claims by id, in the order of the file.
 
     `published` is text in which {table | row | column} stands for a number of data/published, and
-    {table | row | column | .1f} for the same in another format than the shortest. An id may end in
-    @ and a word where one name stands for two claims. Raises BedsideError naming the line for
-    anything else.
+    {table | row | column | .1f} for the same in another format than the shortest. Raises
+    BedsideError naming the line for anything else.
     """
-    path = paths.CLAIMS / f"{paper}.csv"
-    if not path.is_file():
-        raise BedsideError(f"{paths.rel(path)} is missing: what {paper} claims is kept there")
     found: dict[str, Claim] = {}
+
+    def take(row):
+        choose(row["of"], OF, "text of a claim")
+        choose(row["weight"], WEIGHT, "weight of a claim")
+        _told(row, "id", "claim")
+        if row["id"] in found:
+            raise BedsideError(f"claim {row['id']!r} stands there twice")
+        told, numbers = _filled(paper, row["published"])
+        with contextlib.suppress(ValueError):  # most claims are no single number
+            numbers.append(float(told))
+        value = numbers[0] if numbers else None
+        found[row["id"]] = Claim(**{**row, "published": told}, value=value)
+
+    _each(paths.CLAIMS / f"{paper}.csv", COLUMNS, take)
+    return found
+
+
+@functools.cache
+def listed(paper: str) -> dict[str, dict[str, Listed]]:
+    """The readings that data/readings/<paper>.csv lists: {claim: {reading: its row}}.
+
+    Raises BedsideError naming the line for an unknown claim, a reading listed twice, one without
+    support, and a number of tests that is none.
+    """
+    found: dict[str, dict[str, Listed]] = {}
+
+    def take(row):
+        choose(row["id"], load(paper), "claim")
+        _told(row, "reading", "support")
+        mine = found.setdefault(row["id"], {})
+        if row["reading"] in mine:
+            raise BedsideError(f"{row['id']!r} lists {row['reading']!r} twice")
+        if not row["tests"].isdigit() and row["tests"]:
+            raise BedsideError(f"{row['tests']!r} is no number of tests")
+        mine[row["reading"]] = Listed(**{**row, "tests": int(row["tests"] or 0)})
+
+    _each(paths.READINGS / f"{paper}.csv", LISTED, take)
+    return found
+
+
+@functools.cache
+def replies(paper: str) -> dict[str, list[dict]]:
+    """What authors answered, from data/replies/<paper>.csv: {claim: rows id, date, by, reply}.
+
+    Raises BedsideError naming the line for an unknown claim, an empty field and a date that is none.
+    """
+    found: dict[str, list[dict]] = {}
+
+    def take(row):
+        choose(row["id"], load(paper), "claim")
+        _told(row, *REPLY)
+        try:
+            datetime.date.fromisoformat(row["date"])
+        except ValueError:
+            raise BedsideError(f"{row['date']!r} is no date such as 2026-11-23") from None
+        found.setdefault(row["id"], []).append(row)
+
+    _each(paths.REPLIES / f"{paper}.csv", REPLY, take)
+    return found
+
+
+def _each(path, columns, take):
+    """Give each row of a file of claims to `take`, whose errors get the file and the line."""
+    if not path.is_file():
+        raise BedsideError(f"{paths.rel(path)} is missing; its columns are {','.join(columns)}")
     with open(path, newline="", encoding="utf-8") as f:
         lines = csv.DictReader(f)
-        if lines.fieldnames != COLUMNS:
+        if lines.fieldnames != columns:
             raise BedsideError(
-                f"{paths.rel(path)}: columns are {lines.fieldnames}, expected {COLUMNS}"
+                f"{paths.rel(path)}: columns are {lines.fieldnames}, expected {columns}"
             )
         for row in lines:
             try:
-                choose(row["of"], OF, "text of a claim")
-                choose(row["weight"], WEIGHT, "weight of a claim")
-                if None in row.values() or None in row or not (row["id"] and row["claim"]):
+                if None in row.values() or None in row:
                     raise BedsideError("a field is missing, or there are too many")
-                if row["id"] in found:
-                    raise BedsideError(f"claim {row['id']!r} stands there twice")
-                told, numbers = _filled(paper, row["published"])
+                take(row)
             except BedsideError as e:
                 raise BedsideError(f"{paths.rel(path)}, line {lines.line_num}: {e}") from None
-            with contextlib.suppress(ValueError):  # most claims are no single number
-                numbers.append(float(told))
-            value = numbers[0] if numbers else None
-            found[row["id"]] = Claim(**{**row, "published": told}, value=value)
-    return found
+
+
+def _told(row, *columns):
+    """An error if one of a row's columns is empty."""
+    for column in columns:
+        if not row[column].strip():
+            raise BedsideError(f"a field is missing: {column}")
 
 
 def _filled(paper, text):
@@ -97,13 +186,16 @@ def reading(
     holds: "bool | np.bool | None",
     low: float | None = None,
     high: float | None = None,
-    name: str = "reading",
+    name: str = AS_WRITTEN,
 ) -> dict[str, tuple]:
-    """One reading of a claim: what was computed, a number or words, and whether the claim holds."""
+    """One reading of a claim: what was computed, a number or words, and whether the claim holds.
+
+    low, high: between what the rounding of the printed numbers lets it lie.
+    """
     return {name: (computed, low, high, None if holds is None else bool(holds))}
 
 
-def same(run, id: str, computed: float | None, digits: int) -> dict[str, tuple]:
+def same(run, id: str, computed: float | None, digits: int, name: str = AS_WRITTEN) -> dict:
     """The reading of a claim that is one printed number: does the computed one print the same?
 
     computed: None if it can't be had; then there is no reading.
@@ -111,19 +203,60 @@ def same(run, id: str, computed: float | None, digits: int) -> dict[str, tuple]:
     if computed is None:
         return {}
     shown = f"{computed:.{digits}f}"
-    return reading(shown, shown == f"{load(run.paper)[id].value:.{digits}f}")
+    return reading(shown, shown == f"{load(run.paper)[id].value:.{digits}f}", name=name)
 
 
-def verdict(claim: Claim, readings: dict) -> str:
-    """What readings say of a claim: holds (all do), differs (none does), depends, undetermined.
+def between(low: float, high: float, least: float = -inf, most: float = inf) -> bool | None:
+    """Does a number that lies between low and high lie between least and most, too?
 
-    Without a reading that decides anything: needs, and what.
+    None if it may or may not. A ten-billionth is no difference.
     """
-    said = {holds for *_, holds in readings.values()}
-    if not said - {None}:
-        if not claim.needs:
-            raise BedsideError(f"claim {claim.id!r}: neither decided nor said what it needs")
-        return f"needs {claim.needs}"
-    if said == {True}:
+    slack = 1e-10
+    if low >= least - slack and high <= most + slack:
+        return True
+    return False if high < least - slack or low > most + slack else None
+
+
+def every(holds: Iterable[bool | None]) -> bool | None:
+    """Do all hold? False if one doesn't; None if none fails and one is open."""
+    said = {None if h is None else bool(h) for h in holds}
+    return False if False in said else None if None in said else True
+
+
+def judged(paper: str, id: str, readings: dict[str, tuple]) -> tuple[str, list[dict]]:
+    """The verdict on a claim, and all of its readings, listed or given, as rows of `READING`.
+
+    Raises BedsideError for a reading that data/readings doesn't list.
+    """
+    claim, known = load(paper)[id], listed(paper).get(id)
+    known = known or {AS_WRITTEN: Listed(id, AS_WRITTEN, "the sentence as it stands", 0, "")}
+    for name in readings:
+        choose(name, known, f"reading of {id}")
+    rows = []
+    for name, way in known.items():
+        computed, low, high, holds = readings.get(name, (way.needs or claim.needs, *3 * [None]))
+        holds = SAID[holds] if name in readings else MISSING
+        row = (id, name, way.support, computed, low, high, holds)
+        rows.append(dict(zip(READING, row, strict=True)))
+    return verdict(claim, rows), rows
+
+
+def verdict(claim: Claim, rows: list[dict]) -> str:
+    """What a claim's readings say of it.
+
+    All yes: holds. All no: differs. Yes and no: depends. Else data are missing: needs, and what;
+    so that one plausible reading without data keeps a claim from differing. Else undetermined.
+    """
+    said = {row["holds"] for row in rows}
+    if said == {"yes"}:
         return "holds"
-    return "differs" if said == {False} else "undetermined" if None in said else "depends"
+    if said == {"no"}:
+        return "differs"
+    if said >= {"yes", "no"}:
+        return f"depends on {claim.depends or 'the reading'}"
+    for row in rows:
+        if row["holds"] == MISSING:
+            if not row["computed"]:
+                raise BedsideError(f"claim {claim.id!r}: neither decided nor said what it needs")
+            return f"needs {row['computed']}"
+    return "undetermined"

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import ledger, notebooks, paths, settings, sources, tables
+from .claims import READING
 
 if TYPE_CHECKING:
     import jinja2
 
-CLAIM = ["id", "paper", "section", "claim", "published", "computed", "basis", "verdict"]
+CLAIM = ["id", "paper", "of", "section", "weight", "claim", "published", "computed", "basis"]
+CLAIM += ["verdict", "readings"]
 
 
 def merge(profile: str) -> dict:
@@ -36,12 +38,19 @@ def merge(profile: str) -> dict:
     manifest = {"profile": profile, "notebooks": entries}
     path.write_text(json.dumps(manifest, indent=1, sort_keys=True) + "\n")
     claims = [c for e in entries.values() for c in e["claims"]]
-    with open(folder / "claims.csv", "w", newline="", encoding="utf-8") as f:
-        out = csv.writer(f, lineterminator="\n")
-        out.writerow(CLAIM)
-        out.writerows([tables.cell_text(c[k]) for k in CLAIM] for c in claims)
+    counted = [{**c, "readings": len(c["readings"])} for c in claims]
+    _write(folder / "claims.csv", CLAIM, counted)
+    _write(folder / "readings.csv", READING, [r for c in claims for r in c["readings"]])
     (folder / "index.html").write_text(_html(profile, entries, folder), encoding="utf-8")
     return manifest
+
+
+def _write(path, columns, rows):
+    """A CSV of rows that may hold text of anybody's."""
+    with open(path, "w", newline="", encoding="utf-8") as f:
+        out = csv.writer(f, lineterminator="\n")
+        out.writerow(columns)
+        out.writerows([tables.cell_text(row[c]) for c in columns] for row in rows)
 
 
 def _changed(entries):

@@ -247,8 +247,8 @@ class Run:
     def claim(self, id: str, readings: dict | None = None, *, basis: str = "none") -> str:
         """The verdict on a claim of data/claims/<paper>.csv, by readings of it; see `claims`.
 
-        readings: {name: (computed, low, high, holds)}. basis: of SOURCES, whose numbers they rest
-        on. Without a reading, or with undecided ones only, the claim needs what its row says.
+        readings: {name: (computed, low, high, holds)}. basis: of SOURCES, whose numbers the first
+        of them rests on. Without a reading the claim needs what its row says.
         """
         choose(basis, (*published.SOURCES, "none"), "basis of a claim")
         known, readings = claims.load(self.paper), readings or {}
@@ -256,24 +256,25 @@ class Run:
         if id in self._claims:
             raise BedsideError(f"claim {id!r} is made twice")
         self.reads(f"claims/{self.paper}", paths.CLAIMS / f"{self.paper}.csv")
-        computed = next((computed for computed, *_ in readings.values()), "")
+        self.reads(f"readings/{self.paper}", paths.READINGS / f"{self.paper}.csv")
+        verdict, rows = claims.judged(self.paper, id, readings)
+        rows = [{**row, "computed": _plain(row["computed"])} for row in rows]
+        computed = next((row["computed"] for row in rows if row["reading"] in readings), "")
         self._claims[id] = {
-            "id": id.partition("@")[0],
+            **{k: v for k, v in claim._asdict().items() if k != "value"},
             "paper": self.paper,
-            "section": claim.section,
-            "claim": claim.claim,
-            "published": claim.published,
-            "computed": _plain(computed),
+            "computed": computed,
             "basis": basis if readings else "none",
-            "verdict": claims.verdict(claim, readings),
+            "verdict": verdict,
+            "readings": rows,
         }
-        return self._claims[id]["verdict"]
+        return verdict
 
     def claims(self) -> "pd.DataFrame":
         """This notebook's claims as a frame."""
         import pandas as pd
 
-        return pd.DataFrame(self._claims.values()).drop(columns=["paper"])
+        return pd.DataFrame(self._claims.values())[list(claims.SHOWN)]
 
     # ---- provenance
 

@@ -57,7 +57,7 @@ def counts(run):
         "mh-balanced": reading(
             f"chi-squared p = {p:.2f}; {wrong:.0f}% of all answers are hallucinated", p > ALPHA
         ),
-        "mh-experts": reading(by_dataset(groups, ".0f"), (groups == experts).all()),
+        "mh-thirty": reading(by_dataset(groups, ".0f"), (groups == experts).all()),
     }
 
 
@@ -165,7 +165,7 @@ def people(run):
     largest = {d: max(t[d][1] for t in tests) for d in f1}
     less, gap = accuracy_test(run, "Experts", "Laypeople"), f1.loc["Experts"] - f1.loc["Laypeople"]
     made = {
-        "mh-experts@02_detection": reading(
+        "mh-below-experts": reading(
             "; ".join(f"{d}: {least[d]:+.2f}, largest p = {largest[d]:.2g}" for d in f1),
             all(x > 0 and p < ALPHA for t in tests for x, p in t.values()),
         ),
