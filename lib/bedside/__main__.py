@@ -124,18 +124,18 @@ def index(profile, since=None):
 
     since: a file that was touched at its start.
     """
-    from . import page, settings
+    from . import claims, page, settings
 
     entries = page.merge(profile)["notebooks"].values()
-    verdicts = [c["verdict"].split()[0] for e in entries for c in e["claims"]]
     folder = paths.rel(settings.outputs(profile))
     print(
-        f"{sum(len(e['outputs']) for e in entries)} outputs in {folder}; claims:"
-        f" {verdicts.count('holds')} hold, {verdicts.count('differs')} differ,"
-        f" {verdicts.count('needs')} need more"
+        f"{sum(len(e['outputs']) for e in entries)} outputs in {folder}"
         + (f"; {time.time() - Path(since).stat().st_mtime:.0f} s" if since else "")
-        + f"\nOpen {folder}/index.html"
     )
+    counts = claims.tally(c for e in entries for c in e["claims"])
+    for rank, told in zip(claims.WEIGHT, ("The papers' central claims:", "Their details:")):
+        print(told, ", ".join(f"{n} {word}" for word, n in counts[rank].items()))
+    print(f"Open {folder}/index.html")
 
 
 def explorer(given):

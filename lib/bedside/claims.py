@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 OF = ("paper", "summary", "data", "own")  # which text says it; own: our own question
 WEIGHT = ("central", "detail")
+VERDICTS = ("holds", "depends", "undetermined", "differs", "needs")
 REFERENCE = re.compile(r"\{([^{}|]+)\|([^{}|]+)\|([^{}|]+)(?:\|([^{}|]+))?\}")
 
 
@@ -96,7 +97,10 @@ def load(paper: str) -> dict[str, Claim]:
         value = numbers[0] if numbers else None
         found[row["id"]] = Claim(**{**row, "published": told}, value=value)
 
-    _each(paths.CLAIMS / f"{paper}.csv", COLUMNS, take)
+    path = paths.CLAIMS / f"{paper}.csv"
+    if not path.is_file():
+        raise BedsideError(f"{paths.rel(path)} is missing: what {paper} claims is kept there")
+    _each(path, COLUMNS, take)
     return found
 
 
@@ -119,7 +123,8 @@ def listed(paper: str) -> dict[str, dict[str, Listed]]:
             raise BedsideError(f"{row['tests']!r} is no number of tests")
         mine[row["reading"]] = Listed(**{**row, "tests": int(row["tests"] or 0)})
 
-    _each(paths.READINGS / f"{paper}.csv", LISTED, take)
+    if (path := paths.READINGS / f"{paper}.csv").is_file():
+        _each(path, LISTED, take)
     return found
 
 
@@ -140,14 +145,13 @@ def replies(paper: str) -> dict[str, list[dict]]:
             raise BedsideError(f"{row['date']!r} is no date such as 2026-11-23") from None
         found.setdefault(row["id"], []).append(row)
 
-    _each(paths.REPLIES / f"{paper}.csv", REPLY, take)
+    if (path := paths.REPLIES / f"{paper}.csv").is_file():
+        _each(path, REPLY, take)
     return found
 
 
 def _each(path, columns, take):
     """Give each row of a file of claims to `take`, whose errors get the file and the line."""
-    if not path.is_file():
-        raise BedsideError(f"{paths.rel(path)} is missing; its columns are {','.join(columns)}")
     with open(path, newline="", encoding="utf-8") as f:
         lines = csv.DictReader(f)
         if lines.fieldnames != columns:
@@ -192,6 +196,7 @@ def reading(
 
     low, high: between what the rounding of the printed numbers lets it lie.
     """
+    low, high = (None if x is None else float(x) for x in (low, high))
     return {name: (computed, low, high, None if holds is None else bool(holds))}
 
 
@@ -224,7 +229,7 @@ def every(holds: Iterable[bool | None]) -> bool | None:
 
 
 def judged(paper: str, id: str, readings: dict[str, tuple]) -> tuple[str, list[dict]]:
-    """The verdict on a claim, and all of its readings, listed or given, as rows of `READING`.
+    """The verdict on a claim, and all of its readings, listed or given: rows of `READING`, tests.
 
     Raises BedsideError for a reading that data/readings doesn't list.
     """
@@ -236,27 +241,42 @@ def judged(paper: str, id: str, readings: dict[str, tuple]) -> tuple[str, list[d
     for name, way in known.items():
         computed, low, high, holds = readings.get(name, (way.needs or claim.needs, *3 * [None]))
         holds = SAID[holds] if name in readings else MISSING
-        row = (id, name, way.support, computed, low, high, holds)
-        rows.append(dict(zip(READING, row, strict=True)))
+        row = (id, name, way.support, computed, low, high, holds, way.tests)
+        rows.append(dict(zip((*READING, "tests"), row, strict=True)))
     return verdict(claim, rows), rows
 
 
 def verdict(claim: Claim, rows: list[dict]) -> str:
     """What a claim's readings say of it.
 
-    All yes: holds. All no: differs. Yes and no: depends. Else data are missing: needs, and what;
-    so that one plausible reading without data keeps a claim from differing. Else undetermined.
+    All yes: holds. All no: differs, but undetermined where tests of significance alone say so: of
+    many claims some would fail by chance. Yes and no: depends. Else data are missing: needs, and
+    what; so that one plausible reading without data keeps a claim from differing. Else
+    undetermined.
     """
     said = {row["holds"] for row in rows}
     if said == {"yes"}:
         return "holds"
     if said == {"no"}:
-        return "differs"
+        return "undetermined" if all(row["tests"] for row in rows) else "differs"
     if said >= {"yes", "no"}:
         return f"depends on {claim.depends or 'the reading'}"
-    for row in rows:
-        if row["holds"] == MISSING:
-            if not row["computed"]:
-                raise BedsideError(f"claim {claim.id!r}: neither decided nor said what it needs")
-            return f"needs {row['computed']}"
-    return "undetermined"
+    lacking = [row["computed"] for row in rows if row["holds"] == MISSING]
+    if not lacking:
+        return "undetermined"
+    if not any(lacking):
+        raise BedsideError(f"claim {claim.id!r}: neither decided nor said what it needs")
+    return f"needs {next(filter(None, lacking))}"
+
+
+def tally(made: Iterable[dict]) -> dict[str, dict[str, int]]:
+    """Claims as made, counted by rank and verdict: {rank: {first word of the verdict: number}}.
+
+    The papers' central claims and details come first; summaries, data and own questions stand
+    apart.
+    """
+    counts = {rank: dict.fromkeys(VERDICTS, 0) for rank in (*WEIGHT, *OF[1:])}
+    for claim in made:
+        rank = claim["weight"] if claim["of"] == "paper" else claim["of"]
+        counts[rank][claim["verdict"].split()[0]] += 1
+    return counts

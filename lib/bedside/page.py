@@ -47,10 +47,8 @@ def merge(profile: str) -> dict:
 
 def _write(path, columns, rows):
     """A CSV of rows that may hold text of anybody's."""
-    with open(path, "w", newline="", encoding="utf-8") as f:
-        out = csv.writer(f, lineterminator="\n")
-        out.writerow(columns)
-        out.writerows([tables.cell_text(row[c]) for c in columns] for row in rows)
+    lines = [",".join(columns), *(",".join(tables.csv_cell(r[c]) for c in columns) for r in rows)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _changed(entries):
@@ -74,10 +72,7 @@ def errors(profile: str) -> list[dict]:
         path.unlink(missing_ok=True)
         return rows
     path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "w", newline="", encoding="utf-8") as f:
-        out = csv.DictWriter(f, ledger.COLUMNS, lineterminator="\n")
-        out.writeheader()
-        out.writerows({k: tables.cell_text(v) for k, v in row.items()} for row in rows)
+    _write(path, ledger.COLUMNS, rows)
     return rows
 
 

@@ -256,9 +256,10 @@ class Run:
         if id in self._claims:
             raise BedsideError(f"claim {id!r} is made twice")
         self.reads(f"claims/{self.paper}", paths.CLAIMS / f"{self.paper}.csv")
-        self.reads(f"readings/{self.paper}", paths.READINGS / f"{self.paper}.csv")
+        if (path := paths.READINGS / f"{self.paper}.csv").is_file():
+            self.reads(f"readings/{self.paper}", path)
         verdict, rows = claims.judged(self.paper, id, readings)
-        rows = [{**row, "computed": _plain(row["computed"])} for row in rows]
+        rows = [{**_rounded(row), "computed": _plain(row["computed"])} for row in rows]
         computed = next((row["computed"] for row in rows if row["reading"] in readings), "")
         self._claims[id] = {
             **{k: v for k, v in claim._asdict().items() if k != "value"},

@@ -1,43 +1,53 @@
-"""Claims are data: a row says what, a reading says whether."""
+"""Claims are data: a row says what, readings say whether, and a verdict follows from all of them."""
 
 import pytest
 
 from bedside import BedsideError, claims, paths, published
-from bedside.claims import Claim, reading
+from bedside.claims import Claim, between, every, reading
 
-HEAD = "id,of,section,weight,claim,published,needs"
+HEAD = "id,of,section,weight,claim,published,needs,depends,tried,repair,ask"
+READINGS = "id,reading,support,tests,needs"
+REPLIES = "id,date,by,reply"
 PRINTED = (
     "table,row,column,value,low,high,note\nTable 1,a model,PCR,27.2,,,\nTable 1,b,p,0.00002,,,\n"
 )
+WORDS = ",,,,"  # depends, tried, repair, ask
+CACHED = (claims.load, claims.listed, claims.replies, published.load)
 
 
 @pytest.fixture
 def ledger(tmp_path, monkeypatch):
-    """A function that writes the rows of a paper's claims and reads them."""
-    for name in ("CLAIMS", "PUBLISHED"):
+    """A function that writes the rows of a paper's claims and readings, and reads the claims."""
+    for name in ("CLAIMS", "READINGS", "REPLIES", "PUBLISHED"):
         monkeypatch.setattr(paths, name, tmp_path / name)
         (tmp_path / name).mkdir()
     (tmp_path / "PUBLISHED/p.csv").write_text(PRINTED)
 
-    def write(*rows, head=HEAD):
-        (tmp_path / "CLAIMS/p.csv").write_text("\n".join([head, *rows]) + "\n")
-        claims.load.cache_clear()
-        published.load.cache_clear()
+    def write(*rows, head=HEAD, readings=(), replies=()):
+        for name, lines in (
+            ("CLAIMS", [head, *rows]),
+            ("READINGS", [READINGS, *readings]),
+            ("REPLIES", [REPLIES, *replies]),
+        ):
+            (tmp_path / name / "p.csv").write_text("\n".join(lines) + "\n")
+        for cached in CACHED:
+            cached.cache_clear()
         return claims.load("p")
 
     yield write
-    claims.load.cache_clear()
-    published.load.cache_clear()
+    for cached in CACHED:
+        cached.cache_clear()
 
 
 def test_a_reference_is_filled_in(ledger):
     found = ledger(
-        "a,paper,4.3,central,A rate,{Table 1 | a model | PCR}%,data",
-        "b,paper,4.3,detail,A p,p = {Table 1 | b | p} against {Table 1|a model|PCR|.0f},",
-        "c,own,4,detail,A count,585,",
-        "d,data,4,detail,A word,balanced,",
+        "a,paper,4.3,central,A rate,{Table 1 | a model | PCR}%,data,the data,tried,repair,ask?",
+        "b,paper,4.3,detail,A p,p = {Table 1 | b | p} against {Table 1|a model|PCR|.0f}," + WORDS,
+        "c,own,4,detail,A count,585," + WORDS,
+        "d,data,4,detail,A word,balanced," + WORDS,
     )
-    assert found["a"] == Claim("a", "paper", "4.3", "central", "A rate", "27.2%", "data", 27.2)
+    words = ("data", "the data", "tried", "repair", "ask?")
+    assert found["a"] == Claim("a", "paper", "4.3", "central", "A rate", "27.2%", *words, 27.2)
     assert found["b"].published == "p = 2e-05 against 27"
     assert [found[i].value for i in "bcd"] == [0.00002, 585.0, None]
 
@@ -45,14 +55,14 @@ def test_a_reference_is_filled_in(ledger):
 @pytest.mark.parametrize(
     "row, match",
     [
-        ("a,author,1,central,x,1,", "text of a claim 'author'"),
-        ("a,paper,1,middling,x,1,", "weight of a claim 'middling'"),
+        ("a,author,1,central,x,1,,,,,", "text of a claim 'author'"),
+        ("a,paper,1,middling,x,1,,,,,", "weight of a claim 'middling'"),
         ("a,paper,1,central,x", "a field is missing"),
-        ("a,paper,1,central,x,1,,more", "too many"),
-        (",paper,1,central,x,1,", "a field is missing"),
-        ("a,paper,1,central,x,{Table 9 | a model | PCR},", "has no table 'Table 9'"),
-        ("a,paper,1,central,x,{Table 1 | c | PCR},", "has no 'c', 'PCR'"),
-        ("a,paper,1,central,x,1,\na,paper,1,central,y,1,", "claim 'a' stands there twice"),
+        ("a,paper,1,central,x,1,,,,,,more", "too many"),
+        (",paper,1,central,x,1,,,,,", "a field is missing: id"),
+        ("a,paper,1,central,x,{Table 9 | a model | PCR},,,,,", "has no table 'Table 9'"),
+        ("a,paper,1,central,x,{Table 1 | c | PCR},,,,,", "has no 'c', 'PCR'"),
+        ("a,paper,1,central,x,1,,,,,\na,paper,1,central,y,1,,,,,", "claim 'a' stands there twice"),
     ],
 )
 def test_a_bad_row_is_named_by_file_and_line(ledger, row, match):
@@ -65,34 +75,144 @@ def test_other_columns_are_an_error(ledger):
         ledger("a,1", head="id,claim")
 
 
-def claim(needs=""):
-    return Claim("a", "paper", "1", "detail", "x", "1", needs, 1.0)
+A = "a,paper,1,central,x,1,data" + WORDS
 
 
 @pytest.mark.parametrize(
-    "holds, needs, verdict",
+    "row, match",
     [
-        ([True], "", "holds"),
-        ([True, True], "data", "holds"),
-        ([False, False], "", "differs"),
-        ([True, False], "", "depends"),
-        ([True, None], "", "undetermined"),
-        ([None], "data", "needs data"),
-        ([], "data", "needs data"),
+        ("b,one,2.1,,", "unknown claim 'b'"),
+        ("a,,2.1,,", "a field is missing: reading"),
+        ("a,one,,,", "a field is missing: support"),
+        ("a,one,2.1,some,", "'some' is no number of tests"),
+        ("a,one,2.1,,\na,one,2.2,,", "lists 'one' twice"),
     ],
 )
-def test_a_verdict_follows_from_the_readings(holds, needs, verdict):
-    readings = {str(i): (1, None, None, h) for i, h in enumerate(holds)}
-    assert claims.verdict(claim(needs), readings) == verdict
+def test_a_bad_reading_is_named_by_file_and_line(ledger, row, match):
+    ledger(A, readings=[row])
+    with pytest.raises(BedsideError, match="READINGS/p.csv, line .*" + match):
+        claims.listed("p")
+
+
+@pytest.mark.parametrize(
+    "row, match",
+    [
+        ("b,2026-11-23,A. Author,Thanks.", "unknown claim 'b'"),
+        ("a,23 November,A. Author,Thanks.", "no date such as 2026-11-23"),
+        ("a,2026-11-23,A. Author,", "a field is missing: reply"),
+        ("a,2026-11-23,A. Author", "a field is missing, or"),
+    ],
+)
+def test_a_bad_reply_is_named_by_file_and_line(ledger, row, match):
+    ledger(A, replies=[row])
+    with pytest.raises(BedsideError, match="REPLIES/p.csv, line .*" + match):
+        claims.replies("p")
+
+
+def test_replies_are_kept_by_claim(ledger):
+    ledger(A, replies=["a,2026-11-23,A. Author,First.", 'a,2026-11-24,B,"Second, too."'])
+    assert [r["reply"] for r in claims.replies("p")["a"]] == ["First.", "Second, too."]
+
+
+def verdict(holds, needs="", depends="", tests=None):
+    claim = Claim("a", "paper", "1", "detail", "x", "1", needs, depends, "", "", "", 1.0)
+    tests = tests or [0] * len(holds)
+    rows = [
+        {"holds": h, "computed": needs if h == "missing" else "1", "tests": t}
+        for h, t in zip(holds, tests, strict=True)
+    ]
+    return claims.verdict(claim, rows)
+
+
+@pytest.mark.parametrize(
+    "holds, expected",
+    [
+        (["yes"], "holds"),
+        (["yes", "yes"], "holds"),
+        (["no", "no"], "differs"),
+        (["yes", "no"], "depends on the average"),
+        (["yes", "no", "open"], "depends on the average"),
+        (["yes", "no", "missing"], "depends on the average"),
+        (["yes", "open"], "undetermined"),
+        (["no", "open"], "undetermined"),
+        (["open"], "undetermined"),
+        (["missing"], "needs data"),
+        (["yes", "missing"], "needs data"),
+        (["no", "missing"], "needs data"),  # a plausible reading without data saves a claim
+        (["open", "no", "missing"], "needs data"),
+    ],
+)
+def test_a_verdict_follows_from_the_readings(holds, expected):
+    assert verdict(holds, "data", "the average") == expected
+
+
+def test_a_claim_differs_by_no_test_of_significance_alone():
+    assert verdict(["no"], tests=[1]) == verdict(["no", "no"], tests=[3, 1]) == "undetermined"
+    assert verdict(["no", "no"], tests=[3, 0]) == "differs"
 
 
 def test_a_claim_is_decided_or_says_what_it_needs():
     with pytest.raises(BedsideError, match="neither decided nor said what it needs"):
-        claims.verdict(claim(), {})
+        verdict(["missing"])
 
 
-def test_numpys_booleans_are_no_trap():
+def test_a_listed_reading_that_is_not_given_lacks_data(ledger):
+    ledger(A, readings=["a,one,2.1,,", "a,two,2.2,4,their lists", "a,three,convention,,"])
+    said, rows = claims.judged("p", "a", reading(0.5, False, 0.4, 0.6, name="one"))
+    assert said == "needs their lists"
+    assert [(r["reading"], r["computed"], r["low"], r["holds"]) for r in rows] == [
+        ("one", 0.5, 0.4, "no"),
+        ("two", "their lists", None, "missing"),
+        ("three", "data", None, "missing"),
+    ]
+    assert [r["tests"] for r in rows] == [0, 4, 0] and rows[0]["support"] == "2.1"
+
+
+def test_a_reading_that_is_not_listed_is_an_error(ledger):
+    ledger(A, readings=["a,one,2.1,,"])
+    for given in (reading(1, True), reading(1, True, name="two")):
+        with pytest.raises(BedsideError, match="reading of a"):
+            claims.judged("p", "a", given)
+
+
+def test_a_claim_that_lists_none_has_one_as_written(ledger):
+    ledger(A)
+    assert claims.judged("p", "a", {})[0] == "needs data"
+    said, (row,) = claims.judged("p", "a", reading(1, True))
+    assert said == "holds" and row["reading"] == claims.AS_WRITTEN and row["support"]
+    with pytest.raises(BedsideError, match="reading of a"):
+        claims.judged("p", "a", reading(1, True, name="one"))
+
+
+def test_numpys_booleans_are_no_trap(ledger):
     import numpy as np
 
-    assert claims.verdict(claim(), reading("1", np.bool_(True))) == "holds"
-    assert claims.verdict(claim(), reading("1", np.bool_(False))) == "differs"
+    ledger(A)
+    assert claims.judged("p", "a", reading("1", np.bool_(True)))[0] == "holds"
+    assert claims.judged("p", "a", reading("1", np.bool_(False)))[0] == "differs"
+
+
+def test_an_interval_decides_or_leaves_open():
+    assert between(0.685, 0.695, least=0.68) is True
+    assert between(0.685, 0.695, most=0.68) is False
+    assert between(0.685, 0.695, least=0.69) is None
+    assert between(0.1 + 0.2, 0.3, 0.3, 0.3) is True  # what a float can't say is no difference
+
+
+def test_several_hold_only_together():
+    assert every([True, True]) is True
+    assert every([True, None]) is None
+    assert every([True, None, False]) is False
+
+
+def test_claims_of_papers_are_counted_apart_from_ours():
+    made = [
+        {"of": "paper", "weight": "central", "verdict": "holds"},
+        {"of": "paper", "weight": "detail", "verdict": "needs the raw ratings"},
+        {"of": "own", "weight": "central", "verdict": "differs"},
+        {"of": "summary", "weight": "central", "verdict": "depends on the test"},
+    ]
+    counts = claims.tally(made)
+    assert list(counts) == ["central", "detail", "summary", "data", "own"]
+    assert counts["central"]["holds"] == counts["detail"]["needs"] == counts["own"]["differs"] == 1
+    assert sum(counts["central"].values()) == 1 and not any(counts["data"].values())

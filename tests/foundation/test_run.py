@@ -160,16 +160,18 @@ def ledger(monkeypatch):
     """The claims of the run's paper, to be filled by a test."""
     found = {}
     monkeypatch.setattr(claims, "load", lambda paper: found)
+    monkeypatch.setattr(claims, "listed", lambda paper: {})
 
     def add(id, text, published, needs=""):
         value = float(published) if published else None
-        found[id] = claims.Claim(id, "paper", "4.3", "detail", text, published, needs, value)
+        words = (needs, "", "tried everything", "", "")
+        found[id] = claims.Claim(id, "paper", "4.3", "detail", text, published, *words, value)
 
     return add
 
 
 def test_claims(run, ledger):
-    for id, needs in (("a", ""), ("b", ""), ("c", "data"), ("d", ""), ("e@again", "")):
+    for id, needs in (("a", ""), ("b", ""), ("c", "data"), ("d", ""), ("e", "")):
         ledger(id, "A share", "27.2", needs)
     same = claims.same
     assert run.claim("a", same(run, "a", 27.249, 1), basis="run") == "holds"
@@ -183,10 +185,10 @@ def test_claims(run, ledger):
         run.claim("f")
     with pytest.raises(BedsideError, match="basis of a claim"):
         run.claim("d", claims.reading(1, 1 > 0), basis="hearsay")
-    run.claim("e@again", claims.reading(0.123456, 1 > 0), basis="run")
+    run.claim("e", claims.reading(0.123456, 1 > 0), basis="run")
     made = run.claims()
     assert made["verdict"].tolist() == ["holds", "differs", "needs data", "holds"]
-    assert made["id"].tolist() == ["a", "b", "c", "e"]  # what follows @ only tells two apart
+    assert made["id"].tolist() == ["a", "b", "c", "e"]
     assert made["computed"].tolist() == ["27.2", "27.3", "", "0.1235"]
     assert made["basis"].tolist() == ["run", "run", "none", "run"]
 
@@ -212,6 +214,19 @@ def test_index_manifest_and_claims(run, ledger):
     )
     with open(folder / "claims.csv", newline="") as f:
         (claim,) = csv.DictReader(f)
+    with open(folder / "readings.csv", newline="") as f:
+        assert list(csv.DictReader(f)) == [
+            {
+                "id": "a",
+                "reading": "as written",
+                "support": "the sentence as it stands",
+                "computed": "'=1+1",
+                "low": "",
+                "high": "",
+                "holds": "no",
+            }
+        ]
+    assert (claim["of"], claim["weight"], claim["readings"]) == ("paper", "detail", "1")
     assert (
         claim["verdict"] == "differs"
         and claim["computed"] == "'=1+1"
