@@ -132,7 +132,7 @@ def listed(paper: str) -> dict[str, dict[str, Listed]]:
 def replies(paper: str) -> dict[str, list[dict]]:
     """What authors answered, from data/replies/<paper>.csv: {claim: rows id, date, by, reply}.
 
-    Raises BedsideError naming the line for an unknown claim, an empty field and a date that is none.
+    Raises BedsideError naming the line for an unknown claim, an empty field, no date.
     """
     found: dict[str, list[dict]] = {}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import ledger, notebooks, paths, settings, sources, tables
-from .claims import READING
+from .claims import READING, VERDICTS, replies, tally
 
 if TYPE_CHECKING:
     import jinja2
@@ -103,7 +103,6 @@ def _html(profile, entries, folder):
     for name, e in entries.items():
         parts[name] = {**e, "title": notebooks.title(name), "shown": list(_outputs(e, folder))}
     claims = [c for e in entries.values() for c in e["claims"]]
-    verdicts = [c["verdict"].split()[0] for c in claims]
     known = sources.registry()
     mine = {n: e for n, e in known.items() if profile in e["profiles"]}
     lacking = {n: e for n, e in mine.items() if e.get("optional") and not sources.here(n)}
@@ -113,7 +112,10 @@ def _html(profile, entries, folder):
         about=settings.profiles()[profile]["about"],
         papers=paths.papers(),
         parts=parts,
-        count={v: verdicts.count(v) for v in ("holds", "differs", "needs")},
+        tally=tally(claims),
+        verdicts=VERDICTS,
+        tested=sum(any(r["tests"] for r in c["readings"]) for c in claims),
+        replies={p: replies(p) for p in {e["paper"] for e in entries.values()}},
         claims=claims,
         errors=errors(profile),
         absent={n: e for n, e in known.items() if n not in mine},

@@ -1,4 +1,4 @@
-"""Claims are data: a row says what, readings say whether, and a verdict follows from all of them."""
+"""Claims are data: a row says what, readings say whether; a verdict follows from all of them."""
 
 import pytest
 
