@@ -502,6 +502,37 @@ def test_alpha_refuses(ratings, given):
         stats.krippendorff_alpha(ratings, **given)
 
 
+def test_gwet_of_the_worked_example():
+    """Gwet (2014) and his package irrCAC print AC1 0.77544 for these four raters."""
+    assert stats.gwet(OBSERVERS, range(1, 6)) == pytest.approx(0.77544, abs=5e-6)
+
+
+@pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
+def test_gwet_pair_by_pair(rng, weights):
+    """Agreement over all pairs of ratings, chance from the mean margins; nobody gave a 4."""
+    ratings = rng.choice([1, 2, 3, 5], size=(3, 40))
+    power = {"linear": 1, "quadratic": 2}.get(weights)
+    alike = {
+        (a, b): 1 - (abs(a - b) / 4) ** power if power else float(a == b)
+        for a, b in product(range(1, 6), repeat=2)
+    }
+    pairs = [(i, j) for i, j in product(range(3), repeat=2) if i != j]
+    seen = np.mean([alike[unit[i], unit[j]] for unit in ratings.T for i, j in pairs])
+    share = [(ratings == k).mean() for k in range(1, 6)]
+    chance = sum(alike.values()) / 20 * sum(p * (1 - p) for p in share)
+    expected = (seen - chance) / (1 - chance)
+    assert stats.gwet(ratings, range(1, 6), weights=weights) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    "ratings, given",
+    [([[1, 6], [1, 2]], {}), ([[1, nan], [nan, 2]], {}), ([[1], [1]], {"weights": "cubic"})],
+)
+def test_gwet_refuses(ratings, given):
+    with pytest.raises(ValueError):
+        stats.gwet(ratings, range(1, 6), **given)
+
+
 def test_sens_spec_by_hand():
     # Of three ill two are found, of two well one is cleared. z = 2, 1 of 2: centre
     # (1/2 + 1) / (1 + 2) = 1/2, half width sqrt(4 * 1/4 / 2 + 1) / 3.

@@ -12,7 +12,7 @@ is slow; a docstring's "As ..." names the function that the tests hold it agains
 """
 # ruff: noqa: F401
 
-from .agreement import kappa, krippendorff_alpha
+from .agreement import gwet, kappa, krippendorff_alpha
 from .intervals import (
     Interval,
     balanced_accuracy,

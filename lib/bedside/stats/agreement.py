@@ -1,4 +1,4 @@
-"""Agreement between raters: Cohen's kappa of two, Krippendorff's alpha of any number."""
+"""Agreement between raters: Cohen's kappa of two; Krippendorff's alpha and Gwet's AC of several."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from math import nan, sqrt
@@ -80,6 +80,30 @@ def krippendorff_alpha(
     }
     found = _beyond_chance(by_unit(table, units)[0], apart[level], 1, rng, resamples)
     return found._replace(n=ratings.shape[1])
+
+
+def gwet(ratings: ArrayLike, scale: Sequence, *, weights: str | None = None) -> float:
+    """Gwet's AC1, or AC2 with "linear" or "quadratic" weights: for margins far from even.
+
+    ratings (raters, rated), NaN where missing; what was rated once counts for the margins only.
+    scale: every possible rating, in order. ValueError for a rating that is not in scale. AC1 as in
+    Gwet's worked example of four raters (2014).
+    """
+    known = weights in (None, "linear", "quadratic")
+    require((known, f"weights must be None, 'linear' or 'quadratic', not {weights!r}"))
+    ratings, size = np.asarray(ratings, dtype=float), len(scale)
+    given = (ratings[:, :, None] == np.asarray(scale)).sum(axis=0)  # (rated, scale)
+    require((given.sum() == np.isfinite(ratings).sum(), "ratings that are not in scale"))
+    given = given[given.any(axis=1)]
+    times = given.sum(axis=1)
+    require(((times > 1).any(), "nothing was rated twice"))
+    far = np.abs(_gaps(np.arange(size))) / (size - 1)
+    alike = 1 - {None: far > 0, "linear": far, "quadratic": far**2}[weights]
+    twice, n = given[times > 1], times[times > 1]
+    seen = ((twice * (twice @ alike - 1)).sum(axis=1) / (n * (n - 1))).mean()
+    share = (given / times[:, None]).mean(axis=0)
+    chance = alike.sum() / (size * (size - 1)) * (share * (1 - share)).sum()
+    return float((seen - chance) / (1 - chance))
 
 
 def _beyond_chance(table, apart, correction, rng, resamples):
