@@ -49,7 +49,7 @@ study = $(shell find lib/bedside/papers/$(1) -name '*.py' -o -name '*.toml')
 PEOPLE := $(shell find lib/bedside/explorer lib/bedside/annotation -type f ! -name '*.pyc')
 DATA := $(if $(filter public,$(PROFILE)),$(STAMPS)/data.done)
 
-.PHONY: help all test lint verify explorer seminar data try plan record new outputs lab serve doctor bench setup lock clean FORCE $(PAPERS)
+.PHONY: help all test lint verify explorer seminar data try plan record new letter outputs lab serve doctor bench setup lock clean FORCE $(PAPERS)
 .DEFAULT_GOAL := help
 
 help: ## this text
@@ -96,6 +96,9 @@ record: ## call for what is not recorded, then as `all` (the same as MODE=record
 
 new: $(READY) ## begin a study of your own: make new PAPER=name
 	@$(PY) -m bedside new $(call quoted,$(value PAPER))
+
+letter: $(READY) ## a report on each study for its authors, from its claims (PROFILE=public unless you say otherwise)
+	@$(PY) -m bedside letter --profile $(if $(filter file,$(origin PROFILE)),public,$(PROFILE))
 
 outputs: $(READY) ## write the README's table of outputs anew, from the manifests
 	@$(PY) -m bedside outputs

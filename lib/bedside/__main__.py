@@ -255,6 +255,14 @@ def outputs():
     print(f"the table of outputs is in {paths.rel(table.write())}")
 
 
+def letter(profile):
+    """Write a report on each study for its authors, from the claims of a profile as it stands."""
+    from . import letters
+
+    for path in letters.write(profile):
+        print(f"{paths.rel(path)} and .html")
+
+
 def serve():
     """Serve the embedded model in the foreground, with llama.cpp's OpenAI-compatible interface."""
     from . import local
@@ -354,6 +362,8 @@ def _arguments():
     p.add_argument("--mirror")
     p = step(verify, "rebuild and compare with what is committed")
     p.add_argument("--profile", default="sample")
+    p = step(letter, "write a report on each study for its authors")
+    p.add_argument("--profile", default="public")
     step(outputs, "write the README's table of outputs")
     step(new, "begin a study of your own").add_argument("name")
     step(serve, "serve the embedded model")

@@ -4,7 +4,7 @@ import base64
 import csv
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import ledger, notebooks, paths, settings, sources, tables
 from .claims import READING, VERDICTS, replies, tally
@@ -88,12 +88,15 @@ def _outputs(entry, folder):
         yield {**o, **about, "lines": tables.layout(rows, o["digits"])}
 
 
-def template(path: Path) -> "jinja2.Template":
-    """A page's template as jinja2 renders it: everything escaped, a missing field an error."""
+def template(path: Path, **options: Any) -> "jinja2.Template":
+    """A page's template as jinja2 renders it: everything escaped, a missing field an error.
+
+    options: jinja2's own, for what isn't HTML.
+    """
     import jinja2
 
-    options = {"undefined": jinja2.StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
-    environment = jinja2.Environment(autoescape=True, **options)
+    strict = {"undefined": jinja2.StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
+    environment = jinja2.Environment(**{"autoescape": True, **strict, **options})
     return environment.from_string(path.read_text(encoding="utf-8"))
 
 

@@ -1,0 +1,86 @@
+"""Letters: a report on each study for its authors, written from the ledger of claims.
+
+    write("public")  # figures/public/letters/<paper>.md and .html
+
+It says what came out the same, what depends on a reading, what differs and why no reading saves it,
+and what only the authors can settle; an annex has each claim with all of its readings.
+"""
+
+import csv
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from . import BedsideError, claims, page, paths, settings
+
+HERE = Path(__file__).parent
+
+
+def write(profile: str) -> list[Path]:
+    """Write the letters of a profile from its manifest; returns their Markdown files.
+
+    Raises BedsideError if the profile was never run.
+    """
+    folder = settings.outputs(profile)
+    if not (folder / "manifest.json").is_file():
+        raise BedsideError(
+            f"{paths.rel(folder)}/manifest.json is missing: make all PROFILE={profile} writes it"
+        )
+    notebooks = json.loads((folder / "manifest.json").read_text())["notebooks"].values()
+    (folder / "letters").mkdir(exist_ok=True)
+    made = []
+    for paper, about in paths.papers().items():
+        mine = [c for entry in notebooks if entry["paper"] == paper for c in entry["claims"]]
+        if mine:
+            made.append(folder / "letters" / f"{paper}.md")
+            text = letter(paper, about, mine)
+            made[-1].write_text(text, encoding="utf-8")
+            made[-1].with_suffix(".html").write_text(_html(about["title"], text), encoding="utf-8")
+    return made
+
+
+def letter(paper: str, about: dict, made: list[dict]) -> str:
+    """The letter on one study as Markdown; made: its claims as the manifest has them."""
+    made, replies = plain(made), plain(claims.replies(paper))
+    theirs = [c for c in made if c["of"] == "paper"]
+    ranked = sorted(theirs, key=lambda c: c["weight"])  # central before detail
+    verdicts = Counter((c["weight"], c["verdict"].split()[0]) for c in theirs)
+    return page.template(HERE / "letter.md.j2", autoescape=False).render(
+        about=plain(about),
+        stated=_statements(paper),
+        claims=made,
+        theirs=theirs,
+        by={v: [c for c in ranked if c["verdict"].split()[0] == v] for v in claims.VERDICTS},
+        count=lambda weight, verdict: verdicts[weight, verdict],
+        questions=[c for c in made if c["ask"]],
+        replies=replies,
+    )
+
+
+def plain(value: Any) -> Any:
+    """Text, or all text in lists and dicts, on one line each and without Markdown's marks."""
+    if isinstance(value, str):
+        return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", " ".join(value.split()))
+    if isinstance(value, dict):
+        return {k: plain(v) for k, v in value.items()}
+    return [plain(v) for v in value] if isinstance(value, list) else value
+
+
+def _statements(paper):
+    """(statements of the paper itself, those that a claim bears on)."""
+    path = paths.DATA / "statements" / f"{paper}.csv"
+    if not path.is_file():
+        return 0, 0
+    with open(path, newline="", encoding="utf-8") as f:
+        rows = [row for row in csv.DictReader(f) if row["of"] == "paper"]
+    return len(rows), sum(bool(row["claims"]) for row in rows)
+
+
+def _html(title, text):
+    """The letter as a page that prints well; HTML in the text stays text."""
+    import mistune
+
+    body = mistune.create_markdown(escape=True, plugins=["table"])(text)
+    return page.template(HERE / "letter.html.j2").render(title=title, body=body)
