@@ -4,16 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bedside import claims, published, stats
+from bedside import published, stats
 from bedside.papers.meddialbench import design as designs
 from bedside.papers.meddialbench import printed
-from bedside.papers.meddialbench.printed import (
-    baseline,
-    interactions,
-    single,
-    validation,
-    vulnerability,
-)
 
 
 @pytest.fixture
@@ -139,65 +132,39 @@ def test_regression_of_the_papers_numbers():
     assert 0.7 < printed.regression(85 / 107, 0.788) < 0.788
 
 
-def test_an_interaction_of_odds_is_0_where_odds_multiply(run, monkeypatch):
-    # odds of failure 17/68 = 1/4, 34/51 = 2/3, 51/34 = 3/2 and 68/17 = 4 = 2/3 * 3/2 / (1/4)
+@pytest.mark.parametrize(
+    "scale, right",
+    [
+        # shares right of x, y and both beside a baseline of 68 of 85: x and y cost the same twice
+        ("success multiplied", [68, 51, 34, 25.5]),
+        ("risks added", [68, 51, 34, 17]),
+        # odds of failure 1/4, 2/3, 3/2 and 4 = 2/3 * 3/2 / (1/4)
+        ("odds of failure multiplied", [68, 51, 34, 17]),
+        # failures of 17, 34, 34 and 68 = 34 * 34 / 17
+        ("failures multiplied", [68, 51, 51, 17]),
+    ],
+)
+def test_an_interaction_is_0_where_effects_add_up_on_its_scale(scale, right, monkeypatch):
     made = pd.DataFrame(
-        {m: [68, 51, 34, 17, 34] for m in printed.MODELS},
+        {m: right + [right[-1] - 5] for m in printed.MODELS},
         index=["baseline", "x", "y", "both", "less"],
     )
     monkeypatch.setattr(printed, "counts", lambda: made)
-    assert printed.odds_interaction(run, "both", ("x", "y")) == pytest.approx(0)
-    assert printed.odds_interaction(run, "less", ("x", "y")) == pytest.approx(np.log(3 / 2 / 4))
+    assert printed.interaction(scale, "both", ("x", "y")) == pytest.approx(0)
+    assert printed.interaction(scale, "less", ("x", "y")) > 0  # more harm than the parts foretell
 
 
-# ---- claims
-
-RAW = {"md-osce", "md-speak", "md-distinct", "md-case-079", "md-case-084"}  # of released cases
-
-
-def readings(run, design):
-    """Readings of all claims on printed numbers."""
-    return {
-        **validation.of_design(run, design),
-        **validation.of_adherence(run, design),
-        **validation.of_judges(run),
-        "md-checkpoints": validation.of_patient(run),
-        **baseline.readings(run),
-        **single.of_marks(run, design),
-        **single.of_losses(run),
-        **single.of_order(run),
-        **single.of_dose(run, design),
-        **interactions.of_table(run, design),
-        **interactions.of_fabricating(run, design),
-        **interactions.of_models(run, design),
-        **vulnerability.of_pathways(run),
-        **vulnerability.of_profiles(run),
-        **vulnerability.of_strategies(run),
-        **vulnerability.of_power(run),
-        **vulnerability.of_texts(),
-    }
+def test_limits_of_none_and_of_all_by_hand():
+    # none of 100: (1 - p)^100 = 0.025; all of 15: p^15 = 0.025
+    assert printed.limits(0, 100) == pytest.approx((0, 100 * (1 - 0.025 ** (1 / 100))))
+    assert printed.limits(15, 15) == pytest.approx((100 * 0.025 ** (1 / 15), 100))
+    low, high = printed.limits(66, 70)
+    assert (low, high) == pytest.approx((86.01, 98.42), abs=0.01)
 
 
-def test_every_claim_has_readings_or_says_what_it_needs(run, design):
-    known, made = claims.load("meddialbench"), readings(run, design)
-    assert set(known) == {*made, *RAW, "md-released"}
-    for id, claim in known.items():
-        assert id in RAW or bool(claim.needs) == (not made.get(id)), id
-        for _, _, _, holds in made.get(id, {}).values():
-            assert holds in (True, False), id
-
-
-def test_readings_follow_from_the_printed_numbers(run, design, monkeypatch):
-    # Gemini, C1: 45 * 77 / (51 * 65); all others are below 1
-    made = interactions.of_fabricating(run, design)["md-super"]["reading"]
-    assert (made[0], made[3]) == ("14 of 15 below 1; not C1 Gemini 1.05", False)
-    seven = run.published("Table 7")
-    # 94.2% is no whole number of 70 dialogues: 65 are 92.9%, 66 are 94.3%
-    seven.loc[(seven["row"] == "All non-baseline") & (seven["column"] == "Full Pass"), "value"] = (
-        94.2
+def test_pairs_that_change_places(monkeypatch):
+    made = pd.DataFrame(
+        [[5, 4, 3, 2, 1], [5, 3, 4, 1, 1]], index=["baseline", "x"], columns=printed.MODELS
     )
-    tables = {"Table 7": seven}
-    printed_ = run.published
-    monkeypatch.setattr(run, "published", lambda name: tables.get(name, printed_(name)))
-    found = validation.of_adherence(run, design)["md-adherence-all-non"]["reading"]
-    assert (found[0], found[3]) == ("none", False)
+    monkeypatch.setattr(printed, "counts", lambda: made)  # a tie is no exchange
+    assert printed.exchanged("baseline", "x") == [("Claude", "DeepSeek")]

@@ -55,6 +55,12 @@ def _case(examination):
     return truth, others, actor["Demographics"], symptoms[0], history
 
 
+def diagnoses(cases):
+    """What captions say of how many different diagnoses cases have, but for spelling."""
+    names = cases["diagnosis"].str.lower().str.replace(r"\W*\(.*|['’]s\b", "", regex=True)
+    return f"{names.nunique()} different diagnoses in {len(cases)} cases."
+
+
 def _named(key):
     return key.replace("_", " ")
 

@@ -69,7 +69,7 @@ def interactions(rows):
 
 
 def profiles(rows):
-    """Figure 5: losses of the printed models and of this run's doctors."""
+    """Losses of the printed models and of this run's doctors, by configuration."""
     order = list(dict.fromkeys(rows["row"]))
     rows = rows.sort_values("row", key=lambda r: r.map(order.index), kind="stable")
     paper, mine = (rows[rows["source"] == source] for source in ("recomputed", "run"))

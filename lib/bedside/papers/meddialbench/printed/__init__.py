@@ -1,10 +1,11 @@
 """MedDialBench's printed percentages and what follows from them: counts, drops, O/E, marks, power.
 
 Table 9 is the ground: 17 configurations by five models, percent of N cases. All of it is recovered
-as counts first. What each notebook's claims make of it stands in the module of that name.
+as counts first. What claims make of it stands in modules by subject.
 """
 
 import functools
+import itertools
 
 import numpy as np
 import pandas as pd
@@ -47,6 +48,19 @@ def drops(run):
     return (table.loc[BASELINE] - table).drop(index=BASELINE)
 
 
+def printed_losses(run):
+    """Mean loss against the baseline by adverse configuration, from percentages as printed."""
+    table = wide(run, "Table 9")
+    return table.rsub(table[BASELINE], axis=0).mean().drop(BASELINE)
+
+
+def exchanged(a, b):
+    """Pairs of models that change places from configuration a to b, the one ahead in a first."""
+    before, after = counts().loc[a], counts().loc[b]
+    pairs = itertools.permutations(MODELS, 2)
+    return [(m, n) for m, n in pairs if before[m] > before[n] and after[m] < after[n]]
+
+
 def factors(run):
     """How many times the loss by pollution is that by deficit: of one level each, of both."""
     lost = drops(run)
@@ -63,11 +77,19 @@ def ratios(run, combinations):
     return pd.DataFrame({c: a.loc[c] / expected[c] for c in combinations}).T
 
 
-def odds_interaction(run, combination, levels):
-    """What a combination adds to the log odds of failure beyond its levels, mean over models."""
-    odds = np.log((N - counts()) / counts())
+SCALES = {  # harm by the share that is right, such that independent effects add up
+    "success multiplied": lambda right: -np.log(right),
+    "risks added": lambda right: 1 - right,
+    "odds of failure multiplied": lambda right: np.log((1 - right) / right),
+    "failures multiplied": lambda right: np.log(1 - right),
+}
+
+
+def interaction(scale, combination, levels):
+    """What a combination adds to harm beyond its levels on one of SCALES, mean over models."""
+    harm = SCALES[scale](counts() / N)
     a, b = levels
-    return float((odds.loc[combination] - odds.loc[a] - odds.loc[b] + odds.loc[BASELINE]).mean())
+    return float((harm.loc[combination] - harm.loc[a] - harm.loc[b] + harm.loc[BASELINE]).mean())
 
 
 def ratio_draws(run, combinations, draws=10_000):
@@ -114,17 +136,17 @@ def least_discordant(x, y):
     return abs(x - y), min(x, N - y) + min(y, N - x)
 
 
-def powers(run, configuration, sizes=(N,)):
-    """Power of exact McNemar at the printed drop, at the fewest and the most discordant pairs.
+def powers(run, configuration, sizes=(N,), power=stats.mcnemar_power):
+    """Power of McNemar's test at the printed drop, at the fewest and the most discordant pairs.
 
-    Frame: model, n, fewest, most. The drop and the share of discordant pairs are kept when the
-    number of cases changes.
+    Frame: model, n, fewest, most. power: of (n, share lost, share won), exact unless told. The drop
+    and the share of discordant pairs are kept when the number of cases changes.
     """
     rows = []
     for model in MODELS:
         x, y = int(counts().at[BASELINE, model]), int(counts().at[configuration, model])
         sides = [((d + x - y) / 2 / N, (d - x + y) / 2 / N) for d in least_discordant(x, y)]
-        rows += [(model, n, *(stats.mcnemar_power(n, *side) for side in sides)) for n in sizes]
+        rows += [(model, n, *(power(n, *side) for side in sides)) for n in sizes]
     return pd.DataFrame(rows, columns=["model", "n", "fewest", "most"])
 
 
@@ -159,3 +181,21 @@ def wide(run, table, column="value"):
 def span(values, digits=1):
     """Least and most as the text prints a range."""
     return f"{min(values):.{digits}f}-{max(values):.{digits}f}"
+
+
+def in_words(values, digits=1):
+    """A series in words."""
+    return ", ".join(f"{name} {v:.{digits}f}" for name, v in values.items())
+
+
+def joined(readings):
+    """The readings of one claim."""
+    return {name: way for made in readings for name, way in made.items()}
+
+
+def limits(k, n):
+    """Exact limits in percent (Clopper and Pearson, 95%) of a share of which k of n were found."""
+    from scipy.special import betaincinv
+
+    low = betaincinv(k, n - k + 1, 0.025) if k else 0.0
+    return 100 * low, 100 * (betaincinv(k + 1, n - k, 0.975) if k < n else 1.0)

@@ -1,21 +1,18 @@
-"""MedDialBench: what its claims on baseline and cases come to (sections 3.3 and 4.1)."""
+"""MedDialBench: what its claims on the baseline come to (section 4.1)."""
 
-from bedside.claims import reading, same
+import numpy as np
 
-from ..data import osce
+from bedside.claims import between, every, reading
+
 from ..design import BASELINE
 from . import EFFICIENT, EXHAUSTIVE, MODELS, counts, share, wide
 
-# in descriptions of patients: those too young to be interviewed
-YOUNG = r"newborn|infant|\b(?:day|week|month)-?s?-old|^[1-3]-year|g \("
+HALF = {"Turns": 0.05, "Coverage": 0.0005, "Cov/Turn": 0.0005}  # a last digit of Table 2
 
 
 def readings(run):
     """Readings of the claims on printed numbers: {id: readings}."""
     two, mine = wide(run, "Table 2"), share(run).loc[BASELINE]
-    ratio = two["Coverage"] / two["Turns"]
-    more = two["Cov/Turn"] - ratio
-    above = two["Cov/Turn"] >= ratio - 0.0005
     fast, slow = two.loc[EFFICIENT], two.loc[EXHAUSTIVE]
     turns = [x["Turns"] for x in (fast, slow)]
     said = run.published("text 4.1").set_index("row")
@@ -23,32 +20,51 @@ def readings(run):
     within = [s["low"] <= t.min() and round(t.max()) <= s["high"] for t, s in zip(turns, spans)]
     most, least = fast["Coverage"].max(), slow["Coverage"].min()
     agree = all(f"{mine[m]:.1f}" == f"{two.at[m, 'Acc']:.1f}" for m in MODELS)
-    above_told = f"{above.sum()} of 5, {more.min():.3f} to {more.max():.3f} above"
     return {
         "md-counts": reading(
             f"{counts().size} of 85 have exactly one count", counts().size == len(MODELS) * 17
         ),
         "md-baseline": reading(", ".join(f"{v:.1f}" for v in mine), agree),
-        "md-per-turn": reading(
-            ", ".join(f"{v:.3f}" for v in ratio), bool((more.abs() < 0.001).all())
-        ),
-        "md-per-turn-mean": reading(above_told, bool(above.all())),
+        "md-per-turn": _per_turn(run, two),
         "md-strategies": reading(" and ".join(f"{t.min()}-{t.max()}" for t in turns), all(within)),
         "md-coverage-order": reading(f"{most} and {least}", most < least),
     }
 
 
-def of_cases(run):
-    """Readings of the claims on the released OSCE cases: {id: readings}."""
-    cases = osce(run)
-    young = cases["patient"].str.contains(YOUNG, case=False).sum()
-    named = cases["diagnosis"].str.lower().str.replace(r"\W*\(.*|['’]s\b", "", regex=True)
-    record = " ".join(cases.set_index("item").loc["osce-079", ["history", "patient"]])
-    says = "59" in record and "3 minutes" in record
-    different = f"{named.nunique()} different ones but for spelling"
-    return {
-        "md-osce": same(run, "md-osce", len(cases), 0),
-        "md-speak": reading(f"{young} of {len(cases)} are", not young),
-        "md-distinct": reading(different, named.is_unique),
-        "md-case-079": reading("the record says so" if says else "it doesn't", says),
+def _per_turn(run, two):
+    """Coverage per turn as a mean over dialogues, and as the ratio of the table's means."""
+    said = run.published("text 3.4").set_index("row")["value"]
+    bounds = {m: {c: (two.at[m, c] - h, two.at[m, c] + h) for c, h in HALF.items()} for m in MODELS}
+    ways = {
+        "mean of the dialogues' ratios": {
+            m: mean_ratio(b["Turns"], b["Coverage"], int(said["longest inquiry"]))
+            for m, b in bounds.items()
+        },
+        "ratio of the table's means": {
+            m: (b["Coverage"][0] / b["Turns"][1], b["Coverage"][1] / b["Turns"][0])
+            for m, b in bounds.items()
+        },
     }
+    made = {}
+    for name, spans in ways.items():
+        told = ", ".join(f"{m} {low:.3f}-{high:.3f}" for m, (low, high) in spans.items())
+        holds = every(between(*spans[m], *bounds[m]["Cov/Turn"]) for m in MODELS)
+        made |= reading(told, holds, name=name)
+    return made
+
+
+def mean_ratio(turns, coverage, longest):
+    """Least and most that a mean of dialogues' coverage per turn can be.
+
+    turns, coverage: (low, high) of their means; a dialogue has 1 to `longest` turns. A ratio is
+    linear in coverage, so that dialogues that cover nothing or all suffice for the extremes.
+    """
+    from scipy.optimize import linprog
+
+    each = np.tile(np.arange(1, longest + 1), 2)  # of dialogues that cover all, and nothing
+    covered = np.repeat([1.0, 0.0], longest)
+    above = [each, -each, covered, -covered]
+    bound = [turns[1], -turns[0], coverage[1], -coverage[0]]
+    weights = dict(A_ub=above, b_ub=bound, A_eq=[np.ones(len(each))], b_eq=[1])
+    low, high = (sign * linprog(sign * covered / each, **weights).fun for sign in (1, -1))
+    return float(low), float(high)

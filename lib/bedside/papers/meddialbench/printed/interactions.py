@@ -1,10 +1,33 @@
 """MedDialBench: what its claims on combinations come to (section 4.3)."""
 
+import numpy as np
+
+from bedside import stats
 from bedside.claims import reading, same
 
-from . import MODELS, combinations, drops, odds_interaction, ratio_draws, ratios, share, wide
+from ..design import BASELINE
+from . import (
+    SCALES,
+    combinations,
+    drops,
+    in_words,
+    interaction,
+    joined,
+    ratio_draws,
+    ratios,
+    share,
+    wide,
+)
 
 FABRICATED, OTHER = ["C1", "C2", "C3"], ["C4", "C5", "C6"]
+SPREADS = {  # of the models' ratios, by combination
+    "range": lambda x: x.max(axis=1) - x.min(axis=1),
+    "standard deviation": lambda x: x.std(axis=1),
+    "coefficient of variation": lambda x: x.std(axis=1) / x.mean(axis=1),
+    "standard deviation of logarithms": lambda x: np.log(x).std(axis=1),
+    "mean absolute deviation": lambda x: x.sub(x.mean(axis=1), axis=0).abs().mean(axis=1),
+    "interquartile range": lambda x: x.quantile(0.75, axis=1) - x.quantile(0.25, axis=1),
+}
 
 
 def of_table(run, paper):
@@ -24,54 +47,109 @@ def of_table(run, paper):
 def of_fabricating(run, paper):
     """Readings of the claims that fabricating alone makes pairs super-additive: {id: readings}."""
     pairs = combinations(paper)
-    observed, draws = ratios(run, pairs), ratio_draws(run, pairs)
+    observed, draws = ratios(run, pairs), ratio_draws(run, pairs).mean(axis=-1)
     lied, other = observed.loc[FABRICATED], observed.loc[OTHER]
-    cells = lied.stack()
-    above = [f"{c} {m} {v:.2f}" for (c, m), v in cells[cells >= 1].items()]
-    below = f"{(cells < 1).sum()} of {len(cells)} below 1; not {', '.join(above)}"
-
-    at = {c: k for k, c in enumerate(pairs)}
-    mean, each = (draws.mean(-1) >= 1).mean(0), (draws < 1).mean(0)
-    apart = {c: float(mean[at[c]]) for c in FABRICATED}
-    sure = {c: [m for m, p in zip(MODELS, each[at[c]]) if p >= 0.975] for c in FABRICATED}
-    in_draws = [f"{c} {lied.loc[c].mean():.2f} ({100 * p:.1f}% of draws)" for c, p in apart.items()]
-    means = other.mean(axis=1)
-    spans = [f"{x.min():.2f}-{x.max():.2f}" for x in (other.stack(), means)]
+    beyond = {group: _beyond(pairs, draws, group) for group in map(tuple, (FABRICATED, OTHER))}
+    said = run.published("text 4.3").set_index("row")
+    low, high = said.loc["non-fabricating pairs (C4-C6), range", ["low", "high"]]
+    means, each = other.mean(axis=1).round(2), other.stack()
+    apart = each[(each < 0.9) | (each > 1.1)]
+    told, p = beyond[tuple(OTHER)]
     return {
-        "md-super": reading(below, not above),
-        "md-super-mean": reading(", ".join(in_draws), max(apart.values()) < 0.025),
-        "md-super-each": reading(
-            "; ".join(f"{c}: {', '.join(v) or 'none'}" for c, v in sure.items()),
-            all(len(v) == len(MODELS) for v in sure.values()),
-        ),
+        "md-super": _super(run, pairs, lied, *beyond[tuple(FABRICATED)]),
+        "md-super-each": _super_each(lied),
         "md-additive": reading(
-            f"{spans[0]}; means {spans[1]}", ((other > 0.9) & (other < 1.1)).all(axis=None)
+            in_words(means, 2),
+            ((means >= low) & (means <= high)).all(),
+            name="means in the range that 4.3 calls additive (0.97 to 1.09)",
+        )
+        | reading(told, (p >= 0.05).all(), name="no departure that 85 cases show")
+        | reading(
+            f"{len(each) - len(apart)} of {len(each)}; not {_cells(apart)}",
+            apart.empty,
+            name="each model between 0.9 and 1.1 (the bounds are ours)",
         ),
     }
+
+
+def _beyond(pairs, draws, group):
+    """What 95% of draws of each mean ratio are, and Holm's p of a departure from 1."""
+    mine = draws[:, [k for k, c in enumerate(pairs) if c in group]]
+    low, high = np.quantile(mine, [0.025, 0.975], axis=0)
+    told = ", ".join(f"{c} {a:.2f}-{b:.2f}" for c, a, b in zip(group, low, high))
+    p = 2 * np.minimum((mine >= 1).mean(axis=0), (mine <= 1).mean(axis=0))
+    return f"95% of draws: {told}", stats.holm(np.minimum(1, p))
+
+
+def _super(run, pairs, lied, told, p):
+    """Are the pairs' mean ratios below 1, whichever the mean, and beyond the cases' number?"""
+    a = share(run).mean(axis=1)
+    means = {
+        "mean of the five ratios": lied.mean(axis=1),
+        "ratio of the mean accuracies": {
+            c: a[c] * a[BASELINE] / (a[x] * a[y]) for c, (x, y) in pairs.items() if c in FABRICATED
+        },
+        "geometric mean of the five ratios": np.exp(np.log(lied).mean(axis=1)),
+    }
+    made = joined(
+        reading(in_words(v, 2), all(x < 1 for x in dict(v).values()), name=k)
+        for k, v in means.items()
+    )
+    return made | reading(told, (p < 0.05).all(), name="below 1 beyond what 85 cases leave open")
+
+
+def _super_each(lied):
+    """In how many models, and cells, are ratios below 1?"""
+    mean, cells = lied.mean(), lied.stack()
+    above = cells[cells >= 1]
+    told = f"{len(cells) - len(above)} of {len(cells)} below 1; not {_cells(above)}"
+    return reading(in_words(mean, 2), (mean < 1).all(), name="each model's mean of its three") | (
+        reading(told, above.empty, name="each of the 15 ratios")
+    )
+
+
+def _cells(values):
+    return ", ".join(f"{c} {m} {v:.2f}" for (c, m), v in values.items()) or "none"
 
 
 def of_models(run, paper):
     """Readings of the claims on models, scales and cases: {id: readings}."""
     pairs = combinations(paper)
     observed = ratios(run, pairs)
-    spread = (observed.max(axis=1) - observed.min(axis=1)).sort_values(ascending=False)
+    spreads = {k: f(observed.loc[FABRICATED]) for k, f in SPREADS.items()}
+    widest = {k: f(observed).idxmax() for k, f in SPREADS.items()}
     deepseek, gemini = (observed.at["C2", m] for m in ("DeepSeek", "Gemini"))
-    odds = {c: odds_interaction(run, c, levels) for c, levels in pairs.items()}
     alone, lowest = drops(run).loc["incoherent"].mean(), observed.mean(axis=1).idxmin()
     return {
-        "md-spread": reading(
-            ", ".join(f"{c} {v:.2f}" for c, v in spread.items()), spread.index[0] == "C2"
+        "md-spread": joined(
+            reading(in_words(v, 3), widest[k] == "C2", name=k) for k, v in spreads.items()
         ),
         "md-c2-deepseek": same(run, "md-c2-deepseek", deepseek, 2),
         "md-c2-gemini": same(run, "md-c2-gemini", gemini, 2),
-        "md-c6": same(run, "md-c6", observed.loc["C6"].mean(), 2),
-        "md-odds": reading(
-            ", ".join(f"{c} {v:+.2f}" for c, v in odds.items()),
-            all((v > 0) == (c in FABRICATED) for c, v in odds.items()),
-        ),
+        **_on_scales(pairs),
         "md-eligible-fabricating": {},
         "md-eligible-other": {},
         "md-incoherent-harmless": reading(
             f"{-alone:+.1f} points alone; lowest O/E {lowest}", alone < 0 and lowest == "C2"
         ),
     }
+
+
+def _on_scales(pairs):
+    """What pairs do beyond their parts, by scale: is it fabricating's, and is it C2's?"""
+    beyond = {
+        scale: {c: interaction(scale, c, levels) for c, levels in pairs.items()} for scale in SCALES
+    }
+    apart = {s: min(map(x.get, FABRICATED)) > max(map(x.get, OTHER)) for s, x in beyond.items()}
+    more = {c: sum(x[c] > 0 for x in beyond.values()) for c in FABRICATED}
+    told = ", ".join(f"{c} on {n}" for c, n in more.items())
+    return {
+        "md-odds": joined(reading(_signed(x), apart[s], name=s) for s, x in beyond.items()),
+        "md-c2-scales": reading(
+            f"{told} of {len(SCALES)} scales", [c for c in more if more[c] == len(SCALES)] == ["C2"]
+        ),
+    }
+
+
+def _signed(values):
+    return ", ".join(f"{c} {v:+.2f}" for c, v in values.items())

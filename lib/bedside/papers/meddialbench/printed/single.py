@@ -1,11 +1,21 @@
 """MedDialBench: what its claims on single behaviours come to (section 4.2)."""
 
-from collections import Counter
-
 from bedside.claims import reading, same
 
 from ..design import BASELINE
-from . import MODELS, drops, marks, share, span
+from . import (
+    MODELS,
+    N,
+    counts,
+    drops,
+    exchanged,
+    in_words,
+    joined,
+    marks,
+    printed_losses,
+    share,
+    span,
+)
 
 STEPS = {
     "cognition": ("partial_understanding", "complete_denial"),
@@ -17,20 +27,36 @@ def of_marks(run, paper):
     """Readings of the claims on significance: {id: readings}; paper: the paper's design."""
     ranges = marks(run)
     starred = ranges.pivot(index="configuration", columns="model", values="starred")
-    every = [c for c in starred.index if starred.loc[c].all()]
-    single = [c for c in every if c in paper.adverse]
-    sure = (ranges["high"] < 0.05) & ranges["starred"], (ranges["low"] >= 0.05) & ~ranges["starred"]
-    certain = f"{sure[0].sum()} marks and {sure[1].sum()} absences certain"
-    possible = ranges["possible"]
-    fab = ranges[ranges["configuration"] == "fabricating"]
-    worst = fab.loc[fab["high"].idxmax()]
-    largest = f"largest possible p: {worst['high']:.3f} ({worst['model']})"
-    return {
-        "md-only-single": reading(", ".join(single), single == ["fabricating"]),
-        "md-only": reading(", ".join(every), every == ["fabricating"]),
-        "md-marks": reading(f"{possible.sum()} of 80 possible; {certain}", possible.all()),
-        "md-fabricating-certain": reading(largest, (fab["high"] < 0.05).all()),
+    everywhere = [c for c in starred.index if starred.loc[c].all()]
+    pools = {
+        "of the ten single levels": [c for c in everywhere if c in paper.adverse],
+        "of all 16 adverse configurations": everywhere,
     }
+    sure = (ranges["high"] < 0.05) & ranges["starred"], (ranges["low"] >= 0.05) & ~ranges["starred"]
+    fabricating = ranges["configuration"] == "fabricating"
+    told = f"{ranges['possible'].sum()} of 80 possible"
+    certain = f"{sure[0].sum()} marks and {sure[1].sum()} absences certain"
+    lied = f"fabricating: {sure[0][fabricating].sum()} of {fabricating.sum()} marks certain"
+    unclear = ranges[ranges["configuration"].map(_expression)]
+    count = f"{unclear['starred'].sum()} of {len(unclear)} marked"
+    lost = [drops(run).at[r.configuration, r.model] > 0 for r in unclear.itertuples()]
+    worst = unclear[lost]["low"].min()
+    return {
+        "md-only": joined(
+            reading(", ".join(v), v == ["fabricating"], name=k) for k, v in pools.items()
+        ),
+        "md-marks": reading(f"{told}; {certain}; {lied}", ranges["possible"].all()),
+        "md-expression": reading(count, not unclear["starred"].any(), name="by Table 9's marks")
+        | reading(
+            f"losses: exact p at least {worst:.3f}",
+            worst >= 0.05,
+            name="losses by exact McNemar, whatever the overlap",
+        ),
+    }
+
+
+def _expression(configuration):
+    return configuration in ("vague", "incoherent")
 
 
 def of_losses(run):
@@ -46,13 +72,15 @@ def of_losses(run):
         "md-fabricating-range": reading(fabricating, fabricating == printed),
     }
     for name, (moderate, extreme) in STEPS.items():
-        steps = {
-            "moderate": mean[moderate],
-            "extreme": mean[extreme],
-            "ratio": mean[extreme] / mean[moderate],
+        found |= {
+            f"md-{name}-moderate": same(run, f"md-{name}-moderate", mean[moderate], 1),
+            f"md-{name}-ratio": same(run, f"md-{name}-ratio", mean[extreme] / mean[moderate], 1),
         }
-        for what, value in steps.items():
-            found[f"md-{name}-{what}"] = same(run, f"md-{name}-{what}", value, 1)
+    id, denial = "md-cognition-extreme", STEPS["cognition"][1]
+    found["md-logic-extreme"] = same(run, "md-logic-extreme", mean["fabricating"], 1)
+    found[id] = same(run, id, mean[denial], 1, "mean of the counts' losses") | same(
+        run, id, printed_losses(run)[denial], 1, "mean of the printed percentages' losses"
+    )
     for name in ("withholding", "dominant"):
         found[f"md-{name}"] = same(run, f"md-{name}", mean[name], 1)
     return found
@@ -60,61 +88,36 @@ def of_losses(run):
 
 def of_order(run):
     """Readings of the claims on the order of models: {id: readings}."""
-    accuracy, lost = share(run), drops(run)
-    order = {
-        c: accuracy.loc[c].sort_values(ascending=False, kind="stable").index.tolist()
-        for c in (BASELINE, *STEPS["cognition"])
+    accuracy, right, pairs = share(run), counts(), len(MODELS) * (len(MODELS) - 1) // 2
+    moved = {c: exchanged(BASELINE, c) for c in right.index}
+    cognition = sorted({pair for c in STEPS["cognition"] for pair in moved[c]})
+    told = [f"{pairs - len(cognition)} of {pairs} pairs keep their order"]
+    found = {
+        "md-rank": reading(
+            "; ".join(told + [f"{a} falls behind {b}" for a, b in cognition]), not cognition
+        )
     }
-    told = "; ".join(f"{c}: {', '.join(v)}" for c, v in order.items())
-    found = {"md-rank": reading(told, len(set(map(tuple, order.values()))) == 1)}
-    ends = accuracy.loc[[BASELINE, "fabricating"]]
-    for c, gap in (ends.max(axis=1) - ends.min(axis=1)).items():
-        found[f"md-gap-{c}"] = same(run, f"md-gap-{c}", gap, 1)
-    best = ends.idxmax(axis=1).tolist()
+    gap, deviation = right.max(axis=1) - right.min(axis=1), accuracy.std(axis=1)
+    points = 100 * gap / N
+    ends = [BASELINE, "fabricating"]
+    for c in ends:
+        found[f"md-gap-{c}"] = same(run, f"md-gap-{c}", points[c], 1)
+    best = accuracy.loc[ends].idxmax(axis=1).tolist()
     found["md-lead"] = reading(", ".join(best), best == ["Gemini", "GPT-5.4"])
-    falls = -lost.loc[["vague", "incoherent"]].to_numpy()
-    ranges = marks(run)
-    starred = ranges[ranges["configuration"].isin(["vague", "incoherent"])]["starred"]
-    changes = f"changes {falls.min():+.1f} to {falls.max():+.1f} points"
-    told = f"{starred.sum()} of {len(starred)} marked; {changes}"
-    found["md-expression"] = reading(told, not starred.any())
+    shrinks = [x["fabricating"] < x[BASELINE] for x in (gap, deviation)]
+    wide_, near = (f"{x[BASELINE]:.1f} to {x['fabricating']:.1f}" for x in (points, deviation))
+    denial = STEPS["cognition"][1]
+    found["md-rank-convergence"] = reading(
+        f"best to worst {wide_}, standard deviation {near} points",
+        all(shrinks),
+        name="accuracies come nearer",
+    ) | reading(
+        f"{len(moved['fabricating'])} of {pairs} pairs; under denial {len(moved[denial])}",
+        len(moved["fabricating"]) > len(moved[denial]),
+        name="more pairs change places than under denial",
+    )
+    found["md-gap-withholding"] = reading(
+        in_words(points[["withholding", "fabricating", "C3"]]),
+        gap["withholding"] <= gap["fabricating"],
+    )
     return found
-
-
-def of_dose(run, paper):
-    """Readings of the claims on dose and coverage: {id: readings}; paper: the paper's design."""
-    lost = drops(run)
-    mean = lost.mean(axis=1)
-    moderate = mean[[paper.of(d)[1] for d in paper.dimensions]]
-    extreme = mean[paper.extreme].sort_values(ascending=False)
-    used = Counter(level for levels in paper.combinations.values() for level in levels)
-    chosen = {level for level, times in used.items() if times > 1}
-    levels = {d: paper.of(d)[1:] for d in paper.dimensions}
-    steps = {}
-    for d, (some, most) in levels.items():
-        steps[d] = sum(lost.at[most, m] >= lost.at[some, m] >= 0 for m in MODELS)
-    text = run.published("text 4.2").set_index("row")["value"]
-    covered = {
-        "fabricating": text["fabricating, mean loss of coverage"],
-        "withholding": text["withholding and dominant, loss of coverage"],
-    }
-    each = {c: mean[c] / (100 * v) for c, v in covered.items()}
-    return {
-        "md-moderate": reading(listed(moderate), (moderate.abs() < 3).all()),
-        "md-chosen": reading(listed(extreme), set(extreme.index[: len(chosen)]) == chosen),
-        "md-monotonic": reading(
-            ", ".join(f"{d} {k} of 5" for d, k in steps.items()), steps["cognition"] == len(MODELS)
-        ),
-        "md-dissociation": reading(
-            ", ".join(f"{c} {v:.1f} points a point" for c, v in each.items()),
-            each["fabricating"] > each["withholding"],
-        ),
-        "md-incoherent-coverage": {},
-        "md-incoherent-turns": {},
-        "md-coverage-losses": {},
-    }
-
-
-def listed(values):
-    """A series in words."""
-    return ", ".join(f"{name} {v:.1f}" for name, v in values.items())

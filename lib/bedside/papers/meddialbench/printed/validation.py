@@ -1,9 +1,11 @@
 """MedDialBench: what its claims on design and validation come to (sections 3, A to C)."""
 
 from bedside import stats
-from bedside.claims import reading, same
+from bedside.claims import between, reading, same
 
-from . import DRAWN, MODELS, N, wide
+from . import DRAWN, MODELS, N, joined, limits, wide
+
+KINDS = ("Baseline", "Single-dimension", "Dual-dimension")  # of configurations, by active levels
 
 
 def of_design(run, paper):
@@ -18,6 +20,8 @@ def of_design(run, paper):
         "md-dialogues": same(run, "md-dialogues", dialogues, 0),
         "md-kept": same(run, "md-kept", 100 * N / DRAWN, 1),
         "md-extreme": reading(told, all(extreme)),
+        "md-excluded": {},
+        "md-key-items": {},
     }
 
 
@@ -30,46 +34,103 @@ def of_adherence(run, paper):
         short = name.split("-")[0].lower().replace(" ", "-")
         found[f"md-adherence-{short}"] = reading(told, bool(fits))
     text = run.published("text C").set_index("row")["value"]
-    failed, half = text["single-dimension failures"], text["dual-dimension partial executions"]
-    active = seven.at["All non-baseline", "N"]
-    score = 100 * (active - failed - half * 0.5) / active
-    found["md-adherence-mean"] = same(run, "md-adherence-mean", score, 1)
+    drawn = [int(seven.at[k, "N"]) for k in KINDS]
+    return {
+        **found,
+        "md-adherence-mean": _mean_score(run, text, drawn, seven),
+        "md-adherence-strata": _strata(paper, drawn),
+        "md-isolation": _isolation(text, seven),
+    }
 
-    kinds = [len(levels) for levels in paper.configurations().values()]
-    every = text["dialogues checked"]
-    equal = [round(every * kinds.count(k) / len(kinds)) for k in (0, 1, 2)]
-    drawn = [int(seven.at[k, "N"]) for k in ("Baseline", "Single-dimension", "Dual-dimension")]
-    told = "{}, {} and {} dialogues; in equal parts {}, {} and {}".format(*drawn, *equal)
-    found["md-adherence-strata"] = reading(told, drawn == equal)
-    return found
+
+def _mean_score(run, text, drawn, seven):
+    """The mean score of activation by what a dialogue's score may be."""
+    failed, half = text["single-dimension failures"], text["dual-dimension partial executions"]
+    active, behaviours = sum(drawn[1:]), drawn[1] + 2 * drawn[2]
+    full = active - failed - half
+    isolated = seven.at["All non-baseline", "Isolation"] / 100
+    score = {
+        "activated behaviours shown, by dialogue": (full + half / 2) / active,
+        "activated behaviours shown, pooled": (behaviours - failed - half) / behaviours,
+        "mean of activation and isolation, each full or not": (full / active + isolated) / 2,
+    }
+    return joined(same(run, "md-adherence-mean", 100 * v, 1, name) for name, v in score.items())
+
+
+def _strata(paper, drawn):
+    """How many configurations, and cells of configuration and model, the dialogues can cover."""
+    active = [len(levels) for levels in paper.configurations().values()]
+    rooms = [active.count(k) for k in range(len(KINDS))]
+    made, least = {}, sum(n > 0 for n in drawn)
+    for name, what, times in (
+        ("each configuration, and each model", "configurations", 1),
+        ("each configuration with each model", "cells", len(MODELS)),
+    ):
+        of = times * sum(rooms)
+        most = sum(min(n, times * k) for n, k in zip(drawn, rooms))
+        told = f"at most {most} of {of} {what} looked at"
+        made |= reading(told, between(least, most, least=of), least, most, name)
+    return made
+
+
+def _isolation(text, seven):
+    """Whether a behaviour that wasn't asked for can appear."""
+    checked = int(text["dialogues checked"])
+    broken = round(checked * (1 - text["isolation compliance"] / 100))
+    low, high = limits(broken, checked)
+    told = f"{broken} of {checked}; 95% interval up to {high:.1f}%"
+    return reading(told, broken == 0, name="in the dialogues checked") | reading(
+        told, between(low, high, most=0), low, high, "in all dialogues"
+    )
 
 
 def of_judges(run):
     """Readings of the claims on the choice of a judge (appendix B): {id: readings}."""
     text = run.published("text B").set_index("row")["value"]
-    of, misled = (
-        text["selected dialogues per judge"],
-        text["selected dialogues, incorrect and misled"],
-    )
-    wrong = of * (1 - wide(run, "Table 6")["Misled Acc"] / 100)
-    gemini = text["Gemini 3 Pro, false positives"] + text["Gemini 3 Pro, false negatives"]
-    missed = f"{wrong['GPT-5.1']:.0f} errors of {of:.0f}, five at most could be missed"
+    of = text["selected dialogues per judge"]
+    misled = text["selected dialogues, incorrect and misled"]
+    six = wide(run, "Table 6")
+    wrong, missed = (n * (1 - six["Misled Acc"] / 100) for n in (of, misled))
+    false = text["Gemini 3 Pro, false positives"], text["Gemini 3 Pro, false negatives"]
+    names = f"share of the {of:.0f} dialogues", f"share of the {misled:.0f} misled that are found"
+    gemini, gpt = "Gemini 3 Pro", "GPT-5.1"
+
+    def found(judge):
+        return f"{misled - missed[judge]:.0f} of {misled:.0f} found"
+
+    perfect = (six["Correct Acc"] == 100).sum()
+    least = limits(of, of)[0]
+    told = f"{perfect} of {len(six)} at 100%; {of:.0f} of {of:.0f} leave {least:.0f}% possible"
     return {
         "md-judge-gemini": reading(
-            f"{wrong['Gemini 3 Pro']:.0f} errors", round(wrong["Gemini 3 Pro"]) == gemini
-        ),
-        "md-judge-gpt": reading(missed, wrong["GPT-5.1"] <= misled),
+            f"{wrong[gemini]:.0f} errors", round(wrong[gemini]) == sum(false), name=names[0]
+        )
+        | reading(found(gemini), round(missed[gemini]) == false[1], name=names[1]),
+        "md-judge-gpt": reading(
+            f"{wrong[gpt]:.0f} errors; at most {misled:.0f} can be missed",
+            wrong[gpt] <= misled,
+            name=names[0],
+        )
+        | reading(found(gpt), 0 < round(missed[gpt]) < misled, name=names[1]),
+        "md-judges-correct": reading(told, perfect == len(six)),
         "md-kappa": {},
     }
 
 
 def of_patient(run):
-    """The reading of the claim on the choice of a patient (appendix A)."""
+    """Readings of the claims on the choice of a patient (appendix A): {id: readings}."""
     text = run.published("text 3.2").set_index(["row", "column"])
     chosen = text.at[("chosen patient agent", "checkpoints"), "value"]
     others = text.loc[("other candidates", "checkpoints"), ["low", "high"]].tolist()
     five = wide(run, "Table 5")["adherence"].sort_values(ascending=False)
     best, second, least = five.iloc[0], five.iloc[1], five.min()
-    p = stats.fisher(9, 9, int(second), 9)
-    told = f"{best:.0f}; {least:.0f}-{second:.0f}; best against second p = {p:.2f}"
-    return reading(told, [best, least, second] == [chosen, *others])
+    scores = run.published("text A").set_index("row")
+    opus, rest = scores.at["Opus, mean adherence", "value"], "best smaller models, mean adherence"
+    told = f"{opus} against {scores.at[rest, 'low']}-{scores.at[rest, 'high']}"
+    ahead = opus > scores.at[rest, "high"]
+    return {
+        "md-checkpoints": reading(
+            f"{best:.0f}; {least:.0f}-{second:.0f}", [best, least, second] == [chosen, *others]
+        ),
+        "md-smaller": reading(told, ahead, name="mean scores as printed"),
+    }

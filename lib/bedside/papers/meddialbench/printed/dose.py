@@ -1,0 +1,137 @@
+"""MedDialBench: what its claims on severity and coverage come to (sections 3.4, 4.2 and 6)."""
+
+import itertools
+from collections import Counter
+
+from bedside.claims import between, reading
+
+from ..design import BASELINE
+from . import MODELS, counts, drops, in_words, joined, marks
+from .single import STEPS
+
+FABRICATING = "fabricating, mean loss of coverage"  # in the text, to two digits
+DEFICIT = "withholding and dominant, loss of coverage"
+
+
+def of_levels(run, paper):
+    """Readings of the claims on moderate and extreme levels: {id: readings}."""
+    mean = drops(run).mean(axis=1)
+    moderate = mean[[paper.of(d)[1] for d in paper.dimensions]]
+    dearer = moderate[moderate > mean["incoherent"]].sort_values(ascending=False)
+    told = f"{in_words(dearer)}; incoherent {mean['incoherent']:.1f}"
+    steps = {d: _steps(*paper.of(d)[1:]) for d in paper.dimensions}
+    down = {d: sum(both) for d, (_, both) in steps.items()}
+    named = [steps[d] for d in STEPS]
+    return {
+        "md-moderate": _moderate(run, moderate),
+        "md-moderate-incoherent": reading(
+            told, {"impatient", "partial_understanding"} <= set(dearer.index)
+        ),
+        "md-chosen": _chosen(paper, mean),
+        "md-monotonic": reading(
+            ", ".join(f"{d} {n} of 5" for d, n in down.items()), down["cognition"] == len(MODELS)
+        ),
+        "md-dose-each": joined(
+            reading(
+                ", ".join(f"{d} {sum(x)} of 5" for d, x in zip(STEPS, each)),
+                all(sum(x) == len(MODELS) for x in each),
+                name=name,
+            )
+            for name, each in zip(
+                ("the extreme costs no less than the moderate level", "each step costs"),
+                zip(*named),
+            )
+        ),
+    }
+
+
+def _steps(moderate, extreme):
+    """Whether each model loses no less at the extreme than before, and at the first step too."""
+    at = counts()
+    last = at.loc[extreme] <= at.loc[moderate]
+    return last, last & (at.loc[moderate] <= at.loc[BASELINE])
+
+
+def _moderate(run, mean):
+    """Are moderate levels' effects near zero, in points, or by marks?"""
+    from scipy.special import bdtrc
+
+    called = run.published("text 4.2").set_index("row").at["Cognition drop, moderate", "value"]
+    ranges = marks(run)
+    starred = ranges.loc[ranges["configuration"].isin(mean.index), "starred"]
+    chance = float(bdtrc(starred.sum() - 1, len(starred), 0.05))
+    return reading(
+        in_words(mean),
+        bool((mean.round(1) < called).all()),
+        name="smaller than what 4.2 calls degradation (5.9 points)",
+    ) | reading(
+        f"{starred.sum()} of {len(starred)} marked; so many or more by chance in {chance:.0%}",
+        chance >= 0.05,
+        name="no more marks than chance gives",
+    )
+
+
+def _chosen(paper, mean):
+    """Do combinations use the levels with the largest effects of their own?"""
+    extreme = mean[paper.extreme].sort_values(ascending=False)
+    pairs = {frozenset(v) for v in paper.combinations.values()}
+    used = Counter(level for levels in pairs for level in levels)
+    often = {level for level, times in used.items() if times > 1}
+    sums = {frozenset(p): mean[list(p)].sum() for p in itertools.combinations(paper.extreme, 2)}
+    largest = sorted(sums, key=sums.get, reverse=True)[: len(pairs)]
+    stronger = sum(abs(mean[b]) > abs(mean[a]) for _, a, b in map(paper.of, paper.dimensions))
+    strongest = {
+        max((x for x in paper.extreme if paper.pathway(x) == p), key=mean.get)
+        for p in ("pollution", "deficit")
+    }
+    has = sum(bool(pair & strongest) for pair in pairs)
+    return (
+        reading(
+            in_words(extreme),
+            set(extreme.index[: len(often)]) == often,
+            name="levels that are used more than once cost most",
+        )
+        | reading(
+            f"{len(pairs & set(largest))} of the {len(pairs)} largest sums",
+            pairs == set(largest),
+            name="pairs have the largest sums of the ten",
+        )
+        | reading(
+            f"{stronger} of {len(paper.dimensions)} dimensions",
+            stronger == len(paper.dimensions),
+            name="of each dimension the level with the larger effect, in either direction",
+        )
+        | reading(
+            f"{has} of {len(pairs)} pairs",
+            has == len(pairs),
+            name="each pair has the costliest pollution or the costliest deficit",
+        )
+    )
+
+
+def of_coverage(run):
+    """Readings of the claims on coverage beside accuracy: {id: readings}."""
+    mean, text = drops(run).mean(axis=1), run.published("text 4.2").set_index("row")["value"]
+    fabricating, deficit = ((text[k] - 0.005, text[k] + 0.005) for k in (FABRICATING, DEFICIT))
+    a, b = (
+        (mean[level] / 100 / high, mean[level] / 100 / low)
+        for level, (low, high) in (("fabricating", fabricating), ("withholding", deficit))
+    )
+    told = [f"{x[0]:.1f}-{x[1]:.1f}" for x in (a, b)]
+    ratio = fabricating[0] / deficit[1], fabricating[1] / deficit[0]
+    part = f"{ratio[0]:.2f}-{ratio[1]:.2f} of what deficit costs"
+    return {
+        "md-dissociation": reading(
+            f"fabricating {told[0]}, withholding {told[1]} points for each of coverage",
+            between(a[0] - b[1], a[1] - b[0], least=0),
+        ),
+        "md-coverage-barely": reading(
+            part, between(*ratio, most=1), *ratio, "less than deficit reduces it"
+        )
+        | reading(
+            part, between(*ratio, most=0.5), *ratio, "less than half of that (the bound is ours)"
+        ),
+        "md-incoherent-coverage": {},
+        "md-incoherent-turns": {},
+        "md-coverage-losses": {},
+    }

@@ -1,0 +1,94 @@
+"""MedDialBench: what its claims on inquiry, coverage and misled doctors come to (4.4 and 6)."""
+
+import itertools
+
+from bedside.claims import between, every, reading
+
+from . import EFFICIENT, EXHAUSTIVE, drops, joined, share, span, wide
+
+LOST = "C4, loss of coverage, {} models"  # in section 4.4, to three digits
+FABRICATED = ("C1", "C2", "C3")
+
+
+def of_strategies(run, paper):
+    """Readings of the claims on inquiry against deficit and pollution: {id: readings}."""
+    lost = drops(run)
+    text = run.published("text 4.4").set_index("row")[["low", "high"]]
+    slow, fast = (text.loc[LOST.format(x)].tolist() for x in ("exhaustive", "efficient"))
+    told = "{}-{} against {}-{}".format(*slow, *fast)
+    return {
+        "md-strategy-deficit": reading(
+            told, slow[1] < fast[0], name="coverage lost under C4, as printed"
+        )
+        | joined(_less(lost, c) for c in ("C4", "withholding", "dominant")),
+        "md-strategy-pollution": joined(
+            _less(lost, c, False) for c in ("fabricating", *FABRICATED, "complete_denial")
+        ),
+        "md-strategy-contrast": _contrast(lost),
+        "md-misled": _misled(run, paper),
+        "md-coverage-c4": {},
+        "md-gemini-impatient": _impatient(run, fast),
+    }
+
+
+def _less(lost, configuration, less=True):
+    """Is the exhaustive models' mean loss of accuracy smaller than the efficient ones'?"""
+    each = [lost.loc[configuration, models] for models in (EXHAUSTIVE, EFFICIENT)]
+    told = " against ".join(", ".join(f"{v:.1f}" for v in x) for x in each)
+    gap = each[1].mean() - each[0].mean()
+    name = f"accuracy lost under {configuration}"
+    return reading(f"{told} points", (gap > 0) == less, name=name)
+
+
+def _contrast(lost):
+    """Is the gap between the strategies larger under deficit than under pollution?"""
+
+    def gap(*configurations):  # how much less the exhaustive ones lose
+        mean = lost.loc[list(configurations)].mean()
+        return mean[EFFICIENT].mean() - mean[EXHAUSTIVE].mean()
+
+    compared = {
+        "accuracy, withholding and fabricating": (("withholding",), ("fabricating",)),
+        "accuracy, C4 and C3": (("C4",), ("C3",)),
+        "accuracy, C4 and the mean of C1 to C3": (("C4",), FABRICATED),
+        "accuracy, dominance and denial": (("dominant",), ("complete_denial",)),
+    }
+    gaps = {name: [gap(*c) for c in both] for name, both in compared.items()}
+    return joined(
+        reading(f"{a:+.1f} under deficit, {b:+.1f} points under pollution", a > b, name=name)
+        for name, (a, b) in gaps.items()
+    )
+
+
+def _misled(run, paper):
+    """Can so many be misled, where those who are have a wrong diagnosis?"""
+    wrong = 100 - share(run)
+    said = run.published("text 6").set_index("row").loc["misled rate under pollution"]
+    least, most = said["low"] - 0.5, said["high"] + 0.5
+    pollution = [x for x in paper.adverse if paper.pathway(x) == "pollution"]
+    pools = {
+        "fabricating": ["fabricating"],
+        "the extreme levels": [x for x in pollution if x in paper.extreme],
+        "all four levels": pollution,
+        "denial": ["complete_denial"],
+    }
+    shares = {name: wrong.loc[levels].mean() for name, levels in pools.items()}
+    return joined(
+        reading(
+            f"{span(v)}% are wrong",
+            every(between(0, x, least, most) for x in v),
+            name=f"share of all dialogues, {name}",
+        )
+        for name, v in shares.items()
+    )
+
+
+def _impatient(run, losses):
+    """Can Gemini's coverage be the lowest of all, by what C4 leaves of the efficient models'?"""
+    said = run.published("text 4.4").set_index("row").at["Gemini, impatient", "value"]
+    covered = wide(run, "Table 2").loc[EFFICIENT, "Coverage"]
+    left = [min(covered - list(x)) for x in itertools.permutations(losses)]
+    low, high = min(left) - 0.001, max(left) + 0.001  # two numbers of three digits
+    told = f"{said} beside {max(left):.3f} or {min(left):.3f} under C4"
+    holds = between(low, high, least=said - 0.0005)
+    return reading(told, holds, low, high, "against what C4 leaves of the efficient models'")
