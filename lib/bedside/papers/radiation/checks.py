@@ -69,21 +69,32 @@ def frequencies(reference):
 
 
 def readings(run, patients, reference, counts):
-    """{id: readings} of the claims on the released files, no readings for the sample.
+    """{id: readings} of the claims on the released files; nearly none for the sample.
 
     counts: of `pairs`.
     """
-    found = {
-        **_record_readings(run, patients),
-        **_pair_readings(run, patients, counts),
-        **_reference_readings(run, reference),
-    }
-    return found if run.profile == "public" else dict.fromkeys(found, {})
+    found = {**_record_readings(run, patients), **_pair_readings(run, patients, counts)}
+    found |= _reference_readings(run, reference)
+    found = found if run.profile == "public" else dict.fromkeys(found, {})
+    return found | {"rad-origin": _sum_reading(run)}
 
 
 def _said(run, id):
     """The number that a claim names."""
     return claims.load(run.paper)[id].value
+
+
+def _sum_reading(run):
+    """Do the printed numbers of profiles add up? What was drawn from where isn't released."""
+    n = run.published("text 3.1").set_index("row")["value"].astype(int)
+    aime, kept, other = (
+        n["AIME profiles that mention radiation"],
+        n["AIME profiles"],
+        n["OncQA profiles"],
+    )
+    left_out, all_ = n["AIME profiles excluded"], n["profiles"]
+    told = f"{aime} - {left_out} + {other} = {aime - left_out + other}"
+    return reading(told, kept == aime - left_out and kept + other == all_, name="their sum")
 
 
 def _record_readings(run, patients):
@@ -103,25 +114,40 @@ def _record_readings(run, patients):
 
 
 def _pair_readings(run, patients, counts):
-    total, base = counts[list(COUNTS)].sum(), patients["base"]
-    lost, capitals = (counts["lost"] > 0).sum(), (counts["capitals"] > 0).sum()
-    planned = patients["item"][base.str.contains(r"radiation[^.]*\bplanned", case=False)]
-    kept = base.str.contains("lumpectomy", case=False)
-    odd = patients["item"][kept & patients["site"].str.startswith("chest wall")]
+    total, base, site = counts[list(COUNTS)].sum(), patients["base"], patients["site"]
+    placed = total["specified"] + total["lost"]
+    planned = base.str.contains(r"radiation[^.]*\bplanned", case=False)
+    kept = base.str.contains("lumpectomy", case=False) & site.str.startswith("chest wall")
+    gone = base.str.contains("mastectomy", case=False) & site.str.startswith("breast")
     return {
         "rad-elsewhere": reading(
             f"words changed elsewhere: {total['elsewhere']}; spaces: {total['spaces']}",
             not total["elsewhere"],
         ),
-        "rad-appended": reading(
-            f"{lost} pairs lose the word, {capitals} change its capital letter, none has brackets",
-            not lost + capitals,
-        ),
-        "rad-begun": reading(f"planned only: {', '.join(planned) or 'none'}", planned.empty),
-        "rad-realistic": reading(
-            f"chest wall after lumpectomy: {', '.join(odd) or 'none'}", odd.empty
-        ),
+        "rad-appended": {
+            **reading(
+                f"{total['specified']} of {total['mentions']} mentions",
+                total["specified"] == total["mentions"],
+                name="the site follows the word",
+            ),
+            **reading(
+                f"{placed} of {total['mentions']} mentions",
+                placed == total["mentions"] and not total["elsewhere"],
+                name="the site follows the word or takes its place",
+            ),
+        },
+        "rad-begun": _without(patients, planned),
+        "rad-realistic": {
+            **_without(patients, kept, "no chest wall after lumpectomy"),
+            **_without(patients, kept | gone, "and no breast after mastectomy"),
+        },
     }
+
+
+def _without(patients, odd, name=claims.AS_WRITTEN):
+    """A reading that all patients bear out but those that are odd."""
+    but = f", not {', '.join(patients['item'][odd])}" if odd.any() else ""
+    return reading(f"{(~odd).sum()} of {len(odd)}{but}", not odd.any(), name=name)
 
 
 def _reference_readings(run, reference):
@@ -129,11 +155,35 @@ def _reference_readings(run, reference):
     effects, two = set(reference["effect"]), frequencies(reference)
     levels = reference["frequency"].nunique(), reference["onset"].nunique()
     said = run.published("text 3.3").set_index("row")["value"]
+    single = reference.groupby(["site", "effect"])["frequency"].nunique() == 1
+    dose = size.index.str.contains(r"dose|fraction|\bgy\b", case=False)
+    partial = size.index.str.contains("accelerated")
     return {
         "rad-lengths": reading(", ".join(map(str, size)), size.between(LEAST, MOST).mean() > 0.5),
         "rad-vocabulary": reading(f"{len(effects)} terms", set(vocabulary(run)) == effects),
         "rad-levels": reading(
             "{} and {}".format(*levels), levels == (said["frequencies"], said["onsets"])
         ),
-        "rad-one-frequency": reading(f"two, by site: {', '.join(two.index)}", two.empty),
+        "rad-one-frequency": {
+            **reading(
+                f"{len(effects) - len(two)} of {len(effects)}; not {', '.join(two.index)}",
+                two.empty,
+                name="each term",
+            ),
+            **reading(
+                f"{single.sum()} of {len(single)}", single.all(), name="each effect of a site"
+            ),
+        },
+        "rad-dose": {
+            **reading(
+                f"{dose.sum()} of {len(size)} types of radiation",
+                dose.any(),
+                name="dose or fractionation named",
+            ),
+            **reading(
+                f"{(dose | partial).sum()} of {len(size)} types of radiation",
+                (dose | partial).any(),
+                name="accelerated irradiation taken for one",
+            ),
+        },
     }

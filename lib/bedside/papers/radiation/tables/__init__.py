@@ -5,6 +5,7 @@ Those on the released files are in `files`.
 
 import itertools
 
+import numpy as np
 import pandas as pd
 
 from bedside import stats
@@ -22,6 +23,7 @@ from bedside.tables import (
 
 from .. import printed, scores
 from ..data import CELLS, MOST, PROFILES
+from ..printed import agreement
 from ..scores import KEYS, METRICS
 
 PRINTED = 21  # patients behind the printed means
@@ -216,14 +218,15 @@ def length_curves(run, matches, reference, terms):
 def implied_rows(run, sizes, far=40):
     """The printed models' precision and recall at the list length that they imply.
 
-    Rows with series, k and label (the model's, for lists of more than `far` items).
+    Rows with series, k and label (the model's, for lists of more than `far` items). Sized free-form
+    lists' scores are sums of two tables.
     """
     keys, metrics = ["model", "regime", "items"], ["Precision", "Recall"]
     found = printed.implied_lengths(run, sizes).melt(keys, metrics, "column", "value")
     named = (found["items"] > far) & (found["column"] == "Recall")
     return found.assign(
         row=found["model"] + ", " + found["regime"],
-        source="published",
+        source=np.where(found["regime"].isin(printed.SCORES), "published", "recomputed"),
         k=found["items"],
         n=PRINTED,
         series="published, " + found["regime"].str.split(",").str[0],
@@ -304,11 +307,31 @@ def crossing_table(run, found):
     return with_bounds(rows.sort_values(["row", "column"], key=lambda s: s.map(names.index)))
 
 
-def misfit_table(misfits):
-    """`printed.misfit` of the printed tables by model and way of averaging."""
-    names = {"levels": "if each level counts once", "effects": "if each effect counts once"}
+def misfit_table(found):
+    """What Tables 6 and 7 contradict each other by, and Tables 1 to 4: of `agreement.misfits`.
+
+    By model, where both tables average in the same way.
+    """
+    named = {"alone": "Tables 6 and 7 alone", "whole": "with Tables 1 to 4"}
+    same = found[found["six"] == found["seven"]]
     return frame(
-        Row(model, names[how], "recomputed", v)
-        for how, found in misfits.items()
-        for model, v in found.items()
+        Row(r["model"], f"{name}, by {r['six']}", "recomputed", r[kind])
+        for r in same.to_dict("records")
+        for kind, name in named.items()
+    )
+
+
+def identity_table(run):
+    """The sums of `agreement.identity` and how far they are apart, by model."""
+    sums = agreement.identity(run)
+    shown = {
+        "by Table 6": sums["onset"],
+        "by Table 7": sums["frequency"],
+        "difference": sums["onset"] - sums["frequency"],
+        "difference with the middles of Table 7's intervals": sums["onset"] - sums["middles"],
+    }
+    return frame(
+        Row(model, name, "recomputed", values[model])
+        for model in sums.index
+        for name, values in shown.items()
     )

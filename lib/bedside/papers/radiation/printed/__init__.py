@@ -1,0 +1,151 @@
+"""Radiation: its printed numbers, what they imply, and (in the modules) its claims' readings.
+
+A printed number stands for all that round to it. What the sections come to is in `free_form` (4.3,
+4.4), `selection` (4.5), `overlap` (4.6), `levels` (4.7) and `matcher` (3.5); whether the tables fit
+together in `consistency` (each by itself) and `agreement` (Tables 6 and 7 with the others).
+"""
+
+from math import ceil
+
+import pandas as pd
+
+from bedside import stats
+from bedside.claims import AS_WRITTEN, between, reading
+from bedside.published import value
+
+from ..data import MOST, REGIMES
+
+ROUNDED = 0.005  # two decimals are printed
+TIE = 1e-9  # what a computer makes of a tie
+MODERATE = 0.3  # a correlation from which on one speaks of a moderate one (Cohen 1988)
+SCORES = {"free-form": "Table 1", "selection": "Table 3", "selection, 20-30": "Table 4"}
+TABLES = [f"Table {i}" for i in range(1, 8)]
+STRONG = ["O4-Mini", "GPT-5.3"]  # section 4.7 names them; the models that aren't open
+
+
+def rows_of(run, table):
+    """A printed table's rows; Table 1's Phi-3-Medium is Phi-3-Medium-4K in the others."""
+    rows = run.published(table)
+    return rows.assign(row=rows["row"].str.removesuffix("-4K"))
+
+
+def wide(run, table, what="value"):
+    """A printed table, models by columns, in printed order; `what` is value, low or high."""
+    rows = rows_of(run, table)
+    found = rows.pivot(index="row", columns="column", values=what)
+    return found.loc[rows["row"].unique(), rows["column"].unique()]
+
+
+def all_scores(run):
+    """{regime: printed precision, recall and F1}; sized free-form lists: Table 1 plus Table 2."""
+    found = {regime: wide(run, table) for regime, table in SCORES.items()}
+    change = wide(run, "Table 2")
+    change.columns = change.columns.str.removeprefix("Δ ")
+    found["free-form, 20-30"] = found["free-form"] + change
+    return {regime: found[regime] for regime in REGIMES}
+
+
+def slack(regime):
+    """How far rounding can move a printed score: twice as far where it is the sum of two."""
+    return 2 * ROUNDED if regime == "free-form, 20-30" else ROUNDED
+
+
+def f1_of_means(run, table):
+    """The harmonic mean of the printed mean precision and recall, by model."""
+    scores = wide(run, table)
+    return stats.harmonic(scores["Precision"], scores["Recall"])
+
+
+def high(run):
+    """The least precision that the text calls high (section 4.3)."""
+    return value(run.paper, "text 4.3", "Gemma-2-9B, O4-Mini, GPT-5.3 precision", "least")
+
+
+# ---- how long the lists were
+
+
+def reference_sizes(run, patients, reference):
+    """How many effects the patients' references have: the released ones, else the text's range."""
+    if run.profile == "public":
+        return patients["site"].map(reference.groupby("site").size())
+    return run.published("text 3.4").set_index("row").loc["side effects per profile", "value"]
+
+
+def implied_lengths(run, sizes):
+    """How many entries the lists have that the printed scores imply.
+
+    Frame model, regime, Precision, Recall, items, low, high, least_items; sizes: of the references
+    of the patients (n,). hits = precision x entries = recall x size, so entries are about recall x
+    mean size / precision; low and high are what rounding leaves open. least_items: if every list
+    had fewer, precision could not be so low: mean precision >= mean recall x smallest size /
+    longest list.
+    """
+    parts = []
+    for regime, scores in all_scores(run).items():
+        p, q, s = scores["Precision"], scores["Recall"], slack(regime)
+        part = scores[["Precision", "Recall"]].assign(
+            regime=regime,
+            items=q * sizes.mean() / p,
+            low=(q - s) * sizes.mean() / (p + s),
+            high=(q + s) * sizes.mean() / (p - s),
+            least_items=(q - s) * sizes.min() / (p + s),
+        )
+        parts.append(part.rename_axis("model").reset_index())
+    columns = ["model", "regime", "Precision", "Recall", "items", "low", "high", "least_items"]
+    return pd.concat(parts, ignore_index=True)[columns]
+
+
+def too_long(run, sizes, regime, longest=MOST):
+    """Models whose printed scores need lists of more than `longest` entries: {model: least length}.
+
+    The least length is that of the longest list.
+    """
+    found = implied_lengths(run, sizes)
+    found = found[(found["regime"] == regime) & (found["least_items"] > longest)]
+    return dict(zip(found["model"], map(ceil, found["least_items"])))
+
+
+# ---- what rounding leaves open
+
+
+def above(values, bound=0.0, slack=ROUNDED):
+    """Which values lie above a bound: (surely, possibly), two series of booleans.
+
+    slack: how far rounding may have moved a value from the bound.
+    """
+    away = values - bound
+    return away > slack + TIE, away > TIE - slack
+
+
+def both(first, second):
+    """`above` of two things at once."""
+    return tuple(a & b for a, b in zip(first, second))
+
+
+def number(which):
+    """How many (surely, possibly) are meant, in words: '5 of 7', '4 to 5 of 7'."""
+    low, most = (int(w.sum()) for w in which)
+    return f"{low}{f' to {most}' * (most > low)} of {len(which[0])}"
+
+
+def of_most(which, all=False):
+    """Are they (surely, possibly) most of the models, or all? None if rounding leaves it open."""
+    low, most = (int(w.sum()) for w in which)
+    return between(low, most, least=len(which[0]) if all else len(which[0]) // 2 + 1)
+
+
+def counted(which, more="", name=AS_WRITTEN, all=False):
+    """A reading that counts models (surely, possibly): does it hold for most of them, or all?"""
+    return reading(number(which) + more, of_most(which, all), name=name)
+
+
+def rank_correlation(x, y):
+    """Spearman's coefficient: (value, least, most), as rounding may have made equal numbers."""
+    first, second = ((s.rank(method="first"), s[::-1].rank(method="first")) for s in (x, y))
+    found = [a.corr(b) for a in first for b in second]
+    return x.corr(y, method="spearman"), min(found), max(found)
+
+
+def listed(values, digits=2, sign="+"):
+    """Numbers of models in words: 'O4-Mini +0.07; GPT-5.3 -0.02'."""
+    return "; ".join(f"{model} {v:{sign}.{digits}f}" for model, v in values.items())

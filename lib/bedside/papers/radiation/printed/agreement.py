@@ -1,0 +1,135 @@
+"""Radiation: can the printed recalls of Tables 1 to 4, 6 and 7 come from the same lists?"""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+
+from bedside.claims import reading
+
+from ..data import FREQUENCIES, ONSETS
+from . import ROUNDED, all_scores, slack, wide
+
+WAYS = ("levels", "effects", "entries")  # what counts once in a mean recall
+LAST = "Extremely Rare"
+IDENTITY_SLACK = ROUNDED * (3 + 4 + 3 * 2 + 1)
+MIXED, ENOUGH = "each table its own way", 0.001  # a misfit below is none
+
+
+def misfits(run, reference, sites):
+    """`misfit` for all ways: frame six, seven, model, whole, alone.
+
+    six, seven: the ways of Tables 6 and 7; alone: without Tables 1 to 4, whose matches may have
+    been made in another run of the matcher.
+    """
+    parts = []
+    for six, seven in product(WAYS, WAYS):
+        found = {
+            name: misfit(run, reference, sites, six, seven, name == "alone")
+            for name in ("whole", "alone")
+        }
+        parts.append(pd.DataFrame(found).assign(six=six, seven=seven))
+    return pd.concat(parts).rename_axis("model").reset_index()
+
+
+def misfit(run, reference, sites, six, seven, alone=False):
+    """By how much must some printed recall be wrong beyond rounding, at least? By model.
+
+    Unknown are the mean recalls of each site's cells of onset and frequency, between 0 and 1; in
+    them, the mean recall over the four regimes (Tables 1 to 4) and that by onset and by frequency
+    (6, 7) are linear. A linear program finds the smallest number by which some recall must be off:
+    0 if all can hold. six, seven: of WAYS. alone: Tables 6 and 7 only. sites: of the patients.
+    """
+    from scipy.optimize import linprog
+
+    onset, frequency, scores = wide(run, "Table 6"), wide(run, "Table 7"), all_scores(run)
+    parts = _means(reference, pd.Series(sites).value_counts(normalize=True), six, seven)
+    allowed = [np.mean([slack(regime) for regime in scores]), *[ROUNDED] * (len(parts) - 1)]
+    used = slice(int(alone), None)
+    parts, allowed = parts[used], np.array(allowed[used])
+    by_one = -np.ones((len(parts), 1))
+    bounds = np.block([[parts, by_one], [-parts, by_one]])
+    goal = [*np.zeros(parts.shape[1]), 1]
+    found = {}
+    for model in onset.index:
+        overall = np.mean([s.loc[model, "Recall"] for s in scores.values()])
+        said = np.array([overall, *onset.loc[model], *frequency.loc[model]][used])
+        limits = [*said + allowed, *allowed - said]
+        done = linprog(goal, A_ub=bounds, b_ub=limits, bounds=[(0, 1)] * len(goal))
+        found[model] = round(done.fun, 6)
+    return pd.Series(found)
+
+
+def _means(reference, share, six, seven):
+    """Weights of the cells in each mean recall over patients: over all, by onset, by frequency.
+
+    share: of the patients, by site. Returns an array (means, cells).
+    """
+    count = reference.groupby(["site", "onset", "frequency"]).size()
+    whole = [share.get(s, 0) * n / count[s].sum() for (s, *_), n in count.items()]
+    by_onset = [weights(count, share, level, six) for level in ONSETS]
+    by_frequency = [weights(count, share, level, seven) for level in FREQUENCIES]
+    return np.array([whole, *by_onset, *by_frequency])
+
+
+def weights(count, share, level, way):
+    """Weights of the cells in the mean recall within an onset or a frequency, which add up to 1.
+
+    count: of effects, by site, onset and frequency (cells,); share: of the patients, by site; way:
+    of WAYS. Where levels or effects count once, they do so in each patient's recall.
+    """
+    found, mine = np.zeros(len(count)), {}
+    for place, (site, *levels) in enumerate(count.index):
+        if site in share.index and level in levels:
+            mine.setdefault(site, []).append(place)
+    for site, places in mine.items():
+        w = np.ones(len(places)) if way == "levels" else count.iloc[places].to_numpy(float)
+        found[places] = share[site] * (w if way == "entries" else w / w.sum())
+    return found / found.sum()
+
+
+def identity(run):
+    """Both sides of 3 short + 4 long = 2 (common + uncommon + rare) + extremely rare, by model.
+
+    So it must be if each level counts once and each site has all cells but the short-term extremely
+    rare one. Frame onset, frequency, middles: the sum by Table 6, by Table 7, and by the middles of
+    Table 7's intervals.
+    """
+    six = wide(run, "Table 6")
+    value, low, high = (wide(run, "Table 7", what) for what in ("value", "low", "high"))
+    sums = [2 * t.drop(columns=LAST).sum(axis=1) + t[LAST] for t in (value, (low + high) / 2)]
+    by_onset = 3 * six["Short-term"] + 4 * six["Long-term"]
+    return pd.DataFrame(dict(zip(("onset", "frequency", "middles"), (by_onset, *sums))))
+
+
+def readings(found):
+    """Readings of the claim that all printed recalls can hold, for each way of averaging.
+
+    found: `misfits`; none: no reading.
+    """
+    if found is None:
+        return {}
+    ways = {
+        f"{six}": part for (six, seven), part in found.groupby(["six", "seven"]) if six == seven
+    }
+    mixed = found[found["six"] != found["seven"]].groupby(["six", "seven"])
+    closest = mixed["alone"].sum().idxmin()
+    made = {}
+    for name, part in {**ways, MIXED: mixed.get_group(closest)}.items():
+        off = {c: part.set_index("model")[c] for c in ("alone", "whole")}
+        alone, whole = map(_off, off.values())
+        told = f"{alone}; {'the same' if alone == whole else whole} with Tables 1 to 4"
+        apart = {c: (v > ENOUGH).any() for c, v in off.items()}
+        # where Tables 6 and 7 fit each other, another run of the matcher may explain the rest
+        holds = not apart["alone"] and (not apart["whole"] or None)
+        made |= reading(told, holds, name=name)
+    return made
+
+
+def _off(values):
+    """Misfits of models in words, the largest first."""
+    off = values[values > ENOUGH].sort_values(ascending=False)
+    if off.empty:
+        return "none off"
+    more = f", {len(off) - 1} more by up to {off.iloc[1]:.3f}" if len(off) > 1 else ""
+    return f"{off.index[0]} off by {off.iloc[0]:.3f}{more}"

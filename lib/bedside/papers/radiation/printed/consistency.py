@@ -1,0 +1,65 @@
+"""Radiation: does each printed table fit together by itself: F1s, means and intervals?"""
+
+import pandas as pd
+
+from bedside import stats
+from bedside.claims import reading
+
+from . import ROUNDED, TABLES, all_scores, rows_of, slack
+
+ASIDE = 0.25  # of the half width: further off the middle than most bootstraps lie
+
+
+def f1_bounds(run):
+    """Does each mean F1 lie where the mean precision and recall allow?
+
+    Frame model, regime, f1, least, most, fits, below. The harmonic mean is concave: the mean of
+    F1s is at most the F1 of the means, and at least P + R - 1. below: the printed F1 is further
+    under the F1 of the means than rounding explains, so it must be a mean of F1s.
+    """
+    rows = []
+    for regime, scores in all_scores(run).items():
+        s = slack(regime)
+        for model, r in scores.iterrows():
+            p, q, f1 = r["Precision"], r["Recall"], r["F1"]
+            least, most = max(0.0, p + q - 1 - 2 * s), stats.harmonic(p + s, q + s)
+            fits = least - s <= f1 <= most + s
+            rows.append(
+                (model, regime, f1, least, most, fits, f1 + s < stats.harmonic(p - s, q - s))
+            )
+    return pd.DataFrame(rows, columns=["model", "regime", "f1", "least", "most", "fits", "below"])
+
+
+def intervals(run):
+    """All printed intervals: table, row, column, value, low, high, inside, lean.
+
+    lean: how far the value is from the middle, rounding apart, as a share of the interval's half
+    width (1: at an end).
+    """
+    rows = pd.concat([rows_of(run, table) for table in TABLES], ignore_index=True)
+    rows = rows[["table", "row", "column", "value", "low", "high"]]
+    away = (2 * rows["value"] - rows["low"] - rows["high"]).abs() - 4 * ROUNDED
+    return rows.assign(
+        inside=rows["value"].between(rows["low"], rows["high"]),
+        lean=away.clip(lower=0) / (rows["high"] - rows["low"]),
+    )
+
+
+def readings(run):
+    """{id: readings} of our questions on Tables 1 to 7: do means, F1s and intervals fit?
+
+    An interval that leans is no proof against a bootstrap, since a bias-corrected one may.
+    """
+    f1, spans = f1_bounds(run), intervals(run)
+    aside = spans[spans["lean"] > ASIDE]
+    where = aside.groupby(["table", "row"])["column"].agg(", ".join)
+    leaning = "; ".join(f"{table}, {row}: {columns}" for (table, row), columns in where.items())
+    below = f"{f1['below'].sum()} of {len(f1)}"
+    return {
+        "rad-f1": reading(f"{f1['fits'].sum()} do", f1["fits"].all()),
+        "rad-f1-means": reading(
+            f"{below} lie below the F1 of the means by more than rounding", f1["below"].any()
+        ),
+        "rad-intervals": reading(f"{spans['inside'].sum()} do", spans["inside"].all()),
+        "rad-lean": reading(f"off the middle: {leaning or 'none'}", aside.empty or None),
+    }

@@ -1,0 +1,148 @@
+"""Radiation: what its claims on recall by onset and by frequency come to (section 4.7)."""
+
+import pandas as pd
+
+from bedside.claims import between, every, reading
+
+from . import ROUNDED, STRONG, above, both, counted, high, listed, number, of_most, wide
+
+TWO = 2 * ROUNDED  # the slack of a difference of two printed numbers
+NAMED = [  # section 4.7.1's delayed effects, as the reference words them
+    "breast or chest wall fibrosis",
+    "telangiectasia",
+    "lymphedema",
+    "cardiovascular disease",
+    "cancer caused by radiation",
+]
+LATE = "long-term"
+MISSED = 0.1  # of the lists: who misses an effect in so many fails to retrieve it
+
+
+def readings(run, reference):
+    """{id: readings} of section 4.7. reference: the released one decides some, another none."""
+    six, seven = wide(run, "Table 6"), wide(run, "Table 7")
+    found = {**_on_onset(six, seven), **_on_frequency(seven), **_on_exceptions(six, seven)}
+    known = _on_reference(run, six, seven, reference)
+    known = known if run.profile == "public" else dict.fromkeys(known, {})
+    return {id: found.get(id, {}) | known.get(id, {}) for id in {**found, **known}}
+
+
+def _on_onset(six, seven):
+    """Short-term against long-term effects (4.7.1), and rare ones with these (abstract)."""
+    gap = six["Short-term"] - six["Long-term"]
+    short, late = above(gap, slack=TWO), above(-gap, slack=TWO)
+    rarer = above(seven["Common"] - seven["Rare"], slack=TWO)
+    told = f"rare below common in {number(rarer)}, long-term below short-term in {number(short)}"
+    found = {}
+    for name, all in (("long-term in most models", False), ("both in every model", True)):
+        holds = every([of_most(rarer, all=True), of_most(short, all)])
+        found |= reading(told, holds, name=name)
+    models = list(six.index[late[0]])
+    return {
+        "rad-onset": counted(short, name="Table 6"),
+        "rad-onset-reversed": reading(", ".join(models), set(models) == set(STRONG)),
+        "rad-late": found,
+    }
+
+
+def _on_frequency(seven):
+    """Which frequencies are recalled least (4.7.2)."""
+    rare, last = seven["Rare"], seven["Extremely Rare"]
+    common = [above(seven["Common"] - other, slack=TWO) for other in (rare, last)]
+    below = [above(rare - other, slack=TWO) for other in (seven["Uncommon"], last)]
+    means = seven.mean().sort_values()
+    lowest = ", ".join(f"{level.lower()} {v:.2f}" for level, v in means.items())
+    said = means[["Uncommon", "Extremely Rare"]]
+    apart = means.drop(said.index).min() - said.max()
+    return {
+        "rad-common": counted(both(*common)),
+        "rad-uncommon": {
+            **reading(
+                "uncommon below rare in {}, extremely rare in {}".format(*map(number, below)),
+                every(map(of_most, below)),
+                name="below rare in most models",
+            ),
+            **reading(
+                f"means: {lowest}",
+                between(apart - TWO, apart + TWO, least=0),
+                name="lowest on the models' mean",
+            ),
+        },
+    }
+
+
+def _on_exceptions(six, seven):
+    """Are O4-Mini and GPT-5.3 strong in every onset and frequency (4.7.2)?"""
+    table = pd.concat([six, seven], axis=1)
+    best = {column: table[column].nlargest(len(STRONG)).index for column in table}
+    others = [f"{c}: {', '.join(top)}" for c, top in best.items() if {*top} != {*STRONG}]
+    rest = {(m, c): table.at[m, c] - table[c].drop(m) for m in STRONG for c in table}
+    # at the median or above, even if all that round alike are better
+    middle = pd.Series(
+        {k: above(gaps, slack=TWO)[0].sum() >= len(gaps) // 2 for k, gaps in rest.items()}
+    )
+    gap = seven.loc[STRONG, "Rare"] - seven.loc[STRONG, "Common"]
+    lower = above(-gap, slack=TWO)
+    return {
+        "rad-exceptions": {
+            **reading(
+                f"in {len(best) - len(others)} of {len(best)} columns; {'; '.join(others)}",
+                not others,
+                name="the best two",
+            ),
+            **counted((middle, middle), " values", "the median or more", all=True),
+            **reading(
+                f"rare less common: {listed(gap)}",
+                of_most((~lower[1], ~lower[0]), all=True),
+                name="no bias to common effects",
+            ),
+        }
+    }
+
+
+def _on_reference(run, six, seven, reference):
+    """What takes to know which effects are late, and which frequencies an onset has.
+
+    Extremely rare effects are long-term, at each site two. So, if each level counts once, long-term
+    recall is a mean over four frequencies, short-term recall one over the first three.
+    """
+    last, short, common = seven["Extremely Rare"], six["Short-term"], seven["Common"]
+    alike = above(short - (4 * six["Long-term"] - last) / 3, slack=ROUNDED * (1 + 5 / 3))
+    mean_of = {3: short, 2: common}  # cells of which short-term common effects are one
+    least = [n * (mean - ROUNDED) - (n - 1) for n, mean in mean_of.items()]
+    most = [n * (mean + ROUNDED) for n, mean in mean_of.items()]
+    least = pd.concat(least, axis=1).max(axis=1).clip(lower=0)
+    most = pd.concat(most, axis=1).min(axis=1).clip(upper=1)
+    reliable = tuple(v >= high(run) for v in (least, most))
+    missed = 1 - 2 * (last + ROUNDED)
+    mostly = ", ".join(missed.index[missed > 0.5])
+    sure = missed[missed >= MISSED]
+    named = (reference["onset"] == LATE).groupby(reference["effect"]).all()[NAMED]
+    return {
+        "rad-onset": counted(alike, name="without extremely rare effects"),
+        "rad-infrequent-late": {
+            **_late(reference.drop_duplicates(["effect", "onset", "frequency"]), "terms"),
+            **_late(reference, "terms at a site"),
+        },
+        "rad-late-named": reading(
+            f"{named.sum()} of {len(named)} are long-term", named.all(), name="their onset"
+        ),
+        "rad-acute": reading(
+            f"{number(reliable)} reach {high(run)}; they have at least {least.min():.2f} to"
+            f" {least.max():.2f}, at most {most.min():g}",
+            of_most(reliable),
+        ),
+        "rad-pericarditis": reading(
+            f"{len(sure)} of {len(missed)} miss it in at least"
+            f" {sure.min():.2f} to {sure.max():.2f} of the lists; in over half: {mostly}",
+            between(len(sure), len(missed), least=len(missed) // 2 + 1),
+        ),
+    }
+
+
+def _late(entries, name):
+    """Are uncommon and extremely rare effects mostly long-term?"""
+    late = (entries["onset"] == LATE).groupby(entries["frequency"]).agg(["sum", "size"])
+    late = late.loc[["uncommon", "extremely rare"]]
+    told = ", ".join(f"{level} {n} of {size}" for level, n, size in late.itertuples())
+    return reading(told, (late["sum"] > late["size"] / 2).all(), name=name)

@@ -1,0 +1,48 @@
+"""Radiation: what its claims on the matcher come to (section 3.5): 96% agreement on 30 examples."""
+
+from bedside import stats
+from bedside.claims import reading
+
+from . import ROUNDED, all_scores
+
+RELIABLE = 90  # percent
+
+
+def readings(run):
+    """{id: readings}: can 30 examples show 96%, and how surely?
+
+    An example is one decision, or a list with as many as it has entries. These are counted from
+    below: by Table 1's lowest ratio of recall to precision, for a reference as short as section 3.4
+    says.
+    """
+    said = run.published("text 3.5").set_index("row")["value"]
+    examples, rate = int(said["validated examples"]), said["matcher agreement"]
+    size = run.published("text 3.4").set_index(["row", "column"])["value"]
+    first = all_scores(run)["free-form"]
+    ratio = (first["Recall"] - ROUNDED) / (first["Precision"] + ROUNDED)
+    entries = int(ratio.min() * size["side effects per profile", "least"])
+    many, known = examples * entries, int(rate * examples / 100)
+    near = [f"{k} is {100 * k / examples:.1f}%" for k in (known, known + 1)]
+    never = [n for n in range(1, 101) if not stats.grim(rate, n, 0)]  # from 100 on any n can
+    counts = {"30 decisions": examples, "decisions on 30 lists": many}
+    reliable = {}
+    for name, n in counts.items():
+        sure = stats.wilson(round(rate * n / 100), n)
+        low, high = 100 * sure.low, 100 * sure.high
+        told = f"95% interval of {n}: {low:.0f} to {high:.0f}%"
+        reliable |= reading(told, low > RELIABLE, low, high, name)
+    return {
+        "rad-grim": {
+            **reading(
+                f"of {examples}: {', '.join(near)}",
+                stats.grim(rate, examples, 0),
+                name="30 decisions",
+            ),
+            **reading(
+                f"any number from {max(never) + 1} on can; 30 lists have {many} entries or more",
+                many > max(never),
+                name="decisions on 30 lists",
+            ),
+        },
+        "rad-reliable": reliable,
+    }

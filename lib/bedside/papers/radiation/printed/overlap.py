@@ -1,0 +1,46 @@
+"""Radiation: what its claims on the overlap of base and specified lists come to (section 4.6)."""
+
+from bedside.claims import between, every, reading
+
+from . import MODERATE, ROUNDED, above, counted, rank_correlation, wide
+
+HALF, STABLE = 0.5, 0.75  # Jaccard's index of clusters: dissolved below, stable above (Hennig 2007)
+
+
+def faultless(patients, reference):
+    """Overlaps that lists without a fault can have (least, most): means over patients.
+
+    The specified list is the site's reference; the base list, which knows no site, has what belongs
+    to all sites, or to any.
+    """
+    size = patients["site"].map(reference.groupby("site").size())
+    sites = reference.groupby("effect")["site"].nunique()
+    core = (sites == reference["site"].nunique()).sum()
+    ways = (core / size).mean(), (size / len(sites)).mean()
+    return min(ways), max(ways)
+
+
+def readings(run, patients, reference):
+    """{id: readings} of section 4.6: how low overlaps are, with and without a list size."""
+    table, low, high = (wide(run, "Table 5", what) for what in ("value", "low", "high"))
+    free, sized = table
+    bounds = {"below a half": HALF, "below what counts as stable": STABLE}
+    if run.profile == "public":
+        bounds["below faultless lists"] = faultless(patients, reference)[0]
+    largest, lowest = table.stack(), {}
+    for name, bound in bounds.items():
+        told = f" below {bound:.2f}; the largest is {largest.max()}"
+        lowest |= counted(above(bound - largest), told, name, all=True)
+    meet = (low[free] <= high[sized]) & (low[sized] <= high[free])
+    top = table[sized].max()
+    ranks, *limits = rank_correlation(table[free], wide(run, "Table 1")["Precision"])
+    return {
+        "rad-overlap-low": lowest,
+        "rad-overlap-step": reading(
+            f"{meet.sum()} of {len(meet)} have intervals that meet; largest with a size {top}",
+            every([meet.mean() > 0.5, between(top - ROUNDED, top + ROUNDED, most=STABLE)]),
+        ),
+        "rad-overlap-precise": reading(
+            f"rank correlation {ranks:.2f}", between(*limits, least=MODERATE), *limits
+        ),
+    }

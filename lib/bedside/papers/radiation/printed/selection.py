@@ -1,0 +1,141 @@
+"""Radiation: what its claims on choosing from the list come to (sections 3.4 and 4.5)."""
+
+import pandas as pd
+
+from bedside.claims import between, reading
+
+from ..data import MOST
+from . import ROUNDED, TIE, above, all_scores, counted, high, listed, too_long, wide
+
+EAGER = "Qwen-2.5-7B"  # section 4.5 names it
+CHOSEN = ["Table 3", "Table 4"]
+LARGE = 0.1  # a gain of F1 that one may call substantial
+TWO = 2 * ROUNDED  # the slack of a difference of two printed numbers
+
+
+def readings(run, sizes, terms):
+    """{id: readings} of section 4.5. sizes: of the patients' references; terms: the vocabulary."""
+    scores = all_scores(run)
+    return {
+        **_on_list(run, scores),
+        **_on_gains(scores),
+        **_on_size(run, scores),
+        **_on_over_selection(run, sizes, terms),
+    }
+
+
+def _on_list(run, scores):
+    """What the list changes, without a size and with one."""
+    found = {"rad-ground-precision": {}, "rad-ground-recall": {}}
+    pairs = {
+        "without a size": ("free-form", "selection", TWO),
+        "with a size": ("free-form, 20-30", "selection, 20-30", TWO + ROUNDED),
+    }
+    for name, (free, chosen, slack) in pairs.items():
+        gain = scores[chosen] - scores[free]
+        for id, column in zip(found, ("Precision", "Recall")):
+            span = f", by {gain[column].min():.2f} to {gain[column].max():.2f}"
+            found[id] |= counted(above(gain[column], slack=slack), span, name, all=True)
+    gain = scores["selection"]["F1"] - scores["free-form"]["F1"]
+    apart = wide(run, "Table 3", "low")["F1"] - wide(run, "Table 1", "high")["F1"]
+    least = gain.min()
+    found["rad-ground-f1"] = {
+        **reading(
+            f"{least:.2f} to {gain.max():.2f}",
+            between(least - TWO, least + TWO, least=LARGE),
+            name="gain",
+        ),
+        **counted(above(apart, slack=0), " intervals apart", "intervals", all=True),
+    }
+    return found
+
+
+def _on_gains(scores):
+    """Is precision's gain by the list the larger one?"""
+    before, after = (
+        scores[regime][["Precision", "Recall"]] for regime in ("free-form", "selection")
+    )
+    gain = after - before
+    more = above(gain["Precision"] - gain["Recall"], slack=2 * TWO)
+    mean, middle = gain.mean(), gain.median()
+    ahead = mean["Precision"] - mean["Recall"]
+    low, top = (_closed(before + s, after - s) for s in (ROUNDED, -ROUNDED))
+    closed = (low["Precision"] > top["Recall"]), (top["Precision"] > low["Recall"])
+    return {
+        "rad-gain-precision": {
+            **counted(more, name="for most models"),
+            **reading(
+                "{:.2f} against {:.2f}, medians {:.2f} and {:.2f}".format(*mean, *middle),
+                between(ahead - 2 * TWO, ahead + 2 * TWO, least=TIE),
+                name="on the models' mean",
+            ),
+            **counted(closed, name="as a share of what was missing"),
+        }
+    }
+
+
+def _closed(before, after):
+    """Which share of what was missing to 1 is gained."""
+    return (after - before) / (1 - before)
+
+
+def _on_size(run, scores):
+    """What a list size changes with the list, and beside what it changes without."""
+    step = scores["selection, 20-30"] - scores["selection"]
+    safer = step - (scores["free-form, 20-30"] - scores["free-form"])
+    rise, fall = above(step["Recall"], slack=TWO), above(-step["F1"], slack=TWO)
+    risen = step["Recall"][rise[0]]
+    span = f", by {risen.min():.2f} to {risen.max():.2f}; {listed(step['Recall'][~rise[0]])}"
+    low, top = ([wide(run, t, what)["Precision"] for t in CHOSEN] for what in ("low", "high"))
+    meet = (low[0] <= top[1]) & (low[1] <= top[0])
+    kept = above(scores["selection, 20-30"]["Precision"], high(run))
+    steady = ~fall[1], ~fall[0]
+    found = {}
+    for column in ("F1", "Precision"):
+        middle = f", median {safer[column].median():+.2f}"
+        found |= counted(above(safer[column], slack=TWO + ROUNDED), middle, column)
+    return {
+        "rad-sized-recall": counted(rise, span, all=True),
+        "rad-sized-precision": {
+            **counted(kept, f" have more than {high(run)}", "high"),
+            **counted((meet, meet), " have intervals that meet", "kept"),
+        },
+        "rad-sized-f1": counted(steady, f" don't fall; {listed(step['F1'][fall[1]])}"),
+        "rad-sized-safer": found,
+    }
+
+
+def _on_over_selection(run, sizes, terms):
+    """Can it be terms of the list that Qwen-2.5-7B selects too many of?"""
+    regime = "selection, 20-30"
+    needed, size = too_long(run, sizes, regime).get(EAGER), len(terms)
+    precision = all_scores(run)[regime].at[EAGER, "Precision"]
+    told = f"a precision of {precision} takes a list of {needed or 'at most ' + str(MOST)}"
+    fewest = f"; all {size} terms have {sizes.min() / size:.2f} or more"
+    return {
+        "rad-qwen": {
+            **reading(told + fewest, not needed or needed <= size, name="terms of the list"),
+            **reading(f"{told} against {MOST}", bool(needed), name="entries, repeats too"),
+        }
+    }
+
+
+def of_filtering(run, reference, terms):
+    """Which terms of the list don't belong to a site: known for the released reference (3.4)."""
+    if run.profile != "public":
+        return {}
+    wrong = len(terms) - reference.groupby("site", sort=False).size()
+    told = ", ".join(map(str, wrong))
+    return reading(f"{told} of {len(terms)} terms are wrong, by site", (wrong > 0).all())
+
+
+def of_copying(run, copier):
+    """Which printed lists are better than copying all terms: known for all released patients."""
+    if run.profile != "public" or run.limit:
+        return {}
+    copied, found = copier.set_index("column")["value"], {}
+    scores = pd.concat([all_scores(run)[regime] for regime in ("selection", "selection, 20-30")])
+    for column in ("F1", "Precision"):
+        told = f" above copying, {copied[column]:.3f}"
+        found |= counted(above(scores[column], copied[column]), told, column)
+    return found
