@@ -8,10 +8,10 @@ from bedside.papers.meddialbench import data, printed
 from bedside.papers.meddialbench import design as designs
 from bedside.papers.meddialbench.printed import (
     baseline,
-    cases,
     dose,
     interactions,
     power,
+    released,
     single,
     strategies,
     validation,
@@ -151,7 +151,7 @@ def test_scores_of_adherence(made):
     assert [way[0] for way in found] == ["95.7", "95.8", "97.1"]
     (first, second) = made["md-adherence-strata"].values()
     assert first[1:3] == (3, 17) and second[1:3] == (3, 5 + 44 + 26)
-    assert made["md-isolation"]["in all dialogues"][2] == pytest.approx(3.62, abs=0.01)
+    assert made["md-isolation"]["all dialogues of this patient"][2] == pytest.approx(3.62, abs=0.01)
 
 
 def test_a_share_of_the_misled_and_of_all_fifteen(made):
@@ -194,7 +194,7 @@ def test_numbers_that_readings_tell(made):
     assert mean == "GPT-5.4 0.79, Claude 0.68, DeepSeek 0.78, Gemini 0.85, Qwen 0.70"
     assert told["md-profiles-additive"]["no interaction that the numbers show"] == [47, 64, 0.94]
     assert told["md-gap-withholding"]["as written"] == [14.1, 14.1, 4.7]
-    assert told["md-expression"]["losses by exact McNemar, whatever the overlap"] == [0.125]
+    assert told["md-expression"]["exact McNemar for losses, whatever the overlap"] == [0.125]
 
 
 def test_resistance_keeps_ties(made):
@@ -249,7 +249,7 @@ def test_readings_follow_from_the_printed_numbers(run, design, monkeypatch):
 
 
 @pytest.fixture
-def released(run, monkeypatch):
+def of_cases(run, monkeypatch):
     """A function that lays out 107 cases, of which some are babies, with these tests of case 79."""
 
     def lay(babies, tests, words="He denies headache and loose stool. He takes haloperidol."):
@@ -268,7 +268,7 @@ def released(run, monkeypatch):
         }
         frame = pd.DataFrame({"OSCE_Examination": found})
         monkeypatch.setattr(run, "load", lambda name: frame)
-        return {**cases.of_source(run), **cases.of_dialogues(run)}
+        return {**released.of_source(run), **released.of_dialogues(run)}
 
     return lay
 
@@ -276,11 +276,11 @@ def released(run, monkeypatch):
 MANOEUVRE = {"Dix-Hallpike_Test": {"Findings": "Positive, to the right"}}
 
 
-def test_claims_on_released_cases(released):
+def test_claims_on_released_cases(of_cases):
     def verdicts(made):
         return {id: claims.judged(PAPER, id, made[id])[0].split()[0] for id in RAW}
 
-    made = released(17, MANOEUVRE)
+    made = of_cases(17, MANOEUVRE)
     assert verdicts(made) == {
         "md-osce": "holds",
         "md-speak": "undetermined",
@@ -290,7 +290,7 @@ def test_claims_on_released_cases(released):
     }
     assert made["md-speak"]["as written"][1:3] == (0, 17)
     assert "findings: positive" in made["md-case-079-exam"]["what comes up in dialogues"][0]
-    other = verdicts(released(30, {}, "He has headache and denies loose stool."))
+    other = verdicts(of_cases(30, {}, "He has headache and denies loose stool."))
     assert other["md-speak"] == "differs"  # 22 were left out
     assert other["md-case-079-exam"] == "holds" and other["md-case-084"] == "differs"
 

@@ -29,8 +29,8 @@ def of_marks(run, paper):
     starred = ranges.pivot(index="configuration", columns="model", values="starred")
     everywhere = [c for c in starred.index if starred.loc[c].all()]
     pools = {
-        "of the ten single levels": [c for c in everywhere if c in paper.adverse],
-        "of all 16 adverse configurations": everywhere,
+        "the ten single levels": [c for c in everywhere if c in paper.adverse],
+        "all 16 adverse configurations": everywhere,
     }
     sure = (ranges["high"] < 0.05) & ranges["starred"], (ranges["low"] >= 0.05) & ~ranges["starred"]
     fabricating = ranges["configuration"] == "fabricating"
@@ -46,11 +46,11 @@ def of_marks(run, paper):
             reading(", ".join(v), v == ["fabricating"], name=k) for k, v in pools.items()
         ),
         "md-marks": reading(f"{told}; {certain}; {lied}", ranges["possible"].all()),
-        "md-expression": reading(count, not unclear["starred"].any(), name="by Table 9's marks")
+        "md-expression": reading(count, not unclear["starred"].any(), name="Table 9's marks")
         | reading(
             f"losses: exact p at least {worst:.3f}",
             worst >= 0.05,
-            name="losses by exact McNemar, whatever the overlap",
+            name="exact McNemar for losses, whatever the overlap",
         ),
     }
 

@@ -91,4 +91,6 @@ def _impatient(run, losses):
     low, high = min(left) - 0.001, max(left) + 0.001  # two numbers of three digits
     told = f"{said} beside {max(left):.3f} or {min(left):.3f} under C4"
     holds = between(low, high, least=said - 0.0005)
-    return reading(told, holds, low, high, "against what C4 leaves of the efficient models'")
+    return reading(
+        told, holds, low, high, "lower than what C4 leaves of the efficient models' coverage"
+    )

@@ -63,8 +63,8 @@ def _strata(paper, drawn):
     rooms = [active.count(k) for k in range(len(KINDS))]
     made, least = {}, sum(n > 0 for n in drawn)
     for name, what, times in (
-        ("each configuration, and each model", "configurations", 1),
-        ("each configuration with each model", "cells", len(MODELS)),
+        ("a dialogue for each configuration, and for each model", "configurations", 1),
+        ("a dialogue for each configuration with each model", "cells", len(MODELS)),
     ):
         of = times * sum(rooms)
         most = sum(min(n, times * k) for n, k in zip(drawn, rooms))
@@ -79,8 +79,8 @@ def _isolation(text, seven):
     broken = round(checked * (1 - text["isolation compliance"] / 100))
     low, high = limits(broken, checked)
     told = f"{broken} of {checked}; 95% interval up to {high:.1f}%"
-    return reading(told, broken == 0, name="in the dialogues checked") | reading(
-        told, between(low, high, most=0), low, high, "in all dialogues"
+    return reading(told, broken == 0, name="the dialogues checked") | reading(
+        told, between(low, high, most=0), low, high, "all dialogues of this patient"
     )
 
 
