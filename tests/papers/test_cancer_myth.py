@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from bedside import claims, judges, sources, stats
-from bedside.papers.cancer_myth import data, pipeline, printed, study, survey
+from bedside.papers.cancer_myth import data, pipeline, printed, study, survey, survey_readings
 from bedside.papers.cancer_myth.scores import compare, scores
 from bedside.papers.cancer_myth.tables import evaluation, generation
 from bedside.run import Run
@@ -128,19 +128,22 @@ def test_compare_uses_shared_questions_only(run):
 def test_kappas_of_counts_by_hand():
     # 4 answers, 2 human 0s of which 1 is right; errors go to -1. With one human 1 and one human -1:
     # po = 3/4; judge: -1 twice, 0 once, 1 once; pe = (1*2 + 2*1 + 1*1) / 16 = 5/16;
-    # kappa = (12 - 5) / (16 - 5)
-    assert printed.kappas_of(4, 3, 2, 1)[1] == pytest.approx(7 / 11)
+    # kappa = (12 - 5) / (16 - 5); apart by chance, linear: (1*1 + 1*2 + 2*2 + 2*1 + 1*4 + 1*1) / 16
+    table = printed.confusions_of(4, 2, 1)[1]
+    assert table.tolist() == [[1, 0, 0], [1, 1, 0], [0, 0, 1]]
+    assert printed.kappa_of(table) == pytest.approx(7 / 11)
+    assert printed.kappa_of(table, 1) == pytest.approx(1 - (1 / 4) / (14 / 16))
+    assert printed.ac1_of(table) == pytest.approx(
+        stats.gwet([[0, 1, 1, 2], [0, 0, 1, 2]], range(3))
+    )
 
 
 def test_possible_p_of_printed_rates(run):
     # 27.2% and 19.8% of 585 are 159 and 116: at the least overlap all discordant,
     # at the most 43 against 0
-    least, most, pooled = printed.possible_p(run, "Gemini-1.5-Pro", "Claude-3.5-Sonnet")
-    assert least == stats.mcnemar_counts(43, 0) and most == stats.mcnemar_counts(159, 116)
-    assert pooled == pytest.approx(0.003, abs=5e-4)
-    assert (
-        printed.possible_p(run, "Claude-3.5-Sonnet", "GPT-4o")[1] < 4e-3
-    )  # the printed p is out of reach
+    paired, unpaired = printed.possible_p(run, "Gemini-1.5-Pro", "Claude-3.5-Sonnet")
+    assert paired[0] == stats.mcnemar_counts(43, 0) and paired[-1] == stats.mcnemar_counts(159, 116)
+    assert len(paired) == 117 and unpaired == pytest.approx(0.003, abs=5e-4)
 
 
 def test_impossible_pairs(run, monkeypatch):
@@ -216,79 +219,92 @@ def test_survey_metrics_by_hand():
     assert counts["GPT-4-Turbo", "Factually incorrect"] == 1 and counts["Social workers"].sum() == 0
 
 
-def ratings(*rows):
-    """Ratings of three physicians of one paragraph each: {(source, ratings)} by row."""
-    index = [(k, source, 1) for k, (source, _) in enumerate(rows)]
-    names = ["question", "source", "part"]
-    return pd.DataFrame(
-        [given for _, given in rows],
-        index=pd.MultiIndex.from_tuples(index, names=names),
-        columns=[f"Doctor {k}" for k in (1, 2, 3)],
-    )
+SOURCES = list(survey.RATED.values())
+
+
+def rated(whole, parts):
+    """The survey's frame from whole answers' and paragraphs' ratings: {source: rows of three}."""
+    rows = [
+        (question, source, part, f"Doctor {k + 1}", rating, ["Overly generic"] * (rating == 1), "")
+        for part, given in ((0, whole), (1, parts))
+        for source, answers in given.items()
+        for question, ratings in enumerate(answers)
+        for k, rating in enumerate(ratings)
+    ]
+    names = ["question", "source", "part", "rater", "rating", "labels", "missing"]
+    return pd.DataFrame(rows, columns=names)
+
+
+def made_of(run, parts, words=(10, 10, 10, 10)):
+    """Verdict and first reading of each of the survey's claims, without the prefix of its id."""
+    whole = dict(zip(SOURCES, ([[5, 4, 4]], [[4, 4, 4]], [[3, 4, 4]], [[3, 4, 2]])))
+    ratings = rated(whole, parts)
+    names = [f"{name} - Social workers" for name in SOURCES[:3]]
+    tests = pd.DataFrame({"row": names, "difference": [0.9, 0.7, 0.4], "p": [0.001, 0.002, 0.06]})
+    answers = pd.DataFrame({c: ["w " * n] for c, n in zip(survey.RATED, words)})
+    answers = answers.assign(answer="w w")
+    made = survey_readings.readings(run, ratings, tests, answers)
+    assert set(made) == set(survey_readings.claimed(run))
+    return {
+        id.removeprefix("cm-survey-"): (
+            claims.judged(run.paper, id, found)[0].split()[0],
+            {name: way[0] for name, way in found.items()},
+        )
+        for id, found in made.items()
+    }
 
 
 def test_survey_claims_by_hand(run):
-    """Of six decided: the mean of three models holds, one model not beyond chance, lengths too far.
-
-    MISD: 1, 1, 1 and 3, 1: in the models 1, in the human answers 1 and 3 (the mode is the smaller).
-    """
-    mean = [4.134, 3.9, 3.57, 3.2]
-    means = pd.DataFrame({"row": list(survey.RATED.values()), "value": mean})
-    names = [f"{name} - Social workers" for name in means["row"][:3]]
-    tests = pd.DataFrame(
-        {"row": names, "difference": [0.9, 0.7, 0.4], "p_holm": [0.001, 0.01, 0.2]}
+    """One model has p = 0.06 by two sides and 0.03 by one; the last of three stays as it is."""
+    same = dict.fromkeys(SOURCES[:3], [(4, 5, 4), (4, 4, 3)])
+    said = made_of(run, same | {"Social workers": [(1, 4, 4), (3, 3, 4)]})
+    # the second physician rates both 4.00: above on average, in each model, but not by each rater
+    assert said["llm-average"] == (
+        "depends",
+        {
+            "mean of the three models": "4.00 against 3.00",
+            "each of the three models": "3.67 to 4.33 against 3.00",
+            "by each physician's ratings": ", ".join(
+                f"4.00 against {human}.00" for human in (3, 4, 2)
+            ),
+        },
     )
-    lengths = dict(zip(means["row"], (240, 250, 300, 237.2)))
-    models = [(name, (4, 5, 4)) for name in means["row"][:3]]
-    wide = ratings(*models, ("Social workers", (1, 4, 4)), ("Social workers", (3, 3, 4)))
-    labels = pd.DataFrame(
-        {"row": "GPT-4-Turbo", "column": survey.LABELS[:2], "value": [3, 5], "n": 9}
-    )
-    made = survey.readings(run, means, tests, lengths, wide, labels)
-    assert list(made) == survey.claimed(run)
-    said = {
-        id.removeprefix("cm-survey-"): (r["reading"][0], r["reading"][3]) for id, r in made.items()
-    }
-    assert said["gpt"] == ("4.13", True) and said["gemini"] == ("3.90", False)
-    assert said["paragraphs"] == ("5", False) and said["words"] == ("237", True)
-    assert said["llm-average"] == ("3.87 against 3.20", True)
-    assert (
-        said["llm-better"][1] is False and "LLaMa-3.1-405B +0.40 (p = 0.2)" in said["llm-better"][0]
-    )
-    assert said["similar-length"][1] is False  # 300 words are 26% more than 237
-    assert said["misd-2"] == ("80.0%", False)  # four of five; the claim is more than 80%
-    assert said["misd-1"][1] is True
-    assert said["misd-llm"] == ("mean MISD 1.00 against 2.00", True)
-    assert said["labels"] == ("Bad or inappropriate advice 5, Overly generic 3", False)
+    assert said["llm-better"][0] == "depends"
+    assert "LLaMa-3.1-405B +0.40 (p = 0.06)" in said["llm-better"][1]["two-sided permutation test"]
+    assert "LLaMa-3.1-405B +0.40 (p = 0.03)" in said["llm-better"][1]["one-sided permutation test"]
+    # eight paragraphs, MISD 1 but for one of 3 and one of 1 in the human answers: a tie there
+    assert said["misd-2"][1] == {"all paragraphs": "87.5%", "each source": "50.0 to 100.0%"}
+    assert said["misd-2"][0] == "depends"
+    assert said["misd-1"][1]["each source"].endswith("Social workers: 1 and 3")
+    assert said["misd-1"][0] == "depends"
+    assert said["misd-llm"][0] == "holds"
+    assert said["labels"] == ("differs", {"as written": "0 of 6 paragraphs"})
+    assert said["words"][0] == "differs"  # 10 words, of which 2 stand on the site
+    assert said["words"][1]["the workers' own words in the answers as shown"] == "2.0 to 10.0"
 
 
-def test_printed_claims(run):
-    """Each is decided; the printed p of Claude over GPT-4o is out of reach of any overlap."""
-    made = {
-        **printed.count_readings(run),
-        **printed.score_readings(run),
-        **printed.judge_readings(run),
-    }
-    known = claims.load("cancer_myth")
-    said = {id: claims.verdict(known[id], readings) for id, readings in made.items()}
-    assert said.pop("cm-c1-binary").startswith("needs ")
-    assert set(said.values()) == {"holds", "differs"}
-    # 868 + 393 + 429 + 2 = 1692; 2.2 < 5.8; 5.8 and 12.0 differ
-    assert said["cm-candidates-sum"] == said["cm-agents"] == "holds"
-    assert said["cm-p-claude"] == "differs"
+def test_lengths_that_tell_the_source(run):
+    parts = dict.fromkeys(SOURCES, [(4, 5, 4)])
+    assert made_of(run, parts)["length-blind"][0] == "holds"
+    found = made_of(run, parts, (20, 10, 10, 10))["length-blind"]
+    assert found[0] == "differs"
+    assert found[1]["mean lengths"] == "GPT-4-Turbo +100%, Gemini-1.5-Pro +0%, LLaMa-3.1-405B +0%"
 
 
 def test_the_judges_printed_shares_fit_one_set_of_counts(run):
     # 54 of 76 are 71.05%, so 22 differ, all among the 0s: 10 of 32 are 31.25%
     assert printed.judge_counts(run) == [(54, 32, 10)]
-    assert printed.possible_kappas(run) == printed.kappas_of(76, 54, 32, 10)
+    tables = printed.possible_confusions(run)
+    assert len(tables) == 76 - 32 + 1 and {t.sum() for t in tables} == {76}
+    assert {int(t.trace()) for t in tables} == {54}
 
 
 def test_claims_on_the_released_data_wait_for_it(run):
     known = claims.load("cancer_myth")
-    made = pipeline.readings(run, {}, None)
+    made = pipeline.readings(run, {}, None, None)
     assert [id for id in known if id in made] == list(made) == pipeline.CLAIMS
-    assert {claims.verdict(known[id], r) for id, r in made.items()} == {"needs PROFILE=public"}
+    said = {claims.judged(run.paper, id, r)[0] for id, r in made.items()}
+    assert said == {"needs PROFILE=public", "needs the list of 127 types, which is not released"}
 
 
 # The sample data.

@@ -48,7 +48,7 @@ def questions(run, whole=False):
 
 
 def plain_questions(run, whole=False):
-    """Questions without a false presupposition (Cancer-Myth-NFP, second version): item, question.
+    """Questions without a false presupposition (Cancer-Myth-NFP): item, question.
 
     LIMIT of them, or the whole set.
     """
@@ -153,13 +153,13 @@ def candidates(run):
 def released(run):
     """The released data along the pipeline: {"myths", "candidates", "released", "nfp": frame}.
 
-    Empty in `sample`, which has none of it.
+    Myths have their source, too. Empty in `sample`, which has none of it.
     """
     if run.profile == "sample":
         return {}
     nfp = run.load("cancer_myth_nfp")
     return {
-        "myths": myths(run),
+        "myths": myths(run).assign(source=run.load("cancer_myth_myths")["source"]),
         "candidates": candidates(run),
         "released": questions(run, whole=True),
         "nfp": nfp.assign(generator=nfp["from_model"].map(GENERATORS)),

@@ -1,18 +1,21 @@
 """Cancer-Myth, section 3: what the released data say to the claims on how the set was made."""
 
+import re
+
 from bedside import stats
 from bedside.checks import counterparts, merged, normal, shared, spellings
-from bedside.claims import reading
+from bedside.claims import between, every, reading
 
 from .data import CATEGORIES
 
 CLAIMS = """
-cm-myths cm-myths-unique cm-cancer-types cm-cancer-names
-cm-balanced cm-balanced-parts cm-first-76 cm-even cm-even-generators cm-per-myth
-cm-subset cm-nfp-source cm-exclude
-cm-manual cm-distinct cm-gaps cm-generator-names
+cm-myths cm-myths-unique cm-cancer-types
+cm-start cm-manual cm-per-myth cm-entire-myths cm-partial-run
+cm-first-76 cm-balanced cm-even cm-algorithm
+cm-subset cm-nfp-source cm-exclude cm-distinct cm-gaps
 cm-review-even
 """.split()
+EDGE = 0.01  # ours: a run over all myths begins and ends within this share of them
 
 
 def kept(candidates, released):
@@ -21,123 +24,210 @@ def kept(candidates, released):
     return candidates["question"].map(normal).isin(found.values())
 
 
-def readings(run, raw, checked):
-    """Readings of CLAIMS, {id: readings}, from `data.released` and `checks.report`.
+def readings(run, raw, start, checked):
+    """Readings of CLAIMS, {id: readings}, from the released data and `checks.report`.
 
-    Without the data ({}) each is empty.
+    raw: `data.released`, without which ({}) each is empty. start: `data.starting_examples`.
     """
     if not raw:
         return dict.fromkeys(CLAIMS, {})
-    counts = run.published("v1 text 3", "v1 text 4.1", "v1 text B.4")
+    counts = run.published("v1 text 3", "v1 text 4.1", "v1 text B.1", "v1 text B.4")
     said = {(r.row, r.column): int(r.value) for r in counts.itertuples()}
     hit = kept(raw["candidates"], raw["released"])
     found = {
         **_on_myths(said, raw["myths"]),
-        **_on_candidates(said, raw["candidates"], hit),
-        **_on_sets(raw),
-        **_on_files(said, raw, checked),
+        **_on_start(said, raw, start),
+        **_on_runs(said, raw["candidates"], hit),
+        **_on_balancing(said, raw["candidates"]),
+        **_on_sets(raw, checked),
         **_on_review(raw["candidates"], hit),
     }
     return {id: found[id] for id in CLAIMS}
 
 
-def _on_myths(said, myths):
-    """Section 3.1: how many there are, and of how many cancers."""
-    texts, types = myths["myth"].map(normal).nunique(), myths["cancer"].nunique()
-    repeated, fewer = len(myths) - texts, merged(myths["cancer"])
-    names = spellings(myths["cancer"])
-    pair = " = ".join(names[0]) if names else "none"
+def labels(raw, start):
+    """What the files' labels show, in words: names of one generator, labels of hand-made questions.
+
+    raw: `data.released`; start: `data.starting_examples`.
+    """
+    offered = raw["candidates"]
+    names = spellings([*offered["spelled"], *raw["nfp"]["from_model"]])
+    valid = start.loc[start["kind"] == "valid", "question"].map(normal)
+    manual = offered.loc[offered["question"].map(normal).isin(valid), "spelled"]
     return {
-        "cm-myths": reading(f"{len(myths)}", len(myths) == said["myths", "count"]),
-        "cm-myths-unique": reading(
-            f"{texts} different texts; {repeated} repeat another's, most under another cancer",
-            not repeated,
-        ),
-        "cm-cancer-types": reading(
-            f"{types} names, {fewer} with spellings merged",
-            said["cancer types", "count"] in (types, fewer),
-        ),
-        "cm-cancer-names": reading(f"{len(names)} types have two names, such as {pair}", not names),
+        "names of one generator": ["; ".join(group) for group in names],
+        "the hand-made questions' generator": manual.tolist(),
     }
 
 
-def _on_candidates(said, offered, hit):
-    """Section 4.1, appendix B: what the physicians were given, and how even its categories are."""
-    first, rest = offered[offered["first"]], offered[~offered["first"]]
-    made, balanced = said["generated at first", "count"], said["balanced", "all"]
-    parts = rest["generator"].value_counts()
-    shares = offered["category"].value_counts()
-    worst = rest.groupby("generator")["category"].agg(
-        lambda category: category.value_counts(normalize=True).max()
-    )
-    most = offered[offered["myth"] > 0].groupby(["generator", "myth"]).size().max()
-    even = _even(shares)
+def _on_myths(said, myths):
+    """Section 3.1: how many there are, and of how many cancers."""
+    made, n = {}, len(myths)
+    for name, columns in {
+        "entries with all their fields": ["cancer", "myth", "fact", "source"],
+        "cancer and myth": ["cancer", "myth"],
+        "myth and fact": ["myth", "fact"],
+        "the myth's text": ["myth"],
+    }.items():
+        texts = myths[columns].map(normal).agg(" | ".join, axis=1)
+        made |= reading(f"{texts.nunique()} of {n}", texts.is_unique, name=name)
+    counts = sorted(_types(myths["cancer"]))
+    low, high = counts[0], counts[-1]
+    listed = said["cancer types", "count"]
     return {
-        "cm-balanced": reading(f"{len(offered)}", len(offered) == balanced),
-        "cm-balanced-parts": reading(
-            f"{made} + {' + '.join(map(str, parts))} = {made + parts.sum()}; the file has"
-            f" {len(first)} for the first {made}: what the first review took out is gone",
-            parts.nunique() == 1 and made + parts.sum() == balanced,
+        "cm-myths": reading(f"{n}", n == said["myths", "count"]),
+        "cm-myths-unique": made,
+        "cm-cancer-types": reading(
+            f"{low} to {high} by how names are counted",
+            between(low, high, listed, listed),
+            low,
+            high,
+            name="names in the file of myths",
+        ),
+    }
+
+
+def _types(names):
+    """Numbers of cancers by several ways to tell two names apart, the strictest first."""
+    names = list(dict.fromkeys(names))
+    kind = re.compile(r".*\(([^()]*(?:Cancer|Lymphoma|Sarcoma))\)$")
+    ways = (
+        str,
+        lambda name: frozenset(normal(name).split()),
+        lambda name: normal(kind.sub(r"\1", name)),  # by the wider type in brackets
+    )
+    return [*(len({way(name) for name in names}) for way in ways), merged(names)]
+
+
+def _on_start(said, raw, start):
+    """Sections 3.2 and 4.1, appendix B.1: what the generators started from."""
+    size = start["kind"].value_counts()
+    valid = start.loc[start["kind"] == "valid", "question"]
+    offered, released = (len(shared(valid, raw[k]["question"])) for k in ("candidates", "released"))
+    return {
+        "cm-start": reading(
+            f"{size['valid']} valid, {size['invalid']} invalid",
+            (size["valid"], size["invalid"])
+            == (said["positive examples", "count"], said["negative examples", "count"]),
+        ),
+        "cm-manual": reading(
+            f"{offered} of {len(valid)} stand among the candidates, {released} are released",
+            offered == len(valid) == said["candidates", "manual"],
+        ),
+    }
+
+
+def _on_runs(said, offered, hit):
+    """Section 3.2, appendix B.4: which myths each generator's questions rest on."""
+    made = offered[offered["myth"] > 0]
+    first, rest = offered[offered["first"]], made[~made["first"]]
+    reach = made.groupby("generator")["myth"].agg(["min", "max"])
+    ends = ", ".join(f"{r.Index} {r.min} to {r.max}" for r in reach.itertuples())
+    myths = said["myths", "count"]
+    early = made.loc[made["first"], "myth"]
+    later = rest.loc[rest["generator"] == "GPT-4o", "myth"]
+    most = made.groupby(["generator", "myth"]).size().max()
+    return {
+        "cm-per-myth": reading(f"{most}", most <= said["questions per myth", "count"]),
+        "cm-entire-myths": reading(
+            f"myths {ends} of {myths}",
+            reach["min"].max() <= EDGE * myths and reach["max"].min() >= (1 - EDGE) * myths,
+        ),
+        "cm-partial-run": reading(
+            f"at first {early.min()} to {early.max()}, later {later.min()} to {later.max()}",
+            later.min() > early.max(),
         ),
         "cm-first-76": reading(
             f"{len(first)}, of which {hit[first.index].sum()} are released",
             len(first) == said["valid at first", "count"],
         ),
-        "cm-even": reading(
-            f"{shares.min()} to {shares.max()} of {len(offered)} (chi-square p = {even:.1g})",
-            even > 0.05,
-        ),
-        "cm-even-generators": reading(
-            "largest share: " + ", ".join(f"{g} {100 * s:.0f}%" for g, s in worst.items()),
-            worst.max() <= 2 / len(CATEGORIES),
-        ),
-        "cm-per-myth": reading(f"{most}", most <= said["questions per myth", "count"]),
     }
 
 
-def _on_sets(raw):
-    """What the released sets share with the candidates and with each other."""
+def _on_balancing(said, offered):
+    """Section 4.1, appendix B.3: what the physicians were given, and how even that is."""
+    first, rest = offered[offered["first"]], offered[~offered["first"]]
+    gone = said["generated at first", "count"] - said["valid at first", "count"]
+    parts = rest["generator"].value_counts()
+    total = len(offered) + gone
+    a_category = parts / len(CATEGORIES)
+    same = parts.nunique() == 1 and (a_category % 1 == 0).all()
+    return {
+        "cm-balanced": reading(
+            f"{len(first)} + {' + '.join(map(str, parts))} + {gone} taken out before = {total}",
+            total == said["balanced", "all"],
+            name="the file and what the first review took out",
+        ),
+        "cm-algorithm": reading(
+            f"{', '.join(map(str, parts))} = {len(CATEGORIES)} x {a_category.iloc[0]:g}",
+            same,
+            name="a fixed number a generator",
+        ),
+        "cm-even": _evenness(first, rest, offered),
+    }
+
+
+def _evenness(first, rest, offered):
+    """Are the categories even? By what may be meant, but for Algorithm 1, which needs the rest."""
+    counts = offered["category"].value_counts()
+    by = {
+        generator: part["category"].value_counts().reindex(CATEGORIES.values(), fill_value=0)
+        for generator, part in rest.groupby("generator")
+    }
+    apart = dict(zip(by, stats.holm([_even(part) for part in by.values()])))
+    told = "; ".join(f"{g} {c.min()} to {c.max()} (p = {apart[g]:.1g})" for g, c in by.items())
+    largest, before = counts.max() / len(offered), first["category"].value_counts(normalize=True)
+    after = by["GPT-4o"] / by["GPT-4o"].sum()
+    p = _even(counts)
+    return (
+        reading(
+            f"the largest has {100 * largest:.0f}%, an even share is {100 / len(CATEGORIES):.0f}%",
+            largest <= 2 / len(CATEGORIES),
+            name="no category dominates",
+        )
+        | reading(
+            f"GPT-4o's largest has {100 * after.max():.0f}%, before {100 * before.max():.0f}%",
+            after.max() < before.max(),
+            name="evener than the first set, which was not balanced",
+        )
+        | reading(
+            f"{counts.min()} to {counts.max()} of {len(offered)} (p = {p:.1g})",
+            p > 0.05,
+            name="equal shares of all",
+        )
+        | reading(told, min(apart.values()) > 0.05, name="equal shares within each generator")
+    )
+
+
+def _on_sets(raw, checked):
+    """What the released sets share with the candidates and with each other; repetitions, gaps."""
     offered, released = raw["candidates"]["question"], raw["released"]["question"]
     plain = raw["nfp"]["example_question"]
     exact, from_offered = len(shared(released, offered)), len(shared(offered, plain))
+    near = len(counterparts(offered, released))
     both = len(shared(released, plain))
-    without = f"{both} without a false presupposition also released as one with"
+    mine = ["cancer_myth_candidates", "cancer_myth_released", "cancer_myth_nfp"]
+    total = checked[checked["row"].isin(mine)].groupby("column")["value"].sum()
+    twice, gaps = int(total["repeated texts"]), int(total["empty cells"])
     return {
         "cm-subset": reading(
-            f"{exact}; the other {len(released) - exact} were reworded", exact == len(released)
+            f"{near} of {len(released)}, {near - exact} of them reworded", near == len(released)
         ),
         "cm-nfp-source": reading(f"{from_offered}", from_offered == len(plain)),
-        "cm-exclude": reading(without if both else "0", not both),
-    }
-
-
-def _on_files(said, raw, checked):
-    """The files themselves: hand-made questions, repetitions, gaps, names."""
-    manual = (raw["candidates"]["generator"] == "Manual").sum()
-    sources = ["cancer_myth_candidates", "cancer_myth_released", "cancer_myth_nfp"]
-    total = checked[checked["row"].isin(sources)].groupby("column")["value"].sum()
-    twice, gaps = int(total["repeated texts"]), int(total["empty cells"])
-    spelled = spellings([*raw["candidates"]["spelled"], *raw["nfp"]["from_model"]])
-    names = "; ".join(" = ".join(group) for group in spelled)
-    return {
-        "cm-manual": reading(
-            f"{manual}; the other is filed under GPT-4o", manual == said["candidates", "manual"]
-        ),
+        "cm-exclude": reading(f"{both} of {len(plain)} stands in both", not both),
         "cm-distinct": reading(f"{twice}", not twice),
         "cm-gaps": reading(f"{gaps}", not gaps),
-        "cm-generator-names": reading(names or "one each", not spelled),
     }
 
 
 def _on_review(offered, hit):
-    """Does the review keep equal shares of the generators' questions (beyond the first set)?"""
+    """Does the review keep fewer of one generator's questions (beyond the first set)?"""
     rest = offered[~offered["first"]]
-    by = {g: (int(hit[part.index].sum()), len(part)) for g, part in rest.groupby("generator")}
-    low, high = (pick(by.values(), key=lambda k: k[0] / k[1]) for pick in (min, max))
-    apart = stats.two_proportions(*low, *high)
-    shares = ", ".join(f"{g} {100 * k / n:.0f}%" for g, (k, n) in by.items())
-    told = f"{shares}; lowest against highest p = {apart:.1g}"
-    return {"cm-review-even": reading(told, apart > 0.05)}
+    share = hit[rest.index].groupby(rest["generator"]).mean().sort_values(ascending=False)
+    p = _independent(rest["generator"], hit[rest.index])
+    told = ", ".join(f"{g} {100 * k:.0f}%" for g, k in share.items())
+    lowest = share.index[-1] == "Gemini-1.5-Pro"
+    return {"cm-review-even": reading(f"{told} (p = {p:.1g})", every([lowest, p < 0.05]))}
 
 
 def _even(counts):
@@ -145,3 +235,11 @@ def _even(counts):
     from scipy.stats import chisquare
 
     return chisquare(counts).pvalue
+
+
+def _independent(group, hit):
+    """p of a chi-square test of equal shares of `hit` in all groups."""
+    import pandas as pd
+    from scipy.stats import chi2_contingency
+
+    return chi2_contingency(pd.crosstab(group, hit)).pvalue

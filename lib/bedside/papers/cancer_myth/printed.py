@@ -1,27 +1,32 @@
 """Cancer-Myth's printed numbers: what they allow, by themselves and against each other."""
 
-import pandas as pd
+import numpy as np
 
 from bedside import published, stats
-from bedside.claims import reading
+from bedside.claims import between, every, reading
 from bedside.tables import Row, frame
 
-QUESTIONS, ANNOTATED = 585, 76  # released questions; answers with physicians' grades (appendix C)
+QUESTIONS, ANNOTATED = 585, 76  # released questions; answers that people graded (appendix C)
 FAIR = 0.4  # a kappa above it is more than fair
-RESULTS = {  # where models' PCR and PCS are printed, and in which version
+SUMMARY = "summary of version 2"  # a third party's; the second version itself is not at hand
+RESULTS = {  # where models' PCR and PCS are printed: 1 in the paper, 2 in the summary
     "v1 text 4.3": 1,
     "v1 introduction": 1,
     "v2 Main results": 2,
     "v2 text results": 2,
 }
-VERSIONS = (1, 2)
+TEXTS = {1: "the paper", 2: SUMMARY}
+IN_FIGURES = """
+cm-best-pcs cm-hardest cm-asymmetry
+cm-poor-categories cm-worst-side-effect cm-similar-on-both cm-gemini-late
+""".split()  # claims on numbers that stand in figures only
 
 
 # ---- rates and scores (section 4.3)
 
 
 def scores(run):
-    """The printed PCRs and PCSs of both versions' models: row, column, value, version."""
+    """PCRs and PCSs that the paper (1) and the summary (2) print: row, column, value, version."""
     rows = run.published(*RESULTS)
     other = rows["row"].str.contains("best model| on | with GEPA")
     rows = rows[rows["column"].isin(["PCR", "PCS"]) & ~other]
@@ -29,7 +34,7 @@ def scores(run):
 
 
 def rates(run, version):
-    """Printed PCRs of a version by model, in percent."""
+    """Printed PCRs of the paper (1) or the summary (2) by model, in percent."""
     rows = scores(run)
     mine = rows[(rows["column"] == "PCR") & (rows["version"] == version)]
     return mine.set_index("row")["value"].rename(f"version {version}")
@@ -38,30 +43,30 @@ def rates(run, version):
 def grim_table(run, n=QUESTIONS):
     """The counts out of n that print as each PCR: the smallest, and the range; empty if none."""
     rows = []
-    for version in VERSIONS:
+    for version in TEXTS:
         for model, rate in rates(run, version).items():
             decimals = 0 if rate == round(rate) and rate != 40 else 1  # 40 is printed as 40.0
             found = stats.grim_counts(rate, n, decimals)
             counts = (found[0], found[0], found[-1]) if found else (None, None, None)
-            rows.append(Row(model, f"count, version {version}", "recomputed", *counts, n))
+            rows.append(Row(model, f"count, {TEXTS[version]}", "recomputed", *counts, n))
     return frame(rows)
 
 
 def possible_p(run, a, b, n=QUESTIONS):
-    """(least, largest, pooled) p that two printed PCRs of the first version allow.
+    """p that two PCRs of the paper allow: (paired, unpaired).
 
-    Exact McNemar on shared questions, and two proportions.
+    paired: of an exact McNemar test on shared questions, one for each overlap, the least first;
+    unpaired: of two proportions.
     """
     found = rates(run, 1)
     x, y = (stats.grim_counts(found[model], n, 1)[0] for model in (a, b))
-    return *stats.mcnemar_range(x, y, n), stats.two_proportions(x, n, y, n)
+    overlaps = range(max(0, x + y - n), min(x, y) + 1)
+    paired = sorted(stats.mcnemar_counts(x - both, y - both) for both in overlaps)
+    return paired, stats.two_proportions(x, n, y, n)
 
 
 def impossible_pairs(run):
-    """Models of the second version whose printed PCR and PCS no grades can give.
-
-    The share of -1 is PCR - PCS.
-    """
+    """Models of the summary whose PCR and PCS no grades can give. The share of -1 is PCR - PCS."""
     rows = run.published("v2 Main results").pivot(index="row", columns="column", values="value")
     right = rows["PCR"] / 100
     unaware = right - rows["PCS"]
@@ -82,47 +87,86 @@ def score_readings(run):
     """Readings of the claims on printed rates and p-values, {id: readings}."""
     grim = grim_table(run)
     found = {}
-    for version in VERSIONS:
-        counts = grim.loc[grim["column"].str.endswith(f"version {version}"), "value"]
+    for version in TEXTS:
+        counts = grim.loc[grim["column"].str.endswith(TEXTS[version]), "value"]
         possible = counts.notna()
         found[f"cm-v{version}-grim"] = reading(f"{possible.sum()} can be", possible.all())
     for id, version in (("cm-v1-below-30", 1), ("cm-v2-below-43", 2)):
         most = published.value(run.paper, f"v{version} abstract", "best model", "PCR")
         best = rates(run, version).max()
         found[id] = reading(f"highest printed {best}%", best <= most)
-    return {**found, **_order_readings(run), **_version_readings(run)}
+    bad = impossible_pairs(run)
+    found["cm-v2-pairs"] = reading(", ".join(bad) or "all possible", not bad)
+    return {**found, **_p_readings(run), **_order_readings(run)}
 
 
-def _order_readings(run):
-    """Which model beats which: the printed p beside those that the printed rates allow."""
-    said = run.published("v1 text 4.3").set_index(["row", "column"])["value"]
+def _p_readings(run):
+    """The printed p-values beside those that the printed PCRs allow."""
     found = {}
     for id, a, b in (
         ("cm-p-gemini", "Gemini-1.5-Pro", "Claude-3.5-Sonnet"),
         ("cm-p-claude", "Claude-3.5-Sonnet", "GPT-4o"),
     ):
-        least, most, pooled = possible_p(run, a, b)
-        told = f"McNemar p from {least:.1g} to {most:.1g}; two-proportion p = {pooled:.1g}"
-        found[id] = reading(told, least <= said[f"{a} over {b}", "p"] <= most)
-    alone, agents, rate = "GPT-4o", "MDAgents (GPT-4o)", rates(run, 1)
-    least, most, _ = possible_p(run, alone, agents)
-    told = f"McNemar p from {least:.1g} to {most:.1g}"
-    return {**found, "cm-agents": reading(told, rate[agents] < rate[alone])}
+        said = published.value(run.paper, "v1 text 4.3", f"{a} over {b}", "p")
+        paired, pooled = possible_p(run, a, b)
+        fits = [f"{p:.0e}" == f"{said:.0e}" for p in paired]
+        told = f"p from {paired[0]:.1g} to {paired[-1]:.2g}"
+        holds = between(min(fits), max(fits), least=1)
+        found[id] = reading(told, holds, paired[0], paired[-1], name="PCR, paired") | reading(
+            f"p = {pooled:.1g}", f"{pooled:.0e}" == f"{said:.0e}", name="PCR, unpaired"
+        )
+    return found
 
 
-def _version_readings(run):
-    """The two versions' PCRs against each other, and the second one's against its own PCSs."""
-    both = pd.concat([rates(run, version) for version in VERSIONS], axis=1, join="inner")
-    moved = both[both.iloc[:, 0].round() != both.iloc[:, 1].round()]
-    told = "; ".join(f"{model}: {x} and {y}" for model, (x, y) in moved.T.items())
-    bad = impossible_pairs(run)
+def _order_readings(run):
+    """Which model corrects more than which, as printed and beyond chance."""
+    rate = rates(run, 1)
+    first, second, *_ = rate.sort_values(ascending=False).index
+    top = reading(f"{first} {rate[first]}%", first == "Gemini-1.5-Pro", name="as printed")
     return {
-        "cm-versions": reading(told or "the same", moved.empty),
-        "cm-v2-pairs": reading(", ".join(bad) or "all possible", not bad),
+        "cm-best": top | _beyond_chance(run, first, second),
+        "cm-gemini-over-claude": _above(run, "Gemini-1.5-Pro", "Claude-3.5-Sonnet"),
+        "cm-claude-over-gpt4o": _above(run, "Claude-3.5-Sonnet", "GPT-4o"),
+        "cm-agents": _above(run, "GPT-4o", "MDAgents (GPT-4o)"),
     }
 
 
-# ---- agreement with the physicians (appendix C, Table 1)
+def _above(run, a, b):
+    """Does one model correct more than another?"""
+    rate = rates(run, 1)
+    told = f"{rate[a]} against {rate[b]}%"
+    return reading(told, rate[a] > rate[b], name="as printed") | _beyond_chance(run, a, b)
+
+
+def _beyond_chance(run, a, b):
+    """Do two models' PCRs differ beyond chance, whatever the overlap, and as unpaired shares?"""
+    paired, pooled = possible_p(run, a, b)
+    return reading(
+        f"p of at most {paired[-1]:.2g}", paired[-1] < 0.05, name="paired, whatever the overlap"
+    ) | reading(f"p = {pooled:.1g}", pooled < 0.05, name="unpaired")
+
+
+def alignment(run, tests=None):
+    """Readings of cm-not-aligned: is the best rated model another than the best corrector?
+
+    tests: `survey.source_tests`, where the ratings are there.
+    """
+    score = run.published("v1 text 2.2").set_index("row")["value"].drop("Social workers")
+    rate = rates(run, 1)
+    best, corrects = score.idxmax(), rate.idxmax()
+    told = f"{best} rated {score[best]:.2f}, {corrects} {score[corrects]:.2f}; corrected"
+    made = reading(
+        f"{told} {rate[best]} and {rate[corrects]}%", best != corrects, name="as printed"
+    )
+    if tests is None:
+        return made
+    p = tests.set_index("row").loc[f"{best} - {corrects}", "p"]
+    most = possible_p(run, corrects, best)[0][-1]
+    told = f"scores p = {p:.1g}, PCR p of at most {most:.2g}"
+    return made | reading(told, every([p < 0.05, most < 0.05]), name="both orders beyond chance")
+
+
+# ---- agreement with people (appendix C, Table 1)
 
 
 def judge_counts(run, n=ANNOTATED):
@@ -141,39 +185,72 @@ def judge_counts(run, n=ANNOTATED):
     ]
 
 
-def kappas_of(n, exact, zeros, zeros_right):
-    """Kappas of such counts, one for each number of human 1s.
+def confusions_of(n, zeros, right):
+    """Counts (human, judge) of -1, 0 and 1, a table for each number of human 1s.
 
-    Errors are only among human 0s and only towards -1.
+    Errors are only among human 0s and only towards -1, since none is about 1 (C.1).
     """
-    found = []
-    for ones in range(n - zeros + 1):
-        minus = n - zeros - ones
-        wrong = zeros - zeros_right
-        chance = (minus * (minus + wrong) + zeros * zeros_right + ones * ones) / n**2
-        found.append((exact / n - chance) / (1 - chance))
-    return found
+    return [
+        np.array([[n - zeros - ones, 0, 0], [zeros - right, right, 0], [0, 0, ones]])
+        for ones in range(n - zeros + 1)
+    ]
 
 
-def possible_kappas(run, n=ANNOTATED):
-    """Kappas of the paper's judge that its printed shares allow (appendix C.1)."""
-    return [kappa for counts in judge_counts(run, n) for kappa in kappas_of(n, *counts)]
+def kappa_of(table, power=0):
+    """Cohen's kappa of counts; power 0 without weights, 1 linear, 2 quadratic."""
+    place = np.arange(len(table))
+    apart = abs(place[:, None] - place) ** power * (place[:, None] != place)
+    chance = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
+    return 1 - (table * apart).sum() / (chance * apart).sum()
+
+
+def ac1_of(table):
+    """Gwet's AC1 of counts."""
+    pairs = np.repeat(list(np.ndindex(table.shape)), table.ravel(), axis=0)
+    return stats.gwet(pairs.T, range(len(table)))
+
+
+def possible_confusions(run, n=ANNOTATED):
+    """Confusions of the paper's judge that its printed shares allow (appendix C.1)."""
+    return [t for _, zeros, right in judge_counts(run, n) for t in confusions_of(n, zeros, right)]
 
 
 def judge_readings(run):
     """Readings of the claims on the paper's judge and categoriser, {id: readings}."""
-    n, fits, kappas = ANNOTATED, judge_counts(run), possible_kappas(run)
+    n, fits = ANNOTATED, judge_counts(run)
     said = run.published("v1 Table 1").set_index("column")["value"]
     exact, labels = said["exact match"], said["label agreement"]
     matched, alike = stats.grim_counts(exact, n, 2), stats.grim_counts(labels, n, 2)
     zeros = "no number of answers fits both shares"
     if fits:
         zeros = f"only {fits[0][1]} such answers fit both shares"
-    between = f"kappa between {min(kappas):.2f} and {max(kappas):.2f}"
+    least = 100 * matched[0] / n  # if each mismatch were a 1 for a human 0
     return {
         "cm-c1-exact": reading(f"{matched[0]} of {n} print as {exact}%", len(matched) == 1),
         "cm-c1-zero": reading(zeros, len(fits) == 1),
-        "cm-c1-binary": {},
+        "cm-c1-binary": reading(
+            f"{least:.2f} to 100%, by what is said of 0s",
+            between(least, 100, least=said["binary match"]),
+            least,
+            100,
+            name="the printed shares",
+        ),
         "cm-c2-categories": reading(f"{alike[0]} of {n}", bool(alike)),
-        "cm-c1-chance": reading(between, min(kappas) > FAIR),
+        "cm-c1-chance": _reliable(possible_confusions(run)),
     }
+
+
+def _reliable(tables):
+    """Is agreement more than fair without chance, whatever counts the shares allow?"""
+    halves = np.array([[1, 1, 0], [0, 0, 1]])  # -1 and 0 against 1
+    joined = [halves @ t @ halves.T for t in tables if t[2, 2]]  # where both occur
+    found = {"two grades": [kappa_of(t) for t in joined]}
+    for name, power in (("unweighted", 0), ("linear weights", 1), ("quadratic weights", 2)):
+        found[f"three grades, {name}"] = [kappa_of(t, power) for t in tables]
+    found["three grades, Gwet's AC1"] = [ac1_of(t) for t in tables]
+    made = {}
+    for name, values in found.items():
+        low, high = min(values), max(values)
+        told = f"{low:.2f} to {high:.2f}" if low < high else f"{low:.2f}"
+        made |= reading(told, between(low, high, least=FAIR), low, high, name=name)
+    return made

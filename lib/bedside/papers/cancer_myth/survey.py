@@ -2,10 +2,10 @@
 
 import itertools
 
+import numpy as np
 import pandas as pd
 
-from bedside import claims, published, stats
-from bedside.claims import reading, same
+from bedside import stats
 
 RATED = {  # the survey's names of the four sources of answers
     "GPT-4-Turbo": "GPT-4-Turbo",
@@ -21,8 +21,7 @@ LABELS = [
     "Not realistic for patient",
     "Not following guidelines",
 ]
-ALPHA = 0.67  # the customary least alpha of raters who agree
-ALIKE = 0.25  # lengths are similar within this share of the human ones
+SCALE = range(1, 6)  # points that a rating may have
 
 
 # ---- ratings
@@ -73,10 +72,9 @@ def whole_answers(ratings):
     return whole.pivot(index=["question", "source"], columns="rater", values="rating")
 
 
-def answer_lengths(run):
-    """Mean words of the rated answers by source, from the answers as they were shown."""
-    frame = run.load("cancer_myth_survey_answers")
-    return {name: frame[column].str.split().str.len().mean() for column, name in RATED.items()}
+def answer_words(answers):
+    """Words between spaces of the rated answers, as released: a row a question, by source."""
+    return pd.DataFrame({name: answers[c].str.split().str.len() for c, name in RATED.items()})
 
 
 # ---- measures
@@ -90,6 +88,27 @@ def bootstrap_by_question(ratings, questions, rng):
 def misd(wide):
     """Max inter-rater score difference of each of `paragraphs` (appendix A.4), in points."""
     return (wide.max(axis=1) - wide.min(axis=1)).astype(int)
+
+
+def chance_spread(wide, rng, most=2, times=2000):
+    """Shares of `paragraphs` with a MISD of at most `most` (times,), each rater's own shuffled."""
+    ratings = wide.to_numpy()
+    draws = (rng.permuted(ratings, axis=0) for _ in range(times))
+    return np.array([(np.ptp(drawn, axis=1) <= most).mean() for drawn in draws])
+
+
+def intraclass(wide):
+    """ICC(2,1) of items x raters: raters drawn from many, absolute agreement of single ratings.
+
+    As in Shrout and Fleiss (1979).
+    """
+    ratings = wide.to_numpy(dtype=float)
+    (n, k), mean = ratings.shape, ratings.mean()
+    rows, columns = ratings.mean(axis=1, keepdims=True), ratings.mean(axis=0)
+    between = k * ((rows - mean) ** 2).sum() / (n - 1)
+    raters = n * ((columns - mean) ** 2).sum() / (k - 1)
+    left = ((ratings - rows - columns + mean) ** 2).sum() / ((n - 1) * (k - 1))
+    return (between - left) / (between + (k - 1) * left + k * (raters - left) / n)
 
 
 def source_scores(ratings, run):
@@ -127,91 +146,3 @@ def label_counts(ratings):
         for label in LABELS
     ]
     return pd.DataFrame(rows, columns=["row", "column", "value", "n"])
-
-
-# ---- claims
-
-
-def claimed(run):
-    """The ids of the survey's claims, in the order of the file."""
-    return [id for id in claims.load(run.paper) if id.startswith("cm-survey-")]
-
-
-def readings(run, means, tests, lengths, wide, labels):
-    """Readings of these claims, {id: readings}, from what the functions above measured."""
-    mean = means.set_index("row")["value"]
-    printed = dict(zip(("gpt", "gemini", "llama", "social"), RATED.values()))
-    equal = {
-        **{short: (mean[name], 2) for short, name in printed.items()},
-        "paragraphs": (len(wide), 0),
-        "words": (lengths[HUMAN], 0),
-    }
-    decided = {
-        "llm-average": _average(mean),
-        "llm-better": _better(tests),
-        "similar-length": _similar(lengths),
-        "misd-2": _within_two(run, wide),
-        "misd-1": _commonest_spread(run, wide),
-        "misd-llm": _closer(wide),
-        "agree": _strong(run, wide),
-        "labels": _commonest_label(labels),
-    }
-    found = {name: same(run, f"cm-survey-{name}", *value) for name, value in equal.items()}
-    return {f"cm-survey-{name}": value for name, value in {**found, **decided}.items()}
-
-
-def _average(mean):
-    """Is the mean of the models' scores above the human one?"""
-    models, human = mean.drop(HUMAN).mean(), mean[HUMAN]
-    return reading(f"{models:.2f} against {human:.2f}", models > human)
-
-
-def _better(tests):
-    """Does every model score higher than the human answers, by Holm-corrected tests?"""
-    mine = tests[tests["row"].str.endswith(f" - {HUMAN}")]
-    told = [
-        f"{r.row.split(' - ')[0]} {r.difference:+.2f} (p = {r.p_holm:.2g})"
-        for r in mine.itertuples()
-    ]
-    return reading("; ".join(told), ((mine["difference"] > 0) & (mine["p_holm"] < 0.05)).all())
-
-
-def _similar(lengths):
-    """Are the models' answers about as long as the human ones?"""
-    told = "; ".join(f"{name} {words:.0f} words" for name, words in lengths.items())
-    return reading(told, all(abs(v / lengths[HUMAN] - 1) <= ALIKE for v in lengths.values()))
-
-
-def _within_two(run, wide):
-    """Do more paragraphs than the printed bound have a MISD of 2 or less?"""
-    bound = published.value(run.paper, "v1 text A.4", "MISD of 2 or less", "percent")
-    share = 100 * (misd(wide) <= 2).mean()
-    return reading(f"{share:.1f}%", share > bound)
-
-
-def _commonest_spread(run, wide):
-    """Is the printed MISD the most frequent in each source?"""
-    said = published.value(run.paper, "v1 text A.4", "most frequent MISD", "points")
-    found = misd(wide).groupby("source").agg(lambda s: s.mode().iloc[0])
-    return reading(", ".join(f"{k}: {v}" for k, v in found.items()), (found == said).all())
-
-
-def _closer(wide):
-    """Is the mean MISD of the models' paragraphs below that of the human ones?"""
-    spread, human = misd(wide), wide.index.get_level_values("source") == HUMAN
-    models, people = spread[~human].mean(), spread[human].mean()
-    return reading(f"mean MISD {models:.2f} against {people:.2f}", models < people)
-
-
-def _strong(run, wide):
-    """Does Krippendorff's alpha over all paragraphs reach ALPHA?"""
-    i = stats.krippendorff_alpha(wide.to_numpy().T, run.rng("alpha", "paragraphs", "all"))
-    return reading(f"alpha {i.value:.2f} [{i.low:.2f}, {i.high:.2f}]", i.value >= ALPHA)
-
-
-def _commonest_label(labels):
-    """Is Overly generic the commonest label over the models' paragraphs?"""
-    counts = labels[labels["row"] != HUMAN].groupby("column")["value"].sum()
-    counts = counts.sort_values(ascending=False)
-    told = ", ".join(f"{label} {n}" for label, n in counts.items())
-    return reading(told, counts.index[0] == LABELS[0])

@@ -1,11 +1,14 @@
-"""Cancer-Myth's two versions: numbers printed in several places, and which of them disagree."""
+"""Cancer-Myth and the summary of its second version: numbers in several places, and which differ.
+
+The paper is the first version; the second one is at hand in a third party's summary only.
+"""
 
 import pandas as pd
 
 from bedside import published, stats
 from bedside.claims import reading
 
-from .printed import QUESTIONS
+from .printed import QUESTIONS, TEXTS
 
 SAME = {  # one quantity under several labels: (row, column) of data/published
     "released questions": [("dataset", "questions"), ("released", "all"), ("released", "count")],
@@ -45,7 +48,10 @@ COLUMNS = ["quantity", "place", "version", "value", "about"]
 
 
 def places(run):
-    """Every quantity that is printed in more than one place, a row each: the columns COLUMNS."""
+    """Every quantity that is printed in more than one place, a row each: the columns COLUMNS.
+
+    version: 1 in the paper, 2 in the summary of the second version.
+    """
     names = {label: quantity for quantity, labels in SAME.items() for label in labels}
     frame = run.published(*published.load(run.paper)["table"].unique())
     labels = zip(frame["row"], frame["column"])
@@ -61,7 +67,7 @@ def places(run):
 
 
 def derived(run):
-    """Numbers of the second version's text that its own Table 1 gives too, as `places` has them."""
+    """Numbers of the summary's text that its Table 1 gives too, as `places` has them."""
     text = run.published("v2 text results").set_index(["row", "column"])["value"]
     cell = run.published("v2 Table 1").set_index(["row", "column"])["value"]
     drop = [
@@ -92,11 +98,11 @@ def derived(run):
 
 
 def disagreements(found):
-    """`places` and `derived` with each quantity's kind: same, rounded, changed or contradicts.
+    """`places` and `derived` with each quantity's kind: same, rounded, changed or different.
 
     rounded: alike at the fewest decimals printed (`about`: within one). changed: another thing was
-    measured (CHANGED). Adds the columns kind and within: the versions that disagree with
-    themselves, else empty.
+    measured (CHANGED). Adds the columns kind and within: the texts that disagree with themselves,
+    else empty.
     """
     kinds, within = {}, {}
     for quantity, part in found.groupby("quantity", sort=False):
@@ -105,8 +111,8 @@ def disagreements(found):
         elif _alike(part):
             kinds[quantity] = "rounded"
         else:
-            kinds[quantity] = "changed" if quantity in CHANGED else "contradicts"
-        odd = [f"version {v}" for v, mine in part.groupby("version") if not _alike(mine)]
+            kinds[quantity] = "changed" if quantity in CHANGED else "different"
+        odd = [TEXTS[v] for v, mine in part.groupby("version") if not _alike(mine)]
         within[quantity] = ", ".join(odd)
     return found.assign(kind=found["quantity"].map(kinds), within=found["quantity"].map(within))
 
@@ -120,22 +126,36 @@ def _alike(part):
 
 
 def readings(found):
-    """Readings of the claims on the versions, {id: readings}, from `disagreements`."""
-    bad = found[found["kind"] == "contradicts"]
+    """Readings of the claims on the two texts, {id: readings}, from `disagreements`."""
+    bad = found[found["kind"] == "different"]
     values = {
         quantity: part["value"].unique()
         for quantity, part in bad.groupby("quantity")
         if not part["within"].any()
     }
     across = [f"{q}: {' and '.join(f'{v:g}' for v in said)}" for q, said in values.items()]
-    made = {"cm-versions-agree": reading("; ".join(across) or "all the same", not across)}
-    for version in (1, 2):
-        odd = bad[bad["within"].str.contains(f"version {version}")]["quantity"].unique()
-        told = "; ".join(odd) or "it does"
-        made[f"cm-v{version}-consistent"] = reading(told, not len(odd))
-    for id, model in (("cm-gpt4o-chance", "GPT-4o"), ("cm-gpt4turbo-chance", "GPT-4-Turbo")):
-        rates = bad[bad["quantity"] == f"{model}, PCR"]["value"].unique()
-        x, y = (round(QUESTIONS / 100 * rate) for rate in rates)
-        p = stats.two_proportions(x, QUESTIONS, y, QUESTIONS)
-        made[id] = reading(f"p = {p:.1g}", p > 0.05)
-    return made
+    odd = bad[bad["within"].str.contains(TEXTS[1])]["quantity"].unique()
+    return {
+        "cm-versions-agree": reading("; ".join(across) or "all the same", not across),
+        "cm-v1-consistent": reading("; ".join(odd) or "they do", not len(odd)),
+        "cm-gpt4o-chance": _two_rates(found[found["quantity"] == "GPT-4o, PCR"]),
+    }
+
+
+def _two_rates(mine):
+    """Can the summary's rates of GPT-4o, in its text and in Table 1, rest on the same grades?"""
+    said = mine[mine["version"] == 2]["value"].unique()
+    counts = [stats.grim_counts(v, QUESTIONS, len(f"{v:g}".partition(".")[2])) for v in said]
+    ends = [" to ".join(map(str, dict.fromkeys((c[0], c[-1])))) for c in counts]
+    told = "; ".join(f"{v:g}% are {k}" for v, k in zip(said, ends)) + f" of {QUESTIONS}"
+    p = chance(mine)
+    both = set.intersection(*map(set, counts))
+    return reading(told, bool(both), name="the same grades") | reading(
+        f"p = {p:.1g}", p > 0.05, name="two runs on all questions"
+    )
+
+
+def chance(mine):
+    """p of two proportions: one quantity's least and largest rate, if each came of a new run."""
+    x, y = (round(QUESTIONS / 100 * rate) for rate in (mine["value"].min(), mine["value"].max()))
+    return stats.two_proportions(x, QUESTIONS, y, QUESTIONS)

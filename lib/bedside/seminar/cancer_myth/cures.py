@@ -11,7 +11,7 @@ class Cures(Material):
 
     @task("1.8", 'Write {"always object": percent, "GPT-4o Plain": percent, ...} for all six.')
     def balanced(self, given):
-        """Task 1.8: balanced accuracy of six systems (version 2, Table 1)."""
+        """Task 1.8: balanced accuracy of six systems (summary of version 2, Table 1)."""
         x, y = (self.printed()[s] for s in SETS[:2])
         truth = {"always object": 50.0, **((x + y) / 2).to_dict()}
         n, m = SIZES

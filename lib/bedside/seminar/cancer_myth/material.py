@@ -29,12 +29,12 @@ SHAPES = {
     "multi_agent": "MDAgents",
     "multi_agent_monitor": "MDAgents with monitor",
 }
-SIZES = 585, 150  # version 2's questions with and without a false presupposition
+SIZES = 585, 150  # with and without a false presupposition, by the summary of version 2
 ALWAYS = "*"  # 1.9: the word that is in every question
 
 
 class Material(seminar.Sheet):
-    """Data and displays of sheet 1 (Cancer-Myth, both versions).
+    """Data and displays of sheet 1 (Cancer-Myth, and a third party's summary of its version 2).
 
     Labelled answers are judged out of fold.
     """
@@ -196,7 +196,7 @@ class Material(seminar.Sheet):
 
     @needs("1.6")
     def both_scores(self, given):
-        """PCR and PCS of the embedded model by function, and the printed ones of version 2."""
+        """PCR and PCS of the embedded model by function, and those of the summary of version 2."""
         mine = scores(self.answered, self.run)
         mine = mine.rename(columns={"model": "row", "metric": "column"})
         mine = mine.assign(source="this run, lexical judge")
@@ -230,7 +230,7 @@ class Material(seminar.Sheet):
     # ---- cures
 
     def printed(self):
-        """Version 2, Table 1: the two columns of the trade-off."""
+        """Table 1 of the summary of version 2: the two columns of the trade-off."""
         wide = self.run.published("v2 Table 1").pivot(index="row", columns="column", values="value")
         return wide.loc[list(CURES), list(SETS[:2])]
 
@@ -248,7 +248,7 @@ class Material(seminar.Sheet):
             *SETS[:2],
             xlabel="false presuppositions corrected, %",
             ylabel="true ones left alone, %",
-            title="Version 2, Table 1; dashed: the same balanced accuracy",
+            title="Summary of version 2, Table 1; dashed: equal balanced accuracy",
         )
         plots.legend_below(figure)
         return plots.picture(figure)

@@ -79,7 +79,10 @@ def cut_by_judge(graded):
 
 
 def score_table(found, run):
-    """Printed PCR and PCS of both versions beside the run's `scores`; best printed PCR first."""
+    """Printed PCR and PCS beside the run's `scores`; best printed PCR first.
+
+    Version 1 is the paper, version 2 what the summary gives of the second one.
+    """
     said = printed.scores(run)
     best = said[said["column"] == "PCR"].groupby("row")["value"].max().sort_values(ascending=False)
     place = {model: i for i, model in enumerate(best.index)}

@@ -107,7 +107,7 @@ def pipeline_table(run, questions, raw):
 
 
 def _printed_counts(run):
-    """The paper's counts, of both versions."""
+    """The paper's counts, and one that the summary of the second version gives."""
     collected = run.published("v1 text 3").set_index("row")["value"]
     plain = run.published("v2 text method").set_index("row")["value"]["NFP"]
     said = run.published("v1 text 4.1")

@@ -1,9 +1,22 @@
 """Rows on the physicians' survey (section 2, appendix A)."""
 
+import itertools
+
+import numpy as np
+
 from bedside import stats
 from bedside.tables import Row, frame, percent
 
-from ..survey import RATED, bootstrap_by_question, misd, paragraphs, whole_answers
+from ..survey import (
+    RATED,
+    SCALE,
+    bootstrap_by_question,
+    chance_spread,
+    intraclass,
+    misd,
+    paragraphs,
+    whole_answers,
+)
 
 
 def test_table(tests):
@@ -16,7 +29,7 @@ def test_table(tests):
     )
 
 
-def paragraph_table(ratings, lengths, run):
+def paragraph_table(ratings, words, run):
     """Paragraphs by source: shown, rated by all three, their mean score; words of the answers."""
     shown = ratings[ratings["part"] > 0].drop_duplicates(["question", "source", "part"])
     wide = paragraphs(ratings)
@@ -30,7 +43,7 @@ def paragraph_table(ratings, lengths, run):
             Row(name, "paragraphs shown", "raw", (shown["source"] == name).sum()),
             Row(name, "paragraphs all three rated", "raw", len(mine)),
             Row(name, "mean score of these", "raw", *score[:3], len(mine)),
-            Row(name, "mean words of the answer", "raw", lengths[name], n=questions),
+            Row(name, "mean words of the answer", "raw", words[name].mean(), n=questions),
         ]
     said = run.published("v1 text 2.1").set_index("row")["value"]["paragraphs with advice"]
     rows += [
@@ -58,8 +71,8 @@ def misd_table(wide, run):
     return frame(rows)
 
 
-def alpha_table(ratings, run):
-    """Krippendorff's alpha (ordinal) of paragraphs and of whole answers, all and by source."""
+def agreement_table(ratings, run):
+    """Agreement by Krippendorff's alpha (ordinal), all and by source, and by other measures."""
     rows = []
     for what, wide in (
         ("paragraphs", paragraphs(ratings)),
@@ -68,5 +81,25 @@ def alpha_table(ratings, run):
         for name in ("all", *RATED.values()):
             mine = wide if name == "all" else wide.xs(name, level="source")
             alpha = stats.krippendorff_alpha(mine.to_numpy().T, run.rng("alpha", what, name))
-            rows.append(Row(name, what, "raw", *alpha))
-    return frame(rows)
+            rows.append(Row(name, f"alpha, {what}", "raw", *alpha))
+    return frame([*rows, *_other_measures(paragraphs(ratings), run)])
+
+
+def _other_measures(wide, run):
+    """Of all paragraphs: other coefficients, correlations of two raters, and what chance gives."""
+    n, values = len(wide), wide.to_numpy()
+    measures = {"ICC(2,1)": intraclass(wide)}
+    for weights in (None, "linear", "quadratic"):
+        name = f"Gwet's AC2, {weights} weights" if weights else "Gwet's AC1"
+        measures[name] = stats.gwet(values.T, SCALE, weights=weights)
+    together = wide.corr("spearman")
+    for a, b in itertools.combinations(wide.columns, 2):
+        measures[f"Spearman's rho, {a} and {b}"] = together.loc[a, b]
+    shuffled = 100 * chance_spread(wide, run.rng("survey", "shuffled"))
+    low, high = np.quantile(shuffled, [0.025, 0.975])
+    rows = [Row("all", name, "raw", value, n=n) for name, value in measures.items()]
+    rows += [
+        Row("all", f"4 or 5 points by {rater}, %", "raw", *percent((mine >= 4).sum(), n))
+        for rater, mine in wide.items()
+    ]
+    return [*rows, Row("all", "MISD 2 or less, shuffled, %", "raw", shuffled.mean(), low, high, n)]

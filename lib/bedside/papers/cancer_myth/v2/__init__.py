@@ -1,1 +1,1 @@
-"""Cancer-Myth, second version: cures against false presuppositions, and what they cost."""
+"""Cancer-Myth, second version by its summary: cures for false presuppositions, and their cost."""

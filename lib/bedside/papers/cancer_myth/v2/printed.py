@@ -1,14 +1,15 @@
-"""The second version's printed numbers on the cures: Table 1, and what its text says of it."""
+"""What the summary of the second version prints on the cures: Table 1, and what it says of it."""
+
+from typing import NamedTuple
 
 import pandas as pd
 
-from bedside import published
-from bedside.claims import reading
+from bedside import published, stats
+from bedside.claims import between, every, reading
 
-from .. import versions
+from .. import printed
 from ..printed import QUESTIONS
 from .items import SETS
-from .scores import pairs_as_one, share
 
 MYTH, NFP, MEDQA, PUBMEDQA = SETS
 CURES = {  # rows of Table 1: without and with a cure
@@ -16,21 +17,42 @@ CURES = {  # rows of Table 1: without and with a cure
     "Gemini-2.5-Pro": ("Gemini-2.5-Pro Plain", "Gemini-2.5-Pro GEPA"),
     "MDAgents": ("GPT-4o with MDAgents Plain", "GPT-4o with MDAgents Monitor"),
 }
+HALF = 0.5  # how far a percentage may be from the printed whole number
 
 
 def rates(run):
-    """Table 1 as printed, as `scores.rates`: intervals of counts that print as its percentages."""
+    """Table 1's percentages, with intervals over all counts that print as them.
+
+    Columns: row, column, value, low, high, n, least, most (the counts).
+    """
     size = {MYTH: QUESTIONS, NFP: int(published.value(run.paper, "v2 text method", "NFP", "count"))}
-    rows = [
-        {"row": r.row, "column": r.column, **share(round(r.value * n / 100), n)}
-        for r in run.published("v2 Table 1").itertuples()
-        if (n := size.get(r.column))
-    ]
-    return pd.DataFrame(rows)
+    rows = []
+    for r in run.published("v2 Table 1").itertuples():
+        if n := size.get(r.column):
+            counts = stats.grim_counts(r.value, n, 0)
+            least, most = counts[0], counts[-1]
+            low, high = 100 * stats.wilson(least, n).low, 100 * stats.wilson(most, n).high
+            rows.append((r.row, r.column, r.value, low, high, n, least, most))
+    columns = ["row", "column", "value", "low", "high", "n", "least", "most"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def pairs_as_one(run):
+    """The printed pair as one number, as `scores.pairs_as_one`; intervals as in `rates`."""
+    rows = []
+    for row, part in rates(run).groupby("row", sort=False):
+        two = part.set_index("column").loc[[MYTH, NFP]]
+        least, most = (
+            stats.balanced_accuracy(*two[[end, "n"]].to_numpy().ravel().tolist())
+            for end in ("least", "most")
+        )
+        value, n = two["value"].mean(), two["n"].sum()
+        rows.append((row, "balanced accuracy", value, 100 * least.low, 100 * most.high, n))
+    return pd.DataFrame(rows, columns=["row", "column", "value", "low", "high", "n"])
 
 
 def readings(run):
-    """Readings of the claims on the cures, {id: readings}: the text held against Table 1."""
+    """Readings of the claims on the cures, {id: readings}: the summary's text and its Table 1."""
     cell = run.published("v2 Table 1").set_index(["row", "column"])["value"]
     change = {
         name: {
@@ -40,73 +62,130 @@ def readings(run):
     }
     return {
         **_on_changes(change),
-        **_on_text(run, cell, change),
-        **_on_agents(cell),
-        **_on_pairs(pairs_as_one(rates(run)).set_index("row")),
+        "cm-gepa-drop-range": _on_drops(run, cell),
+        **_on_over_correction(run, cell),
+        "cm-agents-exams": _on_agents(run, cell),
+        **_on_pairs(cell),
     }
 
 
 def _on_changes(change):
-    """What each cure does to each set, in points."""
+    """What each cure does to each set, in points; a difference of two is off by one at most."""
     told = {
         name: ", ".join(f"{cure} {points:+.0f}" for cure, points in by.items())
         for name, by in change.items()
     }
     exams = [*change[MEDQA].values(), *change[PUBMEDQA].values()]
     on_exams = f"MedQA {told[MEDQA]}; PubMedQA {told[PUBMEDQA]}"
+    up, down = min(change[MYTH].values()), max(change[NFP].values())
     return {
-        "cm-cures-correct": reading(told[MYTH], min(change[MYTH].values()) > 0),
-        "cm-cures-over-correct": reading(told[NFP], max(change[NFP].values()) < 0),
-        "cm-cures-exams": reading(on_exams, max(exams) < 0),
+        "cm-cures-correct": reading(told[MYTH], up - 2 * HALF > 0),
+        "cm-cures-over-correct": reading(told[NFP], down + 2 * HALF < 0),
+        "cm-cures-exams": reading(on_exams, max(exams) + 2 * HALF < 0),
     }
 
 
-def _on_text(run, cell, change):
-    """Numbers of the text beside those that Table 1 gives."""
-    pair = {
-        quantity: part["value"].tolist()
-        for quantity, part in versions.derived(run).groupby("quantity")
+def _on_drops(run, cell):
+    """What GEPA costs on the two exams: the extremes, or each drop, in percent or in points."""
+    said = run.published("v2 text results").set_index(["row", "column"])["value"]
+    least, most = said["Drop on other benchmarks with GEPA"][["least", "most"]]
+    drops = {
+        model: [
+            _drop(cell[CURES[model][0], exam], cell[CURES[model][1], exam]) for exam in SETS[2:]
+        ]
+        for model in ("GPT-4o", "Gemini-2.5-Pro")
     }
-    lost = [-change[exam][model] for model in ("GPT-4o", "Gemini-2.5-Pro") for exam in SETS[2:]]
-    least, lowest = pair["least drop on other benchmarks with GEPA, %"]
-    most, highest = pair["largest drop on other benchmarks with GEPA, %"]
-    over_said, over = pair["Gemini-2.5-Pro with GEPA, over-correction, %"]
-    monitor_said, monitor = pair["GPT-4o with MDAgents and monitor, over-correction, %"]
+    both, gemini = [*drops["GPT-4o"], *drops["Gemini-2.5-Pro"]], drops["Gemini-2.5-Pro"]
+    lost = [drop.points for drop in both]
+    made = {}
+    for name, mine in {"Gemini-2.5-Pro": gemini, "both models": both}.items():
+        least_share, most_share = (pick(mine, key=lambda drop: drop.share) for pick in (min, max))
+        told = f"{least_share.share:.1f} to {most_share.share:.1f}%"
+        ends = least_share.low, most_share.high
+        extremes = every(
+            between(drop.low, drop.high, bound - HALF, bound + HALF)
+            for drop, bound in ((least_share, least), (most_share, most))
+        )
+        inside = every(between(d.low, d.high, least - HALF, most + HALF) for d in mine)
+        made |= reading(told, extremes, *ends, name=f"extremes of {name}, %")
+        made |= reading(told, inside, *ends, name=f"each drop of {name}, %")
+    low, high = min(lost) - 2 * HALF, max(lost) + 2 * HALF
+    within = every(between(x - 2 * HALF, x + 2 * HALF, least - HALF, most + HALF) for x in lost)
+    told = f"{min(lost):.0f} to {max(lost):.0f} points"
+    return made | reading(told, within, low, high, name="each drop of both models, points")
+
+
+class Drop(NamedTuple):
+    """What a cure costs: points, and the share of the plain accuracy in percent, with rounding."""
+
+    points: float
+    share: float
+    low: float
+    high: float
+
+
+def _drop(plain, cured):
+    """A `Drop` of two printed percentages."""
+
+    def share(before, after):
+        return 100 * (1 - after / before)
+
+    least, most = share(plain - HALF, cured + HALF), share(plain + HALF, cured - HALF)
+    return Drop(plain - cured, share(plain, cured), least, most)
+
+
+def _on_over_correction(run, cell):
+    """The over-correction that the text gives, as the fall of a rate and as what is left to 100."""
+    said = run.published("v2 text results").set_index(["row", "column"])["value"]
     plain, cured = (cell[row, NFP] for row in CURES["Gemini-2.5-Pro"])
-    points = f"{min(lost):.0f} to {max(lost):.0f} points"
+    fall, share, told = plain - cured, 100 - cured, said["Gemini-2.5-Pro with GEPA"]
+    bound = told["over-correction"]
+    monitor, over = said["Monitor misidentifies", "percent"], 100 - cell[CURES["MDAgents"][1], NFP]
     return {
-        "cm-gepa-drop-range": reading(
-            f"{points}, {lowest:.1f} to {highest:.1f}% of the plain accuracy",
-            (round(lowest), round(highest)) == (least, most),
-        ),
         "cm-gepa-over-28": reading(
-            f"{over:.0f}% by Table 1; {over_said:.0f} is the fall from {plain:.0f} to {cured:.0f}",
-            over == over_said,
+            f"from {plain:.0f} to {cured:.0f}% is {fall:.0f} points",
+            fall == bound,
+            fall - 2 * HALF,
+            fall + 2 * HALF,
+            name="the fall between its two printed rates",
+        )
+        | reading(
+            f"{share:.0f}%",
+            between(share - HALF, share + HALF, bound - HALF, bound + HALF),
+            share - HALF,
+            share + HALF,
+            name="the share of the questions",
         ),
-        "cm-monitor-65": reading(f"{monitor:.0f}% by Table 1", monitor == monitor_said),
+        "cm-monitor-65": reading(
+            f"{over:.0f}%", between(over - HALF, over + HALF, monitor - HALF, monitor + HALF)
+        ),
     }
 
 
-def _on_agents(cell):
-    """Agents on exam questions and on false presuppositions."""
+def _on_agents(run, cell):
+    """Agents on exam questions, and on false presuppositions by either of two printed rates."""
     alone, team = cell["GPT-4o Plain"], cell["GPT-4o with MDAgents Plain"]
-    exam = f"MedQA {team[MEDQA]:.0f} against {alone[MEDQA]:.0f}"
-    myth = f"Cancer-Myth {team[MYTH]:.0f} against {alone[MYTH]:.0f}"
-    holds = team[MEDQA] > alone[MEDQA] and team[MYTH] < alone[MYTH]
-    return {"cm-agents-exams": reading(f"{exam}; {myth}", holds)}
+    exams = [f"{exam} {team[exam]:.0f} against {alone[exam]:.0f}" for exam in SETS[2:]]
+    better = all(team[exam] > alone[exam] for exam in SETS[2:])
+    rate = printed.rates(run, 2)
+    made = {}
+    for name, x, y in (
+        ("rates of Table 1", team[MYTH], alone[MYTH]),
+        ("rates of its text", rate["MDAgents (GPT-4o)"], rate["GPT-4o"]),
+    ):
+        told = "; ".join([*exams, f"Cancer-Myth {x:g} against {y:g}"])
+        made |= reading(told, better and x < y, name=name)
+    return made
 
 
-def _on_pairs(one):
-    """Correction and over-correction as one number: is anything gained?"""
-    moved = [
-        f"{cure} {one.loc[before, 'value']:.1f} to {one.loc[after, 'value']:.1f}"
-        for cure, (before, after) in CURES.items()
-    ]
-    gained = [one.loc[after, "low"] > one.loc[before, "high"] for before, after in CURES.values()]
-    value, low, high = one.loc["GPT-4o Plain", ["value", "low", "high"]]
+def _on_pairs(cell):
+    """Correction and over-correction as one number: does it rise, and where does it start?"""
+    one = {row: (cell[row, MYTH] + cell[row, NFP]) / 2 for pair in CURES.values() for row in pair}
+    moved = [f"{cure} {one[a]:.1f} to {one[b]:.1f}" for cure, (a, b) in CURES.items()]
+    gained = [one[b] - HALF > one[a] + HALF for a, b in CURES.values()]
+    plain = [cell["GPT-4o Plain", name] for name in (MYTH, NFP)]
+    told = f"{plain[0]:.0f} + {plain[1]:.0f} = {sum(plain):.0f}"
     return {
-        "cm-cures-lose-overall": reading("; ".join(moved), not any(gained)),
-        "cm-gpt4o-coin": reading(
-            f"balanced accuracy {value:.1f} [{low:.1f}, {high:.1f}]", low > 50
-        ),
+        "cm-cures-balance": reading("; ".join(moved), every(gained)),
+        "cm-gpt4o-coin": reading(told, sum(plain) == 100),
     }

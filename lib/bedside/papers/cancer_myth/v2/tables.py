@@ -1,4 +1,4 @@
-"""Rows on the second version's cures: printed numbers beside this run's."""
+"""Rows on the second version's cures: numbers of its summary beside this run's."""
 
 import pandas as pd
 
@@ -25,7 +25,7 @@ def table1(found, run):
     said = run.published("v2 Table 1")[["row", "column", "value"]]
     parts = [
         said.assign(source="published"),
-        pairs_as_one(printed.rates(run)).assign(source="recomputed"),
+        printed.pairs_as_one(run).assign(source="recomputed"),
         with_bounds(found).assign(source="run"),
         pairs_as_one(found).assign(source="run"),
     ]

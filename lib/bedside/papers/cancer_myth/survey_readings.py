@@ -1,0 +1,306 @@
+"""Cancer-Myth, section 2 and appendix A: readings of the claims on the physicians' survey."""
+
+import difflib
+
+import pandas as pd
+
+from bedside import claims, published, stats
+from bedside.claims import between, every, reading, same
+
+from .survey import (
+    HUMAN,
+    LABELS,
+    RATED,
+    SCALE,
+    answer_words,
+    chance_spread,
+    intraclass,
+    label_counts,
+    misd,
+    paragraphs,
+    whole_answers,
+)
+
+LEAST_ALPHA = 0.667  # Krippendorff's own least for tentative conclusions
+LEAST_ICC = 0.5  # below it reliability is poor (Koo and Li 2016)
+LEAST_AC = 0.6  # above it agreement is substantial (Landis and Koch 1977)
+ALIKE = 0.25  # ours: lengths are alike within this share
+TELLING = 0.75  # ours: a guess by length that is right more often tells a source
+EDITED, SITE = "Edited human answer", "answer"  # columns of the released answers
+NUMBERED = r"(?m)^\s*\d+\.\s*"
+SUMMARY = r"[^:\n]{3,90}:\s+(?=\S)"  # what a numbered paragraph begins with since it was edited
+NAME, LINK = r"CancerCare\b", r"https?://|www\."
+
+
+def claimed(run):
+    """The ids of the survey's claims, in the order of the file."""
+    return [id for id in claims.load(run.paper) if id.startswith("cm-survey-")]
+
+
+def readings(run, ratings, tests, answers):
+    """Readings of these claims, {id: readings}.
+
+    ratings: `survey.survey`; tests: `survey.source_tests`; answers: the released ones.
+    """
+    found = {
+        **_on_scores(run, ratings, tests),
+        **_on_design(run, ratings),
+        **_on_length(run, answers),
+        **_on_editing(answers),
+        **_on_agreement(run, paragraphs(ratings)),
+        "labels": _on_labels(label_counts(ratings)),
+    }
+    return {f"cm-survey-{name}": made for name, made in found.items()}
+
+
+# ---- scores and design (2.1, 2.2, A.1)
+
+
+def _on_scores(run, ratings, tests):
+    """Mean scores of the sources, and whether the models' are higher."""
+    whole = whole_answers(ratings)
+    mean = whole.stack().groupby("source").mean()
+    short = dict(zip(("gpt", "gemini", "llama", "social"), RATED.values()))
+    made = {name: same(run, f"cm-survey-{name}", mean[s], 2) for name, s in short.items()}
+    models, human = mean.drop(HUMAN), mean[HUMAN]
+    each = whole.groupby("source").mean()
+    by = each.drop(HUMAN).mean()
+    made["llm-average"] = (
+        reading(
+            f"{models.mean():.2f} against {human:.2f}",
+            models.mean() > human,
+            name="mean of the three models",
+        )
+        | reading(
+            f"{models.min():.2f} to {models.max():.2f} against {human:.2f}",
+            models.min() > human,
+            name="each of the three models",
+        )
+        | reading(
+            ", ".join(f"{by[k]:.2f} against {each.loc[HUMAN, k]:.2f}" for k in by.index),
+            (by > each.loc[HUMAN]).all(),
+            name="by each physician's ratings",
+        )
+    )
+    return made | {"llm-better": _better(tests)}
+
+
+def _better(tests):
+    """Does every model score higher than the human answers, corrected for the three pairs?"""
+    mine = tests[tests["row"].str.endswith(f" - {HUMAN}")]
+    above = mine["difference"] > 0
+    made = {}
+    for name, p in {
+        "two-sided permutation test": mine["p"],
+        "one-sided permutation test": (mine["p"] / 2).where(above, 1 - mine["p"] / 2),
+    }.items():
+        corrected = stats.holm(p.to_numpy())
+        pairs = zip(mine["row"].str.removesuffix(f" - {HUMAN}"), mine["difference"], corrected)
+        told = "; ".join(f"{model} {by:+.2f} (p = {p:.2g})" for model, by, p in pairs)
+        made |= reading(told, (above & (corrected < 0.05)).all(), name=name)
+    return made
+
+
+def _on_design(run, ratings):
+    """How many questions, answers, physicians and paragraphs there are."""
+    whole = ratings[ratings["part"] == 0]
+    size = [whole[k].nunique() for k in ("question", "source", "rater")]
+    said = run.published("v1 text 2.1").set_index(["row", "column"])["value"]
+    asked = [("questions", "count"), ("answers per question", "count"), ("physicians", "count")]
+    complete = whole["rating"].notna()
+    told = f"{' x '.join(map(str, size))}; {complete.sum()} ratings of whole answers"
+    selected = published.value(run.paper, "v1 text A.1", "selected", "count")
+    return {
+        "design": reading(
+            told,
+            size == [said[key] for key in asked]
+            and complete.all()
+            and len(whole) == size[0] * size[1] * size[2],
+        ),
+        "selection": reading(
+            f"{size[0]} questions rated", size[0] == selected, name="the questions rated"
+        ),
+        "paragraphs": same(run, "cm-survey-paragraphs", len(paragraphs(ratings)), 0),
+    }
+
+
+# ---- the answers: length and editing (2.1, A.2)
+
+
+def _on_length(run, answers):
+    """The workers' mean words by several ways to count, and the models' lengths beside them."""
+    said = claims.load(run.paper)["cm-survey-words"].value
+    text = answers[EDITED]
+    counts = {
+        "answers as shown, words between spaces": text.str.split().str.len().mean(),
+        "answers as shown, runs of letters": text.str.count(r"[A-Za-z][A-Za-z'’-]*").mean(),
+        "answers as they stand on the site": answers[SITE].str.split().str.len().mean(),
+    }
+    made = {}
+    for name, words in counts.items():
+        made |= reading(f"{words:.1f}", round(words) == said, name=name)
+    low, high = sorted(own_words(answers))
+    told, holds = f"{low:.1f} to {high:.1f}", between(low, high, said - 0.5, said + 0.5)
+    made |= reading(told, holds, low, high, name="the workers' own words in the answers as shown")
+    return {"words": made, "similar-length": {}, "length-blind": _blind(answer_words(answers))}
+
+
+def own_words(answers):
+    """Mean words of the edited answers that the workers wrote themselves (A.2), told in two ways.
+
+    What stands in the unedited answers in the same order; and all but numbers and summaries.
+    """
+
+    def kept(before, after):
+        match = difflib.SequenceMatcher(None, before.split(), after.split(), autojunk=False)
+        return sum(block.size for block in match.get_matching_blocks())
+
+    shared = pd.Series(map(kept, answers[SITE], answers[EDITED]))
+    bare = answers[EDITED].str.replace(f"{NUMBERED}(?:{SUMMARY})?", "", regex=True)
+    return shared.mean(), bare.str.split().str.len().mean()
+
+
+def _blind(words):
+    """Could the physicians tell by the length which answer is the workers'?"""
+    human, models = words[HUMAN], words.drop(columns=HUMAN)
+    mean = models.mean() / human.mean() - 1
+    near = (models.div(human, axis=0) - 1).abs().le(ALIKE).sum()
+    longer = models.gt(human, axis=0).sum()
+
+    def told(found, form):
+        return ", ".join(f"{model} {value:{form}}" for model, value in found.items())
+
+    n = len(words)
+    return (
+        reading(
+            f"longer than the workers': {told(longer, 'd')} of {n}",
+            longer.max() <= TELLING * n,
+            name="the longer answer is the model's",
+        )
+        | reading(told(mean, "+.0%"), mean.abs().max() <= ALIKE, name="mean lengths")
+        | reading(
+            f"within a quarter: {told(near, 'd')} of {n}",
+            near.min() > n / 2,
+            name="question by question",
+        )
+    )
+
+
+def _on_editing(answers):
+    """What the released edited answers still show of their source, and their form."""
+    n = len(answers)
+    names, links = (
+        [answers[column].str.contains(pattern).sum() for column in (EDITED, SITE)]
+        for pattern in (NAME, LINK)
+    )
+    listed, before = (answers[column].str.contains(NUMBERED).sum() for column in (EDITED, SITE))
+    parts = answers[EDITED].str.count(NUMBERED).sum()
+    headed = answers[EDITED].str.count(NUMBERED + SUMMARY).sum()
+    told = f"{listed} of {n} are lists ({before} before); {headed} of {parts} points have a summary"
+    return {
+        "cues": reading(
+            f"CancerCare in {names[0]} of {n} ({names[1]} before), links in {links[0]}"
+            f" ({links[1]} before)",
+            names[0] + links[0] == 0,
+            name="the released edited answers",
+        ),
+        "lists": reading(told, listed > n / 2 and headed > parts / 2, name="by and large")
+        | reading(told, listed == n and headed == parts, name="without exception"),
+    }
+
+
+# ---- agreement and labels (A.4, 2.2)
+
+
+def _on_agreement(run, wide):
+    """How the MISD is distributed, and how much of the agreement is left without chance."""
+    spread = misd(wide)
+    source = spread.index.get_level_values("source")
+    groups = {"all": spread, **{k: spread[source == k] for k in RATED.values()}}
+    bound = published.value(run.paper, "v1 text A.4", "MISD of 2 or less", "percent")
+    two = {k: 100 * (g <= 2).mean() for k, g in groups.items()}
+    middle = {k: 100 * g.between(1, 2).mean() for k, g in groups.items()}
+    within = _pooled_and_each(two, bound)
+    return {
+        "misd-2": within,
+        "misd-1-2": _pooled_and_each(middle, 50),
+        "misd-1": _commonest_spread(run, groups),
+        "misd-llm": _closer(spread, source == HUMAN),
+        "agree": reading(*_first(within), name="A.4's own measure")
+        | _beyond_chance(run, wide, two["all"]),
+    }
+
+
+def _first(made):
+    """What the first reading computed, and whether the claim holds by it."""
+    computed, _, _, holds = next(iter(made.values()))
+    return computed, holds
+
+
+def _pooled_and_each(share, bound):
+    """Is the share of paragraphs above a bound: of all, and of each source?"""
+    each = {k: v for k, v in share.items() if k != "all"}
+    least, most = min(each.values()), max(each.values())
+    return reading(f"{share['all']:.1f}%", share["all"] > bound, name="all paragraphs") | reading(
+        f"{least:.1f} to {most:.1f}%", least > bound, name="each source"
+    )
+
+
+def _commonest_spread(run, groups):
+    """Is the printed MISD, and no other, the most frequent?"""
+    said = published.value(run.paper, "v1 text A.4", "most frequent MISD", "points")
+    modes = {k: g.mode().tolist() for k, g in groups.items()}
+    told = {k: " and ".join(map(str, mode)) for k, mode in modes.items()}
+    pooled = modes.pop("all") == [said]
+    each = ", ".join(f"{k}: {told[k]}" for k in modes)
+    return reading(each, all(mode == [said] for mode in modes.values()), name="each source") | (
+        reading(told["all"], pooled, name="all paragraphs")
+    )
+
+
+def _closer(spread, human):
+    """Do the ratings of the models' paragraphs differ less than those of the human ones?"""
+    models, people = spread[~human], spread[human]
+    by = models.groupby("source").mean()
+    made = reading(
+        f"{models.mean():.2f} against {people.mean():.2f}",
+        models.mean() < people.mean(),
+        name="mean MISD, models together",
+    ) | reading(
+        f"{by.min():.2f} to {by.max():.2f} against {people.mean():.2f}",
+        by.max() < people.mean(),
+        name="mean MISD, each model",
+    )
+    for most in (1, 2):
+        x, y = (100 * (part <= most).mean() for part in (models, people))
+        name = f"share with a MISD of 0 to {most}"
+        made |= reading(f"{x:.1f} against {y:.1f}%", x > y, name=name)
+    return made
+
+
+def _beyond_chance(run, wide, share):
+    """Agreement against shuffled ratings, and by coefficients that take chance off."""
+    shuffled = 100 * chance_spread(wide, run.rng("survey", "shuffled"))
+    p = (1 + (shuffled >= share).sum()) / (1 + len(shuffled))
+    alpha = stats.krippendorff_alpha(wide.to_numpy().T).value
+    single = intraclass(wide)
+    made = (
+        reading(
+            f"{share:.1f}%, shuffled {shuffled.mean():.1f}% (p = {p:.1g})",
+            p < 0.05,
+            name="A.4's measure against shuffled ratings",
+        )
+        | reading(f"{alpha:.2f}", alpha >= LEAST_ALPHA, name="Krippendorff's alpha, ordinal")
+        | reading(f"{single:.2f}", single >= LEAST_ICC, name="intraclass correlation, ICC(2,1)")
+    )
+    for weights in ("quadratic", "linear"):
+        ac = stats.gwet(wide.to_numpy().T, SCALE, weights=weights)
+        made |= reading(f"{ac:.2f}", ac >= LEAST_AC, name=f"Gwet's AC2, {weights} weights")
+    return made
+
+
+def _on_labels(labels):
+    """On how many of the models' paragraphs is the label Overly generic?"""
+    mine = labels[(labels["row"] != HUMAN) & (labels["column"] == LABELS[0])]
+    told = f"{mine['value'].sum()} of {mine['n'].sum()} paragraphs"
+    return reading(told, every(mine["value"] > 0))

@@ -1,0 +1,267 @@
+"""Cancer-Myth's claims: the verdict on each, and the numbers that its readings rest on."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bedside import checks, claims, sources, stats
+from bedside.papers.cancer_myth import (
+    data,
+    pipeline,
+    printed,
+    survey,
+    survey_readings,
+    versions,
+)
+from bedside.papers.cancer_myth.v2 import printed as cures
+from bedside.run import Run
+
+PAPER = "cancer_myth"
+PRINTED = {  # what printed numbers decide, in both profiles
+    "holds": """
+        cm-candidates-sum cm-v1-grim cm-v2-grim cm-v1-below-30 cm-v2-below-43 cm-v2-pairs
+        cm-best cm-gemini-over-claude cm-claude-over-gpt4o cm-agents
+        cm-cures-correct cm-cures-over-correct cm-cures-exams cm-monitor-65 cm-agents-exams
+        cm-cures-balance cm-gpt4o-coin cm-c1-exact cm-c1-zero cm-c2-categories cm-v1-consistent
+    """,
+    "depends": "cm-gepa-over-28",
+    "needs": """
+        cm-p-gemini cm-p-claude cm-not-aligned cm-gepa-drop-range cm-c1-binary cm-gpt4o-chance
+    """,
+    "undetermined": "cm-c1-chance",
+    "differs": "cm-versions-agree",
+}
+SURVEY = {
+    "holds": """
+        cm-survey-gpt cm-survey-gemini cm-survey-llama cm-survey-social cm-survey-design
+        cm-survey-paragraphs cm-survey-llm-average cm-survey-misd-2 cm-survey-misd-1-2
+        cm-survey-misd-1 cm-survey-misd-llm cm-survey-labels
+    """,
+    "depends": "cm-survey-llm-better cm-survey-lists cm-survey-agree",
+    "needs": "cm-survey-selection cm-survey-similar-length cm-survey-cues",
+    "undetermined": "cm-survey-words",
+    "differs": "cm-survey-length-blind",
+}
+FILES = {
+    "holds": """
+        cm-myths cm-start cm-manual cm-per-myth cm-entire-myths cm-partial-run cm-first-76
+        cm-balanced cm-subset cm-nfp-source cm-distinct cm-gaps cm-review-even
+    """,
+    "depends": "cm-even",
+    "needs": "cm-cancer-types cm-algorithm",
+    "differs": "cm-myths-unique cm-exclude",
+}
+COUNTED = {"cm-released", "cm-nfp"}  # by notebook 03
+RERUN = {"cm-cures-rerun", "cm-medqa"}  # ours to run
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+    return Run(PAPER, "03_evaluation", profile="sample")
+
+
+@pytest.fixture
+def public(tmp_path, monkeypatch):
+    """A run on the released data, where somebody has fetched them."""
+    mine = [n for n in sources.used_by("public", PAPER) if not sources.entry(n).get("optional")]
+    if not all(map(sources.here, mine)):
+        pytest.skip("the released data are not here")
+    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+    return Run(PAPER, "02_adversarial_generation", profile="public")
+
+
+def verdicts(made):
+    """{first word of the verdict: ids}."""
+    found = {}
+    for id, readings in made.items():
+        verdict, _ = claims.judged(PAPER, id, readings)
+        found.setdefault(verdict.split()[0], set()).add(id)
+    return found
+
+
+def sets(expected):
+    return {verdict: set(ids.split()) for verdict, ids in expected.items()}
+
+
+def compared(run):
+    found = pd.concat([versions.places(run), versions.derived(run)], ignore_index=True)
+    return versions.disagreements(found)
+
+
+def from_printed(run):
+    return {
+        **printed.count_readings(run),
+        **printed.score_readings(run),
+        "cm-not-aligned": printed.alignment(run),
+        **printed.judge_readings(run),
+        **cures.readings(run),
+        **versions.readings(compared(run)),
+    }
+
+
+def from_survey(run):
+    ratings = survey.survey(run)
+    answers = run.load("cancer_myth_survey_answers")
+    return survey_readings.readings(run, ratings, survey.source_tests(ratings, run), answers)
+
+
+def from_files(run):
+    raw, start = data.released(run), data.starting_examples(run)
+    return pipeline.readings(run, raw, start, checks.report(sources.every(run)))
+
+
+# ---- verdicts
+
+
+def test_what_printed_numbers_decide(run):
+    assert verdicts(from_printed(run)) == sets(PRINTED)
+
+
+def test_what_the_survey_decides(public):
+    assert verdicts(from_survey(public)) == sets(SURVEY)
+
+
+def test_what_the_released_files_decide(public):
+    assert verdicts(from_files(public)) == sets(FILES)
+
+
+def test_nothing_else_is_claimed():
+    of = {id for part in (PRINTED, SURVEY, FILES) for ids in sets(part).values() for id in ids}
+    assert of | COUNTED | RERUN | set(printed.IN_FIGURES) == set(claims.load(PAPER))
+
+
+def test_no_central_claim_of_the_paper_differs():
+    known = claims.load(PAPER)
+    wrong = {id for part in (PRINTED, SURVEY, FILES) for id in sets(part)["differs"]}
+    assert {known[id].of for id in wrong} == {"paper", "data", "summary", "own"}
+    assert [id for id in wrong if known[id].of == "paper"] == ["cm-myths-unique"]
+    assert known["cm-myths-unique"].weight == "detail"
+    assert all(known[id].tried for id in wrong)
+
+
+# ---- what a p-value or a coefficient can be
+
+
+def said(made, id, name):
+    """(low, high, holds) of a reading."""
+    return made[id][name][1:]
+
+
+def test_which_p_the_printed_rates_allow(run):
+    """McNemar on 585 shared questions: Gemini 159, Claude 116, GPT-4-Turbo 90, GPT-4o 34 right."""
+    made = printed.score_readings(run)
+    low, high, holds = said(made, "cm-p-gemini", "PCR, paired")
+    assert low == stats.mcnemar_counts(43, 0) and high == stats.mcnemar_counts(159, 116)
+    assert holds is None and high == pytest.approx(0.0112, abs=1e-4)
+    low, high, holds = said(made, "cm-p-claude", "PCR, paired")
+    assert high == stats.mcnemar_counts(116, 34) < 2e-11 and holds is False
+    # the repair that the claim names: over GPT-4-Turbo both bounds and 0.004 are within reach
+    paired, unpaired = printed.possible_p(run, "Claude-3.5-Sonnet", "GPT-4-Turbo")
+    assert paired[0] == pytest.approx(3e-8, rel=0.1) and paired[-1] == pytest.approx(
+        0.081, abs=1e-3
+    )
+    assert "0.004" in {f"{p:.3f}" for p in paired} and unpaired == pytest.approx(0.046, abs=1e-3)
+
+
+def test_kappas_that_the_shares_allow_by_weights(run):
+    made = printed.judge_readings(run)["cm-c1-chance"]
+    found = {name: (round(low, 3), round(high, 3)) for name, (_, low, high, _) in made.items()}
+    assert found == {
+        "two grades": (1.0, 1.0),
+        "three grades, unweighted": (0.345, 0.589),
+        "three grades, linear weights": (0.345, 0.7),
+        "three grades, quadratic weights": (0.345, 0.806),
+        "three grades, Gwet's AC1": (0.567, 0.638),
+    }
+
+
+def test_a_mark_that_is_only_possible_is_open(run):
+    """The 22 missed 0s may all have been graded -1: 100% on two grades is allowed, not shown."""
+    low, high, holds = said(printed.judge_readings(run), "cm-c1-binary", "the printed shares")
+    assert (round(low, 2), high, holds) == (71.05, 100, None)
+
+
+# ---- the cures: rounding carried through
+
+
+def test_printed_percentages_stay_as_printed(run):
+    """59% of 150 is no count and 35% of 150 isn't one either: 88 or 89, and 52 or 53."""
+    rates = cures.rates(run).set_index(["row", "column"])
+    odd = rates.loc[("GPT-4o GEPA", "Cancer-Myth-NFP")]
+    assert odd[["value", "least", "most"]].tolist() == [59, 88, 89]
+    assert odd["low"] == pytest.approx(100 * stats.wilson(88, 150).low)
+    assert odd["high"] == pytest.approx(100 * stats.wilson(89, 150).high)
+    one = cures.pairs_as_one(run).set_index("row")["value"]
+    assert one.tolist() == [50.0, 63.5, 68.5, 78.0, 46.0, 58.0]
+
+
+def test_the_price_of_gepa_by_its_readings(run):
+    """82 to 78 may be 3.7 to 6.1%, 67 to 59 may be 10.6 to 13.3%: 5 is in reach, 15 isn't."""
+    made = cures.readings(run)
+    low, high, holds = said(made, "cm-gepa-drop-range", "extremes of both models, %")
+    assert low == pytest.approx(100 * (1 - 78.5 / 81.5)) and holds is False
+    assert high == pytest.approx(100 * (1 - 58.5 / 67.5))
+    assert said(made, "cm-gepa-drop-range", "each drop of both models, %")[2] is None
+    assert said(made, "cm-gepa-drop-range", "each drop of both models, points") == (3, 9, None)
+    assert said(made, "cm-gepa-over-28", "the share of the questions") == (31.5, 32.5, False)
+
+
+# ---- the survey
+
+
+def test_workers_own_words(public):
+    made = from_survey(public)["cm-survey-words"]
+    low, high = made["the workers' own words in the answers as shown"][1:3]
+    assert (low, high) == (pytest.approx(231.7, abs=0.05), pytest.approx(238.7, abs=0.05))
+    assert [made[name][0] for name in list(made)[:3]] == ["254.9", "252.2", "285.9"]
+
+
+def test_own_words_by_hand():
+    """Of 'a b c' and '1. Sum: a b d c' all three words are kept; without number and title four."""
+    answers = pd.DataFrame({"answer": ["a b c"], "Edited human answer": ["1. Summary: a b d c"]})
+    assert survey_readings.own_words(answers) == (3, 4)
+
+
+def test_agreement_of_the_physicians(public):
+    wide = survey.paragraphs(survey.survey(public))
+    values = wide.to_numpy().T
+    assert stats.krippendorff_alpha(values).value == pytest.approx(0.09, abs=0.005)
+    assert survey.intraclass(wide) == pytest.approx(0.129, abs=0.001)
+    assert stats.gwet(values, survey.SCALE, weights="quadratic") == pytest.approx(0.721, abs=1e-3)
+    assert stats.gwet(values, survey.SCALE, weights="linear") == pytest.approx(0.517, abs=1e-3)
+    shuffled = survey.chance_spread(wide, np.random.default_rng(1), times=300)
+    assert shuffled.mean() == pytest.approx(0.863, abs=0.003)
+    assert (survey.misd(wide) <= 2).mean() > shuffled.max()
+
+
+def test_intraclass_by_hand():
+    """Shrout and Fleiss (1979), six targets and four judges: ICC(2,1) is .29."""
+    ratings = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
+    assert survey.intraclass(pd.DataFrame(ratings)) == pytest.approx(0.29, abs=0.005)
+
+
+def test_shuffling_keeps_each_raters_ratings():
+    """Two raters who always give 1 and 5 stay 4 apart however their ratings are shuffled."""
+    wide = pd.DataFrame({"a": [1] * 9, "b": [5] * 9})
+    assert survey.chance_spread(wide, np.random.default_rng(0), most=3, times=5).tolist() == [0] * 5
+    assert survey.chance_spread(wide, np.random.default_rng(0), most=4, times=5).tolist() == [1] * 5
+
+
+# ---- the two texts
+
+
+def test_what_both_texts_print(run):
+    """15.4 and 6.3 of 585 in two runs: p = 6e-7; 5.8 and 12: 2e-4."""
+    found = compared(run).groupby("quantity")
+    assert versions.chance(found.get_group("GPT-4-Turbo, PCR")) == pytest.approx(6e-7, rel=0.1)
+    assert versions.chance(found.get_group("GPT-4o, PCR")) == pytest.approx(2e-4, rel=0.1)
+    assert max(n for n in range(1, 586) if min(n, 34) / n >= 0.115) == 295  # a part of the same
+
+
+def test_every_reading_that_tests_is_corrected_or_alone(run):
+    """No claim that differs rests on a test of ours."""
+    listed = claims.listed(PAPER)
+    for part in (PRINTED, SURVEY, FILES):
+        for id in sets(part)["differs"]:
+            assert not any(way.tests for way in listed.get(id, {}).values()), id
