@@ -263,8 +263,10 @@ def test_free_form_lists(run):
     kinds = told(found["rad-tradeoff"])["both kinds of model"][0]
     assert kinds == "5 pairs of models, beyond both intervals; in 6 one has more of both"
     little = told(found["rad-size-recall"])
-    assert little["beside precision"][0].endswith("less than precision's change in 6 of 7")
-    assert little["by itself"] == ("3 of 7 up, 4 of 7 down; at most 0.05 in 3 of 7", False)
+    assert little["set beside precision's change"][0].endswith(
+        "less than precision's change in 6 of 7"
+    )
+    assert little["taken by itself"] == ("3 of 7 up, 4 of 7 down; at most 0.05 in 3 of 7", False)
 
 
 def test_lists_of_chosen_terms(run):
@@ -273,8 +275,8 @@ def test_lists_of_chosen_terms(run):
     rise = told(found["rad-sized-recall"])[claims.AS_WRITTEN]
     assert rise == ("6 of 7, by 0.07 to 0.42; GPT-5.3 -0.01", False)
     gains = told(found["rad-gain-precision"])
-    assert gains["for most models"] == ("3 of 7", False)
-    assert gains["on the models' mean"][0].startswith("0.25 against 0.19")
+    assert gains["by the number of models"] == ("3 of 7", False)
+    assert gains["by the models' mean"][0].startswith("0.25 against 0.19")
     assert gains["as a share of what was missing"] == ("4 of 7", True)
     assert told(found["rad-sized-safer"])["F1"][0].startswith("6 to 7 of 7")
 

@@ -133,8 +133,8 @@ def _on_size(run):
             f"{drop.min():.2f} to {drop.max():.2f}", [drop.min(), drop.max()] == limits
         ),
         "rad-size-recall": {
-            **little(less, "less than precision's change", "beside precision"),
-            **little(small, f"at most {SMALL}", "by itself"),
+            **little(less, "less than precision's change", "set beside precision's change"),
+            **little(small, f"at most {SMALL}", "taken by itself"),
         },
         "rad-size-f1": counted(above(-change["f1"]), more),
     }

@@ -34,7 +34,10 @@ def _on_onset(six, seven):
     rarer = above(seven["Common"] - seven["Rare"], slack=TWO)
     told = f"rare below common in {number(rarer)}, long-term below short-term in {number(short)}"
     found = {}
-    for name, all in (("long-term in most models", False), ("both in every model", True)):
+    for name, all in (
+        ("rare effects in every model, long-term ones in most", False),
+        ("both in every model", True),
+    ):
         holds = every([of_most(rarer, all=True), of_most(short, all)])
         found |= reading(told, holds, name=name)
     models = list(six.index[late[0]])

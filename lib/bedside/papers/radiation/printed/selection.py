@@ -63,11 +63,11 @@ def _on_gains(scores):
     closed = (low["Precision"] > top["Recall"]), (top["Precision"] > low["Recall"])
     return {
         "rad-gain-precision": {
-            **counted(more, name="for most models"),
+            **counted(more, name="by the number of models"),
             **reading(
                 "{:.2f} against {:.2f}, medians {:.2f} and {:.2f}".format(*mean, *middle),
                 between(ahead - 2 * TWO, ahead + 2 * TWO, least=TIE),
-                name="on the models' mean",
+                name="by the models' mean",
             ),
             **counted(closed, name="as a share of what was missing"),
         }
