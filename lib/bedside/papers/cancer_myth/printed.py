@@ -122,7 +122,7 @@ def _order_readings(run):
     """Which model corrects more than which, as printed and beyond chance."""
     rate = rates(run, 1)
     first, second, *_ = rate.sort_values(ascending=False).index
-    top = reading(f"{first} {rate[first]}%", first == "Gemini-1.5-Pro", name="as printed")
+    top = reading(f"{first} {rate[first]}%", first == "Gemini-1.5-Pro", name="the printed rates")
     return {
         "cm-best": top | _beyond_chance(run, first, second),
         "cm-gemini-over-claude": _above(run, "Gemini-1.5-Pro", "Claude-3.5-Sonnet"),
@@ -135,7 +135,7 @@ def _above(run, a, b):
     """Does one model correct more than another?"""
     rate = rates(run, 1)
     told = f"{rate[a]} against {rate[b]}%"
-    return reading(told, rate[a] > rate[b], name="as printed") | _beyond_chance(run, a, b)
+    return reading(told, rate[a] > rate[b], name="the printed rates") | _beyond_chance(run, a, b)
 
 
 def _beyond_chance(run, a, b):
@@ -156,7 +156,9 @@ def alignment(run, tests=None):
     best, corrects = score.idxmax(), rate.idxmax()
     told = f"{best} rated {score[best]:.2f}, {corrects} {score[corrects]:.2f}; corrected"
     made = reading(
-        f"{told} {rate[best]} and {rate[corrects]}%", best != corrects, name="as printed"
+        f"{told} {rate[best]} and {rate[corrects]}%",
+        best != corrects,
+        name="the printed scores and rates",
     )
     if tests is None:
         return made

@@ -220,21 +220,14 @@ def _on_agreement(run, wide):
     bound = published.value(run.paper, "v1 text A.4", "MISD of 2 or less", "percent")
     two = {k: 100 * (g <= 2).mean() for k, g in groups.items()}
     middle = {k: 100 * g.between(1, 2).mean() for k, g in groups.items()}
-    within = _pooled_and_each(two, bound)
     return {
-        "misd-2": within,
+        "misd-2": _pooled_and_each(two, bound),
         "misd-1-2": _pooled_and_each(middle, 50),
         "misd-1": _commonest_spread(run, groups),
         "misd-llm": _closer(spread, source == HUMAN),
-        "agree": reading(*_first(within), name="A.4's own measure")
+        "agree": reading(f"{two['all']:.1f}%", two["all"] > bound, name="A.4's own measure")
         | _beyond_chance(run, wide, two["all"]),
     }
-
-
-def _first(made):
-    """What the first reading computed, and whether the claim holds by it."""
-    computed, _, _, holds = next(iter(made.values()))
-    return computed, holds
 
 
 def _pooled_and_each(share, bound):
