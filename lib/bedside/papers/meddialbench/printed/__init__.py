@@ -185,7 +185,7 @@ def span(values, digits=1):
 
 def in_words(values, digits=1):
     """A series in words."""
-    return ", ".join(f"{name} {v:.{digits}f}" for name, v in values.items())
+    return ", ".join(f"{k.replace('_', ' ')} {v:.{digits}f}" for k, v in values.items())
 
 
 def joined(readings):

@@ -126,10 +126,13 @@ def of_coverage(run):
             between(a[0] - b[1], a[1] - b[0], least=0),
         ),
         "md-coverage-barely": reading(
-            part, between(*ratio, most=1), *ratio, "less than deficit reduces it"
+            part, between(*ratio, most=1), *ratio, "a smaller loss than by deficit"
         )
         | reading(
-            part, between(*ratio, most=0.5), *ratio, "less than half of that (the bound is ours)"
+            part,
+            between(*ratio, most=0.5),
+            *ratio,
+            "less than half of deficit's loss (the bound is ours)",
         ),
         "md-incoherent-coverage": {},
         "md-incoherent-turns": {},

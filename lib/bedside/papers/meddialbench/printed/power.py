@@ -7,6 +7,7 @@ from bedside.claims import between, every, reading
 
 from . import joined, powers, span
 
+CRITICAL = 3.841458820694124  # of chi squared with one degree, at 5%
 ENOUGH = 0.8  # the usual bound; the paper's is lost from the text at hand
 
 
@@ -22,7 +23,6 @@ def chi_squared_power(n, lost, won):
     return float(chance[(b - c) ** 2 > CRITICAL * both].sum())
 
 
-CRITICAL = 3.841458820694124  # of chi squared with one degree, at 5%
 TESTS = {"exact": stats.mcnemar_power, "without correction": chi_squared_power}
 
 

@@ -110,11 +110,11 @@ def of_order(run):
     found["md-rank-convergence"] = reading(
         f"best to worst {wide_}, standard deviation {near} points",
         all(shrinks),
-        name="accuracies come nearer",
+        name="distances between accuracies",
     ) | reading(
         f"{len(moved['fabricating'])} of {pairs} pairs; under denial {len(moved[denial])}",
         len(moved["fabricating"]) > len(moved[denial]),
-        name="more pairs change places than under denial",
+        name="pairs that change places, more than under denial",
     )
     found["md-gap-withholding"] = reading(
         in_words(points[["withholding", "fabricating", "C3"]]),

@@ -36,7 +36,7 @@ def _less(lost, configuration, less=True):
     each = [lost.loc[configuration, models] for models in (EXHAUSTIVE, EFFICIENT)]
     told = " against ".join(", ".join(f"{v:.1f}" for v in x) for x in each)
     gap = each[1].mean() - each[0].mean()
-    name = f"accuracy lost under {configuration}"
+    name = f"accuracy lost under {configuration.removeprefix('complete_')}"
     return reading(f"{told} points", (gap > 0) == less, name=name)
 
 
