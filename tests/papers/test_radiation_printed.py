@@ -308,7 +308,7 @@ def test_recall_by_onset_and_by_frequency(run):
     assert lowest["below rare in most models"][0].startswith("uncommon below rare in 0 of 7")
     assert "rare 0.41, extremely rare 0.45" in lowest["lowest on the models' mean"][0]
     strong = told(found["rad-exceptions"])
-    assert strong["the best two"] == ("in 5 of 6 columns; Rare: GPT-5.3, LLaMA-3.1-8B", False)
+    assert strong["the best two"] == ("5 of 6 columns; Rare: GPT-5.3, LLaMA-3.1-8B", False)
     assert strong["the median or more"] == ("12 of 12 values", True)
 
 

@@ -77,8 +77,8 @@ def _on_frequency(seven):
 def _on_exceptions(six, seven):
     """Are O4-Mini and GPT-5.3 strong in every onset and frequency (4.7.2)?"""
     table = pd.concat([six, seven], axis=1)
-    best = {column: table[column].nlargest(len(STRONG)).index for column in table}
-    others = [f"{c}: {', '.join(top)}" for c, top in best.items() if {*top} != {*STRONG}]
+    best = above(table.loc[STRONG].min() - table.drop(STRONG).max(), slack=TWO)
+    others = [f"{c}: {', '.join(table[c].nlargest(2).index)}" for c in table.columns[~best[0]]]
     rest = {(m, c): table.at[m, c] - table[c].drop(m) for m in STRONG for c in table}
     # at the median or above, even if all that round alike are better
     middle = pd.Series(
@@ -88,11 +88,7 @@ def _on_exceptions(six, seven):
     lower = above(-gap, slack=TWO)
     return {
         "rad-exceptions": {
-            **reading(
-                f"in {len(best) - len(others)} of {len(best)} columns; {'; '.join(others)}",
-                not others,
-                name="the best two",
-            ),
+            **counted(best, f" columns; {'; '.join(others)}", "the best two", all=True),
             **counted((middle, middle), " values", "the median or more", all=True),
             **reading(
                 f"rare less common: {listed(gap)}",
