@@ -207,7 +207,7 @@ class Material(seminar.Sheet):
         ours, rows = ours.set_index("configuration"), []
         for k, (c, levels) in enumerate(paper.items()):
             low, high = np.quantile(draws[:, k], LIMITS)
-            odds = np.exp(printed.odds_interaction(self.run, c, levels))
+            odds = np.exp(printed.interaction("odds of failure multiplied", c, levels))
             mine, models = ours.loc[c], each.loc[c]
             limits = f"{mine['low']:.2f} to {mine['high']:.2f}"
             rows.append(
