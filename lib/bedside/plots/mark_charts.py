@@ -71,7 +71,7 @@ def plane(ax: Axes, frame: pd.DataFrame, x: str, y: str, **labels: str) -> Axes:
 
     frame: row, column, source, value, low, high, and label (text beside the mark), shape (its
     kind, for the legend) and origin (the row that an arrow comes from, or empty). One mark with
-    intervals for each row, published ones hollow; the chart names rows that lack a rate. Dashed
+    intervals for each row, in its source's colour; the chart names rows that lack a rate. Dashed
     lines join points of equal mean.
     """
     frame = floats(frame)
@@ -92,15 +92,20 @@ def plane(ax: Axes, frame: pd.DataFrame, x: str, y: str, **labels: str) -> Axes:
             xerr=_reach(along),
             yerr=_reach(up),
             fmt=SHAPES[kinds.index(up["shape"])],
-            markerfacecolor="white" if source == "published" else BLUE,
+            markerfacecolor=MARKS.get(source, ("o", BLUE))[1],
             markersize=7,
             linewidth=0.8,
             label=f"{label(source)}: {up['shape']}",
             **WHISKERS,
         )
         if up["label"]:
-            beside = {"xytext": (7, 4), "textcoords": "offset points", "fontsize": 7}
-            ax.annotate(up["label"], at, **beside)
+            left = up.get("side") == "left"
+            beside = {
+                "xytext": (-7 if left else 7, 4),
+                "textcoords": "offset points",
+                "fontsize": 7,
+            }
+            ax.annotate(up["label"], at, ha="right" if left else "left", **beside)
     if lost:
         corner = {"transform": ax.transAxes, "va": "bottom", "color": "0.35", "fontsize": 6}
         ax.text(0.01, 0.01, "without a place, a rate has no value:\n" + "\n".join(lost), **corner)

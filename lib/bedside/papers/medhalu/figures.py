@@ -6,6 +6,8 @@ from .data import DATASETS
 from .tables.benchmark import LONGEST
 from .tables.rates import OWN, RATES
 
+NEAR = [6, 4]  # marks in the plane touch if they are nearer, in percent, both ways
+
 
 def lengths(rows):
     """Histograms of `length_table`, with mean and deviation, printed hollow and computed filled."""
@@ -54,7 +56,7 @@ def rates(rows):
         part = rows[rows["panel"] == panel]
         plots.plane(
             ax,
-            part.assign(label=part["row"].map(labels_of(part)).fillna("")),
+            labelled(part),
             *RATES,
             title=panel,
             xlabel="answers without a hallucination that are let pass, %",
@@ -64,17 +66,36 @@ def rates(rows):
     return figure
 
 
-def labels_of(part):
-    """{row: its label}: marks that touch share one; one just above another's is a line higher."""
-    wide = part.pivot(index="row", columns="column", values="value")
-    wide = wide.reindex(index=part["row"].unique(), columns=RATES)
-    names = part.drop_duplicates("row").set_index("row")["label"]
-    placed = {}  # {row: (x, y, names beside the mark)}
-    for row, (x, y) in wide.iterrows():
-        touching = [k for k, (a, b, _) in placed.items() if abs(a - x) < 4 and abs(b - y) < 4]
-        near = any(abs(a - x) < 16 and -0.5 < y - b < 3 for a, b, _ in placed.values())
-        if touching:
-            placed[touching[0]][2].append(names[row])
-        else:
-            placed[row] = (x, y, [names[row] + "\n" * near])
-    return {row: "\n".join(dict.fromkeys(mine)) for row, (_, _, mine) in placed.items()}
+def labelled(part):
+    """Rows of one panel with label and side: marks of a shape that touch share one label."""
+    at = part.pivot(index="row", columns="column", values="value").reindex(columns=RATES)
+    at = at.loc[part["row"].unique()].dropna()
+    known, placed = part.drop_duplicates("row").set_index("row"), {}
+    for group in touching(at, known["shape"]):
+        row, side = roomier(at, group)
+        placed[row] = "\n".join(dict.fromkeys(known.loc[group, "label"])), side
+    words = [placed.get(row, ("", "")) for row in part["row"]]
+    return part.assign(label=[label for label, _ in words], side=[side for _, side in words])
+
+
+def touching(at, shapes):
+    """Lists of rows whose marks touch, over others or directly; at: rows by x and y in percent."""
+    groups = []
+    for row in at.index:
+        near = ((at - at.loc[row]).abs() < NEAR).all(axis=1) & (shapes[at.index] == shapes[row])
+        joined = [g for g in groups if near[g].any()]
+        mine = [r for r in at.index if r == row or any(r in g for g in joined)]
+        groups = [g for g in groups if g not in joined] + [mine]
+    return groups
+
+
+def roomier(at, group):
+    """The mark of a group that its label stands at, and the side with fewer others beside it."""
+    found = []
+    for side, sign in (("right", 1), ("left", -1)):
+        row = (sign * at.loc[group, RATES[0]]).idxmax()
+        x, y = sign * (at[RATES[0]] - at.at[row, RATES[0]]), at[RATES[1]] - at.at[row, RATES[1]]
+        beside = x.between(0, 16) & y.between(-3, 2 + 4 * len(group)) & ~at.index.isin(group)
+        edge = sign * (at.at[row, RATES[0]] - 50) > 38
+        found.append((beside.sum() + edge / 2, row, side))
+    return min(found, key=lambda each: each[0])[1:]

@@ -45,6 +45,17 @@ def counts(frame):
     return np.column_stack([h * y, (1 - h) * y, h * (1 - y), (1 - h) * (1 - y)])
 
 
+def rates(accuracy, recall, hallucinated):
+    """Sensitivity and specificity of which an accuracy and a macro recall are made (section 3.3).
+
+    Numbers or arrays; hallucinated: the share of such answers, not one half. Accuracy and macro
+    recall are linear in both rates, so of a mean over raters, runs or batches of one mix these are
+    the mean rates.
+    """
+    found = (accuracy - 2 * (1 - hallucinated) * recall) / (2 * hallucinated - 1)
+    return found, 2 * recall - found
+
+
 def scores(shares, by, run):
     """Accuracy, macro precision, recall and F1 (section 3.3) by `by`, with intervals over items.
 

@@ -145,12 +145,12 @@ class Material(seminar.Sheet):
         made = made.rename(columns={"evaluator": "row"})
         hallucinated = self.classes()[0] / len(self.items)
         blind = {name: f1 for name, (*_, f1) in scores.blind(hallucinated).items()}
-        means = {
-            f"{n}, mean of three subsets": matrices.averages(self.run, "Table 6", n)
-            for n in paper.PEOPLE + paper.LLMS
-        }
+        means = paper.overall(paper.wide(self.run, "Table 6", "ma-F1"))
         others = [(n, f1, "run") for n, f1 in blind.items()]
-        others += [(n, v["mean of the subsets"], "published") for n, v in means.items()]
+        others += [
+            (f"{n}, mean of three subsets", means[n], "published")
+            for n in paper.PEOPLE + paper.LLMS
+        ]
         others = pd.DataFrame(others, columns=["row", "value", "source"])
         figure, ((ax,),) = plots.figure((7.6, 4.2))
         plots.dots(

@@ -1,5 +1,9 @@
-"""MedHalu's printed numbers: as they stand, the counts behind them, and claims' readings."""
+"""MedHalu's printed numbers: as they stand, what lies behind them, and claims' readings.
 
-from . import claims, matrices, numbers
+Readings stand by section: `benchmark` (2, A), `detection` and `types` (1, 4), `notes` (5); `own`
+has the questions that are ours.
+"""
 
-__all__ = ["claims", "matrices", "numbers"]
+from . import benchmark, detection, matrices, notes, numbers, own, rates, types
+
+__all__ = ["benchmark", "detection", "matrices", "notes", "numbers", "own", "rates", "types"]

@@ -10,9 +10,10 @@ from bedside import stats
 
 from ..data import TYPES
 from ..scores import METRICS
-from .numbers import LLMS, ROUNDED, answered, by_row, classes, sizes, wide
+from .numbers import LLMS, ROUNDED, by_row, classes, sizes
 
 FITS = ROUNDED + 1e-9  # a score that is off by no more prints the same
+LEFT_OUT = 0.02  # of a model's replies, that may have said neither yes nor no
 
 
 @functools.cache
@@ -75,43 +76,45 @@ def rates(found, positive, negative):
     return row
 
 
-def pooled(run, table, name):
-    """Least and most macro-F1 over all three subsets together that an evaluator's rows allow.
+def with_some_left_out(positive, negative, scores):
+    """The fewest answers whose replies must have said nothing for the others to print so.
 
-    None if one of them fits nothing.
+    At most LEFT_OUT of the answers; None if that is not enough. The rest as of `confusions`.
     """
-    parts, rows = [], by_row(run, table)
-    for dataset, (positive, negative) in classes(run).items():
-        found, _ = confusions(positive, negative, rows[name, dataset])
-        if not len(found):
-            return None
-        tp, tn = found.T
-        parts.append(np.column_stack([tp, negative - tn, positive - tp, tn]))
-    f1 = [stats.macro(a + b + parts[2])[:, 3] for a, b in itertools.product(*parts[:2])]
-    return float(np.min(f1)), float(np.max(f1))
+    for lost in range(int(LEFT_OUT * (positive + negative)) + 1):
+        for k in range(lost + 1):
+            if len(confusions(positive - k, negative - lost + k, scores)[0]):
+                return lost
+    return None
 
 
-def averages(run, table, name):
-    """An evaluator's macro-F1 over the subsets by the usual averages, {what: value}.
+def mean_of_three(positive, negative, scores):
+    """Whether some three confusion matrices have mean scores that print as these; as `confusions`.
 
-    Plain, by pairs, and over all answers where it can be had.
+    Three raters of a batch (section 2.3), or three runs. Looks through some 1,500 matrices of
+    raters who find one in five hallucinations and let pass one in ten right answers, at least.
     """
-    f1, n = wide(run, table, "ma-F1").loc[name], [sum(k) for k in classes(run).values()]
-    found = {
-        "mean of the subsets": float(f1.mean()),
-        "weighted by pairs": float((f1 * n).sum() / sum(n)),
-    }
-    ends = pooled(run, table, name)
-    return found | ({"over all answers": sum(ends) / 2} if ends else {})
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    tp, tn, made = _every(positive, negative)
+    made = made[(tp >= positive / 5) & (tn >= negative / 10)]
+    made = made[:: max(1, len(made) // 1500)]
+    mean, ones = np.array(list(scores.values())), np.ones(len(made))
+    three = [
+        LinearConstraint(made.T, 3 * (mean - ROUNDED), 3 * (mean + ROUNDED)),
+        LinearConstraint(ones, 3, 3),
+    ]
+    times = {"integrality": ones, "bounds": Bounds(0, 3), "options": {"time_limit": 60}}
+    return milp(0 * ones, constraints=three, **times).x is not None
 
 
 def types_agree(run):
     """Can Table 8 be type against none, with Table 6's own matrices?
 
-    Frame row (model), dataset, least and most (specificity), with Table 6, agrees. Type against
-    none: the three types of a model and subset share the answers without a hallucination, and
-    their true positives add up to Table 6's. For subsets whose row of Table 6 fits nothing,
-    agrees is about Table 8 alone.
+    Frame row (model), dataset, alone (whether the three types of Table 8 fit together) and moved
+    (how many answers Table 6 is off at least; NaN where its row fits nothing). Type against none:
+    the three types of a model and subset share the answers without a hallucination, and their true
+    positives add up to Table 6's.
     """
     rows, six, eight = [], by_row(run, "Table 6"), by_row(run, "Table 8")
     for model, (dataset, n) in itertools.product(LLMS, sizes(run).items()):
@@ -121,11 +124,9 @@ def types_agree(run):
             ranges.append(ends_by_negatives(found))
         shared = set.intersection(*map(set, ranges))
         whole, _ = confusions(sum(n.values()) - n["none"], n["none"], six[model, dataset])
-        if len(whole):
-            shared = {tn for tn in shared if adds_up(tn, ranges, whole)}
-        ends = [end(shared, default=float("nan")) / n["none"] for end in (min, max)]
-        rows.append((model, dataset, *ends, len(whole) > 0, bool(shared)))
-    return pd.DataFrame(rows, columns=["row", "dataset", "least", "most", "with Table 6", "agrees"])
+        moved = min((off_by(tn, ranges, whole) for tn in shared if len(whole)), default=np.nan)
+        rows.append((model, dataset, bool(shared), moved))
+    return pd.DataFrame(rows, columns=["row", "dataset", "alone", "moved"])
 
 
 def ends_by_negatives(found):
@@ -134,33 +135,8 @@ def ends_by_negatives(found):
     return {tn: (tp.min(), tp.max()) for tn, tp in by.items()}
 
 
-def adds_up(tn, ranges, whole):
-    """Whether the types' true positives, at so many true negatives, can be those of `whole`."""
+def off_by(tn, ranges, whole):
+    """How many answers the types, at so many true negatives, are off the nearest of `whole`."""
     least, most = (sum(r[tn][end] for r in ranges) for end in (0, 1))
-    return any(least <= tp <= most for tp in whole[whole[:, 1] == tn, 0])
-
-
-def f1_test(run, rates, a, b, draws=10_000):
-    """Macro-F1 of a minus b in each subset where both rows fit: {dataset: Interval}.
-
-    Drawn from binomials around the rates `implied`.
-    """
-    rates, judged = rates.set_index(["row", "dataset"]), answered(run)
-    rng = run.rng("f1", a, b)
-
-    def drawn(name, dataset, positive, negative):
-        row, n = rates.loc[name, dataset], judged[name, dataset] / (positive + negative)
-        p, q = round(positive * n), round(negative * n)
-        tp, tn = (
-            rng.binomial(p, row["sensitivity"], draws),
-            rng.binomial(q, row["specificity"], draws),
-        )
-        return stats.macro(np.stack([tp, q - tn, p - tp, tn], axis=-1))[:, 3]
-
-    found = {}
-    for dataset, counts in classes(run).items():
-        if (rates.loc[[(a, dataset), (b, dataset)], "fits"] > 0).all():
-            apart = drawn(a, dataset, *counts) - drawn(b, dataset, *counts)
-            ends = np.quantile(apart, [0.025, 0.975]).tolist()
-            found[dataset] = stats.Interval(float(apart.mean()), *ends, draws)
-    return found
+    over = np.maximum(0, np.maximum(least - whole[:, 0], whole[:, 0] - most))
+    return int((over + abs(whole[:, 1] - tn)).min())

@@ -1,12 +1,14 @@
-"""MedHalu's printed numbers as they stand, by table and evaluator."""
+"""MedHalu's printed numbers as they stand, by table and evaluator; averages and differences."""
 
+import numpy as np
 import pandas as pd
 
-from bedside import stats
+from bedside.claims import between, every
 
 from ..data import DATASETS, TYPES
 
 ROUNDED = 0.005  # two decimals are printed
+ALPHA = 0.05
 SHORT = dict(zip(DATASETS, ["HQA", "LQA", "MQA"]))  # as Table 4 has them
 LLMS, PEOPLE = ["LLaMA-2", "GPT-3.5", "GPT-4"], ["Experts", "Laypeople"]
 OPEN, PROPRIETARY = LLMS[0], LLMS[1:]
@@ -76,16 +78,55 @@ def answered(run):
     return {(e, d): round(n * share[e]) for e in share for d, n in total.items()}
 
 
-def accuracy_test(run, a, b):
-    """Printed accuracies of two evaluators compared: {dataset: (a minus b, two-proportion p)}.
+def shares(run):
+    """{dataset: its share of Table 4's pairs}."""
+    n = {d: sum(each) for d, each in classes(run).items()}
+    return {d: k / sum(n.values()) for d, k in n.items()}
 
-    One judgement an answer; the answers of people are among those of the models, which an
-    unpaired test ignores.
+
+def share_error(run, dataset):
+    """Two standard errors of a sample's share of hallucinated answers (section 2.3: 500 pairs)."""
+    positive, negative = classes(run)[dataset]
+    share, part = positive / (positive + negative), sample_share(run)
+    return 2 * np.sqrt(share * (1 - share) / (positive + negative) * (1 - part) / part)
+
+
+def sampled(run, dataset):
+    """Hallucinated answers and others in a sample with Table 4's shares."""
+    return tuple(round(n * sample_share(run)) for n in classes(run)[dataset])
+
+
+def sample_share(run):
+    """The share of Table 4's pairs that people judged (section 2.3)."""
+    return text(run, "text 2.3")["sampled pairs"] / sum(map(sum, classes(run).values()))
+
+
+def scores_of(run, table):
+    """Table 6 or 10 by metric, models only: {metric: models by datasets}."""
+    metrics = long(run, table)["metric"].unique()
+    return {x: wide(run, table, x).loc[LLMS] for x in metrics}
+
+
+def overall(table, weights=None):
+    """Evaluators' means over the subsets of `wide`, plain or with weights {dataset: share}."""
+    return table.mean(axis=1) if weights is None else (table * pd.Series(weights)).sum(axis=1)
+
+
+def apart(gaps, **bounds):
+    """Do differences of two printed scores keep within bounds? None where rounding allows both.
+
+    gaps: numbers of any shape, or means of such; bounds: least, most, as of `between`. Scores that
+    print differently are apart as printed: rounding doesn't change their order.
     """
-    table, n = wide(run, "Table 6", "Acc"), answered(run)
-    found = {}
-    for d in DATASETS:
-        x, y = table.at[a, d], table.at[b, d]
-        right = [round(x * n[a, d]), n[a, d], round(y * n[b, d]), n[b, d]]
-        found[d] = (x - y, stats.two_proportions(*right))
-    return found
+    ends = [(gap - 2 * ROUNDED, gap + 2 * ROUNDED) for gap in np.ravel(np.asarray(gaps, float))]
+    return every(between(*end, **bounds) for end in ends)
+
+
+def by_dataset(values, form=""):
+    """Numbers by dataset, or by anything, as words; values: {name: number}."""
+    return ", ".join(f"{name} {value:{form}}" for name, value in values.items())
+
+
+def listed(values, form=""):
+    """Numbers as words, in their shortest form if no other is given."""
+    return ", ".join(f"{value:{form}}" for value in values)

@@ -7,7 +7,7 @@ from bedside import stats
 from bedside.tables import Row, frame, no_answer_rows, percent
 
 from ..data import DATASETS, TYPES, words
-from ..printed.numbers import ROUNDED, SHORT, text, wide
+from ..printed.numbers import ROUNDED, SHORT, overall, shares, text, wide
 from ..scores import agreement
 
 LONGEST = dict(zip(DATASETS, [20, 200, 20]))  # words, of the histograms
@@ -130,7 +130,11 @@ def raters_table(run, labels, items):
     rows = [Row("experts", "kappa with the labels, mean of raters", "published", kappa, n=experts)]
     for d, a in accuracy.items():
         most = float(stats.most_kappa(a + ROUNDED))
-        rows.append(Row("experts", f"largest kappa that {d}'s accuracy allows", "recomputed", most))
+        column = f"largest kappa of pooled verdicts at {d}'s accuracy"
+        rows.append(Row("experts", column, "recomputed", most))
+    mean = float(overall(accuracy.to_frame().T, shares(run)).iloc[0]) + ROUNDED
+    column = "largest mean of raters' kappas: their accuracy"
+    rows.append(Row("experts", column, "recomputed", mean))
     rows += [
         Row(r.group, r.coefficient, "run", r.value, r.low, r.high, r.n)
         for r in agreement(labels, items, run).itertuples()

@@ -14,10 +14,12 @@ MORE = ["panel", "label", "shape"]
 def rate_rows(run, judged, items, rates):
     """Sensitivity and specificity in percent, printed and of this run, for `figures.rates`.
 
-    rates: {table: rows of `implied`}, of which those count that one confusion matrix explains;
-    low and high are its range.
+    rates: {table: rows of `printed.rates.behind`}, of which those count whose evaluator is in all;
+    low and high are what rounding allows.
     """
-    printed = [row for table, part in rates.items() for row in printed_rates(table, part)]
+    names = [set(part["row"]) for part in rates.values()]
+    shown = {t: part[part["row"].isin(set.intersection(*names))] for t, part in rates.items()}
+    printed = [row for table, part in shown.items() for row in printed_rates(table, part)]
     made = pd.DataFrame([*printed, *own_rates(run, judged, items)]).reindex(
         columns=[*COLUMNS, *MORE]
     )
@@ -27,13 +29,13 @@ def rate_rows(run, judged, items, rates):
     return made.assign(origin=before, label=made["label"].str.replace(r"^.*?, ", "", regex=True))
 
 
-def printed_rates(table, implied):
-    """The rows of `implied` that counts explain, each rate a row."""
+def printed_rates(table, behind):
+    """The rows of `printed.rates.behind`, each rate a row."""
     return [
         {
             "row": f"{r['dataset']}: {r['row']}, {table}",
             "column": f"{rate}, %",
-            "source": "published",
+            "source": "recomputed",
             "n": r["n"],
             "value": 100 * r[rate],
             "low": 100 * r[f"{rate} least"],
@@ -42,7 +44,7 @@ def printed_rates(table, implied):
             "label": r["row"],
             "shape": table,
         }
-        for r in implied[implied["fits"] > 0].to_dict("records")
+        for r in behind.to_dict("records")
         for rate in ("specificity", "sensitivity")
     ]
 

@@ -1,0 +1,191 @@
+"""MedHalu's claims on its benchmark (section 2, appendix A): readings, a function a subject."""
+
+import numpy as np
+
+from bedside import stats
+from bedside.claims import between, every, reading, same
+
+from ..data import DATASETS, liveqa_train
+from .numbers import (
+    ALPHA,
+    ROUNDED,
+    SHORT,
+    by_dataset,
+    grid,
+    listed,
+    overall,
+    shares,
+    text,
+    wide,
+)
+from .rates import confusion, mean_rates, printed
+
+ABOUT = 2.5  # percentage points that "about" allows
+PERSONAL = r"\S+@\w+\.\w+|\(?\b\d{3}\)?[-. ]\d{3}[-. ]\d{4}\b"  # mail, telephone
+PROMPTS = ("Table 5", "Table 9")  # of detection, without and with a reason
+DEFINED = {"as section 2.1 defines it": "text 2.1", "as the generator was asked": "appendix A.2"}
+
+
+def counts(run):
+    """Tables 3 and 4: sums, balance, and the number of experts."""
+    from scipy.stats import chi2_contingency
+
+    four, three = grid(run, "Table 4"), text(run, "Table 3")
+    types = four.drop(index="Total")
+    cells = types[list(SHORT.values())]
+    rows, columns = cells.sum(axis=1) == types["Total"], types.sum() == four.loc["Total"]
+    groups = three.groupby(three.index.str.split(":").str[0]).sum()
+    experts = text(run, "text 2.3")["medical experts"]
+    p, each = stats.even(types["Total"]), [stats.even(cells[d]) for d in cells]
+    alike = float(chi2_contingency(cells).pvalue)
+    return {
+        "mh-rows": reading(f"{rows.sum()} of 4 do", rows.all()),
+        "mh-columns": reading(f"{columns.sum()} of 4 do", columns.all()),
+        "mh-balanced": reading(f"chi-squared p = {p:.2f}", p > ALPHA, name="all subsets")
+        | reading(
+            f"chi-squared p = {listed(each, '.2f')}",
+            min(stats.holm(each)) > ALPHA,
+            name="in each subset",
+        )
+        | reading(
+            f"chi-squared p = {alike:.2f}", alike > ALPHA, name="in the same shares in all subsets"
+        ),
+        "mh-thirty": reading(by_dataset(groups, ".0f"), (groups == experts).all()),
+    }
+
+
+def raters(run):
+    """Section 2.3: the sample, its batches, who judged them for how much, kappa with the labels."""
+    said, pay = text(run, "text 2.3"), text(run, "appendix B")
+    share = 100 * said["sampled pairs"] / grid(run, "Table 4").at["Total", "Total"]
+    pairs, experts = said["batches"] * said[["pairs of a batch", "experts of a batch"]]
+    six = text(run, "ethical considerations")["medical experts"]
+    hourly = pay["payment"] / pay["time"]
+    return {
+        "mh-share": reading(
+            f"{share:.1f}%",
+            abs(share - said["sampled share"]) < ABOUT,
+            name=f"within {ABOUT} points",
+        ),
+        "mh-batches": reading(
+            f"{pairs:.0f}, {experts:.0f}",
+            (pairs, experts) == (said["sampled pairs"], said["medical experts"]),
+        ),
+        "mh-six": reading(f"{six:.0f} (ethical considerations)", six == said["medical experts"]),
+        "mh-pay": reading(f"{hourly:.0f}", hourly == said["hourly rate"]),
+        "mh-kappa": kappas(run, said["expert annotators"] - ROUNDED, said["sampled pairs"]),
+    }
+
+
+def kappas(run, least, pairs):
+    """Readings of an average kappa with the labels of `least` or more, on so many pairs.
+
+    No kappa is above its rater's accuracy, so no mean of kappas is above the mean accuracy.
+    """
+    each = wide(run, "Table 6", "Acc").loc[["Experts"]] + ROUNDED
+    mean, best = float(overall(each, shares(run)).iloc[0]), float(each.max(axis=None))
+    at, share = mean_rates(printed(run), "Experts")
+    one = kappa(confusion(at, share, 1 - share))
+    pooled = float(stats.most_kappa(mean))
+    majority = float(stats.most_kappa(min(1, 1.5 * mean)))  # two right verdicts of three each
+    right = least_right(least, share, int(pairs))
+    split = 3 * (1 - mean) - 3 * (1 - right)  # wrong verdicts beside a right majority
+    return (
+        reading(
+            f"at most {mean:.2f}, the mean accuracy ({best:.3f} in the best subset)",
+            between(-1, best, least=least),
+            high=best,
+            name="mean over raters, hallucinated or not",
+        )
+        | reading(
+            f"{one:.2f} by Table 6; at most {pooled:.2f}",
+            between(-1, pooled, least=least),
+            high=pooled,
+            name="all verdicts pooled, hallucinated or not",
+        )
+        | reading(
+            f"possible if the majority is right in {right:.0%}, and {split:.0%} or more are split"
+            " 2 to 1",
+            between(-1, majority, least=least),
+            high=majority,
+            name="majority of three, hallucinated or not",
+        )
+    )
+
+
+def kappa(counts):
+    """Cohen's kappa of a confusion (..., 4) as of `confusion`, in shares."""
+    tp, fp, fn, tn = np.moveaxis(counts, -1, 0)
+    chance = (tp + fp) * (tp + fn) + (fn + tn) * (fp + tn)
+    return (tp + tn - chance) / (1 - chance)
+
+
+def least_right(least, share, n):
+    """The least share of n answers that must be right for such a kappa; share: hallucinated."""
+    missed = np.arange(round(share * n)) / n  # all errors of the common class: the best kappa
+    none = np.zeros_like(missed)
+    made = kappa(np.stack([share - missed, none, missed, none + 1 - share], axis=-1))
+    return float(1 - missed[made >= least].max())
+
+
+def questions(run, lengths):
+    """Section 2.2 and the checklist: sizes and lengths of base sets; lengths: `length_table`."""
+    raw = lengths[lengths["source"] == "raw"].set_index(["row", "column"])["value"]
+    train, found = liveqa_train(run), {}
+    for d in DATASETS:
+        there = d != "LiveQA" or train is not None  # its test set isn't the paper's
+        for column in ("pairs", "words, mean", "words, standard deviation"):
+            id = f"mh-{d.lower()}-{column.split()[-1]}"
+            got = raw.get((d, column)) if there else None
+            found[id] = same(run, id, got, 0 if column == "pairs" else 2)
+    texts = {"LiveQA": train["message"]} if train is not None else {}
+    if run.profile == "public":
+        texts = {"MedicationQA": run.load("medicationqa")["Question"]} | texts
+    found["mh-personal"] = {}
+    for d, asked in texts.items():
+        n = int(asked.str.contains(PERSONAL).sum())
+        told = f"{n} of {len(asked)} with a mail address or a telephone number"
+        found["mh-personal"] |= reading(told, n == 0, name=d)
+    return found
+
+
+def prompts(run):
+    """Appendix A and Tables 5 and 9: what prompts ask for, and what they show."""
+    three = grid(run, "appendix A").nunique()
+    asked = {table: named(run, table, "input-conflicting") for table in PROMPTS}
+    shown = {table: named(run, table, "slots") for table in PROMPTS}
+    told = " and ".join(sorted(set.union(*asked.values())))
+    made = {}
+    for name, table in DEFINED.items():
+        of = named(run, table, "input-conflicting")
+        words = f"{table.split()[-1]}: with the {' and the '.join(sorted(of))}"
+        made |= reading(
+            f"Tables 5 and 9: with the {told}; {words}",
+            all(each == of for each in asked.values()),
+            name=name,
+        )
+    slots = ", ".join(sorted(set.union(*shown.values())))
+    return {
+        "mh-input-definition": made
+        | reading(
+            f"asked about: {told}; shown: {slots}",
+            every(asked[t] <= shown[t] for t in PROMPTS),
+            name="by what the prompts show",
+        ),
+        "mh-same-example": reading(
+            f"{three['definition']:.0f} definitions for 3 types",
+            three["definition"] == 3,
+            name="a definition of its own",
+        )
+        | reading(
+            f"{three['example answer']:.0f} different example answers for 3 types",
+            three["example answer"] == 3,
+            name="an example of its own",
+        ),
+    }
+
+
+def named(run, table, row):
+    """The columns of a printed table that have a 1 in a row: what a definition or prompt names."""
+    cells = grid(run, table).loc[row]
+    return set(cells.index[cells == 1])

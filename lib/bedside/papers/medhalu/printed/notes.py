@@ -1,0 +1,118 @@
+"""MedHalu's claims on an expert's reason (abstract, section 5): readings, a function a subject."""
+
+from math import ceil, floor
+
+from bedside import stats
+from bedside.claims import between, every, reading
+
+from .detection import significant
+from .numbers import (
+    ALPHA,
+    LLMS,
+    ROUNDED,
+    apart,
+    by_dataset,
+    classes,
+    grid,
+    listed,
+    overall,
+    sample_share,
+    scores_of,
+    shares,
+    text,
+)
+from .rates import p_ends, printed
+
+SIX, TEN = "Table 6", "Table 10"
+NAMES = {"macro-F1": "ma-F1", "accuracy": "Acc", "macro precision": "ma-P", "macro recall": "ma-R"}
+
+
+def claims(run):
+    """Readings of every claim of section 5."""
+    return gains(run) | improved(run) | {"mh-significant": certain(run)}
+
+
+def gains(run):
+    """What a reason in the prompt gains, and whether text and Table 10 agree."""
+    before, after = (scores_of(run, t)["ma-F1"] for t in (SIX, TEN))
+    gain, said = 100 * (after - before).loc["GPT-4"], grid(run, "text 5").loc[after.columns]
+    printed_gain = text(run, "abstract")["GPT-4 gain with an expert's reason"]
+    mean, rounding = gain.mean(), 2 * 100 * ROUNDED
+    made = {
+        "mh-gain-gpt4": reading(
+            listed(gain, ".0f"), (gain.round() == said["GPT-4 gain, points"]).all()
+        ),
+        "mh-gain-average": reading(
+            f"{mean:.1f}",
+            f"{mean:.1f}" == f"{printed_gain:.1f}",
+            mean - rounding,
+            mean + rounding,
+        ),
+    }
+    for name in ("LLaMA-2", "GPT-4"):
+        equal = said[f"{name} ma-F1"] == after.loc[name]
+        made[f"mh-reason-{name.lower()}"] = reading(listed(after.loc[name]), equal.all())
+    return made
+
+
+def improved(run):
+    """Table 10 over Table 6 by each score, and the best model of Table 10."""
+    before, after = scores_of(run, SIX), scores_of(run, TEN)
+    made, ahead = {}, {}
+    for name, metric in NAMES.items():
+        change = after[metric] - before[metric]
+        told = f"{(change > 0).sum().sum()} of {change.size}; on average"
+        told += f" {by_dataset(overall(change), '+.3f')}"
+        made |= reading(told, apart(change, least=0), name=name)
+        means = overall(after[metric])
+        ahead[name] = means["GPT-4"] - means.drop("GPT-4").max()
+    f1 = after["ma-F1"]
+    gap = f1.loc["GPT-4"] - f1.drop("GPT-4").max()
+    return {
+        "mh-all-improve": made,
+        "mh-gpt4-best": reading(
+            by_dataset(gap, "+.2f"), apart(gap, least=0), name="macro-F1 in each subset"
+        )
+        | reading(
+            by_dataset(ahead, "+.2f"),
+            apart(list(ahead.values()), least=0),
+            name="each score, mean of the subsets",
+        ),
+    }
+
+
+def certain(run):
+    """Whether the improvement is significant, whatever answers were right in both tables."""
+    known, sizes = printed(run), (1, sample_share(run))
+    rows = {m: ((TEN, m), (SIX, m)) for m in LLMS}
+
+    def ends(both, metric, weights):  # over all pairs, or a sample of them
+        found = [p_ends(known, *both, metric, weights, (k, k), ("best", "worst")) for k in sizes]
+        return min(p[0] for p in found), max(p[1] for p in found)
+
+    made = {}
+    for name, metric in (("accuracy", "Acc"), ("macro-F1", "ma-F1")):
+        tests = {m: ends(both, metric, shares(run)) for m, both in rows.items()}
+        holds, told = significant(tests)
+        made |= reading(told, holds, name=f"each model, {name} weighted by pairs")
+    f1 = {(m, d): ends(both, "ma-F1", {d: 1})[0] for m, both in rows.items() for d in known.sizes}
+    for name, least in (("accuracy", least_p(run)), ("macro-F1", f1)):
+        lost = max(least, key=least.get)
+        made |= reading(
+            f"{' '.join(lost)}: p of {least[lost]:.3g} at least",
+            every(between(p, 1, most=ALPHA) for p in least.values()),
+            name=f"each model in each subset, {name}",
+        )
+    return made
+
+
+def least_p(run):
+    """The least exact McNemar p of each gain in accuracy: as many right answers more, none less."""
+    before, after = (scores_of(run, t)["Acc"] for t in (SIX, TEN))
+    least = {}
+    for d, n in ((d, sum(k)) for d, k in classes(run).items()):
+        for m in LLMS:
+            most = floor((after.at[m, d] + ROUNDED) * n + 1e-9)
+            gain = most - ceil((before.at[m, d] - ROUNDED) * n - 1e-9)
+            least[m, d] = stats.mcnemar_counts(max(gain, 0), 0)
+    return least

@@ -1,0 +1,124 @@
+"""MedHalu: questions of our own about its printed numbers, and their readings."""
+
+import numpy as np
+
+from bedside.claims import between, every, reading
+
+from . import matrices
+from .numbers import LLMS, PEOPLE, ROUNDED, by_row, classes, sampled, scores_of, share_error
+from .rates import behind
+
+SIX, TEN = "Table 6", "Table 10"
+MOVED = 2  # answers, out of a base set's, that may have no reply that can be read
+
+
+def tables_6_and_8(run):
+    """Whether counts exist that print as Tables 6 and 8."""
+    rates, agree = matrices.implied(run, SIX), matrices.types_agree(run)
+    people, alone, moved = rates["row"].isin(PEOPLE), agree["alone"], agree["moved"].fillna(0)
+    fits, anyhow = rates["fits"] > 0, rates.loc[people, "anyhow"] <= matrices.FITS
+    lost = [
+        matrices.with_some_left_out(*classes(run)[d], scores)
+        for (name, d), scores in by_row(run, SIX).items()
+        if name in LLMS
+    ]
+    left = max(filter(None, lost), default=0)
+    return {
+        "mh-matrices": reading(
+            f"{fits.sum()} of {len(fits)}; of models {fits[~people].sum()} of {len(lost)}",
+            fits.all(),
+            name="one matrix over Table 4's answers",
+        )
+        | reading(
+            f"{len(lost) - lost.count(None)} of {len(lost)}, with {left} replies left out at most",
+            None not in lost,
+            name="models: one matrix, a few replies left out",
+        )
+        | thirds(run, SIX, PEOPLE, "people: a mean over three raters")
+        | reading(
+            f"{anyhow.sum()} of {len(anyhow)}",
+            anyhow.all(),
+            name="people: one matrix, another share of hallucinated answers",
+        ),
+        "mh-types-fit": reading(
+            f"{(alone & (moved <= MOVED)).sum()} of {len(agree)}; to the answer"
+            f" {(alone & (moved == 0)).sum()}",
+            (alone & (moved <= MOVED)).all(),
+            name="with Table 6, within two answers",
+        )
+        | reading(f"{alone.sum()} of {len(agree)}", alone.all(), name="Table 8 alone"),
+        "mh-always-yes": always_yes(run),
+    }
+
+
+def thirds(run, table, names, name):
+    """A reading: rows are each the mean of three matrices over the sample."""
+    found = [
+        matrices.mean_of_three(*sampled(run, d), scores)
+        for (who, d), scores in by_row(run, table).items()
+        if who in names
+    ]
+    return reading(f"{sum(found)} of {len(found)}", all(found), name=name)
+
+
+def always_yes(run):
+    """Models' accuracies less the share of hallucinated answers."""
+    share, made = {d: p / (p + n) for d, (p, n) in classes(run).items()}, {}
+    off = {d: share_error(run, d) for d in share}
+    for name, table, room in (
+        (SIX, SIX, dict.fromkeys(share, 0)),
+        (TEN, TEN, dict.fromkeys(share, 0)),
+        ("Table 10, shares of a sample of 500", TEN, off),
+    ):
+        gap = scores_of(run, table)["Acc"] - share
+        ends = {(m, d): (x, ROUNDED + room[d]) for (m, d), x in gap.stack().items()}
+        holds = [between(x - far, x + far, least=0) for x, far in ends.values()]
+        told = f"{holds.count(True)} of {len(holds)} are, {holds.count(False)} are not"
+        told += f"; {gap.min(axis=None):+.2f} to {gap.max(axis=None):+.2f}"
+        made |= reading(told, every(holds), name=name)
+    return made
+
+
+def table_10(run):
+    """Whether counts exist that print as Table 10; what a reason does to finding and passing."""
+    ten = matrices.implied(run, TEN)
+    sample = [
+        len(matrices.confusions(*sampled(run, d), scores)[0]) > 0
+        for (_, d), scores in by_row(run, TEN).items()
+    ]
+    made = {}
+    for name, fits in {
+        "one matrix over Table 4's answers": ten["fits"] > 0,
+        "one matrix over a sample of 500": np.array(sample),
+        "one matrix, another share of hallucinated answers": ten["anyhow"] <= matrices.FITS,
+    }.items():
+        made |= reading(f"{fits.sum()} of {len(fits)}", fits.all(), name=name)
+    return {
+        "mh-matrices-10": made | thirds(run, TEN, LLMS, "a mean over three runs"),
+        "mh-yes": found_and_let_pass(run, matrices.implied(run, SIX), ten),
+    }
+
+
+def found_and_let_pass(run, six, ten):
+    """Section 5: whether answers without a hallucination are let pass less often with a reason.
+
+    six, ten: `implied` of Tables 6 and 10.
+    """
+    made, plain = {}, behind(run, SIX)
+    for name, before, after in (
+        ("any average, Table 4's shares", plain, behind(run, TEN)),
+        ("any average, shares of a sample of 500", plain, behind(run, TEN, LLMS)),
+        ("one matrix a row, where there is one", six[six["fits"] > 0], ten[ten["fits"] > 0]),
+    ):
+        both = before.merge(after, on=["row", "dataset"], suffixes=("", " then"))
+        least = both["specificity least then"] - both["specificity most"]
+        most = both["specificity most then"] - both["specificity least"]
+        holds = [between(*ends, least=0) for ends in zip(least, most)]
+        told = [
+            f"{r['row']} {r['dataset']} {r['specificity']:.2f} to {r['specificity then']:.2f}"
+            for r, h in zip(both.to_dict("records"), holds)
+            if h is False
+        ]
+        told = f"let pass less in {len(told)} of {len(both)}: {'; '.join(told)}"
+        made |= reading(told, every(holds), name=name)
+    return made
