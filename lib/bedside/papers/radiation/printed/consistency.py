@@ -61,5 +61,9 @@ def readings(run):
             f"{below} lie below the F1 of the means by more than rounding", f1["below"].any()
         ),
         "rad-intervals": reading(f"{spans['inside'].sum()} do", spans["inside"].all()),
-        "rad-lean": reading(f"off the middle: {leaning or 'none'}", aside.empty or None),
+        "rad-lean": reading(
+            f"further off: {leaning or 'none'}",
+            aside.empty or None,
+            name="no mean a quarter of the half width off the middle",
+        ),
     }

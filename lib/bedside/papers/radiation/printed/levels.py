@@ -130,11 +130,13 @@ def _on_reference(run, six, seven, reference):
             f"{number(reliable)} reach {high(run)}; they have at least {least.min():.2f} to"
             f" {least.max():.2f}, at most {most.min():g}",
             of_most(reliable),
+            name="as high as the precision that 4.3 calls high",
         ),
         "rad-pericarditis": reading(
             f"{len(sure)} of {len(missed)} miss it in at least"
             f" {sure.min():.2f} to {sure.max():.2f} of the lists; in over half: {mostly}",
             between(len(sure), len(missed), least=len(missed) // 2 + 1),
+            name="missed in a tenth of the lists or more by most models",
         ),
     }
 

@@ -39,8 +39,12 @@ def readings(run, patients, reference):
         "rad-overlap-step": reading(
             f"{meet.sum()} of {len(meet)} have intervals that meet; largest with a size {top}",
             every([meet.mean() > 0.5, between(top - ROUNDED, top + ROUNDED, most=STABLE)]),
+            name="intervals meet for most models, none becomes stable",
         ),
         "rad-overlap-precise": reading(
-            f"rank correlation {ranks:.2f}", between(*limits, least=MODERATE), *limits
+            f"{ranks:.2f}",
+            between(*limits, least=MODERATE),
+            *limits,
+            "rank correlation over the seven models",
         ),
     }
