@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 BLUE = "#1b6f8a"
 MARKS = {
     "published": ("D", "white"),
-    "published, version 1": ("D", "white"),
-    "published, version 2": ("s", "white"),
+    "published, summary of version 2": ("s", "white"),
     "recomputed": ("^", "0.45"),
     "raw": ("o", BLUE),
     "run": ("o", BLUE),

@@ -87,7 +87,7 @@ def score_table(found, run):
     best = said[said["column"] == "PCR"].groupby("row")["value"].max().sort_values(ascending=False)
     place = {model: i for i, model in enumerate(best.index)}
     said = said.assign(
-        column=said["column"] + ", version " + said["version"].astype(str),
+        column=said["column"] + said["version"].map({1: "", 2: f", {printed.SUMMARY}"}),
         source="published",
         n=printed.QUESTIONS,
     ).sort_values("row", key=lambda row: row.map(place), kind="stable")
@@ -97,12 +97,12 @@ def score_table(found, run):
 
 
 def series(table, metric=None):
-    """Rows for `plots.dots`, one metric of a table, the version of the paper in the series."""
+    """Rows for `plots.dots`, one metric of a table; the summary's printed ones are a series."""
     table = without_bounds(table)
     if metric is not None:
         table = table[table["column"].str.split(",").str[0] == metric]
-    version = table["column"].str.extract(r"(, version \d)")[0].fillna("")
-    return table.assign(series=table["source"] + version)
+    theirs = table["column"].str.extract(f"(, {printed.SUMMARY})")[0].fillna("")
+    return table.assign(series=table["source"] + theirs)
 
 
 def group_table(found, by, run):
@@ -116,7 +116,7 @@ def group_table(found, by, run):
     if by == "generator":
         said = run.published("v1 text 4.3")
         said = said[said["row"].str.contains(" on questions by ")].assign(
-            row="GPT-4o (answers by Gemini-1.5-Pro)", column="PCS, version 1", source="published"
+            row="GPT-4o (answers by Gemini-1.5-Pro)", column="PCS", source="published"
         )
         rows = pd.concat([said, rows])
     place = {category: i for i, category in enumerate(CATEGORIES.values())}
