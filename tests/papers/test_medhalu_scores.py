@@ -288,4 +288,11 @@ def test_rates_in_the_figures_are_recomputed_not_published(run):
     plane = tables.rates.rate_rows(run, judged_of(items, [1, 0]), items, behind)
     inferred = plane[plane["shape"].isin(behind)]
     assert set(inferred["source"]) == {"recomputed"}
+    marks = {
+        line.get_markerfacecolor()
+        for ax in figures.rates(plane).axes
+        for line in ax.lines
+        if line.get_marker() in ("o", "s")
+    }
+    assert len(marks) == 2 and "white" not in marks  # recomputed and run, one look each
     assert len(inferred) == 2 * 18 and not inferred["label"].isin(["Experts", "Laypeople"]).any()

@@ -70,9 +70,9 @@ def plane(ax: Axes, frame: pd.DataFrame, x: str, y: str, **labels: str) -> Axes:
     """Points in the plane of two rates in percent, the columns `x` and `y` of a table.
 
     frame: row, column, source, value, low, high, and label (text beside the mark), shape (its
-    kind, for the legend) and origin (the row that an arrow comes from, or empty). One mark with
-    intervals for each row, in its source's colour; the chart names rows that lack a rate. Dashed
-    lines join points of equal mean.
+    kind, for the legend) and origin (the row that an arrow comes from, or empty); it may have side,
+    "left" for a label that stands there. One mark with intervals for each row, in its source's
+    colour; the chart names rows that lack a rate. Dashed lines join points of equal mean.
     """
     frame = floats(frame)
     _equal_means(ax)

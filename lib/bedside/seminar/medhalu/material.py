@@ -172,9 +172,7 @@ class Material(seminar.Sheet):
         """
         p, n = paper.classes(self.run)[ROW[1]]
         told = paper.by_row(self.run, table)[ROW]
-        both, share = 2 * told["ma-R"], p / (p + n)
-        found = (told["Acc"] - (1 - share) * both) / (2 * share - 1)
-        return found, both - found
+        return scores.rates(told["Acc"], told["ma-R"], p / (p + n))
 
     def known(self):
         """What task 3.6 starts from: scores of a row of Table 6, and the answers behind it."""

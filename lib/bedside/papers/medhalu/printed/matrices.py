@@ -104,8 +104,7 @@ def mean_of_three(positive, negative, scores):
         LinearConstraint(made.T, 3 * (mean - ROUNDED), 3 * (mean + ROUNDED)),
         LinearConstraint(ones, 3, 3),
     ]
-    times = {"integrality": ones, "bounds": Bounds(0, 3), "options": {"time_limit": 60}}
-    return milp(0 * ones, constraints=three, **times).x is not None
+    return milp(0 * ones, constraints=three, integrality=ones, bounds=Bounds(0, 3)).x is not None
 
 
 def types_agree(run):
