@@ -1,5 +1,7 @@
 """MedDialBench: what its claims on single behaviours come to (section 4.2)."""
 
+import math
+
 from bedside.claims import reading, same
 
 from ..design import BASELINE
@@ -21,6 +23,8 @@ STEPS = {
     "cognition": ("partial_understanding", "complete_denial"),
     "logic": ("occasional_contradiction", "fabricating"),
 }
+UNCLEAR = ("vague", "incoherent")
+PAIRS = math.comb(len(MODELS), 2)
 
 
 def of_marks(run, paper):
@@ -37,26 +41,25 @@ def of_marks(run, paper):
     told = f"{ranges['possible'].sum()} of 80 possible"
     certain = f"{sure[0].sum()} marks and {sure[1].sum()} absences certain"
     lied = f"fabricating: {sure[0][fabricating].sum()} of {fabricating.sum()} marks certain"
-    unclear = ranges[ranges["configuration"].map(_expression)]
-    count = f"{unclear['starred'].sum()} of {len(unclear)} marked"
-    lost = [drops(run).at[r.configuration, r.model] > 0 for r in unclear.itertuples()]
-    worst = unclear[lost]["low"].min()
     return {
         "md-only": joined(
             reading(", ".join(v), v == ["fabricating"], name=k) for k, v in pools.items()
         ),
         "md-marks": reading(f"{told}; {certain}; {lied}", ranges["possible"].all()),
-        "md-expression": reading(count, not unclear["starred"].any(), name="Table 9's marks")
-        | reading(
-            f"losses: exact p at least {worst:.3f}",
-            worst >= 0.05,
-            name="exact McNemar for losses, whatever the overlap",
-        ),
+        "md-expression": _expression(run, ranges[ranges["configuration"].isin(UNCLEAR)]),
     }
 
 
-def _expression(configuration):
-    return configuration in ("vague", "incoherent")
+def _expression(run, ranges):
+    """Is no change marked, and can no loss be significant?"""
+    lost = drops(run).stack()
+    worst = ranges[[lost[r.configuration, r.model] > 0 for r in ranges.itertuples()]]["low"].min()
+    marked = f"{ranges['starred'].sum()} of {len(ranges)} marked"
+    return reading(marked, not ranges["starred"].any(), name="Table 9's marks") | reading(
+        f"losses: exact p at least {worst:.3f}",
+        worst >= 0.05,
+        name="exact McNemar for losses, whatever the overlap",
+    )
 
 
 def of_losses(run):
@@ -88,36 +91,39 @@ def of_losses(run):
 
 def of_order(run):
     """Readings of the claims on the order of models: {id: readings}."""
-    accuracy, right, pairs = share(run), counts(), len(MODELS) * (len(MODELS) - 1) // 2
-    moved = {c: exchanged(BASELINE, c) for c in right.index}
-    cognition = sorted({pair for c in STEPS["cognition"] for pair in moved[c]})
-    told = [f"{pairs - len(cognition)} of {pairs} pairs keep their order"]
-    found = {
-        "md-rank": reading(
-            "; ".join(told + [f"{a} falls behind {b}" for a, b in cognition]), not cognition
-        )
-    }
-    gap, deviation = right.max(axis=1) - right.min(axis=1), accuracy.std(axis=1)
-    points = 100 * gap / N
-    ends = [BASELINE, "fabricating"]
-    for c in ends:
-        found[f"md-gap-{c}"] = same(run, f"md-gap-{c}", points[c], 1)
+    accuracy, right = share(run), counts()
+    gap = right.max(axis=1) - right.min(axis=1)  # in cases
+    points, ends = 100 * gap / N, [BASELINE, "fabricating"]
     best = accuracy.loc[ends].idxmax(axis=1).tolist()
-    found["md-lead"] = reading(", ".join(best), best == ["Gemini", "GPT-5.4"])
-    shrinks = [x["fabricating"] < x[BASELINE] for x in (gap, deviation)]
-    wide_, near = (f"{x[BASELINE]:.1f} to {x['fabricating']:.1f}" for x in (points, deviation))
-    denial = STEPS["cognition"][1]
-    found["md-rank-convergence"] = reading(
-        f"best to worst {wide_}, standard deviation {near} points",
-        all(shrinks),
+    return {
+        "md-rank": _rank(),
+        **{f"md-gap-{c}": same(run, f"md-gap-{c}", points[c], 1) for c in ends},
+        "md-lead": reading(", ".join(best), best == ["Gemini", "GPT-5.4"]),
+        "md-rank-convergence": _convergence(points, accuracy.std(axis=1)),
+        "md-gap-withholding": reading(
+            in_words(points[["withholding", "fabricating", "C3"]]),
+            gap["withholding"] <= gap["fabricating"],
+        ),
+    }
+
+
+def _rank():
+    """Do models keep their order under cognition's two levels?"""
+    moved = sorted({pair for c in STEPS["cognition"] for pair in exchanged(BASELINE, c)})
+    told = f"{PAIRS - len(moved)} of {PAIRS} pairs keep their order"
+    return reading("; ".join([told, *(f"{a} falls behind {b}" for a, b in moved)]), not moved)
+
+
+def _convergence(points, deviation):
+    """Do models come nearer under fabricating, in accuracy or in their order?"""
+    lied, denied = (len(exchanged(BASELINE, c)) for c in ("fabricating", "complete_denial"))
+    gap, spread = (f"{x[BASELINE]:.1f} to {x['fabricating']:.1f}" for x in (points, deviation))
+    return reading(
+        f"best to worst {gap}, standard deviation {spread} points",
+        all(x["fabricating"] < x[BASELINE] for x in (points, deviation)),
         name="distances between accuracies",
     ) | reading(
-        f"{len(moved['fabricating'])} of {pairs} pairs; under denial {len(moved[denial])}",
-        len(moved["fabricating"]) > len(moved[denial]),
+        f"{lied} of {PAIRS} pairs; under denial {denied}",
+        lied > denied,
         name="pairs that change places, more than under denial",
     )
-    found["md-gap-withholding"] = reading(
-        in_words(points[["withholding", "fabricating", "C3"]]),
-        gap["withholding"] <= gap["fabricating"],
-    )
-    return found
