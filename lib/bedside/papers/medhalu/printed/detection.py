@@ -116,7 +116,7 @@ def models(run):
     ahead = {x: mean[PROPRIETARY] - mean[OPEN] for x, mean in means.items()}
     told, both = by_dataset(ahead["Acc"], "+.3f"), [ahead["ma-P"], ahead["ma-R"]]
     made |= reading(told, apart(ahead["Acc"], least=0), name="accuracy over all answers")
-    told = "; ".join(by_dataset(each, "+.2f") for each in both)
+    told = "precision {}; recall {}".format(*(by_dataset(each, "+.2f") for each in both))
     made |= reading(told, apart(both, least=0), name="macro precision and recall")
     for name, metric in (("macro-F1", "ma-F1"), ("accuracy", "Acc")):
         gap = tables[metric].loc["GPT-4"] - tables[metric].loc["GPT-3.5"]

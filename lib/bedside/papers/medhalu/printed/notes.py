@@ -99,7 +99,7 @@ def certain(run):
     for name, least in (("accuracy", least_p(run)), ("macro-F1", f1)):
         lost = max(least, key=least.get)
         made |= reading(
-            f"{' '.join(lost)}: p of {least[lost]:.3g} at least",
+            f"{' '.join(lost)}: p at least {least[lost]:.3g}",
             every(between(p, 1, most=ALPHA) for p in least.values()),
             name=f"each model in each subset, {name}",
         )

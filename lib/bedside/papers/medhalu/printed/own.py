@@ -41,8 +41,8 @@ def tables_6_and_8(run):
             name="people: one matrix, another share of hallucinated answers",
         ),
         "mh-types-fit": reading(
-            f"{(alone & (moved <= MOVED)).sum()} of {len(agree)}; to the answer"
-            f" {(alone & (moved == 0)).sum()}",
+            f"{(alone & (moved <= MOVED)).sum()} of {len(agree)},"
+            f" {(alone & (moved == 0)).sum()} of them to the answer",
             (alone & (moved <= MOVED)).all(),
             name="with Table 6, within two answers",
         )

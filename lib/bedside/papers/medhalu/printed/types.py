@@ -30,7 +30,7 @@ def types(run):
         fact, given = (both[metric].xs(t, level=1) for t in ("Fact-conflict", "Input-conflict"))
         best.append(both[metric].xs("Context-conflict", level=1) - fact.where(fact > given, given))
         gap = fact - given
-        told = f"{(gap > 0).sum().sum()} of {gap.size}, {(gap == 0).sum().sum()} alike"
+        told = f"{(gap > 0).sum().sum()} of {gap.size}; ties: {(gap == 0).sum().sum()}"
         order |= reading(told, apart(gap, least=0), name=name)
     first = pd.concat(best)
     context = f"{(first > 0).sum().sum()} of {first.size}"
