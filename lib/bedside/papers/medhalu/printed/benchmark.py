@@ -104,7 +104,7 @@ def kappas(run, least, pairs):
             name="all verdicts pooled, hallucinated or not",
         )
         | reading(
-            f"possible: majority right in {right:.0%} of the answers, {split:.0%} or more split 2 to 1",
+            f"possible: majority right in {right:.0%} of answers, {split:.0%} or more split 2 to 1",
             between(-1, majority, least=least),
             high=majority,
             name="majority of three, hallucinated or not",
