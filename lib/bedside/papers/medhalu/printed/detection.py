@@ -61,7 +61,7 @@ def three(said, ends, name):
 def similar(run, said, f1):
     """Section 1: how far GPT-4 is from laypeople, by the averages of `averages`."""
     ways = {
-        "as section 1 prints them": said,
+        "as printed in section 1": said,
         "mean of the subsets": overall(f1),
         "weighted by pairs": overall(f1, shares(run)),
     }
