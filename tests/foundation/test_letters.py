@@ -60,7 +60,10 @@ def test_each_verdict_has_its_place(ledger):
     assert "Claim a: 27.2 (section 4.1)." in found["What came out the same"]
     reading = found["What depends on a reading"]
     assert "Claim b** (section 4.1) depends on the average." in reading
-    assert "It holds when read thus: way 0 (b0). It does not hold when read thus: way 1 (b1)." in reading
+    assert (
+        "It holds when read thus: way 0 (b0). It does not hold when read thus: way 1 (b1)."
+        in reading
+    )
     assert "Details that do, too: Claim f (on the list)." in reading
     differs = found["What differs in every reading that we could find"]
     assert (
