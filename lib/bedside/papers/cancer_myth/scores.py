@@ -12,14 +12,14 @@ def scores(graded, run, by=()):
 
     PCS in -1..1 is the mean grade, with a bootstrap interval over myths (of no width where all
     grades are equal, which is no certainty); PCR the percentage of grade 1, `stats.share` over
-    them. graded: as `study.verdicts`, with `unit`, the myth. least and most are the scores if all
+    them. graded: as `study.verdicts`. least and most are the scores if all
     unscored answers had been worst or best.
     """
     keys = ["model", *by]
     rows = []
     for key, part in graded.groupby(keys, sort=False):
         scored = part[part["status"] == "graded"]
-        grades, units = scored["value"].to_numpy(dtype=float), scored["unit"].to_numpy()
+        grades, units = scored["value"].to_numpy(dtype=float), units_of(scored).to_numpy()
         lost, right, total = len(part) - len(grades), int((grades == 1).sum()), grades.sum()
         pcr = pcs = stats.share(grades == 1, units)
         if len(grades):
@@ -35,6 +35,11 @@ def scores(graded, run, by=()):
     return pd.DataFrame(rows, columns=[*keys, *measured])
 
 
+def units_of(graded):
+    """What answers share: the myth that their question was made from, or else the item."""
+    return graded.get("unit", graded["item"])
+
+
 def compare(graded, run):
     """Paired tests between models on shared questions: McNemar on PCR, permutation on PCS, Holm.
 
@@ -45,7 +50,7 @@ def compare(graded, run):
     Holm. A pair without a shared question has n 0 and no numbers.
     """
     scored = graded[graded["status"] == "graded"]
-    unit = scored.drop_duplicates("item").set_index("item")["unit"]
+    unit = scored.assign(unit=units_of(scored)).drop_duplicates("item").set_index("item")["unit"]
     wide = scored.pivot(index="item", columns="model", values="value").astype(float)
     rows = []
     for a, b in itertools.combinations(sorted(graded["model"].unique()), 2):

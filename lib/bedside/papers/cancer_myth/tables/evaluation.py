@@ -15,7 +15,7 @@ from bedside.tables import (
 
 from .. import printed
 from ..data import CATEGORIES
-from ..scores import corrected, scores
+from ..scores import corrected, scores, units_of
 
 
 def counts(items, what, source):
@@ -58,7 +58,7 @@ def uncut_rows(row, graded):
     scored = graded[~cut & (graded["status"] == "graded")]
     grades = scored["value"].astype(float)
     lost = (~cut).sum() - len(grades)
-    right = share(grades == 1, scored["unit"])
+    right = share(grades == 1, units_of(scored))
     mean = Row(row, "PCS of the uncut", "run", grades.mean(), n=len(grades), unscored=lost)
     return [Row(row, "PCR of the uncut", "run", *right, lost), mean]
 

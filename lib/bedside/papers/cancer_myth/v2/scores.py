@@ -6,7 +6,7 @@ from bedside import judges, stats
 from bedside.tables import share
 
 from .. import study
-from ..scores import compare
+from ..scores import compare, units_of
 from .items import KINDS
 
 MEASURED = (
@@ -31,7 +31,7 @@ async def measure(run, sets, answered, examples):
                 graded = graded.assign(hit=graded["value"] == 1, outcome=None)
             else:
                 graded = grade_exam(sets[name].drop(columns="question"), mine)
-                graded = graded.assign(unit=graded["item"])
+            graded = graded.assign(unit=units_of(graded))
             parts.append(graded.assign(method=method, model=model, set=name))
     return pd.concat([part.reindex(columns=MEASURED) for part in parts], ignore_index=True)
 
@@ -74,7 +74,7 @@ def rates(graded):
         lost = len(part) - len(scored)
         hits, n = int(scored["hit"].sum()), len(part)
         found = dict(
-            zip(("value", "low", "high", "n"), share(scored["hit"].astype(bool), scored["unit"]))
+            zip(("value", "low", "high", "n"), share(scored["hit"].astype(bool), units_of(scored)))
         )
         bounds = {"least": 100 * hits / n, "most": 100 * (hits + lost) / n}
         row = {"row": f"{model} {method}", "column": name}
