@@ -201,4 +201,4 @@ def test_lost_recordings_leave_out_their_rows_and_verdicts_only(
         )
         for by in (whole, left)
     ]
-    assert graded[0] == 150 and 0 < graded[1] < 150
+    assert graded[0] == 270 and 0 < graded[1] < 270

@@ -155,19 +155,20 @@ def matcher_table(run, by_matcher):
     return pd.concat(parts, ignore_index=True)
 
 
-def by_kind(labelled, verdicts):
+def by_kind(labelled, verdicts, kind="kind"):
     """Share of right decisions by kind of pair and matcher, in percent.
 
-    verdicts: {matcher: frame in the order of the labelled pairs}.
+    verdicts: {matcher: frame in the order of the labelled pairs}. kind: the column that says which;
+    pairs without one are left out.
     """
     rows = []
     for matcher, verdict in verdicts.items():
         got = (verdict["status"] == "graded").to_numpy()
         right = (verdict["value"] == labelled["label"].to_numpy()).to_numpy()
-        for (label, kind), where in labelled.groupby(["label", "kind"]).indices.items():
+        for (label, name), where in labelled.groupby(["label", kind]).indices.items():
             n, lost = got[where].sum(), (~got[where]).sum()
             share = percent((right & got)[where].sum(), int(n))
-            rows.append(Row(f"{label}: {kind}", matcher, "run", *share, int(lost)))
+            rows.append(Row(f"{label}: {name}", matcher, "run", *share, int(lost)))
     return frame(rows)
 
 
