@@ -229,7 +229,8 @@ class Run:
         """What captions say of the models that rows of this run rest on."""
         if not self._replies or not (frame["source"] == "run").any():
             return ""
-        names = (m + TINY * (models.model(m)["provider"] == "local") for m in sorted(self._replies))
+        local = (models.model(m)["provider"] == "local" for m in sorted(self._replies))
+        names = (f"{m} {TINY}" if tiny else m for m, tiny in zip(sorted(self._replies), local))
         return f"Models of this run: {', '.join(names)}."
 
     def figure(

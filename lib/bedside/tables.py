@@ -195,6 +195,7 @@ def cut_note(
 
 def few_note(rows: "pd.DataFrame") -> str:
     """What a caption adds where something measured has fewer than ten units: no interval."""
+    rows = rows.reindex(columns=COLUMNS)
     measured = rows["source"].isin(["raw", "run"]) & rows["value"].notna()
     few = measured & rows["low"].isna() & rows["n"].between(1, stats.LEAST - 1)
     return "What rests on fewer than ten has no interval." if few.any() else ""
