@@ -29,6 +29,7 @@ ASKS = (
 )
 AGAIN = "May I come back to {}: is there anything that you left out?"
 NOTHING = "Nothing comes to mind."  # so short that it may be said again
+FEW = 2  # facts in an answer, new ones first
 ASIDE = "Where was I? Oh yes, the number {} bus was late."
 
 
@@ -161,10 +162,10 @@ class Patient:
         """The answer to the last of the topics asked about so far, with a lie a turn as long."""
         last, turn, times = asked[-1], len(asked), asked.count(asked[-1])
         said = [ASIDE.format(turn)] * self.asides
-        for fact in self.items:
-            told = self.know.topic[fact] == last and fact not in self.hidden
-            said += [fact] * (told and times > self.kept.get(fact, 0))
+        mine = [f for f in self.items if self.know.topic[f] == last and f not in self.hidden]
+        facts = [f for f in mine if times > self.kept.get(f, 0)]
+        said += sorted(facts, key=lambda f: f in self.told)[:FEW]
         due = next((lie for lie in self.lies if lie not in self.told), None)
-        said += (lies := [x for x in self.lies if x == due or self.know.topic[x] == last])
-        self.told |= set(lies)
+        said += [lie for lie in self.lies if lie == due or self.know.topic[lie] == last]
+        self.told |= set(said)
         return " ".join(f"{s.rstrip('.')}." for s in said) or NOTHING

@@ -76,14 +76,13 @@ class Material(seminar.Sheet):
         """What the judge that compares words finds in it, and its trust card's kappa on all."""
         rows = self.known.rows("coverage")
         found, labels = judging.Overlap(rows, judging.YES_NO).out_of_fold(), rows["label"].tolist()
-        rng, units = self.run.rng("coverage"), rows["answer_id"]
-        k = stats.kappa(found, labels, judging.YES_NO, rng=rng, units=units)
+        k = stats.kappa(found, labels, judging.YES_NO)
         yes = rows[(rows["answer_id"] == READ) & (np.array(found) == "yes")]
         mine = yes["number"].astype(int).tolist()
         print(f"by words: items {mine}; the label has {list(self.dialogue['disclosed'])}")
         print(
-            f"all {len(self.known.dialogues)} labelled consultations: kappa {k.value:.2f}"
-            f" ({k.low:.2f} to {k.high:.2f}), {k.n} decisions"
+            f"all {len(self.known.dialogues)} labelled consultations: kappa {k.value:.2f},"
+            f" {k.n} decisions on {rows['item'].nunique()} cases"
         )
 
     def hear(self, item, configuration=BASELINE):

@@ -14,6 +14,20 @@ from . import by_doctor, unscored
 CHARS_PER_TOKEN = 3  # of what is expected; a plan's most counts fewer
 
 
+def related_table(run, design):
+    """Table 1: what other works isolate, grade and combine, and a run's design: 1, 0.5 or 0."""
+    levels = [design.of(d) for d in design.dimensions]
+    mine = {
+        "dimension isolation": all(
+            (n,) in design.configurations().values() for n in design.adverse
+        ),
+        "graded severity": sum(len(names) > 2 for names in levels) / len(levels),
+        "interaction": bool(design.combinations),
+    }
+    rows = [Row("the design of this run", c, "run", float(v)) for c, v in mine.items()]
+    return frame(printed(run.published("Table 1")) + rows)
+
+
 def configuration_table(design, combinations):
     """Severity of each dimension in each configuration."""
     return frame(
