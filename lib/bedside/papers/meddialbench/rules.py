@@ -29,7 +29,7 @@ ASKS = (
 )
 AGAIN = "May I come back to {}: is there anything that you left out?"
 NOTHING = "Nothing comes to mind."  # so short that it may be said again
-FEW = 2  # facts in an answer, new ones first
+FEW = 2  # facts in an answer
 ASIDE = "Where was I? Oh yes, the number {} bus was late."
 
 
@@ -159,13 +159,13 @@ class Patient:
             self.asides += 1
 
     def answer(self, asked):
-        """The answer to the last of the topics asked about so far, with a lie a turn as long."""
+        """What he hasn't said yet of the last topic asked about, and a lie a turn of another."""
         last, turn, times = asked[-1], len(asked), asked.count(asked[-1])
         said = [ASIDE.format(turn)] * self.asides
         mine = [f for f in self.items if self.know.topic[f] == last and f not in self.hidden]
-        facts = [f for f in mine if times > self.kept.get(f, 0)]
-        said += sorted(facts, key=lambda f: f in self.told)[:FEW]
-        due = next((lie for lie in self.lies if lie not in self.told), None)
-        said += [lie for lie in self.lies if lie == due or self.know.topic[lie] == last]
+        open_ = [f for f in mine if times > self.kept.get(f, 0)]
+        said += [f for f in open_ if f not in self.told][:FEW]
+        lies = [lie for lie in self.lies if lie not in self.told]
+        said += [lie for lie in lies if lie == lies[0] or self.know.topic[lie] == last]
         self.told |= set(said)
         return " ".join(f"{s.rstrip('.')}." for s in said) or NOTHING
