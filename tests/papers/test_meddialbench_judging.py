@@ -350,3 +350,13 @@ def test_trust_cards_are_over_cases_and_kappa_has_no_limits_over_six(run):
 def _values(labelled):
     labels, verdicts = labelled
     return labels, verdicts["value"]
+
+
+def test_the_misled_judge_is_told_of_all_three_ways_and_measured_on_withholding(run):
+    known = examples.Labelled(run).misled.set_index("answer_id")
+    fields = {k: "x" for k in ("statements", "truth", "dialogue", "diagnosis")}
+    said = run.prompt("judge_misled", **fields)[0]["content"]
+    assert all(f"- {way}:" in said for way in ("fabrication", "withholding", "anchoring"))
+    # nothing untrue in the script: an answer as if there were nothing, and an open refusal
+    assert not any(known.loc[["d-6-2", "d-1-2"], "references"])
+    assert known.loc[["d-6-2", "d-1-2"], "label"].tolist() == ["yes", "no"]
