@@ -134,7 +134,8 @@ class Material(seminar.Sheet):
     def kappa(self):
         """Kappa of the matcher without a model on the labelled pairs, an Interval."""
         a, b = self.pairs["label"].tolist(), self.pairs["judged"].tolist()
-        return stats.kappa(a, b, matching.LABELS, rng=self.run.rng("seminar", "kappa"))
+        rng, terms = self.run.rng("seminar", "kappa"), self.pairs["reference"].to_numpy()
+        return stats.kappa(a, b, matching.LABELS, rng=rng, units=terms)
 
     # ---- lists and their scores
 
@@ -260,6 +261,7 @@ class Material(seminar.Sheet):
         k, free = self.kappa(), self.specified()
         graded = free[free["match"] == "graded"]
         f1 = stats.bootstrap(graded["f1"].to_numpy(float), self.run.rng("seminar", "f1"))
+        interval = f" [{f1.low:.2f}, {f1.high:.2f}]" if f1.n >= stats.LEAST else ""
         different = self.pairs[self.pairs["label"] == "different"]
         taken = (different["judged"] == "same").sum()
         told = {
@@ -273,7 +275,7 @@ class Material(seminar.Sheet):
             ),
             "The patients are invented and few": f"{len(self.patients)} here, 21 in the paper",
             "The model has 135 million parameters": (
-                f"F1 {f1.value:.2f} [{f1.low:.2f}, {f1.high:.2f}], n = {f1.n} lists,"
+                f"F1 {f1.value:.2f}{interval}, n = {f1.n} lists,"
                 f" {len(free) - len(graded)} unscored; {free['truncated'].mean():.0%} of its"
                 " replies cut off"
             ),
