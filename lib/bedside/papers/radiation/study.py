@@ -19,10 +19,10 @@ def inputs(run, whole=False):
 
 
 def setting(run):
-    """One sentence for captions: whose patients and reference this run's numbers rest on."""
+    """One sentence for captions: the patients and the reference behind this run's numbers."""
     if run.profile == "public":
-        return "This run: the released patients and reference."
-    return "This run: invented patients and an illustrative reference, not the paper's."
+        return "Inputs of this run: the released patients and reference."
+    return "Inputs of this run: invented patients and an illustrative reference, not the paper's."
 
 
 def asked(run, patients, regimes):
