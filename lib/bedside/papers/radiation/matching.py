@@ -26,6 +26,7 @@ FILLER = set(
     " irradiated radiation induced caused related area site field".split()
 )
 PAIR_TOKENS = 24  # of a matcher's reply for each predicted item, besides those of a verdict
+SEEN = ["first", "second"]  # batches of pairs in view while the concepts were written
 SAME = 0.6  # least cosine of character n-grams; set before any pair was labelled
 
 
@@ -189,9 +190,14 @@ def one_to_one(pairs):
 def labelled(run):
     """The labelled pairs, and those that the user's own raters labelled.
 
-    pair, predicted, reference, label, kind, why, labelled_by.
+    pair, predicted, reference, label, kind, why, batch (none of raters' pairs), labelled_by.
     """
     return with_rated(run, run.load("radiation_pairs"), "radiation_rated", "their author")
+
+
+def unseen(labelled):
+    """Which of `labelled` no matcher was made on: the third batch, and the user's raters' pairs."""
+    return ~labelled["batch"].isin(SEEN).to_numpy()
 
 
 async def match_labelled(run, labelled, judge):
