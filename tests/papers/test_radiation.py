@@ -217,6 +217,18 @@ def test_labelled_pairs_are_balanced_and_apart_from_the_synonyms(run):
     assert max(every.values()) == 1 and not every.keys() & {normal(t) for t in terms}
 
 
+def test_the_texts_numbers_stand_in_a_table(run):
+    found = files.text_table(run).set_index(["row", "column"])["value"]
+    people = found[found.index.get_level_values("column") == "people"]
+    assert people.tolist() == [18_600_000, 26_000_000]
+    assert (found >= 1).all() and found["section 3.5: validated examples", "count"] == 30
+
+
+def test_lengths_of_the_printed_lists_stand_in_a_table(run):
+    rows = tables.implied_table(run, pd.Series([20, 30])).set_index(["row", "column"])
+    assert len(rows) == 28 and rows["value"]["GPT-5.3", "selection"] == pytest.approx(0.87 / 0.036)
+
+
 # ---- the released reference, read strictly
 
 HEAD = [
@@ -756,17 +768,8 @@ def test_f1_must_lie_between_the_bounds():
     assert not low["fits"] and low["least"] == pytest.approx(0.79)  # both at 0.9 leave at least 0.8
 
 
-def test_the_texts_numbers_stand_in_a_table(run):
-    found = files.text_table(run).set_index(["row", "column"])["value"]
-    people = found[found.index.get_level_values("column") == "people"]
-    assert people.tolist() == [18_600_000, 26_000_000]
-    assert (found >= 1).all() and found["section 3.5: validated examples", "count"] == 30
-
-
 def test_list_lengths_follow_from_precision_and_recall():
     some, sizes = Printed([0.4, 0.6, 0.48], [-0.3, 0, -0.3]), pd.Series([20, 28])
-    rows = tables.implied_table(some, sizes).set_index("column")["value"]
-    assert rows["selection"] == pytest.approx(36)
     found = printed.implied_lengths(some, sizes).set_index("regime")["items"]
     assert found["selection"] == pytest.approx(0.6 * 24 / 0.4)
     assert found["free-form, 20-30"] == pytest.approx(144)
