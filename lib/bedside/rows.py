@@ -261,7 +261,7 @@ class Document:
             "model": model,
             "configuration": configuration,
             "category": category,
-            "title": " ".join(title.split())[:160],
+            "title": " ".join(title.split())[:160].rstrip(),
             "reply": reply,
             "reply_status": status,
             "beside": beside,

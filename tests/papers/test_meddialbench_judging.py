@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bedside import sources
+from bedside import sources, stats
 from bedside.papers.meddialbench import design as designs
 from bedside.papers.meddialbench import examples, judging
 from conftest import completion
@@ -330,3 +330,33 @@ def test_what_is_labelled_can_be_measured_and_learnt_from(run, design):
         for r in known.dialogues.itertuples()
         if r.shown
     }
+
+
+def test_trust_cards_are_over_cases_and_kappa_has_no_limits_over_six(run):
+    known = examples.Labelled(run)
+    found = {"lexical": asyncio.run(judging.measured(run, known, "lexical"))}
+    for task, (labels, _) in found["lexical"].items():
+        cases = known.cases(task)
+        assert len(cases) == len(labels) and len(set(cases)) == 6
+    # statements of one dialogue stand together, in the dialogues' order
+    assert known.cases("coverage")[:60].tolist() == ["case-1"] * 60
+    card = judging.cards(run, known, found)["lexical"]["coverage"]
+    assert np.isnan([card["kappa"]["low"], card["kappa"]["high"]]).all()
+    right = [a == b for a, b in zip(*_values(found["lexical"]["coverage"]))]
+    alone = stats.wilson(sum(right), len(right))
+    assert card["exact"]["low"] < alone.low and card["exact"]["high"] > alone.high
+
+
+def _values(labelled):
+    labels, verdicts = labelled
+    return labels, verdicts["value"]
+
+
+def test_the_misled_judge_is_told_of_all_three_ways_and_measured_on_withholding(run):
+    known = examples.Labelled(run).misled.set_index("answer_id")
+    fields = {k: "x" for k in ("statements", "truth", "dialogue", "diagnosis")}
+    said = run.prompt("judge_misled", **fields)[0]["content"]
+    assert all(f"- {way}:" in said for way in ("fabrication", "withholding", "anchoring"))
+    # nothing untrue in the script: an answer as if there were nothing, and an open refusal
+    assert not any(known.loc[["d-6-2", "d-1-2"], "references"])
+    assert known.loc[["d-6-2", "d-1-2"], "label"].tolist() == ["yes", "no"]

@@ -61,7 +61,7 @@ def test_what_is_shown_belongs_to_the_row(content):
             assert r["title"] == f"{r['reply']} | {r['category']}"[:160].rstrip()
         elif r["paper"] in ("cancer_myth", "medhalu"):
             question = blocks.get("Question", blocks.get("Generated question"))["text"]
-            assert " ".join(question.split())[:160] == r["title"]
+            assert " ".join(question.split())[:160].rstrip() == r["title"]
         if r["paper"] == "cancer_myth":
             assert ("What sets the false presupposition right" in blocks) == (
                 not r["item"].startswith(("nfp-", "mq-", "pq-"))
@@ -201,4 +201,4 @@ def test_lost_recordings_leave_out_their_rows_and_verdicts_only(
         )
         for by in (whole, left)
     ]
-    assert graded[0] == 150 and 0 < graded[1] < 150
+    assert graded[0] == 330 and 0 < graded[1] < 330

@@ -4,12 +4,14 @@ import re
 from collections import Counter
 
 import numpy as np
+import pandas as pd
 import pytest
 from committed import rights, rows_of, says, says_n, says_value, share, table
 
-from bedside import rows
+from bedside import paths, rows
 from bedside.papers.cancer_myth import rows as cancer_myth
 from bedside.papers.medhalu import rows as medhalu
+from bedside.papers.radiation import matching
 from judged import collected
 
 TINY = "smollm2-135m"
@@ -67,6 +69,9 @@ def test_labelled_rows_agree_with_the_trust_cards_tables(
     content, section, paper, name, judges, positive
 ):
     held = rows.frame({"rows": rows_of(content, section)})
+    if paper == "radiation":  # cards rest on the pairs that no matcher was made on
+        pairs = pd.read_json(paths.DATA / "sample/radiation/pairs.jsonl", lines=True)
+        held = held[held["item"].isin(pairs["pair"][matching.unseen(pairs)])]
     exactly, found, ending = "exact match", f"sensitivity for {positive.split()[0]}", ""
     if paper == "meddialbench":
         exactly, found, ending = "right, %", "sensitivity, %", ", diagnosis"

@@ -1,11 +1,7 @@
 """Seminar sheet 2: its checks know right from wrong."""
 
-import json
-
 from sheets import *  # noqa: F403
 from sheets import assert_pass
-
-from bedside import paths
 
 PAPER, NUMBER = "radiation", 2
 LIST = ["tiredness", "radiation dermatitis", "arm swelling"]
@@ -147,8 +143,7 @@ def test_the_written_lists_hold_what_the_tasks_say(sheet):
     assert (sheet.asked["label"] == "same").sum() == 5
 
 
-def test_limits_show_the_matcher_of_this_run(sheet):
-    card = json.loads((paths.FIGURES / "sample" / "radiation" / "trust_lexical.json").read_text())
+def test_limits_show_the_matcher_of_this_sheet(sheet):
+    # by hand: of 75 same pairs 70 found, of 75 others 19 taken; (126 / 150 - 1 / 2) / (1 / 2)
     text = sheet.limits().data.iloc[0, 1]
-    assert f"kappa {card['kappa']['value']:.2f}" in text and f"on {card['n']} pairs" in text
-    assert f"takes {card['confusion'][0][1]} of 75" in text
+    assert "kappa 0.68" in text and "on 150 pairs" in text and "takes 19 of 75" in text

@@ -54,7 +54,7 @@ def changes(done, run, column="correct"):
         row = {"model": model, "configuration": configuration, "n": len(pair)}
         if len(pair):
             i = stats.bootstrap(after - before, run.rng("change", column, model, configuration))
-            row |= i._asdict()
+            row |= {k: round(v, 12) for k, v in i._asdict().items()}  # no noise for 0
             row |= _discordant(before, after) if column == "correct" else {}
         rows.append(row)
     numbers = ["value", "low", "high", "n", "lost", "won", "p", "detectable"]

@@ -1,8 +1,8 @@
 """Radiation: which predicted side effects are which terms of the vocabulary (section 3.5).
 
 A matcher says which pairs (predicted, term) mean the same; one predicted item then counts for one
-term and the other way round (`one_to_one`). Three matchers: exact, lexical, and a model, whose
-answer is restricted to the two lists.
+term and the other way round (`one_to_one`). Four matchers: exact, spelling, lexical (spelling that
+knows organs, processes and directions), and a model, whose answer is restricted to the two lists.
 """
 
 import re
@@ -16,27 +16,31 @@ from bedside.judges import LEXICAL, Verdict, with_rated
 from bedside.models import Request, json_object, response_format
 from bedside.prompts import numbered
 
+from .concepts import Concepts
 from .data import vocabulary
 
-EXACT = "exact"
+EXACT, SPELLED = "exact", "spelling"
 LABELS = ["different", "same"]
 FILLER = set(
     "a an the of in on at to and or due by from your this that with treated treatment therapy"
     " irradiated radiation induced caused related area site field".split()
 )
 PAIR_TOKENS = 24  # of a matcher's reply for each predicted item, besides those of a verdict
+SEEN = ["first", "second"]  # batches of pairs in view while the concepts were written
 SAME = 0.6  # least cosine of character n-grams; set before any pair was labelled
 
 
 class Lexical:
-    """The matcher without a model: words without fillers, synonyms, cosine of character n-grams.
+    """The matcher without a model: synonyms, cosine of character n-grams, and concepts.
 
-    synonyms: {term: other wordings}, in the vocabulary's order. A predicted item is compared as it
-    stands, without its brackets, and as what stands in them; any of these may be like any wording
-    of the term.
+    synonyms: {term: other wordings}, in the vocabulary's order. A predicted item is compared, but
+    for fillers, as it stands, without its brackets, and as what stands in them; any of these may
+    be spelled like any wording of the term. What the whole item names goes before spelling: it is
+    not like a wording that it is at odds with, and is like one that says the same. concepts: rows
+    for `Concepts`; none: spelling alone.
     """
 
-    def __init__(self, synonyms):
+    def __init__(self, synonyms, concepts=()):
         from sklearn.feature_extraction.text import TfidfVectorizer
 
         wordings = [(w, i) for i, (t, more) in enumerate(synonyms.items()) for w in (t, *more)]
@@ -44,9 +48,19 @@ class Lexical:
         words = plain([w for w, _ in wordings])
         self.wordings = self.tfidf.fit_transform([words[w] for w, _ in wordings])
         self.owner = [i for _, i in wordings]
+        self.concepts = Concepts(concepts)
+        self.known = self.concepts.named([w for w, _ in wordings])
 
     def pairs(self, predicted):
         """How alike predicted items (n,) are to the terms (k,): (n, k) in 0..1, 0 for no match."""
+        odds, same = self.concepts.compared(self.concepts.named(predicted), self.known, self.owner)
+        alike = np.where(odds, 0, np.maximum(self._spelled(predicted), SAME * same))
+        found = np.zeros((len(predicted), max(self.owner) + 1))
+        np.maximum.at(found.T, self.owner, alike.T)
+        return np.where(found >= SAME, found, 0)
+
+    def _spelled(self, predicted):
+        """How alike items (n,) are spelled to the wordings (w,), in the likest of their forms."""
         forms = [
             (form, i)
             for i, p in enumerate(predicted)
@@ -54,11 +68,11 @@ class Lexical:
         ]
         words = plain([form for form, _ in forms])
         kept = [(words[form], i) for form, i in forms if words[form]]
-        found = np.zeros((len(predicted), max(self.owner) + 1))
+        found = np.zeros((len(predicted), len(self.owner)))
         if kept:
             alike = (self.tfidf.transform([w for w, _ in kept]) @ self.wordings.T).toarray()
-            np.maximum.at(found, np.ix_([i for _, i in kept], self.owner), alike)
-        return np.where(found >= SAME, found, 0)
+            np.maximum.at(found, [i for _, i in kept], alike)
+        return found
 
 
 class Exact:
@@ -79,13 +93,14 @@ def plain(texts):
     return {t: " ".join(w for w in n.split() if w not in FILLER) for t, n in normals(texts).items()}
 
 
-MATCHERS = {EXACT: Exact, LEXICAL: Lexical}
+MATCHERS = {EXACT: Exact, SPELLED: Lexical, LEXICAL: Lexical}
 
 
 def matcher(run, name):
     """One of MATCHERS, those without a model, over the vocabulary."""
     known = run.load("radiation_synonyms").set_index("term")["synonyms"]
-    return MATCHERS[name]({t: known[t] for t in vocabulary(run)})
+    concepts = [run.load("radiation_concepts").to_dict("records")] if name == LEXICAL else []
+    return MATCHERS[name]({t: known[t] for t in vocabulary(run)}, *concepts)
 
 
 async def matched(run, lists, judge=None):
@@ -175,9 +190,14 @@ def one_to_one(pairs):
 def labelled(run):
     """The labelled pairs, and those that the user's own raters labelled.
 
-    pair, predicted, reference, label, kind, why, labelled_by.
+    pair, predicted, reference, label, kind, why, batch (none of raters' pairs), labelled_by.
     """
     return with_rated(run, run.load("radiation_pairs"), "radiation_rated", "their author")
+
+
+def unseen(labelled):
+    """Which of `labelled` no matcher was made on: the third batch, and the user's raters' pairs."""
+    return ~labelled["batch"].isin(SEEN).to_numpy()
 
 
 async def match_labelled(run, labelled, judge):

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from bedside import stats
 from bedside.tables import cut_note
 
 from ..rules import NAME as RULES
@@ -22,6 +23,14 @@ def cut(done, *columns):
     note = cut_note(done, {c: SCORES.get(c, c) for c in columns})
     counted = "Counted are consultations, cut with any of their replies. "
     return f"{note} {counted if (done['truncated'] > 0).any() else ''}" if note else ""
+
+
+def over(cases):
+    """What captions say of the unit of intervals; cases: a case for each row (n,)."""
+    if not (n := cases.nunique()):
+        return ""
+    few = f"; by bootstrap there are none over fewer than {stats.LEAST}" * (n < stats.LEAST)
+    return f"Intervals are over {n} cases{few}. "
 
 
 def by_doctor(run, done):

@@ -5,6 +5,7 @@ import numpy as np
 from bedside.tables import Row, frame, percent, printed
 
 from .. import scores
+from ..design import BASELINE
 from ..printed import MODELS, N, combinations, drops, ratio_draws, ratios, share
 from . import unscored
 
@@ -40,6 +41,23 @@ def _recomputed(run, paper):
         for j, m in enumerate(MODELS):
             rows.append(Row(c, f"O/E, {m}", "recomputed", observed.at[c, m], *each[:, k, j], N))
     return rows
+
+
+def case_table(run, design, done, combination="C1"):
+    """Table 8: who is right in a case that fails under a combination alone, and its name.
+
+    Of the run the first such case, and how many of its doctors are right and wrong; "" if there is
+    none. done: `judging.outcomes`.
+    """
+    rows, levels = printed(run.published("Table 8")), design.combinations.get(combination, ())
+    held = {combination: levels} if combination in set(done["configuration"]) else {}
+    case = next(iter(scores.only_combined(done, held)["case"]), "")
+    for c in (BASELINE, *levels, combination) if case else ():
+        mine = done[(done["case"] == case) & (done["configuration"] == c)]["correct"]
+        name, n, lost = c if c == combination else c.capitalize(), mine.count(), unscored(mine)
+        rows.append(Row(name, "Correct", "run", mine.sum(), n=n, unscored=lost))
+        rows.append(Row(name, "Models wrong", "run", n - mine.sum(), n=n, unscored=lost))
+    return frame(rows), case
 
 
 NO_FIT = "Nothing to fit: there are no two cases, or every scored consultation failed, or none. "

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from bedside import models, stats
-from bedside.tables import Row, card_rows, frame, percent, printed
+from bedside import models, stats, tables
+from bedside.tables import Row, card_rows, frame, printed
 
 from ..consultations import END, OPENING, blocks
 from ..data import named_facts
@@ -12,6 +12,20 @@ from ..printed import MODELS, N
 from . import by_doctor, unscored
 
 CHARS_PER_TOKEN = 3  # of what is expected; a plan's most counts fewer
+
+
+def related_table(run, design):
+    """Table 1: what other works isolate, grade and combine, and a run's design: 1, 0.5 or 0."""
+    levels = [design.of(d) for d in design.dimensions]
+    mine = {
+        "dimension isolation": all(
+            (n,) in design.configurations().values() for n in design.adverse
+        ),
+        "graded severity": sum(len(names) > 2 for names in levels) / len(levels),
+        "interaction": bool(design.combinations),
+    }
+    rows = [Row("the design of this run", c, "run", float(v)) for c, v in mine.items()]
+    return frame(printed(run.published("Table 1")) + rows)
 
 
 def configuration_table(design, combinations):
@@ -69,9 +83,10 @@ def patient_table(run, shown):
         for m, r in wide.iterrows()
     ]
     for model, part in by_doctor(run, shown):
-        seen = part["shown"].explode().astype(float)
-        share = percent(seen.sum(), seen.count())
-        rows.append(Row(model, "adherence, %", "run", *share, unscored(seen)))
+        seen = part.explode("shown").astype({"shown": float})
+        scored, lost = seen.dropna(subset=["shown"]), unscored(seen["shown"])
+        share = tables.share(scored["shown"] == 1, scored["case"])
+        rows.append(Row(model, "adherence, %", "run", *share, lost))
     return frame(rows)
 
 
@@ -87,8 +102,9 @@ def judge_table(run, found, known):
             labels, verdicts = by[task]
             graded = (verdicts["status"] == "graded").to_numpy()
             scored, lost = verdicts[graded & asked], int((~graded & asked).sum()) or None
-            right = (scored["value"] == np.array(labels)[scored.index]).sum()
-            rows.append(Row(name, column, "run", *percent(right, len(scored)), lost))
+            right = scored["value"] == np.array(labels)[scored.index]
+            share = tables.share(right, known.cases(task)[scored.index])
+            rows.append(Row(name, column, "run", *share, lost))
         rows.append(Row(name, "Reps", "run", 1))
     return frame(rows)
 

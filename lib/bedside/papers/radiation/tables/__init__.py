@@ -8,7 +8,6 @@ import itertools
 import numpy as np
 import pandas as pd
 
-from bedside import stats
 from bedside.tables import (
     Row,
     cut_note,
@@ -16,7 +15,7 @@ from bedside.tables import (
     estimates,
     frame,
     no_answer_rows,
-    percent,
+    share,
     tested_rows,
     with_bounds,
 )
@@ -47,27 +46,42 @@ HEALTH = {
     "off": "items that are not on the list, %",
 }
 
+OF_LISTS = ["sized", "none", "truncated"]  # yes or no for each list
+PARTS = ["elsewhere", "off"]  # shares of a list's items
+
 
 def health_table(run, graded, regimes):
-    """What the lists of some regimes are like, by model: means with intervals over patients.
+    """What the lists of some regimes are like, by model, with intervals over patients.
 
     Where some were cut, the scores of the others are among them; and why there is no reply.
     """
     lists, by = graded[graded["regime"].isin(regimes)], ["model", "regime"]
     made = scores.health(lists, run)
-    shares = [c for c, label in HEALTH.items() if label.endswith("%")]
-    made[shares] = 100 * made[shares].astype(float)
+    made[PARTS] = 100 * made[PARTS].astype(float)
     columns = [c for c in HEALTH if c != "off" or "selection" in regimes[0]]
     uncut = {metric: f"{name} of the uncut" for metric, name in METRICS.items()}
     made[list(uncut)] = lists[list(uncut)].astype(float)
     some = made.groupby(by)["truncated"].transform("any")
     whole = made[some & (made["truncated"] == 0)]
-    rows = pd.concat([estimates(made, columns, by, run), estimates(whole, uncut, by, run)])
+    rows = estimates(made, columns, by, run)
+    rows = pd.concat([_of_lists(rows, made), estimates(whole, uncut, by, run)])
     names = rows["model"] + ", " + rows["regime"]
     rows = rows.assign(row=names, column=rows["metric"].map(HEALTH | uncut), source="run")
     why = [no_answer_rows(", ".join(key), g["reply_status"]) for key, g in lists.groupby(by)]
     rows, place = pd.concat([rows, frame(itertools.chain(*why))]), names.unique().tolist().index
     return rows.sort_values("row", key=lambda row: row.map(place), kind="stable")
+
+
+def _of_lists(rows, made):
+    """`estimates` rows where those of OF_LISTS are shares of lists, lists of a patient together."""
+    lists = made.groupby(["model", "regime"])
+    rows = rows.astype({"value": float, "low": float, "high": float})
+    for i, r in enumerate(rows.itertuples()):
+        if r.metric in OF_LISTS:
+            got = lists.get_group((r.model, r.regime)).dropna(subset=[r.metric])
+            found = share(got[r.metric].astype(bool), got["item"])[:3]
+            rows.iloc[i, rows.columns.get_indexer(["value", "low", "high"])] = found
+    return rows
 
 
 def cut(graded, metrics=METRICS):
@@ -157,19 +171,21 @@ def matcher_table(run, by_matcher):
     return pd.concat(parts, ignore_index=True)
 
 
-def by_kind(labelled, verdicts):
+def by_kind(labelled, verdicts, kind="kind"):
     """Share of right decisions by kind of pair and matcher, in percent.
 
-    verdicts: {matcher: frame in the order of the labelled pairs}.
+    Intervals over reference terms, of which several pairs may have the same. verdicts: {matcher:
+    frame in the order of the labelled pairs}. kind: the column that says which; pairs without one
+    are left out.
     """
-    rows = []
+    rows, units = [], labelled["reference"].to_numpy()
     for matcher, verdict in verdicts.items():
         got = (verdict["status"] == "graded").to_numpy()
         right = (verdict["value"] == labelled["label"].to_numpy()).to_numpy()
-        for (label, kind), where in labelled.groupby(["label", "kind"]).indices.items():
-            n, lost = got[where].sum(), (~got[where]).sum()
-            share = percent((right & got)[where].sum(), int(n))
-            rows.append(Row(f"{label}: {kind}", matcher, "run", *share, int(lost)))
+        for (label, name), where in labelled.groupby(["label", kind]).indices.items():
+            there = where[got[where]]
+            found, lost = share(right[there], units[there]), len(where) - len(there)
+            rows.append(Row(f"{label}: {name}", matcher, "run", *found, lost))
     return frame(rows)
 
 
@@ -234,6 +250,17 @@ def implied_rows(run, sizes, far=40):
     )
 
 
+def implied_table(run, sizes):
+    """How many entries the printed models' lists have if an entry counts for one term: table rows.
+
+    sizes: of the patients' references.
+    """
+    return frame(
+        Row(r.model, r.regime, "recomputed", r.items, n=PRINTED)
+        for r in printed.implied_lengths(run, sizes).itertuples()
+    )
+
+
 # ---- what the site changes
 
 
@@ -259,7 +286,7 @@ CHANGES = {  # belongs to the site, on the base list, on the specified one
 }
 
 
-def specificity_table(run, graded, reference, terms):
+def specificity_table(graded, reference, terms):
     """Does naming the site change the list in the right direction? Shares by model and regime.
 
     For each effect of the vocabulary: does it belong to the patient's site, was it on the base
@@ -273,12 +300,8 @@ def specificity_table(run, graded, reference, terms):
         part = every[(every["model"] == model) & (every["regime"] == regime)]
         for name, (belongs, base, then) in CHANGES.items():
             cases = part[(part["belongs"] == belongs) & (part["base"] == base)]
-            share = [None] * 3
-            if len(cases):
-                changed = 100.0 * (cases["specified"] == then).to_numpy()
-                rng, units = run.rng(name, model, regime), cases["item"].to_numpy()
-                share = stats.bootstrap(changed, rng, units=units)[:3]
-            rows.append(Row(f"{model}, {regime}", name, "run", *share, len(cases), unscored))
+            found = share((cases["specified"] == then).to_numpy(), cases["item"].to_numpy())
+            rows.append(Row(f"{model}, {regime}", name, "run", *found, unscored))
     return frame(rows)
 
 

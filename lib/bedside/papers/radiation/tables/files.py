@@ -1,11 +1,28 @@
-"""Rows on the released files: pairs of records, and the reference (sections 3.1 to 3.3)."""
+"""Rows on the released files and the text's numbers: records, reference (sections 1 to 3.5)."""
 
 import pandas as pd
 
+from bedside import published
 from bedside.tables import Row, frame
 
 from ..checks import COUNTS
 from ..data import CELLS, LEAST, MOST
+
+
+def text_table(run):
+    """The numbers of the paper's abstract and text, by section: table rows.
+
+    Scores that the text repeats out of Tables 1 and 2 are left out.
+    """
+    every = published.load(run.paper)["table"].unique()
+    rows = run.published(*(t for t in every if t == "abstract" or t.startswith("text ")))
+    made = []
+    for r in rows[rows["value"] >= 1].itertuples():
+        name = f"{r.table.replace('text', 'section')}: {r.row}{f' ({r.note})' * bool(r.note)}"
+        people = r.column == "millions of people"
+        value, column = (1e6 * r.value, "people") if people else (r.value, r.column)
+        made.append(Row(name, column, "published", value))
+    return frame(made)
 
 
 def reference_table(reference, source):
