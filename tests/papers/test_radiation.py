@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bedside import BedsideError, claims, judges, models, prompts, published, sources, stats
+from bedside import BedsideError, claims, judges, models, prompts, sources, stats
 from bedside import tables as shared
 from bedside.checks import normal
 from bedside.papers.radiation import (
