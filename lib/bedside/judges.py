@@ -5,6 +5,7 @@ is ever filled in. `trust_card` measures a judge on labelled answers.
 """
 
 import copy
+import functools
 import json
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -281,14 +282,16 @@ def trust_card(
     values: Sequence[float | str],
     rng: "np.random.Generator",
     positive: float | str | None = 1,
+    units: "ArrayLike | None" = None,
 ) -> dict:
     """A judge against labelled answers: a dict, the trust card.
 
     labels: values (n,); verdicts: a frame with status and value in the same order. Unscored
     verdicts count in `unscored` and in the bounds alone. exact and binary (`positive` against the
-    rest) are shares with Wilson intervals; kappa is plain, kappa_quadratic weighted; the constant
-    guesser gives every answer the commonest label. Labels without an order, such as categories,
-    have no `positive` one (None): exact and kappa are all.
+    rest) are shares, intervals of `stats.share`; kappa is plain, kappa_quadratic weighted; the
+    constant guesser gives every answer the commonest label. units: labels (n,) of what several
+    answers share, such as their question; intervals are over these. Labels without an order, such
+    as categories, have no `positive` one (None): exact and kappa are all.
     """
     import numpy as np
 
@@ -298,6 +301,7 @@ def trust_card(
     scored = (verdicts["status"] == "graded").to_numpy()
     a, b = labels[scored], verdicts["value"].to_numpy()[scored].astype(labels.dtype)
     n, out = len(a), len(labels) - len(a)
+    of = np.arange(n) if units is None else np.asarray(units, dtype=object)[scored]
     _, counts = np.unique(labels, return_counts=True)
     card = {
         "n": len(labels),
@@ -315,13 +319,14 @@ def trust_card(
     if n == 0:
         return card
     for name, same in shares.items():
-        card[name] = stats.wilson(int(same.sum()), n)._asdict()
+        card[name] = stats.share(same, of)._asdict()
         hits = int(same.sum())
         card[f"{name}_bounds"] = [hits / len(labels), (hits + out) / len(labels)]
-    card["kappa"] = stats.kappa(a, b, values, rng=rng)._asdict()
+    kappa = functools.partial(stats.kappa, a, b, values, rng=rng, units=of)
+    card["kappa"] = kappa()._asdict()
     if positive is not None:
-        card["kappa_quadratic"] = stats.kappa(a, b, values, weights="quadratic", rng=rng)._asdict()
-        sensitivity, specificity = stats.sens_spec(a == positive, b == positive)
+        card["kappa_quadratic"] = kappa(weights="quadratic")._asdict()
+        sensitivity, specificity = stats.sens_spec(a == positive, b == positive, of)
         card["sensitivity"], card["specificity"] = sensitivity._asdict(), specificity._asdict()
     return card
 

@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 
     from .plots import Picture
 
+TINY = (
+    "(far too small for medicine: it shows that the machinery works, not what patients' models do)"
+)
 VERSIONS = ("numpy", "scipy", "pandas", "matplotlib", "scikit-learn")
 
 
@@ -215,11 +218,19 @@ class Run:
         """
         if judged:
             caption = f"{caption} ({'; '.join(self._judged(judged))})".strip()
+        caption = " ".join(filter(None, [caption, tables.few_note(frame), self._whose(frame)]))
         people = tables.write(self.folder / name, frame, title, caption, digits)
         about = {"kind": kind, "title": title, "caption": caption, "digits": digits}
         for file in (f"{name}.csv", f"{name}.md", f"{name}.tex"):
             self._outputs[file] = {"file": file, **about, "judged": bool(judged)}
         return people
+
+    def _whose(self, frame):
+        """What captions say of the models that rows of this run rest on."""
+        if not self._replies or not (frame["source"] == "run").any():
+            return ""
+        names = (m + TINY * (models.model(m)["provider"] == "local") for m in sorted(self._replies))
+        return f"Models of this run: {', '.join(names)}."
 
     def figure(
         self,

@@ -16,6 +16,7 @@ from .published import SOURCES
 
 if TYPE_CHECKING:
     import pandas as pd
+    from numpy.typing import ArrayLike
 
 
 COLUMNS = ["row", "column", "source", "value", "low", "high", "n", "unscored"]
@@ -54,6 +55,12 @@ def percent(hits: SupportsInt, n: int) -> tuple[float, float, float, int]:
     """A share in percent with its Wilson interval: (value, low, high, n)."""
     i = stats.wilson(int(hits), n)
     return 100 * i.value, 100 * i.low, 100 * i.high, n
+
+
+def share(hits: "ArrayLike", units: "ArrayLike") -> tuple[float, float, float, int]:
+    """A share of booleans in percent where units repeat, as `stats.share`: value, low, high, n."""
+    i = stats.share(hits, units)
+    return 100 * i.value, 100 * i.low, 100 * i.high, i.n
 
 
 def estimates(
@@ -184,6 +191,13 @@ def cut_note(
         return "No reply was cut at its limit." if len(scores) else ""
     note = f"Replies cut at their limit: {'; '.join(told)}."
     return f"Warning: a cut reply is not a wrong one. {note}" if warned else note
+
+
+def few_note(rows: "pd.DataFrame") -> str:
+    """What a caption adds where something measured has fewer than ten units: no interval."""
+    measured = rows["source"].isin(["raw", "run"]) & rows["value"].notna()
+    few = measured & rows["low"].isna() & rows["n"].between(1, stats.LEAST - 1)
+    return "What rests on fewer than ten has no interval." if few.any() else ""
 
 
 def no_answer_rows(row: str, why: "pd.Series") -> list[Row]:

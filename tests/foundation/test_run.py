@@ -359,3 +359,25 @@ def test_a_budget_holds_over_all_questions_of_a_run(run, served, endpoint, monke
             asyncio.run(run.ask(ask_for("served", f"q{k}")))
     spent = 0.015 * k
     assert 0.20 - most < spent <= 0.20 and len(endpoint.bodies) == k > 5
+
+
+def caption_of(run, **row):
+    """The caption of a table of one row."""
+    given = {"row": "a", "column": "c", "source": "run", "value": 1, **row}
+    run.table("t", pd.DataFrame([given]).reindex(columns=tables.COLUMNS), "T", caption="As said.")
+    return run._outputs["t.csv"]["caption"]
+
+
+def test_a_caption_says_whose_numbers_a_run_has(run):
+    run._replies = {"smollm2-135m": {}}
+    assert "far too small for medicine" in caption_of(run, low=0, high=1, n=20)
+    assert caption_of(run, source="published") == "As said."
+    run._replies = {"gpt-6.2-sol": {}}
+    assert caption_of(run, low=0, n=20) == "As said. Models of this run: gpt-6.2-sol."
+
+
+def test_a_caption_says_why_there_is_no_interval(run):
+    assert "fewer than ten" in caption_of(run, n=9)
+    assert "fewer than ten" in caption_of(run, n=3, source="raw")
+    for other in ({"n": 10}, {"n": 9, "low": 0}, {"n": 9, "source": "published"}):
+        assert caption_of(run, **other) == "As said."

@@ -49,7 +49,7 @@ def test_bootstrap_by_hand(rng, method, statistic):
     # Two items 0 and 1 resample to means 0, 1/2, 1 with chances 1/4, 1/2, 1/4. The 30th and 70th
     # centiles are 1/2, the 2.5th and 97.5th are 0 and 1. Half of the draws (1/4 and half of 1/2)
     # lie below 1/2 and the jackknife is symmetric, so that BCa corrects nothing.
-    given = {"method": method, "statistic": statistic}
+    given = {"method": method, "statistic": statistic, "least": 2}
     assert stats.bootstrap([0, 1], rng, level=0.4, **given) == Interval(0.5, 0.5, 0.5, 2)
     assert stats.bootstrap([0, 1], rng, level=0.95, **given) == Interval(0.5, 0.0, 1.0, 2)
 
@@ -57,8 +57,12 @@ def test_bootstrap_by_hand(rng, method, statistic):
 def test_bootstrap_units_by_hand(rng):
     # Unit a has rows 1, 1, 1 and b has 0: aa gives 1, ab 3/4, bb 0, with chances 1/4, 1/2, 1/4.
     values, units = [1, 0, 1, 1], ["a", "b", "a", "a"]
-    assert stats.bootstrap(values, rng, units=units, level=0.4) == Interval(0.75, 0.75, 0.75, 4)
-    assert stats.bootstrap(values, rng, units=units, level=0.6) == Interval(0.75, 0.0, 1.0, 4)
+    assert stats.bootstrap(values, rng, units=units, level=0.4, least=2) == Interval(
+        0.75, 0.75, 0.75, 4
+    )
+    assert stats.bootstrap(values, rng, units=units, level=0.6, least=2) == Interval(
+        0.75, 0.0, 1.0, 4
+    )
 
 
 def test_bootstrap_equals_gathering_rows():
@@ -140,11 +144,27 @@ def test_bootstrap_clusters_widen(rng):
 def test_bootstrap_without_variation(rng, method):
     found = stats.bootstrap([1 / 3] * 23, rng, method=method)  # thirds: sums differ by rounding
     assert found.low == found.value == found.high and close(found.value, 1 / 3)
-    assert stats.bootstrap([3], rng, method=method) == Interval(3, 3, 3, 1)
-    found = stats.bootstrap([1, 2], rng, units=["a", "a"], method=method)
+    assert stats.bootstrap([3], rng, method=method, least=1) == Interval(3, 3, 3, 1)
+    found = stats.bootstrap([1, 2], rng, units=["a", "a"], method=method, least=1)
     assert found == Interval(1.5, 1.5, 1.5, 2)
-    constant, varied = stats.bootstrap([[1, 0], [1, 1], [1, 0]], rng, method=method)
+    constant, varied = stats.bootstrap([[1, 0], [1, 1], [1, 0]], rng, method=method, least=3)
     assert constant == Interval(1, 1, 1, 3) and varied.low < varied.high
+
+
+def test_fewer_than_ten_units_have_no_limits(rng):
+    values, units = list(range(18)), [i // 2 for i in range(18)]
+    assert stats.bootstrap(values[:9], rng) == close_interval(4, nan, nan, 9)
+    assert stats.bootstrap(values, rng, units=units) == close_interval(8.5, nan, nan, 18)
+    assert stats.bootstrap(values[:10], rng).low < 4.5
+    several = stats.bootstrap(np.eye(3), rng, combine=lambda means: means[..., :2])
+    assert several == [close_interval(1 / 3, nan, nan, 3)] * 2
+    ratings = ["a", "b"] * 9
+    assert stats.kappa(ratings, ratings, "ab", rng=rng, units=units) == close_interval(
+        1, nan, nan, 18
+    )
+    assert stats.kappa(ratings, ratings, "ab", rng=rng).low == 1
+    alpha = stats.krippendorff_alpha([values, values], rng, units=units)
+    assert alpha == close_interval(1, nan, nan, 18)
 
 
 def test_bootstrap_shapes(rng):
@@ -310,6 +330,44 @@ def test_wilson_by_hand():
     assert stats.wilson(0, 0) == close_interval(nan, nan, nan, 0)
 
 
+def test_share_by_hand():
+    # 8 rows in 4 units of two, p = 1/2: unit sums 2, 2, 0, 0 lie 1 off what p lets expect. Variance
+    # of the share 4 * 4/3 / 8**2 = 1/12, of 8 single rows 1/32: effect 8/3, effective number 3.
+    hits, units = [1, 1, 1, 1, 0, 0, 0, 0], [1, 1, 2, 2, 3, 3, 4, 4]
+    from scipy.stats import t
+
+    level = 2 * t.cdf(2, 3) - 1  # so that t = 2
+    half = sqrt(4 * 0.25 / 3 + (4 / 6) ** 2) / (1 + 4 / 3)
+    assert stats.share(hits, units, level) == close_interval(0.5, 0.5 - half, 0.5 + half, 8)
+
+
+def test_share_of_what_does_not_repeat_is_wilsons():
+    assert stats.share([1, 0, 0], list("abc")) == stats.wilson(1, 3)
+    assert stats.share([], []) == close_interval(nan, nan, nan, 0)
+    assert stats.share([1, 0], list("aa")) == close_interval(0.5, nan, nan, 2)
+
+
+def test_share_without_variation_counts_units():
+    from scipy.stats import t
+
+    z = t.ppf(0.975, 2)
+    found = stats.share([0] * 6, [1, 1, 2, 2, 3, 3])
+    assert found == close_interval(0, 0, z**2 / (3 + z**2), 6)
+    assert stats.share([1] * 6, [1, 1, 2, 2, 3, 3]).high == 1
+
+
+@pytest.mark.parametrize("units", [6, 17, 60])
+@pytest.mark.parametrize("p", [0.1, 0.5])
+def test_share_covers_where_rows_repeat(rng, units, p):
+    """Of 400 shares with an intraclass correlation of a half at least 92% are covered."""
+    owner, covered, plain = np.repeat(np.arange(units), 4), 0, 0
+    for _ in range(400):
+        hits = rng.random(len(owner)) < rng.beta(p, 1 - p, units)[owner]
+        i, w = stats.share(hits, owner), stats.wilson(int(hits.sum()), len(hits))
+        covered, plain = covered + (i.low <= p <= i.high), plain + (w.low <= p <= w.high)
+    assert covered >= 0.92 * 400 - 8 and plain < 0.9 * 400  # 8: chance of the simulation
+
+
 def test_wilson_against_scipy():
     from scipy.stats import binomtest
 
@@ -389,8 +447,9 @@ def test_kappa_conventions(rng, weights):
     found = stats.kappa(["good"] * 9, ["good"] * 9, labels, weights=weights, rng=rng)
     assert found == close_interval(1, nan, nan, 9)
     # A constant guesser knows nothing; a resample without the one "bad" has no kappa, and is not 1.
-    found = stats.kappa(["good"] * 9, ["good"] * 8 + ["bad"], labels, weights=weights, rng=rng)
-    assert found == Interval(0, 0, 0, 9)
+    others = ["good"] * 9 + ["bad"]
+    found = stats.kappa(["good"] * 10, others, labels, weights=weights, rng=rng)
+    assert found == Interval(0, 0, 0, 10)
     assert stats.kappa(["good"] * 9, ["bad"] * 9, labels, weights=weights).value == 0
 
 
@@ -467,7 +526,7 @@ def test_alpha_by_hand():
 
 def test_alpha_without_variation(rng):
     assert stats.krippendorff_alpha([[2, 2, 2], [2, 2, 2]], rng) == close_interval(nan, nan, nan, 3)
-    found = stats.krippendorff_alpha([[1, 2, 2], [1, 2, 2]], rng)
+    found = stats.krippendorff_alpha([[1, 2, 2], [1, 2, 2]], rng, least=3)
     assert found == Interval(1, 1, 1, 3)
 
 
@@ -751,7 +810,7 @@ def test_bootstrap_of_numbers_made_of_means(rng):
         return np.stack([first * second, np.where(first > 0.6, first, nan)], axis=-1)
 
     values = np.eye(2)
-    both = stats.bootstrap(values, rng, combine=combine)
+    both = stats.bootstrap(values, rng, combine=combine, least=2)
     assert both[0] == Interval(0.25, 0.0, 0.25, 2)
     assert isnan(both[1].value) and (both[1].low, both[1].high) == (1.0, 1.0)
     with pytest.raises(ValueError, match="percentile limits of means"):

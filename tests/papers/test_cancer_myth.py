@@ -49,10 +49,18 @@ def test_pcs_and_pcr_by_hand(run):
         40.0,
         60.0,
     ]
-    assert (
-        s.loc["PCR", "low"] == pytest.approx(100 * stats.wilson(2, 4).low)
-        and s.loc["PCS", "low"] < 0.25 < s.loc["PCS", "high"]
-    )
+    assert s.loc["PCR", "low"] == pytest.approx(100 * stats.wilson(2, 4).low)
+    assert s.loc["PCS", ["low", "high"]].isna().all()  # of four
+
+
+def test_intervals_are_over_myths(run):
+    twelve = graded(m=[1, 1, 0, -1] * 3)
+    plain = scores(twelve, run).set_index("metric")
+    by_myth = scores(twelve.assign(unit=[str(i // 2) for i in range(12)]), run).set_index("metric")
+    assert plain.loc["PCS", "low"] < 0.25 < plain.loc["PCS", "high"]
+    assert by_myth.loc["PCS", ["low", "high"]].isna().all()  # six myths
+    assert by_myth.loc["PCR", "low"] < plain.loc["PCR", "low"]
+    assert by_myth["value"].tolist() == plain["value"].tolist()
 
 
 def test_a_model_without_a_verdict_does_not_vanish(run):

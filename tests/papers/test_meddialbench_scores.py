@@ -66,25 +66,35 @@ def test_changes_are_paired_exact_and_corrected_within_a_model(run):
     assert made.loc[("m", "y"), ["n", "lost", "won", "p", "value"]].tolist() == pytest.approx(
         [8, 6, 0, 1 / 32, -6 / 8]
     )
-    assert made.loc[("m", "z"), ["n", "lost", "won", "p", "value", "low", "high"]].tolist() == [
-        8,
-        0,
-        0,
-        1,
-        0,
-        0,
-        0,
-    ]
+    assert made.loc[("m", "z"), ["n", "lost", "won", "p", "value"]].tolist() == [8, 0, 0, 1, 0]
     assert made.at[("m", "gone"), "n"] == 0 and made.loc[("m", "gone")].drop("n").isna().all()
     # Holm over the three tests of m: 3/32, 2/8, 1; over the one of the other model: 1/32
     assert made["p_holm"].tolist() == pytest.approx([1 / 4, 3 / 32, 1, NAN, 1 / 32], nan_ok=True)
-    assert made.at[("m", "x"), "low"] < -5 / 7 < made.at[("m", "x"), "high"] <= 0
+    assert made[["low", "high"]].isna().all(axis=None)  # fewer than ten cases
     coverage = scores.changes(one.assign(coverage=one["correct"] / 2), run, "coverage").set_index(
         "configuration"
     )
     assert coverage.at["x", "value"] == pytest.approx(-5 / 14) and coverage[
         ["lost", "won", "p", "p_holm"]
     ].isna().all(axis=None)
+
+
+def test_changes_and_ratios_have_limits_over_ten_cases_and_none_over_nine(run):
+    # of 10 cases 6 are lost, of 9 cases 5; O/E: (4/10 * 1) / (1 * 4/10)
+    cells = {
+        "baseline": ((), [1] * 10),
+        "fabricating": (("fabricating",), [0] * 6 + [1] * 4),
+        "withholding": (("withholding",), [1] * 10),
+        "C1": (C1["C1"], [0] * 6 + [1] * 4),
+    }
+    nine = {k: (levels, right[1:]) for k, (levels, right) in cells.items()}
+    for made, limits in ((done_of(cells), True), (done_of(nine), False)):
+        changed = scores.changes(made, run).set_index("configuration").loc["fabricating"]
+        (ratio,) = scores.interactions(made, C1, run).itertuples()
+        assert ratio.value == pytest.approx(1)
+        for low, value, high in (changed[["low", "value", "high"]], (ratio.low, 1, ratio.high)):
+            assert low <= value <= high if limits else np.isnan([low, high]).all()
+        assert changed["low"] < changed["high"] if limits else True
 
 
 C1 = {"C1": ("fabricating", "withholding")}
@@ -111,7 +121,6 @@ def test_observed_over_expected_by_hand(run):
     assert made.loc["m", ["value", "n", "eligible", "failing"]].tolist() == pytest.approx(
         [1 / 3, 5, 2, 1]
     )
-    assert 0 <= made.at["m", "low"] <= 1 / 3 <= made.at["m", "high"]
     assert np.isnan(made.at["never", "value"]) and made.loc[
         "never", ["n", "eligible", "failing"]
     ].tolist() == [5, 0, 0]

@@ -251,8 +251,8 @@ def test_labels_of_one_kind_are_no_evidence(rng):
 
 def test_intervals_draw_items_not_parts():
     table = {
-        "Ann": dict(zip("abcdef", ["yes", "yes", "yes", "no", "no", "no"])),
-        "Bob": dict(zip("abcdef", ["yes", "yes", "no", "no", "no", "yes"])),
+        "Ann": dict(zip("abcdefghijkl", 2 * ["yes", "yes", "yes", "no", "no", "no"])),
+        "Bob": dict(zip("abcdefghijkl", 2 * ["yes", "yes", "no", "no", "no", "yes"])),
     }
 
     def kappa(labels, task):
@@ -263,7 +263,7 @@ def test_intervals_draw_items_not_parts():
     parts = pd.concat([given(table, part=p) for p in tasks()["adherence"].values])
     one, five = kappa(given(table), "hallucination"), kappa(parts, "adherence")
     assert five[:3] == pytest.approx(one[:3]) and one[0] == pytest.approx(1 / 3)
-    assert (one[3], five[3]) == (6, 30)
+    assert (one[3], five[3]) == (12, 60)
 
 
 def test_how_raters_worked():

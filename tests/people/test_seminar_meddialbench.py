@@ -30,13 +30,13 @@ DOSE = {
     "threshold": "logic",
 }
 RATIO = {"expected": 40.4, "O/E": 0.96, "odds, observed": 1.58, "odds, expected": 1.96}
-TURNS = {"fabricating": 40, "withholding": 80, "C1": 0}
+TURNS = {"fabricating": 0, "withholding": 80, "C1": 0}
 
 # By hand:
 # 4.2: 9 of 12 items in 6 turns.
 # 4.3: means of Table 3: 78.82, 56.46, 68.94.
 # 4.6: cognition 78.82, 72.96, 68.48; logic 78.82, 75.76, 56.46.
-# 4.7: 2 / 2^3; 2 / 2^6 is the first below 0.05.
+# 4.7: 2 / 2^4; 2 / 2^6 is the first below 0.05.
 # 4.8: 54.1 * 55.3 / 74.1; 61.2 / 38.8; (45.9 / 54.1) * (44.7 / 55.3) / (25.9 / 74.1).
 RIGHT = {
     "4.1": TOLD,
@@ -44,7 +44,7 @@ RIGHT = {
     "4.3": {"fabricating": 22.4, "withholding": 9.9, "ratio": 2.26},
     "4.4": SCRIPT,
     "4.6": DOSE,
-    "4.7": {"p": 0.25, "least": 6},
+    "4.7": {"p": 0.125, "least": 6},
     "4.8": RATIO,
     "4.9": TURNS,
 }
@@ -81,10 +81,10 @@ WRONG = [
     ("4.6", DOSE | {"cognition, second step": 10.4, "logic, second step": 22.4}, "not from 0 to 2"),
     ("4.6", DOSE | {"threshold": "cognition"}, "Compare the second step"),
     ("4.6", {k: v if k == "threshold" else -v for k, v in DOSE.items()}, "positive"),
-    ("4.7", {"p": 0.125, "least": 6}, "one-sided"),
+    ("4.7", {"p": 0.062, "least": 6}, "one-sided"),
     ("4.7", {"p": 0.031, "least": 6}, "discordant"),
-    ("4.7", {"p": 0.25, "least": 5}, "0.062"),
-    ("4.7", {"p": 25, "least": 6}, "percentage"),
+    ("4.7", {"p": 0.125, "least": 5}, "0.062"),
+    ("4.7", {"p": 12.5, "least": 6}, "percentage"),
     ("4.8", RATIO | {"expected": 35.3, "O/E": 1.1}, "subtracted"),
     ("4.8", RATIO | {"expected": 29.9, "O/E": 1.3}, "baseline is forgotten"),
     ("4.8", RATIO | {"O/E": 1.04}, "upside down"),
@@ -93,7 +93,7 @@ WRONG = [
     ("4.8", RATIO | {"odds, observed": 0.612}, "share that fails"),
     ("4.8", RATIO | {"odds, expected": 1.31}, "multiply odds"),
     ("4.9", TURNS | {"C1": 80}, "isn't unsaid"),
-    ("4.9", TURNS | {"fabricating": 0}, "fewer"),
+    ("4.9", TURNS | {"withholding": 0}, "fewer"),
     ("4.9", TURNS | {"withholding": 20}, "more are needed"),
     ("4.9", TURNS | {"withholding": 30}, "isn't one of"),
 ]

@@ -19,10 +19,11 @@ from .intervals import (
     corrected_rate,
     prediction_powered,
     sens_spec,
+    share,
     wilson,
 )
 from .printed import grim, grim_counts, mcnemar_range, most_kappa
-from .resampling import bootstrap, paired_permutation
+from .resampling import LEAST, bootstrap, paired_permutation
 from .scores import harmonic, macro
 from .tests import (
     even,

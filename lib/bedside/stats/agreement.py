@@ -6,9 +6,9 @@ from math import nan, sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .inputs import require
+from .inputs import by_unit, require
 from .intervals import Interval
-from .resampling import by_unit, drawn_units
+from .resampling import LEAST, drawn_units
 
 
 def kappa(
@@ -20,13 +20,15 @@ def kappa(
     rng: np.random.Generator | None = None,
     units: ArrayLike | None = None,
     resamples: int = 2000,
+    least: int = LEAST,
 ) -> Interval:
     """Cohen's kappa of two raters (n,), with a 95% percentile bootstrap over items or units.
 
     labels: every possible rating, in order for weights="quadratic". Both raters constant on one
     label: 1.0 by convention, with NaN limits; one constant, the other varied: 0.0. Resamples with
-    one label only are left out of the limits; without rng these are NaN. ValueError for a rating
-    that is not in labels. Value as sklearn.metrics.cohen_kappa_score.
+    one label only are left out of the limits; without rng, or with fewer than `least` units, these
+    are NaN. ValueError for a rating that is not in labels. Value as
+    sklearn.metrics.cohen_kappa_score.
     """
     known = weights in (None, "quadratic")
     require((known, f"weights must be None or 'quadratic', not {weights!r}"))
@@ -38,6 +40,7 @@ def kappa(
     penalty = _gaps(np.arange(size)) ** 2 if weights else 1 - np.eye(size)
     cell = [place[x] * size + place[y] for x, y in zip(a, b)]
     table, _ = by_unit(np.eye(size**2)[cell], units)
+    rng = rng if len(table) >= least else None
     found = _beyond_chance(table, lambda margin: penalty, 0, rng, resamples)._replace(n=len(cell))
     return found._replace(value=1.0) if np.isnan(found.value) else found
 
@@ -49,15 +52,16 @@ def krippendorff_alpha(
     level: str = "ordinal",
     units: ArrayLike | None = None,
     resamples: int = 2000,
+    least: int = LEAST,
 ) -> Interval:
     """Krippendorff's alpha, with a 95% percentile bootstrap over what was rated.
 
     ratings (raters, rated), NaN where missing; what was rated once is left out, n counts the
     others. units: labels of the rated (rated,) that are resampled together. level: "nominal",
     "ordinal" or "interval", on a scale of at most 100 distinct ratings. NaN when all ratings are
-    equal (no variation is no evidence); such resamples are left out of the limits, and without rng
-    these are NaN. Value as in Krippendorff's worked example (2011), and as krippendorff.alpha
-    where that package is installed.
+    equal (no variation is no evidence); such resamples are left out of the limits, and without rng,
+    or with fewer than `least` units, these are NaN. Value as in Krippendorff's worked example
+    (2011), and as krippendorff.alpha where that package is installed.
     """
     ratings = np.asarray(ratings, dtype=float)
     require((level in ("nominal", "ordinal", "interval"), f"unknown level {level!r}"))
@@ -78,7 +82,9 @@ def krippendorff_alpha(
         "ordinal": lambda margin: _gaps(np.cumsum(margin, axis=1) - margin / 2) ** 2,  # midranks
         "interval": lambda margin: _gaps(scale) ** 2,
     }
-    found = _beyond_chance(by_unit(table, units)[0], apart[level], 1, rng, resamples)
+    table, _ = by_unit(table, units)
+    rng = rng if len(table) >= least else None
+    found = _beyond_chance(table, apart[level], 1, rng, resamples)
     return found._replace(n=ratings.shape[1])
 
 

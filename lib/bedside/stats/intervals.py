@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .inputs import booleans, require
+from .inputs import booleans, by_unit, require
 
 
 class Interval(NamedTuple):
@@ -31,11 +31,38 @@ def wilson(successes: int, n: int, level: float = 0.95) -> Interval:
     )
     if n == 0:
         return Interval(nan, nan, nan, 0)
-    p, z2 = successes / n, ndtri(0.5 + level / 2) ** 2
-    centre = (p + z2 / (2 * n)) / (1 + z2 / n)
-    half = sqrt(z2 * p * (1 - p) / n + (z2 / (2 * n)) ** 2) / (1 + z2 / n)
-    high = 1 if successes == n else centre + half  # 1, and not its neighbour
-    return Interval(float(p), float(centre - half), float(high), int(n))
+    return _score_interval(successes / n, n, ndtri(0.5 + level / 2))._replace(n=int(n))
+
+
+def share(hits: ArrayLike, units: ArrayLike, level: float = 0.95) -> Interval:
+    """Share of booleans (n,) with a score interval for hits that repeat in units, labels (n,).
+
+    Wilson's at the effective number: n over the design effect of the units (Kish 1965; at least
+    1), and t of their number for z, as in Korn and Graubard (1998). Where nothing varies the units
+    count, not the rows. Units that don't repeat give `wilson`. NaN when n is 0, and NaN limits for
+    a single unit; n counts the rows.
+    """
+    from scipy.special import stdtrit
+
+    hits = booleans(hits, hits)[0].astype(float)
+    table, _ = by_unit(np.column_stack([hits, np.ones(len(hits))]), units)
+    n, count, p = len(hits), len(table), float(hits.mean()) if len(hits) else nan
+    if count == n:
+        return wilson(int(hits.sum()), n, level)
+    if count == 1:
+        return Interval(p, nan, nan, n)
+    spread = ((table[:, 0] - p * table[:, 1]) ** 2).sum() * count / (count - 1) / n
+    effect = max(1.0, spread / (p * (1 - p))) if 0 < p < 1 else n / count
+    z = stdtrit(count - 1, 0.5 + level / 2)
+    return _score_interval(p, n / effect, z)._replace(n=n)
+
+
+def _score_interval(p, n, z):
+    """Limits of a share p of n, which need not be whole, at z standard errors."""
+    centre = (p + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = sqrt(z**2 * p * (1 - p) / n + (z**2 / (2 * n)) ** 2) / (1 + z**2 / n)
+    high = 1 if p == 1 else centre + half  # 1, and not its neighbour
+    return Interval(float(p), float(centre - half), float(high), 0)
 
 
 def balanced_accuracy(hits: int, n: int, kept: int, m: int, level: float = 0.95) -> Interval:
@@ -54,15 +81,17 @@ def balanced_accuracy(hits: int, n: int, kept: int, m: int, level: float = 0.95)
     return Interval(value, low, high, n + m)
 
 
-def sens_spec(truth: ArrayLike, predicted: ArrayLike) -> tuple[Interval, Interval]:
-    """Sensitivity and specificity of booleans (n,), Wilson intervals; an empty class is NaN, n = 0.
+def sens_spec(
+    truth: ArrayLike, predicted: ArrayLike, units: ArrayLike | None = None
+) -> tuple[Interval, Interval]:
+    """Sensitivity and specificity of booleans (n,), as `share`; an empty class is NaN, n = 0.
 
-    Values as sklearn.metrics.recall_score(truth, predicted, pos_label=True and False).
+    units: labels (n,) of what repeats. Values as sklearn.metrics.recall_score(truth, predicted,
+    pos_label=True and False).
     """
     truth, predicted = booleans(truth, predicted)
-    sensitivity = wilson((truth & predicted).sum(), truth.sum())
-    specificity = wilson((~truth & ~predicted).sum(), (~truth).sum())
-    return sensitivity, specificity
+    units = np.arange(len(truth)) if units is None else np.asarray(units, dtype=object)
+    return share(predicted[truth], units[truth]), share(~predicted[~truth], units[~truth])
 
 
 def corrected_rate(

@@ -6,9 +6,10 @@ from math import nan
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .inputs import numbers, require
+from .inputs import by_unit, numbers, require
 from .intervals import Interval
 
+LEAST = 10  # units: of fewer, percentiles of resamples cover far less than they say
 CELLS = 2**17  # in one block of resamples: 1 MB, for the cache and to bound the memory
 
 
@@ -22,6 +23,7 @@ def bootstrap(
     method: str = "percentile",
     resamples: int = 10_000,
     level: float = 0.95,
+    least: int = LEAST,
 ) -> Interval | list[Interval]:
     """Bootstrap interval of a mean, or of another statistic, resampling rows or whole units.
 
@@ -31,7 +33,8 @@ def bootstrap(
     f(means (..., k)) to (..., m) numbers made of the means, such as `macro`; gives m Intervals,
     and resamples where a number is NaN are left out of its limits. method: "percentile" or "bca".
 
-    Constant values or a single unit give low == high == value, which is no certainty: read n.
+    Fewer than `least` units have no limits: NaN. Constant values give low == high == value, which
+    is no certainty: read n.
     ValueError for no rows, NaN, or units of another length. As scipy.stats.bootstrap, which takes
     the same draws from a seed.
     """
@@ -51,6 +54,9 @@ def bootstrap(
         return np.array([statistic(sample, axis=0) for sample in samples])
 
     value = estimate(np.ones((1, count), bool))[0]
+    if count < least:
+        found = [Interval(v, nan, nan, n) for v in value.tolist()]
+        return found[0] if values.ndim == 1 and not combine else found
     draws = np.concatenate([estimate(drawn) for drawn in drawn_units(rng, resamples, count)])
     noise = 1e-12 * np.abs(draws).max(axis=0)  # what summing in another order may change
     levels = np.tile([[0.5 - level / 2], [0.5 + level / 2]], len(value))
@@ -125,19 +131,6 @@ def paired_permutation(
     flips = _integers(rng, 2, resamples, count)
     hits = sum((np.abs((1 - 2 * flip) @ sums) >= reached).sum() for flip in flips)
     return float((hits + 1) / (resamples + 1))
-
-
-def by_unit(rows: np.ndarray, units: ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:
-    """Sums of the rows of each unit (in the order of the labels), and the unit of each row (n,)."""
-    if units is None:  # every row its own
-        return rows, np.arange(len(rows))
-    units = np.asarray(units, dtype=object)  # else NaN among strings becomes the label 'nan'
-    labelled = units.shape == (len(rows),) and not (units != units).any()
-    require((labelled, f"units: need {len(rows)} labels, no NaN"))
-    names, unit = np.unique(units, return_inverse=True)
-    sums = np.zeros((len(names), *rows.shape[1:]))
-    np.add.at(sums, unit, rows)
-    return sums, unit
 
 
 def drawn_units(rng: np.random.Generator, resamples: int, units: int) -> Iterator[np.ndarray]:

@@ -6,19 +6,11 @@ import pandas as pd
 
 from bedside import judges, stats
 from bedside.rows import tasks
-from bedside.tables import Row, frame, percent
+from bedside.tables import Row, frame, share
 
 from .together import parts, values
 
 SAID = "id part section model configuration judge status value".split()
-
-
-def share(hits, units, rng):
-    """A share as `tables.percent`; where units repeat (parts of one label), resampled by unit."""
-    if len(set(units)) == len(hits):
-        return percent(sum(hits), len(hits))
-    i = stats.bootstrap([float(h) for h in hits], rng.spawn(1)[0], units=units)
-    return 100 * i.value, 100 * i.low, 100 * i.high, i.n
 
 
 def judged(rows, task):
@@ -56,7 +48,7 @@ def against(judged, settled, task, rng):
     cards = {}
     for judge, mine in both.groupby("judge", sort=False):
         said, positive = mine.reset_index(drop=True), tasks()[task].positive
-        card = judges.trust_card(mine["value_label"], said, values(task), rng, positive)
+        card = judges.trust_card(mine["value_label"], said, values(task), rng, positive, said["id"])
         cards[judge] = {"judge": judge, "of": "replies", "labelled_by": "raters", **card}
     return cards
 
@@ -94,9 +86,9 @@ def _corrected(row, part, skill, rng):
     fixed = stats.corrected_rate(int(part["said"].sum()), len(part), *skill, rng)
     powered = stats.prediction_powered(known["true"], known["said"], rest["said"])
     rates = {
-        "judge says": share(part["said"].tolist(), part["id"].tolist(), rng),
+        "judge says": share(part["said"].tolist(), part["id"].tolist()),
         "Rogan-Gladen": (*(100 * x for x in fixed[:3]), fixed.n),
         "prediction-powered": (*(100 * x for x in powered[:3]), powered.n),
-        "raters": share(known["true"].tolist(), known["id"].tolist(), rng),
+        "raters": share(known["true"].tolist(), known["id"].tolist()),
     }
     return [Row(row, column, "run", *rate) for column, rate in rates.items()]

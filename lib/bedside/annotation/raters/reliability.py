@@ -57,7 +57,7 @@ def agreement(given, task, rng):
     for a, b in itertools.combinations(wide.columns, 2):
         both = wide[[a, b]].notna().all(axis=1).to_numpy()
         x, y = (wide.loc[both, rater].astype(int).tolist() for rater in (a, b))
-        equal = share([i == j for i, j in zip(x, y)], units[both], rng)
+        equal = share([i == j for i, j in zip(x, y)], units[both])
         how = {"weights": "quadratic" if ordered else None, "rng": rng, "units": units[both]}
         kappa = stats.kappa(x, y, list(place.values()), **how) if x else NONE
         rows.append(Row(f"{a} and {b}", "equal, %", "run", *equal))

@@ -33,31 +33,36 @@ MYTHS_USED = {"sample": 10, "public": 16}  # by the loop, unless said otherwise
 def questions(run, whole=False):
     """Questions with a false presupposition: LIMIT of them, or the whole set.
 
-    Columns: item, question, correction, category, cancer, generator.
+    Columns: item, question, correction, category, cancer, generator, unit (the myth that it was
+    made from: a released one stands behind up to ten questions).
     """
     if run.profile == "sample":
         frame = run.load("cancer_myth_questions_sample").assign(generator="Bedside's authors")
+        frame = frame.assign(unit=frame["item"])
     else:
         frame = run.load("cancer_myth_released")
         frame = frame.rename(columns={"presupposition_correction": "correction"}).assign(
-            item="cm-" + frame["QID"].astype(str), generator=frame["from_model"].map(GENERATORS)
+            item="cm-" + frame["QID"].astype(str),
+            generator=frame["from_model"].map(GENERATORS),
+            unit=frame["source_myth"],
         )
     frame = frame.assign(category=frame["category"].map(CATEGORIES))
-    columns = ["item", "question", "correction", "category", "cancer", "generator"]
+    columns = ["item", "question", "correction", "category", "cancer", "generator", "unit"]
     return limited(run, frame[columns], whole)
 
 
 def plain_questions(run, whole=False):
-    """Questions without a false presupposition (Cancer-Myth-NFP): item, question.
+    """Questions without a false presupposition (Cancer-Myth-NFP): item, question, unit (its myth).
 
     LIMIT of them, or the whole set.
     """
     if run.profile == "sample":
-        frame = run.load("cancer_myth_nfp_sample")
+        frame = run.load("cancer_myth_nfp_sample").assign(unit=lambda f: f["item"])
     else:
         frame = run.load("cancer_myth_nfp").rename(columns={"example_question": "question"})
-        frame = frame.assign(item="nfp-" + frame["QID"].astype(str))
-    return limited(run, frame[["item", "question"]], whole)
+        row = frame["source_row"].astype(str)
+        frame = frame.assign(item="nfp-" + frame["QID"].astype(str), unit=row)
+    return limited(run, frame[["item", "question", "unit"]], whole)
 
 
 def labelled(run):

@@ -60,6 +60,11 @@ class Labelled:
         rated = {"": self.diagnosis, "adherence": self.adherence}
         return whose(rated.get(task, baselines.learnt(self.diagnosis)))
 
+    def cases(self, task):
+        """The case of each example of a task, in the order of `judging.measured`: (n,)."""
+        alone = {"": self.diagnosis, "misled": self.misled}
+        return (alone[task] if task in alone else self.rows(task))["item"].to_numpy()
+
     def rows(self, task):
         """A `which` task (coverage, adherence) a statement a row: answer_id, `judging.LEARNT`."""
         if task == "coverage":

@@ -177,12 +177,13 @@ async def measured(run, known, judge):
 
 
 def cards(run, known, found):
-    """Write and return the trust cards {judge: {task: card}} of {judge: `measured`}."""
+    """Write and return the trust cards {judge: {task: card}} of {judge: `measured`}, by case."""
     made = {}
     for name, by in found.items():
         for task, (labels, verdicts) in by.items():
             rng = run.rng("card", name, task)
-            card = judges.trust_card(labels, verdicts, YES_NO, rng, positive="yes")
+            units = known.cases(task)
+            card = judges.trust_card(labels, verdicts, YES_NO, rng, positive="yes", units=units)
             made.setdefault(name, {})[task] = card
         for task in TASKS:
             of = LABELLED.get(task, "statements")

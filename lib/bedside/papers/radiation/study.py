@@ -48,7 +48,9 @@ async def listed(run, patients, regimes, max_tokens):
     every = asked(run, patients, regimes)
     filled = every.assign(item=every["key"], profile=every["record"])
     prompts = run.prompts_for("list", filled, ["profile", "effects", "least"], most=data.MOST)
-    answered = (await answers_of(run, prompts, max_tokens)).rename(columns={"item": "key"})
+    answered = (await answers_of(run, prompts, max_tokens, kind="list")).rename(
+        columns={"item": "key"}
+    )
     keys = every[["key", "item", "site", "profile", "regime"]]
     every = keys.merge(answered, on="key", validate="one_to_many").drop(columns="key")
     return read_all(every)

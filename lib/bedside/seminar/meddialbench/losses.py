@@ -81,7 +81,8 @@ class Losses(Material):
     def six(self, answer):
         """Task 4.7: exact McNemar on six cases."""
         p, least = numbers(answer, ["p", "least"], share=["p"])
-        true, n = stats.mcnemar_counts(*self.pairs("fabricating")), len(self.cases)
+        pairs, n = self.pairs("fabricating"), len(self.cases)
+        true = stats.mcnemar_counts(*pairs)
         if not near(p, true, 0.006):
             if near(p, true / 2, 0.006):
                 raise Wrong(
@@ -106,8 +107,9 @@ class Losses(Material):
         if least != needed:
             raise Wrong("least: compute 2 x 0.5^k for k = 1, 2, 3, ... until it is below 0.05.")
         return (
-            f"p = {true:.2f}. Half of the right diagnoses are gone, and it may be chance. With {n}"
-            f" cases only {needed} of {needed} lost would do. With {printed.N} cases the paper can"
-            f" see a loss of {100 * stats.mde_paired(printed.N, 0.2):.0f} points (if a fifth of the"
-            " cases are discordant)."
+            f"p = {true:.3f}. {pairs[0]} of {n} right diagnoses are gone, and it may be chance."
+            f" With {n} cases only {needed} of {needed} lost would do. With"
+            f" {printed.N} cases the paper can see a loss of"
+            f" {100 * stats.mde_paired(printed.N, 0.2):.0f} points (if a fifth of the cases are"
+            " discordant)."
         )

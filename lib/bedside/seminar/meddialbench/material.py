@@ -199,7 +199,8 @@ class Material(seminar.Sheet):
     def ratios(self):
         """O/E and odds ratio of each combination, printed, and O/E of the rules.
 
-        Printed: the models' mean with the interval that 85 cases give, least and most.
+        Printed: the models' mean with the interval that 85 cases give, least and most. Six cases
+        give none.
         """
         paper = printed.combinations(self.design)
         each, draws = printed.ratios(self.run, paper), printed.ratio_draws(self.run, paper).mean(-1)
@@ -209,7 +210,6 @@ class Material(seminar.Sheet):
             low, high = np.quantile(draws[:, k], LIMITS)
             odds = np.exp(printed.interaction("odds of failure multiplied", c, levels))
             mine, models = ours.loc[c], each.loc[c]
-            limits = f"{mine['low']:.2f} to {mine['high']:.2f}"
             rows.append(
                 {
                     "": c,
@@ -217,7 +217,7 @@ class Material(seminar.Sheet):
                     "published: O/E, mean": f"{models.mean():.2f} ({low:.2f} to {high:.2f})",
                     "by model": f"{models.min():.2f} to {models.max():.2f}",
                     "published: odds ratio": f"{odds:.2f}",
-                    "rules: O/E": f"{mine['value']:.2f} ({limits}), n = {mine['n']}",
+                    "rules: O/E": f"{mine['value']:.2f}, n = {mine['n']}",
                 }
             )
         return shown(pd.DataFrame(rows))

@@ -120,8 +120,9 @@ class Scripts(Material):
             }
             raise Wrong(
                 f"both diagnoses are {came[0]}. Read the consultation: the doctor stops at five"
-                f" findings of one disease and after {made[0].most} questions, and goes through a"
-                f" disease's findings in their order. {fewer_or_more[came[0]]}"
+                f" findings of one disease, or when a fifth of his {made[0].most} questions brought"
+                " nothing, and goes through a disease's findings in their order."
+                f" {fewer_or_more[came[0]]}"
             )
         return (
             f"{' and '.join(came)}, with {' and '.join(str(len(c.turns)) for c in made)} questions."

@@ -77,15 +77,16 @@ class Together(Material):
                 )
             if value == 0 or value > back[0]:
                 raise Wrong(
-                    f"{name}: fewer are enough. The true facts that aren't touched are still told,"
-                    " and this doctor counts them."
+                    f"{name}: fewer are enough. The true facts that aren't touched are told when he"
+                    " asks on, and what is withheld comes at the third asking."
                 )
             raise Wrong(
-                f"{name}: more are needed. Everything is asked once before anything is asked again."
+                f"{name}: more are needed. This doctor ends when a fifth of his questions brought"
+                " nothing, and asks everything once before he asks anything again."
             )
         return (
-            "more questions get round what is withheld and, for this doctor who counts findings,"
-            " even what is invented. Both together leave nothing to get round with. The paper's"
-            " models stop after 9 to 18 questions (section 4.1); it concludes that questions help"
-            " against deficit and not against pollution (section 6)."
+            "more questions get round what is withheld, and not round what is invented: at a story"
+            " that fits this doctor stops. The paper's models stop after 9 to 18 questions"
+            " (section 4.1); it concludes the same (section 6). Here it follows from how the doctor"
+            " was written."
         )

@@ -8,14 +8,14 @@ from bedside.tables import (
     cut_note,
     frame,
     no_answer_rows,
-    percent,
+    share,
     with_bounds,
     without_bounds,
 )
 
 from .. import printed
 from ..data import CATEGORIES
-from ..scores import corrected, scores
+from ..scores import corrected, scores, units_of
 
 
 def counts(items, what, source):
@@ -55,11 +55,12 @@ def uncut_rows(row, graded):
     cut = graded["truncated"].astype(bool)
     if cut.all() or not cut.any():
         return []
-    grades = graded.loc[~cut & (graded["status"] == "graded"), "value"].astype(float)
+    scored = graded[~cut & (graded["status"] == "graded")]
+    grades = scored["value"].astype(float)
     lost = (~cut).sum() - len(grades)
-    share = percent((grades == 1).sum(), len(grades))
+    right = share(grades == 1, units_of(scored))
     mean = Row(row, "PCS of the uncut", "run", grades.mean(), n=len(grades), unscored=lost)
-    return [Row(row, "PCR of the uncut", "run", *share, lost), mean]
+    return [Row(row, "PCR of the uncut", "run", *right, lost), mean]
 
 
 def cut(graded, by="model"):

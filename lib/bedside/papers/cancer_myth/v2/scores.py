@@ -3,14 +3,15 @@
 import pandas as pd
 
 from bedside import judges, stats
-from bedside.tables import percent
+from bedside.tables import share
 
 from .. import study
-from ..scores import compare
+from ..scores import compare, units_of
 from .items import KINDS
 
 MEASURED = (
-    "item model method set answer reply_status truncated status value hit outcome complexity calls"
+    "item unit model method set answer reply_status truncated status value hit outcome complexity"
+    " calls"
 ).split()
 
 
@@ -30,6 +31,7 @@ async def measure(run, sets, answered, examples):
                 graded = graded.assign(hit=graded["value"] == 1, outcome=None)
             else:
                 graded = grade_exam(sets[name].drop(columns="question"), mine)
+            graded = graded.assign(unit=units_of(graded))
             parts.append(graded.assign(method=method, model=model, set=name))
     return pd.concat([part.reindex(columns=MEASURED) for part in parts], ignore_index=True)
 
@@ -60,29 +62,24 @@ def _outcome(row, value):
 
 
 def rates(graded):
-    """Table 1's numbers, in percent with Wilson intervals and bounds, by model, method and set.
+    """Table 1's numbers, in percent with intervals and bounds, by model, method and set.
 
-    graded: model, method, set, status, hit. hit: corrected (grade 1), nothing invented (1), or the
+    Intervals are over what repeats: myths, exam questions. graded: model, method, set, status, hit,
+    unit. hit: corrected (grade 1), nothing invented (1), or the
     right option.
     """
     rows = []
     for (model, method, name), part in graded.groupby(["model", "method", "set"], sort=False):
         scored = part[part["status"] == "graded"]
         lost = len(part) - len(scored)
-        found = share(int(scored["hit"].sum()), len(scored), lost)
-        rows.append({"row": f"{model} {method}", "column": name, **found})
+        hits, n = int(scored["hit"].sum()), len(part)
+        found = dict(
+            zip(("value", "low", "high", "n"), share(scored["hit"].astype(bool), units_of(scored)))
+        )
+        bounds = {"least": 100 * hits / n, "most": 100 * (hits + lost) / n}
+        row = {"row": f"{model} {method}", "column": name}
+        rows.append({**row, **found, "hits": hits, "unscored": lost, **bounds})
     return pd.DataFrame(rows)
-
-
-def share(hits, n, lost=0):
-    """A share in percent, as `rates` has it: value, low, high, n, hits, unscored, least, most."""
-    return {
-        **dict(zip(("value", "low", "high", "n"), percent(hits, n))),
-        "hits": hits,
-        "unscored": lost,
-        "least": 100 * hits / (n + lost),
-        "most": 100 * (hits + lost) / (n + lost),
-    }
 
 
 def pairs_as_one(found):

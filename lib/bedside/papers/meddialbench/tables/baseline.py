@@ -1,7 +1,8 @@
 """MedDialBench: tables of the baseline (section 4.1), and how consultations end."""
 
+from bedside import tables
 from bedside.dialogues import ENDED
-from bedside.tables import Row, estimates, frame, percent, printed, with_bounds
+from bedside.tables import Row, estimates, frame, printed, with_bounds
 
 from .. import scores
 from ..consultations import ENDS
@@ -31,22 +32,24 @@ def end_table(run, done):
     """How consultations ended, percent by doctor and end, with who broke off.
 
     Also why those that didn't break off have no diagnosis, how many had a reply cut, and the share
-    right of the others. done: `judging.outcomes`.
+    right of the others. Intervals are over cases. done: `judging.outcomes`.
     """
     rows = []
     for model, mine in by_doctor(run, done):
         for end, what in ENDS.items():
             for by in ("",) if end in ENDED else ("doctor", "patient"):
-                if hits := ((mine["end"] == end) & (mine["by"] == by)).sum():
+                if (hits := (mine["end"] == end) & (mine["by"] == by)).any():
                     name = f"{by}: {what}" if by else what
-                    rows.append(Row(name, model, "run", *percent(hits, len(mine))))
-        why = mine.loc[mine["end"].isin(ENDED), "reply_status"].str.split(":").str[0]
-        for reason, hits in why[why != ""].value_counts().sort_index().items():
-            rows.append(Row(f"no diagnosis: {reason}", model, "run", *percent(hits, len(mine))))
-        rows.append(Row(CUT, model, "run", *percent((mine["truncated"] > 0).sum(), len(mine))))
-        scored = mine.loc[mine["truncated"] == 0, "correct"].dropna()
+                    rows.append(Row(name, model, "run", *tables.share(hits, mine["case"])))
+        why = mine["reply_status"].str.split(":").str[0].where(mine["end"].isin(ENDED), "")
+        for reason in sorted(set(why) - {""}):
+            hits = tables.share(why == reason, mine["case"])
+            rows.append(Row(f"no diagnosis: {reason}", model, "run", *hits))
+        rows.append(Row(CUT, model, "run", *tables.share(mine["truncated"] > 0, mine["case"])))
+        scored = mine[mine["truncated"] == 0].dropna(subset=["correct"])
         if len(scored):
-            rows.append(Row(UNCUT, model, "run", *percent(scored.sum(), len(scored))))
+            hits = tables.share(scored["correct"] == 1, scored["case"])
+            rows.append(Row(UNCUT, model, "run", *hits))
     return frame(rows)
 
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from bedside import models, stats
-from bedside.tables import Row, card_rows, frame, percent, printed
+from bedside import models, stats, tables
+from bedside.tables import Row, card_rows, frame, printed
 
 from ..consultations import END, OPENING, blocks
 from ..data import named_facts
@@ -69,9 +69,10 @@ def patient_table(run, shown):
         for m, r in wide.iterrows()
     ]
     for model, part in by_doctor(run, shown):
-        seen = part["shown"].explode().astype(float)
-        share = percent(seen.sum(), seen.count())
-        rows.append(Row(model, "adherence, %", "run", *share, unscored(seen)))
+        seen = part.explode("shown").astype({"shown": float})
+        scored, lost = seen.dropna(subset=["shown"]), unscored(seen["shown"])
+        share = tables.share(scored["shown"] == 1, scored["case"])
+        rows.append(Row(model, "adherence, %", "run", *share, lost))
     return frame(rows)
 
 
@@ -87,8 +88,9 @@ def judge_table(run, found, known):
             labels, verdicts = by[task]
             graded = (verdicts["status"] == "graded").to_numpy()
             scored, lost = verdicts[graded & asked], int((~graded & asked).sum()) or None
-            right = (scored["value"] == np.array(labels)[scored.index]).sum()
-            rows.append(Row(name, column, "run", *percent(right, len(scored)), lost))
+            right = scored["value"] == np.array(labels)[scored.index]
+            share = tables.share(right, known.cases(task)[scored.index])
+            rows.append(Row(name, column, "run", *share, lost))
         rows.append(Row(name, "Reps", "run", 1))
     return frame(rows)
 
