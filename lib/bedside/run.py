@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from .plots import Picture
 
 TINY = (
-    "(far too small for medicine: it shows that the machinery works, not what patients' models do)"
+    " (far too small for medicine: it shows that the machinery works, not what patients' models do)"
 )
 VERSIONS = ("numpy", "scipy", "pandas", "matplotlib", "scikit-learn")
 
@@ -218,7 +218,9 @@ class Run:
         """
         if judged:
             caption = f"{caption} ({'; '.join(self._judged(judged))})".strip()
-        caption = " ".join(filter(None, [caption, tables.few_note(frame), self._whose(frame)]))
+        caption = " ".join(
+            filter(None, [caption.strip(), tables.few_note(frame), self._whose(frame)])
+        )
         people = tables.write(self.folder / name, frame, title, caption, digits)
         about = {"kind": kind, "title": title, "caption": caption, "digits": digits}
         for file in (f"{name}.csv", f"{name}.md", f"{name}.tex"):

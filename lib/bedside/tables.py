@@ -48,6 +48,14 @@ def printed(rows: "pd.DataFrame") -> list[Row]:
     return [Row(r.row, r.column, "published", r.value) for r in rows.itertuples()]
 
 
+def told(rows: "pd.DataFrame") -> list[Row]:
+    """`printed` numbers of a paper's text: their place before the row, a note behind the column."""
+    notes = rows["note"].map(lambda note: f" ({note})" if note else "")
+    return printed(
+        rows.assign(row=rows["table"] + ": " + rows["row"], column=rows["column"] + notes)
+    )
+
+
 # ---- statistics as rows
 
 
@@ -195,6 +203,7 @@ def cut_note(
 
 def few_note(rows: "pd.DataFrame") -> str:
     """What a caption adds where something measured has fewer than ten units: no interval."""
+    rows = rows.reindex(columns=COLUMNS)
     measured = rows["source"].isin(["raw", "run"]) & rows["value"].notna()
     few = measured & rows["low"].isna() & rows["n"].between(1, stats.LEAST - 1)
     return "What rests on fewer than ten has no interval." if few.any() else ""

@@ -381,3 +381,19 @@ def test_a_caption_says_why_there_is_no_interval(run):
     assert "fewer than ten" in caption_of(run, n=3, source="raw")
     for other in ({"n": 10}, {"n": 9, "low": 0}, {"n": 9, "source": "published"}):
         assert caption_of(run, **other) == "As said."
+
+
+def test_numbers_of_a_text_are_told_with_place_and_note():
+    said = pd.DataFrame(
+        {"table": "text 2", "row": ["x", "y"], "column": "count", "value": [7.0, 9], "note": ""}
+    )
+    said.loc[1, "note"] = "about"
+    assert tables.told(said) == [
+        tables.Row("text 2: x", "count", "published", 7),
+        tables.Row("text 2: y", "count (about)", "published", 9),
+    ]
+
+
+def test_counts_without_limits_have_no_note_on_small_numbers():
+    counts = pd.DataFrame({"row": ["x"], "column": ["n"], "source": ["run"], "value": [3]})
+    assert tables.few_note(counts) == ""
