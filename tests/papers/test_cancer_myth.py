@@ -400,6 +400,7 @@ def test_what_the_review_kept_by_hand():
             ],
             "generator": ["a", "a", "b"],
             "category": ["x", "y", "y"],
+            "myth": [1, 1, 2],
         }
     )
     released = pd.DataFrame(
@@ -426,6 +427,7 @@ def test_yield_by_hand(run):
     questions = pd.DataFrame(
         {
             "generator": "m",
+            "myth": ["m1"] * 3 + ["m2"] * 3,
             "status": ["new"] * 4 + ["copied", "truncated"],
             "verdict": ["graded"] * 4 + ["", ""],
             "value": [-1, -1, 1, 0, None, None],
