@@ -26,7 +26,7 @@ NOTE = [
 
 # By hand:
 # 3.4: 24 of 32. P 24/32, R 1: F1 = 1.5 / 1.75; the other class has 0.
-# 3.5, with a note on the topic: 17, 5, 7, 3: P 17/22, R 17/24, F1 34/46, F1 of the other class 6/18.
+# 3.5, noted the topic: 17, 5, 7, 3: P 17/22, R 17/24, F1 34/46, F1 of the other class 6/18.
 # 3.6: x + y = 1.34 and 853 x + 288 y = 0.57 * 1141.
 # 3.7: 0.351 / (0.351 + 0.032) and 0.0234 / (0.0234 + 0.1217).
 # 3.8: x + y = 1.26 and 853 x + 288 y = 0.81 * 1141.
