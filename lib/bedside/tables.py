@@ -202,11 +202,16 @@ def cut_note(
 
 
 def few_note(rows: "pd.DataFrame") -> str:
-    """What a caption adds where something measured has fewer than ten units: no interval."""
+    """What a caption adds where something measured has fewer than ten units: no interval.
+
+    Nothing for a table of counts.
+    """
     rows = rows.reindex(columns=COLUMNS)
     measured = rows["source"].isin(["raw", "run"]) & rows["value"].notna()
     few = measured & rows["low"].isna() & rows["n"].between(1, stats.LEAST - 1)
-    return "What rests on fewer than ten has no interval." if few.any() else ""
+    counts = rows["low"].isna().all() and (rows["value"].dropna() % 1 == 0).all()
+    told = few.any() and (few[measured].all() or not counts)
+    return "What rests on fewer than ten has no interval." if told else ""
 
 
 def no_answer_rows(row: str, why: "pd.Series") -> list[Row]:

@@ -395,5 +395,8 @@ def test_numbers_of_a_text_are_told_with_place_and_note():
 
 
 def test_counts_without_limits_have_no_note_on_small_numbers():
-    counts = pd.DataFrame({"row": ["x"], "column": ["n"], "source": ["run"], "value": [3]})
-    assert tables.few_note(counts) == ""
+    counts = pd.DataFrame({"row": ["x", "y"], "column": "n", "source": "run", "value": [3, 4]})
+    for rows in (counts, counts.assign(n=[9, 12]), counts.assign(n=[9, 12], low=None)):
+        assert tables.few_note(rows) == ""
+    assert tables.few_note(counts.assign(n=[9, 12], low=[None, 1]))
+    assert tables.few_note(counts.assign(n=[9, 12], value=[0.5, 4]))
