@@ -205,16 +205,17 @@ class Run:
         frame: "pd.DataFrame",
         title: str,
         *,
-        digits: int = 2,
+        digits: int | None = 2,
         caption: str = "",
         judged: bool | tuple[str, ...] = False,
         kind: str = "table",
     ) -> tables.People:
         """Write <name>.csv, .md and .tex from a frame with the columns `tables.COLUMNS`.
 
-        Missing low, high, n, unscored are empty. digits: decimals for people; the CSV has ten
-        significant digits. judged: adds the judge's name and kappa to the caption; a tuple names
-        the judge's tasks ("" the main one). Returns the table as a notebook shows it.
+        Missing low, high, n, unscored are empty. digits: decimals for people, None for each
+        number's shortest form; the CSV has ten significant digits. judged: adds the judge's name
+        and kappa to the caption; a tuple names the judge's tasks ("" the main one). Returns the
+        table as a notebook shows it.
         """
         if judged:
             caption = f"{caption} ({'; '.join(self._judged(judged))})".strip()

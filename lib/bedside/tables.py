@@ -273,7 +273,9 @@ def confusion_table(cards: dict[str, dict]) -> "pd.DataFrame":
 # ---- forms
 
 
-def write(path: Path, rows: "pd.DataFrame", title: str, caption: str, digits: int) -> "People":
+def write(
+    path: Path, rows: "pd.DataFrame", title: str, caption: str, digits: int | None
+) -> "People":
     """Write path.csv, .md and .tex from rows with COLUMNS; returns people's table.
 
     The CSV has ten significant digits, so that another processor writes the same bytes; people's
@@ -299,9 +301,10 @@ def write(path: Path, rows: "pd.DataFrame", title: str, caption: str, digits: in
     return people
 
 
-def number(value: float | None, digits: int) -> str:
-    """A number for people: fixed decimals, nothing for a missing one."""
-    return "" if value is None or value != value else f"{value:.{digits}f}"
+def number(value: float | None, digits: int | None) -> str:
+    """A number for people: fixed decimals, or its shortest form; nothing for a missing one."""
+    form = "g" if digits is None else f".{digits}f"
+    return "" if value is None or value != value else f"{value:{form}}"
 
 
 def _cell(row, digits):
@@ -316,7 +319,7 @@ def _cell(row, digits):
     return number(value, 0 if count else digits)
 
 
-def layout(rows: list[dict], digits: int) -> list[list[str]]:
+def layout(rows: list[dict], digits: int | None) -> list[list[str]]:
     """A long table for people: a line for each row and column, the sources side by side.
 
     rows: dicts with the keys of COLUMNS; None or NaN where there is no number.

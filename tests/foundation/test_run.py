@@ -400,3 +400,8 @@ def test_counts_without_limits_have_no_note_on_small_numbers():
         assert tables.few_note(rows) == ""
     assert tables.few_note(counts.assign(n=[9, 12], low=[None, 1]))
     assert tables.few_note(counts.assign(n=[9, 12], value=[0.5, 4]))
+
+
+def test_printed_numbers_have_their_own_decimals():
+    shown = [tables.number(v, None) for v in (2e-5, 3.0, 71.05, 2077, None)]
+    assert shown == ["2e-05", "3", "71.05", "2077", ""]

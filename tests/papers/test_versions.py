@@ -110,6 +110,9 @@ def test_every_number_of_the_texts_stands_with_its_place(run):
     value = told.set_index(["row", "column"])["value"]
     assert value["paper, introduction: categories", "count"] == 7
     assert value["paper, introduction: runs", "count"] == 3
-    assert value["paper, text 4.2: MDAgents", "medical benchmarks (of the best results)"] == 7
+    assert (
+        value["paper, text 4.2: MDAgents", "medical benchmarks (where it is said to be the best)"]
+        == 7
+    )
     assert value["paper, text A.5: Example 1, advice 1, Social workers", "score"] == 2
     assert value["summary of version 2, text method: NFP", "count"] == 150
