@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from .plots import Picture
 
 TINY = (
-    "(far too small for medicine: it shows that the machinery works, not what patients' models do)"
+    " (far too small for medicine: it shows that the machinery works, not what patients' models do)"
 )
 VERSIONS = ("numpy", "scipy", "pandas", "matplotlib", "scikit-learn")
 
@@ -205,20 +205,23 @@ class Run:
         frame: "pd.DataFrame",
         title: str,
         *,
-        digits: int = 2,
+        digits: int | None = 2,
         caption: str = "",
         judged: bool | tuple[str, ...] = False,
         kind: str = "table",
     ) -> tables.People:
         """Write <name>.csv, .md and .tex from a frame with the columns `tables.COLUMNS`.
 
-        Missing low, high, n, unscored are empty. digits: decimals for people; the CSV has ten
-        significant digits. judged: adds the judge's name and kappa to the caption; a tuple names
-        the judge's tasks ("" the main one). Returns the table as a notebook shows it.
+        Missing low, high, n, unscored are empty. digits: decimals for people, None for each
+        number's shortest form; the CSV has ten significant digits. judged: adds the judge's name
+        and kappa to the caption; a tuple names the judge's tasks ("" the main one). Returns the
+        table as a notebook shows it.
         """
         if judged:
             caption = f"{caption} ({'; '.join(self._judged(judged))})".strip()
-        caption = " ".join(filter(None, [caption, tables.few_note(frame), self._whose(frame)]))
+        caption = " ".join(
+            filter(None, [caption.strip(), tables.few_note(frame), self._whose(frame)])
+        )
         people = tables.write(self.folder / name, frame, title, caption, digits)
         about = {"kind": kind, "title": title, "caption": caption, "digits": digits}
         for file in (f"{name}.csv", f"{name}.md", f"{name}.tex"):

@@ -48,6 +48,14 @@ def printed(rows: "pd.DataFrame") -> list[Row]:
     return [Row(r.row, r.column, "published", r.value) for r in rows.itertuples()]
 
 
+def told(rows: "pd.DataFrame") -> list[Row]:
+    """`printed` numbers of a paper's text: their place before the row, a note behind the column."""
+    notes = rows["note"].map(lambda note: f" ({note})" if note else "")
+    return printed(
+        rows.assign(row=rows["table"] + ": " + rows["row"], column=rows["column"] + notes)
+    )
+
+
 # ---- statistics as rows
 
 
@@ -194,11 +202,16 @@ def cut_note(
 
 
 def few_note(rows: "pd.DataFrame") -> str:
-    """What a caption adds where something measured has fewer than ten units: no interval."""
+    """What a caption adds where something measured has fewer than ten units: no interval.
+
+    Nothing for a table of counts.
+    """
     rows = rows.reindex(columns=COLUMNS)
     measured = rows["source"].isin(["raw", "run"]) & rows["value"].notna()
     few = measured & rows["low"].isna() & rows["n"].between(1, stats.LEAST - 1)
-    return "What rests on fewer than ten has no interval." if few.any() else ""
+    counts = rows["low"].isna().all() and (rows["value"].dropna() % 1 == 0).all()
+    told = few.any() and (few[measured].all() or not counts)
+    return "What rests on fewer than ten has no interval." if told else ""
 
 
 def no_answer_rows(row: str, why: "pd.Series") -> list[Row]:
@@ -260,7 +273,9 @@ def confusion_table(cards: dict[str, dict]) -> "pd.DataFrame":
 # ---- forms
 
 
-def write(path: Path, rows: "pd.DataFrame", title: str, caption: str, digits: int) -> "People":
+def write(
+    path: Path, rows: "pd.DataFrame", title: str, caption: str, digits: int | None
+) -> "People":
     """Write path.csv, .md and .tex from rows with COLUMNS; returns people's table.
 
     The CSV has ten significant digits, so that another processor writes the same bytes; people's
@@ -286,9 +301,10 @@ def write(path: Path, rows: "pd.DataFrame", title: str, caption: str, digits: in
     return people
 
 
-def number(value: float | None, digits: int) -> str:
-    """A number for people: fixed decimals, nothing for a missing one."""
-    return "" if value is None or value != value else f"{value:.{digits}f}"
+def number(value: float | None, digits: int | None) -> str:
+    """A number for people: fixed decimals, or its shortest form; nothing for a missing one."""
+    form = "g" if digits is None else f".{digits}f"
+    return "" if value is None or value != value else f"{value:{form}}"
 
 
 def _cell(row, digits):
@@ -303,7 +319,7 @@ def _cell(row, digits):
     return number(value, 0 if count else digits)
 
 
-def layout(rows: list[dict], digits: int) -> list[list[str]]:
+def layout(rows: list[dict], digits: int | None) -> list[list[str]]:
     """A long table for people: a line for each row and column, the sources side by side.
 
     rows: dicts with the keys of COLUMNS; None or NaN where there is no number.

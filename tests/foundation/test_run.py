@@ -381,3 +381,27 @@ def test_a_caption_says_why_there_is_no_interval(run):
     assert "fewer than ten" in caption_of(run, n=3, source="raw")
     for other in ({"n": 10}, {"n": 9, "low": 0}, {"n": 9, "source": "published"}):
         assert caption_of(run, **other) == "As said."
+
+
+def test_numbers_of_a_text_are_told_with_place_and_note():
+    said = pd.DataFrame(
+        {"table": "text 2", "row": ["x", "y"], "column": "count", "value": [7.0, 9], "note": ""}
+    )
+    said.loc[1, "note"] = "about"
+    assert tables.told(said) == [
+        tables.Row("text 2: x", "count", "published", 7),
+        tables.Row("text 2: y", "count (about)", "published", 9),
+    ]
+
+
+def test_counts_without_limits_have_no_note_on_small_numbers():
+    counts = pd.DataFrame({"row": ["x", "y"], "column": "n", "source": "run", "value": [3, 4]})
+    for rows in (counts, counts.assign(n=[9, 12]), counts.assign(n=[9, 12], low=None)):
+        assert tables.few_note(rows) == ""
+    assert tables.few_note(counts.assign(n=[9, 12], low=[None, 1]))
+    assert tables.few_note(counts.assign(n=[9, 12], value=[0.5, 4]))
+
+
+def test_printed_numbers_have_their_own_decimals():
+    shown = [tables.number(v, None) for v in (2e-5, 3.0, 71.05, 2077, None)]
+    assert shown == ["2e-05", "3", "71.05", "2077", ""]

@@ -739,6 +739,15 @@ def test_balanced_accuracy_by_hand():
     assert close(found, (0.75, low, high, 10))
 
 
+def test_a_mean_of_two_keeps_what_units_say():
+    a, b = stats.Interval(0.5, 0.3, 0.7, 20), stats.Interval(0.9, 0.6, 1.0, 30)
+    # 0.7, minus half of the hypotenuse of 0.2 and 0.3, plus half of that of 0.2 and 0.1
+    expected = (0.7, 0.7 - 0.13**0.5 / 2, 0.7 + 0.05**0.5 / 2, 50)
+    assert stats.mean_of(a, b) == pytest.approx(expected)
+    nothing = stats.wilson(0, 0)
+    assert all(x != x for x in stats.mean_of(a, nothing)[:3])
+
+
 @pytest.mark.parametrize("hits, n, kept, m", [(0, 20, 20, 20), (7, 40, 31, 33), (0, 5, 0, 7)])
 def test_balanced_accuracy_is_newcombes_difference(hits, n, kept, m):
     # (p + q) / 2 = (p - (1 - q) + 1) / 2, and MOVER with Wilson limits is Newcombe's interval of a

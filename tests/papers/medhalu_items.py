@@ -11,7 +11,7 @@ def items_of(*types):
             "item": [f"i{k}" for k in range(len(types))],
             "dataset": "HealthQA",
             "type": types,
-            "question": "Why?",
+            "question": [f"Why {k}?" for k in range(len(types))],
             "expert_answer": "Because of this reason.",
             "answer": "Cold air causes it. Milk does not help at all.",
             "topic": [f"topic {k}" for k in range(len(types))],

@@ -11,6 +11,7 @@ from bedside import claims, judges, sources, stats
 from bedside.papers.cancer_myth import data, pipeline, printed, study, survey, survey_readings
 from bedside.papers.cancer_myth.scores import compare, scores
 from bedside.papers.cancer_myth.tables import evaluation, generation
+from bedside.papers.cancer_myth.tables import survey as survey_tables
 from bedside.run import Run
 from bedside.tables import BOUNDS
 from conftest import SILENT, completion
@@ -400,6 +401,7 @@ def test_what_the_review_kept_by_hand():
             ],
             "generator": ["a", "a", "b"],
             "category": ["x", "y", "y"],
+            "myth": [1, 1, 2],
         }
     )
     released = pd.DataFrame(
@@ -426,6 +428,7 @@ def test_yield_by_hand(run):
     questions = pd.DataFrame(
         {
             "generator": "m",
+            "myth": ["m1"] * 3 + ["m2"] * 3,
             "status": ["new"] * 4 + ["copied", "truncated"],
             "verdict": ["graded"] * 4 + ["", ""],
             "value": [-1, -1, 1, 0, None, None],
@@ -528,3 +531,17 @@ def test_cut_answers_are_told_of_under_each_judge():
         "m, judge one 3 of 5 (of the uncut: PCR 50.00, PCS 0.50);"
         " m, judge two 3 of 5 (of the uncut: PCR 100.00, PCS 1.00)."
     )
+
+
+def test_shares_of_the_survey_draw_questions(run):
+    """Three paragraphs of an answer, alike: one of 12 questions has raters four points apart."""
+    keys = pd.MultiIndex.from_product(
+        [range(12), survey.RATED.values(), range(3)], names=["question", "source", "part"]
+    )
+    far = keys.get_level_values("question") == 0
+    wide = pd.DataFrame({"a": 1.0, "b": 1.0, "c": np.where(far, 5.0, 1.0)}, index=keys)
+    made = survey_tables.misd_table(wide, run).set_index(["row", "column", "source"])
+    mine = made.loc[("GPT-4-Turbo", "2 or less", "raw")]
+    assert mine["value"] == pytest.approx(100 * 11 / 12) and mine["n"] == 36
+    narrow = 100 * stats.wilson(33, 36).low  # paragraphs taken for independent
+    assert mine["low"] < narrow - 5

@@ -16,14 +16,15 @@ def run(run_of):
 
 
 def test_repeats_are_averaged_for_each_item_before_anything_else(run):
-    items = items_of("fact", "fact", "none", "none")
-    judged = pd.concat([judged_of(items, [1, 0, 1, 0]), judged_of(items, [1, 1, 0, 0], repeat=1)])
+    items = items_of(*["fact", "fact", "none", "none"] * 3)
+    said = [1, 0, 1, 0] * 3, [1, 1, 0, 0] * 3
+    judged = pd.concat([judged_of(items, said[k], repeat=k) for k in (0, 1)])
     shares = scores.averaged(judged, items)
-    assert shares["yes"].tolist() == [1, 0.5, 0.5, 0]
+    assert shares["yes"].tolist() == [1, 0.5, 0.5, 0] * 3
     made = scores.scores(shares, ["evaluator"], run).set_index("metric")
-    # expected counts: tp 1.5, fp 0.5, fn 0.5, tn 1.5
+    # expected counts of each four: tp 1.5, fp 0.5, fn 0.5, tn 1.5
     assert made["value"].tolist() == [0.75] * 4
-    assert (made["n"] == 4).all()
+    assert (made["n"] == 12).all()
     assert (made["unscored"] == 0).all()
     assert (made["low"] <= made["value"]).all() and (made["high"] >= made["value"]).all()
 
@@ -296,3 +297,43 @@ def test_rates_in_the_figures_are_recomputed_not_published(run):
     }
     assert len(marks) == 2 and "white" not in marks  # recomputed and run, one look each
     assert len(inferred) == 2 * 18 and not inferred["label"].isin(["Experts", "Laypeople"]).any()
+
+
+def test_table_3_and_the_numbers_of_the_text_are_complete(run):
+    three = tables.benchmark.experts_table(run)
+    groups = three["value"].groupby(three["row"].str.split(":").str[0]).sum()
+    assert groups.to_dict() == {"Education": 30, "Gender": 30, "Race": 30}
+    # beside tables, what stands in data/published are codes of what definitions name
+    places = set(published.load("medhalu")["table"])
+    codes = {"text 2.1", "appendix A", "appendix A.2"}
+    assert {p for p in places if "Table" not in p} - codes == set(tables.benchmark.TEXTS)
+    text = tables.benchmark.text_table(run).set_index(["row", "column"])["value"]
+    assert text["text 2.3: sampled share", "percent (about)"] == 25
+    assert text["text 3.2: LLaMA-2", "parameters in billions"] == 7
+
+
+# ---- what repeats
+
+
+def test_answers_to_one_question_are_drawn_together(run):
+    items = items_of(*["fact", "none"] * 6)
+    made = {}
+    for name, asked in {"own": items, "one": items.assign(question="Why?")}.items():
+        shares = scores.averaged(judged_of(asked, [1, 1, 0, 0] * 3), asked)
+        made[name] = scores.scores(shares, ["evaluator"], run).set_index("metric")
+    assert made["own"]["value"].equals(made["one"]["value"])
+    assert made["own"]["low"].notna().all() and made["one"]["low"].isna().all()  # one unit
+
+
+def test_repeats_that_agree_tell_no_more_than_one(run):
+    """Verdicts given three times: n counts them all, the interval is no narrower than of one."""
+    items = items_of(*["fact", "none"] * 6)
+    said = [1, 1, 1, 0] * 3
+    once = judged_of(items, said)
+    thrice = pd.concat([judged_of(items, said, repeat=k) for k in range(3)])
+    one, three = (
+        tables.detection.reply_table(rows, items).set_index("column").loc["yes, %"]
+        for rows in (once, thrice)
+    )
+    assert (one["n"], three["n"]) == (12, 36) and one["value"] == three["value"] == 75
+    assert three["low"] <= one["low"] and three["high"] >= one["high"]

@@ -5,7 +5,7 @@ import pytest
 
 from bedside import published
 from bedside.papers.cancer_myth import versions
-from bedside.papers.cancer_myth.tables.versions import versions_table
+from bedside.papers.cancer_myth.tables.versions import text_table, versions_table
 from bedside.run import Run
 
 
@@ -101,3 +101,18 @@ def test_every_alias_is_printed(run):
     known = set(zip(frame["row"], frame["column"]))
     assert {label for labels in versions.SAME.values() for label in labels} <= known
     assert set(versions.CHANGED) <= set(versions.SAME)
+
+
+def test_every_number_of_the_texts_stands_with_its_place(run):
+    said = published.load("cancer_myth")
+    told = text_table(run)
+    assert len(told) == (~said["table"].str.contains("Table")).sum() and told["value"].notna().all()
+    value = told.set_index(["row", "column"])["value"]
+    assert value["paper, introduction: categories", "count"] == 7
+    assert value["paper, introduction: runs", "count"] == 3
+    assert (
+        value["paper, text 4.2: MDAgents", "medical benchmarks (where it is said to be the best)"]
+        == 7
+    )
+    assert value["paper, text A.5: Example 1, advice 1, Social workers", "score"] == 2
+    assert value["summary of version 2, text method: NFP", "count"] == 150

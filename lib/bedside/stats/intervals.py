@@ -66,19 +66,24 @@ def _score_interval(p, n, z):
 
 
 def balanced_accuracy(hits: int, n: int, kept: int, m: int, level: float = 0.95) -> Interval:
-    """Mean of two independent shares, hits / n and kept / m (sensitivity and specificity).
+    """`mean_of` two shares, hits / n and kept / m (sensitivity and specificity), by Wilson.
 
-    The two Wilson intervals combined by MOVER (Donner and Zou 2012), which has width at 0 and 1
-    too; n of the Interval is n + m. 0.5 is what an answer that ignores the question reaches.
-    Without items in one of the two there is no value. As (1 + d) / 2 for the limits d of
+    0.5 is what an answer that ignores the question reaches. As (1 + d) / 2 for the limits d of
     statsmodels.stats.proportion.confint_proportions_2indep(hits, n, m - kept, m,
     method="newcomb").
     """
-    a, b = wilson(hits, n, level), wilson(kept, m, level)
+    return mean_of(wilson(hits, n, level), wilson(kept, m, level))
+
+
+def mean_of(a: Interval, b: Interval) -> Interval:
+    """Mean of two independent shares with intervals, of which it has the joint n.
+
+    Limits by MOVER (Donner and Zou 2012), which has width at 0 and 1 too. NaN if one is.
+    """
     value = (a.value + b.value) / 2
     low = value - hypot(a.value - a.low, b.value - b.low) / 2
     high = value + hypot(a.high - a.value, b.high - b.value) / 2
-    return Interval(value, low, high, n + m)
+    return Interval(value, low, high, a.n + b.n)
 
 
 def sens_spec(

@@ -25,6 +25,11 @@ def words(texts):
     return texts.str.split().str.len()
 
 
+def units(items):
+    """What repeats, {item: the first item with its question}: some questions are asked twice."""
+    return items.groupby("question")["item"].transform("first").set_axis(items["item"])
+
+
 def base(run):
     """Questions with expert answers of the base sets that are there (section 2.2): COLUMNS.
 

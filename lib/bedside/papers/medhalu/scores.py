@@ -1,7 +1,7 @@
 """MedHalu: detection scores (section 3.3), detectors that don't read, agreement of raters (2.3).
 
 Repeats of a model and raters of a group are averaged for each item before anything else; the
-bootstrap draws items.
+bootstrap draws questions. Models and raters stay those there were.
 """
 
 import itertools
@@ -11,7 +11,7 @@ import pandas as pd
 
 from bedside import stats
 
-from .data import TYPES
+from .data import TYPES, units
 
 METRICS = {
     "Acc": "accuracy",
@@ -24,12 +24,13 @@ METRICS = {
 def averaged(judged, items):
     """Share of yes of each evaluator for each item.
 
-    Columns: evaluator, source, item, yes, dataset, type, hallucinated.
+    Columns: evaluator, source, item, yes, dataset, type, hallucinated, unit (of `data.units`).
 
     yes is NaN where no reply could be read.
     """
     mean = judged.groupby(["evaluator", "source", "item"], sort=False)["yes"].mean().reset_index()
     about = items[["item", "dataset", "type", "hallucinated"]]
+    about = about.assign(unit=about["item"].map(units(items)))
     both = mean.merge(about, on="item", validate="many_to_one")
     return both.sort_values("dataset", kind="stable", ignore_index=True)
 
@@ -57,7 +58,7 @@ def rates(accuracy, recall, hallucinated):
 
 
 def scores(shares, by, run):
-    """Accuracy, macro precision, recall and F1 (section 3.3) by `by`, with intervals over items.
+    """Accuracy, macro precision, recall and F1 (section 3.3) by `by`, intervals over questions.
 
     Columns: by, metric, value, low, high, n, unscored, least, most; n counts items with a reply
     that can be read, unscored those without, least and most are the scores if these were all
@@ -69,7 +70,9 @@ def scores(shares, by, run):
         got, lost = part[part["yes"].notna()], part[part["yes"].isna()]
         found = nothing
         if len(got):
-            found = stats.bootstrap(counts(got), run.rng("macro", *key), combine=stats.macro)
+            found = stats.bootstrap(
+                counts(got), run.rng("macro", *key), units=got["unit"], combine=stats.macro
+            )
         right = lost["hallucinated"].astype(float)
         worst, best = (
             stats.macro(np.vstack([counts(got), counts(lost.assign(yes=said))]).sum(0))
@@ -185,9 +188,11 @@ def agreement(labels, items, run):
 
     Columns: group, coefficient, value, low, high, n. kappa with the labels and between two raters
     is the mean over raters or pairs, as "average Cohen's kappa" says; Krippendorff's alpha is
-    nominal over all raters of a group. Intervals: of the alpha only, over items.
+    nominal over all raters of a group. Intervals: of the alpha only, over questions; the raters
+    are those there were, so they say nothing about others.
     """
     truth, rows = items.set_index("item")["hallucinated"].astype(float), []
+    unit = units(items)
     for group, part in labels.groupby("group", sort=False):
         wide = part.pivot(index="item", columns="repeat", values="yes")
         for name, found in (
@@ -198,7 +203,8 @@ def agreement(labels, items, run):
                 rows.append((group, name, sum(found) / len(found), None, None, len(found)))
         if len(wide.columns) > 1:
             rng = run.rng("alpha", group)
-            alpha = stats.krippendorff_alpha(wide.T.to_numpy(), rng, level="nominal")
+            ratings, of = wide.T.to_numpy(), unit[wide.index].to_numpy()
+            alpha = stats.krippendorff_alpha(ratings, rng, level="nominal", units=of)
             rows.append((group, "Krippendorff's alpha", *alpha))
     return pd.DataFrame(rows, columns=["group", "coefficient", "value", "low", "high", "n"])
 

@@ -4,8 +4,13 @@ import re
 
 import pandas as pd
 
+from .data import units
+
 TOKEN_SCORES = ["token precision", "token recall", "token F1"]
-COMPARED = ["evaluator", "source", "item", "dataset", "span", "distance", "or_empty", *TOKEN_SCORES]
+COMPARED = [
+    *("evaluator", "source", "item", "unit", "dataset", "span", "distance", "or_empty"),
+    *TOKEN_SCORES,
+]
 
 
 def locate(span, answer, least=80):
@@ -76,9 +81,9 @@ def compared(judged, items, right):
     right: {item: spans}. or_empty: the distance, or the span's length if nothing was detected
     (the edit distance to no text). Replies that can't be read are left out.
     """
-    known, rows = items.set_index("item"), []
+    known, rows = items.set_index("item").assign(unit=units(items)), []
     for r in judged[(judged["status"] == "graded") & judged["item"].isin(right)].itertuples():
-        who = (r.evaluator, r.source, r.item, known.at[r.item, "dataset"])
+        who = (r.evaluator, r.source, r.item, *known.loc[r.item, ["unit", "dataset"]])
         words = token_scores(known.at[r.item, "answer"], right[r.item], r.spans)
         for span, distance in zip(right[r.item], distances(right[r.item], r.spans)):
             or_empty = len(span) if distance != distance else distance

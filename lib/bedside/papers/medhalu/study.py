@@ -47,6 +47,13 @@ def origin_of_lengths(run):
     return origin(QUESTIONS, run) + "LiveQA: its test set, which is not the paper's. "
 
 
+def over(people=()):
+    """A caption's sentence on what intervals draw; people: labels, whose raters stay the same."""
+    raters = people["repeat"].nunique() if len(people) else 0
+    more = f"; people's are about these {raters} raters, not about others" if raters else ""
+    return f"Intervals over questions{more}. "
+
+
 def chosen(run, which, size, whole=False):
     """The items of `benchmark` before any is built; whole: whatever LIMIT is."""
     if which == "medhalu":

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from bedside import checks
-from bedside.tables import Row, cut_note, frame, percent, printed
+from bedside.tables import Row, cut_note, frame, printed, share
 
 from ..data import CATEGORIES
 from ..generation import MISSING, tried
@@ -19,6 +19,8 @@ STAGES = {"candidates": FOOLED, "balanced": SENT, "released": RELEASED}  # of v1
 
 def yield_table(questions, rounds, run):
     """What became of the questions that the loop asked for, in percent, and how the two sets grew.
+
+    Intervals are over myths, which have three questions each.
 
     The paper's share rests on three questions for each of 994 myths; its run of GPT-4o was a
     partial one.
@@ -37,7 +39,7 @@ def yield_table(questions, rounds, run):
     for name in run.models:  # also one whose first call failed
         mine = questions[questions["generator"] == name]
         for kind, hit in kinds.items():
-            rows.append(Row(name, kind, "run", *percent(hit[mine.index].sum(), len(mine))))
+            rows.append(Row(name, kind, "run", *share(hit[mine.index], mine["myth"])))
     rows += _printed_yield(run)
     for r in rounds[rounds["stopped"] == ""].itertuples():
         row = f"{r.generator} after {r.myth}"
@@ -65,12 +67,17 @@ def _printed_yield(run):
 
 
 def balance_table(stages):
-    """Questions in each category at several stages, {name: (frame, source)}, in percent."""
+    """Questions in each category at several stages, {name: (frame, source)}, in percent.
+
+    Intervals are over myths: the column myth, or unit.
+    """
     rows = []
     for name, (questions, source) in stages.items():
         for category in CATEGORIES.values():
-            share = percent((questions["category"] == category).sum(), len(questions))
-            rows.append(Row(category, name, source, *share))
+            myth = questions["myth" if "myth" in questions else "unit"]
+            rows.append(
+                Row(category, name, source, *share(questions["category"] == category, myth))
+            )
     return frame(rows)
 
 
@@ -120,7 +127,10 @@ def _printed_counts(run):
 
 
 def review_table(candidates, released):
-    """Share of the candidates that the physicians kept, by generator and category, in percent."""
+    """Share of the candidates that the physicians kept, in percent: all, by generator, by category.
+
+    Intervals are over myths.
+    """
     hit = kept(candidates, released)
     parts = [
         ("all", candidates),
@@ -129,5 +139,5 @@ def review_table(candidates, released):
     ]
     column = "kept by the physicians, %"
     return frame(
-        Row(name, column, "raw", *percent(hit[part.index].sum(), len(part))) for name, part in parts
+        Row(name, column, "raw", *share(hit[part.index], part["myth"])) for name, part in parts
     )

@@ -6,6 +6,7 @@ from .. import printed
 from ..study import GRADES
 
 SHARES = {"exact": "exact match", "binary": "binary match (-1 and 0 against 1)"}
+ZEROS = "Answers that humans graded 0"  # as printed
 ON_ZERO = "exact match where the label is 0"
 MEASURES = {
     **SHARES,
@@ -36,7 +37,7 @@ def _printed(run):
     """The paper's judge: its shares, and the kappas that they allow."""
     name, n = "GPT-4o (the paper's judge)", printed.ANNOTATED
     said = run.published("v1 Table 1").set_index("column")["value"]
-    on_zero = run.published("v1 text C.1").set_index("column")["value"]["exact match"]
+    on_zero = run.published("v1 text C.1").set_index("row")["value"][ZEROS]
     kappas = [printed.kappa_of(table) for table in printed.possible_confusions(run)]
     return [
         *(Row(name, SHARES[k], "published", said[f"{k} match"], n=n) for k in SHARES),

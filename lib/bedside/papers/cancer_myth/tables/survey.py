@@ -5,18 +5,22 @@ import itertools
 import numpy as np
 
 from bedside import stats
-from bedside.tables import Row, frame, percent
+from bedside.tables import Row, frame, share
 
 from ..survey import (
     RATED,
     SCALE,
-    bootstrap_by_question,
     chance_spread,
     intraclass,
     misd,
     paragraphs,
     whole_answers,
 )
+
+
+def asked(wide):
+    """The questions of paragraphs or answers: what is drawn. The physicians stay the three."""
+    return wide.index.get_level_values("question").to_numpy()
 
 
 def test_table(tests):
@@ -36,8 +40,8 @@ def paragraph_table(ratings, words, run):
     rows = []
     for name in RATED.values():
         mine = wide.xs(name, level="source")
-        asked = mine.index.get_level_values("question")
-        score = bootstrap_by_question(mine.mean(axis=1), asked, run.rng("paragraphs", name))
+        rng = run.rng("paragraphs", name)
+        score = stats.bootstrap(mine.mean(axis=1).to_numpy(), rng, units=asked(mine))
         questions = ratings["question"].nunique()
         rows += [
             Row(name, "paragraphs shown", "raw", (shown["source"] == name).sum()),
@@ -60,12 +64,12 @@ def misd_table(wide, run):
     rows = []
     for name in RATED.values():
         mine = spread.xs(name, level="source")
-        share = {k: 100 * (mine == k).mean() for k in range(5)}
-        rows += [Row(name, f"MISD {k}", "raw", v, n=len(mine)) for k, v in share.items()]
-        rows.append(Row(name, "2 or less", "raw", *percent((mine <= 2).sum(), len(mine))))
+        each = {k: 100 * (mine == k).mean() for k in range(5)}
+        rows += [Row(name, f"MISD {k}", "raw", v, n=len(mine)) for k, v in each.items()]
+        rows.append(Row(name, "2 or less", "raw", *share(mine <= 2, asked(mine))))
     low = run.published("v1 text A.4").set_index("row")["value"]["MISD of 2 or less"]
     rows += [
-        Row("all", "2 or less", "raw", 100 * (spread <= 2).mean(), n=len(spread)),
+        Row("all", "2 or less", "raw", *share(spread <= 2, asked(spread))),
         Row("all", "2 or less", "published", None, low, 100),
     ]
     return frame(rows)
@@ -80,7 +84,8 @@ def agreement_table(ratings, run):
     ):
         for name in ("all", *RATED.values()):
             mine = wide if name == "all" else wide.xs(name, level="source")
-            alpha = stats.krippendorff_alpha(mine.to_numpy().T, run.rng("alpha", what, name))
+            rng = run.rng("alpha", what, name)
+            alpha = stats.krippendorff_alpha(mine.to_numpy().T, rng, units=asked(mine))
             rows.append(Row(name, f"alpha, {what}", "raw", *alpha))
     return frame([*rows, *_other_measures(paragraphs(ratings), run)])
 
@@ -99,7 +104,7 @@ def _other_measures(wide, run):
     low, high = np.quantile(shuffled, [0.025, 0.975])
     rows = [Row("all", name, "raw", value, n=n) for name, value in measures.items()]
     rows += [
-        Row("all", f"4 or 5 points by {rater}, %", "raw", *percent((mine >= 4).sum(), n))
+        Row("all", f"4 or 5 points by {rater}, %", "raw", *share(mine >= 4, asked(wide)))
         for rater, mine in wide.items()
     ]
     return [*rows, Row("all", "MISD 2 or less, shuffled, %", "raw", shuffled.mean(), low, high, n)]

@@ -1,6 +1,7 @@
 """Rows on the paper and the summary of its second version."""
 
-from bedside.tables import Row, frame
+from bedside import published
+from bedside.tables import Row, frame, told
 
 from ..printed import SUMMARY
 
@@ -11,6 +12,18 @@ KINDS = {
 }
 
 
+def text_table(run):
+    """Every number of the texts outside their tables, each with its place."""
+    known = published.load(run.paper)["table"].unique()
+    rows = frame(told(run.published(*(name for name in known if "Table" not in name))))
+    return rows.assign(row=rows["row"].map(named))
+
+
+def named(place):
+    """A place of data/published in words: whose text, and where."""
+    return place.replace("v1 ", "paper, ").replace("v2 ", f"{SUMMARY}, ")
+
+
 def versions_table(found):
     """What the two texts print differently (`disagreements`), by place; different numbers first."""
     rows = []
@@ -18,6 +31,5 @@ def versions_table(found):
         for quantity, part in found[found["kind"] == kind].groupby("quantity", sort=False):
             for r in part.itertuples():
                 source = "recomputed" if r.place.startswith("recomputed") else "published"
-                place = r.place.replace("v1 ", "paper, ").replace("v2 ", f"{SUMMARY}, ")
-                rows.append(Row(f"{label}: {quantity}", place, source, r.value))
+                rows.append(Row(f"{label}: {quantity}", named(r.place), source, r.value))
     return frame(rows)

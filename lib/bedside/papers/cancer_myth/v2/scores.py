@@ -86,10 +86,9 @@ def pairs_as_one(found):
     """The pair as one number, which the paper lacks: balanced accuracy by row, in percent."""
     rows = []
     for row, part in found.groupby("row", sort=False):
-        counts = part.set_index("column").loc[list(KINDS), ["hits", "n"]]
-        (hits, n), (kept, m) = counts.to_numpy().tolist()
-        i = stats.balanced_accuracy(hits, n, kept, m)
-        rows.append((row, "balanced accuracy", 100 * i.value, 100 * i.low, 100 * i.high, i.n))
+        two = part.set_index("column").loc[list(KINDS), ["value", "low", "high", "n"]]
+        i = stats.mean_of(*(stats.Interval(*each) for each in two.itertuples(index=False)))
+        rows.append((row, "balanced accuracy", *i))
     return pd.DataFrame(rows, columns=["row", "column", "value", "low", "high", "n"])
 
 

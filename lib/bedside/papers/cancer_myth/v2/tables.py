@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from bedside.tables import COLUMNS, Row, cut_note, frame, no_answer_rows, percent, with_bounds
+from bedside.tables import COLUMNS, Row, cut_note, frame, no_answer_rows, share, with_bounds
 
-from ..scores import corrected
+from ..scores import corrected, units_of
 from ..study import NFP_TASK
 from . import printed
 from .items import KINDS, SETS
@@ -90,8 +90,8 @@ def _uncut(row, column, graded):
     if cut.all() or not cut.any():
         return []
     scored = graded[~cut & (graded["status"] == "graded")]
-    share = percent(scored["hit"].sum(), len(scored))
-    return [Row(row, column, "run", *share, (~cut).sum() - len(scored))]
+    rate = share(scored["hit"].astype(bool), units_of(scored))
+    return [Row(row, column, "run", *rate, (~cut).sum() - len(scored))]
 
 
 def _calls(row, graded):

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from bedside import stats
-from bedside.tables import Row, frame, no_answer_rows, percent
+from bedside.tables import Row, frame, no_answer_rows, percent, printed, told
 
 from ..data import DATASETS, TYPES, words
 from ..printed.numbers import ROUNDED, SHORT, overall, shares, text, wide
@@ -12,14 +12,28 @@ from ..scores import agreement
 
 LONGEST = dict(zip(DATASETS, [20, 200, 20]))  # words, of the histograms
 BARS = 20
+TEXTS = [
+    *("abstract", "text 1", "text 2.2", "text 2.3", "text 3.1", "text 3.2", "text 4.1", "text 4.2"),
+    *("text 5", "ethical considerations", "appendix B"),
+]
 COPIED = 80  # a rapidfuzz ratio from which on a text counts as a copy
+
+
+def experts_table(run):
+    """Table 3: the background of the 30 medical experts, as printed."""
+    return frame(printed(run.published("Table 3")))
+
+
+def text_table(run):
+    """The numbers of the paper's text, each with its place."""
+    return frame(told(run.published(*TEXTS)))
 
 
 def statistics_table(run, typed):
     """Table 4: answers by type and base set, printed and counted; typed: {source: frame}."""
     long = {short: name for name, short in SHORT.items()} | {"Total": "all"}
-    printed = run.published("Table 4").itertuples()
-    rows = [Row(r.row, long[r.column], "published", r.value) for r in printed]
+    four = run.published("Table 4").itertuples()
+    rows = [Row(r.row, long[r.column], "published", r.value) for r in four]
     for source, items in typed.items():
         parts = {name: items[items["type"] == t] for t, name in TYPES.items()} | {"Total": items}
         for name, part in parts.items():
@@ -34,11 +48,11 @@ def length_table(run, sets):
     Table rows with left and right (the edges) for those of the histogram; longer questions are in
     its last bar.
     """
-    printed = [
+    said = [
         Row(r.row, r.column.replace("words of a question", "words"), "published", r.value)
         for r in run.published("text 2.2").itertuples()
     ]
-    parts = [frame(printed).assign(left=None, right=None)]
+    parts = [frame(said).assign(left=None, right=None)]
     for name, (texts, source) in sets.items():
         n = words(texts)
         found = {

@@ -2,8 +2,9 @@
 
 import pandas as pd
 
-from bedside.tables import COLUMNS, Row, frame, no_answer_rows, percent, with_bounds
+from bedside.tables import COLUMNS, Row, frame, no_answer_rows, percent, share, with_bounds
 
+from ..data import units
 from ..printed.numbers import answered, classes, long
 from ..scores import METRICS, averaged, blind, per_type, repeats_differ, scores
 from ..spans import locate
@@ -21,39 +22,42 @@ def by_evaluator(judged, models):
 def reply_table(judged, items, models=()):
     """What replies were like, by evaluator, in percent: read, yes, contradictory, spans found.
 
-    Also why there is none, how many were cut, and the share right of the others. models: who has
-    rows without a reply too.
+    Also why there is none, how many were cut, and the share right of the others; intervals over
+    questions, since repeats, raters and spans of one go together. models: who has rows without a
+    reply too.
     """
-    about, rows = items.set_index("item"), []
+    about, rows = items.set_index("item").assign(unit=units(items)), []
     for (name, source), part in by_evaluator(judged, models).items():
         rows += no_answer_rows(name, part["why"].fillna(""))
         shares = reply_shares(part, about)
         if len(part) and part["truncated"].isna().all():  # people's readings are never cut
             del shares[UNCUT]
-        rows += [Row(name, c, source, *percent(k, n)) for c, (k, n) in shares.items()]
+        rows += [Row(name, c, source, *share(*each)) for c, each in shares.items()]
     return frame(rows)
 
 
 def reply_shares(part, about):
-    """One evaluator's replies, {what: (how many, of how many)}; about: the items, by item.
+    """One evaluator's replies, {what: (booleans, their units)}; about: items with unit, by item.
 
     People's have no `truncated`, and nothing cut.
     """
+    part = part.assign(unit=part["item"].map(about["unit"]))
     read = part[part["status"] == "graded"]
     lost = (part["why"].fillna("") == "") & (part["status"] != "graded")
     yes, some = read["yes"] == 1, read["spans"].map(len) > 0
     whole = read[read["truncated"].eq(False)]
     right = (whole["yes"] == 1) == whole["item"].map(about["hallucinated"])
-    found = [locate(s, about.at[r.item, "answer"]) for r in read.itertuples() for s in r.spans]
-    kinds = [place[2] if place else KINDS[-1] for place in found]
+    spans = read.explode("spans").dropna(subset="spans")
+    found = [locate(s, about.at[i, "answer"]) for i, s in zip(spans["item"], spans["spans"])]
+    kinds = pd.Series([place[2] if place else KINDS[-1] for place in found], dtype=object)
     return {
-        "can't be read, %": (lost.sum(), len(part)),
-        "cut off at the limit, %": (part["truncated"].sum(), len(part)),
-        UNCUT: (right.sum(), len(whole)),
-        "yes, %": (yes.sum(), len(read)),
-        "yes without a span, %": ((yes & ~some).sum(), yes.sum()),
-        "no with spans, %": ((~yes & some).sum(), (~yes).sum()),
-        **{f"spans: {kind}, %": (kinds.count(kind), len(kinds)) for kind in KINDS},
+        "can't be read, %": (lost, part["unit"]),
+        "cut off at the limit, %": (part["truncated"].eq(True), part["unit"]),
+        UNCUT: (right, whole["unit"]),
+        "yes, %": (yes, read["unit"]),
+        "yes without a span, %": (~some[yes], read["unit"][yes]),
+        "no with spans, %": (some[~yes], read["unit"][~yes]),
+        **{f"spans: {kind}, %": (kinds == kind, spans["unit"]) for kind in KINDS},
     }
 
 

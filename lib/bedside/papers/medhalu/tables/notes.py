@@ -32,9 +32,10 @@ def gains(run, after):
 def changes(run, shares):
     """What a note changes, paired by item: share right, yes to hallucinated and to other answers.
 
-    Table rows: differences of shares with intervals and p of paired permutation tests over items,
-    Holm-corrected over all of them.
+    Table rows: differences of shares with intervals and p of paired permutation tests over
+    questions, Holm-corrected over all of them.
     """
+    unit = shares.drop_duplicates("item").set_index("item")["unit"]
     shares = with_right(shares)
     hallucinated = shares["hallucinated"]
     parts = {
@@ -51,6 +52,7 @@ def changes(run, shares):
                 noted = part.loc[part["evaluator"] == model + condition, columns]
                 change = differences(plain, noted, ["item"], [column])
                 change = change.rename(columns={column: "share"})
+                change["item"] = change["item"].map(unit)  # what is drawn and flipped
                 names.append(f"{model}, {words}: {name}")
                 made.append(change.assign(row=names[-1]))
     found = tested_rows(pd.concat(made, ignore_index=True), {"share": "share"}, run)

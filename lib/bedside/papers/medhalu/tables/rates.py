@@ -50,12 +50,13 @@ def printed_rates(table, behind):
 
 
 def own_rates(run, judged, items):
-    """Rates of this run's models and people over all subsets, with intervals over items.
+    """Rates of this run's models and people over all subsets, with intervals over questions.
 
     A rate without an answer of its class has no value and n 0.
     """
     shares = with_right(averaged(judged, items))
     shares = shares.assign(
+        item=shares["unit"],
         right=100 * shares["right"],
         rate=shares["hallucinated"].map({True: RATES[1], False: RATES[0]}),
     )

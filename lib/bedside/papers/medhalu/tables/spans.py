@@ -52,15 +52,17 @@ def span_scores(rows, run):
     """Edit distances (mean and median) and token scores by dataset and evaluator: table rows.
 
     rows: as of `compared`. Repeats are averaged for each labelled span, token scores for each
-    item; intervals over items. n counts spans (items for token scores), unscored those for which
-    nothing was ever detected.
+    item; intervals over questions. n counts spans (items for token scores), unscored those for
+    which nothing was ever detected.
     """
     made = []
     for (dataset, name, source), part in rows.groupby(
         ["dataset", "evaluator", "source"], sort=False
     ):
-        spans = part.groupby(["item", "span"], sort=False)[list(DISTANCES)].mean().reset_index()
-        words = part.groupby("item", sort=False)[TOKEN_SCORES].mean().reset_index()
+        spans = (
+            part.groupby(["item", "unit", "span"], sort=False)[list(DISTANCES)].mean().reset_index()
+        )
+        words = part.groupby(["item", "unit"], sort=False)[TOKEN_SCORES].mean().reset_index()
         for means, columns in ((spans, DISTANCES), (words, {c: c for c in TOKEN_SCORES})):
             for column, label in columns.items():
                 found = intervals(means, column, label, (dataset, name), run)
@@ -73,12 +75,12 @@ def span_scores(rows, run):
 
 
 def intervals(means, column, label, whose, run):
-    """{label: interval over items} of a column's mean, the distance's median; NaN of nothing."""
+    """{label: interval over questions} of a column's mean, the distance's median; NaN: none."""
     got = means[means[column].notna()]
     if got.empty:
         names = [label, MEDIAN] if column == "distance" else [label]
         return dict.fromkeys(names, [float("nan")] * 3)
-    values, units = got[column].to_numpy(), got["item"].to_numpy()
+    values, units = got[column].to_numpy(), got["unit"].to_numpy()
     found = {label: stats.bootstrap(values, run.rng(label, *whose), units=units)}
     if column == "distance":
         found[MEDIAN] = stats.bootstrap(
