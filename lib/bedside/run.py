@@ -232,8 +232,7 @@ class Run:
         """What captions say of the models that rows of this run rest on."""
         if not self._replies or not (frame["source"] == "run").any():
             return ""
-        local = (models.model(m)["provider"] == "local" for m in sorted(self._replies))
-        names = (f"{m} {TINY}" if tiny else m for m, tiny in zip(sorted(self._replies), local))
+        names = (m + TINY * (models.model(m)["provider"] == "local") for m in sorted(self._replies))
         return f"Models of this run: {', '.join(names)}."
 
     def figure(
