@@ -230,8 +230,10 @@ class Run:
 
     def _whose(self, frame):
         """What captions say of the models that rows of this run rest on."""
-        if not self._replies or not (frame["source"] == "run").any():
+        if not (frame["source"] == "run").any():
             return ""
+        if not self._replies:
+            return "No model was asked for this run's rows."
         names = (m + TINY * (models.model(m)["provider"] == "local") for m in sorted(self._replies))
         return f"Models of this run: {', '.join(names)}."
 

@@ -372,6 +372,8 @@ def test_a_caption_says_whose_numbers_a_run_has(run):
     run._replies = {"smollm2-135m": {}}
     assert "far too small for medicine" in caption_of(run, low=0, high=1, n=20)
     assert caption_of(run, source="published") == "As said."
+    run._replies = {}
+    assert caption_of(run, low=0, n=20) == "As said. No model was asked for this run's rows."
     run._replies = {"gpt-6.2-sol": {}}
     assert caption_of(run, low=0, n=20) == "As said. Models of this run: gpt-6.2-sol."
 
@@ -380,7 +382,7 @@ def test_a_caption_says_why_there_is_no_interval(run):
     assert "fewer than ten" in caption_of(run, n=9)
     assert "fewer than ten" in caption_of(run, n=3, source="raw")
     for other in ({"n": 10}, {"n": 9, "low": 0}, {"n": 9, "source": "published"}):
-        assert caption_of(run, **other) == "As said."
+        assert "fewer than ten" not in caption_of(run, **other)
 
 
 def test_numbers_of_a_text_are_told_with_place_and_note():
