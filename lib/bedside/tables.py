@@ -210,8 +210,8 @@ def few_note(rows: "pd.DataFrame") -> str:
     measured = rows["source"].isin(["raw", "run"]) & rows["value"].notna()
     few = measured & rows["low"].isna() & rows["n"].between(1, stats.LEAST - 1)
     counts = rows["low"].isna().all() and (rows["value"].dropna() % 1 == 0).all()
-    told = few.any() and (few[measured].all() or not counts)
-    return "What rests on fewer than ten has no interval." if told else ""
+    lacks = few.any() and (few[measured].all() or not counts)
+    return "What rests on fewer than ten has no interval." if lacks else ""
 
 
 def no_answer_rows(row: str, why: "pd.Series") -> list[Row]:
