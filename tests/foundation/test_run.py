@@ -407,3 +407,15 @@ def test_counts_without_limits_have_no_note_on_small_numbers():
 def test_printed_numbers_have_their_own_decimals():
     shown = [tables.number(v, None) for v in (2e-5, 3.0, 71.05, 2077, None)]
     assert shown == ["2e-05", "3", "71.05", "2077", ""]
+
+
+def test_what_an_author_replies_stands_beside_the_verdict(run, ledger, monkeypatch):
+    ledger("a", "A share", "27.2")
+    run.claim("a", claims.reading("25.0", 25.0 > 27), basis="run")
+    run.close()
+    said = {"id": "a", "date": "2026-11-23", "by": "A. Author", "reply": HOSTILE}
+    monkeypatch.setattr(page, "replies", lambda paper: {"a": [said]})
+    page.merge("sample")
+    html = (settings.figures() / "sample/index.html").read_text()
+    assert "A. Author, 2026-11-23:" in html and "tried everything" in html
+    assert HOSTILE not in html and "&lt;script&gt;" in html
