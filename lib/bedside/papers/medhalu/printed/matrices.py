@@ -94,12 +94,17 @@ def mean_of_three(positive, negative, scores):
     Three raters of a batch (section 2.3), or three runs. Looks through some 1,500 matrices of
     raters who find one in five hallucinations and let pass one in ten right answers, at least.
     """
+    return _three(positive, negative, tuple(scores.values()))
+
+
+@functools.cache  # half a second, and printed numbers don't change
+def _three(positive, negative, mean):
     from scipy.optimize import Bounds, LinearConstraint, milp
 
     tp, tn, made = _every(positive, negative)
     made = made[(tp >= positive / 5) & (tn >= negative / 10)]
     made = made[:: max(1, len(made) // 1500)]
-    mean, ones = np.array(list(scores.values())), np.ones(len(made))
+    mean, ones = np.array(mean), np.ones(len(made))
     three = [
         LinearConstraint(made.T, 3 * (mean - ROUNDED), 3 * (mean + ROUNDED)),
         LinearConstraint(ones, 3, 3),
