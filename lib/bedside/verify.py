@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 
-from . import BedsideError, notebooks, page, paths
+from . import BedsideError, letters, notebooks, page, paths
 
 # compared only where the versions of packages are those of the committed run
 LOOSE = (".svg", ".png", ".html")
@@ -15,7 +15,7 @@ def verify(profile: str, explorer=None) -> None:
     """Rebuild a profile in a scratch folder and compare with what is committed.
 
     Without git: with what lies there. CSV, Markdown, LaTeX and trust cards byte for byte; SVG,
-    PNG, index.html and the explorer's data too where the versions are the ones of the committed
+    PNG, index.html, letters and the explorer's data too where the versions are the ones of the committed
     manifest. explorer: (write, read), which write the profile's explorer and give what such a
     page holds. Raises BedsideError naming what moved.
     """
@@ -28,6 +28,8 @@ def verify(profile: str, explorer=None) -> None:
     write, read = explorer or (None, None)
     if f"{profile}/explorer.html" in committed and write:
         write({"profile": profile})
+    if any(name.startswith(f"{profile}/letters/") for name in committed):
+        letters.write(profile)
 
     old = json.loads(_bytes(f"{profile}/manifest.json") or "{}").get("notebooks", {})
     locked = all(built[k]["versions"] == old.get(k, {}).get("versions") for k in built)
