@@ -15,7 +15,7 @@ def verify(profile: str, explorer=None) -> None:
     """Rebuild a profile in a scratch folder and compare with what is committed.
 
     Without git: with what lies there. CSV, Markdown, LaTeX and trust cards byte for byte; SVG,
-    PNG, index.html, letters and the explorer's data too where the versions are the ones of the committed
+    PNG, pages and the explorer's data too where the versions are the ones of the committed
     manifest. explorer: (write, read), which write the profile's explorer and give what such a
     page holds. Raises BedsideError naming what moved.
     """
