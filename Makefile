@@ -62,6 +62,8 @@ help: ## this text
 all: $(STAMPS)/index.done $(STAMPS)/explorer.done ## set up what is missing, run what changed, write figures/PROFILE/index.html
 	@echo "$$(cat $(SETTINGS).folder)/index.html is up to date"
 
+# Of what is about the papers' data unless you say otherwise.
+PUBLIC := $(if $(filter file,$(origin PROFILE)),public,$(PROFILE))
 pytest = $(PY) -m pytest -n $(call quoted,$(or $(value JOBS),auto))
 
 test: $(READY) ## set up what is missing, run the tests on all cores (SLOW=1: those that take minutes, too)
@@ -83,7 +85,7 @@ seminar: $(READY) ## four seminar sheets for students and instructors, and a zip
 	@$(PY) -m bedside seminar
 
 data: $(READY) ## fetch and check the papers' released data (PROFILE=public unless you say otherwise)
-	@$(PY) -m bedside data --profile $(if $(filter file,$(origin PROFILE)),public,$(PROFILE)) $(if $(value MIRROR),--mirror $(call quoted,$(value MIRROR)))
+	@$(PY) -m bedside data --profile $(PUBLIC) $(if $(value MIRROR),--mirror $(call quoted,$(value MIRROR)))
 
 try: $(READY) ## a few calls to each of MODELS: what it takes, answers and costs, and what its entry lacks
 	@$(PY) -m bedside try $(call quoted,$(value MODELS))
@@ -98,7 +100,7 @@ new: $(READY) ## begin a study of your own: make new PAPER=name
 	@$(PY) -m bedside new $(call quoted,$(value PAPER))
 
 letter: $(READY) ## a report on each study for its authors, from its claims (PROFILE=public unless you say otherwise)
-	@$(PY) -m bedside letter --profile $(if $(filter file,$(origin PROFILE)),public,$(PROFILE))
+	@$(PY) -m bedside letter --profile $(PUBLIC)
 
 outputs: $(READY) ## write the README's table of outputs anew, from the manifests
 	@$(PY) -m bedside outputs

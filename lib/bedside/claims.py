@@ -73,6 +73,7 @@ SAID, MISSING = {True: "yes", False: "no", None: "open"}, "missing"
 READING = ("id", "reading", "support", "computed", "low", "high", "holds")  # figures/*/readings.csv
 SHOWN = ("id", "of", "section", "weight", "claim", "published", "computed", "basis", "verdict")
 REPLY = ["id", "date", "by", "reply"]
+STATEMENT = ["id", "of", "section", "kind", "statement", "claims", "why"]
 
 
 @functools.cache
@@ -147,6 +148,29 @@ def replies(paper: str) -> dict[str, list[dict]]:
 
     if (path := paths.REPLIES / f"{paper}.csv").is_file():
         _each(path, REPLY, take)
+    return found
+
+
+@functools.cache
+def statements(paper: str) -> list[dict]:
+    """What a paper states, from data/statements/<paper>.csv: rows id, of, ..., claims, why.
+
+    Raises BedsideError naming the line for an unknown claim, and a statement that has neither a
+    claim nor a reason why not, or both.
+    """
+    found: list[dict] = []
+
+    def take(row):
+        choose(row["of"], OF, "text of a statement")
+        _told(row, "id", "statement")
+        for id in row["claims"].split():
+            choose(id, load(paper), "claim")
+        if bool(row["claims"]) == bool(row["why"]):
+            raise BedsideError(f"{row['id']!r}: either claims or why there is none")
+        found.append(row)
+
+    if (path := paths.STATEMENTS / f"{paper}.csv").is_file():
+        _each(path, STATEMENT, take)
     return found
 
 

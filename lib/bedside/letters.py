@@ -6,10 +6,8 @@ It says what came out the same, what depends on a reading, what differs and why 
 and what only the authors can settle; an annex has each claim with all of its readings.
 """
 
-import csv
 import json
 import re
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -46,14 +44,13 @@ def letter(paper: str, about: dict, made: list[dict]) -> str:
     made, replies = plain(made), plain(claims.replies(paper))
     theirs = [c for c in made if c["of"] == "paper"]
     ranked = sorted(theirs, key=lambda c: c["weight"])  # central before detail
-    verdicts = Counter((c["weight"], c["verdict"].split()[0]) for c in theirs)
     return page.template(HERE / "letter.md.j2", autoescape=False).render(
         about=plain(about),
         stated=_statements(paper),
         claims=made,
         theirs=theirs,
         by={v: [c for c in ranked if c["verdict"].split()[0] == v] for v in claims.VERDICTS},
-        count=lambda weight, verdict: verdicts[weight, verdict],
+        count=claims.tally(made),
         questions=[c for c in made if c["ask"]],
         replies=replies,
     )
@@ -70,11 +67,7 @@ def plain(value: Any) -> Any:
 
 def _statements(paper):
     """(statements of the paper itself, those that a claim bears on)."""
-    path = paths.DATA / "statements" / f"{paper}.csv"
-    if not path.is_file():
-        return 0, 0
-    with open(path, newline="", encoding="utf-8") as f:
-        rows = [row for row in csv.DictReader(f) if row["of"] == "paper"]
+    rows = [row for row in claims.statements(paper) if row["of"] == "paper"]
     return len(rows), sum(bool(row["claims"]) for row in rows)
 
 

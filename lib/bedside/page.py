@@ -46,9 +46,9 @@ def merge(profile: str) -> dict:
 
 
 def _write(path, columns, rows):
-    """A CSV of rows that may hold text of anybody's."""
-    lines = [",".join(columns), *(",".join(tables.csv_cell(r[c]) for c in columns) for r in rows)]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    """Write rows, as dicts, as a CSV."""
+    text = tables.csv_text(columns, ([row[c] for c in columns] for row in rows))
+    path.write_text(text, encoding="utf-8")
 
 
 def _changed(entries):

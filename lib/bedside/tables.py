@@ -289,10 +289,9 @@ def write(
         choose(s, SOURCES, "source of a number")
     if (same := rows.duplicated(["row", "column", "source"])).any():
         raise BedsideError(f"{path.name}: {rows[same].iloc[0, :3].tolist()} stands there twice")
-    lines = [",".join(map(csv_cell, row)) for row in rows.itertuples(index=False)]
     people = People(layout(rows.to_dict("records"), digits))
     forms = {
-        "csv": "\n".join([",".join(COLUMNS), *lines, ""]),
+        "csv": csv_text(COLUMNS, rows.itertuples(index=False)),
         "md": markdown(people, title, caption),
         "tex": latex(people, title, caption),
     }
@@ -401,6 +400,11 @@ def cell_text(value: object) -> str:
             return text
         return "'" + text
     return text
+
+
+def csv_text(columns: Iterable[str], rows: Iterable[Iterable]) -> str:
+    """A CSV of rows that may hold text of anybody's."""
+    return "\n".join([",".join(columns), *(",".join(map(csv_cell, row)) for row in rows), ""])
 
 
 def csv_cell(value: object) -> str:

@@ -12,13 +12,13 @@ PRINTED = (
     "table,row,column,value,low,high,note\nTable 1,a model,PCR,27.2,,,\nTable 1,b,p,0.00002,,,\n"
 )
 WORDS = ",,,,"  # depends, tried, repair, ask
-CACHED = (claims.load, claims.listed, claims.replies, published.load)
+CACHED = (claims.load, claims.listed, claims.replies, claims.statements, published.load)
 
 
 @pytest.fixture
 def ledger(tmp_path, monkeypatch):
     """A function that writes the rows of a paper's claims and readings, and reads the claims."""
-    for name in ("CLAIMS", "READINGS", "REPLIES", "PUBLISHED"):
+    for name in ("CLAIMS", "READINGS", "REPLIES", "STATEMENTS", "PUBLISHED"):
         monkeypatch.setattr(paths, name, tmp_path / name)
         (tmp_path / name).mkdir()
     (tmp_path / "PUBLISHED/p.csv").write_text(PRINTED)
@@ -107,6 +107,22 @@ def test_a_bad_reply_is_named_by_file_and_line(ledger, row, match):
     ledger(A, replies=[row])
     with pytest.raises(BedsideError, match="REPLIES/p.csv, line .*" + match):
         claims.replies("p")
+
+
+@pytest.mark.parametrize(
+    "row, match",
+    [
+        ("s1,paper,1,finding,It rains.,b,", "unknown claim 'b'"),
+        ("s1,paper,1,finding,It rains.,,", "either claims or why"),
+        ("s1,paper,1,finding,It rains.,a,no number", "either claims or why"),
+        ("s1,author,1,finding,It rains.,a,", "text of a statement 'author'"),
+    ],
+)
+def test_a_bad_statement_is_named_by_file_and_line(ledger, row, match):
+    ledger(A)
+    (paths.STATEMENTS / "p.csv").write_text(f"{','.join(claims.STATEMENT)}\n{row}\n")
+    with pytest.raises(BedsideError, match="STATEMENTS/p.csv, line .*" + match):
+        claims.statements("p")
 
 
 def test_replies_are_kept_by_claim(ledger):

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from bedside import claims
+from bedside import claims, stats
 from bedside.papers.meddialbench import data, printed
 from bedside.papers.meddialbench import design as designs
 from bedside.papers.meddialbench.printed import (
@@ -218,9 +218,9 @@ def test_a_model_that_is_seldom_wrong_cannot_be_misled_often(run, design, monkey
 
 def test_power_without_correction_against_a_sum_by_hand():
     # two pairs: at most (2 - 0)^2 / 2 = 2 < 3.84
-    assert power.chi_squared_power(2, 0.5, 0.2) == 0
+    assert stats.mcnemar_power(2, 0.5, 0.2, exact=False) == 0
     # four pairs: 4 lost or 4 won give 4 > 3.84; three of three give 3
-    assert power.chi_squared_power(4, 0.5, 0.2) == pytest.approx(0.5**4 + 0.2**4)
+    assert stats.mcnemar_power(4, 0.5, 0.2, exact=False) == pytest.approx(0.5**4 + 0.2**4)
 
 
 def test_power_that_no_overlap_gives(made):

@@ -25,12 +25,14 @@ def mcnemar_counts(b: int, c: int) -> float:
     return float(min(1, 2 * bdtr(min(b, c), b + c, 0.5)))
 
 
-def mcnemar_power(n: int, lost: float, won: float, alpha: float = 0.05) -> float:
-    """Power of the exact McNemar test with n pairs.
+def mcnemar_power(
+    n: int, lost: float, won: float, alpha: float = 0.05, exact: bool = True
+) -> float:
+    """Power of McNemar's test with n pairs, the exact one or chi-squared without correction.
 
     lost and won: the shares of the pairs that are discordant one way and the other.
     """
-    from scipy.special import bdtr, gammaln, xlogy
+    from scipy.special import bdtr, chdtrc, gammaln, xlogy
 
     known = n >= 1 and 0 <= lost and 0 <= won and lost + won <= 1 + 1e-12
     require((known, f"need n >= 1 and shares, not {n}, {lost}, {won}"))
@@ -39,8 +41,11 @@ def mcnemar_power(n: int, lost: float, won: float, alpha: float = 0.05) -> float
     ways = gammaln(n + 1) - gammaln(b + 1) - gammaln(c + 1) - gammaln(rest + 1)
     same = max(0.0, 1 - lost - won)
     chance = np.exp(ways + xlogy(b, lost) + xlogy(c, won) + xlogy(rest, same))
-    p = np.where(b + c > 0, 2 * bdtr(np.minimum(b, c), b + c, 0.5), 1)
-    return float(chance[p < alpha].sum())
+    if exact:
+        p = 2 * bdtr(np.minimum(b, c), both, 0.5)
+    else:
+        p = chdtrc(1, (b - c) ** 2 / np.maximum(both, 1))
+    return float(chance[np.where(both > 0, p, 1) < alpha].sum())
 
 
 def mde_paired(n: int, discordant: float, alpha: float = 0.05, power: float = 0.8) -> float:

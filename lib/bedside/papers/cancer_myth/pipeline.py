@@ -174,11 +174,11 @@ def _evenness(first, rest, offered):
         generator: part["category"].value_counts().reindex(CATEGORIES.values(), fill_value=0)
         for generator, part in rest.groupby("generator")
     }
-    apart = dict(zip(by, stats.holm([_even(part) for part in by.values()])))
+    apart = dict(zip(by, stats.holm([stats.even(part) for part in by.values()])))
     told = "; ".join(f"{g} {c.min()} to {c.max()} (p = {apart[g]:.1g})" for g, c in by.items())
     largest, before = counts.max() / len(offered), first["category"].value_counts(normalize=True)
     after = by["GPT-4o"] / by["GPT-4o"].sum()
-    p = _even(counts)
+    p = stats.even(counts)
     return (
         reading(
             f"the largest has {100 * largest:.0f}%, an even share is {100 / len(CATEGORIES):.0f}%",
@@ -228,13 +228,6 @@ def _on_review(offered, hit):
     told = ", ".join(f"{g} {100 * k:.0f}%" for g, k in share.items())
     lowest = share.index[-1] == "Gemini-1.5-Pro"
     return {"cm-review-even": reading(f"{told} (p = {p:.1g})", every([lowest, p < 0.05]))}
-
-
-def _even(counts):
-    """p of a chi-square test of equal shares."""
-    from scipy.stats import chisquare
-
-    return chisquare(counts).pvalue
 
 
 def _independent(group, hit):

@@ -80,11 +80,6 @@ def answer_words(answers):
 # ---- measures
 
 
-def bootstrap_by_question(ratings, questions, rng):
-    """A mean rating with a bootstrap interval over the ratings' questions."""
-    return stats.bootstrap(ratings.to_numpy(), rng, units=questions.to_numpy())
-
-
 def misd(wide):
     """Max inter-rater score difference of each of `paragraphs` (appendix A.4), in points."""
     return (wide.max(axis=1) - wide.min(axis=1)).astype(int)
@@ -117,8 +112,8 @@ def source_scores(ratings, run):
     rows = []
     for name in RATED.values():
         mine = whole[whole["source"] == name]
-        rng = run.rng("survey", name)
-        rows.append((name, *bootstrap_by_question(mine["rating"], mine["question"], rng)))
+        rng, asked = run.rng("survey", name), mine["question"].to_numpy()
+        rows.append((name, *stats.bootstrap(mine["rating"].to_numpy(), rng, units=asked)))
     return pd.DataFrame(rows, columns=["row", "value", "low", "high", "n"])
 
 

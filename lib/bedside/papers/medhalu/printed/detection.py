@@ -13,6 +13,7 @@ from .numbers import (
     PEOPLE,
     PROPRIETARY,
     ROUNDED,
+    SIX,
     apart,
     by_dataset,
     listed,
@@ -27,7 +28,6 @@ from .rates import mean_ends, mean_rates, p_ends, pooled, printed
 
 MARGIN = 0.02  # macro-F1 that "marginal" and "similar" allow
 MACRO = {"macro precision": "ma-P", "macro recall": "ma-R", "macro-F1": "ma-F1"}
-SIX = "Table 6"
 PLAIN = dict.fromkeys(DATASETS, 1 / len(DATASETS))  # weights of a mean of the subsets
 
 

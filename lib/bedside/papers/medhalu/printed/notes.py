@@ -10,6 +10,8 @@ from .numbers import (
     ALPHA,
     LLMS,
     ROUNDED,
+    SIX,
+    TEN,
     apart,
     by_dataset,
     classes,
@@ -23,7 +25,6 @@ from .numbers import (
 )
 from .rates import p_ends, printed
 
-SIX, TEN = "Table 6", "Table 10"
 NAMES = {"macro-F1": "ma-F1", "accuracy": "Acc", "macro precision": "ma-P", "macro recall": "ma-R"}
 
 
@@ -110,7 +111,8 @@ def least_p(run):
     """The least exact McNemar p of each gain in accuracy: as many right answers more, none less."""
     before, after = (scores_of(run, t)["Acc"] for t in (SIX, TEN))
     least = {}
-    for d, n in ((d, sum(k)) for d, k in classes(run).items()):
+    for d, counts in classes(run).items():
+        n = sum(counts)
         for m in LLMS:
             most = floor((after.at[m, d] + ROUNDED) * n + 1e-9)
             gain = most - ceil((before.at[m, d] - ROUNDED) * n - 1e-9)

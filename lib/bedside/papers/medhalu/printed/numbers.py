@@ -9,6 +9,7 @@ from ..data import DATASETS, TYPES
 
 ROUNDED = 0.005  # two decimals are printed
 ALPHA = 0.05
+SIX, TEN = "Table 6", "Table 10"  # scores without and with an expert's reason
 SHORT = dict(zip(DATASETS, ["HQA", "LQA", "MQA"]))  # as Table 4 has them
 LLMS, PEOPLE = ["LLaMA-2", "GPT-3.5", "GPT-4"], ["Experts", "Laypeople"]
 OPEN, PROPRIETARY = LLMS[0], LLMS[1:]

@@ -5,10 +5,20 @@ import numpy as np
 from bedside.claims import between, every, reading
 
 from . import matrices
-from .numbers import LLMS, PEOPLE, ROUNDED, by_row, classes, sampled, scores_of, share_error
+from .numbers import (
+    LLMS,
+    PEOPLE,
+    ROUNDED,
+    SIX,
+    TEN,
+    by_row,
+    classes,
+    sampled,
+    scores_of,
+    share_error,
+)
 from .rates import behind
 
-SIX, TEN = "Table 6", "Table 10"
 MOVED = 2  # answers, out of a base set's, that may have no reply that can be read
 
 

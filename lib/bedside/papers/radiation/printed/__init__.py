@@ -16,6 +16,7 @@ from bedside.published import value
 from ..data import MOST, REGIMES
 
 ROUNDED = 0.005  # two decimals are printed
+TWO = 2 * ROUNDED  # the slack of a difference of two printed numbers
 TIE = 1e-9  # what a computer makes of a tie
 MODERATE = 0.3  # a correlation from which on one speaks of a moderate one (Cohen 1988)
 SCORES = {"free-form": "Table 1", "selection": "Table 3", "selection, 20-30": "Table 4"}
@@ -115,6 +116,11 @@ def above(values, bound=0.0, slack=ROUNDED):
     """
     away = values - bound
     return away > slack + TIE, away > TIE - slack
+
+
+def meet(low, high):
+    """Which of two series' intervals meet; low, high: the ends of both series."""
+    return (low[0] <= high[1]) & (low[1] <= high[0])
 
 
 def both(first, second):

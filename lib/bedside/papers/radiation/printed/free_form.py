@@ -7,8 +7,8 @@ from bedside.published import value
 
 from . import (
     MODERATE,
-    ROUNDED,
     STRONG,
+    TWO,
     above,
     counted,
     implied_lengths,
@@ -37,7 +37,7 @@ def _on_models(run):
     """Precise models, and one that lists much (4.3)."""
     first = wide(run, "Table 1")
     precise, broad = first.loc[PRECISE], first.loc[BROAD]
-    row, apart = "Gemma-2-9B, O4-Mini, GPT-5.3 precision", 2 * ROUNDED
+    row, apart = "Gemma-2-9B, O4-Mini, GPT-5.3 precision", TWO
     limits = [value(run.paper, "text 4.3", row, limit) for limit in ("least", "most")]
     pairs = ", ".join(
         f"{m} {r.Recall:.2f} against {r.Precision:.2f}" for m, r in precise.iterrows()
@@ -117,7 +117,7 @@ def _on_size(run):
     change.columns = high.columns = ["precision", "recall", "f1"]
     drop, recall = -change["precision"], change["recall"]
     up, down, small = above(recall), above(-recall), above(SMALL - recall.abs())
-    less = above(drop - recall.abs(), slack=2 * ROUNDED)
+    less = above(drop - recall.abs(), slack=TWO)
     mixed = every([between(*[w.sum() for w in way], least=1) for way in (up, down)])
     inconsistent = f"{number(up)} up, {number(down)} down; "
 

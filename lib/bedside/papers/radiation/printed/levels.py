@@ -4,9 +4,8 @@ import pandas as pd
 
 from bedside.claims import between, every, reading
 
-from . import ROUNDED, STRONG, above, both, counted, high, listed, number, of_most, wide
+from . import ROUNDED, STRONG, TWO, above, both, counted, high, listed, number, of_most, wide
 
-TWO = 2 * ROUNDED  # the slack of a difference of two printed numbers
 NAMED = [  # section 4.7.1's delayed effects, as the reference words them
     "breast or chest wall fibrosis",
     "telangiectasia",

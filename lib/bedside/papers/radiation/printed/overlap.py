@@ -2,7 +2,7 @@
 
 from bedside.claims import between, every, reading
 
-from . import MODERATE, ROUNDED, above, counted, rank_correlation, wide
+from . import MODERATE, ROUNDED, above, counted, meet, rank_correlation, wide
 
 HALF, STABLE = 0.5, 0.75  # Jaccard's index of clusters: dissolved below, stable above (Hennig 2007)
 
@@ -31,14 +31,14 @@ def readings(run, patients, reference):
     for name, bound in bounds.items():
         told = f" below {bound:.2f}; the largest is {largest.max()}"
         lowest |= counted(above(bound - largest), told, name, all=True)
-    meet = (low[free] <= high[sized]) & (low[sized] <= high[free])
+    same = meet(*([ends[free], ends[sized]] for ends in (low, high)))
     top = table[sized].max()
     ranks, *limits = rank_correlation(table[free], wide(run, "Table 1")["Precision"])
     return {
         "rad-overlap-low": lowest,
         "rad-overlap-step": reading(
-            f"{meet.sum()} of {len(meet)} have intervals that meet; largest with a size {top}",
-            every([meet.mean() > 0.5, between(top - ROUNDED, top + ROUNDED, most=STABLE)]),
+            f"{same.sum()} of {len(same)} have intervals that meet; largest with a size {top}",
+            every([same.mean() > 0.5, between(top - ROUNDED, top + ROUNDED, most=STABLE)]),
             name="intervals meet for most models, none becomes stable",
         ),
         "rad-overlap-precise": reading(

@@ -5,12 +5,11 @@ import pandas as pd
 from bedside.claims import between, reading
 
 from ..data import MOST
-from . import ROUNDED, TIE, above, all_scores, counted, high, listed, too_long, wide
+from . import ROUNDED, TIE, TWO, above, all_scores, counted, high, listed, meet, too_long, wide
 
 EAGER = "Qwen-2.5-7B"  # section 4.5 names it
 CHOSEN = ["Table 3", "Table 4"]
 LARGE = 0.1  # a gain of F1 that one may call substantial
-TWO = 2 * ROUNDED  # the slack of a difference of two printed numbers
 
 
 def readings(run, sizes, terms):
@@ -87,7 +86,7 @@ def _on_size(run, scores):
     risen = step["Recall"][rise[0]]
     span = f", by {risen.min():.2f} to {risen.max():.2f}; {listed(step['Recall'][~rise[0]])}"
     low, top = ([wide(run, t, what)["Precision"] for t in CHOSEN] for what in ("low", "high"))
-    meet = (low[0] <= top[1]) & (low[1] <= top[0])
+    same = meet(low, top)
     kept = above(scores["selection, 20-30"]["Precision"], high(run))
     steady = ~fall[1], ~fall[0]
     found = {}
@@ -98,7 +97,7 @@ def _on_size(run, scores):
         "rad-sized-recall": counted(rise, span, all=True),
         "rad-sized-precision": {
             **counted(kept, f" have more than {high(run)}", "high"),
-            **counted((meet, meet), " have intervals that meet", "kept"),
+            **counted((same, same), " have intervals that meet", "kept"),
         },
         "rad-sized-f1": counted(steady, f" don't fall; {listed(step['F1'][fall[1]])}"),
         "rad-sized-safer": found,
