@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import ledger, notebooks, paths, settings, sources, tables
 from .claims import READING, VERDICTS, replies, tally
+from .layouts import Layout, grid
 
 if TYPE_CHECKING:
     import jinja2
@@ -84,8 +85,9 @@ def _outputs(entry, folder):
             rows = [tables.read(r) for r in csv.DictReader(f)]
         if o["kind"] == "figure":
             svg = base64.b64encode(path.with_suffix(".svg").read_bytes())
+        layout = Layout(**o["layout"]) if "layout" in o else None
         about = {"name": path.stem, "paper": entry["paper"], "svg": svg.decode()}
-        yield {**o, **about, "lines": tables.layout(rows, o["digits"])}
+        yield {**o, **about, "grid": grid(rows, layout, o["digits"])}
 
 
 def template(path: Path, **options: Any) -> "jinja2.Template":

@@ -11,6 +11,7 @@ run.close()
 """
 
 import contextlib
+import dataclasses
 import importlib.metadata
 import json
 import platform
@@ -33,6 +34,7 @@ from . import (
     store,
     tables,
 )
+from .layouts import Grid, Layout
 
 if TYPE_CHECKING:
     import numpy as np
@@ -208,22 +210,24 @@ class Run:
         digits: int | None = 2,
         caption: str = "",
         judged: bool | tuple[str, ...] = False,
+        layout: Layout | None = None,
         kind: str = "table",
-    ) -> tables.People:
+    ) -> Grid:
         """Write <name>.csv, .md and .tex from a frame with the columns `tables.COLUMNS`.
 
         Missing low, high, n, unscored are empty. digits: decimals for people, None for each
         number's shortest form; the CSV has ten significant digits. judged: adds the judge's name
-        and kappa to the caption; a tuple names the judge's tasks ("" the main one). Returns the
-        table as a notebook shows it.
+        and kappa to the caption; a tuple names the judge's tasks ("" the main one). layout: the
+        paper's shape, for people. Returns the table as a notebook shows it.
         """
         if judged:
             caption = f"{caption} ({'; '.join(self._judged(judged))})".strip()
         caption = " ".join(
             filter(None, [caption.strip(), tables.few_note(frame), self._whose(frame)])
         )
-        people = tables.write(self.folder / name, frame, title, caption, digits)
+        people = tables.write(self.folder / name, frame, title, caption, digits, layout)
         about = {"kind": kind, "title": title, "caption": caption, "digits": digits}
+        about |= {"layout": dataclasses.asdict(layout)} if layout else {}
         for file in (f"{name}.csv", f"{name}.md", f"{name}.tex"):
             self._outputs[file] = {"file": file, **about, "judged": bool(judged)}
         return people
@@ -247,6 +251,7 @@ class Run:
         digits: int = 2,
         caption: str = "",
         judged: bool | tuple[str, ...] = False,
+        layout: Layout | None = None,
     ) -> "Picture":
         """Write <name>.png and .svg, and with `table` the numbers that it shows.
 
@@ -254,7 +259,8 @@ class Run:
         """
         from . import plots
 
-        self.table(name, frame, title, digits=digits, caption=caption, judged=judged, kind="figure")
+        about = {"digits": digits, "caption": caption, "judged": judged, "layout": layout}
+        self.table(name, frame, title, **about, kind="figure")
         picture = plots.save(figure, self.folder / name, "\n".join(self._judged(judged)))
         for file in (f"{name}.png", f"{name}.svg"):
             self._outputs[file] = {**self._outputs[f"{name}.csv"], "file": file}

@@ -5,13 +5,13 @@ run.table("table1_scores", frame(rows), "Table 1: scores")
 """
 
 import contextlib
-import html
 import re
 from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, SupportsInt
 
 from . import BedsideError, choose, prompts, stats
+from .layouts import BOUNDS, Grid, Layout, grid
 from .published import SOURCES
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 
 COLUMNS = ["row", "column", "source", "value", "low", "high", "n", "unscored"]
-BOUNDS = " if unscored were worst to best"
 
 
 class Row(NamedTuple):
@@ -274,8 +273,13 @@ def confusion_table(cards: dict[str, dict]) -> "pd.DataFrame":
 
 
 def write(
-    path: Path, rows: "pd.DataFrame", title: str, caption: str, digits: int | None
-) -> "People":
+    path: Path,
+    rows: "pd.DataFrame",
+    title: str,
+    caption: str,
+    digits: int | None,
+    layout: Layout | None = None,
+) -> Grid:
     """Write path.csv, .md and .tex from rows with COLUMNS; returns people's table.
 
     The CSV has ten significant digits, so that another processor writes the same bytes; people's
@@ -289,106 +293,22 @@ def write(
         choose(s, SOURCES, "source of a number")
     if (same := rows.duplicated(["row", "column", "source"])).any():
         raise BedsideError(f"{path.name}: {rows[same].iloc[0, :3].tolist()} stands there twice")
-    people = People(layout(rows.to_dict("records"), digits))
+    people = grid(rows.to_dict("records"), layout, digits)
     forms = {
         "csv": csv_text(COLUMNS, rows.itertuples(index=False)),
-        "md": markdown(people, title, caption),
-        "tex": latex(people, title, caption),
+        "md": people.markdown(title, caption),
+        "tex": people.latex(title, caption),
     }
     for suffix, text in forms.items():
         path.with_name(f"{path.name}.{suffix}").write_text(text, encoding="utf-8")
     return people
 
 
-def number(value: float | None, digits: int | None) -> str:
-    """A number for people: fixed decimals, or its shortest form; nothing for a missing one."""
-    form = "g" if digits is None else f".{digits}f"
-    return "" if value is None or value != value else f"{value:{form}}"
-
-
-def _cell(row, digits):
-    """A number with its interval for people; counts have no decimals."""
-    if row is None:
-        return ""
-    low, high = number(row["low"], digits), number(row["high"], digits)
-    if low:
-        return f"{number(row['value'], digits)} [{low}, {high}]"
-    value = row["value"]
-    count = number(value, 0) and value >= 10 and value % 1 == 0
-    return number(value, 0 if count else digits)
-
-
-def layout(rows: list[dict], digits: int | None) -> list[list[str]]:
-    """A long table for people: a line for each row and column, the sources side by side.
-
-    rows: dicts with the keys of COLUMNS; None or NaN where there is no number.
-    """
-    used = [s for s in SOURCES if any(r["source"] == s for r in rows)]
-    lines = [["", "", *(SOURCES[s] for s in used), "n", "unscored"]]
-    cells = {}
-    for r in rows:
-        cells.setdefault((r["row"], r["column"]), {})[r["source"]] = r
-    for (row, column), by in cells.items():
-        line = [str(row), str(column), *(_cell(by.get(s), digits) for s in used)]
-        for what in ("n", "unscored"):
-            counts = (number(by[s][what], 0) for s in used if s in by)
-            line.append(" / ".join(dict.fromkeys(filter(None, counts))))
-        lines.append(line)
-    keep = [i for i in range(len(lines[0])) if i < 1 or any(line[i] for line in lines[1:])]
-    return [[line[i] for i in keep] for line in lines]
-
-
-class People(list):
-    """People's table as lines of cells; a notebook shows it as an HTML table."""
-
-    def _repr_html_(self):
-        rows = []
-        for tag, line in zip(["th"] + ["td"] * len(self), self):
-            rows.append("".join(f"<{tag}>{html.escape(c)}</{tag}>" for c in line))
-        return "<table><tr>" + "</tr><tr>".join(rows) + "</tr></table>"
-
-
-def for_people(rows: "pd.DataFrame", digits: int = 2) -> People | str:
+def for_people(rows: "pd.DataFrame", digits: int = 2) -> Grid | str:
     """Table rows as people's table, or a word that there are none."""
     if not len(rows):
         return "nothing yet"
-    return People(layout(rows.reindex(columns=COLUMNS).to_dict("records"), digits))
-
-
-def markdown(lines: list[list[str]], title: str, caption: str) -> str:
-    """People's table as Markdown."""
-
-    def cell(text):
-        return re.sub(r"([|\\`*_<>\[\]])", r"\\\1", text).replace("\n", " ")
-
-    head, *body = (f"| {' | '.join(map(cell, line))} |" for line in lines)
-    rule = "|---" * len(lines[0]) + "|"
-    return "\n".join([f"**{title}**", "", head, rule, *body, "", caption, ""])
-
-
-def latex(lines: list[list[str]], title: str, caption: str) -> str:
-    """People's table as a LaTeX table environment (booktabs)."""
-    special = {
-        "\\": r"\textbackslash{}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        **{c: "\\" + c for c in "&%$#_{}"},
-    }
-
-    def cell(text):
-        return "".join(special.get(c, c) for c in text).replace("\n", " ")
-
-    head, *body = (" & ".join(map(cell, line)) + r" \\" for line in lines)
-    columns = "ll" + "r" * (len(lines[0]) - 2)
-    return "\n".join(
-        [
-            r"\begin{table}",
-            rf"\caption{{{cell(title)}. {cell(caption)}}}",
-            rf"\begin{{tabular}}{{{columns}}}",
-            *(r"\toprule", head, r"\midrule", *body, r"\bottomrule"),
-            *(r"\end{tabular}", r"\end{table}", ""),
-        ]
-    )
+    return grid(rows.reindex(columns=COLUMNS).to_dict("records"), digits=digits)
 
 
 def cell_text(value: object) -> str:

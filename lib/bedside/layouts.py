@@ -1,0 +1,420 @@
+"""Layouts: a long table as people read it, in the paper's own shape, on a page, in Markdown, LaTeX.
+
+Layout(row="dataset: rater", across=("dataset", "column"))
+
+takes rows labelled "HealthQA: GPT-4" apart; then each rater has a line, and below each dataset
+stands a column for each measure. Published and computed numbers are neighbours: each source has a
+line of its own, or a column with "source" among what goes across.
+"""
+
+import dataclasses
+import html
+import re
+from itertools import groupby
+
+from .published import SOURCES
+
+BOUNDS = " if unscored were worst to best"
+FORM = {"row": "row", "column": "column"}
+LEGEND = {
+    "=": "= is computed to be what is printed, to its last digit",
+    "≈": "≈ has the printed number within its interval",
+    "≠": "≠ is off the printed number by more than rounding (a run has models or data of its own)",
+}
+ALONE = {
+    "published": "Every number is as printed.",
+    "recomputed": "Every number is recomputed from printed ones.",
+    "raw": "Every number is computed from raw data.",
+    "run": "Every number is this run's.",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Layout:
+    """Which parts of a table's labels go across; the other ones go down.
+
+    row, column: the names of a label's parts with what separates them, as "dataset: rater"; a label
+    without the separator has empty later parts. across: parts in the order of the headings, from
+    the top, "source" among them or not; () for a line for each number, None: by how many there are.
+    marks: {end of a column's label: sign}: such a column is no number of its own, but sets the sign
+    beside the number of the column that is so called without the ending, where it is not 0.
+    """
+
+    row: str = FORM["row"]
+    column: str = FORM["column"]
+    across: tuple[str, ...] | None = None
+    marks: dict[str, str] = dataclasses.field(default_factory=dict)
+
+    def parts(self) -> list[str]:
+        """The names of all parts, as they stand in the labels."""
+        return [*_names(self.row), *_names(self.column)]
+
+    def apart(self, row: str, column: str) -> tuple[str, ...]:
+        """The parts of a row's and a column's label."""
+        return (*_apart(self.row, row), *_apart(self.column, column))
+
+
+def _names(form):
+    return re.findall(r"\w+", form)
+
+
+def _apart(form, label):
+    """A label's parts."""
+    found, rest = [], label
+    for separator in re.split(r"\w+", form)[1:-1]:
+        part, _, rest = rest.partition(separator)
+        found.append(part)
+    return [*found, rest] if found else [label]
+
+
+def number(value: float | None, digits: int | None) -> str:
+    """A number for people: fixed decimals, or its shortest form; nothing for a missing one."""
+    form = "g" if digits is None else f".{digits}f"
+    return "" if _missing(value) else f"{value:{form}}"
+
+
+def _told(row, digits):
+    """A number with its mark, interval and bounds; counts have no decimals."""
+    low, high = number(row["low"], digits), number(row["high"], digits)
+    told = number(row["value"], 0 if row["count"] else digits) + row["mark"]
+    told += f" [{low}, {high}]" if low else ""
+    if row["bounds"]:
+        told += " ({} to {})".format(*(number(x, digits) for x in row["bounds"]))
+    return told.strip()
+
+
+class Grid:
+    """People's table: heading lines, lines, and notes on its signs and numbers of units.
+
+    head: lines of headings over the columns that aren't of the stub. stub: headings of the columns
+    of labels. lines: (labels, cells) each. A notebook shows it as an HTML table.
+    """
+
+    def __init__(self, stub, head, lines, notes):
+        self.stub, self.head, self.lines, self.notes = stub, head, lines, notes
+
+    def _repr_html_(self):
+        return self.html()
+
+    def html(self) -> str:
+        """The table and its notes as HTML; everything escaped."""
+        rows = []
+        for level, line in enumerate(self.head):
+            stub = ""
+            if not level:
+                tall = f' rowspan="{len(self.head)}"' if len(self.head) > 1 else ""
+                stub = "".join(_html("th" if s else "td", s, tall) for s in self.stub)
+            rows.append(stub + "".join(_html("th", t, _wide(n)) for t, n in _spans(line)))
+        head = "".join(f"<tr>{row}</tr>" for row in rows)
+        tall = [_tall([labels[: k + 1] for labels, _ in self.lines]) for k in range(len(self.stub))]
+        body = ""
+        for i, (labels, cells) in enumerate(self.lines):
+            row = ""
+            for k, label in enumerate(labels):
+                if tall[k][i]:
+                    more = f' rowspan="{tall[k][i]}"' if tall[k][i] > 1 else ""
+                    row += _html("th" if label else "td", label, more)
+            row += "".join(
+                _html("td", c, ' class="off"' if c.startswith("≠") else "") for c in cells
+            )
+            body += f"<tr>{row}</tr>"
+        notes = f"<p>{html.escape(self.note)}</p>" if self.notes else ""
+        return f'<table class="numbers"><thead>{head}</thead><tbody>{body}</tbody></table>{notes}'
+
+    @property
+    def note(self) -> str:
+        return " ".join(self.notes)
+
+    def _flat(self):
+        """Lines of text without repeated labels, the headings of a column joined."""
+        last = None
+        yield [*self.stub, *(": ".join(filter(None, column)) for column in zip(*self.head))]
+        for labels, cells in self.lines:
+            yield [*_new(labels, last), *cells]
+            last = labels
+
+    def markdown(self, title: str, caption: str) -> str:
+        """The table as Markdown."""
+
+        lines = [[_markdown(cell) for cell in line] for line in self._flat()]
+        head, *body = (f"| {' | '.join(line)} |" for line in lines)
+        rule = "|" + "---|" * len(self.stub) + "--:|" * len(self.head[0])
+        below = [line for text in (caption, self.note) if text for line in (_markdown(text), "")]
+        return "\n".join([f"**{_markdown(title)}**", "", head, rule, *body, "", *below])
+
+    def latex(self, title: str, caption: str) -> str:
+        """The table as a LaTeX table environment (booktabs)."""
+        first = len(self.stub) + 1
+        head, last = [], None
+        for level, line in enumerate(self.head):
+            spans, at, rules = _spans(line), first, ""
+            stub = (
+                [_latex(s) for s in self.stub]
+                if level == len(self.head) - 1
+                else [""] * (first - 1)
+            )
+            cells = []
+            for text, n in spans:
+                cells.append(
+                    rf"\multicolumn{{{n}}}{{c}}{{{_latex(text)}}}" if n > 1 else _latex(text)
+                )
+                rules += rf" \cmidrule(lr){{{at}-{at + n - 1}}}" if n > 1 and text else ""
+                at += n
+            head.append(" & ".join([*stub, *cells]) + r" \\" + rules)
+        body = []
+        for labels, cells in self.lines:
+            line = " & ".join(map(_latex, [*_new(labels, last), *cells])) + r" \\"
+            body.append("{}" * line.startswith("[") + line)  # \\ takes what is in brackets
+            last = labels
+        longest = max(map(len, body))
+        size = r"\small" if longest < 90 else r"\scriptsize" if longest < 140 else r"\tiny"
+        columns = "l" * len(self.stub) + "r" * len(self.head[0])
+        text = " ".join(filter(None, [f"{title}.", caption, self.note]))
+        return "\n".join(
+            [
+                r"\begin{table}",
+                rf"\caption{{{_latex(text)}}}",
+                size + (r"\setlength{\tabcolsep}{2pt}" if longest >= 90 else ""),
+                rf"\begin{{tabular}}{{@{{}}{columns}@{{}}}}",
+                *(r"\toprule", *head, r"\midrule", *body, r"\bottomrule"),
+                *(r"\end{tabular}", r"\end{table}", ""),
+            ]
+        )
+
+
+def _html(tag, text, attributes=""):
+    """An element; in a cell the interval is small."""
+    text = html.escape(text)
+    if tag == "td":
+        text = re.sub(r"((?:\[.*\]| ?\(.* to .*\))+)$", r"<small>\1</small>", text)
+    return f"<{tag}{attributes}>{text}</{tag}>"
+
+
+def _markdown(text):
+    return re.sub(r"([|\\`*_<>\[\]])", r"\\\1", text).replace("\n", " ")
+
+
+def _wide(n):
+    return f' colspan="{n}"' if n > 1 else ""
+
+
+def _spans(line):
+    """Neighbours of one text as (text, how many)."""
+    return [(text, len(list(same))) for text, same in groupby(line)]
+
+
+def _tall(labels):
+    """For each line over how many lines its label reaches; 0 where the one above does."""
+    found = []
+    for _, same in groupby(labels):
+        n = len(list(same))
+        found += [n] + [0] * (n - 1)
+    return found
+
+
+def _new(labels, before):
+    """A line's labels, empty as far as they are those of the line before."""
+    same = True
+    told = []
+    for k, label in enumerate(labels):
+        same = same and before is not None and before[k] == label
+        told.append("" if same else label)
+    return told
+
+
+SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{c: "\\" + c for c in "&%$#_{}"},
+    **{
+        "≠": r"$\neq$",
+        "≈": r"$\approx$",
+        "≤": r"$\le$",
+        "≥": r"$\ge$",
+        "−": "$-$",
+        "×": r"$\times$",
+    },
+    **{"Δ": r"$\Delta$", "κ": r"$\kappa$", "α": r"$\alpha$", "→": r"$\to$", "†": r"$\dagger$"},
+    **{
+        "–": "--",
+        "’": "'",
+        "‘": "`",
+        "“": "``",
+        "”": "''",
+        "§": r"\S{}",
+        "*": r"$^{*}$",
+        "<": "$<$",
+        ">": "$>$",
+    },
+}
+
+
+def _latex(text):
+    return "".join(SPECIAL.get(c, c) for c in text).replace("\n", " ")
+
+
+# ---- from long to wide
+
+
+def grid(rows: list[dict], layout: Layout | None = None, digits: int | None = 2) -> Grid:
+    """Rows with the keys of `tables.COLUMNS` as people's table; None or NaN is no number.
+
+    digits: decimals, None for each number's shortest form. A computed number that is the printed
+    one to its last digit, and has no interval, is told by a sign at that one.
+    """
+    layout = layout or Layout()
+    names, numbers = [*layout.parts(), "source"], _numbers(rows, layout)
+    used = [s for s in SOURCES if any(key[-1] == s for key in numbers)]
+    across = _across(names, numbers, used) if layout.across is None else layout.across
+    across = [n for n in across if n != "source" or len(used) > 1] or ["source"]
+    down = [n for n in names if n not in across and (n != "source" or len(used) > 1)]
+    if "source" in down:
+        numbers = _without_agreeing(numbers)
+    lines, columns = (_ordered(numbers, [names.index(n) for n in ways]) for ways in (down, across))
+    places = {}
+    for key, found in numbers.items():
+        line, column = (tuple(key[names.index(n)] for n in ways) for ways in (down, across))
+        places[line, column] = found
+    cells = [[places.get((line, column)) for column in columns] for line in lines]
+    told = [
+        [f"{c['sign']} {_told(c, digits)}".strip() if c else "" for c in line] for line in cells
+    ]
+    counted, notes = _counted(cells)
+    stub = ["" if n in FORM or n == "source" else n for n in down]
+    shown = [[SOURCES[v] if n == "source" else v for n, v in zip(down, line)] for line in lines]
+    head = [
+        [SOURCES[v] if n == "source" else v for v in way] for n, way in zip(across, zip(*columns))
+    ]
+    head = [level + [""] * len(counted) for level in head[:-1]] + [head[-1] + list(counted)]
+    told = [t + [c[i] for c in counted.values()] for i, t in enumerate(told)]
+    signs = {c["sign"] for line in cells for c in line if c}
+    notes = [text for sign, text in LEGEND.items() if sign in signs] + notes
+    if any(c and c["bounds"] for line in cells for c in line):
+        notes.append("(a to b): if what is unscored were worst, and best")
+    alone = [ALONE[used[0]]] if len(used) == 1 else []
+    return Grid(
+        stub, head, list(zip(shown, told)), alone + ([f"{'; '.join(notes)}."] if notes else [])
+    )
+
+
+def _numbers(rows, layout):
+    """{(parts of the labels, source): a row with its sign, mark and bounds}."""
+    numbers, asides = {}, []
+    for row in rows:
+        column, bounds = row["column"], row["column"].endswith(BOUNDS)
+        column = column.removesuffix(BOUNDS)
+        end = next((m for m in layout.marks if column.endswith(m)), "")
+        place = (*layout.apart(row["row"], column.removesuffix(end)), row["source"])
+        if bounds or end:
+            asides.append((place, row, layout.marks.get(end), bounds))
+        else:
+            numbers[place] = {**row, "sign": "", "mark": "", "bounds": None}
+    for place, row, mark, bounds in asides:
+        if bounds:
+            numbers[place]["bounds"] = (row["low"], row["high"])
+        elif row["value"] and place in numbers:
+            numbers[place]["mark"] = mark
+    counts = {what: _counts(rows, what) for what in ("row", "column")}
+    decimals = {}
+    for place, row in numbers.items():
+        row["count"] = any(row[what] in whole for what, whole in counts.items())
+        if place[-1] == "published" and not _missing(row["value"]):
+            n = len(f"{row['value']:.10g}".partition(".")[2])
+            decimals[row["column"]] = max(n, decimals.get(row["column"], 0))
+    for place, row in numbers.items():
+        printed = numbers.get((*place[:-1], "published"))
+        if printed and printed is not row:
+            row["sign"] = _compared(row, printed["value"], decimals.get(row["column"], 0))
+    return numbers
+
+
+def _counts(rows, what):
+    """The labels whose numbers are counts: all whole, the largest at least 10, no interval."""
+    found = {}
+    for row in rows:
+        if not _missing(row["value"]):
+            alone = row["value"] % 1 == 0 and _missing(row["low"])
+            found.setdefault(row[what], []).append(row["value"] if alone else float("nan"))
+    return {label for label, values in found.items() if sum(values) >= 0 and max(values) >= 10}
+
+
+def _missing(value):
+    return value is None or value != value
+
+
+def _compared(row, printed, decimals):
+    """The sign for a computed number beside the printed one, which has so many decimals."""
+    if _missing(row["value"]) or _missing(printed):
+        return ""
+    if abs(row["value"] - printed) <= 0.5 * 10**-decimals + 1e-9:
+        return "="
+    inside = not _missing(row["low"]) and row["low"] <= printed <= row["high"]
+    return "≈" if inside else "≠"
+
+
+def _without_agreeing(numbers):
+    """The numbers without computed ones that only agree: the printed ones get their sign."""
+    kept = dict(numbers)
+    for place, row in numbers.items():
+        if row["sign"] == "=" and _missing(row["low"]) and not row["bounds"]:
+            printed = (*place[:-1], "published")
+            kept[printed] = {**kept[printed], "sign": "="}
+            del kept[place]
+    return kept
+
+
+def _across(names, numbers, used):
+    """What goes across where no layout says so: columns if there are few of them, else rows."""
+    wide = 8
+    places = {key[:-1] for key in numbers}
+    rows, columns = ({p[i] for p in places} for i in (0, 1))
+    full = len(places) >= len(rows) * len(columns) / 2
+    both = len(numbers) >= 1.5 * len(places)  # most numbers have a neighbour of another source
+    beside = ["source"] if both and len(used) * len(columns) <= wide else []
+    if full and len(columns) <= wide:
+        return ["column", *beside]
+    if full and len(rows) <= wide:
+        return ["row"]
+    return ["source"]
+
+
+def _ordered(numbers, ways):
+    """The places of some parts, each beside those that it shares its first parts with."""
+    first, places = {}, {}
+    for key in numbers:
+        place = tuple(key[i] for i in ways)
+        places[place] = None
+        for k in range(len(ways)):
+            first.setdefault(place[: k + 1], len(first))
+
+    def rank(place):
+        of_source = {s: n for n, s in enumerate(SOURCES)}
+        return [of_source.get(part, first[place[: k + 1]]) for k, part in enumerate(place)]
+
+    return sorted(places, key=rank)
+
+
+def _counted(cells):
+    """Numbers of units: columns {what: text for each line}, and notes where all are the same."""
+    columns, notes = {}, []
+    for what in ("n", "unscored"):
+        lines = [
+            list(dict.fromkeys(c[what] for c in line if c and not _missing(c[what])))
+            for line in cells
+        ]
+        found = {x for line in lines for x in line}
+        if found == {0} and what == "unscored":
+            notes.append("none is unscored")
+        elif len(found) == 1 and all(lines):
+            notes.append(f"{what} = {number(found.pop(), 0)}")
+        elif found:
+            columns[what] = [_listed(line) for line in lines]
+    return columns, notes
+
+
+def _listed(counts):
+    """A line's different numbers of units, or their range if they are many."""
+    if len(counts) > 3:
+        return f"{number(min(counts), 0)} to {number(max(counts), 0)}"
+    return " / ".join(number(x, 0) for x in counts)
