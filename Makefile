@@ -49,7 +49,7 @@ study = $(shell find lib/bedside/papers/$(1) -name '*.py' -o -name '*.toml')
 PEOPLE := $(shell find lib/bedside/explorer lib/bedside/annotation -type f ! -name '*.pyc')
 DATA := $(if $(filter public,$(PROFILE)),$(STAMPS)/data.done)
 
-.PHONY: help all test lint verify explorer seminar data try plan record new letter outputs lab serve doctor bench setup lock clean FORCE $(PAPERS)
+.PHONY: help all test lint verify explorer site seminar data try plan record new letter outputs lab serve doctor bench setup lock clean FORCE $(PAPERS)
 .DEFAULT_GOAL := help
 
 help: ## this text
@@ -80,6 +80,10 @@ verify: $(SETTINGS) $(DATA) ## rebuild everything and compare with what is commi
 
 explorer: $(STAMPS)/explorer.done ## every judged item on one page, figures/PROFILE/explorer.html (part of `all`)
 	@echo "$$(cat $(SETTINGS).folder)/explorer.html is up to date"
+
+site: ## the pages of both profiles in site/, for any static host
+	@$(MAKE) all PROFILE=sample
+	@$(PY) -m bedside site
 
 seminar: $(READY) ## four seminar sheets for students and instructors, and a zip to hand out, in seminar/
 	@$(PY) -m bedside seminar
@@ -149,7 +153,7 @@ $(foreach n,$(NOTEBOOKS),$(eval $(call notebook,$(notdir $(n)),$(patsubst %/,%,$
 
 run = $(PY) -m bedside run --todo $(1) --file $(SETTINGS) --stamps $(STAMPS) $(if $(value JOBS),--jobs $(call quoted,$(value JOBS)))
 
-$(STAMPS)/index.done: $(DONE) lib/bedside/index.html.j2 $(wildcard data/replies/*)
+$(STAMPS)/index.done: $(DONE) $(wildcard lib/bedside/page/* data/replies/*)
 	@$(call run,$(PAPERS:%=$(STAMPS)/%.todo))
 	@$(PY) -m bedside index --profile $(PROFILE) --file $(SETTINGS) --since $(SETTINGS).started
 	@touch $@

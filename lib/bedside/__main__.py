@@ -125,9 +125,11 @@ def index(profile, since=None):
     since: a file that was touched at its start.
     """
     from . import claims, page, settings
+    from .page import content
 
-    entries = page.merge(profile)["notebooks"].values()
-    folder = paths.rel(settings.outputs(profile))
+    manifest = page.merge(profile)
+    content.write_notebooks(manifest, settings.outputs(profile))
+    entries, folder = manifest["notebooks"].values(), paths.rel(settings.outputs(profile))
     print(
         f"{sum(len(e['outputs']) for e in entries)} outputs in {folder}"
         + (f"; {time.time() - Path(since).stat().st_mtime:.0f} s" if since else "")
@@ -154,6 +156,13 @@ def explorer(given):
     print(
         f"{len(content['rows'])} replies with their verdicts in {paths.rel(path)} ({size:.1f} MB)"
     )
+
+
+def site():
+    """Write the pages of both profiles for a static host."""
+    from .page import site
+
+    print(f"Open {paths.rel(site.write(paths.ROOT / 'site'))}")
 
 
 def seminar():
@@ -350,8 +359,9 @@ def _arguments():
     ):
         step(function, text, settings=True).add_argument("paper", nargs="?", default="")
     step(explorer, "write the failure explorer", settings=True)
+    step(site, "write the pages of both profiles for a static host")
     step(seminar, "write both editions of the seminar and the students' zip")
-    p = step(index, "write manifest, claims and index.html")
+    p = step(index, "write manifest, claims and pages")
     p.add_argument("--profile", default="sample")
     p.add_argument("--since")
     p.add_argument("--file", help="settings of the run")

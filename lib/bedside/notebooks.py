@@ -105,10 +105,15 @@ def run(name: str, given: dict) -> None:
     for key, value in given.items():
         kind = type(have[choose(key, have, f"parameter of notebooks/{name}.ipynb")])
         typed[key] = value in (True, "True", "1", "yes") if kind is bool else kind(value)
-    place = os.environ.get("BEDSIDE_RUN") or str(given.get("profile", "sample"))
-    out = paths.CACHE / "executed" / place / f"{name}.ipynb"
+    out = executed(name, str(given.get("profile", "sample")))
     out.parent.mkdir(parents=True, exist_ok=True)
     execute(paths.NOTEBOOKS / f"{name}.ipynb", out, typed)
+
+
+def executed(name: str, profile: str) -> Path:
+    """Where a notebook stands once it is executed, in this process's run or in a profile."""
+    place = os.environ.get("BEDSIDE_RUN") or profile
+    return paths.CACHE / "executed" / place / f"{name}.ipynb"
 
 
 def cores() -> int:

@@ -7,7 +7,6 @@ but those written here: their Content-Security-Policy says so to the browser.
 """
 
 import base64
-import csv
 import hashlib
 import json
 from collections.abc import Iterable
@@ -99,7 +98,9 @@ def frame(
     pages. explorer: whether there is one.
     """
     pages = {"index.html": "Bedside", **{f"{paper}.html": name for paper, name in papers.items()}}
-    pages |= {"claims.html": "All claims"} | ({"explorer.html": "Single replies"} if explorer else {})
+    pages |= {"claims.html": "All claims"} | (
+        {"explorer.html": "Single replies"} if explorer else {}
+    )
     tiny = [m for m in asked if models.model(m)["provider"] == "local"]
     return {
         "here": here,

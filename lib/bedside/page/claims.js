@@ -1,0 +1,32 @@
+// Filters of the ledger. What is chosen stands in the address (#paper=x&verdict=y), so that a view can be linked.
+"use strict";
+const form = document.getElementById("filters");
+const articles = [...document.querySelectorAll("article")];
+const texts = articles.map(article => article.textContent.toLowerCase());
+
+function show() {
+  const chosen = Object.entries(Object.fromEntries(new FormData(form))).filter(([, value]) => value);
+  let count = 0;
+  articles.forEach((article, i) => {
+    article.hidden = !chosen.every(([name, value]) =>
+      name === "text" ? value.toLowerCase().split(/\s+/).every(word => texts[i].includes(word)) : article.dataset[name] === value);
+    count += !article.hidden;
+  });
+  document.getElementById("count").textContent = `${count} of ${articles.length} claims`;
+  return chosen;
+}
+
+function read() {
+  const address = decodeURIComponent(location.hash.slice(1));
+  if (address && !address.includes("=")) form.reset();          // a claim's own address shows it whatever was chosen
+  else for (const field of form.elements) if (field.name) field.value = new URLSearchParams(location.hash.slice(1)).get(field.name) || "";
+  show();
+  if (!address.includes("=")) document.getElementById(address)?.scrollIntoView();
+}
+
+form.addEventListener("input", () => history.replaceState(null, "", "#" + new URLSearchParams(show())));
+form.addEventListener("reset", () => setTimeout(() => { history.replaceState(null, "", "#"); show(); }));
+form.addEventListener("submit", event => event.preventDefault());
+addEventListener("hashchange", read);
+form.hidden = false;
+read();

@@ -1,0 +1,224 @@
+"""What the pages show: a profile's manifest, as the templates of the index, of each study and of
+the ledger of claims take it.
+"""
+
+import base64
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from bedside import notebooks, paths, settings, sources, tables
+from bedside.claims import OF, VERDICTS, WEIGHT, replies, tally
+from bedside.layouts import Layout, grid
+from bedside.published import SOURCES
+
+from . import HERE, executed, frame, hashes, template
+
+PRINTED = re.compile(r"(Table|Figure) (\d+)(\w?)")  # a title that begins with the paper's number
+RANKS = {
+    "central": "The papers’ central claims",
+    "detail": "The papers’ details",
+    "summary": "Apart: a third party’s summary",
+    "data": "Apart: the released data",
+    "own": "Apart: our own questions",
+}
+DOUBT = ("differs", "depends", "undetermined")  # shown first, and open
+
+
+def write(manifest: dict, folder: Path, errors: Iterable[dict] = (), site: bool = False) -> None:
+    """Write index.html, <paper>.html and claims.html of a profile into `folder`.
+
+    errors: what failed in this run. site: for a static host; see `Pages`.
+    """
+    Pages(manifest, folder, site).write(errors)
+
+
+def write_notebooks(manifest: dict, folder: Path, site: bool = False) -> None:
+    """Write a page for each executed notebook of a profile, where there is none as new."""
+    Pages(manifest, folder, site).write_notebooks()
+
+
+class Pages:
+    """The pages of a profile or run: what all of them show, and the templates.
+
+    On a static host (site) nobody's texts may be but ours: of other profiles than `sample` neither
+    executed notebooks nor an explorer.
+    """
+
+    def __init__(self, manifest, folder, site=False):
+        self.entries, self.profile, self.folder = manifest["notebooks"], manifest["profile"], folder
+        self.texts = self.profile == "sample" or not site
+        # from the profile's pages to what the repository holds
+        self.up = "../" if site else "../../../" if folder.parent.name == "runs" else "../../"
+        known = {p: {"name": e["title"], **e} for p, e in paths.papers().items()}
+        present = {e["paper"] for e in self.entries.values()}
+        self.studies = {p: e for p, e in known.items() if p in present}
+        self.asked = sorted({m for e in self.entries.values() for m in e["recordings"]})
+        self.claims = [{**c, "notebook": k} for k, e in self.entries.items() for c in e["claims"]]
+        self.replies = {p: replies(p) for p in self.studies}
+
+    def page(self, here, name, root="", **more):
+        """Write one page from the template `name`."""
+        names = {p: e["name"] for p, e in self.studies.items()}
+        shared = {
+            "frame": frame(names, here, self.asked, root, explorer=self.texts),
+            "profile": self.profile,
+            "studies": self.studies,
+            "claims": self.claims,
+            "replies": self.replies,
+            "verdicts": VERDICTS,
+            "doubt": DOUBT,
+            "whose": dict(zip(OF, TOLD)),
+            "up": self.up,
+            "texts": self.texts,
+        }
+        path = self.folder / here
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = template(HERE / f"{name}.html.j2").render(**shared, **more)
+        path.write_text(text, encoding="utf-8")
+
+    def write(self, errors):
+        shown = {k: list(_outputs(k, e, self.folder)) for k, e in self.entries.items()}
+        index = _index(self.profile, self.entries, self.claims, shown)
+        self.page("index.html", "index", errors=errors, **index)
+        cards = _cards(self.entries)
+        for paper, about in self.studies.items():
+            parts = {
+                k: {
+                    **e,
+                    "title": notebooks.title(k),
+                    "shown": shown[k],
+                    "cards": cards[k],
+                    "ranked": _ranked(e["claims"]),
+                }
+                for k, e in self.entries.items()
+                if e["paper"] == paper
+            }
+            printed = _printed(o for e in parts.values() for o in e["shown"])
+            more = {"paper": paper, "about": about, "parts_of": parts, "printed": printed}
+            self.page(f"{paper}.html", "paper", **more)
+        script = (HERE / "claims.js").read_text(encoding="utf-8")
+        facets = {
+            "paper": {p: e["name"] for p, e in self.studies.items()},
+            "verdict": dict(zip(VERDICTS, VERDICTS)),
+            "basis": {**{s: t.lower() for s, t in SOURCES.items()}, "none": "none yet"},
+            "weight": dict(zip(WEIGHT, WEIGHT)),
+            "of": dict(zip(OF, TOLD)),
+        }
+        self.page("claims.html", "claims", facets=facets, script=script, hashes=hashes([script]))
+
+    def write_notebooks(self):
+        if self.texts:
+            place, code = self.folder / "notebooks", executed.style()
+            for name, title, body in executed.bodies(self.entries, self.profile, place):
+                more = {"title": title, "body": body, "code": code, "notebook": name}
+                self.page(f"notebooks/{name}.html", "notebook", "../../", **more)
+
+
+TOLD = ("the paper", "a third party’s summary", "the released data", "our own question")
+
+
+def _outputs(notebook, entry, folder):
+    """An entry's figures and tables, each with its numbers in people's layout and its picture."""
+    for o in (o for o in entry["outputs"] if o["file"].endswith(".csv")):
+        path, svg = folder / entry["paper"] / o["file"], b""
+        with open(path, newline="", encoding="utf-8") as f:
+            rows = [tables.read(r) for r in csv.DictReader(f)]
+        if o["kind"] == "figure":
+            svg = base64.b64encode(path.with_suffix(".svg").read_bytes())
+        layout = Layout(**o["layout"]) if "layout" in o else None
+        forms = [".csv", ".md", ".tex"] + ([".png", ".svg"] if svg else [])
+        yield {
+            **o,
+            "name": path.stem,
+            "number": PRINTED.match(o["title"]),
+            "files": {form: f"{entry['paper']}/{path.stem}{form}" for form in forms},
+            "svg": svg.decode(),
+            "cell": f"{notebook}.html{executed.anchor(notebook, path.stem)}",
+            "grid": grid(rows, layout, o["digits"]),
+        }
+
+
+def _printed(shown):
+    """Outputs with a number of the paper's, in the order of the numbers, tables first.
+
+    Each has a `short` name; several of one number have more than that in it.
+    """
+    numbered = [o for o in shown if o["number"]]
+    same = Counter(o["number"][0] for o in numbered)
+    for o in numbered:
+        more = o["name"].partition("_")[2].replace("_", " ")
+        o["short"] = o["number"][0] + (f" ({more})" if same[o["number"][0]] > 1 else "")
+    return sorted(
+        numbered, key=lambda o: (o["number"][1] == "Figure", int(o["number"][2]), o["name"])
+    )
+
+
+def _ranked(claims):
+    """A section's claims: the paper's central ones that are in doubt, and all others by verdict."""
+    first = [c for c in claims if _central(c) and c["verdict"].split()[0] in DOUBT]
+    rest = [c for c in claims if c not in first]
+    by = {v: [c for c in rest if c["verdict"].split()[0] == v] for v in VERDICTS}
+    return first, by
+
+
+def _central(claim):
+    return claim["of"] == "paper" and claim["weight"] == "central"
+
+
+def _cards(entries):
+    """{notebook: {judge: (card, whether it stands here first)}}; later ones are links."""
+    seen, found = set(), {}
+    for k, e in entries.items():
+        found[k] = {}
+        for judge, card in e["judges"].items():
+            found[k][judge] = (card, (e["paper"], judge) not in seen)
+            seen.add((e["paper"], judge))
+    return found
+
+
+def _index(profile, entries, claims, shown):
+    """What the index shows besides the frame."""
+    known = sources.registry()
+    mine = {n: e for n, e in known.items() if profile in e["profiles"]}
+    by_paper = {}
+    for c in claims:
+        by_paper.setdefault(c["paper"], []).append(c)
+    studies = {}
+    for paper, made in by_paper.items():
+        central = [c for c in made if _central(c)]
+        verdicts = {v: [c for c in central if c["verdict"].split()[0] == v] for v in VERDICTS}
+        outputs = [o for k, e in entries.items() if e["paper"] == paper for o in shown[k]]
+        theirs = [c for c in made if c["of"] == "paper"]
+        studies[paper] = {
+            "central": verdicts,
+            "counts": Counter((c["basis"], c["verdict"].split()[0]) for c in theirs),
+            "bases": {c["basis"] for c in theirs},
+            "printed": _printed(outputs),
+            "others": sum(not o["number"] for o in outputs),
+        }
+    return {
+        "told": settings.profiles()[profile]["about"],
+        "sections": studies,
+        "tally": tally(claims),
+        "ranks": RANKS,
+        "bases": {**SOURCES, "none": "No basis yet"},
+        "tested": sum(any(r["tests"] for r in c["readings"]) for c in claims),
+        "changed": _changed(entries),
+        "registry": known,
+        "used": sorted({n for e in entries.values() for n in e["data"]} & set(known)),
+        "absent": {n: e for n, e in known.items() if n not in mine},
+        "lacking": {n: e for n, e in mine.items() if e.get("optional") and not sources.here(n)},
+    }
+
+
+def _changed(entries):
+    """Settings that aren't the profile's, as text: the notebooks that had them."""
+    found = {}
+    for name, entry in entries.items():
+        if entry["changed"]:
+            told = " ".join(f"{k.upper()}={v}" for k, v in entry["changed"].items())
+            found.setdefault(told, []).append(name)
+    return found

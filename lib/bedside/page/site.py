@@ -1,0 +1,51 @@
+"""A folder for any static host: the pages of both profiles with the files that they link to."""
+
+import json
+import shutil
+from pathlib import Path
+
+from bedside import BedsideError, notebooks, paths, settings
+
+from . import HERE, content, frame, template
+
+PROFILES = ("sample", "public")
+
+
+def write(site: Path) -> Path:
+    """Write the pages of both profiles into a new folder `site`; returns its first page.
+
+    They are the committed runs: of `sample` with executed notebooks and explorer, of `public`
+    without, since these show other people's texts. Raises BedsideError for a notebook of `sample`
+    that isn't executed here.
+    """
+    shutil.rmtree(site, ignore_errors=True)
+    for profile in PROFILES:
+        _profile(profile, site / profile)
+    about = {f"{p}/index.html": settings.profiles()[p]["about"] for p in PROFILES}
+    shown = frame({}, "index.html") | {"pages": {"index.html": "Bedside"}}
+    text = template(HERE / "site.html.j2").render(frame=shown, about=about, studies=paths.papers())
+    (site / "index.html").write_text(text, encoding="utf-8")
+    return site / "index.html"
+
+
+def _profile(profile, to):
+    """One profile's pages and files."""
+    here = paths.FIGURES / profile
+    manifest = json.loads((here / "manifest.json").read_text())
+    files = ["manifest.json", "claims.csv", "readings.csv"]
+    files += [p.relative_to(here) for p in here.glob("letters/*")]
+    for name, entry in manifest["notebooks"].items():
+        files += [f"{entry['paper']}/{o['file']}" for o in entry["outputs"]]
+        copied = to.parent / "notebooks" / f"{name}.ipynb"
+        copied.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(paths.NOTEBOOKS / f"{name}.ipynb", copied)
+    if profile == "sample":
+        files.append("explorer.html")
+        lost = [n for n in manifest["notebooks"] if not notebooks.executed(n, profile).is_file()]
+        if lost:
+            raise BedsideError(f"{', '.join(lost)}: not executed here yet; make all does it")
+    for file in files:
+        (to / file).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(here / file, to / file)
+    content.write(manifest, to, site=True)
+    content.write_notebooks(manifest, to, site=True)
