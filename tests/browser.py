@@ -1,7 +1,7 @@
 """Headless Chromium for the tests of pages.
 
-The fixture `browser` (conftest.py takes it in), and `watched` for a page in which nothing may go
-wrong.
+The fixture `browser` (conftest.py takes it in), `watched` for a page in which nothing may go wrong,
+and `violations`, what axe-core objects to in a page.
 """
 
 import contextlib
@@ -65,3 +65,18 @@ def watched(browser, width=1280, height=800, local=("file:", "blob:", "data:")):
     finally:
         context.close()
     assert not troubles, troubles
+
+
+def violations(page):
+    """What axe-core finds wrong with a page as it stands now: lines of rule, place, what is wrong.
+
+    By all its rules, best practices too. Colours that still change are brought to their end.
+    """
+    from axe_playwright_python.sync_playwright import Axe
+
+    page.evaluate("document.getAnimations().forEach(a => a.finish())")
+    return [
+        f"{rule['id']}: {' '.join(map(str, node['target']))}: {node['failureSummary']}"
+        for rule in Axe().run(page).response["violations"]
+        for node in rule["nodes"]
+    ]
