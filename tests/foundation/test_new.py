@@ -109,7 +109,7 @@ def test_the_notebook_makes_a_table_a_figure_and_a_claim(copy):
     ]
     assert (
         f"{NAME.replace('_', ' ').capitalize()}: what"
-        in (copy.top / "figures/sample/index.html").read_text()
+        in (copy.top / f"figures/sample/{NAME}.html").read_text()
     )
 
 

@@ -273,7 +273,7 @@ def test_foundation_explorer_and_annotation_name_no_study():
         *FOUNDATION,
         *packages,
         paths.ROOT / "Makefile",
-        paths.ROOT / "lib/bedside/index.html.j2",
+        *(paths.ROOT / "lib/bedside/page").glob("*.*"),
     ]
     files += [
         p for p in people if p.suffix in (".py", ".js", ".css", ".j2") and "vendor" not in p.parts

@@ -21,6 +21,7 @@ from bedside import (
     store,
     tables,
 )
+from bedside.page import content
 from bedside.run import Run
 from conftest import ask_for
 
@@ -241,7 +242,7 @@ def test_index_manifest_and_claims(run, ledger):
         and claim["computed"] == "'=1+1"
         and claim["claim"].endswith('"quoted"')
     )
-    html = (folder / "index.html").read_text()
+    html = (folder / "cancer_myth.html").read_text()
     assert (
         HOSTILE not in html
         and "&lt;script&gt;" in html
@@ -423,8 +424,8 @@ def test_what_an_author_replies_stands_beside_the_verdict(run, ledger, monkeypat
     run.claim("a", claims.reading("25.0", 25.0 > 27), basis="run")
     run.close()
     said = {"id": "a", "date": "2026-11-23", "by": "A. Author", "reply": HOSTILE}
-    monkeypatch.setattr(page, "replies", lambda paper: {"a": [said]})
+    monkeypatch.setattr(content, "replies", lambda paper: {"a": [said]})
     page.merge("sample")
-    html = (settings.figures() / "sample/index.html").read_text()
+    html = (settings.figures() / "sample/claims.html").read_text()
     assert "A. Author, 2026-11-23:" in html and "tried everything" in html
     assert HOSTILE not in html and "&lt;script&gt;" in html

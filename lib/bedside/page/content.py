@@ -183,9 +183,9 @@ def _index(profile, entries, claims, shown):
     """What the index shows besides the frame."""
     known = sources.registry()
     mine = {n: e for n, e in known.items() if profile in e["profiles"]}
-    by_paper = {}
+    by_paper = {e["paper"]: [] for e in entries.values()}
     for c in claims:
-        by_paper.setdefault(c["paper"], []).append(c)
+        by_paper[c["paper"]].append(c)
     studies = {}
     for paper, made in by_paper.items():
         central = [c for c in made if _central(c)]

@@ -1,0 +1,274 @@
+"""The pages: escaped, whole in print, short, without a dead link, and usable by everybody."""
+
+import json
+import re
+import subprocess
+from urllib.parse import unquote
+
+import nbformat
+import pytest
+
+from bedside import BedsideError, notebooks, page, paths, settings
+from bedside.page import content, executed, site
+from browser import violations, watched
+
+STUDIES = [f"{paper}.html" for paper in paths.papers()]
+PAGES = ["index.html", *STUDIES, "claims.html"]
+PROFILES = ("sample", "public")
+HREF = re.compile(r'href="([^"]*)"')
+ID = re.compile(r'\bid="([^"]*)"')
+
+
+def at(profile, name):
+    return (paths.FIGURES / profile / name).as_uri()
+
+
+def height(page):
+    return page.evaluate("document.documentElement.scrollHeight")
+
+
+# ---- in a browser
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_reviewer_reads_them_in_two_minutes(browser, profile):
+    with watched(browser, 1440, 900) as shown:
+        shown.goto(at(profile, "index.html"))
+        assert height(shown) <= 5000
+        assert shown.locator(".verdict.differs:visible").count()
+        assert not shown.locator(".verdict.holds:visible").count()  # folded behind their number
+        for name in STUDIES:
+            shown.goto(at(profile, name))
+            assert height(shown) <= 25000, name
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width, height", [(1440, 900), (1024, 768), (390, 844)])
+def test_everybody_can_use_them(browser, width, height, scheme):
+    with watched(browser, width, height) as shown:
+        shown.emulate_media(color_scheme=scheme)
+        for name in PAGES:
+            shown.goto(at("sample", name))
+            assert violations(shown) == [], name
+            assert shown.evaluate("document.documentElement.scrollWidth") <= width, name
+        paint = shown.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert (paint == "rgb(255, 255, 255)") == (scheme == "light")
+
+
+def test_from_the_index_to_a_table_to_its_code(browser):
+    with watched(browser, 1440, 900) as shown:
+        shown.goto(at("sample", "index.html"))
+        shown.get_by_role("link", name="Table 6", exact=True).nth(1).click()
+        assert shown.url.endswith("medhalu.html#table6_detection")
+        assert shown.locator("#table6_detection table").is_visible()
+        shown.goto(at("sample", "meddialbench.html"))
+        code = shown.locator("#fig4_interactions .files a").last.get_attribute("href")
+        name, _, cell = code.removeprefix("notebooks/").partition(".html#cell-id=")
+        cells = json.loads((paths.NOTEBOOKS / f"{name}.ipynb").read_text())["cells"]
+        assert '"fig4_interactions"' in "".join(next(c for c in cells if c["id"] == cell)["source"])
+
+
+def test_claims_are_filtered_and_linked(browser):
+    made = json.loads((paths.FIGURES / "public/manifest.json").read_text())["notebooks"].values()
+    claims = [c for e in made for c in e["claims"]]
+    mine = [c for c in claims if c["paper"] == "radiation" and c["of"] == "paper"]
+    off = {c["id"] for c in mine if c["verdict"] == "differs"}
+    with watched(browser, 1440, 900) as shown:
+        shown.goto(at("public", "index.html"))
+        shown.get_by_role("link", name="what differs").nth(1).click()
+        visible = shown.locator("article:visible")
+        assert {visible.nth(k).get_attribute("id") for k in range(visible.count())} == off and off
+        shown.get_by_label("Text").fill("no such words anywhere")
+        assert visible.count() == 0 and "text=no" in shown.url
+        shown.get_by_role("button", name="Show all").click()
+        shown.locator("#count", has_text=f"{len(claims)} of").wait_for()
+        shown.get_by_label("Basis").select_option("raw")
+        assert visible.count() == sum(c["basis"] == "raw" for c in claims)
+        shown.goto(f"{at('public', 'claims.html')}#{min(off)}")
+        shown.reload()
+        assert visible.count() == len(claims)
+        assert (
+            shown.evaluate("document.querySelector('article:target').getBoundingClientRect().top")
+            < 900
+        )
+
+
+# A word at the head and one at the foot of every figure: in a PDF they tell its ends' pages.
+MARKS = """() => document.querySelectorAll('figure').forEach((f, k) => {
+  const word = text => Object.assign(document.createElement('div'), {textContent: text + k + 'x'});
+  f.querySelector('img').before(word('head'));
+  f.querySelector('img').after(word('foot'));
+})"""
+WIDE = "[...document.images].filter(i => i.getBoundingClientRect().right > innerWidth + 1).length"
+CUT = """@media print {
+  figure, img { break-inside: auto !important; max-height: none !important; }
+  img { height: 40cm !important; }
+}"""
+
+
+def printed(shown):
+    """The texts of the sheets that a page prints to."""
+    import pypdfium2
+
+    margins = dict.fromkeys(("top", "bottom", "left", "right"), "1.5cm")
+    made = pypdfium2.PdfDocument(shown.pdf(format="A4", margin=margins))
+    return [p.get_textpage().get_text_bounded() for p in made]
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_printed_figures_are_whole(browser, name):
+    with watched(browser) as shown:
+        shown.goto(at("sample", name))
+        shown.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+        count = shown.locator("figure").count()
+        shown.evaluate(MARKS)
+        texts = printed(shown)
+        assert count
+        for k in range(count):
+            head, foot = (
+                [n for n, text in enumerate(texts) if word in text]
+                for word in (f"head{k}x", f"foot{k}x")
+            )
+            assert head == foot and len(head) == 1, k
+        shown.emulate_media(media="print")
+        shown.set_viewport_size({"width": 680, "height": 1000})  # an A4 page between these margins
+        assert shown.evaluate(WIDE) == 0
+
+
+def test_a_figure_that_is_cut_is_noticed(browser):
+    with watched(browser) as shown:
+        shown.goto(at("sample", STUDIES[0]))
+        shown.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+        shown.evaluate(MARKS)
+        shown.add_style_tag(content=CUT)
+        assert not any("head0x" in text and "foot0x" in text for text in printed(shown))
+
+
+# ---- links
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_every_link_leads_somewhere(profile):
+    here = paths.FIGURES / profile
+    in_place = ("notebooks/", "explorer.html")  # `make all` writes them beside the committed pages
+    ids = {name: set(ID.findall((here / name).read_text())) for name in PAGES}
+    count = 0
+    for name in PAGES:
+        for href in HREF.findall((here / name).read_text()):
+            file, _, anchor = unquote(href.replace("&amp;", "&")).partition("#")
+            if href.startswith(("https://", *in_place)):
+                continue
+            assert (here / (file or name)).is_file(), (name, href)
+            if anchor and "=" not in anchor:
+                assert anchor in ids[file or name], (name, href)
+            count += 1
+    assert count > 1000
+
+
+def test_committed_pages_link_the_notebooks_themselves():
+    for name in notebooks.listed():
+        text = (paths.FIGURES / "sample" / f"{name.partition('/')[0]}.html").read_text()
+        assert f'href="../../notebooks/{name}.ipynb"' in text
+
+
+def test_the_bundled_model_is_named_at_the_head_of_each_page():
+    for name in PAGES:
+        head = (paths.FIGURES / "sample" / name).read_text().partition("</header>")[0]
+        assert "Far too small for medicine" in head and "smollm2-135m" in head
+
+
+# ---- notebooks and the site
+
+
+@pytest.fixture
+def ran(tmp_path, monkeypatch):
+    """Notebooks that count as executed, one of them with hostile outputs."""
+    hostile = "<script>document.title = 'ran'</script><img src=x onerror=\"document.title='ran'\">"
+
+    def place(name, profile):
+        out = tmp_path / "executed" / f"{name}.ipynb"
+        if not out.is_file():
+            made = nbformat.read(paths.NOTEBOOKS / f"{name}.ipynb", 4)
+            cell = next(c for c in made.cells if c.cell_type == "code")
+            data = {"text/html": hostile, "text/plain": hostile}
+            cell.outputs = [nbformat.v4.new_output("display_data", data=data)]
+            out.parent.mkdir(parents=True, exist_ok=True)
+            nbformat.write(made, out)
+        return out
+
+    monkeypatch.setattr(notebooks, "executed", place)
+
+
+def test_what_a_notebook_shows_runs_nothing(browser, ran, tmp_path):
+    manifest = json.loads((paths.FIGURES / "sample/manifest.json").read_text())
+    content.write_notebooks(manifest, tmp_path)
+    made = sorted(tmp_path.glob("notebooks/*/*.html"))
+    assert [
+        p.relative_to(tmp_path / "notebooks").with_suffix("").as_posix() for p in made
+    ] == sorted(manifest["notebooks"])
+    assert not any("<script" in path.read_text() for path in made)
+    with browser.new_context() as context:
+        shown = context.new_page()
+        shown.goto(made[0].as_uri())
+        shown.wait_for_load_state("networkidle")
+        assert shown.title() != "ran"
+    before = made[0].stat().st_mtime_ns
+    content.write_notebooks(manifest, tmp_path)
+    assert made[0].stat().st_mtime_ns == before  # nothing is newer than its page
+
+
+def test_the_site_holds_no_texts_of_other_people(ran, tmp_path):
+    first = site.write(tmp_path / "site")
+    files = {p.relative_to(first.parent).as_posix() for p in first.parent.rglob("*") if p.is_file()}
+    assert {f"{profile}/{name}" for profile in PROFILES for name in PAGES} < files
+    assert "sample/explorer.html" in files and "public/explorer.html" not in files
+    assert not any(f.startswith("public/notebooks/") for f in files)
+    assert sum(f.startswith("sample/notebooks/") for f in files) == len(notebooks.listed())
+    for name in (f for f in files if f.endswith(".html") and "explorer" not in f):
+        for href in HREF.findall((first.parent / name).read_text()):
+            if not href.startswith(("https://", "#", "http://")):
+                target = (first.parent / name).parent / unquote(href.partition("#")[0])
+                assert target.resolve().relative_to(first.parent.resolve()).as_posix() in files, (
+                    href
+                )
+
+
+def test_a_site_without_executed_notebooks_says_what_to_do(tmp_path, monkeypatch):
+    monkeypatch.setattr(notebooks, "executed", lambda *_: tmp_path / "none.ipynb")
+    with pytest.raises(BedsideError, match="not executed here yet; make all"):
+        site.write(tmp_path / "site")
+
+
+def test_cells_of_outputs_are_found():
+    assert executed.anchor("medhalu/02_detection", "table6_detection").startswith("#cell-id=")
+    assert executed.anchor("medhalu/02_detection", "no_such_output") == ""
+
+
+def test_pages_of_notebooks_and_the_site_are_not_committed():
+    for path in ("figures/sample/notebooks/medhalu/02_detection.html", "site/index.html"):
+        asked = ["git", "-C", str(paths.ROOT), "check-ignore", "--quiet", path]
+        if (status := subprocess.run(asked).returncode) > 1:
+            pytest.skip("not a git checkout")
+        assert status == 0
+
+
+def test_a_run_of_its_own_finds_the_repository(tmp_path, monkeypatch):
+    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+    monkeypatch.setenv("BEDSIDE_RUN", "mine")
+    manifest = json.loads((paths.FIGURES / "sample/manifest.json").read_text())
+    folder = settings.outputs("sample")
+    for paper in paths.papers():
+        (folder / paper).parent.mkdir(parents=True, exist_ok=True)
+        (folder / paper).symlink_to(paths.FIGURES / "sample" / paper)
+    content.write(manifest, folder)
+    assert 'href="../../../notebooks/medhalu/' in (folder / "medhalu.html").read_text()
+
+
+def test_only_the_scripts_written_here_may_run():
+    text = (paths.FIGURES / "sample/claims.html").read_text()
+    script = re.search(r"<script>(.*?)</script>", text, re.S)[1]
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1]
+    assert f"script-src {page.hashes([script])};" in policy and "default-src 'none'" in policy
+    for name in ("index.html", *STUDIES):
+        text = (paths.FIGURES / "sample" / name).read_text()
+        assert "script-src 'none';" in text and "<script" not in text
