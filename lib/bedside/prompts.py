@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 ROLES = ("system", "user")
 # in a notebook: lines as they are, wrapped, in the colours of the page around
-SAID = "white-space: pre-wrap; overflow-wrap: anywhere; border-left: 2px solid; padding-left: 1em"
+SAID = (
+    "white-space: pre-wrap; overflow-wrap: anywhere; border-left: 2px solid; padding-left: 1em;"
+    " margin-bottom: 1em"
+)
 
 
 class Messages(list):

@@ -24,7 +24,7 @@ CELLS += [
 
 
 def prose(rows: pd.DataFrame, digits: int = 2) -> "Styler":
-    """A frame as a table to be read: a line for each row, no index; entries of lists as lines."""
+    """A frame as a table to be read: a line for each row, no index; each entry of a list too."""
     return _read(rows, digits).hide(axis="index")
 
 
@@ -44,7 +44,9 @@ def _text(value):
     """What stands in a cell: numbers and texts as they are, all else as text, to be escaped."""
     if value is None or isinstance(value, str | Number):
         return value
-    return "\n".join(map(str, value)) if isinstance(value, list | tuple | set) else str(value)
+    if isinstance(value, list | tuple):
+        return "\n".join(f"• {entry}" for entry in value)
+    return str(value)
 
 
 class Claims(pd.DataFrame):
@@ -56,4 +58,7 @@ class Claims(pd.DataFrame):
         first = ["verdict", "claim", "published", "computed", "basis"]
         made = prose(self[[*first, *self.columns.drop(first)]])
         made = made.set_properties(subset=["verdict"], **{"font-weight": "bold"})
+        for column, width in {"verdict": "17%", "claim": "27%", "computed": "20%"}.items():
+            wide = {"width": width, "overflow-wrap": "anywhere"}  # a path is one long word
+            made = made.set_properties(subset=[column], **wide)
         return made.set_caption(f"{len(self)} claims: {told}").to_html()
