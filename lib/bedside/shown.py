@@ -24,7 +24,7 @@ CELLS += [
 
 
 def prose(rows: pd.DataFrame, digits: int = 2) -> "Styler":
-    """A frame as a table to be read: a line for each row, no index; each entry of a list too."""
+    """A frame as a table to be read: a row for each row, no index; a line for each list entry."""
     return _read(rows, digits).hide(axis="index")
 
 
@@ -44,7 +44,8 @@ def _text(value):
     """What stands in a cell: numbers and texts as they are, all else as text, to be escaped."""
     if value is None or isinstance(value, str | Number):
         return value
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | set):
+        value = sorted(value) if isinstance(value, set) else value
         return "\n".join(f"• {entry}" for entry in value)
     return str(value)
 

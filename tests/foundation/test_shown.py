@@ -111,6 +111,7 @@ def test_prose_is_whole_wrapped_from_the_left_and_escaped(form):
             "answer <b>": [HOSTILE, LONG],
             "terms": [["<i>one", "two"], []],
             "more": [{"<u>": 1}, None],
+            "found": [{"b", "a"}, {"<s>"}],
             "n": [0.123, float("nan")],
         },
         index=["<a>", "<a>"],
@@ -119,7 +120,16 @@ def test_prose_is_whole_wrapped_from_the_left_and_escaped(form):
     page = Page(html)
     tags = {tag for tag, _ in page.tags}
     assert tags <= {"style", "table", "thead", "tbody", "tr", "th", "td"}
-    for text in (HOSTILE, LONG, "• <i>one\n• two", "{'<u>': 1}", "0.12", "answer <b>"):
+    for text in (
+        HOSTILE,
+        LONG,
+        "• <i>one\n• two",
+        "• a\n• b",
+        "• <s>",
+        "{'<u>': 1}",
+        "0.12",
+        "answer <b>",
+    ):
         assert text in page.text
     assert "nan" not in page.text and "None" not in page.text
     css = " ".join(re.search(" td {(.*?)}", html, re.S)[1].split())
