@@ -20,6 +20,8 @@ import linecache
 import shutil
 from pathlib import Path
 
+import pandas as pd
+
 from bedside import calls, ledger, models, notebooks, paths, plots, settings, sources
 from bedside.checks import normal
 from conftest import completion
@@ -237,10 +239,15 @@ async def evaluated(tree, file, space):
     return await value if inspect.iscoroutine(value) else value
 
 
-def show(value):
-    """What a notebook makes of a value to show it."""
-    html = getattr(value, "_repr_html_", None)
-    ((html and html()) or repr(value)).encode()
+def show(*values):
+    """What a notebook makes of values to show them: HTML; none is cut, and none a dict."""
+    for value in values:
+        html = getattr(value, "_repr_html_", None)
+        ((html and html()) or repr(value)).encode()
+        assert not isinstance(value, dict), value
+        if type(value) in (pd.DataFrame, pd.Series):
+            texts = [v for v in value.to_numpy().ravel() if isinstance(v, str)]
+            assert all(len(v) < pd.options.display.max_colwidth for v in texts), texts
 
 
 def lacking(name, profile):

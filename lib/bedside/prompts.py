@@ -6,6 +6,7 @@ Data enters as variables, never as template text, so an expression inside an ans
 
 import functools
 import hashlib
+import html
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,27 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ROLES = ("system", "user")
+# in a notebook: lines as they are, wrapped, in the colours of the page around
+SAID = (
+    "white-space: pre-wrap; overflow-wrap: anywhere; border-left: 2px solid; padding-left: 1em;"
+    " margin-bottom: 1em"
+)
+
+
+class Messages(list):
+    """Messages, {role, content} each; printed or in a notebook each is a text under its role."""
+
+    def __str__(self):
+        return "\n\n".join(f"{m['role'].upper()}\n{m['content']}" for m in self)
+
+    def _repr_pretty_(self, printer, cycle):
+        printer.text(str(self))
+
+    def _repr_html_(self):
+        said = ([html.escape(m[k]) for k in ("role", "content")] for m in self)
+        return "".join(
+            f'<p><strong>{role}</strong></p><div style="{SAID}">{text}</div>' for role, text in said
+        )
 
 
 def clean(text: object) -> str:
@@ -67,8 +89,8 @@ def sha256(name: str, folder: Path | str = "") -> str:
     return hashlib.sha256(source(name, folder).read_bytes()).hexdigest()
 
 
-def render(name: str, folder: Path | str = "", **fields: Any) -> list[dict]:
-    """Messages of template `name` ('my_paper/answer') as a list of {role, content}.
+def render(name: str, folder: Path | str = "", **fields: Any) -> Messages:
+    """Messages of template `name` ('my_paper/answer'), a list of {role, content}.
 
     Raises BedsideError if the template needs a field that isn't given, or has no `user` block.
     """
@@ -84,7 +106,7 @@ def render(name: str, folder: Path | str = "", **fields: Any) -> list[dict]:
         raise BedsideError(f"{paths.rel(path)}: {e.message}") from e
     if "user" not in said:
         raise BedsideError(f"{paths.rel(path)}: a template needs a block named user")
-    return [{"role": role, "content": content} for role, content in said.items()]
+    return Messages({"role": role, "content": content} for role, content in said.items())
 
 
 def render_all(
@@ -93,7 +115,7 @@ def render_all(
     fields: Iterable[str],
     folder: Path | str = "",
     **fixed: Any,
-) -> dict[str, list[dict]]:
+) -> dict[str, Messages]:
     """{item: messages} of a template, one for each row of a frame with an item.
 
     fields: the columns that the template gets; fixed: what is the same for all.

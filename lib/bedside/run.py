@@ -97,13 +97,13 @@ class Run:
         """Note a file besides the sources; its hash goes into the manifest when the run closes."""
         self._files[name] = path
 
-    def prompt(self, name: str, **fields: Any) -> list[dict]:
+    def prompt(self, name: str, **fields: Any) -> prompts.Messages:
         """Messages of the template `<paper>/<name>`."""
         return prompts.render(self._template(name), self.prompts, **fields)
 
     def prompts_for(
         self, name: str, frame: "pd.DataFrame", fields: Iterable[str], **fixed: Any
-    ) -> dict[str, list[dict]]:
+    ) -> dict[str, prompts.Messages]:
         """{item: messages} of such a template, one for each row; see `prompts.render_all`."""
         return prompts.render_all(self._template(name), frame, fields, self.prompts, **fixed)
 
@@ -294,10 +294,10 @@ class Run:
         return verdict
 
     def claims(self) -> "pd.DataFrame":
-        """This notebook's claims as a frame."""
-        import pandas as pd
+        """This notebook's claims as a frame, which a notebook shows as `shown.Claims`."""
+        from . import shown
 
-        return pd.DataFrame(self._claims.values())[list(claims.SHOWN)]
+        return shown.Claims(self._claims.values(), columns=list(claims.SHOWN))
 
     # ---- provenance
 

@@ -394,24 +394,6 @@ def test_a_plan_counts_a_call_of_two_notebooks_once(monkeypatch, capsys):
     assert f"{len(notebooks.listed('radiation')) + 1} calls" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", EVERY)
-def test_notebooks_escape_what_models_and_data_say(name):
-    cells = json.loads((paths.NOTEBOOKS / f"{name}.ipynb").read_text())["cells"]
-    for source in ("".join(c["source"]) for c in cells if c["cell_type"] == "code"):
-        for statement in ast.parse(source).body:
-            text = ast.get_source_segment(source, statement)
-            if any(isinstance(n, ast.Attribute) and n.attr == "style" for n in ast.walk(statement)):
-                assert 'escape="html"' in text, text
-                assert '"terms"' not in text or ".astype(str)" in text, text  # else not escaped
-
-
-def test_the_escape_that_notebooks_rely_on():
-    import pandas as pd
-
-    frame = pd.DataFrame({"terms": [["<script>alert(1)</script>"]], "answer": ["<b>"]})
-    assert not re.search("<script>|<b>", frame.astype(str).style.format(escape="html").to_html())
-
-
 @pytest.mark.parametrize(
     "path, ignored",
     [

@@ -12,10 +12,11 @@ import importlib
 from pathlib import Path
 
 from bedside import choose
+from bedside.shown import prose as shown
 
 from .answers import fields, near, numbers, right
 from .classroom import LABELS, hand_in, handed_in
-from .display import finished, shown
+from .display import finished
 from .tasks import Feedback, Sheet, Wrong, needs, open_in, task
 
 __all__ = [

@@ -117,7 +117,7 @@ def by_models(run, ask, consultations, design, scripts, max_tokens, temperature)
     dialogue, shorten it. The patient's prompt has profile, an instruction block for every dimension
     and the pacing rules (section 3.2).
     """
-    doctors, patients = _openings(run, consultations, design, scripts)
+    doctors, patients = openings(run, consultations, design, scripts)
     (final,) = run.prompt("diagnose")
 
     def blank(model, tokens, form=None):
@@ -146,7 +146,7 @@ def by_models(run, ask, consultations, design, scripts, max_tokens, temperature)
     return doctor, patient, diagnose
 
 
-def _openings(run, consultations, design, scripts):
+def openings(run, consultations, design, scripts):
     """What models are told first: {case: messages} doctors, {consultation: messages} patients."""
     cases = {c.case.item: c.case for c in consultations}
     told = pd.DataFrame([(i, x.complaint) for i, x in cases.items()], columns=["item", "complaint"])

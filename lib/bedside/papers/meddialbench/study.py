@@ -67,6 +67,16 @@ def stratified(run, held, size):
     return groups.sample(1, random_state=run.rng("stratified")).merge(held, on=[*group, "case"])
 
 
+def openings(run, here, levels):
+    """What doctor and patient are told first in the first case, under these levels: [messages].
+
+    Empty without a case.
+    """
+    first = talks.planned(here.cases.head(1), {"": levels}, run.models[:1], "")
+    told = talks.openings(run, first, here.design, here.scripts)
+    return [messages for each in told for messages in each.values()]
+
+
 async def consultations(run, here, configurations, *, patient, turns, turn_tokens, temperature):
     """Consultations of the run's models with the patient, and of the rules: (list, frame).
 

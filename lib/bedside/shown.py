@@ -1,0 +1,65 @@
+"""Shown: frames that hold prose, as a notebook shows them.
+
+    shown.prose(answers[["item", "question", "answer"]])    # a line for each row
+    shown.record(patients.head(1))                          # a line for each field
+
+Texts come whole, wrapped, from the left, and escaped: data and models may say anything. Colours and
+sizes are those of the page around.
+"""
+
+from numbers import Number
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+if TYPE_CHECKING:
+    from pandas.io.formats.style import Styler
+
+WRAPPED = "text-align: left; vertical-align: top; white-space: pre-wrap; min-width: 3.5em"
+CELLS = [{"selector": "th", "props": "text-align: left; vertical-align: top"}]
+CELLS += [
+    {"selector": "td", "props": WRAPPED},
+    {"selector": "caption", "props": "text-align: left"},
+]
+
+
+def prose(rows: pd.DataFrame, digits: int = 2) -> "Styler":
+    """A frame as a table to be read: a row for each row, no index; a line for each list entry."""
+    return _read(rows, digits).hide(axis="index")
+
+
+def record(rows: pd.DataFrame, digits: int = 2) -> "Styler":
+    """A few rows as a table to be read: a line for each field, a column for each row."""
+    return _read(rows.reset_index(drop=True).T, digits, drop=False).hide(axis="columns")
+
+
+def _read(rows, digits, drop=True):
+    rows = rows.reset_index(drop=True) if drop else rows
+    made = rows.map(_text).style.format(escape="html", precision=digits, na_rep="")
+    made = made.format_index(escape="html").format_index(escape="html", axis="columns")
+    return made.set_table_styles(CELLS)
+
+
+def _text(value):
+    """What stands in a cell: numbers and texts as they are, all else as text, to be escaped."""
+    if value is None or isinstance(value, str | Number):
+        return value
+    if isinstance(value, list | tuple | set):
+        value = sorted(value) if isinstance(value, set) else value
+        return "\n".join(f"• {entry}" for entry in value)
+    return str(value)
+
+
+class Claims(pd.DataFrame):
+    """Claims as a frame; a notebook shows their verdicts first, counted in the caption."""
+
+    def _repr_html_(self):
+        counts = self["verdict"].str.split().str[0].value_counts()
+        told = ", ".join(f"{word} {n}" for word, n in counts.items())
+        first = ["verdict", "claim", "published", "computed", "basis"]
+        made = prose(self[[*first, *self.columns.drop(first)]])
+        made = made.set_properties(subset=["verdict"], **{"font-weight": "bold"})
+        for column, width in {"verdict": "17%", "claim": "27%", "computed": "20%"}.items():
+            wide = {"width": width, "overflow-wrap": "anywhere"}  # a path is one long word
+            made = made.set_properties(subset=[column], **wide)
+        return made.set_caption(f"{len(self)} claims: {told}").to_html()
