@@ -10,6 +10,7 @@ line of its own, or a column with "source" among what goes across.
 import dataclasses
 import html
 import re
+import textwrap
 from itertools import groupby
 
 from .published import SOURCES
@@ -21,6 +22,7 @@ LEGEND = {
     "≈": "≈ has the printed number within its interval",
     "≠": "≠ is off the printed number by more than rounding (a run has models or data of its own)",
 }
+BESIDE = "†‡§"
 ALONE = {
     "published": "Every number is as printed.",
     "recomputed": "Every number is recomputed from printed ones.",
@@ -156,7 +158,7 @@ class Grid:
             cells = []
             for text, n in spans:
                 cells.append(
-                    rf"\multicolumn{{{n}}}{{c}}{{{_latex(text)}}}" if n > 1 else _latex(text)
+                    rf"\multicolumn{{{n}}}{{c}}{{{_latex(text)}}}" if n > 1 else _stacked(text)
                 )
                 rules += rf" \cmidrule(lr){{{at}-{at + n - 1}}}" if n > 1 and text else ""
                 at += n
@@ -235,7 +237,14 @@ SPECIAL = {
         "−": "$-$",
         "×": r"$\times$",
     },
-    **{"Δ": r"$\Delta$", "κ": r"$\kappa$", "α": r"$\alpha$", "→": r"$\to$", "†": r"$\dagger$"},
+    **{
+        "Δ": r"$\Delta$",
+        "κ": r"$\kappa$",
+        "α": r"$\alpha$",
+        "→": r"$\to$",
+        "†": r"$\dagger$",
+        "‡": r"$\ddagger$",
+    },
     **{
         "–": "--",
         "’": "'",
@@ -248,6 +257,13 @@ SPECIAL = {
         ">": "$>$",
     },
 }
+
+
+def _stacked(text):
+    """A heading in LaTeX, over several lines if it is long."""
+    lines = [_latex(line) for line in textwrap.wrap(text, 14, break_long_words=False)]
+    told = r"\\{}".join(lines)
+    return rf"\shortstack[r]{{{told}}}" if len(lines) > 1 else told
 
 
 def _latex(text):
@@ -269,8 +285,9 @@ def grid(rows: list[dict], layout: Layout | None = None, digits: int | None = 2)
     across = _across(names, numbers, used) if layout.across is None else layout.across
     across = [n for n in across if n != "source" or len(used) > 1] or ["source"]
     down = [n for n in names if n not in across and (n != "source" or len(used) > 1)]
+    beside = {}
     if "source" in down:
-        numbers = _without_agreeing(numbers)
+        numbers, beside = _joined(_without_agreeing(numbers), [names.index(n) for n in across])
     lines, columns = (_ordered(numbers, [names.index(n) for n in ways]) for ways in (down, across))
     places = {}
     for key, found in numbers.items():
@@ -286,10 +303,16 @@ def grid(rows: list[dict], layout: Layout | None = None, digits: int | None = 2)
     head = [
         [SOURCES[v] if n == "source" else v for v in way] for n, way in zip(across, zip(*columns))
     ]
+    joined = dict(zip((s for s in SOURCES if s in beside.values()), BESIDE))
+    if joined:
+        marks = [f" {joined[beside[c]]}" if c in beside else "" for c in columns]
+        head[-1] = [text + mark for text, mark in zip(head[-1], marks)]
     head = [level + [""] * len(counted) for level in head[:-1]] + [head[-1] + list(counted)]
     told = [t + [c[i] for c in counted.values()] for i, t in enumerate(told)]
     signs = {c["sign"] for line in cells for c in line if c}
     notes = [text for sign, text in LEGEND.items() if sign in signs] + notes
+    own = " (in lines of this run: its own)" if "run" in used else ""
+    notes += [f"{mark}: {SOURCES[s].lower()}{own}" for s, mark in joined.items()]
     if any(c and c["bounds"] for line in cells for c in line):
         notes.append("(a to b): if what is unscored were worst, and best")
     alone = [ALONE[used[0]]] if len(used) == 1 else []
@@ -315,7 +338,7 @@ def _numbers(rows, layout):
             numbers[place]["bounds"] = (row["low"], row["high"])
         elif row["value"] and place in numbers:
             numbers[place]["mark"] = mark
-    counts = {what: _counts(rows, what) for what in ("row", "column")}
+    counts = {what: _counts(rows, what, least) for what, least in (("row", 10), ("column", 3))}
     decimals = {}
     for place, row in numbers.items():
         row["count"] = any(row[what] in whole for what, whole in counts.items())
@@ -329,14 +352,14 @@ def _numbers(rows, layout):
     return numbers
 
 
-def _counts(rows, what):
-    """The labels whose numbers are counts: all whole, the largest at least 10, no interval."""
+def _counts(rows, what, least):
+    """The labels whose numbers are counts: all whole, the largest at least that, no interval."""
     found = {}
     for row in rows:
         if not _missing(row["value"]):
             alone = row["value"] % 1 == 0 and _missing(row["low"])
             found.setdefault(row[what], []).append(row["value"] if alone else float("nan"))
-    return {label for label, values in found.items() if sum(values) >= 0 and max(values) >= 10}
+    return {label for label, values in found.items() if sum(values) >= 0 and max(values) >= least}
 
 
 def _missing(value):
@@ -362,6 +385,31 @@ def _without_agreeing(numbers):
             kept[printed] = {**kept[printed], "sign": "="}
             del kept[place]
     return kept
+
+
+def _joined(numbers, across):
+    """Numbers moved to the line of their first source, and {place across: source} of the moved.
+
+    A run's numbers keep their lines; another moves if there are, across, only a run's beside it.
+    """
+    sources, first = {}, {}
+    split = {
+        key: (
+            tuple(key[i] for i in across),
+            tuple(p for i, p in enumerate(key[:-1]) if i not in across),
+        )
+        for key in numbers
+    }
+    for key, (column, line) in split.items():
+        sources.setdefault(column, set()).add(key[-1])
+        first[line] = min(first.get(line, key[-1]), key[-1], key=list(SOURCES).index)
+    moved, beside = {}, {}
+    for key, (column, line) in split.items():
+        alone = sources[column] - {"run"} == {key[-1]}
+        if alone and first[line] != key[-1]:
+            beside[column] = key[-1]
+        moved[(*key[:-1], first[line] if alone else key[-1])] = numbers[key]
+    return moved, beside
 
 
 def _across(names, numbers, used):
@@ -415,6 +463,6 @@ def _counted(cells):
 
 def _listed(counts):
     """A line's different numbers of units, or their range if they are many."""
-    if len(counts) > 3:
+    if len(counts) > 4:
         return f"{number(min(counts), 0)} to {number(max(counts), 0)}"
     return " / ".join(number(x, 0) for x in counts)

@@ -75,6 +75,27 @@ def test_what_only_agrees_needs_no_line_of_its_own():
     assert recomputed == (["m", "Recomputed"], [""] * 8 + ["≠ 9"])
 
 
+def test_what_only_one_source_has_stands_in_the_line_of_what_it_rests_on():
+    rows = [
+        row("m", "F1", "published", 0.5),
+        row("m", "F1 of the means", "recomputed", 0.6),
+        row("tiny", "F1", "run", 0.1, 0, 0.2),
+        row("tiny", "F1 of the means", "run", 0.2),
+        row("tiny", "p", "run", 0.3),
+    ]
+    made = grid(rows, Layout(across=("column",)))
+    assert made.head == [["F1", "F1 of the means †", "p"]]
+    assert made.lines == [
+        (["m", "Published"], ["0.50", "0.60", ""]),
+        (["tiny", "This run"], ["0.10 [0.00, 0.20]", "0.20", "0.30"]),
+    ]
+    assert made.notes == ["†: recomputed (in lines of this run: its own)."]
+    both = grid([*rows, row("m", "F1 of the means", "published", 0.7)], Layout(across=("column",)))
+    assert [labels for labels, _ in both.lines[:2]] == [["m", "Published"], ["m", "Recomputed"]]
+    own = grid([*rows, row("m", "p", "run", 0.4)], Layout(across=("column",)))
+    assert own.lines[1] == (["m", "This run"], ["", "", "0.40"])
+
+
 def test_marks_and_bounds_stand_at_their_number():
     rows = [
         row("m", "C1", "published", 47.1),
@@ -98,6 +119,11 @@ def test_numbers_of_units_stand_once():
     assert [cells[-1] for _, cells in grid(rows).lines] == ["20 / 21", "21"]
 
 
+def test_long_headings_are_stacked_in_latex():
+    text = grid([row("m", "of 20 to 30 [items]", "run", 0.5)]).latex("T", "")
+    assert r"\shortstack[r]{of 20 to 30\\{}[items]}" in text
+
+
 def test_a_sparse_table_keeps_a_line_for_each_number():
     rows = [row(f"r{k}", f"c{k}", "published", k) for k in range(5)]
     assert len(grid(rows).lines) == 5
@@ -108,6 +134,10 @@ def test_whole_percentages_keep_their_decimals_and_counts_have_none():
     rows += [row("o", "a", "run", 52.9), row("o", "b", "run", 60.0), row("o", "replies", "run", 90)]
     shown = [cell for _, cells in grid(rows, digits=1).lines for cell in cells]
     assert shown == ["80.0", "68.2", "85", "52.9", "60.0", "90"]
+    steps = [row(f"step {k}", "examples", "run", n) for k, n in enumerate((4, 4, 7))]
+    assert [cells for _, cells in grid(steps, digits=1).lines] == [["4"], ["4"], ["7"]]
+    rates = [row("a", "rate", "run", 0), row("b", "rate", "run", 1)]
+    assert [cells for _, cells in grid(rates, digits=1).lines] == [["0.0"], ["1.0"]]
 
 
 def test_hostile_labels_stay_text():
@@ -122,7 +152,7 @@ def test_latex_compiles(tmp_path):
     rows = [
         row("[a] 5% & Δ κ ≤ x_1: one", "A, “b” – c", "published", 1.5),
         row("[a] 5% & Δ κ ≤ x_1: one", "A, “b” – c", "run", 2, 1, 3, 4),
-        row("~^\\: two", "A, d", "run", 2, 1, 3, 4),
+        row("~^\\: two", "A, d of 20 to 30 [items]", "run", 2, 1, 3, 4),
     ]
     form = Layout(row="a: b", column="c, d", across=("c", "d"))
     head = r"\documentclass{article}\usepackage{booktabs}\begin{document}"
