@@ -10,6 +10,7 @@ line of its own, or a column with "source" among what goes across.
 import dataclasses
 import html
 import re
+import textwrap
 from itertools import groupby
 
 from .published import SOURCES
@@ -28,8 +29,8 @@ ALONE = {
     "raw": "Every number is computed from raw data.",
     "run": "Every number is this run's.",
 }
-ASIDE = r"((?: ?\[.*\])?(?: ?\(.* to .*\))?)"  # what follows a number: interval, bounds
-WIDE = 90, 140  # characters of a LaTeX line from which it is set smaller
+ASIDE = r"( ?\[.*\])?( ?\(.* to .*\))?"  # what may follow a number: interval, bounds
+WIDE = 90, 140, 185  # characters of a LaTeX line from which it is set smaller and broken
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,7 +97,8 @@ def number(value: float | None, digits: int | None) -> str:
 
 
 def _told(row, digits):
-    """A number with its mark, interval and bounds; counts have no decimals."""
+    """A number with its mark, interval and bounds; at most with its column's printed decimals."""
+    digits = row["digits"] if digits is not None and row["digits"] in range(digits) else digits
     low, high = number(row["low"], digits), number(row["high"], digits)
     told = number(row["value"], 0 if row["count"] else digits) + row["mark"]
     told += f" [{low}, {high}]" if low else ""
@@ -155,14 +157,6 @@ class Grid:
         above = [column[: level + 1] for column in zip(*self.head)]
         return [(way[-1], len(list(same))) for way, same in groupby(above)]
 
-    def _flat(self):
-        """Lines of text without repeated labels, the headings of a column joined."""
-        last = None
-        yield [*self.stub, *(": ".join(filter(None, column)) for column in zip(*self.head))]
-        for labels, cells in self.lines:
-            yield [*_new(labels, last), *cells]
-            last = labels
-
     def markdown(self, title: str, caption: str) -> str:
         """The table as Markdown."""
         lines = [f"**{_markdown(title)}**", "", *self._pipes()]
@@ -173,7 +167,8 @@ class Grid:
 
     def _pipes(self):
         """The lines of a Markdown table."""
-        lines = [[_markdown(cell) for cell in line] for line in self._flat()]
+        heads = [*self.stub, *(": ".join(filter(None, column)) for column in zip(*self.head))]
+        lines = [[_markdown(cell) for cell in line] for line in [heads, *self._lines()]]
         head, *body = (f"| {' | '.join(line)} |" for line in lines)
         rule = "|" + "---|" * len(self.stub) + "--:|" * len(self.head[0])
         return [head, rule, *body, ""]
@@ -192,43 +187,63 @@ class Grid:
 
     def _tabular(self):
         """The lines of a LaTeX tabular; of a wide one intervals stand below their numbers."""
-        first = len(self.stub) + 1
-        head = []
+        every = [self._lines(apart) for apart in range(3)]
+        lines = next((x for x, n in zip(every, WIDE[1:]) if _wide_as(x) < n), every[-1])
+        wide = _wide_as(lines)
+        size = next((s for s, n in zip((r"\small", r"\scriptsize"), WIDE) if wide < n), r"\tiny")
+        rooms = [max(8, *map(len, column)) for column in zip(*lines)]
+        head, first = [], len(self.stub) + 1
         for level in range(len(self.head)):
             last = level == len(self.head) - 1
             cells = [_latex(s) if last else "" for s in self.stub]
             at, rules = first, ""
             for text, n in self._spans(level):
-                wide = rf"\multicolumn{{{n}}}{{c}}{{{_latex(text)}}}"
-                cells.append(wide if n > 1 else _latex(text))
+                told = _stacked(text, rooms[at - 1]) if n == 1 else _latex(text)
+                cells.append(rf"\multicolumn{{{n}}}{{c}}{{{told}}}" if n > 1 else told)
                 rules += rf" \cmidrule(lr){{{at}-{at + n - 1}}}" if n > 1 and text else ""
                 at += n
             head.append(_ended(cells) + rules)
-        body = list(self._lines())
-        if max(map(len, body)) >= WIDE[-1]:
-            body = list(self._lines(apart=True))
-        longest = max(map(len, body))
-        size = next((s for s, n in zip((r"\small", r"\scriptsize"), WIDE) if longest < n), r"\tiny")
+        body = [_ended(map(_latex, line)) for line in lines]
         columns = "l" * len(self.stub) + "r" * len(self.head[0])
         return [
-            size + (r"\setlength{\tabcolsep}{2pt}" if longest >= WIDE[0] else ""),
+            size + (r"\setlength{\tabcolsep}{2pt}" if wide >= WIDE[0] else ""),
             rf"\begin{{tabular}}{{@{{}}{columns}@{{}}}}",
             *(r"\toprule", *head, r"\midrule", *body, r"\bottomrule", r"\end{tabular}"),
         ]
 
-    def _lines(self, apart=False):
-        """The lines of a LaTeX table; apart: what follows a number has a line of its own."""
-        last = None
+    def _lines(self, apart=0):
+        """Lines of text without repeated labels.
+
+        apart: 1 where what follows a number stands below it, 2 where it has two lines there.
+        """
+        lines, last = [], None
         for labels, cells in self.lines:
-            told = [re.fullmatch(r"(.*?)" + ASIDE, cell, re.S).groups() for cell in cells]
-            asides = [aside.strip() if number else "" for number, aside in told]
-            apart_here = apart and any(asides)
-            if apart_here:
-                cells = [number or aside for number, aside in told]
-            yield _ended(map(_latex, [*_new(labels, last), *cells]))
-            if apart_here:
-                yield _ended(map(_latex, [*[""] * len(labels), *asides]))
+            told = [cells]
+            if apart:
+                split = [re.fullmatch(r"(.*?)" + ASIDE, cell, re.S).groups("") for cell in cells]
+                if apart > 1:
+                    split = [(n, *_halves(low), *_halves(least)) for n, low, least in split]
+                told = [line for line in zip(*split) if any(line)] or told
+            lines.append([*_new(labels, last), *told[0]])
+            lines += [[*[""] * len(labels), *(cell.strip() for cell in line)] for line in told[1:]]
             last = labels
+        return lines
+
+
+def _halves(aside):
+    return aside.strip().rpartition(" ")[::2]
+
+
+def _wide_as(lines):
+    """How many characters a table of these lines is wide, headings apart."""
+    return sum(max(map(len, column)) + 2 for column in zip(*lines))
+
+
+def _stacked(text, room):
+    """A heading in lines of so many characters where it can be broken."""
+    lines = textwrap.wrap(text.replace("_", "_ "), room, break_long_words=False)
+    told = r" \\ ".join(_latex(line.replace("_ ", "_")) for line in lines)
+    return rf"\shortstack[r]{{{told}}}" if len(lines) > 1 else told
 
 
 def _ended(cells):
@@ -241,7 +256,7 @@ def _html(tag, text, attributes=""):
     """An element; in a cell the interval is small."""
     text = html.escape(text)
     if tag == "td":
-        text = re.sub(ASIDE + "$", lambda m: f"<small>{m[1]}</small>" if m[1] else "", text)
+        text = re.sub(ASIDE + "$", lambda m: f"<small>{m[0]}</small>" if m[0] else "", text)
     return f"<{tag}{attributes}>{text}</{tag}>"
 
 
@@ -335,7 +350,8 @@ def _grid(rows, layout, digits, known):
     used = [s for s in SOURCES if any(key[-1] == s for key in numbers)]
     across = _across(names, numbers, used) if layout.across is None else layout.across
     across = [n for n in across if n != "source" or len(used) > 1] or ["source"]
-    down = [n for n in names if n not in across and (n != "source" or len(used) > 1)]
+    filled = {n for key in numbers for n, part in zip(names, key) if part}
+    down = [n for n in names if n in filled - {*across} and (n != "source" or len(used) > 1)]
     if "source" in down:
         numbers = _without_agreeing(numbers)
     lines, columns = (
@@ -392,11 +408,13 @@ def _numbers(rows, layout):
         row["count"] = not counts.isdisjoint((row["row"], row["column"], *place))
         if place[-1] == "published" and not _missing(row["value"]):
             n = len(f"{row['value']:.10g}".partition(".")[2])
-            decimals[row["column"]] = max(n, decimals.get(row["column"], 0))
+            decimals.setdefault(row["column"], []).append(n)
     for place, row in numbers.items():
+        of = decimals.get(row["column"], [0])
+        row["digits"] = max(of) if len(of) > 2 and max(of) else None  # few may end in 0 by chance
         printed = numbers.get((*place[:-1], "published"))
         if printed and printed is not row:
-            sign = _compared(row, printed["value"], decimals.get(row["column"], 0))
+            sign = _compared(row, printed["value"], max(of))
             other = row["count"] and place[-1] == "run"  # a run counts what it has, not the paper's
             row["sign"] = "" if other and sign == "≠" else sign
     return numbers
