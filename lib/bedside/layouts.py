@@ -23,7 +23,7 @@ LEGEND = {
     "≈": "≈ has the printed number within its interval",
     "≠": "≠ is off the printed number by more than rounding (a run has models or data of its own)",
 }
-BESIDE = "†‡§"  # signs of columns whose numbers have another source than their line's
+BESIDE = "†"  # at a column of recomputed numbers in lines of printed ones
 ALONE = {
     "published": "Every number is as printed.",
     "recomputed": "Every number is recomputed from printed ones.",
@@ -301,14 +301,7 @@ SPECIAL = {
         "−": "$-$",
         "×": r"$\times$",
     },
-    **{
-        "Δ": r"$\Delta$",
-        "κ": r"$\kappa$",
-        "α": r"$\alpha$",
-        "→": r"$\to$",
-        "†": r"$\dagger$",
-        "‡": r"$\ddagger$",
-    },
+    **{"Δ": r"$\Delta$", "κ": r"$\kappa$", "α": r"$\alpha$", "→": r"$\to$", "†": r"$\dagger$"},
     **{
         "–": "--",
         "’": "'",
@@ -360,7 +353,7 @@ def _grid(rows, layout, digits, known):
     across = [n for n in across if n != "source" or len(used) > 1] or ["source"]
     filled = {n for key in numbers for n, part in zip(names, key) if part}
     down = [n for n in names if n in filled - {*across} and (n != "source" or len(used) > 1)]
-    beside = {}
+    beside = set()
     if "source" in down:
         numbers, beside = _joined(_without_agreeing(numbers), [names.index(n) for n in across])
     lines, columns = (
@@ -380,16 +373,14 @@ def _grid(rows, layout, digits, known):
     head = [
         [SOURCES[v] if n == "source" else v for v in way] for n, way in zip(across, zip(*columns))
     ]
-    joined = dict(zip((s for s in SOURCES if s in beside.values()), BESIDE))
-    if joined:
-        marks = [f" {joined[beside[c]]}" if c in beside else "" for c in columns]
-        head[-1] = [text + mark for text, mark in zip(head[-1], marks)]
+    head[-1] = [f"{h} {BESIDE}" if c in beside else h for h, c in zip(head[-1], columns)]
     head = [level + [""] * len(counted) for level in head[:-1]] + [head[-1] + list(counted)]
     told = [t + [c[i] for c in counted.values()] for i, t in enumerate(told)]
     signs = {c["sign"] for line in cells for c in line if c}
     notes = [text for sign, text in LEGEND.items() if sign in signs and sign not in known] + notes
-    own = " (in lines of this run: its own)" if "run" in used else ""
-    notes += [f"{mark}: {SOURCES[s].lower()}{own}" for s, mark in joined.items()]
+    if beside:
+        own = " (in lines of this run: its own)" if "run" in used else ""
+        notes.append(f"{BESIDE}: {SOURCES['recomputed'].lower()}{own}")
     if any(c and c["bounds"] for line in cells for c in line):
         notes.append("(a to b): if what is unscored were worst, and best")
     alone = [ALONE[used[0]]] if len(used) == 1 else []
@@ -471,24 +462,24 @@ def _without_agreeing(numbers):
 
 
 def _joined(numbers, across):
-    """Numbers moved to the line of their first source, and {place across: source} of the moved.
+    """Numbers, recomputed ones in the lines of the printed ones that they rest on.
 
-    A run's numbers keep their lines; another moves if there are, across, only a run's beside it.
+    And the places across of these, where nothing but a run has numbers besides.
     """
-    ways, sources, first = {}, {}, {}
+    ways, sources = {}, {}
     for key in numbers:
-        column = tuple(key[i] for i in across)
         line = tuple(part for i, part in enumerate(key[:-1]) if i not in across)
-        ways[key] = column, line
-        sources.setdefault(column, set()).add(key[-1])
-        first[line] = min(first.get(line, key[-1]), key[-1], key=list(SOURCES).index)
-    moved, beside = {}, {}
-    for key, (column, line) in ways.items():
-        source = key[-1]
-        if sources[column] - {"run"} == {source} and first[line] != source:
-            beside[column], source = source, first[line]
-        moved[(*key[:-1], source)] = numbers[key]
-    return moved, beside
+        ways[key] = line, tuple(key[i] for i in across)
+        sources.setdefault(ways[key][1], set()).add(key[-1])
+    printed = {line for key, (line, _) in ways.items() if key[-1] == "published"}
+    kept, beside = {}, set()
+    for key, (line, place) in ways.items():
+        if line in printed and sources[place] - {"run"} == {"recomputed"} == {key[-1]}:
+            beside.add(place)
+            kept[(*key[:-1], "published")] = numbers[key]
+        else:
+            kept[key] = numbers[key]
+    return kept, beside
 
 
 def _across(names, numbers, used):

@@ -75,7 +75,7 @@ def test_what_only_agrees_needs_no_line_of_its_own():
     assert recomputed == (["m", "Recomputed"], [""] * 8 + ["≠ 9"])
 
 
-def test_what_only_one_source_has_stands_in_the_line_of_what_it_rests_on():
+def test_a_recomputed_column_stands_in_the_lines_of_the_printed_ones():
     rows = [
         row("m", "F1", "published", 0.5),
         row("m", "F1 of the means", "recomputed", 0.6),
@@ -92,8 +92,12 @@ def test_what_only_one_source_has_stands_in_the_line_of_what_it_rests_on():
     assert made.notes == ["†: recomputed (in lines of this run: its own)."]
     both = grid([*rows, row("m", "F1 of the means", "published", 0.7)], Layout(across=("column",)))
     assert [labels for labels, _ in both.lines[:2]] == [["m", "Published"], ["m", "Recomputed"]]
-    own = grid([*rows, row("m", "p", "run", 0.4)], Layout(across=("column",)))
-    assert own.lines[1] == (["m", "This run"], ["", "", "0.40"])
+    more = [row("m", "p", "run", 0.4), row("m", "k", "raw", 0.7)]
+    own = grid([*rows, *more], Layout(across=("column",)))
+    assert own.lines[1:3] == [
+        (["m", "From raw data"], ["", "", "", "0.70"]),
+        (["m", "This run"], ["", "", "0.40", ""]),
+    ]
 
 
 def test_marks_and_bounds_stand_at_their_number():
