@@ -187,23 +187,10 @@ class Grid:
         return "\n".join([*lines, r"\end{table}", ""])
 
     def _tabular(self):
-        """The lines of a LaTeX tabular; of a wide one intervals stand below their numbers."""
-        every = [self._lines(apart) for apart in range(3)]
-        lines = next((x for x, n in zip(every, WIDE[1:]) if _wide_as(x) < n), every[-1])
-        wide = _wide_as(lines)
+        """The lines of a LaTeX tabular."""
+        lines, wide = self._broken()
         size = next((s for s, n in zip((r"\small", r"\scriptsize"), WIDE) if wide < n), r"\tiny")
-        rooms = [max(8, *map(len, column)) for column in zip(*lines)]
-        head, first = [], len(self.stub) + 1
-        for level in range(len(self.head)):
-            last = level == len(self.head) - 1
-            cells = [_latex(s) if last else "" for s in self.stub]
-            at, rules = first, ""
-            for text, n in self._spans(level):
-                told = _stacked(text, rooms[at - 1]) if n == 1 else _latex(text)
-                cells.append(rf"\multicolumn{{{n}}}{{c}}{{{told}}}" if n > 1 else told)
-                rules += rf" \cmidrule(lr){{{at}-{at + n - 1}}}" if n > 1 and text else ""
-                at += n
-            head.append(_ended(cells) + rules)
+        head = self._heads([max(8, *map(len, column)) for column in zip(*lines)])
         body = [_ended(map(_latex, line)) for line in lines]
         columns = "l" * len(self.stub) + "r" * len(self.head[0])
         return [
@@ -211,6 +198,28 @@ class Grid:
             rf"\begin{{tabular}}{{@{{}}{columns}@{{}}}}",
             *(r"\toprule", *head, r"\midrule", *body, r"\bottomrule", r"\end{tabular}"),
         ]
+
+    def _heads(self, rooms):
+        """The heading lines of a LaTeX tabular with columns of so many characters."""
+        for level in range(len(self.head)):
+            last = level == len(self.head) - 1
+            cells = [_latex(s) if last else "" for s in self.stub]
+            at, rules = len(cells) + 1, ""
+            for text, n in self._spans(level):
+                told = _stacked(text, rooms[at - 1]) if n == 1 else _latex(text)
+                cells.append(rf"\multicolumn{{{n}}}{{c}}{{{told}}}" if n > 1 else told)
+                rules += rf" \cmidrule(lr){{{at}-{at + n - 1}}}" if n > 1 and text else ""
+                at += n
+            yield _ended(cells) + rules
+
+    def _broken(self):
+        """Lines for LaTeX, apart as far as is needed, and how many characters they are wide."""
+        words = [*self.stub, *(max(re.split("[ _]", h), key=len) for h in self.head[-1])]
+        for apart, most in enumerate((*WIDE[1:], float("inf"))):
+            lines = self._lines(apart)
+            wide = sum(max(map(len, column)) + 2 for column in zip(words, *lines))
+            if wide < most:
+                return lines, wide
 
     def _lines(self, apart=0):
         """Lines of text without repeated labels.
@@ -233,11 +242,6 @@ class Grid:
 
 def _halves(aside):
     return aside.strip().rpartition(" ")[::2]
-
-
-def _wide_as(lines):
-    """How many characters a table of these lines is wide, headings apart."""
-    return sum(max(map(len, column)) + 2 for column in zip(*lines))
 
 
 def _stacked(text, room):
