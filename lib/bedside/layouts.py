@@ -333,8 +333,8 @@ def grid(
     """Rows with the keys of `tables.COLUMNS` as people's table; None or NaN is no number.
 
     digits: decimals, None for each number's shortest form. A computed number that is the printed
-    one to its last digit, and has no interval, is told by a sign at that one. told: the signs that
-    have been explained.
+    one to its last digit, and has no interval, is told by a sign at that one; a column that is only
+    recomputed stands in the lines of the printed numbers. told: the signs that have been explained.
     """
     layout = layout or Layout()
     mine = [row for row in rows if layout.takes(row)]
