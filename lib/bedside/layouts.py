@@ -10,23 +10,28 @@ line of its own, or a column with "source" among what goes across.
 import dataclasses
 import html
 import re
+import textwrap
 from itertools import groupby
 
 from .published import SOURCES
 
 BOUNDS = " if unscored were worst to best"
 FORM = {"row": "row", "column": "column"}
+UNNAMED = (*FORM, "group", "source")  # parts without a heading in the stub
 LEGEND = {
     "=": "= is computed to be what is printed, to its last digit",
     "≈": "≈ has the printed number within its interval",
     "≠": "≠ is off the printed number by more than rounding (a run has models or data of its own)",
 }
+BESIDE = "†"  # at a column of recomputed numbers in lines of printed ones
 ALONE = {
     "published": "Every number is as printed.",
     "recomputed": "Every number is recomputed from printed ones.",
     "raw": "Every number is computed from raw data.",
     "run": "Every number is this run's.",
 }
+ASIDE = r"( ?\[.*\])?( ?\(.* to .*\))?"  # what may follow a number: interval, bounds
+WIDE = 90, 140, 185  # characters of a LaTeX line from which it is set smaller and broken
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,20 +43,39 @@ class Layout:
     the top, "source" among them or not; () for a line for each number, None: by how many there are.
     marks: {end of a column's label: sign}: such a column is no number of its own, but sets the sign
     beside the number of the column that is so called without the ending, where it is not 0.
+    groups: {part: its group}, a part "group" before the others. order: parts that stand first.
+    counts: parts whose numbers are counts, None: guessed. only: {"row", "column" or "source":
+    regular expression}; other rows make a table of their own below, with the layout `then`.
     """
 
     row: str = FORM["row"]
     column: str = FORM["column"]
     across: tuple[str, ...] | None = None
     marks: dict[str, str] = dataclasses.field(default_factory=dict)
+    groups: dict[str, str] = dataclasses.field(default_factory=dict)
+    order: tuple[str, ...] = ()
+    counts: tuple[str, ...] | None = None
+    only: dict[str, str] = dataclasses.field(default_factory=dict)
+    then: "Layout | None" = None
+
+    def __post_init__(self):
+        if isinstance(self.then, dict):  # as a manifest has it
+            object.__setattr__(self, "then", Layout(**self.then))
 
     def parts(self) -> list[str]:
         """The names of all parts, as they stand in the labels."""
-        return [*_names(self.row), *_names(self.column)]
+        return [*["group"] * bool(self.groups), *_names(self.row), *_names(self.column)]
 
     def apart(self, row: str, column: str) -> tuple[str, ...]:
         """The parts of a row's and a column's label."""
-        return (*_apart(self.row, row), *_apart(self.column, column))
+        parts = (*_apart(self.row, row), *_apart(self.column, column))
+        group = next((self.groups[p] for p in parts if p in self.groups), "")
+        return (group, *parts) if self.groups else parts
+
+    def takes(self, row: dict) -> bool:
+        """Whether a row is of this table, not of the one below."""
+        labels = {**row, "column": row["column"].removesuffix(BOUNDS)}
+        return all(re.search(form, labels[of]) for of, form in self.only.items())
 
 
 def _names(form):
@@ -74,7 +98,8 @@ def number(value: float | None, digits: int | None) -> str:
 
 
 def _told(row, digits):
-    """A number with its mark, interval and bounds; counts have no decimals."""
+    """A number with its mark, interval and bounds; at most with its column's printed decimals."""
+    digits = row["digits"] if digits is not None and row["digits"] in range(digits) else digits
     low, high = number(row["low"], digits), number(row["high"], digits)
     told = number(row["value"], 0 if row["count"] else digits) + row["mark"]
     told += f" [{low}, {high}]" if low else ""
@@ -87,11 +112,13 @@ class Grid:
     """People's table: heading lines, lines, and notes on its signs and numbers of units.
 
     head: lines of headings over the columns that aren't of the stub. stub: headings of the columns
-    of labels. lines: (labels, cells) each. A notebook shows it as an HTML table.
+    of labels. lines: (labels, cells) each. below: the grids of a layout's other rows. A notebook
+    shows it as an HTML table.
     """
 
     def __init__(self, stub, head, lines, notes):
         self.stub, self.head, self.lines, self.notes = stub, head, lines, notes
+        self.below = []
 
     def _repr_html_(self):
         return self.html()
@@ -99,12 +126,12 @@ class Grid:
     def html(self) -> str:
         """The table and its notes as HTML; everything escaped."""
         rows = []
-        for level, line in enumerate(self.head):
+        for level in range(len(self.head)):
             stub = ""
             if not level:
                 tall = f' rowspan="{len(self.head)}"' if len(self.head) > 1 else ""
                 stub = "".join(_html("th" if s else "td", s, tall) for s in self.stub)
-            rows.append(stub + "".join(_html("th", t, _wide(n)) for t, n in _spans(line)))
+            rows.append(stub + "".join(_html("th", t, _wide(n)) for t, n in self._spans(level)))
         head = "".join(f"<tr>{row}</tr>" for row in rows)
         tall = [_tall([labels[: k + 1] for labels, _ in self.lines]) for k in range(len(self.stub))]
         body = ""
@@ -119,74 +146,122 @@ class Grid:
             )
             body += f"<tr>{row}</tr>"
         notes = f"<p>{html.escape(self.note)}</p>" if self.notes else ""
-        return f'<table class="numbers"><thead>{head}</thead><tbody>{body}</tbody></table>{notes}'
+        mine = f'<table class="numbers"><thead>{head}</thead><tbody>{body}</tbody></table>{notes}'
+        return mine + "".join(made.html() for made in self.below)
 
     @property
     def note(self) -> str:
         return " ".join(self.notes)
 
-    def _flat(self):
-        """Lines of text without repeated labels, the headings of a column joined."""
-        last = None
-        yield [*self.stub, *(": ".join(filter(None, column)) for column in zip(*self.head))]
-        for labels, cells in self.lines:
-            yield [*_new(labels, last), *cells]
-            last = labels
+    def _spans(self, level):
+        """Neighbours of one heading, under one heading, as (text, how many)."""
+        above = [column[: level + 1] for column in zip(*self.head)]
+        return [(way[-1], len(list(same))) for way, same in groupby(above)]
 
     def markdown(self, title: str, caption: str) -> str:
         """The table as Markdown."""
+        lines = [f"**{_markdown(title)}**", "", *self._pipes()]
+        lines += [line for text in (caption, self.note) if text for line in (_markdown(text), "")]
+        for made in self.below:
+            lines += [*made._pipes(), *[_markdown(made.note), ""] * bool(made.notes)]
+        return "\n".join(lines)
 
-        lines = [[_markdown(cell) for cell in line] for line in self._flat()]
+    def _pipes(self):
+        """The lines of a Markdown table."""
+        heads = [*self.stub, *(": ".join(filter(None, column)) for column in zip(*self.head))]
+        lines = [[_markdown(cell) for cell in line] for line in [heads, *self._lines()]]
         head, *body = (f"| {' | '.join(line)} |" for line in lines)
         rule = "|" + "---|" * len(self.stub) + "--:|" * len(self.head[0])
-        below = [line for text in (caption, self.note) if text for line in (_markdown(text), "")]
-        return "\n".join([f"**{_markdown(title)}**", "", head, rule, *body, "", *below])
+        return [head, rule, *body, ""]
 
     def latex(self, title: str, caption: str) -> str:
         """The table as a LaTeX table environment (booktabs)."""
-        first = len(self.stub) + 1
-        head, last = [], None
-        for level, line in enumerate(self.head):
-            spans, at, rules = _spans(line), first, ""
-            stub = (
-                [_latex(s) for s in self.stub]
-                if level == len(self.head) - 1
-                else [""] * (first - 1)
-            )
-            cells = []
-            for text, n in spans:
-                cells.append(
-                    rf"\multicolumn{{{n}}}{{c}}{{{_latex(text)}}}" if n > 1 else _latex(text)
-                )
+        text = " ".join(filter(None, [f"{title}.", caption, self.note]))
+        lines = [r"\begin{table}", rf"\caption{{{_latex(text)}}}", *self._tabular()]
+        for made in self.below:
+            lines += [
+                r"\par\bigskip",
+                *made._tabular(),
+                *[rf"\par {_latex(made.note)}"] * bool(made.note),
+            ]
+        return "\n".join([*lines, r"\end{table}", ""])
+
+    def _tabular(self):
+        """The lines of a LaTeX tabular."""
+        lines, wide = self._broken()
+        size = next((s for s, n in zip((r"\small", r"\scriptsize"), WIDE) if wide < n), r"\tiny")
+        head = self._heads([max(8, *map(len, column)) for column in zip(*lines)])
+        body = [_ended(map(_latex, line)) for line in lines]
+        columns = "l" * len(self.stub) + "r" * len(self.head[0])
+        return [
+            size + (r"\setlength{\tabcolsep}{2pt}" if wide >= WIDE[0] else ""),
+            rf"\begin{{tabular}}{{@{{}}{columns}@{{}}}}",
+            *(r"\toprule", *head, r"\midrule", *body, r"\bottomrule", r"\end{tabular}"),
+        ]
+
+    def _heads(self, rooms):
+        """The heading lines of a LaTeX tabular with columns of so many characters."""
+        for level in range(len(self.head)):
+            last = level == len(self.head) - 1
+            cells = [_latex(s) if last else "" for s in self.stub]
+            at, rules = len(cells) + 1, ""
+            for text, n in self._spans(level):
+                told = _stacked(text, rooms[at - 1]) if n == 1 else _latex(text)
+                cells.append(rf"\multicolumn{{{n}}}{{c}}{{{told}}}" if n > 1 else told)
                 rules += rf" \cmidrule(lr){{{at}-{at + n - 1}}}" if n > 1 and text else ""
                 at += n
-            head.append(" & ".join([*stub, *cells]) + r" \\" + rules)
-        body = []
+            yield _ended(cells) + rules
+
+    def _broken(self):
+        """Lines for LaTeX, apart as far as is needed, and how many characters they are wide."""
+        words = [*self.stub, *(max(re.split("[ _]", h), key=len) for h in self.head[-1])]
+        for apart, most in enumerate((*WIDE[1:], float("inf"))):
+            lines = self._lines(apart)
+            wide = sum(max(map(len, column)) + 2 for column in zip(words, *lines))
+            if wide < most:
+                return lines, wide
+
+    def _lines(self, apart=0):
+        """Lines of text without repeated labels.
+
+        apart: 1 where what follows a number stands below it, 2 where it has two lines there.
+        """
+        lines, last = [], None
         for labels, cells in self.lines:
-            line = " & ".join(map(_latex, [*_new(labels, last), *cells])) + r" \\"
-            body.append("{}" * line.startswith("[") + line)  # \\ takes what is in brackets
+            told = [cells]
+            if apart:
+                split = [re.fullmatch(r"(.*?)" + ASIDE, cell, re.S).groups("") for cell in cells]
+                if apart > 1:
+                    split = [(n, *_halves(low), *_halves(least)) for n, low, least in split]
+                told = [line for line in zip(*split) if any(line)] or told
+            lines.append([*_new(labels, last), *told[0]])
+            lines += [[*[""] * len(labels), *(cell.strip() for cell in line)] for line in told[1:]]
             last = labels
-        longest = max(map(len, body))
-        size = r"\small" if longest < 90 else r"\scriptsize" if longest < 140 else r"\tiny"
-        columns = "l" * len(self.stub) + "r" * len(self.head[0])
-        text = " ".join(filter(None, [f"{title}.", caption, self.note]))
-        return "\n".join(
-            [
-                r"\begin{table}",
-                rf"\caption{{{_latex(text)}}}",
-                size + (r"\setlength{\tabcolsep}{2pt}" if longest >= 90 else ""),
-                rf"\begin{{tabular}}{{@{{}}{columns}@{{}}}}",
-                *(r"\toprule", *head, r"\midrule", *body, r"\bottomrule"),
-                *(r"\end{tabular}", r"\end{table}", ""),
-            ]
-        )
+        return lines
+
+
+def _halves(aside):
+    return aside.strip().rpartition(" ")[::2]
+
+
+def _stacked(text, room):
+    """A heading in lines of so many characters where it can be broken."""
+    lines = textwrap.wrap(text.replace("_", "_ "), room, break_long_words=False)
+    told = r" \\{} ".join(_latex(line.replace("_ ", "_")) for line in lines)
+    return rf"\shortstack[r]{{{told}}}" if len(lines) > 1 else told
+
+
+def _ended(cells):
+    """A line of a LaTeX table; what is in brackets at its start is no argument."""
+    line = " & ".join(cells) + r" \\"
+    return "{}" * line.startswith("[") + line
 
 
 def _html(tag, text, attributes=""):
     """An element; in a cell the interval is small."""
     text = html.escape(text)
     if tag == "td":
-        text = re.sub(r"((?:\[.*\]| ?\(.* to .*\))+)$", r"<small>\1</small>", text)
+        text = re.sub(ASIDE + "$", lambda m: f"<small>{m[0]}</small>" if m[0] else "", text)
     return f"<{tag}{attributes}>{text}</{tag}>"
 
 
@@ -196,11 +271,6 @@ def _markdown(text):
 
 def _wide(n):
     return f' colspan="{n}"' if n > 1 else ""
-
-
-def _spans(line):
-    """Neighbours of one text as (text, how many)."""
-    return [(text, len(list(same))) for text, same in groupby(line)]
 
 
 def _tall(labels):
@@ -257,21 +327,42 @@ def _latex(text):
 # ---- from long to wide
 
 
-def grid(rows: list[dict], layout: Layout | None = None, digits: int | None = 2) -> Grid:
+def grid(
+    rows: list[dict], layout: Layout | None = None, digits: int | None = 2, told: str = ""
+) -> Grid:
     """Rows with the keys of `tables.COLUMNS` as people's table; None or NaN is no number.
 
     digits: decimals, None for each number's shortest form. A computed number that is the printed
-    one to its last digit, and has no interval, is told by a sign at that one.
+    one to its last digit, and has no interval, is told by a sign at that one; a column that is only
+    recomputed stands in the lines of the printed numbers. told: the signs that have been explained.
     """
     layout = layout or Layout()
+    mine = [row for row in rows if layout.takes(row)]
+    others = [row for row in rows if not layout.takes(row)]
+    if not mine:  # a profile may have only the others
+        return grid(others, layout.then, digits, told)
+    made = _grid(mine, layout, digits, told)
+    if others:
+        told += "".join(sign for sign in LEGEND if LEGEND[sign] in made.note)
+        below = grid(others, layout.then, digits, told)
+        made.below, below.below = [below, *below.below], []
+    return made
+
+
+def _grid(rows, layout, digits, known):
+    """One table, with no sign explained that is known."""
     names, numbers = [*layout.parts(), "source"], _numbers(rows, layout)
     used = [s for s in SOURCES if any(key[-1] == s for key in numbers)]
     across = _across(names, numbers, used) if layout.across is None else layout.across
     across = [n for n in across if n != "source" or len(used) > 1] or ["source"]
-    down = [n for n in names if n not in across and (n != "source" or len(used) > 1)]
+    filled = {n for key in numbers for n, part in zip(names, key) if part}
+    down = [n for n in names if n in filled - {*across} and (n != "source" or len(used) > 1)]
+    beside = set()
     if "source" in down:
-        numbers = _without_agreeing(numbers)
-    lines, columns = (_ordered(numbers, [names.index(n) for n in ways]) for ways in (down, across))
+        numbers, beside = _joined(_without_agreeing(numbers), [names.index(n) for n in across])
+    lines, columns = (
+        _ordered(numbers, [names.index(n) for n in ways], layout.order) for ways in (down, across)
+    )
     places = {}
     for key, found in numbers.items():
         line, column = (tuple(key[names.index(n)] for n in ways) for ways in (down, across))
@@ -281,21 +372,24 @@ def grid(rows: list[dict], layout: Layout | None = None, digits: int | None = 2)
         [f"{c['sign']} {_told(c, digits)}".strip() if c else "" for c in line] for line in cells
     ]
     counted, notes = _counted(cells)
-    stub = ["" if n in FORM or n == "source" else n for n in down]
+    stub = ["" if n in UNNAMED else n for n in down]
     shown = [[SOURCES[v] if n == "source" else v for n, v in zip(down, line)] for line in lines]
     head = [
         [SOURCES[v] if n == "source" else v for v in way] for n, way in zip(across, zip(*columns))
     ]
+    head[-1] = [f"{h} {BESIDE}" if c in beside else h for h, c in zip(head[-1], columns)]
     head = [level + [""] * len(counted) for level in head[:-1]] + [head[-1] + list(counted)]
     told = [t + [c[i] for c in counted.values()] for i, t in enumerate(told)]
     signs = {c["sign"] for line in cells for c in line if c}
-    notes = [text for sign, text in LEGEND.items() if sign in signs] + notes
+    notes = [text for sign, text in LEGEND.items() if sign in signs and sign not in known] + notes
+    if beside:
+        own = " (in lines of this run: its own)" if "run" in used else ""
+        notes.append(f"{BESIDE}: {SOURCES['recomputed'].lower()}{own}")
     if any(c and c["bounds"] for line in cells for c in line):
         notes.append("(a to b): if what is unscored were worst, and best")
     alone = [ALONE[used[0]]] if len(used) == 1 else []
-    return Grid(
-        stub, head, list(zip(shown, told)), alone + ([f"{'; '.join(notes)}."] if notes else [])
-    )
+    notes = [re.sub("^none", "None", f"{'; '.join(notes)}.")] if notes else []
+    return Grid(stub, head, list(zip(shown, told)), alone + notes)
 
 
 def _numbers(rows, layout):
@@ -315,17 +409,24 @@ def _numbers(rows, layout):
             numbers[place]["bounds"] = (row["low"], row["high"])
         elif row["value"] and place in numbers:
             numbers[place]["mark"] = mark
-    counts = {what: _counts(rows, what) for what in ("row", "column")}
+    if layout.counts is None:
+        counts = {label for what in FORM for label in _counts(rows, what)}
+    else:
+        counts = set(layout.counts)
     decimals = {}
     for place, row in numbers.items():
-        row["count"] = any(row[what] in whole for what, whole in counts.items())
+        row["count"] = not counts.isdisjoint((row["row"], row["column"], *place))
         if place[-1] == "published" and not _missing(row["value"]):
             n = len(f"{row['value']:.10g}".partition(".")[2])
-            decimals[row["column"]] = max(n, decimals.get(row["column"], 0))
+            decimals.setdefault(row["column"], []).append(n)
     for place, row in numbers.items():
+        of = decimals.get(row["column"], [0])
+        row["digits"] = max(of) if len(of) > 2 and max(of) else None  # few may end in 0 by chance
         printed = numbers.get((*place[:-1], "published"))
         if printed and printed is not row:
-            row["sign"] = _compared(row, printed["value"], decimals.get(row["column"], 0))
+            sign = _compared(row, printed["value"], max(of))
+            other = row["count"] and place[-1] == "run"  # a run counts what it has, not the paper's
+            row["sign"] = "" if other and sign == "≠" else sign
     return numbers
 
 
@@ -364,6 +465,27 @@ def _without_agreeing(numbers):
     return kept
 
 
+def _joined(numbers, across):
+    """Numbers, recomputed ones in the lines of the printed ones that they rest on.
+
+    And the places across of these, where nothing but a run has numbers besides.
+    """
+    ways, sources = {}, {}
+    for key in numbers:
+        line = tuple(part for i, part in enumerate(key[:-1]) if i not in across)
+        ways[key] = line, tuple(key[i] for i in across)
+        sources.setdefault(ways[key][1], set()).add(key[-1])
+    printed = {line for key, (line, _) in ways.items() if key[-1] == "published"}
+    kept, beside = {}, set()
+    for key, (line, place) in ways.items():
+        if line in printed and sources[place] - {"run"} == {"recomputed"} == {key[-1]}:
+            beside.add(place)
+            kept[(*key[:-1], "published")] = numbers[key]
+        else:
+            kept[key] = numbers[key]
+    return kept, beside
+
+
 def _across(names, numbers, used):
     """What goes across where no layout says so: columns if there are few of them, else rows."""
     wide = 8
@@ -379,9 +501,9 @@ def _across(names, numbers, used):
     return ["source"]
 
 
-def _ordered(numbers, ways):
+def _ordered(numbers, ways, order):
     """The places of some parts, each beside those that it shares its first parts with."""
-    first, places = {}, {}
+    first, places, sources = {}, {}, {s: n for n, s in enumerate(SOURCES)}
     for key in numbers:
         place = tuple(key[i] for i in ways)
         places[place] = None
@@ -389,8 +511,8 @@ def _ordered(numbers, ways):
             first.setdefault(place[: k + 1], len(first))
 
     def rank(place):
-        of_source = {s: n for n, s in enumerate(SOURCES)}
-        return [of_source.get(part, first[place[: k + 1]]) for k, part in enumerate(place)]
+        given = {part: n - len(order) for n, part in enumerate(order)} | sources
+        return [given.get(part, first[place[: k + 1]]) for k, part in enumerate(place)]
 
     return sorted(places, key=rank)
 
@@ -400,7 +522,7 @@ def _counted(cells):
     columns, notes = {}, []
     for what in ("n", "unscored"):
         lines = [
-            list(dict.fromkeys(c[what] for c in line if c and not _missing(c[what])))
+            [n for n, _ in groupby(c[what] for c in line if c and not _missing(c[what]))]
             for line in cells
         ]
         found = {x for line in lines for x in line}
@@ -414,7 +536,7 @@ def _counted(cells):
 
 
 def _listed(counts):
-    """A line's different numbers of units, or their range if they are many."""
-    if len(counts) > 3:
+    """A line's numbers of units, one for neighbours that share it, or their range if many."""
+    if len(counts) > 4:
         return f"{number(min(counts), 0)} to {number(max(counts), 0)}"
     return " / ".join(number(x, 0) for x in counts)

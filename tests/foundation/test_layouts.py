@@ -1,12 +1,16 @@
 """People's tables: the paper's rows and columns, and what agrees, is off, or stands alone."""
 
+import csv
+import dataclasses
+import json
 import re
 import shutil
 import subprocess
 
 import pytest
 
-from bedside.layouts import BOUNDS, LEGEND, Layout, grid
+from bedside import paths, settings, tables
+from bedside.layouts import BOUNDS, LEGEND, Layout, grid, number
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -75,6 +79,31 @@ def test_what_only_agrees_needs_no_line_of_its_own():
     assert recomputed == (["m", "Recomputed"], [""] * 8 + ["≠ 9"])
 
 
+def test_a_recomputed_column_stands_in_the_lines_of_the_printed_ones():
+    rows = [
+        row("m", "F1", "published", 0.5),
+        row("m", "F1 of the means", "recomputed", 0.6),
+        row("tiny", "F1", "run", 0.1, 0, 0.2),
+        row("tiny", "F1 of the means", "run", 0.2),
+        row("tiny", "p", "run", 0.3),
+    ]
+    made = grid(rows, Layout(across=("column",)))
+    assert made.head == [["F1", "F1 of the means †", "p"]]
+    assert made.lines == [
+        (["m", "Published"], ["0.50", "0.60", ""]),
+        (["tiny", "This run"], ["0.10 [0.00, 0.20]", "0.20", "0.30"]),
+    ]
+    assert made.notes == ["†: recomputed (in lines of this run: its own)."]
+    both = grid([*rows, row("m", "F1 of the means", "published", 0.7)], Layout(across=("column",)))
+    assert [labels for labels, _ in both.lines[:2]] == [["m", "Published"], ["m", "Recomputed"]]
+    more = [row("m", "p", "run", 0.4), row("m", "k", "raw", 0.7)]
+    own = grid([*rows, *more], Layout(across=("column",)))
+    assert own.lines[1:3] == [
+        (["m", "From raw data"], ["", "", "", "0.70"]),
+        (["m", "This run"], ["", "", "0.40", ""]),
+    ]
+
+
 def test_marks_and_bounds_stand_at_their_number():
     rows = [
         row("m", "C1", "published", 47.1),
@@ -122,7 +151,7 @@ def test_latex_compiles(tmp_path):
     rows = [
         row("[a] 5% & Δ κ ≤ x_1: one", "A, “b” – c", "published", 1.5),
         row("[a] 5% & Δ κ ≤ x_1: one", "A, “b” – c", "run", 2, 1, 3, 4),
-        row("~^\\: two", "A, d", "run", 2, 1, 3, 4),
+        row("~^\\: two", "A, d of 20 to 30 [items]", "run", 2, 1, 3, 4),
     ]
     form = Layout(row="a: b", column="c, d", across=("c", "d"))
     head = r"\documentclass{article}\usepackage{booktabs}\begin{document}"
@@ -131,3 +160,145 @@ def test_latex_compiles(tmp_path):
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, re.findall(r"^!.*", done.stdout, re.M)
+
+
+def cells_of(made):
+    """The numbers of a grid and of those below it, without columns of n and unscored."""
+    for one in (made, *made.below):
+        units = [not any(h[:-1]) and h[-1] in ("n", "unscored") for h in zip(*one.head)]
+        for _, line in one.lines:
+            yield from (c for c, unit in zip(line, units) if c and not unit)
+
+
+def test_groups_stand_over_their_parts():
+    rows = [row("m", c, "run", 1.5) for c in ("baseline", "vague", "C1")]
+    made = grid(
+        rows, Layout(across=("group", "column"), groups={"vague": "expression", "C1": "all"})
+    )
+    assert made.head == [["", "expression", "all"], ["baseline", "vague", "C1"]]
+    down = grid(rows, Layout(across=("row",), groups={"vague": "expression"}))
+    assert [labels for labels, _ in down.lines] == [
+        ["", "baseline"],
+        ["", "C1"],
+        ["expression", "vague"],
+    ]
+
+
+def test_parts_come_in_a_given_order():
+    rows = [row("m", c, "run", 1.5) for c in ("N", "isolation", "activation")]
+    made = grid(rows, Layout(across=("column",), order=("N", "activation")))
+    assert made.head == [["N", "activation", "isolation"]]
+
+
+def test_a_part_that_is_nowhere_filled_has_no_column():
+    rows = [row("A: m", "x", "run", 1.5), row("B: m", "x", "run", 2.5)]
+    assert grid(rows, Layout(row="data: model, note", across=("data",))).stub == ["model", ""]
+
+
+def test_a_heading_spans_no_more_than_the_one_above_it():
+    rows = [row("m", "x", s, 1.5) for s in ("published", "run")]
+    made = grid([*rows, row("m", "y", "published", 1)], Layout(across=("source", "column"))).html()
+    assert '<th colspan="2">Published</th><th>This run</th>' in made
+    assert "<th>x</th><th>y</th><th>x</th>" in made
+
+
+def test_counts_are_guessed_or_named():
+    rows = [row("m", "N", "run", 30), row("m", "share", "run", 100), row("k", "share", "run", 95.5)]
+    assert [*cells_of(grid(rows, digits=1))] == ["30", "100", "95.5"]
+    assert [*cells_of(grid(rows, Layout(counts=("N",)), 1))] == ["30", "100.0", "95.5"]
+
+
+def test_a_run_counts_what_it_has_without_a_sign():
+    rows = [row("m", "pairs", s, v) for s, v in (("published", 246), ("raw", 104), ("run", 8))]
+    made = grid(rows, Layout(across=("column", "source")))
+    assert [*cells_of(made)] == ["246", "≠ 104", "8"]
+    rows[2]["value"] = 246
+    assert [*cells_of(grid(rows, Layout(across=("column", "source"))))][2] == "= 246"
+
+
+def test_numbers_are_rounded_as_they_are_printed_where_enough_are():
+    printed = [row(m, "turns", "published", v) for m, v in zip("abc", (10.9, 17.5, 9))]
+    made = grid([*printed, row("d", "turns", "run", 2.345, 1.234, 3.456)], digits=3)
+    assert [*cells_of(made)] == ["10.9", "17.5", "9.0", "2.3 [1.2, 3.5]"]
+    made = grid([*printed[:2], row("d", "turns", "run", 2.345)], digits=3)
+    assert [*cells_of(made)][-1] == "2.345"
+
+
+def test_neighbours_share_their_number_of_units():
+    rows = [row("m", c, "run", 0.5, n=n) for c, n in zip("abcd", (12, 8, 12, 12))]
+    assert grid(rows).lines[0][1][-1] == "12 / 8 / 12"
+    many = [row("m", c, "run", 0.5, n=n) for n, c in enumerate("abcdef", 3)]
+    assert grid(many, Layout(across=("column",))).lines[0][1][-1] == "3 to 8"
+
+
+def blocks():
+    rows = [row("A: m", "F1", "published", 0.5), row("A: m", "F1", "run", 0.75, n=9)]
+    rows += [row("A: m", f"F1{BOUNDS}", "run", None, 0.25, 1, 9, 3), row("all: m", "F1", "run", 1)]
+    rows += [row("A: m", "gain", "published", 2), row("A: m", "gain", "run", 3)]
+    gains = Layout(row="data: model", across=("data", "source"))
+    overall = Layout(row="data: model", across=("data",), only={"row": "^all"}, then=gains)
+    only = {"row": "^(?!all)", "column": "F1$"}
+    return rows, Layout(row="data: model", across=("data",), only=only, then=overall)
+
+
+def test_other_rows_make_tables_of_their_own_below():
+    rows, layout = blocks()
+    made = grid(rows, layout)
+    assert [len(one.lines) for one in (made, *made.below)] == [2, 1, 1]
+    assert [*cells_of(made)] == ["0.50", "≠ 0.75 (0.25 to 1.00)", "1.00", "2.00", "≠ 3.00"]
+    assert made.html().count("<table") == 3
+    assert made.markdown("T", "c").count("\n|---|") == 3
+    assert made.latex("T", "c").count(r"\toprule") == 3
+    assert made.latex("T", "c").count(r"\end{table}") == 1
+    explained = "".join(one.note for one in (made, *made.below))
+    assert explained.count(LEGEND["≠"]) == 1  # once for all of them
+    assert [*cells_of(grid(rows[3:4], layout))] == ["1.00"]  # no empty table for the first
+
+
+def test_a_layout_comes_back_from_a_manifest():
+    rows, layout = blocks()
+    kept = json.loads(json.dumps(dataclasses.asdict(layout)))
+    assert grid(rows, Layout(**kept)).html() == grid(rows, layout).html()
+
+
+def test_wide_latex_has_intervals_below_their_numbers():
+    rows = [row("m", f"macro c_{k}", "run", 0.5, 0.25, 0.75) for k in range(12)]
+    rows.append(row("m", f"macro c_3{BOUNDS}", "run", None, 0, 1))
+    narrow = grid(rows[:3], Layout(across=("column",))).latex("T", "c")
+    assert narrow.count("0.50 [0.25, 0.75]") == 3 and "shortstack" not in narrow
+    wide = grid(rows, Layout(across=("column",))).latex("T", "c").splitlines()
+    at = wide.index(r"\midrule")
+    numbers, intervals, bounds, rule = wide[at + 1 : at + 5]
+    assert numbers == "m & " + " & ".join(["0.50"] * 12) + r" \\"
+    assert intervals.count("[0.25, 0.75]") == 12 and bounds.count("(0.00 to 1.00)") == 1
+    assert rule == r"\bottomrule"
+    more = [row("m", f"c{k}", "run", 0.5, 0.25, 0.75) for k in range(18)]
+    wider = grid(more, Layout(across=("column",))).latex("T", "c")
+    assert wider.count("[0.25, &") == wider.count("0.75] &") == 17
+
+
+@pytest.mark.parametrize("paper", paths.papers())
+@pytest.mark.parametrize("profile", ["sample", "public"])
+def test_every_number_of_a_csv_is_in_peoples_table(profile, paper):
+    folder = settings.figures() / profile
+    entries = json.loads((folder / "manifest.json").read_text())["notebooks"].values()
+    mine = [o for e in entries if e["paper"] == paper for o in e["outputs"]]
+    for o in (o for o in mine if o["file"].endswith(".csv")):
+        with open(folder / paper / o["file"], newline="", encoding="utf-8") as f:
+            rows = [tables.read(r) for r in csv.DictReader(f)]
+        layout = Layout(**o.get("layout", {}))
+        made = grid(rows, layout, o["digits"])
+        text = f" {' '.join(cells_of(made))} "
+        marks = [r for r in rows if r["column"].endswith(tuple(layout.marks))]
+        bounds = [r for r in rows if r["column"].endswith(BOUNDS)]
+        told = [r for r in rows if r not in marks and r not in bounds]
+        forms = (0, None) if o["digits"] is None else range(o["digits"] + 1)
+        for x in (r[k] for r in told for k in ("value", "low", "high") if r[k] is not None):
+            form = "|".join(re.escape(number(x, digits)) for digits in forms)
+            assert re.search(rf"[ \[]({form})[ ,\]*]", text), (o["file"], x)
+        filled = [r for r in told if r["value"] is not None or r["low"] is not None]
+        agreeing = {(r["row"], r["column"]) for r in filled if r["source"] != "published"}
+        agreeing &= {(r["row"], r["column"]) for r in filled if r["source"] == "published"}
+        shown = len([*cells_of(made)])
+        assert len(filled) - len(agreeing) <= shown <= len(filled) + len(bounds), o["file"]
+        assert text.count("*") == sum(bool(r["value"]) for r in marks), o["file"]

@@ -1,12 +1,15 @@
 """Judged rows beside the committed tables: shares of rows, and what a table says."""
 
+import csv
 import functools
+import json
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from bedside import paths
+from bedside import layouts, paths, settings, tables
+from bedside.published import SOURCES
 
 
 def rows_of(content, section, **fields):
@@ -54,3 +57,24 @@ def says_n(paper, name, row, column):
 def says_value(paper, name, row, column):
     """The value as committed, to compare with."""
     return pytest.approx(says(paper, name, row, column).expected[0], nan_ok=True)
+
+
+@functools.cache
+def people(paper, name, profile="sample"):
+    """A table as people see it: the grid of what was written, in the layout of its notebook."""
+    folder = settings.figures() / profile
+    entries = json.loads((folder / "manifest.json").read_text())["notebooks"].values()
+    mine = [o for e in entries if e["paper"] == paper for o in e["outputs"]]
+    about = next(o for o in mine if o["file"] == f"{name}.csv")
+    with open(folder / paper / f"{name}.csv", newline="", encoding="utf-8") as f:
+        rows = [tables.read(r) for r in csv.DictReader(f)]
+    return layouts.grid(rows, layouts.Layout(**about.get("layout", {})), about["digits"])
+
+
+def lines_of(made, source="Published"):
+    """The labels of a grid's lines of one source, or of all where it has no column."""
+    return [
+        tuple(x for x in labels if x and x != source)
+        for labels, _ in made.lines
+        if source in labels or not {*SOURCES.values()} & {*labels}
+    ]
