@@ -279,7 +279,7 @@ def test_whose_model_is_too_small_is_said():
     assert tiny not in explorer.html(four_papers())
     both = [row(), row(model="smollm2-135m"), row(model="gpt-4o-2024-08-06")]
     assert re.search(
-        f"{tiny}.*smollm2-135m, beside gpt-4o-2024-08-06", explorer.html(document(both))
+        f"{tiny}.*smollm2-135m, beside those of gpt-4o-2024-08-06", explorer.html(document(both))
     )
     alone = explorer.html(document([row(), row(model="smollm2-135m")]))
     assert re.search(rf"{tiny}[^.]*bundled model, smollm2-135m\. ", alone)
@@ -866,6 +866,18 @@ def test_links_and_the_way_past_them_take_the_keyboard(shown):
     page.wait_for_url("**/explorer.html")
     page.wait_for_selector("#message:empty", state="attached")
     assert counts(page).startswith("12 of 12") and page.locator("#detail").is_hidden()
+
+
+def test_in_a_notebook_it_links_to_no_other_page(shown, tmp_path):
+    page = shown(four_papers())
+    assert page.locator(".frame nav").is_visible()
+    (tmp_path / "notebook.html").write_text('<iframe src="explorer.html" width="900" height="700">')
+    page.goto((tmp_path / "notebook.html").as_uri())
+    inside = page.frame_locator("iframe")
+    inside.locator(".tabulator-row").first.click()
+    inside.locator("#detail h2", has_text="Question i1").wait_for()
+    assert inside.locator(".frame nav").is_hidden()
+    assert inside.get_by_role("heading", name="Single replies, profile sample").is_visible()
 
 
 def test_a_table_that_two_sides_share_is_shown_once(shown):

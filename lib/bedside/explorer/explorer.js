@@ -697,6 +697,7 @@ function say(words) {
 // Bringing it together
 
 $("app").hidden = false;
+document.querySelector(".frame nav").hidden = window.parent !== window;      // a notebook shows this page, and no other
 $("filters").hidden = narrow.matches;
 $("facets").append(...Object.keys(FACETS).map(facet));
 $("outcome").append(...["", ...Object.keys(OUTCOMES)].map(value =>
