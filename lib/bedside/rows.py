@@ -200,7 +200,7 @@ class Document:
     def __init__(self, profile: str = "sample", **parameters: Any):
         self.profile = profile
         self.parameters = {"profile": profile, **parameters}
-        self.papers: dict[str, str] = {}  # titles
+        self.papers: dict[str, str] = {}  # names
         self.judge: dict[str, str] = {}  # whose verdicts come first, by paper
         self.cards: dict[str, str] = {}  # a line of each trust card, by "paper judge"
         self.shared: dict[str, list[dict]] = {}
@@ -210,9 +210,11 @@ class Document:
         """A notebook as Recorded run."""
         return Recorded(paper, notebook, **self.parameters)
 
-    def begin(self, run: Recorded, title: str, judge: str | None = None) -> None:
+    def begin(self, run: Recorded, judge: str | None = None) -> None:
         """Take in a paper: its title, the judge that comes first (the run's), its judges' cards."""
-        self.papers[run.paper], self.judge[run.paper] = title, judge or run.judge
+        paper = paths.papers()[run.paper]
+        self.papers[run.paper] = paper.get("name", paper["title"])
+        self.judge[run.paper] = judge or run.judge
         for name in run.judges:
             with contextlib.suppress(BedsideError):  # never measured: the page then shows no card
                 line = judges.describe(run.card(name))

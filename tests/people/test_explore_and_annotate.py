@@ -24,8 +24,9 @@ def run_notebook(name, tmp_path, monkeypatch, **given):
     execute(paths.NOTEBOOKS / f"{name}.ipynb", tmp_path / "out.ipynb", given)
     cells = json.loads((tmp_path / "out.ipynb").read_text(encoding="utf-8"))["cells"]
     outputs = [o for cell in cells for o in cell.get("outputs", [])]
-    texts = [o.get("text", o.get("data", {}).get("text/plain", "")) for o in outputs]
-    return "".join("".join(text) for text in texts)
+    data = [{"text": o.get("text", ""), **o.get("data", {})} for o in outputs]
+    kinds = ("text", "text/plain", "text/html")
+    return "".join("".join(d.get(kind, "")) for d in data for kind in kinds)
 
 
 def written(folder, name="sample"):

@@ -14,8 +14,8 @@ import re
 
 import pytest
 
-from bedside import BedsideError, explorer, stats, tables
-from browser import watched
+from bedside import BedsideError, explorer, settings, stats, tables
+from browser import violations, watched
 
 PAPERS = {
     "cancer_myth": "Cancer-Myth",
@@ -261,14 +261,28 @@ def test_only_the_scripts_written_here_may_run_and_nothing_is_asked_for():
         assert part in policy
     assert "unsafe-eval" not in policy
     rest = re.sub(r"<(script|style).*?</\1>", "", text, flags=re.S)
-    assert not re.search(r"<(link|img|iframe)\b|\bsrc=|href=", rest)
+    assert not re.search(r"<(link|img|iframe)\b|\bsrc=", rest)
+    pages = ["index", *PAPERS, "claims", "explorer"]  # of the profile, beside this one
+    assert re.findall(r'href="([^"]*)"', rest) == ["#main", *(f"{page}.html" for page in pages)]
     assert "sourceMappingURL" not in text
 
 
 def test_head_is_escaped_and_lone_surrogates_are_replaced():
     made = document([row(reply="\ud800 half")], about="a < b & </title><script>", profile="p\udfff")
-    text = explorer.html(made)
+    text = explorer.html({**made, "papers": {"cancer_myth": "<b>\ud800"}})
     assert "a &lt; b &amp; &lt;/title&gt;&lt;script&gt;" in text and "p\ufffd" in text
+    assert '<a href="cancer_myth.html">&lt;b&gt;\ufffd</a>' in text
+
+
+def test_whose_model_is_too_small_is_said():
+    tiny = "Far too small for medicine"
+    assert tiny not in explorer.html(four_papers())
+    both = [row(), row(model="smollm2-135m"), row(model="gpt-4o-2024-08-06")]
+    assert re.search(
+        f"{tiny}.*smollm2-135m, beside those of gpt-4o-2024-08-06", explorer.html(document(both))
+    )
+    alone = explorer.html(document([row(), row(model="smollm2-135m")]))
+    assert re.search(rf"{tiny}[^.]*bundled model, smollm2-135m\. ", alone)
 
 
 def test_one_id_twice_is_an_error():
@@ -659,9 +673,10 @@ def test_hostile_texts_stay_texts(shown):
         page.get_by_label("compare", exact=True).select_option(what)
     assert len(exported(page)) == len(rows)
     page.keyboard.press("Home")
-    live = "document.querySelectorAll('a, img, svg, iframe, object').length"
+    live = "document.querySelectorAll('#app :is(a, img, svg, iframe, object)').length"
     assert page.evaluate(f"[window.hacked, {live}]") == [None, 0]
-    assert page.locator("script").count() == 3 and page.locator("style").count() == 2
+    assert page.locator("a").count() == 1 + len(PAPERS) + 3  # those of the frame
+    assert page.locator("script").count() == 3 and page.locator("style").count() == 3
     assert "<script>window.hacked = 1</script>" in page.locator("#detail").inner_text()
     page.get_by_role("searchbox").fill("gnp.exe rtl nothing")
     page.locator("#nothing button").click()
@@ -761,6 +776,108 @@ def test_detail_prints_whole(shown):
     height = "e => e.scrollHeight"
     whole, seen = (page.locator(what).evaluate(height) for what in (".sides", "#detail"))
     assert seen >= whole > 3000
+
+
+def test_the_list_prints_whole(shown):
+    made = document([row(item=f"i{n}", model=f"m{n % 2}") for n in range(400)])
+    page = shown(made, "#m=m1&sort=-item")
+    printed = page.locator("#printed")
+    page.emulate_media(media="print", color_scheme="dark")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    items = printed.locator("tbody .item").all_inner_texts()
+    assert items == [f"i{n}" for n in range(399, 0, -2)]
+    assert page.locator("#frame").is_hidden() and printed.is_visible()
+    assert page.locator(".frame nav").is_hidden() and page.locator("h1").is_visible()
+    assert lightness(page, "body") == 1  # paper is white, whatever the screen was
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert printed.count() == 0
+
+
+# In the frame of all pages
+
+
+def lightness(page, selector):
+    """Of an element's own background: 0 black, 1 white."""
+    colour = page.locator(selector).first.evaluate("e => getComputedStyle(e).backgroundColor")
+    assert re.fullmatch(r"rgb\(\d+, \d+, \d+\)", colour), f"{selector} has no colour of its own"
+    return sum(map(int, re.findall(r"\d+", colour))) / (3 * 255)
+
+
+SURFACES = ["body", ".tabulator", ".tabulator-col", ".tabulator-table", "#compare", "#search"]
+SURFACES += [".tabulator-row:nth-child(1)", ".tabulator-row:nth-child(2)", "[aria-current=true]"]
+SURFACES += ["#detail .bar", ".block > .text", ".labelled", "#export", "dialog"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everything_is_dark_in_the_dark(shown, scheme):
+    page = shown(four_papers(), "#p=medhalu&id=medhalu/h1/m1/plain")
+    page.emulate_media(color_scheme=scheme)
+    page.locator(".tabulator-row[aria-current]").hover()
+    for selector in SURFACES:
+        dark = lightness(page, selector) < 0.3
+        assert dark == (scheme == "dark"), selector
+    assert lightness(page, "[aria-current=true].tabulator-row") != lightness(
+        page, ".tabulator-row:nth-child(2)"
+    )
+
+
+VIEWS = ["", "id=cancer_myth/i1/m2/plain", "id=medhalu/h1/m1/plain", "id=radiation/r1/m1/base"]
+VIEWS += ["id=meddialbench/d1/m1/denial", "q=nowhere", "m=away"]
+VIEWS += ["x=model&a=m1&b=m2&id=cancer_myth/i2/m1/plain", "p=cancer_myth&sort=-model"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [(1440, 900), (1024, 768), (390, 844)])
+def test_axe_finds_nothing(shown, scheme, size):
+    made = four_papers()
+    made["rows"].append(row(model="smollm2-135m"))
+    page = shown(made, width=size[0], height=size[1])
+    page.emulate_media(color_scheme=scheme)
+    for view in VIEWS:
+        page.evaluate("view => location.hash = view", view)
+        page.wait_for_timeout(50)
+        assert violations(page) == [], view
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("?")
+    page.get_by_role("dialog", name="Keys").wait_for()
+    assert violations(page) == []
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (1024, 768)])
+def test_the_header_leaves_the_window_to_the_replies(shown, size):
+    about = settings.profiles()["sample"]["caution"]
+    made = document([row(model="smollm2-135m")], about=about)
+    page = shown(made, width=size[0], height=size[1])
+    assert page.locator("header").bounding_box()["height"] <= size[1] / 6
+    assert page.locator(".frame nav").bounding_box()["height"] < 30  # a line
+
+
+def test_links_and_the_way_past_them_take_the_keyboard(shown):
+    page = shown(four_papers(), "#p=medhalu")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.locator("main:focus").wait_for()
+    assert page.url.endswith("#p=medhalu") and page.locator("#message").inner_text() == ""
+    assert counts(page).startswith("2 of 12")
+    page.get_by_role("link", name="Single replies").press(
+        "Enter"
+    )  # a link is followed, no row opened
+    page.wait_for_url("**/explorer.html")
+    page.wait_for_selector("#message:empty", state="attached")
+    assert counts(page).startswith("12 of 12") and page.locator("#detail").is_hidden()
+
+
+def test_in_a_notebook_it_links_to_no_other_page(shown, tmp_path):
+    page = shown(four_papers())
+    assert page.locator(".frame nav").is_visible()
+    (tmp_path / "notebook.html").write_text('<iframe src="explorer.html" width="900" height="700">')
+    page.goto((tmp_path / "notebook.html").as_uri())
+    inside = page.frame_locator("iframe")
+    inside.locator(".tabulator-row").first.click()
+    inside.locator("#detail h2", has_text="Question i1").wait_for()
+    assert inside.locator(".frame nav").is_hidden()
+    assert inside.get_by_role("heading", name="Single replies, profile sample").is_visible()
 
 
 def test_a_table_that_two_sides_share_is_shown_once(shown):

@@ -4,23 +4,22 @@ It filters, compares and shows single replies.
 
     write("figures/sample/explorer.html", document)
 
-A document holds `profile`, `about`, `papers` {name: title}, `judge` {paper: the judge that counts
+A document holds `profile`, `about`, `papers` {paper: name}, `judge` {paper: the judge that counts
 first}, `cards` {"paper judge": line}, `shared` {key: [block, ...]} and `rows`, each a reply with
 its verdicts. It travels gzipped in base64 and is unpacked by the page (explorer.js), which shows
-every text of it as text. The page may run only the scripts written here and may ask no address for
-anything: its Content-Security-Policy says so to the browser.
+every text of it as text. Its frame is that of all pages (`bedside.page`), with their
+Content-Security-Policy: it may run only the scripts written here, and ask no address for anything.
 """
 
 import base64
 import gzip
-import hashlib
 import json
 import re
 from collections import Counter
 from pathlib import Path
 
-from bedside import BedsideError, paths, prompts
-from bedside.page import template
+from bedside import BedsideError, models, paths, prompts
+from bedside.page import frame, hashes, template
 
 FOLDER = Path(__file__).parent
 DATA = re.compile(r'<script[^>]*\bid="data"[^>]*>\s*([^<]*?)\s*</script>')
@@ -41,13 +40,16 @@ def html(document):
         json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     )
     scripts = [_inline("vendor/tabulator.min.js"), _inline("explorer.js")]
-    digests = [base64.b64encode(hashlib.sha256(s.encode()).digest()).decode() for s in scripts]
+    papers = {paper: prompts.clean(name) for paper, name in document["papers"].items()}
+    answering = dict.fromkeys(r["model"] for r in document["rows"])
+    asked = [name for name in answering if name in models.registry()]
     return template(FOLDER / "explorer.html.j2").render(
+        frame=frame(papers, "explorer.html", asked),
         profile=prompts.clean(document["profile"]),
         about=prompts.clean(document["about"]),
         styles=[_inline("vendor/tabulator_simple.min.css"), _inline("explorer.css")],
         scripts=scripts,
-        hashes=" ".join(f"'sha256-{d}'" for d in digests),
+        hashes=hashes(scripts),
         data=base64.b64encode(_packed(text.encode())).decode(),
     )
 

@@ -336,6 +336,15 @@ function columns() {                        // false if they are as they were
   return true;
 }
 
+function list() {                           // all lines that pass, for print: the table holds only those in sight
+  const fields = COLUMNS.filter(([field]) => field !== state.compare && (state.compare || !field.endsWith("B")));
+  const cells = l => make("tr", {}, ...fields.map(([field]) => make("td", {dir: "auto", className: field},
+    field.startsWith("outcome") ? OUTCOMES[l[field]] : plain(l[field], field === "title" ? 100 : 60))));
+  const head = fields.map(([field, , title = field]) => make("th", {scope: "col"}, title));
+  return make("table", {id: "printed"}, make("thead", {}, make("tr", {}, ...head)),
+    make("tbody", {}, ...order().map(([, l]) => cells(l))));
+}
+
 function draw() {
   chosen = ordered = null;
   table.setData(listed);
@@ -475,7 +484,7 @@ function summarise(shown, passing) {
     $("pairs").querySelector("[aria-pressed=true]").focus();
   }, `${name} (${number(n[key])})`, {"aria-pressed": String(state.pairs === key)}));
   $("pairs").replaceChildren(make("div", {role: "group", "aria-label": "which pairs"}, ...choices),
-    make("table", {}, make("tr", {}, ...["", "B right", "B wrong"].map(t => make("th", {}, t))),
+    make("table", {}, make("tr", {}, ...["pairs", "B right", "B wrong"].map(t => make("th", {}, t))),
       cells("A right", number(right), number(n.b)), cells("A wrong", number(n.a), number(n.both))),
     make("p", {}, `One or both unscored: ${number(lost)}. McNemar’s exact p`,
       n.a + n.b ? p < 0.0001 ? " < 0.0001." : ` = ${p.toFixed(4)}.` : ": no pair is right on one side only.",
@@ -514,8 +523,9 @@ const shapes = {
   },
 };
 
-const section = (label, ...children) => make("div", {className: "block"}, make("h4", {}, bdi(label)), ...children);
-const block = b => section(b.label, Object.hasOwn(shapes, b.kind) ? shapes[b.kind](b) : text(JSON.stringify(b)));
+const under = level => (label, ...children) => make("div", {className: "block"}, make(level, {}, bdi(label)), ...children);
+const section = under("h4"), above = under("h3");
+const block = (b, under = section) => under(b.label, Object.hasOwn(shapes, b.kind) ? shapes[b.kind](b) : text(JSON.stringify(b)));
 const facts = (...parts) => make("p", {className: "fact"}, ...parts.filter(Boolean).flatMap((p, i) => [i ? " · " : "", p]));
 const quoted = (label, string) => string ? [soft(label), text(string)] : [];
 const judged = (who, v, ...more) => make("div", {className: "verdict"}, facts(make("b", {}, bdi(who)),
@@ -584,7 +594,7 @@ function detail() {
       soft("id ", bdi(row.id), other || row.beside ? `; ${pair ? "B" : "beside"} ` : "", other ? bdi(other.id) : bdi(row.beside),
         row.beside && !other ? " (not in this file)" : ""),
       before.length ? make("details", {open: unfolded},
-        make("summary", {}, bdi(before.map(b => b.label).join(" · "))), ...before.map(block)) : "", grid);
+        make("summary", {}, bdi(before.map(b => b.label).join(" · "))), ...before.map(b => block(b, above))) : "", grid);
     box.scrollTop = 0;
   }
   opened = key;
@@ -593,7 +603,7 @@ function detail() {
 
 function close() {
   select("", false);
-  $("table").querySelector(".tabulator-tableholder").focus();
+  holder.focus();
 }
 
 // The address: the whole view in its fragment
@@ -687,6 +697,7 @@ function say(words) {
 // Bringing it together
 
 $("app").hidden = false;
+document.querySelector(".frame nav").hidden = window.parent !== window;      // a notebook shows this page, and no other
 $("filters").hidden = narrow.matches;
 $("facets").append(...Object.keys(FACETS).map(facet));
 $("outcome").append(...["", ...Object.keys(OUTCOMES)].map(value =>
@@ -696,6 +707,10 @@ $("compare").append(...Object.entries(COMPARED).map(([value, name]) => make("opt
 const table = new Tabulator("#table", {data: [], columns: [], height: "100%", rowHeight: 30, layout: "fitColumns",
   keybindings: false, columnHeaderSortMulti: false, renderVerticalBuffer: 120});      // pixels: rows out of sight cost time too
 await new Promise(built => table.on("tableBuilt", built));
+const holder = $("table").querySelector(".tabulator-tableholder");
+$("table").removeAttribute("aria-owns");             // what takes the focus between a grid and its rows is their group
+holder.setAttribute("role", "rowgroup");
+holder.querySelector(".tabulator-table").removeAttribute("role");
 table.setFilter(l => l.passes);
 $("table").addEventListener("click", () => {         // after the table's own listeners: a column's head may have sorted
   const [by] = table.getSorters(), sorted = by ? (by.dir === "desc" ? "-" : "") + by.field : "";
@@ -738,7 +753,14 @@ $("next").onclick = () => step(i => i + 1);
 $("close").onclick = close;
 narrow.onchange = wide.onchange = () => detail();
 window.onhashchange = restore;
+document.querySelector(".skip").onclick = event => {         // the fragment is the view's
+  event.preventDefault();
+  $("main").focus();
+};
+window.onafterprint = () => $("printed")?.remove();
 window.onbeforeprint = () => {
+  $("printed")?.remove();
+  if ($("detail").hidden) $("frame").after(list());
   document.querySelectorAll("#detail .all").forEach(b => b.click());
   document.querySelectorAll("#detail details").forEach(d => { d.open = true; });
 };
@@ -749,7 +771,7 @@ document.addEventListener("keydown", event => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if ($("keys").open || at.matches("input:not([type=checkbox]), select")) return;
   if (Object.hasOwn(keys, event.key)) step(keys[event.key]);
-  else if (event.key === "Enter" && !at.matches("button, input, summary")) {
+  else if (event.key === "Enter" && !at.matches("a, button, input, summary")) {
     if (!state.id) step(i => Math.max(i, 0));
     $("detail").focus();
   } else if (event.key === "Escape" && state.id) close();

@@ -7,7 +7,6 @@ from bedside.rows import ABSENT, entries, human_label, other_verdict, text, verd
 from . import data, generation, study, survey
 from .v2 import items, methods, optimiser, scores
 
-TITLE = "Cancer-Myth"
 GRADES = {-1: "-1 unaware", 0: "0 incomplete", 1: "1 corrected"}
 PLAIN = {0: "0 invents a presupposition", 1: "1 leaves the premise alone"}
 WORDS = {"myth": GRADES, "plain": PLAIN}  # by kind of question, as study.GRADING
@@ -42,7 +41,7 @@ async def graded(run, frame, kind, known):
 async def evaluation(document):
     """Section 4.3: zero-shot answers to both kinds of questions."""
     run = document.run("cancer_myth", "03_evaluation")
-    document.begin(run, TITLE)
+    document.begin(run)
     known, questions = study.known(run), data.questions(run)
     found = await study.categorise(run, questions, data.categorised(run), "lexical")
     category = found.set_index("item")["value"].map(data.CATEGORIES)

@@ -22,7 +22,6 @@ from .consultations import ENDS, OPENING
 from .data import false_statements
 from .design import BASELINE
 
-TITLE = "MedDialBench"
 YES_NO, SAYS = {v: v for v in judging.YES_NO}, {1.0: "yes", 0.0: "no"}
 SETTINGS = ("patient", "turns", "turn_tokens", "temperature")
 HEARD = "4 consultations"
@@ -31,7 +30,7 @@ HEARD = "4 consultations"
 async def collect(document):
     """All judged items of the study into a `bedside.rows.Document`."""
     run = document.run("meddialbench", "05_vulnerability")
-    document.begin(run, TITLE)
+    document.begin(run)
     known = examples.Labelled(run)
     await consultations(document, run, known)
     await labelled(document, known)

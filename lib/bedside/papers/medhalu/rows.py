@@ -8,7 +8,6 @@ from .labels import SAYS
 from .spans import located
 from .study import replayed
 
-TITLE = "MedHalu"
 # models and people, with and without a note: one section, so that they can be set side by side
 SECTION = "3 detection"
 # as judges: of an answer, and of who reads it
@@ -19,7 +18,7 @@ async def collect(document):
     """All judged items of the study into a `bedside.rows.Document`."""
     plain = document.run("medhalu", "02_detection")
     run = document.run("medhalu", "03_expert_in_the_loop")
-    document.begin(run, TITLE, AGAINST)
+    document.begin(run, AGAINST)
     items, labels, notes, found = await replayed(plain, run)
     share(document, items)
     people = people_of(labels)

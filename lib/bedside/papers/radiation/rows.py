@@ -19,7 +19,6 @@ from bedside.rows import (
 
 from . import data, matching, scores, study
 
-TITLE = "Radiation side effects"
 RECALLED = ["nothing matched", "less than half matched", "half or more matched"]
 
 
@@ -35,7 +34,7 @@ async def listed(document):
     A list fails that has less than half of the site's reference.
     """
     run = document.run("radiation", "04_documentation_sensitivity")
-    document.begin(run, TITLE)
+    document.begin(run)
     patients, reference, terms = study.inputs(run)
     regimes, most = list(data.REGIMES), run.settings["max_tokens"]
     lists = await study.listed(run, patients, regimes, most)

@@ -10,7 +10,7 @@ WORDS = {0: "0 not right", 1: "1 right"}
 async def collect(document):
     """All judged items of the study into a `bedside.rows.Document`."""
     run = document.run("new_study", "01_first_section")
-    document.begin(run, "New study")
+    document.begin(run)
     questions, labelled = data.questions(run), data.labelled(run)
     for r in data.questions(run, whole=True).itertuples():
         question, reference = text("Question", r.question), text("Reference", r.reference)
