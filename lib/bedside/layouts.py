@@ -30,7 +30,7 @@ ALONE = {
     "raw": "Every number is computed from raw data.",
     "run": "Every number is this run's.",
 }
-ASIDE = r"( ?\[.*\])?( ?\(.* to .*\))?"  # what may follow a number: interval, bounds
+ASIDE = r"( ?\[.*\])?( ?\(.*\bto\b.*\))?"  # what may follow a number: interval, bounds
 WIDE = 90, 140, 185  # characters of a LaTeX line from which it is set smaller and broken
 
 
@@ -258,9 +258,12 @@ def _ended(cells):
 
 
 def _html(tag, text, attributes=""):
-    """An element; in a cell the interval is small."""
+    """An element; names break at their parts, cells before a small interval only."""
     text = html.escape(text)
-    if tag == "td":
+    if tag == "th":
+        text = text.replace("_", "_<wbr>")
+    else:
+        text = re.sub(r" (?![\[(])", "\N{NO-BREAK SPACE}", text)
         text = re.sub(ASIDE + "$", lambda m: f"<small>{m[0]}</small>" if m[0] else "", text)
     return f"<{tag}{attributes}>{text}</{tag}>"
 

@@ -116,6 +116,8 @@ def test_marks_and_bounds_stand_at_their_number():
     made = grid(rows, Layout(across=("column",), marks={", marked": "*"}), 1)
     assert made.lines[0][1][:2] == ["47.1*", "51.8"]
     assert made.lines[1][1][2] == "50.0 [40.0, 60.0] (30.0 to 70.0)"
+    small = "<td>50.0<small> [40.0, 60.0] (30.0 to 70.0)</small></td>"
+    assert small in made.html().replace("\N{NO-BREAK SPACE}", " ")
     assert "if what is unscored were worst, and best" in made.note
 
 
