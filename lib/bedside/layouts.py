@@ -8,11 +8,10 @@ line of its own, or a column with "source" among what goes across.
 """
 
 import dataclasses
-import html
 import re
-import textwrap
 from itertools import groupby
 
+from .grids import Grid
 from .published import SOURCES
 
 BOUNDS = " if unscored were worst to best"
@@ -30,8 +29,6 @@ ALONE = {
     "raw": "Every number is computed from raw data.",
     "run": "Every number is this run's.",
 }
-ASIDE = r"( ?\[.*\])?( ?\(.*\bto\b.*\))?"  # what may follow a number: interval, bounds
-WIDE = 90, 140, 185  # characters of a LaTeX line from which it is set smaller and broken
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,225 +103,6 @@ def _told(row, digits):
     if row["bounds"]:
         told += " ({} to {})".format(*(number(x, digits) for x in row["bounds"]))
     return told.strip()
-
-
-class Grid:
-    """People's table: heading lines, lines, and notes on its signs and numbers of units.
-
-    head: lines of headings over the columns that aren't of the stub. stub: headings of the columns
-    of labels. lines: (labels, cells) each. below: the grids of a layout's other rows. A notebook
-    shows it as an HTML table.
-    """
-
-    def __init__(self, stub, head, lines, notes):
-        self.stub, self.head, self.lines, self.notes = stub, head, lines, notes
-        self.below = []
-
-    def _repr_html_(self):
-        return self.html()
-
-    def html(self) -> str:
-        """The table and its notes as HTML; everything escaped."""
-        rows = []
-        for level in range(len(self.head)):
-            stub = ""
-            if not level:
-                tall = f' rowspan="{len(self.head)}"' if len(self.head) > 1 else ""
-                stub = "".join(_html("th" if s else "td", s, tall) for s in self.stub)
-            rows.append(stub + "".join(_html("th", t, _wide(n)) for t, n in self._spans(level)))
-        head = "".join(f"<tr>{row}</tr>" for row in rows)
-        tall = [_tall([labels[: k + 1] for labels, _ in self.lines]) for k in range(len(self.stub))]
-        body = ""
-        for i, (labels, cells) in enumerate(self.lines):
-            row = ""
-            for k, label in enumerate(labels):
-                if tall[k][i]:
-                    more = f' rowspan="{tall[k][i]}"' if tall[k][i] > 1 else ""
-                    row += _html("th" if label else "td", label, more)
-            row += "".join(
-                _html("td", c, ' class="off"' if c.startswith("≠") else "") for c in cells
-            )
-            body += f"<tr>{row}</tr>"
-        notes = f"<p>{html.escape(self.note)}</p>" if self.notes else ""
-        mine = f'<table class="numbers"><thead>{head}</thead><tbody>{body}</tbody></table>{notes}'
-        return mine + "".join(made.html() for made in self.below)
-
-    @property
-    def note(self) -> str:
-        return " ".join(self.notes)
-
-    def _spans(self, level):
-        """Neighbours of one heading, under one heading, as (text, how many)."""
-        above = [column[: level + 1] for column in zip(*self.head)]
-        return [(way[-1], len(list(same))) for way, same in groupby(above)]
-
-    def markdown(self, title: str, caption: str) -> str:
-        """The table as Markdown."""
-        lines = [f"**{_markdown(title)}**", "", *self._pipes()]
-        lines += [line for text in (caption, self.note) if text for line in (_markdown(text), "")]
-        for made in self.below:
-            lines += [*made._pipes(), *[_markdown(made.note), ""] * bool(made.notes)]
-        return "\n".join(lines)
-
-    def _pipes(self):
-        """The lines of a Markdown table."""
-        heads = [*self.stub, *(": ".join(filter(None, column)) for column in zip(*self.head))]
-        lines = [[_markdown(cell) for cell in line] for line in [heads, *self._lines()]]
-        head, *body = (f"| {' | '.join(line)} |" for line in lines)
-        rule = "|" + "---|" * len(self.stub) + "--:|" * len(self.head[0])
-        return [head, rule, *body, ""]
-
-    def latex(self, title: str, caption: str) -> str:
-        """The table as a LaTeX table environment (booktabs)."""
-        text = " ".join(filter(None, [f"{title}.", caption, self.note]))
-        lines = [r"\begin{table}", rf"\caption{{{_latex(text)}}}", *self._tabular()]
-        for made in self.below:
-            lines += [
-                r"\par\bigskip",
-                *made._tabular(),
-                *[rf"\par {_latex(made.note)}"] * bool(made.note),
-            ]
-        return "\n".join([*lines, r"\end{table}", ""])
-
-    def _tabular(self):
-        """The lines of a LaTeX tabular."""
-        lines, wide = self._broken()
-        size = next((s for s, n in zip((r"\small", r"\scriptsize"), WIDE) if wide < n), r"\tiny")
-        head = self._heads([max(8, *map(len, column)) for column in zip(*lines)])
-        body = [_ended(map(_latex, line)) for line in lines]
-        columns = "l" * len(self.stub) + "r" * len(self.head[0])
-        return [
-            size + (r"\setlength{\tabcolsep}{2pt}" if wide >= WIDE[0] else ""),
-            rf"\begin{{tabular}}{{@{{}}{columns}@{{}}}}",
-            *(r"\toprule", *head, r"\midrule", *body, r"\bottomrule", r"\end{tabular}"),
-        ]
-
-    def _heads(self, rooms):
-        """The heading lines of a LaTeX tabular with columns of so many characters."""
-        for level in range(len(self.head)):
-            last = level == len(self.head) - 1
-            cells = [_latex(s) if last else "" for s in self.stub]
-            at, rules = len(cells) + 1, ""
-            for text, n in self._spans(level):
-                told = _stacked(text, rooms[at - 1]) if n == 1 else _latex(text)
-                cells.append(rf"\multicolumn{{{n}}}{{c}}{{{told}}}" if n > 1 else told)
-                rules += rf" \cmidrule(lr){{{at}-{at + n - 1}}}" if n > 1 and text else ""
-                at += n
-            yield _ended(cells) + rules
-
-    def _broken(self):
-        """Lines for LaTeX, apart as far as is needed, and how many characters they are wide."""
-        words = [*self.stub, *(max(re.split("[ _]", h), key=len) for h in self.head[-1])]
-        for apart, most in enumerate((*WIDE[1:], float("inf"))):
-            lines = self._lines(apart)
-            wide = sum(max(map(len, column)) + 2 for column in zip(words, *lines))
-            if wide < most:
-                return lines, wide
-
-    def _lines(self, apart=0):
-        """Lines of text without repeated labels.
-
-        apart: 1 where what follows a number stands below it, 2 where it has two lines there.
-        """
-        lines, last = [], None
-        for labels, cells in self.lines:
-            told = [cells]
-            if apart:
-                split = [re.fullmatch(r"(.*?)" + ASIDE, cell, re.S).groups("") for cell in cells]
-                if apart > 1:
-                    split = [(n, *_halves(low), *_halves(least)) for n, low, least in split]
-                told = [line for line in zip(*split) if any(line)] or told
-            lines.append([*_new(labels, last), *told[0]])
-            lines += [[*[""] * len(labels), *(cell.strip() for cell in line)] for line in told[1:]]
-            last = labels
-        return lines
-
-
-def _halves(aside):
-    return aside.strip().rpartition(" ")[::2]
-
-
-def _stacked(text, room):
-    """A heading in lines of so many characters where it can be broken."""
-    lines = textwrap.wrap(text.replace("_", "_ "), room, break_long_words=False)
-    told = r" \\{} ".join(_latex(line.replace("_ ", "_")) for line in lines)
-    return rf"\shortstack[r]{{{told}}}" if len(lines) > 1 else told
-
-
-def _ended(cells):
-    """A line of a LaTeX table; what is in brackets at its start is no argument."""
-    line = " & ".join(cells) + r" \\"
-    return "{}" * line.startswith("[") + line
-
-
-def _html(tag, text, attributes=""):
-    """An element; names break at their parts, cells before a small interval only."""
-    text = html.escape(text)
-    if tag == "th":
-        text = text.replace("_", "_<wbr>")
-    else:
-        text = re.sub(r" (?![\[(])", "\N{NO-BREAK SPACE}", text)
-        text = re.sub(ASIDE + "$", lambda m: f"<small>{m[0]}</small>" if m[0] else "", text)
-    return f"<{tag}{attributes}>{text}</{tag}>"
-
-
-def _markdown(text):
-    return re.sub(r"([|\\`*_<>\[\]])", r"\\\1", text).replace("\n", " ")
-
-
-def _wide(n):
-    return f' colspan="{n}"' if n > 1 else ""
-
-
-def _tall(labels):
-    """For each line over how many lines its label reaches; 0 where the one above does."""
-    found = []
-    for _, same in groupby(labels):
-        n = len(list(same))
-        found += [n] + [0] * (n - 1)
-    return found
-
-
-def _new(labels, before):
-    """A line's labels, empty as far as they are those of the line before."""
-    same = True
-    told = []
-    for k, label in enumerate(labels):
-        same = same and before is not None and before[k] == label
-        told.append("" if same else label)
-    return told
-
-
-SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    **{c: "\\" + c for c in "&%$#_{}"},
-    **{
-        "≠": r"$\neq$",
-        "≈": r"$\approx$",
-        "≤": r"$\le$",
-        "≥": r"$\ge$",
-        "−": "$-$",
-        "×": r"$\times$",
-    },
-    **{"Δ": r"$\Delta$", "κ": r"$\kappa$", "α": r"$\alpha$", "→": r"$\to$", "†": r"$\dagger$"},
-    **{
-        "–": "--",
-        "’": "'",
-        "‘": "`",
-        "“": "``",
-        "”": "''",
-        "§": r"\S{}",
-        "*": r"$^{*}$",
-        "<": "$<$",
-        ">": "$>$",
-    },
-}
-
-
-def _latex(text):
-    return "".join(SPECIAL.get(c, c) for c in text).replace("\n", " ")
 
 
 # ---- from long to wide
@@ -412,10 +190,14 @@ def _numbers(rows, layout):
             numbers[place]["bounds"] = (row["low"], row["high"])
         elif row["value"] and place in numbers:
             numbers[place]["mark"] = mark
-    if layout.counts is None:
-        counts = {label for what in FORM for label in _counts(rows, what)}
-    else:
-        counts = set(layout.counts)
+    return _compared_all(numbers, _counts(rows) if layout.counts is None else set(layout.counts))
+
+
+def _compared_all(numbers, counts):
+    """The numbers, each with its decimals if the paper says so, and its sign beside a printed one.
+
+    counts: labels, or parts of them, of numbers without decimals.
+    """
     decimals = {}
     for place, row in numbers.items():
         row["count"] = not counts.isdisjoint((row["row"], row["column"], *place))
@@ -433,14 +215,19 @@ def _numbers(rows, layout):
     return numbers
 
 
-def _counts(rows, what):
+def _counts(rows):
     """The labels whose numbers are counts: all whole, the largest at least 10, no interval."""
     found = {}
     for row in rows:
         if not _missing(row["value"]):
-            alone = row["value"] % 1 == 0 and _missing(row["low"])
-            found.setdefault(row[what], []).append(row["value"] if alone else float("nan"))
-    return {label for label, values in found.items() if sum(values) >= 0 and max(values) >= 10}
+            whole = row["value"] % 1 == 0 and _missing(row["low"])
+            for what in FORM:
+                found.setdefault((what, row[what]), []).append(row["value"] if whole else None)
+    return {
+        label
+        for (_, label), values in found.items()
+        if None not in values and min(values) >= 0 and max(values) >= 10
+    }
 
 
 def _missing(value):
@@ -491,9 +278,11 @@ def _joined(numbers, across):
 
 def _across(names, numbers, used):
     """What goes across where no layout says so: columns if there are few of them, else rows."""
+    if not {*FORM} <= {*names}:
+        return ["source"]
     wide = 8
     places = {key[:-1] for key in numbers}
-    rows, columns = ({p[i] for p in places} for i in (0, 1))
+    rows, columns = ({p[names.index(n)] for p in places} for n in FORM)
     full = len(places) >= len(rows) * len(columns) / 2
     both = len(numbers) >= 1.5 * len(places)  # most numbers have a neighbour of another source
     beside = ["source"] if both and len(used) * len(columns) <= wide else []

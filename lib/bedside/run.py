@@ -34,7 +34,8 @@ from . import (
     store,
     tables,
 )
-from .layouts import Grid, Layout
+from .grids import Grid
+from .layouts import Layout
 
 if TYPE_CHECKING:
     import numpy as np

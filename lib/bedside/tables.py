@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, SupportsInt
 
 from . import BedsideError, choose, prompts, stats
-from .layouts import BOUNDS, Grid, Layout, grid
+from .grids import Grid
+from .layouts import BOUNDS, Layout, grid
 from .published import SOURCES
 
 if TYPE_CHECKING:

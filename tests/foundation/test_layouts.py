@@ -134,6 +134,11 @@ def test_a_sparse_table_keeps_a_line_for_each_number():
     assert len(grid(rows).lines) == 5
 
 
+def test_renamed_parts_without_a_word_on_what_goes_across_have_a_line_for_each_number():
+    made = grid([row("a", "x: y", "run", 1), row("b", "x: z", "run", 2)], Layout(column="c: d"))
+    assert [labels for labels, _ in made.lines] == [["a", "x", "y"], ["b", "x", "z"]]
+
+
 def test_whole_percentages_keep_their_decimals_and_counts_have_none():
     rows = [row("m", "a", "run", 80.0), row("m", "b", "run", 68.2), row("m", "replies", "run", 85)]
     rows += [row("o", "a", "run", 52.9), row("o", "b", "run", 60.0), row("o", "replies", "run", 90)]

@@ -5,6 +5,7 @@ that they solve, cells tagged `instructor` are notes for who teaches. Students' 
 """
 
 import json
+import re
 import shutil
 import zipfile
 from pathlib import Path
@@ -112,5 +113,8 @@ def hand_out(folder):
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as z:
         for name in sorted(files):
             entry = zipfile.ZipInfo(f"bedside-seminar/{name}", (1980, 1, 1, 0, 0, 0))
-            z.writestr(entry, files[name].read_bytes(), zipfile.ZIP_DEFLATED)
+            content = files[name].read_bytes()
+            if name.endswith("/explorer.html"):  # the pages that it links to aren't handed out
+                content = re.sub(rb"<nav\b.*?</nav>", b"", content, count=1, flags=re.S)
+            z.writestr(entry, content, zipfile.ZIP_DEFLATED)
     return path
