@@ -1,0 +1,98 @@
+"""Labels of marks, put where they cover neither marks nor lines nor one another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SMALL = 8  # points: no type is smaller
+BESIDE = "_beside"  # no entry of a legend
+SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
+STEPS = (7, 14, 24, 36, 50)  # points between a mark and its label; a line joins those apart
+FAR = 4  # what a point of distance costs, in square pixels covered
+MARK, LINE, GAP = 10, 3, 3  # pixels across a mark, across a line, around a label
+LEADER = {"arrowstyle": "-", "color": "0.5", "linewidth": 0.6, "shrinkA": 0, "shrinkB": 4}
+ACROSS = {1: "left", 0: "center", -1: "right"}
+UP = {1: "bottom", 0: "center", -1: "top"}
+
+
+def beside(ax: Axes, text: str, at: tuple[float, float]) -> None:
+    """A label of the mark at `at` (data); `arrange` gives it its place."""
+    made = ax.annotate(
+        text, at, (0, 0), textcoords="offset points", fontsize=SMALL, arrowprops=LEADER
+    )
+    made.set(label=BESIDE, in_layout=False)
+
+
+def arrange(ax: Axes) -> None:
+    """Put each label made by `beside` at the side of its mark where it covers least."""
+    labels = [t for t in ax.texts if t.get_label() == BESIDE]
+    if not labels:
+        return
+    taken = [t.get_window_extent() for t in ax.texts if t not in labels and t.get_text()]
+    taken += [_square(*drawn) for drawn in _drawn(ax)]
+    places = [(step, *side) for step in STEPS for side in SIDES]
+    for text in labels:
+        costs = [_cost(ax, text, place, taken) for place in places]
+        best = places[costs.index(min(costs))]
+        taken += _boxes(ax, text, best)
+        text.arrow_patch.set_visible(best[0] > STEPS[0])
+
+
+def _boxes(ax, text, place):
+    """What a label covers at a place (step, across, up), where it is moved: itself, its line."""
+    from matplotlib.text import Text
+
+    step, across, up = place
+    text.set(position=(step * across, step * up), ha=ACROSS[across], va=UP[up])
+    start, far = ax.transData.transform(text.xy), step * text.figure.dpi / 72
+    ends = start + [across * MARK, up * MARK], start + [across * far, up * far]
+    line = _along(*ends) if step > STEPS[0] else []
+    return [Text.get_window_extent(text).padded(GAP), *(_square(point, LINE) for point in line)]
+
+
+def _cost(ax, text, place, taken):
+    """How much a label covers at a place or has outside the axes, and how far away that is."""
+    from matplotlib.transforms import Bbox
+
+    boxes = _boxes(ax, text, place)
+    covered = [Bbox.intersection(box, other) for box in boxes for other in taken]
+    inside = Bbox.intersection(boxes[0], ax.bbox)
+    outside = _area(boxes[0]) - (_area(inside) if inside else 0)
+    return round(sum(_area(c) for c in covered if c) + 3 * outside + FAR * place[0])
+
+
+def _drawn(ax):
+    """Points (pixels) on what labels keep off, each with a width: marks, lines, arrows."""
+    paths = [ax.transData.transform([t.xy, t.xyann]) for t in ax.texts if not t.get_text()]
+    for line in (line for line in ax.lines if line.zorder > 0):
+        points = line.get_transform().transform(line.get_xydata())
+        if line.get_marker() not in ("None", "", None):
+            yield from ((p, MARK) for p in points if (p == p).all())
+        if line.get_linestyle() != "None":
+            paths.append(points)
+    for whiskers in ax.collections:
+        if hasattr(whiskers, "get_segments"):
+            paths += [whiskers.get_transform().transform(s) for s in whiskers.get_segments()]
+    for path in paths:
+        for a, b in zip(path, path[1:]):
+            yield from ((p, LINE) for p in _along(a, b))
+
+
+def _along(a, b):
+    """Points from a to b, LINE pixels apart."""
+    length = abs(b - a).max()
+    steps = int(length // LINE) if length == length else 0
+    return [a + (b - a) * k / max(steps, 1) for k in range(steps)]
+
+
+def _square(middle, width):
+    from matplotlib.transforms import Bbox
+
+    return Bbox([middle - width / 2, middle + width / 2])
+
+
+def _area(box):
+    return box.width * box.height
