@@ -11,7 +11,6 @@ SMALL = 8  # points: no type is smaller
 BESIDE = "_beside"  # no entry of a legend
 SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
 STEPS = (7, 14, 24, 36, 50)  # points between a mark and its label; a line joins those apart
-FAR = 1  # what a point of distance costs, in square pixels covered
 MARK, LINE, GAP = 10, 3, 3  # pixels across a mark, across a line, around a label
 LEADER = {"arrowstyle": "-", "color": "0.5", "linewidth": 0.6, "shrinkA": 0, "shrinkB": 4}
 ACROSS = {1: "left", 0: "center", -1: "right"}
@@ -31,11 +30,11 @@ def arrange(ax: Axes) -> None:
     labels = [t for t in ax.texts if t.get_label() == BESIDE]
     if not labels:
         return
-    taken = [t.get_window_extent() for t in ax.texts if t not in labels and t.get_text()]
-    taken += [_square(*drawn) for drawn in _drawn(ax)]
+    others = [t for t in ax.texts if t not in labels and t.get_text()]
+    taken = [t.get_window_extent().extents for t in others] + [_square(*p) for p in _drawn(ax)]
     places = [(step, *side) for step in STEPS for side in SIDES]
     for text in labels:
-        costs = [_cost(ax, text, place, taken) for place in places]
+        costs = [_cost(ax, _boxes(ax, text, place), taken) + place[0] for place in places]
         best = places[costs.index(min(costs))]
         taken += _boxes(ax, text, best)
         text.arrow_patch.set_visible(best[0] > STEPS[0])
@@ -50,18 +49,23 @@ def _boxes(ax, text, place):
     start, far = ax.transData.transform(text.xy), step * text.figure.dpi / 72
     ends = start + [across * MARK, up * MARK], start + [across * far, up * far]
     line = _along(*ends) if step > STEPS[0] else []
-    return [Text.get_window_extent(text).padded(GAP), *(_square(point, LINE) for point in line)]
+    own = Text.get_window_extent(text).padded(GAP).extents
+    return [own, *(_square(point, LINE) for point in line)]
 
 
-def _cost(ax, text, place, taken):
-    """How much a label covers at a place or has outside the axes, and how far away that is."""
-    from matplotlib.transforms import Bbox
+def _cost(ax, boxes, taken):
+    """How many pixels boxes cover of what is taken, and have outside the axes, thrice."""
+    outside = _common(boxes[:1], boxes[:1]) - _common(boxes[:1], [ax.bbox.extents])
+    return round((_common(boxes, taken) if taken else 0) + 3 * outside)
 
-    boxes = _boxes(ax, text, place)
-    covered = [Bbox.intersection(box, other) for box in boxes for other in taken]
-    inside = Bbox.intersection(boxes[0], ax.bbox)
-    outside = _area(boxes[0]) - (_area(inside) if inside else 0)
-    return round(sum(_area(c) for c in covered if c) + 3 * outside + FAR * place[0])
+
+def _common(boxes, others):
+    """The area that boxes share with others, summed; a box: left, low, right, high."""
+    import numpy as np
+
+    a, b = np.array(boxes)[:, None], np.array(others)[None]
+    sides = np.minimum(a, b)[..., 2:] - np.maximum(a, b)[..., :2]
+    return sides.clip(min=0).prod(-1).sum()
 
 
 def _drawn(ax):
@@ -89,10 +93,5 @@ def _along(a, b):
 
 
 def _square(middle, width):
-    from matplotlib.transforms import Bbox
-
-    return Bbox([middle - width / 2, middle + width / 2])
-
-
-def _area(box):
-    return box.width * box.height
+    x, y = middle
+    return [x - width / 2, y - width / 2, x + width / 2, y + width / 2]

@@ -97,7 +97,7 @@ def plane(ax: Axes, frame: pd.DataFrame, x: str, y: str, **labels: str) -> Axes:
             yerr=_reach(up),
             fmt=SHAPES[kinds.index(up["shape"])],
             markerfacecolor=MARKS.get(source, ("o", BLUE))[1],
-            markersize=7,
+            markersize=6,
             linewidth=0.8,
             label=label(source) + (up["shape"] and f": {up['shape']}"),
             **WHISKERS,
