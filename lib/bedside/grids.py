@@ -32,7 +32,8 @@ class Grid:
             if not level:
                 tall = f' rowspan="{len(self.head)}"' if len(self.head) > 1 else ""
                 stub = "".join(_html("th" if s else "td", s, tall) for s in self.stub)
-            rows.append(stub + "".join(_html("th", t, _wide(n)) for t, n in self._spans(level)))
+            heads = (_html("th" if t else "td", t, _wide(n)) for t, n in self._spans(level))
+            rows.append(stub + "".join(heads))
         head = "".join(f"<tr>{row}</tr>" for row in rows)
         tall = [_tall([labels[: k + 1] for labels, _ in self.lines]) for k in range(len(self.stub))]
         body = ""

@@ -60,7 +60,7 @@ def test_from_the_index_to_a_table_to_its_code(browser):
         shown.goto(at("sample", "index.html"))
         shown.get_by_role("link", name="Table 6", exact=True).nth(1).click()
         assert shown.url.endswith("medhalu.html#table6_detection")
-        assert shown.locator("#table6_detection table").is_visible()
+        assert shown.locator("#table6_detection table").first.is_visible()
         shown.goto(at("sample", "meddialbench.html"))
         code = shown.locator("#fig4_interactions .files a").last.get_attribute("href")
         name, _, cell = code.removeprefix("notebooks/").partition(".html#cell-id=")

@@ -1,10 +1,12 @@
-"""Figures: the same numbers give the same bytes, and matrices stay readable without colour."""
+"""Figures: the same numbers give the same bytes, and all can be read, without colour too."""
 
 import pandas as pd
 import pytest
 from matplotlib.colors import to_rgb
+from matplotlib.text import Text
 
-from bedside import plots
+from bedside import paths, plots
+from pictures import faults
 
 SHARES = {"a": [0.0, 0.3, 0.6], "b": [0.75, None, 0.85], "c": [0.87, 0.95, 1.0]}
 
@@ -108,3 +110,99 @@ def test_a_plane_names_what_has_no_place():
     plots.plane(ax, pd.DataFrame(rows).assign(label="", shape="s", origin=""), "x", "y")
     (said,) = [w for w in words(ax) if "no value" in w]
     assert said.endswith("lost")
+
+
+# ---- what can be read at a page's width
+
+
+@pytest.mark.parametrize("profile", ["sample", "public"])
+def test_committed_figures_have_texts_that_can_be_read(profile):
+    found = {path.name: faults(path) for path in (paths.FIGURES / profile).glob("*/*.svg")}
+    assert len(found) > 20 and {name: f for name, f in found.items() if f} == {}
+
+
+def test_what_cannot_be_read_is_found(tmp_path):
+    figure, ((ax,),) = plots.figure((9.5, 2))
+    ax.text(0.5, 0.5, "one text")
+    ax.text(0.5, 0.5, "another", rotation=90)
+    ax.text(0.1, 0.1, "small", fontsize=6)
+    ax.text(0.95, 0.9, "over the right edge of it all").set_in_layout(False)
+    plots.save(figure, tmp_path / "bad")
+    assert {f.split(":")[0] for f in faults(tmp_path / "bad.svg")} == {
+        "wider than a page",
+        "6 points",
+        "over the edge",
+        "on one another",
+    }
+
+
+def test_labels_of_marks_that_touch_stand_apart(tmp_path):
+    places = [(48 + 3 * k, 50 + k % 2) for k in range(4)] + [(99, 99), (1, 1), (1, 1)]
+    rows = [
+        {"row": f"evaluator {k}", "column": c, "source": "recomputed", "value": v}
+        for k, at in enumerate(places)
+        for c, v in zip("xy", at)
+    ]
+    frame = pd.DataFrame(rows).assign(low=None, high=None, shape="", origin="")
+    figure, ((ax,),) = plots.figure((4, 4))
+    plots.plane(ax, frame.assign(label=frame["row"]), "x", "y")
+    plots.legend_below(figure)
+    plots.save(figure, tmp_path / "plane")
+    assert faults(tmp_path / "plane.svg") == []
+    figure.draw_without_rendering()
+    labels = [t for t in ax.texts if "evaluator" in t.get_text()]
+    assert len(labels) == 6 and labels[-1].get_text() == "evaluator 5\nevaluator 6"
+    for label in labels:
+        box = Text.get_window_extent(label)
+        assert not any(box.contains(*ax.transData.transform(at)) for at in places)
+        assert ax.bbox.x0 <= box.x0 and box.x1 <= ax.bbox.x1
+
+
+def test_marks_of_a_row_stand_apart_and_a_single_one_on_its_line():
+    rows = [
+        ("a", "published", 1.0),
+        ("a", "run", 1.0),
+        ("b", "run", 2.0),
+        ("c", "x", 1),
+        ("c", "y", 1),
+    ]
+    frame = pd.DataFrame(rows, columns=["row", "series", "value"]).assign(low=None, high=None)
+    _, ((ax,),) = plots.figure((4, 3))
+    plots.dots(ax, frame)
+    found = {c.get_label(): c.lines[0] for c in ax.containers}
+    assert found["Published"].get_ydata()[0] - found["This run"].get_ydata()[0] > 0.2
+    assert found["This run"].get_ydata()[1] == 1
+    assert found["x"].get_marker() != found["y"].get_marker()
+    assert found["Published"].get_markerfacecolor() == "white"
+
+
+def test_intervals_at_a_level_stand_beside_one_another():
+    names = "published, mean", "one", "two", "three"
+    rows = [(name, k, 0.5, 0.1, 0.9) for name in names for k in (0, 1)]
+    frame = pd.DataFrame(rows, columns=["series", "k", "value", "low", "high"])
+    _, ((ax,),) = plots.figure((4, 3))
+    plots.levels(ax, frame, "k")
+    places = [c.lines[0].get_xdata()[0] for c in ax.containers]
+    assert len({round(p, 2) for p in places}) == 3 and not ax.collections[0].get_alpha()
+    (printed,) = [line for line in ax.lines if line.get_label() == "Published, mean"]
+    assert printed.get_xdata()[0] == 0 and printed.get_markerfacecolor() == "white"
+    assert 0 not in places  # the published one stands alone
+
+
+def test_bars_differ_in_grey_and_only_published_ones_are_hatched():
+    kinds = "published", "a", "b", "c", "d"
+    frame = pd.DataFrame([{"row": "r", "kind": k, "value": 1} for k in kinds])
+    _, ((ax,),) = plots.figure((4, 3))
+    plots.bars(ax, frame, by="kind")
+    bars = [c.patches[0] for c in ax.containers]
+    assert [bool(b.get_hatch()) for b in bars] == [True, False, False, False, False]
+    greys = sorted(luminance(b.get_facecolor()[:3]) for b in bars[1:])
+    assert all((y + 0.05) / (x + 0.05) > 1.2 for x, y in zip(greys, greys[1:]))
+
+
+@pytest.mark.parametrize("lines", [5, 9])
+def test_no_line_is_left_out_or_drawn_like_another(lines):
+    frame = pd.DataFrame([{"column": f"set {k}", "value": k} for k in range(lines)])
+    _, ((ax,),) = plots.figure((4, 3))
+    plots.growth(ax, frame)
+    assert len({(line.get_linestyle(), line.get_color()) for line in ax.lines}) == lines

@@ -264,25 +264,6 @@ def test_replies_left_out_are_counted():
     assert matrices.with_some_left_out(171, 71, told | {"Acc": 0.99}) is None
 
 
-def test_labels_in_the_plane_are_shared_and_stand_where_there_is_room(run):
-    part = pd.DataFrame(
-        [
-            {"row": row, "column": column, "value": v, "label": row, "shape": shape}
-            for row, shape, *at in (
-                ("a", "s", 40, 60),
-                ("b", "s", 44, 61),
-                ("c", "s", 48, 62),  # touches b, and so a
-                ("d", "t", 55, 63),
-                ("e", "s", 95, 20),
-            )
-            for column, v in zip(tables.rates.RATES, at)
-        ]
-    )
-    made = figures.labelled(part).drop_duplicates("row").set_index("row")
-    assert made["label"].to_dict() == {"a": "a\nb\nc", "b": "", "c": "", "d": "d", "e": "e"}
-    assert made.loc[["a", "d", "e"], "side"].tolist() == ["left", "right", "left"]
-
-
 def test_rates_in_the_figures_are_recomputed_not_published(run):
     items = items_of("fact", "none")
     behind = {t: rates.behind(run, t) for t in ("Table 6", "Table 10")}

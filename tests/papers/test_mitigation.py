@@ -544,7 +544,7 @@ def test_the_tradeoff_shows_printed_numbers_as_printed(run):
     assert marked.loc[("m cure", "Cancer-Myth"), ["value", "origin", "label"]].tolist() == [
         75,
         "m plain",
-        "",
+        "cure",
     ]
     assert (marked.xs("m plain")["origin"] == "").all()
     others = shown.assign(
@@ -555,9 +555,9 @@ def test_the_tradeoff_shows_printed_numbers_as_printed(run):
         agents["m multi_agent", "Cancer-Myth"] == ""
         and agents["m multi_agent_monitor", "Cancer-Myth"] == "m multi_agent"
     )
-    assert marked.loc[
-        ("GPT-4o with MDAgents Monitor", "Cancer-Myth"), ["shape", "origin", "label"]
-    ].tolist() == ["multi_agent_monitor", "GPT-4o with MDAgents Plain", "GPT-4o, MDAgents"]
+    monitor = marked.loc[("GPT-4o with MDAgents Monitor", "Cancer-Myth")]
+    assert monitor["origin"] == "GPT-4o with MDAgents Plain"
+    assert monitor["label"] == "GPT-4o with MDAgents Monitor"
 
 
 def test_claims_on_the_cures(run):

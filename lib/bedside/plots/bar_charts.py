@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from typing import TYPE_CHECKING
 
-from .look import BLUE, floats, if_empty, label, titled
+from .look import BLUE, SMALL, floats, if_empty, label, titled
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
 LIGHT_BLUE = "#9cc5d1"
-SHADES = (BLUE, LIGHT_BLUE, "0.75", "0.45")
-HATCHES = ("", "...", "xxx", "\\\\")
-HATCH = {"published": "////", "recomputed": "....", "raw": "", "run": ""}
+SHADES = (BLUE, LIGHT_BLUE, "0.92", "0.2")
+HATCH = {"published": "////", "recomputed": "...."}
+BACKED = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}  # legible over lines and hatches
 EDGE = {"edgecolor": "black", "linewidth": 0.6}
 
 
 def bars(
     ax: Axes, frame: pd.DataFrame, *, by: str = "source", digits: int = 0, **labels: str
 ) -> Axes:
-    """Horizontal bars with their values, grouped by `by`; published ones hatched.
+    """Horizontal bars with their values, grouped by `by`; published ones hatched, others shaded.
 
     frame: row, value and the column `by`. A missing value has no bar and no text.
     """
@@ -28,19 +29,20 @@ def bars(
     rows, kinds = list(dict.fromkeys(frame["row"])), list(dict.fromkeys(frame[by]))
     places = range(len(rows) - 1, -1, -1)
     height = 0.8 / max(len(kinds), 1)
+    shades = dict(zip((k for k in kinds if k != "published"), cycle(SHADES)))
     for k, kind in enumerate(kinds):
         part = frame[frame[by] == kind].set_index("row")["value"].reindex(rows)
         made = ax.barh(
             [place + (len(kinds) - 1) / 2 * height - k * height for place in places],
             part.fillna(0),
             height * 0.9,
-            color="white" if kind == "published" else SHADES[k % 4],
-            hatch=HATCH.get(kind, HATCHES[k % 4]),
+            color=shades.get(kind, "white"),
+            hatch=HATCH.get(kind),
             label=label(kind),
             **EDGE,
         )
         texts = ["" if v != v else f"{v:.{digits}f}" for v in part]
-        ax.bar_label(made, texts, padding=2, fontsize=7)
+        ax.bar_label(made, texts, padding=3, fontsize=SMALL, bbox=BACKED)
     ax.set_yticks(places, rows)
     ax.margins(x=0.12)
     if_empty(ax, frame["value"])
@@ -59,10 +61,12 @@ def stacked(ax: Axes, frame: pd.DataFrame, **labels: str) -> Axes:
     left = 0
     for k, part in enumerate(parts):
         grey = 0.25 + 0.75 * k / max(len(parts) - 1, 1)
-        made = ax.barh(places, wide[part], left=left, color=str(grey), label=part, **EDGE)
+        made = ax.barh(
+            places, wide[part], left=left, color=str(grey), label=part, clip_on=False, **EDGE
+        )
         texts = [f"{v:.0f}" if v >= 4 else "" for v in wide[part]]
         ink = "white" if grey < 0.5 else "black"
-        ax.bar_label(made, texts, label_type="center", fontsize=7, color=ink)
+        ax.bar_label(made, texts, label_type="center", fontsize=SMALL, color=ink)
         left = left + wide[part]
     ax.set_yticks(places, rows)
     ax.set_xlim(0, 100)

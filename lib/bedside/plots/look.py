@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import io
+import textwrap
+from collections.abc import Iterable
+from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bedside.published import SOURCES
+
+from .beside import SMALL, arrange
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +26,8 @@ MARKS = {
     "raw": ("o", BLUE),
     "run": ("o", BLUE),
 }
-DASHES = ("-", "--", ":", "-.")
+FILLED = "ovsPX*p<>"  # marks of computed series that are no source
+DASHES = [(dash, ink) for ink in (BLUE, "black", "0.55") for dash in ("-", "--", ":", "-.")]
 STYLE = {
     "svg.hashsalt": "bedside",
     "font.family": "DejaVu Sans",
@@ -66,6 +72,7 @@ class Picture:
 def picture(figure: Figure) -> Picture:
     """A figure as a Picture, without a file."""
     made = io.BytesIO()
+    settle(figure)
     figure.savefig(made, format="png", dpi=110)
     return Picture(made.getvalue())
 
@@ -76,14 +83,32 @@ def save(figure: Figure, path: Path, note: str = "") -> Picture:
     The same numbers give the same bytes: no dates, no random names.
     """
     if note:
-        figure.suptitle(note, fontsize=7, color="0.35", x=0.01, ha="left")
+        figure.suptitle(note, fontsize=SMALL, color="0.35", x=0.01, ha="left")
+    settle(figure)
+    figure.savefig(path.with_suffix(".png"), dpi=130, metadata={"Software": None})
+    figure.savefig(path.with_suffix(".svg"), metadata={"Date": None, "Creator": None})
+    return Picture(path.with_suffix(".png").read_bytes())
+
+
+def settle(figure: Figure) -> None:
+    """Lay a figure out, and put the labels of its marks where there is room."""
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
     for ax in figure.axes:  # the layout's solver differs in the last bits from run to run
         ax.set_position([round(v, 4) for v in ax.get_position(original=True).bounds])
-    figure.savefig(path.with_suffix(".png"), dpi=130, metadata={"Software": None})
-    figure.savefig(path.with_suffix(".svg"), metadata={"Date": None, "Creator": None})
-    return Picture(path.with_suffix(".png").read_bytes())
+        arrange(ax)
+
+
+def marks(kinds: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """A mark and its colour for each series: a source's own, else one of the filled ones."""
+    kinds = list(kinds)
+    free = cycle(m for m in FILLED if m not in {MARKS[k][0] for k in kinds if k in MARKS})
+    return {kind: MARKS.get(kind) or (next(free), BLUE) for kind in kinds}
+
+
+def wrapped(text: str, width: int) -> str:
+    """A long label in lines of at most `width` characters, where it can be broken."""
+    return "\n".join(textwrap.wrap(str(text), width, break_long_words=False)) or str(text)
 
 
 def label(series: str) -> str:
@@ -110,16 +135,40 @@ def if_empty(ax: Axes, values: pd.Series) -> None:
     """Say in a chart that it shows nothing, where none of its values is a number."""
     if not values.notna().any():
         middle = {"transform": ax.transAxes, "ha": "center", "va": "center"}
-        ax.text(0.5, 0.5, "nothing to show: no value", color="0.35", fontsize=8, **middle)
+        ax.text(0.5, 0.5, "nothing to show: no value", color="0.35", fontsize=SMALL, **middle)
+
+
+def remark(figure: Figure, text: str) -> None:
+    """A line under a figure on what it leaves out."""
+    figure.supxlabel(text, fontsize=SMALL, color="0.35", x=0.01, ha="left")
+
+
+def legend_right(ax: Axes) -> None:
+    """A legend beside a panel that has marks of its own."""
+    seen = _told([ax])
+    if seen:
+        place = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5)}
+        ax.legend(seen.values(), seen.keys(), fontsize=SMALL, **place)
 
 
 def legend_below(figure: Figure) -> None:
     """One legend for the whole figure, under the axes, without repetitions; none for no marks."""
-    seen = {}
-    for ax in figure.axes:
-        for handle, text in zip(*ax.get_legend_handles_labels()):
-            seen.setdefault(text, handle)
+    seen = _told(figure.axes)
     if not seen:
         return
     columns = min(len(seen), 3)
-    figure.legend(seen.values(), seen.keys(), loc="outside lower center", ncols=columns, fontsize=8)
+    figure.legend(
+        seen.values(), seen.keys(), loc="outside lower center", ncols=columns, fontsize=SMALL
+    )
+
+
+def _told(axes):
+    """What a legend tells, {text: handle}; of marks with intervals the mark alone."""
+    from matplotlib.container import ErrorbarContainer
+
+    seen = {}
+    for ax in axes:
+        for handle, text in zip(*ax.get_legend_handles_labels()):
+            whiskers = isinstance(handle, ErrorbarContainer)  # they would blur a mark so small
+            seen.setdefault(text, handle.lines[0] if whiskers else handle)
+    return seen

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .look import BLUE, MARKS, floats, if_empty, label, titled
+from .beside import beside
+from .look import BLUE, MARKS, SMALL, floats, if_empty, label, marks, titled, wrapped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -13,7 +14,9 @@ if TYPE_CHECKING:
 
 WHISKERS = {"color": "black", "markeredgecolor": "black", "capsize": 2}
 SHAPES = "osD^vP*X"
-ARROW = {"arrowstyle": "->", "color": "0.55", "linewidth": 0.8, "shrinkA": 5, "shrinkB": 5}
+LINE = 24  # characters of a row's name in a line
+MOST = 3  # names of marks in one place that are all told
+ARROW = {"arrowstyle": "->", "color": "0.6", "linewidth": 0.8, "shrinkA": 5, "shrinkB": 5}
 
 
 def dots(
@@ -28,36 +31,37 @@ def dots(
 
     frame: row, value, low, high, and series or source. Rows from the top in `order` (default: as
     they come). limits: of the x axis; a scale is shown whole, so that a narrow spread doesn't
-    look wide. A row without any value says so.
+    look wide. Marks of a row stand apart. A row without any value says so.
     """
     frame = floats(frame)
     order = list(order or dict.fromkeys(frame["row"]))
     series = frame["series"] if "series" in frame else frame["source"]
     place = {row: len(order) - 1 - i for i, row in enumerate(order)}
-    kinds = list(dict.fromkeys(series))
-    for k, kind in enumerate(kinds):
-        part = frame[series == kind]
-        shift = (k - (len(kinds) - 1) / 2) * -0.16
-        y = [place[row] + shift for row in part["row"]]
+    looks = marks(dict.fromkeys(series))
+    height = frame["row"].map(place) + _shifts(frame, series.map(list(looks).index))
+    for kind, look in looks.items():
+        mine = series == kind
+        part = frame[mine]
         below, above = part["value"] - part["low"], part["high"] - part["value"]
         reach = [side.fillna(0).clip(lower=0) for side in (below, above)]
-        _marks(ax, part["value"], y, reach, MARKS.get(kind, ("o", BLUE)), label(kind))
-    ax.set_yticks(list(place.values()), list(place))
+        _marks(ax, part["value"], height[mine], reach, look, label(kind))
+    ax.set_yticks(list(place.values()), [wrapped(row, LINE) for row in place])
     ax.set_ylim(-0.6, len(order) - 0.4)
     ax.set_xlim(limits)
     lost = frame.groupby("row")["value"].count() == 0
     across = {"transform": ax.get_yaxis_transform(), "va": "center", "color": "0.35"}
     for row in lost.index[lost]:
-        ax.text(0.01, place[row], "no value", fontsize=7, **across)
+        ax.text(0.01, place[row], "no value", fontsize=SMALL, **across)
     if frame.empty:
         if_empty(ax, frame["value"])
     return titled(ax, **labels)
 
 
-def spread(ax: Axes, mean: float, deviation: float, y: float, source: str) -> Axes:
-    """A mean with one standard deviation to both sides, at height y; published ones hollow."""
-    _marks(ax, mean, y, deviation, MARKS[source], f"{label(source)}: mean and standard deviation")
-    return ax
+def _shifts(frame, kind):
+    """How far each mark stands from its row's line: the kinds that a row has, one under another."""
+    slot = kind.where(frame["value"].notna()).astype(float).groupby(frame["row"]).rank("dense")
+    many = slot.groupby(frame["row"]).transform("max")
+    return ((many + 1) / 2 - slot) * min(0.26, 0.8 / max(many.max(), 1))
 
 
 def _marks(ax, x, y, reach, mark, name):
@@ -70,14 +74,14 @@ def plane(ax: Axes, frame: pd.DataFrame, x: str, y: str, **labels: str) -> Axes:
     """Points in the plane of two rates in percent, the columns `x` and `y` of a table.
 
     frame: row, column, source, value, low, high, and label (text beside the mark), shape (its
-    kind, for the legend) and origin (the row that an arrow comes from, or empty); it may have side,
-    "left" for a label that stands there. One mark with intervals for each row, in its source's
-    colour; the chart names rows that lack a rate. Dashed lines join points of equal mean.
+    kind, for the legend, or empty) and origin (the row that an arrow comes from, or empty). One
+    mark with intervals for each row, in its source's colour; marks in one place share a label.
+    The chart names rows that lack a rate. Dashed lines join points of equal mean.
     """
     frame = floats(frame)
     _equal_means(ax)
     wide = {c: frame[frame["column"] == c].set_index(["source", "row"]) for c in (x, y)}
-    kinds, places, lost = list(dict.fromkeys(frame["shape"])), {}, []
+    kinds, places, names, lost = list(dict.fromkeys(frame["shape"])), {}, {}, []
     for (source, row), up in wide[y].iterrows():
         along = wide[x].loc[(source, row)]
         at = along["value"], up["value"]
@@ -93,31 +97,26 @@ def plane(ax: Axes, frame: pd.DataFrame, x: str, y: str, **labels: str) -> Axes:
             yerr=_reach(up),
             fmt=SHAPES[kinds.index(up["shape"])],
             markerfacecolor=MARKS.get(source, ("o", BLUE))[1],
-            markersize=7,
+            markersize=6,
             linewidth=0.8,
-            label=f"{label(source)}: {up['shape']}",
+            label=label(source) + (up["shape"] and f": {up['shape']}"),
             **WHISKERS,
         )
-        if up["label"]:
-            left = up.get("side") == "left"
-            beside = {
-                "xytext": (-7 if left else 7, 4),
-                "textcoords": "offset points",
-                "fontsize": 7,
-            }
-            ax.annotate(up["label"], at, ha="right" if left else "left", **beside)
+        names.setdefault(at, []).append(up["label"])
+    for at, told in names.items():
+        beside(ax, _joined(told), at)
     if lost:
-        corner = {"transform": ax.transAxes, "va": "bottom", "color": "0.35", "fontsize": 6}
+        corner = {"transform": ax.transAxes, "va": "bottom", "color": "0.35", "fontsize": SMALL}
         ax.text(0.01, 0.01, "without a place, a rate has no value:\n" + "\n".join(lost), **corner)
-    ax.set_xlim(-2, 102)
-    ax.set_ylim(-2, 102)
+    ax.set_xlim(-3, 106)  # room for labels
+    ax.set_ylim(-3, 106)
     ax.grid(False)
     return titled(ax, **labels)
 
 
 def _equal_means(ax):
     """Dashed lines through the points whose two rates have the same mean, with that mean."""
-    text = {"fontsize": 6, "color": "0.4", "ha": "center", "va": "center"}
+    text = {"fontsize": SMALL, "color": "0.4", "ha": "center", "va": "center"}
     box = {"backgroundcolor": "white", "bbox": {"pad": 0.6, "color": "white"}}
     for mean in range(10, 100, 10):
         least, most = max(0, 2 * mean - 100), min(100, 2 * mean)
@@ -145,22 +144,15 @@ def points(ax: Axes, frame: pd.DataFrame, x: str, y: str, **labels: str) -> Axes
         marker, face = MARKS[source]
         look = {"markerfacecolor": face, "markeredgecolor": "black"}
         ax.plot(part[x], part[y], marker, label=label(source), **look)
-    places = list(frame.groupby([x, y]))
-    width = frame[x].max() - frame[x].min() or 1
-    for k, (at, part) in enumerate(places):
-        first, *more = part["label"]
-        near = k + 1 < len(places) and places[k + 1][0][0] - at[0] < 0.1 * width
-        left = (part["source"] == "published").all() or at[0] < frame[x].min() + 0.3 * width
-        ax.annotate(
-            f"{first} and {len(more)} more" if len(more) > 1 else "\n".join([first, *more]),
-            at,
-            fontsize=6.5,
-            xytext=(6 if left else -6, -4 if near else 4),
-            textcoords="offset points",
-            ha="left" if left else "right",
-            va="top" if near else "bottom",  # under the mark, out of the next one's way
-        )
+    for at, part in frame.groupby([x, y], sort=False):
+        beside(ax, _joined(part["label"]), at)
     if_empty(ax, frame[x] + frame[y])
     ax.xaxis.get_major_locator().set_params(nbins=6)
     ax.margins(0.15)
     return titled(ax, **labels)
+
+
+def _joined(names):
+    """Names of marks in one place, a line each, or the first and how many more."""
+    first, *more = dict.fromkeys(names)
+    return f"{first} and {len(more)} more" if len(more) >= MOST else "\n".join([first, *more])

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from .look import BLUE, floats, if_empty, titled
+from .look import BLUE, SMALL, figure, floats, if_empty, titled, wrapped
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from numpy.typing import ArrayLike
 
+LINE = 12  # characters of a column's name in a line
 DARK = 0.86  # the share whose grey carries black and white digits equally well (4.6 : 1)
 
 
@@ -36,6 +39,18 @@ def confusion(
     return titled(ax, xlabel=columns, ylabel=rows, **labels)
 
 
+def confusions(counts: dict[str, ArrayLike], values: Sequence, **options) -> Figure:
+    """Confusion matrices {title: counts} in one figure, about as many across as down."""
+    across = math.ceil(math.sqrt(len(counts)))
+    down = math.ceil(len(counts) / across)
+    made, axes = figure((3.2 * across, 3.1 * down), down, across)
+    for ax in axes.flat[len(counts) :]:
+        ax.remove()
+    for ax, (title, each) in zip(axes.flat, counts.items()):
+        confusion(ax, each, values, title=title, **options)
+    return made
+
+
 def heat(ax: Axes, frame: pd.DataFrame, *, outlined: Collection[str] = (), **labels: str) -> Axes:
     """A matrix of shares or ratios with its values written in: rows and columns as they come.
 
@@ -49,7 +64,8 @@ def heat(ax: Axes, frame: pd.DataFrame, *, outlined: Collection[str] = (), **lab
         return titled(ax, **labels)
     rows, columns = list(dict.fromkeys(frame["row"])), list(dict.fromkeys(frame["column"]))
     wide = frame.pivot(index="row", columns="column", values="value").loc[rows, columns]
-    _shaded(ax, wide, wide.map("{:.2f}".format), annot_kws={"fontsize": 8})
+    _shaded(ax, wide, wide.map("{:.2f}".format), annot_kws={"fontsize": SMALL})
+    ax.set_xticks(ax.get_xticks(), [wrapped(column, LINE) for column in columns])
     for text in ax.texts:
         if rows[int(text.get_position()[1])] in outlined:
             text.set_fontweight("bold")
@@ -57,7 +73,7 @@ def heat(ax: Axes, frame: pd.DataFrame, *, outlined: Collection[str] = (), **lab
         if row in outlined:
             look = {"fill": False, "edgecolor": BLUE, "linewidth": 2, "clip_on": False}
             ax.axhspan(place, place + 1, **look)
-    middle = {"ha": "center", "va": "center", "color": "0.35", "fontsize": 8}
+    middle = {"ha": "center", "va": "center", "color": "0.35", "fontsize": SMALL}
     for place, row in enumerate(rows):
         if wide.loc[row].isna().all():
             ax.text(len(columns) / 2, place + 0.5, "no value", **middle)

@@ -4,6 +4,7 @@ from bedside import plots
 
 from .tables.evaluation import series
 from .tables.generation import HARD
+from .v2.tables import HITS, in_plane
 
 
 def generation(shown, models):
@@ -16,34 +17,40 @@ def generation(shown, models):
     if len(models) > 1:
         model = sizes["row"].str.split(" after ").str[0]
         sizes = sizes.assign(column=sizes["column"] + ", " + model)
-    figure, (axes,) = plots.figure((11, 3.6), 1, 3, width_ratios=[1.2, 1, 1])
+    heights = [0.6 + 0.4 * len(models), 0.4 * fooled["row"].nunique(), 2]
+    figure, axes = plots.figure((8, 2.6 + sum(heights)), 3, height_ratios=heights)
+    axes = axes[:, 0]
     share = {"xlabel": "% of the questions asked for"}
-    plots.stacked(axes[0], became, title="What became of them", **share)
+    plots.stacked(axes[0], became, title="What became of the questions", **share)
     plots.dots(axes[1], fooled, title="Fooled its author", limits=(-2, 102), **share)
     labels = {"xlabel": "myths done", "ylabel": "questions"}
     plots.growth(axes[2], sizes, title="Growth of the two sets", **labels)
-    plots.legend_below(figure)
+    for ax in axes:
+        plots.legend_right(ax)
     return figure
 
 
 def balance(shown):
     """Figure 5: categories before and after a step, in this run and in the released data."""
-    pairs = [
-        rows
-        for stages in ("this run", "released|candidates")
+    titles = {"this run": "This run: balancing", "released|candidates": "Released data: review"}
+    pairs = {
+        title: rows
+        for stages, title in titles.items()
         if len(rows := shown[shown["column"].str.contains(stages)])
-    ]
-    width = 5 + 3.5 * (len(pairs) > 1)
-    figure, (axes,) = plots.figure((width, 4.3), 1, len(pairs), sharey=True)
-    for ax, rows in zip(axes, pairs):
-        plots.bars(ax, rows, by="column", xlabel="% of the questions")
+    }
+    width = 5.4 + 3.4 * (len(pairs) > 1)
+    figure, (axes,) = plots.figure((width, 4.6), 1, len(pairs), sharey=True)
+    for ax, (title, rows) in zip(axes, pairs.items()):
+        before = rows["column"] == rows["column"].iloc[0]
+        rows = rows.assign(step=before.map({True: "before", False: "after"}))
+        plots.bars(ax, rows, by="step", title=title, xlabel="% of the questions")
     plots.legend_below(figure)
     return figure
 
 
 def scores(shown):
     """Figure 6a: PCR and PCS by model, best printed first."""
-    figure, (axes,) = plots.figure((9, 4.4), 1, 2, sharey=True)
+    figure, (axes,) = plots.figure((9, 5), 1, 2, sharey=True)
     order = dict.fromkeys(shown["row"])
     for ax, metric, unit, limits in (
         (axes[0], "PCR", "% of questions corrected", (-2, 102)),
@@ -57,7 +64,29 @@ def scores(shown):
 
 def confusions(cards, values):
     """The judges' confusion with labels, {judge: card}, a panel each."""
-    figure, (axes,) = plots.figure((3.2 * len(cards), 3.1), 1, len(cards))
-    for ax, (name, card) in zip(axes, cards.items()):
-        plots.confusion(ax, card["confusion"], values, title=name)
+    return plots.confusions({name: card["confusion"] for name, card in cards.items()}, values)
+
+
+def tradeoff(shown):
+    """Correction against over-correction: methods in the plane, and this run's intervals."""
+    mine = shown[shown["source"] == "run"]
+    height = 0.4 * mine["row"].nunique()
+    figure, axes = plots.figure((8, 6.8 + height), 2, height_ratios=[5.6, height])
+    hit, price = HITS["Cancer-Myth"], HITS["Cancer-Myth-NFP"]
+    plots.plane(
+        axes[0, 0],
+        in_plane(shown).assign(low=None, high=None),
+        "Cancer-Myth-NFP",
+        "Cancer-Myth",
+        title="Printed, and this run",
+        xlabel=f"{price}, % of the questions without a false presupposition",
+        ylabel=f"{hit}, % of the questions with a false presupposition",
+    )
+    names = mine["row"].str.split(" ", n=1)
+    several = names.str[0].nunique() > 1
+    mine = mine.assign(row=mine["row"] if several else names.str[1])
+    mine = mine.assign(series="This run: " + mine["column"].map(HITS))
+    labels = {"title": "This run, with intervals", "xlabel": "% of the questions"}
+    plots.dots(axes[1, 0], mine, limits=(-2, 102), **labels)
+    plots.legend_below(figure)
     return figure

@@ -1,5 +1,7 @@
 """MedDialBench: its figures, drawn from rows of `tables`."""
 
+import math
+
 import pandas as pd
 
 from bedside import plots
@@ -11,10 +13,10 @@ from .tables.single import COVERAGE, POINTS
 
 def coverage(rows, done):
     """Figure 2: coverage by configuration and doctor, and its change against that of accuracy."""
-    figure, axes = plots.figure((10, 4.6), columns=2)
     heat = rows[rows["column"].isin(done["model"].unique())]
-    heat = heat.assign(column=heat["column"].str.replace("-", "-\n", n=1))
-    plots.heat(axes[0][0], heat, title="Coverage of key items, this run")
+    ratios = 0.9 * max(2, heat["column"].nunique()), 4
+    figure, axes = plots.figure((9, 4.8), columns=2, width_ratios=ratios)
+    plots.heat(axes[0][0], heat, title="Coverage, this run")
     both = rows[rows["column"].str.startswith("change")]
     pairs = both.pivot_table(index="row", columns="column", values="value", sort=False)
     pairs = pairs.reset_index().dropna()
@@ -35,20 +37,22 @@ def coverage(rows, done):
 
 
 def dose(rows, design):
-    """Figure 3: a panel for each dimension."""
-    figure, axes = plots.figure((10, 3.6), columns=len(design.dimensions), sharey=True)
-    for ax, (d, part) in zip(axes[0], rows.groupby("dimension", sort=False)):
+    """Figure 3: a panel for each dimension, three in a line."""
+    lines = math.ceil(len(design.dimensions) / 3)
+    figure, axes = plots.figure((9, 2.7 * lines + 0.6), lines, 3, sharey=True)
+    for ax in axes.flat[len(design.dimensions) :]:
+        ax.remove()
+    for ax, (d, part) in zip(axes.flat, rows.groupby("dimension", sort=False)):
         title = design.dimensions[d]["title"]
-        ylabel = "accuracy" if ax is axes[0][0] else ""
-        plots.curves(ax, part, "severity", title=title, xlabel="severity", ylabel=ylabel)
-        ax.set_xticks(range(len(design.of(d))))
+        ylabel = "accuracy" if ax in axes[:, 0] else ""
+        plots.levels(ax, part, "severity", title=title, xlabel="severity", ylabel=ylabel)
     plots.legend_below(figure)
     return figure
 
 
 def interactions(rows):
     """Figure 4: O/E of each combination: printed and recomputed mean, this run, each model."""
-    figure, axes = plots.figure((10, 4.2), columns=2)
+    figure, axes = plots.figure((9, 4.2), columns=2)
     ratio = rows[rows["column"].str.startswith("O/E")]
     doctor = ratio["column"].str.removeprefix("O/E, ")
     mean = ratio[ratio["column"] == "O/E"].assign(series=lambda f: f["source"])
@@ -59,6 +63,7 @@ def interactions(rows):
         shown,
         title="Observed over expected accuracy",
         xlabel="O/E; 1: the two levels act independently",
+        ylabel="combination",
         limits=(-0.1, max(2.2, 1.05 * shown["high"].max())),
     )
     axes[0][0].axvline(1, color="0.6", linewidth=0.8)
@@ -69,13 +74,20 @@ def interactions(rows):
 
 
 def profiles(rows):
-    """Losses of the printed models and of this run's doctors, by configuration."""
+    """Losses by configuration: of the printed models, and of this run's doctors that have any."""
     order = list(dict.fromkeys(rows["row"]))
     rows = rows.sort_values("row", key=lambda r: r.map(order.index), kind="stable")
     paper, mine = (rows[rows["source"] == source] for source in ("recomputed", "run"))
-    mine = mine.assign(column=mine["column"].str.replace("-", "-\n", n=1))
-    ratios = 5, max(2, mine["column"].nunique())
-    figure, axes = plots.figure((10, 5), columns=2, width_ratios=ratios)
-    plots.heat(axes[0][0], paper, title="Published models: loss of accuracy")
-    plots.heat(axes[0][1], mine, title="This run")
+    moved = mine["column"].isin(mine.loc[mine["value"].fillna(0) != 0, "column"])
+    still, mine = mine.loc[~moved, "column"].unique(), mine[moved]
+    doctors = mine["column"].nunique()
+    size = (9, 5.2) if doctors else (6.6, 5.2)
+    ratios = [5, max(1.2, doctors)][: 1 + (doctors > 0)]
+    figure, (axes,) = plots.figure(size, 1, len(ratios), sharey=True, width_ratios=ratios)
+    plots.heat(axes[0], paper, title="Published models: loss of accuracy")
+    if doctors:
+        plots.heat(axes[1], mine, title="This run")
+        axes[1].tick_params(left=False)
+    if len(still):
+        plots.remark(figure, f"Left out, without any loss or gain: {', '.join(still)} (this run)")
     return figure

@@ -6,28 +6,36 @@ from .data import DATASETS
 from .tables.benchmark import LONGEST
 from .tables.rates import OWN, RATES
 
-NEAR = [6, 4]  # marks in the plane touch if they are nearer, in percent, both ways
-
 
 def lengths(rows):
-    """Histograms of `length_table`, with mean and deviation, printed hollow and computed filled."""
-    figure, axes = plots.figure((9.4, 3.2), 1, len(DATASETS), sharey=True)
-    for ax, dataset in zip(axes[0], DATASETS):
+    """Histograms of `length_table` under mean and deviation, printed hollow and computed filled.
+
+    A base set without questions has no panel.
+    """
+    counted = [d for d in DATASETS if rows.loc[rows["row"] == d, "left"].notna().any()]
+    size = 3 * len(counted), 4
+    figure, axes = plots.figure(size, 2, len(counted), sharey="row", height_ratios=[1, 3])
+    for (upper, lower), dataset in zip(axes.T, counted):
         part = rows[rows["row"] == dataset]
+        plots.dots(upper, mean_and_deviation(part), title=dataset, limits=(0, LONGEST[dataset]))
         plots.histogram(
-            ax,
+            lower,
             part[part["left"].notna()],
-            title=dataset,
             xlabel="words of a question",
-            ylabel="share of questions, %",
+            ylabel="share of questions, %" if lower is axes[1, 0] else "",
         )
-        by_source = part.pivot_table(index="source", columns="column", values="value", sort=False)
-        for k, (source, r) in enumerate(by_source.iterrows()):
-            plots.spread(ax, r["words, mean"], r["words, standard deviation"], 96 - 8 * k, source)
-        ax.set_xlim(0, LONGEST[dataset])
-    axes[0, 0].set_ylim(0, 102)
-    plots.legend_below(figure)
+        lower.set_xlim(upper.get_xlim())
+    if lacking := [d for d in DATASETS if d not in counted]:
+        plots.remark(figure, f"Without questions to count: {', '.join(lacking)}")
     return figure
+
+
+def mean_and_deviation(part):
+    """Mean words of one base set by source as rows for `plots.dots`, one deviation to each side."""
+    wide = part.pivot_table(index="source", columns="column", values="value", sort=False)
+    mean, deviation = wide["words, mean"], wide["words, standard deviation"]
+    made = wide.assign(value=mean, low=mean - deviation, high=mean + deviation).reset_index()
+    return made.assign(row=made["source"].map(plots.label))
 
 
 def f1(rows):
@@ -35,7 +43,7 @@ def f1(rows):
     names = rows["row"].str.split(": ", n=1)
     rows = rows.assign(dataset=names.str[0], row=names.str[1])
     order = list(dict.fromkeys(rows["row"]))
-    figure, axes = plots.figure((10.2, 0.36 * len(order) + 1.5), 1, len(DATASETS), sharey=True)
+    figure, axes = plots.figure((9, 0.36 * len(order) + 1.5), 1, len(DATASETS), sharey=True)
     for ax, dataset in zip(axes[0], DATASETS):
         plots.dots(
             ax,
@@ -50,52 +58,27 @@ def f1(rows):
 
 
 def rates(rows):
-    """`rate_rows` in the plane of both rates: a panel a printed subset, and one for this run."""
-    figure, axes = plots.figure((9.6, 9.4), 2, 2)
-    for ax, panel in zip(axes.flat, [*DATASETS, OWN]):
-        part = rows[rows["panel"] == panel]
+    """`rate_rows`: a plane of both rates for each printed subset; this run's by evaluator."""
+    figure, axes = plots.figure((9, 8.6), 2, 2)
+    for ax, panel in zip(axes.flat, DATASETS):
         plots.plane(
             ax,
-            labelled(part),
+            rows[rows["panel"] == panel],
             *RATES,
             title=panel,
-            xlabel="answers without a hallucination that are let pass, %",
-            ylabel="hallucinated answers that are found, %",
+            xlabel="answers without a hallucination let pass, %",
+            ylabel="hallucinated answers found, %",
         )
+    mine = rows[rows["panel"] == OWN]
+    once = mine.groupby("label")["row"].nunique().eq(1).all()
+    names = mine["label"] if once else mine["row"].str.removeprefix(f"{OWN}: ")
+    told = dict(zip(RATES, ("This run: let pass", "This run: found")))
+    mine = mine.assign(row=names, series=mine["column"].map(told))
+    own = axes[1, 1]
+    plots.dots(own, mine, title=OWN, xlabel="% of the answers", limits=(-2, 102))
+    own.set_box_aspect(
+        min(0.15 + 0.18 * mine["row"].nunique(), 1.1)
+    )  # no higher than its rows need
+    own.set_anchor("N")
     plots.legend_below(figure)
     return figure
-
-
-def labelled(part):
-    """Rows of one panel with label and side: marks of a shape that touch share one label."""
-    at = part.pivot(index="row", columns="column", values="value").reindex(columns=RATES)
-    at = at.loc[part["row"].unique()].dropna()
-    known, placed = part.drop_duplicates("row").set_index("row"), {}
-    for group in touching(at, known["shape"]):
-        row, side = roomier(at, group)
-        placed[row] = "\n".join(dict.fromkeys(known.loc[group, "label"])), side
-    words = [placed.get(row, ("", "")) for row in part["row"]]
-    return part.assign(label=[label for label, _ in words], side=[side for _, side in words])
-
-
-def touching(at, shapes):
-    """Lists of rows whose marks touch, over others or directly; at: rows by x and y in percent."""
-    groups = []
-    for row in at.index:
-        near = ((at - at.loc[row]).abs() < NEAR).all(axis=1) & (shapes[at.index] == shapes[row])
-        joined = [g for g in groups if near[g].any()]
-        mine = [r for r in at.index if r == row or any(r in g for g in joined)]
-        groups = [g for g in groups if g not in joined] + [mine]
-    return groups
-
-
-def roomier(at, group):
-    """The mark of a group that its label stands at, and the side with fewer others beside it."""
-    found = []
-    for side, sign in (("right", 1), ("left", -1)):
-        row = (sign * at.loc[group, RATES[0]]).idxmax()
-        x, y = sign * (at[RATES[0]] - at.at[row, RATES[0]]), at[RATES[1]] - at.at[row, RATES[1]]
-        beside = x.between(0, 16) & y.between(-3, 2 + 4 * len(group)) & ~at.index.isin(group)
-        edge = sign * (at.at[row, RATES[0]] - 50) > 38
-        found.append((beside.sum() + edge / 2, row, side))
-    return min(found, key=lambda each: each[0])[1:]

@@ -21,14 +21,15 @@ def reference_lengths(rows):
 
 def scores(rows, baseline=None):
     """Precision, recall and F1 from `tables.score_table`; `baseline` rows become dashed lines."""
-    figure, (axes,) = plots.figure((9, 0.9 + 0.34 * rows["row"].nunique()), 1, 3, sharey=True)
+    figure, (axes,) = plots.figure((9, 1.2 + 0.34 * rows["row"].nunique()), 1, 3, sharey=True)
     for ax, metric in zip(axes, METRICS.values()):
         if baseline is not None:
             place = baseline.set_index("column").loc[metric, "value"]
             ax.axvline(place, color="0.35", linestyle="--", label=baseline["row"].iloc[0])
         part = rows[(rows["column"] == metric) & _shown(rows)]
         order = dict.fromkeys(rows["row"])
-        plots.dots(ax, part, title=metric, limits=(-0.02, 1.02), order=order)
+        labels = {"title": metric, "xlabel": "mean over patients"}
+        plots.dots(ax, part, limits=(-0.02, 1.02), order=order, **labels)
     plots.legend_below(figure)
     return figure
 
@@ -40,12 +41,13 @@ def _shown(rows):
 
 def lengths(rows):
     """Precision and recall by length, from `tables.length_curves` and `tables.implied_rows`."""
-    figure, (axes,) = plots.figure((9, 4), 1, 2)
+    figure, (axes,) = plots.figure((9, 5.2), 1, 2)
     for ax, metric in zip(axes, ("Precision", "Recall")):
         part, ticks = rows[rows["column"] == metric], [1, 3, 10, 30, 100]
         plots.curves(ax, part, "k", title=metric, xlabel="items listed (log scale)", ticks=ticks)
         asked = f"{LEAST} to {MOST}, as asked for in half of the regimes"
-        ax.axvspan(LEAST, MOST, color="0.92", zorder=0, label=asked)
+        style = {"facecolor": "none", "edgecolor": "0.5", "linestyle": "--", "zorder": 0}
+        ax.axvspan(LEAST, MOST, **style, label=asked)
     plots.legend_below(figure)
     return figure
 
@@ -53,12 +55,13 @@ def lengths(rows):
 def overlaps(rows):
     """Overlap of base and specified lists, free-form and sized, from `tables.overlap_table`."""
     figure, (axes,) = plots.figure((9, 4.2), 1, 2, sharey=True)
-    for ax, column in zip(axes, ("Overlap (FF)", "Overlap (LSC)")):
+    both = {"Overlap (FF)": "free-form", "Overlap (LSC)": f"{LEAST} to {MOST} items"}
+    for ax, (column, lists) in zip(axes, both.items()):
         mine = rows["column"].isin([column, column + ", by meaning"]) & _shown(rows)
         part = rows[mine]
         part = part.assign(row=part["row"] + part["column"].str.removeprefix(column))
-        label = "intersection over union"
-        plots.dots(ax, part, title=column, xlabel=label, limits=(-0.02, 1.02))
+        labels = {"title": f"{column}: {lists}", "xlabel": "intersection over union"}
+        plots.dots(ax, part, limits=(-0.02, 1.02), **labels)
     plots.legend_below(figure)
     return figure
 
@@ -76,7 +79,6 @@ def recalls(levels, crossing):
     figure, axes = plots.figure((8, 5.2), 2, 1, height_ratios=[8, 1.2 * cells["row"].nunique()])
     title = "Recall by onset and by frequency"
     plots.heat(axes[0, 0], levels, title=title, outlined=own)
-    broken = cells.assign(column=cells["column"].str.replace(r",? ", "\n", regex=True))
     title = "Onset and frequency crossed, this run"
-    plots.heat(axes[1, 0], broken, title=title, outlined=own)
+    plots.heat(axes[1, 0], cells, title=title, outlined=own)
     return figure, pd.concat([levels, cells])

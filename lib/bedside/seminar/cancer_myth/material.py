@@ -23,12 +23,6 @@ CURES = (
     "Gemini-2.5-Pro GEPA",
     "GPT-4o with MDAgents Monitor",
 )
-SHAPES = {
-    "plain": "no cure",
-    "gepa": "GEPA",
-    "multi_agent": "MDAgents",
-    "multi_agent_monitor": "MDAgents with monitor",
-}
 SIZES = 585, 150  # with and without a false presupposition, by the summary of version 2
 ALWAYS = "*"  # 1.9: the word that is in every question
 
@@ -236,18 +230,15 @@ class Material(seminar.Sheet):
 
     @needs("1.8")
     def tradeoff(self, given):
-        """The printed pairs in the plane of correction and of questions left alone."""
+        """The printed pairs in the plane of questions left alone and of correction."""
         rows = rates(self.run).assign(source="published")
-        pairs = in_plane(rows).replace({"shape": SHAPES})
-        # the legend tells this mark, and its place is taken
-        pairs.loc[pairs["shape"] == SHAPES["multi_agent"], "label"] = ""
         figure, ((ax,),) = plots.figure((5.6, 5))
         plots.plane(
             ax,
-            pairs,
-            *SETS[:2],
-            xlabel="false presuppositions corrected, %",
-            ylabel="true ones left alone, %",
+            in_plane(rows),
+            *SETS[1::-1],
+            xlabel="questions without a false presupposition left alone, %",
+            ylabel="false presuppositions corrected, %",
             title="Summary of version 2, Table 1; dashed: equal balanced accuracy",
         )
         plots.legend_below(figure)

@@ -10,12 +10,6 @@ from . import printed
 from .items import KINDS, SETS
 from .scores import pairs_as_one
 
-SHAPES = {  # the printed methods' names in this project
-    "Plain": "plain",
-    "GEPA": "gepa",
-    "with MDAgents Plain": "multi_agent",
-    "with MDAgents Monitor": "multi_agent_monitor",
-}
 HITS = dict(zip(SETS, ("corrected", "left alone", "right", "right")))  # what a hit is
 EXAM_OUTCOMES = ("right", "wrong", "not answered", "refused", "failed")
 
@@ -50,18 +44,17 @@ def tradeoff(found, run):
 
 
 def in_plane(rows):
-    """`tradeoff`'s rows for `plots.plane`: label, shape (the method), origin (before the cure)."""
+    """`tradeoff`'s rows for `plots.plane`: label (the method), shape, origin (before the cure)."""
     rows = rows[rows["source"] != "recomputed"]
     said = rows["source"] == "published"
     model, method = rows["row"].str.split(" ").str[0], rows["row"].str.split(" ", n=1).str[1]
     agents = method.isin(["multi_agent", "multi_agent_monitor"])
     uncured = model + " " + agents.map({True: "multi_agent", False: "plain"})
     before = rows["row"].str.replace("GEPA|Monitor", "Plain", regex=True).where(said, uncured)
-    names = model + method.str.startswith("with ").map({True: ", MDAgents", False: ""})
     several = model[~said].nunique() > 1
     return rows.assign(
-        label=names.where(said | several, ""),
-        shape=method.replace(SHAPES),
+        label=rows["row"].where(said | several, method),
+        shape="",
         origin=before.where(before != rows["row"], ""),
     )
 
