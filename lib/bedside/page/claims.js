@@ -17,11 +17,10 @@ function show() {
 }
 
 function read() {
-  const address = decodeURIComponent(location.hash.slice(1));
-  if (address && !address.includes("=")) form.reset();          // a claim's own address shows it whatever was chosen
-  else for (const field of form.elements) if (field.name) field.value = new URLSearchParams(location.hash.slice(1)).get(field.name) || "";
+  const address = location.hash.slice(1), chosen = new URLSearchParams(address);   // of a claim's own address nothing is chosen
+  for (const field of form.elements) if (field.name) field.value = chosen.get(field.name) || "";
   show();
-  if (!address.includes("=")) document.getElementById(address)?.scrollIntoView();
+  document.getElementById(decodeURIComponent(address))?.scrollIntoView();
 }
 
 form.addEventListener("input", () => history.replaceState(null, "", "#" + new URLSearchParams(show())));
