@@ -6,6 +6,7 @@ import textwrap
 from itertools import groupby
 
 ASIDE = r"( ?\[.*\])?( ?\(.*\bto\b.*\))?"  # what may follow a number: interval, bounds
+COLUMNS = 5  # on a page the cells of more than these have intervals below their numbers
 WIDE = 90, 140, 185  # characters of a LaTeX line from which it is set smaller and broken
 
 
@@ -48,7 +49,8 @@ class Grid:
             )
             body += f"<tr>{row}</tr>"
         notes = f"<p>{html.escape(self.note)}</p>" if self.notes else ""
-        mine = f'<table class="numbers"><thead>{head}</thead><tbody>{body}</tbody></table>{notes}'
+        kind = "numbers wide" if len(self.head[0]) > COLUMNS else "numbers"
+        mine = f'<table class="{kind}"><thead>{head}</thead><tbody>{body}</tbody></table>{notes}'
         return mine + "".join(made.html() for made in self.below)
 
     @property
@@ -165,7 +167,7 @@ def _html(tag, text, attributes=""):
     if tag == "th":
         text = text.replace("_", "_<wbr>")
     else:
-        text = re.sub(r" (?![\[(])", "\N{NO-BREAK SPACE}", text)
+        text = re.sub(r"(?<!/) (?![\[(])", "\N{NO-BREAK SPACE}", text)
         text = re.sub(ASIDE + "$", lambda m: f"<small>{m[0]}</small>" if m[0] else "", text)
     return f"<{tag}{attributes}>{text}</{tag}>"
 
