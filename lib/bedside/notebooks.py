@@ -60,14 +60,20 @@ def title(name: str) -> str:
     return name
 
 
+def spare_grammar() -> None:
+    """Let jsonschema, which checks notebooks, do without a grammar that it builds when imported.
+
+    It is that of internationalised addresses, and a fifth of a run's time.
+    """
+    sys.modules.setdefault("rfc3987_syntax", None)
+
+
 def execute(path, out, given) -> None:
     """Run the notebook `path` from the repository's root with parameters and write it to `out`.
 
     BedsideError shows a failing cell; Stopped is a sentence.
     """
-    # jsonschema does without the grammar of internationalised addresses, which it would build when
-    # imported: a fifth of a run's time
-    sys.modules.setdefault("rfc3987_syntax", None)
+    spare_grammar()
     import papermill
     from papermill.exceptions import PapermillExecutionError
     from traitlets.config import Config

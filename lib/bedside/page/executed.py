@@ -19,17 +19,23 @@ def bodies(names: Iterable[str], profile: str, folder: Path) -> Iterator[tuple[s
 
     Those whose page in `folder` is newer than the notebook's last run are left out.
     """
+    ours = max(map(_age, HERE.glob("*.*")))
+    due = {}
+    for name in names:
+        path, made = notebooks.executed(name, profile), folder / f"{name}.html"
+        if path.is_file() and not (made.is_file() and _age(made) > max(_age(path), ours)):
+            due[name] = path
+    if not due:
+        return
+    notebooks.spare_grammar()
     import nbformat
     from nbconvert import HTMLExporter
 
     logging.getLogger("traitlets").setLevel(logging.ERROR)  # it wants words for each picture
     exporter = HTMLExporter(template_name="basic", exclude_anchor_links=True)
-    ours = max(map(_age, HERE.glob("*.*")))
-    for name in names:
-        path, made = notebooks.executed(name, profile), folder / f"{name}.html"
-        if path.is_file() and not (made.is_file() and _age(made) > max(_age(path), ours)):
-            body, _ = exporter.from_notebook_node(nbformat.read(path, 4))
-            yield name, notebooks.title(name), SCRIPT.sub("", body)
+    for name, path in due.items():
+        body, _ = exporter.from_notebook_node(nbformat.read(path, 4))
+        yield name, notebooks.title(name), SCRIPT.sub("", body)
 
 
 SCRIPT = re.compile(r"<script\b.*?(</script\s*>|\Z)", re.S | re.I)
