@@ -6,7 +6,10 @@ import textwrap
 from itertools import groupby
 
 ASIDE = r"( ?\[.*\])?( ?\(.*\bto\b.*\))?"  # what may follow a number: interval, bounds
-COLUMNS = 5  # on a page the cells of more than these have intervals below their numbers
+# what a page calls a table of more columns: its intervals stand below their numbers; it is printed
+# across the sheet
+COLUMNS = {"wide": 5, "wider": 14}
+LABEL = ' class="label"'
 WIDE = 90, 140, 185  # characters of a LaTeX line from which it is set smaller and broken
 
 
@@ -32,7 +35,7 @@ class Grid:
             stub = ""
             if not level:
                 tall = f' rowspan="{len(self.head)}"' if len(self.head) > 1 else ""
-                stub = "".join(_html("th" if s else "td", s, tall) for s in self.stub)
+                stub = "".join(_html("th" if s else "td", s, LABEL + tall) for s in self.stub)
             heads = (_html("th" if t else "td", t, _wide(n)) for t, n in self._spans(level))
             rows.append(stub + "".join(heads))
         head = "".join(f"<tr>{row}</tr>" for row in rows)
@@ -49,7 +52,7 @@ class Grid:
             )
             body += f"<tr>{row}</tr>"
         notes = f"<p>{html.escape(self.note)}</p>" if self.notes else ""
-        kind = "numbers wide" if len(self.head[0]) > COLUMNS else "numbers"
+        kind = " ".join(["numbers", *(k for k, n in COLUMNS.items() if len(self.head[0]) > n)])
         mine = f'<table class="{kind}"><thead>{head}</thead><tbody>{body}</tbody></table>{notes}'
         return mine + "".join(made.html() for made in self.below)
 

@@ -32,7 +32,10 @@ def test_parts_of_labels_go_across_in_the_order_of_the_headings():
     assert made.stub == ["rater"]
     assert made.lines[0] == (["GPT-4"], ["0.50", "0.50", "0.25", "0.25"])
     assert made.notes == ["Every number is as printed."]
-    assert '<th colspan="2">A</th>' in made.html() and '<th rowspan="2">rater</th>' in made.html()
+    assert (
+        '<th colspan="2">A</th>' in made.html()
+        and '<th class="label" rowspan="2">rater</th>' in made.html()
+    )
 
 
 def test_a_label_without_the_separator_has_empty_later_parts():
