@@ -24,6 +24,7 @@ RANKS = {
     "data": "Apart: the released data",
     "own": "Apart: our own questions",
 }
+TOLD = ("the paper", "a third party’s summary", "the released data", "our own question")  # by OF
 DOUBT = ("differs", "depends", "undetermined")  # shown first, and open
 
 
@@ -115,9 +116,6 @@ class Pages:
             for name, title, body in executed.bodies(self.entries, self.profile, place):
                 more = {"title": title, "body": body, "code": code, "notebook": name}
                 self.page(f"notebooks/{name}.html", "notebook", "../../", **more)
-
-
-TOLD = ("the paper", "a third party’s summary", "the released data", "our own question")
 
 
 def _outputs(notebook, entry, folder):
