@@ -52,7 +52,7 @@ def curves(
         ax.fill_between(along, part["low"], part["high"], color=ink, alpha=0.15, linewidth=0)
     if ticks:
         ax.set_xscale("log")
-        if len(frame):
+        if frame[x].max() > 0:
             ax.set_xlim(right=2 * frame[x].max())  # room for the labels
         ax.set_xticks(ticks, [f"{t:g}" for t in ticks])
         ax.minorticks_off()
