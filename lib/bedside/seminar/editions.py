@@ -36,9 +36,10 @@ NEEDED = (
 )  # of the checkout, for students
 
 
-def sources():
-    """The sheets' sources in order."""
-    return sorted((paths.NOTEBOOKS / "seminar").glob("[0-9]*.ipynb"))
+def sources(profile="sample"):
+    """The sheets' sources in order; with `public` those on the papers' released data."""
+    folder = paths.NOTEBOOKS / "seminar" / ("" if profile == "sample" else profile)
+    return sorted(folder.glob("[0-9]*.ipynb"))
 
 
 def tags(cell):
