@@ -113,23 +113,6 @@ def test_what_follows_waits_for_its_task(sheet):
     assert sheet.compare({"a": 1}).ok is False
 
 
-def test_the_class(sheet, tmp_path, capsys):
-    sheet.of_class(tmp_path)
-    assert "Nobody" in capsys.readouterr().out
-    assert "Nothing" in seminar.hand_in("1.3", GRADES, " ", tmp_path)
-    assert "Nothing" in seminar.hand_in("1.3", {"a": ...}, "Blue", tmp_path)
-    assert not list(tmp_path.iterdir())
-    seminar.hand_in("1.3", GRADES, "Blue", tmp_path)
-    seminar.hand_in("1.3", GRADES | {"a": 0, "b": 1}, "red/../x", tmp_path)
-    seminar.hand_in("1.3", {"a": 9}, "strange", tmp_path)
-    (tmp_path / "1.3_broken.json").write_text("{")
-    assert sorted(seminar.handed_in("1.3", tmp_path)) == ["blue", "red-x", "strange"]
-    assert not seminar.handed_in("2.3", tmp_path)
-    table = sheet.of_class(tmp_path).data
-    assert table["rater"].tolist() == ["blue", "red-x"]
-    assert table.iloc[:, 1].tolist() == [8, 6] and table.iloc[0, 2] == 1
-
-
 def test_limits_show_the_judge_of_this_run(sheet):
     card = json.loads((paths.FIGURES / "sample" / "cancer_myth" / "trust_lexical.json").read_text())
     text = " ".join(sheet.limits().data.iloc[:, 1])

@@ -148,27 +148,3 @@ def test_the_printed_row_has_counts_that_agree_with_the_two_equations(sheet):
         row = found.loc[("GPT-4", "HealthQA")]
         assert row["fits"] > 0
         assert sheet.row(table) == pytest.approx((row["sensitivity"], row["specificity"]), abs=0.03)
-
-
-def test_a_class_hands_in_and_is_counted(sheet, solved, tmp_path, capsys):
-    reading, types = solved["my_reading"], solved["my_types"]
-    assert "No files yet" in sheet.together(tmp_path)
-    assert sheet.hand_in(reading, types, ..., tmp_path).ok is None
-    assert sheet.hand_in({}, types, "a", tmp_path).ok is None
-    assert not list(tmp_path.iterdir())
-    assert "12 answers" in sheet.hand_in(reading, types, "one / ../x", tmp_path)
-    assert (tmp_path / "onex.csv").is_file()
-    opposite = {i: ("no", 60, "-") for i in reading}
-    sheet.hand_in(opposite, dict.fromkeys(types, "none"), "two", tmp_path)
-    (tmp_path / "bad.csv").write_text("item,rater\nmh-01,x\n")
-    text = (tmp_path / "onex.csv").read_text()
-    (tmp_path / "faulty.csv").write_text(text.replace(",yes,", ",perhaps,"))
-    found = sheet.together(tmp_path).data.set_index("what")["value"]
-    told = capsys.readouterr().out
-    assert "bad.csv is left out" in told
-    assert "faulty.csv is left out" in told and "write yes or no" in told
-    # one yes and one no each: 8 ties; 4 answers both call right, of which 2 are
-    assert found["readers"] == 2 and found["answers with a tie, not scored"] == 8
-    assert found["accuracy, majority"] == 0.5
-    # all no: F1 of hallucinated 0, of right 2 * 3 / (2 * 3 + 9) = 0.4; the other: F1 14/17 and 4/7
-    assert found["macro F1, mean of readers"] == pytest.approx(((14 / 17 + 4 / 7) / 2 + 0.2) / 2)

@@ -3,7 +3,9 @@
 import functools
 import html
 
-from bedside import choose
+from bedside import choose, paths
+
+from . import classroom
 
 
 class Feedback:
@@ -76,12 +78,51 @@ def needs(*numbers):
 class Sheet:
     """A sheet's data and checks; each sheet derives `class Sheet` from it."""
 
-    def tasks(self):
+    paper = ""  # whose sheet it is
+
+    @classmethod
+    def tasks(cls):
         """The checks by task number."""
-        found = (getattr(type(self), n) for n in dir(type(self)))
-        return {m.task: m for m in found if hasattr(m, "task")}
+        found = (getattr(cls, n) for n in dir(cls) if not n.startswith("_"))
+        made = {m.task: m for m in found if hasattr(m, "task")}
+        return dict(sorted(made.items()))
+
+    @functools.cached_property
+    def checked(self):
+        """The answers that were checked last and what was said, as they are handed in, by task."""
+        return {}
 
     def check(self, number, answer=...):
+        """The same as `feedback`; the answer is kept and what was said, to be handed in."""
+        said = self.feedback(number, answer)
+        state = next(s for s, sign in classroom.STATES.items() if repr(said)[0] == sign)
+        entry = {"state": state, "said": said.text, "answer": classroom.plain(answer)}
+        self.checked[str(number)] = entry
+        return said
+
+    def hand_in(self, name=..., folder=None):
+        """Show what is done, and write all answers that were checked into a file for who teaches.
+
+        name: a pseudonym; without one nothing is written.
+        """
+        nothing = {"state": "open", "said": "", "answer": None}
+        entries = {n: self.checked.get(n, nothing) for n in self.tasks()}
+        states = {n: e["state"] for n, e in entries.items()}
+        if set(states.values()) == {"open"}:
+            told = "Nothing is handed in: no answer was checked. Run the cells from the top first."
+        elif open_in(name) or not classroom.named(name):
+            told = "Nothing is handed in yet: give a pseudonym, and run this cell again."
+        else:
+            try:
+                number = next(iter(states)).partition(".")[0]
+                path = classroom.write(self.paper, number, entries, name, folder)
+                gives = "Give this file to who teaches; nothing was sent."
+                told = f"Handed in: {paths.rel(path)}. {gives}"
+            except OSError as e:
+                told = f"Nothing is handed in, the file can't be written ({e}): name a folder."
+        return classroom.Done(states, told)
+
+    def feedback(self, number, answer=...):
         """Feedback on an answer; never raises for an answer, whatever it is."""
         method = self.tasks().get(choose(str(number), self.tasks(), "task"))
         if open_in(answer):

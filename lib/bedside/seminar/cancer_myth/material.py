@@ -109,10 +109,10 @@ class Material(seminar.Sheet):
             )
         return shown(frame[["letter", "tone", "yours", "authors", "judge"]])
 
-    def of_class(self, folder=seminar.LABELS):
+    def of_class(self, folder=None):
         """What the class handed in for task 1.3, by name: kappa with the authors and the others."""
         letters, truth = self.eight["letter"], self.eight["label"].tolist()
-        given = seminar.handed_in("1.3", folder).items()
+        given = seminar.handed_in("cancer_myth", "1.3", folder).items()
         found = {n: [g.get(k) for k in letters] for n, g in given if isinstance(g, dict)}
         rated = {n: g for n, g in found.items() if all(x in study.GRADES for x in g)}
         if not rated:

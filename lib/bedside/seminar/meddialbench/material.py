@@ -180,7 +180,7 @@ class Material(seminar.Sheet):
     @needs("4.4", "4.4, your prediction")
     def try_out(self, script, guess):
         """Hold the consultation under a script and compare with the guess (right or wrong)."""
-        if (checked := self.check("4.4", script)).ok is not True:
+        if (checked := self.feedback("4.4", script)).ok is not True:
             return checked
         c = self.tried(script)
         self._print(c)

@@ -9,7 +9,7 @@ from bedside.papers.medhalu import spans as marking
 from bedside.papers.medhalu.printed import matrices
 from bedside.papers.medhalu.printed import numbers as paper
 from bedside.rows import Document
-from bedside.seminar import Feedback, Wrong, needs, open_in
+from bedside.seminar import Wrong, needs
 from bedside.seminar.medhalu import classroom
 
 EACH = 3  # answers of each type that are read
@@ -35,7 +35,7 @@ class Material(seminar.Sheet):
         for _, part in self.items.groupby("type", sort=False):
             some += list(rng.choice(part["item"], EACH, replace=False))
         self.twelve = [str(i) for i in rng.permutation(some)]
-        self.model, self.folder = self.run.models[0], classroom.FOLDER
+        self.model = self.run.models[0]
 
     # ---- a reading
 
@@ -142,7 +142,7 @@ class Material(seminar.Sheet):
         parts = [self.shares_of(f"{self.model}, this run", self.every())]
         for group, part in self.labels.groupby("group"):
             parts.append(self.shares_of(f"{group} readers, this run", part))
-        if self.check("3.1", reading).ok:
+        if self.feedback("3.1", reading).ok:
             mine = self.shares_of("your reading, twelve answers", self.read(reading))
             parts = [mine, *parts]
         made = pd.concat([self.scores_of(p) for p in parts]).query("metric == 'macro F1'")
@@ -238,7 +238,7 @@ class Material(seminar.Sheet):
         Of the whole answer marked, the tiny model, the readers, and your reading.
         """
         parts = [marking.whole(self.items), self.every(), self.labels]
-        if self.check("3.1", reading).ok:
+        if self.feedback("3.1", reading).ok:
             made = self.read(reading)
             made = made.assign(
                 evaluator="your reading",
@@ -257,26 +257,13 @@ class Material(seminar.Sheet):
 
     # ---- a class
 
-    @needs("3.1", "3.2")
-    def hand_in(self, reading, types, name=..., folder=classroom.FOLDER):
-        """Write a reading for the class as <name>.csv; says where."""
-        if open_in(name):
-            return Feedback(
-                None,
-                "Give yourself a short name (letters and digits, not your real one), then run this"
-                " cell again.",
-            )
-        made = self.read(reading)
-        return classroom.write(made.assign(type=made["item"].map(types)), str(name), folder)
-
     def example_class(self):
-        """A folder with files of the illustrative readers, as three students would hand them in."""
+        """A folder with what the illustrative readers would have handed in."""
         return classroom.example(self.labels[self.labels["item"].isin(self.twelve)])
 
-    def together(self, folder=classroom.FOLDER):
-        """The files in a folder as one class: the majority, single readers, how far they agree."""
-        given = classroom.read(folder, self.items, self.run)
-        return classroom.table(given, folder, self.items, self.run)
+    def of_class(self, folder=None):
+        """What was handed in as one class: the majority, single readers, how far they agree."""
+        return classroom.table(classroom.read(folder, self.read), self.items, self.run)
 
     def limits(self):
         """What this run's numbers rest on, with intervals.
