@@ -9,19 +9,37 @@ from . import classroom
 
 
 class Feedback:
-    """What a check says: ok (None: not answered yet) and text; a notebook shows it."""
+    """What a check says, and a notebook shows: ok (None: not answered yet), and text.
 
-    def __init__(self, ok, text):
-        self.ok, self.text = ok, text
+    collected: a free text, which is kept to be read; its ok is True, but nothing called it right.
+    """
+
+    LOOKS = {  # sign, colour and edge; white on each colour has a contrast of 4.5 at least
+        "right": ("✓", "#1a7a3c", "solid"),
+        "collected": ("✎", "#2468b4", "solid"),
+        "not yet": ("✗", "#c0352b", "double"),
+        "open": ("…", "#6b6b6b", "dotted"),
+    }
+
+    def __init__(self, ok, text, collected=False):
+        self.ok, self.text, self.collected = ok, text, collected
+
+    @property
+    def state(self):
+        """The state in a word: right, collected, not yet, or open."""
+        if self.ok and self.collected:
+            return "collected"
+        return {True: "right", False: "not yet", None: "open"}[self.ok]
 
     def __repr__(self):
-        mark = {True: "✓", False: "✗", None: "…"}[self.ok]
-        return f"{mark} {self.text}"
+        return f"{self.LOOKS[self.state][0]} {self.text}"
 
     def _repr_html_(self):
-        edge = {True: "solid", False: "double", None: "dotted"}[self.ok]
-        style = f"border-left: 6px {edge}; padding: 0.4em 0.8em; max-width: 60em"
-        return f'<div style="{style}">{html.escape(repr(self))}</div>'
+        sign, colour, edge = self.LOOKS[self.state]
+        box = f"border-left: 6px {edge} {colour}; padding: 0.4em 0.8em; max-width: 60em"
+        label = f"background: {colour}; color: #ffffff; padding: 0.1em 0.5em; border-radius: 0.3em"
+        word = f'<strong style="{label}">{sign} {self.state}</strong>'
+        return f'<div style="{box}">{word} {html.escape(self.text)}</div>'
 
 
 class Wrong(ValueError):
@@ -37,15 +55,16 @@ def open_in(answer):
     return answer is ... or answer is None or (isinstance(answer, str) and not answer.strip())
 
 
-def task(number, asks):
+def task(number, asks, free=False):
     """Mark a method of a sheet as the check of a task.
 
     It takes the answer and returns praise, or raises Wrong with what to look at.
     asks: what an answer looks like, for whom hasn't answered or answered with something else.
+    free: the answer is a text of one's own, which is collected and not called right.
     """
 
     def mark(method):
-        method.task, method.asks = number, asks
+        method.task, method.asks, method.free = number, asks, free
         return method
 
     return mark
@@ -128,7 +147,7 @@ class Sheet:
         if open_in(answer):
             return Feedback(None, f"Task {number}: not answered yet. {method.asks}")
         try:
-            return Feedback(True, f"Task {number}: {method(self, answer)}")
+            return Feedback(True, f"Task {number}: {method(self, answer)}", method.free)
         except Wrong as e:
             return Feedback(False, f"Task {number}: {e}")
         except Exception:  # an answer of another kind than the check expects
