@@ -176,6 +176,14 @@ def seminar():
     )
 
 
+def class_(folder, names):
+    """Write a page and a CSV of what a class handed in."""
+    from .seminar import classroom, overview
+
+    path, told = overview.write(folder or classroom.FOLDER, names)
+    print(f"{told}. Open {paths.rel(path.resolve())}")
+
+
 def data(profile, mirror):
     """Fetch and verify every source of a profile; go on after a failure and report all of them."""
     from . import sources
@@ -361,6 +369,9 @@ def _arguments():
     step(explorer, "write the failure explorer", settings=True)
     step(site, "write the pages of both profiles for a static host")
     step(seminar, "write both editions of the seminar and the students' zip")
+    p = step(class_, "write a page and a CSV of what a class handed in")
+    p.add_argument("folder", nargs="?", help="where the files are; handed_in without one")
+    p.add_argument("--names", action="store_true", help="pseudonyms beside free texts")
     p = step(index, "write manifest, claims and pages")
     p.add_argument("--profile", default="sample")
     p.add_argument("--since")

@@ -5,7 +5,7 @@ import json
 from sheets import *  # noqa: F403
 from sheets import assert_pass
 
-from bedside import paths, seminar
+from bedside import paths
 
 PAPER, NUMBER = "cancer_myth", 1
 TEXT = {

@@ -9,7 +9,6 @@ handed in before, so that the latest answer to each task counts.
 """
 
 import hashlib
-import html
 import inspect
 import json
 import math
@@ -25,7 +24,7 @@ from pathlib import Path
 from bedside import BedsideError, paths
 
 FOLDER = paths.ROOT / "handed_in"  # beside the editions' folder
-STATES = {"right": "✓", "collected": "✎", "not yet": "✗", "open": "…"}  # with their signs
+STATES = ("right", "collected", "not yet", "open")
 DONE = ("right", "collected")
 LARGEST = 5_000_000  # bytes of a file that is read
 LONGEST = 100_000  # characters of an answer that are written
@@ -112,37 +111,6 @@ def write(paper, number, entries, name, folder=None):
     return path
 
 
-COLOURS = {"right": "#1d7a3a", "collected": "#2a6fb0", "not yet": "#b3261e", "open": "#767c80"}
-
-
-class Done:
-    """What is done of a sheet and what became of handing it in; a notebook shows it."""
-
-    def __init__(self, states, told):
-        self.states, self.told = states, told
-
-    def __str__(self):
-        found = {state: [n for n, s in self.states.items() if s == state] for state in STATES}
-        text = f"{sum(s in DONE for s in self.states.values())} of {len(self.states)} tasks done"
-        for state, what in (("not yet", "not right yet"), ("open", "open")):
-            if found[state]:
-                text += f"; {what}: {', '.join(found[state])}"
-        return text
-
-    def __repr__(self):
-        each = "  ".join(f"{n} {STATES[s]} {s}" for n, s in self.states.items())
-        return f"{self}\n{each}\n{self.told}"
-
-    def _repr_html_(self):
-        each = "".join(
-            f'<span style="border: 1px solid; border-bottom: 5px solid {COLOURS[s]};'
-            f' padding: 0.1em 0.5em; white-space: nowrap">{n} {STATES[s]} {s}</span>'
-            for n, s in self.states.items()
-        )
-        row = f'<div style="display: flex; flex-wrap: wrap; gap: 0.4em">{each}</div>'
-        return f"<p><strong>{self}</strong></p>{row}<p>{html.escape(self.told)}</p>"
-
-
 # ---- a class's side
 
 
@@ -195,7 +163,8 @@ def read(path, sheets):
         if not isinstance(state, str) or state not in STATES:
             student.odd.append(f"task {named(task)} can't be read")
         else:
-            student.answers[task] = state, str(given.get("said", "")), given.get("answer")
+            said, answer = str(given.get("said", "")), shallow(given.get("answer"))
+            student.answers[task] = state, said, answer
     try:
         when = datetime.fromisoformat(made["time"])
         student.time = f"{when:%Y-%m-%d %H:%M}"
@@ -203,6 +172,15 @@ def read(path, sheets):
     except (KeyError, TypeError, ValueError, OverflowError, OSError):
         student.odd.append("its time can't be read, so it counts as the first")
         return student, 0.0
+
+
+def shallow(answer, depth=12):
+    """An answer without what lies deeper than any sheet asks for."""
+    if isinstance(answer, (dict, list)) and not depth:
+        return "…"
+    if isinstance(answer, dict):
+        return {k: shallow(v, depth - 1) for k, v in answer.items()}
+    return [shallow(v, depth - 1) for v in answer] if isinstance(answer, list) else answer
 
 
 def students(folder, sheets):

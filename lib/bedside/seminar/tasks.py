@@ -42,6 +42,34 @@ class Feedback:
         return f'<div style="{box}">{word} {html.escape(self.text)}</div>'
 
 
+class Done:
+    """What is done of a sheet and what became of handing it in; a notebook shows it."""
+
+    def __init__(self, states, told):
+        self.states, self.told = states, told
+
+    def __str__(self):
+        done = sum(s in classroom.DONE for s in self.states.values())
+        text = f"{done} of {len(self.states)} tasks done"
+        for state, what in (("not yet", "not right yet"), ("open", "open")):
+            if found := [n for n, s in self.states.items() if s == state]:
+                text += f"; {what}: {', '.join(found)}"
+        return text
+
+    def __repr__(self):
+        each = "  ".join(f"{n} {Feedback.LOOKS[s][0]} {s}" for n, s in self.states.items())
+        return f"{self}\n{each}\n{self.told}"
+
+    def _repr_html_(self):
+        each = ""
+        for n, state in self.states.items():
+            sign, colour, edge = Feedback.LOOKS[state]
+            box = f"border: 1px solid; border-bottom: 6px {edge} {colour}; padding: 0.1em 0.5em"
+            each += f'<span style="{box}; white-space: nowrap">{n} {sign} {state}</span>'
+        row = f'<div style="display: flex; flex-wrap: wrap; gap: 0.4em">{each}</div>'
+        return f"<p><strong>{self}</strong></p>{row}<p>{html.escape(self.told)}</p>"
+
+
 class Wrong(ValueError):
     """An answer that isn't right yet; the text says what to look at."""
 
@@ -114,8 +142,7 @@ class Sheet:
     def check(self, number, answer=...):
         """The same as `feedback`; the answer is kept and what was said, to be handed in."""
         said = self.feedback(number, answer)
-        state = next(s for s, sign in classroom.STATES.items() if repr(said)[0] == sign)
-        entry = {"state": state, "said": said.text, "answer": classroom.plain(answer)}
+        entry = {"state": said.state, "said": said.text, "answer": classroom.plain(answer)}
         self.checked[str(number)] = entry
         return said
 
@@ -139,7 +166,7 @@ class Sheet:
                 told = f"Handed in: {paths.rel(path)}. {gives}"
             except OSError as e:
                 told = f"Nothing is handed in, the file can't be written ({e}): name a folder."
-        return classroom.Done(states, told)
+        return Done(states, told)
 
     def feedback(self, number, answer=...):
         """Feedback on an answer; never raises for an answer, whatever it is."""
