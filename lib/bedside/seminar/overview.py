@@ -15,7 +15,7 @@ from pathlib import Path
 from bedside import BedsideError, page, paths, prompts, tables
 
 from . import kind, names
-from .classroom import DONE, folder_of, students
+from .classroom import DONE, STATES, folder_of, students
 from .tasks import Feedback
 
 COLUMNS = ["sheet", "task", "student", "state", "check said", "answer", "time", "edition", "files"]
@@ -39,13 +39,14 @@ def write(folder, named=False):
     _check_ours(html, csv)
     csv.write_text(tables.csv_text(COLUMNS, rows(everybody)), encoding="utf-8-sig", newline="\n")
     frame = page.frame({}, html.name, explorer=False)
-    sheets = [sheet(s, [e for e in everybody if e.sheet == s], named) for s in _sheets(everybody)]
+    sheets = [sheet(s, [e for e in everybody if e.sheet == s]) for s in _sheets(everybody)]
     frame["pages"] = {f"#{s['id']}": s["title"] for s in sheets}
     made = page.template(Path(__file__).parent / "overview.html.j2").render(
         frame=frame,
         digest=_digest(csv),
         sheets=sheets,
         faults={text(k, 200): text(why, 300) for k, why in faults.items()},
+        named=named,
         signs={state: sign for state, (sign, *_) in Feedback.LOOKS.items()},
         style=(Path(__file__).parent / "overview.css").read_text(encoding="utf-8"),
     )
@@ -96,7 +97,7 @@ def titles(paper):
     return paths.papers().get(paper, {}).get("name", paper), {}
 
 
-def sheet(paper, those, named=False):
+def sheet(paper, those):
     """What the page shows of one sheet and of those who handed it in."""
     title, headings = titles(paper)
     tasks = list(kind(paper).tasks())
@@ -110,11 +111,9 @@ def sheet(paper, those, named=False):
         "title": f"Sheet {tasks[0].partition('.')[0]}: {text(title, 80)}",
         "tasks": {n: headings.get(n, "") for n in tasks},
         "students": [_line(s, tasks) for s in those],
-        "counts": {
-            n: Counter(s.answers.get(n, ("open",))[0] for s in those).most_common() for n in tasks
-        },
+        "counts": {n: _counts(n, those) for n in tasks},
         "wrong": {n: kinds for n in tasks if (kinds := wrong(n, those))},
-        "texts": {n: parts for n in tasks if (parts := texts(n, those, named))},
+        "texts": texts(tasks, those),
         "odd": {label: told for label, told in odd.items() if told},
         "editions": editions if len(editions) > 1 else {},
     }
@@ -130,6 +129,12 @@ def _line(student, tasks):
         "time": student.time or "no time",
         "files": len(student.files),
     }
+
+
+def _counts(task, those):
+    """How many are in each state that there is."""
+    found = Counter(s.answers.get(task, ("open",))[0] for s in those)
+    return {state: found[state] for state in STATES if found[state]}
 
 
 def wrong(task, those):
@@ -148,22 +153,31 @@ def wrong(task, those):
     return [(said, len(given), Counter(given).most_common()) for said, given in ordered]
 
 
-def texts(task, those, named=False):
-    """The texts of some words in answers to a task, by the part of the answer that they are in.
+def texts(tasks, those):
+    """The texts of some words in answers: {task: {part of the answer: [(text, who wrote it)]}}.
 
-    {part: [(name, text)]}, in an order that says nothing about who wrote them and is the same each
-    time; name is empty unless `named`.
+    Equal ones stand once, and what a student's answer takes over from an earlier task is left out.
+    The order says nothing about who wrote them, and is the same each time.
     """
-    found = {}
+    found = {n: {} for n in tasks}
     for s in those:
-        state, _, answer = s.answers.get(task, ("open", "", None))
-        for part, said in islice(leaves(answer), MOST) if state != "open" else ():
-            found.setdefault(part, []).append((s.label if named else "", text(said, LONG)))
+        told = set()
+        for n in tasks:
+            state, _, answer = s.answers.get(n, ("open", "", None))
+            for leaf in islice(leaves(answer), MOST) if state != "open" else ():
+                if leaf not in told:
+                    part, said = leaf
+                    found[n].setdefault(part, {}).setdefault(text(said, LONG), []).append(s.label)
+                told.add(leaf)
 
-    def shuffled(entry):
-        return hashlib.sha256(f"{task} {entry}".encode()).digest()
+    def shuffled(said):
+        return hashlib.sha256(prompts.clean(said[0]).encode()).digest()
 
-    return {part: sorted(said, key=shuffled) for part, said in sorted(found.items())}
+    return {
+        n: {part: sorted(said.items(), key=shuffled) for part, said in sorted(parts.items())}
+        for n, parts in found.items()
+        if parts
+    }
 
 
 def leaves(answer, part=""):
