@@ -133,7 +133,7 @@ class Student:
     odd: list = field(default_factory=list)  # what in the files can't be used, in words
 
 
-def read(path, sheets):
+def read(path, sheets=None):
     """A file's hand-in as a Student with one file, and when it was; Unreadable says why not."""
     try:
         if (size := path.stat().st_size) > LARGEST:
@@ -152,7 +152,7 @@ def read(path, sheets):
     for key, kind in {"sheet": str, "pseudonym": str, "answers": dict}.items():
         if not isinstance(made.get(key), kind):
             raise Unreadable(f"it has no {key!r}, which a hand-in has")
-    if made["sheet"] not in sheets:
+    if sheets is not None and made["sheet"] not in sheets:
         raise Unreadable(f"there is no sheet {named(made['sheet'])!r}")
     name = named(made["pseudonym"]) or "no name"
     student = Student(made["sheet"], name, str(made.get("student")))
@@ -183,8 +183,11 @@ def shallow(answer, depth=12):
     return [shallow(v, depth - 1) for v in answer] if isinstance(answer, list) else answer
 
 
-def students(folder, sheets):
-    """Who handed in, by sheet and pseudonym, and {file: why} of what can't be read."""
+def students(folder, sheets=None):
+    """Who handed in, by sheet and pseudonym, and {file: why} of what can't be read.
+
+    sheets: those that there are; a file of another can't be read.
+    """
     read_in, faults, found = [], {}, {}
     for path in sorted(Path(folder).rglob("*.json")):
         inside = path.relative_to(folder)
@@ -206,15 +209,16 @@ def students(folder, sheets):
         whole.files += one.files
         whole.editions |= one.editions
         whole.odd += one.odd
-    taken = set()
-    every = sorted(found.values(), key=lambda s: (s.sheet, s.pseudonym.lower(), s.files[0]))
-    for one in every:
-        number, one.label = 1, one.pseudonym
-        while (one.sheet, one.label) in taken:
-            number += 1
-            one.label = f"{one.pseudonym} ({number})"
-        taken.add((one.sheet, one.label))
-    return every, faults
+    labels = {}  # the same in all sheets
+    for one in found.values():
+        if (who := (one.pseudonym, one.mark)) not in labels:
+            number, label = 1, one.pseudonym
+            while label in labels.values():
+                number += 1
+                label = f"{one.pseudonym} ({number})"
+            labels[who] = label
+        one.label = labels[who]
+    return sorted(found.values(), key=lambda s: (s.sheet, s.label.lower())), faults
 
 
 def handed_in(paper, number, folder=None):
@@ -222,8 +226,9 @@ def handed_in(paper, number, folder=None):
 
     A file that can't be read is left out; `python -m bedside class` names it.
     """
-    every, _ = students(folder or FOLDER, [paper])
-    given = {s.label: s.answers.get(number, ("open", "", None)) for s in every}
+    every, _ = students(folder or FOLDER)
+    mine = [s for s in every if s.sheet == paper]
+    given = {s.label: s.answers.get(number, ("open", "", None)) for s in mine}
     return {label: answer for label, (state, _, answer) in given.items() if state != "open"}
 
 

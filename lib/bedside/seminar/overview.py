@@ -51,8 +51,13 @@ def write(folder, named=False):
         style=(Path(__file__).parent / "overview.css").read_text(encoding="utf-8"),
     )
     html.write_text(made, encoding="utf-8", newline="\n")
-    told = f"{len(everybody)} hand-ins of {len(sheets)} sheets"
-    return html, told + (f"; {len(faults)} files can't be read" if faults else "")
+    told = f"{many(everybody, 'hand-in')} of {many(sheets, 'sheet')}"
+    return html, told + (f"; {many(faults, 'file')} can't be read" if faults else "")
+
+
+def many(those, what):
+    """How many, in words."""
+    return f"{len(those)} {what}{'s' * (len(those) != 1)}"
 
 
 def _digest(path):
