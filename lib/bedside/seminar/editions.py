@@ -114,7 +114,7 @@ def _run(source, made):
         raise BedsideError(f"{paths.rel(source)}: the solutions don't pass: {failed[0]}")
     unsolved = made / f"{source.stem}.ipynb"
     execute(made / "students" / source.name, unsolved, {})
-    text = projector.page(json.loads(unsolved.read_text(encoding="utf-8")))
+    text = projector.page(unsolved)
     path.with_suffix(".html").write_text(text, encoding="utf-8", newline="\n")
     unsolved.unlink()
 

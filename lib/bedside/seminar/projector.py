@@ -1,19 +1,21 @@
 """A sheet as a page for a projector: in large type, without answers, one file without scripts."""
 
+import re
 from pathlib import Path
 
 from bedside.page import HERE, executed, template
 
 FOLDER = Path(__file__).parent
 OPEN = "…"  # how a check that waits for an answer begins
+EMPTY = re.compile(r"<th\b([^>]*)>(?:\s|&nbsp;)*</th>")  # a heading that says nothing is none
 
 
-def page(notebook):
-    """The HTML of a students' sheet that has run, as a dict: its texts, tasks and material."""
+def page(path):
+    """The HTML of a students' sheet that has run: its texts, tasks and material."""
     import nbformat
     from nbconvert import HTMLExporter
 
-    made = nbformat.from_dict(notebook)
+    made = nbformat.read(path, 4)
     for cell in made.cells:
         if cell.cell_type == "code":
             cell.outputs = [o for o in cell.outputs if not _waits(o)]
@@ -34,7 +36,7 @@ def page(notebook):
             "style": (HERE / "frame.css").read_text(encoding="utf-8"),
         },
         code=executed.style(),
-        body=executed.SCRIPT.sub("", body),
+        body=EMPTY.sub(r"<td\1></td>", executed.SCRIPT.sub("", body)),
     )
 
 
