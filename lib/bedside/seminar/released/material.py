@@ -12,9 +12,10 @@ from bedside.rows import Document
 from bedside.seminar import needs, shown
 
 PATIENT, NEAR = "profile-20", "breast and nodes"  # and a site that the patient's is held against
+OPERATIONS = {"lumpectomy": True, "mastectomy": False}  # and whether the breast is still there
 NOT_HERE = "not of this site"
-ASKED = {"short-term": 3, "long-term": 3, NOT_HERE: 2}  # effects of each kind in 2.3
-LEAFLET = (  # 2.6: a written list, in the vocabulary's words (appendix A.3)
+ASKED = {"short-term": 3, "long-term": 3, NOT_HERE: 2}  # effects of each kind in 2.4
+LEAFLET = (  # 2.7: a written list, in the vocabulary's words (appendix A.3)
     "fatigue",
     "radiation dermatitis",
     "skin hyperpigmentation/changes in skin color",
@@ -24,7 +25,7 @@ LEAFLET = (  # 2.6: a written list, in the vocabulary's words (appendix A.3)
     "pneumonitis",
     "cardiovascular disease",
 )
-MODELS = "Gemma-2-9B", "GPT-5.3"  # 2.7: two of Table 7's
+MODELS = "Gemma-2-9B", "GPT-5.3"  # 2.8: two of Table 7's
 F1S = {"Table 1": "free-form", "Table 3": "chosen from the list"}
 
 
@@ -62,11 +63,17 @@ class Material(seminar.Sheet):
         """(removed, added) texts of a patient's pair of records."""
         return rad.difference(patient.base, patient.specified)
 
-    def list_asked(self):
-        """The effects of task 2.3."""
-        print(*self.asked, sep="\n")
+    def operations(self):
+        """The operation that each base record names, "" if none, and the site that was added."""
+        named = [next((o for o in OPERATIONS if o in p.lower()), "") for p in self.patients["base"]]
+        made = self.patients[["site"]].assign(operation=named).reset_index(names="patient")
+        return made[["patient", "operation", "site"]]
 
-    @needs("2.3")
+    def list_asked(self):
+        """The effects of task 2.4 as an answer to be filled in."""
+        print("my_onsets = {", *(f'    "{e}": ...,' for e in self.asked), "}", sep="\n")
+
+    @needs("2.4")
     def effects(self, given):
         """The reference of the patient's site, and what the student said of the effects asked."""
         frame = self.site.reset_index()[["effect", "onset", "frequency"]]
@@ -83,7 +90,7 @@ class Material(seminar.Sheet):
         """Whether a term is in the reference of the patient's site or of NEAR."""
         return term in self.site.index or term in self.sites[NEAR].index
 
-    @needs("2.4")
+    @needs("2.5")
     def overlaps(self, given):
         """How far the reference's lists for two sites overlap, and models' lists as printed."""
         sets = {s: set(f.index) for s, f in self.sites.items()}
@@ -101,7 +108,7 @@ class Material(seminar.Sheet):
         """F1 of the models as printed, without and with the list to choose from."""
         return pd.DataFrame({n: printed.wide(self.run, t)["F1"] for t, n in F1S.items()})
 
-    @needs("2.5")
+    @needs("2.6")
     def with_everything(self, given):
         """The models' F1 beside that of the list of everything, a mean over all patients."""
         mean = self.patients["site"].map(lambda s: self.everything(s)["F1"]).mean()
@@ -110,7 +117,7 @@ class Material(seminar.Sheet):
         return shown(made.rename_axis("F1, mean over the patients").reset_index())
 
     def leaflet(self):
-        """The list of task 2.6."""
+        """The list of task 2.7."""
         print(*LEAFLET, sep="\n")
 
     def by_frequency(self):
