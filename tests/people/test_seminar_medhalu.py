@@ -95,11 +95,21 @@ def test_a_reading_is_checked_for_its_form_and_its_verdicts_are_not_given_away(s
 
 def test_displays_do_without_a_reading_that_is_open_or_malformed(sheet, solved):
     for reading in (..., {"mh-01": ("yes", 90)}, 3):
-        assert sheet.compared(reading)._repr_png_()[:4] == b"\x89PNG"
-        assert "your reading" not in set(sheet.spans(reading).data["evaluator"])
-    assert "your reading" in set(sheet.spans(solved["my_reading"]).data["evaluator"])
-    for show in (sheet.beside, sheet.sureness):
-        assert show(...).ok is None and show(3).ok is False
+        assert sheet.compared(RIGHT["3.5"], reading)._repr_png_()[:4] == b"\x89PNG"
+        assert "your reading" not in set(sheet.spans(RIGHT["3.9"], reading).data["evaluator"])
+    found = sheet.spans(RIGHT["3.9"], solved["my_reading"]).data
+    assert "your reading" in set(found["evaluator"])
+    assert sheet.sureness(...).ok is None and sheet.sureness(3).ok is False
+    assert sheet.beside(3, {"mh-01": "fact"}).ok is False
+
+
+def test_what_gives_an_answer_away_waits_for_it(sheet, solved):
+    assert sheet.beside(solved["my_reading"], {"mh-01": ...}).ok is None
+    for show in ("by_library", "compared", "behind", "behind_noted", "notes", "spans"):
+        assert getattr(sheet, show)(...).ok is None
+    assert sheet.by_library(RIGHT["3.5"])["macro F1"] == 0.536
+    assert set(sheet.behind(RIGHT["3.6"]).data["table"]) == {"Table 6"}
+    assert set(sheet.behind_noted(RIGHT["3.8"]).data["table"]) == {"Table 10"}
 
 
 def test_types_are_compared_only_where_reader_and_label_say_hallucinated(sheet, solved):

@@ -15,7 +15,7 @@ from pathlib import Path
 from bedside import choose
 from bedside.shown import prose as shown
 
-from .answers import fields, near, numbers, right
+from .answers import choice, fields, near, nothing, number, numbers, right
 from .classroom import handed_in
 from .display import finished
 from .tasks import Feedback, Sheet, Wrong, needs, open_in, task
@@ -24,6 +24,7 @@ __all__ = [
     "Feedback",
     "Sheet",
     "Wrong",
+    "choice",
     "fields",
     "finished",
     "handed_in",
@@ -31,6 +32,8 @@ __all__ = [
     "names",
     "near",
     "needs",
+    "nothing",
+    "number",
     "numbers",
     "open_in",
     "right",
