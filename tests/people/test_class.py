@@ -418,6 +418,13 @@ def test_the_page_of_a_class(filled):
     assert "Files that can’t be read" in html and html.count("it is no whole JSON") == 1
 
 
+def test_every_sheet_has_its_title_and_its_tasks_have_theirs():
+    for paper in seminar.names():
+        title, headings = overview.titles(paper)
+        assert set(headings) == set(seminar.kind(paper).tasks())
+        assert title != paper and title[0].isupper()
+
+
 def test_texts_stand_without_names_in_an_order_of_their_own(filled, tmp_path_factory):
     html, _ = page_of(filled)
     assert html == page_of(filled)[0]  # the same each time

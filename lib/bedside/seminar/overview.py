@@ -96,7 +96,7 @@ def titles(paper):
         cells = json.loads(source.read_text(encoding="utf-8"))["cells"]
         whole = "\n".join("".join(c["source"]) for c in cells)
         if f'seminar.sheet("{paper}"' in whole:
-            title = re.search(r"^# (?:\d\. )?(.+)$", whole, re.M)
+            title = re.search(r"^# (?:\d\w?\. )?(.+)$", whole, re.M)
             headings = re.findall(r"^## (\d\.\d) (.+?)(?: \([^()]*\))?$", whole, re.M)
             return (title[1] if title else paper), dict(headings)
     return paths.papers().get(paper, {}).get("name", paper), {}
@@ -113,7 +113,7 @@ def sheet(paper, those):
     editions = {e: sum(e in s.editions for s in those) for s in those for e in s.editions}
     return {
         "id": paper,
-        "title": f"Sheet {tasks[0].partition('.')[0]}: {text(title, 80)}",
+        "title": f"Sheet {tasks[0].partition('.')[0]}: {text(title, 120)}",
         "tasks": {n: headings.get(n, "") for n in tasks},
         "students": [_line(s, tasks) for s in those],
         "counts": {n: _counts(n, those) for n in tasks},
