@@ -56,9 +56,8 @@ class Checks(Material):
             raise Wrong("the words are right, the number isn't. Look at each line.")
         fits = "as the operation suggests" if site in KEPT else "though the breast was left"
         return (
-            f"“{site}” at {len(changed)} places, {fits}. Here the bracket of the paper is no"
-            " bracket, and the site is no reading of the record. A list that follows the record"
-            " will be held against another site's effects."
+            f"“{site}” at {len(changed)} places, {fits}. A list that follows the record will be"
+            " held against the effects of this site."
         )
 
     @task("2.3", 'Write {"named": a number, "contradicted": a number}.')

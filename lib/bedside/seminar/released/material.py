@@ -66,8 +66,7 @@ class Material(seminar.Sheet):
     def operations(self):
         """The operation that each base record names, "" if none, and the site that was added."""
         named = [next((o for o in OPERATIONS if o in p.lower()), "") for p in self.patients["base"]]
-        made = self.patients[["site"]].assign(operation=named).reset_index(names="patient")
-        return made[["patient", "operation", "site"]]
+        return self.patients.assign(operation=named)[["operation", "site"]].rename_axis("patient")
 
     def list_asked(self):
         """The effects of task 2.4 as an answer to be filled in."""

@@ -45,12 +45,12 @@ class Material(seminar.Sheet):
         """
         asked, replies, texts = {}, {}, {}
         for number, r in enumerate(answers.to_dict("records"), 1):
-            asked[number] = r["question"]
+            asked[number] = r["question"].strip()
             for column, source in survey.RATED.items():
-                replies[number, source] = re.sub(r"\*+ *", "", r[column])
-                cut = [p for p in r[column].split("\n\n") if p.strip()]
-                plain = [re.sub(r"^\s*\d+\.\s*|\*+ *", "", p).strip() for p in cut]
-                texts |= {(number, source, k): p for k, p in enumerate(plain, 1)}
+                reply = replies[number, source] = re.sub(r" +", " ", r[column].replace("*", ""))
+                cut = [p.strip() for p in reply.split("\n\n") if p.strip()]
+                for k, paragraph in enumerate(cut, 1):
+                    texts[number, source, k] = re.sub(r"^\d+\.\s*", "", paragraph)
         return asked, replies, pd.Series(texts).rename_axis(KEYS)
 
     def _eight(self):
