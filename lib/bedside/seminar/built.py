@@ -57,7 +57,10 @@ def move(made, folder):
     new = {p.relative_to(made).as_posix(): sha256(p) for p in made.rglob("*") if p.is_file()}
     refuse_changed(folder, sorted(new))
     before = known(folder)
-    _write(folder, {n: [*before.get(n, []), *[new[n]] * (n in new)] for n in {**before, **new}})
+    _write(
+        folder,
+        {n: [*before.get(n, []), *([new[n]] if n in new else [])] for n in {**before, **new}},
+    )
     for name in sorted(new):
         _replace(made / name, folder / name)
     gone = before.keys() - new.keys()
