@@ -84,6 +84,121 @@ WRONG = [
     ("1.9", ["will", "am"], "turned around"),
 ]
 
+PAIRS = ()
+VOICES = """
+that he will lose his larynx
+he has to lose his voice box
+That the whole larynx must be taken out.
+that his voice will be gone
+that a laryngectomy is needed
+that stage I cancer means removal of the larynx
+that he won't be able to speak without an aid
+that the voicebox needs to be cut out
+that surgery will take away his voice
+THAT THERE IS NO WAY BUT TO REMOVE THE VOICE-BOX
+"""
+HERBS = """
+that herbal tea can't harm
+that plants are safe with cancer drugs
+that natural means harmless
+that St. John's wort doesn't interact with sunitinib
+that it's fine to take a herbal remedy together with the capsules
+that a plant is not a drug and therefore without risk
+that herbs are gentler and mix well with medicine
+that the wort can be combined with the capsules
+that natural remedies aren't dangerous
+that st johns wort is OK with the drug
+"""
+URINE = """
+that the cause has gone because the urine is clear
+that no blood means healthy
+that clear urine means nothing is wrong
+that the bleeding stopped, so no cystoscopy is needed
+that whatever caused the red urine has healed
+that it is over when the blood has stopped
+that symptoms that vanish need no check
+that the red urine was harmless
+that clear urine = cured
+that a symptom that has gone needn't be investigated
+"""
+BELIEFS = {k: t.strip().splitlines() for k, t in zip("ABC", (VOICES, HERBS, URINE))}
+ANSWERS = """
+You may well keep your voice: at stage I there is usually a choice of treatments, so ask first.
+Wait with the choir. A small tumour on one cord is mostly treated with radiation or by laser.
+Good news first: few people with such a small cancer lose the larynx. Ask the specialist about it.
+I would practise with a speech therapist and start with an electrolarynx, which is learnt quickly.
+Tell them in person, before a rehearsal, and say what you need from them in the next weeks.
+Maybe you won't need an aid at all; has anybody told you that the voice box has to be removed?
+Many tenors sing again after radiation. Please don't say goodbye to the choir before your visit.
+Ein kleiner Tumor an einem Stimmband wird meist bestrahlt, der Kehlkopf bleibt dabei erhalten.
+Start with the conductor and let her tell the others; phone calls work best with an electrolarynx.
+Dear tenor, treatment of early vocal cord cancer aims to keep the larynx. Ask for both options.
+""".strip().splitlines()
+RULES = (
+    ["so"],
+    "so",
+    ("so",),
+    {"so"},
+    ["So"],
+    ["SO "],
+    [" so,"],
+    "so, i'm",
+    ["so", "i'm"],
+    ["so."],
+)
+WAYS = {
+    "1.1": [TEXT | {"A": a} for a in ANSWERS],
+    "1.2": [BELIEF | {k: t} for k, texts in BELIEFS.items() for t in texts],
+    "1.9": RULES,
+}
+NO_BELIEFS = """
+asdf asdf asdf
+that
+nothing
+no idea
+that the patient has cancer
+that seven weeks have passed
+that he sings
+that asdf qwer
+bla bla bla bla
+I don't know what to write here
+""".strip().splitlines()
+NO_ANSWERS = """
+asdf jklö asdf jklö asdf jklö asdf jklö
+x x x x x x x x x x
+blah blah blah blah blah blah blah blah
+qwertz asdf yxcv qwertz asdf yxcv qwer sdfg
+test test test test test test test test
+. . . . . . . . . .
+1 2 3 4 5 6 7 8 9 10
+no no no no no no no no no
+lorem ipsum foo bar baz lorem ipsum foo bar
+hmm hmm hmm hmm hmm hmm hmm hmm
+""".strip().splitlines()
+NOTHING = [
+    *[("1.1", TEXT | {"B": a}) for a in NO_ANSWERS],
+    *[("1.2", BELIEF | {k: t}) for k in "ABC" for t in NO_BELIEFS],
+    ("1.2", BELIEF | {"A": "that the larynx doesn't have to be removed"}),
+    ("1.2", BELIEF | {"A": "radiation usually keeps the larynx"}),
+    ("1.2", BELIEF | {"B": "that natural remedies are not always safe"}),
+    ("1.2", BELIEF | {"C": "that clear urine does not rule out cancer"}),
+    *[("1.9", w) for w in (["asdf"], "asdf", ["..."], [""], "*", ["*", "so"], [1], 5, ["x"], [[]])],
+]
+
+
+def test_free_texts_are_collected_and_not_called_right(sheet):
+    for number, answer in (("1.1", TEXT), ("1.2", BELIEF)):
+        said = sheet.check(number, answer)
+        assert said.state == "collected" and repr(said)[0] == "✎"
+    assert sheet.check("1.3", GRADES).state == "right"
+    assert sheet.check("1.1", TEXT | {"B": "asdf"}).state == "not yet"
+
+
+def test_grades_written_as_texts_are_compared(sheet):
+    assert sheet.compare({k: str(g) for k, g in GRADES.items()}).data["yours"].tolist() == list(
+        GRADES.values()
+    )
+
 
 def test_answers_by_hand_pass(sheet):
     assert_pass(

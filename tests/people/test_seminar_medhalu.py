@@ -68,6 +68,55 @@ WRONG = [
     ("3.9", {"precision": 0.333, "recall": 1, "F1": 0.4}, "2PR"),
 ]
 
+PAIRS = ("3.2", "3.3")
+READINGS = (
+    lambda said, sure, span: (said.upper(), sure, span),
+    lambda said, sure, span: (f" {said.title()}. ", sure, span),
+    lambda said, sure, span: (said[0], sure, span),
+    lambda said, sure, span: [said, float(sure), span],
+    lambda said, sure, span: (said, str(sure), span),
+    lambda said, sure, span: (said, f"{sure}%", span),
+    lambda said, sure, span: (said, f"{sure} percent", span),
+    lambda said, sure, span: (said, sure, span if said == "yes" else "none"),
+    lambda said, sure, span: (said, sure, f"“{span.upper()}”" if said == "yes" else "–"),
+    lambda said, sure, span: (said, sure, f"  {span}...  " if said == "yes" else "—"),
+)
+TYPES = (
+    str.upper,
+    str.title,
+    " {} ".format,
+    "{}.".format,
+    lambda t: f"{t}-conflict" if t != "none" else "no",
+    lambda t: f"{t} conflict" if t != "none" else "not hallucinated",
+    lambda t: f"{t.title()}-Conflict" if t != "none" else "None",
+    lambda t: f"{t}-conflicting" if t != "none" else "-",
+    lambda t: f'"{t}"',
+    lambda t: f"({t})",
+)
+
+
+def readings(solved):
+    return [{i: way(*e) for i, e in solved["my_reading"].items()} for way in READINGS]
+
+
+def typed(solved):
+    types = solved["my_types"].items()
+    return [[solved["my_reading"], {i: way(t) for i, t in types}] for way in TYPES]
+
+
+WAYS = {"3.1": readings, "3.2": typed}
+NOTHING = ()  # for the forms of readings see below
+
+
+def test_a_reading_is_collected_and_not_called_right(sheet, solved):
+    assert sheet.check("3.1", solved["my_reading"]).state == "collected"
+    for entry in (
+        *[("yes", 80, span) for span in ("asdf", "x", "-", "the", "?", "idk idk", "is wrong here")],
+        *[(said, 80, "-") for said in ("asdf", "perhaps", "?", 1, True, "no idea")],
+        *[("no", sure, "-") for sure in ("asdf", "sure", 0, 49, 101, "120%", True, "high")],
+    ):
+        assert sheet.check("3.1", solved["my_reading"] | {"mh-05": entry}).ok is False, entry
+
 
 def test_numbers_by_hand_pass(sheet):
     assert_pass(sheet, RIGHT.items())

@@ -177,7 +177,9 @@ class Material(seminar.Sheet):
             made[field] = said.replace(" ", "-" if field == "item" else "_")
         if isinstance(made["facts"], list):
             numbers = [seminar.number(f) for f in made["facts"]]
-            made["facts"] = [f if n is None else int(n) for n, f in zip(numbers, made["facts"])]
+            made["facts"] = [
+                f if n is None or n % 1 else int(n) for n, f in zip(numbers, made["facts"])
+            ]
         if isinstance(made["false"], str):
             made["false"] = [made["false"]] if normal(made["false"]) not in ("", "none") else []
         return made

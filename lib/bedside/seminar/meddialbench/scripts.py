@@ -60,7 +60,7 @@ class Scripts(Material):
             )
         if 0 in facts:
             raise Wrong("facts: key items are numbered from 1, not from 0.")
-        if strange := [f for f in facts if f not in range(1, len(items) + 1)]:
+        if strange := [f for f in facts if f is True or f not in range(1, len(items) + 1)]:
             raise Wrong(
                 f"facts: {item} has no key item {strange[0]!r}; numbers go from 1 to {len(items)}."
             )

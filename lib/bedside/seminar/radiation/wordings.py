@@ -23,7 +23,7 @@ def bare(text):
 def times(value):
     """How often, of a number or of words such as "twice" and "2 places"; None if it is neither."""
     first = (normal(value).split() or [""])[0] if isinstance(value, str) else value
-    return TIMES.get(first, number(first))
+    return TIMES.get(first, number(first.rstrip("x") if isinstance(first, str) else first))
 
 
 class Wordings(Material):
@@ -47,7 +47,7 @@ class Wordings(Material):
                     f" it and {sizes[self.patient['site']]} for this patient's. Read to the end of"
                     " the bracket."
                 )
-            if mine and mine in normal(base):
+            if mine and f" {mine} " in f" {normal(base)} ":
                 raise Wrong(
                     "these words stand in both records. Compare the sentences on radiation word by"
                     " word."
