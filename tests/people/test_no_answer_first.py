@@ -132,7 +132,9 @@ def test_nobody_is_told_what_task_1_1_is_about():
     lines = [line for c in before(first, "1.1") for line in source(c).splitlines()]
     assert not [line for line in lines if TELLING.search(line)]
     (path,) = [p for p in editions.sources() if p.name.startswith("1_")]
-    assert not TELLING.search(path.stem.replace("_", " "))
+    start = (path.parent / "START.md").read_text(encoding="utf-8")
+    listed = [line for line in start.splitlines() if line.startswith("1. ")]
+    assert listed and not TELLING.search(" ".join([path.stem.replace("_", " "), *listed]))
 
 
 def test_teachers_have_the_three_questions_on_a_slide_before_the_task():
@@ -141,6 +143,25 @@ def test_teachers_have_the_three_questions_on_a_slide_before_the_task():
     assert "instructor" in slide["metadata"]["tags"]
     questions = sheet.patients().data["question"]
     assert len(questions) == 3 and all(q in source(slide) for q in questions)
+
+
+def test_reading_leaves_half_of_a_tasks_minutes_for_the_answer(ran):
+    made, solved, _ = ran
+    text = "\n".join(source(c) for c in made)
+    headed = dict(re.findall(r"^## (\d\.\d) .*\((\d+) minutes", text, re.M))
+    plan = {t: int(n) for n, t in re.findall(r"^\| (\d+) \| (\d\.\d) ", text, re.M)}
+    spans = re.findall(r"^\| (\d+) to (\d+) \| (\d\.\d) ", text, re.M)
+    plan |= {t: int(b) - int(a) for a, b, t in spans}
+    assert {t: int(n) for t, n in headed.items()} == plan and set(plan) == set(solved)
+    words, task = dict.fromkeys(plan, 0), None
+    for cell in made:
+        if head := re.match(r"##? (\d\.\d)?", source(cell)):
+            task = head.group(1)
+        if task:
+            prose = source(cell) if cell["cell_type"] == "markdown" else ""
+            words[task] += len(re.sub(r"[|*#>`-]", " ", " ".join([prose, *shown(cell)])).split())
+    slow = {t: n / 200 for t, n in words.items() if n / 200 > plan[t] / 2}  # 200 words a minute
+    assert not slow
 
 
 @pytest.mark.parametrize(
