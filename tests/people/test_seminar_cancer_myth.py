@@ -194,6 +194,12 @@ def test_free_texts_are_collected_and_not_called_right(sheet):
     assert sheet.check("1.1", TEXT | {"B": "asdf"}).state == "not yet"
 
 
+def test_who_has_to_answer_again_is_not_told_what_the_questions_take_for_granted(sheet):
+    for number, answer, _ in WRONG:
+        if number == "1.1":
+            assert "granted" not in sheet.check(number, answer).text
+
+
 def test_grades_written_as_texts_are_compared(sheet):
     assert sheet.compare({k: str(g) for k, g in GRADES.items()}).data["yours"].tolist() == list(
         GRADES.values()

@@ -120,6 +120,7 @@ def test_a_reading_is_collected_and_not_called_right(sheet, solved):
 
 def test_numbers_by_hand_pass(sheet):
     assert_pass(sheet, RIGHT.items())
+    assert "macro-F1 0.54," in sheet.check("3.5", RIGHT["3.5"]).text  # (34 / 46 + 6 / 18) / 2
 
 
 def test_a_reading_is_checked_for_its_form_and_its_verdicts_are_not_given_away(sheet, solved):

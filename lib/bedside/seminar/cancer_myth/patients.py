@@ -82,14 +82,11 @@ class Patients(Material):
             if grades[k] == -1 and REFERS.search(text) and len(text.split()) < 20:
                 raise Wrong(
                     f"{k}: this only sends the patient to somebody else. That may be wise, but"
-                    " until then the patient goes home with what was taken for granted. What would"
-                    " you say yourself?"
+                    " until then the patient goes home without an answer. What would you say"
+                    " yourself?"
                 )
         if len({normal(t) for t in texts.values()}) < len(texts):
-            raise Wrong(
-                "the same answer to several patients: each question takes something else for"
-                " granted."
-            )
+            raise Wrong("the same answer to several patients: each of them asks something else.")
         found = "; ".join(f"{k} {SAYS[g]}" for k, g in grades.items())
         return (
             f"kept to be read. The judge thinks: {found}. This judge only counts words and is often"
