@@ -322,6 +322,18 @@ def test_the_students_explorer_has_no_case_of_a_sheet(documents):
     assert {r["paper"] for r in theirs["rows"]} == set(whole["papers"])
 
 
+def test_the_students_explorer_opens_and_searches(built, tmp_path, browser):  # noqa: F811
+    path = unpacked(built, tmp_path) / handout.PAGE
+    with watched(browser) as page:
+        page.goto(path.as_uri())
+        page.wait_for_selector("#app:not([hidden]) .tabulator-row")
+        assert handout.LEFT_OUT in page.inner_text("header")
+        assert not page.query_selector_all("header a[href]")  # to pages that aren't handed out
+        for words, there in (("chemotherapy", True), ("warfarin spinach", False)):
+            page.fill("#search", words)
+            page.wait_for_function("there => (nothing.hidden) === there", arg=there)
+
+
 def test_a_page_for_the_projector_shows_each_sheet_without_answers(built):
     for path in SOURCES:
         text = (built.parent / "instructors" / f"{path.stem}.html").read_text(encoding="utf-8")

@@ -63,7 +63,7 @@ def page(sheets):
     """
     document, _ = explorer.read((paths.ROOT / PAGE).read_text(encoding="utf-8"))
     text = explorer.html(without(document, asked_about(document, sheets)))
-    return re.sub(r"<nav\b.*?</nav>", "", text, count=1, flags=re.S)
+    return re.sub(r"(<nav\b[^>]*>).*?(</nav>)", r"\1\2", text, count=1, flags=re.S)
 
 
 def asked_about(document, sheets):
