@@ -37,7 +37,7 @@ def changed(folder, names):
 
 def refuse_changed(folder, names):
     """Raise BedsideError that names those of these files that somebody has changed."""
-    if lost := changed(folder, names):
+    if lost := changed(folder, sorted(set(names))):
         raise BedsideError(
             f"changed since they were built: {', '.join(paths.rel(Path(folder, n)) for n in lost)}"
             " (to run or save a sheet changes it, too). Nothing was overwritten. Rename what you"
@@ -55,7 +55,7 @@ def move(made, folder):
     """
     made, folder = Path(made), Path(folder)
     new = {p.relative_to(made).as_posix(): sha256(p) for p in made.rglob("*") if p.is_file()}
-    refuse_changed(folder, sorted(new))
+    refuse_changed(folder, new)
     before = known(folder)
     _write(
         folder,
