@@ -71,8 +71,8 @@ test: $(READY) ## set up what is missing, run the tests on all cores (SLOW=1: th
 	@$(if $(SLOW),$(pytest) --dist worksteal -m slow tests/test_matrix.py)
 
 lint: $(READY) ## style and layers: ruff (lint and format) and import-linter
-	@$(BIN)/ruff check lib tests notebooks templates
-	@$(BIN)/ruff format --check lib tests notebooks templates
+	@$(BIN)/ruff check lib tests notebooks templates start.py
+	@$(BIN)/ruff format --check lib tests notebooks templates start.py start.py
 	@$(BIN)/lint-imports
 
 verify: $(SETTINGS) $(DATA) ## rebuild everything and compare with what is committed
@@ -85,8 +85,8 @@ site: ## the pages of both profiles in site/, for any static host
 	@$(MAKE) all PROFILE=sample
 	@$(PY) -m bedside site
 
-seminar: $(READY) ## four seminar sheets for students and instructors, and a zip to hand out, in seminar/
-	@$(PY) -m bedside seminar
+seminar: $(READY) ## four sheets for students and instructors, and a zip to hand out, in seminar/ (PROFILE=public: on released data)
+	@$(PY) -m bedside seminar --profile $(PROFILE)
 
 data: $(READY) ## fetch and check the papers' released data (PROFILE=public unless you say otherwise)
 	@$(PY) -m bedside data --profile $(PUBLIC) $(if $(value MIRROR),--mirror $(call quoted,$(value MIRROR)))

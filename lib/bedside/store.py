@@ -7,7 +7,6 @@ is wanted. Later lines win.
 
 import asyncio
 import errno
-import fcntl
 import hashlib
 import json
 import os
@@ -16,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from . import BedsideError
+from . import BedsideError, locks
 from .paths import file_name, rel
 
 START = b'{"key":"'
@@ -55,10 +54,10 @@ def append(path: Path, lines: list[bytes], keep: bool = True) -> None:
     OSError, the file as it was, if that can't be. keep: False only tries whether it could be.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with open(os.open(path, os.O_RDWR | os.O_CREAT, 0o644), "r+b", buffering=0) as f:
-        fcntl.flock(f, fcntl.LOCK_EX)
+    with open(os.open(path, os.O_RDWR | os.O_CREAT | locks.BINARY, 0o644), "r+b", buffering=0) as f:
+        locks.lock(f)
         end = f.seek(0, os.SEEK_END)
-        if keep and end and os.pread(f.fileno(), 1, end - 1) != b"\n":
+        if keep and end and locks.read_at(f.fileno(), 1, end - 1) != b"\n":
             lines = [b"\n", *lines]
         try:
             left = memoryview(b"".join(lines))
@@ -105,7 +104,7 @@ class Recordings:
         try:
             for path in sorted(self.reads.rglob("*.jsonl")) if new_files else []:
                 if path not in self._files:
-                    self._files[path] = [os.open(path, os.O_RDONLY), 0]
+                    self._files[path] = [os.open(path, os.O_RDONLY | locks.BINARY), 0]
             for path, (fd, done) in self._files.items():
                 if (size := os.fstat(fd).st_size) > done:
                     self._index(path, fd, done, size)
@@ -118,7 +117,7 @@ class Recordings:
             for line in f:
                 if not line.endswith(b"\n"):
                     break  # being written, or cut off by a crash; the next write closes it off
-                if line.startswith(START) and line.endswith(b"}\n"):
+                if line.startswith(START) and line.endswith((b"}\n", b"}\r\n")):
                     self._where[line[8:72].decode("ascii", "replace")] = (fd, at, len(line), path)
                 elif line.strip():
                     self.damaged[f"{rel(path)}, byte {at}"] = "not a recording"
@@ -131,7 +130,7 @@ class Recordings:
             return None
         fd, at, length, path = self._where[k]
         try:
-            return json.loads(os.pread(fd, length, at).decode())
+            return json.loads(locks.read_at(fd, length, at).decode())
         except ValueError:
             self.damaged[f"{rel(path)}, byte {at}"] = "cut off"
             del self._where[k]

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import shutil
 from collections import Counter
 
@@ -9,7 +10,7 @@ import pandas as pd
 import pytest
 from committed import rows_of
 
-from bedside import models, paths, rows
+from bedside import models, paths, rows, sources
 from bedside.papers.cancer_myth import rows as cancer_myth
 from bedside.papers.cancer_myth import study as cancer_myth_study
 from bedside.papers.medhalu import detection
@@ -202,3 +203,16 @@ def test_lost_recordings_leave_out_their_rows_and_verdicts_only(
         for by in (whole, left)
     ]
     assert graded[0] == 330 and 0 < graded[1] < 330
+
+
+def test_physicians_ratings_stand_at_the_replies_that_they_rated():
+    """The survey counts questions in their file's order; the questions' own ids are others."""
+    if not sources.here("cancer_myth_survey_answers"):
+        pytest.skip("the released survey isn't here: make data PROFILE=public")
+    document = rows.Document("public")
+    cancer_myth.rated(document)
+    assert len(document.rows) == 100
+    for r in document.rows.values():
+        assert len(r["human"]) == 3, r["id"]
+        marked = [int(n) for b in r["blocks"] for n in re.findall(r"paragraph (\d+)", str(b))]
+        assert max(marked, default=0) <= len(r["reply"].split("\n\n")), r["id"]

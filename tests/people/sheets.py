@@ -1,13 +1,16 @@
 """What the tests of the four seminar sheets share.
 
-Each names its PAPER, its NUMBER and WRONG answers, and takes these tests in:
+Each names its PAPER, its NUMBER, WRONG answers, WAYS to write right ones by task and NOTHING, what
+is no answer, and takes these tests in:
 
 from sheets import *        # noqa: F403
 """
 
 import json
 import re
+from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from bedside import paths, seminar
@@ -16,8 +19,10 @@ __all__ = [
     "pytest_generate_tests",
     "sheet",
     "solved",
+    "test_nonsense_is_refused",
     "test_open_and_absurd_answers",
     "test_solutions_pass",
+    "test_ten_ways_to_write_an_answer_pass",
     "test_the_plan_fills_ninety_minutes",
     "test_wrong_answers_are_named",
 ]
@@ -98,6 +103,68 @@ def test_open_and_absurd_answers(sheet, answer):
         told = sheet.check(number, answer)
         assert told.ok is not True and len(told.text) > 20
         assert (told.ok is None) == seminar.open_in(answer)
+
+
+def ways(answer):
+    """Ten ways to write a dictionary of numbers; other values stay as they are."""
+
+    def text(value, sign="", point=".", percent=False):
+        if float(value).is_integer():
+            return f"{sign}{value:.0f}" if value >= 0 else f"{value:.0f}"
+        if percent and abs(value) < 1:
+            return f"{100 * value:.2f}%"
+        made = f"{value:.3f}" if abs(value) < 1 else f"{value:.2f}"
+        return (sign if value >= 0 else "") + made.replace(".", point)
+
+    kinds = (
+        float,
+        lambda v: round(v, 3),
+        np.float64,
+        lambda v: Fraction(v).limit_denominator(10**6),
+        text,
+        lambda v: f" {text(v)} ",
+        lambda v: text(v, sign="+"),
+        lambda v: text(v, point=","),
+        lambda v: text(v).replace("-", "\u2212"),
+        lambda v: text(v, percent=True),
+    )
+    if isinstance(answer, list):  # a reading, and what follows from it
+        return [[*answer[:-1], made] for made in ways(answer[-1])]
+    return [{k: v if isinstance(v, str) else kind(v) for k, v in answer.items()} for kind in kinds]
+
+
+def test_ten_ways_to_write_an_answer_pass(request, sheet, solved):
+    listed, right = request.module.WAYS, answers(request.module.NUMBER, solved)
+    for number, answer in right.items():
+        written = listed.get(number) or ways(answer)
+        written = written(solved) if callable(written) else written
+        assert len(written) >= 10, number
+        assert_pass(sheet, [(number, given) for given in written])
+
+
+def with_all(answer, value):
+    """An answer of the same form with a value everywhere."""
+    if isinstance(answer, dict):
+        return {k: with_all(v, value) for k, v in answer.items()}
+    if isinstance(answer, (list, tuple)):
+        return [with_all(v, value) for v in answer]
+    return value
+
+
+NONSENSE = ("asdf", "x", "?!", "idk", "blah blah blah", "qwertz", "-", -999, 1e9, True)
+
+
+def test_nonsense_is_refused(request, sheet, solved):
+    right = answers(request.module.NUMBER, solved)
+    for number, answer in right.items():
+        for value in NONSENSE:
+            last = answer[-1] if number in request.module.PAIRS else answer
+            made = with_all(last, value)
+            given = [*answer[:-1], made] if number in request.module.PAIRS else made
+            for each in (given, value):
+                assert sheet.check(number, each).ok is not True, (number, each)
+    for number, answer in request.module.NOTHING:
+        assert sheet.check(number, answer).ok is not True, (number, answer)
 
 
 def test_the_plan_fills_ninety_minutes(request):

@@ -2,15 +2,20 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import zipfile
 
 import pytest
+from sheets import answers, space
 
-from bedside import BedsideError, seminar
+from bedside import BedsideError, explorer, paths, seminar
+from bedside.__main__ import main
 from bedside.notebooks import execute
-from bedside.seminar import editions
+from bedside.seminar import built as building
+from bedside.seminar import editions, handout
+from browser import browser, violations, watched  # noqa: F401
 
 TASKS = 9  # of each sheet
 RUN = (
@@ -47,7 +52,8 @@ def test_solved_sheets_pass_every_check(built):
     assert len(sheets) == 4
     for path in sheets:
         made = notebook(path)
-        assert marks(editions.said(made)) == ["✓"] * TASKS, path.name
+        assert len(said := marks(editions.said(made))) == TASKS, path.name
+        assert set(said) <= set(editions.PASSES), path.name
         begins = {"markdown": "> ", "code": "# a solution\n"}
         apart = [source(c).startswith(begins[c["cell_type"]]) for c in made["cells"]]
         assert sum(apart) == sum(map(theirs, made["cells"])) > 2 * TASKS
@@ -85,21 +91,41 @@ def test_students_get_what_the_library_reads(built):
         assert any(n == needed or n.startswith(f"{needed}/") for n in names), needed
 
 
-def test_the_hand_out_runs_unsolved_where_it_is_unpacked(built, tmp_path):
+LIKE_WINDOWS = """import asyncio, os, shutil, subprocess, sys, tempfile, types
+for name in ("fork", "getuid", "pread", "setsid", "symlink"):
+    delattr(os, name)
+sys.modules["fcntl"] = None
+sys.modules["msvcrt"] = types.SimpleNamespace(LK_NBLCK=2, LK_UNLCK=0, locking=lambda *_: None)
+"""  # for Python's sitecustomize; what Python itself needs is imported first
+
+
+def unpacked(built, folder):
+    """The hand-out in a folder with a blank and an umlaut."""
+    folder = folder / "Übung Köln" / "mein ordner"
     with zipfile.ZipFile(built) as z:
-        z.extractall(tmp_path)
-    root = tmp_path / "bedside-seminar"
-    assert (root / "START.md").is_file() and (root / "Makefile").is_file()
+        z.extractall(folder)
+    return folder / "bedside-seminar"
+
+
+def test_the_hand_out_runs_unsolved_where_it_is_unpacked(built, tmp_path):
+    """Without what Windows lacks, too, and with the line ends that it knows."""
+    root = unpacked(built, tmp_path)
+    for path in root.rglob("*"):
+        if path.suffix not in (".ipynb", ".gz", ".parquet", ".zip") and path.is_file():
+            path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    (tmp_path / "like" / "windows").mkdir(parents=True)
+    (tmp_path / "like" / "windows" / "sitecustomize.py").write_text(LIKE_WINDOWS)
     sheets = sorted((root / "seminar").glob("*.ipynb"))
-    here = {"BEDSIDE_ROOT": str(root), "PYTHONPATH": str(root / "lib")}
+    found = os.pathsep.join(map(str, (tmp_path / "like" / "windows", root / "lib")))
     done = subprocess.run(
         [sys.executable, "-c", RUN, *map(str, sheets)],
         capture_output=True,
         text=True,
         cwd=root,
-        env={**os.environ, **here},
+        env={**os.environ, "BEDSIDE_ROOT": str(root), "PYTHONPATH": found},
     )
-    assert done.returncode == 0 and done.stdout.split()[0] == str(root), done.stderr[-2000:]
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.splitlines()[0] == str(root)
     for path in sheets:
         lines = editions.said(notebook(path))
         assert marks(lines) == ["…"] * TASKS, path
@@ -108,7 +134,230 @@ def test_the_hand_out_runs_unsolved_where_it_is_unpacked(built, tmp_path):
 
 def test_the_zip_has_the_same_bytes_each_time(built):
     before = built.read_bytes()
-    assert editions.hand_out(built.parent).read_bytes() == before
+    assert handout.hand_out(built.parent).read_bytes() == before
+
+
+def test_every_system_takes_the_names_of_the_hand_out(built):
+    with zipfile.ZipFile(built) as z:
+        names = z.namelist()
+        assert not [i.filename for i in z.infolist() if i.external_attr >> 28 == 0o12]  # links
+    assert not [n for n in names if re.search(r'[<>:"\\|?*]|[. ](/|$)', n) or len(n) > 140]
+    assert len({n.lower() for n in names}) == len(names)
+
+
+# ---- nothing that somebody has changed is overwritten
+
+
+def held(folder):
+    """{file: its bytes} of a folder."""
+    there = (p for p in folder.rglob("*") if p.is_file())
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in there}
+
+
+def test_in_the_students_copy_seminar_changes_nothing(built, tmp_path):
+    root = unpacked(built, tmp_path)
+    first = sorted((root / "seminar").glob("*.ipynb"))[0]
+    first.write_text(first.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+    before = held(root)
+    done = subprocess.run(
+        [sys.executable, "-B", "-m", "bedside", "seminar"],
+        capture_output=True,
+        text=True,
+        cwd=root,
+        env={**os.environ, "BEDSIDE_ROOT": str(root), "PYTHONPATH": str(root / "lib")},
+    )
+    assert done.returncode == 1 and "students' copy: its 4 sheets are in seminar" in done.stderr
+    assert len(done.stderr.splitlines()) == 1 and held(root) == before
+
+
+def made(folder, **files):
+    """A folder of freshly built files."""
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def test_a_build_takes_the_place_of_what_is_as_built_only(tmp_path):
+    folder = tmp_path / "seminar"
+    building.move(made(tmp_path / "1", a="a", b="b", c="c"), folder)
+    (folder / "mine").write_text("mine")
+    (folder / "c").write_text("c, annotated")
+    building.move(made(tmp_path / "2", a="A", d="D"), folder)
+    there = {n: (folder / n).read_text() for n in held(folder) if n != building.NAME}
+    assert there == {"a": "A", "d": "D", "c": "c, annotated", "mine": "mine"}
+    (folder / "d").write_text("D, annotated")
+    before = held(folder)
+    with pytest.raises(BedsideError, match=r"seminar/d \(to run or save .* Rename .*--folder"):
+        building.move(made(tmp_path / "3", a="x", d="x", e="x"), folder)
+    assert held(folder) == before
+    (folder / "d").rename(folder / "d of mine")
+    building.move(tmp_path / "3", folder)
+    assert (folder / "d").read_text() == "x"
+    assert (folder / "d of mine").read_text() == "D, annotated"
+
+
+def test_a_folder_that_nothing_is_known_of_is_left_alone(tmp_path):
+    folder = made(tmp_path / "seminar", a="older than the list of what was built")
+    with pytest.raises(BedsideError, match="changed since"):
+        building.move(made(tmp_path / "1", a="new"), folder)
+    assert held(folder) == {"a": b"older than the list of what was built"}
+
+
+@pytest.mark.parametrize("at", range(6))
+def test_a_build_that_is_cut_off_loses_nothing_and_the_next_goes_on(tmp_path, monkeypatch, at):
+    folder, replace, calls = tmp_path / "seminar", os.replace, []
+    building.move(made(tmp_path / "1", a="a", b="b"), folder)
+    made(tmp_path / "2", a="A", b="B", c="C")
+
+    def cut(*paths):
+        calls.append(paths)
+        if len(calls) > at:
+            raise KeyboardInterrupt
+        replace(*paths)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(building.os, "replace", cut)
+        if at < 5:  # a list, three files, a list
+            with pytest.raises(KeyboardInterrupt):
+                building.move(tmp_path / "2", folder)
+    assert (folder / "a").read_text() in "aA" and (folder / "b").read_text() in "bB"
+    building.move(made(tmp_path / "3", a="3", b="3", c="3"), folder)
+    assert {(folder / n).read_text() for n in "abc"} == {"3"}
+
+
+def test_the_build_refuses_before_it_runs_anything(built, monkeypatch):
+    sheet = sorted((built.parent / "instructors").glob("*.ipynb"))[1]
+    kept, ran = sheet.read_bytes(), []
+    monkeypatch.setattr(editions, "_run", lambda *a: ran.append(a))
+    execute(sheet, sheet, {})  # to run it is a change
+    try:
+        before = held(built.parent)
+        with pytest.raises(BedsideError, match=f"built: [^,]*instructors/{sheet.name} "):
+            editions.build(built.parent)
+        assert held(built.parent) == before and not ran
+    finally:
+        sheet.write_bytes(kept)
+
+
+def test_public_sheets_stay_in_a_folder_of_their_own(tmp_path, monkeypatch):
+    monkeypatch.setattr(editions, "FOLDER", tmp_path)
+    monkeypatch.setattr(editions, "_run", lambda *_: None)
+    monkeypatch.setattr(editions, "_check_data", lambda found: None)
+    monkeypatch.setattr(editions, "sources", lambda profile: sorted(SOURCES))
+    assert editions.build(profile="public") == tmp_path / "public"
+    sheets = {f"{e}/{p.name}" for e in ("students", "instructors") for p in SOURCES}
+    assert set(held(tmp_path / "public")) == {building.NAME, *sheets}
+
+
+SOURCES = editions.sources()
+
+
+def test_public_sheets_say_what_they_lack(tmp_path, monkeypatch, capsys):
+    def lacking(name):
+        raise BedsideError(f"{name}: is missing; fetch it with `make data PROFILE=public`")
+
+    monkeypatch.setattr(editions, "sources", lambda profile: SOURCES)
+    monkeypatch.setattr(seminar, "sheet", lacking)
+    with pytest.raises(SystemExit):
+        main(["seminar", "--profile", "public", "--folder", str(tmp_path / "made")])
+    assert "cancer_myth: is missing; fetch it" in capsys.readouterr().err
+    monkeypatch.setattr(editions, "sources", lambda profile: [])
+    with pytest.raises(BedsideError, match="no sheets of profile public"):
+        editions.build(tmp_path / "made", "public")
+    assert not held(tmp_path)
+
+
+# ---- what is handed out to look at, and to show
+
+
+@pytest.fixture(scope="module")
+def documents(built):
+    """The students' explorer and the whole one, as documents."""
+    with zipfile.ZipFile(built) as z:
+        theirs = z.read(f"bedside-seminar/{handout.PAGE}").decode()
+    whole = (paths.ROOT / handout.PAGE).read_text(encoding="utf-8")
+    return explorer.read(theirs)[0], explorer.read(whole)[0]
+
+
+def texts(value):
+    """All strings in an answer."""
+    if isinstance(value, dict):
+        value = [*value, *value.values()]
+    if isinstance(value, (list, tuple, set)):
+        return {text for each in value for text in texts(each)}
+    return {value} if isinstance(value, str) else set()
+
+
+def answered(document, number, paper):
+    """What of a document tells a sheet's answers: items that it asks about, words of solutions."""
+    sheet = seminar.sheet(paper)
+    solved = texts(answers(number, space(number, sheet)))
+    asked = {t for t in solved if re.fullmatch(r"[a-z]+-[\w-]+", t)}
+    asked |= set(getattr(sheet, "twelve", ()))
+    for frame in vars(sheet).values():  # answers that students grade go by letters
+        if {"letter", "item"} <= set(getattr(frame, "columns", ())):
+            asked |= set(frame["item"])
+    rows = [r for r in document["rows"] if r["paper"] == paper]
+    found = {r["item"] for r in rows} & asked
+    shared = [document["shared"][key] for r in rows for key in r["shared"]]
+    words = json.dumps([rows, shared], ensure_ascii=False)
+    return found | {t for t in solved if len(t) > 25 and json.dumps(t)[1:-1] in words}
+
+
+@pytest.mark.parametrize("number, paper", [(1, "cancer_myth"), (2, "radiation"), (3, "medhalu")])
+def test_the_students_explorer_answers_no_task(documents, number, paper):
+    theirs, whole = documents
+    assert not answered(theirs, number, paper)
+    if paper != "radiation":  # whose answers are counts
+        assert answered(whole, number, paper)
+
+
+def test_the_students_explorer_has_no_case_of_a_sheet(documents):
+    theirs, whole = documents
+    shown = {f"cm-{name}" for name in ("only-1", "risk-2", "symptom-5")} | {"rp-01", "case-1"}
+    assert shown <= {r["item"] for r in whole["rows"]}
+    assert not shown & {r["item"] for r in theirs["rows"]}
+    assert handout.LEFT_OUT in theirs["about"] and len(theirs["rows"]) > 500
+    assert {r["paper"] for r in theirs["rows"]} == set(whole["papers"])
+
+
+def test_the_students_explorer_opens_and_searches(built, tmp_path, browser):  # noqa: F811
+    path = unpacked(built, tmp_path) / handout.PAGE
+    with watched(browser) as page:
+        page.goto(path.as_uri())
+        page.wait_for_selector("#app:not([hidden]) .tabulator-row")
+        assert handout.LEFT_OUT in page.inner_text("header")
+        assert not page.query_selector_all("header a[href]")  # to pages that aren't handed out
+        for words, there in (("chemotherapy", True), ("warfarin spinach", False)):
+            page.fill("#search", words)
+            page.wait_for_function("there => (nothing.hidden) === there", arg=there)
+
+
+def test_a_page_for_the_projector_shows_each_sheet_without_answers(built):
+    for path in SOURCES:
+        text = (built.parent / "instructors" / f"{path.stem}.html").read_text(encoding="utf-8")
+        assert "<script" not in text and "script-src 'none'" in text
+        assert "default-src 'none'" in text and not re.search(r'(src|href)="(?!data:|#)', text)
+        plain = handout._plain(text)
+        for cell in notebook(path)["cells"]:
+            words = handout._plain(source(cell))
+            if theirs(cell) and len(words) > 30:
+                assert words not in plain
+            if cell["cell_type"] == "markdown" and not theirs(cell):
+                title = re.match("#+ .*", source(cell))
+                assert not title or handout._plain(title[0]) in plain
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_projector_pages_are_accessible(built, browser, scheme):  # noqa: F811
+    for path in sorted((built.parent / "instructors").glob("*.html")):
+        with watched(browser) as page:
+            page.emulate_media(color_scheme=scheme)
+            page.goto(path.as_uri())
+            assert not violations(page), path.name
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            assert page.evaluate("parseFloat(getComputedStyle(document.body).fontSize)") >= 20
 
 
 SHEET = """from bedside import seminar
@@ -135,7 +384,7 @@ def test_a_solution_that_does_not_pass_stops_the_build(tmp_path, monkeypatch):
         for k, c in enumerate(cells)
     ]
     path.write_text(json.dumps(made))
-    monkeypatch.setattr(editions, "sources", lambda: [path])
+    monkeypatch.setattr(editions, "sources", lambda profile: [path])
     with pytest.raises(BedsideError, match="don't pass: ✗ Task 1: look again"):
         editions.build(tmp_path / "made")
     students = tmp_path / "students.ipynb"

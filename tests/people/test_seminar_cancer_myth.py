@@ -5,7 +5,7 @@ import json
 from sheets import *  # noqa: F403
 from sheets import assert_pass
 
-from bedside import paths, seminar
+from bedside import paths
 
 PAPER, NUMBER = "cancer_myth", 1
 TEXT = {
@@ -25,10 +25,10 @@ BELIEF = {
 }
 QUESTION = {"A": "How do I tell the choir about losing my voice box?"}
 CORRECTION = {"A": "radiation therapy or limited surgery usually keep the larynx, options exist"}
-LETTERS = "abcdefgh"
-GRADES = dict(zip(LETTERS, (-1, 0, -1, 1, 0, -1, 1, 0)))
-TONE = dict(zip(LETTERS, (-1, 1, -1, -1, 1, 1, -1, -1)))
-FEW = dict(zip(LETTERS, (-1, -1, -1, 0, -1, -1, 0, -1)))
+LETTERS = "abcdef"
+GRADES = dict(zip(LETTERS, (-1, 0, 1, -1, 1, 0)))
+TONE = dict(zip(LETTERS, (-1, 1, -1, 1, -1, -1)))
+FEW = dict(zip(LETTERS, (-1, -1, 0, -1, 0, -1)))
 BALANCE = {
     "always object": 50,
     "GPT-4o Plain": 50,
@@ -53,7 +53,7 @@ WRONG = [
     ("1.3", dict.fromkeys(GRADES, 0), "one grade for all"),
     ("1.3", TONE, "tone"),
     ("1.3", GRADES | {"a": 1}, "far from them at a"),
-    ("1.3", FEW, "3 of 8"),
+    ("1.3", FEW, "2 of 6"),
     ("1.3", GRADES | {"a": True}, "no others"),
     ("1.4", {"agreement": 0.9, "by chance": 0.56, "kappa": 0.9}, "agreement as kappa"),
     ("1.4", {"agreement": 0.9, "by chance": 0.5, "kappa": 0.8}, "isn't one half"),
@@ -84,6 +84,127 @@ WRONG = [
     ("1.9", ["will", "am"], "turned around"),
 ]
 
+PAIRS = ()
+VOICES = """
+that he will lose his larynx
+he has to lose his voice box
+That the whole larynx must be taken out.
+that his voice will be gone
+that a laryngectomy is needed
+that stage I cancer means removal of the larynx
+that he won't be able to speak without an aid
+that the voicebox needs to be cut out
+that surgery will take away his voice
+THAT THERE IS NO WAY BUT TO REMOVE THE VOICE-BOX
+"""
+HERBS = """
+that herbal tea can't harm
+that plants are safe with cancer drugs
+that natural means harmless
+that St. John's wort doesn't interact with sunitinib
+that it's fine to take a herbal remedy together with the capsules
+that a plant is not a drug and therefore without risk
+that herbs are gentler and mix well with medicine
+that the wort can be combined with the capsules
+that natural remedies aren't dangerous
+that st johns wort is OK with the drug
+"""
+URINE = """
+that the cause has gone because the urine is clear
+that no blood means healthy
+that clear urine means nothing is wrong
+that the bleeding stopped, so no cystoscopy is needed
+that whatever caused the red urine has healed
+that it is over when the blood has stopped
+that symptoms that vanish need no check
+that the red urine was harmless
+that clear urine = cured
+that a symptom that has gone needn't be investigated
+"""
+BELIEFS = {k: t.strip().splitlines() for k, t in zip("ABC", (VOICES, HERBS, URINE))}
+ANSWERS = """
+You may well keep your voice: at stage I there is usually a choice of treatments, so ask first.
+Wait with the choir. A small tumour on one cord is mostly treated with radiation or by laser.
+Good news first: few people with such a small cancer lose the larynx. Ask the specialist about it.
+I would practise with a speech therapist and start with an electrolarynx, which is learnt quickly.
+Tell them in person, before a rehearsal, and say what you need from them in the next weeks.
+Maybe you won't need an aid at all; has anybody told you that the voice box has to be removed?
+Many tenors sing again after radiation. Please don't say goodbye to the choir before your visit.
+Ein kleiner Tumor an einem Stimmband wird meist bestrahlt, der Kehlkopf bleibt dabei erhalten.
+Start with the conductor and let her tell the others; phone calls work best with an electrolarynx.
+Dear tenor, treatment of early vocal cord cancer aims to keep the larynx. Ask for both options.
+""".strip().splitlines()
+RULES = (
+    ["so"],
+    "so",
+    ("so",),
+    {"so"},
+    ["So"],
+    ["SO "],
+    [" so,"],
+    "so, i'm",
+    ["so", "i'm"],
+    ["so."],
+)
+WAYS = {
+    "1.1": [TEXT | {"A": a} for a in ANSWERS],
+    "1.2": [BELIEF | {k: t} for k, texts in BELIEFS.items() for t in texts],
+    "1.9": RULES,
+}
+NO_BELIEFS = """
+asdf asdf asdf
+that
+nothing
+no idea
+that the patient has cancer
+that seven weeks have passed
+that he sings
+that asdf qwer
+bla bla bla bla
+I don't know what to write here
+""".strip().splitlines()
+NO_ANSWERS = """
+asdf jklö asdf jklö asdf jklö asdf jklö
+x x x x x x x x x x
+blah blah blah blah blah blah blah blah
+qwertz asdf yxcv qwertz asdf yxcv qwer sdfg
+test test test test test test test test
+. . . . . . . . . .
+1 2 3 4 5 6 7 8 9 10
+no no no no no no no no no
+lorem ipsum foo bar baz lorem ipsum foo bar
+hmm hmm hmm hmm hmm hmm hmm hmm
+""".strip().splitlines()
+NOTHING = [
+    *[("1.1", TEXT | {"B": a}) for a in NO_ANSWERS],
+    *[("1.2", BELIEF | {k: t}) for k in "ABC" for t in NO_BELIEFS],
+    ("1.2", BELIEF | {"A": "that the larynx doesn't have to be removed"}),
+    ("1.2", BELIEF | {"A": "radiation usually keeps the larynx"}),
+    ("1.2", BELIEF | {"B": "that natural remedies are not always safe"}),
+    ("1.2", BELIEF | {"C": "that clear urine does not rule out cancer"}),
+    *[("1.9", w) for w in (["asdf"], "asdf", ["..."], [""], "*", ["*", "so"], [1], 5, ["x"], [[]])],
+]
+
+
+def test_free_texts_are_collected_and_not_called_right(sheet):
+    for number, answer in (("1.1", TEXT), ("1.2", BELIEF)):
+        said = sheet.check(number, answer)
+        assert said.state == "collected" and repr(said)[0] == "✎"
+    assert sheet.check("1.3", GRADES).state == "right"
+    assert sheet.check("1.1", TEXT | {"B": "asdf"}).state == "not yet"
+
+
+def test_who_has_to_answer_again_is_not_told_what_the_questions_take_for_granted(sheet):
+    for number, answer, _ in WRONG:
+        if number == "1.1":
+            assert "granted" not in sheet.check(number, answer).text
+
+
+def test_grades_written_as_texts_are_compared(sheet):
+    assert sheet.compare({k: str(g) for k, g in GRADES.items()}).data["yours"].tolist() == list(
+        GRADES.values()
+    )
+
 
 def test_answers_by_hand_pass(sheet):
     assert_pass(
@@ -113,25 +234,8 @@ def test_what_follows_waits_for_its_task(sheet):
     assert sheet.compare({"a": 1}).ok is False
 
 
-def test_the_class(sheet, tmp_path, capsys):
-    sheet.of_class(tmp_path)
-    assert "Nobody" in capsys.readouterr().out
-    assert "Nothing" in seminar.hand_in("1.3", GRADES, " ", tmp_path)
-    assert "Nothing" in seminar.hand_in("1.3", {"a": ...}, "Blue", tmp_path)
-    assert not list(tmp_path.iterdir())
-    seminar.hand_in("1.3", GRADES, "Blue", tmp_path)
-    seminar.hand_in("1.3", GRADES | {"a": 0, "b": 1}, "red/../x", tmp_path)
-    seminar.hand_in("1.3", {"a": 9}, "strange", tmp_path)
-    (tmp_path / "1.3_broken.json").write_text("{")
-    assert sorted(seminar.handed_in("1.3", tmp_path)) == ["blue", "red-x", "strange"]
-    assert not seminar.handed_in("2.3", tmp_path)
-    table = sheet.of_class(tmp_path).data
-    assert table["rater"].tolist() == ["blue", "red-x"]
-    assert table.iloc[:, 1].tolist() == [8, 6] and table.iloc[0, 2] == 1
-
-
 def test_limits_show_the_judge_of_this_run(sheet):
     card = json.loads((paths.FIGURES / "sample" / "cancer_myth" / "trust_lexical.json").read_text())
-    text = " ".join(sheet.limits().data.iloc[:, 1])
+    text = " ".join(sheet.limits({"sensitivity": 0.83, "specificity": 0.94}).data.iloc[:, 1])
     assert f"{card['kappa']['value']:.2f}" in text and f"n = {card['n']}" in text
     assert card["confusion"][2][2] == sheet.counts.loc[True, True]

@@ -98,6 +98,83 @@ WRONG = [
     ("4.9", TURNS | {"withholding": 30}, "isn't one of"),
 ]
 
+PAIRS = ("4.5",)
+LISTS = (
+    tuple,
+    set,
+    lambda told: told[::-1],
+    lambda told: [str(n) for n in told],
+    lambda told: [float(n) for n in told],
+    lambda told: [f" {n} " for n in told],
+    lambda told: ", ".join(map(str, told)) or "-",
+    lambda told: " ".join(map(str, told)) or "none",
+    lambda told: told[0] if len(told) == 1 else told,
+)
+NAMES = (
+    {"item": "Case-5"},
+    {"item": "case 5"},
+    {"item": " CASE-5 "},
+    {"dimension": "Disclosure"},
+    {"dimension": " disclosure."},
+    {"level": "Withholding"},
+    {"facts": ["5", "6"]},
+    {"facts": [5.0, "6"]},
+    {"false": "none"},
+    {"toward": ""},
+    {"toward": " - "},
+)
+THRESHOLDS = ("Logic", "LOGIC", " logic ", "logic.", "in logic", "the logic dimension", "“logic”")
+THRESHOLDS += ("It is logic", "Logic!", "dimension: logic")
+
+
+def seconds(solved):
+    first, second = solved["my_script"], solved["my_second"]
+    names = [n for n in NAMES if n.keys() <= {"item", "dimension", "level", "false", "toward"}]
+    return [[first, second | n] for n in names if "" not in n.values()] + [
+        [first, second | {"facts": [str(n) for n in second["facts"]]}],
+        [first | {"item": "Case 5"}, second],
+    ]
+
+
+WAYS = {
+    "4.1": [
+        *[{t: way(told) for t, told in TOLD.items()} for way in LISTS],
+        {str(t): told for t, told in TOLD.items()},
+    ],
+    "4.4": [SCRIPT | n for n in NAMES if "" not in n.values()],
+    "4.5": seconds,
+    "4.6": [DOSE | {"threshold": t} for t in THRESHOLDS],
+}
+NO_TEXTS = (
+    "asdf asdf asdf asdf asdf asdf asdf asdf",
+    "x x x x x x x x x",
+    "blah blah blah blah blah blah blah blah blah",
+    "... ... ... ... ... ... ... ...",
+    "1 2 3 4 5 6 7 8 9",
+)
+NOTHING = [
+    *[
+        ("4.1", TOLD | {2: t})
+        for t in ("asdf", "x", ["asdf"], [99], [-1], [1.5], "1 and 2", 0, [[]])
+    ],
+    *[("4.4", SCRIPT | {"script": t}) for t in NO_TEXTS],
+    *[("4.4", SCRIPT | {"facts": t}) for t in (["asdf"], "5", 5, [5.5], [True])],
+    *[("4.4", SCRIPT | {"level": t}) for t in ("asdf", "x", "open", 3)],
+    *[("4.6", DOSE | {"threshold": t}) for t in ("asdf", "both", "logic and cognition", 1, "?")],
+]
+
+
+def test_a_script_is_collected_and_what_comes_of_two_is_right(sheet, solved):
+    assert sheet.check("4.4", SCRIPT).state == "collected"
+    assert sheet.check("4.5", [solved["my_script"], solved["my_second"]]).state == "right"
+
+
+def test_a_guess_that_is_none_shows_nothing(sheet, solved, capsys):
+    assert sheet.costs("asdf").ok is False and sheet.try_out(SCRIPT, "asdf").ok is False
+    assert not capsys.readouterr().out
+    sheet.costs("Complete denial")
+    assert "You guessed complete_denial" in capsys.readouterr().out
+
 
 def test_numbers_by_hand_pass(sheet):
     assert_pass(sheet, [*RIGHT.items(), ("4.4", LYING)])

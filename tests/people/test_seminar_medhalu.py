@@ -68,9 +68,59 @@ WRONG = [
     ("3.9", {"precision": 0.333, "recall": 1, "F1": 0.4}, "2PR"),
 ]
 
+PAIRS = ("3.2", "3.3")
+READINGS = (
+    lambda said, sure, span: (said.upper(), sure, span),
+    lambda said, sure, span: (f" {said.title()}. ", sure, span),
+    lambda said, sure, span: (said[0], sure, span),
+    lambda said, sure, span: [said, float(sure), span],
+    lambda said, sure, span: (said, str(sure), span),
+    lambda said, sure, span: (said, f"{sure}%", span),
+    lambda said, sure, span: (said, f"{sure} percent", span),
+    lambda said, sure, span: (said, sure, span if said == "yes" else "none"),
+    lambda said, sure, span: (said, sure, f"“{span.upper()}”" if said == "yes" else "–"),
+    lambda said, sure, span: (said, sure, f"  {span}...  " if said == "yes" else "—"),
+)
+TYPES = (
+    str.upper,
+    str.title,
+    " {} ".format,
+    "{}.".format,
+    lambda t: f"{t}-conflict" if t != "none" else "no",
+    lambda t: f"{t} conflict" if t != "none" else "not hallucinated",
+    lambda t: f"{t.title()}-Conflict" if t != "none" else "None",
+    lambda t: f"{t}-conflicting" if t != "none" else "-",
+    lambda t: f'"{t}"',
+    lambda t: f"({t})",
+)
+
+
+def readings(solved):
+    return [{i: way(*e) for i, e in solved["my_reading"].items()} for way in READINGS]
+
+
+def typed(solved):
+    types = solved["my_types"].items()
+    return [[solved["my_reading"], {i: way(t) for i, t in types}] for way in TYPES]
+
+
+WAYS = {"3.1": readings, "3.2": typed}
+NOTHING = ()  # for the forms of readings see below
+
+
+def test_a_reading_is_collected_and_not_called_right(sheet, solved):
+    assert sheet.check("3.1", solved["my_reading"]).state == "collected"
+    for entry in (
+        *[("yes", 80, span) for span in ("asdf", "x", "-", "the", "?", "idk idk", "is wrong here")],
+        *[(said, 80, "-") for said in ("asdf", "perhaps", "?", 1, True, "no idea")],
+        *[("no", sure, "-") for sure in ("asdf", "sure", 0, 49, 101, "120%", True, "high")],
+    ):
+        assert sheet.check("3.1", solved["my_reading"] | {"mh-05": entry}).ok is False, entry
+
 
 def test_numbers_by_hand_pass(sheet):
     assert_pass(sheet, RIGHT.items())
+    assert "macro-F1 0.54," in sheet.check("3.5", RIGHT["3.5"]).text  # (34 / 46 + 6 / 18) / 2
 
 
 def test_a_reading_is_checked_for_its_form_and_its_verdicts_are_not_given_away(sheet, solved):
@@ -95,11 +145,21 @@ def test_a_reading_is_checked_for_its_form_and_its_verdicts_are_not_given_away(s
 
 def test_displays_do_without_a_reading_that_is_open_or_malformed(sheet, solved):
     for reading in (..., {"mh-01": ("yes", 90)}, 3):
-        assert sheet.compared(reading)._repr_png_()[:4] == b"\x89PNG"
-        assert "your reading" not in set(sheet.spans(reading).data["evaluator"])
-    assert "your reading" in set(sheet.spans(solved["my_reading"]).data["evaluator"])
-    for show in (sheet.beside, sheet.sureness):
-        assert show(...).ok is None and show(3).ok is False
+        assert sheet.compared(RIGHT["3.5"], reading)._repr_png_()[:4] == b"\x89PNG"
+        assert "your reading" not in set(sheet.spans(RIGHT["3.9"], reading).data["evaluator"])
+    found = sheet.spans(RIGHT["3.9"], solved["my_reading"]).data
+    assert "your reading" in set(found["evaluator"])
+    assert sheet.sureness(...).ok is None and sheet.sureness(3).ok is False
+    assert sheet.beside(3, {"mh-01": "fact"}).ok is False
+
+
+def test_what_gives_an_answer_away_waits_for_it(sheet, solved):
+    assert sheet.beside(solved["my_reading"], {"mh-01": ...}).ok is None
+    for show in ("by_library", "compared", "behind", "behind_noted", "notes", "spans"):
+        assert getattr(sheet, show)(...).ok is None
+    assert sheet.by_library(RIGHT["3.5"])["macro F1"] == 0.536
+    assert set(sheet.behind(RIGHT["3.6"]).data["table"]) == {"Table 6"}
+    assert set(sheet.behind_noted(RIGHT["3.8"]).data["table"]) == {"Table 10"}
 
 
 def test_types_are_compared_only_where_reader_and_label_say_hallucinated(sheet, solved):
@@ -148,27 +208,3 @@ def test_the_printed_row_has_counts_that_agree_with_the_two_equations(sheet):
         row = found.loc[("GPT-4", "HealthQA")]
         assert row["fits"] > 0
         assert sheet.row(table) == pytest.approx((row["sensitivity"], row["specificity"]), abs=0.03)
-
-
-def test_a_class_hands_in_and_is_counted(sheet, solved, tmp_path, capsys):
-    reading, types = solved["my_reading"], solved["my_types"]
-    assert "No files yet" in sheet.together(tmp_path)
-    assert sheet.hand_in(reading, types, ..., tmp_path).ok is None
-    assert sheet.hand_in({}, types, "a", tmp_path).ok is None
-    assert not list(tmp_path.iterdir())
-    assert "12 answers" in sheet.hand_in(reading, types, "one / ../x", tmp_path)
-    assert (tmp_path / "onex.csv").is_file()
-    opposite = {i: ("no", 60, "-") for i in reading}
-    sheet.hand_in(opposite, dict.fromkeys(types, "none"), "two", tmp_path)
-    (tmp_path / "bad.csv").write_text("item,rater\nmh-01,x\n")
-    text = (tmp_path / "onex.csv").read_text()
-    (tmp_path / "faulty.csv").write_text(text.replace(",yes,", ",perhaps,"))
-    found = sheet.together(tmp_path).data.set_index("what")["value"]
-    told = capsys.readouterr().out
-    assert "bad.csv is left out" in told
-    assert "faulty.csv is left out" in told and "write yes or no" in told
-    # one yes and one no each: 8 ties; 4 answers both call right, of which 2 are
-    assert found["readers"] == 2 and found["answers with a tie, not scored"] == 8
-    assert found["accuracy, majority"] == 0.5
-    # all no: F1 of hallucinated 0, of right 2 * 3 / (2 * 3 + 9) = 0.4; the other: F1 14/17 and 4/7
-    assert found["macro F1, mean of readers"] == pytest.approx(((14 / 17 + 4 / 7) / 2 + 0.2) / 2)

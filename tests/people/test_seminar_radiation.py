@@ -103,6 +103,94 @@ WRONG = [
     ("2.9", fourteen, "one more hit"),
 ]
 
+PAIRS = ()
+SITES = """
+chest wall & nodes
+Chest wall and nodes
+chest wall, nodes
+(chest wall and nodes)
+chest-wall and nodes
+chestwall + nodes
+chest wall and lymph nodes
+CHEST WALL AND NODES
+the chest wall and the nodes
+“chest wall and nodes”
+in brackets: chest wall and nodes
+""".strip().splitlines()
+PLACES = (2, "2", "two", "twice", " 2 ", "2 places", "two places", "Two", "2x", 2.0)
+SAYS = {
+    "same": (
+        "Same",
+        "SAME",
+        " same ",
+        "the same",
+        "same.",
+        "equal",
+        "identical",
+        "s",
+        "Equivalent",
+    ),
+    "different": (
+        "Different",
+        "different!",
+        " different",
+        "not the same",
+        "Differs",
+        "d",
+        "differ",
+    ),
+}
+SAYS = {k: (*v, k, k, k)[:10] for k, v in SAYS.items()}
+VERDICTS = {
+    "right": (
+        "Right",
+        "RIGHT",
+        " right ",
+        "right.",
+        "correct",
+        "Correct",
+        "true",
+        "ok",
+        "OK",
+        "right",
+    ),
+    "wrong": ("Wrong", "WRONG", " wrong", "wrong!", "incorrect", "Incorrect", "false", "not right")
+    + ("Not correct", "wrong"),
+}
+FIRST = ("tiredness", "fatigue", "Fatigue.", "exhaustion", "being tired", "FATIGUE", "Tiredness")
+METRICS = (
+    lambda h, w, m, r: h - 3 * w,
+    lambda h, w, m, r: h - 2.5 * w,
+    lambda h, w, m, r: h / (h + m) + r / (r + w),
+    lambda h, w, m, r: (h / (h + m) + r / (r + w)) / 2,
+    lambda h, w, m, r: h / (h + m) + r / (r + w) - 1,
+    lambda h, w, m, r: h / (h + m) - w / (w + r),
+    lambda h, w, m, r: 8 * h - 23 * w,
+    lambda h, w, m, r: h * r,
+    lambda h, w, m, r: (h + 1) * (r + 1),
+    lambda h, w, m, r: h / (h + m) * r / (r + w),
+)
+WAYS = {
+    "2.1": [
+        *(ADDED | {"added": text} for text in SITES),
+        *(ADDED | {"places": n} for n in PLACES),
+    ],
+    "2.2": [*[[t, *LIST[1:]] for t in FIRST], LIST[::-1], tuple(LIST), [*LIST, "shoulder pain"]],
+    "2.3": [{k: SAYS[v][n] for k, v in MATCHES.items()} for n in range(10)],
+    "2.7": [{k: VERDICTS[v][n] for k, v in CHANGES.items()} for n in range(10)],
+    "2.9": METRICS,
+}
+NO_EFFECTS = ("asdf", "x", "...", "idk", "qwertz", "123", "bla", "?", "hmmm", "test")
+NOTHING = [
+    *[("2.1", ADDED | {"added": t}) for t in (*NO_EFFECTS, "nodes", "wall", "the record")],
+    *[("2.1", ADDED | {"places": t}) for t in (*NO_EFFECTS, 1, 3, "three", "none")],
+    *[("2.2", [*LIST, t]) for t in NO_EFFECTS],
+    *[("2.3", MATCHES | {"a": t}) for t in (*NO_EFFECTS, "yes", "maybe", True)],
+    *[("2.7", CHANGES | {"nausea": t}) for t in (*NO_EFFECTS, "maybe", 1, "lost")],
+    *[("2.9", f) for f in (lambda: 1, lambda h, w, m, r: 1, lambda h, w, m, r: "x", max, len)],
+    *[("2.9", f) for f in ("hits - wrong", 3, [1], lambda h, w, m, r: None, str)],
+]
+
 
 def test_answers_by_hand_pass(sheet):
     assert_pass(

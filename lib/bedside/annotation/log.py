@@ -1,12 +1,11 @@
 """Labels on disk: a file for each task and rater, to which lines are only added."""
 
-import fcntl
 import json
 import re
 import unicodedata
 from pathlib import Path
 
-from bedside import BedsideError, choose, paths
+from bedside import BedsideError, choose, locks, paths
 from bedside.rows import tasks
 from bedside.store import append
 
@@ -71,7 +70,7 @@ def read(path):
     """
     try:
         with open(path, "rb") as f:
-            fcntl.flock(f, fcntl.LOCK_SH)  # or a line might be read half written
+            locks.lock(f, shared=True)  # or a line might be read half written
             lines = f.read().split(b"\n")
     except FileNotFoundError:
         return [], {}

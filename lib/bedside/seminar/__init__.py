@@ -4,8 +4,9 @@
     sheet.check("1.2", {"a": -1, "b": ...})     # says what is right, what isn't yet, how to go on
 
 Rooms: `tasks` (a sheet, its checks, what they say), `answers` (what checks share), `display`,
-`classroom` (what a class hands in), `editions` (students', instructors', the zip), and a package
-a sheet with its `material` (what is shown) and its `sheet` (the checks of its tasks).
+`classroom` (what is handed in), `overview` (a class on a page), `editions` (students',
+instructors', the zip), and a package a sheet with its `material` (what is shown) and its `sheet`
+(the checks of its tasks).
 """
 
 import importlib
@@ -14,22 +15,25 @@ from pathlib import Path
 from bedside import choose
 from bedside.shown import prose as shown
 
-from .answers import fields, near, numbers, right
-from .classroom import LABELS, hand_in, handed_in
+from .answers import choice, fields, near, nothing, number, numbers, right
+from .classroom import handed_in
 from .display import finished
 from .tasks import Feedback, Sheet, Wrong, needs, open_in, task
 
 __all__ = [
-    "LABELS",
     "Feedback",
     "Sheet",
     "Wrong",
+    "choice",
     "fields",
     "finished",
-    "hand_in",
     "handed_in",
+    "kind",
+    "names",
     "near",
     "needs",
+    "nothing",
+    "number",
     "numbers",
     "open_in",
     "right",
@@ -39,8 +43,19 @@ __all__ = [
 ]
 
 
+def names():
+    """The papers that have a sheet."""
+    return sorted(p.parent.name for p in Path(__file__).parent.glob("*/sheet.py"))
+
+
+def kind(paper):
+    """The class of a paper's sheet; BedsideError if it has none."""
+    name = choose(paper, names(), "sheet")
+    return importlib.import_module(f"bedside.seminar.{name}.sheet").Sheet
+
+
 def sheet(paper):
     """The sheet of a paper; BedsideError if it has none."""
-    valid = sorted(p.parent.name for p in Path(__file__).parent.glob("*/sheet.py"))
-    name = choose(paper, valid, "sheet")
-    return importlib.import_module(f"bedside.seminar.{name}.sheet").Sheet()
+    made = kind(paper)()
+    made.paper = paper
+    return made

@@ -1,8 +1,15 @@
-"""What checks share: an answer's fields and numbers, and what is near enough to be right."""
+"""What checks share: an answer's fields, numbers, choices and texts, and what is near enough."""
 
+import re
 from numbers import Real
 
+from bedside.checks import normal
+
 from .tasks import Wrong
+
+NUMBER = re.compile(r"([+-]?\d*[.,]?\d+)(?:/(\d+))?(%|percent|per cent)?")
+KEYS = ("qwertyuiop", "qwertzuiop", "asdfghjkl", "zxcvbnm", "yxcvbnm")  # rows of keyboards
+FILLING = set("blah bla foo bar baz lorem ipsum idk test todo dunno tbd xyz abc".split())
 
 
 def fields(answer, names):
@@ -12,16 +19,64 @@ def fields(answer, names):
     return [answer[n] for n in names]
 
 
+def number(value, share=False):
+    """A number, or a text that can only be one: "0.25", "0,25", "1/4", "−1", "25%"; else None.
+
+    share: whether percent are to be divided by 100.
+    """
+    if isinstance(value, Real) and not isinstance(value, bool):
+        return value if value == value else None
+    if not isinstance(value, str):
+        return None
+    text = "".join(value.split()).lower().replace("\u2212", "-").rstrip(".")
+    if not (found := NUMBER.fullmatch(text)):
+        return None
+    top, below, percent = found.groups()
+    if re.fullmatch(r"[+-]?[1-9]\d*,\d{3}", top) or (below and not int(below)):
+        return None  # a comma of thousands, or of decimals
+    made = float(top.replace(",", ".")) / int(below or 1)
+    return made / 100 if percent and share else made
+
+
 def numbers(answer, names, share=()):
     """The same as numbers; Wrong for what is none, and for a `share` written as a percentage."""
-    found = fields(answer, names)
-    for name, value in zip(names, found):
-        if isinstance(value, bool) or not isinstance(value, Real) or value != value:
-            raise Wrong(f"{name!r} has to be a number, not {value!r}.")
+    given = dict(zip(names, fields(answer, names)))
+    found = [number(value, name in share) for name, value in given.items()]
+    for (name, said), value in zip(given.items(), found):
+        if value is None:
+            raise Wrong(f"{name!r} has to be a number, not {said!r}.")
         if name in share and not 0 <= value <= 1:
             looks = "looks like a percentage" if 1 < value <= 100 else "is none"
             raise Wrong(f"{name!r} has to be a share between 0 and 1; {value:g} {looks}.")
     return found
+
+
+def choice(value, options):
+    """The option that a text names, whatever its case, blanks and punctuation; None if it is none.
+
+    options: {option: other words for it}.
+    """
+    said = normal(value) if isinstance(value, str) else None
+    return next((o for o, more in options.items() if said in map(normal, (o, *more))), None)
+
+
+def nothing(text, least=1):
+    """Whether a text says nothing: fewer than `least` different words, or mostly no words at all.
+
+    No words are single letters, keys side by side ("asdf"), letters without a vowel, and fillers.
+    """
+    said = normal(text).split() if isinstance(text, str) else []
+    real = [w for w in said if _word(w)]
+    return len(set(real)) < least or 2 * len(real) < len(said)
+
+
+def _word(text):
+    """Whether this may be a word, of any language."""
+    row = len(text) > 2 and any(text in k or text in k[::-1] for k in KEYS)
+    vowel = not text.isascii() or re.search("[aeiouy]", text)
+    if len(text) < 2 or row or not vowel or text in FILLING:
+        return False
+    return not text.isdigit() and not re.search(r"(.)\1\1", text)
 
 
 def near(value, truth, by=0.01):
@@ -36,7 +91,8 @@ def right(answer, truth, mistakes=None, hint="", by=0.006):
     numbers. Percent for a share, or the other way round, is named if that explains all that is
     off; else the first mistake that fits; else the hint.
     """
-    value = dict(zip(truth, numbers(answer, list(truth))))
+    numbers(answer, list(truth))
+    value = {k: number(answer[k], share=-1 <= x <= 1) for k, x in truth.items()}
     off = [k for k, x in truth.items() if not near(value[k], x, by)]
     if not off:
         return

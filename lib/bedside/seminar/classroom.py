@@ -1,36 +1,240 @@
-"""What a class hands in: one JSON file an answer, `<task>_<pseudonym>.json`."""
+"""What a class hands in: files with all answers of a sheet that were checked.
 
-import contextlib
+    write("cancer_myth", "1", entries, "Ann B")     # handed_in/1_ann-b_<student>_<time>.json
+    handed_in("cancer_myth", "1.3")                 # {"Ann B": {"a": -1, ...}, ...}
+
+Nothing is sent anywhere, and no file is overwritten. A student is a pseudonym in one copy of the
+project: two who chose the same one stay apart, and what a student hands in later follows what was
+handed in before, so that the latest answer to each task counts.
+"""
+
+import hashlib
+import inspect
 import json
+import math
 import re
+import secrets
+import tomllib
+import unicodedata
+from dataclasses import dataclass, field
+from datetime import datetime
+from numbers import Integral, Real
 from pathlib import Path
 
-from bedside import paths
+from bedside import BedsideError, paths
 
-from .tasks import open_in
+FOLDER = paths.ROOT / "handed_in"  # beside the editions' folder
+STATES = ("right", "collected", "not yet", "open")
+DONE = ("right", "collected")
+LARGEST = 5_000_000  # bytes of a file that is read
+LONGEST = 100_000  # characters of an answer that are written
+SESSION = secrets.token_hex(8)
 
-LABELS = paths.ROOT / "labels"  # beside the editions' folder, which each build empties
+
+# ---- a student's side
 
 
-def hand_in(number, answer, name="", folder=LABELS):
-    """Write an answer for the class's table; says in a sentence what was done.
+def plain(answer):
+    """An answer as JSON can hold it: what it can't (a set, a function, NaN) as text."""
+    try:
+        made = _plain(answer)
+        if len(json.dumps(made)) <= LONGEST:
+            return made
+        return json.dumps(made)[:LONGEST] + " … (cut)"
+    except Exception:  # one that holds itself, or can't even be printed
+        return f"an answer of type {type(answer).__name__} that can't be written down"
 
-    name: a pseudonym.
+
+def _plain(answer):
+    if answer is None or answer is ...:
+        return None
+    if isinstance(answer, (bool, str)):
+        return answer
+    if isinstance(answer, Integral):
+        return int(answer)
+    if isinstance(answer, Real) and math.isfinite(answer):
+        return float(answer)
+    if isinstance(answer, dict):
+        return {str(k): _plain(v) for k, v in answer.items()}
+    if isinstance(answer, (list, tuple)):
+        return [_plain(v) for v in answer]
+    try:
+        return inspect.getsource(answer).strip()
+    except (TypeError, OSError):
+        return repr(answer)
+
+
+def edition(paper):
+    """The edition's version: the project's, and a hash of the sheet's code and checks."""
+    version = tomllib.loads((paths.ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    code = sorted((Path(__file__).parent / paper).glob("*.py"))
+    texts = "".join(p.read_text(encoding="utf-8") for p in code)
+    return f"{version['project']['version']}+{hashlib.sha256(texts.encode()).hexdigest()[:8]}"
+
+
+def named(name):
+    """A pseudonym on one line, without what can't be printed, 60 characters at most."""
+    text = " ".join("".join(c if c.isprintable() else " " for c in str(name)).split())
+    return text if len(text) <= 60 else text[:59] + "…"
+
+
+def _copy():
+    """A random name of this copy of the project, made when first needed."""
+    path = paths.CACHE / "copy"
+    try:
+        if not path.is_file():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(SESSION)
+        return path.read_text()
+    except OSError:  # a folder that can only be read
+        return SESSION
+
+
+def write(paper, number, entries, name, folder=None):
+    """Write a hand-in as a file of its own; its path. OSError where that can't be.
+
+    entries: {task: {"state", "said", "answer"}}. The file's name has nothing of the pseudonym but
+    plain letters and digits, and tells apart what these don't.
     """
-    if not name.strip() or open_in(answer):
-        takes = "that takes a pseudonym, and an answer without gaps"
-        return f"Nothing was handed in for task {number}: {takes}."
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    plain = re.sub(r"\W+", "-", name.lower())
-    path = Path(folder) / f"{number}_{plain}.json"
-    path.write_text(json.dumps(answer))
-    return f"Handed in for task {number}: {paths.rel(path)}"
+    name, now = named(name), datetime.now().astimezone()
+    who = f"{_copy()} {Path.home()} {name}"
+    student = hashlib.sha256(who.encode()).hexdigest()[:10]
+    letters = unicodedata.normalize("NFKD", name.lower()).encode("ascii", "ignore").decode()
+    short = re.sub(r"[^a-z0-9]+", "-", letters)[:30].strip("-") or "student"
+    folder = Path(folder or FOLDER)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{number}_{short}_{student}_{now:%Y%m%d-%H%M%S-%f}.json"
+    head = {"sheet": paper, "edition": edition(paper), "time": now.isoformat()}
+    made = {**head, "pseudonym": name, "student": student, "answers": entries}
+    with path.open("x", encoding="utf-8", newline="\n") as file:
+        json.dump(made, file, indent=1)
+    return path
 
 
-def handed_in(number, folder=LABELS):
-    """What was handed in for a task: {name: answer}; a file that can't be read is left out."""
-    found = {}
-    for path in sorted(Path(folder).glob(f"{number}_*.json")):
-        with contextlib.suppress(ValueError):
-            found[path.stem.partition("_")[2]] = json.loads(path.read_text())
-    return found
+# ---- a class's side
+
+
+class Unreadable(ValueError):
+    """A file that is no hand-in; the text says why."""
+
+
+@dataclass
+class Student:
+    """What one student handed in of one sheet; a later file's answers follow an earlier one's."""
+
+    sheet: str
+    pseudonym: str
+    mark: str
+    label: str = ""  # the pseudonym, numbered where several chose the same
+    time: str = ""
+    answers: dict = field(default_factory=dict)  # {task: (state, said, answer)}
+    files: list = field(default_factory=list)
+    editions: set = field(default_factory=set)
+    odd: list = field(default_factory=list)  # what in the files can't be used, in words
+
+
+def read(path, sheets=None):
+    """A file's hand-in as a Student with one file, and when it was; Unreadable says why not."""
+    try:
+        if (size := path.stat().st_size) > LARGEST:
+            raise Unreadable(f"it has {size / 1e6:.0f} MB; a hand-in has a few kB")
+        made = json.loads(path.read_text(encoding="utf-8-sig"), parse_constant=str)
+    except Unreadable:
+        raise
+    except OSError as e:
+        raise Unreadable(f"it can't be opened ({e.strerror})") from e
+    except UnicodeDecodeError as e:
+        raise Unreadable("it is no text in UTF-8") from e
+    except (ValueError, RecursionError) as e:
+        raise Unreadable(f"it is no whole JSON ({str(e)[:80]})") from e
+    if not isinstance(made, dict):
+        raise Unreadable(f"it holds a {type(made).__name__} where a hand-in is a dictionary")
+    for key, kind in {"sheet": str, "pseudonym": str, "answers": dict}.items():
+        if not isinstance(made.get(key), kind):
+            raise Unreadable(f"it has no {key!r}, which a hand-in has")
+    if sheets is not None and made["sheet"] not in sheets:
+        raise Unreadable(f"there is no sheet {named(made['sheet'])!r}")
+    name = named(made["pseudonym"]) or "no name"
+    student = Student(made["sheet"], name, str(made.get("student")))
+    student.files.append(path.name)
+    student.editions.add(named(made.get("edition", "unknown")))
+    for task, given in made["answers"].items():
+        state = given.get("state") if isinstance(given, dict) else None
+        if not isinstance(state, str) or state not in STATES:
+            student.odd.append(f"task {named(task)} can't be read")
+        else:
+            said, answer = str(given.get("said", "")), shallow(given.get("answer"))
+            student.answers[task] = state, said, answer
+    try:
+        when = datetime.fromisoformat(made["time"])
+        student.time = f"{when:%Y-%m-%d %H:%M}"
+        return student, when.timestamp()
+    except (KeyError, TypeError, ValueError, OverflowError, OSError):
+        student.odd.append("its time can't be read, so it counts as the first")
+        return student, 0.0
+
+
+def shallow(answer, depth=12):
+    """An answer without what lies deeper than any sheet asks for."""
+    if isinstance(answer, (dict, list)) and not depth:
+        return "…"
+    if isinstance(answer, dict):
+        return {k: shallow(v, depth - 1) for k, v in answer.items()}
+    return [shallow(v, depth - 1) for v in answer] if isinstance(answer, list) else answer
+
+
+def students(folder, sheets=None):
+    """Who handed in, by sheet and pseudonym, and {file: why} of what can't be read.
+
+    sheets: those that there are; a file of another can't be read.
+    """
+    read_in, faults, found = [], {}, {}
+    for path in sorted(Path(folder).rglob("*.json")):
+        inside = path.relative_to(folder)
+        if path.is_dir() or any(part.startswith(".") for part in inside.parts):
+            continue
+        try:
+            if not path.is_file():
+                raise Unreadable("it is no file")
+            read_in.append((*read(path, sheets), inside.as_posix()))
+        except Unreadable as e:
+            faults[inside.as_posix()] = str(e)
+    for one, _, _ in sorted(read_in, key=lambda r: r[1:]):
+        key = (one.sheet, one.pseudonym, one.mark)
+        whole = found.setdefault(key, Student(*key))
+        whole.answers |= {
+            n: a for n, a in one.answers.items() if a[0] != "open" or n not in whole.answers
+        }
+        whole.time = one.time or whole.time
+        whole.files += one.files
+        whole.editions |= one.editions
+        whole.odd += one.odd
+    labels = {}  # the same in all sheets
+    for one in found.values():
+        if (who := (one.pseudonym, one.mark)) not in labels:
+            number, label = 1, one.pseudonym
+            while label in labels.values():
+                number += 1
+                label = f"{one.pseudonym} ({number})"
+            labels[who] = label
+        one.label = labels[who]
+    return sorted(found.values(), key=lambda s: (s.sheet, s.label.lower())), faults
+
+
+def handed_in(paper, number, folder=None):
+    """What was handed in for a task of a sheet: {student: answer}.
+
+    A file that can't be read is left out; `python -m bedside class` names it.
+    """
+    every, _ = students(folder or FOLDER)
+    mine = [s for s in every if s.sheet == paper]
+    given = {s.label: s.answers.get(number, ("open", "", None)) for s in mine}
+    return {label: answer for label, (state, _, answer) in given.items() if state != "open"}
+
+
+def folder_of(folder):
+    """A folder that is there; BedsideError otherwise."""
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise BedsideError(f"there is no folder {folder}: put a class's files into one")
+    return folder

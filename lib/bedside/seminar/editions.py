@@ -1,4 +1,4 @@
-"""The two editions and the hand-out, made from one source.
+"""The two editions, made from one source.
 
 A source (notebooks/seminar/) is the instructors' edition: cells tagged `solution` follow the task
 that they solve, cells tagged `instructor` are notes for who teaches. Students' lacks both.
@@ -6,39 +6,23 @@ that they solve, cells tagged `instructor` are notes for who teaches. Students' 
 
 import json
 import re
-import shutil
-import zipfile
+import tempfile
 from pathlib import Path
 
-from bedside import BedsideError, paths
+from bedside import BedsideError, paths, seminar
 from bedside.notebooks import execute
+
+from . import built, handout, projector
 
 OURS = {"solution", "instructor"}  # tags of the cells that students don't get
 FOLDER = paths.ROOT / "seminar"
-NEEDED = (
-    "LICENSE",
-    "Makefile",
-    "README.md",
-    "environment.yml",
-    "pyproject.toml",
-    "requirements.lock",
-    "data/*.toml",
-    "data/claims",
-    "data/prompts",
-    "data/published",
-    "data/sample",
-    "data/seen",
-    "data/recordings/*/sample",
-    "figures/sample/*/trust_*.json",
-    "figures/sample/explorer.html",
-    "lib/bedside",
-    "notebooks/*/[0-9][0-9]_*.ipynb",
-)  # of the checkout, for students
+PASSES, FAILS = ("✓", "✎"), ("✗", "…")  # how what a check says begins
 
 
-def sources():
-    """The sheets' sources in order."""
-    return sorted((paths.NOTEBOOKS / "seminar").glob("[0-9]*.ipynb"))
+def sources(profile="sample"):
+    """The sheets' sources in order; with `public` those on the papers' released data."""
+    folder = paths.NOTEBOOKS / "seminar" / ("" if profile == "sample" else profile)
+    return sorted(folder.glob("[0-9]*.ipynb"))
 
 
 def tags(cell):
@@ -69,52 +53,72 @@ def said(notebook):
     outputs = [o for c in notebook["cells"] for o in c.get("outputs", [])]
     texts = ["".join(o.get("data", {}).get("text/plain", o.get("text", ""))) for o in outputs]
     lines = [line for text in texts for line in text.splitlines()]
-    return [line for line in lines if line.startswith(("✓", "✗", "…"))]
+    return [line for line in lines if line.startswith((*PASSES, *FAILS))]
 
 
-def build(folder=None):
-    """Write both editions and the students' zip; returns the zip.
+def build(folder=None, profile="sample"):
+    """Write both editions, pages for a projector and, of the sample, the students' zip.
 
-    The instructors' are run, so that solutions and results can be read. BedsideError if a solved
-    sheet doesn't run through, or a check in it isn't passed.
+    folder: seminar/, of other profiles a folder in it. Returns the zip, or the folder without one.
+    Instructors' sheets are run, so that solutions and results can be read. BedsideError, and
+    nothing is changed, if a solved sheet doesn't run through, a check in it isn't passed, or
+    somebody has changed what was built before.
     """
-    folder = Path(folder or FOLDER)
-    shutil.rmtree(folder, ignore_errors=True)
-    for name in ("students", "instructors"):
-        (folder / name).mkdir(parents=True)
-        for source in sources():
-            made = edition(source, students=name == "students")
-            text = json.dumps(made, indent=1, ensure_ascii=False) + "\n"
-            (folder / name / source.name).write_text(text, encoding="utf-8")
-    for source in sources():
-        path = folder / "instructors" / source.name
-        execute(path, path, {})
-        lines = said(json.loads(path.read_text(encoding="utf-8")))
-        if failed := [line for line in lines if not line.startswith("✓")]:
-            raise BedsideError(f"{paths.rel(source)}: the solutions don't pass: {failed[0]}")
-    return hand_out(folder)
+    found = sources(profile)
+    if not found:
+        raise BedsideError(_none(profile))
+    sample = profile == "sample"
+    folder = Path(folder or (FOLDER if sample else FOLDER / profile))
+    with tempfile.TemporaryDirectory() as scratch:
+        made = Path(scratch)
+        for name in ("students", "instructors"):
+            (made / name).mkdir()
+            for source in found:
+                _write(made / name / source.name, edition(source, students=name == "students"))
+        names = [p.relative_to(made).as_posix() for p in sorted(made.rglob("*.ipynb"))]
+        built.refuse_changed(folder, [*names, *built.known(folder)])
+        if not sample:
+            _check_data(found)
+        for source in found:
+            _run(source, made)
+        if sample:
+            handout.hand_out(made)
+        built.move(made, folder)
+    return folder / handout.NAME if sample else folder
 
 
-def hand_out(folder):
-    """The zip for students: their edition, the library, sample data and recordings.
+def _none(profile):
+    """Why there is no source of a profile."""
+    here = sorted(FOLDER.glob("[0-9]*.ipynb"))
+    if profile == "sample" and here:
+        return (
+            f"this is the students' copy: its {len(here)} sheets are in {paths.rel(FOLDER)}"
+            " already. Nothing was changed."
+        )
+    return f"there are no sheets of profile {profile} here"
 
-    It has no solutions, and the same bytes each time.
-    """
-    tops = [top for pattern in NEEDED for top in paths.ROOT.glob(pattern)]
-    found = [p for top in tops for p in ([top] if top.is_file() else top.rglob("*"))]
-    files = {
-        p.relative_to(paths.ROOT).as_posix(): p
-        for p in found
-        if p.is_file() and "__pycache__" not in p.parts
-    }
-    files |= {f"seminar/{p.name}": p for p in (folder / "students").glob("*.ipynb")}
-    files["START.md"] = paths.NOTEBOOKS / "seminar" / "START.md"
-    path = folder / "bedside-seminar.zip"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as z:
-        for name in sorted(files):
-            entry = zipfile.ZipInfo(f"bedside-seminar/{name}", (1980, 1, 1, 0, 0, 0))
-            content = files[name].read_bytes()
-            if name.endswith("/explorer.html"):  # the pages that it links to aren't handed out
-                content = re.sub(rb"<nav\b.*?</nav>", b"", content, count=1, flags=re.S)
-            z.writestr(entry, content, zipfile.ZIP_DEFLATED)
-    return path
+
+def _check_data(found):
+    """Raise BedsideError unless what these sheets read is there: it says how it is had."""
+    text = "".join(path.read_text(encoding="utf-8") for path in found)
+    for name in sorted(set(re.findall(r'seminar\.sheet\(\\"(\w+)\\"\)', text))):
+        seminar.sheet(name)
+
+
+def _run(source, made):
+    """Run a sheet's instructors' edition, and its students' for the projector."""
+    path = made / "instructors" / source.name
+    execute(path, path, {})
+    lines = said(json.loads(path.read_text(encoding="utf-8")))
+    if failed := [line for line in lines if line.startswith(FAILS)]:
+        raise BedsideError(f"{paths.rel(source)}: the solutions don't pass: {failed[0]}")
+    unsolved = made / f"{source.stem}.ipynb"
+    execute(made / "students" / source.name, unsolved, {})
+    text = projector.page(unsolved)
+    path.with_suffix(".html").write_text(text, encoding="utf-8", newline="\n")
+    unsolved.unlink()
+
+
+def _write(path, notebook):
+    text = json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
+    path.write_text(text, encoding="utf-8", newline="\n")

@@ -3,23 +3,71 @@
 import functools
 import html
 
-from bedside import choose
+from bedside import choose, paths
+
+from . import classroom
 
 
 class Feedback:
-    """What a check says: ok (None: not answered yet) and text; a notebook shows it."""
+    """What a check says, and a notebook shows: ok (None: not answered yet), and text.
 
-    def __init__(self, ok, text):
-        self.ok, self.text = ok, text
+    collected: a free text, which is kept to be read; its ok is True, but nothing called it right.
+    """
+
+    LOOKS = {  # sign, colour and edge; white on each colour has a contrast of 4.5 at least
+        "right": ("✓", "#1a7a3c", "solid"),
+        "collected": ("✎", "#2468b4", "solid"),
+        "not yet": ("✗", "#c0352b", "double"),
+        "open": ("…", "#6b6b6b", "dotted"),
+    }
+
+    def __init__(self, ok, text, collected=False):
+        self.ok, self.text, self.collected = ok, text, collected
+
+    @property
+    def state(self):
+        """The state in a word: right, collected, not yet, or open."""
+        if self.ok and self.collected:
+            return "collected"
+        return {True: "right", False: "not yet", None: "open"}[self.ok]
 
     def __repr__(self):
-        mark = {True: "✓", False: "✗", None: "…"}[self.ok]
-        return f"{mark} {self.text}"
+        return f"{self.LOOKS[self.state][0]} {self.text}"
 
     def _repr_html_(self):
-        edge = {True: "solid", False: "double", None: "dotted"}[self.ok]
-        style = f"border-left: 6px {edge}; padding: 0.4em 0.8em; max-width: 60em"
-        return f'<div style="{style}">{html.escape(repr(self))}</div>'
+        sign, colour, edge = self.LOOKS[self.state]
+        box = f"border-left: 6px {edge} {colour}; padding: 0.4em 0.8em; max-width: 60em"
+        label = f"background: {colour}; color: #ffffff; padding: 0.1em 0.5em; border-radius: 0.3em"
+        word = f'<strong style="{label}">{sign} {self.state}</strong>'
+        return f'<div style="{box}">{word} {html.escape(self.text)}</div>'
+
+
+class Done:
+    """What is done of a sheet and what became of handing it in; a notebook shows it."""
+
+    def __init__(self, states, told):
+        self.states, self.told = states, told
+
+    def __str__(self):
+        done = sum(s in classroom.DONE for s in self.states.values())
+        text = f"{done} of {len(self.states)} tasks done"
+        for state, what in (("not yet", "not right yet"), ("open", "open")):
+            if found := [n for n, s in self.states.items() if s == state]:
+                text += f"; {what}: {', '.join(found)}"
+        return text
+
+    def __repr__(self):
+        each = "  ".join(f"{n} {Feedback.LOOKS[s][0]} {s}" for n, s in self.states.items())
+        return f"{self}\n{each}\n{self.told}"
+
+    def _repr_html_(self):
+        each = ""
+        for n, state in self.states.items():
+            sign, colour, edge = Feedback.LOOKS[state]
+            box = f"border: 1px solid; border-bottom: 6px {edge} {colour}; padding: 0.1em 0.5em"
+            each += f'<span style="{box}; white-space: nowrap">{n} {sign} {state}</span>'
+        row = f'<div style="display: flex; flex-wrap: wrap; gap: 0.4em">{each}</div>'
+        return f"<p><strong>{self}</strong></p>{row}<p>{html.escape(self.told)}</p>"
 
 
 class Wrong(ValueError):
@@ -35,15 +83,16 @@ def open_in(answer):
     return answer is ... or answer is None or (isinstance(answer, str) and not answer.strip())
 
 
-def task(number, asks):
+def task(number, asks, free=False):
     """Mark a method of a sheet as the check of a task.
 
     It takes the answer and returns praise, or raises Wrong with what to look at.
     asks: what an answer looks like, for whom hasn't answered or answered with something else.
+    free: the answer is a text of one's own, which is collected and not called right.
     """
 
     def mark(method):
-        method.task, method.asks = number, asks
+        method.task, method.asks, method.free = number, asks, free
         return method
 
     return mark
@@ -76,18 +125,56 @@ def needs(*numbers):
 class Sheet:
     """A sheet's data and checks; each sheet derives `class Sheet` from it."""
 
-    def tasks(self):
+    paper = ""  # whose sheet it is
+
+    @classmethod
+    def tasks(cls):
         """The checks by task number."""
-        found = (getattr(type(self), n) for n in dir(type(self)))
-        return {m.task: m for m in found if hasattr(m, "task")}
+        found = (getattr(cls, n) for n in dir(cls) if not n.startswith("_"))
+        made = {m.task: m for m in found if hasattr(m, "task")}
+        return dict(sorted(made.items()))
+
+    @functools.cached_property
+    def checked(self):
+        """The answers that were checked last and what was said, as they are handed in, by task."""
+        return {}
 
     def check(self, number, answer=...):
+        """The same as `feedback`; the answer is kept and what was said, to be handed in."""
+        said = self.feedback(number, answer)
+        entry = {"state": said.state, "said": said.text, "answer": classroom.plain(answer)}
+        self.checked[str(number)] = entry
+        return said
+
+    def hand_in(self, name=..., folder=None):
+        """Show what is done, and write all answers that were checked into a file for who teaches.
+
+        name: a pseudonym; without one nothing is written.
+        """
+        nothing = {"state": "open", "said": "", "answer": None}
+        entries = {n: self.checked.get(n, nothing) for n in self.tasks()}
+        states = {n: e["state"] for n, e in entries.items()}
+        if set(states.values()) == {"open"}:
+            told = "Nothing is handed in: no answer was checked. Run the cells from the top first."
+        elif open_in(name) or not classroom.named(name):
+            told = "Nothing is handed in yet: give a pseudonym, and run this cell again."
+        else:
+            try:
+                number = next(iter(states)).partition(".")[0]
+                path = classroom.write(self.paper, number, entries, name, folder)
+                gives = "Give this file to who teaches; nothing was sent."
+                told = f"Handed in: {paths.rel(path)}. {gives}"
+            except OSError as e:
+                told = f"Nothing is handed in, the file can't be written ({e}): name a folder."
+        return Done(states, told)
+
+    def feedback(self, number, answer=...):
         """Feedback on an answer; never raises for an answer, whatever it is."""
         method = self.tasks().get(choose(str(number), self.tasks(), "task"))
         if open_in(answer):
             return Feedback(None, f"Task {number}: not answered yet. {method.asks}")
         try:
-            return Feedback(True, f"Task {number}: {method(self, answer)}")
+            return Feedback(True, f"Task {number}: {method(self, answer)}", method.free)
         except Wrong as e:
             return Feedback(False, f"Task {number}: {e}")
         except Exception:  # an answer of another kind than the check expects

@@ -223,8 +223,9 @@ def rated(document):
     """Section 2: answers to real patients' questions with the physicians' ratings; no judge."""
     run = document.run("cancer_myth", "01_physician_survey")
     answers, ratings = run.load("cancer_myth_survey_answers"), survey.survey(run)
-    for r in answers.to_dict("records"):
-        number, asked = int(r["question_id"]), text("Patient's question", r["question"])
+    # the survey counts the questions in the order of this file; their own ids are others
+    for number, r in enumerate(answers.to_dict("records"), 1):
+        asked = text("Patient's question", r["question"])
         key = document.share(f"cancer_myth survey {number}", asked)
         for column, source in survey.RATED.items():
             mine = ratings[(ratings["question"] == number) & (ratings["source"] == source)]

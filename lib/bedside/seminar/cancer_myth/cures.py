@@ -43,6 +43,7 @@ class Cures(Material):
     )
     def own_rule(self, given):
         """Task 1.9: a rule by words that beats ignoring the question."""
+        given = given.split(",") if isinstance(given, str) else given
         if not isinstance(given, (list, tuple, set)) or not all(isinstance(w, str) for w in given):
             raise TypeError
         hits, n, kept, m = self.rule(given)

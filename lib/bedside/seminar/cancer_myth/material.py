@@ -13,7 +13,7 @@ from bedside.rows import Document
 from bedside.seminar import needs, shown
 
 FIRST = dict(zip("ABC", ("cm-only-1", "cm-risk-2", "cm-symptom-5")))  # what students answer in 1.1
-DRAWN = {-1: 3, 0: 3, 1: 2}  # answers of each grade that students label in 1.3
+DRAWN = {-1: 2, 0: 2, 1: 2}  # answers of each grade that students label in 1.3
 TEN = {-1: 5, 0: 2, 1: 3}  # verdicts of each kind in 1.6
 JUDGED = 9, 100  # 1.7: so many answers called corrected, of so many
 CURES = (
@@ -48,9 +48,9 @@ class Material(seminar.Sheet):
         self.counts = counts.reindex(index=both, columns=both, fill_value=0)
         self.sensitivity, self.specificity = stats.sens_spec(truth, judged)
         others = self.labelled[~self.labelled["item"].isin(FIRST.values())]
-        eight = self._draw(others, "label", DRAWN, "eight")
-        self.eight = eight.assign(letter=list("abcdefgh"))
-        rest = self.labelled[~self.labelled["item"].isin(eight["item"])]
+        few = self._draw(others, "label", DRAWN, "eight")
+        self.few = few.assign(letter=list("abcdef"))
+        rest = self.labelled[~self.labelled["item"].isin(few["item"])]
         self.ten = self._draw(rest, "judged", TEN, "ten")
 
     async def _load(self):
@@ -90,13 +90,13 @@ class Material(seminar.Sheet):
         return shown(first[["patient", "question"]])
 
     def blind(self):
-        """The eight answers of task 1.3, without grades."""
-        return shown(self.eight[["letter", "question", "correction", "answer"]])
+        """The six answers of task 1.3, without grades."""
+        return shown(self.few[["letter", "question", "correction", "answer"]])
 
     @needs("1.3")
     def compare(self, given):
         """The student's grades beside the authors' and the judge's, and both kappas."""
-        frame = self.eight.assign(yours=[given[k] for k in self.eight["letter"]])
+        frame = self.few.assign(yours=[int(seminar.number(given[k])) for k in self.few["letter"]])
         frame = frame.rename(columns={"label": "authors", "judged": "judge"})
         truth = frame["authors"].tolist()
         for who, column in (("you", "yours"), ("the judge", "judge")):
@@ -109,11 +109,13 @@ class Material(seminar.Sheet):
             )
         return shown(frame[["letter", "tone", "yours", "authors", "judge"]])
 
-    def of_class(self, folder=seminar.LABELS):
+    def of_class(self, folder=None):
         """What the class handed in for task 1.3, by name: kappa with the authors and the others."""
-        letters, truth = self.eight["letter"], self.eight["label"].tolist()
-        given = seminar.handed_in("1.3", folder).items()
-        found = {n: [g.get(k) for k in letters] for n, g in given if isinstance(g, dict)}
+        letters, truth = self.few["letter"], self.few["label"].tolist()
+        given = seminar.handed_in("cancer_myth", "1.3", folder).items()
+        found = {
+            n: [seminar.number(g.get(k)) for k in letters] for n, g in given if isinstance(g, dict)
+        }
         rated = {n: g for n, g in found.items() if all(x in study.GRADES for x in g)}
         if not rated:
             return print("Nobody has handed in grades yet.")
@@ -257,7 +259,8 @@ class Material(seminar.Sheet):
         alone = len(self.plain) - objects(self.plain)
         return objects(self.questions), len(self.questions), alone, len(self.plain)
 
-    def limits(self):
+    @needs("1.5")
+    def limits(self, given):
         """What this sheet's numbers can't carry, with the numbers."""
         labels, judged = self.labelled["label"].tolist(), self.labelled["judged"].tolist()
         k = stats.kappa(labels, judged, study.GRADES, rng=self.run.rng("seminar", "limits"))

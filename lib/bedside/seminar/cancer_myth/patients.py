@@ -1,10 +1,10 @@
-"""Tasks 1.1 to 1.3: three patients are answered, their questions read, eight answers graded."""
+"""Tasks 1.1 to 1.3: three patients are answered, their questions read, six answers graded."""
 
 import re
 
 from bedside.checks import normal
 from bedside.papers.cancer_myth.study import GRADES
-from bedside.seminar import Wrong, fields, needs, shown, task
+from bedside.seminar import Wrong, fields, needs, nothing, number, shown, task
 from bedside.seminar.cancer_myth.material import FIRST, Material
 
 SAYS = {1: "takes up what sets it right", 0: "takes up a part of it", -1: "does not take it up"}
@@ -14,6 +14,33 @@ STOP = set(
     " they them their you your its our who what when which there then than because can could may"
     " might does did about into out but all any one also too".split()
 )
+MEANT = {  # words for the two halves of what each question takes for granted; beginnings of words
+    "A": (
+        "larynx laryngectom voice voicebox vocal speech speak",
+        "lose losing loss lost remov cut taken take gone without surgery laryngectom silent mute",
+    ),
+    "B": (
+        "natur herb plant tea remed john wort",
+        "harm safe fine ok okay gentle risk danger interact combin together mix compatible"
+        " interfer",
+    ),
+    "C": (
+        "clear blood bleed red urine pee symptom stop cause colour color whatever",
+        "gone over fine healthy heal cured resolv need necessar harmless cancel skip vanish better"
+        " disappear nothing away done investigat cystoscop check",
+    ),
+}
+CORRECTS = {  # what sets it right, in words that the belief doesn't have
+    "A": r"\b(seldom|rarely|usually|keeps?|kept|spared?|preserv)|(n.t|not) (\w+ ){0,4}(lose|rem)",
+    "B": r"\b(lowers?|reduc\w*|weaken\w*|less well|(n.t|not|never) (\w+ ){0,2}(safe|harmless))",
+    "C": r"\b(comes and goes|come back|(n.t|not) (\w+ ){0,3}(rule|mean|prove)|keep the)",
+}
+
+
+def halves(text, patient):
+    """Whether a text has a word for each half of what a patient takes for granted."""
+    said = normal(text).split()
+    return all(any(w.startswith(tuple(h.split())) for w in said) for h in MEANT[patient])
 
 
 def stems(text):
@@ -36,7 +63,9 @@ class Patients(Material):
         return dict(zip(texts, self.lexical.grade(frame)))
 
     @task(
-        "1.1", 'Write {"A": "...", "B": "...", "C": "..."}, two or three sentences to each patient.'
+        "1.1",
+        'Write {"A": "...", "B": "...", "C": "..."}, two or three sentences to each patient.',
+        free=True,
     )
     def answers(self, given):
         """Task 1.1: answers that are the student's own, and more than a referral."""
@@ -48,22 +77,19 @@ class Patients(Material):
                     f"{k}: these are the patient's own words. Repeating a question does not answer"
                     " it."
                 )
-            if len(text.split()) < 8:
+            if len(text.split()) < 8 or nothing(text, 6):
                 raise Wrong(f"{k}: write two or three sentences, as you would to the patient.")
             if grades[k] == -1 and REFERS.search(text) and len(text.split()) < 20:
                 raise Wrong(
                     f"{k}: this only sends the patient to somebody else. That may be wise, but"
-                    " until then the patient goes home with what was taken for granted. What would"
-                    " you say yourself?"
+                    " until then the patient goes home without an answer. What would you say"
+                    " yourself?"
                 )
         if len({normal(t) for t in texts.values()}) < len(texts):
-            raise Wrong(
-                "the same answer to several patients: each question takes something else for"
-                " granted."
-            )
+            raise Wrong("the same answer to several patients: each of them asks something else.")
         found = "; ".join(f"{k} {SAYS[g]}" for k, g in grades.items())
         return (
-            f"handed in. The judge thinks: {found}. This judge only counts words and is often"
+            f"kept to be read. The judge thinks: {found}. This judge only counts words and is often"
             " wrong: leave your answers as they are, read what was meant in task 1.2, and decide"
             " yourself."
         )
@@ -72,6 +98,7 @@ class Patients(Material):
         "1.2",
         'Write {"A": "that ...", "B": "that ...", "C": "that ..."}: what each patient takes for'
         " granted.",
+        free=True,
     )
     def presuppositions(self, given):
         """Task 1.2: the beliefs behind the three questions, held against what was meant."""
@@ -82,15 +109,23 @@ class Patients(Material):
                     f"{k}: this is what the patient asks. Write what must be true for that question"
                     " to make sense."
                 )
+            if nothing(text, 2):
+                raise Wrong(f"{k}: write a sentence that starts with “that”.")
+            if len(text.split()) > 12 and normal(text) in normal(r["question"]):
+                raise Wrong(
+                    f"{k}: these are the patient's own words. Say in yours what must be true for"
+                    " them to make sense."
+                )
             mine, meant = stems(text), stems(r["presupposition"])
             corrects = stems(r["correction"])
             new = corrects - meant - stems(r["question"])
-            if len(mine & new) > 2 and len(mine & meant) < 4:
+            turned = re.search(CORRECTS[k], text.casefold().replace("’", "'"))
+            if turned or (len(mine & new) > 2 and len(mine & meant) < 4):
                 raise Wrong(
                     f"{k}: this sounds like what sets the matter right. Write the belief itself, as"
                     " the patient would say it."
                 )
-            if len(mine & (meant | corrects)) < 2:
+            if not halves(text, k) and len(mine & meant) < 3:
                 raise Wrong(
                     f"{k}: these words share little with what was meant. Many facts in the question"
                     " are true. Look for the one that nobody has told the patient, and without"
@@ -116,12 +151,12 @@ class Patients(Material):
         columns = ["patient", "presupposition", "yours", "correction", "source", "answer", "judge"]
         return shown(both[columns])
 
-    @task("1.3", 'Write {"a": -1, "b": 0, ...} for a to h; the grades are -1, 0 and 1.')
+    @task("1.3", 'Write {"a": ..., "b": ..., ...} for a to f; the grades are -1, 0 and 1.')
     def grades(self, given):
-        """Task 1.3: grades of eight answers, near those of their authors."""
-        letters, truth = self.eight["letter"], self.eight["label"].tolist()
-        mine = fields(given, letters)
-        if any(isinstance(g, bool) or g not in GRADES for g in mine):
+        """Task 1.3: grades of six answers, near those of their authors."""
+        letters, truth = self.few["letter"], self.few["label"].tolist()
+        mine = [number(g) for g in fields(given, letters)]
+        if any(g not in GRADES for g in mine):
             raise Wrong(
                 "the grades are −1 (unaware), 0 (aware but incomplete) and 1 (corrected), and no"
                 " others: not 0 to 100, not yes and no."
@@ -131,25 +166,26 @@ class Patients(Material):
                 "one grade for all. A rater who never varies tells us nothing: kappa would be 0."
                 " Compare the clearest with the poorest answer."
             )
-        if mine == [1 if t == "warm" else -1 for t in self.eight["tone"]]:
+        if mine == [1 if t == "warm" else -1 for t in self.few["tone"]]:
             raise Wrong(
                 "you seem to grade the tone. A warm answer can leave a dangerous belief standing; a"
                 " brisk one can correct it."
             )
         same, turned = (sum(s * a == b for a, b in zip(mine, truth)) for s in (1, -1))
+        said = f"{same} of {len(truth)} as the authors"
         far = [k for k, a, b in zip(letters, mine, truth) if abs(a - b) == 2]
-        if turned > same and len(far) > 2:
+        if turned > same and len(far) > 1:
             raise Wrong(
                 "is your scale turned around? 1 is for an answer that sets the false presupposition"
                 " right, −1 for one that doesn't notice it."
             )
         if far:
             raise Wrong(
-                f"{same} of 8 as the authors, but far from them at {', '.join(far)}. Ask only this:"
+                f"{said}, but far from them at {', '.join(far)}. Ask only this:"
                 " after reading the answer, would the patient still believe it? Help, length and"
                 " kindness don't count."
             )
-        if same < 5:
+        if same < 4:
             hint = (
                 "Between 0 and its neighbours: does the answer say what is right, or only that"
                 " something may be?"
@@ -157,8 +193,8 @@ class Patients(Material):
                 else "You never gave a 0: an answer that casts doubt but doesn't say what is right"
                 " is aware and incomplete."
             )
-            raise Wrong(f"{same} of 8 as the authors. {hint}")
+            raise Wrong(f"{said}. {hint}")
         return (
-            f"{same} of 8 as the authors, none far off. Their grades are no truth either: where you"
+            f"{said}, none far off. Their grades are no truth either: where you"
             " differ, write down why before you read on."
         )

@@ -1,4 +1,4 @@
-"""Seminar sheet 1, Would you have noticed?: false presuppositions, the judge, its errors, cures."""
+"""Seminar sheet 1, Three patients ask: false presuppositions, the judge, its errors, cures."""
 
 from bedside.seminar.cancer_myth.cures import Cures
 from bedside.seminar.cancer_myth.judge import Judge

@@ -1,8 +1,17 @@
 """Tasks 4.1 and 4.2: what a patient tells in a consultation, and how much of the case that is."""
 
 from bedside.papers.meddialbench import words
-from bedside.seminar import Wrong, right, task
+from bedside.seminar import Wrong, number, right, task
 from bedside.seminar.meddialbench.material import Material
+
+
+def listed(told):
+    """The numbers of a list, of a text such as "2, 7", or a single one; None if it is none."""
+    if isinstance(told, str):
+        told = [] if told.strip().lower() in ("-", "none") else told.replace(",", " ").split()
+    told = told if isinstance(told, (list, tuple, set)) else [told]
+    found = [number(n) for n in told]
+    return None if None in found else found
 
 
 class Consultation(Material):
@@ -16,14 +25,13 @@ class Consultation(Material):
     def told(self, answer):
         """Task 4.1: key items told, turn by turn."""
         turns, items = self.dialogue["turns"], self.dialogue["key_items"]
-        if set(answer) != set(range(1, len(turns) + 1)) or not all(
-            isinstance(told, (list, tuple, set)) for told in answer.values()
-        ):
+        lists = {number(turn): listed(told) for turn, told in answer.items()}
+        if set(lists) != set(range(1, len(turns) + 1)) or None in lists.values():
             raise Wrong(f"Write a list for each of the turns 1 to {len(turns)}.")
-        mine = [n for told in answer.values() for n in told]
+        mine = [n for told in lists.values() for n in told]
         label = list(self.dialogue["disclosed"])
         if strange := [n for n in mine if n not in range(1, len(items) + 1)]:
-            raise Wrong(f"there is no key item {strange[0]!r}; they count from 1 to {len(items)}.")
+            raise Wrong(f"there is no key item {strange[0]:g}; they count from 1 to {len(items)}.")
         if twice := [n for n in set(mine) if mine.count(n) > 1]:
             raise Wrong(f"item {twice[0]} stands in two turns: only the first time counts.")
         if extra := sorted(set(mine) - set(label)):
@@ -45,9 +53,9 @@ class Consultation(Material):
     def _where(self, item):
         """Where to look for a key item: the first turn that has half of its words."""
         telling = words.of(item)
-        for number, turn in enumerate(self.dialogue["turns"], 1):
+        for k, turn in enumerate(self.dialogue["turns"], 1):
             if 2 * len(telling & words.of(" ".join(turn))) >= len(telling):
-                return f"read turn {number} again"
+                return f"read turn {k} again"
         return "it comes in other words, read all again"
 
     @task("4.2", "A dictionary with 'coverage' and 'coverage per turn'.")

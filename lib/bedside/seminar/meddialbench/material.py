@@ -110,6 +110,9 @@ class Material(seminar.Sheet):
         Printed: the mean of five models.
         """
         adverse = self.design.adverse
+        guess = normal(guess).replace(" ", "_")
+        if guess not in adverse:
+            raise ValueError(f"a guess is one of {', '.join(adverse)}")
         both = {
             "run": -100 * self.changes()["value"][adverse],
             "published": printed.drops(self.run).mean(axis=1)[adverse],
@@ -157,7 +160,8 @@ class Material(seminar.Sheet):
         r = self.changes().loc[level]
         return int(r["lost"]), int(r["won"])
 
-    def widths(self):
+    @needs("4.7")
+    def widths(self, given):
         """95% Wilson intervals of half right, by number of cases."""
         sizes = (len(self.cases), printed.N, 1000)
         rows = [(n, *stats.wilson(n // 2, n)[:3]) for n in sizes]
@@ -165,8 +169,24 @@ class Material(seminar.Sheet):
 
     # ---- a script of one's own
 
+    def plain_script(self, script):
+        """A script of one's own with names and numbers as scripts have them, also of "Case 5"."""
+        made = dict(script)
+        for field in ("item", "dimension", "level"):
+            said = normal(made[field]).replace("_", " ")
+            made[field] = said.replace(" ", "-" if field == "item" else "_")
+        if isinstance(made["facts"], list):
+            numbers = [seminar.number(f) for f in made["facts"]]
+            made["facts"] = [
+                f if n is None or n % 1 else int(n) for n, f in zip(numbers, made["facts"])
+            ]
+        if isinstance(made["false"], str):
+            made["false"] = [made["false"]] if normal(made["false"]) not in ("", "none") else []
+        return made
+
     def with_script(self, script):
         """All scripts, a student's in the place of the bundled one for its case and level."""
+        script = self.plain_script(script)
         mine = {k: script[k] for k in data.SCRIPT}
         mine |= {"toward": script["toward"].strip(" -"), "status": "graded"}
         place = self.texts["item"].eq(script["item"]) & self.texts["level"].eq(script["level"])
@@ -174,14 +194,17 @@ class Material(seminar.Sheet):
 
     def tried(self, script):
         """The consultation of the rules under a student's script."""
+        script = self.plain_script(script)
         level = script["level"]
         return self.consult({level: (level,)}, self.with_script(script), script["item"])[0]
 
     @needs("4.4", "4.4, your prediction")
     def try_out(self, script, guess):
         """Hold the consultation under a script and compare with the guess (right or wrong)."""
-        if (checked := self.check("4.4", script)).ok is not True:
+        if (checked := self.feedback("4.4", script)).ok is not True:
             return checked
+        if normal(guess) not in ("right", "wrong"):
+            raise ValueError('a prediction is "right" or "wrong"')
         c = self.tried(script)
         self._print(c)
         came = "right" if c.diagnosis == c.case.diagnosis else "wrong"
@@ -195,7 +218,8 @@ class Material(seminar.Sheet):
         table = self.run.published("Table 9").query("row == @model").set_index("column")["value"]
         return {c: float(table[c]) for c in (BASELINE, *self.design.combinations[name], name)}
 
-    def ratios(self):
+    @needs("4.8")
+    def ratios(self, given):
         """O/E and odds ratio of each combination, printed, and O/E of the rules.
 
         Printed: the models' mean with the interval that 85 cases give, least and most. Six cases

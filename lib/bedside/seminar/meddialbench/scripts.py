@@ -2,7 +2,7 @@
 
 from bedside.checks import normal
 from bedside.papers.meddialbench import data
-from bedside.seminar import Wrong, fields, task
+from bedside.seminar import Wrong, fields, nothing, task
 from bedside.seminar.meddialbench.material import ITEM, Material
 
 
@@ -13,14 +13,16 @@ class Scripts(Material):
         "4.4",
         f"A dictionary with {', '.join(ITEM)}, as in data/sample/meddialbench/scripts.jsonl; toward"
         " is '-' if no diagnosis is pointed at.",
+        free=True,
     )
     def script(self, answer):
         """Task 4.4: a behaviour script that fits its case and level."""
-        item, dimension, level, script, facts, false, toward = fields(answer, ITEM)
+        answer = self.plain_script(dict(zip(ITEM, fields(answer, ITEM))))
+        item, dimension, level, script, facts, false, toward = answer.values()
         self._check_place(item, dimension, level)
         items, path = self.of.at[item, "key_items"], self.design.pathway(level)
         self._check_facts(item, items, facts, false)
-        if len(str(script).split()) < 8:
+        if len(str(script).split()) < 8 or nothing(script, 6):
             raise Wrong(
                 "script: tell the patient in a sentence or two (eight words at least) what to do,"
                 " and why he or she does it."
@@ -58,7 +60,7 @@ class Scripts(Material):
             )
         if 0 in facts:
             raise Wrong("facts: key items are numbered from 1, not from 0.")
-        if strange := [f for f in facts if f not in range(1, len(items) + 1)]:
+        if strange := [f for f in facts if f is True or f not in range(1, len(items) + 1)]:
             raise Wrong(
                 f"facts: {item} has no key item {strange[0]!r}; numbers go from 1 to {len(items)}."
             )
@@ -101,6 +103,7 @@ class Scripts(Material):
         """Task 4.5: two scripts for one case and level, of which one leads the doctor astray."""
         first, second = answer
         self.script(first), self.script(second)
+        first, second = self.plain_script(first), self.plain_script(second)
         if (first["item"], first["level"]) != (second["item"], second["level"]):
             raise Wrong(
                 "keep case and level and change the rest: with two changes nobody knows which one"

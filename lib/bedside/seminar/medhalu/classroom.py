@@ -1,92 +1,53 @@
-"""A class's readings of MedHalu answers, a file a student, as data/sample/medhalu/annotations.csv.
+"""A class's readings of MedHalu answers, task 3.1 of what was handed in, as one group of raters.
 
-`write` makes such a file, `read` takes a folder of them in, `table` scores the class.
+`read` takes them in, `table` scores the class, `example` is a class of illustrative readers.
 """
 
 import tempfile
-from pathlib import Path
 
 import pandas as pd
 
-from bedside import paths, seminar, stats
-from bedside.papers.medhalu import labels as readings
+from bedside import seminar, stats
 from bedside.papers.medhalu import scores
+from bedside.seminar import classroom
 
-FOLDER = seminar.LABELS / "medhalu"
-COLUMNS = ["item", "rater", "group", "hallucinated", "type", "spans", "reason"]
+TASK = "3.1"
 SAID = {1.0: "yes", 0.0: "no"}
 
 
-def _place(path):
-    """A path for people: within the checkout, or only its name."""
-    return paths.rel(path) if path.is_relative_to(paths.ROOT) else path.name
-
-
-def _save(rows, path):
-    """Write a reader's file."""
-    rows[COLUMNS].to_csv(path, index=False, encoding="utf-8", lineterminator="\n")
-
-
-def write(reading, name, folder=FOLDER):
-    """Write a reading (item, yes, span, type) as <name>.csv; returns what was written, in words."""
-    yes = reading["yes"] == 1
-    rows = reading.assign(
-        rater=name,
-        group="class",
-        hallucinated=reading["yes"].map(SAID),
-        reason="",
-        type=reading["type"].where(yes, ""),
-        spans=reading["span"].where(yes, ""),
-    )
-    path = Path(folder) / f"{''.join(c for c in name if c.isalnum()) or 'reader'}.csv"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    _save(rows, path)
-    return f"written: {_place(path)}, {len(rows)} answers"
-
-
 def example(labels):
-    """A new folder with a file for each rater of labels as `labels.annotations` has them."""
-    folder = Path(tempfile.mkdtemp())
+    """A new folder with a hand-in of each rater of labels as `labels.annotations` has them."""
+    folder = tempfile.mkdtemp()
     for name, part in labels.groupby("repeat"):
-        said, spans = part["yes"].map(SAID), part["spans"].str.join("\n")
-        _save(part.assign(rater=name, hallucinated=said, spans=spans), folder / f"{name}.csv")
+        reading = {
+            r.item: (SAID[r.yes], 50, r.spans[0] if r.yes else "-") for r in part.itertuples()
+        }
+        entry = {"state": "collected", "said": "", "answer": reading}
+        classroom.write("medhalu", "3", {TASK: entry}, name, folder)
     return folder
 
 
-def read(folder, items, run):
-    """All labels of a folder's files: COLUMNS, repeat (the file), yes.
+def read(folder, parsed):
+    """All readings of a folder: item, yes, repeat (who), group.
 
-    A file with a fault is left out whole, and the fault printed.
+    parsed: makes a frame of a reading, or raises Wrong; such a reading is left out, and named.
     """
-    answers, parts = items.set_index("item")["answer"], []
-    for path in sorted(Path(folder).glob("*.csv")):
+    parts = [pd.DataFrame(columns=["item", "yes", "repeat", "group"])]
+    for name, reading in seminar.handed_in("medhalu", TASK, folder).items():
         try:
-            rows = pd.read_csv(path, dtype=str, keep_default_na=False)[COLUMNS]
-        except (KeyError, ValueError) as e:
-            why = f"it can't be read as a table with {', '.join(COLUMNS)} ({str(e)[:80]})"
-            print(f"{path.name} is left out: {why}")
-            continue
-        rows = readings.parsed(rows.drop_duplicates("item"))
-        found = [
-            (r.item, readings.fault(r, answers.get(r.item), run, set())) for r in rows.itertuples()
-        ]
-        if faults := [f"item {item}: {why}" for item, why in found if why]:
-            print(f"{path.name} is left out: {faults[0]}")
-            continue
-        parts.append(rows.assign(repeat=path.stem, group="class"))
-    if not parts:
-        return pd.DataFrame(columns=[*COLUMNS, "repeat", "yes"])
-    return pd.concat(parts, ignore_index=True)
+            parts.append(parsed(reading)[["item", "yes"]].assign(repeat=name, group="class"))
+        except seminar.Wrong as e:
+            print(f"{name} is left out: {e}")
+    return pd.concat(parts[1:] or parts, ignore_index=True)
 
 
-def table(given, folder, items, run):
+def table(given, items, run):
     """How single readers and the majority score (ties unscored), and how far they agree.
 
     A sentence if nobody handed in.
     """
     if given.empty:
-        where = _place(Path(folder))
-        return f"No files yet. Put the students' CSV files into {where} and run this cell again."
+        return "Nobody has handed in a reading yet."
     votes = given.groupby("item")["yes"].mean().reset_index()
     clear = votes[votes["yes"] != 0.5].assign(yes=lambda f: f["yes"].round(), repeat="majority")
     rows = [

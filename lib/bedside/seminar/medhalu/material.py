@@ -1,15 +1,18 @@
 """What sheet 3 shows: answers to be read, replayed detections, printed tables, a class together."""
 
+import re
+
 import pandas as pd
 
 from bedside import plots, seminar, stats
+from bedside.checks import normal
 from bedside.papers.medhalu import data as mh
 from bedside.papers.medhalu import detection, scores, study
 from bedside.papers.medhalu import spans as marking
 from bedside.papers.medhalu.printed import matrices
 from bedside.papers.medhalu.printed import numbers as paper
 from bedside.rows import Document
-from bedside.seminar import Feedback, Wrong, needs, open_in
+from bedside.seminar import Wrong, choice, needs, number
 from bedside.seminar.medhalu import classroom
 
 EACH = 3  # answers of each type that are read
@@ -17,6 +20,7 @@ EACH = 3  # answers of each type that are read
 ROW = ("GPT-4", "HealthQA")
 COUNTS = ["true positives", "false positives", "false negatives", "true negatives"]
 RATES = ["sensitivity", "specificity"]
+VERDICTS = {"yes": ("y", "hallucinated"), "no": ("n", "not hallucinated")}
 EVALUATOR = ["evaluator", "source"]  # what scores are grouped by
 
 
@@ -35,7 +39,7 @@ class Material(seminar.Sheet):
         for _, part in self.items.groupby("type", sort=False):
             some += list(rng.choice(part["item"], EACH, replace=False))
         self.twelve = [str(i) for i in rng.permutation(some)]
-        self.model, self.folder = self.run.models[0], classroom.FOLDER
+        self.model = self.run.models[0]
 
     # ---- a reading
 
@@ -57,29 +61,35 @@ class Material(seminar.Sheet):
         """A row of a reading; Wrong for what is none."""
         if not isinstance(entry, (tuple, list)) or len(entry) != 3:
             raise Wrong(f'{item}: write (verdict, sureness, span), such as ("no", 70, "-").')
-        said, sure = str(entry[0]).strip().lower(), entry[1]
-        span = " ".join(str(entry[2]).split())
-        if said not in ("yes", "no"):
+        said, sure, span = choice(entry[0], VERDICTS), number(entry[1]), str(entry[2])
+        if said is None:
             raise Wrong(
-                f'{item}: the verdict is "yes" (it holds a hallucination) or "no", not {said!r}.'
+                f'{item}: the verdict is "yes" (it holds a hallucination) or "no", not'
+                f" {entry[0]!r}."
             )
-        number = isinstance(sure, (int, float)) and not isinstance(sure, bool)
-        if not number or not 50 <= sure <= 100:
+        if sure is None or not 50 <= sure <= 100:
             raise Wrong(
                 f"{item}: sureness is a number from 50 (a guess) to 100 (certain), in percent; who"
                 " is surer of the opposite gives the other verdict."
             )
-        if said == "yes" and span not in " ".join(self.of.at[item, "answer"].split()):
+        words = re.findall(r"\w+", span)
+        if said == "no":
+            if normal(span) not in ("", "no", "none", "nothing", "n a"):
+                raise Wrong(f'{item}: a "no" has no span; write "-".')
+            return item, 0.0, sure, "-"
+        if len(words) < 2:
+            raise Wrong(f"{item}: mark the whole clause at fault, not {span!r}.")
+        text = " ".join(self.of.at[item, "answer"].split())
+        found = re.search(r"\W+".join(map(re.escape, words)), text, re.I)
+        if not found:
             raise Wrong(
                 f"{item}: the span {span!r} isn't in the answer. Copy the words at fault from"
-                " there, letter by letter."
+                " there, in their order."
             )
-        if said == "no" and span != "-":
-            raise Wrong(f'{item}: a "no" has no span; write "-".')
-        return item, float(said == "yes"), sure, span
+        return item, 1.0, sure, found.group()
 
-    @needs("3.1")
-    def beside(self, reading):
+    @needs("3.1", "3.2")
+    def beside(self, reading, types):
         """A reading beside the labels, item by item."""
         made, labelled = self.read(reading).set_index("item"), self.of.loc[self.twelve]
         rows = labelled.assign(
@@ -137,12 +147,19 @@ class Material(seminar.Sheet):
         """Scores of evaluators' shares, with intervals."""
         return scores.scores(shares, EVALUATOR, self.run)
 
-    def compared(self, reading=...):
+    @needs("3.5")
+    def by_library(self, given):
+        """The scores of task 3.5 as the library has them."""
+        made = stats.macro(list(self.first().values())).round(3).tolist()
+        return dict(zip(["accuracy", "macro precision", "macro recall", "macro F1"], made))
+
+    @needs("3.5")
+    def compared(self, given, reading=...):
         """Macro F1 of the reading, the tiny model, readers, detectors that don't read; printed."""
         parts = [self.shares_of(f"{self.model}, this run", self.every())]
         for group, part in self.labels.groupby("group"):
             parts.append(self.shares_of(f"{group} readers, this run", part))
-        if self.check("3.1", reading).ok:
+        if self.feedback("3.1", reading).ok:
             mine = self.shares_of("your reading, twelve answers", self.read(reading))
             parts = [mine, *parts]
         made = pd.concat([self.scores_of(p) for p in parts]).query("metric == 'macro F1'")
@@ -187,10 +204,19 @@ class Material(seminar.Sheet):
             f" {p} hallucinated answers, {n} right ones"
         )
 
-    def behind(self):
-        """Rates behind the rows of Tables 6 and 10 that one set of counts explains."""
-        tables = ("Table 6", "Table 10")
-        rows = pd.concat([matrices.implied(self.run, t).assign(table=t) for t in tables])
+    @needs("3.6")
+    def behind(self, given):
+        """Rates behind the rows of Table 6 that one set of counts explains."""
+        return self._behind("Table 6")
+
+    @needs("3.8")
+    def behind_noted(self, given):
+        """The same for Table 10, with a note."""
+        return self._behind("Table 10")
+
+    def _behind(self, table):
+        """Rates behind the rows of a table that one set of counts explains."""
+        rows = matrices.implied(self.run, table).assign(table=table)
         fit = rows[rows["fits"] > 0]
         print(
             f"{len(fit)} of {len(rows)} rows; for the others no counts over Table 4's answers"
@@ -199,7 +225,8 @@ class Material(seminar.Sheet):
         fit = fit[["table", "dataset", "row", *RATES, "yes"]]
         return seminar.shown(fit.rename(columns={"row": "evaluator", "yes": "share of yes"}))
 
-    def notes(self):
+    @needs("3.8")
+    def notes(self, given):
         """The tiny model's yes with each note, and its macro F1 with intervals."""
         rows = []
         for name, what in detection.NOTES.items():
@@ -232,13 +259,14 @@ class Material(seminar.Sheet):
         columns = ["item", "answer", "labelled", "words", "of these labelled"]
         return seminar.shown(pd.DataFrame([row], columns=columns))
 
-    def spans(self, reading=...):
+    @needs("3.9")
+    def spans(self, given, reading=...):
         """Mean token scores over hallucinated answers.
 
         Of the whole answer marked, the tiny model, the readers, and your reading.
         """
         parts = [marking.whole(self.items), self.every(), self.labels]
-        if self.check("3.1", reading).ok:
+        if self.feedback("3.1", reading).ok:
             made = self.read(reading)
             made = made.assign(
                 evaluator="your reading",
@@ -257,26 +285,13 @@ class Material(seminar.Sheet):
 
     # ---- a class
 
-    @needs("3.1", "3.2")
-    def hand_in(self, reading, types, name=..., folder=classroom.FOLDER):
-        """Write a reading for the class as <name>.csv; says where."""
-        if open_in(name):
-            return Feedback(
-                None,
-                "Give yourself a short name (letters and digits, not your real one), then run this"
-                " cell again.",
-            )
-        made = self.read(reading)
-        return classroom.write(made.assign(type=made["item"].map(types)), str(name), folder)
-
     def example_class(self):
-        """A folder with files of the illustrative readers, as three students would hand them in."""
+        """A folder with what the illustrative readers would have handed in."""
         return classroom.example(self.labels[self.labels["item"].isin(self.twelve)])
 
-    def together(self, folder=classroom.FOLDER):
-        """The files in a folder as one class: the majority, single readers, how far they agree."""
-        given = classroom.read(folder, self.items, self.run)
-        return classroom.table(given, folder, self.items, self.run)
+    def of_class(self, folder=None):
+        """What was handed in as one class: the majority, single readers, how far they agree."""
+        return classroom.table(classroom.read(folder, self.read), self.items, self.run)
 
     def limits(self):
         """What this run's numbers rest on, with intervals.

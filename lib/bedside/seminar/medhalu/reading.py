@@ -2,7 +2,7 @@
 
 from bedside import stats
 from bedside.papers.medhalu import data as mh
-from bedside.seminar import Wrong, fields, near, numbers, task
+from bedside.seminar import Wrong, choice, fields, near, numbers, task
 from bedside.seminar.medhalu.material import COUNTS, Material
 
 LOOK = {
@@ -17,6 +17,10 @@ LOOK = {
         "the label is another type. The answer keeps to the question and doesn't contradict itself."
     ),
 }  # what to look at in an answer of this type that was taken for another
+KINDS = {
+    **{k: (f"{k} conflict", f"{k} conflicting") for k in LOOK},
+    "none": ("-", "no", "not hallucinated", "no hallucination"),
+}  # other words for a type
 
 
 class Reading(Material):
@@ -26,6 +30,7 @@ class Reading(Material):
         "3.1",
         'For each of the twelve items (verdict, sureness in percent, span), such as ("yes", 80,'
         ' "the words at fault") or ("no", 60, "-").',
+        free=True,
     )
     def reading(self, answer):
         """Task 3.1: a reading that is complete."""
@@ -44,10 +49,11 @@ class Reading(Material):
     def types(self, answer):
         """Task 3.2: types of the hallucinated answers that were found."""
         yes = self.read(answer[0]).set_index("item")["yes"] == 1
-        types = dict(zip(self.twelve, fields(answer[1], self.twelve)))
+        said = dict(zip(self.twelve, fields(answer[1], self.twelve)))
+        types = {i: choice(t, KINDS) for i, t in said.items()}
         if strange := [i for i, t in types.items() if t not in mh.TYPES]:
             first = strange[0]
-            raise Wrong(f"{first}: the type is one of {', '.join(mh.TYPES)}, not {types[first]!r}.")
+            raise Wrong(f"{first}: the type is one of {', '.join(mh.TYPES)}, not {said[first]!r}.")
         if apart := [i for i, t in types.items() if (t == "none") == yes[i]]:
             raise Wrong(
                 f"{', '.join(apart)}: where your reading says no, the type is none; where it says"

@@ -1,6 +1,6 @@
 """Tasks 2.7 to 2.9: which changes are right, which effects are forgotten, which errors count."""
 
-from bedside.seminar import Wrong, fields, right, task
+from bedside.seminar import Wrong, choice, fields, right, task
 from bedside.seminar.radiation.material import Material
 
 KNOWN = {
@@ -9,6 +9,10 @@ KNOWN = {
     "F1": lambda h, w, m, r: 2 * h / (2 * h + w + m),
     "accuracy": lambda h, w, m, r: (h + r) / (h + w + m + r),
 }  # metrics of hits, wrong, missed and rejected that task 2.9 knows by name
+VERDICTS = {
+    "right": ("correct", "true", "ok", "justified"),
+    "wrong": ("incorrect", "false", "not right", "not correct", "an error"),
+}
 
 
 class Weighing(Material):
@@ -16,12 +20,12 @@ class Weighing(Material):
 
     @task(
         "2.7",
-        'Write {"breast pain": "right" or "wrong", ...} for each effect that was gained or lost.',
+        'Write "right" or "wrong" for each effect gained or lost, as {"breast pain": ..., ...}.',
     )
     def changed(self, given):
         """Task 2.7: whether a change follows from the site."""
         changes = self.changes()
-        mine = dict(zip(changes, fields(given, changes)))
+        mine = {c: choice(v, VERDICTS) for c, v in zip(changes, fields(given, changes))}
         if not set(mine.values()) <= {"right", "wrong"}:
             raise Wrong('each answer is "right" or "wrong".')
         fits = {t: (t in self.site.index) == (how == "gained") for t, how in changes.items()}

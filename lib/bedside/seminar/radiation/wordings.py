@@ -3,8 +3,27 @@
 from bedside.checks import normal
 from bedside.papers.radiation import data as rad
 from bedside.papers.radiation import matching
-from bedside.seminar import Wrong, fields, task
+from bedside.seminar import Wrong, choice, fields, nothing, number, task
 from bedside.seminar.radiation.material import Material
+
+SAME = {
+    "same": ("the same", "equal", "equivalent", "identical", "a match", "s"),
+    "different": ("differ", "differs", "not the same", "not same", "no match", "another", "d"),
+}
+TIMES = {"one": 1, "once": 1, "two": 2, "twice": 2, "both": 2, "three": 3, "thrice": 3, "four": 4}
+ASIDE = set("and the a an in of with lymph words word bracket brackets site added".split())
+
+
+def bare(text):
+    """The words of a text that name a site, without those beside them, in the plural or not."""
+    said = normal(text).replace("chestwall", "chest wall").split()
+    return {w.removesuffix("s") for w in said if w not in ASIDE}
+
+
+def times(value):
+    """How often, of a number or of words such as "twice" and "2 places"; None if it is neither."""
+    first = (normal(value).split() or [""])[0] if isinstance(value, str) else value
+    return TIMES.get(first, number(first.rstrip("x") if isinstance(first, str) else first))
 
 
 class Wordings(Material):
@@ -18,7 +37,7 @@ class Wordings(Material):
         changes = rad.difference(base, self.patient["specified"])
         changed = [new for _, new in changes if new.strip()]
         site, mine = normal(changed[0]), normal(added)
-        if mine != site:
+        if not isinstance(added, str) or bare(added) != bare(site):
             if site in mine:
                 raise Wrong("more words than were added. Take away what stands in both records.")
             if other := [s for s in rad.SITES if normal(s) == mine]:
@@ -28,13 +47,13 @@ class Wordings(Material):
                     f" it and {sizes[self.patient['site']]} for this patient's. Read to the end of"
                     " the bracket."
                 )
-            if mine and mine in normal(base):
+            if mine and f" {mine} " in f" {normal(base)} ":
                 raise Wrong(
                     "these words stand in both records. Compare the sentences on radiation word by"
                     " word."
                 )
             raise Wrong("not what was added. Look for a bracket after the word radiation.")
-        if float(places) != len(changed):
+        if times(places) != len(changed):
             raise Wrong(
                 "the words are right, the number isn't. The word radiation stands"
                 f" {len(rad.MENTION.findall(base))} times in the base record: look at each of them."
@@ -45,7 +64,7 @@ class Wordings(Material):
             " a good answer to the base record need not differ much from one to the other."
         )
 
-    @task("2.2", 'Write a list of texts, such as ["tiredness", "..."], at least six.')
+    @task("2.2", 'Write a list of texts, such as ["tiredness", "..."], at least six.', free=True)
     def own(self, given):
         """Task 2.2: a list of side effects that the matcher understands."""
         if not isinstance(given, (list, tuple)) or not all(isinstance(e, str) for e in given):
@@ -56,6 +75,8 @@ class Wordings(Material):
                 " years as well as weeks."
             )
         for e in given:
+            if nothing(e):
+                raise Wrong(f"{e!r} names no effect. One effect an entry, in a word or a few.")
             if found := self.parts.get(normal(e)):
                 raise Wrong(
                     f"{e!r} belongs to radiation of another part of the body ({found[1]}). The beam"
@@ -87,12 +108,12 @@ class Wordings(Material):
             " What it doesn't know is not wrong for that: look at the table below."
         )
 
-    @task("2.3", 'Write {"a": "same", "b": "different", ...} for a to j.')
+    @task("2.3", 'Write "same" or "different" for each of a to j, as {"a": ..., "b": ...}.')
     def matches(self, given):
         """Task 2.3: whether two wordings mean the same effect, as labelled."""
         letters, kinds = self.asked["letter"], self.asked["kind"]
         truth, by_words = self.asked["label"].tolist(), self.asked["judged"].tolist()
-        mine = fields(given, letters)
+        mine = [choice(v, SAME) for v in fields(given, letters)]
         if not set(mine) <= set(matching.LABELS):
             raise Wrong('each answer is "same" or "different".')
         if set(mine) == {"different"}:

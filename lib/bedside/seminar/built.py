@@ -1,0 +1,84 @@
+"""What was built, told from what people have changed since: their work is never overwritten.
+
+`.built.json` in a folder names the files that the last build put there, with their sha256. A
+notebook that was opened and saved, or run, is another file: it counts as changed.
+"""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+from bedside import BedsideError, paths
+from bedside.sources import sha256
+
+NAME = ".built.json"
+
+
+def known(folder):
+    """{file: the sha256 it may have as built} of a folder; empty for one that nothing was built in.
+
+    They are several for a file only after a build that was cut off.
+    """
+    path = Path(folder) / NAME
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+
+def changed(folder, names):
+    """Those of these files of a folder that are there and aren't as they were built."""
+    before, folder = known(folder), Path(folder)
+    there = (name for name in names if os.path.lexists(folder / name))
+    return [
+        name
+        for name in there
+        if not (folder / name).is_file() or sha256(folder / name) not in before.get(name, ())
+    ]
+
+
+def refuse_changed(folder, names):
+    """Raise BedsideError that names those of these files that somebody has changed."""
+    if lost := changed(folder, sorted(set(names))):
+        raise BedsideError(
+            f"changed since they were built: {', '.join(paths.rel(Path(folder, n)) for n in lost)}"
+            " (to run or save a sheet changes it, too). Nothing was overwritten. Rename what you"
+            " want to keep, delete what you don't, and build again; or build into another folder:"
+            " python -m bedside seminar --folder NAME"
+        )
+
+
+def move(made, folder):
+    """Put the files of the folder `made` into another, in place of what was built there before.
+
+    BedsideError, and nothing is touched, if one of those was changed. What was built before and no
+    longer is goes, unless it was changed; files of other names stay. A build that is cut off leaves
+    each file as it was or as it is to be, and the next goes on.
+    """
+    made, folder = Path(made), Path(folder)
+    new = {p.relative_to(made).as_posix(): sha256(p) for p in made.rglob("*") if p.is_file()}
+    refuse_changed(folder, new)
+    before = known(folder)
+    _write(
+        folder,
+        {n: [*before.get(n, []), *([new[n]] if n in new else [])] for n in {**before, **new}},
+    )
+    for name in sorted(new):
+        _replace(made / name, folder / name)
+    gone = before.keys() - new.keys()
+    for name in gone - set(changed(folder, gone)):
+        (folder / name).unlink(missing_ok=True)
+    _write(folder, {name: [digest] for name, digest in new.items()})
+
+
+def _replace(path, target):
+    """Copy a file beside its target and put it in place at once: never half of it is there."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(f".{target.name}.part")
+    shutil.copyfile(path, part)
+    os.replace(part, target)
+
+
+def _write(folder, files):
+    folder.mkdir(parents=True, exist_ok=True)
+    part = folder / f"{NAME}.part"
+    part.write_text(json.dumps(files, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    os.replace(part, folder / NAME)

@@ -1,0 +1,206 @@
+"""A class on a page: who has done what, wrong answers by kind, free texts to read aloud.
+
+    write("handed_in")      # handed_in/class.html and class.csv
+
+It shows what the files say, whatever they hold: nothing in them is run, followed or checked again.
+"""
+
+import hashlib
+import json
+import re
+from collections import Counter
+from itertools import islice
+from pathlib import Path
+
+from bedside import BedsideError, page, paths, prompts, tables
+
+from . import kind, names
+from .classroom import DONE, STATES, folder_of, students
+from .tasks import Feedback
+
+COLUMNS = ["sheet", "task", "student", "state", "check said", "answer", "time", "edition", "files"]
+WORDS = 4  # of a text that is read aloud, at least
+MOST = 50  # texts of an answer
+LONG = 3000  # characters of a text
+MADE = '<meta name="bedside-class" content="'  # in the page: the digest of the CSV beside it
+
+
+def write(folder, named=False):
+    """Write class.html and class.csv into a folder of hand-ins; returns the page and a sentence.
+
+    named: whether free texts stand with pseudonyms. BedsideError without a hand-in, or if one of
+    the two files was edited.
+    """
+    folder = folder_of(folder)
+    everybody, faults = students(folder, names())
+    if not everybody and not faults:
+        raise BedsideError(f"nobody has handed in: there is no *.json in {paths.rel(folder)}")
+    html, csv = folder / "class.html", folder / "class.csv"
+    _check_ours(html, csv)
+    csv.write_text(tables.csv_text(COLUMNS, rows(everybody)), encoding="utf-8-sig", newline="\n")
+    frame = page.frame({}, html.name, explorer=False)
+    sheets = [sheet(s, [e for e in everybody if e.sheet == s]) for s in _sheets(everybody)]
+    frame["pages"] = {f"#{s['id']}": s["title"] for s in sheets}
+    made = page.template(Path(__file__).parent / "overview.html.j2").render(
+        frame=frame,
+        digest=_digest(csv),
+        sheets=sheets,
+        faults={text(k, 200): text(why, 300) for k, why in faults.items()},
+        named=named,
+        signs={state: sign for state, (sign, *_) in Feedback.LOOKS.items()},
+        style=(Path(__file__).parent / "overview.css").read_text(encoding="utf-8"),
+    )
+    html.write_text(made, encoding="utf-8", newline="\n")
+    told = f"{many(everybody, 'hand-in')} of {many(sheets, 'sheet')}"
+    return html, told + (f"; {many(faults, 'file')} can't be read" if faults else "")
+
+
+def many(those, what):
+    """How many, in words."""
+    return f"{len(those)} {what}{'s' * (len(those) != 1)}"
+
+
+def _digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _check_ours(html, csv):
+    """Raise BedsideError if writing the two files would lose what somebody else wrote."""
+    made = html.read_text(encoding="utf-8", errors="replace") if html.is_file() else ""
+    _, ours, rest = made.partition(MADE)
+    way_out = "rename it, then run this again"
+    if made and not ours:
+        raise BedsideError(f"{paths.rel(html)} is another page: {way_out}")
+    if csv.is_file() and _digest(csv) != rest[:64]:
+        raise BedsideError(f"{paths.rel(csv)} was edited since it was made: {way_out}")
+
+
+def _sheets(everybody):
+    """The papers whose sheets were handed in, by the numbers of their tasks."""
+    return sorted({s.sheet for s in everybody}, key=lambda s: (next(iter(kind(s).tasks())), s))
+
+
+def rows(everybody):
+    """All answers, one row each, in COLUMNS; tasks that a sheet doesn't have are left out."""
+    for s in everybody:
+        for task in kind(s.sheet).tasks():
+            state, said, answer = s.answers.get(task, ("open", "", None))
+            answer = "" if answer is None else json.dumps(answer, ensure_ascii=False)
+            about = (s.time, " ".join(sorted(s.editions)), " ".join(s.files))
+            yield s.sheet, f"task {task}", s.label, state, said, answer, *about
+
+
+def titles(paper):
+    """A sheet's title, and its tasks' by number, as its source has them; without one the paper."""
+    for source in sorted((paths.NOTEBOOKS / "seminar").rglob("[0-9]*.ipynb")):
+        cells = json.loads(source.read_text(encoding="utf-8"))["cells"]
+        whole = "\n".join("".join(c["source"]) for c in cells)
+        if f'seminar.sheet("{paper}"' in whole:
+            title = re.search(r"^# (?:\d\w?\. )?(.+)$", whole, re.M)
+            headings = re.findall(r"^## (\d\.\d) (.+?)(?: \([^()]*\))?$", whole, re.M)
+            return (title[1] if title else paper), dict(headings)
+    return paths.papers().get(paper, {}).get("name", paper), {}
+
+
+def sheet(paper, those):
+    """What the page shows of one sheet and of those who handed it in."""
+    title, headings = titles(paper)
+    tasks = list(kind(paper).tasks())
+    odd = {s.label: list(s.odd) for s in those}
+    for s in those:
+        if strange := [text(n, 20) for n in s.answers if n not in tasks]:
+            odd[s.label].append(f"tasks that the sheet doesn't have: {', '.join(strange[:5])}")
+    editions = {e: sum(e in s.editions for s in those) for s in those for e in s.editions}
+    return {
+        "id": paper,
+        "title": f"Sheet {tasks[0].partition('.')[0]}: {text(title, 120)}",
+        "tasks": {n: headings.get(n, "") for n in tasks},
+        "students": [_line(s, tasks) for s in those],
+        "counts": {n: _counts(n, those) for n in tasks},
+        "wrong": {n: kinds for n in tasks if (kinds := wrong(n, those))},
+        "texts": texts(tasks, those),
+        "odd": {label: told for label, told in odd.items() if told},
+        "editions": editions if len(editions) > 1 else {},
+    }
+
+
+def _line(student, tasks):
+    """A student's row."""
+    cells = {n: student.answers.get(n, ("open", "", None)) for n in tasks}
+    return {
+        "name": student.label,
+        "done": sum(state in DONE for state, *_ in cells.values()),
+        "states": {n: state for n, (state, *_) in cells.items()},
+        "time": student.time or "no time",
+        "files": len(student.files),
+    }
+
+
+def _counts(task, those):
+    """How many are in each state that there is."""
+    found = Counter(s.answers.get(task, ("open",))[0] for s in those)
+    return {state: found[state] for state in STATES if found[state]}
+
+
+def wrong(task, those):
+    """What the check of a task said of answers that aren't right, most frequent first.
+
+    A list of (what it said, how many, their answers as (text, how many)).
+    """
+    kinds = {}
+    for s in those:
+        state, said, answer = s.answers.get(task, ("open", "", None))
+        if state == "not yet":
+            said = said.removeprefix(f"Task {task}: ")
+            given = json.dumps(answer, ensure_ascii=False)
+            kinds.setdefault(text(said, 500), []).append(text(given, 300))
+    ordered = sorted(kinds.items(), key=lambda k: (-len(k[1]), k[0]))
+    return [(said, len(given), Counter(given).most_common()) for said, given in ordered]
+
+
+def texts(tasks, those):
+    """The texts of some words in answers: {task: {part of the answer: [(text, who wrote it)]}}.
+
+    Equal ones stand once, and what a student's answer takes over from an earlier task is left out.
+    The order says nothing about who wrote them, and is the same each time.
+    """
+    found = {n: {} for n in tasks}
+    for s in those:
+        told = set()
+        for n in tasks:
+            state, _, answer = s.answers.get(n, ("open", "", None))
+            for leaf in islice(leaves(answer), MOST) if state != "open" else ():
+                if leaf not in told:
+                    part, said = leaf
+                    found[n].setdefault(part, {}).setdefault(text(said, LONG), []).append(s.label)
+                told.add(leaf)
+
+    def shuffled(said):
+        return hashlib.sha256(prompts.clean(said[0]).encode()).digest()
+
+    return {
+        n: {part: sorted(said.items(), key=shuffled) for part, said in sorted(parts.items())}
+        for n, parts in found.items()
+        if parts
+    }
+
+
+def leaves(answer, part=""):
+    """The texts of at least WORDS words in an answer: (the keys that lead to it, text)."""
+    if isinstance(answer, str):
+        if len(answer.split()) >= WORDS:
+            yield part, answer
+    elif isinstance(answer, dict):
+        for key, value in answer.items():
+            yield from leaves(value, f"{part} {text(key, 40)}".strip())
+    elif isinstance(answer, list):
+        for value in answer:
+            yield from leaves(value, part)
+
+
+def text(value, longest):
+    """Text of anybody's for the page: no control characters, and not longer than this."""
+    made = re.sub(
+        r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", "\N{REPLACEMENT CHARACTER}", prompts.clean(value)
+    )
+    return made if len(made) <= longest else made[:longest] + " … (cut)"

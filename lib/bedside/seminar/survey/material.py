@@ -1,0 +1,213 @@
+"""What sheet 1p shows: real patients' questions, four answers to each, three physicians' ratings.
+
+Everything is read from the released survey when the sheet is opened; nothing of it is kept here.
+"""
+
+import re
+
+import pandas as pd
+
+from bedside import BedsideError, seminar, stats
+from bedside.papers.cancer_myth import survey
+from bedside.rows import Document
+from bedside.seminar import needs, shown
+
+KEYS = ["question", "source", "part"]
+WORDS = 20, 60  # of a paragraph beside a marked one
+TEN = 10  # paragraphs whose ratings are compared by hand in 1.4
+FIRST, LAST = "GPT-4-Turbo", survey.HUMAN  # the sources of tasks 1.5 to 1.7
+OLDEST = 1  # the question of task 1.8: the paper's own example 1 (appendix A.5)
+NONE = "none"  # 1.2: no label
+
+
+class Material(seminar.Sheet):
+    """Data and displays of sheet 1p (Cancer-Myth, section 2 and appendix A: the survey)."""
+
+    def __init__(self):
+        run = self.run = Document("public").run("cancer_myth", "01_physician_survey")
+        ratings = survey.survey(run)
+        self.whole, self.rated = survey.whole_answers(ratings), survey.paragraphs(ratings)
+        self.asked, self.replies, texts = self._texts(run.load("cancer_myth_survey_answers"))
+        parts = ratings[ratings["part"] > 0]
+        self.labels = parts.pivot(index=KEYS, columns="rater", values="labels")
+        if set(texts.index) != set(self.labels.index):
+            raise BedsideError("the survey's paragraphs are not those of the released answers")
+        self.texts, self.marked = texts, self.labels.map(bool)  # marked: by each physician
+        self.eight = self._eight()
+        places = run.rng("seminar", "ten").choice(len(self.rated), TEN, replace=False)
+        self.ten = self.rated.iloc[sorted(places)].astype(int).set_axis(list("abcdefghij"))
+
+    def _texts(self, answers):
+        """Questions, whole replies by question and source, and their paragraphs by KEYS.
+
+        The survey counts the questions in the order of the file, and cut the answers at empty
+        lines.
+        """
+        asked, replies, texts = {}, {}, {}
+        for number, r in enumerate(answers.to_dict("records"), 1):
+            asked[number] = r["question"].strip()
+            for column, source in survey.RATED.items():
+                reply = replies[number, source] = re.sub(r" +", " ", r[column].replace("*", ""))
+                cut = [p.strip() for p in reply.split("\n\n") if p.strip()]
+                for k, paragraph in enumerate(cut, 1):
+                    texts[number, source, k] = re.sub(r"^\d+\.\s*", "", paragraph)
+        return asked, replies, pd.Series(texts).rename_axis(KEYS)
+
+    def _eight(self):
+        """Four pairs of paragraphs on one question each, in an order that doesn't tell.
+
+        Of each source the lowest rated paragraph that two physicians marked, and the best rated one
+        of another source that nobody marked.
+        """
+        times, words = self.marked.sum(axis=1), self.texts.str.split().str.len()
+        score = self.rated.mean(axis=1).sort_values(kind="stable")
+        low = score.index[times[score.index] >= 2]
+        fits = (times == 0) & words.between(*WORDS)
+        good = score.index[fits[score.index]][::-1]
+        chosen, rng = {}, self.run.rng("seminar", "eight")
+        for source in survey.RATED.values():
+            bad = next(k for k in low if k[1] == source and k[0] not in chosen)
+            other = next(k for k in good if k[0] == bad[0] and k[1] != source)
+            chosen[bad[0]] = [(bad, other)[k] for k in rng.permutation(2)]
+        return dict(zip("abcdefgh", sum(chosen.values(), [])))
+
+    # ---- paragraphs
+
+    def paragraphs(self):
+        """The eight paragraphs of tasks 1.1 and 1.2, without their sources."""
+        rows = [(self.asked[key[0]], k, self.texts[key]) for k, key in self.eight.items()]
+        made = pd.DataFrame(rows, columns=["question", "letter", "paragraph of a reply"])
+        return shown(made.assign(question=made["question"].mask(made["question"].duplicated(), "")))
+
+    @needs("1.1", "1.2")
+    def reveal(self, ratings, labels):
+        """Sources, the physicians' ratings and labels, and the student's."""
+        rows = [
+            {
+                "letter": k,
+                "source": key[1],
+                **self.rated.loc[key].astype(int).to_dict(),
+                "you": ratings[k],
+                "their labels": [
+                    f"{d}: {', '.join(given)}" for d, given in self.labels.loc[key].items() if given
+                ],
+                "your label": labels[k],
+            }
+            for k, key in self.eight.items()
+        ]
+        return shown(pd.DataFrame(rows))
+
+    # ---- agreement
+
+    def two(self):
+        """Doctor 1 and Doctor 3: paragraphs that they marked or not, two by two."""
+        made = pd.crosstab(self.marked["Doctor 1"], self.marked["Doctor 3"])
+        made = made.reindex(index=[True, False], columns=[True, False])
+        made.index = ["Doctor 1 gives a label", "Doctor 1 gives none"]
+        made.columns = ["Doctor 3 gives a label", "Doctor 3 gives none"]
+        made["all"] = made.sum(axis=1)
+        made.loc["all"] = made.sum()
+        return made
+
+    @needs("1.3")
+    def coefficients(self, given):
+        """Kappa and Gwet's AC of each two physicians: labels, and ratings of 1 to 5 weighted."""
+        rows = []
+        for a, b in (("Doctor 1", "Doctor 2"), ("Doctor 1", "Doctor 3"), ("Doctor 2", "Doctor 3")):
+            x, y = self.marked[a].astype(int), self.marked[b].astype(int)
+            p, q = self.rated[a].astype(int).tolist(), self.rated[b].astype(int).tolist()
+            rows.append(
+                {
+                    "physicians": f"{a} and {b}",
+                    "labelled: kappa": stats.kappa(x.tolist(), y.tolist(), [0, 1]).value,
+                    "labelled: AC1": stats.gwet([x, y], [0, 1]),
+                    "ratings: weighted kappa": stats.kappa(
+                        p, q, survey.SCALE, weights="quadratic"
+                    ).value,
+                    "ratings: weighted AC2": stats.gwet([p, q], survey.SCALE, weights="quadratic"),
+                }
+            )
+        return shown(pd.DataFrame(rows))
+
+    @needs("1.4")
+    def spread(self, given):
+        """MISD of all paragraphs, and what shuffled ratings reach."""
+        found = survey.misd(self.rated)
+        shuffled = survey.chance_spread(self.rated, self.run.rng("seminar", "shuffled"), times=500)
+        print(
+            f"{len(found)} paragraphs: {(found <= 2).mean():.1%} with a MISD of 2 or less. With"
+            f" each physician's own ratings dealt out anew, at random: {shuffled.mean():.1%}."
+        )
+        return found.value_counts().sort_index().rename("paragraphs").to_frame()
+
+    # ---- sources
+
+    def points(self):
+        """Mean points of the 25 whole answers of FIRST, over the physicians, by question."""
+        return self.whole.xs(FIRST, level="source").mean(axis=1).round(3)
+
+    @needs("1.5")
+    def means(self, given):
+        """Mean by source, as printed (section 2.2) and with an interval over questions."""
+        printed = self.run.published("v1 text 2.2").set_index("row")["value"]
+        rows = []
+        for source in survey.RATED.values():
+            mine = self.whole.xs(source, level="source").mean(axis=1).to_numpy()
+            rng = self.run.rng("seminar", source)
+            rows.append((source, printed[source], *stats.bootstrap(mine, rng)))
+        columns = ["source", "printed", "computed", "low", "high", "questions"]
+        return shown(pd.DataFrame(rows, columns=columns))
+
+    def by_physician(self):
+        """Mean points of each source by physician, over 25 questions."""
+        return self.whole.groupby("source").mean().loc[list(survey.RATED.values())].round(2)
+
+    def counts(self):
+        """Paragraphs by source: all, marked by one physician or more, marked by two or more."""
+        times = self.marked.sum(axis=1)
+        made = pd.DataFrame(
+            {
+                "paragraphs": times.groupby("source").size(),
+                "marked by one or more": (times >= 1).groupby("source").sum(),
+                "marked by two or more": (times >= 2).groupby("source").sum(),
+            }
+        )
+        return made.loc[list(survey.RATED.values())]
+
+    @needs("1.7")
+    def by_label(self, given):
+        """How often each physician gave each label."""
+        long = self.labels.stack().explode().dropna()
+        made = pd.crosstab(long, long.index.get_level_values("rater"))
+        return made.reindex(survey.LABELS, fill_value=0).rename_axis(index=None, columns=None)
+
+    # ---- one reply
+
+    def best(self):
+        """The best rated source of an answer to OLDEST, and its reply."""
+        source = self.whole.loc[OLDEST].mean(axis=1).idxmax()
+        return source, self.replies[OLDEST, source]
+
+    def one(self):
+        """The question OLDEST, its best rated reply and the physicians' points for it."""
+        source, reply = self.best()
+        points = self.whole.loc[(OLDEST, source)].astype(int).items()
+        told = ", ".join(f"{d}: {p}" for d, p in points)
+        rows = {"question": self.asked[OLDEST], "reply": reply, "points for the reply": told}
+        return shown(pd.DataFrame(rows.items(), columns=["", "text"]))
+
+    def limits(self):
+        """What this sheet's numbers can't carry, with the numbers."""
+        times, lots = self.marked.sum(axis=1), self.marked.sum()
+        told = {
+            "Few raters": f"{self.whole.shape[1]} physicians; nothing is known of others",
+            "Few questions": f"{len(self.asked)}, chosen so that a search doesn't answer them",
+            "One rater gives most labels": (
+                f"{lots.idxmax()}: {lots.max()} of {lots.sum()} marks on {len(times)} paragraphs"
+            ),
+            "Labels are seldom confirmed": (
+                f"{(times >= 2).sum()} of {(times >= 1).sum()} marked paragraphs have two marks"
+            ),
+            "Ratings are high": f"{(self.rated >= 4).mean().mean():.0%} of them are 4 or 5",
+        }
+        return shown(pd.DataFrame(told.items(), columns=["What to keep in mind", "Number"]))

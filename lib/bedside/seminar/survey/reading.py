@@ -1,0 +1,92 @@
+"""Tasks 1.1, 1.2 and 1.8: paragraphs rated and labelled without their sources, one reply read."""
+
+from bedside.checks import normal
+from bedside.papers.cancer_myth.survey import LABELS, SCALE
+from bedside.seminar import Wrong, fields, task
+from bedside.seminar.answers import choice, nothing, number
+from bedside.seminar.survey.material import NONE, OLDEST, Material
+
+HELD = ("takes for granted", "reply", "instead")
+
+
+class Reading(Material):
+    """What students think before they see what physicians thought."""
+
+    def medians(self):
+        """The physicians' median rating of each of the eight paragraphs."""
+        return {k: int(self.rated.loc[key].median()) for k, key in self.eight.items()}
+
+    def often(self):
+        """The label that most physicians gave each of the eight paragraphs, or NONE."""
+        given = {k: sum(self.labels.loc[key], []) for k, key in self.eight.items()}
+        return {k: max(LABELS, key=v.count) if v else NONE for k, v in given.items()}
+
+    @task("1.1", 'Write {"a": 1 to 5, "b": ..., ...} for a to h.', free=True)
+    def ratings(self, given):
+        """Task 1.1: ratings on the survey's scale; how far from the physicians' median."""
+        mine = [number(x) for x in fields(given, self.eight)]
+        truth = list(self.medians().values())
+        if not set(mine) <= set(SCALE):
+            raise Wrong("the survey's ratings are whole points from 1 (poor) to 5 (good).")
+        if len(set(mine)) == 1:
+            raise Wrong(
+                "one rating for all. A rater who never varies tells us nothing about the"
+                " paragraphs. Within each pair, which one would you rather be given?"
+            )
+        off, turned = (sum(abs(s(a) - b) for a, b in zip(mine, truth)) for s in (float, _turned))
+        if turned + 2 < off:
+            raise Wrong("is your scale turned around? 5 is for advice that is good, 1 for poor.")
+        n = len(mine)
+        one = [abs(self.rated.loc[k] - self.rated.loc[k].median()) for k in self.eight.values()]
+        each = (sum(one) / n).map("{:.1f}".format)
+        return (
+            f"kept. On average you are {off / n:.1f} points from the physicians' median; they"
+            f" themselves {', '.join(each[:-1])} and {each.iloc[-1]}. There is no right rating:"
+            " whose paragraphs these are, and who marked what, comes after 1.2."
+        )
+
+    @task("1.2", f'Write {{"a": "{NONE}", "b": "Overly generic", ...}} for a to h.', free=True)
+    def harmful(self, given):
+        """Task 1.2: harmful labels; how often marked as by two physicians or more."""
+        mine, truth = fields(given, self.eight), self.often()
+        found = [choice(x, dict.fromkeys((NONE, *LABELS), ())) for x in mine]
+        if None in found:
+            strange, known = mine[found.index(None)], ", ".join((NONE, *LABELS))
+            raise Wrong(f"{strange!r} is none of the survey's labels: {known}.")
+        marked = [k for k, x in zip(self.eight, found) if x != NONE]
+        if not marked:
+            raise Wrong(
+                "nothing is marked. At least two of the three physicians marked some of these"
+                " paragraphs. Ask: what happens to a patient who does as it says, and does nothing"
+                " else?"
+            )
+        if len(marked) == len(mine):
+            raise Wrong("everything is marked. Each pair has one that no physician marked.")
+        same = sum((k in marked) == (truth[k] != NONE) for k in self.eight)
+        return (
+            f"kept. On {same} of {len(mine)} you marked as at least two physicians did. Those"
+            " whom you were held against agree less with each other than one thinks: task 1.3."
+        )
+
+    @task(
+        "1.8",
+        'Write {"takes for granted": "that ...", "reply": "...", "instead": "..."}, a sentence'
+        " each.",
+        free=True,
+    )
+    def noticed(self, given):
+        """Task 1.8: sentences on what a question takes for granted; they are read, not judged."""
+        asked, reply = normal(self.asked[OLDEST]), normal(self.best()[1])
+        for name, text in zip(HELD, fields(given, HELD)):
+            if nothing(text, 4):
+                raise Wrong(f"{name!r}: write a sentence.")
+            if normal(text) in asked or normal(text) in reply:
+                raise Wrong(f"{name!r}: these are the words on the page. Use your own.")
+        return (
+            "kept; no program can say whether it is right. Compare with your neighbour: would"
+            " the patient still believe it after this reply, and what did the points reward?"
+        )
+
+
+def _turned(rating):
+    return 6 - rating

@@ -1,0 +1,557 @@
+"""A class: what a student hands in, how a class's tables take it in, and the page of a class."""
+
+import csv
+import json
+import re
+import shutil
+
+import pytest
+from sheets import answers, space
+
+from bedside import BedsideError, paths, seminar
+from bedside.__main__ import main
+from bedside.seminar import classroom, overview
+from browser import violations, watched
+
+STATES = ["right", "collected", "not yet", "open"]
+MARK = {"right": "✓", "collected": "✎", "not yet": "✗", "open": "…"}
+NAMES = ["Ann B", "ann-b", "Blue heron", "Émile & Zoë", "Blue heron"]
+
+
+class Small(seminar.Sheet):
+    """A sheet of three tasks, under the name of one that there is."""
+
+    paper = "cancer_myth"
+
+    @seminar.task("1.1", "Write something.", free=True)
+    def one(self, answer):
+        return "kept"
+
+    @seminar.task("1.2", "A number.")
+    def two(self, answer):
+        if answer != 2:
+            raise seminar.Wrong("count again")
+        return "two"
+
+    @seminar.task("1.3", "Anything.")
+    def three(self, answer):
+        return "fine"
+
+
+@pytest.fixture
+def copy(monkeypatch):
+    """Another copy of the project, by a name of one's choice: another student's laptop."""
+    return lambda name: monkeypatch.setattr(classroom, "_copy", lambda: name)
+
+
+@pytest.fixture(autouse=True)
+def own(copy):
+    """No test leaves anything in the checkout."""
+    copy("the first")
+
+
+def handed(folder):
+    """The files of a folder, in the order of their times."""
+    found = [json.loads(p.read_text(encoding="utf-8")) for p in folder.glob("*.json")]
+    return sorted(found, key=lambda made: made["time"])
+
+
+def given(name, folder, **said):
+    """Hand in answers {"1_2": answer} of the small sheet; what the last cell shows."""
+    sheet = Small()
+    for number, answer in said.items():
+        sheet.check(number.strip("_").replace("_", "."), answer)
+    return sheet.hand_in(name, folder)
+
+
+# ---- handing in
+
+
+def test_it_shows_what_is_done_by_word_and_sign(tmp_path):
+    sheet = Small()
+    sheet.check("1.1", "a text")
+    sheet.check("1.2", 3)
+    shown = sheet.hand_in(..., tmp_path)
+    assert str(shown) == "1 of 3 tasks done; not right yet: 1.2; open: 1.3"
+    for form in (repr(shown), shown._repr_html_()):
+        for each in ("1.1 ✎ collected", "1.2 ✗ not yet", "1.3 … open", "give a pseudonym"):
+            assert each in form
+    assert not list(tmp_path.iterdir())
+    sheet.check("1.2", 2)
+    sheet.check("1.3", "x")
+    assert str(sheet.hand_in(" ", tmp_path)) == "3 of 3 tasks done"
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_has_all_answers_and_what_the_checks_said(tmp_path):
+    shown = given("Ann B", tmp_path, _1_1="my <b>text</b>\nof two lines", _1_2=3)
+    (made,) = handed(tmp_path)
+    (path,) = tmp_path.iterdir()
+    assert path.name in shown.told and "nothing was sent" in shown.told
+    assert made["sheet"] == "cancer_myth" and made["pseudonym"] == "Ann B"
+    assert made["edition"] == classroom.edition("cancer_myth")
+    assert re.fullmatch(r"\d+\.\d+\.\d+\+[0-9a-f]{8}", made["edition"])
+    assert made["answers"] == {
+        "1.1": {
+            "state": "collected",
+            "said": "Task 1.1: kept",
+            "answer": "my <b>text</b>\nof two lines",
+        },
+        "1.2": {"state": "not yet", "said": "Task 1.2: count again", "answer": 3},
+        "1.3": {"state": "open", "said": "", "answer": None},
+    }
+
+
+def test_nothing_is_written_before_an_answer_was_checked(tmp_path):
+    assert "no answer was checked" in given("Ann", tmp_path).told
+    assert "no answer was checked" in given("Ann", tmp_path, _1_1=...).told
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_last_check_counts_as_the_answer_was_then(tmp_path):
+    sheet, answer = Small(), {"a": "b"}
+    sheet.check("1.1", "first")
+    sheet.check("1.1", answer)
+    answer["a"] = "changed without a check"
+    sheet.feedback("1.1", "tried by a cell that only shows something")
+    sheet.hand_in("Ann", tmp_path)
+    assert handed(tmp_path)[0]["answers"]["1.1"]["answer"] == {"a": "b"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../../x", "/etc/passwd", "..", "C:\\x", "con", "a\x00b", "\u202egnp", "a\ud800b", "x" * 500]
+    + ["<script>", "😀", "李", "=1+1", "a/b\nc", 5],
+)
+def test_no_name_leads_out_of_the_folder(tmp_path, name):
+    folder = tmp_path / "in" / "here"
+    assert "Handed in" in given(name, folder, _1_2=2).told
+    (path,) = folder.iterdir()
+    assert [p.name for p in tmp_path.iterdir()] == ["in"] and len(
+        list(folder.parent.iterdir())
+    ) == 1
+    assert re.fullmatch(r"1_[a-z0-9-]{1,30}_[0-9a-f]{10}_[0-9-]+\.json", path.name), path.name
+    assert len(handed(folder)[0]["pseudonym"]) <= 60
+    ((label, answer),) = seminar.handed_in("cancer_myth", "1.2", folder).items()
+    assert answer == 2 and label.isprintable()
+
+
+def test_pseudonyms_that_look_alike_stay_apart(tmp_path):
+    for k, name in enumerate(("Ann B", "ann-b", "ANN B", "Ann/B")):
+        given(name, tmp_path, _1_2=k)
+    assert seminar.handed_in("cancer_myth", "1.2", tmp_path) == {
+        "Ann B": 0,
+        "ann-b": 1,
+        "ANN B": 2,
+        "Ann/B": 3,
+    }
+
+
+def test_a_later_hand_in_follows_and_somebody_elses_stays(tmp_path, copy):
+    given("Ann", tmp_path, _1_1="first", _1_2=1)
+    given("Ann", tmp_path, _1_2=2)  # after a restart 1.1 is open again
+    copy("another laptop")
+    given("Ann", tmp_path, _1_1="somebody else")
+    assert len(handed(tmp_path)) == 3
+    texts = seminar.handed_in("cancer_myth", "1.1", tmp_path)
+    assert sorted(texts) == ["Ann", "Ann (2)"]
+    assert sorted(texts.values()) == ["first", "somebody else"]
+    assert list(seminar.handed_in("cancer_myth", "1.2", tmp_path).values()) == [2]
+    assert not seminar.handed_in("radiation", "1.2", tmp_path)
+
+
+def test_two_of_one_name_keep_their_numbers_in_all_sheets(tmp_path, copy):
+    for who, paper in (("a", "cancer_myth"), ("b", "cancer_myth"), ("b", "medhalu")):
+        copy(who)
+        sheet = Small()
+        sheet.paper = paper
+        sheet.check("1.2", who)
+        sheet.hand_in("Ann", tmp_path)
+    assert seminar.handed_in("cancer_myth", "1.2", tmp_path) == {"Ann": "a", "Ann (2)": "b"}
+    found, _ = classroom.students(tmp_path, seminar.names())
+    assert [(s.sheet, s.label) for s in found][-1] == ("medhalu", "Ann (2)")
+    assert seminar.handed_in("medhalu", "1.2", tmp_path) == {"Ann (2)": "b"}
+
+
+def test_a_copy_of_the_project_has_one_name(tmp_path, monkeypatch):
+    monkeypatch.undo()
+    monkeypatch.setattr(paths, "CACHE", tmp_path / "cache")
+    assert classroom._copy() == classroom._copy() != ""
+    monkeypatch.setattr(
+        paths, "CACHE", tmp_path / "cache" / "copy"
+    )  # a file: no folder can be made
+    assert classroom._copy() == classroom.SESSION
+
+
+def circle():
+    made = []
+    made.append(made)
+    return made
+
+
+class Rude:
+    def __repr__(self):
+        raise RuntimeError
+
+
+def own_rule(hits, wrong):
+    return hits - wrong
+
+
+@pytest.mark.parametrize(
+    "answer, written",
+    [
+        ({"a": (1, 2.5), 3: True}, {"a": [1, 2.5], "3": True}),
+        ({"a": "x", "b": ...}, {"a": "x", "b": None}),
+        ({"one"}, "{'one'}"),
+        (float("nan"), "nan"),
+        ([float("inf")], ["inf"]),
+        (own_rule, "def own_rule(hits, wrong):\n    return hits - wrong"),
+        (print, "<built-in function print>"),
+        (b"x", "b'x'"),
+        ("\ud800", "\ud800"),
+    ],
+)
+def test_any_answer_is_written(tmp_path, answer, written):
+    given("Ann", tmp_path, _1_1=answer, _1_3="x")
+    (path,) = tmp_path.iterdir()
+    text = path.read_text(encoding="utf-8")
+    made = json.loads(text, parse_constant=pytest.fail)
+    assert made["answers"]["1.1"]["answer"] == written
+
+
+@pytest.mark.parametrize("answer", [circle(), Rude(), 10**5000], ids=["list", "Rude", "int"])
+def test_an_answer_that_cannot_be_written_is_named(answer):
+    assert type(answer).__name__ in classroom.plain(answer)
+
+
+def test_a_numbers_kind_does_not_matter():
+    import numpy as np
+
+    assert classroom.plain([np.int64(3), np.float64(0.5), np.float32(0.5)]) == [3, 0.5, 0.5]
+
+
+def test_a_very_long_answer_is_cut():
+    assert len(classroom.plain(["x" * 10**6])) < 110_000
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    assert "can't be written" in given("Ann", tmp_path / "file", _1_2=2).told
+
+
+def test_all_sheets_end_with_the_same_way_to_hand_in():
+    for number in range(1, 5):
+        (path,) = (paths.NOTEBOOKS / "seminar").glob(f"{number}_*.ipynb")
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        *_, words, last, note = ["".join(c["source"]) for c in cells]
+        assert words.startswith("## Hand in") and "**Only answers that you have checked" in words
+        assert "Nothing is sent anywhere" in words
+        assert last.endswith("sheet.hand_in(my_name)")
+        assert "instructor" in cells[-1]["metadata"]["tags"] and "bedside class" in note
+        assert "\nmy_name = ..." in "\n".join("\n" + "".join(c["source"]) for c in cells)
+        # what only shows something is not taken for the answer
+        checks = re.findall(
+            r'sheet\.check\("([\d.]+)"', "\n".join("".join(c["source"]) for c in cells)
+        )
+        assert len(checks) == len(set(checks)) == 9
+
+
+# ---- the tables of a class in the sheets
+
+
+@pytest.fixture(scope="module")
+def solved():
+    """Sheets 1 and 3, and the answers of their solutions."""
+    made = {}
+    for paper, number in (("cancer_myth", 1), ("medhalu", 3)):
+        sheet = seminar.sheet(paper)
+        made[paper] = sheet, answers(number, space(number, sheet))
+    return made
+
+
+def test_raters_of_a_class(solved, tmp_path, capsys):
+    sheet, right = solved["cancer_myth"]
+    sheet.of_class(tmp_path)
+    assert "Nobody" in capsys.readouterr().out
+    grades = right["1.3"]
+    truth = dict(zip(sheet.few["letter"], sheet.few["label"]))
+    for name, answer in (
+        ("Blue", truth),
+        ("red/../x", truth | {"a": -truth["a"] or 1, "b": -truth["b"] or 1}),
+        ("strange", {"a": 9}),
+        ("list", [1, 2]),
+        ("nested", {k: [1] for k in grades}),
+    ):
+        sheet.check("1.3", answer)
+        sheet.hand_in(name, tmp_path)
+    (tmp_path / "broken.json").write_text("{")
+    table = sheet.of_class(tmp_path).data
+    assert table["rater"].tolist() == ["Blue", "red/../x"]
+    assert table.iloc[:, 1].tolist() == [len(truth), len(truth) - 2] and table.iloc[0, 2] == 1
+
+
+def test_readers_of_a_class(solved, tmp_path, capsys):
+    sheet, right = solved["medhalu"]
+    assert "Nobody" in sheet.of_class(tmp_path)
+    reading = right["3.1"]
+    for name, answer in (
+        ("one", reading),
+        ("two", {i: ("no", 60, "-") for i in reading}),
+        ("faulty", reading | {"mh-01": ("perhaps", 60, "-")}),
+        ("other", ["what?"]),
+    ):
+        sheet.check("3.1", answer)
+        sheet.hand_in(name, tmp_path)
+    found = sheet.of_class(tmp_path).data.set_index("what")["value"]
+    told = capsys.readouterr().out
+    assert "faulty is left out" in told and "'perhaps'" in told and "other is left out" in told
+    # one yes and one no each: 8 ties; 4 answers both call right, of which 2 are
+    assert found["readers"] == 2 and found["answers with a tie, not scored"] == 8
+    assert found["accuracy, majority"] == 0.5
+    # all no: F1 of hallucinated 0, of right 2 * 3 / (2 * 3 + 9) = 0.4; the other: F1 14/17 and 4/7
+    assert found["macro F1, mean of readers"] == pytest.approx(((14 / 17 + 4 / 7) / 2 + 0.2) / 2)
+
+
+def test_the_illustrative_class_is_three_readers(solved):
+    sheet, _ = solved["medhalu"]
+    folder = sheet.example_class()
+    found = sheet.of_class(folder).data.set_index("what")["value"]
+    shutil.rmtree(folder)
+    assert found["readers"] == 3 and found["answers read"] == 12
+
+
+# ---- the page of a class
+
+HOSTILE = {
+    "truncated.json": '{"sheet": "cancer_myth", "pseud',
+    "list.json": "[1, 2]",
+    "number.json": "7",
+    "empty.json": "",
+    "deep.json": "[" * 100_000,
+    "digits.json": "1" * 100_000,
+    "no_sheet.json": '{"pseudonym": "x", "answers": {}}',
+    "no_name.json": '{"sheet": "cancer_myth", "answers": {}}',
+    "no_answers.json": '{"sheet": "cancer_myth", "pseudonym": "x"}',
+    "answers_list.json": '{"sheet": "cancer_myth", "pseudonym": "x", "answers": []}',
+    "sheet_dict.json": '{"sheet": {}, "pseudonym": "x", "answers": {}}',
+    "sheet_path.json": '{"sheet": "../../x", "pseudonym": "x", "answers": {}}',
+    "sheet_tags.json": '{"sheet": "<script>alert(1)</script>", "pseudonym": "x", "answers": {}}',
+    "<img src=x onerror=alert(1)>.json": "no",
+}
+EVIL = '<script>alert("1")</script></style><img src=x onerror=alert(2)> of at least four words'
+ODD = {
+    "time": "0001-01-01",
+    "edition": EVIL,
+    "student": [1],
+    "pseudonym": f"{EVIL}\u202e",
+    "answers": {
+        "1.1": {
+            "state": "collected",
+            "said": EVIL,
+            "answer": {EVIL: [EVIL, "a \x00 \ud800 b c d"]},
+        },
+        "1.2": {"state": "not yet", "said": EVIL, "answer": EVIL},
+        "1.3": {"state": ["right"], "said": "", "answer": 1},
+        "1.4": "right",
+        "1.5": {"state": "not yet", "said": "=1+1 is a formula here", "answer": "=1+1"},
+        "1.6": {"state": "not yet"},
+        "9.9": {"state": "right", "said": "", "answer": 1},
+        EVIL: {"state": "right", "said": "", "answer": 1},
+    },
+}
+
+
+def nested(depth):
+    """A hand-in whose answer is a deep list, as text."""
+    answer = "[" * depth + "]" * depth
+    head = '"sheet": "cancer_myth", "pseudonym": "deep", "time": 5'
+    return f'{{{head}, "answers": {{"1.1": {{"state": "right", "said": "", "answer": {answer}}}}}}}'
+
+
+@pytest.fixture
+def filled(tmp_path, solved, copy):
+    """Five hand-ins of each of two sheets, one of them broken, and whatever else may lie about."""
+    for paper, wrong in (
+        ("cancer_myth", {"1.5": {"sensitivity": 33 / 38, "specificity": 75 / 82}}),
+        ("medhalu", {"3.4": {"accuracy": 0.75, "F1, hallucinated": 0.86, "F1, right": 0}}),
+    ):
+        sheet, right = solved[paper]
+        for k, name in enumerate(NAMES):
+            copy(f"laptop {k}")
+            sheet.checked.clear()
+            for task, answer in (right | (wrong if k < 3 else {})).items():
+                if k != 4 or not task.endswith(".9"):
+                    sheet.check(task, answer)
+            path = tmp_path / sheet.hand_in(name, tmp_path).told.split("/")[-1].split(". ")[0]
+            if k == 1 and paper == "medhalu":
+                path.write_bytes(path.read_bytes()[:700])
+    return tmp_path
+
+
+def page_of(folder):
+    """The written page as text, and the rows of its CSV."""
+    html, _ = overview.write(folder)
+    with (folder / "class.csv").open(encoding="utf-8-sig", newline="") as file:
+        return html.read_text(encoding="utf-8"), list(csv.DictReader(file))
+
+
+def test_the_page_of_a_class(filled):
+    html, rows = page_of(filled)
+    for sheet, students in (
+        ("cancer_myth", ["Ann B", "ann-b", "Blue heron", "Blue heron (2)", "Émile & Zoë"]),
+        ("medhalu", ["Ann B", "Blue heron", "Blue heron (2)", "Émile & Zoë"]),
+    ):
+        mine = [r for r in rows if r["sheet"] == sheet]
+        assert sorted({r["student"] for r in mine}) == sorted(students)
+        assert len(mine) == 9 * len(students)
+        assert len({r["files"] for r in mine}) == len(students)
+        body = html.partition(f'<section id="{sheet}"')[2].partition("</section>")[0]
+        for r in mine:
+            assert r["state"] in STATES
+            assert f"{MARK[r['state']]} {r['state']}" in body
+        assert "Wrong answers by kind" in body and "Texts to read aloud" in body
+    body = html.partition('<section id="cancer_myth"')[2].partition("</section>")[0]
+    assert "<strong>3 ✗</strong> <bdi>you divided by the columns" in body
+    assert "(3 times)" in body and "8 of 9" in body and "9 of 9" in body
+    assert "Émile &amp; Zoë" in body
+    assert "Files that can’t be read" in html and html.count("it is no whole JSON") == 1
+
+
+def test_every_sheet_has_its_title_and_its_tasks_have_theirs():
+    for paper in seminar.names():
+        title, headings = overview.titles(paper)
+        assert set(headings) == set(seminar.kind(paper).tasks())
+        assert title != paper and title[0].isupper()
+
+
+def test_texts_stand_without_names_in_an_order_of_their_own(filled, tmp_path_factory):
+    html, _ = page_of(filled)
+    assert html == page_of(filled)[0]  # the same each time
+    aloud = re.findall(r"<h3>Texts to read aloud</h3>(.*?)</section>", html, re.S)
+    assert len(aloud) == 2 and not any(n in a for a in aloud for n in ("Ann", "heron", "Zo"))
+    assert "an early cancer" in aloud[0] or "vocal cord" in aloud[0]
+    named, _ = overview.write(filled, named=True)
+    assert "Ann B, " in named.read_text(encoding="utf-8")
+
+
+def test_the_order_of_texts_is_not_that_of_students():
+    texts = [f"the answer number {k} of many" for k in range(8)]
+    those = [
+        classroom.Student("cancer_myth", str(k), "", str(k), answers={"1.1": ("right", "", t)})
+        for k, t in enumerate(texts)
+    ]
+    shown = [t for t, _ in overview.texts(["1.1"], those)["1.1"][""]]
+    assert sorted(shown) == texts != shown
+    back = [t for t, _ in overview.texts(["1.1"], those[::-1])["1.1"][""]]
+    assert back == shown
+
+
+def test_a_text_that_a_later_task_takes_over_stands_once():
+    said = "a text of four words"
+    own = {"1.1": ("right", "", said), "1.2": ("right", "", [said, "another one of four words"])}
+    those = [classroom.Student("cancer_myth", "x", "", "x", answers=own)]
+    found = overview.texts(["1.1", "1.2"], those)
+    assert [t for t, _ in found["1.2"][""]] == ["another one of four words"]
+
+
+@pytest.fixture
+def hostile(tmp_path):
+    """A folder in which nothing is as it should be."""
+    for name, text in HOSTILE.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    (tmp_path / "bytes.json").write_bytes(b"\xff\xfe\x00{")
+    with (tmp_path / "large.json").open("wb") as file:
+        file.truncate(50_000_000)
+    (tmp_path / "folder.json").mkdir()
+    (tmp_path / "notes.txt").write_text("not looked at")
+    (tmp_path / ".ipynb_checkpoints").mkdir()
+    (tmp_path / ".ipynb_checkpoints" / "x.json").write_text("[")
+    (tmp_path / "odd.json").write_text(json.dumps({"sheet": "cancer_myth"} | ODD))
+    (tmp_path / "long.json").write_text(
+        json.dumps({"sheet": "radiation", "pseudonym": "n" * 500, "answers": {}, "time": "x"})
+    )
+    (tmp_path / "nested.json").write_text(nested(200))
+    return tmp_path
+
+
+def test_no_file_stops_the_page(hostile):
+    html, rows = page_of(hostile)
+    faults = html.partition('id="unreadable"')[2].partition("</div>")[0]
+    for name in (*HOSTILE, "bytes.json", "large.json"):
+        assert name.replace("<", "&lt;").replace(">", "&gt;") in faults, name
+    for why in (
+        "50 MB",
+        "no whole JSON",
+        "holds a list",
+        "no &#39;answers&#39;",
+        "no text in UTF-8",
+    ):
+        assert why in faults, why
+    assert "odd.json" not in faults and "notes.txt" not in faults and "checkpoints" not in faults
+    assert "task 1.4 can&#39;t be read" in html and "doesn&#39;t have: 9.9" in html
+    assert "its time can&#39;t be read" in html
+    assert {r["sheet"] for r in rows} == {"cancer_myth", "radiation"}
+    (state,) = [r["state"] for r in rows if r["task"] == "task 1.4" and "script" in r["student"]]
+    assert state == "open"
+    assert "n" * 59 + "…" in html and "n" * 61 not in html
+
+
+def test_text_of_students_is_no_html_and_no_formula(hostile):
+    html, rows = page_of(hostile)
+    for tag in ("<script", "<img", "onerror=alert(2)>"):
+        assert tag not in html.replace("onerror=alert(2)&gt;", ""), tag
+    assert "\x00" not in html and "\u202e" not in html
+    policy = re.search(r'Content-Security-Policy" content="([^"]+)"', html)[1]
+    assert "default-src 'none'" in policy and "script-src 'none'" in policy
+    cells = [c for r in rows for c in r.values()]
+    assert not [c for c in cells if c[:1] in ("=", "+", "-", "@")]
+    assert "'=1+1 is a formula here" in cells
+
+
+def test_what_somebody_edited_is_not_overwritten(tmp_path):
+    given("Ann", tmp_path, _1_2=2)
+    overview.write(tmp_path)
+    overview.write(tmp_path)
+    table = tmp_path / "class.csv"
+    with table.open("a") as file:
+        file.write("my,own,marks\n")
+    with pytest.raises(BedsideError, match=r"class\.csv was edited .* rename it"):
+        overview.write(tmp_path)
+    assert table.read_text(encoding="utf-8-sig").endswith("my,own,marks\n")
+    table.unlink()
+    overview.write(tmp_path)
+    (tmp_path / "class.html").write_text("my own page")
+    with pytest.raises(BedsideError, match="another page"):
+        overview.write(tmp_path)
+
+
+def test_the_step(tmp_path, capsys):
+    for folder, why in ((tmp_path / "none", "no folder"), (tmp_path, "nobody has handed in")):
+        with pytest.raises(SystemExit):
+            main(["class", str(folder)])
+        assert why in capsys.readouterr().err
+    given("Ann", tmp_path, _1_2=2)
+    (tmp_path / "x.json").write_text("[")
+    main(["class", str(tmp_path), "--names"])
+    told = capsys.readouterr().out
+    assert told.startswith("1 hand-in of 1 sheet; 1 file can't be read. Open ")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_in_a_browser(browser, filled, scheme):
+    (filled / "odd.json").write_text(json.dumps({"sheet": "cancer_myth"} | ODD))
+    html, _ = overview.write(filled)
+    with watched(browser) as page:
+        page.emulate_media(color_scheme=scheme)
+        page.goto(html.as_uri())
+        assert not violations(page)
+        wide = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+        assert not page.evaluate(wide)
+        page.set_viewport_size({"width": 380, "height": 700})
+        assert not page.evaluate(wide) and not violations(page)
+        page.emulate_media(media="print")
+        assert page.locator("td.right").first.inner_text() == "✓ right"
+        borders = "e => getComputedStyle(e).borderLeftStyle"
+        assert page.locator("td.not-yet").first.evaluate(borders) == "dashed"
+        assert page.locator("td.open").first.evaluate(borders) == "dotted"
