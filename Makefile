@@ -14,7 +14,7 @@ RUN ?=
 MIRROR ?=
 JOBS ?=
 PASSED := PROFILE MODE MODELS JUDGE LIMIT SEED PROMPTS BUDGET_USD
-KNOWN := $(PASSED) BUDGET_TOTAL RUN SLOW MIRROR PAPER JOBS PYTHON CONDA_PREFIX
+KNOWN := $(PASSED) BUDGET_TOTAL RUN SLOW MIRROR PAPER FOLDER JOBS PYTHON CONDA_PREFIX
 # A value for the shell, whatever it holds.
 quoted = '$(subst ','\'',$(1))'
 UNKNOWN := $(filter-out $(KNOWN),$(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $(v))),$(v))))
@@ -49,12 +49,12 @@ study = $(shell find lib/bedside/papers/$(1) -name '*.py' -o -name '*.toml')
 PEOPLE := $(shell find lib/bedside/explorer lib/bedside/annotation -type f ! -name '*.pyc')
 DATA := $(if $(filter public,$(PROFILE)),$(STAMPS)/data.done)
 
-.PHONY: help all test lint verify explorer site seminar data try plan record new letter outputs lab serve doctor bench setup lock clean FORCE $(PAPERS)
+.PHONY: help all test lint verify explorer site seminar class data try plan record new letter outputs lab serve doctor bench setup lock clean FORCE $(PAPERS)
 .DEFAULT_GOAL := help
 
 help: ## this text
 	@echo "Bedside. Usage: make TARGET [PROFILE=sample|public] [MODE=replay|record|fresh] [MODELS=\"a b\"]"
-	@echo "         [JUDGE=name] [LIMIT=n] [SEED=n] [PROMPTS=DIR] [BUDGET_USD=x] [BUDGET_TOTAL=x] [RUN=name] [MIRROR=DIR] [JOBS=n] [PAPER=name] [PYTHON=python3.12]"
+	@echo "         [JUDGE=name] [LIMIT=n] [SEED=n] [PROMPTS=DIR] [BUDGET_USD=x] [BUDGET_TOTAL=x] [RUN=name] [MIRROR=DIR] [JOBS=n] [PAPER=name] [FOLDER=DIR] [PYTHON=python3.12]"
 	@echo
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
 	@for p in $(PAPERS); do printf '  %-12s %s\n' $$p "the notebooks of this paper"; done
@@ -87,6 +87,9 @@ site: ## the pages of both profiles in site/, for any static host
 
 seminar: $(READY) ## four sheets for students and instructors, and a zip to hand out, in seminar/ (PROFILE=public: on released data)
 	@$(PY) -m bedside seminar --profile $(PROFILE)
+
+class: $(READY) ## a page and a CSV of what a class handed in: make class FOLDER=DIR
+	@$(PY) -m bedside class $(call quoted,$(value FOLDER))
 
 data: $(READY) ## fetch and check the papers' released data (PROFILE=public unless you say otherwise)
 	@$(PY) -m bedside data --profile $(PUBLIC) $(if $(value MIRROR),--mirror $(call quoted,$(value MIRROR)))
