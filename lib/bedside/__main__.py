@@ -22,6 +22,7 @@ KNOWN = (
     "SLOW",
     "MIRROR",
     "PAPER",
+    "FOLDER",
     "JOBS",
     "PYTHON",
     "CONDA_PREFIX",
