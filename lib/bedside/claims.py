@@ -293,6 +293,14 @@ def verdict(claim: Claim, rows: list[dict]) -> str:
     return f"needs {next(filter(None, lacking))}"
 
 
+def by_verdict(made: Iterable[dict]) -> dict[str, list[dict]]:
+    """Claims as made, by the first word of their verdicts; all VERDICTS are there."""
+    found = {verdict: [] for verdict in VERDICTS}
+    for claim in made:
+        found[claim["verdict"].split()[0]].append(claim)
+    return found
+
+
 def tally(made: Iterable[dict]) -> dict[str, dict[str, int]]:
     """Claims as made, counted by rank and verdict: {rank: {first word of the verdict: number}}.
 

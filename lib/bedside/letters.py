@@ -49,7 +49,7 @@ def letter(paper: str, about: dict, made: list[dict]) -> str:
         stated=_statements(paper),
         claims=made,
         theirs=theirs,
-        by={v: [c for c in ranked if c["verdict"].split()[0] == v] for v in claims.VERDICTS},
+        by=claims.by_verdict(ranked),
         count=claims.tally(made),
         questions=[c for c in made if c["ask"]],
         replies=replies,

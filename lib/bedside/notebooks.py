@@ -38,11 +38,15 @@ def _first():
     return {f"{name}/{e['judges_first']}" for name, e in papers if "judges_first" in e}
 
 
+def cells(name: str) -> list[dict]:
+    """The cells of a notebook <paper>/<name>."""
+    return json.loads((paths.NOTEBOOKS / f"{name}.ipynb").read_text())["cells"]
+
+
 def parameters(name: str) -> dict:
     """Names and defaults in a notebook's cell tagged `parameters`."""
     path = paths.NOTEBOOKS / f"{name}.ipynb"
-    cells = json.loads(path.read_text())["cells"]
-    tagged = [c for c in cells if "parameters" in c["metadata"].get("tags", [])]
+    tagged = [c for c in cells(name) if "parameters" in c["metadata"].get("tags", [])]
     if len(tagged) != 1:
         raise BedsideError(
             f"{paths.rel(path)}: one cell must be tagged parameters, not {len(tagged)}"
@@ -53,7 +57,7 @@ def parameters(name: str) -> dict:
 
 def title(name: str) -> str:
     """First heading of a notebook <paper>/<name>, or its name."""
-    for cell in json.loads((paths.NOTEBOOKS / f"{name}.ipynb").read_text())["cells"]:
+    for cell in cells(name):
         for line in "".join(cell["source"]).splitlines():
             if cell["cell_type"] == "markdown" and line.startswith("# "):
                 return line[2:].strip()

@@ -42,5 +42,9 @@ def file_name(name: str) -> str:
 
 @functools.cache
 def papers() -> dict[str, dict]:
-    """data/papers.toml: {paper: its entry}, in the order of the index; the list of all studies."""
-    return tomllib.loads((DATA / "papers.toml").read_text())
+    """data/papers.toml: {paper: its entry}, in the order of the index; the list of all studies.
+
+    A study without a short name has its title as `name`.
+    """
+    entries = tomllib.loads((DATA / "papers.toml").read_text())
+    return {paper: {"name": entry["title"], **entry} for paper, entry in entries.items()}

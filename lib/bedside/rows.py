@@ -212,8 +212,7 @@ class Document:
 
     def begin(self, run: Recorded, judge: str | None = None) -> None:
         """Take in a paper: its title, the judge that comes first (the run's), its judges' cards."""
-        paper = paths.papers()[run.paper]
-        self.papers[run.paper] = paper.get("name", paper["title"])
+        self.papers[run.paper] = paths.papers()[run.paper]["name"]
         self.judge[run.paper] = judge or run.judge
         for name in run.judges:
             with contextlib.suppress(BedsideError):  # never measured: the page then shows no card

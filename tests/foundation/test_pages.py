@@ -240,8 +240,9 @@ def test_a_site_without_executed_notebooks_says_what_to_do(tmp_path, monkeypatch
 
 
 def test_cells_of_outputs_are_found():
-    assert executed.anchor("medhalu/02_detection", "table6_detection").startswith("#cell-id=")
-    assert executed.anchor("medhalu/02_detection", "no_such_output") == ""
+    cells = notebooks.cells("medhalu/02_detection")
+    assert executed.anchor(cells, "table6_detection").startswith("#cell-id=")
+    assert executed.anchor(cells, "no_such_output") == ""
 
 
 def test_pages_of_notebooks_and_the_site_are_not_committed():

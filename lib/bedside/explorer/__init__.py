@@ -19,7 +19,7 @@ from collections import Counter
 from pathlib import Path
 
 from bedside import BedsideError, models, paths, prompts
-from bedside.page import frame, hashes, template
+from bedside.page import frame, hashes, pages, template
 
 FOLDER = Path(__file__).parent
 DATA = re.compile(r'<script[^>]*\bid="data"[^>]*>\s*([^<]*?)\s*</script>')
@@ -44,7 +44,7 @@ def html(document):
     answering = dict.fromkeys(r["model"] for r in document["rows"])
     asked = [name for name in answering if name in models.registry()]
     return template(FOLDER / "explorer.html.j2").render(
-        frame=frame(papers, "explorer.html", asked),
+        frame=frame(pages(papers), "explorer.html", asked),
         profile=prompts.clean(document["profile"]),
         about=prompts.clean(document["about"]),
         styles=[_inline("vendor/tabulator_simple.min.css"), _inline("explorer.css")],

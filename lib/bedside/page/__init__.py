@@ -89,18 +89,18 @@ def template(path: Path, **options: Any):
     return jinja2.Environment(**options).get_template(path.name)
 
 
-def frame(
-    papers: dict[str, str], here: str, asked: Iterable[str] = (), root: str = "", explorer=True
-) -> dict:
-    """What `frame.html.j2` takes: the pages of a profile, and whose models' answers they are about.
+def pages(papers: dict[str, str], explorer: bool = True) -> dict[str, str]:
+    """The pages of a profile, {file: name}. papers: {paper: name}."""
+    studies = {f"{paper}.html": name for paper, name in papers.items()}
+    made = {"index.html": "Bedside", **studies, "claims.html": "All claims"}
+    return made | ({"explorer.html": "Single replies"} if explorer else {})
 
-    papers: {paper: name}. here: the page's file. asked: models. root: the way to the profile's
-    pages. explorer: whether there is one.
+
+def frame(pages: dict[str, str], here: str = "", asked: Iterable[str] = (), root: str = "") -> dict:
+    """What `frame.html.j2` takes: pages to link to, and whose models' answers this one is about.
+
+    pages: {file: name}. here: this page's file. asked: models. root: the way to those files.
     """
-    pages = {"index.html": "Bedside", **{f"{paper}.html": name for paper, name in papers.items()}}
-    pages |= {"claims.html": "All claims"} | (
-        {"explorer.html": "Single replies"} if explorer else {}
-    )
     tiny = [m for m in asked if models.model(m)["provider"] == "local"]
     return {
         "here": here,

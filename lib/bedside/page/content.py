@@ -10,11 +10,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from bedside import notebooks, paths, settings, sources, tables
-from bedside.claims import OF, VERDICTS, WEIGHT, replies, tally
+from bedside.claims import OF, VERDICTS, WEIGHT, by_verdict, replies, tally
 from bedside.layouts import Layout, grid
 from bedside.published import SOURCES
 
-from . import HERE, executed, frame, hashes, template
+from . import HERE, executed, frame, hashes, pages, template
 
 PRINTED = re.compile(r"(Table|Figure) (\d+)(\w?)")  # a title that begins with the paper's number
 RANKS = {
@@ -53,18 +53,17 @@ class Pages:
         self.texts = self.profile == "sample" or not site
         # from the profile's pages to what the repository holds
         self.up = "../" if site else "../../../" if folder.parent.name == "runs" else "../../"
-        known = {p: {"name": e["title"], **e} for p, e in paths.papers().items()}
         present = {e["paper"] for e in self.entries.values()}
-        self.studies = {p: e for p, e in known.items() if p in present}
+        self.studies = {p: e for p, e in paths.papers().items() if p in present}
         self.asked = sorted({m for e in self.entries.values() for m in e["recordings"]})
         self.claims = [{**c, "notebook": k} for k, e in self.entries.items() for c in e["claims"]]
         self.replies = {p: replies(p) for p in self.studies}
 
     def page(self, here, name, root="", **more):
         """Write one page from the template `name`."""
-        names = {p: e["name"] for p, e in self.studies.items()}
+        linked = pages({p: e["name"] for p, e in self.studies.items()}, explorer=self.texts)
         shared = {
-            "frame": frame(names, here, self.asked, root, explorer=self.texts),
+            "frame": frame(linked, here, self.asked, root),
             "profile": self.profile,
             "studies": self.studies,
             "claims": self.claims,
@@ -120,6 +119,7 @@ class Pages:
 
 def _outputs(notebook, entry, folder):
     """An entry's figures and tables, each with its numbers in people's layout and its picture."""
+    cells = notebooks.cells(notebook)
     for o in (o for o in entry["outputs"] if o["file"].endswith(".csv")):
         path, svg = folder / entry["paper"] / o["file"], b""
         with open(path, newline="", encoding="utf-8") as f:
@@ -134,7 +134,7 @@ def _outputs(notebook, entry, folder):
             "number": PRINTED.match(o["title"]),
             "files": {form: f"{entry['paper']}/{path.stem}{form}" for form in forms},
             "svg": svg.decode(),
-            "cell": f"{notebook}.html{executed.anchor(notebook, path.stem)}",
+            "cell": f"{notebook}.html{executed.anchor(cells, path.stem)}",
             "grid": grid(rows, layout, o["digits"]),
         }
 
@@ -158,8 +158,7 @@ def _ranked(claims):
     """A section's claims: the paper's central ones that are in doubt, and all others by verdict."""
     first = [c for c in claims if _central(c) and c["verdict"].split()[0] in DOUBT]
     rest = [c for c in claims if c not in first]
-    by = {v: [c for c in rest if c["verdict"].split()[0] == v] for v in VERDICTS}
-    return first, by
+    return first, by_verdict(rest)
 
 
 def _central(claim):
@@ -187,11 +186,10 @@ def _index(profile, entries, claims, shown):
     studies = {}
     for paper, made in by_paper.items():
         central = [c for c in made if _central(c)]
-        verdicts = {v: [c for c in central if c["verdict"].split()[0] == v] for v in VERDICTS}
         outputs = [o for k, e in entries.items() if e["paper"] == paper for o in shown[k]]
         theirs = [c for c in made if c["of"] == "paper"]
         studies[paper] = {
-            "central": verdicts,
+            "central": by_verdict(central),
             "counts": Counter((c["basis"], c["verdict"].split()[0]) for c in theirs),
             "bases": {c["basis"] for c in theirs},
             "printed": _printed(outputs),

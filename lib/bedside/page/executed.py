@@ -3,13 +3,13 @@
 Outputs may hold text of anybody's: what a page may run its Content-Security-Policy says.
 """
 
-import json
+import functools
 import logging
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from bedside import notebooks, paths
+from bedside import notebooks
 
 from . import HERE
 
@@ -25,25 +25,36 @@ def bodies(names: Iterable[str], profile: str, folder: Path) -> Iterator[tuple[s
         path, made = notebooks.executed(name, profile), folder / f"{name}.html"
         if path.is_file() and not (made.is_file() and _age(made) > max(_age(path), ours)):
             due[name] = path
-    if not due:
-        return
+    for name, path in due.items():
+        yield name, notebooks.title(name), converted(read(path))
+
+
+def read(path: Path):
+    """A notebook as nbformat reads it."""
     notebooks.spare_grammar()
     import nbformat
+
+    return nbformat.read(path, 4)
+
+
+def converted(notebook, **options) -> str:
+    """A notebook's cells as HTML without scripts. options: nbconvert's own."""
+    logging.getLogger("traitlets").setLevel(logging.ERROR)  # it wants words for each picture
+    return SCRIPT.sub("", _exporter(**options).from_notebook_node(notebook)[0])
+
+
+@functools.cache
+def _exporter(**options):
     from nbconvert import HTMLExporter
 
-    logging.getLogger("traitlets").setLevel(logging.ERROR)  # it wants words for each picture
-    exporter = HTMLExporter(template_name="basic", exclude_anchor_links=True)
-    for name, path in due.items():
-        body, _ = exporter.from_notebook_node(nbformat.read(path, 4))
-        yield name, notebooks.title(name), SCRIPT.sub("", body)
+    return HTMLExporter(template_name="basic", exclude_anchor_links=True, **options)
 
 
 SCRIPT = re.compile(r"<script\b.*?(</script\s*>|\Z)", re.S | re.I)
 
 
-def anchor(name: str, output: str) -> str:
+def anchor(cells: list[dict], output: str) -> str:
     """Where on a notebook's page the cell stands that writes an output; empty if none names it."""
-    cells = json.loads((paths.NOTEBOOKS / f"{name}.ipynb").read_text())["cells"]
     named = (c["id"] for c in cells if f'"{output}"' in "".join(c["source"]))
     return next((f"#cell-id={i}" for i in named), "")
 

@@ -38,11 +38,9 @@ def write(folder, named=False):
     html, csv = folder / "class.html", folder / "class.csv"
     _check_ours(html, csv)
     csv.write_text(tables.csv_text(COLUMNS, rows(everybody)), encoding="utf-8-sig", newline="\n")
-    frame = page.frame({}, html.name, explorer=False)
     sheets = [sheet(s, [e for e in everybody if e.sheet == s]) for s in _sheets(everybody)]
-    frame["pages"] = {f"#{s['id']}": s["title"] for s in sheets}
     made = page.template(Path(__file__).parent / "overview.html.j2").render(
-        frame=frame,
+        frame=page.frame({f"#{s['id']}": s["title"] for s in sheets}),
         digest=_digest(csv),
         sheets=sheets,
         faults={text(k, 200): text(why, 300) for k, why in faults.items()},

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from bedside.page import HERE, executed, template
+from bedside.page import executed, frame, template
 
 FOLDER = Path(__file__).parent
 OPEN = "…"  # how a check that waits for an answer begins
@@ -12,31 +12,18 @@ EMPTY = re.compile(r"<th\b([^>]*)>(?:\s|&nbsp;)*</th>")  # a heading that says n
 
 def page(path):
     """The HTML of a students' sheet that has run: its texts, tasks and material."""
-    import nbformat
-    from nbconvert import HTMLExporter
-
-    made = nbformat.read(path, 4)
+    made = executed.read(path)
     for cell in made.cells:
         if cell.cell_type == "code":
             cell.outputs = [o for o in cell.outputs if not _waits(o)]
     heading = next(c.source for c in made.cells if c.cell_type == "markdown")
-    body, _ = HTMLExporter(
-        template_name="basic",
-        exclude_anchor_links=True,
-        exclude_input_prompt=True,
-        exclude_output_prompt=True,
-    ).from_notebook_node(made)
+    unprompted = {"exclude_input_prompt": True, "exclude_output_prompt": True}
+    body = executed.converted(made, **unprompted)
     return template(FOLDER / "projector.html.j2").render(
         title=heading.splitlines()[0].lstrip("# "),
-        frame={
-            "here": "",
-            "root": "",
-            "pages": {},
-            "tiny": [],
-            "style": (HERE / "frame.css").read_text(encoding="utf-8"),
-        },
+        frame=frame({}),
         code=executed.style(),
-        body=EMPTY.sub(r"<td\1></td>", executed.SCRIPT.sub("", body)),
+        body=EMPTY.sub(r"<td\1></td>", body),
     )
 
 
