@@ -231,5 +231,6 @@ def test_a_notebook_rests_on_the_foundation_and_its_own_study(rules, name):
 def test_the_explorer_rests_on_what_shows_it(rules):
     needs = rules[".cache/stamps/sample/explorer.done"]
     assert (
-        "lib/bedside/explorer/explorer.js" in needs and ".cache/stamps/sample/index.done" in needs
+        "lib/bedside/explorer/script/start.js" in needs
+        and ".cache/stamps/sample/index.done" in needs
     )

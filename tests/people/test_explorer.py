@@ -6,7 +6,6 @@ And its calm with hostile texts.
 import base64
 import contextlib
 import csv
-import gzip
 import hashlib
 import io
 import json
@@ -45,10 +44,13 @@ def row(
         "paper": paper,
         "section": "4.3 evaluation",
         "item": item,
+        "unit": item,
         "model": model,
+        "by": "model",
         "configuration": configuration,
         "category": "general",
         "title": f"Question {item}",
+        "calls": [],
         "shared": [],
         "reply": f"Reply of {model}.",
         "reply_status": "",
@@ -71,6 +73,8 @@ def document(rows, shared=None, **more):
         "cards": {},
         "shared": shared or {},
         "rows": rows,
+        "calls": {},
+        "messages": {},
         **more,
     }
 
@@ -245,9 +249,7 @@ def test_same_document_gives_the_same_bytes_and_its_data_come_back():
     made = four_papers()
     text = explorer.html(made)
     assert text == explorer.html(json.loads(json.dumps(made)))
-    data = r'<script type="application/octet-stream" id="data">([^<]*)</script>'
-    packed = re.search(data, text)[1]
-    assert json.loads(gzip.decompress(base64.b64decode(packed))) == made
+    assert explorer.read(text)[0] == made
 
 
 def test_only_the_scripts_written_here_may_run_and_nothing_is_asked_for():
@@ -291,7 +293,9 @@ def test_one_id_twice_is_an_error():
 
 
 def test_own_script_never_writes_html():
-    text = (explorer.FOLDER / "explorer.js").read_text()
+    names = {path.stem for path in (explorer.FOLDER / "script").iterdir()}
+    assert names == set(explorer.SCRIPT)  # none is left out
+    text = explorer._script()
     writes = r"innerHTML|outerHTML|insertAdjacent|document\.write"
     runs = r"eval\(|\bFunction\(|setTimeout\(\s*['\"`]"
     assert not re.search(f"{writes}|{runs}", text)
@@ -676,7 +680,7 @@ def test_hostile_texts_stay_texts(shown):
     live = "document.querySelectorAll('#app :is(a, img, svg, iframe, object)').length"
     assert page.evaluate(f"[window.hacked, {live}]") == [None, 0]
     assert page.locator("a").count() == 1 + len(PAPERS) + 3  # those of the frame
-    assert page.locator("script").count() == 3 and page.locator("style").count() == 3
+    assert page.locator("script").count() == 4 and page.locator("style").count() == 3
     assert "<script>window.hacked = 1</script>" in page.locator("#detail").inner_text()
     page.get_by_role("searchbox").fill("gnp.exe rtl nothing")
     page.locator("#nothing button").click()

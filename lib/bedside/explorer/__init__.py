@@ -4,10 +4,10 @@ It filters, compares and shows single replies.
 
     write("figures/sample/explorer.html", document)
 
-A document holds `profile`, `about`, `papers` {paper: name}, `judge` {paper: the judge that counts
-first}, `cards` {"paper judge": line}, `shared` {key: [block, ...]} and `rows`, each a reply with
-its verdicts. It travels gzipped in base64 and is unpacked by the page (explorer.js), which shows
-every text of it as text. Its frame is that of all pages (`bedside.page`), with their
+A document is what `bedside.rows.Document.content` gives: rows, each a reply with its verdicts, and
+what they share. It travels gzipped in base64 and is unpacked by the page (script/), which shows
+every text of it as text; what was sent (`calls` and `messages`) is a parcel of its own, unpacked
+when somebody asks for it. Its frame is that of all pages (`bedside.page`), with their
 Content-Security-Policy: it may run only the scripts written here, and ask no address for anything.
 """
 
@@ -22,7 +22,9 @@ from bedside import BedsideError, models, paths, prompts
 from bedside.page import frame, hashes, pages, template
 
 FOLDER = Path(__file__).parent
-DATA = re.compile(r'<script[^>]*\bid="data"[^>]*>\s*([^<]*?)\s*</script>')
+SCRIPT = "page statistics document lines table filters summary reply address export start".split()
+SENT = ("calls", "messages")  # of a document: what was sent and came back, beside its rows
+PARCEL = re.compile(r'<script[^>]*\bid="(?:data|sent)"[^>]*>\s*([^<]*?)\s*</script>')
 
 
 def html(document):
@@ -36,10 +38,9 @@ def html(document):
             f"{len(twice)} ids stand at more than one row, first {twice[0]!r}: give each row an id"
             " of its own"
         )
-    text = prompts.clean(
-        json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    )
-    scripts = [_inline("vendor/tabulator.min.js"), _inline("explorer.js")]
+    scripts = [_inline("vendor/tabulator.min.js"), _script()]
+    sent = {k: document.get(k, {}) for k in SENT}
+    data = {k: v for k, v in document.items() if k not in SENT}
     papers = {paper: prompts.clean(name) for paper, name in document["papers"].items()}
     answering = dict.fromkeys(r["model"] for r in document["rows"])
     asked = [name for name in answering if name in models.registry()]
@@ -50,7 +51,7 @@ def html(document):
         styles=[_inline("vendor/tabulator_simple.min.css"), _inline("explorer.css")],
         scripts=scripts,
         hashes=hashes(scripts),
-        data=base64.b64encode(_packed(text.encode())).decode(),
+        parcels={"data": _packed(data), "sent": _packed(sent)},
     )
 
 
@@ -64,19 +65,25 @@ def read(text):
 
     Compressed bytes may differ between machines, these don't.
     """
-    found = DATA.search(text)
-    if not found:
+    found = PARCEL.findall(text)
+    if len(found) != 2:
         raise BedsideError("this is no explorer page: it holds no data")
-    return (
-        json.loads(gzip.decompress(base64.b64decode(found[1]))),
-        text[: found.start(1)] + text[found.end(1) :],
-    )
+    data, sent = (json.loads(gzip.decompress(base64.b64decode(parcel))) for parcel in found)
+    return data | sent, PARCEL.sub(lambda m: m[0].replace(m[1], ""), text)
 
 
-def _packed(data):
-    packed = bytearray(gzip.compress(data, 9, mtime=0))
+def _packed(value):
+    """A value as gzipped JSON in base64."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    packed = bytearray(gzip.compress(prompts.clean(text).encode(), 9, mtime=0))
     packed[9] = 255  # "unknown system": Pythons differ in what they write here
-    return bytes(packed)
+    return base64.b64encode(packed).decode()
+
+
+def _script():
+    """The page's own script, one function in strict mode."""
+    parts = [_inline(f"script/{name}.js") for name in SCRIPT]
+    return "\n".join(['"use strict";', "(async () => {", *parts, "})();", ""])
 
 
 def _inline(name):

@@ -1,0 +1,44 @@
+// The address: the whole view in its fragment
+
+function fragment() {
+  const query = new URLSearchParams();
+  for (const [facet, key] of Object.entries(FACETS)) for (const value of state[facet]) query.append(key, value);
+  if (state.differs) query.set("d", "1");
+  for (const [name, key] of Object.entries(SINGLE))
+    if (state[name] || (state.compare && /^[ab]$/.test(name))) query.set(key, state[name]);
+  return "#" + query.toString().replaceAll("%2F", "/");
+}
+
+let waiting = 0;
+function remember(push = false) {
+  clearTimeout(waiting);
+  waiting = 0;
+  if (fragment() !== (location.hash || "#")) history[push ? "pushState" : "replaceState"](null, "", fragment());
+}
+function later() {                          // browsers stop pages that write the address too often
+  clearTimeout(waiting);
+  waiting = setTimeout(remember, 200);
+}
+
+function restore() {
+  const query = new URLSearchParams(location.hash.slice(1)), lost = [];
+  const take = (key, known, what) => query.getAll(key).filter(v => known(v) || void lost.push(`${what} “${plain(v, 80)}”`));
+  for (const [facet, key] of Object.entries(FACETS)) state[facet] = new Set(take(key, v => offered[facet].has(v), facet));
+  state.differs = take("d", v => v === "1", "filter").length > 0;
+  state.search = query.get("q") ?? "";
+  [state.outcome = ""] = take("o", v => Object.hasOwn(OUTCOMES, v), "filter");
+  [state.sort = ""] = take("sort", v => COLUMNS.some(c => c[0] === v.replace(/^-/, "")), "column");
+  [state.compare = ""] = take("x", v => Object.hasOwn(COMPARED, v), "comparison");
+  for (const side of ["a", "b"])
+    [state[side]] = take(side, v => state.compare && offered[state.compare].has(v), side.toUpperCase());
+  [state.pairs = ""] = take("w", v => Object.hasOwn(PAIRS, v), "choice of pairs");
+  [state.id = ""] = take("id", v => byId.has(v), "row");
+  const keys = ["d", ...Object.values(FACETS), ...Object.values(SINGLE)];
+  for (const key of new Set(query.keys())) if (!keys.includes(key)) lost.push(`setting “${plain(key, 80)}”`);
+  if (state.compare && (state.a === undefined || state.b === undefined)) meet();
+  $("search").value = state.search;
+  apply();
+  sort();
+  select(state.id, false);
+  say(lost.length ? `The link names what this file has not: ${lost.join(", ")}. The rest is shown.` : "");
+}

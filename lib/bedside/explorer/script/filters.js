@@ -1,0 +1,70 @@
+// Filters
+
+function option(type, label, set, more) {   // a box or button to tick, its label and room for a count
+  const input = make("input", {type, onchange: () => { set(input.checked); change(); }, ...more});
+  return make("label", {className: "choice"}, input, label, span("n"));
+}
+
+function facet(name) {
+  const box = make("div", {role: "group", "aria-label": name, className: "choices"});
+  for (const [value, choice] of [...offered[name]].sort((x, y) => name === "paper" ? 0 : compare(x[0], y[0]))) {
+    const shown = bdi((name === "paper" && papers.get(value)) || value || "(none)");
+    choice.label = option("checkbox", shown, on => state[name][on ? "add" : "delete"](value));
+    box.append(choice.label);
+  }
+  const open = name === "paper" || (offered[name].size <= 12 && !narrow.matches);
+  return make("details", {open}, make("summary", {}, name, " ", span("n")), box);
+}
+
+function put(label, on, n, disabled = false) {      // writes only what changed, since there may be many
+  const [input, , count] = label.children;
+  if (count.textContent !== n) count.textContent = n;
+  if (input.checked !== on) input.checked = on;
+  if (input.disabled !== disabled) input.disabled = disabled;
+}
+
+function count(counts) {
+  const n = (name, value) => number(counts[name].get(value) ?? 0);
+  Object.keys(FACETS).forEach((name, i) => {
+    const compared = name === state.compare, summary = $("facets").children[i].firstChild;
+    summary.lastChild.textContent = compared ? "compared: A and B" : state[name].size ? `${state[name].size} chosen` : "";
+    for (const [value, choice] of offered[name]) {
+      const on = state[name].has(value), out = !on && name !== "paper" && !shownHere(choice);
+      if (choice.label.hidden !== out) choice.label.hidden = out;
+      put(choice.label, on, compared ? "" : n(name, value), compared);
+    }
+  });
+  const outcomes = $("outcome").querySelectorAll("label");
+  ["", ...Object.keys(OUTCOMES)].forEach((o, i) => put(outcomes[i], o === state.outcome, o && n("outcome", o)));
+  put($("differs").firstChild, state.differs, n("differs", true));
+  if ($("search") !== document.activeElement) $("search").value = state.search;
+  $("compare").value = state.compare;
+  for (const side of ["a", "b"]) {
+    $(side).parentNode.hidden = !state.compare;
+    const there = [...offered[state.compare] ?? []].filter(([v, choice]) => shownHere(choice) || v === state[side]);
+    $(side).replaceChildren(...there.map(([v]) => make("option", {value: v, selected: v === state[side]}, plain(v) || "(none)")));
+  }
+}
+
+function change() {
+  say("");
+  apply();
+}
+
+function clear() {
+  for (const facet in FACETS) state[facet].clear();
+  Object.assign(state, {outcome: "", differs: false, search: "", pairs: ""});
+  $("search").value = "";
+  change();
+}
+
+function meet() {                           // A and B to begin with: the first two values that meet in a pair
+  const what = state.compare, groups = new Map();
+  [state.a, state.b = state.a] = offered[what].keys();
+  for (const row of rows.filter(r => !state.paper.size || state.paper.has(r.paper))) {
+    const key = what === "judge" ? row : group(row, what);
+    const met = new Set([...groups.get(key) ?? [], ...what === "judge" ? row.verdicts.map(v => v.judge) : [row[what]]]);
+    groups.set(key, met);
+    if (met.size > 1) return [state.a, state.b] = met;
+  }
+}

@@ -1,0 +1,88 @@
+// The table
+
+const COLUMNS = [["paper", 90], ["section", 90], ["item", 95], ["category", 90], ["configuration", 112], ["model", 95],
+  ["title", 0, "question"], ["word", 80, "verdict"], ["outcome", 97], ["wordB", 98, "verdict B"], ["outcomeB", 112, "outcome B"],
+  ["human", 85]];
+const compare = new Intl.Collator("en", {numeric: true}).compare, ranks = new Map();
+let listed = [], layout = null, chosen = null, ordered = null;
+
+function rank(field, value) {               // collating costs much, so each value is placed once
+  let places = ranks.get(field);
+  if (!places?.has(value)) {
+    const all = [...new Set([...places?.keys() ?? [], ...made.lines.map(l => l[field]), value])].sort(compare);
+    ranks.set(field, places = new Map(all.map((v, i) => [v, i])));
+  }
+  return places.get(value);
+}
+
+function columns() {                        // false if they are as they were
+  const slim = wide.matches && !$("detail").hidden, hidden = [state.compare];
+  if (!state.compare) hidden.push("wordB", "outcomeB");
+  if (slim || narrow.matches)
+    hidden.push("paper", "section", "category", "configuration", "human", "word", "wordB", slim ? "title" : "item", slim && state.compare ? "model" : "");
+  if (layout === hidden.join()) return false;
+  layout = hidden.join();
+  table.setData([]);                        // an empty table takes its columns faster
+  table.setColumns(COLUMNS.filter(([field]) => !hidden.includes(field)).map(([field, width, title = field]) => ({
+    field, title, headerSortTristate: true, ...(field === (slim ? "item" : "title") ? {minWidth: 110} : {width}),
+    titleFormatter: cell => make("button", {type: "button", title: "sort"}, cell.getValue()),
+    formatter: cell => {
+      const value = cell.getValue(), graded = field.startsWith("outcome");
+      const said = graded ? OUTCOMES[value] : plain(value);
+      return make("span", {dir: "auto", className: graded ? value : "", title: said}, said);
+    },
+    sorter: (x, y) => rank(field, x) - rank(field, y)})));
+  sort();
+  draw();
+  return true;
+}
+
+function list() {                           // all lines that pass, for print: the table holds only those in sight
+  const fields = COLUMNS.filter(([field]) => field !== state.compare && (state.compare || !field.endsWith("B")));
+  const cells = l => make("tr", {}, ...fields.map(([field]) => make("td", {dir: "auto", className: field},
+    field.startsWith("outcome") ? OUTCOMES[l[field]] : plain(l[field], field === "title" ? 100 : 60))));
+  const head = fields.map(([field, , title = field]) => make("th", {scope: "col"}, title));
+  return make("table", {id: "printed"}, make("thead", {}, make("tr", {}, ...head)),
+    make("tbody", {}, ...order().map(([, l]) => cells(l))));
+}
+
+function draw() {
+  chosen = ordered = null;
+  table.setData(listed);
+}
+
+function sort() {
+  const field = state.sort.replace(/^-/, "");
+  if (field && table.getColumn(field)) table.setSort(field, state.sort === field ? "asc" : "desc");
+  else if (table.getSorters().length) table.clearSort();
+  ordered = null;
+}
+
+const order = () => ordered ??= table.getRows("active").map(r => [r, r.getData()]);
+const current = () => state.id && (lines().find(l => l.row.id === state.id) ?? lines().find(l => l.other?.id === state.id));
+
+function place() {                          // of the open line among those shown, -1 if it isn't
+  const l = current();
+  return l ? order().findIndex(o => o[1] === l) : -1;
+}
+
+function mark(at) {
+  chosen?.getElement().removeAttribute("aria-current");
+  chosen = at < 0 ? null : order()[at][0];
+  chosen?.getElement().setAttribute("aria-current", "true");
+}
+
+function select(id, push) {
+  if (push) remember();                     // what Back comes back to
+  state.id = id;
+  detail();
+  const at = place();
+  if (at >= 0) table.scrollToRow(order()[at][0], "nearest", false).catch(() => {});
+  if (push) remember(true); else later();
+  if (push && narrow.matches) $("detail").focus();
+}
+
+function step(to) {                         // to: a function of the place and the number of rows
+  const n = order().length;
+  if (n) select(order()[Math.min(n - 1, Math.max(0, to(place(), n)))][1].row.id, !state.id);
+}
