@@ -268,7 +268,7 @@ class Document:
         configuration: str,
         *,
         title: str,
-        unit: str,
+        unit: str = "",
         by: str = "model",
         sent: str = "",
         category: str = "",
@@ -284,7 +284,7 @@ class Document:
     ) -> str:
         """Take in a row; returns its id. BedsideError for an id that is taken.
 
-        unit: what repeats; by: of BY; sent: keys of the requests that led to the reply, between
+        unit: what repeats, the item if nothing is given; by: of BY; sent: keys of the requests that led to the reply, between
         blanks. status: why there is no reply, empty if there is one; with ABSENT there is no row
         either.
         beside: the id of the row that it is shown beside.
@@ -299,7 +299,7 @@ class Document:
             "paper": run.paper,
             "section": section,
             "item": item,
-            "unit": str(unit),
+            "unit": str(unit or item),
             "model": model,
             "by": choose(by, BY, "by"),
             "configuration": configuration,

@@ -263,7 +263,6 @@ def rated(document):
                 f"survey-{number}",
                 source,
                 "survey",
-                unit=f"survey-{number}",
                 by="person" if source == survey.HUMAN else "model",
                 category="survey",
                 title=r["question"],

@@ -57,7 +57,6 @@ async def consultations(document, run, known):
             c.case.item,
             c.doctor,
             c.configuration,
-            unit=c.case.item,
             by="rules" if c.doctor == RULES else "model",
             sent=" ".join(c.keys),
             category=" + ".join(c.levels) or "cooperative",

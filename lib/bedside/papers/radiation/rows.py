@@ -55,7 +55,6 @@ async def listed(document):
             r.item,
             r.model,
             f"{r.regime}, {r.profile}",
-            unit=r.item,
             sent=r.sent,
             category=r.site,
             title=f"{r.profile} record, {r.site}",

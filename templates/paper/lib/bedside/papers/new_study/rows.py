@@ -32,7 +32,7 @@ async def answered(document, run, questions, labelled):
                 r.item,
                 model,
                 "plain",
-                unit=r.item,
+                by="model" if r.sent else "rules",
                 sent=r.sent,
                 title=r.question,
                 shared=[f"new_study {r.item}"],
