@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from bedside import BedsideError, annotation, paths
-from bedside.annotation import Log, Session, sampling
+from bedside.annotation import Log, Session, alias, sampling
 from bedside.rows import tasks
 from bedside.store import digest
 
@@ -292,10 +292,11 @@ def test_damaged_lines_are_named_and_the_rest_counts(session):
 
 APPEND = """
 import sys
-from bedside.annotation import FIELDS, Log
+from bedside.annotation.log import KINDS, Log
 log = Log(sys.argv[1], "nfp", "Ann")
 for i in range(150):
-    log.append({**dict.fromkeys(FIELDS, "x" * 200), "id": f"{sys.argv[2]}-{i}", "check": False})
+    record = {k: kind() if isinstance(kind, type) else 1.0 for k, kind in KINDS.items()}
+    log.append({**record, "id": f"{sys.argv[2]}-{i}", "reason": "x" * 2000})
 """
 
 
@@ -303,7 +304,7 @@ def test_two_processes_at_once_lose_nothing(tmp_path):
     both = [subprocess.Popen([sys.executable, "-c", APPEND, str(tmp_path), name]) for name in "ab"]
     assert [p.wait(60) for p in both] == [0, 0]
     log = Log(tmp_path, "nfp", "Ann")
-    assert set(log.labels()) == {f"{name}-{i}" for name in "ab" for i in range(150)}
+    assert set(log.labels()) == {alias(f"{name}-{i}") for name in "ab" for i in range(150)}
     assert not log.damaged
 
 
