@@ -371,8 +371,9 @@ class Task:
 
     positive: the value that rates count; ordered: the values are steps of a scale; words: how
     verdicts say a value. file: the source of data/external that labels are published to, a record
-    each as `record(row, value, by)` makes it; each_rater: all raters' own labels stand there, as
-    `record(label)` makes them, not the settled ones.
+    each as `record(row, value, by)` makes it, empty if no study reads them; each_rater: all raters'
+    own labels stand there, as `record(label)` makes them, not the settled ones. reference: gives
+    the labels of the study's own raters, [{id, item, rater, group, value, type}], to compare with.
     """
 
     name: str
@@ -400,6 +401,7 @@ class Task:
     source_for: tuple = ()
     training: Callable[[], list[dict]] | None = None
     closing: str = ""
+    reference: Callable[[], list[dict]] | None = None
 
     @property
     def values(self) -> tuple[str, ...]:

@@ -47,6 +47,7 @@ def row(id, task="diagnosis", reply="a reply", **other):
         "paper": PAPER[task],
         "section": SECTION.get(task, "4 consultations"),
         "item": id,
+        "unit": id,
         "model": "m",
         "configuration": "c",
         "category": "cooperative",
@@ -332,7 +333,7 @@ def test_refusals_are_counted_and_are_no_labels(rng):
     assert alike["all 2 raters", "Krippendorff's alpha"][3] == 4
     settled = raters.consensus(labels).set_index("id")
     assert settled.loc["e", ["value", "by", "raters"]].tolist() == ["no", "all", 1]
-    assert settled.loc["f", "by"] == "refused" and settled.loc["f", "value"] is None
+    assert settled.loc["f", "by"] == "refused" and pd.isna(settled.loc["f", "value"])
     assert settled.loc["f", "raters"] == 0
     rows = [row(i) for i in "abcdef"]
     assert [r["id"] for r in raters.differing(labels, rows, "diagnosis")] == ["c", "d", "e"]
@@ -403,6 +404,8 @@ def test_progress_of_all_raters(tmp_path):
         | {"last": "2026-01-01"},
     ]
     assert list(raters.progress("nfp", tmp_path)) == list(found)
+    team = raters.progress("diagnosis", tmp_path, (" Bob", "Cem"))
+    assert team[["rater", "labels"]].values.tolist() == [["Ann", 2], ["Bob", 1], ["Cem", 0]]
 
 
 def test_files_of_before_there_were_refusals_and_aliases(tmp_path):
@@ -429,21 +432,19 @@ def test_adjudicators_see_what_raters_say_and_not_who(tmp_path):
     for rater, mine in {"Ann": ["yes"] * 3, "Bob": ["no", "yes", ""]}.items():
         for r, value in zip(rows, mine):
             why = {"reason": f"{value or 'two patients'} {r['id']}"}
-            write(
-                tmp_path, "diagnosis", rater, r, value, refused="" if value else "faulty", **why
-            )
+            write(tmp_path, "diagnosis", rater, r, value, refused="" if value else "faulty", **why)
     labels = raters.labels("diagnosis", rows, tmp_path)
     session = raters.adjudication(labels, rows, "diagnosis", folder=tmp_path)
-    seen = {}
+    seen, same = {}, "yes, the same disease"
     while not session.done:
         shown = session.shown()
         assert "Ann" not in json.dumps(shown) and "Bob" not in json.dumps(shown)
-        said = [(o["value"], o["refused"], o["reason"]) for o in shown["opinions"]]
+        said = [(" ".join(o["said"]), o["refused"], o["reason"]) for o in shown["opinions"]]
         seen[shown["answer"]["text"]] = sorted(said)
         assert session.label("no") == ""
     assert seen == {
-        "a": [("no", "", "no a"), ("yes", "", "yes a")],
-        "c": [("", "faulty", "two patients c"), ("yes", "", "yes c")],
+        "a": [("no", "", "no a"), (same, "", "yes a")],
+        "c": [("", "faulty", "two patients c"), (same, "", "yes c")],
     }
     labels = raters.labels("diagnosis", rows, tmp_path)
     settled = raters.consensus(labels).set_index("id")

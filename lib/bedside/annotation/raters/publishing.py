@@ -7,8 +7,7 @@ from pathlib import Path
 
 from bedside import BedsideError, paths, prompts, sources
 from bedside.annotation.blind import rows as with_blocks
-from bedside.annotation.session import JOINED
-from bedside.rows import human_label, other_verdict, tasks
+from bedside.rows import JOINED, human_label, other_verdict, tasks
 
 from .together import REFUSALS, first_labels, handled, labels, own_labels
 

@@ -8,7 +8,7 @@ from bedside import judges, stats
 from bedside.rows import tasks
 from bedside.tables import Row, frame, share
 
-from .together import asked, parts, unit, values
+from .together import asked, parts, values
 
 SAID = "id unit part section model configuration judge status value".split()
 
@@ -22,12 +22,17 @@ def judged(rows, task):
         about = [row[k] for k in ("section", "model", "configuration")]
         for v in _verdicts(row, how):
             for part, value in _values(v, how):
-                made.append([row["id"], unit(row), part, *about, v["judge"], v["status"], value])
+                made.append([row["id"], row["unit"], part, *about, v["judge"], v["status"], value])
     return pd.DataFrame(made, columns=SAID)
 
 
 def _verdicts(row, task):
-    """A row's verdicts on a task's question; where several choices hold it isn't the main one."""
+    """A row's verdicts on a task's question; where several choices hold it isn't the main one.
+
+    None where the study's own raters labelled the rows: judges were asked something else.
+    """
+    if task.reference:
+        return []
     if task.several:
         return [v for v in row["more"] if v["task"] == task.name]
     return row["verdicts"]

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 
 from bedside import stats
-from bedside.annotation.session import JOINED
-from bedside.rows import tasks
+from bedside.rows import JOINED, tasks
 from bedside.tables import Row, frame, percent, share
 
 from .together import REFUSALS, asked, first_labels, handled, own_labels, said, values

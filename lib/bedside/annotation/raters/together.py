@@ -7,8 +7,8 @@ import pandas as pd
 
 from bedside.annotation.blind import alias, material
 from bedside.annotation.log import ADJUDICATED, FOLDER, read
-from bedside.annotation.session import JOINED, Session
-from bedside.rows import tasks
+from bedside.annotation.session import Session
+from bedside.rows import JOINED, tasks
 from bedside.store import digest
 
 REFUSALS = {"undecided": "can't decide", "faulty": "item faulty"}
@@ -38,7 +38,7 @@ def labels(task, rows, folder=None):
         if r["id"] in known and digest(material(known[r["id"]], how)) == r["text_sha256"]
     ]
     made = [
-        {**r, "id": row["id"], "unit": unit(row), "part": part, "value": value}
+        {**r, "id": row["id"], "unit": row["unit"], "part": part, "value": value}
         | {"repetition": r["check"]}
         for r in current
         for row in [known[r["id"]]]
@@ -58,33 +58,30 @@ def _records(task, folder):
     return sorted(found, key=lambda r: r["at"]), damaged
 
 
-def progress(task, folder=None):
+def progress(task, folder=None, team=()):
     """How far each rater is: rater, labels, a column for each of REFUSALS, of, last.
 
-    Repetitions count too. of: how many the rater was given, None in files that don't say so; last:
-    the day and time of the last one, UTC. What was labelled twice counts once.
+    Repetitions count too; what was labelled anew counts once. of: how many the rater was given,
+    None in files that don't say so; last: the day and time of the last one, UTC. team: names that
+    are listed before they begin, too.
     """
     last = {(r["id"], r["rater"], r["check"]): r for r in _records(task, folder)[0]}
     rows = []
-    for rater in sorted({r["rater"] for r in last.values()}):
+    for rater in sorted({*(r["rater"] for r in last.values()), *(name.strip() for name in team)}):
         mine = sorted((r for r in last.values() if r["rater"] == rater), key=lambda r: r["at"])
-        counts = {words: sum(r["refused"] == why for r in mine) for why, words in REFUSALS.items()}
-        done = len(mine) - sum(counts.values())
-        of = mine[-1]["sample"].get("of")
-        rows.append({"rater": rater, "labels": done, **counts, "of": of, "last": mine[-1]["at"]})
+        refused = {words: sum(r["refused"] == why for r in mine) for why, words in REFUSALS.items()}
+        latest = mine[-1] if mine else {"sample": {}, "at": None}
+        counts = {"labels": len(mine) - sum(refused.values()), **refused}
+        of = latest["sample"].get("of")
+        rows.append({"rater": rater, **counts, "of": of, "last": latest["at"]})
     columns = ["rater", "labels", *REFUSALS.values(), "of", "last"]
-    return pd.DataFrame(rows, columns=columns).astype({"of": object})
+    return pd.DataFrame(rows, columns=columns, dtype=object)
 
 
 def asked(rows, task):
     """The rows that a task asks about, of replies that it takes apart their pieces."""
     how = tasks()[task]
     return [piece for row in rows if how.takes(row) for piece in how.asked(row)]
-
-
-def unit(row):
-    """What repeats in several rows, such as a row's question."""
-    return row.get("unit") or row["item"]
 
 
 def parts(task, value, refused=""):
@@ -172,22 +169,15 @@ def adjudication(given, rows, task, folder=None, **session):
 
     Nobody's name is with it. session: as of `Session`.
     """
-    open_ = [row["id"] for row in differing(given, rows, task)]
+    open_ = differing(given, rows, task)
     others = handled(given)[lambda every: every["rater"] != ADJUDICATED]
     opinions = {
-        id: [_opinion(label) for _, label in others[others["id"] == id].groupby("rater")]
-        for id in open_
+        row["id"]: [
+            _opinion(mine) for _, mine in others[others["id"] == row["id"]].groupby("rater")
+        ]
+        for row in open_
     }
-    return Session(
-        rows,
-        task,
-        ADJUDICATED,
-        opinions=opinions,
-        size=0,
-        repetitions=0.0,
-        folder=folder,
-        **session,
-    )
+    return Session(open_, task, ADJUDICATED, folder=folder, opinions=opinions, **session)
 
 
 def _opinion(label):
@@ -220,7 +210,7 @@ def reference(rows, task):
     given = how.reference() if how.reference and known else []
     empty = dict.fromkeys(LABEL, "") | {"spans": [], "seconds": np.nan, "repetition": False}
     made = [
-        {**empty, "paper": how.paper, "unit": unit(known[r["id"]]), **r}
+        {**empty, "paper": how.paper, "unit": known[r["id"]]["unit"], **r}
         for r in given
         if r["id"] in known
     ]
