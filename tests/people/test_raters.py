@@ -370,7 +370,7 @@ def test_faulty_items_with_their_reasons(tmp_path):
     labels = raters.labels("diagnosis", rows, tmp_path)
     found = raters.faulty(labels, rows, "diagnosis")
     assert found.to_dict("records") == [
-        {"item": "a", "question": "why?", "rater": "Ann", "reason": "two patients"}
+        {"item": "a", "question": "why?", "reply": "a reply", "rater": "Ann", "reason": "two patients"}
     ]
 
 

@@ -139,7 +139,8 @@ def test_a_sample_is_held_against_the_same_replies(monkeypatch):
     assert found["all 3 physicians", alpha][3] == 24
     assert found["all 3 physicians, on what is labelled here", alpha][3] == 4
     means = cells(raters.scores(ann, ANSWERS, known, np.random.default_rng(1), reference))
-    # questions 1 and 2 have 2 and 3 points of the physicians, of all twelve (2 + 3 + 4 + 5 + 1) x 2 + 2 + 3 = 35
+    # questions 1 and 2 have 2 and 3 points of the physicians; all twelve 2 (2 + 3 + 4 + 5 + 1)
+    # + 2 + 3 = 35
     assert means["GPT-4-Turbo", "Ann"][::3] == (5, 2)
     assert means["GPT-4-Turbo", "physicians, on the same"][::3] == (2.5, 6)
     assert means[survey.HUMAN, "physicians, all"][::3] == (pytest.approx(35 / 12), 36)

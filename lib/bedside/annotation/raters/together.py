@@ -192,16 +192,16 @@ def _opinion(label):
 
 
 def faulty(given, rows, task):
-    """The items that raters call faulty, for their study's authors: item, question, rater, reason.
+    """The items that raters call faulty, for their study's authors: one refusal a row.
 
-    question: the row's title. None of them holds whose reply it was.
+    Columns are item, question (the row's title), reply, rater and reason; no model is named.
     """
-    titles = {row["id"]: row["title"] for row in asked(rows, task)}
-    found = handled(given)[lambda every: every["refused"] == "faulty"].drop_duplicates(
-        ["id", "rater"]
-    )
-    found = found.assign(question=found["id"].map(titles))
-    return found[["item", "question", "rater", "reason"]].reset_index(drop=True)
+    known = {row["id"]: row for row in asked(rows, task)}
+    found = handled(given)[lambda every: every["refused"] == "faulty"]
+    found = found.drop_duplicates(["id", "rater"]).reset_index(drop=True)
+    question, reply = ([known[id][k] for id in found["id"]] for k in ("title", "reply"))
+    about = found.assign(question=question, reply=reply)
+    return about[["item", "question", "reply", "rater", "reason"]]
 
 
 def reference(rows, task):
