@@ -365,7 +365,7 @@ def test_what_is_recorded(session):
     assert s.label("0", reason="  vague ", seconds=12.34567) == ""
     made = lines(s)[0]
     assert tuple(made) == annotation.FIELDS
-    assert made["id"].endswith(made["item"])
+    assert made["id"] == alias(s.queue[0].row["id"]) and SECRET not in json.dumps(made)
     expected = {
         "paper": "cancer_myth",
         "task": "presupposition",
@@ -375,11 +375,15 @@ def test_what_is_recorded(session):
         "type": "",
         "spans": [],
         "reason": "vague",
+        "refused": "",
+        "source": "",
         "seconds": 12.346,
         "check": False,
     }
     assert {k: made[k] for k in expected} == expected
-    assert made["sample"] == {"seed": 3, "size": 4, "n": 9} and made["at"].endswith("+00:00")
+    assert made["sample"] == {"seed": 3, "size": 4, "n": 9, "of": 4} and made["at"].endswith(
+        "+00:00"
+    )
     assert made["text_sha256"] == digest({k: shown[k] for k in ("before", "answer", "after")})
 
 
@@ -558,11 +562,11 @@ def test_the_widget_says_saved_only_for_what_is_on_disk(session, monkeypatch):
         and made.shown["place"] == 0
         and ask(values=["0"]) == ("saved again", "")
     )
-    assert ask("skip", 1) == ("", "") and made.shown["labelled"] == 1
+    assert ask("skip", 1) == ("", "") and made.shown["handled"] == 1
     monkeypatch.setattr(
         os, "fsync", lambda fd: (_ for _ in ()).throw(OSError(28, "No space left on device"))
     )
-    assert "No space left" in ask(place=1)[1] and made.shown["labelled"] == 1
+    assert "No space left" in ask(place=1)[1] and made.shown["handled"] == 1
 
 
 def test_importing_it_imports_no_widgets():

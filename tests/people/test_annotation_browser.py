@@ -263,6 +263,8 @@ def test_labels_survive_a_killed_kernel(lab, page):
     assert len(killed) == 1
     killed[0].kill()
     run_all(page, lab, "presupposition")
+    page.locator(WIDGET, has_text="Ann has 5 labels since 20").wait_for()
+    press(page, "Enter")
     ready(page, "5 of 8")
     assert len(records(lab, "presupposition")) == 5
     press(page, "2")
@@ -274,7 +276,7 @@ def test_labels_survive_a_killed_kernel(lab, page):
     assert made[5]["id"] == made[6]["id"] and made[5]["seconds"] > 0
     press(page, "1", "1")
     ready(page, "8 of 8")
-    assert "All 8 are labelled" in page.locator(WIDGET).inner_text()
+    assert "All 8 are done: 8 labelled" in page.locator(WIDGET).inner_text()
     assert sum(r["check"] for r in records(lab, "presupposition")) == 1
     inert(page)
 

@@ -24,7 +24,9 @@ def fault_of(task, values, said, seconds, answer, protocol=False):
         return f"{unknown[0]!r} is not a choice; choices are {_listed(task.choices)}"
     if not task.several and len(values) != 1:
         return f"choose one of {_listed(task.choices)}"
-    return _details(task, values, said, answer) or (protocol and _protocol(task, values, said)) or ""
+    return (
+        _details(task, values, said, answer) or (protocol and _protocol(task, values, said)) or ""
+    )
 
 
 def _listed(given):

@@ -149,7 +149,12 @@ class Session:
         """
         handled, of = self.progress
         made = {"handled": handled, "of": of, "refused": self.refused}
-        made |= {"where": paths.rel(self.log.path), "training": "", "feedback": None, "opinions": []}
+        made |= {
+            "where": paths.rel(self.log.path),
+            "training": "",
+            "feedback": None,
+            "opinions": [],
+        }
         if self.training:
             return made | self.training.shown()
         if self.done:

@@ -18,7 +18,7 @@ def widget(session):
     The page gets `about`, `shown()` and what came of its last message.
     """
     made = _made()
-    made.open(session)
+    made.begin(session)
     return made
 
 
@@ -40,7 +40,7 @@ def box(rows, task, rater="", raters=(), **settings):
             if str(name).strip():
                 shown["known"] = None if sure else _known(settings.get("folder"), task, name)
                 if not shown["known"]:
-                    return made.open(Session(rows, task, name, raters=raters, **settings))
+                    return made.begin(Session(rows, task, name, raters=raters, **settings))
         except BedsideError as e:
             shown["fault"] = str(e)
         made.ask(shown)
@@ -76,7 +76,7 @@ def _made():
         shown = traitlets.Dict().tag(sync=True)
         session = answer = None
 
-        def open(self, session):
+        def begin(self, session):
             self.session = session
             with self.hold_sync():
                 self.about = session.about
@@ -109,13 +109,14 @@ def _made():
                 fault = self.session.label(*(message[k] for k in said), **more)
                 if not (fault or training):
                     saved = "saved again" if again else f"saved {self.session.progress[0]}"
+            elif message["do"] == "read":
+                fault = self.session.read()
+            elif message["do"] == "skip":
+                fault = self.session.skip()
             else:
-                fault = getattr(self.session, DOES[message["do"]])() or ""
+                self.session.back()
             self.tell(fault, saved)
 
     made = Annotation()
     made.on_msg(made.take)
     return made
-
-
-DOES = {"read": "read", "back": "back", "skip": "skip"}
