@@ -370,7 +370,13 @@ def test_faulty_items_with_their_reasons(tmp_path):
     labels = raters.labels("diagnosis", rows, tmp_path)
     found = raters.faulty(labels, rows, "diagnosis")
     assert found.to_dict("records") == [
-        {"item": "a", "question": "why?", "reply": "a reply", "rater": "Ann", "reason": "two patients"}
+        {
+            "item": "a",
+            "question": "why?",
+            "reply": "a reply",
+            "rater": "Ann",
+            "reason": "two patients",
+        }
     ]
 
 
@@ -726,6 +732,16 @@ def test_published_files_are_what_the_sources_describe(world):
     assert said["references"][0] == said["truth"] and said["diagnosis"] and said["label"] == "no"
 
 
+def test_what_the_embedded_model_asked_itself_is_not_worth_a_label(world):
+    task, loop = tasks()["presupposition"], "3.2 generation loop"
+
+    def of_loop(**how):
+        found = annotation.candidates(world.rows, task, **how)
+        return [r for r in found if r["section"] == loop]
+
+    assert of_loop() == [] and len(of_loop(tiny=True)) > 10
+
+
 def test_judges_say_the_same_after_labels_were_published(world):
     assert world.learnt == {("Lexical", False), ("Echo", False), ("Overlap", False)}
     before = {r["id"]: r for r in world.before["rows"]}
@@ -847,6 +863,22 @@ def test_what_is_published_again_is_read_again(tmp_path, monkeypatch):
         counts.append(len(sources.load("medhalu_annotations")))
     sources.forget()
     assert counts == [2, 1]
+
+
+def test_the_source_that_a_rater_consulted_is_published(tmp_path, monkeypatch):
+    elsewhere(monkeypatch, tmp_path)
+    labels = hallucination_labels({"Ann": {"mh-01": "no", "mh-02": "undecided"}})
+    labels["source"] = "a formulary"
+    settled = raters.consensus(labels)
+    _, count = raters.publish("hallucination", [], labels, settled, tmp_path)
+    loaded = sources.load("medhalu_annotations")
+    assert count == 1 and loaded[["item", "consulted"]].values.tolist() == [
+        ["mh-01", "a formulary"]
+    ]
+    run = run_of("medhalu", "02_detection", tmp_path, monkeypatch)
+    read = annotations(run, asyncio.run(medhalu.benchmark(run, "built", 0, "", 0)))
+    assert (read["repeat"] == "Ann").sum() == 1
+    sources.forget()
 
 
 def test_published_without_a_settled_label_reads_as_none(tmp_path, monkeypatch):
