@@ -1,6 +1,7 @@
 """The physicians' survey as tasks: its paragraphs, its labels, agreement with its physicians."""
 
 import itertools
+import re
 
 import numpy as np
 import pandas as pd
@@ -8,6 +9,7 @@ import pytest
 
 from bedside import BedsideError, annotation, sources
 from bedside.annotation import raters
+from bedside.annotation.widget import FOLDER
 from bedside.papers.cancer_myth import labels as room
 from bedside.papers.cancer_myth import rows as study
 from bedside.papers.cancer_myth import survey
@@ -92,9 +94,11 @@ def test_an_answer_comes_in_the_surveys_paragraphs():
 
 @pytest.mark.parametrize("name", list(tasks()))
 def test_keys_of_a_task_are_apart(name):
-    task = tasks()[name]
+    task, script = tasks()[name], "".join(p.read_text() for p in FOLDER.glob("script/*.js"))
     keys = [key for key, *_ in (*task.choices, *task.types, *task.labels)]
-    assert len(set(keys)) == len(keys)
+    taken = set(re.findall(r'\["([a-z?])"', script))  # by the box itself
+    assert {"b", "n", "r", "u", "w"} <= taken
+    assert len(set(keys)) == len(keys) and not taken & set(keys)
 
 
 def test_each_own_rater_stands_beside_each_physician(monkeypatch):
