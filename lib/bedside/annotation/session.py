@@ -84,7 +84,7 @@ class Session:
         self._next()
 
     def _queue(self, found, size, seed, repetitions, raters, overlap):
-        """This rater's entries: of the sample or a share of it, in pieces where the task has any."""
+        """This rater's entries: of the sample or a share of it, in pieces if the task has any."""
         if not raters:
             drawn = draw(found, size, seed, repetitions=repetitions)
         elif self.log.rater not in raters:

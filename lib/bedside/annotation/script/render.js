@@ -7,8 +7,10 @@ function render({ model, el }) {
     const labelling = Boolean(model.get("about").name);
     if (now && known === labelling) return now.told();
     known = labelling;
+    const here = root.contains(document.activeElement);
     now?.end();
     now = (labelling ? desk : door)({ model, root });
+    if (here && labelling) root.focus({ preventScroll: true });
   }
 
   root.addEventListener("keydown", (event) => {
