@@ -776,6 +776,42 @@ def test_raters_labels_stand_at_their_rows(world):
     assert found["diagnosis"][0] == ["no"] and found["side_effect"][0] == ["same"]
 
 
+def test_from_two_raters_who_may_refuse_to_a_studys_source(world, tmp_path, monkeypatch):
+    elsewhere(monkeypatch, tmp_path)
+    folder = tmp_path / "annotations"
+    says = {  # of the first six replies of one sample
+        "Ann": ["yes", "yes", "no", "undecided", "faulty", "no"],
+        "Bob": ["yes", "no", "no", "yes", "undecided", "faulty"],
+    }
+    for rater, values in says.items():
+        session = annotation.Session(
+            world.rows, "diagnosis", rater, size=6, repetitions=0, folder=folder
+        )
+        for value in values:
+            refusal = {"refused": value, "reason": "so"} if value in raters.REFUSALS else {}
+            assert session.label("" if refusal else value, **refusal) == ""
+        assert session.done and session.refused == 2
+    order = [entry.row["id"] for entry in session.queue]
+    labels = raters.labels("diagnosis", world.rows, folder)
+    differing = [r["id"] for r in raters.differing(labels, world.rows, "diagnosis")]
+    assert set(differing) == {order[1], order[3], order[5]}
+    session = raters.adjudication(labels, world.rows, "diagnosis", folder)
+    for value in ("no", "no"):
+        assert session.label(value) == ""
+    assert session.label("", refused="faulty", reason="no diagnosis in it") == ""
+    labels = raters.labels("diagnosis", world.rows, folder)
+    settled = raters.consensus(labels)
+    assert settled["by"].value_counts().to_dict() == {"all": 2, "adjudicated": 2, "refused": 2}
+    assert raters.differing(labels, world.rows, "diagnosis") == []
+    _, written = raters.publish("diagnosis", world.rows, labels, settled, tmp_path)
+    loaded = sources.load("meddialbench_rated")
+    assert written == len(loaded) == 4 and set(loaded["pair"]) < set(order)
+    assert dict(zip(loaded["pair"], loaded["label"]))[order[0]] == "yes"
+    told = raters.progress("diagnosis", folder).set_index("rater")
+    assert told.loc["Ann", ["labels", "can't decide", "item faulty", "of"]].tolist() == [4, 1, 1, 6]
+    sources.forget()
+
+
 def test_cancer_myths_cards_count_the_new_labels(world, tmp_path, monkeypatch, rng):
     # The word-overlap judge grades all 11 new answers -1, the raters 1: of 120 exact 69 stay of
     # 131, of 40 answers of grade 1 33 are found, now of 51.
