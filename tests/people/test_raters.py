@@ -155,6 +155,16 @@ def test_labels_of_another_text_are_left_out_and_damaged_lines_named(tmp_path):
     ]
 
 
+def test_what_a_task_does_not_know_is_left_out(tmp_path):
+    rows = [row(i, reply=i) for i in "abc"]
+    write(tmp_path, "diagnosis", "Ann", rows[0], "yes")
+    write(tmp_path, "diagnosis", "Bob", rows[0], "YES!")
+    write(tmp_path, "diagnosis", "Ann", rows[1], "", refused="bored")
+    write(tmp_path, "diagnosis", "Ann", rows[2], "", refused="faulty")
+    found = raters.labels("diagnosis", rows, tmp_path)
+    assert found["id"].tolist() == ["a", "c"] and found.attrs["left_out"] == 2
+
+
 def test_what_several_choices_hold_is_a_yes_or_no_for_each(tmp_path):
     rows = [row("a", "adherence"), row("b", "adherence", reply="b")]
     write(tmp_path, "adherence", "Ann", rows[0], "attitude; logic")

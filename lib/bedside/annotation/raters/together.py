@@ -25,8 +25,9 @@ def labels(task, rows, folder=None):
     unit: what repeats, of the row. part: the choice, in a task in which several hold, else empty; a
     row for each. refused: one of REFUSALS, and the value None, or empty. repetition: whether the
     item came for the second time (see `attention`). Files may be copies of each other: of a rater's
-    labels for a row the latest counts. Labels for other texts are left out;
-    `frame.attrs["left_out"]` counts them, `frame.attrs["damaged"]` names lines that can't be read.
+    labels for a row the latest counts. Labels for other texts, or with values that the task doesn't
+    know, are left out; `frame.attrs["left_out"]` counts them, `frame.attrs["damaged"]` names lines
+    that can't be read.
     """
     how = tasks()[task]
     found, damaged = _records(task, folder)
@@ -35,7 +36,9 @@ def labels(task, rows, folder=None):
     current = [
         r
         for r in last
-        if r["id"] in known and digest(material(known[r["id"]], how)) == r["text_sha256"]
+        if r["id"] in known
+        and _possible(r, how)
+        and digest(material(known[r["id"]], how)) == r["text_sha256"]
     ]
     made = [
         {**r, "id": row["id"], "unit": row["unit"], "part": part, "value": value}
@@ -47,6 +50,13 @@ def labels(task, rows, folder=None):
     given = pd.DataFrame(made, columns=LABEL).astype({"repetition": bool})
     given.attrs = {"left_out": len(last) - len(current), "damaged": damaged}
     return given
+
+
+def _possible(record, task):
+    """Whether a record holds what a label of the task can say: files may be of any make."""
+    if record["refused"]:
+        return record["refused"] in REFUSALS
+    return task.several or record["value"] in task.values
 
 
 def _records(task, folder):
