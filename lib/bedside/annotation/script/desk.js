@@ -63,9 +63,9 @@ function desk({ model, root }) {
     group(about.question, choices), beside, typed, marking, marked, group("or refuse", refusals, "refusals"), reason, source);
   root.setAttribute("aria-label", about.title);
   root.replaceChildren(
-    element("header", {}, element("strong", {}, about.title), element("span", {}, about.rater), progress, bar),
+    element("div", { class: "top" }, element("strong", {}, about.title), element("span", {}, about.rater), progress, bar),
     element("p", { class: "guide" }, about.guide), material, feedback, form,
-    element("footer", {}, saving, button("b", "back", () => ask({ do: "back" })),
+    element("div", { class: "bottom" }, saving, button("b", "back", () => ask({ do: "back" })),
       button("n", "not now", () => ask({ do: "skip" })), button("?", "keys", () => { help.hidden = !help.hidden; }), hint),
     status, help);
 

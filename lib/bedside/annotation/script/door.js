@@ -46,8 +46,8 @@ function door({ model, root }) {
     waiting = 0;
     root.setAttribute("aria-label", "who labels");
     root.replaceChildren(
-      element("header", {}, element("strong", {}, asked.title ?? model.get("shown").title)),
-      element("form", { class: "door" }, element("h4", {}, "Who labels?"), ...form(asked)), status);
+      element("div", { class: "top" }, element("strong", {}, asked.title ?? model.get("shown").title)),
+      element("form", { class: "door" }, element("p", { class: "heading" }, "Who labels?"), ...form(asked)), status);
     say(asked.fault, asked.fault);
     root.setAttribute("aria-busy", "false");
     root.querySelector("input, button")?.focus({ preventScroll: true });

@@ -26,7 +26,7 @@ const CONTENT = {
     element("div", { class: "turn" }, element("b", { class: "prose", dir: "auto" }, turn.who), prose(turn.text))),
 };
 
-const section = (label, ...nodes) => element("section", {}, element("h4", { class: "prose", dir: "auto" }, label), ...nodes);
+const section = (label, ...nodes) => element("section", {}, element("p", { class: "heading prose", dir: "auto" }, label), ...nodes);
 const blockOf = (block) => section(block.label, ...CONTENT[block.kind](block));
 
 // ---- what stands beside an item
@@ -47,7 +47,7 @@ function opinionOf(opinion, at) {
 
 function feedbackOf(feedback) {
   return element("section", { class: feedback.right ? "feedback" : "feedback wrong" },
-    element("h4", {}, feedback.right ? "Right" : "Not as the training has it, which is"),
+    element("p", { class: "heading" }, feedback.right ? "Right" : "Not as the training has it, which is"),
     entries(feedback.expected), prose(feedback.why));
 }
 
