@@ -284,10 +284,9 @@ class Document:
     ) -> str:
         """Take in a row; returns its id. BedsideError for an id that is taken.
 
-        unit: what repeats, the item if nothing is given; by: of BY; sent: keys of the requests that led to the reply, between
-        blanks. status: why there is no reply, empty if there is one; with ABSENT there is no row
-        either.
-        beside: the id of the row that it is shown beside.
+        unit: what repeats, the item if nothing is given. by: of BY. sent: keys of the requests
+        that led to the reply, between blanks. status: why there is no reply, empty if there is one;
+        with ABSENT there is no row either. beside: the id of the row that it is shown beside.
         """
         if status == ABSENT:
             return ""
