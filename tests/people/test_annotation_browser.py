@@ -15,7 +15,7 @@ import urllib.request
 import psutil
 import pytest
 
-from bedside import paths
+from bedside import annotation, paths
 from browser import violations
 
 TOKEN = "annotation-test"
@@ -407,12 +407,12 @@ def test_a_name_that_has_labels_is_asked_about(lab, page):
     run_all(page, lab, "presupposition")
     page.locator(f"{WIDGET} input").fill("Zoe")
     page.keyboard.press("Enter")
-    page.locator(WIDGET, has_text="Zoe has 1 labels since 20").wait_for()
+    page.locator(WIDGET, has_text="Zoe has 1 label since 20").wait_for()
     accessible(page)
     press(page, "Tab", "Enter")  # another name
     page.locator(f"{WIDGET} input").fill("Zoe")
     page.keyboard.press("Enter")
-    page.locator(WIDGET, has_text="Zoe has 1 labels").wait_for()
+    page.locator(WIDGET, has_text="Zoe has 1 label since").wait_for()
     press(page, "Enter")
     ready(page, "1 of")
 
@@ -518,3 +518,38 @@ def test_an_adjudicator_sees_opinions_and_help_lists_each_key_once(lab, page):
     ready(page, "1 of 3")
     assert records(lab, "hallucination", "adjudicated")[0]["value"] == "no"
     inert(page)
+
+
+ALONE = """async ([script, state]) => {
+  const made = await import(URL.createObjectURL(new Blob([script], { type: "text/javascript" })));
+  const told = { on() {}, off() {}, send(said) { window.sent = said; } };
+  const model = { get: (name) => state[name], ...told };
+  made.default.render({ model, el: document.body });
+}"""
+
+
+def test_spans_on_a_touch_screen(browser, tmp_path):
+    given = {"folder": tmp_path, "size": 0, "repetitions": 0}
+    session = annotation.Session(annotation.rows(document()), "hallucination", "Ann", **given)
+    made = annotation.widget(session)
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True)
+    page = context.new_page()
+    page.set_content("<main></main>")
+    page.add_style_tag(path=paths.ROOT / "lib/bedside/annotation/annotation.css")
+    page.evaluate(ALONE, [made._esm, {"about": made.about, "shown": made.shown}])
+    page.locator(f"{WIDGET}[aria-busy=false]").wait_for()
+    page.get_by_role("button", name="yes, it holds one").tap()
+    page.get_by_role("button", name="fact: it is false").tap()
+    select = """places => { const text = document.querySelector('.answer').lastChild;
+      getSelection().setBaseAndExtent(text, places[0], text, places[1]); }"""
+    page.evaluate(select, [0, 3])
+    page.get_by_role("button", name="mark what is selected").tap()
+    marked(page, "Plasters")
+    page.evaluate(select, [5, 22])
+    page.get_by_role("button", name="mark what is selected").tap()
+    marked(page, "Plasters", "should be left off. Iron")
+    page.locator(".answer mark").first.tap()
+    marked(page, "should be left off. Iron")
+    page.get_by_role("button", name="save").tap()
+    assert page.evaluate("sent.spans") == ["should be left off. Iron"]
+    context.close()

@@ -428,6 +428,18 @@ def test_the_box_asks_again_after_a_bad_name(tmp_path, name):
     assert not made.shown["fault"]
 
 
+def test_the_box_keeps_the_adjudicators_name_though_it_has_labels(session, tmp_path):
+    there = many(3)
+    opinions = {r["id"]: [{"value": "1"}] for r in there}
+    final = session(there, rater="adjudicated", opinions=opinions)
+    final.label("1")
+    made = box(tmp_path, "adjudicated")
+    assert "reserved" in made.shown["fault"] and made.shown["known"] is None
+    made = box(tmp_path, "adjudicated", opinions=opinions)
+    assert made.shown["known"]["labels"] == 1
+    assert enter(made, "adjudicated", sure=True)["opinions"]
+
+
 def test_the_box_says_what_a_name_has_before_it_goes_on(tmp_path):
     first = box(tmp_path, "Ann")
     assert first.about["rater"] == "Ann"

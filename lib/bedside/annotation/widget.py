@@ -5,7 +5,7 @@ from pathlib import Path
 from bedside import BedsideError, choose
 from bedside.rows import tasks
 
-from .log import Log
+from .log import ADJUDICATED, RESERVED, Log, named
 from .session import Session, members
 
 FOLDER = Path(__file__).parent
@@ -38,6 +38,8 @@ def box(rows, task, rater="", raters=(), **settings):
             how = tasks()[choose(task, tasks(), "task")]
             shown |= {"title": how.title, "names": members(raters)}
             if str(name).strip():
+                if named(name) == ADJUDICATED and "opinions" not in settings:
+                    raise BedsideError(f"rater {name!r}: {RESERVED}")
                 shown["known"] = None if sure else _known(settings.get("folder"), task, name)
                 if not shown["known"]:
                     return made.begin(Session(rows, task, name, raters=raters, **settings))
@@ -51,7 +53,7 @@ def box(rows, task, rater="", raters=(), **settings):
 
 
 def _known(folder, task, name):
-    """What a name's file has: {labels, since}, or None if there is nothing in it."""
+    """What the file of a name has, {rater, labels, refused, since}; None if there is nothing."""
     log = Log(folder, task, name)
     records = [r for both in log.both().values() for r in both.values()]
     if not records:

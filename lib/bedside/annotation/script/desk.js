@@ -59,14 +59,15 @@ function desk({ model, root }) {
     element("dt", {}, ...pressed.map((key) => element("kbd", {}, names[key] ?? key))), element("dd", {}, text)]));
   help.hidden = true;
   const saving = button("Enter", "save", () => save(), "save");
+  const leaving = [button("b", "back", () => ask({ do: "back" })), button("n", "not now", () => ask({ do: "skip" }))];
   const form = element("div", { class: "form" }, element("p", { class: "question" }, about.question),
     group(about.question, choices), beside, typed, marking, marked, group("or refuse", refusals, "refusals"), reason, source);
   root.setAttribute("aria-label", about.title);
   root.replaceChildren(
     element("div", { class: "top" }, element("strong", {}, about.title), element("span", {}, about.rater), progress, bar),
     element("p", { class: "guide" }, about.guide), material, feedback, form,
-    element("div", { class: "bottom" }, saving, button("b", "back", () => ask({ do: "back" })),
-      button("n", "not now", () => ask({ do: "skip" })), button("?", "keys", () => { help.hidden = !help.hidden; }), hint),
+    element("div", { class: "bottom" }, saving, ...leaving,
+      button("?", "keys", () => { help.hidden = !help.hidden; }), hint),
     status, help);
 
   // ---- an item
@@ -92,6 +93,7 @@ function desk({ model, root }) {
     feedback.replaceChildren(...(item.feedback ? [feedbackOf(item.feedback)] : []));
     form.hidden = finished || Boolean(item.feedback);
     saving.hidden = finished;
+    for (const b of leaving) b.hidden = Boolean(training);
     saving.lastChild.textContent = item.feedback ? "go on" : "save";
     if (root.contains(document.activeElement)) focus();
     spent = 0;

@@ -24,9 +24,10 @@ function door({ model, root }) {
 
   function form({ names, name, known }) {
     if (known) {
-      const refused = known.refused ? ` and ${known.refused} refusals` : "";
+      const counted = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
+      const refused = known.refused ? ` and ${counted(known.refused, "refusal")}` : "";
       return [element("p", { class: "prose" },
-        `${known.rater} has ${known.labels} labels${refused} since ${known.since}. Are they yours, and do you go on with them?`),
+        `${known.rater} has ${counted(known.labels, "label")}${refused} since ${known.since}. Are they yours, and do you go on with them?`),
         element("p", { class: "answers" }, button(`go on as ${known.rater}`, () => ask(known.rater, true), "save"),
           button("another name", () => show({ names, name: "", known: null, fault: "" })))];
     }
