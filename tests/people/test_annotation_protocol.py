@@ -344,7 +344,9 @@ def test_training_that_cannot_be_written_is_said(own, session, tmp_path):
 def test_records_name_no_model_and_no_configuration(tmp_path):
     judged = annotation.rows(asyncio.run(rows.collect("sample")))
     names = {r["model"] for r in judged} | {*models.registry()}
-    for task in tasks():
+    here = [name for name, task in tasks().items() if annotation.candidates(judged, task)]
+    assert len(here) == 6  # those of the survey are about the released data
+    for task in here:
         s = Session(judged, task, "Ann", folder=tmp_path, tiny=True, size=0, repetitions=0.0)
         while not s.done:
             assert s.label("", reason="x", refused="faulty") == ""

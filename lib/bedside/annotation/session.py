@@ -73,7 +73,9 @@ class Session:
         if not self.queue:
             raise BedsideError(
                 f"the document has no replies for the task {task!r}: it needs rows of"
-                f" {self.task.paper}; run that paper's notebooks first, or choose another task"
+                f" {self.task.paper}, section {' or '.join(self.task.sections)}; take the profile"
+                " that has them (the survey: public), run the paper's notebooks, or choose another"
+                " task"
             )
         self.drawn = {"seed": seed, "size": size, "n": len(found), "of": len(self.queue)}
         self._sha = {e.row["id"]: digest(material(e.row, self.task)) for e in self.queue}
