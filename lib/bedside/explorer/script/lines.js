@@ -8,6 +8,7 @@ function line(row, verdict, other, verdictB) {
   const {section, item, category, configuration, model, title} = row, b = other && other !== row ? labels(other, verdictB) : "";
   return {row, verdict, other, verdictB, passes: true, paper: papers.get(row.paper) ?? row.paper, section, item, category,
     configuration, model, title, human: labels(row, verdict) + (b && ` | ${b}`),
+    mark: signs(row, other),
     word: word(verdict), outcome: outcome(verdict), wordB: word(verdictB), outcomeB: outcome(verdictB)};
 }
 
