@@ -39,7 +39,7 @@ function cells(row, v, parcel) {            // column -> text; what has a column
 /* All rows shown, whole. First what every row has, then what was sent, then a column for each block, judge, question and
    person of the rows, in the order in which the file has them: whatever is shown, the same names in the same order. */
 function csv(parcel) {
-  const shown = order().flatMap(([, l]) => [[l.row, l.verdict], ...(l.other ? [[l.other, l.verdictB]] : [])]);
+  const shown = order().flatMap(([, l]) => sidesOf(l));
   const made = shown.map(([row, v]) => cells(row, v, parcel)), of = new Map(shown.map(([row], i) => [row, made[i]]));
   const names = new Set([...HEAD, ...SENT, ...rows.flatMap(row => [...of.get(row)?.keys() ?? []])]);
   const body = made.map(one => [...names].map(name => one.get(name) ?? ""));

@@ -9,8 +9,8 @@ const whose = new Set(rows.map(r => r.paper));
 offered.mark = new Map([...Object.keys(MARKS), NOTED, ""].map(m => [m, {papers: whose}]));
 for (const row of rows) Object.assign(row, {mark: "", note: "", marked: ""});      // marked: the digest of what was marked
 
-const kind = row => Object.hasOwn(MARKS, row.mark) ? row.mark : "";
-const sign = row => row?.mark ? [kind(row) && `${MARKS[row.mark]} ${row.mark}`, row.note && "✎ note"].filter(Boolean).join(" ") : "";
+const markOf = row => Object.hasOwn(MARKS, row.mark) ? row.mark : "";
+const sign = row => row?.mark ? [markOf(row) && `${MARKS[row.mark]} ${row.mark}`, row.note && "✎ note"].filter(Boolean).join(" ") : "";
 const signs = (...those) => [...new Set(those)].map(sign).filter(Boolean).join(" | ");
 
 function digest(row) {                      // of the reply and the dialogue, by which a changed one is noticed (FNV-1a)
@@ -39,26 +39,33 @@ function marking(row, mark, note) {         // by who reads
   tell();
 }
 
-function resign() {
-  for (const l of made.lines) l.mark = signs(l.row, l.other);
+const sidesOf = l => [[l.row, l.verdict], ...l.other ? [[l.other, l.verdictB]] : []];
+
+function resign() {                         // the column of the table
+  for (const l of made.lines) l.mark = signs(...sidesOf(l).map(([row]) => row));
 }
 
 function refresh(row) {                     // counts, and the row's line in the table
   resign();
   apply();
-  for (const [shown, l] of order()) if (l.row === row || l.other === row) shown.reformat();
+  for (const [shown, l] of order()) if (sidesOf(l).some(([r]) => r === row)) shown.reformat();
   mark(place());
 }
 
 function toggle(row, mark) {
-  marking(row, kind(row) === mark ? "" : mark, row.note);
+  marking(row, markOf(row) === mark ? "" : mark, row.note);
   refresh(row);
 }
 
 function marks(row) {                       // a row's buttons and note
   const buttons = Object.keys(MARKS).map(m => button(() => toggle(row, m), `${MARKS[m]} ${m}`));
-  const note = make("textarea", {rows: 1, value: row.note, dir: "auto", oninput: () => marking(row, kind(row), note.value),
-    onchange: () => refresh(row), onkeydown: event => event.key === "Escape" && ($("detail").focus(), event.stopPropagation())});
+  const note = make("textarea", {rows: 1, value: row.note, dir: "auto", oninput: () => marking(row, markOf(row), note.value),
+    onchange: () => refresh(row)});
+  note.addEventListener("keydown", event => {
+    if (event.key !== "Escape") return;
+    $("detail").focus();
+    event.stopPropagation();                // or it would close the row
+  });
   const changed = soft("The reply isn't the one that was marked: it has changed since."), printed = make("div", {className: "noted"});
   const box = make("div", {className: "marks", role: "group", "aria-label": "mark"}, ...buttons,
     make("label", {}, "note ", note), changed, printed);
@@ -73,7 +80,7 @@ function marks(row) {                       // a row's buttons and note
 }
 
 function saveMarks() {
-  const mine = rows.filter(r => r.mark).map(r => ({id: r.id, mark: kind(r), note: r.note, reply: r.marked}));
+  const mine = rows.filter(r => r.mark).map(r => ({id: r.id, mark: markOf(r), note: r.note, reply: r.marked}));
   const file = {bedside: "marks", profile: data.profile, saved: new Date().toISOString(), marks: [...mine, ...strangers.values()]};
   offer(JSON.stringify(file, null, 1) + "\n", "application/json", `bedside_${data.profile}_marks.json`);
   unsaved = false;
@@ -104,7 +111,7 @@ function merged(here, there) {              // mark and note of both; what can't
 function take(file) {                       // merges marks with those here; returns what is to be said
   const strange = [], changed = [], joined = [];
   for (const {id, mark, note, reply} of file.marks) {
-    const row = byId.get(id), here = row ? {mark: kind(row), note: row.note} : strangers.get(id) ?? {mark: "", note: ""};
+    const row = byId.get(id), here = row ? {mark: markOf(row), note: row.note} : strangers.get(id) ?? {mark: "", note: ""};
     const both = merged(here, {mark, note});
     if ((here.mark || here.note) && (both.mark !== here.mark || both.note !== here.note)) joined.push(id);
     if (!row) {
@@ -113,7 +120,7 @@ function take(file) {                       // merges marks with those here; ret
       continue;
     }
     if (reply !== digest(row)) changed.push(id);
-    give(row, both.mark, both.note, reply);
+    give(row, both.mark, both.note, row.marked || reply);
   }
   unsaved ||= joined.length > 0;
   const named = ids => ids.slice(0, ENOUGH).map(id => `“${plain(id, 120)}”`).join(", ") + (ids.length > ENOUGH
