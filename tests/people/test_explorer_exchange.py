@@ -475,7 +475,7 @@ def test_loaded_marks_are_merged_and_nothing_is_lost(shown):  # noqa: F811
     for words in (
         "Marks loaded: 2 of 4.",
         "saved from the profile “public”",
-        "aren't in this file, their marks are kept and saved with the others: “<b>gone</b>”, “__pro",
+        "their marks are kept and saved with the others: “<b>gone</b>”, “__proto__”.",
         "changed since they were marked: “cancer_myth/i1/m1/plain”",
         "(a second mark stands in the note): “cancer_myth/i0/m1/plain”",
     ):
