@@ -12,7 +12,7 @@ function csv() {
     const values = {...v, ...r, question: r.title, human: r.human.map(h => `${h.by}: ${h.value}`).join("; ")};
     return head.map(key => String(values[key] ?? ""));
   };
-  const body = order().flatMap(([, l]) => [row(l.row, l.verdict), ...(l.other ? [row(l.other, l.verdictB)] : [])]);
+  const body = order().flatMap(([, l]) => l.sides.map(([r, v]) => row(r, v)));
   return "\ufeff" + [head, ...body].map(r => r.map(cell).join(",") + "\r\n").join("");
 }
 
