@@ -125,12 +125,12 @@ function crossed(passing, n) {              // pairs by both outcomes, and their
   const right = passing.filter(l => l.outcome === "right" && l.outcomeB === "right").length;
   const lost = passing.length - right - n.both - n.a - n.b, found = groups(passing), test = found.length === 1 && tested(found[0]);
   const cells = (head, ...texts) => make("tr", {}, make("th", {}, head), ...texts.map(t => make("td", {}, t)));
-  const said = byOutcome() ? "Chosen by outcome: no p." : found.length > 1 ? "No p over several studies, sections or kinds of replies." :
+  const many = found.length > 1, said = byOutcome() ? "Chosen by outcome: no p." : many ? "No p over several studies, sections or kinds." :
     n.a + n.b === 0 ? "No pair is right on one side only." :
     `${test.repeat ? "Exact p by flipping the signs of questions, cases or patients" : "McNemar’s exact p"} ${test.p}.`;
-  return [make("table", {}, make("tr", {}, ...["pairs", "B right", "B wrong"].map(t => make("th", {}, t))),
+  return [many ? "" : make("table", {}, make("tr", {}, ...["pairs", "B right", "B wrong"].map(t => make("th", {}, t))),
     cells("A right", number(right), number(n.b)), cells("A wrong", number(n.a), number(n.both))),
-  make("p", {}, `One or both unscored: ${number(lost)}. ${said}`,
+  make("p", {}, `${many ? `Both right: ${number(right)}. ` : ""}One or both unscored: ${number(lost)}. ${said}`,
     span("soft", "A pair agrees in all but what is compared; filters hold for a pair if they hold on either side."))];
 }
 

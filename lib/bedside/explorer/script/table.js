@@ -21,9 +21,9 @@ const sortable = field => COLUMNS.some(([known]) => known === field) || [...offe
 const column = field => table.getColumns().find(c => c.getField() === field);
 
 function asked() {                          // the columns that a comparison has
-  const several = state.compare === "models", models = several ? modelsHere().map(m => [columnOf(m), 104, m]) : [];
-  const without = several ? ["word", "outcome", "wordB", "outcomeB", "human"] : state.compare ? [subject()] : ["wordB", "outcomeB"];
-  return COLUMNS.filter(([field]) => !without.includes(field)).flatMap(c => several && c[0] === "model" ? models : [c]);
+  const many = state.compare === "models", width = model => Math.min(170, Math.max(96, 8 * model.length + 24));
+  const without = many ? ["model", "word", "outcome", "wordB", "outcomeB", "human"] : state.compare ? [subject()] : ["wordB", "outcomeB"];
+  return [...COLUMNS.filter(([field]) => !without.includes(field)), ...(many ? modelsHere().map(m => [columnOf(m), width(m), m]) : [])];
 }
 
 const isOutcome = field => field.startsWith("outcome") || field.startsWith("model:");
@@ -32,13 +32,14 @@ const told = (field, value = "", most) => isOutcome(field) && Object.hasOwn(OUTC
 function columns() {                        // false if they are as they were
   const slim = wide.matches && !$("detail").hidden, hidden = [];
   if (slim || narrow.matches)
-    hidden.push("paper", "section", "category", "configuration", "human", "word", "wordB", slim ? "title" : "item", slim && state.compare ? "model" : "");
+    hidden.push("paper", "section", "category", "human", "word", "wordB", slim ? "title" : "item", slim && state.compare ? "model" : "",
+      slim && state.compare === "models" ? "" : "configuration");
   const chosen = asked().filter(([field]) => !hidden.includes(field)), key = JSON.stringify([slim, chosen]);
   if (layout === key) return false;
   layout = key;
   table.setData([]);                        // an empty table takes its columns faster
   table.setColumns(chosen.map(([field, width, title = field]) => ({
-    field, title, headerSortTristate: true, ...(field === (slim ? "item" : "title") ? {minWidth: 110} : {width}),
+    field, title, headerSortTristate: true, ...(field === (slim ? "item" : "title") ? {minWidth: slim ? 90 : 110} : {width}),
     titleFormatter: cell => make("button", {type: "button", title: `sort by ${plain(title)}`}, plain(title)),
     formatter: cell => {
       const value = cell.getValue();
