@@ -4,19 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
-from scipy import stats as scipy_stats
 import test_explorer
+from scipy import stats as scipy_stats
 from test_explorer import choose, counts, document, exported, ids, row, verdict
-    choose,
-    counts,
-    document,
-    exported,
-    ids,
-    pair,
-    row,
-    shown,
-    verdict,
-)
 
 from bedside import explorer, stats
 
