@@ -128,6 +128,7 @@ class Reply:
     date: str = ""  # this and the next two are empty where they weren't recorded
     fingerprint: str = ""  # of what served it
     router: str = ""  # the provider that a router chose
+    latency_s: float | None = None  # of the call, seconds; None where it wasn't recorded
     error: str = ""  # "kind: the provider's words" of a call that failed
     no_answer: str = ""  # why a reply that came holds no text: of NO_ANSWER
     recorded: bool = False  # replayed, not called
@@ -145,7 +146,7 @@ class Reply:
 
 NO_ANSWER = {"length": "cut off while thinking", "content_filter": "filtered"}  # else "blank"
 KEPT = ("text", "finish", "refusal", "returned_model", "prompt_tokens", "completion_tokens")
-KEPT += ("date", "fingerprint", "router")
+KEPT += ("date", "fingerprint", "router", "latency_s")
 
 
 def as_reply(request: Request, record: dict, recorded: bool) -> Reply:
@@ -436,14 +437,15 @@ async def answers_of(
     """Greedy answers of a run's or other models to {item: messages}, as a frame.
 
     kind: of text, as `most` takes it. Columns: item, model, answer, reply_status (empty for an
-    answer, else why there is none), truncated. A refusal is an answer.
+    answer, else why there is none), truncated, sent (the key of its request). A refusal is an
+    answer.
     """
     import pandas as pd
 
     asked = requests_to(run, prompts, max_tokens, models, kind=kind)
     replies = await run.ask(asked, "answers")
-    rows = [(r.item, r.model, r.text or r.refusal, r.why, r.truncated) for r in replies]
-    columns = ["item", "model", "answer", "reply_status", "truncated"]
+    rows = [(r.item, r.model, r.text or r.refusal, r.why, r.truncated, r.key) for r in replies]
+    columns = ["item", "model", "answer", "reply_status", "truncated", "sent"]
     return pd.DataFrame(rows, columns=columns)
 
 

@@ -16,6 +16,10 @@ a document, its room `labels` says what raters decide. The words, here and in th
                 list), `marked` (a text with places marked), `aligned` (lists side by side) or
                 `dialogue`
     shared      blocks that many rows have, such as the question; a row holds their keys
+    unit        what repeats, of which intervals are: the question, the case, the patient
+    by          whose reply it is: a model's, that of rules without one, a person's, or written for
+                the project
+    calls       the calls that led to a reply, each with what was sent and what came back
     verdicts    what judges say on the study's main question (`verdict`, `verdicts_by_item`): a
                 status, a value if it is `graded`, and whether that is right, that is no failure
     human       what people say on the same question, in the words of the verdicts (`human_label`)
@@ -33,7 +37,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from . import BedsideError, choose, judges, models, notebooks, paths, prompts, settings
+from . import BedsideError, choose, judges, models, notebooks, paths, prompts, settings, store
 from .models import NOT_RECORDED as ABSENT
 from .models import Reply, Request
 from .run import Run
@@ -41,7 +45,9 @@ from .run import Run
 if TYPE_CHECKING:
     import pandas as pd
 
-ROW = "id paper section item model configuration category title reply reply_status".split()
+ROW = "id paper section item unit model by configuration category title reply reply_status".split()
+BY = ("model", "rules", "person", "written")
+RETURNED = "returned_model finish prompt_tokens completion_tokens date fingerprint router".split()
 VERDICT = "judge status value right raw".split()
 
 
@@ -58,6 +64,7 @@ class Recorded(Run):
     def __init__(self, paper: str, notebook: str, **parameters: Any):
         super().__init__(paper, notebook, **parameters)
         self.settings = notebooks.parameters(f"{paper}/{notebook}")
+        self.calls: dict[str, dict] = {}  # what was sent and came back, by the request's key
         files = {path.stem for path in self.recordings.folder.glob("*.jsonl")}
         recorded = [m for m in models.registry() if paths.file_name(m) in files]
         self.judges = list(dict.fromkeys([self.judge, judges.LEXICAL, *recorded]))
@@ -65,24 +72,47 @@ class Recorded(Run):
             self.models = list(dict.fromkeys([*self.models, *recorded]))
 
     async def ask(self, requests: Iterable[Request], label: str = "") -> list[Reply]:
-        ask = super().ask
-        return await models.of_recorded(requests, self.recordings, lambda those: ask(those, label))
+        ask, asked = super().ask, list(requests)
+        got = await models.of_recorded(asked, self.recordings, lambda those: ask(those, label))
+        return [self._heard(request, reply) for request, reply in zip(asked, got)]
 
     @contextlib.asynccontextmanager
     async def asking(self, label: str = "") -> AsyncIterator[Callable[[Request], Awaitable[Reply]]]:
         async with super().asking(label) as one:
 
             async def recorded(request):
-                here = request.key in self.recordings
-                return await one(request) if here else models.not_recorded(request)
+                if request.key not in self.recordings:
+                    return models.not_recorded(request)
+                return self._heard(request, await one(request))
 
             yield recorded
+
+    def _heard(self, request, reply):
+        if request.key not in self.calls and reply.error != ABSENT:
+            self.calls[request.key] = call(request, reply)
+        return reply
 
     def judged_by(self, judge: str) -> Recorded:
         """The same run with another judge."""
         other = copy.copy(self)
         other.judge = judge
         return other
+
+
+def call(request: Request, reply: Reply) -> dict:
+    """A request as it was sent, and what came back with the reply; None for what isn't known."""
+    sent = dict(request.body())
+    tokens = reply.prompt_tokens, reply.completion_tokens
+    return {
+        "model": request.model,
+        "messages": sent.pop("messages"),
+        "response_format": sent.pop("response_format", None),
+        "settings": {k: v for k, v in sent.items() if k != "model"},
+        "repeat": request.repeat,
+        **{name: None if (v := getattr(reply, name)) == "" else v for name in RETURNED},
+        "seconds": reply.latency_s,
+        "usd": models.cost(request.model, *tokens),
+    }
 
 
 # ---- blocks
@@ -205,10 +235,15 @@ class Document:
         self.cards: dict[str, str] = {}  # a line of each trust card, by "paper judge"
         self.shared: dict[str, list[dict]] = {}
         self.rows: dict[str, dict] = {}
+        self.calls: dict[str, dict] = {}
+        self.messages: dict[str, dict] = {}
+        self._heard: dict[str, dict] = {}  # every call of the runs, by key
 
     def run(self, paper: str, notebook: str) -> Recorded:
-        """A notebook as Recorded run."""
-        return Recorded(paper, notebook, **self.parameters)
+        """A notebook as Recorded run; what one has heard, all know."""
+        run = Recorded(paper, notebook, **self.parameters)
+        run.calls = self._heard
+        return run
 
     def begin(self, run: Recorded, judge: str | None = None) -> None:
         """Take in a paper: its title, the judge that comes first (the run's), its judges' cards."""
@@ -233,6 +268,9 @@ class Document:
         configuration: str,
         *,
         title: str,
+        unit: str = "",
+        by: str = "model",
+        sent: str = "",
         category: str = "",
         shared: Iterable[str] = (),
         reply: str = "",
@@ -246,7 +284,9 @@ class Document:
     ) -> str:
         """Take in a row; returns its id. BedsideError for an id that is taken.
 
-        status: why there is no reply, empty if there is one; with ABSENT there is no row either.
+        unit: what repeats, the item if nothing is given; by: of BY; sent: keys of the requests that led to the reply, between
+        blanks. status: why there is no reply, empty if there is one; with ABSENT there is no row
+        either.
         beside: the id of the row that it is shown beside.
         """
         if status == ABSENT:
@@ -259,16 +299,19 @@ class Document:
             "paper": run.paper,
             "section": section,
             "item": item,
+            "unit": str(unit or item),
             "model": model,
+            "by": choose(by, BY, "by"),
             "configuration": configuration,
             "category": category,
-            "title": " ".join(title.split())[:160].rstrip(),
+            "title": " ".join(title.split()),
             "reply": reply,
             "reply_status": status,
             "beside": beside,
         }
         self.rows[id] = {
             **{name: prompts.clean(words) for name, words in texts.items()},
+            "calls": [self._called(key) for key in sent.split()],
             "shared": list(shared),
             "truncated": bool(truncated),
             "blocks": list(blocks),
@@ -277,6 +320,16 @@ class Document:
             "human": list(human),
         }
         return id
+
+    def _called(self, key):
+        """Take in a call, its messages once each; returns its key."""
+        if key not in self.calls:
+            made = dict(self._heard[key])
+            for message in made["messages"]:
+                self.messages[store.digest(message)[:16]] = prompts.cleaned(message)
+            made["messages"] = [store.digest(message)[:16] for message in made["messages"]]
+            self.calls[key] = prompts.cleaned(made)
+        return key
 
     def content(self, about: str = "") -> dict:
         """All as one JSON-able dict."""
@@ -288,6 +341,8 @@ class Document:
             "cards": self.cards,
             "shared": self.shared,
             "rows": list(self.rows.values()),
+            "calls": self.calls,
+            "messages": self.messages,
         }
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from committed import rows_of
 
-from bedside import models, paths, rows, sources
+from bedside import models, paths, prompts, rows, sources, store
 from bedside.papers.cancer_myth import rows as cancer_myth
 from bedside.papers.cancer_myth import study as cancer_myth_study
 from bedside.papers.medhalu import detection
@@ -59,10 +59,10 @@ def test_what_is_shown_belongs_to_the_row(content):
         blocks = shown[r["id"]]
         if r["section"].startswith("3.5 ") and r["paper"] == "radiation":
             assert blocks["Reference term"]["text"] == r["category"]
-            assert r["title"] == f"{r['reply']} | {r['category']}"[:160].rstrip()
+            assert r["title"] == f"{r['reply']} | {r['category']}"
         elif r["paper"] in ("cancer_myth", "medhalu"):
             question = blocks.get("Question", blocks.get("Generated question"))["text"]
-            assert " ".join(question.split())[:160].rstrip() == r["title"]
+            assert " ".join(question.split()) == r["title"]
         if r["paper"] == "cancer_myth":
             assert ("What sets the false presupposition right" in blocks) == (
                 not r["item"].startswith(("nfp-", "mq-", "pq-"))
@@ -213,6 +213,63 @@ def test_physicians_ratings_stand_at_the_replies_that_they_rated():
     cancer_myth.rated(document)
     assert len(document.rows) == 100
     for r in document.rows.values():
-        assert len(r["human"]) == 3, r["id"]
-        marked = [int(n) for b in r["blocks"] for n in re.findall(r"paragraph (\d+)", str(b))]
+        assert len(r["more"]) == 3, r["id"]
+        (harm,) = r["verdicts"]
+        marked = [int(n) for n in re.findall(r"paragraph (\d+)", harm["reason"])]
+        assert harm["right"] == (not marked)
         assert max(marked, default=0) <= len(r["reply"].split("\n\n")), r["id"]
+    by = Counter((r["model"], r["by"], r["verdicts"][0]["right"]) for r in document.rows.values())
+    failed = {name: n for (name, _, right), n in by.items() if not right}
+    assert failed == {  # replies with a paragraph that any physician marked, of 25 each
+        "GPT-4-Turbo": 10,
+        "Gemini-1.5-Pro": 8,
+        "LLaMa-3.1-405B": 19,
+        "Social workers": 20,
+    }
+    assert {name for name, who, _ in by if who == "person"} == {"Social workers"}
+
+
+# ---- what was sent
+
+
+def test_a_row_has_the_calls_that_led_to_its_reply(content):
+    """Messages are those whose digest was recorded, and the last call brought the reply."""
+    recorded = {p: store.Recordings(paths.RECORDINGS / p) for p in content["papers"]}
+    called = [r for r in content["rows"] if r["calls"]]
+    assert {r["by"] for r in called} == {"model"} and len(called) > 500
+    assert {r["by"] for r in content["rows"] if not r["calls"]} == {"rules", "person", "written"}
+    for r in called:
+        for key in r["calls"]:
+            said = recorded[r["paper"]].get(key)
+            sent = [content["messages"][m] for m in content["calls"][key]["messages"]]
+            assert store.digest(sent)[:16] == said["fields"]["messages"], r["id"]
+            assert content["calls"][key]["settings"].items() <= said["fields"].items()
+            assert content["calls"][key]["prompt_tokens"] == said["prompt_tokens"]
+        if r["reply"] and r["paper"] != "meddialbench":  # there the reply is read from JSON
+            assert prompts.clean(said["text"]) == r["reply"], r["id"]
+    used = {key for r in called for key in r["calls"]}
+    assert used == set(content["calls"])
+    assert {m for c in content["calls"].values() for m in c["messages"]} == set(content["messages"])
+
+
+def test_what_was_not_recorded_is_not_made_up():
+    request = models.Request("q1", "smollm2-135m", [{"role": "user", "content": "q"}])
+    record = {"key": request.key, "item": "q1", "text": "a", "finish": "stop"}
+    old = rows.call(request, models.as_reply(request, record, True))
+    assert (old["finish"], old["date"], old["seconds"], old["prompt_tokens"]) == ("stop",) + (
+        None,
+    ) * 3
+    record |= {"date": "2026-11-23T06:00:00+00:00", "latency_s": 0.0, "completion_tokens": 0}
+    new = rows.call(request, models.as_reply(request, record, True))
+    assert (new["seconds"], new["completion_tokens"], new["date"]) == (0.0, 0, record["date"])
+
+
+def test_units_are_those_of_the_tables(content):
+    """A patient's two records, a case's configurations and a question's readings are one unit."""
+    by = {}
+    for r in content["rows"]:
+        by.setdefault((r["paper"], r["section"]), {}).setdefault(r["unit"], []).append(r["item"])
+    assert {len(v) for v in by["radiation", "4 lists"].values()} == {8}
+    assert all(len(set(v)) == 1 for v in by["meddialbench", "4 consultations"].values())
+    loop = by["cancer_myth", "3.2 generation loop"]
+    assert all(item.startswith(f"{unit}-q") for unit, mine in loop.items() for item in mine)

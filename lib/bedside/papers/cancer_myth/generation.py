@@ -11,7 +11,7 @@ from .data import CATEGORIES
 HARD, EASY, PER_MYTH = 6, 2, 3  # section 3.2: at most K_h and K_e examples, M questions a myth
 JOINS = {-1: "valid", 1: "easy"}  # the set that a question joins by its answer's grade
 QUESTION = (
-    "generator myth item question correction status answer truncated verdict value joined"
+    "generator myth item question correction status answer truncated sent verdict value joined"
 ).split()
 NOTHING = [*models.NO_ANSWER.values(), "blank"]  # why a reply that came holds no answer
 UNANSWERED, MISSING = "unanswered", "missing"
@@ -24,9 +24,10 @@ async def generate(run, model, myths, start, example, *, settings, answer_tokens
     set, up to EASY of the easy ones and all fixed invalid ones; the same model answers them, the
     run's judge grades the answers. Grade -1 joins the valid set, 1 the easy ones, 0 and what has no
     grade neither. `settings` are the generator's. questions, a row each: the columns QUESTION
-    (status: see `generated`; UNANSWERED, and why, where the reply to it holds no answer). rounds, a
-    row for each myth: generator, myth, hard and easy (items shown), valid and invalid (sizes
-    afterwards), stopped (why the loop ended here, else empty).
+    (status: see `generated`; UNANSWERED, and why, where the reply to it holds no answer; sent: keys
+    of the requests for it and for its answer). rounds, a row for each myth: generator, myth, hard
+    and easy (items shown), valid and invalid (sizes afterwards), stopped (why the loop ended here,
+    else empty).
 
     Draws depend on seed, generator and myth alone and every reply is recorded, so that a loop cut
     off anywhere goes on where it was. A failed call ends it: what came after would rest on a gap.
@@ -45,7 +46,7 @@ async def generate(run, model, myths, start, example, *, settings, answer_tokens
         (reply,) = await run.ask([request], "questions")
         stopped = reply.error
         if not stopped:
-            mine = _named(generated(reply, count, known), model, myth.item)
+            mine = _named(generated(reply, count, known), model, myth.item, reply.key)
             mine, stopped = await _tried(run, model, mine, example, answer_tokens)
         if not stopped:
             questions.append(mine)
@@ -129,11 +130,11 @@ def _drawn(sets, rng):
     return {"hard": some(sets["valid"], HARD), "easy": some(sets["easy"], EASY)}
 
 
-def _named(triples, model, myth):
-    """`generated` questions as a frame, each with its item."""
+def _named(triples, model, myth, key):
+    """`generated` questions as a frame, each with its item and its request's key."""
     items = [f"{myth}-q{k}" for k in range(1, len(triples) + 1)]
     frame = pd.DataFrame(triples, columns=["status", "question", "correction"])
-    return frame.assign(generator=model, myth=myth, item=items)
+    return frame.assign(generator=model, myth=myth, item=items, sent=key)
 
 
 async def _tried(run, model, mine, example, max_tokens):
@@ -148,7 +149,9 @@ async def _tried(run, model, mine, example, max_tokens):
         return mine, failed.iloc[0]
     lost = {item: f"{UNANSWERED}: {reason}" for item, reason in why.items() if reason}
     mine = mine.assign(status=[lost.get(r.item, r.status) for r in mine.itertuples()])
-    new = new.merge(answered.drop(columns="model"), on="item", validate="one_to_one")
+    answered = answered.drop(columns="model").rename(columns={"sent": "asked"})
+    mine["sent"] += (" " + mine["item"].map(answered.set_index("item")["asked"])).fillna("")
+    new = new.merge(answered, on="item", validate="one_to_one")
     verdict = await study.grade(run, new, "myth", example)
     failed = verdict["raw"][(verdict["status"] == "error") & (new["reply_status"] == "")]
     if failed.size:

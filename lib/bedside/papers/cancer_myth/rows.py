@@ -2,13 +2,22 @@
 
 from bedside import BedsideError
 from bedside.judges import grade_labelled
-from bedside.rows import ABSENT, entries, human_label, other_verdict, text, verdicts_by_item
+from bedside.rows import (
+    ABSENT,
+    entries,
+    human_label,
+    other_verdict,
+    text,
+    verdict,
+    verdicts_by_item,
+)
 
 from . import data, generation, study, survey
 from .v2 import items, methods, optimiser, scores
 
 GRADES = {-1: "-1 unaware", 0: "0 incomplete", 1: "1 corrected"}
 PLAIN = {0: "0 invents a presupposition", 1: "1 leaves the premise alone"}
+HARMFUL = "a harmful label"  # of a paragraph, by any physician
 WORDS = {"myth": GRADES, "plain": PLAIN}  # by kind of question, as study.GRADING
 KINDS = {"myth": "false presupposition", "plain": "no false presupposition"}
 CURED = {name: KINDS[kind] for name, kind in items.KINDS.items()}  # what sections call the sets
@@ -65,6 +74,8 @@ async def evaluation(document):
                     r.item,
                     model,
                     "plain",
+                    unit=getattr(r, "unit", r.item),
+                    sent=r.sent,
                     category=getattr(r, "category", KINDS["plain"]),
                     title=r.question,
                     shared=share(document, r),
@@ -127,6 +138,8 @@ async def _cured(document, run, model, method, name, both, instruction, known):
             r.item,
             model,
             method,
+            unit=getattr(r, "unit", r.item),
+            sent=r.sent,
             category=getattr(r, "category", name),
             title=r.question,
             shared=shared,
@@ -182,6 +195,8 @@ async def loop(document):
                 r.item,
                 model,
                 f"joined: {r.joined}",
+                unit=r.myth,
+                sent=r.sent,
                 category=myth["cancer"],
                 title=r.question,
                 shared=[key],
@@ -210,6 +225,8 @@ async def labelled(document):
                 r.answer_id,
                 "written answer",
                 f"tone: {r.tone}",
+                unit=r.item,
+                by="written",
                 category=KINDS[kind],
                 title=r.question,
                 shared=share(document, r),
@@ -220,7 +237,11 @@ async def labelled(document):
 
 
 def rated(document):
-    """Section 2: answers to real patients' questions with the physicians' ratings; no judge."""
+    """Section 2: answers to real patients' questions, judged by the physicians alone.
+
+    One fails in which any of them gave a paragraph a harmful label, as `survey.label_counts` counts
+    paragraphs.
+    """
     run = document.run("cancer_myth", "01_physician_survey")
     answers, ratings = run.load("cancer_myth_survey_answers"), survey.survey(run)
     # the survey counts the questions in the order of this file; their own ids are others
@@ -235,19 +256,21 @@ def rated(document):
                 for x in parts.itertuples()
                 if x.labels
             ]
+            said = HARMFUL if harm else "no harmful label"
             document.add(
                 run,
                 "2 physicians' survey",
                 f"survey-{number}",
                 source,
                 "survey",
+                by="person" if source == survey.HUMAN else "model",
                 category="survey",
                 title=r["question"],
                 shared=[key],
                 reply=r[column],
-                human=[
-                    human_label(x.rater, f"{x.rating:.0f} of 5", reason=x.missing)
+                verdicts=[verdict("physicians", "graded", said, not harm, reason="\n".join(harm))],
+                more=[
+                    other_verdict(x.rater, "score", f"{x.rating:.0f} of 5", x.missing)
                     for x in whole.dropna(subset="rating").itertuples()
                 ],
-                blocks=[entries("Labels that physicians gave", harm)] if harm else (),
             )

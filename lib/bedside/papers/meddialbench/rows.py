@@ -21,6 +21,7 @@ from . import examples, judging, study, words
 from .consultations import ENDS, OPENING
 from .data import false_statements
 from .design import BASELINE
+from .rules import NAME as RULES
 
 YES_NO, SAYS = {v: v for v in judging.YES_NO}, {1.0: "yes", 0.0: "no"}
 SETTINGS = ("patient", "turns", "turn_tokens", "temperature")
@@ -56,6 +57,8 @@ async def consultations(document, run, known):
             c.case.item,
             c.doctor,
             c.configuration,
+            by="rules" if c.doctor == RULES else "model",
+            sent=" ".join(c.keys),
             category=" + ".join(c.levels) or "cooperative",
             title=f"{c.case.patient}: {c.case.complaint}",
             shared=told,
@@ -180,6 +183,8 @@ async def labelled(document, known):
             r.answer_id,
             "written for the project",
             r.kind,
+            unit=r.item,
+            by="written",
             category=r.truth,
             title=f"{r.diagnosis} | {r.truth}",
             shared=[document.share(f"meddialbench {r.answer_id}", truth)],

@@ -73,14 +73,15 @@ async def build(run, items, generator, max_tokens):
     """`items` with an answer of their type (section 2.2): answer, status, truncated, why.
 
     None-conflict is the expert's own answer; the paper doesn't say where its own are from. status
-    as of a verdict: `graded` where an answer came; why: why a reply holds no text.
+    as of a verdict: `graded` where an answer came; why: why a reply holds no text; sent: the key of
+    the request.
     """
     asked = requests(run, items, generator, max_tokens)
     replies = await run.ask(asked, "hallucinated answers")
     read = [judges.read(reply, written) for reply in replies]
     made = pd.DataFrame(
-        [(v.item, v.value, v.status, r.truncated, r.why) for v, r in zip(read, replies)],
-        columns=["item", "answer", "status", "truncated", "why"],
+        [(v.item, v.value, v.status, r.truncated, r.why, r.key) for v, r in zip(read, replies)],
+        columns=["item", "answer", "status", "truncated", "why", "sent"],
     )
     both = items.merge(made, on="item", how="left", validate="one_to_one")
     plain = both["type"] == "none"
@@ -89,6 +90,7 @@ async def build(run, items, generator, max_tokens):
         status=both["status"].where(~plain, "graded"),
         truncated=both["truncated"].where(~plain, False).astype(bool),
         why=both["why"].where(~plain, ""),
+        sent=both["sent"].where(~plain, ""),
     )
 
 

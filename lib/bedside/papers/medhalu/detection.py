@@ -16,7 +16,7 @@ from .data import TEMPERATURE
 
 DETECTED = [
     *("item", "evaluator", "repeat", "source", "status", "yes", "spans"),
-    *("truncated", "raw", "why"),
+    *("truncated", "raw", "why", "sent"),
 ]
 DETECTION = response_format(
     "detection",
@@ -56,7 +56,7 @@ async def detect(run, items, max_tokens, repeats, notes=None, name=""):
 
     notes: {item: text} for the prompt with an expert's note (section 5); items without one are
     left out. name: is added to the evaluator. yes is NaN and spans empty where the reply can't be
-    read; why says why it holds no text, if it doesn't.
+    read; why says why it holds no text, if it doesn't; sent is the key of the request.
     """
     if notes is None:
         prompts = run.prompts_for("detect", items, ["question", "answer"])
@@ -83,7 +83,7 @@ def detected(request, reply, name):
     """A reply as a row of DETECTED."""
     v = judges.read(reply, parse_detection)
     yes, spans = v.value or (float("nan"), ())
-    said = (v.status, float(yes), list(spans), reply.truncated, v.raw, reply.why)
+    said = (v.status, float(yes), list(spans), reply.truncated, v.raw, reply.why, reply.key)
     return (v.item, reply.model + name, request.repeat, "run", *said)
 
 

@@ -2,7 +2,7 @@
 
 from bedside.rows import human_label, marked, text, verdict
 
-from .data import TYPES
+from .data import TYPES, units
 from .detection import right_spans
 from .labels import SAYS
 from .spans import located
@@ -57,17 +57,22 @@ def why(r):
 def answers(document, items, people):
     """The answers themselves, for raters; a label is what was asked for when they were written."""
     run = document.run("medhalu", "01_benchmark")
-    writer = right = "written answer"
+    writer = right = ("written answer", "written")  # and by whom
     if run.profile == "public":
-        writer, right = run.settings["generator"], "expert answer"
+        writer, right = (run.settings["generator"], "model"), ("expert answer", "person")
+    unit = units(items)
     for r in items.itertuples():
         says, fair = SAYS[float(r.hallucinated)], not r.hallucinated
+        name, by = writer if r.hallucinated else right
         document.add(
             run,
             "2.2 answers",
             r.item,
-            writer if r.hallucinated else right,
+            name,
             "answer",
+            unit=unit[r.item],
+            by=by,
+            sent=getattr(r, "sent", ""),
             category=r.dataset,
             title=r.question,
             shared=[document.share(f"medhalu {r.item} question", text("Question", r.question))],
@@ -82,6 +87,7 @@ class Readings:
 
     def __init__(self, document, items, right, people):
         self.document, self.items = document, items.set_index("item")
+        self.unit = units(items)
         self.right, self.people = right, people
 
     def by_models(self, run, condition, detected, notes):
@@ -95,6 +101,7 @@ class Readings:
                 reply="" if r.why else r.raw,
                 status=r.why,
                 truncated=r.truncated,
+                sent=r.sent,
                 human=self.people.get(r.item, ()),
                 more_blocks=[text("Note in the prompt", notes[r.item])] if notes else [],
             )
@@ -107,6 +114,7 @@ class Readings:
                 r,
                 f"{r.group}: {r.repeat}",
                 "no note, repeat 1",
+                by="person",
                 reply=r.reason or SAYS[r.yes],
             )
 
@@ -121,6 +129,7 @@ class Readings:
             r.item,
             model,
             configuration,
+            unit=self.unit[r.item],
             category=f"{answer['dataset']}, {TYPES[answer['type']]}",
             title=answer["question"],
             shared=[f"medhalu {r.item}", f"medhalu {r.item} key"],

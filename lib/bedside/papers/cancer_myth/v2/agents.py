@@ -22,8 +22,9 @@ async def multi_agent(run, model, items, max_tokens, note_tokens, monitor=False)
     """Answers of a system of agents, who are all the same model.
 
     With `monitor` another agent looks for false presuppositions before the last answer is written.
-    The frame has two more columns: complexity, and calls (how many an answer took). An item for
-    which a step fails, or says nothing, has no answer; reply_status says which step, and why.
+    The frame has two more columns: complexity, and calls (how many an answer took); sent holds the
+    keys of all of them, between blanks. An item for which a step fails, or says nothing, has no
+    answer; reply_status says which step, and why.
     """
     cases = [Case(r.item, r.question) for r in items.itertuples()]
     agents = _Agents(run, model, note_tokens)
@@ -34,8 +35,11 @@ async def multi_agent(run, model, items, max_tokens, note_tokens, monitor=False)
         await agents.watch(cases)
     await agents.answer(cases, max_tokens)
     return pd.DataFrame(
-        [(c.item, model, c.answer, c.lost, c.cut, c.level, c.calls) for c in cases],
-        columns=["item", "model", "answer", "reply_status", "truncated", "complexity", "calls"],
+        [
+            (c.item, model, c.answer, c.lost, c.cut, " ".join(c.sent), c.level, len(c.sent))
+            for c in cases
+        ],
+        columns="item model answer reply_status truncated sent complexity calls".split(),
     )
 
 
@@ -43,7 +47,7 @@ async def multi_agent(run, model, items, max_tokens, note_tokens, monitor=False)
 class Case:
     """An item on its way through the agents.
 
-    notes: (speaker, text) each; lost: at which step it ended, and why.
+    notes: (speaker, text) each; lost: at which step it ended, and why; sent: keys of requests.
     """
 
     item: str
@@ -54,7 +58,7 @@ class Case:
     answer: str = ""
     lost: str = ""
     cut: bool = False
-    calls: int = 0
+    sent: list = field(default_factory=list)
 
 
 @dataclass
@@ -128,7 +132,7 @@ class _Agents:
         came = []
         replies = await self.run.ask(requests, f"agents: {step}")
         for case, reply in zip(going, replies, strict=True):
-            case.calls += 1
+            case.sent.append(reply.key)
             if reply.why:
                 case.lost = f"{step}, {reply.why}"
             else:

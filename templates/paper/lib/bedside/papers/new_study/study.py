@@ -19,7 +19,7 @@ async def answers(run, questions, max_tokens):
     """
     bounds = {"reference": questions["reference"], "one advice": ADVICE}
     parts = [questions[["item"]].assign(model=m, answer=a) for m, a in bounds.items()]
-    made = pd.concat(parts, ignore_index=True).assign(reply_status="", truncated=False)
+    made = pd.concat(parts, ignore_index=True).assign(reply_status="", truncated=False, sent="")
     prompts = run.prompts_for("answer", questions, ("question",))
     recorded = any(r.key in run.recordings for r in requests_to(run, prompts, max_tokens))
     if run.mode != "replay" or recorded or run.models_named:
