@@ -6,7 +6,7 @@ function cell(value) {                      // as bedside.tables.cell_text: neve
 }
 
 const bracketed = pieces => pieces.map(([words, marks]) => marks ? `${words} [${marks}]` : words).join("");
-const told = {                              // a block as text, as bedside.rows.as_text has it
+const asText = {                            // a block as text, as bedside.rows.as_text has it
   text: b => b.text,
   list: b => b.entries.map(e => `- ${e}`).join("\n"),
   marked: b => bracketed(b.pieces),
@@ -25,7 +25,7 @@ function cells(row, v, parcel) {            // column -> text; what has a column
     found.set(name, found.has(name) ? `${found.get(name)}\n\n${text}` : text);
   };
   for (const b of [...row.shared.flatMap(k => shared.get(k) ?? []), ...row.blocks])
-    put(b.label, Object.hasOwn(told, b.kind) ? told[b.kind](b) : JSON.stringify(b));
+    put(b.label, Object.hasOwn(asText, b.kind) ? asText[b.kind](b) : JSON.stringify(b));
   const each = (prefix, one, names) => names.forEach(name => put(`${prefix}: ${name}`, one[name]));
   for (const one of row.verdicts) each(`judge ${one.judge}`, one, ["status", "value", "right", "reason", "raw"]);
   for (const one of row.more) each(`question ${one.task}, ${one.judge}`, one, ["status", "value", "raw"]);
@@ -39,7 +39,7 @@ function cells(row, v, parcel) {            // column -> text; what has a column
 /* All rows shown, whole. First what every row has, then what was sent, then a column for each block, judge, question and
    person of the rows, in the order in which the file has them: whatever is shown, the same names in the same order. */
 function csv(parcel) {
-  const shown = order().flatMap(([, l]) => sidesOf(l));
+  const shown = order().flatMap(([, l]) => l.sides);
   const made = shown.map(([row, v]) => cells(row, v, parcel)), of = new Map(shown.map(([row], i) => [row, made[i]]));
   const names = new Set([...HEAD, ...SENT, ...rows.flatMap(row => [...of.get(row)?.keys() ?? []])]);
   const body = made.map(one => [...names].map(name => one.get(name) ?? ""));

@@ -4,42 +4,63 @@ function labels(row, v) {
   return row.human.length ? (differs(row, v) ? "≠ " : "") + [...new Set(row.human.map(h => h.value))].join(", ") : "";
 }
 
-function line(row, verdict, other, verdictB) {
+function line(...sides) {                    // each a row and its verdict
+  const [[row, verdict], [other, verdictB] = []] = sides;
   const {section, item, category, configuration, model, title} = row, b = other && other !== row ? labels(other, verdictB) : "";
-  return {row, verdict, other, verdictB, passes: true, paper: papers.get(row.paper) ?? row.paper, section, item, category,
+  return {sides, row, verdict, other, verdictB, passes: true, paper: papers.get(row.paper) ?? row.paper, section, item, category,
     configuration, model, title, human: labels(row, verdict) + (b && ` | ${b}`),
-    mark: signs(row, other),
+    mark: signs(sides),
     word: word(verdict), outcome: outcome(verdict), wordB: word(verdictB), outcomeB: outcome(verdictB)};
 }
 
 const group = (row, what) => JSON.stringify([row.paper, row.section, row.item, what === "model" ? row.configuration : row.model]);
 
+const subject = () => ({models: "model", source: "model"})[state.compare] ?? state.compare;       // what is compared
+const comparable = row => row.by === "model" || !/^models?$/.test(state.compare);
+
 function pairs() {
-  const {compare, a, b} = state;
+  const {compare, a, b} = state, what = subject();
   if (compare === "judge")
-    return rows.filter(r => of(r, a) && of(r, b)).map(r => line(r, of(r, a), r, of(r, b)));
+    return rows.filter(r => of(r, a) && of(r, b)).map(r => line([r, of(r, a)], [r, of(r, b)]));
   const groups = new Map();
   for (const row of rows)
-    if (row[compare] === a || row[compare] === b) {
-      const key = group(row, compare);
-      if (!groups.has(key)) groups.set(key, [[], []]);
-      groups.get(key)[row[compare] === a ? 0 : 1].push(row);
-    }
+    if (comparable(row) && (row[what] === a || row[what] === b))
+      entry(groups, group(row, what), () => [[], []])[row[what] === a ? 0 : 1].push(row);
   return [...groups.values()].flatMap(([as, bs]) =>
-    as.slice(0, bs.length).map((r, i) => line(r, counting(r), bs[i], counting(bs[i]))));
+    as.slice(0, bs.length).map((r, i) => line([r, counting(r)], [bs[i], counting(bs[i])])));
+}
+
+const columnOf = model => `model:${model}`;
+
+function across() {                         // a line for each item and configuration, with a column for each model
+  const groups = new Map();
+  for (const row of rows)
+    if (comparable(row) && (!state.model.size || state.model.has(row.model)))
+      entry(groups, group(row, "model"), () => []).push([row, counting(row)]);
+  return [...groups.values()].map(sides => {
+    const made = line(...sides.sort(([x], [y]) => compare(x.model, y.model))), replies = new Map();
+    for (const [row, v] of sides) entry(replies, row.model, () => []).push(outcome(v));
+    for (const [model, found] of replies) {
+      const [failed, right] = ["failed", "right"].map(o => found.filter(x => x === o).length), n = found.length;
+      made[columnOf(model)] = new Set(found).size === 1 ? found[0] : failed ? `✗ ${failed} of ${n} failed` : `✓ ${right} of ${n} right`;
+    }
+    const found = new Set([...replies.values()].flat());
+    return {...made, missed: !found.has("failed") ? (found.has("right") ? "none" : "") : found.has("right") ? "some" : "all"};
+  });
 }
 
 let made = {key: null, lines: []};
 function lines() {
-  const key = JSON.stringify([state.compare, state.a, state.b, ...state.judge]);
-  if (made.key !== key) made = {key, lines: state.compare ? pairs() : rows.map(r => line(r, counting(r)))};
+  const key = JSON.stringify([state.compare, state.a, state.b, [...state.judge], state.compare === "models" && [...state.model]]);
+  if (made.key !== key)
+    made = {key, lines: state.compare === "models" ? across() : state.compare ? pairs() : rows.map(r => line([r, counting(r)]))};
   return made.lines;
 }
 
 function filters() {                        // those in use: name, what must hold of a row and its verdict
   const used = [];
   for (const facet in FACETS)
-    if (state[facet].size && facet !== state.compare) {
+    if (state[facet].size && facet !== subject()) {
       const chosen = state[facet];
       used.push({name: facet, holds: facet === "judge" ? r => r.verdicts.some(v => chosen.has(v.judge))
         : facet === "verdict" ? (r, v) => chosen.has(word(v)) : r => chosen.has(r[facet])});
@@ -53,8 +74,10 @@ function filters() {                        // those in use: name, what must hol
 const inPair = {"": () => true, both: l => l.outcome === "failed" && l.outcomeB === "failed",
   a: l => l.outcome === "failed" && l.outcomeB === "right", b: l => l.outcome === "right" && l.outcomeB === "failed",
   differ: l => l.verdict?.status === "graded" && l.verdictB?.status === "graded" && l.word !== l.wordB};
+const chosenOf = key => l => state.compare === "models" ? !key || l.missed === key : inPair[key](l);
+const choices = () => state.compare === "models" ? MISSED : PAIRS;
 
-/* One pass over the lines. A line passes when all filters hold (of a pair: on either side). What a facet's choice
+/* One pass over the lines. A line passes when all filters hold (of several sides: on one of them). What a facet's choice
    would show counts lines that fail no filter but, at most, that facet's own. */
 function pass(used) {
   const counts = Object.fromEntries([...Object.keys(FACETS), "outcome", "differs"].map(f => [f, new Map()]));
@@ -73,32 +96,34 @@ function pass(used) {
     return failing;
   };
   for (const l of lines()) {
-    const a = missed(l.row, l.verdict), b = l.other ? missed(l.other, l.verdictB) : null;
-    l.passes = a === "" || b === "";
+    const {sides} = l, failing = sides.map(([row, v]) => missed(row, v));
+    l.passes = failing.includes("");
     if (l.passes) passing.push(l);
-    else {
-      if (a) bump(only, a);
-      if (b && b !== a) bump(only, b);
-    }
-    if (a !== null || b !== null)
+    else for (const name of new Set(failing)) if (name) bump(only, name);
+    if (failing.some(name => name !== null))
       for (const name of names) {
-        const value = a === "" || a === name ? values[name](l.row, l.verdict) : undefined;
-        const other = b === "" || b === name ? values[name](l.other, l.verdictB) : undefined;
-        if (value !== undefined) bump(counts[name], value);
-        if (other !== undefined && other !== value) bump(counts[name], other);
+        const seen = [];                    // a line counts once for each value
+        sides.forEach(([row, v], i) => {
+          if (failing[i] !== "" && failing[i] !== name) return;
+          const value = values[name](row, v);
+          if (seen.includes(value)) return;
+          seen.push(value);
+          bump(counts[name], value);
+        });
       }
-    if (state.compare !== "judge")
-      for (const v of l.row.verdicts) {     // another judge brings other verdicts, so each is tried
-        const w = l.other && of(l.other, v.judge);
-        if (others.every(u => u.holds(l.row, v)) || (w && others.every(u => u.holds(l.other, w)))) bump(counts.judge, v.judge);
-      }
+    if (state.compare !== "judge") {
+      const seen = new Set();               // another judge brings other verdicts, so each is tried
+      for (const [row] of sides)
+        for (const v of row.verdicts) if (!seen.has(v.judge) && others.every(u => u.holds(row, v))) seen.add(v.judge);
+      for (const judge of seen) bump(counts.judge, judge);
+    }
   }
   return {counts, only, passing};
 }
 
 function apply() {
   const start = performance.now(), used = filters(), result = pass(used);
-  const shown = result.passing.filter(l => l.passes = !state.compare || inPair[state.pairs](l));
+  const shown = result.passing.filter(l => l.passes = !state.compare || chosenOf(state.pairs)(l));
   const fresh = listed !== made.lines;
   listed = made.lines;
   if (!columns()) if (fresh) draw(); else table.refreshFilter();

@@ -11,7 +11,7 @@ for (const row of rows) Object.assign(row, {mark: "", note: "", marked: ""});   
 
 const markOf = row => Object.hasOwn(MARKS, row.mark) ? row.mark : "";
 const sign = row => row?.mark ? [markOf(row) && `${MARKS[row.mark]} ${row.mark}`, row.note && "✎ note"].filter(Boolean).join(" ") : "";
-const signs = (...those) => [...new Set(those)].map(sign).filter(Boolean).join(" | ");
+const signs = sides => [...new Set(sides.map(([row]) => row))].map(sign).filter(Boolean).join(" | ");
 
 function digest(row) {                      // of the reply and the dialogue, by which a changed one is noticed (FNV-1a)
   const said = JSON.stringify([row.reply, row.reply_status, ...row.blocks.filter(b => b.kind === "dialogue").map(b => flat([b]))]);
@@ -39,16 +39,14 @@ function marking(row, mark, note) {         // by who reads
   tell();
 }
 
-const sidesOf = l => [[l.row, l.verdict], ...l.other ? [[l.other, l.verdictB]] : []];
-
 function resign() {                         // the column of the table
-  for (const l of made.lines) l.mark = signs(...sidesOf(l).map(([row]) => row));
+  for (const l of made.lines) l.mark = signs(l.sides);
 }
 
 function refresh(row) {                     // counts, and the row's line in the table
   resign();
   apply();
-  for (const [shown, l] of order()) if (sidesOf(l).some(([r]) => r === row)) shown.reformat();
+  for (const [shown, l] of order()) if (l.sides.some(([r]) => r === row)) shown.reformat();
   mark(place());
 }
 

@@ -78,18 +78,23 @@ function detail() {
   const box = $("detail"), l = current(), row = l?.row ?? byId.get(state.id);
   box.hidden = !row;
   columns();
-  const at = place(), key = JSON.stringify([state.id, state.compare, state.a, state.b, ...state.judge]);
+  const at = place(), key = JSON.stringify([state.id, state.compare, state.a, state.b, ...state.judge, state.compare === "models" && [...state.model]]);
   mark(at);
   if (!row) return opened = "";
   if (opened !== key) {
-    const pair = l?.other && l.other !== row, other = pair ? l.other : byId.get(row.beside);
-    const sides = [parts(row, pair ? "A" : other ? "this" : "", l ? l.verdict : counting(row))];
-    if (other) sides.push(parts(other, pair ? "B" : "beside", pair ? l.verdictB : counting(other)));
-    const names = [...sides[0].keys()];
-    [...sides.at(-1).keys()].forEach((n, i, all) => names.includes(n) || names.splice(names.indexOf(all[i - 1]) + 1, 0, n));
-    const before = [...new Set([...row.shared, ...(other?.shared ?? [])])].flatMap(k => shared.get(k) ?? []);
-    const grid = make("div", {className: other ? "sides two" : "sides"});
-    const once = names.filter(n => n.startsWith("aligned") && other && sides[0].get(n)?.isEqualNode(sides[1].get(n)));
+    const pair = l?.other && l.other !== row, many = state.compare === "models" && l, other = many ? null : pair ? l.other : byId.get(row.beside);
+    const called = many ? [] : pair ? ["A", "B"] : other ? ["this", "beside"] : [];
+    const given = pair || many ? l.sides : [[row, l ? l.verdict : counting(row)], ...(other ? [[other, counting(other)]] : [])];
+    const sides = given.map(([r, v], i) => parts(r, called[i], v)), names = [...sides[0].keys()];
+    for (const side of sides.slice(1))
+      [...side.keys()].forEach((n, i, all) => names.includes(n) || names.splice(names.indexOf(all[i - 1]) + 1, 0, n));
+    const before = [...new Set(given.flatMap(([r]) => r.shared))].flatMap(k => shared.get(k) ?? []);
+    const grid = make("div", {className: `sides${sides.length > 1 ? " two" : ""}`});
+    if (sides.length > 2) {                          // as many as there are, to be scrolled
+      Object.assign(grid, {className: "sides two many", tabIndex: 0, role: "group", ariaLabel: "replies beside each other"});
+      grid.style.setProperty("--sides", sides.length);
+    }
+    const once = names.filter(n => n.startsWith("aligned") && sides.length === 2 && sides[0].get(n)?.isEqualNode(sides[1].get(n)));
     once.forEach(n => sides[1].delete(n));       // a table that has both sides already
     sides.forEach((side, i) => side.forEach((node, name) => {
       Object.assign(node.style, {gridRow: names.indexOf(name) + 1, gridColumn: once.includes(name) ? "1 / -1" : i + 1});
@@ -99,7 +104,7 @@ function detail() {
     $("reply").replaceChildren(
       ...heading(row.title),
       facts(...[papers.get(row.paper) ?? row.paper, row.section, row.item, row.category].filter(Boolean).map(bdi)),
-      soft("id ", bdi(row.id), other || row.beside ? `; ${pair ? "B" : "beside"} ` : "", other ? bdi(other.id) : bdi(row.beside),
+      many ? soft("ids ", ...given.flatMap(([r], i) => [i ? ", " : "", bdi(r.id)])) : soft("id ", bdi(row.id), other || row.beside ? `; ${pair ? "B" : "beside"} ` : "", other ? bdi(other.id) : bdi(row.beside),
         row.beside && !other ? " (not in this file)" : ""),
       before.length ? make("details", {open: unfolded},
         make("summary", {}, bdi(before.map(b => b.label).join(" · "))), ...before.map(b => block(b, above))) : "", grid);
