@@ -11,7 +11,8 @@ for (const row of rows) Object.assign(row, {mark: "", note: "", marked: ""});   
 
 const markOf = row => Object.hasOwn(MARKS, row.mark) ? row.mark : "";
 const sign = row => row?.mark ? [markOf(row) && `${MARKS[row.mark]} ${row.mark}`, row.note && "✎ note"].filter(Boolean).join(" ") : "";
-const signs = sides => [...new Set(sides.map(([row]) => row))].map(sign).filter(Boolean).join(" | ");
+const signs = sides => !sides.some(([row]) => row.mark) ? ""
+  : [...new Set(sides.map(([row]) => row))].map(sign).filter(Boolean).join(" | ");
 
 function digest(row) {                      // of the reply and the dialogue, by which a changed one is noticed (FNV-1a)
   const said = JSON.stringify([row.reply, row.reply_status, ...row.blocks.filter(b => b.kind === "dialogue").map(b => flat([b]))]);

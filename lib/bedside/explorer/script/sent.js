@@ -46,7 +46,7 @@ function exchanged(row, {calls, messages}) {
 const content = m => typeof m.content === "string" ? m.content : JSON.stringify(m.content, null, 1);
 const earlier = (n, as) => `${n === 1 ? "message 1" : `messages 1 to ${n}`}, as in call ${as + 1}`;
 
-function fold(summary, build, more) {       // its content is made when it is first opened
+function lazy(summary, build, more) {       // its content is made when it is first opened
   const box = make("details", more, make("summary", {}, ...summary));
   box.addEventListener("toggle", () => box.open && box.children.length === 1 && box.append(...build()));
   return box;
@@ -58,7 +58,7 @@ function shownCall({key, call, messages, same, as}) {
     text(content(m), LONG));
   const said = messages.map((m, i) => [m, i]), made = part => part.map(([m, i]) => message(m, i));
   const pairs = [...CALL.map(([, name, of]) => [name, String(of(call))]), ["recording", key]];
-  return [...same ? [fold([earlier(same, as)], () => made(said.slice(0, same)))] : [], ...made(said.slice(same)),
+  return [...same ? [lazy([earlier(same, as)], () => made(said.slice(0, same)))] : [], ...made(said.slice(same)),
     make("dl", {className: "call"}, ...pairs.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, text(value, LONG))]))];
 }
 
@@ -70,7 +70,7 @@ function shownCalls(row, parcel) {
   const total = `${number(all.length)} calls; tokens of the prompts: ${sum("prompt_tokens", "not recorded")}, of the replies: ` +
     `${sum("completion_tokens", "not recorded")}; seconds: ${sum("seconds", "not recorded")}; US dollars: ${sum("usd", "price not known")}`;
   return [soft(total), ...all.map((one, i) =>
-    fold([`call ${i + 1} of ${all.length}: `, bdi(String(recorded(one.call?.model)))], () => shownCall(one)))];
+    lazy([`call ${i + 1} of ${all.length}: `, bdi(String(recorded(one.call?.model)))], () => shownCall(one)))];
 }
 
 function exchange(row) {
@@ -78,7 +78,7 @@ function exchange(row) {
   const box = make("div", {}, "Unpacking …");
   const fill = () => sent().then(parcel => shownCalls(row, parcel)).catch(error => [make("p", {className: "note"}, unreadable(error))])
     .then(made => box.replaceChildren(...made));
-  const whole = fold(["What was sent and came back", row.calls.length > 1 ? ` (${number(row.calls.length)} calls)` : ""],
+  const whole = lazy(["What was sent and came back", row.calls.length > 1 ? ` (${number(row.calls.length)} calls)` : ""],
     () => (fill(), [box]), {className: "sent", open: unsealed});
   whole.addEventListener("toggle", () => { unsealed = whole.open; });
   return whole;

@@ -1,6 +1,6 @@
 // Counts and rates. A rate is of one kind: of a study's section, and of models, rules, people or written answers alone.
 
-const byOutcome = () => state.outcome || state.differs || state.verdict.size > 0;     // what is shown is chosen by how it was judged
+const byOutcome = () => state.outcome || state.differs || state.verdict.size > 0 || state.mark.size > 0;     // what is shown is chosen by how it was judged
 const failing = sides => sides.filter(([, v]) => typeof v?.right === "boolean").map(([row, v]) => [v.right ? 0 : 1, row.unit]);
 
 /* Lines by study, section, by whom their replies are, and, beside all models, the model: [{paper, section, by, names, lines,
@@ -79,7 +79,7 @@ function rates(shown) {                     // of one group on a line, of severa
       for (const l of shown) for (const [, v] of sides.length > 1 ? [l.sides[i]] : l.sides) n[outcome(v)]++;
       box.append(span("", sides.length > 1 ? `${side[0]}: ` : "", Object.entries(n).map(([o, x]) => `${o} ${number(x)}`).join(" · ")));
     });
-    box.append(span("soft", "Chosen by outcome: no rate."));
+    box.append(span("soft", `Chosen by ${state.mark.size ? "mark" : "outcome"}: no rate.`));
     return ["rates", "others"].forEach(id => fold(id, []));
   }
   const found = groups(shown), models = found.filter(g => g.by === "model"), main = models.length ? models : found;
