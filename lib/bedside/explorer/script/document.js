@@ -19,6 +19,7 @@ try {
 const rows = data.rows, byId = new Map(rows.map(r => [r.id, r]));
 const [papers, first, cards, shared] = ["papers", "judge", "cards", "shared"].map(k => new Map(Object.entries(data[k] ?? {})));
 const itemOf = new Map(rows.map(r => [r, JSON.stringify([r.paper, r.item])]));
+const kindOf = new Map(rows.map(r => [r, JSON.stringify([r.paper, r.section, r.by])]));
 
 const word = v => !v ? "(no verdict)" : v.status === "graded" ? v.value : `(${v.status})`;
 const outcome = v => v?.right === true ? "right" : v?.right === false ? "failed" : "unscored";

@@ -82,7 +82,8 @@ const choices = () => state.compare === "models" ? MISSED : PAIRS;
 function pass(used) {
   const counts = Object.fromEntries([...Object.keys(FACETS), "outcome", "differs"].map(f => [f, new Map()]));
   const only = new Map(), passing = [];
-  const bump = (map, value) => map.set(value, (map.get(value) ?? 0) + 1);
+  const bump = (map, value) => map.set(value, (map.get(value) ?? 0) + 1), seen = [];
+  const once = (name, value) => seen.includes(value) || (seen.push(value), bump(counts[name], value));      // a line counts once for each value
   const values = {outcome: (r, v) => outcome(v), differs, verdict: (r, v) => word(v)};
   for (const facet in FACETS) values[facet] ??= r => r[facet];
   const names = Object.keys(counts).filter(f => f !== "judge"), others = used.filter(u => u.name !== "judge");
@@ -102,20 +103,14 @@ function pass(used) {
     else for (const name of new Set(failing)) if (name) bump(only, name);
     if (failing.some(name => name !== null))
       for (const name of names) {
-        const seen = [];                    // a line counts once for each value
-        sides.forEach(([row, v], i) => {
-          if (failing[i] !== "" && failing[i] !== name) return;
-          const value = values[name](row, v);
-          if (seen.includes(value)) return;
-          seen.push(value);
-          bump(counts[name], value);
-        });
+        seen.length = 0;
+        for (let i = 0; i < sides.length; i++)
+          if (failing[i] === "" || failing[i] === name) once(name, values[name](sides[i][0], sides[i][1]));
       }
-    if (state.compare !== "judge") {
-      const seen = new Set();               // another judge brings other verdicts, so each is tried
+    if (state.compare !== "judge") {        // another judge brings other verdicts, so each is tried
+      seen.length = 0;
       for (const [row] of sides)
-        for (const v of row.verdicts) if (!seen.has(v.judge) && others.every(u => u.holds(row, v))) seen.add(v.judge);
-      for (const judge of seen) bump(counts.judge, judge);
+        for (const v of row.verdicts) if (others.every(u => u.holds(row, v))) once("judge", v.judge);
     }
   }
   return {counts, only, passing};

@@ -1,23 +1,28 @@
 // Counts and rates. A rate is of one kind: of a study's section, and of models, rules, people or written answers alone.
 
-const byOutcome = () => state.outcome || state.differs || state.verdict.size > 0 || state.mark.size > 0;     // what is shown is chosen by how it was judged
-const failing = sides => sides.filter(([, v]) => typeof v?.right === "boolean").map(([row, v]) => [v.right ? 0 : 1, row.unit]);
+// What is shown is chosen by how it was judged, or by who read it.
+const byOutcome = () => state.outcome || state.differs || state.verdict.size > 0 || state.mark.size > 0;
+const failing = v => typeof v?.right === "boolean" ? Number(!v.right) : null;
 
 /* Lines by study, section, by whom their replies are, and, beside all models, the model: [{paper, section, by, names, lines,
    rates}, ...], those of models first. `rates` has one share, of a pair A's and B's. */
 function groups(lines) {
-  const found = new Map(), several = state.compare === "models";
-  const add = (row, by, sides, name = "") => {
-    const group = entry(found, JSON.stringify([row.paper, row.section, by, name]),
-      () => ({paper: row.paper, section: row.section, by, names: new Set(), lines: []}));
-    for (const [r] of sides) group.names.add(r.model);
+  const found = new Map(), many = state.compare === "models";
+  const add = (key, by, sides) => {
+    const [[row]] = sides, group = entry(found, key,
+      () => ({paper: row.paper, section: row.section, by, names: new Set(), lines: [], hits: [[], []]}));
     group.lines.push(sides);
+    for (let i = 0; i < sides.length; i++) {
+      const hit = failing(sides[i][1]);
+      group.names.add(sides[i][0].model);
+      if (hit !== null) group.hits[i].push([hit, row.unit]);
+    }
   };
   for (const {row, other, sides} of lines)
-    if (several) for (const side of sides) add(side[0], side[0].by, [side], side[0].model);
-    else add(row, other && other.by !== row.by ? `${row.by} and ${other.by}` : row.by, sides);
-  for (const group of found.values())
-    group.rates = (state.compare && !several ? [0, 1] : [0]).map(i => share(failing(group.lines.map(sides => sides[i]))));
+    if (many) for (const side of sides) add(`${kindOf.get(side[0])} ${side[0].model}`, side[0].by, [side]);
+    else if (other && other.by !== row.by) add(`${kindOf.get(row)} ${other.by}`, `${row.by} and ${other.by}`, sides);
+    else add(kindOf.get(row), row.by, sides);
+  for (const group of found.values()) group.rates = group.hits.slice(0, state.compare && !many ? 2 : 1).map(share);
   return [...found.values()].sort((x, y) => placeOf(x.by) - placeOf(y.by));
 }
 
@@ -25,14 +30,13 @@ const percent = x => `${(100 * x).toFixed(1)}%`;
 const limitsOf = r => isNaN(r.low) ? "[no interval: one unit]" : `[${[r.low, r.high].map(x => (100 * x).toFixed(1)).join(", ")}]`;
 const rateOf = r => r.n ? `${percent(r.value)} ${limitsOf(r)}` : "none scored";
 const countOf = r => `${number(r.k)} of ${number(r.n)}`;
-const kindOf = by => by.split(" and ").map(kind).join(" and ");
+const kinds = by => by.split(" and ").map(kind).join(" and ");
 const several = (n, one, many = one + "s") => `${number(n)} ${n === 1 ? one : many}`;
 
 function tested({lines}) {                  // p that A and B fail alike, from the pairs with both scored
-  const both = lines.filter(sides => failing(sides).length === 2);
-  const p = flips(both.map(sides => { const [[a, unit], [b]] = failing(sides); return [a - b, unit]; }));
-  const units = new Set(both.map(([[row]]) => row.unit)).size;
-  return {p: p < 0.0001 ? "< 0.0001" : `= ${p.toFixed(4)}`, repeat: units < both.length};
+  const both = lines.map(([[row, a], [, b]]) => [failing(a), failing(b), row.unit]).filter(pair => !pair.includes(null));
+  const p = flips(both.map(([a, b, unit]) => [a - b, unit]));
+  return {p: p < 0.0001 ? "< 0.0001" : `= ${p.toFixed(4)}`, repeat: new Set(both.map(pair => pair[2])).size < both.length};
 }
 
 /* A rate of several sections would mix what they ask: their range stands in its place. */
@@ -54,7 +58,7 @@ function tabled(list) {                     // groups as a table; of several stu
     const only = button(() => { state[facet] = new Set([value]); change(); $("main").focus(); }, bdi(shown), {className: "link"});
     const sums = rates.map((_, i) => ["k", "n"].map(key => total(parts.map(g => g.rates[i][key]))));
     const replies = total(parts.map(g => g.lines.length));
-    return make("tr", {}, make("th", {scope: "row"}, only), make("td", {}, names.size === 1 ? bdi([...names][0]) : several(names.size, "", kindOf(by))),
+    return make("tr", {}, make("th", {scope: "row"}, only), make("td", {}, names.size === 1 ? bdi([...names][0]) : several(names.size, "", kinds(by))),
       ...rates.flatMap((_, i) => [cell(countOf({k: sums[i][0], n: sums[i][1]})), cell(rangeOf(parts.map(g => g.rates[i])))]),
       cell(sums.map(([, n]) => number(replies - n)).join(", ")),
       ...(pair ? [cell(parts.length > 1 ? "" : tested(parts[0]).p.replace("= ", ""))] : []));
@@ -86,7 +90,7 @@ function rates(shown) {                     // of one group on a line, of severa
   const [one] = main, rest = found.slice(main.length), where = new Set(found.map(g => JSON.stringify([g.paper, g.section])));
   if (main.length === 1)
     sides.forEach((side, i) => box.append(span("", ...(where.size > 1 ? [bdi(papers.get(one.paper) ?? one.paper), ", ", bdi(one.section), ": "] : []),
-      side, ...(sides.length > 1 ? [] : [one.names.size === 1 ? bdi([...one.names][0]) : several(one.names.size, "", kindOf(one.by)), " "]),
+      side, ...(sides.length > 1 ? [] : [one.names.size === 1 ? bdi([...one.names][0]) : several(one.names.size, "", kinds(one.by)), " "]),
       make("b", {}, one.rates[i].n ? `${countOf(one.rates[i])} scored: ${rateOf(one.rates[i])}` : "none scored"),
       ` · ${number(one.lines.length - one.rates[i].n)} unscored`)));
   const repeat = main.some(g => g.rates.some(r => r.units < r.n)) && "Intervals by question, case or patient, which repeat";
@@ -96,7 +100,7 @@ function rates(shown) {                     // of one group on a line, of severa
     (state.compare === "models" ? " and model" : "") + (repeat ? `. ${repeat}` : ""));
   const counted = new Map();
   for (const g of rest) counted.set(g.by, (counted.get(g.by) ?? 0) + g.lines.length);
-  fold("others", rest, `Not by models: ${[...counted].map(([by, n]) => `${kindOf(by)} ${number(n)}`).join(" · ")}`);
+  fold("others", rest, `Not by models: ${[...counted].map(([by, n]) => `${kinds(by)} ${number(n)}`).join(" · ")}`);
 }
 
 function summarise(shown, passing) {
