@@ -134,7 +134,7 @@ def test_export_is_safe_for_spreadsheets(shown):  # noqa: F811
         "value": "-1",
         "right": "false",
         "human": "the author: -1",
-        "'=2+2": "'@x\n\n- y",
+        "'=2+2": "'@x\n\n• y",
         "reply (block)": "own",
         "odd": '{"kind":"new","label":"odd","text":"z"}',
         "judge lexical: status": "graded",
@@ -169,6 +169,8 @@ def expected(document, r):
     cells = {k: made.get(k) for k in FIXED[: FIXED.index("calls")]} | {"human": human}
     blocks = [b for key in r["shared"] for b in document["shared"][key]] + r["blocks"]
     cells |= {b["label"]: "\n".join(rows._lines(b)) for b in blocks}
+    lists = [b for b in blocks if b["kind"] == "list"]
+    cells |= {b["label"]: "\n".join(f"• {e}" for e in b["entries"]) for b in lists}
     assert len({b["label"] for b in blocks}) == len(blocks)
     said = [(f"judge {v['judge']}", v, "status value right reason raw") for v in r["verdicts"]]
     said += [(f"question {m['task']}, {m['judge']}", m, "status value raw") for m in r["more"]]
@@ -271,6 +273,7 @@ def test_a_long_heading_is_folded_and_none_is_cut(shown):  # noqa: F811
 def test_one_call(shown):  # noqa: F811
     page = shown(sent())
     fold = opened(page, "one", "finish reason")
+    assert page.locator("#detail .sides h3").inner_text() == "m1 · plain · – unscored"
     text = fold.inner_text()
     for words in (SYSTEM, QUESTION, "1 system", "2 user", "m1-2026-01-01", "temperature: 0"):
         assert words in text, words

@@ -6,9 +6,9 @@ function cell(value) {                      // as bedside.tables.cell_text: neve
 }
 
 const bracketed = pieces => pieces.map(([words, marks]) => marks ? `${words} [${marks}]` : words).join("");
-const asText = {                            // a block as text, as bedside.rows.as_text has it
+const asText = {                            // a block as text; lists without hyphens, which a formula could begin with
   text: b => b.text,
-  list: b => b.entries.map(e => `- ${e}`).join("\n"),
+  list: b => b.entries.map(e => `• ${e}`).join("\n"),
   marked: b => bracketed(b.pieces),
   aligned: b => b.rows.map(r =>
     `${r.term}: ${r.cells.flatMap((c, i) => c ? [`${b.columns[i] ?? ""} ${c}`] : []).join(", ")}`).join("\n"),

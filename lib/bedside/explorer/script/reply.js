@@ -49,7 +49,7 @@ function heading(title) {                   // whole; a very long one is folded 
 }
 
 /* A side's parts by name. Parts of one name stand beside each other, so that turns and blocks can be compared. */
-function parts(row, side, v) {
+function parts(row, side = "", v) {
   const found = new Map();
   const said = [bdi(row.model), " · ", bdi(row.configuration), " · ", graded(v)];
   found.set("head", make("h3", {}, side && span("tag", side), " ", ...said));
