@@ -78,6 +78,7 @@ def sent():
 
 def opened(page, item, words=""):
     """The fold of a row's exchange, opened."""
+    page.wait_for_timeout(250)  # until the page has written its own address
     page.evaluate("id => location.hash = '#id=' + id", f"cancer_myth/{item}/m1/plain")
     page.locator("#detail h2", has_text=f"Question {item}").wait_for()
     fold = page.locator("#detail .sent")
