@@ -82,7 +82,7 @@ const choices = () => state.compare === "models" ? MISSED : PAIRS;
 function pass(used) {
   const counts = Object.fromEntries([...Object.keys(FACETS), "outcome", "differs"].map(f => [f, new Map()]));
   const only = new Map(), passing = [];
-  const bump = (map, value) => map.set(value, (map.get(value) ?? 0) + 1), seen = [];
+  const bump = (map, value) => map.set(value, (map.get(value) ?? 0) + 1), seen = [], failing = [];
   const once = (name, value) => seen.includes(value) || (seen.push(value), bump(counts[name], value));      // a line counts once for each value
   const values = {outcome: (r, v) => outcome(v), differs, verdict: (r, v) => word(v)};
   for (const facet in FACETS) values[facet] ??= r => r[facet];
@@ -97,16 +97,17 @@ function pass(used) {
     return failing;
   };
   for (const l of lines()) {
-    const {sides} = l, failing = sides.map(([row, v]) => missed(row, v));
+    const {sides} = l;
+    failing.length = sides.length;
+    for (let i = 0; i < sides.length; i++) failing[i] = missed(sides[i][0], sides[i][1]);
     l.passes = failing.includes("");
     if (l.passes) passing.push(l);
     else for (const name of new Set(failing)) if (name) bump(only, name);
-    if (failing.some(name => name !== null))
-      for (const name of names) {
-        seen.length = 0;
-        for (let i = 0; i < sides.length; i++)
-          if (failing[i] === "" || failing[i] === name) once(name, values[name](sides[i][0], sides[i][1]));
-      }
+    for (const name of names) {
+      seen.length = 0;
+      for (let i = 0; i < sides.length; i++)
+        if (failing[i] === "" || failing[i] === name) once(name, values[name](sides[i][0], sides[i][1]));
+    }
     if (state.compare !== "judge") {        // another judge brings other verdicts, so each is tried
       seen.length = 0;
       for (const [row] of sides)

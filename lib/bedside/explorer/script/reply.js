@@ -85,7 +85,9 @@ function detail() {
     const pair = l?.other && l.other !== row, many = state.compare === "models" && l, other = many ? null : pair ? l.other : byId.get(row.beside);
     const called = many ? [] : pair ? ["A", "B"] : other ? ["this", "beside"] : [];
     const given = pair || many ? l.sides : [[row, l ? l.verdict : counting(row)], ...(other ? [[other, counting(other)]] : [])];
-    const sides = given.map(([r, v], i) => parts(r, called[i], v)), names = [...sides[0].keys()];
+    const sides = given.map(([r, v], i) => parts(r, called[i], v));
+    if (many) given.forEach(([r], i) => sides[i].set("id", soft("id ", bdi(r.id))));
+    const names = [...sides[0].keys()];
     for (const side of sides.slice(1))
       [...side.keys()].forEach((n, i, all) => names.includes(n) || names.splice(names.indexOf(all[i - 1]) + 1, 0, n));
     const before = [...new Set(given.flatMap(([r]) => r.shared))].flatMap(k => shared.get(k) ?? []);
@@ -104,7 +106,7 @@ function detail() {
     $("reply").replaceChildren(
       ...heading(row.title),
       facts(...[papers.get(row.paper) ?? row.paper, row.section, row.item, row.category].filter(Boolean).map(bdi)),
-      many ? soft("ids ", ...given.flatMap(([r], i) => [i ? ", " : "", bdi(r.id)])) : soft("id ", bdi(row.id), other || row.beside ? `; ${pair ? "B" : "beside"} ` : "", other ? bdi(other.id) : bdi(row.beside),
+      many ? "" : soft("id ", bdi(row.id), other || row.beside ? `; ${pair ? "B" : "beside"} ` : "", other ? bdi(other.id) : bdi(row.beside),
         row.beside && !other ? " (not in this file)" : ""),
       before.length ? make("details", {open: unfolded},
         make("summary", {}, bdi(before.map(b => b.label).join(" · "))), ...before.map(b => block(b, above))) : "", grid);

@@ -15,13 +15,13 @@ function rank(field, value = "") {           // collating costs much, so each va
   return places.get(value);
 }
 
-const modelsHere = () => [...offered.model].filter(([model, choice]) =>
-  makers.get(model) === "model" && (state.model.size ? state.model.has(model) : shownHere(choice))).map(([model]) => model).sort(compare);
+const modelsHere = () => [...new Set(rows.filter(r => comparable(r) && ["paper", "section", "model"].every(f =>
+  !state[f].size || state[f].has(r[f]))).map(r => r.model))].sort(compare);
 const sortable = field => COLUMNS.some(([known]) => known === field) || [...offered.model.keys()].some(m => columnOf(m) === field);
 const column = field => table.getColumns().find(c => c.getField() === field);
 
 function asked() {                          // the columns that a comparison has
-  const many = state.compare === "models", width = model => Math.min(170, Math.max(96, 8 * model.length + 24));
+  const many = state.compare === "models", width = model => Math.min(narrow.matches ? 96 : 160, Math.max(96, 8 * model.length + 24));
   const without = many ? ["model", "word", "outcome", "wordB", "outcomeB", "human"] : state.compare ? [subject()] : ["wordB", "outcomeB"];
   return [...COLUMNS.filter(([field]) => !without.includes(field)), ...(many ? modelsHere().map(m => [columnOf(m), width(m), m]) : [])];
 }
@@ -34,6 +34,7 @@ function columns() {                        // false if they are as they were
   if (slim || narrow.matches)
     hidden.push("paper", "section", "category", "human", "word", "wordB", slim ? "title" : "item", slim && state.compare ? "model" : "",
       slim && state.compare === "models" ? "" : "configuration");
+  else if (state.compare === "models") hidden.push("category", ...(wide.matches ? [] : ["paper", "section"]));
   const chosen = asked().filter(([field]) => !hidden.includes(field)), key = JSON.stringify([slim, chosen]);
   if (layout === key) return false;
   layout = key;
