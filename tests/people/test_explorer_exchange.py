@@ -7,13 +7,21 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from test_explorer import HOSTILE, block, document, exported, ids, pressed, row, shown, verdict
+from test_explorer import (
+    HOSTILE,
+    block,
+    document,
+    exported,
+    ids,
+    pressed,
+    row,
+    shown,  # noqa: F401
+    verdict,
+)
 
 from bedside import explorer, paths, rows, store, tables
 from bedside.seminar import handout
 from browser import browser, violations, watched  # noqa: F401
-
-__all__ = ["shown"]
 
 csv.field_size_limit(10_000_000)
 FIXED = "id paper section item unit model by configuration category question reply reply_status"
@@ -164,9 +172,9 @@ def whole(sample, shown):  # noqa: F811
 def expected(document, r):
     """The cells of a row that aren't empty, from its document."""
     first = {v["judge"]: v for v in r["verdicts"]}
-    shown = first.get(document["judge"][r["paper"]], next(iter(first.values()), {}))
+    counted = first.get(document["judge"][r["paper"]], next(iter(first.values()), {}))
     human = "; ".join(f"{h['by']}: {h['value']}" for h in r["human"])
-    made = {**r, **{k: shown.get(k) for k in rows.VERDICT + ["reason"]}, "question": r["title"]}
+    made = {**r, **{k: counted.get(k) for k in rows.VERDICT + ["reason"]}, "question": r["title"]}
     cells = {k: made.get(k) for k in FIXED[: FIXED.index("calls")]} | {"human": human}
     blocks = [b for key in r["shared"] for b in document["shared"][key]] + r["blocks"]
     cells |= {b["label"]: "\n".join(rows._lines(b)) for b in blocks}
