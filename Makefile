@@ -46,7 +46,7 @@ DONE := $(NOTEBOOKS:%=$(STAMPS)/%.done)
 # All notebooks rest on the foundation, and each on its own study; none on explorer, annotation and seminar.
 FOUNDATION := $(wildcard lib/bedside/*.py lib/bedside/stats/*.py lib/bedside/plots/*.py data/*.toml)
 study = $(shell find lib/bedside/papers/$(1) -name '*.py' -o -name '*.toml')
-PEOPLE := $(shell find lib/bedside/explorer lib/bedside/annotation -type f ! -name '*.pyc')
+PEOPLE := $(shell find lib/bedside/rows lib/bedside/explorer lib/bedside/annotation -type f ! -name '*.pyc')
 DATA := $(if $(filter public,$(PROFILE)),$(STAMPS)/data.done)
 
 .PHONY: help all test lint verify explorer site seminar class data try plan record new letter outputs lab serve doctor bench setup lock clean FORCE $(PAPERS)

@@ -67,16 +67,17 @@ def watched(browser, width=1280, height=800, local=("file:", "blob:", "data:")):
     assert not troubles, troubles
 
 
-def violations(page):
+def violations(page, within=None):
     """What axe-core finds wrong with a page as it stands now: lines of rule, place, what is wrong.
 
-    By all its rules, best practices too. Colours that still change are brought to their end.
+    By all its rules, best practices too. within: a selector of what alone counts. Colours that
+    still change are brought to their end.
     """
     from axe_playwright_python.sync_playwright import Axe
 
     page.evaluate("document.getAnimations().forEach(a => a.finish())")
     return [
         f"{rule['id']}: {' '.join(map(str, node['target']))}: {node['failureSummary']}"
-        for rule in Axe().run(page).response["violations"]
+        for rule in Axe().run(page, context=within).response["violations"]
         for node in rule["nodes"]
     ]

@@ -728,6 +728,17 @@ def test_corrected_rate_of_a_judge_without_skill_is_nothing():
     assert np.isnan(stats.corrected_rate(8, 100, half, half, np.random.default_rng(0)).value)
 
 
+def test_the_effective_number_by_hand():
+    # Four pairs that say the same, two of them yes: sums less their expectation are +-1, spread
+    # 4 x 4/3 / 8 = 2/3, over 1/4 a design effect of 8/3: 8 rows say as much as 3.
+    hits, pairs = [1, 1, 1, 1, 0, 0, 0, 0], [1, 1, 2, 2, 3, 3, 4, 4]
+    assert stats.effective(hits, pairs) == pytest.approx(3)
+    assert stats.effective(hits, range(8)) == 8 and stats.effective([1] * 8, pairs) == 4
+    assert stats.effective([], []) == 0
+    # pairs of a yes and a no each vary less than rows would: they count as rows
+    assert stats.effective([1, 0] * 4, pairs) == 8
+
+
 # balanced accuracy
 
 
@@ -1009,6 +1020,23 @@ def test_prediction_powered_by_a_useless_judge_is_the_labels_alone(labels, judge
     found, p = stats.prediction_powered(labels, judged, others), sum(labels) / 6
     half = 1.959963985 * sqrt(p * (1 - p) / 6)
     assert close(found, (p, max(0, p - half), min(1, p + half), 6))
+
+
+def test_prediction_powered_where_units_repeat():
+    # Every reply twice, in 48 units: nothing new is learnt, so that the error is that of half as
+    # many replies, but for sqrt(48 / 47) and t of 47.
+    y, f, u = [1, 1, 0, 0] * 6, [1, 0, 0, 0] * 6, [1, 1, 1, 0] * 6
+    once = stats.prediction_powered(y, f, u)
+    own = [f"a{i}" for i in range(24)], [f"b{i}" for i in range(24)]
+    assert close(stats.prediction_powered(y, f, u, own), once)
+    both = own[0] * 2, own[1] * 2
+    plain = stats.prediction_powered(y * 2, f * 2, u * 2)
+    twice = stats.prediction_powered(y * 2, f * 2, u * 2, both)
+    assert close(twice.value, plain.value) and twice.n == 48
+    wider = sqrt(2) * sqrt(48 / 47) * 2.011740514 / 1.959963985  # t of 47
+    assert close(twice.high - twice.low, wider * (plain.high - plain.low))
+    alike = stats.prediction_powered([1] * 6, [1] * 6, [1] * 6, ([1, 1, 2, 2, 3, 3], range(6)))
+    assert alike == stats.share([1] * 6, [1, 1, 2, 2, 3, 3])
 
 
 def test_prediction_powered_takes_what_a_frame_holds_in_any_order(rng):

@@ -266,3 +266,15 @@ def test_few_items_and_a_single_repeat_replay(tmp_path, monkeypatch):
     assert len(items) == 5 and judged["item"].tolist() == items["item"].tolist()
     six = tables.detection.detection_table(run, judged, items)
     assert not six.duplicated(["row", "column", "source"]).any()
+
+
+def test_training_items_are_of_every_type_and_their_places_are_there():
+    items = labels.training()
+    right = [item["right"] for item in items]
+    assert sorted(r["type"] for r in right) == ["", "context", "fact", "input"]
+    for item, r in zip(items, right):
+        assert (r["value"] == "yes") == bool(r["type"]) == bool(r["spans"])
+        assert all(span in item["reply"] for span in r["spans"])
+        assert item["shared"][0]["label"] == "Question" and "Source: " in item["why"]
+    sample = set(sources.load("medhalu_answers_sample")["question"])
+    assert not sample & {item["shared"][0]["text"] for item in items}

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from bedside import BedsideError, annotation, paths
-from bedside.annotation import Log, Session, sampling
+from bedside.annotation import Log, Session, alias, sampling
 from bedside.rows import tasks
 from bedside.store import digest
 
@@ -292,10 +292,11 @@ def test_damaged_lines_are_named_and_the_rest_counts(session):
 
 APPEND = """
 import sys
-from bedside.annotation import FIELDS, Log
+from bedside.annotation.log import KINDS, Log
 log = Log(sys.argv[1], "nfp", "Ann")
 for i in range(150):
-    log.append({**dict.fromkeys(FIELDS, "x" * 200), "id": f"{sys.argv[2]}-{i}", "check": False})
+    record = {k: kind() if isinstance(kind, type) else 1.0 for k, kind in KINDS.items()}
+    log.append({**record, "id": f"{sys.argv[2]}-{i}", "reason": "x" * 2000})
 """
 
 
@@ -303,7 +304,7 @@ def test_two_processes_at_once_lose_nothing(tmp_path):
     both = [subprocess.Popen([sys.executable, "-c", APPEND, str(tmp_path), name]) for name in "ab"]
     assert [p.wait(60) for p in both] == [0, 0]
     log = Log(tmp_path, "nfp", "Ann")
-    assert set(log.labels()) == {f"{name}-{i}" for name in "ab" for i in range(150)}
+    assert set(log.labels()) == {alias(f"{name}-{i}") for name in "ab" for i in range(150)}
     assert not log.damaged
 
 
@@ -364,7 +365,7 @@ def test_what_is_recorded(session):
     assert s.label("0", reason="  vague ", seconds=12.34567) == ""
     made = lines(s)[0]
     assert tuple(made) == annotation.FIELDS
-    assert made["id"].endswith(made["item"])
+    assert made["id"] == alias(s.queue[0].row["id"]) and SECRET not in json.dumps(made)
     expected = {
         "paper": "cancer_myth",
         "task": "presupposition",
@@ -374,11 +375,15 @@ def test_what_is_recorded(session):
         "type": "",
         "spans": [],
         "reason": "vague",
+        "refused": "",
+        "source": "",
         "seconds": 12.346,
         "check": False,
     }
     assert {k: made[k] for k in expected} == expected
-    assert made["sample"] == {"seed": 3, "size": 4, "n": 9} and made["at"].endswith("+00:00")
+    assert made["sample"] == {"seed": 3, "size": 4, "n": 9, "of": 4} and made["at"].endswith(
+        "+00:00"
+    )
     assert made["text_sha256"] == digest({k: shown[k] for k in ("before", "answer", "after")})
 
 
@@ -557,11 +562,11 @@ def test_the_widget_says_saved_only_for_what_is_on_disk(session, monkeypatch):
         and made.shown["place"] == 0
         and ask(values=["0"]) == ("saved again", "")
     )
-    assert ask("skip", 1) == ("", "") and made.shown["labelled"] == 1
+    assert ask("skip", 1) == ("", "") and made.shown["handled"] == 1
     monkeypatch.setattr(
         os, "fsync", lambda fd: (_ for _ in ()).throw(OSError(28, "No space left on device"))
     )
-    assert "No space left" in ask(place=1)[1] and made.shown["labelled"] == 1
+    assert "No space left" in ask(place=1)[1] and made.shown["handled"] == 1
 
 
 def test_importing_it_imports_no_widgets():

@@ -2,6 +2,7 @@
 
 import asyncio
 import csv
+import json
 import os
 import unicodedata
 from types import SimpleNamespace
@@ -12,6 +13,7 @@ import pytest
 
 from bedside import BedsideError, annotation, baselines, judges, sources, stats
 from bedside.annotation import raters
+from bedside.annotation.blind import alias
 from bedside.papers.cancer_myth import study as cancer_myth
 from bedside.papers.cancer_myth.baselines import Echo
 from bedside.papers.cancer_myth.data import labelled, rated, rated_plain
@@ -45,6 +47,7 @@ def row(id, task="diagnosis", reply="a reply", **other):
         "paper": PAPER[task],
         "section": SECTION.get(task, "4 consultations"),
         "item": id,
+        "unit": id,
         "model": "m",
         "configuration": "c",
         "category": "cooperative",
@@ -60,11 +63,11 @@ def row(id, task="diagnosis", reply="a reply", **other):
     }
 
 
-def write(folder, task, rater, row, value, check=False):
+def write(folder, task, rater, row, value, check=False, **other):
     """A label on disk; check: of a repetition."""
     log = annotation.Log(folder, task, rater)
     record = {
-        "id": row["id"],
+        "id": alias(row["id"]),
         "paper": row["paper"],
         "item": row["item"],
         "task": task,
@@ -74,18 +77,24 @@ def write(folder, task, rater, row, value, check=False):
         "type": "",
         "spans": [],
         "reason": "",
+        "refused": "",
+        "source": "",
         "seconds": 2.0,
         "at": "2026-01-01",
         "check": check,
         "sample": {},
         "text_sha256": digest(annotation.material(row, tasks()[task])),
+        **other,
     }
     assert set(record) == set(annotation.FIELDS)
     log.append(record)
 
 
 def given(table, again=(), part=""):
-    """Labels {rater: {id: value}} as a frame; `again` holds (rater, id, value) of repetitions."""
+    """Labels {rater: {id: value}} as a frame; `again` holds (rater, id, value) of repetitions.
+
+    A value that is one of REFUSALS is a refusal.
+    """
     every = [(rater, id, v, False) for rater, mine in table.items() for id, v in mine.items()]
     every += [(*label, True) for label in again]
     lines = [
@@ -93,7 +102,9 @@ def given(table, again=(), part=""):
             **dict.fromkeys(raters.LABEL, ""),
             "rater": rater,
             "id": id,
-            "value": value,
+            "unit": id,
+            "value": None if value in raters.REFUSALS else value,
+            "refused": value if value in raters.REFUSALS else "",
             "repetition": repetition,
             "part": part,
             "seconds": 3.0,
@@ -142,6 +153,16 @@ def test_labels_of_another_text_are_left_out_and_damaged_lines_named(tmp_path):
         "Ann.jsonl, line 4",
         "Ann.jsonl, line 5",
     ]
+
+
+def test_what_a_task_does_not_know_is_left_out(tmp_path):
+    rows = [row(i, reply=i) for i in "abc"]
+    write(tmp_path, "diagnosis", "Ann", rows[0], "yes")
+    write(tmp_path, "diagnosis", "Bob", rows[0], "YES!")
+    write(tmp_path, "diagnosis", "Ann", rows[1], "", refused="bored")
+    write(tmp_path, "diagnosis", "Ann", rows[2], "", refused="faulty")
+    found = raters.labels("diagnosis", rows, tmp_path)
+    assert found["id"].tolist() == ["a", "c"] and found.attrs["left_out"] == 2
 
 
 def test_what_several_choices_hold_is_a_yes_or_no_for_each(tmp_path):
@@ -266,6 +287,28 @@ def test_intervals_draw_items_not_parts():
     assert (one[3], five[3]) == (12, 60)
 
 
+def test_intervals_draw_units_not_items():
+    # Every question is asked of two models and answered alike: nothing is learnt from the second.
+    table = {
+        "Ann": dict(zip("abcdefghijkl", 2 * ["yes", "yes", "yes", "no", "no", "no"])),
+        "Bob": dict(zip("abcdefghijkl", 2 * ["yes", "yes", "no", "no", "no", "yes"])),
+    }
+    once = given(table)
+    twice = pd.concat([once, once.assign(id=once["id"] + " of another model")])
+
+    def interval(labels, column):
+        found = cells(raters.agreement(labels, "hallucination", np.random.default_rng(1)))
+        return found.get(("Ann and Bob", column)) or found["all 2 raters", column]
+
+    for column in ("kappa", "Krippendorff's alpha"):
+        one, two = interval(once, column), interval(twice, column)
+        assert two[1:3] == pytest.approx(one[1:3], abs=0.06) and (one[3], two[3]) == (12, 24)
+        apart = interval(twice.assign(unit=twice["id"]), column)
+        assert apart[2] - apart[1] < 0.8 * (two[2] - two[1])
+    low, high = interval(twice, "equal, %")[1:3]
+    assert high - low > 0.95 * np.subtract(*interval(once, "equal, %")[2:0:-1])
+
+
 def test_how_raters_worked():
     again = "repetitions answered as before, %"
     labels = given(
@@ -278,6 +321,151 @@ def test_how_raters_worked():
     assert found["Ann", again][::3] == (50, 2) and found["Bob", again][3] == 0
     each = [given({"Ann": {"a": "yes", "b": "no"}}, part=p) for p in ("logic", "attitude")]
     assert cells(raters.attention(pd.concat(each)))["Ann", "labels"][0] == 2
+
+
+# ---- refusals
+
+
+def test_refusals_are_counted_and_are_no_labels(rng):
+    # On a to d Ann and Bob agree twice of four; what one of them refused is left out. Bob's second
+    # look at a is a refusal, and so not as before.
+    table = {
+        "Ann": {"a": "yes", "b": "no", "c": "yes", "d": "no", "e": "undecided", "f": "faulty"},
+        "Bob": {"a": "yes", "b": "no", "c": "no", "d": "yes", "e": "no", "f": "undecided"},
+    }
+    labels = given(table, again=[("Bob", "a", "undecided"), ("Ann", "f", "faulty")])
+    found = cells(raters.attention(labels))
+    kinds = ("labels", "can't decide", "item faulty", "repetitions answered as before, %")
+    assert [found["Ann", k][0] for k in kinds] == [4, 1, 1, 100]
+    assert [found["Bob", k][0] for k in kinds] == [5, 1, 0, 0]
+    alike = cells(raters.agreement(labels, "hallucination", rng))
+    assert alike["Ann and Bob", "equal, %"][::3] == (50, 4)
+    assert alike["all 2 raters", "Krippendorff's alpha"][3] == 4
+    settled = raters.consensus(labels).set_index("id")
+    assert settled.loc["e", ["value", "by", "raters"]].tolist() == ["no", "all", 1]
+    assert settled.loc["f", "by"] == "refused" and pd.isna(settled.loc["f", "value"])
+    assert settled.loc["f", "raters"] == 0
+    rows = [row(i) for i in "abcdef"]
+    assert [r["id"] for r in raters.differing(labels, rows, "diagnosis")] == ["c", "d", "e"]
+    card = raters.against(
+        raters.judged(judged_rows("", [True] * 6), "hallucination").assign(id=list("abcdef")),
+        raters.consensus(labels),
+        "hallucination",
+        rng,
+    )["j"]
+    assert card["n"] == 3  # a, b and e
+
+
+def test_an_adjudicator_may_refuse_too():
+    table = {"Ann": {"a": "yes"}, "Bob": {"a": "no"}, raters.ADJUDICATED: {"a": "faulty"}}
+    labels = given(table)
+    assert raters.consensus(labels)[["value", "by"]].values.tolist() == [[None, "refused"]]
+    assert raters.differing(labels, [row("a")], "diagnosis") == []
+
+
+def test_refusals_of_several_choices_are_of_all_of_them(tmp_path):
+    one = row("a", "adherence")
+    write(tmp_path, "adherence", "Ann", one, "", refused="undecided", reason="too short")
+    write(tmp_path, "adherence", "Bob", one, "logic")
+    labels = raters.labels("adherence", [one], tmp_path)
+    assert len(labels) == 10 and labels["value"].isna().sum() == 5
+    assert set(raters.consensus(labels)["by"]) == {"all"}
+    assert [r["id"] for r in raters.differing(labels, [one], "adherence")] == ["a"]
+
+
+def test_faulty_items_with_their_reasons(tmp_path):
+    rows = [row("a", title="why?", model="secret-model"), row("b", reply="another")]
+    write(tmp_path, "diagnosis", "Ann", rows[0], "", refused="faulty", reason="two patients")
+    write(tmp_path, "diagnosis", "Bob", rows[1], "", refused="undecided", reason="unclear")
+    labels = raters.labels("diagnosis", rows, tmp_path)
+    found = raters.faulty(labels, rows, "diagnosis")
+    assert found.to_dict("records") == [
+        {
+            "item": "a",
+            "question": "why?",
+            "reply": "a reply",
+            "rater": "Ann",
+            "reason": "two patients",
+        }
+    ]
+
+
+def test_a_refusal_at_its_row_is_nothing_to_differ_from(tmp_path):
+    one = row("a", shared=["question"])
+    content = {"rows": [one], "shared": {"question": [text("Question", "why?")]}}
+    (seen,) = annotation.rows(content)
+    write(tmp_path, "diagnosis", "Ann", seen, "", refused="faulty", reason="two patients")
+    write(tmp_path, "diagnosis", "Bob", seen, "no", reason="another", source="a book")
+    raters.with_labels(content, tmp_path)
+    assert [(h["by"], h["value"], h["reason"]) for h in one["human"]] == [
+        ("Bob", "no", "another\nsource: a book")
+    ]
+    (refusal,) = one["more"]
+    assert (refusal["judge"], refusal["task"]) == ("Ann", "diagnosis, label")
+    assert (refusal["value"], refusal["reason"]) == ("item faulty", "two patients")
+
+
+def test_progress_of_all_raters(tmp_path):
+    a, b = row("a"), row("b", reply="b")
+    write(tmp_path, "diagnosis", "Ann", a, "yes", sample={"of": 3})
+    write(tmp_path, "diagnosis", "Ann", a, "no", at="2026-01-02", sample={"of": 3})
+    write(tmp_path, "diagnosis", "Ann", a, "no", True, at="2026-01-03", sample={"of": 3})
+    write(tmp_path, "diagnosis", "Ann", b, "", refused="undecided", sample={"of": 3})
+    write(tmp_path, "diagnosis", "Bob", a, "yes")
+    found = raters.progress("diagnosis", tmp_path)
+    assert found.to_dict("records") == [
+        {"rater": "Ann", "labels": 2, "can't decide": 1, "item faulty": 0, "of": 3}
+        | {"last": "2026-01-03"},
+        {"rater": "Bob", "labels": 1, "can't decide": 0, "item faulty": 0, "of": None}
+        | {"last": "2026-01-01"},
+    ]
+    assert list(raters.progress("nfp", tmp_path)) == list(found)
+    team = raters.progress("diagnosis", tmp_path, (" Bob", "Cem"))
+    assert team[["rater", "labels"]].values.tolist() == [["Ann", 2], ["Bob", 1], ["Cem", 0]]
+
+
+def test_files_of_before_there_were_refusals_and_aliases(tmp_path):
+    one = row("a")
+    write(tmp_path, "diagnosis", "Ann", one, "yes")
+    path = tmp_path / "diagnosis/Ann.jsonl"
+    record = json.loads(path.read_text())
+    del record["refused"], record["source"]
+    path.write_text(json.dumps(record | {"id": "a"}) + "\n")
+    labels = raters.labels("diagnosis", [one], tmp_path)
+    assert labels[["id", "value", "refused", "source"]].values.tolist() == [["a", "yes", "", ""]]
+    assert labels.attrs == {"left_out": 0, "damaged": {}}
+    write(tmp_path, "diagnosis", "Ann", one, "no", at="2026-02-01")  # under the alias
+    labels = raters.labels("diagnosis", [one], tmp_path)
+    assert labels[["id", "value"]].values.tolist() == [["a", "no"]]
+    assert raters.progress("diagnosis", tmp_path)["labels"].tolist() == [1]
+
+
+# ---- adjudication
+
+
+def test_adjudicators_see_what_raters_say_and_not_who(tmp_path):
+    rows = [row(i, reply=i, title=i) for i in "abc"]
+    for rater, mine in {"Ann": ["yes"] * 3, "Bob": ["no", "yes", ""]}.items():
+        for r, value in zip(rows, mine):
+            why = {"reason": f"{value or 'two patients'} {r['id']}"}
+            write(tmp_path, "diagnosis", rater, r, value, refused="" if value else "faulty", **why)
+    labels = raters.labels("diagnosis", rows, tmp_path)
+    session = raters.adjudication(labels, rows, "diagnosis", folder=tmp_path)
+    seen, same = {}, "yes, the same disease"
+    while not session.done:
+        shown = session.shown()
+        assert "Ann" not in json.dumps(shown) and "Bob" not in json.dumps(shown)
+        said = [(" ".join(o["said"]), o["refused"], o["reason"]) for o in shown["opinions"]]
+        seen[shown["answer"]["text"]] = sorted(said)
+        assert session.label("no") == ""
+    assert seen == {
+        "a": [("no", "", "no a"), (same, "", "yes a")],
+        "c": [("", "faulty", "two patients c"), (same, "", "yes c")],
+    }
+    labels = raters.labels("diagnosis", rows, tmp_path)
+    settled = raters.consensus(labels).set_index("id")
+    assert settled.loc[list("abc"), "value"].tolist() == ["no", "yes", "no"]
+    assert raters.differing(labels, rows, "diagnosis") == []
 
 
 # ---- consensus
@@ -302,14 +490,15 @@ def test_consensus_and_what_is_open():
         "e": ("yes", "all", 1),
         "f": ("no", "adjudicated", 0),
     }
-    rows = [{"id": i} for i in "fedcba"]
-    assert [r["id"] for r in raters.differing(labels, rows)] == ["c", "b"]
+    rows = [row(i) for i in "fedcba"]
+    assert [r["id"] for r in raters.differing(labels, rows, "diagnosis")] == ["c", "b"]
     three = given({"Ann": {"a": "-1"}, "Bob": {"a": "0"}, "Cem": {"a": "1"}})
     assert raters.consensus(three)["by"].tolist() == ["disputed"]
-    assert [r["id"] for r in raters.differing(three, rows)] == ["a"]
+    assert [r["id"] for r in raters.differing(three, rows, "diagnosis")] == ["a"]
     four = given({"Ann": {"a": "0"}, "Bob": {"a": "0"}, "Cem": {"a": "1"}, "Dot": {"a": "-1"}})
     assert raters.consensus(four)["by"].tolist() == ["disputed"]  # two of four are no majority
-    assert raters.consensus(given({})).empty and raters.differing(given({}), rows) == []
+    assert raters.consensus(given({})).empty
+    assert raters.differing(given({}), rows, "diagnosis") == []
 
 
 # ---- judges against raters
@@ -366,6 +555,30 @@ def test_corrected_rates_by_hand(rng):
     assert card["confusion"] == [[14, 1], [2, 13]]
     assert card["kappa"]["value"] == pytest.approx(0.8)
     assert card["judge"] == "j" and "raters" in card["labelled_by"]
+
+
+def test_rates_and_cards_are_of_units(rng):
+    # 24 labelled and 36 other answers: each to a question of its own, or each question asked of two
+    # models, that is under two configurations here.
+    said = [True] * 10 + [False] * 2 + [True] * 2 + [False] * 10 + [True] * 20 + [False] * 16
+    truth = {f"a{k}": "yes" if k < 12 else "no" for k in range(24)}
+    rows = judged_rows("a", said)
+    pairs = [{**r, "unit": str(int(r["id"][1:]) // 2)} for r in rows]
+
+    def found(rows):
+        labels = given({"Ann": truth})
+        judged, settled = raters.judged(rows, "hallucination"), raters.consensus(labels)
+        rates = raters.corrected(judged, settled, "hallucination", np.random.default_rng(1))
+        card = raters.against(judged, settled, "hallucination", np.random.default_rng(1))["j"]
+        kappa = card["kappa"]["value"], card["kappa"]["low"], card["kappa"]["high"], card["n"]
+        return cells(rates) | {("card", "kappa"): kappa}
+
+    alone, together = found(rows), found(pairs)
+    assert len(alone) == 5
+    for name, (value, low, high, n) in alone.items():
+        same, lower, higher, count = together[name]
+        assert (same, count) == (pytest.approx(value), n)
+        assert higher - lower > 1.15 * (high - low), name
 
 
 def test_a_judge_at_chance_or_without_labels_corrects_nothing(rng):
@@ -529,6 +742,16 @@ def test_published_files_are_what_the_sources_describe(world):
     assert said["references"][0] == said["truth"] and said["diagnosis"] and said["label"] == "no"
 
 
+def test_what_the_embedded_model_asked_itself_is_not_worth_a_label(world):
+    task, loop = tasks()["presupposition"], "3.2 generation loop"
+
+    def of_loop(**how):
+        found = annotation.candidates(world.rows, task, **how)
+        return [r for r in found if r["section"] == loop]
+
+    assert of_loop() == [] and len(of_loop(tiny=True)) > 10
+
+
 def test_judges_say_the_same_after_labels_were_published(world):
     assert world.learnt == {("Lexical", False), ("Echo", False), ("Overlap", False)}
     before = {r["id"]: r for r in world.before["rows"]}
@@ -561,6 +784,42 @@ def test_raters_labels_stand_at_their_rows(world):
     assert found["adherence"][0] == ["expression; attitude"]
     assert found["hallucination"][0][0] in ("yes, hallucinated", "no, right")
     assert found["diagnosis"][0] == ["no"] and found["side_effect"][0] == ["same"]
+
+
+def test_from_two_raters_who_may_refuse_to_a_studys_source(world, tmp_path, monkeypatch):
+    elsewhere(monkeypatch, tmp_path)
+    folder = tmp_path / "annotations"
+    says = {  # of the first six replies of one sample
+        "Ann": ["yes", "yes", "no", "undecided", "faulty", "no"],
+        "Bob": ["yes", "no", "no", "yes", "undecided", "faulty"],
+    }
+    for rater, values in says.items():
+        session = annotation.Session(
+            world.rows, "diagnosis", rater, size=6, repetitions=0, folder=folder
+        )
+        for value in values:
+            refusal = {"refused": value, "reason": "so"} if value in raters.REFUSALS else {}
+            assert session.label("" if refusal else value, **refusal) == ""
+        assert session.done and session.refused == 2
+    order = [entry.row["id"] for entry in session.queue]
+    labels = raters.labels("diagnosis", world.rows, folder)
+    differing = [r["id"] for r in raters.differing(labels, world.rows, "diagnosis")]
+    assert set(differing) == {order[1], order[3], order[5]}
+    session = raters.adjudication(labels, world.rows, "diagnosis", folder)
+    for value in ("no", "no"):
+        assert session.label(value) == ""
+    assert session.label("", refused="faulty", reason="no diagnosis in it") == ""
+    labels = raters.labels("diagnosis", world.rows, folder)
+    settled = raters.consensus(labels)
+    assert settled["by"].value_counts().to_dict() == {"all": 2, "adjudicated": 2, "refused": 2}
+    assert raters.differing(labels, world.rows, "diagnosis") == []
+    _, written = raters.publish("diagnosis", world.rows, labels, settled, tmp_path)
+    loaded = sources.load("meddialbench_rated")
+    assert written == len(loaded) == 4 and set(loaded["pair"]) < set(order)
+    assert dict(zip(loaded["pair"], loaded["label"]))[order[0]] == "yes"
+    told = raters.progress("diagnosis", folder).set_index("rater")
+    assert told.loc["Ann", ["labels", "can't decide", "item faulty", "of"]].tolist() == [4, 1, 1, 6]
+    sources.forget()
 
 
 def test_cancer_myths_cards_count_the_new_labels(world, tmp_path, monkeypatch, rng):
@@ -650,6 +909,22 @@ def test_what_is_published_again_is_read_again(tmp_path, monkeypatch):
         counts.append(len(sources.load("medhalu_annotations")))
     sources.forget()
     assert counts == [2, 1]
+
+
+def test_the_source_that_a_rater_consulted_is_published(tmp_path, monkeypatch):
+    elsewhere(monkeypatch, tmp_path)
+    labels = hallucination_labels({"Ann": {"mh-01": "no", "mh-02": "undecided"}})
+    labels["source"] = "a formulary"
+    settled = raters.consensus(labels)
+    _, count = raters.publish("hallucination", [], labels, settled, tmp_path)
+    loaded = sources.load("medhalu_annotations")
+    assert count == 1 and loaded[["item", "consulted"]].values.tolist() == [
+        ["mh-01", "a formulary"]
+    ]
+    run = run_of("medhalu", "02_detection", tmp_path, monkeypatch)
+    read = annotations(run, asyncio.run(medhalu.benchmark(run, "built", 0, "", 0)))
+    assert (read["repeat"] == "Ann").sum() == 1
+    sources.forget()
 
 
 def test_published_without_a_settled_label_reads_as_none(tmp_path, monkeypatch):

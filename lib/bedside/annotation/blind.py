@@ -1,8 +1,20 @@
 """What a rater sees of a judged item: the reply and the blocks that the task shows, no names."""
 
-from bedside import BedsideError
+import re
+
+from bedside import BedsideError, models
 from bedside.prompts import clean
 from bedside.store import digest
+
+ALIAS = re.compile(r"[0-9a-f]{20}")
+
+
+def alias(row_id):
+    """What files of labels call a row: a digest of its id, which names its model; an alias stays.
+
+    Who has the rows finds the row of an alias by making all of theirs.
+    """
+    return row_id if ALIAS.fullmatch(row_id) else digest(row_id)[:20]
 
 
 def rows(document):
@@ -38,14 +50,23 @@ def _bare(block):
     return {**made, "turns": [{"who": clean(who), "text": clean(words)} for who, words in said]}
 
 
-def candidates(rows, task):
-    """The rows that a task can ask about, by id: those with a reply, the first of those alike."""
+def candidates(rows, task, tiny=False):
+    """The rows that a task can ask about, by id: those with a reply, the first of those alike.
+
+    tiny: with what the embedded model wrote in sections whose questions a model wrote, too.
+    """
     found = {}
     for row in sorted(rows, key=lambda row: row["id"]):
         if any(isinstance(block, str) for block in row["shared"]):
             raise BedsideError(
                 f"row {row['id']!r} names its shared blocks only: give annotation.rows(document)"
             )
-        if task.takes(row) and row["reply_status"] == "":
+        if task.takes(row) and row["reply_status"] == "" and (tiny or not _idle(row, task)):
             found.setdefault(digest(material(row, task)), row)
     return list(found.values())
+
+
+def _idle(row, task):
+    """Whether the embedded model wrote a row that isn't worth a rater's time."""
+    local = models.registry().get(row["model"], {}).get("provider") == "local"
+    return local and row["section"].startswith(task.loops)

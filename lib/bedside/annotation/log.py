@@ -9,32 +9,49 @@ from bedside import BedsideError, choose, locks, paths
 from bedside.rows import tasks
 from bedside.store import append
 
+from .blind import alias
+
 FOLDER = paths.EXTERNAL / "annotations"
 # Begins and ends so that no file system finds a path or a hidden file.
 NAME = re.compile(r"\w(?:[\w .-]{0,38}[\w-])?")
-# Of a record. check: whether it is of a repetition, as the files have called it from the first on.
-# sample: the seed, the size asked for and n, the rows drawn from. text_sha256: of what was seen.
-FIELDS = (
-    *("id", "paper", "item", "task", "rater", "group", "value", "type", "spans", "reason"),
-    *("seconds", "at", "check", "sample", "text_sha256"),
-)
+ADJUDICATED = "adjudicated"  # the name under which somebody settles what raters disagree on
+# Of a record, and what kind of value. id: an alias of the row's. refused: "", "undecided" or
+# "faulty". check: whether it is of a repetition, as the files have called it from the first on.
+# sample: the seed, the size asked for, n, the rows drawn from, and of, the length of this rater's
+# queue. text_sha256: of what was seen.
+KINDS = dict.fromkeys(("id", "paper", "item", "task", "rater", "group", "value", "type"), str)
+KINDS |= {"spans": list, "reason": str, "refused": str, "source": str, "seconds": (int, float)}
+KINDS |= {"at": str, "check": bool, "sample": dict, "text_sha256": str}
+FIELDS = tuple(KINDS)
+LATER = {"refused": "", "source": ""}  # fields that old files lack
+RESERVED = f"{ADJUDICATED!r} is reserved for who settles differences; take another name"
 WAY_OUT = "free the disk or fix its permissions, then save again: what is recorded is kept"
+
+
+def named(rater):
+    """A rater's name as files have it; BedsideError if it can't be one."""
+    name = unicodedata.normalize("NFC", str(rater).strip())
+    if not NAME.fullmatch(name):
+        raise BedsideError(
+            f"rater {str(rater)!r}: give a name or number of 1 to 40 letters, digits, spaces and"
+            " . _ - that begins with a letter or digit, for example 'reader 1'"
+        )
+    if name.casefold() == ADJUDICATED and name != ADJUDICATED:  # the same file on some disks
+        raise BedsideError(f"rater {name!r}: {RESERVED}")
+    return name
 
 
 class Log:
     """One rater's labels for one task, <folder>/<task>/<rater>.jsonl: a line each, later ones win.
+
+    Refusals stand there too. Rows go by their alias, in old files, which name them, as well.
 
     Several processes may append at once. A line that can't be read is left in the file and named in
     `damaged`.
     """
 
     def __init__(self, folder, task, rater):
-        self.rater = unicodedata.normalize("NFC", str(rater).strip())
-        if not NAME.fullmatch(self.rater):
-            raise BedsideError(
-                f"rater {rater!r}: give a name or number of 1 to 40 letters, digits, spaces and . _"
-                " - that begins with a letter or digit, for example 'reader 1'"
-            )
+        self.rater = named(rater)
         self.path = Path(folder or FOLDER) / choose(task, tasks(), "task") / f"{self.rater}.jsonl"
         self.damaged = {}  # "file, line n" -> why
 
@@ -51,7 +68,7 @@ class Log:
             ) from e
 
     def both(self):
-        """First labels and those of repetitions, {repetition: {id: record}}; later lines win."""
+        """All records, first and repetitions', {repetition: {alias: record}}; later lines win."""
         records, damaged = read(self.path)
         self.damaged |= damaged
         return {
@@ -59,8 +76,8 @@ class Log:
         }
 
     def labels(self, repetition=False):
-        """{id: record}, later lines winning; with `repetition` those of the repetitions instead."""
-        return self.both()[repetition]
+        """{alias: record} without refusals; with `repetition` those of the repetitions instead."""
+        return {id: r for id, r in self.both()[repetition].items() if not r["refused"]}
 
 
 def read(path):
@@ -82,8 +99,15 @@ def read(path):
     for number, line in enumerate(lines, 1):
         try:
             if line.strip():
-                record = json.loads(line)
-                records.append({k: record[k] for k in FIELDS})
+                records.append(_record(json.loads(line)))
         except (ValueError, TypeError, KeyError):
             damaged[f"{paths.rel(path)}, line {number}"] = "not a label, or cut off"
     return records, damaged
+
+
+def _record(line):
+    """A record as FIELDS, its row by alias; raises TypeError or KeyError for anything else."""
+    record = {k: (LATER | line)[k] for k in FIELDS}
+    if not all(isinstance(record[k], kind) for k, kind in KINDS.items()):
+        raise TypeError
+    return record | {"id": alias(record["id"])}

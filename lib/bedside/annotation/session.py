@@ -1,60 +1,109 @@
 """A rater's way through a sample: what is on screen, which labels are taken, where it goes on."""
 
-import math
 from datetime import UTC, datetime
+
+import numpy as np
 
 from bedside import BedsideError, choose, paths
 from bedside.prompts import clean
-from bedside.rows import tasks
+from bedside.rows import JOINED, tasks
 from bedside.store import digest
 
-from .blind import candidates, material
-from .log import NAME, Log
-from .sampling import draw
+from .blind import alias, candidates, material
+from .faults import fault_of
+from .log import ADJUDICATED, NAME, RESERVED, Log, named
+from .sampling import Entry, draw, share
+from .training import Training
 
-JOINED = "; "  # between the values of a task in which several hold
 # What the page gets of a task: not what chooses rows and blocks, or becomes of labels.
-ABOUT = ("name", "title", "question", "guide", "choices", "types", "spans_for", "several")
+ABOUT = ("name", "title", "question", "guide", "choices", "types", "labels", "spans_for", "several")
+PROTOCOL = ("reason_for", "source_for", "closing")  # of it only if raters follow it
+SAID = ("type", "spans", "reason", "refused", "source")  # of a label, beside its value
+LATER = "it was put off once already: label it, or say that you can't (u) or why it is faulty (w)"
 
 
 class Session:
     """A rater's way through a sample; it resumes where the log stopped.
 
-    `shown()` is the item on screen; `label(...)`, `back()` and `skip()` lead on from it.
+    `shown()` is the item on screen; `label(...)`, `back()` and `skip()` lead on from it, and after
+    a training item `read()`.
 
     rows: of `annotation.rows(document)`. group: "expert", "layperson" or another word. size, seed,
-    repetitions: of `sample`. folder: where logs are, data/external/annotations if none. `queue`
-    holds the sample's entries in the order of labelling, `at` the place of the item on screen.
+    repetitions, tiny: of `sample`. folder: where logs are, data/external/annotations if none.
+    raters: the names of all, if each is to label a share, and overlap, the part of the sample that
+    all label (`share`). protocol: as the task's study had it, training first. opinions: for
+    ADJUDICATED, what raters said, {row id: [{value, type, spans, reason, refused, source}]}; then
+    all those rows come, as they are. `queue` holds the entries in the order of labelling, `at` the
+    place of the item on screen.
     """
 
-    def __init__(self, rows, task, rater, group="", size=30, seed=0, repetitions=0.1, folder=None):
+    def __init__(
+        self,
+        rows,
+        task,
+        rater,
+        group="",
+        size=30,
+        seed=0,
+        repetitions=0.1,
+        folder=None,
+        *,
+        tiny=False,
+        raters=(),
+        overlap=0.2,
+        protocol=False,
+        opinions=None,
+    ):
         self.task = tasks()[choose(task, tasks(), "task")]
         self.log, self.group = Log(folder, task, rater), str(group).strip()
+        self.opinions, self.protocol, self.seed = opinions, protocol, seed
+        if (self.log.rater == ADJUDICATED) != (opinions is not None):
+            raise BedsideError(f"rater {self.log.rater!r}: {RESERVED}")
         if self.group and not NAME.fullmatch(self.group):
             raise BedsideError(
                 f"group {group!r}: write expert, layperson or another word of up to 40 letters and"
                 " digits"
             )
-        found = candidates(rows, self.task)
-        self.queue = draw(found, size, seed, repetitions=repetitions)
+        found = candidates(rows, self.task, tiny)
+        if opinions is None:
+            self.queue = self._queue(found, size, seed, repetitions, members(raters), overlap)
+        else:
+            found = [row for row in rows if row["id"] in opinions and self.task.takes(row)]
+            self.queue = [Entry(row, False) for row in found]
         if not self.queue:
             raise BedsideError(
                 f"the document has no replies for the task {task!r}: it needs rows of"
                 f" {self.task.paper}; run that paper's notebooks first, or choose another task"
             )
-        self.drawn = {"seed": seed, "size": size, "n": len(found)}
+        self.drawn = {"seed": seed, "size": size, "n": len(found), "of": len(self.queue)}
         self._sha = {e.row["id"]: digest(material(e.row, self.task)) for e in self.queue}
+        self._training = Training(self.task, self.log) if protocol else None
+        self._later = set()  # what was put off
         self.at = 0
         self._read()
         self._next()
+
+    def _queue(self, found, size, seed, repetitions, raters, overlap):
+        """This rater's entries: of the sample or a share of it, in pieces if the task has any."""
+        if not raters:
+            drawn = draw(found, size, seed, repetitions=repetitions)
+        elif self.log.rater not in raters:
+            raise BedsideError(
+                f"rater {self.log.rater!r} has no share of this sample; it is dealt out to"
+                f" {', '.join(raters)}"
+            )
+        else:
+            place, of = raters.index(self.log.rater), len(raters)
+            drawn = share(draw(found, size, seed), place, of, overlap, seed, repetitions)
+        return [Entry(row, e.repetition) for e in drawn for row in self.task.asked(e.row)]
 
     def _read(self):
         """See what is on disk, other windows' labels too."""
         self._labels = self.log.both()
 
     def _given(self, entry):
-        """The label of an entry, or None; one for another text under the same id doesn't count."""
-        record = self._labels[entry.repetition].get(entry.row["id"])
+        """The record of an entry, or None; one for another text under the same id doesn't count."""
+        record = self._labels[entry.repetition].get(alias(entry.row["id"]))
         return record if record and record["text_sha256"] == self._sha[entry.row["id"]] else None
 
     def _next(self):
@@ -63,38 +112,73 @@ class Session:
         self.at = next((i for i in places if not self._given(self.queue[i])), len(self.queue))
 
     @property
+    def training(self):
+        """The training items that are left, as `Training`, or None."""
+        return self._training if self._training and self._training.left else None
+
+    @property
     def done(self):
         """Whether there is nothing on screen to label."""
-        return self.at == len(self.queue)
+        return not self.training and self.at == len(self.queue)
 
     @property
     def progress(self):
-        """(labelled, of)"""
+        """(labelled or refused, of)"""
         return sum(self._given(e) is not None for e in self.queue), len(self.queue)
 
     @property
+    def refused(self):
+        """How many of the queue were refused."""
+        return sum(bool((self._given(e) or {"refused": ""})["refused"]) for e in self.queue)
+
+    @property
     def about(self):
-        """The task for the front-end: a dict of its ABOUT, and the rater."""
-        return {name: getattr(self.task, name) for name in ABOUT} | {"rater": self.log.rater}
+        """The task for the front-end: a dict of its ABOUT and PROTOCOL, and the rater."""
+        about = {name: getattr(self.task, name) for name in ABOUT}
+        plain = {"reason_for": (), "source_for": (), "closing": ""}
+        about |= {k: getattr(self.task, k) for k in PROTOCOL} if self.protocol else plain
+        return about | {"rater": self.log.rater}
 
     def shown(self):
         """The item on screen, for the front-end: a dict.
 
-        It has place, labelled, of, where, the row's `material` and earlier (one's own label).
-        Nothing else of the row is in it. When all is labelled: `place` is None and `where` names
-        the file.
+        It has place, handled, refused, of, where, the row's `material`, earlier (one's own label)
+        and opinions. Nothing else of the row is in it. A training item has `training`, what to call
+        it, and `feedback` once it is answered. When all is labelled: `place` is None and `where`
+        names the file.
         """
-        labelled, of = self.progress
-        place = None if self.done else self.at
-        made = {"place": place, "labelled": labelled, "of": of, "where": paths.rel(self.log.path)}
+        handled, of = self.progress
+        made = {"handled": handled, "of": of, "refused": self.refused}
+        made |= {
+            "where": paths.rel(self.log.path),
+            "training": "",
+            "feedback": None,
+            "opinions": [],
+        }
+        if self.training:
+            return made | self.training.shown()
         if self.done:
-            return made
+            return made | {"place": None}
         entry = self.queue[self.at]
         earlier = self._given(entry)
         if earlier:
-            values = self._values(earlier["value"])
-            earlier = {k: earlier[k] for k in ("type", "spans", "reason")} | {"values": values}
+            values = self._values(earlier["value"]) if not earlier["refused"] else []
+            earlier = {k: earlier[k] for k in SAID} | {"values": values}
+        made |= {"place": self.at, "opinions": self._opinions(entry.row)}
         return made | material(entry.row, self.task) | {"earlier": earlier}
+
+    def _opinions(self, row):
+        """What raters said of a row, in words, in an order that says nothing of who it was."""
+        given = (self.opinions or {}).get(row["id"], [])
+        rng = np.random.default_rng([self.seed, int(digest(row["id"])[:8], 16)])
+        return [
+            {
+                "said": [*map(clean, self.task.in_words(given[i]))],
+                "spans": [*map(clean, given[i].get("spans") or ())],
+                **{k: clean(given[i].get(k) or "") for k in ("refused", "reason", "source")},
+            }
+            for i in rng.permutation(len(given))
+        ]
 
     def _values(self, value):
         """The single values of a label's value."""
@@ -102,40 +186,60 @@ class Session:
             return list(value)
         return [v for v in value.split(JOINED) if v] if self.task.several else [value]
 
-    def label(self, value, type="", spans=(), reason="", seconds=0.0):
-        """Label the item on screen and go on. Returns "", or what is wrong in words.
+    def label(self, value, type="", spans=(), reason="", seconds=0.0, *, refused="", source=""):
+        """Label or refuse the item on screen and go on. Returns "", or what is wrong in words.
 
-        value: one of the task's, for `several` a list of them. If something is wrong, or can't be
-        written, nothing is recorded and the item stays; else the next one without a label comes on
-        screen.
+        value: one of the task's, for `several` a list of them, empty for a refusal. type: for a
+        task with further labels those that hold, a list or joined. refused: undecided or faulty.
+        If something is wrong, or can't be written, nothing is recorded and the item stays; else
+        the next one without a label comes on screen. A training item stays until `read()`.
         """
         if self.done:
             return "everything is labelled; go back to correct a label"
-        entry = self.queue[self.at]
+        if self.training and self.training.feedback:
+            return "read the feedback first, then go on"
+        row = self.training.left[0] if self.training else self.queue[self.at].row
         try:
-            values = sorted(set(self._values(value)))
+            values = sorted(set(self._values(value))) if value or not refused else []
+            type = JOINED.join(dict.fromkeys([type] if isinstance(type, str) else type))
             spans = [spans] if isinstance(spans, str) else spans
             spans = list(dict.fromkeys(s.strip() for s in map(clean, spans) if s.strip()))
-            reason, seconds = clean(reason).strip(), round(float(seconds), 3)
+            reason, source = clean(reason).strip(), clean(source).strip()
+            seconds = round(float(seconds), 3)
         except (TypeError, ValueError):
             return "the label can't be read: value, spans and reason are text, seconds a number"
-        answer = material(entry.row, self.task)["answer"]["text"]
-        if fault := _fault(self.task, values, type, spans, seconds, answer):
+        said = {"type": type, "spans": spans, "reason": reason, "refused": refused}
+        said |= {"source": source}
+        answer = material(row | {"blocks": []}, self.task)["answer"]["text"]
+        if fault := fault_of(self.task, values, said, seconds, answer, self.protocol):
             return fault
-        said = {"value": JOINED.join(values), "type": type, "spans": spans, "reason": reason}
+        said = {"value": JOINED.join(values)} | said
+        if self.training:
+            self.training.answer(said, values)
+            return ""
         try:
-            self.log.append(self._record(entry, said, seconds))
+            self.log.append(self._record(self.queue[self.at], said, seconds))
             self._read()
         except BedsideError as e:
             return str(e)
         self._next()
         return ""
 
+    def read(self):
+        """Go on from the feedback of a training item. Returns "", or what is wrong in words."""
+        if self.training and self.training.feedback:
+            try:
+                self.training.read()
+            except OSError as e:
+                return f"{paths.rel(self.training.path)} could not be written ({e.strerror})"
+        return ""
+
     def _record(self, entry, said, seconds):
         """A label as the log has it: FIELDS in their order."""
         row = entry.row
         return {
-            **{k: row[k] for k in ("id", "paper", "item")},
+            "id": alias(row["id"]),
+            **{k: row[k] for k in ("paper", "item")},
             "task": self.task.name,
             "rater": self.log.rater,
             "group": self.group,
@@ -149,43 +253,36 @@ class Session:
 
     def back(self):
         """Go to the item before this one; a new label for it takes the place of the old."""
-        self.at = max(self.at - 1, 0)
+        if not self.training:
+            self.at = max(self.at - 1, 0)
 
     def skip(self):
-        """Leave an item for the end, recording nothing; a labelled one is only left."""
-        if self.done:
-            return
+        """Leave an item for the end, once, recording nothing; a labelled one is only left.
+
+        Returns "", or in words that it can't be put off again.
+        """
+        if self.done or self.training:
+            return ""
         entry = self.queue[self.at]
         if not self._given(entry):
+            if (entry.row["id"], entry.repetition) in self._later:
+                return LATER
+            self._later.add((entry.row["id"], entry.repetition))
             del self.queue[self.at]
             for i, later in enumerate(self.queue):
-                same = later.row is entry.row and later.repetition and not entry.repetition
-                if same and not self._given(later):  # it now comes first, and so is what counts
-                    self.queue[i], entry = entry, later
+                same = later.row["id"] == entry.row["id"] and later.repetition
+                if same and not entry.repetition and not self._given(later):
+                    self.queue[i], entry = entry, later  # it comes first now, and so is what counts
             self.queue.append(entry)
         self._next()
+        return ""
 
 
-def _fault(task, values, type, spans, seconds, answer):
-    """What is wrong with a label in words, or nothing."""
-    choices, types = (
-        ", ".join(f"{value} (key {key})" for key, value, _ in given)
-        for given in (task.choices, task.types)
-    )
-    if not 0 <= seconds < math.inf:
-        return f"seconds are {seconds}: give a number from 0"
-    if unknown := [v for v in values if v not in task.values]:
-        return f"{unknown[0]!r} is not a choice; choices are {choices}"
-    if not task.several and len(values) != 1:
-        return f"choose one of {choices}"
-    if not task.spans_for or values != [task.spans_for]:
-        said = f"with {values[0]!r}" if task.spans_for else "in this task"
-        return f"{said} there is no type and no span: remove them" if type or spans else ""
-    if type not in [value for _, value, _ in task.types]:
-        return f"{task.spans_for!r} needs a type: {types}"
-    if not spans:
-        return (
-            f"{task.spans_for!r} needs at least one span: select words in the answer, then press s"
+def members(raters):
+    """The names of raters who share a sample, in an order that doesn't depend on who wrote them."""
+    names = sorted(map(named, raters))
+    if len(set(names)) < len(names) or ADJUDICATED in names:
+        raise BedsideError(
+            f"raters are {', '.join(names)}; give each once, and {ADJUDICATED!r} not at all"
         )
-    missing = [s for s in spans if " ".join(s.split()) not in " ".join(answer.split())]
-    return f"the span {missing[0]!r} is not in the answer; select it there" if missing else ""
+    return names

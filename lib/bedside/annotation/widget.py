@@ -1,8 +1,15 @@
-"""A session on screen: the widget for JupyterLab, with annotation.js and annotation.css."""
+"""A session on screen: the widget for JupyterLab, with script/ and annotation.css."""
 
 from pathlib import Path
 
+from bedside import BedsideError, choose
+from bedside.rows import tasks
+
+from .log import ADJUDICATED, RESERVED, Log, named
+from .session import Session, members
+
 FOLDER = Path(__file__).parent
+SCRIPT = "elements spans door desk render".split()
 
 
 def widget(session):
@@ -10,36 +17,108 @@ def widget(session):
 
     The page gets `about`, `shown()` and what came of its last message.
     """
+    made = _made()
+    made.begin(session)
+    return made
+
+
+def box(rows, task, rater="", raters=(), **settings):
+    """A widget that asks who labels, and then is the session of that rater.
+
+    rater: asked for if empty or no name; labels that are there already are said first, and whether
+    to go on with them is asked. raters, settings: as of `Session`. What is wrong with any of it is
+    a sentence on screen.
+    """
+    made = _made()
+
+    def ask(name="", sure=False):
+        """Open the session of a name, or show what to ask."""
+        shown = {"title": "", "names": [], "name": str(name), "known": None, "fault": ""}
+        try:
+            how = tasks()[choose(task, tasks(), "task")]
+            shown |= {"title": how.title, "names": members(raters)}
+            if str(name).strip():
+                if named(name) == ADJUDICATED and "opinions" not in settings:
+                    raise BedsideError(f"rater {name!r}: {RESERVED}")
+                shown["known"] = None if sure else _known(settings.get("folder"), task, name)
+                if not shown["known"]:
+                    return made.begin(Session(rows, task, name, raters=raters, **settings))
+        except BedsideError as e:
+            shown["fault"] = str(e)
+        made.ask(shown)
+
+    made.answer = ask
+    ask(rater)
+    return made
+
+
+def _known(folder, task, name):
+    """What the file of a name has, {rater, labels, refused, since}; None if there is nothing."""
+    log = Log(folder, task, name)
+    records = [r for both in log.both().values() for r in both.values()]
+    if not records:
+        return None
+    return {
+        "rater": log.rater,
+        "labels": sum(not r["refused"] for r in records),
+        "refused": sum(bool(r["refused"]) for r in records),
+        "since": min(r["at"] for r in records)[:10],
+    }
+
+
+def _made():
+    """A widget without a session yet."""
     import anywidget
     import traitlets
 
     class Annotation(anywidget.AnyWidget):
-        _esm = FOLDER / "annotation.js"
+        _esm = "\n".join((FOLDER / f"script/{n}.js").read_text("utf-8") for n in SCRIPT)
         _css = FOLDER / "annotation.css"
-        about = traitlets.Dict().tag(sync=True)
+        about = traitlets.Dict().tag(sync=True)  # empty while nobody is known to label
         shown = traitlets.Dict().tag(sync=True)
+        session = answer = None
+
+        def begin(self, session):
+            self.session = session
+            with self.hold_sync():
+                self.about = session.about
+                self.tell()
+
+        def ask(self, shown):
+            self.shown = shown | {"saved": "", "turn": self.shown.get("turn", -1) + 1}
+
+        def tell(self, fault="", saved=""):
+            turn = self.shown.get("turn", -1) + 1
+            self.shown = self.session.shown() | {"fault": fault, "saved": saved, "turn": turn}
 
         def take(self, _, message, buffers):
             """Do what the page asks and answer by `shown`.
 
-            message: {"do": "label", "back" or "skip", "place": the shown one, ...}.
+            message: {"do": "open", "name", "sure"} before there is a session; then {"do": "label",
+            "read", "back" or "skip", "place": the shown one, ...}.
             """
+            if message["do"] == "open":
+                if not self.session:
+                    self.answer(message["name"], message["sure"])
+                return
             fault = saved = ""
             if message.get("place") != self.shown["place"]:  # a key pressed twice
                 fault = "the item had changed meanwhile: nothing was saved for the new one"
             elif message["do"] == "label":
-                again = bool(self.shown.get("earlier"))
+                again, training = bool(self.shown.get("earlier")), self.session.training
                 said = ("values", "type", "spans", "reason", "seconds")
-                fault = session.label(*(message[k] for k in said))
-                saved = "" if fault else "saved again" if again else f"saved {session.progress[0]}"
-            elif message["do"] == "back":
-                session.back()
+                more = {k: message.get(k, "") for k in ("refused", "source")}
+                fault = self.session.label(*(message[k] for k in said), **more)
+                if not (fault or training):
+                    saved = "saved again" if again else f"saved {self.session.progress[0]}"
+            elif message["do"] == "read":
+                fault = self.session.read()
+            elif message["do"] == "skip":
+                fault = self.session.skip()
             else:
-                session.skip()
-            turn = self.shown["turn"] + 1
-            self.shown = session.shown() | {"fault": fault, "saved": saved, "turn": turn}
+                self.session.back()
+            self.tell(fault, saved)
 
-    begun = session.shown() | {"fault": "", "saved": "", "turn": 0}
-    made = Annotation(about=session.about, shown=begun)
+    made = Annotation()
     made.on_msg(made.take)
     return made

@@ -17,6 +17,7 @@ from .intervals import (
     Interval,
     balanced_accuracy,
     corrected_rate,
+    effective,
     mean_of,
     prediction_powered,
     sens_spec,

@@ -1,6 +1,6 @@
 """Intervals of shares from their counts: Wilson's and what is made of it, rates by a judge."""
 
-from math import hypot, nan, sqrt
+from math import hypot, inf, nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -44,17 +44,30 @@ def share(hits: ArrayLike, units: ArrayLike, level: float = 0.95) -> Interval:
     """
     from scipy.special import stdtrit
 
+    hits = booleans(hits, hits)[0]
+    n, count = len(hits), len(by_unit(np.empty((len(hits), 0)), units)[0])
+    if count == n:
+        return wilson(int(hits.sum()), n, level)
+    p = float(hits.mean())
+    if count == 1:
+        return Interval(p, nan, nan, n)
+    z = stdtrit(count - 1, 0.5 + level / 2)
+    return _score_interval(p, effective(hits, units), z)._replace(n=n)
+
+
+def effective(hits: ArrayLike, units: ArrayLike) -> float:
+    """How many booleans without repetition say as much as these (n,), whose units (n,) repeat.
+
+    n over the design effect (Kish 1965; at least 1); where nothing varies the number of units. n
+    if none repeats.
+    """
     hits = booleans(hits, hits)[0].astype(float)
     table, _ = by_unit(np.column_stack([hits, np.ones(len(hits))]), units)
     n, count, p = len(hits), len(table), float(hits.mean()) if len(hits) else nan
-    if count == n:
-        return wilson(int(hits.sum()), n, level)
-    if count == 1:
-        return Interval(p, nan, nan, n)
+    if count in (n, 1) or not 0 < p < 1:
+        return count
     spread = ((table[:, 0] - p * table[:, 1]) ** 2).sum() * count / (count - 1) / n
-    effect = max(1.0, spread / (p * (1 - p))) if 0 < p < 1 else n / count
-    z = stdtrit(count - 1, 0.5 + level / 2)
-    return _score_interval(p, n / effect, z)._replace(n=n)
+    return n / max(1.0, spread / (p * (1 - p)))
 
 
 def _score_interval(p, n, z):
@@ -131,7 +144,12 @@ def corrected_rate(
     return Interval(value, *np.quantile(draws, [0.025, 0.975]).tolist(), int(n))
 
 
-def prediction_powered(labels: ArrayLike, judged: ArrayLike, others: ArrayLike) -> Interval:
+def prediction_powered(
+    labels: ArrayLike,
+    judged: ArrayLike,
+    others: ArrayLike,
+    units: tuple[ArrayLike, ArrayLike] | None = None,
+) -> Interval:
     """A rate in 0..1 from a few labels and many verdicts of a judge.
 
     Power-tuned prediction-powered inference (Angelopoulos et al. 2023). labels and judged:
@@ -139,9 +157,11 @@ def prediction_powered(labels: ArrayLike, judged: ArrayLike, others: ArrayLike) 
     on replies nobody labelled, drawn from the same ones. The verdicts' weight is the one of least
     variance, so that a useless judge counts for nothing. Interval: normal 95%, cut to 0..1; where
     the labels, or what they leave of the verdicts, don't vary, or there are less than two, it is
-    Wilson's of the labels alone. n counts the labels.
+    Wilson's of the labels alone. n counts the labels. units: labels (n,) and (N,) of what repeats
+    among both; the error is then that of the sums of units, with t of their number, and Wilson's
+    interval becomes that of `share`.
     """
-    from scipy.special import ndtri
+    from scipy.special import stdtrit
 
     y, f = (x.astype(float) for x in booleans(labels, judged))
     u, n = booleans(others, others)[0].astype(float), len(y)
@@ -150,7 +170,14 @@ def prediction_powered(labels: ArrayLike, judged: ArrayLike, others: ArrayLike) 
     if n > 1 and u.size and spread:
         weight = np.clip(np.cov(y, f)[0, 1] / ((1 + n / u.size) * spread), 0, 1)
     if n < 2 or not u.size or np.ptp(y) == 0 or np.ptp(y - weight * f) == 0:
-        return wilson(int(y.sum()), n)
+        return wilson(int(y.sum()), n) if units is None else share(y, units[0])
     value = y.mean() + weight * (u.mean() - f.mean())
-    error = ndtri(0.975) * sqrt(weight**2 * u.var() / u.size + np.var(y - weight * f) / n)
+    rest = y - weight * f
+    parts = np.concatenate([(rest - rest.mean()) / n, weight * (u - u.mean()) / u.size])
+    both = None if units is None else np.concatenate([np.asarray(x, dtype=object) for x in units])
+    sums, _ = by_unit(parts[:, None], both)
+    count, free = len(sums), inf
+    if count < len(parts):  # as for a share
+        free, sums = count - 1, sums * sqrt(count / (count - 1)) if count > 1 else sums * nan
+    error = stdtrit(free, 0.975) * sqrt((sums**2).sum())
     return Interval(*np.clip([value, value - error, value + error], 0, 1).tolist(), n)

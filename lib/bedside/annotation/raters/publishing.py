@@ -5,31 +5,57 @@ import json
 import os
 from pathlib import Path
 
-from bedside import BedsideError, paths, sources
+from bedside import BedsideError, paths, prompts, sources
 from bedside.annotation.blind import rows as with_blocks
-from bedside.rows import human_label, other_verdict, tasks
+from bedside.rows import JOINED, human_label, other_verdict, tasks
 
-from .together import first_labels, labels, own_labels
+from .together import REFUSALS, first_labels, handled, labels, own_labels
 
 
 def with_labels(content, folder=None):
     """A document's content with all raters' labels at its rows, in the words of the verdicts.
 
-    content: as of `rows.collect`; it is changed in place. folder: where labels are.
+    A refusal stands beside the verdicts on other questions, so that no judge differs from it, and
+    so do labels of what isn't the main question. content: as of `rows.collect`; it is changed in
+    place. folder: where labels are.
     """
     rows, by_id = with_blocks(content), {row["id"]: row for row in content["rows"]}
     for name, task in tasks().items():
-        first = first_labels(labels(name, rows, folder))
-        for (id, rater), mine in first.groupby(["id", "rater"], sort=False):
-            row = by_id[id]
-            if task.several:  # not the main question, so nothing that a verdict could differ from
-                held = "; ".join(mine.loc[mine["value"] == "yes", "part"]) or "none"
-                row["more"].append(other_verdict(rater, f"{name}, label", held))
+        given = handled(labels(name, rows, folder))
+        if given.empty:
+            continue
+        whose = {p["id"]: row["id"] for row in rows if task.takes(row) for p in task.asked(row)}
+        for (id, rater), mine in given.groupby(["id", "rater"], sort=False):
+            row, label = by_id[whose[id]], mine.iloc[0]
+            if label["refused"] or task.several or task.split:
+                said = other_verdict(rater, f"{name}{_place(id, row)}, label", _words(mine, task))
+                row["more"].append({**said, "reason": prompts.clean(_reason(label))})
             elif not _published(row, rater):
-                label = mine.iloc[0]
-                value = task.words.get(label["value"], label["value"])
-                row["human"].append(human_label(rater, value, label["type"], label["reason"]))
+                value = _words(mine, task)
+                row["human"].append(human_label(rater, value, label["type"], _reason(label)))
     return content
+
+
+def _place(id, row):
+    """Which piece of a row an id names, if it names one."""
+    return id.removeprefix(row["id"]).replace("#", ", part ")
+
+
+def _words(mine, task):
+    """What a rater says of a row, in the words of the verdicts; mine: the label's parts."""
+    label = mine.iloc[0]
+    if label["refused"]:
+        return REFUSALS[label["refused"]]
+    if task.several:
+        return JOINED.join(mine.loc[mine["value"] == "yes", "part"]) or "none"
+    value = task.words.get(label["value"], label["value"])
+    return f"{value}, {label['type']}" if task.labels and label["type"] else value
+
+
+def _reason(label):
+    """The reason and the source that a rater gave."""
+    source = f"source: {label['source']}" if label["source"] else ""
+    return "\n".join(filter(None, [label["reason"], source]))
 
 
 def _published(row, rater):
@@ -41,10 +67,15 @@ def publish(task, rows, given, settled, folder=None):
     """Write a task's labels to the source that its study reads; returns (file, labels written).
 
     One settled label a reply, disputed ones left out, or every rater's own, as the task says. The
-    file is replaced whole, and removed if there are none. BedsideError if it can't be written; the
-    old one stays then.
+    file is replaced whole, and removed if there are none. BedsideError if it can't be written, and
+    the old one stays then, or if no study reads labels of the task.
     """
     how = tasks()[task]
+    if not how.file:
+        raise BedsideError(
+            f"no study reads labels of the task {task!r}, so they stay where they are, in"
+            " data/external/annotations; what they show stands in the cells above"
+        )
     if how.each_rater:
         records = [how.record(label) for label in own_labels(given).itertuples()]
     else:

@@ -8,26 +8,31 @@ from bedside import judges, stats
 from bedside.rows import tasks
 from bedside.tables import Row, frame, share
 
-from .together import parts, values
+from .together import asked, parts, values
 
-SAID = "id part section model configuration judge status value".split()
+SAID = "id unit part section model configuration judge status value".split()
 
 
 def judged(rows, task):
     """The judges' verdicts on a task's rows in the values of its labels: a frame of SAID."""
     how, made = tasks()[task], []
-    for row in rows:
-        if not how.takes(row) or row["reply_status"] != "":
+    for row in asked(rows, task):
+        if row["reply_status"] != "":
             continue
         about = [row[k] for k in ("section", "model", "configuration")]
         for v in _verdicts(row, how):
             for part, value in _values(v, how):
-                made.append([row["id"], part, *about, v["judge"], v["status"], value])
+                made.append([row["id"], row["unit"], part, *about, v["judge"], v["status"], value])
     return pd.DataFrame(made, columns=SAID)
 
 
 def _verdicts(row, task):
-    """A row's verdicts on a task's question; where several choices hold it isn't the main one."""
+    """A row's verdicts on a task's question; where several choices hold it isn't the main one.
+
+    None where the study's own raters labelled the rows: judges were asked something else.
+    """
+    if task.reference:
+        return []
     if task.several:
         return [v for v in row["more"] if v["task"] == task.name]
     return row["verdicts"]
@@ -42,13 +47,18 @@ def _values(verdict, task):
 
 
 def against(judged, settled, task, rng):
-    """Trust cards {judge: card} against the raters' consensus; none without a common row."""
+    """Trust cards {judge: card} against the raters' consensus; none without a common row.
+
+    Intervals resample units.
+    """
     known = settled.dropna(subset=["value"])
     both = judged.merge(known, on=["id", "part"], suffixes=("", "_label"))
     cards = {}
     for judge, mine in both.groupby("judge", sort=False):
         said, positive = mine.reset_index(drop=True), tasks()[task].positive
-        card = judges.trust_card(mine["value_label"], said, values(task), rng, positive, said["id"])
+        card = judges.trust_card(
+            mine["value_label"], said, values(task), rng, positive, said["unit"]
+        )
         cards[judge] = {"judge": judge, "of": "replies", "labelled_by": "raters", **card}
     return cards
 
@@ -61,8 +71,7 @@ def corrected(judged, settled, task, rng):
     judge says: its share; Rogan-Gladen: corrected for the sensitivity and specificity that the
     raters' labels of all models show; prediction-powered: from this model's labels and verdicts
     together (`stats.prediction_powered`); raters: the labels alone. No value where there are no
-    labels, or the judge does no better than chance. The two corrections take the parts of a label
-    for independent.
+    labels, or the judge does no better than chance. Intervals are over units.
     """
     positive, rows = tasks()[task].positive, []
     labels = settled[["id", "part", "value"]].rename(columns={"value": "label"})
@@ -73,22 +82,30 @@ def corrected(judged, settled, task, rng):
         known=every["label"].notna(),
     )
     for judge, mine in every.groupby("judge", sort=False):
-        known = mine[mine["known"]]
-        skill = stats.sens_spec(known["true"], known["said"])
+        skill = _skill(mine[mine["known"]])
         for (section, model), part in mine.groupby(["section", "model"], sort=False):
             rows += _corrected(f"{model}, {section}: {judge}", part, skill, rng)
     return frame(rows)
 
 
+def _skill(known):
+    """Sensitivity and specificity; their n are effective ones, as units may repeat."""
+    classes = known[known["true"]], known[~known["true"]]
+    rates = stats.sens_spec(known["true"], known["said"])
+    return [r._replace(n=stats.effective(c["said"], c["unit"])) for r, c in zip(rates, classes)]
+
+
 def _corrected(row, part, skill, rng):
     """The four rates of one row. skill: the judge's sensitivity and specificity."""
     known, rest = part[part["known"]], part[~part["known"]]
-    fixed = stats.corrected_rate(int(part["said"].sum()), len(part), *skill, rng)
-    powered = stats.prediction_powered(known["true"], known["said"], rest["said"])
+    size = stats.effective(part["said"], part["unit"])
+    fixed = stats.corrected_rate(part["said"].mean() * size, size, *skill, rng)
+    units = known["unit"], rest["unit"]
+    powered = stats.prediction_powered(known["true"], known["said"], rest["said"], units)
     rates = {
-        "judge says": share(part["said"].tolist(), part["id"].tolist()),
-        "Rogan-Gladen": (*(100 * x for x in fixed[:3]), fixed.n),
+        "judge says": share(part["said"].tolist(), part["unit"].tolist()),
+        "Rogan-Gladen": (*(100 * x for x in fixed[:3]), len(part)),
         "prediction-powered": (*(100 * x for x in powered[:3]), powered.n),
-        "raters": share(known["true"].tolist(), known["id"].tolist()),
+        "raters": share(known["true"].tolist(), known["unit"].tolist()),
     }
     return [Row(row, column, "run", *rate) for column, rate in rates.items()]

@@ -1,70 +1,159 @@
-"""How steadily raters worked, and how far they agree beyond chance."""
+"""How steadily raters worked, how far they agree beyond chance, and with a study's own raters."""
 
 import itertools
 
 import numpy as np
+import pandas as pd
 
 from bedside import stats
-from bedside.rows import tasks
-from bedside.tables import Row, frame, percent
+from bedside.rows import JOINED, tasks
+from bedside.tables import Row, frame, percent, share
 
-from .rates import share
-from .together import first_labels, own_labels, values
+from .together import REFUSALS, asked, first_labels, handled, own_labels, said, values
 
 NONE = (np.nan, np.nan, np.nan, 0)
+ALPHA = "Krippendorff's alpha"
+ANY = "any label"
 
 
 def attention(given):
     """How each rater worked: table rows.
 
-    Labels, seconds an item (median), and repetitions answered as before, in percent.
+    Labels, refusals by reason, seconds an item (median), and repetitions answered as before, in
+    percent.
     """
     rows = []
     for rater, mine in given.groupby("rater", sort=False):
-        first = first_labels(mine)
-        items = first.drop_duplicates("id")
-        again = mine[mine["repetition"]].merge(first, on=["id", "part"], suffixes=("", "_first"))
-        same = (again["value"] == again["value_first"]).groupby(again["id"]).all()
-        seconds = items["seconds"].median()
-        steady = percent(same.sum(), len(same))
+        items = handled(mine).drop_duplicates("id")
+        labelled = first_labels(items)
+        again = mine.assign(said=said(mine)).merge(
+            handled(mine).assign(said=said), on=["id", "part"], suffixes=("", "_first")
+        )
+        again = again[again["repetition"]]
+        same = (again["said"] == again["said_first"]).groupby(again["id"]).all()
+        refused = [
+            Row(rater, words, "run", (items["refused"] == why).sum())
+            for why, words in REFUSALS.items()
+        ]
         rows += [
-            Row(rater, "labels", "run", len(items)),
-            Row(rater, "seconds an item, median", "run", seconds, n=len(items)),
-            Row(rater, "repetitions answered as before, %", "run", *steady),
+            Row(rater, "labels", "run", len(labelled)),
+            *refused,
+            Row(rater, "seconds an item, median", "run", items["seconds"].median(), n=len(items)),
+            Row(rater, "repetitions answered as before, %", "run", *percent(same.sum(), len(same))),
         ]
     return frame(rows)
 
 
-def agreement(given, task, rng):
+def agreement(given, task, rng, reference=None):
     """Agreement of raters: table rows.
 
-    Equal labels in percent and kappa of each pair, and Krippendorff's alpha of all.
+    Equal labels in percent and kappa of each pair, and Krippendorff's alpha of all. On a scale
+    kappa has quadratic weights, alpha is ordinal, and values that are no numbers are no steps of
+    it. Where labels may hold beside the choice, kappa and alpha are also of whether any does, and
+    kappa is of each that a pair gave to stats.LEAST rows at least.
 
-    Intervals resample items. Without two raters, or a common item, there is no number and n is 0;
+    reference: `together.reference`. Each own rater is then paired with each of that study's too,
+    and these with each other, on all that they labelled: the yardstick. Alpha is also theirs, on
+    all and on what is labelled here, and everybody's together.
+
+    Intervals resample units. Without two raters, or a common row, there is no number and n is 0;
     kappa and alpha of labels without variation have no interval (alpha no value): equal labels of
     one kind are no evidence of agreement.
     """
-    place = {value: at for at, value in enumerate(values(task))}
-    ordered = tasks()[task].ordered
-    labels = own_labels(given)
-    wide = (
-        labels.assign(value=labels["value"].map(place))
-        .pivot(index=["id", "part"], columns="rater", values="value")
-        .astype(float)
-    )
-    units = wide.index.get_level_values("id").to_numpy()
+    own = own_labels(given)
+    theirs = _apart(own, own[:0] if reference is None else reference)
+    every = pd.concat([own, theirs]) if len(theirs) else own
     rows = []
-    for a, b in itertools.combinations(wide.columns, 2):
-        both = wide[[a, b]].notna().all(axis=1).to_numpy()
-        x, y = (wide.loc[both, rater].astype(int).tolist() for rater in (a, b))
-        equal = share([i == j for i, j in zip(x, y)], units[both])
-        how = {"weights": "quadratic" if ordered else None, "rng": rng, "units": units[both]}
-        kappa = stats.kappa(x, y, list(place.values()), **how) if x else NONE
-        rows.append(Row(f"{a} and {b}", "equal, %", "run", *equal))
-        rows.append(Row(f"{a} and {b}", "kappa", "run", *kappa))
-    twice, alpha = wide.notna().sum(axis=1) >= 2, NONE
-    if twice.any():
-        level, seen = "ordinal" if ordered else "nominal", wide[twice].to_numpy().T
-        alpha = stats.krippendorff_alpha(seen, rng, level=level, units=units[twice])
-    rows.append(Row(f"all {wide.shape[1]} raters", "Krippendorff's alpha", "run", *alpha))
+    for name, wide, steps in _measures(every, tasks()[task]):
+        raters, label = wide.columns, name not in ("", ANY)
+        for a, b in itertools.combinations(raters, 2):
+            rows += _pair(a, b, wide, name, steps, rng)
+        if label:
+            continue
+        mine = [r for r in raters if r not in set(theirs["rater"])]
+        rows.append(_all(f"all {len(mine)} raters", wide[mine], name, steps, rng))
+        if len(theirs):
+            others, whose = raters.difference(mine), theirs["group"].iloc[0]
+            here = wide[wide[mine].notna().any(axis=1)]
+            alone = f"all {len(others)} {whose}"
+            rows += [
+                _all(alone, wide[others], name, steps, rng),
+                _all(f"{alone}, on what is labelled here", here[others], name, steps, rng),
+                _all(f"all {len(raters)} together", here, name, steps, rng),
+            ]
     return frame(rows)
+
+
+def _apart(own, theirs):
+    """A study's labels under names that no own rater has."""
+    taken = set(own["rater"])
+    return theirs.assign(rater=[f"{r} of the study" if r in taken else r for r in theirs["rater"]])
+
+
+def _measures(labels, task):
+    """(name, frame of rows by raters with places of values, places that are steps) of a task."""
+    keys = ["unit", "id", "part"]
+
+    def wide(said):
+        made = labels.assign(said=said).pivot(index=keys, columns="rater", values="said")
+        return made.astype(float)
+
+    places = {value: at for at, value in enumerate(values(task.name))}
+    steps = [at for value, at in places.items() if value.lstrip("-").isdigit()]
+    yield "", wide(labels["value"].map(places)), steps if task.ordered else []
+    if task.labels:
+        yield ANY, wide(labels["type"] != ""), []
+    for _, label, _ in task.labels:
+        yield label, wide(labels["type"].map(lambda t, label=label: label in t.split(JOINED))), []
+
+
+def _pair(a, b, wide, name, steps, rng):
+    """The rows of two raters on one measure."""
+    both = wide[[a, b]].dropna()
+    if name not in ("", ANY) and both.any(axis=1).sum() < stats.LEAST:
+        return []
+    who, equal = f"{a} and {b}", share((both[a] == both[b]).tolist(), _units(both))
+    if steps:
+        both = both[both.isin(steps).all(axis=1)]
+    x, y = (both[rater].astype(int).tolist() for rater in (a, b))
+    scale = steps or sorted({*x, *y})
+    how = {"weights": "quadratic" if steps else None, "rng": rng, "units": _units(both)}
+    kappa = stats.kappa(x, y, scale, **how) if x else NONE
+    if min(len({*x}), len({*y})) == 1:  # a rater who always says the same
+        kappa = (*kappa[:1], np.nan, np.nan, *kappa[3:])
+    if name:
+        return [Row(who, f"{name}: kappa", "run", *kappa)]
+    return [Row(who, "equal, %", "run", *equal), Row(who, "kappa", "run", *kappa)]
+
+
+def _all(who, wide, name, steps, rng):
+    """Krippendorff's alpha of several raters on one measure."""
+    seen = wide.where(wide.isin(steps)) if steps else wide
+    seen, alpha = seen[seen.notna().sum(axis=1) >= 2], NONE
+    if len(seen):
+        level = "ordinal" if steps else "nominal"
+        alpha = stats.krippendorff_alpha(seen.to_numpy().T, rng, level=level, units=_units(seen))
+    return Row(who, f"{name}: {ALPHA}" if name else ALPHA, "run", *alpha)
+
+
+def _units(wide):
+    return wide.index.get_level_values("unit").to_numpy()
+
+
+def scores(given, task, rows, rng, reference):
+    """Mean score of each model's replies: table rows, a column for each own rater.
+
+    Beside them its study's raters, on what is labelled here and on all. Intervals resample units.
+    """
+    models = {row["id"]: row["model"] for row in asked(rows, task)}
+    own = own_labels(given)
+    here, whose = reference[reference["id"].isin(own["id"])], "".join(reference["group"][:1])
+    parts = {rater: mine for rater, mine in own.groupby("rater")}
+    parts |= {f"{whose}, on the same": here, f"{whose}, all": reference}
+    made = []
+    for column, labels in parts.items():
+        scored = labels[labels["value"].str.isdigit().astype(bool)]
+        for model, mine in scored.groupby(scored["id"].map(models)):
+            mean = stats.bootstrap(mine["value"].astype(float), rng, units=mine["unit"])
+            made.append(Row(model, column, "run", *mean))
+    return frame(made)

@@ -2,56 +2,109 @@
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
-from bedside.annotation.blind import material
-from bedside.annotation.log import FOLDER, read
-from bedside.annotation.session import JOINED
-from bedside.rows import tasks
+from bedside.annotation.blind import alias, material
+from bedside.annotation.log import ADJUDICATED, FOLDER, read
+from bedside.annotation.session import Session
+from bedside.rows import JOINED, tasks
 from bedside.store import digest
 
-ADJUDICATED = "adjudicated"  # the rater whose labels settle what others disagree on
-LABEL = "id paper item part rater group value type spans reason seconds repetition".split()
+REFUSALS = {"undecided": "can't decide", "faulty": "item faulty"}
+LABEL = (
+    "id unit paper item part rater group value type spans reason source refused seconds repetition"
+).split()
 
 
 def labels(task, rows, folder=None):
-    """All raters' last labels of a task: a frame of LABEL.
+    """All raters' last labels and refusals of a task: a frame of LABEL.
 
-    Only labels of rows whose text is still the one that was shown.
+    Only those of rows whose text is still the one that was shown.
 
-    part: the choice, in a task in which several hold, else empty; a row for each. repetition:
-    whether the item came for the second time (see `attention`). Files may be copies of each other:
-    of a rater's labels for a row the latest counts. Labels for other texts are left out;
-    `frame.attrs["left_out"]` counts them, `frame.attrs["damaged"]` names lines that can't be read.
+    unit: what repeats, of the row. part: the choice, in a task in which several hold, else empty; a
+    row for each. refused: one of REFUSALS, and the value None, or empty. repetition: whether the
+    item came for the second time (see `attention`). Files may be copies of each other: of a rater's
+    labels for a row the latest counts. Labels for other texts, or with values that the task doesn't
+    know, are left out; `frame.attrs["left_out"]` counts them, `frame.attrs["damaged"]` names lines
+    that can't be read.
     """
-    how, found, damaged = tasks()[task], [], {}
-    for path in sorted(Path(folder or FOLDER).glob(f"{task}/*.jsonl")):
-        records, faults = read(path)
-        found, damaged = found + records, damaged | faults
-    found.sort(key=lambda r: r["at"])
+    how = tasks()[task]
+    found, damaged = _records(task, folder)
+    known = {alias(row["id"]): row for row in asked(rows, task)}
     last = {(r["id"], r["rater"], r["check"]): r for r in found}.values()
-    known = {row["id"]: row for row in rows}
     current = [
         r
         for r in last
-        if r["id"] in known and digest(material(known[r["id"]], how)) == r["text_sha256"]
+        if r["id"] in known
+        and _possible(r, how)
+        and digest(material(known[r["id"]], how)) == r["text_sha256"]
     ]
     made = [
-        {**r, "part": part, "value": value, "repetition": r["check"]}
+        {**r, "id": row["id"], "unit": row["unit"], "part": part, "value": value}
+        | {"repetition": r["check"]}
         for r in current
-        for part, value in parts(how, r["value"])
+        for row in [known[r["id"]]]
+        for part, value in parts(how, r["value"], r["refused"])
     ]
     given = pd.DataFrame(made, columns=LABEL).astype({"repetition": bool})
     given.attrs = {"left_out": len(last) - len(current), "damaged": damaged}
     return given
 
 
-def parts(task, value):
-    """(part, value) of a label: itself, or a yes or no for each choice that may hold; a Task's."""
+def _possible(record, task):
+    """Whether a record holds what a label of the task can say: files may be of any make."""
+    if record["refused"]:
+        return record["refused"] in REFUSALS
+    return task.several or record["value"] in task.values
+
+
+def _records(task, folder):
+    """All files' records of a task, earliest first, and the lines that can't be read."""
+    found, damaged = [], {}
+    for path in sorted(Path(folder or FOLDER).glob(f"{task}/*.jsonl")):
+        records, faults = read(path)
+        found, damaged = found + records, damaged | faults
+    return sorted(found, key=lambda r: r["at"]), damaged
+
+
+def progress(task, folder=None, team=()):
+    """How far each rater is: rater, labels, a column for each of REFUSALS, of, last.
+
+    Repetitions count too; what was labelled anew counts once. of: how many the rater was given,
+    None in files that don't say so; last: the day and time of the last one, UTC. team: names that
+    are listed before they begin, too.
+    """
+    last = {(r["id"], r["rater"], r["check"]): r for r in _records(task, folder)[0]}
+    rows = []
+    for rater in sorted({*(r["rater"] for r in last.values()), *(name.strip() for name in team)}):
+        mine = sorted((r for r in last.values() if r["rater"] == rater), key=lambda r: r["at"])
+        refused = {words: sum(r["refused"] == why for r in mine) for why, words in REFUSALS.items()}
+        latest = mine[-1] if mine else {"sample": {}, "at": None}
+        counts = {"labels": len(mine) - sum(refused.values()), **refused}
+        of = latest["sample"].get("of")
+        rows.append({"rater": rater, **counts, "of": of, "last": latest["at"]})
+    columns = ["rater", "labels", *REFUSALS.values(), "of", "last"]
+    return pd.DataFrame(rows, columns=columns, dtype=object)
+
+
+def asked(rows, task):
+    """The rows that a task asks about, of replies that it takes apart their pieces."""
+    how = tasks()[task]
+    return [piece for row in rows if how.takes(row) for piece in how.asked(row)]
+
+
+def parts(task, value, refused=""):
+    """(part, value) of a label: itself, or a yes or no for each choice that may hold; a Task's.
+
+    refused: then there is no value.
+    """
     if not task.several:
-        return [("", value)]
+        return [("", None if refused else value)]
     held = value.split(JOINED)
-    return [(choice, "yes" if choice in held else "no") for choice in task.values]
+    return [
+        (choice, None if refused else "yes" if choice in held else "no") for choice in task.values
+    ]
 
 
 def values(task):
@@ -59,30 +112,44 @@ def values(task):
     return ["no", "yes"] if tasks()[task].several else sorted(tasks()[task].values)
 
 
-def first_labels(given):
-    """The labels without those of repetitions."""
+def said(given):
+    """What each row of a frame of LABEL says: its value, or why there is none."""
+    return given["value"].where(given["refused"] == "", given["refused"])
+
+
+def handled(given):
+    """The first labels and refusals, without repetitions."""
     return given[~given["repetition"]]
+
+
+def first_labels(given):
+    """The first labels, without repetitions and refusals."""
+    return given[~given["repetition"] & (given["refused"] == "")]
 
 
 def own_labels(given):
     """The first labels without those that settle others'."""
-    return given[~given["repetition"] & (given["rater"] != ADJUDICATED)]
+    first = first_labels(given)
+    return first[first["rater"] != ADJUDICATED]
 
 
 def consensus(given):
-    """One label for each row and part: id, part, value, by, raters (how many).
+    """One label for each row and part: id, part, value, by, raters (how many labelled it).
 
-    by: adjudicated, all, majority or disputed.
+    by: adjudicated, all, majority, disputed or refused.
 
-    A majority is more than half of the raters of that row; without one the value is None. A single
-    rater's label counts as `all`.
+    A majority is more than half of the labels of that row; without one the value is None. A single
+    rater's label counts as `all`. Refusals are no labels: what everybody refused, or who
+    adjudicated it, has no value.
     """
     rows = []
-    for (id, part), mine in first_labels(given).groupby(["id", "part"], sort=False):
-        final, others = mine[mine["rater"] == ADJUDICATED], mine[mine["rater"] != ADJUDICATED]
-        counts = others["value"].value_counts()
-        if len(final):
-            value, by = final["value"].iloc[0], ADJUDICATED
+    for (id, part), mine in handled(given).groupby(["id", "part"], sort=False):
+        final, others = mine[mine["rater"] == ADJUDICATED], own_labels(mine)
+        counts = (first_labels(final) if len(final) else others)["value"].value_counts()
+        if counts.empty:
+            value, by = None, "refused"
+        elif len(final):
+            value, by = counts.index[0], ADJUDICATED
         elif counts.iloc[0] == len(others):
             value, by = counts.index[0], "all"
         elif 2 * counts.iloc[0] > len(others):
@@ -93,10 +160,68 @@ def consensus(given):
     return pd.DataFrame(rows, columns=["id", "part", "value", "by", "raters"])
 
 
-def differing(given, rows):
-    """The rows on which raters differ and nobody has adjudicated, for a session of ADJUDICATED."""
-    first = first_labels(given)
-    spread = own_labels(given).groupby(["id", "part"])["value"].nunique()
-    settled = set(first.loc[first["rater"] == ADJUDICATED, "id"])
+def differing(given, rows, task):
+    """What raters differ on and nobody has adjudicated: of `asked`, in its order.
+
+    One who labels and one who refuses differ too; two who refuse don't.
+    """
+    every = handled(given)
+    others = every[every["rater"] != ADJUDICATED]
+    said = others["value"].where(others["refused"] == "", "refused")
+    spread = said.groupby([others["id"], others["part"]]).nunique()
+    settled = set(every.loc[every["rater"] == ADJUDICATED, "id"])
     open_ = {id for id, _ in spread.index[spread > 1]} - settled
-    return [row for row in rows if row["id"] in open_]
+    return [row for row in asked(rows, task) if row["id"] in open_]
+
+
+def adjudication(given, rows, task, folder=None, **session):
+    """A Session of ADJUDICATED on all that raters differ on, with what each of them says.
+
+    Nobody's name is with it. session: as of `Session`.
+    """
+    open_ = differing(given, rows, task)
+    others = handled(given)[lambda every: every["rater"] != ADJUDICATED]
+    opinions = {
+        row["id"]: [
+            _opinion(mine) for _, mine in others[others["id"] == row["id"]].groupby("rater")
+        ]
+        for row in open_
+    }
+    return Session(open_, task, ADJUDICATED, folder=folder, opinions=opinions, **session)
+
+
+def _opinion(label):
+    """A rater's label of one row as a record has it; label: its parts."""
+    first = label.iloc[0]
+    made = {k: first[k] for k in ("type", "spans", "reason", "refused", "source")}
+    if first["refused"]:
+        return {"value": "", **made}
+    if not first["part"]:
+        return {"value": first["value"], **made}
+    return {"value": JOINED.join(label.loc[label["value"] == "yes", "part"]), **made}
+
+
+def faulty(given, rows, task):
+    """The items that raters call faulty, for their study's authors: one refusal a row.
+
+    Columns are item, question (the row's title), reply, rater and reason; no model is named.
+    """
+    known = {row["id"]: row for row in asked(rows, task)}
+    found = handled(given)[lambda every: every["refused"] == "faulty"]
+    found = found.drop_duplicates(["id", "rater"]).reset_index(drop=True)
+    question, reply = ([known[id][k] for id in found["id"]] for k in ("title", "reply"))
+    about = found.assign(question=question, reply=reply)
+    return about[["item", "question", "reply", "rater", "reason"]]
+
+
+def reference(rows, task):
+    """The labels of a task's own study: a frame of LABEL, empty where it released none."""
+    how, known = tasks()[task], {row["id"]: row for row in asked(rows, task)}
+    given = how.reference() if how.reference and known else []
+    empty = dict.fromkeys(LABEL, "") | {"spans": [], "seconds": np.nan, "repetition": False}
+    made = [
+        {**empty, "paper": how.paper, "unit": known[r["id"]]["unit"], **r}
+        for r in given
+        if r["id"] in known
+    ]
+    return pd.DataFrame(made, columns=LABEL).astype({"repetition": bool})

@@ -1,6 +1,7 @@
 """Cancer-Myth, section 2: physicians' survey of answers to real patients' questions."""
 
 import itertools
+import re
 
 import numpy as np
 import pandas as pd
@@ -22,6 +23,20 @@ LABELS = [
     "Not following guidelines",
 ]
 SCALE = range(1, 6)  # points that a rating may have
+
+
+# ---- texts
+
+
+def shown(answer):
+    """A released answer as the survey showed it: without asterisks and double spaces."""
+    return re.sub(r" +", " ", answer.replace("*", ""))
+
+
+def cut(answer):
+    """The paragraphs of an answer in the order of the survey, which cut them at empty lines."""
+    found = [paragraph.strip() for paragraph in shown(answer).split("\n\n")]
+    return [re.sub(r"^\d+\.\s*", "", paragraph) for paragraph in found if paragraph]
 
 
 # ---- ratings

@@ -5,7 +5,7 @@ import re
 import pandas as pd
 
 from bedside import BedsideError, paths, sources
-from bedside.rows import Task
+from bedside.rows import Task, text
 
 from .data import TYPES
 
@@ -25,7 +25,25 @@ def record(label):
         "type": label.type,
         "spans": "\n".join(label.spans),
         "reason": label.reason,
+        "consulted": label.source,
     }
+
+
+def training():
+    """What raters practise on before they label, as `Task` describes it."""
+    return [
+        {
+            "shared": [text("Question", r.question)],
+            "reply": r.answer,
+            "right": {
+                "value": "no" if r.type == "none" else "yes",
+                "type": "" if r.type == "none" else r.type,
+                "spans": r.spans,
+            },
+            "why": f"{r.reason} Source: {r.source['organisation']}, {r.source['title']}.",
+        }
+        for r in sources.load("medhalu_training").itertuples()
+    ]
 
 
 TASKS = (
@@ -54,6 +72,14 @@ TASKS = (
         record=record,
         each_rater=True,
         words={"yes": SAYS[1.0], "no": SAYS[0.0]},
+        reason_for=("yes",),  # appendix B: a short reason, and any resource looked at
+        source_for=("yes",),
+        training=training,
+        closing=(
+            "Thank you: this is the end of your batch. Nobody has seen your labels yet. Hand the"
+            " file below to whoever runs the study, and don't discuss the answers with other"
+            " raters before they are done."
+        ),
     ),
 )
 

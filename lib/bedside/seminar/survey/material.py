@@ -3,8 +3,6 @@
 Everything is read from the released survey when the sheet is opened; nothing of it is kept here.
 """
 
-import re
-
 import pandas as pd
 
 from bedside import BedsideError, seminar, stats
@@ -40,17 +38,15 @@ class Material(seminar.Sheet):
     def _texts(self, answers):
         """Questions, whole replies by question and source, and their paragraphs by KEYS.
 
-        The survey counts the questions in the order of the file, and cut the answers at empty
-        lines.
+        The survey counts the questions in the order of the file.
         """
         asked, replies, texts = {}, {}, {}
         for number, r in enumerate(answers.to_dict("records"), 1):
             asked[number] = r["question"].strip()
             for column, source in survey.RATED.items():
-                reply = replies[number, source] = re.sub(r" +", " ", r[column].replace("*", ""))
-                cut = [p.strip() for p in reply.split("\n\n") if p.strip()]
-                for k, paragraph in enumerate(cut, 1):
-                    texts[number, source, k] = re.sub(r"^\d+\.\s*", "", paragraph)
+                replies[number, source] = survey.shown(r[column])
+                for k, paragraph in enumerate(survey.cut(r[column]), 1):
+                    texts[number, source, k] = paragraph
         return asked, replies, pd.Series(texts).rename_axis(KEYS)
 
     def _eight(self):

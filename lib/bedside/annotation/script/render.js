@@ -1,0 +1,35 @@
+function render({ model, el }) {
+  const root = element("div", { class: "bedside-annotation", tabindex: "0", role: "group",
+    "data-lm-suppress-shortcuts": "true" });
+  let now = null, known = null;
+
+  function told() {
+    const labelling = Boolean(model.get("about").name);
+    if (now && known === labelling) return now.told();
+    known = labelling;
+    const here = root.contains(document.activeElement);
+    now?.end();
+    now = (labelling ? desk : door)({ model, root });
+    if (here && labelling) root.focus({ preventScroll: true });
+  }
+
+  root.addEventListener("keydown", (event) => {
+    event.stopPropagation();        // JupyterLab has keys of its own
+    if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
+    now.key(event);
+  });
+  model.on("change:shown", told);
+  el.append(root);
+  told();
+  requestAnimationFrame(() => {
+    root.scrollIntoView({ block: "nearest" });
+    if (known) root.focus({ preventScroll: true });
+    else root.querySelector("input, button")?.focus({ preventScroll: true });
+  });
+  return () => {
+    model.off("change:shown", told);
+    now.end();
+  };
+}
+
+export default { render };

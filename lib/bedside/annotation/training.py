@@ -1,0 +1,75 @@
+"""Training items of a study's protocol: they come first, with feedback, and are no labels."""
+
+import json
+import re
+from datetime import UTC, datetime
+
+from bedside.prompts import clean
+from bedside.store import append, digest
+
+from .blind import material
+
+
+class Training:
+    """A rater's training items for a task; those done are in <task>/training/<rater>.jsonl.
+
+    `left` holds what is to come, `feedback` what is to be read of the first before it goes on.
+    """
+
+    def __init__(self, task, log):
+        self.task = task
+        self.path = log.path.parent / "training" / log.path.name
+        items = [i | {"blocks": []} for i in (task.training() if task.training else ())]
+        self.of, self.feedback = len(items), None
+        done = self._done()
+        self.left = [i for i in items if digest(i) not in done]
+
+    def _done(self):
+        """The digests of items whose feedback was read."""
+        try:
+            written = self.path.read_text(encoding="utf-8", errors="replace")
+        except OSError:  # nothing done yet; what can't be written is said when it is
+            return set()
+        return set(re.findall(r'"training": "([0-9a-f]{64})"', written))
+
+    def shown(self):
+        """The first item that is left as `Session.shown` gives one."""
+        number = self.of - len(self.left) + 1
+        return {
+            "place": f"training {number}{', feedback' if self.feedback else ''}",
+            "training": f"training {number} of {self.of}",
+            "feedback": self.feedback,
+            **material(self.left[0], self.task),
+            "earlier": self.feedback and self.feedback["given"],
+        }
+
+    def answer(self, said, values):
+        """Take an answer; it is right if value and type are, and each place was touched."""
+        item = self.left[0]
+        reply, right = clean(item["reply"]), {"type": "", "spans": []} | item["right"]
+        mine, wanted = ([_place(s, reply) for s in x["spans"]] for x in (said, right))
+        touched = all(any(a < end and start < b for a, b in mine) for start, end in wanted)
+        alike = all(said[k] == right[k] for k in ("value", "type"))
+        self.feedback = {
+            "right": alike and touched,
+            "expected": [*map(clean, (*self.task.in_words(right), *right["spans"]))],
+            "why": clean(item["why"]),
+            "given": said | {"values": values},
+        }
+
+    def read(self):
+        """Go on once feedback is read, which is written down; OSError if that can't be."""
+        line = {
+            "training": digest(self.left[0]),
+            "right": self.feedback["right"],
+            "value": self.feedback["given"]["value"],
+            "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        }
+        append(self.path, [json.dumps(line).encode() + b"\n"])
+        self.left, self.feedback = self.left[1:], None
+
+
+def _place(span, reply):
+    """Where a span stands in a reply: (start, end)."""
+    start = reply.find(span)
+    return start, start + len(span)

@@ -1,0 +1,206 @@
+"""Runs that only replay, and the document that takes in what they find."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from typing import Any
+
+from bedside import BedsideError, choose, judges, models, notebooks, paths, prompts, store
+from bedside.models import NOT_RECORDED as ABSENT
+from bedside.models import Reply, Request
+from bedside.run import Run
+
+BY = ("model", "rules", "person", "written")
+RETURNED = "returned_model finish prompt_tokens completion_tokens date fingerprint router".split()
+
+
+class Recorded(Run):
+    """A Run with a notebook's own settings that only replays.
+
+    A request without a recording has a reply that says so.
+
+    settings: the notebook's parameters. judges: the run's, the one without a model, and every model
+    that has recordings here; a judge's verdicts that weren't recorded have status `error` and
+    ABSENT in their raw text.
+    """
+
+    def __init__(self, paper: str, notebook: str, **parameters: Any):
+        super().__init__(paper, notebook, **parameters)
+        self.settings = notebooks.parameters(f"{paper}/{notebook}")
+        self.calls: dict[str, dict] = {}  # what was sent and came back, by the request's key
+        files = {path.stem for path in self.recordings.folder.glob("*.jsonl")}
+        recorded = [m for m in models.registry() if paths.file_name(m) in files]
+        self.judges = list(dict.fromkeys([self.judge, judges.LEXICAL, *recorded]))
+        if not parameters.get("models"):
+            self.models = list(dict.fromkeys([*self.models, *recorded]))
+
+    async def ask(self, requests: Iterable[Request], label: str = "") -> list[Reply]:
+        ask, asked = super().ask, list(requests)
+        got = await models.of_recorded(asked, self.recordings, lambda those: ask(those, label))
+        return [self._heard(request, reply) for request, reply in zip(asked, got)]
+
+    @contextlib.asynccontextmanager
+    async def asking(self, label: str = "") -> AsyncIterator[Callable[[Request], Awaitable[Reply]]]:
+        async with super().asking(label) as one:
+
+            async def recorded(request):
+                if request.key not in self.recordings:
+                    return models.not_recorded(request)
+                return self._heard(request, await one(request))
+
+            yield recorded
+
+    def _heard(self, request, reply):
+        if request.key not in self.calls and reply.error != ABSENT:
+            self.calls[request.key] = call(request, reply)
+        return reply
+
+    def judged_by(self, judge: str) -> Recorded:
+        """The same run with another judge."""
+        other = copy.copy(self)
+        other.judge = judge
+        return other
+
+
+def call(request: Request, reply: Reply) -> dict:
+    """A request as it was sent, and what came back with the reply; None for what isn't known."""
+    sent = dict(request.body())
+    tokens = reply.prompt_tokens, reply.completion_tokens
+    return {
+        "model": request.model,
+        "messages": sent.pop("messages"),
+        "response_format": sent.pop("response_format", None),
+        "settings": {k: v for k, v in sent.items() if k != "model"},
+        "repeat": request.repeat,
+        **{name: None if (v := getattr(reply, name)) == "" else v for name in RETURNED},
+        "seconds": reply.latency_s,
+        "usd": models.cost(request.model, *tokens),
+    }
+
+
+def row_id(run: Run, item: str, model: str, configuration: str) -> str:
+    """The id of a row, the same in every run of a notebook."""
+    return "/".join([run.paper, run.notebook, item, model, configuration])
+
+
+class Document:
+    """The rows of a profile and the blocks that they share; parameters as of every notebook."""
+
+    def __init__(self, profile: str = "sample", **parameters: Any):
+        self.profile = profile
+        self.parameters = {"profile": profile, **parameters}
+        self.papers: dict[str, str] = {}  # names
+        self.judge: dict[str, str] = {}  # whose verdicts come first, by paper
+        self.cards: dict[str, str] = {}  # a line of each trust card, by "paper judge"
+        self.shared: dict[str, list[dict]] = {}
+        self.rows: dict[str, dict] = {}
+        self.calls: dict[str, dict] = {}
+        self.messages: dict[str, dict] = {}
+        self._heard: dict[str, dict] = {}  # every call of the runs, by key
+
+    def run(self, paper: str, notebook: str) -> Recorded:
+        """A notebook as Recorded run; what one has heard, all know."""
+        run = Recorded(paper, notebook, **self.parameters)
+        run.calls = self._heard
+        return run
+
+    def begin(self, run: Recorded, judge: str | None = None) -> None:
+        """Take in a paper: its title, the judge that comes first (the run's), its judges' cards."""
+        self.papers[run.paper] = paths.papers()[run.paper]["name"]
+        self.judge[run.paper] = judge or run.judge
+        for name in run.judges:
+            with contextlib.suppress(BedsideError):  # never measured: the page then shows no card
+                line = judges.describe(run.card(name))
+                self.cards[f"{run.paper} {name}"] = line.split(", ", 1)[1]
+
+    def share(self, key: str, *blocks: dict) -> str:
+        """Take in blocks under a key; returns the key."""
+        self.shared.setdefault(key, list(blocks))
+        return key
+
+    def add(
+        self,
+        run: Run,
+        section: str,
+        item: str,
+        model: str,
+        configuration: str,
+        *,
+        title: str,
+        unit: str = "",
+        by: str = "model",
+        sent: str = "",
+        category: str = "",
+        shared: Iterable[str] = (),
+        reply: str = "",
+        status: str = "",
+        truncated: bool = False,
+        blocks: Iterable[dict] = (),
+        verdicts: Iterable[dict] = (),
+        more: Iterable[dict] = (),
+        human: Iterable[dict] = (),
+        beside: str = "",
+    ) -> str:
+        """Take in a row; returns its id. BedsideError for an id that is taken.
+
+        unit: what repeats, the item if nothing is given. by: of BY. sent: keys of the requests
+        that led to the reply, between blanks. status: why there is no reply, empty if there is one;
+        with ABSENT there is no row either. beside: the id of the row that it is shown beside.
+        """
+        if status == ABSENT:
+            return ""
+        id = row_id(run, item, model, configuration)
+        if id in self.rows:
+            raise BedsideError(f"two rows with the id {id!r}")
+        texts = {
+            "id": id,
+            "paper": run.paper,
+            "section": section,
+            "item": item,
+            "unit": str(unit or item),
+            "model": model,
+            "by": choose(by, BY, "by"),
+            "configuration": configuration,
+            "category": category,
+            "title": " ".join(title.split()),
+            "reply": reply,
+            "reply_status": status,
+            "beside": beside,
+        }
+        self.rows[id] = {
+            **{name: prompts.clean(words) for name, words in texts.items()},
+            "calls": [self._called(key) for key in sent.split()],
+            "shared": list(shared),
+            "truncated": bool(truncated),
+            "blocks": list(blocks),
+            "verdicts": list(verdicts),
+            "more": list(more),
+            "human": list(human),
+        }
+        return id
+
+    def _called(self, key):
+        """Take in a call, its messages once each; returns its key."""
+        if key not in self.calls:
+            made = dict(self._heard[key])
+            for message in made["messages"]:
+                self.messages[store.digest(message)[:16]] = prompts.cleaned(message)
+            made["messages"] = [store.digest(message)[:16] for message in made["messages"]]
+            self.calls[key] = prompts.cleaned(made)
+        return key
+
+    def content(self, about: str = "") -> dict:
+        """All as one JSON-able dict."""
+        return {
+            "profile": self.profile,
+            "about": about,
+            "papers": self.papers,
+            "judge": self.judge,
+            "cards": self.cards,
+            "shared": self.shared,
+            "rows": list(self.rows.values()),
+            "calls": self.calls,
+            "messages": self.messages,
+        }

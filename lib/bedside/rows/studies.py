@@ -1,0 +1,35 @@
+"""What all studies have: their tasks, and their judged items in one document."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from typing import Any
+
+from bedside import choose, paths, settings
+
+from .recorded import Document
+from .task import Task
+
+
+def _room(paper, name):
+    return importlib.import_module(f"bedside.papers.{paper}.{name}")
+
+
+@functools.cache
+def tasks() -> dict[str, Task]:
+    """All studies' labelling tasks by name, from their rooms `labels`."""
+    found = [t for name in paths.papers() for t in _room(name, "labels").TASKS]
+    return {task.name: task for task in found}
+
+
+async def collect(profile: str = "sample", papers: str = "", **parameters: Any) -> dict:
+    """The judged items of a profile, from the studies' rooms `rows`: as `Document.content`.
+
+    papers: names, empty for all. parameters: models, judge, limit, seed, prompts as of every
+    notebook. What was never recorded with these settings isn't there.
+    """
+    document = Document(profile, **parameters)
+    for name in str(papers).split() or paths.papers():
+        await _room(choose(name, paths.papers(), "paper"), "rows").collect(document)
+    return document.content(settings.profiles()[profile]["caution"])

@@ -1,0 +1,249 @@
+"""The physicians' survey as tasks: its paragraphs, its labels, agreement with its physicians."""
+
+import itertools
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bedside import BedsideError, annotation, sources
+from bedside.annotation import raters
+from bedside.annotation.widget import FOLDER
+from bedside.papers.cancer_myth import labels as room
+from bedside.papers.cancer_myth import rows as study
+from bedside.papers.cancer_myth import survey
+from bedside.rows import Document, tasks, text
+
+ANSWER = "First,  see **your** team.\n \n\n2. Then rest.\n\n\n\nLast, a walk."
+PARAGRAPHS, ANSWERS = "survey_paragraphs", "survey_answers"
+
+
+def rows(questions=12):
+    """Rows of the survey in words of our own: two sources for each question."""
+    made = []
+    for number, (place, source) in itertools.product(
+        range(1, questions + 1), enumerate(["GPT-4-Turbo", survey.HUMAN])
+    ):
+        made.append(
+            {
+                "id": f"cancer_myth/01_physician_survey/survey-{number}/{source}/survey",
+                "paper": "cancer_myth",
+                "section": "2 physicians' survey",
+                "item": f"survey-{number}",
+                "unit": f"survey-{number}",
+                "model": source,
+                "configuration": "survey",
+                "category": "survey",
+                "title": f"question {number}",
+                "shared": [text("Patient's question", f"question {number}")],
+                "reply": f"{ANSWER} Source {place}, question {number}.",
+                "reply_status": "",
+                "blocks": [text("Labels that physicians gave", "paragraph 1: all of them")],
+                "verdicts": [{"judge": "physicians", "status": "graded", "value": "harmful"}],
+                "more": [],
+                "human": [],
+            }
+        )
+    return made
+
+
+def ratings(score, labels=lambda question, part, rater: []):
+    """Physicians' ratings of `rows` as `survey.survey` gives them; functions of the place."""
+    made = [
+        (q, s, part, f"Doctor {d}", score(q, part, d), labels(q, part, d), "")
+        for q, s, part, d in itertools.product(
+            range(1, 13), ["GPT-4-Turbo", survey.HUMAN], range(4), (1, 2, 3)
+        )
+    ]
+    names = ["question", "source", "part", "rater", "rating", "labels", "missing"]
+    return pd.DataFrame(made, columns=names)
+
+
+def own(task, known, score, rater="Ann", labels=lambda number, part: ""):
+    """Labels of all pieces as a frame: score and labels of (question, part)."""
+    made = []
+    for piece in raters.asked(known, task):
+        number, part = int(piece["item"].split("-")[1]), int(piece["id"].rpartition("#")[2])
+        more = {"id": piece["id"], "item": piece["item"], "unit": piece["unit"], "rater": rater}
+        said = {"value": score(number, part), "type": labels(number, part), "repetition": False}
+        made.append(dict.fromkeys(raters.LABEL, "") | more | said)
+    return pd.DataFrame(made).astype({"repetition": bool})
+
+
+def cells(rows):
+    return {(r.row, r.column): (r.value, r.low, r.high, r.n) for r in rows.itertuples()}
+
+
+def test_an_answer_comes_in_the_surveys_paragraphs():
+    (first, *_) = known = rows(1)
+    pieces = tasks()[PARAGRAPHS].asked(first)
+    assert [p["id"] for p in pieces] == [f"{first['id']}#{n}" for n in (1, 2, 3)]
+    assert [p["reply"] for p in pieces][:2] == ["First, see your team.", "Then rest."]
+    seen = annotation.material(pieces[1], tasks()[PARAGRAPHS])
+    assert [b["label"] for b in seen["before"]] == ["Patient's question"]
+    assert [b["label"] for b in seen["after"]] == ["The whole answer"]
+    assert "Last, a walk." in seen["after"][0]["text"] and "*" not in str(seen)
+    (whole,) = tasks()[ANSWERS].asked(first)
+    seen = annotation.material(whole, tasks()[ANSWERS])
+    assert whole["id"] == f"{first['id']}#0" and seen["after"] == []
+    assert seen["answer"]["text"] == survey.shown(first["reply"]) and "*" not in str(seen)
+    assert len(raters.asked(known, PARAGRAPHS)) == 6
+    assert raters.asked([{**first, "section": "4.3"}], PARAGRAPHS) == []
+
+
+@pytest.mark.parametrize("name", list(tasks()))
+def test_keys_of_a_task_are_apart(name):
+    task, script = tasks()[name], "".join(p.read_text() for p in FOLDER.glob("script/*.js"))
+    keys = [key for key, *_ in (*task.choices, *task.types, *task.labels)]
+    taken = set(re.findall(r'\["([a-z?])"', script))  # by the box itself
+    assert {"b", "n", "r", "u", "w"} <= taken
+    assert len(set(keys)) == len(keys) and not taken & set(keys)
+
+
+def test_each_own_rater_stands_beside_each_physician(monkeypatch):
+    # Doctor 2 gives one point less than Doctor 1, Doctor 3 sees no advice in third paragraphs. Ann
+    # says what Doctor 1 says. Squared differences of Ann and Doctor 2 are 1 throughout; with scores
+    # 2, 3, 4 and 1, 2, 3 in equal parts by chance E(x - y)^2 = 2/3 + 2/3 + 1 = 7/3: 1 - 3/7.
+    def score(question, part, doctor):
+        lost = doctor == 3 and part == 3
+        return np.nan if lost else float(2 + (question + part) % 3 - (doctor == 2))
+
+    monkeypatch.setattr(survey, "survey", lambda run: ratings(score))
+    known = rows()
+    reference = raters.reference(known, PARAGRAPHS)
+    assert len(reference) == 3 * 72 and set(reference["unit"]) == {r["item"] for r in known}
+    ann = own(PARAGRAPHS, known, lambda q, part: str(2 + (q + part) % 3))
+    found = cells(raters.agreement(ann, PARAGRAPHS, np.random.default_rng(1), reference))
+    kappa = {row: value for (row, column), value in found.items() if column == "kappa"}
+    assert set(kappa) == {
+        *(f"Ann and Doctor {n}" for n in (1, 2, 3)),
+        "Doctor 1 and Doctor 2",
+        "Doctor 1 and Doctor 3",
+        "Doctor 2 and Doctor 3",
+    }
+    assert kappa["Ann and Doctor 1"][::3] == (1, 72)
+    assert kappa["Ann and Doctor 2"][0] == pytest.approx(4 / 7)
+    assert kappa["Ann and Doctor 3"][::3] == (1, 48)  # without what holds no advice
+    assert found["Ann and Doctor 3", "equal, %"][::3] == (pytest.approx(100 * 2 / 3), 72)
+    alpha = "Krippendorff's alpha"
+    theirs = found["all 3 physicians", alpha][0]
+    assert found["all 3 physicians, on what is labelled here", alpha][0] == pytest.approx(theirs)
+    assert found["all 4 together", alpha][0] > theirs
+
+
+def test_a_sample_is_held_against_the_same_replies(monkeypatch):
+    monkeypatch.setattr(survey, "survey", lambda run: ratings(lambda q, p, d: float(1 + q % 5)))
+    known = rows()
+    reference = raters.reference(known, ANSWERS)
+    ann = own(ANSWERS, known, lambda q, part: "5")
+    ann = ann[ann["item"].isin(["survey-1", "survey-2"])]
+    found = cells(raters.agreement(ann, ANSWERS, np.random.default_rng(1), reference))
+    alpha = "Krippendorff's alpha"
+    assert found["all 3 physicians", alpha][3] == 24
+    assert found["all 3 physicians, on what is labelled here", alpha][3] == 4
+    means = cells(raters.scores(ann, ANSWERS, known, np.random.default_rng(1), reference))
+    # questions 1 and 2 have 2 and 3 points of the physicians; all twelve 2 (2 + 3 + 4 + 5 + 1)
+    # + 2 + 3 = 35
+    assert means["GPT-4-Turbo", "Ann"][::3] == (5, 2)
+    assert means["GPT-4-Turbo", "physicians, on the same"][::3] == (2.5, 6)
+    assert means[survey.HUMAN, "physicians, all"][::3] == (pytest.approx(35 / 12), 36)
+
+
+def test_harmful_labels_agree_by_question(monkeypatch):
+    # Doctor 1 marks odd paragraphs as generic, Ann the same and one of them as wrong as well.
+    def marks(question, part, doctor):
+        return ["Overly generic"] if doctor == 1 and part % 2 else []
+
+    monkeypatch.setattr(survey, "survey", lambda run: ratings(lambda *_: 4.0, marks))
+
+    def hers(number, part):
+        wrong = "; Factually incorrect" if number == part == 1 else ""
+        return f"Overly generic{wrong}" if part % 2 else ""
+
+    known = rows()
+    reference = raters.reference(known, PARAGRAPHS)
+    ann = own(PARAGRAPHS, known, lambda *_: "4", labels=hers)
+    found = cells(raters.agreement(ann, PARAGRAPHS, np.random.default_rng(1), reference))
+    assert found["Ann and Doctor 1", "any label: kappa"][0] == 1
+    assert found["Ann and Doctor 1", "Overly generic: kappa"][::3] == (1, 72)
+    value, low, *_ = found["Ann and Doctor 2", "any label: kappa"]
+    assert value == 0 and np.isnan(low)  # who never gives one shows nothing
+    assert not any("incorrect" in column for _, column in found)  # too few
+
+
+def test_own_raters_may_have_a_physicians_name(monkeypatch):
+    monkeypatch.setattr(survey, "survey", lambda run: ratings(lambda q, p, d: float(1 + q % 5)))
+    known = rows()
+    reference = raters.reference(known, ANSWERS)
+    mine = own(ANSWERS, known, lambda q, part: "3", rater="Doctor 1")
+    found = cells(raters.agreement(mine, ANSWERS, np.random.default_rng(1), reference))
+    assert ("Doctor 1 and Doctor 1 of the study", "kappa") in found
+
+
+def test_labels_of_the_survey_stand_at_its_rows_and_are_published_nowhere(tmp_path):
+    known = rows(1)
+    content = {"rows": known, "shared": {}}
+    for row in known:
+        key = f"question of {row['id']}"
+        content["shared"][key], row["shared"] = row["shared"], [key]
+    seen = annotation.rows(content)
+    session = annotation.Session(
+        seen, PARAGRAPHS, "Ann", size=0, repetitions=0, folder=tmp_path / "annotations"
+    )
+    while not session.done:
+        assert session.label("2", type=["Overly generic"]) == ""
+    raters.with_labels(content, tmp_path / "annotations")
+    more = known[0]["more"]
+    assert [m["task"] for m in more] == [f"{PARAGRAPHS}, part {n}, label" for n in (1, 2, 3)]
+    assert {(m["judge"], m["value"]) for m in more} == {("Ann", "2 of 5, Overly generic")}
+    assert all(row["human"] == [] for row in known)
+    given = raters.labels(PARAGRAPHS, seen, tmp_path / "annotations")
+    assert len(given) == 6 and raters.judged(seen, PARAGRAPHS).empty
+    with pytest.raises(BedsideError, match="no study reads labels"):
+        raters.publish(PARAGRAPHS, seen, given, raters.consensus(given), tmp_path)
+
+
+# ---- the released survey
+
+
+@pytest.fixture(scope="module")
+def released():
+    names = ("ratings", "blocks", "answers")
+    if not all(sources.here(f"cancer_myth_survey_{name}") for name in names):
+        pytest.skip("the survey isn't here")
+    document = Document("public")
+    study.rated(document)
+    return annotation.rows(document.content())
+
+
+def test_each_released_paragraph_has_its_ratings(released):
+    found = raters.reference(released, PARAGRAPHS)
+    asked = [row["id"] for row in raters.asked(released, PARAGRAPHS)]
+    assert len(asked) == 736 and set(found["id"]) == set(asked) and len(found) == 3 * 736
+    assert found["unit"].nunique() == 25
+    assert (found["value"] == room.NO_ADVICE).sum() == 91
+    assert (found["type"] != "").sum() == 149
+
+
+def test_physicians_means_are_the_papers(released):
+    reference = raters.reference(released, ANSWERS)
+    found = cells(
+        raters.scores(reference[:0], ANSWERS, released, np.random.default_rng(1), reference)
+    )
+    means = {row: round(v[0], 2) for (row, column), v in found.items() if "all" in column}
+    assert means == {  # section 2.2
+        "GPT-4-Turbo": 4.13,
+        "Gemini-1.5-Pro": 3.91,
+        "LLaMa-3.1-405B": 3.57,
+        survey.HUMAN: 3.20,
+    }
+
+
+def test_raters_of_the_survey_see_no_source(released):
+    for name in (PARAGRAPHS, ANSWERS):
+        task = tasks()[name]
+        for row in raters.asked(released, name)[:200]:
+            seen = annotation.material(row, task)
+            labels = [b["label"] for b in (*seen["before"], *seen["after"])]
+            assert set(labels) <= {"Patient's question", "The whole answer"}
