@@ -323,7 +323,9 @@ def test_a_row_of_all_models_opens_sorts_filters_and_comes_back(shown):
         assert f"Reply of {model}." in detail.inner_text()
     page.keyboard.press("Escape")
     page.locator(".tabulator-row", has_text="i1").click()
-    assert detail.locator(".sides.many h3").count() == 3
+    heads = detail.locator(".sides.many h3").all_inner_texts()
+    assert [h.split(" · ")[0].strip() for h in heads] == ["m.3", "m1", "m2"]
+    assert "cancer_myth/i1/m2/plain" in detail.inner_text()
     again = shown(asked(), "#" + page.url.split("#")[1])
     assert again.locator("#message").inner_text() == ""
     assert again.locator("#detail").inner_text() == detail.inner_text()

@@ -20,8 +20,10 @@ const modelsHere = () => [...new Set(rows.filter(r => comparable(r) && ["paper",
 const sortable = field => COLUMNS.some(([known]) => known === field) || [...offered.model.keys()].some(m => columnOf(m) === field);
 const column = field => table.getColumns().find(c => c.getField() === field);
 
+const isSlim = () => wide.matches && !$("detail").hidden;
+
 function asked() {                          // the columns that a comparison has
-  const many = state.compare === "models", width = model => Math.min(narrow.matches ? 96 : 160, Math.max(96, 8 * model.length + 24));
+  const many = state.compare === "models", width = model => Math.min(narrow.matches || isSlim() ? 96 : 160, Math.max(96, 8 * model.length + 24));
   const without = many ? ["model", "word", "outcome", "wordB", "outcomeB", "human"] : state.compare ? [subject()] : ["wordB", "outcomeB"];
   return [...COLUMNS.filter(([field]) => !without.includes(field)), ...(many ? modelsHere().map(m => [columnOf(m), width(m), m]) : [])];
 }
@@ -30,7 +32,7 @@ const isOutcome = field => field.startsWith("outcome") || field.startsWith("mode
 const told = (field, value = "", most) => isOutcome(field) && Object.hasOwn(OUTCOMES, value) ? OUTCOMES[value] : plain(value, most);
 
 function columns() {                        // false if they are as they were
-  const slim = wide.matches && !$("detail").hidden, hidden = [];
+  const slim = isSlim(), hidden = [];
   if (slim || narrow.matches)
     hidden.push("paper", "section", "category", "human", "word", "wordB", slim ? "title" : "item", slim && state.compare ? "model" : "",
       slim && state.compare === "models" ? "" : "configuration");
