@@ -323,7 +323,9 @@ def test_a_row_of_all_models_opens_sorts_filters_and_comes_back(shown):
         assert f"Reply of {model}." in detail.inner_text()
     page.keyboard.press("Escape")
     page.locator(".tabulator-row", has_text="i1").click()
-    assert detail.locator(".sides.many h3").count() == 3
+    heads = detail.locator(".sides.many h3").all_inner_texts()
+    assert [h.split(" · ")[0].strip() for h in heads] == ["m.3", "m1", "m2"]
+    assert "cancer_myth/i1/m2/plain" in detail.inner_text()
     again = shown(asked(), "#" + page.url.split("#")[1])
     assert again.locator("#message").inner_text() == ""
     assert again.locator("#detail").inner_text() == detail.inner_text()
@@ -397,3 +399,35 @@ def test_rates_leave_the_window_to_the_replies(shown, size):
         page = shown(made, fragment, width=size[0], height=size[1])
         assert page.locator("#frame").bounding_box()["height"] > 0.42 * size[1], fragment
         assert page.evaluate("document.querySelector('main').scrollTopMax ?? 0") == 0
+
+
+def test_hostile_names_of_models_are_columns_like_any(shown):
+    names = ["__proto__", "constructor", "a.b", "<b>x</b>", "\u202eevil", "two\nlines", ""]
+    rows = [judged(i, m, m == "a.b") for i in ("i1", "i2") for m in names]
+    rows += [judged("i1", "by nobody", True, by="<i>stranger</i>")]
+    page = shown(document(rows), "#x=models&w=some")
+    assert counts(page) == "2 of 2 lines · 2 items"
+    columns = page.locator(".tabulator-col [tabulator-field], .tabulator-col").evaluate_all(
+        "es => es.map(e => e.getAttribute('tabulator-field'))"
+    )
+    assert {f"model:{name}" for name in names} <= set(columns)
+    assert page.locator("#table .failed").count() == 12
+    page.locator(".tabulator-row").first.click()
+    assert page.locator("#detail .sides.many h3").count() == 7
+    assert page.locator("#app :is(i, b b)").count() == 0
+    page.evaluate("location.hash = '#sort=model:__proto__&x=models'")
+    page.locator("[aria-sort=ascending]").wait_for()
+    page.evaluate("location.hash = '#'")
+    page.locator("#others summary", has_text="<i>stranger</i> 1").wait_for()
+
+
+def test_facets_count_a_line_of_all_models_once(shown):
+    page = shown(asked(), "#x=models")
+    group = page.get_by_role("group", name="configuration", exact=True)
+    assert group.locator("label").all_inner_texts() == ["careful\n1", "plain\n5"]
+    # what each model would show alone, and outcomes that any of the models has
+    assert page.get_by_role("group", name="model", exact=True).locator(
+        "label:visible"
+    ).all_inner_texts()[:3] == ["m.3\n5", "m1\n6", "m2\n4"]
+    page.locator("#outcome label", has_text="failed").locator("input").click()
+    assert counts(page) == "3 of 6 lines · 3 items"

@@ -41,7 +41,7 @@ for (const row of rows) {
 const makers = new Map();                   // by whom each name's replies are: a model's, if any is
 for (const row of rows) if (row.by === "model" || !makers.has(row.model)) makers.set(row.model, row.by);
 const kind = by => Object.hasOwn(BY, by) ? BY[by] : plain(by);
-const placeOf = by => Object.hasOwn(BY, by) ? Object.keys(BY).indexOf(by) : Infinity;     // models come first
+const placeOf = by => Object.hasOwn(BY, by) ? Object.keys(BY).indexOf(by) : 9;       // models come first
 const shownHere = choice => !state.paper.size || [...choice.papers].some(p => state.paper.has(p));
 
 // Search: all words and phrases, anywhere in a row's texts or its shared ones

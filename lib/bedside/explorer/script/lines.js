@@ -42,7 +42,8 @@ function across() {                         // a line for each item and configur
     for (const [row, v] of sides) entry(replies, row.model, () => []).push(outcome(v));
     for (const [model, found] of replies) {
       const [failed, right] = ["failed", "right"].map(o => found.filter(x => x === o).length), n = found.length;
-      made[columnOf(model)] = new Set(found).size === 1 ? found[0] : failed ? `✗ ${failed} of ${n} failed` : `✓ ${right} of ${n} right`;
+      const mixed = failed ? `✗ ${failed} of ${n} failed` : `✓ ${right} of ${n} right`;
+      made[columnOf(model)] = new Set(found).size === 1 ? found[0] : mixed;
     }
     const found = new Set([...replies.values()].flat());
     return {...made, missed: !found.has("failed") ? (found.has("right") ? "none" : "") : found.has("right") ? "some" : "all"};
@@ -83,7 +84,7 @@ function pass(used) {
   const counts = Object.fromEntries([...Object.keys(FACETS), "outcome", "differs"].map(f => [f, new Map()]));
   const only = new Map(), passing = [];
   const bump = (map, value) => map.set(value, (map.get(value) ?? 0) + 1), seen = [], failing = [];
-  const once = (name, value) => seen.includes(value) || (seen.push(value), bump(counts[name], value));      // a line counts once for each value
+  const once = (name, value) => seen.includes(value) || (seen.push(value), bump(counts[name], value));      // for each line
   const values = {outcome: (r, v) => outcome(v), differs, verdict: (r, v) => word(v)};
   for (const facet in FACETS) values[facet] ??= r => r[facet];
   const names = Object.keys(counts).filter(f => f !== "judge"), others = used.filter(u => u.name !== "judge");

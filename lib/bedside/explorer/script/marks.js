@@ -5,8 +5,8 @@ const MOST = 20e6, ENOUGH = 10;             // bytes of a file that is read; row
 const strangers = new Map();                // marks of rows that aren't here, by id: saved again with the others
 let unsaved = false;
 
-const whose = new Set(rows.map(r => r.paper));
-offered.mark = new Map([...Object.keys(MARKS), NOTED, ""].map(m => [m, {papers: whose}]));
+const everywhere = new Set(rows.map(r => r.paper));
+offered.mark = new Map([...Object.keys(MARKS), NOTED, ""].map(m => [m, {papers: everywhere}]));
 for (const row of rows) Object.assign(row, {mark: "", note: "", marked: ""});      // marked: the digest of what was marked
 
 const markOf = row => Object.hasOwn(MARKS, row.mark) ? row.mark : "";

@@ -1,7 +1,8 @@
 /* The failure explorer. Every text of the document is hostile: it reaches the page as text nodes only.
 
    The files of this folder are the body of one function, in the order of SCRIPT in explorer/__init__.py. A *line* is
-   what the table shows: a row with the verdict that counts, or rows (or one row's verdicts) that are compared. `state` is the view; it is the same as the address's fragment. */
+   what the table shows: a row with the verdict that counts, or rows (or one row's verdicts) that are compared, its
+   *sides*. `state` is the view; it is the same as the address's fragment. */
 const CUT = 20000;                  // longer texts are shown in part until asked for
 const FACETS = {paper: "p", section: "s", model: "m", category: "c", configuration: "g", judge: "j", verdict: "v",
   mark: "k"};

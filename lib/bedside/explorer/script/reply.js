@@ -85,7 +85,7 @@ function detail() {
     const pair = l?.other && l.other !== row, many = state.compare === "models" && l, other = many ? null : pair ? l.other : byId.get(row.beside);
     const called = many ? [] : pair ? ["A", "B"] : other ? ["this", "beside"] : [];
     const given = pair || many ? l.sides : [[row, l ? l.verdict : counting(row)], ...(other ? [[other, counting(other)]] : [])];
-    const sides = given.map(([r, v], i) => parts(r, called[i], v));
+    const sides = given.map(([r, v], i) => parts(r, called[i] ?? "", v));
     if (many) given.forEach(([r], i) => sides[i].set("id", soft("id ", bdi(r.id))));
     const names = [...sides[0].keys()];
     for (const side of sides.slice(1))

@@ -27,11 +27,10 @@ function groups(lines) {
 }
 
 const percent = x => `${(100 * x).toFixed(1)}%`;
-const limitsOf = r => isNaN(r.low) ? "[no interval: one unit]" : `[${[r.low, r.high].map(x => (100 * x).toFixed(1)).join(", ")}]`;
-const rateOf = r => r.n ? `${percent(r.value)} ${limitsOf(r)}` : "none scored";
+const limitsOf = ({low, high}) => isNaN(low) ? "no interval: one unit" : [low, high].map(x => (100 * x).toFixed(1)).join(", ");
+const rateOf = r => r.n ? `${percent(r.value)} [${limitsOf(r)}]` : "none scored";
 const countOf = r => `${number(r.k)} of ${number(r.n)}`;
 const kinds = by => by.split(" and ").map(kind).join(" and ");
-const several = (n, one, many = one + "s") => `${number(n)} ${n === 1 ? one : many}`;
 
 function tested({lines}) {                  // p that A and B fail alike, from the pairs with both scored
   const both = lines.map(([[row, a], [, b]]) => [failing(a), failing(b), row.unit]).filter(pair => !pair.includes(null));
@@ -41,31 +40,41 @@ function tested({lines}) {                  // p that A and B fail alike, from t
 
 /* A rate of several sections would mix what they ask: their range stands in its place. */
 function rangeOf(rates) {
-  const values = rates.filter(r => r.n).map(r => r.value).sort((x, y) => x - y);
   if (rates.length === 1) return rateOf(rates[0]);
-  if (values.length < 2) return `${values.length ? percent(values[0]) : "none scored"} in ${values.length} of ${rates.length} sections`;
-  return `${percent(values[0])} to ${percent(values.at(-1))} in ${rates.length} sections`;
+  const values = rates.filter(r => r.n).map(r => r.value).sort((x, y) => x - y), last = values.length - 1;
+  if (last < 1) return `${last ? "none scored" : percent(values[0])} in ${last + 1} of ${rates.length} sections`;
+  return `${percent(values[0])} to ${percent(values[last])} in ${rates.length} sections`;
 }
 
-function tabled(list) {                     // groups as a table; of several studies a line for each, which leads to its sections
-  const studies = new Set(list.map(g => g.paper)).size > 1, ofLine = new Map(), pair = state.compare && state.compare !== "models";
-  for (const g of list)
-    entry(ofLine, JSON.stringify([g.paper, studies || g.section, g.by, state.compare === "models" && [...g.names]]), () => []).push(g);
-  const cell = (...words) => make("td", {className: "count"}, ...words);
-  const lines = [...ofLine.values()].map(parts => {
-    const [{paper, section, by, rates}] = parts, names = new Set(parts.flatMap(g => [...g.names]));
-    const [facet, value, shown] = studies ? ["paper", paper, papers.get(paper) ?? paper] : ["section", section, section || "(none)"];
-    const only = button(() => { state[facet] = new Set([value]); change(); $("main").focus(); }, bdi(shown), {className: "link"});
-    const sums = rates.map((_, i) => ["k", "n"].map(key => total(parts.map(g => g.rates[i][key]))));
-    const replies = total(parts.map(g => g.lines.length));
-    return make("tr", {}, make("th", {scope: "row"}, only), make("td", {}, names.size === 1 ? bdi([...names][0]) : several(names.size, "", kinds(by))),
-      ...rates.flatMap((_, i) => [cell(countOf({k: sums[i][0], n: sums[i][1]})), cell(rangeOf(parts.map(g => g.rates[i])))]),
-      cell(sums.map(([, n]) => number(replies - n)).join(", ")),
-      ...(pair ? [cell(parts.length > 1 ? "" : tested(parts[0]).p.replace("= ", ""))] : []));
-  });
-  const head = [studies ? "study" : "section", "of", ...(pair ? ["A fails", "A, %", "B fails", "B, %"] : ["failed", "failed, %"]), "unscored",
-    ...(pair ? ["p"] : [])];
-  return make("table", {}, make("thead", {}, make("tr", {}, ...head.map(h => make("th", {scope: "col"}, h)))), make("tbody", {}, ...lines));
+const inPairs = () => state.compare && state.compare !== "models";
+const whose = (names, by) => names.size === 1 ? bdi([...names][0]) : `${number(names.size)} ${kinds(by)}`;
+
+function tableLine(parts, studies) {        // of groups that are one line: those of a study, or a single one
+  const [{paper, section, by, rates}] = parts, names = new Set(parts.flatMap(g => [...g.names]));
+  const [facet, value, shown] = studies ? ["paper", paper, papers.get(paper) ?? paper] : ["section", section, section || "(none)"];
+  const only = () => {                      // what lies behind the line
+    state[facet] = new Set([value]);
+    change();
+    $("main").focus();
+  };
+  const cell = (...words) => make("td", {className: "count"}, ...words), replies = total(parts.map(g => g.lines.length));
+  const sums = rates.map((_, i) => ({k: total(parts.map(g => g.rates[i].k)), n: total(parts.map(g => g.rates[i].n))}));
+  const head = make("th", {scope: "row"}, button(only, bdi(shown), {className: "link"}));
+  return make("tr", {}, head, make("td", {}, whose(names, by)), ...sums.flatMap((sum, i) => [cell(countOf(sum)), cell(rangeOf(parts.map(g => g.rates[i])))]),
+    cell(sums.map(({n}) => number(replies - n)).join(", ")),
+    ...(inPairs() ? [cell(parts.length > 1 ? "" : tested(parts[0]).p.replace("= ", ""))] : []));
+}
+
+function tabled(list) {                     // groups as a table; of several studies each study's are one line
+  const studies = new Set(list.map(g => g.paper)).size > 1, together = new Map(), row = (...cells) => make("tr", {}, ...cells);
+  for (const g of list) {
+    const key = [g.paper, studies || g.section, g.by, state.compare === "models" && [...g.names]];
+    entry(together, JSON.stringify(key), () => []).push(g);
+  }
+  const head = [studies ? "study" : "section", "of", ...(inPairs() ? ["A fails", "A, %", "B fails", "B, %"] : ["failed", "failed, %"]),
+    "unscored", ...(inPairs() ? ["p"] : [])];
+  return make("table", {}, make("thead", {}, row(...head.map(h => make("th", {scope: "col"}, h)))),
+    make("tbody", {}, ...[...together.values()].map(parts => tableLine(parts, studies))));
 }
 
 function fold(id, list, words) {            // into its place below the counts
@@ -75,38 +84,44 @@ function fold(id, list, words) {            // into its place below the counts
   $(id).lastElementChild.replaceChildren(tabled(list));
 }
 
-function rates(shown) {                     // of one group on a line, of several in a table; those of no models folded
-  const box = $("summary"), sides = state.compare && state.compare !== "models" ? ["A fails ", "B fails "] : ["failures of "];
-  if (byOutcome() || state.pairs) {
-    sides.forEach((side, i) => {
-      const n = {failed: 0, right: 0, unscored: 0};
-      for (const l of shown) for (const [, v] of sides.length > 1 ? [l.sides[i]] : l.sides) n[outcome(v)]++;
-      box.append(span("", sides.length > 1 ? `${side[0]}: ` : "", Object.entries(n).map(([o, x]) => `${o} ${number(x)}`).join(" · ")));
-    });
-    box.append(span("soft", `Chosen by ${state.mark.size ? "mark" : "outcome"}: no rate.`));
-    return ["rates", "others"].forEach(id => fold(id, []));
+function counted(shown) {                   // outcomes without a rate
+  const sides = inPairs() ? [0, 1] : [0];
+  for (const i of sides) {
+    const n = {failed: 0, right: 0, unscored: 0};
+    for (const l of shown) for (const [, v] of inPairs() ? [l.sides[i]] : l.sides) n[outcome(v)]++;
+    $("summary").append(span("", inPairs() ? `${"AB"[i]}: ` : "", Object.entries(n).map(([o, x]) => `${o} ${number(x)}`).join(" · ")));
   }
-  const found = groups(shown), models = found.filter(g => g.by === "model"), main = models.length ? models : found;
-  const [one] = main, rest = found.slice(main.length), where = new Set(found.map(g => JSON.stringify([g.paper, g.section])));
-  if (main.length === 1)
-    sides.forEach((side, i) => box.append(span("", ...(where.size > 1 ? [bdi(papers.get(one.paper) ?? one.paper), ", ", bdi(one.section), ": "] : []),
-      side, ...(sides.length > 1 ? [] : [one.names.size === 1 ? bdi([...one.names][0]) : several(one.names.size, "", kinds(one.by)), " "]),
-      make("b", {}, one.rates[i].n ? `${countOf(one.rates[i])} scored: ${rateOf(one.rates[i])}` : "none scored"),
-      ` · ${number(one.lines.length - one.rates[i].n)} unscored`)));
-  const repeat = main.some(g => g.rates.some(r => r.units < r.n)) && "Intervals by question, case or patient, which repeat";
-  if (repeat && main.length === 1) box.append(span("soft", `${repeat}.`));
-  const studies = new Set(main.map(g => g.paper)).size > 1;
+  $("summary").append(span("soft", `Chosen by ${state.mark.size ? "mark" : "outcome"}: no rate.`));
+}
+
+function single(group, found) {             // a group's rates on a line, its place if there are others
+  const elsewhere = found.some(g => g.paper !== group.paper || g.section !== group.section);
+  const place = elsewhere ? [bdi(papers.get(group.paper) ?? group.paper), ", ", bdi(group.section), ": "] : [];
+  group.rates.forEach((rate, i) => $("summary").append(span("", ...place,
+    ...(inPairs() ? [`${"AB"[i]} fails `] : ["failures of ", whose(group.names, group.by), " "]),
+    make("b", {}, rate.n ? `${countOf(rate)} scored: ${rateOf(rate)}` : "none scored"),
+    ` · ${number(group.lines.length - rate.n)} unscored`)));
+}
+
+function rates(shown) {                     // of one group on a line, of several in a table; those of no models folded
+  const found = byOutcome() || state.pairs ? [] : groups(shown);
+  const models = state.compare === "source" ? [] : found.filter(g => g.by === "model"), main = models.length ? models : found;
+  const rest = found.slice(main.length), studies = new Set(main.map(g => g.paper)).size > 1, kept = new Map();
+  const repeat = main.some(g => g.rates.some(r => r.units < r.n)) ? "Intervals by question, case or patient, which repeat" : "";
+  if (byOutcome() || state.pairs) counted(shown);
+  if (main.length === 1) single(main[0], found);
+  if (main.length === 1 && repeat) $("summary").append(span("soft", `${repeat}.`));
   fold("rates", main.length > 1 ? main : [], `Failures${models.length ? " of models" : ""} by ${studies ? "study" : "section"}` +
-    (state.compare === "models" ? " and model" : "") + (repeat ? `. ${repeat}` : ""));
-  const counted = new Map();
-  for (const g of rest) counted.set(g.by, (counted.get(g.by) ?? 0) + g.lines.length);
-  fold("others", rest, `Not by models: ${[...counted].map(([by, n]) => `${kinds(by)} ${number(n)}`).join(" · ")}`);
+    (state.compare === "models" ? " and model" : "") + (repeat && `. ${repeat}`));
+  for (const g of rest) kept.set(g.by, (kept.get(g.by) ?? 0) + g.lines.length);
+  fold("others", rest, `Not by models: ${[...kept].map(([by, n]) => `${kinds(by)} ${number(n)}`).join(" · ")}`);
 }
 
 function summarise(shown, passing) {
   const what = !state.compare ? "rows" : state.compare === "models" ? "lines" : "pairs";
   const items = new Set(shown.map(l => itemOf.get(l.row))).size, box = $("summary");
-  box.replaceChildren(span("", make("b", {}, number(shown.length)), ` of ${number(listed.length)} ${what} · ${several(items, "item")}`));
+  box.replaceChildren(span("", make("b", {}, number(shown.length)),
+    ` of ${number(listed.length)} ${what} · ${number(items)} item${items === 1 ? "" : "s"}`));
   rates(shown);
   const used = [...new Set(shown.map(l => l.verdict ? `${l.row.paper} ${l.verdict.judge}` : ""))].filter(key => cards.has(key));
   if (used.length <= 2) for (const key of used) box.append(span("soft", "judge ", bdi(key), ": ", bdi(cards.get(key))));
@@ -122,16 +137,17 @@ function summarise(shown, passing) {
     ...(state.compare === "models" ? missing(passing, n) : crossed(passing, n)));
 }
 
-const missing = (passing, n) => [make("p", {}, span("soft", `Nothing scored: ${number(passing.length - n.all - n.some - n.none)}. A line is an item in a configuration, its models those ` +
-  "scored there; filters hold for it if they hold for any."))];
+const missing = (passing, n) => [soft(`Nothing scored: ${number(passing.length - n.all - n.some - n.none)}. `,
+  "A line is an item in a configuration, its models those scored there; filters hold for it if they hold for any.")];
 
 function crossed(passing, n) {              // pairs by both outcomes, and their test if they are of one kind
   const right = passing.filter(l => l.outcome === "right" && l.outcomeB === "right").length;
-  const lost = passing.length - right - n.both - n.a - n.b, found = groups(passing), test = found.length === 1 && tested(found[0]);
+  const lost = passing.length - right - n.both - n.a - n.b, found = groups(passing), many = found.length > 1;
   const cells = (head, ...texts) => make("tr", {}, make("th", {}, head), ...texts.map(t => make("td", {}, t)));
-  const many = found.length > 1, said = byOutcome() ? "Chosen by outcome: no p." : many ? "No p over several studies, sections or kinds." :
-    n.a + n.b === 0 ? "No pair is right on one side only." :
-    `${test.repeat ? "Exact p by flipping the signs of questions, cases or patients" : "McNemar’s exact p"} ${test.p}.`;
+  const test = found.length === 1 && tested(found[0]);
+  const said = byOutcome() ? "Chosen by outcome: no p." : many ? "No p over several studies, sections or kinds."
+    : n.a + n.b === 0 ? "No pair is right on one side only."
+    : `${test.repeat ? "Exact p by flipping the signs of questions, cases or patients" : "McNemar’s exact p"} ${test.p}.`;
   return [many ? "" : make("table", {}, make("tr", {}, ...["pairs", "B right", "B wrong"].map(t => make("th", {}, t))),
     cells("A right", number(right), number(n.b)), cells("A wrong", number(n.a), number(n.both))),
   make("p", {}, `${many ? `Both right: ${number(right)}. ` : ""}One or both unscored: ${number(lost)}. ${said}`,
@@ -146,6 +162,7 @@ function nothing(shown, {only, passing}, used) {
     passing.length ? `The tightest filter is “${choices()[state.pairs]}”: ${number(passing.length)} match without it. `
       : name ? `The tightest filter is “${known[name] ?? name}”: ${number(n)} match without it. `
       : used.length ? "No single filter alone is the reason. "
-      : state.compare === "models" ? "No model’s reply is here. " : state.compare ? "A and B meet in no pair. " : "The file holds no rows. ",
+      : state.compare === "models" ? "No model’s reply is here. "
+      : state.compare ? "A and B meet in no pair. " : "The file holds no rows. ",
     button(clear, "Clear filters"));
 }

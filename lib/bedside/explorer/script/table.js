@@ -17,20 +17,24 @@ function rank(field, value = "") {           // collating costs much, so each va
 
 const modelsHere = () => [...new Set(rows.filter(r => comparable(r) && ["paper", "section", "model"].every(f =>
   !state[f].size || state[f].has(r[f]))).map(r => r.model))].sort(compare);
-const sortable = field => COLUMNS.some(([known]) => known === field) || [...offered.model.keys()].some(m => columnOf(m) === field);
+const sortable = field => [...COLUMNS.map(([known]) => known), ...[...makers.keys()].map(columnOf)].includes(field);
 const column = field => table.getColumns().find(c => c.getField() === field);
 
+const isSlim = () => wide.matches && !$("detail").hidden;
+
 function asked() {                          // the columns that a comparison has
-  const many = state.compare === "models", width = model => Math.min(narrow.matches ? 96 : 160, Math.max(96, 8 * model.length + 24));
-  const without = many ? ["model", "word", "outcome", "wordB", "outcomeB", "human"] : state.compare ? [subject()] : ["wordB", "outcomeB"];
-  return [...COLUMNS.filter(([field]) => !without.includes(field)), ...(many ? modelsHere().map(m => [columnOf(m), width(m), m]) : [])];
+  const many = state.compare === "models", most = narrow.matches || isSlim() ? 96 : 160;
+  const without = many ? ["model", "word", "outcome", "wordB", "outcomeB", "human"]
+    : state.compare ? [subject()] : ["wordB", "outcomeB"];
+  const models = many ? modelsHere().map(m => [columnOf(m), Math.min(most, Math.max(96, 8 * m.length + 24)), m]) : [];
+  return [...COLUMNS.filter(([field]) => !without.includes(field)), ...models];
 }
 
 const isOutcome = field => field.startsWith("outcome") || field.startsWith("model:");
 const told = (field, value = "", most) => isOutcome(field) && Object.hasOwn(OUTCOMES, value) ? OUTCOMES[value] : plain(value, most);
 
 function columns() {                        // false if they are as they were
-  const slim = wide.matches && !$("detail").hidden, hidden = [];
+  const slim = isSlim(), hidden = [];
   if (slim || narrow.matches)
     hidden.push("paper", "section", "category", "human", "word", "wordB", slim ? "title" : "item", slim && state.compare ? "model" : "",
       slim && state.compare === "models" ? "" : "configuration");
