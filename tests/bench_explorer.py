@@ -72,10 +72,13 @@ class Writer:
             "paper": paper,
             "section": f"4.{number % 3 + 1}",
             "item": key,
+            "unit": f"{paper} u{number // 3}",
             "model": f"model-{model}",
+            "by": "rules" if model == 4 else "model",
             "configuration": configuration,
             "category": f"category {number % 7}",
             "title": title,
+            "calls": [],
             "shared": [key],
             "reply": reply,
             "reply_status": "",
@@ -108,6 +111,8 @@ def judged(count, size, seed=0):
         "cards": {},
         "shared": shared,
         "rows": rows[:count],
+        "calls": {},
+        "messages": {},
     }
 
 
@@ -125,7 +130,9 @@ MEASURE = """async () => {
     {search: "et"}, {search: "sooner later nothere"}, {search: "\\"in the\\" a"},
     {search: "et", outcome: "failed", model: ["model-0"]}, {sort: "title"},
     {compare: "model", a: "model-0", b: "model-1"},
-    {compare: "judge", a: "lexical", b: "model-judge", pairs: "both"}];
+    {compare: "judge", a: "lexical", b: "model-judge", pairs: "both"},
+    {compare: "source", a: "model-0", b: "model-4"},
+    {compare: "models"}, {compare: "models", pairs: "some", paper: ["medhalu"]}];
   for (const view of views) {
     for (const name of sets) state[name].clear();
     Object.assign(state, none);
@@ -150,7 +157,7 @@ SEARCH = """() => {
 
 
 def explorer():
-    """The explorer in headless Chromium: 20 views of 10,000 rows by its own `apply`.
+    """The explorer in headless Chromium: 23 views of 10,000 rows by its own `apply`.
 
     And the file's size at 5,000 rows.
     """

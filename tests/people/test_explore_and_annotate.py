@@ -64,8 +64,8 @@ def judged(item, model, **rights):
         rows.verdict(judge, "unparsed" if right is None else "graded", str(right), right)
         for judge, right in rights.items()
     ]
-    texts = dict.fromkeys(rows.ROW, "") | {"id": f"{item}/{model}", "item": item, "model": model}
-    return texts | {"verdicts": verdicts, "human": []}
+    texts = {"id": f"{item}/{model}", "item": item, "unit": str(item), "model": model}
+    return dict.fromkeys(rows.ROW, "") | texts | {"verdicts": verdicts, "human": []}
 
 
 def test_failures_are_counted_among_what_was_scored():
@@ -78,6 +78,20 @@ def test_failures_are_counted_among_what_was_scored():
     assert found.loc["", "a"].tolist() == [50, 100 * share.low, 100 * share.high, 2, 1]
     assert found.loc["", "b"].isna().sum() == 3
     assert found.loc["", "b"][["scored", "unscored"]].tolist() == [0, 1]
+
+
+def test_failures_have_intervals_of_the_unit_that_repeats():
+    wrong = [n % 3 == 0 for n in range(12)]
+    content = {"rows": [judged(n, "a", j=not w) for n, w in enumerate(wrong)]}
+    for n, row in enumerate(content["rows"]):
+        row |= {"paper": f"p{n % 2}", "unit": f"u{n // 4}"}
+    found = counts.failures(rows.frame(content), "model")
+    # a unit is one within its paper: six of them
+    share = stats.share(wrong, [f"p{n % 2} u{n // 4}" for n in range(12)])
+    assert found.loc["a"].tolist()[:3] == [100 * x for x in share[:3]]
+    assert share.high != stats.wilson(4, 12).high
+    one = counts.failures(rows.frame({"rows": content["rows"][:4:2]}), "model").loc["a"]
+    assert one["failures, %"] == 50 and one[["low", "high"]].isna().all()
 
 
 def test_judges_disagree_where_both_graded():

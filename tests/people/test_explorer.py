@@ -13,7 +13,7 @@ import re
 
 import pytest
 
-from bedside import BedsideError, explorer, settings, stats, tables
+from bedside import BedsideError, explorer, settings, stats
 from browser import violations, watched
 
 PAPERS = {
@@ -312,12 +312,10 @@ def test_facets_filter_and_count(shown):
         page.get_by_role("group", name="model", exact=True).locator("label"),
     )
     assert counts(page) == "12 of 12 rows · 7 items"
-    told = "failures 5 of 10 scored: 50.0% [23.7, 76.3] · 2 unscored"
-    assert told in summary.inner_text()
-    low, high = (f"{100 * x:.1f}" for x in (stats.wilson(5, 10).low, stats.wilson(5, 10).high))
-    assert f"[{low}, {high}]" in summary.inner_text()
+    assert "%" not in summary.inner_text()  # no rate over several studies
     choose(page, "paper", "Cancer-Myth")
     assert counts(page) == "6 of 12 rows · 3 items"
+    assert "failures of 2 models 4 of 6 scored: 66.7% [" in summary.inner_text()
     # only what occurs in the paper
     assert sections.all_inner_texts() == ["4.3 evaluation\n6"]
     choose(page, "model", "m2")
@@ -328,7 +326,11 @@ def test_facets_filter_and_count(shown):
     choose(page, "paper", "MedHalu")
     choose(page, "paper", "Radiation side effects")
     assert counts(page) == "4 of 12 rows · 3 items"
-    assert "failures 0 of 2 scored: 0.0% [0.0, 65.8] · 2 unscored" in summary.inner_text()
+    lines = page.locator("#rates tbody tr").all_inner_texts()
+    assert lines == [
+        "Radiation side effects\tm1\t0 of 2\t0.0% [no interval: one unit]\t0",
+        "MedHalu\tm1\t0 of 0\tnone scored\t2",
+    ]
 
 
 def test_failed_right_unscored(shown):
@@ -338,7 +340,7 @@ def test_failed_right_unscored(shown):
         assert counts(page).startswith(f"{n} of 12 rows")
     choose(page, "judge", "strict")  # another judge's verdicts count, on the rows that it judged
     assert counts(page) == "6 of 12 rows · 3 items"
-    assert "failures 2 of 6 scored" in page.locator("#summary").inner_text()
+    assert "failures of 2 models 2 of 6 scored" in page.locator("#summary").inner_text()
 
 
 def test_search_takes_words_phrases_and_all_texts(shown):
@@ -591,44 +593,6 @@ def test_each_papers_blocks(shown):
     assert detail.locator(".script .tag").all_inner_texts() == ["script", "script"]
 
 
-def test_export_is_safe_for_spreadsheets(shown):
-    cells = {
-        "=1+1": "'=1+1",
-        "+cmd": "'+cmd",
-        "-1": "-1",
-        "-1e3": "-1e3",
-        "-x": "'-x",
-        "@a": "'@a",
-        "\tb": "'\tb",
-        'a "b",\nc': 'a "b",\nc',
-        "ö": "ö",
-    }
-    assert [tables.cell_text(c) for c in cells] == list(cells.values())  # the project's own rule
-    judged = {"verdicts": [verdict("lexical", "-1", False)], "human": ["-1"]}
-    rows = [row(item=f"i{n}", reply=text, **judged) for n, text in enumerate(cells)]
-    got = exported(shown(document(rows)))
-    assert [r["reply"] for r in got] == list(cells.values())
-    first = {
-        "id": "cancer_myth/i0/m1/plain",
-        "paper": "cancer_myth",
-        "section": "4.3 evaluation",
-        "item": "i0",
-        "model": "m1",
-        "configuration": "plain",
-        "category": "general",
-        "question": "Question i0",
-        "reply": "'=1+1",
-        "reply_status": "",
-        "judge": "lexical",
-        "status": "graded",
-        "value": "-1",
-        "right": "false",
-        "human": "the author: -1",
-        "raw": "",
-    }
-    assert got[0] == first and list(got[0]) == list(first)
-
-
 HOSTILE = [
     "<script>window.hacked = 1</script>",
     "<img src=x onerror='window.hacked = 2'>",
@@ -829,15 +793,18 @@ def test_everything_is_dark_in_the_dark(shown, scheme):
 VIEWS = ["", "id=cancer_myth/i1/m2/plain", "id=medhalu/h1/m1/plain", "id=radiation/r1/m1/base"]
 VIEWS += ["id=meddialbench/d1/m1/denial", "q=nowhere", "m=away"]
 VIEWS += ["x=model&a=m1&b=m2&id=cancer_myth/i2/m1/plain", "p=cancer_myth&sort=-model"]
+VIEWS += ["o=failed", "x=models&sort=model:m2", "x=models&w=some&id=cancer_myth/i2/m1/plain"]
+VIEWS += ["x=source&a=m1&b=written%20answer", "x=judge&a=lexical&b=strict", "m=written%20answer"]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", [(1440, 900), (1024, 768), (390, 844)])
 def test_axe_finds_nothing(shown, scheme, size):
     made = four_papers()
-    made["rows"].append(row(model="smollm2-135m"))
+    made["rows"] += [row(model="smollm2-135m"), row(model="written answer", by="written")]
     page = shown(made, width=size[0], height=size[1])
     page.emulate_media(color_scheme=scheme)
+    page.locator("#others summary").click()
     for view in VIEWS:
         page.evaluate("view => location.hash = view", view)
         page.wait_for_timeout(50)

@@ -11,17 +11,21 @@ from bedside import stats
 
 
 def failures(verdicts, by):
-    """Failures in percent with Wilson's interval, and counts of scored and unscored, by columns."""
+    """Failures in percent, and counts of scored and unscored, by columns.
+
+    Intervals are `stats.share`'s, of the unit that repeats within its paper; NaN for a single one.
+    """
     lines = {}
     for key, part in verdicts.groupby(by, sort=False):
-        right = part["right"].dropna().astype(bool)
-        share = stats.wilson(int((~right).sum()), len(right))
+        scored = part.dropna(subset="right")
+        units = (scored["paper"] + " " + scored["unit"]).to_numpy()
+        share = stats.share(~scored["right"].astype(bool), units)
         lines[key] = {
             "failures, %": 100 * share.value,
             "low": 100 * share.low,
             "high": 100 * share.high,
-            "scored": len(right),
-            "unscored": len(part) - len(right),
+            "scored": len(scored),
+            "unscored": len(part) - len(scored),
         }
     return pd.DataFrame.from_dict(lines, orient="index").rename_axis(by)
 

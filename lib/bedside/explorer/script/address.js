@@ -5,7 +5,7 @@ function fragment() {
   for (const [facet, key] of Object.entries(FACETS)) for (const value of state[facet]) query.append(key, value);
   if (state.differs) query.set("d", "1");
   for (const [name, key] of Object.entries(SINGLE))
-    if (state[name] || (state.compare && /^[ab]$/.test(name))) query.set(key, state[name]);
+    if (state[name] || (state.compare && state.compare !== "models" && /^[ab]$/.test(name))) query.set(key, state[name]);
   return "#" + query.toString().replaceAll("%2F", "/");
 }
 
@@ -27,15 +27,15 @@ function restore() {
   state.differs = take("d", v => v === "1", "filter").length > 0;
   state.search = query.get("q") ?? "";
   [state.outcome = ""] = take("o", v => Object.hasOwn(OUTCOMES, v), "filter");
-  [state.sort = ""] = take("sort", v => COLUMNS.some(c => c[0] === v.replace(/^-/, "")), "column");
+  [state.sort = ""] = take("sort", v => sortable(v.replace(/^-/, "")), "column");
   [state.compare = ""] = take("x", v => Object.hasOwn(COMPARED, v), "comparison");
   for (const side of ["a", "b"])
-    [state[side]] = take(side, v => state.compare && offered[state.compare].has(v), side.toUpperCase());
-  [state.pairs = ""] = take("w", v => Object.hasOwn(PAIRS, v), "choice of pairs");
+    [state[side]] = take(side, v => sidesOffered().some(([known]) => known === v), side.toUpperCase());
+  [state.pairs = ""] = take("w", v => state.compare && Object.hasOwn(choices(), v), "choice of pairs");
   [state.id = ""] = take("id", v => byId.has(v), "row");
   const keys = ["d", ...Object.values(FACETS), ...Object.values(SINGLE)];
   for (const key of new Set(query.keys())) if (!keys.includes(key)) lost.push(`setting “${plain(key, 80)}”`);
-  if (state.compare && (state.a === undefined || state.b === undefined)) meet();
+  if (state.compare && state.compare !== "models" && (state.a === undefined || state.b === undefined)) meet();
   $("search").value = state.search;
   apply();
   sort();

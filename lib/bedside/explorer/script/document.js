@@ -19,6 +19,7 @@ try {
 const rows = data.rows, byId = new Map(rows.map(r => [r.id, r]));
 const [papers, first, cards, shared] = ["papers", "judge", "cards", "shared"].map(k => new Map(Object.entries(data[k] ?? {})));
 const itemOf = new Map(rows.map(r => [r, JSON.stringify([r.paper, r.item])]));
+const kindOf = new Map(rows.map(r => [r, JSON.stringify([r.paper, r.section, r.by])]));
 
 const word = v => !v ? "(no verdict)" : v.status === "graded" ? v.value : `(${v.status})`;
 const outcome = v => v?.right === true ? "right" : v?.right === false ? "failed" : "unscored";
@@ -37,6 +38,10 @@ for (const row of rows) {
       offered[facet].get(value).papers.add(row.paper);
     }
 }
+const makers = new Map();                   // by whom each name's replies are: a model's, if any is
+for (const row of rows) if (row.by === "model" || !makers.has(row.model)) makers.set(row.model, row.by);
+const kind = by => Object.hasOwn(BY, by) ? BY[by] : plain(by);
+const placeOf = by => Object.hasOwn(BY, by) ? Object.keys(BY).indexOf(by) : 9;       // models come first
 const shownHere = choice => !state.paper.size || [...choice.papers].some(p => state.paper.has(p));
 
 // Search: all words and phrases, anywhere in a row's texts or its shared ones
@@ -48,7 +53,7 @@ const own = new Map(), common = new Map();          // lower-case texts, made wh
 
 function haystack(row) {
   if (!own.has(row))
-    own.set(row, [row.id, row.title, row.reply, flat(row.blocks), ...row.verdicts.flatMap(v => [v.raw, v.reason]),
+    own.set(row, [row.id, row.title, row.note, row.reply, flat(row.blocks), ...row.verdicts.flatMap(v => [v.raw, v.reason]),
       ...row.more.map(m => m.raw), ...row.human.map(h => h.reason)].join("\n").toLowerCase());
   return own.get(row);
 }

@@ -7,11 +7,14 @@ function option(type, label, set, more) {   // a box or button to tick, its labe
 
 function facet(name) {
   const box = make("div", {role: "group", "aria-label": name, className: "choices"});
-  for (const [value, choice] of [...offered[name]].sort((x, y) => name === "paper" ? 0 : compare(x[0], y[0]))) {
+  const by = value => name === "model" ? makers.get(value) : "", order = (x, y) => placeOf(by(x)) - placeOf(by(y)) || compare(x, y);
+  const rest = make("div", {className: "rest"}, make("p", {className: "soft"}, "not models"));
+  for (const [value, choice] of [...offered[name]].sort(([x], [y]) => name === "paper" ? 0 : order(x, y))) {
     const shown = bdi((name === "paper" && papers.get(value)) || value || "(none)");
     choice.label = option("checkbox", shown, on => state[name][on ? "add" : "delete"](value));
-    box.append(choice.label);
+    (name === "model" && by(value) !== "model" ? rest : box).append(choice.label);
   }
+  box.append(rest);
   const open = name === "paper" || (offered[name].size <= 12 && !narrow.matches);
   return make("details", {open}, make("summary", {}, name, " ", span("n")), box);
 }
@@ -26,7 +29,7 @@ function put(label, on, n, disabled = false) {      // writes only what changed,
 function count(counts) {
   const n = (name, value) => number(counts[name].get(value) ?? 0);
   Object.keys(FACETS).forEach((name, i) => {
-    const compared = name === state.compare, summary = $("facets").children[i].firstChild;
+    const compared = name === subject() && state.compare !== "models", summary = $("facets").children[i].firstChild;
     summary.lastChild.textContent = compared ? "compared: A and B" : state[name].size ? `${state[name].size} chosen` : "";
     for (const [value, choice] of offered[name]) {
       const on = state[name].has(value), out = !on && name !== "paper" && !shownHere(choice);
@@ -40,8 +43,8 @@ function count(counts) {
   if ($("search") !== document.activeElement) $("search").value = state.search;
   $("compare").value = state.compare;
   for (const side of ["a", "b"]) {
-    $(side).parentNode.hidden = !state.compare;
-    const there = [...offered[state.compare] ?? []].filter(([v, choice]) => shownHere(choice) || v === state[side]);
+    $(side).parentNode.hidden = !state.compare || state.compare === "models";
+    const there = sidesOffered().filter(([v, choice]) => shownHere(choice) || v === state[side]);
     $(side).replaceChildren(...there.map(([v]) => make("option", {value: v, selected: v === state[side]}, plain(v) || "(none)")));
   }
 }
@@ -58,10 +61,12 @@ function clear() {
   change();
 }
 
+const sidesOffered = () => [...offered[subject()] ?? []].filter(([v]) => state.compare !== "model" || makers.get(v) === "model");
+
 function meet() {                           // A and B to begin with: the first two values that meet in a pair
-  const what = state.compare, groups = new Map();
-  [state.a, state.b = state.a] = offered[what].keys();
-  for (const row of rows.filter(r => !state.paper.size || state.paper.has(r.paper))) {
+  const what = subject(), groups = new Map();
+  [state.a, state.b = state.a] = sidesOffered().map(([v]) => v);
+  for (const row of rows.filter(r => comparable(r) && (!state.paper.size || state.paper.has(r.paper)))) {
     const key = what === "judge" ? row : group(row, what);
     const met = new Set([...groups.get(key) ?? [], ...what === "judge" ? row.verdicts.map(v => v.judge) : [row[what]]]);
     groups.set(key, met);

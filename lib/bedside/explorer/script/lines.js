@@ -4,41 +4,64 @@ function labels(row, v) {
   return row.human.length ? (differs(row, v) ? "≠ " : "") + [...new Set(row.human.map(h => h.value))].join(", ") : "";
 }
 
-function line(row, verdict, other, verdictB) {
+function line(...sides) {                    // each a row and its verdict
+  const [[row, verdict], [other, verdictB] = []] = sides;
   const {section, item, category, configuration, model, title} = row, b = other && other !== row ? labels(other, verdictB) : "";
-  return {row, verdict, other, verdictB, passes: true, paper: papers.get(row.paper) ?? row.paper, section, item, category,
+  return {sides, row, verdict, other, verdictB, passes: true, paper: papers.get(row.paper) ?? row.paper, section, item, category,
     configuration, model, title, human: labels(row, verdict) + (b && ` | ${b}`),
+    mark: signs(sides),
     word: word(verdict), outcome: outcome(verdict), wordB: word(verdictB), outcomeB: outcome(verdictB)};
 }
 
 const group = (row, what) => JSON.stringify([row.paper, row.section, row.item, what === "model" ? row.configuration : row.model]);
 
+const subject = () => ({models: "model", source: "model"})[state.compare] ?? state.compare;       // what is compared
+const comparable = row => row.by === "model" || !/^models?$/.test(state.compare);
+
 function pairs() {
-  const {compare, a, b} = state;
+  const {compare, a, b} = state, what = subject();
   if (compare === "judge")
-    return rows.filter(r => of(r, a) && of(r, b)).map(r => line(r, of(r, a), r, of(r, b)));
+    return rows.filter(r => of(r, a) && of(r, b)).map(r => line([r, of(r, a)], [r, of(r, b)]));
   const groups = new Map();
   for (const row of rows)
-    if (row[compare] === a || row[compare] === b) {
-      const key = group(row, compare);
-      if (!groups.has(key)) groups.set(key, [[], []]);
-      groups.get(key)[row[compare] === a ? 0 : 1].push(row);
-    }
+    if (comparable(row) && (row[what] === a || row[what] === b))
+      entry(groups, group(row, what), () => [[], []])[row[what] === a ? 0 : 1].push(row);
   return [...groups.values()].flatMap(([as, bs]) =>
-    as.slice(0, bs.length).map((r, i) => line(r, counting(r), bs[i], counting(bs[i]))));
+    as.slice(0, bs.length).map((r, i) => line([r, counting(r)], [bs[i], counting(bs[i])])));
+}
+
+const columnOf = model => `model:${model}`;
+
+function across() {                         // a line for each item and configuration, with a column for each model
+  const groups = new Map();
+  for (const row of rows)
+    if (comparable(row) && (!state.model.size || state.model.has(row.model)))
+      entry(groups, group(row, "model"), () => []).push([row, counting(row)]);
+  return [...groups.values()].map(sides => {
+    const made = line(...sides.sort(([x], [y]) => compare(x.model, y.model))), replies = new Map();
+    for (const [row, v] of sides) entry(replies, row.model, () => []).push(outcome(v));
+    for (const [model, found] of replies) {
+      const [failed, right] = ["failed", "right"].map(o => found.filter(x => x === o).length), n = found.length;
+      const mixed = failed ? `✗ ${failed} of ${n} failed` : `✓ ${right} of ${n} right`;
+      made[columnOf(model)] = new Set(found).size === 1 ? found[0] : mixed;
+    }
+    const found = new Set([...replies.values()].flat());
+    return {...made, missed: !found.has("failed") ? (found.has("right") ? "none" : "") : found.has("right") ? "some" : "all"};
+  });
 }
 
 let made = {key: null, lines: []};
 function lines() {
-  const key = JSON.stringify([state.compare, state.a, state.b, ...state.judge]);
-  if (made.key !== key) made = {key, lines: state.compare ? pairs() : rows.map(r => line(r, counting(r)))};
+  const key = JSON.stringify([state.compare, state.a, state.b, [...state.judge], state.compare === "models" && [...state.model]]);
+  if (made.key !== key)
+    made = {key, lines: state.compare === "models" ? across() : state.compare ? pairs() : rows.map(r => line([r, counting(r)]))};
   return made.lines;
 }
 
 function filters() {                        // those in use: name, what must hold of a row and its verdict
   const used = [];
   for (const facet in FACETS)
-    if (state[facet].size && facet !== state.compare) {
+    if (state[facet].size && facet !== subject()) {
       const chosen = state[facet];
       used.push({name: facet, holds: facet === "judge" ? r => r.verdicts.some(v => chosen.has(v.judge))
         : facet === "verdict" ? (r, v) => chosen.has(word(v)) : r => chosen.has(r[facet])});
@@ -52,13 +75,16 @@ function filters() {                        // those in use: name, what must hol
 const inPair = {"": () => true, both: l => l.outcome === "failed" && l.outcomeB === "failed",
   a: l => l.outcome === "failed" && l.outcomeB === "right", b: l => l.outcome === "right" && l.outcomeB === "failed",
   differ: l => l.verdict?.status === "graded" && l.verdictB?.status === "graded" && l.word !== l.wordB};
+const chosenOf = key => l => state.compare === "models" ? !key || l.missed === key : inPair[key](l);
+const choices = () => state.compare === "models" ? MISSED : PAIRS;
 
-/* One pass over the lines. A line passes when all filters hold (of a pair: on either side). What a facet's choice
+/* One pass over the lines. A line passes when all filters hold (of several sides: on one of them). What a facet's choice
    would show counts lines that fail no filter but, at most, that facet's own. */
 function pass(used) {
   const counts = Object.fromEntries([...Object.keys(FACETS), "outcome", "differs"].map(f => [f, new Map()]));
   const only = new Map(), passing = [];
-  const bump = (map, value) => map.set(value, (map.get(value) ?? 0) + 1);
+  const bump = (map, value) => map.set(value, (map.get(value) ?? 0) + 1), seen = [], failing = [];
+  const once = (name, value) => seen.includes(value) || (seen.push(value), bump(counts[name], value));      // for each line
   const values = {outcome: (r, v) => outcome(v), differs, verdict: (r, v) => word(v)};
   for (const facet in FACETS) values[facet] ??= r => r[facet];
   const names = Object.keys(counts).filter(f => f !== "judge"), others = used.filter(u => u.name !== "judge");
@@ -72,32 +98,29 @@ function pass(used) {
     return failing;
   };
   for (const l of lines()) {
-    const a = missed(l.row, l.verdict), b = l.other ? missed(l.other, l.verdictB) : null;
-    l.passes = a === "" || b === "";
+    const {sides} = l;
+    failing.length = sides.length;
+    for (let i = 0; i < sides.length; i++) failing[i] = missed(sides[i][0], sides[i][1]);
+    l.passes = failing.includes("");
     if (l.passes) passing.push(l);
-    else {
-      if (a) bump(only, a);
-      if (b && b !== a) bump(only, b);
+    else for (const name of new Set(failing)) if (name) bump(only, name);
+    for (const name of names) {
+      seen.length = 0;
+      for (let i = 0; i < sides.length; i++)
+        if (failing[i] === "" || failing[i] === name) once(name, values[name](sides[i][0], sides[i][1]));
     }
-    if (a !== null || b !== null)
-      for (const name of names) {
-        const value = a === "" || a === name ? values[name](l.row, l.verdict) : undefined;
-        const other = b === "" || b === name ? values[name](l.other, l.verdictB) : undefined;
-        if (value !== undefined) bump(counts[name], value);
-        if (other !== undefined && other !== value) bump(counts[name], other);
-      }
-    if (state.compare !== "judge")
-      for (const v of l.row.verdicts) {     // another judge brings other verdicts, so each is tried
-        const w = l.other && of(l.other, v.judge);
-        if (others.every(u => u.holds(l.row, v)) || (w && others.every(u => u.holds(l.other, w)))) bump(counts.judge, v.judge);
-      }
+    if (state.compare !== "judge") {        // another judge brings other verdicts, so each is tried
+      seen.length = 0;
+      for (const [row] of sides)
+        for (const v of row.verdicts) if (others.every(u => u.holds(row, v))) once("judge", v.judge);
+    }
   }
   return {counts, only, passing};
 }
 
 function apply() {
   const start = performance.now(), used = filters(), result = pass(used);
-  const shown = result.passing.filter(l => l.passes = !state.compare || inPair[state.pairs](l));
+  const shown = result.passing.filter(l => l.passes = !state.compare || chosenOf(state.pairs)(l));
   const fresh = listed !== made.lines;
   listed = made.lines;
   if (!columns()) if (fresh) draw(); else table.refreshFilter();

@@ -1,14 +1,18 @@
 /* The failure explorer. Every text of the document is hostile: it reaches the page as text nodes only.
 
    The files of this folder are the body of one function, in the order of SCRIPT in explorer/__init__.py. A *line* is
-   what the table shows: a row with the verdict that counts, or a pair of rows (or of one row's verdicts) that are
-   compared. `state` is the view; it is the same as the address's fragment. */
+   what the table shows: a row with the verdict that counts, or rows (or one row's verdicts) that are compared, its
+   *sides*. `state` is the view; it is the same as the address's fragment. */
 const CUT = 20000;                  // longer texts are shown in part until asked for
-const FACETS = {paper: "p", section: "s", model: "m", category: "c", configuration: "g", judge: "j", verdict: "v"};
+const FACETS = {paper: "p", section: "s", model: "m", category: "c", configuration: "g", judge: "j", verdict: "v",
+  mark: "k"};
 const SINGLE = {outcome: "o", search: "q", sort: "sort", compare: "x", a: "a", b: "b", pairs: "w", id: "id"};
 const OUTCOMES = {failed: "✗ failed", right: "✓ right", unscored: "– unscored"};
-const COMPARED = {"": "nothing", model: "two models", judge: "two judges", configuration: "two configurations"};
+const COMPARED = {"": "nothing", models: "all models", model: "two models", source: "two of any kind", judge: "two judges",
+  configuration: "two configurations"};
 const PAIRS = {"": "all pairs", both: "both wrong", a: "only A wrong", b: "only B wrong", differ: "they disagree"};
+const MISSED = {"": "all items", all: "all fail", some: "some fail", none: "none fails"};
+const BY = {model: "models", rules: "rules", person: "people", written: "written answers"};
 const MATCHES = {matched: "● matched", missed: "○ missed", spurious: "✕ spurious"};
 const BRACKETS = {labelled: ["⌜", "⌝"], detected: ["⟨", "⟩"], script: ["script", ""]};
 // Controls, marks of writing direction and invisible tag characters: what could change how other text looks.
@@ -60,7 +64,7 @@ function spell(node, text) {                // a text's nodes, hidden characters
 const unseen = words => span("unseen", words);      // for screen readers only
 const drawn = (className, sign) => make("span", {className, "aria-hidden": "true"}, sign);
 
-function words(pieces) {                    // [[text, marks], ...]: brackets stand where a mark begins and ends
+function words(pieces, most = CUT) {                   // [[text, marks], ...]: brackets stand where a mark begins and ends
   const box = make("div", {className: "text", dir: "auto"}), total = pieces.reduce((n, [text]) => n + text.length, 0);
   const kinds = piece => new Set(piece ? piece[1].split(" ").filter(k => Object.hasOwn(BRACKETS, k)) : []);
   const show = limit => {
@@ -83,7 +87,7 @@ function words(pieces) {                    // [[text, marks], ...]: brackets st
     if (total > limit)
       box.append(" … ", button(() => show(Infinity), `show all (${number(total)} characters)`, {className: "all"}));
   };
-  show(CUT);
+  show(most);
   return box;
 }
-const text = string => words([[string, ""]]);
+const text = (string, most) => words([[string, ""]], most);

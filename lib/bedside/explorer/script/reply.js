@@ -1,5 +1,7 @@
 // One reply, or two beside each other
 
+const FOLDED = 400;                         // characters from which a heading is longer than its lines (explorer.css)
+
 const shapes = {
   text: b => text(b.text),
   list: b => make("ul", {}, ...b.entries.map(e => make("li", {}, text(e)))),
@@ -38,14 +40,24 @@ function verdict(row, v) {
   return judged(v.judge, v, graded(v), differs(row, v) && "≠ differs from human", card && span("soft", bdi(card)));
 }
 
+function heading(title) {                   // whole; a very long one is folded after some lines
+  const box = make("h2", {dir: "auto"}, plain(title, Infinity));
+  if (title.length <= FOLDED) return [box];
+  const all = button(() => { box.className = ""; all.remove(); }, `show all (${number(title.length)} characters)`, {className: "all"});
+  box.className = "folded";
+  return [box, all];
+}
+
 /* A side's parts by name. Parts of one name stand beside each other, so that turns and blocks can be compared. */
-function parts(row, side, v) {
+function parts(row, side = "", v) {
   const found = new Map();
   const said = [bdi(row.model), " · ", bdi(row.configuration), " · ", graded(v)];
   found.set("head", make("h3", {}, side && span("tag", side), " ", ...said));
+  found.set("mark", marks(row));
   found.set("reply", section("reply", row.reply_status ? make("p", {className: "note"}, "no reply: ", bdi(row.reply_status)) : "",
     row.truncated ? make("p", {className: "note"}, "The reply was cut off at the token limit.") : "",
     row.reply || !row.reply_status ? text(row.reply) : ""));
+  found.set("sent", exchange(row));
   row.blocks.forEach((b, i) => {
     if (b.kind !== "dialogue") return found.set(`${b.kind} ${found.has(`${b.kind} ${b.label}`) ? i : b.label}`, block(b));
     found.set(`dialogue ${i}`, make("h4", {}, bdi(b.label)));
@@ -60,23 +72,31 @@ function parts(row, side, v) {
   return found;
 }
 
+const openRow = () => current()?.row ?? byId.get(state.id);
 let opened = "", unfolded = true;           // the open view; whether the blocks before the reply are shown
 function detail() {
   const box = $("detail"), l = current(), row = l?.row ?? byId.get(state.id);
   box.hidden = !row;
   columns();
-  const at = place(), key = JSON.stringify([state.id, state.compare, state.a, state.b, ...state.judge]);
+  const at = place(), key = JSON.stringify([state.id, state.compare, state.a, state.b, ...state.judge, state.compare === "models" && [...state.model]]);
   mark(at);
   if (!row) return opened = "";
   if (opened !== key) {
-    const pair = l?.other && l.other !== row, other = pair ? l.other : byId.get(row.beside);
-    const sides = [parts(row, pair ? "A" : other ? "this" : "", l ? l.verdict : counting(row))];
-    if (other) sides.push(parts(other, pair ? "B" : "beside", pair ? l.verdictB : counting(other)));
+    const pair = l?.other && l.other !== row, many = state.compare === "models" && l, other = many ? null : pair ? l.other : byId.get(row.beside);
+    const called = many ? [] : pair ? ["A", "B"] : other ? ["this", "beside"] : [];
+    const given = pair || many ? l.sides : [[row, l ? l.verdict : counting(row)], ...(other ? [[other, counting(other)]] : [])];
+    const sides = given.map(([r, v], i) => parts(r, called[i] ?? "", v));
+    if (many) given.forEach(([r], i) => sides[i].set("id", soft("id ", bdi(r.id))));
     const names = [...sides[0].keys()];
-    [...sides.at(-1).keys()].forEach((n, i, all) => names.includes(n) || names.splice(names.indexOf(all[i - 1]) + 1, 0, n));
-    const before = [...new Set([...row.shared, ...(other?.shared ?? [])])].flatMap(k => shared.get(k) ?? []);
-    const grid = make("div", {className: other ? "sides two" : "sides"});
-    const once = names.filter(n => n.startsWith("aligned") && other && sides[0].get(n)?.isEqualNode(sides[1].get(n)));
+    for (const side of sides.slice(1))
+      [...side.keys()].forEach((n, i, all) => names.includes(n) || names.splice(names.indexOf(all[i - 1]) + 1, 0, n));
+    const before = [...new Set(given.flatMap(([r]) => r.shared))].flatMap(k => shared.get(k) ?? []);
+    const grid = make("div", {className: `sides${sides.length > 1 ? " two" : ""}`});
+    if (sides.length > 2) {                          // as many as there are, to be scrolled
+      Object.assign(grid, {className: "sides two many", tabIndex: 0, role: "group", ariaLabel: "replies beside each other"});
+      grid.style.setProperty("--sides", sides.length);
+    }
+    const once = names.filter(n => n.startsWith("aligned") && sides.length === 2 && sides[0].get(n)?.isEqualNode(sides[1].get(n)));
     once.forEach(n => sides[1].delete(n));       // a table that has both sides already
     sides.forEach((side, i) => side.forEach((node, name) => {
       Object.assign(node.style, {gridRow: names.indexOf(name) + 1, gridColumn: once.includes(name) ? "1 / -1" : i + 1});
@@ -84,9 +104,9 @@ function detail() {
     }));
     unfolded = $("reply").querySelector(":scope > details")?.open ?? unfolded;
     $("reply").replaceChildren(
-      make("h2", {dir: "auto"}, plain(row.title)),
+      ...heading(row.title),
       facts(...[papers.get(row.paper) ?? row.paper, row.section, row.item, row.category].filter(Boolean).map(bdi)),
-      soft("id ", bdi(row.id), other || row.beside ? `; ${pair ? "B" : "beside"} ` : "", other ? bdi(other.id) : bdi(row.beside),
+      many ? "" : soft("id ", bdi(row.id), other || row.beside ? `; ${pair ? "B" : "beside"} ` : "", other ? bdi(other.id) : bdi(row.beside),
         row.beside && !other ? " (not in this file)" : ""),
       before.length ? make("details", {open: unfolded},
         make("summary", {}, bdi(before.map(b => b.label).join(" · "))), ...before.map(b => block(b, above))) : "", grid);

@@ -3,13 +3,14 @@
 $("app").hidden = false;
 document.querySelector(".frame nav").hidden = window.parent !== window;      // a notebook shows this page, and no other
 $("filters").hidden = narrow.matches;
+$("rates").open = !narrow.matches;
 $("facets").append(...Object.keys(FACETS).map(facet));
 $("outcome").append(...["", ...Object.keys(OUTCOMES)].map(value =>
   option("radio", span("", OUTCOMES[value] ?? "all"), () => { state.outcome = value; }, {name: "outcome"})));
 $("differs").append(option("checkbox", span("", "judge differs from human"), on => { state.differs = on; }));
 $("compare").append(...Object.entries(COMPARED).map(([value, name]) => make("option", {value}, name)));
 const table = new Tabulator("#table", {data: [], columns: [], height: "100%", rowHeight: 30, layout: "fitColumns",
-  keybindings: false, columnHeaderSortMulti: false, renderVerticalBuffer: 120});      // pixels: rows out of sight cost time too
+  keybindings: false, nestedFieldSeparator: false, columnHeaderSortMulti: false, renderVerticalBuffer: 120});      // pixels: rows out of sight cost time too
 await new Promise(built => table.on("tableBuilt", built));
 const holder = $("table").querySelector(".tabulator-tableholder");
 $("table").removeAttribute("aria-owns");             // what takes the focus between a grid and its rows is their group
@@ -18,7 +19,7 @@ holder.querySelector(".tabulator-table").removeAttribute("role");
 table.setFilter(l => l.passes);
 $("table").addEventListener("click", () => {         // after the table's own listeners: a column's head may have sorted
   const [by] = table.getSorters(), sorted = by ? (by.dir === "desc" ? "-" : "") + by.field : "";
-  if (sorted === state.sort || (!by && !table.getColumn(state.sort.replace(/^-/, "")))) return;
+  if (sorted === state.sort || (!by && !column(state.sort.replace(/^-/, "")))) return;
   state.sort = sorted;
   ordered = null;
   detail();
@@ -34,7 +35,7 @@ $("search").oninput = () => {
 $("clear").onclick = clear;
 $("compare").onchange = event => {
   Object.assign(state, {compare: event.target.value, a: "", b: "", pairs: ""});
-  if (state.compare) meet();
+  if (state.compare && state.compare !== "models") meet();
   change();
 };
 for (const [side, other] of [["a", "b"], ["b", "a"]])
@@ -50,6 +51,9 @@ $("toggle").onclick = () => {
 $("toggle").setAttribute("aria-expanded", String(!narrow.matches));
 $("export").onclick = download;
 $("link").onclick = copy;
+$("save").onclick = saveMarks;
+$("load").onclick = () => $("marksfile").click();
+$("marksfile").onchange = loadMarks;
 $("help").onclick = () => $("keys").showModal();
 $("done").onclick = () => $("keys").close();
 $("previous").onclick = () => step(i => i - 1);
@@ -66,19 +70,21 @@ window.onbeforeprint = () => {
   $("printed")?.remove();
   if ($("detail").hidden) $("frame").after(list());
   document.querySelectorAll("#detail .all").forEach(b => b.click());
-  document.querySelectorAll("#detail details").forEach(d => { d.open = true; });
+  document.querySelectorAll("#detail details:not(.sent, .sent *)").forEach(d => { d.open = true; });
 };
 
 document.addEventListener("keydown", event => {
   const at = event.target, next = i => i + 1, previous = i => i - 1;
   const keys = {ArrowDown: next, j: next, ArrowUp: previous, k: previous, Home: () => 0, End: (_, n) => n - 1};
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if ($("keys").open || at.matches("input:not([type=checkbox]), select")) return;
+  if ($("keys").open || at.matches("input:not([type=checkbox]), select, textarea")) return;
   if (Object.hasOwn(keys, event.key)) step(keys[event.key]);
   else if (event.key === "Enter" && !at.matches("a, button, input, summary")) {
     if (!state.id) step(i => Math.max(i, 0));
     $("detail").focus();
   } else if (event.key === "Escape" && state.id) close();
+  else if (state.id && Object.keys(MARKS)[event.key - 1]) toggle(openRow(), Object.keys(MARKS)[event.key - 1]);
+  else if (state.id && event.key === "n") $("reply").querySelector(".marks textarea").focus();
   else if (event.key === "/") $("search").focus();
   else if (event.key === "?") $("keys").showModal();
   else return;

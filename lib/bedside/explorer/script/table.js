@@ -2,34 +2,54 @@
 
 const COLUMNS = [["paper", 90], ["section", 90], ["item", 95], ["category", 90], ["configuration", 112], ["model", 95],
   ["title", 0, "question"], ["word", 80, "verdict"], ["outcome", 97], ["wordB", 98, "verdict B"], ["outcomeB", 112, "outcome B"],
-  ["human", 85]];
+  ["human", 85], ["mark", 62]];
 const compare = new Intl.Collator("en", {numeric: true}).compare, ranks = new Map();
 let listed = [], layout = null, chosen = null, ordered = null;
 
-function rank(field, value) {               // collating costs much, so each value is placed once
+function rank(field, value = "") {           // collating costs much, so each value is placed once
   let places = ranks.get(field);
   if (!places?.has(value)) {
-    const all = [...new Set([...places?.keys() ?? [], ...made.lines.map(l => l[field]), value])].sort(compare);
+    const all = [...new Set([...places?.keys() ?? [], ...made.lines.map(l => l[field] ?? ""), value])].sort(compare);
     ranks.set(field, places = new Map(all.map((v, i) => [v, i])));
   }
   return places.get(value);
 }
 
+const modelsHere = () => [...new Set(rows.filter(r => comparable(r) && ["paper", "section", "model"].every(f =>
+  !state[f].size || state[f].has(r[f]))).map(r => r.model))].sort(compare);
+const sortable = field => [...COLUMNS.map(([known]) => known), ...[...makers.keys()].map(columnOf)].includes(field);
+const column = field => table.getColumns().find(c => c.getField() === field);
+
+const isSlim = () => wide.matches && !$("detail").hidden;
+
+function asked() {                          // the columns that a comparison has
+  const many = state.compare === "models", most = narrow.matches || isSlim() ? 96 : 160;
+  const without = many ? ["model", "word", "outcome", "wordB", "outcomeB", "human"]
+    : state.compare ? [subject()] : ["wordB", "outcomeB"];
+  const models = many ? modelsHere().map(m => [columnOf(m), Math.min(most, Math.max(96, 8 * m.length + 24)), m]) : [];
+  return [...COLUMNS.filter(([field]) => !without.includes(field)), ...models];
+}
+
+const isOutcome = field => field.startsWith("outcome") || field.startsWith("model:");
+const told = (field, value = "", most) => isOutcome(field) && Object.hasOwn(OUTCOMES, value) ? OUTCOMES[value] : plain(value, most);
+
 function columns() {                        // false if they are as they were
-  const slim = wide.matches && !$("detail").hidden, hidden = [state.compare];
-  if (!state.compare) hidden.push("wordB", "outcomeB");
+  const slim = isSlim(), hidden = [];
   if (slim || narrow.matches)
-    hidden.push("paper", "section", "category", "configuration", "human", "word", "wordB", slim ? "title" : "item", slim && state.compare ? "model" : "");
-  if (layout === hidden.join()) return false;
-  layout = hidden.join();
+    hidden.push("paper", "section", "category", "human", "word", "wordB", slim ? "title" : "item", slim && state.compare ? "model" : "",
+      slim && state.compare === "models" ? "" : "configuration");
+  else if (state.compare === "models") hidden.push("category", ...(wide.matches ? [] : ["paper", "section"]));
+  const chosen = asked().filter(([field]) => !hidden.includes(field)), key = JSON.stringify([slim, chosen]);
+  if (layout === key) return false;
+  layout = key;
   table.setData([]);                        // an empty table takes its columns faster
-  table.setColumns(COLUMNS.filter(([field]) => !hidden.includes(field)).map(([field, width, title = field]) => ({
-    field, title, headerSortTristate: true, ...(field === (slim ? "item" : "title") ? {minWidth: 110} : {width}),
-    titleFormatter: cell => make("button", {type: "button", title: "sort"}, cell.getValue()),
+  table.setColumns(chosen.map(([field, width, title = field]) => ({
+    field, title, headerSortTristate: true, ...(field === (slim ? "item" : "title") ? {minWidth: slim ? 90 : 110} : {width}),
+    titleFormatter: cell => make("button", {type: "button", title: `sort by ${plain(title)}`}, plain(title)),
     formatter: cell => {
-      const value = cell.getValue(), graded = field.startsWith("outcome");
-      const said = graded ? OUTCOMES[value] : plain(value);
-      return make("span", {dir: "auto", className: graded ? value : "", title: said}, said);
+      const value = cell.getValue();
+      return make("span", {dir: "auto", className: isOutcome(field) && Object.hasOwn(OUTCOMES, value) ? value : "",
+        title: told(field, value, 1000)}, told(field, value));
     },
     sorter: (x, y) => rank(field, x) - rank(field, y)})));
   sort();
@@ -38,10 +58,10 @@ function columns() {                        // false if they are as they were
 }
 
 function list() {                           // all lines that pass, for print: the table holds only those in sight
-  const fields = COLUMNS.filter(([field]) => field !== state.compare && (state.compare || !field.endsWith("B")));
-  const cells = l => make("tr", {}, ...fields.map(([field]) => make("td", {dir: "auto", className: field},
-    field.startsWith("outcome") ? OUTCOMES[l[field]] : plain(l[field], field === "title" ? 100 : 60))));
-  const head = fields.map(([field, , title = field]) => make("th", {scope: "col"}, title));
+  const fields = asked();
+  const cells = l => make("tr", {}, ...fields.map(([field]) => make("td", {dir: "auto", className: isOutcome(field) ? "" : field},
+    told(field, l[field], field === "title" ? 300 : 60))));
+  const head = fields.map(([field, , title = field]) => make("th", {scope: "col"}, plain(title)));
   return make("table", {id: "printed"}, make("thead", {}, make("tr", {}, ...head)),
     make("tbody", {}, ...order().map(([, l]) => cells(l))));
 }
@@ -53,13 +73,13 @@ function draw() {
 
 function sort() {
   const field = state.sort.replace(/^-/, "");
-  if (field && table.getColumn(field)) table.setSort(field, state.sort === field ? "asc" : "desc");
+  if (field && column(field)) table.setSort(field, state.sort === field ? "asc" : "desc");
   else if (table.getSorters().length) table.clearSort();
   ordered = null;
 }
 
 const order = () => ordered ??= table.getRows("active").map(r => [r, r.getData()]);
-const current = () => state.id && (lines().find(l => l.row.id === state.id) ?? lines().find(l => l.other?.id === state.id));
+const current = () => state.id && (lines().find(l => l.row.id === state.id) ?? lines().find(l => l.sides.some(([r]) => r.id === state.id)));
 
 function place() {                          // of the open line among those shown, -1 if it isn't
   const l = current();
