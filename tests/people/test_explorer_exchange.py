@@ -177,7 +177,7 @@ def expected(document, r):
     made = {**r, **{k: counted.get(k) for k in rows.VERDICT + ["reason"]}, "question": r["title"]}
     cells = {k: made.get(k) for k in FIXED[: FIXED.index("calls")]} | {"human": human}
     blocks = [b for key in r["shared"] for b in document["shared"][key]] + r["blocks"]
-    cells |= {b["label"]: "\n".join(rows._lines(b)) for b in blocks}
+    cells |= {b["label"]: "\n".join(rows.forms._lines(b)) for b in blocks}
     lists = [b for b in blocks if b["kind"] == "list"]
     cells |= {b["label"]: "\n".join(f"• {e}" for e in b["entries"]) for b in lists}
     assert len({b["label"] for b in blocks}) == len(blocks)
