@@ -13,7 +13,7 @@ import re
 
 import pytest
 
-from bedside import BedsideError, explorer, settings, stats, tables
+from bedside import BedsideError, explorer, settings, stats
 from browser import violations, watched
 
 PAPERS = {
@@ -591,44 +591,6 @@ def test_each_papers_blocks(shown):
         assert text in detail.inner_text(), text
     # the baseline stands beside it
     assert detail.locator(".script .tag").all_inner_texts() == ["script", "script"]
-
-
-def test_export_is_safe_for_spreadsheets(shown):
-    cells = {
-        "=1+1": "'=1+1",
-        "+cmd": "'+cmd",
-        "-1": "-1",
-        "-1e3": "-1e3",
-        "-x": "'-x",
-        "@a": "'@a",
-        "\tb": "'\tb",
-        'a "b",\nc': 'a "b",\nc',
-        "ö": "ö",
-    }
-    assert [tables.cell_text(c) for c in cells] == list(cells.values())  # the project's own rule
-    judged = {"verdicts": [verdict("lexical", "-1", False)], "human": ["-1"]}
-    rows = [row(item=f"i{n}", reply=text, **judged) for n, text in enumerate(cells)]
-    got = exported(shown(document(rows)))
-    assert [r["reply"] for r in got] == list(cells.values())
-    first = {
-        "id": "cancer_myth/i0/m1/plain",
-        "paper": "cancer_myth",
-        "section": "4.3 evaluation",
-        "item": "i0",
-        "model": "m1",
-        "configuration": "plain",
-        "category": "general",
-        "question": "Question i0",
-        "reply": "'=1+1",
-        "reply_status": "",
-        "judge": "lexical",
-        "status": "graded",
-        "value": "-1",
-        "right": "false",
-        "human": "the author: -1",
-        "raw": "",
-    }
-    assert got[0] == first and list(got[0]) == list(first)
 
 
 HOSTILE = [

@@ -22,7 +22,9 @@ from bedside import BedsideError, models, paths, prompts
 from bedside.page import frame, hashes, pages, template
 
 FOLDER = Path(__file__).parent
-SCRIPT = "page statistics document lines table filters summary reply address export start".split()
+SCRIPT = (
+    "page statistics document marks lines table filters summary reply sent address export start"
+).split()
 SENT = ("calls", "messages")  # of a document: what was sent and came back, beside its rows
 PARCEL = re.compile(r'<script[^>]*\bid="(?:data|sent)"[^>]*>\s*([^<]*?)\s*</script>')
 

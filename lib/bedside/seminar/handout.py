@@ -83,11 +83,16 @@ def without(document, items):
     theirs = {key for r in gone for key in r["shared"]}  # a case's diagnosis, say
     rows = [r for r in document["rows"] if r not in gone and not theirs & set(r["shared"])]
     kept, ids = {key for r in rows for key in r["shared"]}, {r["id"] for r in rows}
+    made = {c for r in rows for c in r["calls"]}
+    calls = {key: call for key, call in document["calls"].items() if key in made}
+    sent = {m for call in calls.values() for m in call["messages"]}
     return {
         **document,
         "about": f"{document['about']} {LEFT_OUT}".strip(),
         "shared": {key: blocks for key, blocks in document["shared"].items() if key in kept},
         "rows": [{**r, "beside": r["beside"] if r["beside"] in ids else ""} for r in rows],
+        "calls": calls,
+        "messages": {key: m for key, m in document["messages"].items() if key in sent},
     }
 
 

@@ -53,7 +53,7 @@ const own = new Map(), common = new Map();          // lower-case texts, made wh
 
 function haystack(row) {
   if (!own.has(row))
-    own.set(row, [row.id, row.title, row.reply, flat(row.blocks), ...row.verdicts.flatMap(v => [v.raw, v.reason]),
+    own.set(row, [row.id, row.title, row.note, row.reply, flat(row.blocks), ...row.verdicts.flatMap(v => [v.raw, v.reason]),
       ...row.more.map(m => m.raw), ...row.human.map(h => h.reason)].join("\n").toLowerCase());
   return own.get(row);
 }

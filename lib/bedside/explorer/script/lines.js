@@ -9,6 +9,7 @@ function line(...sides) {                    // each a row and its verdict
   const {section, item, category, configuration, model, title} = row, b = other && other !== row ? labels(other, verdictB) : "";
   return {sides, row, verdict, other, verdictB, passes: true, paper: papers.get(row.paper) ?? row.paper, section, item, category,
     configuration, model, title, human: labels(row, verdict) + (b && ` | ${b}`),
+    mark: signs(sides),
     word: word(verdict), outcome: outcome(verdict), wordB: word(verdictB), outcomeB: outcome(verdictB)};
 }
 

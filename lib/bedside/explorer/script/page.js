@@ -4,7 +4,8 @@
    what the table shows: a row with the verdict that counts, or rows (or one row's verdicts) that are compared, its
    *sides*. `state` is the view; it is the same as the address's fragment. */
 const CUT = 20000;                  // longer texts are shown in part until asked for
-const FACETS = {paper: "p", section: "s", model: "m", category: "c", configuration: "g", judge: "j", verdict: "v"};
+const FACETS = {paper: "p", section: "s", model: "m", category: "c", configuration: "g", judge: "j", verdict: "v",
+  mark: "k"};
 const SINGLE = {outcome: "o", search: "q", sort: "sort", compare: "x", a: "a", b: "b", pairs: "w", id: "id"};
 const OUTCOMES = {failed: "✗ failed", right: "✓ right", unscored: "– unscored"};
 const COMPARED = {"": "nothing", models: "all models", model: "two models", source: "two of any kind", judge: "two judges",
@@ -63,7 +64,7 @@ function spell(node, text) {                // a text's nodes, hidden characters
 const unseen = words => span("unseen", words);      // for screen readers only
 const drawn = (className, sign) => make("span", {className, "aria-hidden": "true"}, sign);
 
-function words(pieces) {                    // [[text, marks], ...]: brackets stand where a mark begins and ends
+function words(pieces, most = CUT) {                   // [[text, marks], ...]: brackets stand where a mark begins and ends
   const box = make("div", {className: "text", dir: "auto"}), total = pieces.reduce((n, [text]) => n + text.length, 0);
   const kinds = piece => new Set(piece ? piece[1].split(" ").filter(k => Object.hasOwn(BRACKETS, k)) : []);
   const show = limit => {
@@ -86,7 +87,7 @@ function words(pieces) {                    // [[text, marks], ...]: brackets st
     if (total > limit)
       box.append(" … ", button(() => show(Infinity), `show all (${number(total)} characters)`, {className: "all"}));
   };
-  show(CUT);
+  show(most);
   return box;
 }
-const text = string => words([[string, ""]]);
+const text = (string, most) => words([[string, ""]], most);

@@ -1,5 +1,7 @@
 // One reply, or two beside each other
 
+const FOLDED = 400;                         // characters from which a heading is longer than its lines (explorer.css)
+
 const shapes = {
   text: b => text(b.text),
   list: b => make("ul", {}, ...b.entries.map(e => make("li", {}, text(e)))),
@@ -38,14 +40,24 @@ function verdict(row, v) {
   return judged(v.judge, v, graded(v), differs(row, v) && "≠ differs from human", card && span("soft", bdi(card)));
 }
 
+function heading(title) {                   // whole; a very long one is folded after some lines
+  const box = make("h2", {dir: "auto"}, plain(title, Infinity));
+  if (title.length <= FOLDED) return [box];
+  const all = button(() => { box.className = ""; all.remove(); }, `show all (${number(title.length)} characters)`, {className: "all"});
+  box.className = "folded";
+  return [box, all];
+}
+
 /* A side's parts by name. Parts of one name stand beside each other, so that turns and blocks can be compared. */
-function parts(row, side, v) {
+function parts(row, side = "", v) {
   const found = new Map();
   const said = [bdi(row.model), " · ", bdi(row.configuration), " · ", graded(v)];
   found.set("head", make("h3", {}, side && span("tag", side), " ", ...said));
+  found.set("mark", marks(row));
   found.set("reply", section("reply", row.reply_status ? make("p", {className: "note"}, "no reply: ", bdi(row.reply_status)) : "",
     row.truncated ? make("p", {className: "note"}, "The reply was cut off at the token limit.") : "",
     row.reply || !row.reply_status ? text(row.reply) : ""));
+  found.set("sent", exchange(row));
   row.blocks.forEach((b, i) => {
     if (b.kind !== "dialogue") return found.set(`${b.kind} ${found.has(`${b.kind} ${b.label}`) ? i : b.label}`, block(b));
     found.set(`dialogue ${i}`, make("h4", {}, bdi(b.label)));
@@ -60,6 +72,7 @@ function parts(row, side, v) {
   return found;
 }
 
+const openRow = () => current()?.row ?? byId.get(state.id);
 let opened = "", unfolded = true;           // the open view; whether the blocks before the reply are shown
 function detail() {
   const box = $("detail"), l = current(), row = l?.row ?? byId.get(state.id);
@@ -91,7 +104,7 @@ function detail() {
     }));
     unfolded = $("reply").querySelector(":scope > details")?.open ?? unfolded;
     $("reply").replaceChildren(
-      make("h2", {dir: "auto"}, plain(row.title)),
+      ...heading(row.title),
       facts(...[papers.get(row.paper) ?? row.paper, row.section, row.item, row.category].filter(Boolean).map(bdi)),
       many ? "" : soft("id ", bdi(row.id), other || row.beside ? `; ${pair ? "B" : "beside"} ` : "", other ? bdi(other.id) : bdi(row.beside),
         row.beside && !other ? " (not in this file)" : ""),

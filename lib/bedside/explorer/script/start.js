@@ -51,6 +51,9 @@ $("toggle").onclick = () => {
 $("toggle").setAttribute("aria-expanded", String(!narrow.matches));
 $("export").onclick = download;
 $("link").onclick = copy;
+$("save").onclick = saveMarks;
+$("load").onclick = () => $("marksfile").click();
+$("marksfile").onchange = loadMarks;
 $("help").onclick = () => $("keys").showModal();
 $("done").onclick = () => $("keys").close();
 $("previous").onclick = () => step(i => i - 1);
@@ -67,19 +70,21 @@ window.onbeforeprint = () => {
   $("printed")?.remove();
   if ($("detail").hidden) $("frame").after(list());
   document.querySelectorAll("#detail .all").forEach(b => b.click());
-  document.querySelectorAll("#detail details").forEach(d => { d.open = true; });
+  document.querySelectorAll("#detail details:not(.sent, .sent *)").forEach(d => { d.open = true; });
 };
 
 document.addEventListener("keydown", event => {
   const at = event.target, next = i => i + 1, previous = i => i - 1;
   const keys = {ArrowDown: next, j: next, ArrowUp: previous, k: previous, Home: () => 0, End: (_, n) => n - 1};
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if ($("keys").open || at.matches("input:not([type=checkbox]), select")) return;
+  if ($("keys").open || at.matches("input:not([type=checkbox]), select, textarea")) return;
   if (Object.hasOwn(keys, event.key)) step(keys[event.key]);
   else if (event.key === "Enter" && !at.matches("a, button, input, summary")) {
     if (!state.id) step(i => Math.max(i, 0));
     $("detail").focus();
   } else if (event.key === "Escape" && state.id) close();
+  else if (state.id && Object.keys(MARKS)[event.key - 1]) toggle(openRow(), Object.keys(MARKS)[event.key - 1]);
+  else if (state.id && event.key === "n") $("reply").querySelector(".marks textarea").focus();
   else if (event.key === "/") $("search").focus();
   else if (event.key === "?") $("keys").showModal();
   else return;

@@ -2,7 +2,7 @@
 
 const COLUMNS = [["paper", 90], ["section", 90], ["item", 95], ["category", 90], ["configuration", 112], ["model", 95],
   ["title", 0, "question"], ["word", 80, "verdict"], ["outcome", 97], ["wordB", 98, "verdict B"], ["outcomeB", 112, "outcome B"],
-  ["human", 85]];
+  ["human", 85], ["mark", 62]];
 const compare = new Intl.Collator("en", {numeric: true}).compare, ranks = new Map();
 let listed = [], layout = null, chosen = null, ordered = null;
 
