@@ -47,7 +47,7 @@ function rangeOf(rates) {
 }
 
 const inPairs = () => state.compare && state.compare !== "models";
-const whose = (names, by) => names.size === 1 ? bdi([...names][0]) : `${number(names.size)} ${kinds(by)}`;
+const ofWhom = (names, by) => names.size === 1 ? bdi([...names][0]) : `${number(names.size)} ${kinds(by)}`;
 
 function tableLine(parts, studies) {        // of groups that are one line: those of a study, or a single one
   const [{paper, section, by, rates}] = parts, names = new Set(parts.flatMap(g => [...g.names]));
@@ -60,7 +60,7 @@ function tableLine(parts, studies) {        // of groups that are one line: thos
   const cell = (...words) => make("td", {className: "count"}, ...words), replies = total(parts.map(g => g.lines.length));
   const sums = rates.map((_, i) => ({k: total(parts.map(g => g.rates[i].k)), n: total(parts.map(g => g.rates[i].n))}));
   const head = make("th", {scope: "row"}, button(only, bdi(shown), {className: "link"}));
-  return make("tr", {}, head, make("td", {}, whose(names, by)), ...sums.flatMap((sum, i) => [cell(countOf(sum)), cell(rangeOf(parts.map(g => g.rates[i])))]),
+  return make("tr", {}, head, make("td", {}, ofWhom(names, by)), ...sums.flatMap((sum, i) => [cell(countOf(sum)), cell(rangeOf(parts.map(g => g.rates[i])))]),
     cell(sums.map(({n}) => number(replies - n)).join(", ")),
     ...(inPairs() ? [cell(parts.length > 1 ? "" : tested(parts[0]).p.replace("= ", ""))] : []));
 }
@@ -98,7 +98,7 @@ function single(group, found) {             // a group's rates on a line, its pl
   const elsewhere = found.some(g => g.paper !== group.paper || g.section !== group.section);
   const place = elsewhere ? [bdi(papers.get(group.paper) ?? group.paper), ", ", bdi(group.section), ": "] : [];
   group.rates.forEach((rate, i) => $("summary").append(span("", ...place,
-    ...(inPairs() ? [`${"AB"[i]} fails `] : ["failures of ", whose(group.names, group.by), " "]),
+    ...(inPairs() ? [`${"AB"[i]} fails `] : ["failures of ", ofWhom(group.names, group.by), " "]),
     make("b", {}, rate.n ? `${countOf(rate)} scored: ${rateOf(rate)}` : "none scored"),
     ` · ${number(group.lines.length - rate.n)} unscored`)));
 }
