@@ -74,8 +74,8 @@ class Session:
             raise BedsideError(
                 f"the document has no replies for the task {task!r}: it needs rows of"
                 f" {self.task.paper}, section {' or '.join(self.task.sections)}; take the profile"
-                " that has them (`public` for released data), run the paper's notebooks, or choose another"
-                " task"
+                " that has them (`public` for released data), run the paper's notebooks, or choose"
+                " another task"
             )
         self.drawn = {"seed": seed, "size": size, "n": len(found), "of": len(self.queue)}
         self._sha = {e.row["id"]: digest(material(e.row, self.task)) for e in self.queue}

@@ -57,9 +57,10 @@ def why(r):
 def answers(document, items, people):
     """The answers themselves, for raters; a label is what was asked for when they were written."""
     run = document.run("medhalu", "01_benchmark")
-    writer = right = ("written answer", "written")  # and by whom
+    writer = right = ("written answer", "written")  # and by whom: a model that is told to
+    # hallucinate wrote them for the benchmark, too
     if run.profile == "public":
-        writer, right = (run.settings["generator"], "model"), ("expert answer", "person")
+        writer, right = (run.settings["generator"], "written"), ("expert answer", "person")
     unit = units(items)
     for r in items.itertuples():
         says, fair = SAYS[float(r.hallucinated)], not r.hallucinated
