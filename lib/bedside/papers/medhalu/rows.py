@@ -57,8 +57,8 @@ def why(r):
 def answers(document, items, people):
     """The answers themselves, for raters; a label is what was asked for when they were written."""
     run = document.run("medhalu", "01_benchmark")
-    writer = right = ("written answer", "written")  # and by whom: a model that is told to
-    # hallucinate wrote them for the benchmark, too
+    # names, and by whom: what a model was told to get wrong is written for the benchmark too
+    writer = right = ("written answer", "written")
     if run.profile == "public":
         writer, right = (run.settings["generator"], "written"), ("expert answer", "person")
     unit = units(items)
