@@ -298,7 +298,7 @@ def test_all_models_stand_in_one_row(shown):
         "some fail (2)",
         "none fails (2)",
     ]
-    assert "Nothing scored: 1." in page.locator("#pairs").inner_text()
+    assert "No model scored: 1." in page.locator("#pairs").inner_text()
     rates = {line[1]: line[2:] for line in table(page, "rates")}
     hits, units = [1, 0, 0, 1, 0], ["i1", "i2", "i3", "i4", "i1"]
     assert rates["m1"] == ["2 of 5", told(hits, units), "1"]

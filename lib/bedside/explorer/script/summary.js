@@ -107,7 +107,7 @@ function rates(shown) {                     // of one group on a line, of severa
   const found = byOutcome() || state.pairs ? [] : groups(shown);
   const models = state.compare === "source" ? [] : found.filter(g => g.by === "model"), main = models.length ? models : found;
   const rest = found.slice(main.length), studies = new Set(main.map(g => g.paper)).size > 1, kept = new Map();
-  const repeat = main.some(g => g.rates.some(r => r.units < r.n)) ? "Intervals by question, case or patient, which repeat" : "";
+  const repeat = main.some(g => g.rates.some(r => r.units < r.n)) ? "Intervals are over questions, patients or cases" : "";
   if (byOutcome() || state.pairs) counted(shown);
   if (main.length === 1) single(main[0], found);
   if (main.length === 1 && repeat) $("summary").append(span("soft", `${repeat}.`));
@@ -137,8 +137,8 @@ function summarise(shown, passing) {
     ...(state.compare === "models" ? missing(passing, n) : crossed(passing, n)));
 }
 
-const missing = (passing, n) => [soft(`Nothing scored: ${number(passing.length - n.all - n.some - n.none)}. `,
-  "A line is an item in a configuration, its models those scored there; filters hold for it if they hold for any.")];
+const missing = (passing, n) => [soft(`No model scored: ${number(passing.length - n.all - n.some - n.none)}. `,
+  "Each line is one item under one configuration; a filter keeps it if it holds for any of its models.")];
 
 function crossed(passing, n) {              // pairs by both outcomes, and their test if they are of one kind
   const right = passing.filter(l => l.outcome === "right" && l.outcomeB === "right").length;
@@ -151,7 +151,7 @@ function crossed(passing, n) {              // pairs by both outcomes, and their
   return [many ? "" : make("table", {}, make("tr", {}, ...["pairs", "B right", "B wrong"].map(t => make("th", {}, t))),
     cells("A right", number(right), number(n.b)), cells("A wrong", number(n.a), number(n.both))),
   make("p", {}, `${many ? `Both right: ${number(right)}. ` : ""}One or both unscored: ${number(lost)}. ${said}`,
-    span("soft", "A pair agrees in all but what is compared; filters hold for a pair if they hold on either side."))];
+    span("soft", "A pair is alike in all but what is compared; a filter keeps it if it holds on either side."))];
 }
 
 function nothing(shown, {only, passing}, used) {

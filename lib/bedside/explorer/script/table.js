@@ -39,6 +39,7 @@ function columns() {                        // false if they are as they were
     hidden.push("paper", "section", "category", "human", "word", "wordB", slim ? "title" : "item", slim && state.compare ? "model" : "",
       slim && state.compare === "models" ? "" : "configuration");
   else if (state.compare === "models") hidden.push("category", ...(wide.matches ? [] : ["paper", "section"]));
+  else if (!wide.matches) hidden.push("paper", "category", "human");      // the outcome is worth more in sight
   const chosen = asked().filter(([field]) => !hidden.includes(field)), key = JSON.stringify([slim, chosen]);
   if (layout === key) return false;
   layout = key;
