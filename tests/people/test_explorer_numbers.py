@@ -126,7 +126,10 @@ def test_an_opened_page_gives_rates_by_study_and_of_models_alone(shown):
         ["4.3 evaluation", "2 models", "10 of 24", told(hits, units), "0"],
         ["exams", "m1", "1 of 4", told([1, 0, 0, 0], range(4)), "0"],
     ]
-    assert "Intervals by question, case or patient" in page.locator("#rates summary").inner_text()
+    assert (
+        "Intervals are over questions, patients or cases"
+        in page.locator("#rates summary").inner_text()
+    )
     page.locator("#rates").get_by_role("button", name="4.3 evaluation").click()
     choose(page, "model", "m2")
     hits, units = [n % 2 == 0 for n in range(12)], [n // 2 for n in range(12)]
