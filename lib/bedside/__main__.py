@@ -385,7 +385,6 @@ def _execute_own(mine, given):
 
 def _compare(names):
     """Print and write what changed between two runs of your own questions: old,new."""
-    from . import study as own
 
     old, comma, new = (part.strip() for part in names.partition(","))
     if not (old and new):
