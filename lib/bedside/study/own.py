@@ -146,15 +146,14 @@ async def verdicts(own: Own, answered: pd.DataFrame) -> pd.DataFrame:
 
     Without a judge status is empty everywhere.
     """
-    import pandas as pd
-
     if not own.judge or answered.empty:
         return answered.assign(status="", value=None, raw="")
-    parts = []
-    for _, mine in answered.groupby("model", sort=False):
-        found = await graded(own, mine)
-        parts.append(mine.merge(found, on="item", validate="one_to_one"))
-    return pd.concat(parts, ignore_index=True)
+    each = answered["item"] + ", " + answered["model"]  # a verdict is on one model's answer
+    found = await graded(own, answered.assign(item=each))
+    made = answered.assign(each=each).merge(
+        found.rename(columns={"item": "each"}), on="each", validate="one_to_one"
+    )
+    return made.drop(columns="each")
 
 
 async def graded(own: Own, frame: pd.DataFrame) -> pd.DataFrame:
