@@ -13,8 +13,16 @@ BUDGET_TOTAL ?=
 RUN ?=
 MIRROR ?=
 JOBS ?=
+QUESTIONS ?=
+RUBRIC ?=
+ANSWERS ?=
+COMPARE ?=
+REVISION ?=
+# some systems have a variable of this name, for the machine's
+NAME :=
 PASSED := PROFILE MODE MODELS JUDGE LIMIT SEED PROMPTS BUDGET_USD
-KNOWN := $(PASSED) BUDGET_TOTAL RUN SLOW MIRROR PAPER FOLDER JOBS PYTHON CONDA_PREFIX
+STUDY := QUESTIONS MODELS JUDGE RUBRIC ANSWERS NAME COMPARE LIMIT SEED BUDGET_USD REVISION
+KNOWN := $(PASSED) BUDGET_TOTAL RUN SLOW MIRROR PAPER FOLDER JOBS QUESTIONS RUBRIC ANSWERS NAME COMPARE REVISION PYTHON CONDA_PREFIX
 # A value for the shell, whatever it holds.
 quoted = '$(subst ','\'',$(1))'
 UNKNOWN := $(filter-out $(KNOWN),$(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $(v))),$(v))))
@@ -49,12 +57,13 @@ study = $(shell find lib/bedside/papers/$(1) -name '*.py' -o -name '*.toml')
 PEOPLE := $(shell find lib/bedside/rows lib/bedside/explorer lib/bedside/annotation -type f ! -name '*.pyc')
 DATA := $(if $(filter public,$(PROFILE)),$(STAMPS)/data.done)
 
-.PHONY: help all test lint verify explorer site seminar class data try plan record new letter outputs lab serve doctor bench setup lock clean FORCE $(PAPERS)
+.PHONY: help all test lint verify explorer site seminar class data try plan record study new letter outputs lab serve doctor bench setup lock clean FORCE $(PAPERS)
 .DEFAULT_GOAL := help
 
 help: ## this text
 	@echo "Bedside. Usage: make TARGET [PROFILE=sample|public] [MODE=replay|record|fresh] [MODELS=\"a b\"]"
 	@echo "         [JUDGE=name] [LIMIT=n] [SEED=n] [PROMPTS=DIR] [BUDGET_USD=x] [BUDGET_TOTAL=x] [RUN=name] [MIRROR=DIR] [JOBS=n] [PAPER=name] [FOLDER=DIR] [PYTHON=python3.12]"
+	@echo "         make study QUESTIONS=FILE [MODELS=\"a b\"] [JUDGE=name] [RUBRIC=FILE] [ANSWERS=FILE] [NAME=name] [REVISION=x] [COMPARE=old,new]"
 	@echo
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
 	@for p in $(PAPERS); do printf '  %-12s %s\n' $$p "the notebooks of this paper"; done
@@ -102,6 +111,12 @@ plan: $(SETTINGS) $(DATA) ## calls, tokens and cost of what is not recorded, bef
 
 record: ## call for what is not recorded, then as `all` (the same as MODE=record)
 	@$(MAKE) all MODE=record
+
+# Of what is given those that it doesn't take are named by it; without MODE it calls for what isn't recorded.
+study: $(READY) ## your own questions: make study QUESTIONS=mine.csv MODELS="a b" JUDGE=c (docs/own_study.md), or COMPARE=old,new
+	@$(PY) -m bedside study $(foreach v,$(STUDY),$(if $(value $(v)),$(call quoted,$(v)=$(value $(v))))) \
+		$(call quoted,MODE=$(if $(filter file,$(origin MODE)),record,$(value MODE))) \
+		$(foreach v,$(filter-out $(STUDY) MODE JOBS PYTHON,$(KNOWN) $(UNKNOWN)),$(if $(filter override,$(origin $(v))),$(call quoted,$(v)=)))
 
 new: $(READY) ## begin a study of your own: make new PAPER=name
 	@$(PY) -m bedside new $(call quoted,$(value PAPER))

@@ -15,6 +15,9 @@ from . import BedsideError, choose, notebooks, paths
 
 # into every notebook, and what else make takes on its command line
 PASSED = ("PROFILE", "MODE", "MODELS", "JUDGE", "LIMIT", "SEED", "PROMPTS", "BUDGET_USD")
+# what your own questions take
+STUDY = ("QUESTIONS", "MODELS", "JUDGE", "RUBRIC", "ANSWERS", "NAME", "MODE", "LIMIT", "SEED")
+STUDY = (*STUDY, "BUDGET_USD", "REVISION", "COMPARE")
 KNOWN = (
     *PASSED,
     "BUDGET_TOTAL",
@@ -24,6 +27,12 @@ KNOWN = (
     "PAPER",
     "FOLDER",
     "JOBS",
+    "QUESTIONS",
+    "RUBRIC",
+    "ANSWERS",
+    "NAME",
+    "COMPARE",
+    "REVISION",
     "PYTHON",
     "CONDA_PREFIX",
 )
@@ -90,11 +99,11 @@ def run(names, given, jobs=0, stamps=None, todo=None):
             notebooks.run_all(names, given, jobs, done)
     finally:
         if calling:
-            _tell_calls(given.get("profile", "sample"))
+            _tell_calls(settings.outputs(given.get("profile", "sample")))
 
 
-def _tell_calls(profile):
-    """Print what this make's calls cost and what failed, and write errors.csv."""
+def _tell_calls(folder):
+    """Print what this make's calls cost and what failed, and write errors.csv into `folder`."""
     from . import ledger, page
 
     calls, usd, unpriced = ledger.total(ledger.make())
@@ -102,12 +111,12 @@ def _tell_calls(profile):
         return
     told = f" and {unpriced} of unknown price" if unpriced else ""
     print(f"{calls} calls, ${usd:.2f}{told}")
-    failed = page.errors(profile)
+    failed = page.errors(folder)
     for e in failed[:SHOWN]:
         status = f" ({e['status']})" if e["status"] else ""
         print(f"  {e['calls']} failed: {e['model']}, {e['kind']}{status}: {e['message']}")
     if failed:
-        path = paths.rel(page.errors_file(profile))
+        path = paths.rel(folder / page.ERRORS)
         print(f"  {sum(e['calls'] for e in failed)} in all: {path}", flush=True)
 
 
@@ -331,6 +340,57 @@ def doctor():
             print(f"model {name}: key in {variable} {state}")
 
 
+def study(given):
+    """Put your own questions to models, or show what changed between two runs of that.
+
+    given: NAME=value strings of STUDY.
+    """
+    from . import study as own
+
+    pairs = dict(g.partition("=")[::2] for g in given)
+    for name in pairs:
+        choose(name, STUDY, "variable of make study")
+    given = {n.lower(): value for n, value in pairs.items() if value}
+    if compared := given.pop("compare", ""):
+        return _compare(compared)
+    if "questions" not in given:
+        raise BedsideError(
+            'name your questions: make study QUESTIONS=mine.csv MODELS="a b" JUDGE=c'
+            f" (ten to begin with: {paths.rel(own.EXAMPLE)}; docs/own_study.md)"
+        )
+    given.setdefault("mode", "record")
+    mine = own.Own(**given)  # all of it is read and checked before anything is asked
+    print(mine.told(), flush=True)
+    _execute_own(mine, given)
+
+
+def _execute_own(mine, given):
+    """Execute the notebook of your own questions, and write and name its page."""
+    from . import ledger, live
+    from .page import own
+
+    calling = mine.mode in ("record", "fresh")
+    if calling:
+        os.environ["BEDSIDE_LIVE"] = "1"
+        ledger.make()
+    try:
+        with live.Watch([notebooks.OWN], calling):
+            executed = notebooks.run_own(mine.name, given)
+    finally:
+        if calling:
+            _tell_calls(mine.folder)
+    path = own.write(mine.folder, mine.name, executed, [*mine.models, mine.judge])
+    print(f"Open {paths.rel(path)}")
+
+
+def _compare(names):
+    """Print and write what changed between two runs of your own questions: old,new."""
+
+    old, comma, new = (part.strip() for part in names.partition(","))
+    if not (old and new):
+        raise BedsideError(f"COMPARE={names!r}: two runs of figures/own, as in COMPARE=old,new")
+
+
 def new(name):
     """Begin a study: put what `templates/paper` holds where a study's parts stand."""
     from . import template
@@ -374,6 +434,8 @@ def _arguments():
     p = step(seminar, "write both editions of the seminar and the students' zip")
     p.add_argument("--profile", default="sample")
     p.add_argument("--folder", help="where to; what was changed there is never overwritten")
+    p = step(study, "put your own questions to models; takes NAME=value as make study does")
+    p.add_argument("given", nargs="*", metavar="NAME=value")
     p = step(class_, "write a page and a CSV of what a class handed in")
     p.add_argument("folder", nargs="?", help="where the files are; handed_in without one")
     p.add_argument("--names", action="store_true", help="pseudonyms beside free texts")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import ArrayLike
 
+    from . import stats
     from .baselines import Baseline
 
 LEXICAL = "lexical"
@@ -329,6 +330,24 @@ def trust_card(
         sensitivity, specificity = stats.sens_spec(a == positive, b == positive, of)
         card["sensitivity"], card["specificity"] = sensitivity._asdict(), specificity._asdict()
     return card
+
+
+def corrected(hits: int, n: int, card: dict, rng: "np.random.Generator") -> "stats.Interval":
+    """A judged share without the judge's errors, by sensitivity and specificity on its trust card.
+
+    An Interval in percent. NaN for a judge without skill, which allows no correction, and where
+    the card has no rates (n 0) or nothing was judged.
+    """
+    from . import stats
+
+    if "sensitivity" not in card or not n:
+        return stats.Interval(*[float("nan")] * 3, 0)
+    rates = [
+        stats.Interval(*(float("nan") if v is None else v for v in card[k].values()))
+        for k in ("sensitivity", "specificity")
+    ]
+    i = stats.corrected_rate(hits, n, *rates, rng)
+    return stats.Interval(100 * i.value, 100 * i.low, 100 * i.high, n)
 
 
 def describe(card: dict) -> str:

@@ -112,13 +112,27 @@ def execute(path, out, given) -> None:
 def run(name: str, given: dict) -> None:
     """Execute one of `listed` with {parameter: value}; a name that it has not is an error."""
     choose(name, listed(), "notebook")
+    _run(name, given, executed(name, str(given.get("profile", "sample"))))
+
+
+def _run(name, given, out):
+    """Execute notebook `name` to `out`, its parameters in the types of their defaults."""
     have, typed = parameters(name), {}
     for key, value in given.items():
         kind = type(have[choose(key, have, f"parameter of notebooks/{name}.ipynb")])
         typed[key] = value in (True, "True", "1", "yes") if kind is bool else kind(value)
-    out = executed(name, str(given.get("profile", "sample")))
     out.parent.mkdir(parents=True, exist_ok=True)
     execute(paths.NOTEBOOKS / f"{name}.ipynb", out, typed)
+
+
+OWN = "own_study"
+
+
+def run_own(name: str, given: dict) -> Path:
+    """Execute the notebook of your own questions for the run `name`; returns where it stands."""
+    out = paths.CACHE / "executed" / "own" / f"{paths.file_name(name)}.ipynb"
+    _run(OWN, given, out)
+    return out
 
 
 def executed(name: str, profile: str) -> Path:

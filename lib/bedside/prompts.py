@@ -106,6 +106,8 @@ def render(name: str, folder: Path | str = "", **fields: Any) -> Messages:
         raise BedsideError(f"{paths.rel(path)}: {e.message}") from e
     if "user" not in said:
         raise BedsideError(f"{paths.rel(path)}: a template needs a block named user")
+    if not said.get("system"):  # an empty one is none: some endpoints refuse it
+        said.pop("system", None)
     return Messages({"role": role, "content": content} for role, content in said.items())
 
 

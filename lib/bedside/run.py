@@ -62,14 +62,18 @@ class Run:
         self.paper, self.notebook = paper, notebook
         self.models_named = bool(parameters.get("models"))
         self.changed = settings.changed({**parameters, **settings.kept(), "profile": self.profile})
-        self.folder = settings.outputs(self.profile, self.changed) / paper
+        self.folder, self.recordings = self._place()
         self.folder.mkdir(parents=True, exist_ok=True)
-        kept = paths.RECORDINGS / paper
-        self.recordings = store.Recordings(kept / self.profile, kept)
         self._data, self._judges = {}, {}  # name -> hash, trust card
         self._prompts, self._files = {}, {}  # templates; name -> path of what is read besides
         self._replies, self._planned = {}, []  # model -> {key: reply}
         self._outputs, self._claims = {}, {}
+
+    def _place(self):
+        """Where outputs go, and the recordings."""
+        kept = paths.RECORDINGS / self.paper
+        folder = settings.outputs(self.profile, self.changed) / self.paper
+        return folder, store.Recordings(kept / self.profile, kept)
 
     def rng(self, *name: object) -> "np.random.Generator":
         """A numpy Generator of its own for each use, so that order doesn't matter.
@@ -313,11 +317,15 @@ class Run:
             calls = {r.key: r for r in self._planned}.values()
             (folder / f"{name}.plan.json").write_text(json.dumps([r.planned() for r in calls]))
             return
+        (folder / f"{name}.json").write_text(json.dumps(self.part(), indent=1))
+
+    def part(self) -> dict:
+        """What this run read, asked and wrote, as the manifest has it."""
         for o in self._outputs.values():
             o["sha256"] = sources.sha256(self.folder / o["file"])
         parameters = ("models", "judge", "limit", "seed")
         versions = {v: importlib.metadata.version(v) for v in ("bedside", *VERSIONS)}
-        part = {
+        return {
             "paper": self.paper,
             "notebook": self.notebook,
             "profile": self.profile,
@@ -331,7 +339,6 @@ class Run:
             "outputs": list(self._outputs.values()),
             "claims": list(self._claims.values()),
         }
-        (folder / f"{name}.json").write_text(json.dumps(part, indent=1))
 
 
 def _card_name(judge, task):

@@ -172,6 +172,48 @@ def without_bounds(rows: "pd.DataFrame") -> "pd.DataFrame":
     return rows[~rows["column"].str.endswith(BOUNDS)]
 
 
+def units_of(graded: "pd.DataFrame") -> "pd.Series":
+    """What answers share, such as the myth behind their questions: `unit`, or else the item."""
+    return graded.get("unit", graded["item"])
+
+
+def paired(graded: "pd.DataFrame", run) -> "pd.DataFrame":
+    """Paired tests between models on shared items: McNemar on grade 1, permutation on grades, Holm.
+
+    graded: item, model, status, value, and unit if several items share one: the permutation flips
+    these together; McNemar takes items for independent.
+
+    Columns: row, difference (of grade 1, in points), mcnemar, permutation, n, detectable, and the
+    p by Holm. A pair without a shared item has n 0 and no numbers.
+    """
+    import itertools
+
+    import pandas as pd
+
+    scored = graded[graded["status"] == "graded"]
+    unit = scored.assign(unit=units_of(scored)).drop_duplicates("item").set_index("item")["unit"]
+    wide = scored.pivot(index="item", columns="model", values="value").astype(float)
+    rows = []
+    for a, b in itertools.combinations(sorted(graded["model"].unique()), 2):
+        both = wide.reindex(columns=[a, b]).dropna()
+        row = {"row": f"{a} vs {b}", "n": len(both)}
+        if len(both):
+            x, y = both[a].to_numpy(), both[b].to_numpy()
+            row |= {
+                "difference": 100 * ((x == 1).mean() - (y == 1).mean()),
+                "mcnemar": stats.mcnemar(x == 1, y == 1),
+                "permutation": stats.paired_permutation(
+                    x, y, run.rng(a, b), units=unit[both.index].to_numpy()
+                ),
+                "detectable": 100 * stats.mde_paired(len(both), ((x == 1) != (y == 1)).mean()),
+            }
+        rows.append(row)
+    columns = ["row", "difference", "mcnemar", "permutation", "n", "detectable"]
+    frame = pd.DataFrame(rows, columns=columns)
+    tests = {p: frame[p].to_numpy(float) for p in ("mcnemar", "permutation")}
+    return frame.assign(**{f"{name}_holm": stats.holm(p) for name, p in tests.items()})
+
+
 # ---- replies that were cut, or hold no answer
 
 CUT_WARNING = 0.05  # share of a model's replies above which a caption warns

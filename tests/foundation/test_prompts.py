@@ -71,6 +71,13 @@ def test_a_folder_of_ones_own_goes_first(tmp_path):
     assert prompts.source("cancer_myth/answer", str(tmp_path)).is_relative_to(tmp_path)
 
 
+def test_an_empty_system_block_is_no_message(tmp_path):
+    text = "{% block system %}{{ s }}{% endblock %}{% block user %}u{% endblock %}"
+    (tmp_path / "x.j2").write_text(text)
+    assert [m["role"] for m in prompts.render("x", tmp_path, s="")] == ["user"]
+    assert [m["role"] for m in prompts.render("x", tmp_path, s="Be brief.")] == ["system", "user"]
+
+
 def test_a_template_without_user_block_is_an_error(tmp_path):
     (tmp_path / "x.j2").write_text("{% block system %}s{% endblock %}")
     with pytest.raises(BedsideError, match="block named user"):

@@ -29,10 +29,11 @@ SENT = ("calls", "messages")  # of a document: what was sent and came back, besi
 PARCEL = re.compile(r'<script[^>]*\bid="(?:data|sent)"[^>]*>\s*([^<]*?)\s*</script>')
 
 
-def html(document):
+def html(document, linked=None):
     """The explorer as HTML text: the same document gives the same text.
 
-    Raises BedsideError when two rows have one id.
+    linked: the pages beside it, {file: name}, where they aren't a profile's. Raises BedsideError
+    when two rows have one id.
     """
     twice = [i for i, n in Counter(r["id"] for r in document["rows"]).items() if n > 1]
     if twice:
@@ -47,7 +48,7 @@ def html(document):
     answering = dict.fromkeys(r["model"] for r in document["rows"])
     asked = [name for name in answering if name in models.registry()]
     return template(FOLDER / "explorer.html.j2").render(
-        frame=frame(pages(papers), "explorer.html", asked),
+        frame=frame(linked or pages(papers), "explorer.html", asked),
         profile=prompts.clean(document["profile"]),
         about=prompts.clean(document["about"]),
         styles=[_inline("vendor/tabulator_simple.min.css"), _inline("explorer.css")],
@@ -57,9 +58,9 @@ def html(document):
     )
 
 
-def write(path, document):
-    """Write the explorer of a document to `path`."""
-    Path(path).write_text(html(document), encoding="utf-8", newline="\n")
+def write(path, document, linked=None):
+    """Write the explorer of a document to `path`; linked as for `html`."""
+    Path(path).write_text(html(document, linked), encoding="utf-8", newline="\n")
 
 
 def read(text):

@@ -48,7 +48,7 @@ def merge(profile: str) -> dict:
     counted = [{**c, "readings": len(c["readings"])} for c in claims]
     _write(folder / "claims.csv", CLAIM, counted)
     _write(folder / "readings.csv", READING, [r for c in claims for r in c["readings"]])
-    content.write(manifest, folder, errors=errors(profile))
+    content.write(manifest, folder, errors=errors(folder))
     return manifest
 
 
@@ -58,13 +58,12 @@ def _write(path, columns, rows):
     path.write_text(text, encoding="utf-8")
 
 
-def errors_file(profile: str) -> Path:
-    return settings.outputs(profile) / "errors.csv"
+ERRORS = "errors.csv"
 
 
-def errors(profile: str) -> list[dict]:
-    """What failed in this make, rows of `ledger.COLUMNS`; written to errors.csv if there is any."""
-    path, rows = errors_file(profile), ledger.errors(ledger.make())
+def errors(folder: Path) -> list[dict]:
+    """What failed in this make, rows of `ledger.COLUMNS`; in errors.csv of `folder` if any did."""
+    path, rows = folder / ERRORS, ledger.errors(ledger.make())
     if not rows:
         path.unlink(missing_ok=True)
         return rows

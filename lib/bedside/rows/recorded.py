@@ -98,12 +98,12 @@ class Document:
         self.rows: dict[str, dict] = {}
         self.calls: dict[str, dict] = {}
         self.messages: dict[str, dict] = {}
-        self._heard: dict[str, dict] = {}  # every call of the runs, by key
+        self.heard: dict[str, dict] = {}  # every call of the runs, by key
 
     def run(self, paper: str, notebook: str) -> Recorded:
         """A notebook as Recorded run; what one has heard, all know."""
         run = Recorded(paper, notebook, **self.parameters)
-        run.calls = self._heard
+        run.calls = self.heard
         return run
 
     def begin(self, run: Recorded, judge: str | None = None) -> None:
@@ -184,7 +184,7 @@ class Document:
     def _called(self, key):
         """Take in a call, its messages once each; returns its key."""
         if key not in self.calls:
-            made = dict(self._heard[key])
+            made = dict(self.heard[key])
             for message in made["messages"]:
                 self.messages[store.digest(message)[:16]] = prompts.cleaned(message)
             made["messages"] = [store.digest(message)[:16] for message in made["messages"]]

@@ -18,9 +18,11 @@ def _room(paper, name):
 
 @functools.cache
 def tasks() -> dict[str, Task]:
-    """All studies' labelling tasks by name, from their rooms `labels`."""
+    """All labelling tasks by name: of the studies' rooms `labels`, and that of own studies."""
+    from bedside import study
+
     found = [t for name in paths.papers() for t in _room(name, "labels").TASKS]
-    return {task.name: task for task in found}
+    return {task.name: task for task in [*found, study.TASK]}
 
 
 async def collect(profile: str = "sample", papers: str = "", **parameters: Any) -> dict:

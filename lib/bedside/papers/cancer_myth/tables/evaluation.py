@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from bedside.judges import corrected
 from bedside.tables import (
     COLUMNS,
     Row,
@@ -9,13 +10,14 @@ from bedside.tables import (
     frame,
     no_answer_rows,
     share,
+    units_of,
     with_bounds,
     without_bounds,
 )
 
 from .. import printed
 from ..data import CATEGORIES
-from ..scores import corrected, scores, units_of
+from ..scores import scores
 
 
 def counts(items, what, source):
@@ -151,7 +153,7 @@ def judge_table(graded, run):
 
 
 def pair_table(pairs, rate="PCR"):
-    """`scores.compare`: differences in points of PCR (or another rate), p plain and by Holm."""
+    """`tables.paired`: differences in points of PCR (or another rate), p plain and by Holm."""
     names = {
         "difference": f"{rate} difference, points",
         "mcnemar": "McNemar p",

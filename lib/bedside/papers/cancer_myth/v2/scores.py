@@ -3,10 +3,9 @@
 import pandas as pd
 
 from bedside import judges, stats
-from bedside.tables import share
+from bedside.tables import paired, share, units_of
 
 from .. import study
-from ..scores import compare, units_of
 from .items import KINDS
 
 MEASURED = (
@@ -93,7 +92,7 @@ def pairs_as_one(found):
 
 
 def against_plain(graded, run):
-    """Each method against plain on items that both answered: as `scores.compare`, Holm over all."""
+    """Each method against plain on items that both answered: as `tables.paired`, Holm over all."""
     graded = graded.assign(value=graded["hit"].astype(int))
     rows = []
     for (model, name), part in graded.groupby(["model", "set"], sort=False):
@@ -102,7 +101,7 @@ def against_plain(graded, run):
                 continue
             two = part[part["method"].isin([method, "plain"])]
             first = two["method"].map({method: "1", "plain": "2"})  # compared in this order
-            found = compare(two.assign(model=first), run)
+            found = paired(two.assign(model=first), run)
             rows.append(found.assign(row=f"{model} {method} against plain, {name}"))
     frame = pd.concat(rows, ignore_index=True)
     return frame.assign(mcnemar_holm=stats.holm(frame["mcnemar"].to_numpy(float)))

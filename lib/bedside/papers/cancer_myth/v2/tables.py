@@ -2,9 +2,18 @@
 
 import pandas as pd
 
-from bedside.tables import COLUMNS, Row, cut_note, frame, no_answer_rows, share, with_bounds
+from bedside.judges import corrected
+from bedside.tables import (
+    COLUMNS,
+    Row,
+    cut_note,
+    frame,
+    no_answer_rows,
+    share,
+    units_of,
+    with_bounds,
+)
 
-from ..scores import corrected, units_of
 from ..study import NFP_TASK
 from . import printed
 from .items import KINDS, SETS

@@ -1,0 +1,35 @@
+"""The page of your own questions: their executed notebook, in the frame of all pages."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from bedside import models, prompts
+
+from . import HERE, executed, frame, template
+
+FILES = ("answers.csv", "verdicts.csv", "errors.csv", "manifest.json")
+
+
+def linked(name: str) -> dict[str, str]:
+    """The pages of such a run, {file: name}, for `frame`."""
+    return {"index.html": prompts.clean(name), "explorer.html": "Single replies"}
+
+
+def write(folder: Path, name: str, notebook: Path, asked: Iterable[str]) -> Path:
+    """Write index.html of the run `name` into `folder`; returns its path.
+
+    notebook: as executed. asked: whose answers and verdicts it shows, models of the registry or
+    others.
+    """
+    asked = [m for m in dict.fromkeys(asked) if m in models.registry()]
+    text = template(HERE / "own.html.j2").render(
+        frame=frame(linked(name), "index.html", asked),
+        title=prompts.clean(name),
+        profile="own questions",
+        files=[file for file in FILES if (folder / file).is_file()],
+        code=executed.style(),
+        body=executed.converted(executed.read(notebook)),
+    )
+    path = folder / "index.html"
+    path.write_text(prompts.clean(text), encoding="utf-8")
+    return path

@@ -1,0 +1,209 @@
+"""What an own study counts: scores, paired tests, the judge's trust card, two runs compared."""
+
+import json
+from pathlib import Path
+
+from bedside import BedsideError, judges, paths, settings, stats, tables
+from bedside.tables import Row, share
+
+RATED = paths.EXTERNAL / "own" / "rated.jsonl"  # labels of all own studies, as raters publish them
+KEPT = ["item", "model", "group", "unit", "answer", "reply_status", "truncated"]
+VERDICT = ["status", "value", "raw"]
+
+
+def scores(own, graded):
+    """Right answers in percent by model, in all and by group: table rows, intervals by unit.
+
+    `unscored` counts answers without a verdict; if there are any, their bounds follow.
+    """
+    import pandas as pd
+
+    rows = []
+    groups = [("all", graded)] + [(g, part) for g, part in graded.groupby("group") if g]
+    for name, every in groups if own.judge else []:
+        for model, part in every.groupby("model", sort=False):
+            came = part[part["status"] == "graded"]
+            right, lost = came["value"] == 1, len(part) - len(came)
+            value = share(right.tolist(), came["unit"].tolist())
+            made = Row(model, f"{name}: right, %", "run", *value, lost)
+            bounds = {"least": right.sum(), "most": right.sum() + lost}
+            rows.append(made._asdict() | {k: 100 * v / len(part) for k, v in bounds.items()})
+    made = pd.DataFrame(rows, columns=[*tables.COLUMNS, "least", "most"])
+    return tables.with_bounds(made)[tables.COLUMNS]
+
+
+def pairs(own, graded):
+    """Paired tests between the models on items that both answered: table rows.
+
+    As `tables.paired`: McNemar's exact p where no unit repeats, else a permutation that flips
+    units; Holm over all pairs; and the smallest difference that a test this large finds in four of
+    five cases.
+    """
+    if not own.judge or graded["model"].nunique() < 2:
+        return tables.frame([])
+    found, rows = tables.paired(graded, own), []
+    test = "permutation" if graded.drop_duplicates("item")["unit"].duplicated().any() else "mcnemar"
+    name = {"permutation": "permutation of units", "mcnemar": "McNemar"}[test]
+    named = {
+        "difference": "difference, points",
+        test: f"{name} p",
+        f"{test}_holm": f"{name} p, Holm",
+        "detectable": "detectable difference, points",
+    }
+    for r in found.to_dict("records"):
+        rows += [Row(r["row"], label, "run", r[key], n=r["n"]) for key, label in named.items()]
+    return tables.frame(rows).dropna(subset="value").reset_index(drop=True)
+
+
+# ---- the judge, held against own labels
+
+
+def labelled(own):
+    """The study's labelled answers: answer_id, item, question, reference, answer, label, unit."""
+    import pandas as pd
+
+    columns = "study answer_id item question reference answer label labelled_by".split()
+    rows = []
+    if RATED.is_file():
+        for number, line in enumerate(RATED.read_text(encoding="utf-8").splitlines(), 1):
+            try:
+                rows.append({k: json.loads(line)[k] for k in columns})
+            except (ValueError, KeyError, TypeError):
+                raise BedsideError(
+                    f"{paths.rel(RATED)}, line {number}: not a label as raters publish it; publish"
+                    " again, or delete the line"
+                ) from None
+    frame = pd.DataFrame(rows, columns=columns)
+    frame = frame[frame["study"] == own.name].reset_index(drop=True)
+    unit = own.items.set_index("item")["unit"]
+    return frame.assign(unit=frame["item"].map(unit).fillna(frame["item"]))
+
+
+async def card(own):
+    """The judge's trust card from the user's own labels, written down; None without labels."""
+    from .own import VALUES, graded
+
+    known = labelled(own)
+    if not own.judge or known.empty:
+        return None
+    if own.judge == judges.LEXICAL:
+        found = await judges.grade_labelled(own, known, VALUES, "", own.judge, fields=FIELDS)
+    else:
+        found = await graded(own, known.assign(item=known["answer_id"], reply_status=""))
+    rng, labels = own.rng("card"), known["label"].astype(int)
+    made = judges.trust_card(labels, found, VALUES, rng, units=known["unit"])
+    return own.write_card(own.judge, made, judges.whose(known))
+
+
+FIELDS = ("question", "reference", "answer")
+
+
+def corrected(own, graded, card):
+    """What the judge says, and that without its errors on the labelled answers: table rows.
+
+    Rogan-Gladen, by sensitivity and specificity of the trust card; no value for a judge that does
+    no better than chance, and none at all without a card.
+    """
+    rows = []
+    for model, part in graded[graded["status"] == "graded"].groupby("model", sort=False):
+        right = (part["value"] == 1).tolist()
+        rows.append(Row(model, "judge says, %", "run", *share(right, part["unit"].tolist())))
+        if card:
+            rng = own.rng("corrected", model)
+            found = judges.corrected(sum(right), len(right), card, rng)
+            rows.append(Row(model, "corrected, %", "run", *found))
+    return tables.frame(rows)
+
+
+# ---- kept, and held against a later run
+
+
+def keep(own, graded):
+    """Write answers.csv and verdicts.csv beside the study's outputs."""
+    for name, columns in (("answers", KEPT), ("verdicts", ["item", "model", "unit", *VERDICT])):
+        rows = graded[columns].astype(object).where(graded[columns].notna(), None)
+        text = tables.csv_text(columns, rows.itertuples(index=False))
+        (own.folder / f"{name}.csv").write_text(text, encoding="utf-8")
+
+
+def kept(name):
+    """What a study has kept: (its manifest, answers and verdicts as one frame)."""
+    import pandas as pd
+
+    folder = settings.figures() / "own" / name
+    try:
+        about = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        parts = [_read(folder / f"{part}.csv") for part in ("answers", "verdicts")]
+    except (OSError, ValueError) as e:
+        there = sorted(p.parent.name for p in folder.parent.glob("*/verdicts.csv"))
+        raise BedsideError(
+            f"no study {name!r} in {paths.rel(folder.parent)} that was run to its end ({e});"
+            f" there are: {', '.join(there) or 'none'}"
+        ) from None
+    return about, pd.merge(*parts, on=["item", "model", "unit"], validate="one_to_one")
+
+
+def _read(path: Path):
+    import pandas as pd
+
+    return pd.read_csv(path, dtype=str, keep_default_na=False)
+
+
+def changed(old, new):
+    """What changed from one run of a study to another: (table rows, changed verdicts, notes).
+
+    Paired by item and model; where each run has one model, these two are held against each other.
+    Rows: share right in both, difference with an interval and a permutation test over units, and
+    how many answers differ at all. notes: sentences on what isn't alike, judges above all.
+    """
+    (about, a), (later, b) = kept(old), kept(new)
+    notes = _unlike(about, later)
+    if a["model"].nunique() == b["model"].nunique() == 1 and set(a["model"]) != set(b["model"]):
+        label = f"{a['model'].iloc[0]} → {b['model'].iloc[0]}"
+        a, b = a.assign(model=label), b.assign(model=label)
+    both = a.merge(b, on=["item", "model"], suffixes=("", "_new"), validate="one_to_one")
+    for frame, name in ((a, old), (b, new)):
+        if alone := len(frame) - len(both):
+            notes.append(f"{alone} answers of {name} have none of the same item and model beside")
+    if both.empty:
+        raise BedsideError(f"{old} and {new} have no item and model in common")
+    scored = both[(both["status"] == "graded") & (both["status_new"] == "graded")]
+    rows = []
+    for model, part in both.groupby("model", sort=False):
+        mine = scored[scored["model"] == model]
+        rows += _differences(model, part, mine, (old, new))
+    columns = ["item", "model", "value", "value_new", "answer", "answer_new"]
+    flips = scored.loc[scored["value"] != scored["value_new"], columns]
+    return tables.frame(rows), flips.reset_index(drop=True), notes
+
+
+def _differences(model, part, scored, names):
+    """The rows of one model."""
+    import numpy as np
+
+    differ = 100 * (part["answer"] != part["answer_new"]).mean()
+    rows = [Row(model, "answers that differ, %", "run", differ, n=len(part))]
+    x, y = ((scored[k] == "1").to_numpy(float) for k in ("value", "value_new"))
+    if len(scored):
+        units, rng = scored["unit"].to_numpy(), np.random.default_rng(0)
+        for name, hits in zip(names, (x, y)):
+            value = share((hits == 1).tolist(), units.tolist())
+            rows.append(Row(model, f"right in {name}, %", "run", *value))
+        change = stats.bootstrap(100 * (y - x), rng, units=units)
+        rows.append(Row(model, "change, points", "run", *change))
+        p = stats.paired_permutation(x, y, rng, units=units)
+        rows.append(Row(model, "permutation p", "run", p, n=len(scored)))
+    return rows
+
+
+def _unlike(about, later):
+    """Sentences on what two runs don't share besides answers."""
+    told = []
+    for what in ("judge", "limit", "seed"):
+        x, y = (m["parameters"].get(what) for m in (about, later))
+        if x != y:
+            told.append(f"{what}: {x or 'none'} then, {y or 'none'} now")
+    for what in ("data", "prompts"):
+        if about[what] != later[what]:
+            told.append(f"the {'questions' if what == 'data' else what} differ")
+    return told

@@ -1,0 +1,206 @@
+"""The run of an own study: its questions, its models' answers, its judge's verdicts."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from bedside import BedsideError, judges, models, paths, prompts, settings, store
+from bedside.questions import answers as made_elsewhere
+from bedside.questions import read
+from bedside.run import Run
+from bedside.sources import sha256
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PAPER = "own"
+VALUES = [0, 1]  # of a verdict: wrong, right
+FIELDS = ("question", "reference", "answer")  # what a rubric gets
+TOKENS = 2048  # of an answer; no sensible one reaches this
+NAME = re.compile(r"\w[\w.-]{0,59}")
+
+
+class Own(Run):
+    """A study of own questions as a Run; it asks for what isn't recorded unless mode says else.
+
+    questions: as of `questions.read`, a file or a dataset with its revision. models: names of
+    data/models.toml. judge: one of them, empty for no verdicts. rubric: a template in place of
+    data/prompts/own/judge.j2. answers: a file as of `questions.answers`, whose models stand beside
+    the others. name: the file's own without one. BedsideError before anything is asked.
+    """
+
+    def __init__(
+        self,
+        questions: str,
+        name: str = "",
+        *,
+        models: str = "",
+        judge: str = "",
+        rubric: str = "",
+        answers: str = "",
+        revision: str = "",
+        mode: str = "record",
+        **parameters: Any,
+    ):
+        self.name = _named(name or Path(str(questions).partition(":")[0]).stem)
+        parameters |= {"models": models, "judge": judge, "mode": mode}
+        super().__init__(PAPER, self.name, **parameters)
+        if not (str(models).split() or answers):
+            raise BedsideError('name the models to ask, models="a b", or a file of answers')
+        self.models = self.models if str(models).split() else []
+        self.judge = judge
+        self.source, self.rubric = str(questions), _rubric(rubric, self.prompts)
+        items = read(questions, revision)
+        self.given, self.left = None, []
+        if answers:
+            self.given, self.left = made_elsewhere(answers, items["item"])
+        self.items = items.head(self.limit or len(items))
+        self.changed = {}  # there is no profile that it could differ from
+        self.asked = {}  # key -> (request, reply)
+        for what, path in {"questions": questions, "answers": answers}.items():
+            if path and Path(path).is_file():
+                self._data[what] = sha256(path)
+
+    def _place(self):
+        kept = paths.RECORDINGS / PAPER / self.name
+        return settings.figures() / PAPER / self.name, store.Recordings(kept)
+
+    async def ask(self, requests, label=""):
+        asked = list(requests)
+        replies = await super().ask(asked, label)
+        self.asked |= {r.key: (r, reply) for r, reply in zip(asked, replies)}
+        return replies
+
+    def told(self) -> str:
+        """What goes where: a line for before anything is sent."""
+        if self.mode == "replay":
+            return f"{self.name}: nothing is sent, replies are those that were recorded"
+        where = {m: models.model(m).get("base_url", "this machine") for m in self.models}
+        sent = [f"{len(self.items)} questions to {m} ({at})" for m, at in where.items()]
+        if self.judge not in ("", judges.LEXICAL):
+            at = models.model(self.judge).get("base_url", "this machine")
+            sent.append(f"questions, references and answers to the judge {self.judge} ({at})")
+        return f"{self.name}: {'; '.join(sent) or 'nothing is sent'}; to nobody else"
+
+    def close(self) -> None:
+        """Write the manifest beside the outputs; in plan mode, nothing."""
+        if self.mode != "plan":
+            about = {"questions": self.source, "items": len(self.items), "left_out": self.left}
+            part = {**about, **self.part()}
+            path = self.folder / "manifest.json"
+            path.write_text(json.dumps(part, indent=1) + "\n", encoding="utf-8")
+
+
+def _named(name):
+    if not NAME.fullmatch(name):
+        raise BedsideError(
+            f"NAME={name!r}: a study's name is up to 60 letters, digits, _ . and -, and begins with"
+            " a letter or digit"
+        )
+    return name
+
+
+def _rubric(path, folder):
+    """(template, folder) of a rubric: a file's, or the project's own."""
+    if not path:
+        return f"{PAPER}/judge", folder
+    found = Path(path).resolve()
+    if found.suffix != ".j2" or not found.is_file():
+        raise BedsideError(
+            f"RUBRIC={path}: give a template, a file that ends in .j2; data/prompts/own/judge.j2 is"
+            " one to begin with"
+        )
+    prompts.render(found.stem, found.parent, **dict.fromkeys(FIELDS, ""))  # faults come first
+    return found.stem, str(found.parent)
+
+
+def asked(own: Own) -> dict[str, prompts.Messages]:
+    """{item: messages} that models get: the question, after its own system prompt if it has one."""
+    made = own.prompts_for("answer", own.items, ("question", "system"))
+    return {i: prompts.Messages(m for m in said if m["content"]) for i, said in made.items()}
+
+
+async def answers(own: Own) -> pd.DataFrame:
+    """All answers, a row for each item and model: the items' columns and those of `answers_of`.
+
+    Those of a file come last, with no request in `sent`; an item that the file lacks has no row.
+    """
+    import pandas as pd
+
+    parts = []
+    if own.models:
+        parts.append(await models.answers_of(own, asked(own), TOKENS, kind="answer to a question"))
+    if own.given is not None:
+        parts.append(own.given.assign(reply_status="", truncated=False, sent=""))
+    every = pd.concat(parts, ignore_index=True)
+    return every.merge(own.items, on="item", validate="many_to_one")
+
+
+async def verdicts(own: Own, answered: pd.DataFrame) -> pd.DataFrame:
+    """`answered` with status, value (of VALUES) and raw of the judge's verdict on each.
+
+    Without a judge status is empty everywhere.
+    """
+    if not own.judge or answered.empty:
+        return answered.assign(status="", value=None, raw="")
+    each = answered["item"] + ", " + answered["model"]  # a verdict is on one model's answer
+    found = await graded(own, answered.assign(item=each))
+    made = answered.assign(each=each).merge(
+        found.rename(columns={"item": "each"}), on="each", validate="one_to_one"
+    )
+    return made.drop(columns="each")
+
+
+async def graded(own: Own, frame: pd.DataFrame) -> pd.DataFrame:
+    """The judge's verdicts on answers (item, reply_status and FIELDS), as `judges.grade`."""
+    from .counted import labelled
+
+    known = labelled(own)
+    if own.judge == judges.LEXICAL and known["label"].nunique() < 2:
+        raise BedsideError(
+            "the judge `lexical` learns from labels, and this study has none of both kinds: label"
+            " some answers first, or name a model as judge"
+        )
+    template, folder = own.rubric
+    return await judges.grade(
+        frame,
+        own.judge,
+        VALUES,
+        own.ask,
+        template=template,
+        folder=folder,
+        fields=FIELDS,
+        labelled=known,
+    )
+
+
+class Compared(NamedTuple):
+    """What a study found; frames as of the functions of these names."""
+
+    answers: pd.DataFrame
+    verdicts: pd.DataFrame
+    scores: pd.DataFrame
+    pairs: pd.DataFrame
+
+
+def compare(questions: str, models: str = "", judge: str = "", **more: Any) -> Compared:
+    """Ask, judge and count: all of a study at once, from anywhere. Arguments as of `Own`."""
+    from . import counted
+
+    own = Own(questions, models=models, judge=judge, **more)
+    print(own.told(), flush=True)
+
+    async def all_of_it():
+        answered = await answers(own)
+        return answered, await verdicts(own, answered)
+
+    with ThreadPoolExecutor(1) as pool:  # a notebook's own loop is running already
+        answered, judged = pool.submit(asyncio.run, all_of_it()).result()
+    counted.keep(own, judged)
+    own.close()
+    return Compared(answered, judged, counted.scores(own, judged), counted.pairs(own, judged))
