@@ -107,14 +107,19 @@ def fetch(name: str, mirror: Path | str | None = None) -> str:
 
 
 def _from_hub(e, part):
+    rows = from_hub(e["huggingface"], e["split"], e.get("revision"))
+    rows.to_json(str(part), lines=True, force_ascii=False)
+
+
+def from_hub(name: str, split: str | None, revision: str | None):
+    """A data set of the Hugging Face hub as `datasets` gives it; OSError says why there is none."""
     import datasets
 
     try:
-        rows = datasets.load_dataset(e["huggingface"], split=e["split"], revision=e.get("revision"))
+        return datasets.load_dataset(name, split=split, revision=revision)
     except Exception as err:  # the hub's client raises many kinds; all mean that it can't be had
         why = str(err).splitlines()[0] if str(err) else type(err).__name__
         raise OSError(f"the Hugging Face hub says: {why}") from err
-    rows.to_json(str(part), lines=True, force_ascii=False)
 
 
 # ---- verified

@@ -128,7 +128,7 @@ def asked(own: Own) -> dict[str, prompts.Messages]:
 async def answers(own: Own) -> pd.DataFrame:
     """All answers, a row for each item and model: the items' columns and those of `answers_of`.
 
-    Those of a file come last, with no request in `sent`; an item that the file lacks has no row.
+    Those of a file come last, with no request in `sent`; what the file lacks has a reply_status.
     """
     import pandas as pd
 
@@ -136,7 +136,7 @@ async def answers(own: Own) -> pd.DataFrame:
     if own.models:
         parts.append(await models.answers_of(own, asked(own), TOKENS, kind="answer to a question"))
     if own.given is not None:
-        parts.append(own.given.assign(reply_status="", truncated=False, sent=""))
+        parts.append(own.given)
     every = pd.concat(parts, ignore_index=True)
     return every.merge(own.items, on="item", validate="many_to_one")
 
@@ -146,15 +146,14 @@ async def verdicts(own: Own, answered: pd.DataFrame) -> pd.DataFrame:
 
     Without a judge status is empty everywhere.
     """
-    import pandas as pd
-
     if not own.judge or answered.empty:
         return answered.assign(status="", value=None, raw="")
-    parts = []
-    for _, mine in answered.groupby("model", sort=False):
-        found = await graded(own, mine)
-        parts.append(mine.merge(found, on="item", validate="one_to_one"))
-    return pd.concat(parts, ignore_index=True)
+    each = answered["item"] + ", " + answered["model"]  # a verdict is on one model's answer
+    found = await graded(own, answered.assign(item=each))
+    made = answered.assign(each=each).merge(
+        found.rename(columns={"item": "each"}), on="each", validate="one_to_one"
+    )
+    return made.drop(columns="each")
 
 
 async def graded(own: Own, frame: pd.DataFrame) -> pd.DataFrame:

@@ -1,0 +1,248 @@
+"""Given: the rows of a CSV or JSON Lines file that a user brings, checked.
+
+    table = given.of_file("mine.csv", columns=("item", "question", "group"), needed=("item",))
+    table.close("question")  # BedsideError with the first ten faults, by line and column
+    table.rows  # [("line 2", {"item": "a", "question": "...", "group": ""}), ...]
+
+Needs the standard library only.
+"""
+
+import csv
+import difflib
+import io
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from . import BedsideError, paths
+from .prompts import clean
+
+NAMES = ("item", "model", "group", "unit")  # joined and shown, not read as texts
+LONGEST = 200  # characters of a name
+TOLD = 10  # faults
+KINDS = (".csv", ".jsonl")
+SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")
+
+
+class Table:
+    """Rows (place, {column: text}), and what is wrong with them.
+
+    columns: the known ones; needed: those that must be there; others: whether there may be more.
+    """
+
+    def __init__(
+        self, name: str, columns: Sequence[str], needed: Sequence[str], others: bool = False
+    ):
+        self.name, self.columns, self.needed, self.others = name, columns, needed, others
+        self.rows: list[tuple[str, dict[str, str]]] = []
+        self._faults, self._unknown = [], set()
+
+    def fault(self, place: str, column: str, what: str) -> None:
+        """Note a fault; `close` raises it, with all others."""
+        at = ", ".join(filter(None, (place, column and f"column {column}")))
+        self._faults.append(f"{at}: {what}")
+
+    def stop(self, place: str, what: str) -> NoReturn:
+        """Raise at once: what follows this fault can't be told apart."""
+        self.fault(place, "", what)
+        self._raise()
+
+    def close(self, what: str) -> None:
+        """BedsideError if there is a fault, or no row, which is called `what`."""
+        if self._faults:
+            self._raise()
+        if not self.rows:
+            raise BedsideError(f"{self.name} has no {what} in it")
+
+    def _raise(self):
+        faults = sorted(self._faults, key=lambda told: int(re.search(r"\d+", told)[0]))
+        if len(faults) == 1:
+            raise BedsideError(f"{self.name}, {faults[0]}")
+        more = len(faults) - TOLD
+        told = [*faults[:TOLD], *([f"and {more} more"] if more > 0 else [])]
+        raise BedsideError("\n  ".join([f"{self.name} has {len(faults)} faults", *told]))
+
+    def filled(self, place: str, row: Mapping[str, str], columns: Iterable[str]) -> None:
+        """Note those of a row's columns that are empty."""
+        for column in columns:
+            if not row[column].strip():
+                self.fault(place, column, "is empty")
+
+    def once(self, seen: dict, place: str, key: Any, what: str) -> None:
+        """Note a key that is among those seen before; `what` describes it."""
+        first = seen.setdefault(key, place)
+        if first != place:
+            told = f"{what} stands in {first} already; one of the two has to go"
+            self.fault(place, "item", told)
+
+    def known(self, place: str, names: Iterable[str]) -> None:
+        """Note unknown names of columns, each where it stands first."""
+        for name in names:
+            if name not in self.columns and not self.others and name not in self._unknown:
+                self._unknown.add(name)
+                near = difflib.get_close_matches(name.lower(), self.columns, 1)
+                hint = f"did you mean {near[0]!r}? " if near else ""
+                valid = ", ".join(self.columns)
+                self.fault(place, "", f"unknown column {name!r}; {hint}Columns are: {valid}")
+
+    def add(self, place: str, values: Mapping[str, Any]) -> None:
+        """Take in {column: value}; note values that are neither texts nor numbers."""
+        row = dict.fromkeys(self.columns, "")
+        for column in self.columns:
+            value = values.get(column)
+            if value is None or value != value:  # null, NaN
+                continue
+            if isinstance(value, bool) or not isinstance(value, str | int | float):
+                kind = {dict: "an object", list: "a list", bool: "true or false"}
+                told = kind.get(type(value), f"a {type(value).__name__}")
+                self.fault(place, column, f"is {told}; a text or a number goes here")
+                value = f"? {place}"  # told once: neither empty nor there twice
+            text = clean(value)
+            if column in NAMES:
+                text = text.strip()
+                if len(text) > LONGEST or len(text.splitlines()) > 1:
+                    told = f"is no name, which is one line of at most {LONGEST} characters"
+                    self.fault(place, column, told)
+            row[column] = text
+        self.rows.append((place, row))
+
+
+def there(source: str | Path) -> bool:
+    """Whether a file or folder has this name."""
+    try:
+        return Path(source).exists()
+    except (OSError, ValueError):  # a name that no file can have
+        return False
+
+
+def of_file(
+    source: str | Path, columns: Sequence[str], needed: Sequence[str], others: bool = False
+) -> Table:
+    """A CSV or JSON Lines file as Table; BedsideError if its rows can't be told apart."""
+    path = Path(source)
+    table = Table(paths.rel(path), columns, needed, others)
+    text = _text(path, table)
+    (_objects if path.suffix.lower() == ".jsonl" else _cells)(text, table)
+    return table
+
+
+def _text(path, table):
+    """A file's text; BedsideError for what is none."""
+    suffix, name = path.suffix.lower(), table.name
+    if not there(path):
+        beside = [p.name for p in path.parent.glob("*")] if there(path.parent) else []
+        near = difflib.get_close_matches(path.name, beside, 1)
+        raise BedsideError(
+            f"there is no file {name}" + (f"; did you mean {near[0]}?" if near else "")
+        )
+    if not path.is_file():
+        raise BedsideError(f"{name} is a folder, not a file; name the file in it")
+    try:
+        data = path.read_bytes()
+    except OSError as e:
+        raise BedsideError(f"{name} can't be read: {e.strerror}") from e
+    if suffix in SPREADSHEETS or data.startswith(b"PK\x03\x04"):
+        raise BedsideError(f"{name} is a spreadsheet; save it there as CSV (UTF-8)")
+    if suffix not in KINDS:
+        raise BedsideError(
+            f"{name} ends with {suffix or 'nothing'!r}; comma-separated values end with .csv, a"
+            " file with a JSON object on each line ends with .jsonl"
+        )
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as e:
+        place = _place(data[: e.start].decode(errors="replace"))
+        table.stop(place, f"is not UTF-8 (byte 0x{data[e.start]:02x}); save it as UTF-8")
+    if "\0" in text:
+        place = _place(text[: text.index("\0")])
+        table.stop(place, "a NUL, as in UTF-16 or a damaged file; save it as UTF-8")
+    if not text.strip():
+        raise BedsideError(f"{name} is empty; its columns are {', '.join(table.columns)}")
+    return text
+
+
+def _place(before):
+    """Where the text after `before` stands."""
+    character = len(before) - before.rfind("\n")
+    return f"line {before.count(chr(10)) + 1}, character {character}"
+
+
+# ---- CSV
+
+
+def _cells(text, table):
+    """The rows of a CSV, each with the number of its first line."""
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True, skipinitialspace=True)
+    header, place = [], "line 1"
+    try:
+        for cells in reader:
+            if any(cell.strip() for cell in cells):
+                if not header:
+                    header = _header(cells, place, table)
+                elif len(cells) == len(header):
+                    table.add(place, dict(zip(header, cells)))
+                else:
+                    told = f"{len(cells)} cells, but the header has {len(header)}; a text with a"
+                    table.fault(place, "", f"{told} comma in it stands in quotation marks")
+            place = f"line {reader.line_num + 1}"
+    except csv.Error:
+        told = "a quotation mark that is never closed, or one inside a text, which is written twice"
+        table.stop(place, told)
+
+
+def _header(cells, place, table):
+    names = [cell.strip() for cell in cells]
+    if len(names) == 1 and (mark := re.search("[;\t|]", names[0])):
+        told = {"\t": "a tab"}.get(mark[0], repr(mark[0]))
+        table.stop(place, f"cells are parted by {told}; save the file with commas between them")
+    table.known(place, names)
+    for name in table.needed:
+        if name not in names:
+            table.fault(place, "", f"no column {name!r}; the first line names the columns")
+    for name in dict.fromkeys(n for n in names if names.count(n) > 1 and n in table.columns):
+        table.fault(place, "", f"two columns are named {name!r}")
+    if table._faults:
+        table._raise()  # under a wrong header every row would be wrong
+    return names
+
+
+# ---- JSON Lines
+
+
+def _objects(text, table):
+    """The rows of JSON Lines. Numbers are taken as they are written."""
+    as_written = {"parse_int": str, "parse_float": str, "parse_constant": lambda _: None}
+    for number, line in enumerate(text.split("\n"), 1):
+        place = f"line {number}"
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line, object_pairs_hook=_once, **as_written)
+        except json.JSONDecodeError as e:
+            told = f"is no JSON (character {e.colno}: {e.msg}); each line is an object of its own"
+            table.fault(place, "", told)
+        except (ValueError, RecursionError) as e:
+            table.fault(place, "", f"can't be read: {e}")
+        else:
+            _object(row, place, table)
+
+
+def _object(row, place, table):
+    if not isinstance(row, dict):
+        return table.fault(place, "", 'is no object; a line is one: {"item": "...", ...}')
+    table.known(place, row)
+    lacking = [name for name in table.needed if name not in row]
+    for name in lacking:
+        table.fault(place, name, "is missing")
+    if not lacking:
+        table.add(place, row)
+
+
+def _once(pairs):
+    """The object of these pairs; ValueError if a name stands in it twice."""
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise ValueError("a name stands twice in an object")
+    return made

@@ -1,0 +1,146 @@
+"""Questions and answers that a user brings, read whole and checked before anything is asked.
+
+    read("mine.csv")
+    read("owner/name:test", revision="9f3c2a...")  # a data set of the Hugging Face hub
+    answers("theirs.jsonl", items)
+
+A file is CSV or JSON Lines, in UTF-8. What is wrong with one is told by line and column, the first
+ten faults at once.
+"""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from . import BedsideError, given, sources
+from .prompts import clean
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ASKED = ("item", "question")
+COLUMNS = (*ASKED, "reference", "group", "unit", "system")
+ANSWERED = ("item", "model", "answer")
+HUB = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*(:[\w.-]+)?")
+FILES = (*given.KINDS, *given.SPREADSHEETS, ".json", ".tsv", ".txt")
+MOVES = ("", "main", "master")  # revisions that are other data tomorrow
+BLANK, MISSING = "blank", "not in the file"  # why there is no answer made elsewhere
+
+
+def read(source: str | Path, revision: str = "") -> "pd.DataFrame":
+    """Questions of a CSV or JSON Lines file, or of a data set of the Hugging Face hub.
+
+    source: a path, or `owner/name` or `owner/name:split` with its revision. Columns of the result,
+    all text: item, question, reference, group, unit (the item where none is given), system.
+    BedsideError for whatever is wrong with it.
+    """
+    import pandas as pd
+
+    name = str(source)
+    hub = HUB.fullmatch(name) and not given.there(name) and not name.lower().endswith(FILES)
+    if revision and not hub:
+        raise BedsideError(
+            f"REVISION={revision} goes with a data set of the Hugging Face hub, owner/name;"
+            f" {source} is none"
+        )
+    if not (hub or given.there(name) or Path(name).suffix):
+        raise BedsideError(
+            f"{source} is neither a file nor named like a data set of the Hugging Face hub,"
+            " owner/name or owner/name:split"
+        )
+    table, seen = _of_hub(name, revision) if hub else given.of_file(source, COLUMNS, ASKED), {}
+    for place, row in table.rows:
+        table.filled(place, row, ASKED)
+        table.once(seen, place, row["item"] or place, f"item {row['item']!r}")
+    table.close("question")
+    frame = pd.DataFrame([row for _, row in table.rows], columns=COLUMNS)
+    return frame.assign(unit=frame["unit"].where(frame["unit"] != "", frame["item"]))
+
+
+def _of_hub(source, revision):
+    """The Table of a data set; columns besides COLUMNS are left out, since nobody can rename them.
+
+    Its places are rows.
+    """
+    if revision in MOVES:
+        raise BedsideError(
+            f"{source} is no file; a data set of the Hugging Face hub of this name needs"
+            " REVISION=..., one of its commits or tags, so that the same data can be had again"
+        )
+    name, _, split = source.partition(":")
+    try:
+        found = sources.from_hub(name, split or None, revision)
+    except OSError as e:
+        raise BedsideError(
+            f"{source}, revision {revision}: {e}; without a network, save it as CSV and give that"
+        ) from e
+    if isinstance(found, dict):
+        if len(found) > 1:
+            splits = ", ".join(f"{name}:{split}" for split in found)
+            raise BedsideError(f"{source} has several splits; give one: {splits}")
+        found = next(iter(found.values()))
+    if lacking := [c for c in ASKED if c not in found.column_names]:
+        raise BedsideError(
+            f"{source} has no column {lacking[0]!r}; it has {', '.join(found.column_names)}. Save"
+            f" it as CSV with the columns {', '.join(COLUMNS)}, and give that"
+        )
+    table = given.Table(source, COLUMNS, ASKED, others=True)
+    for number, row in enumerate(found, 1):
+        table.add(f"row {number}", row)
+    return table
+
+
+# ---- answers made elsewhere
+
+
+def answers(path: str | Path, items: Iterable[str]) -> "tuple[pd.DataFrame, list[str]]":
+    """Answers made elsewhere to items, and a line for each item of the file that isn't asked.
+
+    path: a file with item, model, answer. The frame has a row for each of its models and each item,
+    with the columns of `models.answers_of`: item, model ("NAME (from FILE)"), answer, reply_status
+    (BLANK or MISSING where there is none), truncated (unknown, so False), sent (empty: nothing
+    was). BedsideError for what is wrong with it, for two answers of a model to an item, and if
+    none of its items is asked.
+    """
+    import pandas as pd
+
+    asked, rows, name = list(dict.fromkeys(items)), answer_rows(path), clean(Path(path).name)
+    told = {(row["model"], row["item"]): row["answer"] for _, row in rows}
+    left = {}
+    for place, row in rows:
+        if row["item"] not in asked:
+            left.setdefault(row["item"], []).append(place.removeprefix("line "))
+    if asked and len(left) == len({row["item"] for _, row in rows}):
+        raise BedsideError(
+            f"{name} answers none of the items that are asked: it has {_few(left)}; asked are"
+            f" {_few(asked)}"
+        )
+    made = []
+    for model in dict.fromkeys(row["model"] for _, row in rows):
+        for item in asked:
+            text = told.get((model, item))
+            status = MISSING if text is None else "" if text.strip() else BLANK
+            made.append((item, f"{model} (from {name})", text or "", status, False, ""))
+    columns = ["item", "model", "answer", "reply_status", "truncated", "sent"]
+    lines = [f"{name}: item {i!r} isn't asked (line {', '.join(at)})" for i, at in left.items()]
+    return pd.DataFrame(made, columns=columns), lines
+
+
+def answer_rows(path: str | Path) -> list[tuple[str, dict[str, str]]]:
+    """The checked rows of a file of answers: ("line 2", {item, model, answer}) each.
+
+    Other columns are left out, for logs have many. Needs the standard library only.
+    """
+    table, seen = given.of_file(path, ANSWERED, ANSWERED, others=True), {}
+    for place, row in table.rows:
+        row["model"] = " ".join(row["model"].split())
+        table.filled(place, row, ("item", "model"))  # a model may well have said nothing
+        both = f"an answer of {row['model']!r} to item {row['item']!r}"
+        table.once(seen, place, (row["model"], row["item"]), both)
+    table.close("answer")
+    return table.rows
+
+
+def _few(items):
+    return ", ".join(map(repr, list(items)[:3])) + ", ..." * (len(items) > 3)
