@@ -48,17 +48,17 @@ class Own(Run):
         **parameters: Any,
     ):
         self.name = _named(name or Path(str(questions).partition(":")[0]).stem)
-        parameters |= {"models": models, "judge": judge, "mode": mode}
-        super().__init__(PAPER, self.name, **parameters)
         if not (str(models).split() or answers):
             raise BedsideError('name the models to ask, models="a b", or a file of answers')
-        self.models = self.models if str(models).split() else []
-        self.judge = judge
-        self.source, self.rubric = str(questions), _rubric(rubric, self.prompts)
         items = read(questions, revision)
         self.given, self.left = None, []
         if answers:
             self.given, self.left = made_elsewhere(answers, items["item"])
+        parameters |= {"models": models, "judge": judge, "mode": mode}
+        super().__init__(PAPER, self.name, **parameters)
+        self.models = self.models if str(models).split() else []
+        self.judge = judge
+        self.source, self.rubric = str(questions), _rubric(rubric, self.prompts)
         self.items = items.head(self.limit or len(items))
         self.changed = {}  # there is no profile that it could differ from
         self.asked = {}  # key -> (request, reply)
@@ -167,6 +167,7 @@ async def graded(own: Own, frame: pd.DataFrame) -> pd.DataFrame:
             " some answers first, or name a model as judge"
         )
     template, folder = own.rubric
+    own.reads("rubric", prompts.source(template, folder))
     return await judges.grade(
         frame,
         own.judge,
