@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bedside import BedsideError, judges, models, paths, prompts, settings, store
-from bedside.questions import answers as made_elsewhere
 from bedside.questions import read
 from bedside.run import Run
-from bedside.sources import sha256
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,7 +46,7 @@ class Own(Run):
         **parameters: Any,
     ):
         self.name = _named(name or Path(str(questions).partition(":")[0]).stem)
-        parameters |= {"models": models, "judge": judge, "mode": mode}
+        parameters |= {"models": models, "judge": judge, "mode": mode, "answers": answers}
         super().__init__(PAPER, self.name, **parameters)
         if not (str(models).split() or answers):
             raise BedsideError('name the models to ask, models="a b", or a file of answers')
@@ -56,15 +54,12 @@ class Own(Run):
         self.judge = judge
         self.source, self.rubric = str(questions), _rubric(rubric, self.prompts)
         items = read(questions, revision)
-        self.given, self.left = None, []
-        if answers:
-            self.given, self.left = made_elsewhere(answers, items["item"])
+        self.given = self.elsewhere(items["item"]) if answers else None
         self.items = items.head(self.limit or len(items))
         self.changed = {}  # there is no profile that it could differ from
         self.asked = {}  # key -> (request, reply)
-        for what, path in {"questions": questions, "answers": answers}.items():
-            if path and Path(path).is_file():
-                self._data[what] = sha256(path)
+        if Path(questions).is_file():
+            self.reads("questions", Path(questions))
 
     def _place(self):
         kept = paths.RECORDINGS / PAPER / self.name
