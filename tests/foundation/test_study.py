@@ -1,5 +1,6 @@
 """Own studies: asked of an endpoint, judged, counted, labelled, and held against a later run."""
 
+import asyncio
 import json
 
 import pandas as pd
@@ -21,7 +22,7 @@ q3,May I swim?,Yes.,,bob,
 def own(tmp_path, served, endpoint, monkeypatch):
     """A function that makes a study of three questions with `served` as model and judge."""
     monkeypatch.setattr(paths, "RECORDINGS", tmp_path / "recordings")
-    monkeypatch.setattr(counted, "RATED", tmp_path / "rated.jsonl")
+    monkeypatch.setattr(paths, "EXTERNAL", tmp_path / "external")
     monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path / "figures"))
     (tmp_path / "mine.csv").write_text(QUESTIONS, encoding="utf-8")
 
@@ -95,8 +96,6 @@ def test_without_a_judge_nothing_is_graded(own, endpoint):
 
 
 def test_labels_of_raters_measure_the_judge(own, tmp_path):
-    import asyncio
-
     found = own()
     mine = study.Own(str(tmp_path / "mine.csv"), models="served", judge="served", mode="replay")
     assert asyncio.run(study.card(mine)) is None
@@ -110,16 +109,41 @@ def test_labels_of_raters_measure_the_judge(own, tmp_path):
         assert session.label("1", seconds=1) == ""
     labels = raters.labels("own", judged, tmp_path / "labels")
     settled = raters.consensus(labels)
-    path, count = raters.publish("own", judged, labels, settled, tmp_path)
-    assert count == 3
-    counted.RATED.write_bytes(path.read_bytes())
+    place = study.rated(mine.name).parent
+    path, count = raters.publish("own", judged, labels, settled, place)
+    assert count == 3 and path == tmp_path / "external/own/mine/rated.jsonl"
     card = asyncio.run(study.card(mine))
     assert card["labelled_by"] == "Ann" and card["confusion"] == [[0, 0], [1, 2]]
     assert card["sensitivity"]["value"] == pytest.approx(2 / 3)
     assert study.document(mine, found.verdicts)["rows"][0]["human"][0]["value"] == "1 right"
-    counted.RATED.write_text("{}\n")
+    path.write_text("{}\n")
     with pytest.raises(BedsideError, match="rated.jsonl, line 1"):
         counted.labelled(mine)
+
+
+def test_each_study_has_labels_of_its_own(own, tmp_path):
+    """Publishing replaces a file whole: one study's must not be where another's are."""
+    for name in ("spring", "autumn"):
+        own(name=name)
+        mine = study.Own(str(tmp_path / "mine.csv"), name, models="served", judge="served")
+        found = asyncio.run(study.verdicts(mine, asyncio.run(study.answers(mine))))
+        judged = annotation.rows(study.document(mine, found))
+        session = annotation.Session(judged, "own", "Ann", repetitions=0.0, folder=tmp_path / "x")
+        while not session.done:
+            assert session.label("1", seconds=1) == ""
+        labels = raters.labels("own", judged, tmp_path / "x")
+        place = study.rated(name).parent
+        raters.publish("own", judged, labels, raters.consensus(labels), place)
+    for name in ("spring", "autumn"):
+        mine = study.Own(str(tmp_path / "mine.csv"), name, models="served", judge="served")
+        assert len(counted.labelled(mine)) == 3
+
+
+def test_a_bad_file_leaves_nothing_behind(own, tmp_path, endpoint):
+    (tmp_path / "mine.csv").write_text("item,question\nq1,\n")
+    with pytest.raises(BedsideError, match="mine.csv, line 2"):
+        own()
+    assert not (tmp_path / "figures").exists() and not endpoint.bodies
 
 
 def test_two_runs_are_compared_by_item(own, endpoint):
