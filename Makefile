@@ -44,7 +44,7 @@ READY := $(if $(CONDA),.cache/ready-conda$(subst /,-,$(CONDA)),.venv/.ready)
 UV := uv==0.13.9
 
 # Other settings than the profile's are a run of its own: its outputs are in figures/runs, its stamps apart.
-ASKED = $(value MODELS)|$(value JUDGE)|$(value LIMIT)|$(value SEED)|$(value PROMPTS)|$(value RUN)
+ASKED = $(value MODELS)|$(value JUDGE)|$(value LIMIT)|$(value SEED)|$(value PROMPTS)|$(value ANSWERS)|$(value RUN)
 OWN := $(if $(subst |,,$(ASKED)),-$(shell printf %s $(call quoted,$(ASKED)) | cksum | tr ' ' -))
 STAMPS := .cache/stamps/$(PROFILE)$(OWN)
 SETTINGS := $(STAMPS)/settings.json
@@ -150,7 +150,7 @@ clean: ## forget what has run (recordings, data and figures stay)
 
 # A setting that changed makes every notebook out of date; an unknown one stops here.
 $(SETTINGS): FORCE | $(READY)
-	@$(PY) -m bedside check --write $@ $(foreach v,$(PASSED) BUDGET_TOTAL RUN,$(call quoted,$(v)=$(value $(v)))) \
+	@$(PY) -m bedside check --write $@ $(foreach v,$(PASSED) ANSWERS BUDGET_TOTAL RUN,$(call quoted,$(v)=$(value $(v)))) \
 		$(foreach v,$(UNKNOWN),$(call quoted,$(v)=))
 	@rm -f $(STAMPS)/*.todo
 

@@ -15,6 +15,7 @@ from . import BedsideError, choose, notebooks, paths
 
 # into every notebook, and what else make takes on its command line
 PASSED = ("PROFILE", "MODE", "MODELS", "JUDGE", "LIMIT", "SEED", "PROMPTS", "BUDGET_USD")
+SOME = tuple(name.upper() for name in notebooks.ONLY_SOME)
 # what your own questions take
 STUDY = ("QUESTIONS", "MODELS", "JUDGE", "RUBRIC", "ANSWERS", "NAME", "MODE", "LIMIT", "SEED")
 STUDY = (*STUDY, "BUDGET_USD", "REVISION", "COMPARE")
@@ -43,14 +44,16 @@ def check(given, write=None):
 
     Write them to a file if they changed since the last time.
     """
-    from . import settings
+    from . import questions, settings
 
     pairs = dict(g.split("=", 1) for g in given)
     for name in pairs:
         choose(name, KNOWN, "variable")
-    taken = (*PASSED, "BUDGET_TOTAL")  # the last is about all notebooks, and none sees it
+    taken = (*PASSED, *SOME, "BUDGET_TOTAL")  # the last is about all notebooks, and none sees it
     given = {n.lower(): pairs[n] for n in taken if pairs.get(n)}
-    settings.validated(**given)
+    brought = settings.validated(**given)["answers"]
+    if brought:
+        questions.answer_rows(brought)  # its faults come before anything runs
     given = settings.entered(given, pairs.get("RUN", ""))
     given |= {"run": pairs["RUN"]} if pairs.get("RUN") else {}
     text = json.dumps(given, indent=1) + "\n"
@@ -60,8 +63,13 @@ def check(given, write=None):
         Path(f"{write}.started").touch()
         folder = settings.outputs(pairs.get("PROFILE") or "sample")
         Path(f"{write}.folder").write_text(paths.rel(folder))
-        if not path.is_file() or path.read_text() != text:
+        newer = brought and path.is_file() and _newer(brought, path)
+        if newer or not path.is_file() or path.read_text() != text:
             path.write_text(text)
+
+
+def _newer(file, than):
+    return Path(file).stat().st_mtime_ns > Path(than).stat().st_mtime_ns
 
 
 def run(names, given, jobs=0, stamps=None, todo=None):
@@ -79,6 +87,9 @@ def run(names, given, jobs=0, stamps=None, todo=None):
     else:
         names = [n for t in map(Path, todo) if t.is_file() for n in t.read_text().split()]
     settings.keep(given)
+    for name in set(notebooks.ONLY_SOME) & set(given):
+        if names and not any(name in notebooks.parameters(n) for n in names):
+            print(f"{name.upper()} is for other notebooks than these; here it changes nothing")
     passed = []
 
     def done(name, seconds):

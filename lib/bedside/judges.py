@@ -149,8 +149,13 @@ def names() -> list[str]:
 
 
 def named(run, judge: str | None) -> bool:
-    """Whether a run names a judge: as its own (None, too), as a model, or as none of the models."""
-    return judge in (None, "", LEXICAL, run.judge, *run.models)
+    """Whether a run names a judge: as its own (None, too), as a model, or as none of the models.
+
+    Beside answers made elsewhere the profile's models are not named: who brings answers asks for
+    the judge of their own.
+    """
+    mine = () if run.answers and not run.models_named else run.models
+    return judge in (None, "", LEXICAL, run.judge, *mine)
 
 
 def beside(run, judge: str | None):

@@ -109,6 +109,9 @@ def execute(path, out, given) -> None:
         ) from None
 
 
+ONLY_SOME = ("answers",)  # parameters that a run may have for the notebooks that take them
+
+
 def run(name: str, given: dict) -> None:
     """Execute one of `listed` with {parameter: value}; a name that it has not is an error."""
     choose(name, listed(), "notebook")
@@ -119,6 +122,8 @@ def _run(name, given, out):
     """Execute notebook `name` to `out`, its parameters in the types of their defaults."""
     have, typed = parameters(name), {}
     for key, value in given.items():
+        if key in ONLY_SOME and key not in have:
+            continue
         kind = type(have[choose(key, have, f"parameter of notebooks/{name}.ipynb")])
         typed[key] = value in (True, "True", "1", "yes") if kind is bool else kind(value)
     out.parent.mkdir(parents=True, exist_ok=True)

@@ -25,6 +25,7 @@ ANSWERED = ("item", "model", "answer")
 HUB = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*(:[\w.-]+)?")
 FILES = (*given.KINDS, *given.SPREADSHEETS, ".json", ".tsv", ".txt")
 MOVES = ("", "main", "master")  # revisions that are other data tomorrow
+FROM = re.compile(r".+ \(from .+\)", re.S)  # whose answers were made elsewhere, as they are shown
 BLANK, MISSING = "blank", "not in the file"  # why there is no answer made elsewhere
 
 
@@ -118,10 +119,11 @@ def answers(path: str | Path, items: Iterable[str]) -> "tuple[pd.DataFrame, list
         )
     made = []
     for model in dict.fromkeys(row["model"] for _, row in rows):
+        shown = f"{model} (from {name})".replace(",", ";")  # a comma parts labels of tables
         for item in asked:
             text = told.get((model, item))
             status = MISSING if text is None else "" if text.strip() else BLANK
-            made.append((item, f"{model} (from {name})", text or "", status, False, ""))
+            made.append((item, shown, text or "", status, False, ""))
     columns = ["item", "model", "answer", "reply_status", "truncated", "sent"]
     lines = [f"{name}: item {i!r} isn't asked (line {', '.join(at)})" for i, at in left.items()]
     return pd.DataFrame(made, columns=columns), lines

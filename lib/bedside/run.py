@@ -29,6 +29,7 @@ from . import (
     paths,
     prompts,
     published,
+    questions,
     settings,
     sources,
     store,
@@ -54,7 +55,8 @@ class Run:
     """One notebook's run: its settings, and a door each for what it reads, asks and writes.
 
     The attributes profile, mode, models, judge, limit and seed hold the checked parameters;
-    models_named says whether somebody named the models, and changed what isn't the profile's.
+    models_named says whether somebody named the models, changed what isn't the profile's, and
+    answers the file of answers made elsewhere, empty for none.
     """
 
     def __init__(self, paper: str, notebook: str, **parameters: Any):
@@ -68,6 +70,7 @@ class Run:
         self._prompts, self._files = {}, {}  # templates; name -> path of what is read besides
         self._replies, self._planned = {}, []  # model -> {key: reply}
         self._outputs, self._claims = {}, {}
+        self._elsewhere, self.left = [], []  # models of ANSWERS=; what in it isn't asked
 
     def _place(self):
         """Where outputs go, and the recordings."""
@@ -116,6 +119,16 @@ class Run:
         """Full name of a template; its hash goes into the manifest when the run closes."""
         self._prompts[full := f"{self.paper}/{name}"] = None
         return full
+
+    def elsewhere(self, items: Iterable[str]) -> "pd.DataFrame":
+        """The answers of ANSWERS= to items, as `questions.answers`; `left` lists what isn't asked.
+
+        Captions name whose they are. Nothing is sent to anybody.
+        """
+        self.reads("answers", Path(self.answers))
+        made, self.left = questions.answers(self.answers, items)
+        self._elsewhere = list(made["model"].unique())
+        return made
 
     # ---- what is asked and judged
 
@@ -241,10 +254,12 @@ class Run:
         """What captions say of the models that rows of this run rest on."""
         if not (frame["source"] == "run").any():
             return ""
+        brought = ", ".join(self._elsewhere)
+        brought = f" Answers made elsewhere, judged here: {brought}." if brought else ""
         if not self._replies:
-            return "No model was asked for this run's rows."
+            return f"No model was asked for this run's rows.{brought}"
         names = (m + TINY * (models.model(m)["provider"] == "local") for m in sorted(self._replies))
-        return f"Models of this run: {', '.join(names)}."
+        return f"Models of this run: {', '.join(names)}.{brought}"
 
     def figure(
         self,
@@ -338,6 +353,7 @@ class Run:
             "versions": {"python": platform.python_version(), **versions},
             "outputs": list(self._outputs.values()),
             "claims": list(self._claims.values()),
+            **({"elsewhere": self._elsewhere} if self._elsewhere else {}),
         }
 
 

@@ -12,6 +12,7 @@ import tomllib
 from pathlib import Path
 
 from . import BedsideError, choose, judges, paths, store
+from .given import there
 from .models import MODES
 
 DEFAULTS = {
@@ -21,6 +22,7 @@ DEFAULTS = {
     "limit": 0,
     "seed": 0,
     "prompts": "",
+    "answers": "",
     "budget_usd": "",
 }
 
@@ -59,7 +61,7 @@ def name_of(profile: str, changed: dict) -> str:
     """A run's name, made of the settings that it changes."""
     parts = [profile]
     for key, value in changed.items():
-        value = Path(value).name if key == "prompts" else value
+        value = Path(value).name if key in ("prompts", "answers") else value
         parts.append(f"{'' if key == 'models' else key + '-'}{value}")
     name = re.sub(r"[^\w.-]+", "_", "-".join(parts))
     return name if len(name) <= LONGEST else f"{name[:LONGEST]}-{store.digest(name)[:8]}"
@@ -133,6 +135,7 @@ def _checked(
     limit: int | str = 0,
     seed: int | str = 0,
     prompts: str = "",
+    answers: str = "",
     budget_usd: float | str = "",
     budget_total: float | str = "",
 ) -> dict:
@@ -163,9 +166,18 @@ def _checked(
         "limit": limit,
         "seed": seed,
         "prompts": str(Path(prompts).resolve()) if prompts else "",
+        "answers": _file(answers),
         "budget_usd": budget,
         "budget_total": total,
     }
+
+
+def _file(answers):
+    """The file of ANSWERS=, from here or from the repository's root; empty for none."""
+    found = [p for p in (Path(answers), paths.ROOT / answers) if there(p)] if answers else []
+    if answers and not found:
+        raise BedsideError(f"ANSWERS={answers}: there is no such file")
+    return str(found[0].resolve()) if found else ""
 
 
 def _usd(value):

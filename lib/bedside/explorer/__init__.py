@@ -20,6 +20,7 @@ from pathlib import Path
 
 from bedside import BedsideError, models, paths, prompts
 from bedside.page import frame, hashes, pages, template
+from bedside.questions import FROM
 
 FOLDER = Path(__file__).parent
 SCRIPT = (
@@ -46,7 +47,7 @@ def html(document, linked=None):
     data = {k: v for k, v in document.items() if k not in SENT}
     papers = {paper: prompts.clean(name) for paper, name in document["papers"].items()}
     answering = dict.fromkeys(r["model"] for r in document["rows"])
-    asked = [name for name in answering if name in models.registry()]
+    asked = [name for name in answering if name in models.registry() or FROM.fullmatch(name)]
     return template(FOLDER / "explorer.html.j2").render(
         frame=frame(linked or pages(papers), "explorer.html", asked),
         profile=prompts.clean(document["profile"]),

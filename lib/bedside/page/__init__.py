@@ -98,9 +98,11 @@ def pages(papers: dict[str, str], explorer: bool = True) -> dict[str, str]:
 def frame(pages: dict[str, str], here: str = "", asked: Iterable[str] = (), root: str = "") -> dict:
     """What `frame.html.j2` takes: pages to link to, and whose models' answers this one is about.
 
-    pages: {file: name}. here: this page's file. asked: models. root: the way to those files.
+    pages: {file: name}. here: this page's file. asked: models, also those of answers made
+    elsewhere. root: the way to those files.
     """
-    tiny = [m for m in asked if models.model(m)["provider"] == "local"]
+    known = models.registry()
+    tiny = [m for m in asked if known.get(m, {}).get("provider") == "local"]
     return {
         "here": here,
         "root": root,

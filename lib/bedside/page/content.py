@@ -55,7 +55,9 @@ class Pages:
         self.up = "../" if site else "../../../" if folder.parent.name == "runs" else "../../"
         present = {e["paper"] for e in self.entries.values()}
         self.studies = {p: e for p, e in paths.papers().items() if p in present}
-        self.asked = sorted({m for e in self.entries.values() for m in e["recordings"]})
+        said = (m for e in self.entries.values() for m in e["recordings"])
+        brought = (m for e in self.entries.values() for m in e.get("elsewhere", ()))
+        self.asked = [*sorted(set(said)), *sorted(set(brought))]
         self.claims = [{**c, "notebook": k} for k, e in self.entries.items() for c in e["claims"]]
         self.replies = {p: replies(p) for p in self.studies}
 

@@ -30,6 +30,7 @@ FILLED = "ovsPX*p<>"  # marks of computed series that are no source
 DASHES = [(dash, ink) for ink in (BLUE, "black", "0.55") for dash in ("-", "--", ":", "-.")]
 STYLE = {
     "svg.hashsalt": "bedside",
+    "text.parse_math": False,  # names come from files, where a dollar is a dollar
     "font.family": "DejaVu Sans",
     "font.size": 9,
     "axes.spines.top": False,

@@ -13,7 +13,6 @@ from bedside import BedsideError, judges, models, paths, prompts, settings, stor
 from bedside.questions import answers as made_elsewhere
 from bedside.questions import read
 from bedside.run import Run
-from bedside.sources import sha256
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,20 +50,19 @@ class Own(Run):
         if not (str(models).split() or answers):
             raise BedsideError('name the models to ask, models="a b", or a file of answers')
         items = read(questions, revision)
-        self.given, self.left = None, []
         if answers:
-            self.given, self.left = made_elsewhere(answers, items["item"])
-        parameters |= {"models": models, "judge": judge, "mode": mode}
+            made_elsewhere(answers, items["item"])  # faults come before anything is written
+        template = _rubric(rubric, parameters.get("prompts", ""))
+        parameters |= {"models": models, "judge": judge, "mode": mode, "answers": answers}
         super().__init__(PAPER, self.name, **parameters)
         self.models = self.models if str(models).split() else []
-        self.judge = judge
-        self.source, self.rubric = str(questions), _rubric(rubric, self.prompts)
+        self.judge, self.source, self.rubric = judge, str(questions), template
+        self.given = self.elsewhere(items["item"]) if answers else None
         self.items = items.head(self.limit or len(items))
         self.changed = {}  # there is no profile that it could differ from
         self.asked = {}  # key -> (request, reply)
-        for what, path in {"questions": questions, "answers": answers}.items():
-            if path and Path(path).is_file():
-                self._data[what] = sha256(path)
+        if Path(questions).is_file():
+            self.reads("questions", Path(questions))
 
     def _place(self):
         kept = paths.RECORDINGS / PAPER / self.name

@@ -1,5 +1,7 @@
 """Cancer-Myth's judged items: answers, cures (version 2), the loop (3.2), labels, survey (2)."""
 
+import pandas as pd
+
 from bedside import BedsideError
 from bedside.judges import grade_labelled
 from bedside.rows import (
@@ -54,12 +56,15 @@ async def evaluation(document):
     known, questions = study.known(run), data.questions(run)
     found = await study.categorise(run, questions, data.categorised(run), "lexical")
     category = found.set_index("item")["value"].map(data.CATEGORIES)
+    plain = data.plain_questions(run)
+    both = pd.concat([questions, plain])
+    answered = await study.answers(run, both, run.settings["max_tokens"])
     for kind, asked, section in (
         ("myth", questions, "4.3 false presupposition"),
-        ("plain", data.plain_questions(run), "version 2: no false presupposition"),
+        ("plain", plain, "version 2: no false presupposition"),
     ):
-        answered = await study.answers(run, asked, run.settings["max_tokens"])
-        for model, mine in answered.groupby("model", sort=False):
+        given = answered[answered["item"].isin(asked["item"])]
+        for model, mine in given.groupby("model", sort=False):
             both = asked.merge(mine, on="item", validate="one_to_one")
             made = await graded(run, both, kind, known)
             for r in both.itertuples():

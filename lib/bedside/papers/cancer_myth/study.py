@@ -45,10 +45,13 @@ def known(run):
 async def answers(run, items, max_tokens, models=None, template="answer", *, kind=ANSWER, **fixed):
     """Answers to questions (item, question), zero-shot (section 4.2): as `models.answers_of`.
 
-    Another template gets the `fixed` fields too. A refusal corrects nothing.
+    Another template gets the `fixed` fields too. A refusal corrects nothing. Unless models are
+    named, answers of ANSWERS= stand beside the run's.
     """
+    brought = [run.elsewhere(items["item"])] if run.answers and models is None else []
     prompts = run.prompts_for(template, items, ["question"], **fixed)
-    return await answers_of(run, prompts, max_tokens, models, kind)
+    made = [await answers_of(run, prompts, max_tokens, models, kind), *brought]
+    return pd.concat(made, ignore_index=True)
 
 
 async def grade(run, frame, kind, examples, judge=None):

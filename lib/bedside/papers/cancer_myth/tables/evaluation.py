@@ -3,6 +3,7 @@
 import pandas as pd
 
 from bedside.judges import corrected
+from bedside.questions import FROM
 from bedside.tables import (
     COLUMNS,
     Row,
@@ -44,6 +45,8 @@ def answer_health(answered, sets, graded):
                 "cut off at the limit, %": (100 * came["truncated"].mean(), len(came)),
                 "no answer, %": (100 * (part["reply_status"] != "").mean(), len(part)),
             }
+            if FROM.fullmatch(model):  # whoever had it answer knows
+                del measures["cut off at the limit, %"]
             row = f"{model}, {name}"
             rows += [Row(row, column, "run", v, n=n) for column, (v, n) in measures.items()]
             rows += no_answer_rows(row, part["reply_status"])
