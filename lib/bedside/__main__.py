@@ -367,12 +367,20 @@ def study(given):
     if "questions" not in given:
         raise BedsideError(
             'name your questions: make study QUESTIONS=mine.csv MODELS="a b" JUDGE=c'
-            f" (ten to begin with: {paths.rel(own.EXAMPLE)}; docs/own_study.md)"
+            " (ten to begin with: data/sample/own/ten_questions.csv; docs/own_study.md)"
         )
-    given.setdefault("mode", "record")
-    mine = own.Own(**given)  # all of it is read and checked before anything is asked
+    given = {n: _named(value) if n in FILES else value for n, value in given.items()}
+    mine = own.Own(**{"mode": "record", **given})  # all is read before anything is asked
     print(mine.told(), flush=True)
-    _execute_own(mine, given)
+    _execute_own(mine, {**given, "name": mine.name, "mode": mine.mode})
+
+
+FILES = ("questions", "answers", "rubric")
+
+
+def _named(file):
+    """A file as it is named from the repository's root, where notebooks run; others as they are."""
+    return paths.rel(Path(file).resolve()) if Path(file).exists() else file
 
 
 def _execute_own(mine, given):
@@ -380,26 +388,42 @@ def _execute_own(mine, given):
     from . import ledger, live
     from .page import own
 
+    # its own defaults are those of the bundled questions
+    blank = {k: "" for k, v in notebooks.parameters(notebooks.OWN).items() if isinstance(v, str)}
     calling = mine.mode in ("record", "fresh")
     if calling:
         os.environ["BEDSIDE_LIVE"] = "1"
         ledger.make()
     try:
-        with live.Watch([notebooks.OWN], calling):
-            executed = notebooks.run_own(mine.name, given)
+        with live.Watch([f"own/{mine.name}"], calling):
+            executed = notebooks.run_own(mine.name, {**blank, **given})
     finally:
         if calling:
             _tell_calls(mine.folder)
-    path = own.write(mine.folder, mine.name, executed, [*mine.models, mine.judge])
+    asked = [*mine.models, *([mine.judge] if mine.judge else [])]
+    path = own.write(mine.folder, mine.name, executed, asked)
+    print((mine.folder / "table_scores.md").read_text() if mine.judge else "nothing was graded")
     print(f"Open {paths.rel(path)}")
 
 
 def _compare(names):
     """Print and write what changed between two runs of your own questions: old,new."""
+    from . import settings, tables
+    from . import study as own
 
-    old, comma, new = (part.strip() for part in names.partition(","))
-    if not (old and new):
-        raise BedsideError(f"COMPARE={names!r}: two runs of figures/own, as in COMPARE=old,new")
+    there = sorted(p.parent.name for p in settings.figures().glob("own/*/verdicts.csv"))
+    old, _, new = (part.strip() for part in names.partition(","))
+    for name in (old, new):
+        choose(name, there, f"run in {paths.rel(settings.figures())}/own, as in COMPARE=old,new:")
+    rows, flips, notes = own.changed(old, new)
+    path = settings.figures() / "own" / new / f"changed_from_{old}"
+    caption = " ".join(f"{note[:1].upper()}{note[1:]}." for note in notes)
+    tables.write(path, rows, f"What changed from {old} to {new}", caption, 1)
+    verdicts = path.with_name(f"{path.name}_verdicts.csv")
+    text = tables.csv_text(list(flips), flips.itertuples(index=False))
+    verdicts.write_text(text, encoding="utf-8")
+    print(Path(f"{path}.md").read_text())
+    print(f"{len(flips)} verdicts changed; they stand in {paths.rel(verdicts)}")
 
 
 def new(name):

@@ -32,7 +32,8 @@ def line(name: str, state: dict, rate: float, usd: float) -> str:
     """One notebook's line: done of total, rate, time left, the make's cost so far, failures."""
     study, _, notebook = name.partition("/")
     of = f" of {state['total']}" if state["total"] else ""
-    parts = [f"{study}/{notebook[:2]} {state['label']}: {state['done']}{of}"]
+    short = notebook[:2] if notebook[:2].isdigit() else notebook
+    parts = [f"{study}/{short} {state['label']}: {state['done']}{of}"]
     if rate:
         parts.append(f"{rate:.1f}/s")
         if state["total"]:

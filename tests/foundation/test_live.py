@@ -6,6 +6,7 @@ import os
 import pty
 import re
 import select
+import signal
 import struct
 import subprocess
 import sys
@@ -72,6 +73,7 @@ def in_terminal(command, environment, until, send, limit=60):
     ends = dict(stdin=inside, stdout=inside, stderr=inside)
 
     def own_terminal():
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # shells let what runs behind them ignore it
         os.setsid()
         fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 

@@ -7,7 +7,8 @@ import pytest
 
 from bedside import BedsideError, notebooks, outputs, paths
 
-TEXTS = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/design.md", "docs/your_model.md"]
+TEXTS = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+TEXTS += [f"docs/{name}.md" for name in ("design", "own_study", "your_model")]
 MANIFESTS = {p: paths.FIGURES / p / "manifest.json" for p in ("sample", "public")}
 
 

@@ -9,11 +9,11 @@ import pytest
 
 from bedside import claims, judges, sources, stats
 from bedside.papers.cancer_myth import data, pipeline, printed, study, survey, survey_readings
-from bedside.papers.cancer_myth.scores import compare, scores
+from bedside.papers.cancer_myth.scores import scores
 from bedside.papers.cancer_myth.tables import evaluation, generation
 from bedside.papers.cancer_myth.tables import survey as survey_tables
 from bedside.run import Run
-from bedside.tables import BOUNDS
+from bedside.tables import BOUNDS, paired
 from conftest import SILENT, completion
 
 
@@ -124,14 +124,14 @@ def test_scores_by_category(run):
 def test_compare_uses_shared_questions_only(run):
     # on q0..q3 (q4 has no verdict for b): a is right on q0, q1, q2, b on q3:
     # discordant 3 and 1: p = 2 * 5/16 = 0.625
-    pairs = compare(graded(a=[1, 1, 1, 0, 1], b=[0, 0, 0, 1, None]), run)
+    pairs = paired(graded(a=[1, 1, 1, 0, 1], b=[0, 0, 0, 1, None]), run)
     assert (
         pairs["n"].tolist() == [4]
         and pairs["mcnemar"].tolist() == [0.625]
         and pairs["difference"].tolist() == [50.0]
     )
     assert pairs["mcnemar_holm"].tolist() == [0.625]
-    assert compare(graded(a=[1, 0]), run).empty
+    assert paired(graded(a=[1, 0]), run).empty
 
 
 def test_kappas_of_counts_by_hand():

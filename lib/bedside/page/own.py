@@ -1,5 +1,6 @@
 """The page of your own questions: their executed notebook, in the frame of all pages."""
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -8,6 +9,8 @@ from bedside import models, prompts
 from . import HERE, executed, frame, template
 
 FILES = ("answers.csv", "verdicts.csv", "errors.csv", "manifest.json")
+
+WIDE = re.compile(r'<div class="output_html\b[^">]*"')  # what may scroll, so the keyboard can too
 
 
 def linked(name: str) -> dict[str, str]:
@@ -22,13 +25,14 @@ def write(folder: Path, name: str, notebook: Path, asked: Iterable[str]) -> Path
     others.
     """
     asked = [m for m in dict.fromkeys(asked) if m in models.registry()]
+    body = executed.converted(executed.read(notebook))
     text = template(HERE / "own.html.j2").render(
         frame=frame(linked(name), "index.html", asked),
         title=prompts.clean(name),
         profile="own questions",
         files=[file for file in FILES if (folder / file).is_file()],
         code=executed.style(),
-        body=executed.converted(executed.read(notebook)),
+        body=WIDE.sub(r'\g<0> tabindex="0"', body),
     )
     path = folder / "index.html"
     path.write_text(prompts.clean(text), encoding="utf-8")

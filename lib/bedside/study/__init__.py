@@ -13,7 +13,7 @@ own: the run, its answers and verdicts. counted: scores, tests, the judge's trus
 compared. judged: its items for explorer and raters.
 """
 
-from .counted import card, changed, corrected, keep, pairs, scores
+from .counted import card, changed, corrected, keep, pairs, rated, scores
 from .judged import TASK, document
 from .own import Own, answers, compare, verdicts
 
@@ -28,6 +28,7 @@ __all__ = [
     "document",
     "keep",
     "pairs",
+    "rated",
     "scores",
     "verdicts",
 ]

@@ -6,7 +6,6 @@ from pathlib import Path
 from bedside import BedsideError, judges, paths, settings, stats, tables
 from bedside.tables import Row, share
 
-RATED = paths.EXTERNAL / "own" / "rated.jsonl"  # labels of all own studies, as raters publish them
 KEPT = ["item", "model", "group", "unit", "answer", "reply_status", "truncated"]
 VERDICT = ["status", "value", "raw"]
 
@@ -58,19 +57,24 @@ def pairs(own, graded):
 # ---- the judge, held against own labels
 
 
+def rated(name: str) -> Path:
+    """The file of a study's labels, as raters publish them into its folder."""
+    return paths.EXTERNAL / "own" / name / "rated.jsonl"
+
+
 def labelled(own):
     """The study's labelled answers: answer_id, item, question, reference, answer, label, unit."""
     import pandas as pd
 
     columns = "study answer_id item question reference answer label labelled_by".split()
-    rows = []
-    if RATED.is_file():
-        for number, line in enumerate(RATED.read_text(encoding="utf-8").splitlines(), 1):
+    rows, path = [], rated(own.name)
+    if path.is_file():
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             try:
                 rows.append({k: json.loads(line)[k] for k in columns})
             except (ValueError, KeyError, TypeError):
                 raise BedsideError(
-                    f"{paths.rel(RATED)}, line {number}: not a label as raters publish it; publish"
+                    f"{paths.rel(path)}, line {number}: not a label as raters publish it; publish"
                     " again, or delete the line"
                 ) from None
     frame = pd.DataFrame(rows, columns=columns)

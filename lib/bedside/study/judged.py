@@ -38,7 +38,7 @@ TASK = Task(
     shows=("Question", "Reference"),
     reply="Answer",
     positive="1",
-    file="own/rated.jsonl",
+    file="rated.jsonl",
     record=record,
     words={str(v): shown for v, shown in WORDS.items()},
 )

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bedside import BedsideError, judges, models, paths, prompts, settings, store
+from bedside.questions import answers as made_elsewhere
 from bedside.questions import read
 from bedside.run import Run
 
@@ -46,14 +47,16 @@ class Own(Run):
         **parameters: Any,
     ):
         self.name = _named(name or Path(str(questions).partition(":")[0]).stem)
-        parameters |= {"models": models, "judge": judge, "mode": mode, "answers": answers}
-        super().__init__(PAPER, self.name, **parameters)
         if not (str(models).split() or answers):
             raise BedsideError('name the models to ask, models="a b", or a file of answers')
-        self.models = self.models if str(models).split() else []
-        self.judge = judge
-        self.source, self.rubric = str(questions), _rubric(rubric, self.prompts)
         items = read(questions, revision)
+        if answers:
+            made_elsewhere(answers, items["item"])  # faults come before anything is written
+        template = _rubric(rubric, parameters.get("prompts", ""))
+        parameters |= {"models": models, "judge": judge, "mode": mode, "answers": answers}
+        super().__init__(PAPER, self.name, **parameters)
+        self.models = self.models if str(models).split() else []
+        self.judge, self.source, self.rubric = judge, str(questions), template
         self.given = self.elsewhere(items["item"]) if answers else None
         self.items = items.head(self.limit or len(items))
         self.changed = {}  # there is no profile that it could differ from
@@ -123,7 +126,7 @@ def asked(own: Own) -> dict[str, prompts.Messages]:
 async def answers(own: Own) -> pd.DataFrame:
     """All answers, a row for each item and model: the items' columns and those of `answers_of`.
 
-    Those of a file come last, with no request in `sent`; reply_status says what the file lacks.
+    Those of a file come last, with no request in `sent`; what the file lacks has a reply_status.
     """
     import pandas as pd
 
@@ -162,6 +165,7 @@ async def graded(own: Own, frame: pd.DataFrame) -> pd.DataFrame:
             " some answers first, or name a model as judge"
         )
     template, folder = own.rubric
+    own.reads("rubric", prompts.source(template, folder))
     return await judges.grade(
         frame,
         own.judge,
