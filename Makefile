@@ -62,7 +62,7 @@ DATA := $(if $(filter public,$(PROFILE)),$(STAMPS)/data.done)
 
 help: ## this text
 	@echo "Bedside. Usage: make TARGET [PROFILE=sample|public] [MODE=replay|record|fresh] [MODELS=\"a b\"]"
-	@echo "         [JUDGE=name] [LIMIT=n] [SEED=n] [PROMPTS=DIR] [BUDGET_USD=x] [BUDGET_TOTAL=x] [RUN=name] [MIRROR=DIR] [JOBS=n] [PAPER=name] [FOLDER=DIR] [PYTHON=python3.12]"
+	@echo "         [JUDGE=name] [LIMIT=n] [SEED=n] [PROMPTS=DIR] [ANSWERS=FILE] [BUDGET_USD=x] [BUDGET_TOTAL=x] [RUN=name] [MIRROR=DIR] [JOBS=n] [PAPER=name] [FOLDER=DIR] [PYTHON=python3.12]"
 	@echo "         make study QUESTIONS=FILE [MODELS=\"a b\"] [JUDGE=name] [RUBRIC=FILE] [ANSWERS=FILE] [NAME=name] [REVISION=x] [COMPARE=old,new]"
 	@echo
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'

@@ -51,10 +51,11 @@ def check(given, write=None):
         choose(name, KNOWN, "variable")
     taken = (*PASSED, *SOME, "BUDGET_TOTAL")  # the last is about all notebooks, and none sees it
     given = {n.lower(): pairs[n] for n in taken if pairs.get(n)}
-    brought = settings.validated(**given)["answers"]
+    settings.validated(**given)
+    given = settings.entered(given, pairs.get("RUN", ""))
+    brought = settings.validated(answers=given.get("answers", ""))["answers"]
     if brought:
         questions.answer_rows(brought)  # its faults come before anything runs
-    given = settings.entered(given, pairs.get("RUN", ""))
     given |= {"run": pairs["RUN"]} if pairs.get("RUN") else {}
     text = json.dumps(given, indent=1) + "\n"
     if write:

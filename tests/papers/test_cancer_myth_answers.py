@@ -1,0 +1,158 @@
+"""Cancer-Myth 03 on answers made elsewhere: judged, never called, named as what they are."""
+
+import asyncio
+import csv
+import json
+import os
+import shutil
+
+import pandas as pd
+import pytest
+
+from bedside import BedsideError, judges, notebooks, paths, rows, settings
+from bedside import __main__ as steps
+from bedside.papers.cancer_myth import data, study
+from bedside.papers.cancer_myth import rows as cancer_myth
+from bedside.run import Run
+from bedside.sources import sha256
+
+HOSTILE = "Eve, <b>$\\frac{1}$"  # a comma parts labels, dollars begin a formula
+SHOWN = "Eve; <b>$\\frac{1}$ (from theirs.csv)"
+GPT = "GPT-4o (from theirs.csv)"
+
+
+@pytest.fixture
+def questions(tmp_path, monkeypatch):
+    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path / "figures"))
+    return data.questions(Run("cancer_myth", "03_evaluation"))
+
+
+@pytest.fixture
+def theirs(tmp_path, questions):
+    """Answers to all questions but the first by one model, to two by another, one to none."""
+    path = tmp_path / "theirs.csv"
+    items, corrections = questions["item"].tolist(), questions["correction"].tolist()
+    made = [(i, "GPT-4o", c, "1.2") for i, c in zip(items[1:], corrections[1:])]
+    made += [
+        (items[0], HOSTILE, "Good.", ""),
+        (items[1], HOSTILE, "", ""),
+        ("q?", "GPT-4o", "", ""),
+    ]
+    with open(path, "w", newline="", encoding="utf-8") as f:
+        csv.writer(f).writerows([("item", "model", "answer", "seconds"), *made])
+    return path
+
+
+def test_the_notebook_judges_them_beside_its_own(tmp_path, theirs, questions):
+    cards = tmp_path / "figures/sample/cancer_myth"  # of notebook 05
+    cards.mkdir(parents=True, exist_ok=True)
+    for path in (paths.FIGURES / "sample/cancer_myth").glob("trust_*.json"):
+        shutil.copy(path, cards)
+    before = sha256(paths.RECORDINGS / "cancer_myth/sample/smollm2-135m.jsonl")
+    notebook = paths.NOTEBOOKS / "cancer_myth/03_evaluation.ipynb"
+    notebooks.execute(notebook, tmp_path / "done.ipynb", {"answers": str(theirs)})
+    assert sha256(paths.RECORDINGS / "cancer_myth/sample/smollm2-135m.jsonl") == before
+
+    folder = tmp_path / "figures/runs/sample-answers-theirs.csv/cancer_myth"
+    scores = pd.read_csv(folder / "fig6a_scores.csv").query("source == 'run' and column == 'PCR'")
+    n = len(questions)
+    assert scores[["row", "n", "unscored"]].values.tolist() == [
+        ["smollm2-135m", n, 0],
+        [GPT, n - 1, 1],
+        [SHOWN, 1, n - 1],
+    ]
+    health = pd.read_csv(folder / "table_answers.csv").set_index(["row", "column"])["value"]
+    assert health[f"{SHOWN}, false presupposition", "no answer: blank, %"] == pytest.approx(100 / n)
+    assert health[f"{GPT}, no false presupposition", "no answer: not in the file, %"] == 100
+    cut = "cut off at the limit, %"  # of theirs nobody knows
+    assert ("smollm2-135m, false presupposition", cut) in health.index
+    assert (f"{GPT}, false presupposition", cut) not in health.index
+    pairs = pd.read_csv(folder / "table_pairs.csv")["row"].unique().tolist()
+    assert f"{GPT} vs smollm2-135m" in pairs and len(pairs) == 3
+    caption = f"Answers made elsewhere, judged here: {GPT}, {SHOWN}."
+    part = json.loads((folder.parent / ".parts/cancer_myth.03_evaluation.json").read_text())
+    told = {o["file"]: o["caption"] for o in part["outputs"] if o["kind"] != "card"}
+    assert caption in told["fig6a_scores.png"] and caption in told["table_pairs.csv"]
+    assert part["elsewhere"] == [GPT, SHOWN] and part["changed"] == {"answers": str(theirs)}
+    assert part["data"]["answers"] == sha256(theirs)
+    # nobody asked the second judge for verdicts on them, and the caption says so
+    assert f"wasn't asked: {n} of its verdicts" in told["table_judges.csv"]
+    said = json.loads((tmp_path / "done.ipynb").read_text())["cells"]
+    assert f"theirs.csv: item 'q?' isn't asked (line {n + 3})" in json.dumps(said)
+
+
+def test_other_models_than_the_runs_are_asked_alone(theirs, questions):
+    run = Run("cancer_myth", "03_evaluation", answers=str(theirs))
+    both = asyncio.run(study.answers(run, questions, 2048))
+    alone = asyncio.run(study.answers(run, questions, 2048, ["smollm2-135m"]))
+    assert both["model"].unique().tolist() == ["smollm2-135m", GPT, SHOWN]
+    assert alone["model"].unique().tolist() == ["smollm2-135m"]
+    assert both.groupby("model")["item"].nunique().tolist() == [len(questions)] * 3
+
+
+def test_explorer_rows_have_them(theirs, questions):
+    document = rows.Document(answers=str(theirs))
+    asyncio.run(cancer_myth.evaluation(document))
+    content = document.content()
+    mine = [r for r in content["rows"] if r["model"] == SHOWN and "4.3" in r["section"]]
+    assert len(mine) == len(questions)
+    first, second, third = mine[:3]
+    assert first["reply"] == "Good." and first["calls"] == []
+    assert "lexical" in [v["judge"] for v in first["verdicts"]]
+    assert (second["reply_status"], third["reply_status"]) == ("blank", "not in the file")
+
+
+def test_ambiguous_rows_stop_the_run_before_anything_runs(tmp_path, theirs, questions):
+    item = questions["item"][1]
+    theirs.write_text(theirs.read_text() + f"{item},GPT-4o,Another.,\n")
+    told = f"theirs.csv, line {len(questions) + 4}, column item: an answer of 'GPT-4o' to item"
+    with pytest.raises(BedsideError, match=told):
+        steps.check([f"ANSWERS={theirs}"], tmp_path / "settings.json")
+    run = Run("cancer_myth", "03_evaluation", answers=str(theirs))
+    with pytest.raises(BedsideError, match=told):
+        asyncio.run(study.answers(run, questions, 2048))
+    with pytest.raises(BedsideError, match="ANSWERS=nowhere.csv: there is no such file"):
+        steps.check(["ANSWERS=nowhere.csv"])
+
+
+def test_a_changed_file_is_another_input(tmp_path, theirs):
+    file = tmp_path / "settings.json"
+    steps.check([f"ANSWERS={theirs}"], file)
+    assert json.loads(file.read_text()) == {"answers": str(theirs)}
+    assert settings.outputs("sample").name == "sample-answers-theirs.csv"
+    os.utime(theirs, ns=(0, 0))
+    before = file.stat().st_mtime_ns
+    steps.check([f"ANSWERS={theirs}"], file)
+    assert file.stat().st_mtime_ns == before
+    os.utime(theirs, ns=(before + 10**9, before + 10**9))
+    steps.check([f"ANSWERS={theirs}"], file)
+    assert file.stat().st_mtime_ns != before
+
+
+def test_other_notebooks_run_without_them(theirs, monkeypatch, tmp_path, capsys):
+    given = {}
+
+    def execute(path, out, typed):
+        given[path.stem] = typed
+
+    monkeypatch.setattr(paths, "CACHE", tmp_path)
+    monkeypatch.setattr(notebooks, "execute", execute)
+    for name in ("cancer_myth/03_evaluation", "medhalu/01_benchmark"):
+        steps.run([name], {"answers": str(theirs), "limit": "2"})
+    assert given == {
+        "03_evaluation": {"answers": str(theirs), "limit": 2},
+        "01_benchmark": {"limit": 2},
+    }
+    said = [line for line in capsys.readouterr().out.splitlines() if "ANSWERS" in line]
+    assert said == ["ANSWERS is for other notebooks than these; here it changes nothing"]
+
+
+def test_the_profiles_model_is_no_judge_of_them_unless_it_is_named(theirs):
+    for models, answers, named in (
+        ("", "", True),
+        ("", str(theirs), False),
+        ("smollm2-135m", str(theirs), True),
+    ):
+        run = Run("cancer_myth", "03_evaluation", models=models, answers=answers)
+        assert judges.named(run, "smollm2-135m") is named
+        assert judges.named(run, "lexical")
