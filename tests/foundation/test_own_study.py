@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from bedside import __main__ as steps
-from bedside import notebooks, paths, prompts
+from bedside import annotation, explorer, notebooks, paths, prompts, study
 from browser import violations, watched
 from conftest import completion
 
@@ -108,6 +108,33 @@ def test_two_models_and_a_judge_from_file_to_page_and_again(checkout, root, endp
     assert rows.loc[("a", "change, points"), "value"] == 0
     status, told = checkout("COMPARE=mine,../later")
     assert status != 0 and "Valid: later, mine" in told
+
+
+def test_own_labels_measure_the_judge_and_correct_its_rates(checkout, root, endpoint):
+    questions(root)
+    asked = ("QUESTIONS=mine.csv", "MODELS=a b", "JUDGE=c")
+    assert checkout(*asked)[0] == 0
+    folder = root / "figures/own/mine"
+    content, _ = explorer.read((folder / "explorer.html").read_text())
+    rated = root / "data/external/own/mine/rated.jsonl"
+    rated.parent.mkdir(parents=True)
+    with open(rated, "w", encoding="utf-8") as f:
+        for n, row in enumerate(annotation.rows(content)):
+            # right: all of a's but one, and one of b's
+            value = "1" if (row["model"] == "a") != (n % 11 == 0) else "0"
+            f.write(json.dumps(study.TASK.record(row, value, "Ann")) + "\n")
+    sent = len(endpoint.bodies)
+    status, told = checkout(*asked, "MODE=replay")
+    assert status == 0 and len(endpoint.bodies) == sent, told
+    card = json.loads((folder / "trust_c.json").read_text())
+    # c calls all 11 of a right and none of b's: 10 of 11 right ones, 10 of 11 wrong ones
+    assert card["n"] == 22 and card["labelled_by"] == "Ann"
+    assert card["sensitivity"]["value"] == card["specificity"]["value"] == pytest.approx(10 / 11)
+    rates = pd.read_csv(folder / "table_corrected.csv").set_index(["row", "column"])["value"]
+    # Rogan and Gladen: (0 + 10/11 - 1) / (20/11 - 1) is below nothing
+    assert rates[("b", "judge says, %")] == 0 and rates[("b", "corrected, %")] == 0
+    page = (folder / "index.html").read_text()
+    assert "judge: c, kappa 0.82" in page and "The judge c was never measured" not in page
 
 
 @pytest.mark.parametrize(
