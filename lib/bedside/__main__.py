@@ -373,6 +373,8 @@ def study(given):
     given = {n: _named(value) if n in FILES else value for n, value in given.items()}
     mine = own.Own(**{"mode": "record", **given})  # all is read before anything is asked
     print(mine.told(), flush=True)
+    if mine.mode == "plan":
+        return _plan_own(mine)
     _execute_own(mine, {**given, "name": mine.name, "mode": mine.mode})
 
 
@@ -382,6 +384,25 @@ FILES = ("questions", "answers", "rubric")
 def _named(file):
     """A file as it is named from the repository's root, where notebooks run; others as they are."""
     return paths.rel(Path(file).resolve()) if Path(file).exists() else file
+
+
+def _plan_own(mine):
+    """Print calls and their cost at most, without a call."""
+    from collections import Counter
+
+    from . import entries
+    from . import study as own
+
+    async def asked():
+        await own.verdicts(mine, await own.answers(mine))
+
+    asyncio.run(asked())
+    calls = mine.planned()
+    for model, count in Counter(r.model for r in calls).items():
+        usd = [entries.cost(model, *r.estimate()) for r in calls if r.model == model]
+        told = "unknown, since its entry has no price" if None in usd else f"${sum(usd):.2f}"
+        print(f"{model}: {count} calls, at most {told}")
+    print(f"{len(calls)} calls in all, and none of them was made")
 
 
 def _execute_own(mine, given):

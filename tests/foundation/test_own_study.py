@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from bedside import __main__ as steps
-from bedside import annotation, explorer, notebooks, paths, prompts, study
+from bedside import annotation, explorer, judges, notebooks, paths, prompts, study
 from browser import violations, watched
 from conftest import completion
 
@@ -147,13 +147,25 @@ def test_own_labels_measure_the_judge_and_correct_its_rates(checkout, root, endp
         ("item,question\nq1,Why?\n", ["ANSWERS=no.csv"], "no.csv"),
         ("item,question\nq1,Why?\n", ["NAME=../x"], "NAME='../x'"),
         ("item,question\nq1,Why?\n", ["QUESTIONS="], "name your questions"),
+        ("item,question\nq1,Why?\n", ["JUDGE=lexical", "NAME=x"], "learns from labels"),
     ],
 )
 def test_what_is_wrong_stops_before_anything_is_asked(checkout, root, endpoint, text, given, match):
     (root / "mine.csv").write_text(text)
     status, told = checkout("QUESTIONS=mine.csv", "MODELS=a", *given)
     assert status != 0 and match in told and "Traceback" not in told
-    assert not endpoint.bodies and not (root / "figures/own").exists()
+    assert not endpoint.bodies and not list((root / "figures").glob("own/mine/*"))
+
+
+def test_a_plan_counts_and_prices_the_calls_and_makes_none(checkout, root, endpoint):
+    (root / "mine.csv").write_text("item,question\nq1,Why?\nq2,When?\n")
+    with open(root / "data/models.toml", "a", encoding="utf-8") as f:
+        f.write("usd_per_million_in = 1\nusd_per_million_out = 1e6\n")  # of c: a dollar a token
+    status, told = checkout("QUESTIONS=mine.csv", "MODELS=a", "JUDGE=c", "MODE=plan")
+    assert status == 0 and not endpoint.bodies, told
+    assert "a: 2 calls, at most unknown" in told and "4 calls in all" in told
+    limit = judges.VERDICT_TOKENS  # two verdicts of this length, and prompts for next to nothing
+    assert f"c: 2 calls, at most ${2 * limit}.0" in told
 
 
 def test_without_a_judge_nothing_is_graded(checkout, root):

@@ -47,6 +47,8 @@ class Own(Run):
         **parameters: Any,
     ):
         self.name = _named(name or Path(str(questions).partition(":")[0]).stem)
+        from .counted import labelled
+
         if not (str(models).split() or answers):
             raise BedsideError('name the models to ask, models="a b", or a file of answers')
         items = read(questions, revision)
@@ -63,6 +65,11 @@ class Own(Run):
         self.asked = {}  # key -> (request, reply)
         if Path(questions).is_file():
             self.reads("questions", Path(questions))
+        if judge == judges.LEXICAL and labelled(self)["label"].nunique() < 2:
+            raise BedsideError(
+                "the judge `lexical` learns from labels, and this study has none of both kinds:"
+                " label some answers first, or name a model as judge"
+            )
 
     def _place(self):
         kept = paths.RECORDINGS / PAPER / self.name
@@ -84,6 +91,10 @@ class Own(Run):
             at = models.model(self.judge).get("base_url", "this machine")
             sent.append(f"questions, references and answers to the judge {self.judge} ({at})")
         return f"{self.name}: {'; '.join(sent) or 'nothing is sent'}; to nobody else"
+
+    def planned(self) -> list[models.Request]:
+        """The requests that mode plan has found to have no recording, each once."""
+        return list({r.key: r for r in self._planned}.values())
 
     def close(self) -> None:
         """Write the manifest beside the outputs; in plan mode, nothing."""
@@ -159,11 +170,6 @@ async def graded(own: Own, frame: pd.DataFrame) -> pd.DataFrame:
     from .counted import labelled
 
     known = labelled(own)
-    if own.judge == judges.LEXICAL and known["label"].nunique() < 2:
-        raise BedsideError(
-            "the judge `lexical` learns from labels, and this study has none of both kinds: label"
-            " some answers first, or name a model as judge"
-        )
     template, folder = own.rubric
     own.reads("rubric", prompts.source(template, folder))
     return await judges.grade(
