@@ -62,18 +62,9 @@ def record(folder, count):
 
 
 def recorder(url, top, count):
-    """The same in a process of its own, which notes when each reply comes in."""
+    """The same in a process of its own."""
     os.environ["BEDSIDE_LEDGER"] = str(top)
     models.registry()["mine"] = entry(url)
-    as_record = calls.as_record
-
-    def noted(request, answer):
-        line = f"{time.monotonic()} {store.digest(request.messages)[:16]}\n"
-        with open(top / "received", "a") as file:
-            file.write(line)
-        return as_record(request, answer)
-
-    calls.as_record = noted
     tqdm.set_lock(threading.RLock())  # its own is a semaphore, which a kill would leave behind
     record(top / "recordings", count)
 
@@ -123,30 +114,22 @@ def test_a_third_of_faults_of_all_kinds_spoils_nothing(provider, tmp_path, monke
 
 def test_kills_lose_what_is_in_flight_at_most(provider, tmp_path):
     """SIGKILL of a recording process at twenty random moments."""
-    provider.delay_s, rng, lost, waited = 0.01, random.Random(0), [], []
-    disk, folder = [], tmp_path / "recordings"
+    provider.delay_s, rng, lost = 0.01, random.Random(0), []
+    folder = tmp_path / "recordings"
     for _ in range(20):
         before, some = len(provider.log), rng.randint(1, 30)
-        (tmp_path / "received").write_text("")
         process = started(provider, tmp_path, 735)
         until(lambda before=before, some=some: len(provider.log) >= before + some, 30)
         time.sleep(rng.uniform(0, 0.05))
-        began = time.monotonic()
-        store.append(tmp_path / "probe", [b"{}\n"])
-        disk.append(time.monotonic() - began)  # what a line takes on this machine, just now
         process.kill()
-        killed = time.monotonic()
         process.join()
         time.sleep(5 * provider.delay_s)  # what was under way is noted
         kept = recorded(folder)
         lost.append(sum(e.messages not in kept for e in provider.log[before:]))
         assert lost[-1] <= 2 * SLOTS  # those under way, and as many that waited for the disk
-        came = [line.split() for line in (tmp_path / "received").read_text().splitlines()]
-        waited += [killed - float(at) for at, which in came if which not in kept]
     record(folder, 735)
     sent, kept = good(provider), recorded(folder)
-    print("lost", lost, "sent", len(provider.log), "waited", max(waited, default=0), max(disk))
-    assert max(waited, default=0) < 0.05 + max(disk)
+    print("lost", lost, "sent", len(provider.log))
     assert len(kept) == 735 and all(text in sent[k] for k, text in kept.items())
     assert len(provider.log) == 735 + sum(lost)
 
