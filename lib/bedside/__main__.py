@@ -357,95 +357,23 @@ def study(given):
 
     given: NAME=value strings of STUDY.
     """
-    from . import study as own
+    from .study import steps
 
     pairs = dict(g.partition("=")[::2] for g in given)
     for name in pairs:
         choose(name, STUDY, "variable of make study")
     given = {n.lower(): value for n, value in pairs.items() if value}
     if compared := given.pop("compare", ""):
-        return _compare(compared)
-    if "questions" not in given:
-        raise BedsideError(
-            'name your questions: make study QUESTIONS=mine.csv MODELS="a b" JUDGE=c'
-            " (ten to begin with: data/sample/own/ten_questions.csv; docs/own_study.md)"
-        )
-    given = {n: _named(value) if n in FILES else value for n, value in given.items()}
-    mine = own.Own(**{"mode": "record", **given})  # all is read before anything is asked
-    print(mine.told(), flush=True)
+        return steps.compare(compared)
+    mine, given = steps.begun(given)
     if mine.mode == "plan":
-        return _plan_own(mine)
-    _execute_own(mine, {**given, "name": mine.name, "mode": mine.mode})
-
-
-FILES = ("questions", "answers", "rubric")
-
-
-def _named(file):
-    """A file as it is named from the repository's root, where notebooks run; others as they are."""
-    return paths.rel(Path(file).resolve()) if Path(file).exists() else file
-
-
-def _plan_own(mine):
-    """Print calls and their cost at most, without a call."""
-    from collections import Counter
-
-    from . import entries
-    from . import study as own
-
-    async def asked():
-        await own.verdicts(mine, await own.answers(mine))
-
-    asyncio.run(asked())
-    calls = mine.planned()
-    for model, count in Counter(r.model for r in calls).items():
-        usd = [entries.cost(model, *r.estimate()) for r in calls if r.model == model]
-        told = "unknown, since its entry has no price" if None in usd else f"${sum(usd):.2f}"
-        print(f"{model}: {count} calls, at most {told}")
-    print(f"{len(calls)} calls in all, and none of them was made")
-
-
-def _execute_own(mine, given):
-    """Execute the notebook of your own questions, and write and name its page."""
-    from . import ledger, live
-    from .page import own
-
-    # its own defaults are those of the bundled questions
-    blank = {k: "" for k, v in notebooks.parameters(notebooks.OWN).items() if isinstance(v, str)}
-    calling = mine.mode in ("record", "fresh")
-    if calling:
-        os.environ["BEDSIDE_LIVE"] = "1"
-        ledger.make()
+        return steps.plan(mine)
     try:
-        with live.Watch([f"own/{mine.name}"], calling):
-            executed = notebooks.run_own(mine.name, {**blank, **given})
+        steps.execute(mine, given)
     finally:
-        if calling:
+        if mine.mode in ("record", "fresh"):
             _tell_calls(mine.folder)
-    asked = [*mine.models, *([mine.judge] if mine.judge else [])]
-    path = own.write(mine.folder, mine.name, executed, asked)
-    print((mine.folder / "table_scores.md").read_text() if mine.judge else "nothing was graded")
-    print(f"Open {paths.rel(path)}")
-
-
-def _compare(names):
-    """Print and write what changed between two runs of your own questions: old,new."""
-    from . import settings, tables
-    from . import study as own
-
-    there = sorted(p.parent.name for p in settings.figures().glob("own/*/verdicts.csv"))
-    old, _, new = (part.strip() for part in names.partition(","))
-    for name in (old, new):
-        choose(name, there, f"run in {paths.rel(settings.figures())}/own, as in COMPARE=old,new:")
-    rows, flips, notes = own.changed(old, new)
-    path = settings.figures() / "own" / new / f"changed_from_{old}"
-    caption = " ".join(f"{note[:1].upper()}{note[1:]}." for note in notes)
-    tables.write(path, rows, f"What changed from {old} to {new}", caption, 1)
-    verdicts = path.with_name(f"{path.name}_verdicts.csv")
-    text = tables.csv_text(list(flips), flips.itertuples(index=False))
-    verdicts.write_text(text, encoding="utf-8")
-    print(Path(f"{path}.md").read_text())
-    print(f"{len(flips)} verdicts changed; they stand in {paths.rel(verdicts)}")
+    steps.tell(mine)
 
 
 def new(name):

@@ -10,7 +10,7 @@ data/recordings/own/<name>. Both stay on this machine, and texts go to the endpo
 `Own.told` names. `notebooks/own_study.ipynb` takes the same steps one by one.
 
 own: the run, its answers and verdicts. counted: scores, tests, the judge's trust card, two runs
-compared. judged: its items for explorer and raters.
+compared. judged: its items for explorer and raters. steps: of `make study`.
 """
 
 from .counted import card, changed, corrected, keep, pairs, rated, scores

@@ -1,0 +1,90 @@
+"""The steps of `make study`: begun, planned, executed, told; and two runs compared."""
+
+import asyncio
+import os
+from collections import Counter
+from pathlib import Path
+
+from bedside import BedsideError, choose, entries, notebooks, paths, settings, tables
+from bedside.page import own as page
+
+from . import counted
+from .own import Own, answers, verdicts
+
+FILES = ("questions", "answers", "rubric")
+
+
+def begun(given: dict) -> tuple[Own, dict]:
+    """The study of these parameters, and the parameters as its notebook takes them.
+
+    Everything is read, and where texts will go is printed, before anything is asked.
+    """
+    if "questions" not in given:
+        raise BedsideError(
+            'name your questions: make study QUESTIONS=mine.csv MODELS="a b" JUDGE=c'
+            " (ten to begin with: data/sample/own/ten_questions.csv; docs/own_study.md)"
+        )
+    given = {n: _from_root(value) if n in FILES else value for n, value in given.items()}
+    own = Own(**{"mode": "record", **given})
+    print(own.told(), flush=True)
+    return own, {**given, "name": own.name, "mode": own.mode}
+
+
+def _from_root(file):
+    """A file as it is named from the repository's root, where notebooks run; others as they are."""
+    return paths.rel(Path(file).resolve()) if Path(file).exists() else file
+
+
+def plan(own: Own) -> None:
+    """Print calls and their cost at most, without a call."""
+
+    async def asked():
+        await verdicts(own, await answers(own))
+
+    asyncio.run(asked())
+    calls = own.planned()
+    for model, count in Counter(r.model for r in calls).items():
+        usd = [entries.cost(model, *r.estimate()) for r in calls if r.model == model]
+        told = "unknown, since its entry has no price" if None in usd else f"${sum(usd):.2f}"
+        print(f"{model}: {count} calls, at most {told}")
+    print(f"{len(calls)} calls in all, and none of them was made")
+
+
+def execute(own: Own, given: dict) -> None:
+    """Execute the notebook of a study, and write its page."""
+    from bedside import ledger, live
+
+    # its own defaults are those of the bundled questions
+    blank = {k: "" for k, v in notebooks.parameters(notebooks.OWN).items() if isinstance(v, str)}
+    calling = own.mode in ("record", "fresh")
+    if calling:
+        os.environ["BEDSIDE_LIVE"] = "1"
+        ledger.make()
+    with live.Watch([f"own/{own.name}"], calling):
+        executed = notebooks.run_own(own.name, {**blank, **given})
+    page.write(own.folder, own.name, executed, [*own.models, *filter(None, [own.judge])])
+
+
+def tell(own: Own) -> None:
+    """Print the scores, and where the page is."""
+    scores = own.folder / "table_scores.md"
+    print(scores.read_text(encoding="utf-8") if own.judge else "nothing was graded")
+    print(f"Open {paths.rel(own.folder / 'index.html')}")
+
+
+def compare(names: str) -> None:
+    """Print and write what changed between two runs, old,new."""
+    folder = settings.figures() / "own"
+    there = sorted(p.parent.name for p in folder.glob("*/verdicts.csv"))
+    old, _, new = (part.strip() for part in names.partition(","))
+    for name in (old, new):
+        choose(name, there, f"run in {paths.rel(folder)}, as in COMPARE=old,new:")
+    rows, flips, notes = counted.changed(old, new)
+    path = folder / new / f"changed_from_{old}"
+    caption = " ".join(f"{note[:1].upper()}{note[1:]}." for note in notes)
+    tables.write(path, rows, f"What changed from {old} to {new}", caption, 1)
+    kept = path.with_name(f"{path.name}_verdicts.csv")
+    text = tables.csv_text(list(flips), flips.itertuples(index=False))
+    kept.write_text(text, encoding="utf-8")
+    print(Path(f"{path}.md").read_text(encoding="utf-8"))
+    print(f"{len(flips)} verdicts changed; they stand in {paths.rel(kept)}")
