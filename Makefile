@@ -151,7 +151,7 @@ clean: ## forget what has run (recordings, data and figures stay)
 # A setting that changed makes every notebook out of date; an unknown one stops here.
 $(SETTINGS): FORCE | $(READY)
 	@$(PY) -m bedside check --write $@ $(foreach v,$(PASSED) ANSWERS BUDGET_TOTAL RUN,$(call quoted,$(v)=$(value $(v)))) \
-		$(foreach v,$(UNKNOWN),$(call quoted,$(v)=))
+		$(foreach v,$(UNKNOWN) $(foreach s,QUESTIONS RUBRIC NAME COMPARE REVISION,$(if $(filter override,$(origin $(s))),$(s))),$(call quoted,$(v)=))
 	@rm -f $(STAMPS)/*.todo
 
 $(STAMPS)/data.done: data/sources.toml $(SETTINGS)

@@ -49,6 +49,8 @@ def check(given, write=None):
     pairs = dict(g.split("=", 1) for g in given)
     for name in pairs:
         choose(name, KNOWN, "variable")
+        if name in STUDY and name not in (*PASSED, *SOME):
+            raise BedsideError(f"{name} is for `make study` alone; docs/own_study.md says how")
     taken = (*PASSED, *SOME, "BUDGET_TOTAL")  # the last is about all notebooks, and none sees it
     given = {n.lower(): pairs[n] for n in taken if pairs.get(n)}
     settings.validated(**given)

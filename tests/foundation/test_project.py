@@ -138,6 +138,16 @@ def test_settings_are_rewritten_only_when_they_change(tmp_path):
     assert file.stat().st_mtime_ns != before
 
 
+def test_what_is_for_own_studies_alone_is_said_elsewhere():
+    for name in ("QUESTIONS", "RUBRIC", "NAME", "COMPARE", "REVISION"):
+        with pytest.raises(BedsideError, match=f"{name} is for `make study` alone"):
+            steps.check([f"{name}="])
+        command = ["make", "-n", "-C", str(paths.ROOT), "all", f"{name}=x"]
+        told = subprocess.run(command, capture_output=True, text=True).stdout
+        assert f"'{name}='" in told
+    steps.check(["MODELS=", "ANSWERS=", "RUN="])
+
+
 def test_make_help_and_an_unknown_variable():
     environment = {k: v for k, v in os.environ.items() if not k.startswith("MAKE")}
     helped = subprocess.run(
