@@ -19,24 +19,8 @@ SOME = tuple(name.upper() for name in notebooks.ONLY_SOME)
 # what your own questions take
 STUDY = ("QUESTIONS", "MODELS", "JUDGE", "RUBRIC", "ANSWERS", "NAME", "MODE", "LIMIT", "SEED")
 STUDY = (*STUDY, "BUDGET_USD", "REVISION", "COMPARE")
-KNOWN = (
-    *PASSED,
-    "BUDGET_TOTAL",
-    "RUN",
-    "SLOW",
-    "MIRROR",
-    "PAPER",
-    "FOLDER",
-    "JOBS",
-    "QUESTIONS",
-    "RUBRIC",
-    "ANSWERS",
-    "NAME",
-    "COMPARE",
-    "REVISION",
-    "PYTHON",
-    "CONDA_PREFIX",
-)
+OTHERS = "BUDGET_TOTAL RUN SLOW MIRROR PAPER FOLDER JOBS PYTHON CONDA_PREFIX".split()
+KNOWN = tuple(dict.fromkeys((*PASSED, *STUDY, *OTHERS)))
 
 
 def check(given, write=None):

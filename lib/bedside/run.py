@@ -329,10 +329,14 @@ class Run:
         folder, name = self.folder.parent / ".parts", f"{self.paper}.{self.notebook}"
         folder.mkdir(exist_ok=True)
         if self.mode == "plan":
-            calls = {r.key: r for r in self._planned}.values()
-            (folder / f"{name}.plan.json").write_text(json.dumps([r.planned() for r in calls]))
+            calls = json.dumps([r.planned() for r in self.planned()])
+            (folder / f"{name}.plan.json").write_text(calls)
             return
         (folder / f"{name}.json").write_text(json.dumps(self.part(), indent=1))
+
+    def planned(self) -> list[models.Request]:
+        """The requests that mode plan has found to have no recording, each once."""
+        return list({r.key: r for r in self._planned}.values())
 
     def part(self) -> dict:
         """What this run read, asked and wrote, as the manifest has it."""

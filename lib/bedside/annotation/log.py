@@ -23,7 +23,7 @@ KINDS = dict.fromkeys(("id", "paper", "item", "task", "rater", "group", "value",
 KINDS |= {"spans": list, "reason": str, "refused": str, "source": str, "seconds": (int, float)}
 KINDS |= {"at": str, "check": bool, "sample": dict, "text_sha256": str}
 FIELDS = tuple(KINDS)
-LATER = {"refused": "", "source": ""}  # fields that old files lack
+ADDED = {"refused": "", "source": ""}  # fields that old files lack
 RESERVED = f"{ADJUDICATED!r} is reserved for who settles differences; take another name"
 WAY_OUT = "free the disk or fix its permissions, then save again: what is recorded is kept"
 
@@ -107,7 +107,7 @@ def read(path):
 
 def _record(line):
     """A record as FIELDS, its row by alias; raises TypeError or KeyError for anything else."""
-    record = {k: (LATER | line)[k] for k in FIELDS}
+    record = {k: (ADDED | line)[k] for k in FIELDS}
     if not all(isinstance(record[k], kind) for k, kind in KINDS.items()):
         raise TypeError
     return record | {"id": alias(record["id"])}

@@ -64,8 +64,8 @@ class Session:
                 f"group {group!r}: write expert, layperson or another word of up to 40 letters and"
                 " digits"
             )
-        found = candidates(rows, self.task, tiny)
         if opinions is None:
+            found = candidates(rows, self.task, tiny)
             self.queue = self._queue(found, size, seed, repetitions, members(raters), overlap)
         else:
             found = [row for row in rows if row["id"] in opinions and self.task.takes(row)]

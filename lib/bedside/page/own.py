@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from bedside import models, prompts
+from bedside import prompts
 
 from . import HERE, executed, frame, template
 
@@ -21,13 +21,11 @@ def linked(name: str) -> dict[str, str]:
 def write(folder: Path, name: str, notebook: Path, asked: Iterable[str]) -> Path:
     """Write index.html of the run `name` into `folder`; returns its path.
 
-    notebook: as executed. asked: whose answers and verdicts it shows, models of the registry or
-    others.
+    notebook: as executed. asked: the models whose answers and verdicts it shows.
     """
-    asked = [m for m in dict.fromkeys(asked) if m in models.registry()]
     body = executed.converted(executed.read(notebook))
     text = template(HERE / "own.html.j2").render(
-        frame=frame(linked(name), "index.html", asked),
+        frame=frame(linked(name), "index.html", dict.fromkeys(asked)),
         title=prompts.clean(name),
         profile="own questions",
         files=[file for file in FILES if (folder / file).is_file()],

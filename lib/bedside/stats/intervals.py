@@ -44,15 +44,14 @@ def share(hits: ArrayLike, units: ArrayLike, level: float = 0.95) -> Interval:
     """
     from scipy.special import stdtrit
 
-    hits = booleans(hits, hits)[0]
-    n, count = len(hits), len(by_unit(np.empty((len(hits), 0)), units)[0])
+    hits = booleans(hits, hits)[0].astype(float)
+    n, (size, count) = len(hits), _effective(hits, units)
     if count == n:
         return wilson(int(hits.sum()), n, level)
     p = float(hits.mean())
     if count == 1:
         return Interval(p, nan, nan, n)
-    z = stdtrit(count - 1, 0.5 + level / 2)
-    return _score_interval(p, effective(hits, units), z)._replace(n=n)
+    return _score_interval(p, size, stdtrit(count - 1, 0.5 + level / 2))._replace(n=n)
 
 
 def effective(hits: ArrayLike, units: ArrayLike) -> float:
@@ -61,13 +60,17 @@ def effective(hits: ArrayLike, units: ArrayLike) -> float:
     n over the design effect (Kish 1965; at least 1); where nothing varies the number of units. n
     if none repeats.
     """
-    hits = booleans(hits, hits)[0].astype(float)
+    return _effective(booleans(hits, hits)[0].astype(float), units)[0]
+
+
+def _effective(hits, units):
+    """(effective number, number of units) of zeros and ones."""
     table, _ = by_unit(np.column_stack([hits, np.ones(len(hits))]), units)
     n, count, p = len(hits), len(table), float(hits.mean()) if len(hits) else nan
     if count in (n, 1) or not 0 < p < 1:
-        return count
+        return count, count
     spread = ((table[:, 0] - p * table[:, 1]) ** 2).sum() * count / (count - 1) / n
-    return n / max(1.0, spread / (p * (1 - p)))
+    return n / max(1.0, spread / (p * (1 - p))), count
 
 
 def _score_interval(p, n, z):

@@ -9,13 +9,13 @@ A study has a name; its outputs stand in figures/own/<name>, its recordings in
 data/recordings/own/<name>. Both stay on this machine, and texts go to the endpoints alone that
 `Own.told` names. `notebooks/own_study.ipynb` takes the same steps one by one.
 
-own: the run, its answers and verdicts. counted: scores, tests, the judge's trust card, two runs
-compared. judged: its items for explorer and raters. steps: of `make study`.
+own: the run, its answers, verdicts and labels. counted: scores, tests, the judge's trust card, two
+runs compared. judged: its items for explorer and raters. steps: of `make study`.
 """
 
-from .counted import card, changed, corrected, keep, pairs, rated, scores
+from .counted import card, changed, compare, corrected, keep, pairs, scores
 from .judged import TASK, document
-from .own import Own, answers, compare, verdicts
+from .own import Own, answers, rated, verdicts
 
 __all__ = [
     "TASK",

@@ -1,10 +1,20 @@
 """What an own study counts: scores, paired tests, the judge's trust card, two runs compared."""
 
+from __future__ import annotations
+
+import asyncio
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bedside import BedsideError, judges, paths, settings, stats, tables
 from bedside.tables import Row, share
+
+from .own import FIELDS, VALUES, Own, answers, graded, labelled, verdicts
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 KEPT = ["item", "model", "group", "unit", "answer", "reply_status", "truncated"]
 VERDICT = ["status", "value", "raw"]
@@ -57,36 +67,8 @@ def pairs(own, graded):
 # ---- the judge, held against own labels
 
 
-def rated(name: str) -> Path:
-    """The file of a study's labels, as raters publish them into its folder."""
-    return paths.EXTERNAL / "own" / name / "rated.jsonl"
-
-
-def labelled(own):
-    """The study's labelled answers: answer_id, item, question, reference, answer, label, unit."""
-    import pandas as pd
-
-    columns = "study answer_id item question reference answer label labelled_by".split()
-    rows, path = [], rated(own.name)
-    if path.is_file():
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-            try:
-                rows.append({k: json.loads(line)[k] for k in columns})
-            except (ValueError, KeyError, TypeError):
-                raise BedsideError(
-                    f"{paths.rel(path)}, line {number}: not a label as raters publish it; publish"
-                    " again, or delete the line"
-                ) from None
-    frame = pd.DataFrame(rows, columns=columns)
-    frame = frame[frame["study"] == own.name].reset_index(drop=True)
-    unit = own.items.set_index("item")["unit"]
-    return frame.assign(unit=frame["item"].map(unit).fillna(frame["item"]))
-
-
 async def card(own):
     """The judge's trust card from the user's own labels, written down; None without labels."""
-    from .own import VALUES, graded
-
     known = labelled(own)
     if not own.judge or known.empty:
         return None
@@ -97,9 +79,6 @@ async def card(own):
     rng, labels = own.rng("card"), known["label"].astype(int)
     made = judges.trust_card(labels, found, VALUES, rng, units=known["unit"])
     return own.write_card(own.judge, made, judges.whose(known))
-
-
-FIELDS = ("question", "reference", "answer")
 
 
 def corrected(own, graded, card):
@@ -211,3 +190,31 @@ def _unlike(about, later):
         if about[what] != later[what]:
             told.append(f"the {'questions' if what == 'data' else what} differ")
     return told
+
+
+# ---- all of it at once
+
+
+class Compared(NamedTuple):
+    """What a study found; frames as of the functions of these names."""
+
+    answers: pd.DataFrame
+    verdicts: pd.DataFrame
+    scores: pd.DataFrame
+    pairs: pd.DataFrame
+
+
+def compare(questions: str, models: str = "", judge: str = "", **more: Any) -> Compared:
+    """Ask, judge and count: all of a study at once, from anywhere. Arguments as of `Own`."""
+    own = Own(questions, models=models, judge=judge, **more)
+    print(own.told(), flush=True)
+
+    async def all_of_it():
+        answered = await answers(own)
+        return answered, await verdicts(own, answered)
+
+    with ThreadPoolExecutor(1) as pool:  # a notebook's own loop is running already
+        answered, judged = pool.submit(asyncio.run, all_of_it()).result()
+    keep(own, judged)
+    own.close()
+    return Compared(answered, judged, scores(own, judged), pairs(own, judged))

@@ -3,8 +3,7 @@
 from bedside.models import NOT_RECORDED
 from bedside.rows import Document, Task, call, human_label, text, text_of, verdict
 
-from .counted import labelled
-from .own import PAPER
+from .own import PAPER, labelled
 
 WORDS = {1: "1 right", 0: "0 wrong"}
 SECTION = "own questions"

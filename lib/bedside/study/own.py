@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from bedside import BedsideError, judges, models, paths, prompts, settings, store
 from bedside.questions import answers as made_elsewhere
@@ -47,8 +45,6 @@ class Own(Run):
         **parameters: Any,
     ):
         self.name = _named(name or Path(str(questions).partition(":")[0]).stem)
-        from .counted import labelled
-
         if not (str(models).split() or answers):
             raise BedsideError('name the models to ask, models="a b", or a file of answers')
         items = read(questions, revision)
@@ -92,10 +88,6 @@ class Own(Run):
             sent.append(f"questions, references and answers to the judge {self.judge} ({at})")
         return f"{self.name}: {'; '.join(sent) or 'nothing is sent'}; to nobody else"
 
-    def planned(self) -> list[models.Request]:
-        """The requests that mode plan has found to have no recording, each once."""
-        return list({r.key: r for r in self._planned}.values())
-
     def close(self) -> None:
         """Write the manifest beside the outputs; in plan mode, nothing."""
         if self.mode != "plan":
@@ -128,12 +120,6 @@ def _rubric(path, folder):
     return found.stem, str(found.parent)
 
 
-def asked(own: Own) -> dict[str, prompts.Messages]:
-    """{item: messages} that models get: the question, after its own system prompt if it has one."""
-    made = own.prompts_for("answer", own.items, ("question", "system"))
-    return {i: prompts.Messages(m for m in said if m["content"]) for i, said in made.items()}
-
-
 async def answers(own: Own) -> pd.DataFrame:
     """All answers, a row for each item and model: the items' columns and those of `answers_of`.
 
@@ -143,7 +129,8 @@ async def answers(own: Own) -> pd.DataFrame:
 
     parts = []
     if own.models:
-        parts.append(await models.answers_of(own, asked(own), TOKENS, kind="answer to a question"))
+        asked = own.prompts_for("answer", own.items, ("question", "system"))
+        parts.append(await models.answers_of(own, asked, TOKENS, kind="answer to a question"))
     if own.given is not None:
         parts.append(own.given)
     every = pd.concat(parts, ignore_index=True)
@@ -165,10 +152,34 @@ async def verdicts(own: Own, answered: pd.DataFrame) -> pd.DataFrame:
     return made.drop(columns="each")
 
 
+def rated(name: str) -> Path:
+    """The file of a study's labels, as raters publish them into its folder."""
+    return paths.EXTERNAL / "own" / name / "rated.jsonl"
+
+
+def labelled(own: Own) -> pd.DataFrame:
+    """The study's labelled answers: answer_id, item, question, reference, answer, label, unit."""
+    import pandas as pd
+
+    columns = "study answer_id item question reference answer label labelled_by".split()
+    rows, path = [], rated(own.name)
+    if path.is_file():
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            try:
+                rows.append({k: json.loads(line)[k] for k in columns})
+            except (ValueError, KeyError, TypeError):
+                raise BedsideError(
+                    f"{paths.rel(path)}, line {number}: not a label as raters publish it; publish"
+                    " again, or delete the line"
+                ) from None
+    frame = pd.DataFrame(rows, columns=columns)
+    frame = frame[frame["study"] == own.name].reset_index(drop=True)
+    unit = own.items.set_index("item")["unit"]
+    return frame.assign(unit=frame["item"].map(unit).fillna(frame["item"]))
+
+
 async def graded(own: Own, frame: pd.DataFrame) -> pd.DataFrame:
     """The judge's verdicts on answers (item, reply_status and FIELDS), as `judges.grade`."""
-    from .counted import labelled
-
     known = labelled(own)
     template, folder = own.rubric
     own.reads("rubric", prompts.source(template, folder))
@@ -182,30 +193,3 @@ async def graded(own: Own, frame: pd.DataFrame) -> pd.DataFrame:
         fields=FIELDS,
         labelled=known,
     )
-
-
-class Compared(NamedTuple):
-    """What a study found; frames as of the functions of these names."""
-
-    answers: pd.DataFrame
-    verdicts: pd.DataFrame
-    scores: pd.DataFrame
-    pairs: pd.DataFrame
-
-
-def compare(questions: str, models: str = "", judge: str = "", **more: Any) -> Compared:
-    """Ask, judge and count: all of a study at once, from anywhere. Arguments as of `Own`."""
-    from . import counted
-
-    own = Own(questions, models=models, judge=judge, **more)
-    print(own.told(), flush=True)
-
-    async def all_of_it():
-        answered = await answers(own)
-        return answered, await verdicts(own, answered)
-
-    with ThreadPoolExecutor(1) as pool:  # a notebook's own loop is running already
-        answered, judged = pool.submit(asyncio.run, all_of_it()).result()
-    counted.keep(own, judged)
-    own.close()
-    return Compared(answered, judged, counted.scores(own, judged), counted.pairs(own, judged))

@@ -33,10 +33,7 @@ const offered = Object.fromEntries(Object.keys(FACETS).map(f => [f, new Map()]))
 for (const row of rows) {
   const values = {...row, judge: row.verdicts.map(v => v.judge), verdict: [...row.verdicts.map(word), word(counting(row))]};
   for (const facet in FACETS)
-    for (const value of [values[facet]].flat()) {
-      if (!offered[facet].has(value)) offered[facet].set(value, {papers: new Set()});
-      offered[facet].get(value).papers.add(row.paper);
-    }
+    for (const value of [values[facet]].flat()) entry(offered[facet], value, () => ({papers: new Set()})).papers.add(row.paper);
 }
 const makers = new Map();                   // by whom each name's replies are: a model's, if any is
 for (const row of rows) if (row.by === "model" || !makers.has(row.model)) makers.set(row.model, row.by);
