@@ -134,7 +134,7 @@ async def send(client, request, secrets=()):
     name = "fitting" if request.model == EMBEDDED else request.model.removeprefix("fake-")
     says = FAKES[name](request)
     says = {"text": says} if isinstance(says, str) else says
-    return models.as_record(request, completion(**says))
+    return models.as_record(request.kept(), completion(**says))
 
 
 # ---- a place of its own for outputs and recordings

@@ -111,21 +111,15 @@ async def opened(stack, name, account):
         from . import local
 
         url = await asyncio.to_thread(stack.enter_context, local.running())
-    key = entries.api_key(name)
     client = openai.AsyncOpenAI(
-        base_url=entries.expanded(url),
-        api_key=key,
+        **entries.connection(name, url),
         max_retries=0,  # calls are tried again here, where all processes see it
-        timeout=m.get("timeout_s", 600),
         http_client=openai.DefaultAioHttpClient(),
-        default_query=entries.expanded(m.get("query")),
-        default_headers=entries.expanded(m.get("headers")),
     )
     await stack.enter_async_context(client)
     book = stack.enter_context(contextlib.closing(ledger.Ledger(name, account)))
     slots = asyncio.Semaphore(min(FEW, m.get("max_concurrency", 8)))  # until a first reply came
-    secrets = [os.environ[v] for v in entries.variables(name)]
-    return _Model(client, book, slots, secrets + ([key] if m.get("api_key_env") else []))
+    return _Model(client, book, slots, entries.secrets(name))
 
 
 class Calls:
@@ -164,12 +158,7 @@ class Calls:
 
     async def _ready(self, name):
         entries.check_callable(name)
-        limited = [n for n, x in zip(BUDGETS, self.account[1:3]) if x is not None]
-        if limited and cost(name, 0, 0) is None:
-            raise StopRun(
-                f"{limited[0]} is set but the price of {name} isn't known: give it"
-                " usd_per_million_in, usd_per_million_out and price_date in data/models.toml"
-            )
+        self.account.check_price(name)
         self.recordings.check_writable(name)
         self.recordings.refresh()
         return await opened(self.stack, name, self.account)
@@ -238,7 +227,7 @@ class Calls:
         record, failure, usd = await sent(m, request, call)
         self.meter.came(usd)
         if failure and failure.fate == "withheld":
-            record = _withheld(request, failure)
+            record = failures.withheld(request.kept(), failure)
         return record, failure, self._taken(m, request, record) if record else None
 
     def _taken(self, m, request, record):
@@ -272,9 +261,6 @@ class Calls:
         return as_reply(request, record, recorded=path is None)
 
 
-BUDGETS = ("BUDGET_USD", "BUDGET_TOTAL")
-
-
 async def turn(m, request):
     """Wait until a request may be sent; the call's number and the most it can cost."""
     prompt, completion = request.estimate()
@@ -297,13 +283,6 @@ async def sent(m, request, call):
     finally:  # also if it is cancelled: what it costs then isn't known
         usd = m.ledger.ended(number, most, tokens, failure)
     return record, failure, usd
-
-
-def _withheld(request, failure):
-    """The record of an answer that the provider withheld: filtered, or never got to."""
-    finish = "content_filter" if failure.kind == "filtered" else "length"
-    choice = {"message": {"content": ""}, "finish_reason": finish}
-    return {**as_record(request, {"choices": [choice]}), "withheld": failure.message}
 
 
 async def send(client, request, secrets=()):
@@ -335,7 +314,7 @@ async def send(client, request, secrets=()):
     if fault := failures.inside(answer):
         raise failures.of(*fault, headers, secrets)
     try:
-        record = as_record(request, answer)
+        record = as_record(request.kept(), answer)
     except ValueError as e:
         failure = Failure("bad answer", 200, str(e), "again")
         failure.tokens = models.tokens_of(answer)[:2]

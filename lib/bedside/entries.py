@@ -45,6 +45,8 @@ KEYS = {
     "usd_per_million_in": NUMBER,
     "usd_per_million_out": NUMBER,
     "price_date": str,
+    "batch_discount": NUMBER,
+    "batch_tokens": int,
     "weights_sha256": str,
     "about": str,
     "most_tokens": int,
@@ -54,6 +56,7 @@ KEYS = {
     "most_dialogues": int,
 }
 KINDS = {str: "a text", int: "a whole number", NUMBER: "a number", dict: "a table", list: "a list"}
+BATCH_URL = "/v1/chat/completions"  # of a batch's lines and of the batch, at all providers found
 FORMS = ("json_schema", "json_object", "none")
 THINK = ["<think>", "</think>"]
 VARIABLE = re.compile(r"\$\{(\w+)\}")
@@ -104,8 +107,10 @@ def _fault(name, entry):
             return f"{key} = {value!r} is no amount"
         if key in ABOVE_0 and value == 0:
             return f"{key} = 0 allows nothing"
+    if entry.get("batch_discount", 0) >= 1:
+        return "batch_discount is the share that a batch saves, such as 0.5"
     needed = ("provider", "model") if entry.get("provider") == "local" else REQUIRED
-    needed += PRICES if any(k in entry for k in PRICES) else ()
+    needed += PRICES if any(k in entry for k in (*PRICES, "batch_discount")) else ()
     if lacking := [k for k in needed if k not in entry]:
         return f"{', '.join(lacking)} missing"
     if not re.fullmatch(r"[A-Za-z_]\w*", entry.get("api_key_env", "KEY")):
@@ -145,13 +150,22 @@ def most(name: str, tokens: int, kind: str = "") -> int:
     return min(tokens, entry.get("most_tokens_for", {}).get(kind, entry.get("most_tokens", tokens)))
 
 
-def cost(name: str, prompt_tokens: float | None, completion_tokens: float | None) -> float | None:
-    """Price in USD of a call; None where the registry has no price or the tokens aren't known."""
+def cost(
+    name: str,
+    prompt_tokens: float | None,
+    completion_tokens: float | None,
+    batch: bool = False,
+) -> float | None:
+    """Price in USD of a call; None where the registry has no price or the tokens aren't known.
+
+    batch: of a line in a batch, with the entry's `batch_discount`.
+    """
     m = model(name)
     if "usd_per_million_in" not in m or prompt_tokens is None or completion_tokens is None:
         return 0.0 if m["provider"] == "local" else None
     usd_in, usd_out = m["usd_per_million_in"], m["usd_per_million_out"]
-    return (prompt_tokens * usd_in + completion_tokens * usd_out) / 1e6
+    share = 1 - m.get("batch_discount", 0) * batch
+    return share * (prompt_tokens * usd_in + completion_tokens * usd_out) / 1e6
 
 
 def api_key(name: str) -> str:
@@ -162,13 +176,34 @@ def api_key(name: str) -> str:
     return os.environ[variable] if variable else "none"
 
 
-def check_callable(name: str) -> None:
-    """Raise StopRun if a model can't be called: retired, or its key or a variable isn't set."""
+def in_batches(name: str) -> bool:
+    """Whether a model is asked by request files in mode batch; the embedded one never is."""
+    return model(name)["provider"] != "local"
+
+
+def check_batch(name: str) -> None:
+    """Raise StopRun if a model is retired, or request files would hold what may be a secret."""
+    m = model(name)
+    check_there(name)
+    if VARIABLE.search(json.dumps(m.get("extra_body", {}))):
+        raise StopRun(
+            f"model {name!r} can't be asked in batches: its extra_body takes a value from the"
+            " environment, which no file may hold; MODE=record calls it directly"
+        )
+
+
+def check_there(name: str) -> None:
+    """Raise StopRun if a model is retired."""
     m = model(name)
     if date := m.get("retired"):
         other = m.get("instead")
         use = f"use {other!r} instead" if other else "choose another one of data/models.toml"
         raise StopRun(f"model {name!r} was retired on {date}; {use} (its recordings still replay)")
+
+
+def check_callable(name: str) -> None:
+    """Raise StopRun if a model can't be called: retired, or its key or a variable isn't set."""
+    check_there(name)
     api_key(name)
     if unset := [v for v in variables(name) if not os.environ.get(v)]:
         raise StopRun(f"model {name!r} needs the environment variable {unset[0]}")
@@ -178,6 +213,24 @@ def variables(name: str) -> list[str]:
     """The environment variables that a model's entry refers to, besides its key's."""
     m = model(name)
     return VARIABLE.findall(json.dumps([m.get(k) for k in FROM_ENVIRONMENT]))
+
+
+def secrets(name: str) -> list[str]:
+    """What no message about a model may show: its key, and what else the environment gives it."""
+    key = [api_key(name)] if model(name).get("api_key_env") else []
+    return [os.environ[v] for v in variables(name)] + key
+
+
+def connection(name: str, url: str | None = None) -> dict:
+    """What an `openai` client of a model is made with; url: another one than the entry's."""
+    m = model(name)
+    return {
+        "base_url": expanded(url or m["base_url"]),
+        "api_key": api_key(name),
+        "timeout": m.get("timeout_s", 600),
+        "default_query": expanded(m.get("query")),
+        "default_headers": expanded(m.get("headers")),
+    }
 
 
 FROM_ENVIRONMENT = ("base_url", "headers", "query", "extra_body")  # where ${VARIABLES} may stand

@@ -156,6 +156,13 @@ def _retry_after(headers, text):
     return min(max(seconds, 0.0), LONGEST_S) if seconds is not None and seconds == seconds else None
 
 
+def withheld(kept, failure, date=None):
+    """The record of an answer that the provider withheld: filtered, or never got to."""
+    finish = "content_filter" if failure.kind == "filtered" else "length"
+    choice = {"message": {"content": ""}, "finish_reason": finish}
+    return {**models.as_record(kept, {"choices": [choice]}, date), "withheld": failure.message}
+
+
 def hint(name, failure):
     """What to do about a failure that ends a run."""
     if failure.fate == "stop":

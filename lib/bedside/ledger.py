@@ -62,6 +62,9 @@ def make() -> str:
     return os.environ.setdefault("BEDSIDE_MAKE", f"process {uuid.uuid4().hex}")
 
 
+BUDGETS = ("BUDGET_USD", "BUDGET_TOTAL")
+
+
 class Account(NamedTuple):
     """On whose account calls go: a notebook, and its limits in USD.
 
@@ -72,6 +75,15 @@ class Account(NamedTuple):
     usd: float | None = None
     total: float | None = None
     scope: str = ""
+
+    def check_price(self, name: str) -> None:
+        """Raise StopRun if there is a budget and a model's price isn't known."""
+        limited = [n for n, x in zip(BUDGETS, (self.usd, self.total)) if x is not None]
+        if limited and cost(name, 0, 0) is None:
+            raise StopRun(
+                f"{limited[0]} is set but the price of {name} isn't known: give it"
+                " usd_per_million_in, usd_per_million_out and price_date in data/models.toml"
+            )
 
 
 class _Owner:
@@ -210,14 +222,24 @@ class Ledger:
     def _scopes(self):
         return [s for s in (self.make, self.account.scope) if s]
 
-    def _hold(self, usd):
+    def reserve(self, usd: float) -> None:
+        """Reserve what a wave of batches can cost; StopRun if a budget would be passed."""
+        with _transaction(self.db):
+            self._hold(usd, "wave")
+
+    def settle(self, reserved: float, usd: float) -> None:
+        """Count what batches did cost in place of what was reserved."""
+        with _transaction(self.db):
+            self._spend(usd - reserved)
+
+    def _hold(self, usd, what="call"):
         """Reserve `usd`, or raise StopRun if a budget would be passed."""
-        budgets = {"BUDGET_USD": self.account.usd, "BUDGET_TOTAL": self.account.total}
-        for (name, limit), scope in zip(budgets.items(), (self.make, self.account.scope)):
+        limits = zip(BUDGETS, (self.account.usd, self.account.total))
+        for (name, limit), scope in zip(limits, (self.make, self.account.scope)):
             if limit is not None and (taken := self.spent(scope)) + usd > limit:
                 raise StopRun(
                     f"{name}={limit:g} would be passed (${taken:.4f} spent or under way, the next"
-                    f" call at most ${usd:.4f}); what came is recorded: raise it and run again"
+                    f" {what} at most ${usd:.4f}); what came is recorded: raise it and run again"
                 )
         self._spend(usd)
 

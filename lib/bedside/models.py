@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterat
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from . import BedsideError, choose, entries, paths, prompts, store
+from . import BedsideError, choose, entries, paths, planning, prompts, store
 from .entries import StopRun, api_key, cost, model, most, registry  # noqa: F401 - part of this room
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from . import ledger
 
-MODES = ("replay", "record", "fresh", "plan")
+MODES = ("replay", "record", "fresh", "plan", "batch")
 # a cautious estimate, for plans and budgets before a call; TEMPLATE: what a chat template adds
 CHARS_PER_TOKEN, TEMPLATE = 2.75, 40
 UNLIMITED = 4096  # tokens of a reply that has no limit, for the same
@@ -100,7 +100,13 @@ class Request:
             "completion": completion,
             "chars": self.chars,
             "like": alike(store.redacted(self.fields)),
+            "wave": planning.wave(self),
         }
+
+    def kept(self) -> dict:
+        """What a recording keeps of the request, besides its reply."""
+        fields = store.redacted(self.fields)
+        return {"key": self.key, "item": self.item, "chars": self.chars, "fields": fields}
 
 
 def alike(fields: dict) -> str:
@@ -143,7 +149,13 @@ class Reply:
         """Why there is nothing to read or judge; empty where there is."""
         return self.error or self.no_answer
 
+    @property
+    def waits(self) -> bool:
+        """Whether a batch is to bring it: what follows from it can't be asked yet."""
+        return self.error == WAITS
 
+
+WAITS = "waits for a batch"
 NO_ANSWER = {"length": "cut off while thinking", "content_filter": "filtered"}  # else "blank"
 KEPT = ("text", "finish", "refusal", "returned_model", "prompt_tokens", "completion_tokens")
 KEPT += ("date", "fingerprint", "router", "latency_s")
@@ -162,20 +174,21 @@ def as_reply(request: Request, record: dict, recorded: bool) -> Reply:
     return Reply(request.item, request.model, request.key, recorded=recorded, **kept)
 
 
-def as_record(request: Request, answer: Any) -> dict:
+def as_record(kept: dict, answer: Any, date: datetime.datetime | None = None) -> dict:
     """The record of a parsed chat completion; raises ValueError saying what is wrong with it.
 
-    A reply without text is one too. What an endpoint adds (fingerprint, usage in detail, who
-    served it) is kept as far as it is what it should be.
+    kept: `Request.kept`; date: when it came, without one now. A reply without text is one too. What
+    an endpoint adds (fingerprint, usage in detail, who served it) is kept as far as it is what it
+    should be.
     """
     choice = first_choice(answer)
     if not isinstance(choice.get("message"), dict):
         raise ValueError("the endpoint's answer holds no choice")
     prompt, completion, usage = tokens_of(answer)
-    now = datetime.datetime.now(datetime.UTC)
+    date = date or datetime.datetime.now(datetime.UTC)
     return {
-        "key": request.key,
-        "item": request.item,
+        "key": kept["key"],
+        "item": kept["item"],
         "text": _content(choice["message"].get("content")),
         "finish": _text(choice.get("finish_reason")),
         "refusal": _text(choice["message"].get("refusal")),
@@ -185,9 +198,9 @@ def as_record(request: Request, answer: Any) -> dict:
         "usage": usage,
         "fingerprint": _text(answer.get("system_fingerprint")),
         "router": _text(answer.get("provider")),
-        "date": now.isoformat(timespec="seconds"),
-        "chars": request.chars,
-        "fields": store.redacted(request.fields),
+        "date": date.isoformat(timespec="seconds"),
+        "chars": kept["chars"],
+        "fields": kept["fields"],
     }
 
 
@@ -248,10 +261,12 @@ async def ask(
 
     mode: replay (a miss raises MissingRecording), record (call what is missing), fresh (call
     all), plan (call nothing; append each miss to the list `plan`, with a reply of full length and
-    fitting shape in its place). account: the notebook that asks, and its budgets. Requests with the
-    same key are sent once. A request that fails for good yields a Reply with `error`. Raises
-    StopRun for a refused key, a few equal failures that nothing mends, and before a budget would be
-    passed; StoreError when replies can't be written; what came before is kept.
+    fitting shape in its place), batch (append each miss to `plan`, with a reply without text that
+    `waits`; only the embedded model, which takes no batches, is called). account: the notebook that
+    asks, and its budgets. Requests with the same key are sent once. A request that fails for good
+    yields a Reply with `error`. Raises StopRun for a refused key, a few equal failures that nothing
+    mends, and before a budget would be passed; StoreError when replies can't be written; what came
+    before is kept.
     """
     requests = list(requests)
     every = {r.key: r for r in requests}
@@ -261,9 +276,13 @@ async def ask(
     if missing and choose(mode, MODES, "MODE") == "replay":
         what = f"{len(missing)} of {len(requests)} requests have"
         raise _unrecorded(missing[0], recordings, what)
+    if mode == "batch":
+        plan.extend(r for r in missing if entries.in_batches(r.model))
+        replies |= {r.key: waiting(r) for r in missing if entries.in_batches(r.model)}
+        missing, mode = [r for r in missing if r.key not in replies], "record"
     if missing and mode == "plan":
         plan.extend(missing)
-        replies |= {r.key: _stand_in(r) for r in missing}
+        replies |= planning.stand_ins(missing)
     elif missing:
         names = list(dict.fromkeys(r.model for r in missing))
         count = len(every), len(replies)
@@ -306,10 +325,18 @@ async def asking(
     """
     choose(mode, MODES, "MODE")
     recordings.refresh()
+    without = functools.partial(_without_call, recordings, mode, plan)
     if mode in ("replay", "plan"):
-        yield functools.partial(_without_call, recordings, plan if mode == "plan" else None)
-    else:
+        yield without
+    elif mode != "batch":
         async with _caller(recordings, mode, account, label, progress) as one:
+            yield one
+    else:
+        async with _caller(recordings, "record", account, label, progress) as called:
+
+            async def one(request):
+                return await (without if entries.in_batches(request.model) else called)(request)
+
             yield one
 
 
@@ -363,6 +390,11 @@ def not_recorded(request: Request) -> Reply:
     return Reply(request.item, request.model, request.key, error=NOT_RECORDED)
 
 
+def waiting(request: Request) -> Reply:
+    """The reply to a request that a batch is to bring."""
+    return Reply(request.item, request.model, request.key, error=WAITS)
+
+
 async def of_recorded(
     requests: Iterable[Request],
     recordings: store.Recordings,
@@ -375,14 +407,14 @@ async def of_recorded(
     return [next(got) if here else not_recorded(r) for r, here in zip(requests, there)]
 
 
-async def _without_call(recordings, plan, request):
-    """The recorded reply; else a stand-in and a line in `plan`, or an error without a plan."""
+async def _without_call(recordings, mode, plan, request):
+    """The recorded reply; else what stands in for it and a line in `plan`, or an error."""
     if record := recordings.get(request.key):
         return as_reply(request, record, True)
-    if plan is None:
+    if mode == "replay":
         raise _unrecorded(request, recordings, "a request has")
     plan.append(request)
-    return _stand_in(request)
+    return waiting(request) if mode == "batch" else planning.stand_ins([request])[request.key]
 
 
 @contextlib.contextmanager
@@ -455,33 +487,3 @@ def _unrecorded(request, recordings, what):
         f" model {request.model!r}, {recordings.nearest(request.item, request.fields)}. Record with"
         " MODE=record, see the cost first with `make plan`"
     )
-
-
-def _stand_in(request):
-    """A reply when only planning: a list of full length, or what the response format asks for."""
-    room = model(request.model).get("reasoning_tokens", 0)  # of which nothing is said
-    tokens = request.estimate()[1] - room
-    mark = request.key[:12]  # it, and a path within, make each text another one
-    if not (form := request.response_format):
-        text = "".join(f"- {mark[:6]} {i}\n" for i in range(tokens // 5))
-        return Reply(request.item, request.model, request.key, text=text, finish="stop")
-    schema, paths = form["json_schema"]["schema"], []
-
-    def filled(schema, path, words=""):
-        if "enum" in schema:
-            return schema["enum"][-1]
-        if schema["type"] == "object":
-            members = schema["properties"].items()
-            return {k: filled(v, f"{path} {k}", words) for k, v in members}
-        if schema["type"] == "array":
-            count = schema.get("minItems", 1)
-            return [filled(schema["items"], f"{path} {i}", words) for i in range(count)]
-        if schema["type"] != "string":
-            return 0
-        paths.append(path)
-        return f"{path} {words}"
-
-    filled(schema, mark)  # counts the texts, which share the reply
-    words = "word " * (tokens // max(len(paths), 1))
-    text = json.dumps(filled(schema, mark, words))
-    return Reply(request.item, request.model, request.key, text=text, finish="stop")

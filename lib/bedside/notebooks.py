@@ -156,7 +156,7 @@ def run_all(names: list[str], given: dict, jobs: int = 0, done: Callable | None 
 
     Notebooks wait for those of their study that measure its judges, and don't run if these fail.
     done: called with the name of each that ran through, and its seconds. BedsideError shows what
-    failed once all others have run; after a stop no other begins.
+    failed once all others have run; after a stop no other begins, and it is Stopped.
     """
     if len(names) > 1:  # one alone imports just what it needs
         from . import kernels
@@ -192,7 +192,8 @@ def run_all(names: list[str], given: dict, jobs: int = 0, done: Callable | None 
     if faults:
         told = {str(faults[n]): n for n in reversed(names) if n in faults}
         shown = [f"{n}: {t}" if isinstance(faults[n], Stopped) else t for t, n in told.items()]
-        raise BedsideError("\n\n".join(reversed(shown)))
+        stopped = any(isinstance(fault, Stopped) for fault in faults.values())
+        raise (Stopped if stopped else BedsideError)("\n\n".join(reversed(shown)))
 
 
 def planned(given: dict, paper: str = ""):

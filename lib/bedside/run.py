@@ -11,9 +11,11 @@ run.close()
 """
 
 import contextlib
+import copy
 import dataclasses
 import importlib.metadata
 import json
+import os
 import platform
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
@@ -27,6 +29,7 @@ from . import (
     judges,
     models,
     paths,
+    planning,
     prompts,
     published,
     questions,
@@ -68,9 +71,19 @@ class Run:
         self.folder.mkdir(parents=True, exist_ok=True)
         self._data, self._judges = {}, {}  # name -> hash, trust card
         self._prompts, self._files = {}, {}  # templates; name -> path of what is read besides
-        self._replies, self._planned = {}, []  # model -> {key: reply}
+        self._replies, self._planned = {}, self._sink()  # model -> {key: reply}
         self._outputs, self._claims = {}, {}
         self._elsewhere, self.left = [], []  # models of ANSWERS=; what in it isn't asked
+        self._step_by_step = False
+
+    def _sink(self):
+        """What takes requests that aren't sent: for a plan, or for request files."""
+        if self.mode != "batch":
+            return []
+        from .batches import files
+
+        name = f"{self.paper}.{self.notebook}"
+        return files.Sink(Path(os.environ["BEDSIDE_PARTS"]) / name, self.recordings)
 
     def _place(self):
         """Where outputs go, and the recordings."""
@@ -134,7 +147,8 @@ class Run:
 
     async def ask(self, requests: Iterable[models.Request], label: str = "") -> list[models.Reply]:
         """`models.ask` with this run's mode, recordings and what is left of its budget."""
-        replies = await models.ask(requests, self.recordings, **self._calling(label))
+        with planning.by_calls(self._step_by_step):
+            replies = await models.ask(requests, self.recordings, **self._calling(label))
         return [self._noted(reply) for reply in replies]
 
     @contextlib.asynccontextmanager
@@ -150,15 +164,33 @@ class Run:
             yield noted
 
     def _calling(self, label):
-        account = None
-        if self.mode in ("record", "fresh"):
+        mode, account = self.mode, None
+        if self._step_by_step and mode == "batch":
+            mode = "record" if os.environ.get("BEDSIDE_SUBMIT") else "replay"
+        if mode in ("record", "fresh", "batch"):
             from .ledger import Account
 
-            same = ("profile", "models", "judge", "limit", "seed", "prompts")
-            scope = store.digest([getattr(self, s) for s in same])
-            name = f"{self.paper}/{self.notebook}"
+            name, scope = f"{self.paper}/{self.notebook}", settings.scope(vars(self))
             account = Account(name, self.budget_usd, self.budget_total, scope)
-        return {"mode": self.mode, "account": account, "plan": self._planned, "label": label}
+        return {"mode": mode, "account": account, "plan": self._planned, "label": label}
+
+    def step_by_step(self) -> "Run":
+        """This run for calls that each follow from the one before: no batch can hold them.
+
+        In mode batch they are sent directly if batches are submitted here; else what has no
+        recording raises MissingRecording.
+        """
+        other = copy.copy(self)
+        other._step_by_step = True
+        return other
+
+    def leave(self, what: str) -> None:
+        """Say, in mode batch, what of this notebook no batch holds."""
+        self._planned.leave(f"{self.paper}/{self.notebook}: {what}")
+
+    def waits(self, requests: Iterable[models.Request]) -> bool:
+        """Whether a batch is to bring a reply to any of these."""
+        return self.mode == "batch" and any(r.key in self._planned.keys for r in requests)
 
     def _noted(self, reply):
         self._replies.setdefault(reply.model, {})[reply.key] = reply
@@ -324,7 +356,7 @@ class Run:
     def close(self) -> None:
         """Hash the outputs and hand everything to the index.
 
-        In plan mode: write what would be called.
+        In modes plan and batch: write what would be called.
         """
         folder, name = self.folder.parent / ".parts", f"{self.paper}.{self.notebook}"
         folder.mkdir(exist_ok=True)
@@ -332,6 +364,8 @@ class Run:
             calls = json.dumps([r.planned() for r in self.planned()])
             (folder / f"{name}.plan.json").write_text(calls)
             return
+        if self.mode == "batch":
+            return self._planned.close()
         (folder / f"{name}.json").write_text(json.dumps(self.part(), indent=1))
 
     def planned(self) -> list[models.Request]:

@@ -172,6 +172,12 @@ def _checked(
     }
 
 
+def scope(run: dict) -> str:
+    """What stands for all runs with the same settings, whose calls BUDGET_TOTAL counts."""
+    same = ("profile", "models", "judge", "limit", "seed", "prompts")
+    return store.digest([run[s] for s in same])
+
+
 def _file(answers):
     """The file of ANSWERS=, from here or from the repository's root; empty for none."""
     found = [p for p in (Path(answers), paths.ROOT / answers) if there(p)] if answers else []

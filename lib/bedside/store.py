@@ -214,6 +214,11 @@ class Recordings:
                 await asyncio.to_thread(self._write, path, lines)
                 self.refresh(new_files=False)  # what others have written meanwhile comes along
 
+    def write(self) -> None:
+        """Write everything put; it is on disk when it returns."""
+        for path in list(self._pending):
+            self._write(path, self._pending.pop(path))
+
     async def drain(self) -> None:
         """Write what still waits, and wait for what is being written: a stopped run's end."""
         for path in list(self._pending):

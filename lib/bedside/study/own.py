@@ -89,8 +89,10 @@ class Own(Run):
         return f"{self.name}: {'; '.join(sent) or 'nothing is sent'}; to nobody else"
 
     def close(self) -> None:
-        """Write the manifest beside the outputs; in plan mode, nothing."""
-        if self.mode != "plan":
+        """Write the manifest beside the outputs; in modes plan and batch there is none."""
+        if self.mode == "batch":
+            self._planned.close()
+        elif self.mode != "plan":
             about = {"questions": self.source, "items": len(self.items), "left_out": self.left}
             part = {**about, **self.part()}
             path = self.folder / "manifest.json"

@@ -5,7 +5,17 @@ import os
 from collections import Counter
 from pathlib import Path
 
-from bedside import BedsideError, choose, entries, notebooks, paths, settings, tables
+from bedside import (
+    BedsideError,
+    choose,
+    entries,
+    notebooks,
+    paths,
+    planning,
+    settings,
+    tables,
+    waves,
+)
 from bedside.page import own as page
 
 from . import counted
@@ -35,19 +45,51 @@ def _from_root(file):
     return paths.rel(Path(file).resolve()) if Path(file).exists() else file
 
 
+async def _all_of_it(own):
+    await verdicts(own, await answers(own))
+
+
 def plan(own: Own) -> None:
-    """Print calls and their cost at most, without a call."""
-
-    async def asked():
-        await verdicts(own, await answers(own))
-
-    asyncio.run(asked())
+    """Print calls and their cost at most, direct and in batches, without a call."""
+    asyncio.run(_all_of_it(own))
     calls = own.planned()
     for model, count in Counter(r.model for r in calls).items():
-        usd = [entries.cost(model, *r.estimate()) for r in calls if r.model == model]
+        mine = [r.estimate() for r in calls if r.model == model]
+        usd, saved = ([entries.cost(model, *e, batch=b) for e in mine] for b in (False, True))
         told = "unknown, since its entry has no price" if None in usd else f"${sum(usd):.2f}"
+        told += "" if usd == saved else f", in batches ${sum(saved):.2f}"
         print(f"{model}: {count} calls, at most {told}")
     print(f"{len(calls)} calls in all, and none of them was made")
+
+
+class Questions:
+    """Your own questions as `waves` sends them; see `waves.Notebooks`.
+
+    given: parameters of `begun`.
+    """
+
+    def __init__(self, given: dict):
+        own, self.given = begun({**given, "mode": "plan"})
+        self.run, self.settings, self.fault = f"own-{own.name}", vars(own), ""
+
+    def _own(self, mode):
+        return Own(**{**self.given, "mode": mode})
+
+    def ask(self, scratch: Path) -> None:
+        """Put down what can be asked now, below scratch/parts."""
+        waves.prepared(scratch)
+        own = self._own("batch")
+        asyncio.run(_all_of_it(own))
+        own.close()
+
+    def most(self) -> int:
+        """How many waves are left at most."""
+        own = self._own("plan")
+        asyncio.run(_all_of_it(own))
+        return max([planning.wave(r) for r in own.planned()], default=0)
+
+    def then(self) -> str:
+        return waves.command("study", self.given)
 
 
 def execute(own: Own, given: dict) -> None:

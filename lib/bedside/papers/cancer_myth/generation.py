@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from bedside import checks, judges, models
+from bedside import checks, judges, models, planning
 from bedside.models import Request, json_object, response_format
 
 from . import study
@@ -71,7 +71,10 @@ async def generate_all(run, myths, start, example, **options):
 
     Items of several generators begin with the generator's name.
     """
-    made = [await generate(run, model, myths, start, example, **options) for model in run.models]
+    made = []
+    for model in run.models:
+        with planning.in_sequence():  # each myth's examples follow from the grades before
+            made.append(await generate(run, model, myths, start, example, **options))
     questions, rounds = (pd.concat(part, ignore_index=True) for part in zip(*made))
     if len(made) > 1:
         questions["item"] = questions["generator"] + " " + questions["item"]

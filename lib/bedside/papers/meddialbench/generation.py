@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from bedside import checks, judges
+from bedside import checks, judges, planning
 from bedside.models import requests_to, response_format
 
 from .data import LEAST, MOST, SCRIPT
@@ -29,7 +29,8 @@ async def generated(run, design, drawn):
     A case with few items has status `few`, one without any the status of its last reply (or why
     that holds no text) and no scripts.
     """
-    found = await with_key_items(run, drawn)
+    with planning.in_sequence():  # whether there is another try follows from the one before
+        found = await with_key_items(run, drawn)
     return found, await scripts(run, design, found)
 
 
@@ -49,7 +50,7 @@ async def with_key_items(run, drawn):
             v = _read(reply, facts_in)
             best[v.item] = max(v, best[v.item], key=lambda v: len(v.value or []))
             known = reply.recorded or run.mode != "plan"
-            if known and len(best[v.item].value or []) >= LEAST:
+            if reply.waits or (known and len(best[v.item].value or []) >= LEAST):
                 short.discard(v.item)
     items = [best[i].value or [] for i in drawn["item"]]
     status = ["few" if 0 < len(best[i].value or []) < LEAST else best[i].status for i in best]

@@ -10,7 +10,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from bedside import baselines, judges, models, stats
+from bedside import baselines, judges, models, planning, stats
 from bedside.judges import LEXICAL, grade_labelled
 from bedside.models import Request, response_format
 from bedside.prompts import numbered
@@ -201,10 +201,21 @@ async def outcomes(run, known, texts, held):
     """
     asked = held.assign(references=held["names"], text=held["diagnosis"])
     learnt = baselines.learnt(known.diagnosis)
-    same = await run.grade(asked, YES_NO, "judge_diagnosis", learnt, baseline=Overlap, **SAME)
-    same = same.rename(columns={"raw": "verdict", "status": "verdict_status"})
-    done = held.merge(same, on="item", validate="one_to_one")
-    done["correct"] = yes(done.pop("value"))
+    with planning.in_sequence():  # only a wrong diagnosis is asked about once more
+        same = await run.grade(asked, YES_NO, "judge_diagnosis", learnt, baseline=Overlap, **SAME)
+        same = same.rename(columns={"raw": "verdict", "status": "verdict_status"})
+        done = held.merge(same, on="item", validate="one_to_one")
+        done["correct"] = yes(done.pop("value"))
+
+        wrong = done[(done["correct"] == 0) | done["verdict"].map(planning.stands_in)]
+        done["misled"] = done["correct"].map({1.0: 0.0})
+        if len(wrong):
+            asked = wrong_diagnoses(wrong, texts, "case").assign(reply_status="")
+            found = await run.grade(
+                asked, YES_NO, "judge_misled", known.misled, baseline=Overlap, **MISLED
+            )
+            misled = yes(found.set_index("item")["value"])
+            done["misled"] = done["misled"].fillna(done["item"].map(misled))
 
     heard = answered(held)
     marks = await which(run, disclosures(heard), "judge_coverage", known.rows("coverage"))
@@ -212,16 +223,6 @@ async def outcomes(run, known, texts, held):
     done["coverage"] = done["item"].map(told)
     done["turns"] = done["turns"].where(done["item"].isin(heard["item"]))
     done["per_turn"] = done["coverage"] / done["turns"].where(done["turns"] > 0)
-
-    wrong = done[done["correct"] == 0]
-    done["misled"] = done["correct"].map({1.0: 0.0})
-    if len(wrong):
-        asked = wrong_diagnoses(wrong, texts, "case").assign(reply_status="")
-        found = await run.grade(
-            asked, YES_NO, "judge_misled", known.misled, baseline=Overlap, **MISLED
-        )
-        misled = yes(found.set_index("item")["value"])
-        done["misled"] = done["misled"].fillna(done["item"].map(misled))
     return done
 
 

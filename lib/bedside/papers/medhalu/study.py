@@ -83,12 +83,16 @@ async def notes(run, items, which, size, generator, max_tokens):
     Of items beyond LIMIT those are left out that are known to have no answer.
     """
     every, here = chosen(run, which, size, whole=True), items["item"].tolist()
+    unknown = False  # whether a batch is to bring some of the items that are drawn among
     if "answer" not in every:
+        unknown = run.waits(building.requests(run, every, generator, max_tokens))
         beyond = every[run.limit or len(every) :]
         lost = await building.not_built(run, beyond, generator, max_tokens)
         every = every[every["item"].isin({*here, *beyond["item"]} - {*lost})]
         every = every.assign(reason="")
     found = detection.notes(every, pd.concat(files(run).values(), ignore_index=True))
+    if unknown:
+        found |= {detection.EXPERT: {}, detection.OTHER: {}}
     return {name: {i: texts[i] for i in here if i in texts} for name, texts in found.items()}
 
 

@@ -72,9 +72,9 @@ class _Agents:
     async def sort(self, cases):
         """How complex is each question?"""
         schema = judges.schema(LEVELS, "complexity")
-        asked = {c: {} for c in cases}
+        asked = {(c, "complexity"): {} for c in cases}
         most, template = judges.VERDICT_TOKENS, "agents_complexity"
-        for case, reply in await self._ask("complexity", asked, most, template, "verdict", schema):
+        for (case, _), reply in await self._ask(asked, most, template, "verdict", schema):
             found = judges.verdict(reply, LEVELS, "complexity")
             case.level = found.value or ""
             case.lost = "" if found.value else f"complexity {found.status}"
@@ -84,57 +84,66 @@ class _Agents:
         view = "Give your view in two or three sentences."
         reply = "Say in two or three sentences where you agree and where you don't."
         for task in (view, reply):
-            await self._note(cases, dict.fromkeys(PANEL, task))
+            await self._note(cases, {(member, None): task for member in PANEL})
 
     async def report(self, cases):
         """Teams: their members note, their leads report; only the reports go on."""
-        for team, members in TEAMS.items():
-            note = "Note in two or three sentences what matters."
-            await self._note(cases, dict.fromkeys(members, note), team)
-            lead = f"the lead of the {team.lower()} team"
-            await self._note(cases, {lead: "Sum your team's notes up as its report."}, team)
+        note = "Note in two or three sentences what matters."
+        await self._note(cases, {(m, team): note for team, mine in TEAMS.items() for m in mine})
+        leads = {team: f"the lead of the {team.lower()} team" for team in TEAMS}
+        task = "Sum your team's notes up as its report."
+        await self._note(cases, {(lead, team): task for team, lead in leads.items()})
         for case in cases:
             case.notes = [note for note in case.notes if note[0].startswith("the lead")]
 
     async def watch(self, cases):
         """A monitor says what the question takes for granted."""
-        asked = {c: {"notes": c.notes} for c in cases}
+        asked = {(c, "monitor"): {"notes": c.notes} for c in cases}
         most = self.note_tokens
-        for case, reply in await self._ask("monitor", asked, most, "agents_monitor", NOTE):
+        for (case, _), reply in await self._ask(asked, most, "agents_monitor", NOTE):
             case.warning = reply.text or reply.refusal
 
     async def answer(self, cases, max_tokens):
         """A clinician answers, knowing the notes and what the monitor said."""
-        asked = {c: {"notes": c.notes, "monitor": c.warning} for c in cases}
-        for case, reply in await self._ask("answers", asked, max_tokens, "agents_answer", ANSWER):
+        asked = {(c, "answers"): {"notes": c.notes, "monitor": c.warning} for c in cases}
+        for (case, _), reply in await self._ask(asked, max_tokens, "agents_answer", ANSWER):
             case.answer, case.cut = reply.text or reply.refusal, reply.truncated
 
-    async def _note(self, cases, tasks, team=None):
-        """Notes of several speakers at once, who see what was noted before (in their team)."""
-        before = {c: [n for n in c.notes if not team or n[0].endswith(f"({team})")] for c in cases}
-        for speaker, task in tasks.items():
+    async def _note(self, cases, tasks):
+        """Notes of several speakers at once, who see what was noted before (in their team).
+
+        tasks: {(speaker, team): what to do}.
+        """
+        asked = {}
+        for (speaker, team), task in tasks.items():
+            for c in cases:
+                seen = [n for n in c.notes if not team or n[0].endswith(f"({team})")]
+                asked[c, speaker, team] = {"role": speaker, "notes": seen, "task": task}
+        most = self.note_tokens
+        for (case, speaker, team), reply in await self._ask(asked, most, "agents_note", NOTE):
             member = team and not speaker.startswith("the lead")
             name = f"{speaker} ({team})" if member else speaker
-            asked = {c: {"role": speaker, "notes": before[c], "task": task} for c in cases}
-            most = self.note_tokens
-            for case, reply in await self._ask(speaker, asked, most, "agents_note", NOTE):
-                case.notes.append((name, reply.text or reply.refusal))
+            case.notes.append((name, reply.text or reply.refusal))
 
-    async def _ask(self, step, asked, max_tokens, template, kind, response_format=None):
-        """(case, reply) of a step for {case: its prompt's fields}; no reply loses its case."""
-        going = {c: fields for c, fields in asked.items() if not c.lost}
+    async def _ask(self, asked, max_tokens, template, kind, response_format=None):
+        """Replies to {(case, step or speaker, ...): its prompt's fields}, each with its key.
+
+        A case without a reply is lost.
+        """
+        going = {k: fields for k, fields in asked.items() if not k[0].lost}
         most = models.most(self.model, max_tokens, kind)
         settings = {"max_tokens": most, "temperature": 0}
         requests = []
-        for c, fields in going.items():
-            prompt = self.run.prompt(template, question=c.question, **fields)
-            requests.append(Request(c.item, self.model, prompt, settings, response_format))
+        for (case, *_), fields in going.items():
+            prompt = self.run.prompt(template, question=case.question, **fields)
+            requests.append(Request(case.item, self.model, prompt, settings, response_format))
         came = []
-        replies = await self.run.ask(requests, f"agents: {step}")
-        for case, reply in zip(going, replies, strict=True):
+        replies = await self.run.ask(requests, template.replace("_", ": "))
+        for k, reply in zip(going, replies, strict=True):
+            case, step, *_ = k
             case.sent.append(reply.key)
             if reply.why:
-                case.lost = f"{step}, {reply.why}"
+                case.lost = case.lost or f"{step}, {reply.why}"
             else:
-                came.append((case, reply))
+                came.append((k, reply))
         return came

@@ -6,6 +6,8 @@ reply_status, truncated.
 
 import functools
 
+from bedside.models import WAITS
+
 from ..study import answers
 from .agents import multi_agent
 
@@ -21,7 +23,10 @@ async def precautionary(run, model, items, max_tokens):
 
 
 async def instructed(run, model, items, max_tokens, instruction):
-    """An instruction before the question, as the optimiser finds it."""
+    """An instruction before the question, as the optimiser finds it; without one answers wait."""
+    if instruction is None:
+        nothing = {"answer": "", "reply_status": WAITS, "truncated": False, "sent": ""}
+        return items[["item"]].assign(model=model, **nothing)
     return await answers(run, items, max_tokens, [model], "instructed", instruction=instruction)
 
 

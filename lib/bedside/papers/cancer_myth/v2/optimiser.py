@@ -13,17 +13,19 @@ from .methods import instructed
 
 SEED_INSTRUCTION = "Answer the question of a patient or relative helpfully, correctly and briefly."
 REFLECTION_TOKENS = 2048  # of a reflection; the papers name no limit
+STEPS = "the optimiser goes step by step and in no batch: SUBMIT=1 or MODE=record calls directly"
 INSTRUCTION = response_format("instruction", instruction={"type": "string"})
 
 
 class Found(NamedTuple):
     """What the optimiser found.
 
-    status: improved, or why not; start and best: scores in 0..1 on the training split; calls:
-    answers graded; unscored: of them, those without a verdict; cut: those cut at their limit.
+    instruction: None where the optimiser waits. status: improved, or why not; start and best:
+    scores in 0..1 on the training split; calls: answers graded; unscored: of them, those without a
+    verdict; cut: those cut at their limit.
     """
 
-    instruction: str
+    instruction: str | None
     status: str
     start: float
     best: float
@@ -41,7 +43,8 @@ async def optimise(run, model, train, examples, *, budget, max_tokens, minibatch
     presupposition. To GEPA an answer without a verdict is worth 0; start and best leave it out (NaN
     without any verdict). budget: graded answers at most, checked
     between steps, so that a step may pass it. `examples`: `study.known`. Every call, the
-    reflections too, goes through the run and is recorded.
+    reflections too, goes through the run and is recorded. Where batches are written and nobody is
+    called, it waits for what isn't recorded.
     """
     import gepa
 
@@ -49,6 +52,7 @@ async def optimise(run, model, train, examples, *, budget, max_tokens, minibatch
     if train.empty:
         return Found(SEED_INSTRUCTION, "nothing to learn from", nan, nan, 0, 0, 0)
     loop, reflector = asyncio.get_running_loop(), reflector or model
+    run = run.step_by_step()
     adapter = _Adapter(run, model, train, examples, max_tokens, reflector, loop)
     data = train["item"].tolist()
     result = None
@@ -69,6 +73,9 @@ async def optimise(run, model, train, examples, *, budget, max_tokens, minibatch
     except Exception:
         if adapter.fault is None:
             raise
+    if run.mode == "batch" and isinstance(adapter.fault, models.MissingRecording):
+        run.leave(STEPS)
+        return Found(None, models.WAITS, nan, nan, 0, 0, 0)
     if adapter.fault is not None:  # the optimiser goes on after exceptions; a run must not
         raise adapter.fault
     return Found(

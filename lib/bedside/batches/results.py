@@ -1,0 +1,211 @@
+"""Results: what an engine wrote for request files, taken into the recordings.
+
+A result is taken in only if its key was asked for and has no recording yet. Nothing is changed in
+the files; whatever is wrong with a line is counted and named.
+"""
+
+import datetime
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bedside import BedsideError, entries, failures, paths, store
+from bedside.failures import Failure
+from bedside.models import as_record, tokens_of
+
+from . import files
+
+SHOWN = 3  # of each kind that are named
+# what becomes of lines that an engine never got to, by the code of their error
+LEFT = {"batch_expired": "expired", "batch_cancelled": "cancelled"}
+
+
+@dataclass
+class Account:
+    """What became of results: counts, and whose lines weren't taken.
+
+    failed: {key: Failure}; unreadable, unknown: [(file, line number)]; usd: price of what was
+    taken, at batch prices, None if one isn't known; models: counts of what was taken.
+    """
+
+    taken: int = 0
+    known: int = 0
+    unknown: list = field(default_factory=list)
+    unreadable: list = field(default_factory=list)
+    failed: dict = field(default_factory=dict)
+    items: dict = field(default_factory=dict)  # of the failed: key -> (model, item)
+    models: Counter = field(default_factory=Counter)
+    tokens: Counter = field(default_factory=Counter)  # by model and kind
+    usd: float | None = 0.0
+
+    def told(self) -> list[str]:
+        """The account in lines."""
+        lines = [
+            f"{self.taken} taken in{_of(self.models)}, {self.known} known already,"
+            f" {len(self.failed)} failed, {len(self.unknown)} never asked for,"
+            f" {len(self.unreadable)} unreadable"
+        ]
+        kinds = Counter(f.kind for f in self.failed.values())
+        for kind, count in kinds.most_common():
+            mine = [k for k, f in self.failed.items() if f.kind == kind]
+            named = "; ".join(", ".join(self.items[k]) for k in mine[:SHOWN])
+            words = self.failed[mine[0]].message
+            lines.append(f"  {count} {kind}: {named}{_more(count)}: {words}")
+        for what, places in (
+            ("never asked for by this checkout", self.unknown),
+            ("no result, or cut off", self.unreadable),
+        ):
+            if places:
+                named = ", ".join(f"{paths.rel(file)} line {n}" for file, n in places[:SHOWN])
+                lines.append(f"  {len(places)} {what}: {named}{_more(len(places))}")
+        return lines
+
+
+def _of(models):
+    return f" ({', '.join(f'{n} of {m}' for m, n in models.items())})" if models else ""
+
+
+def _more(count):
+    return ", ..." if count > SHOWN else ""
+
+
+def found(place: str | Path) -> list[Path]:
+    """The result files that FROM= names: a file, or all of a folder that end in .jsonl."""
+    place = Path(place)
+    if place.is_file():
+        return [place]
+    if there := sorted(place.rglob("*.jsonl")):
+        return there
+    what = "no file in it ends in .jsonl" if place.is_dir() else "there is no such file or folder"
+    raise BedsideError(f"FROM={place}: {what}; name what the engine wrote")
+
+
+def take(results: Iterable[Path]) -> Account:
+    """Take in the results of files, in any order; they are on disk when it returns.
+
+    BedsideError for a file that can't be read, StoreError for recordings that can't be written;
+    what was taken until then is kept, and taking the same files again adds the rest.
+    """
+    account, asked, kept = Account(), files.asked(), _Kept()
+    came = set()
+    for path in results:
+        try:
+            with open(path, "rb") as lines:
+                for number, line in enumerate(lines, 1):
+                    if line.strip():
+                        _taken(account, asked, kept, came, line, (path, number))
+        except OSError as e:
+            raise BedsideError(f"{paths.rel(path)} can't be read ({e.strerror})") from None
+        finally:
+            kept.flush()
+    return account
+
+
+def _taken(account, asked, kept, came, line, place):
+    """Take in one line of results, or put down why not."""
+    result = _parsed(line)
+    if result is None:
+        return account.unreadable.append(place)
+    key = result["custom_id"]
+    about = asked.get(key)
+    if about is None:
+        return account.unknown.append(place)
+    if key in came or kept.has(about):
+        account.known += 1
+        return account.failed.pop(key, None)
+    try:
+        record, usd = _record(about, result)
+    except Failure as e:
+        account.items[key] = about["model"], about["item"]
+        account.failed[key] = e
+        return None
+    came.add(key)
+    account.failed.pop(key, None)  # the same line failed elsewhere
+    account.taken += 1
+    account.models[about["model"]] += 1
+    account.usd = None if None in (account.usd, usd) else account.usd + usd
+    return kept.put(about, record)
+
+
+def _parsed(line):
+    """A line of results as an object with a custom_id and what came; None for anything else."""
+    try:
+        result = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(result, dict) or not isinstance(result.get("custom_id"), str):
+        return None
+    return result if isinstance(result.get("response"), dict) or result.get("error") else None
+
+
+def _record(about, result):
+    """(record, USD) of a result; raises Failure where it holds no reply."""
+    response, error = result.get("response"), result.get("error")
+    response = response if isinstance(response, dict) else {}
+    status, answer = response.get("status_code", 200), response.get("body")
+    if answer is None and error:
+        raise _left(status, error)
+    if status != 200:
+        fault = status if isinstance(status, int) else 502, _bytes(answer)
+    else:
+        fault = failures.inside(answer)
+    if fault:
+        failure = failures.of(*fault, {}, ())
+        if failure.fate != "withheld":
+            raise failure
+        return failures.withheld(about, failure, _date(answer)), 0.0
+    try:
+        record = as_record(about, answer, _date(answer))
+    except ValueError as e:
+        raise Failure("bad answer", 200, str(e), "again") from None
+    return record, entries.cost(about["model"], *tokens_of(answer)[:2], batch=True)
+
+
+def _left(status, error):
+    """The Failure of a line that has an error in place of an answer."""
+    code = error.get("code") if isinstance(error, dict) else None
+    failure = failures.of(status if status in range(400, 600) else 500, _bytes(error), {}, ())
+    if code in LEFT:
+        return Failure(LEFT[code], "", failure.message, "again")
+    return failure
+
+
+def _bytes(error):
+    return json.dumps(error).encode()
+
+
+def _date(answer):
+    """When a reply was made, by its own account; None where it gives none."""
+    created = answer.get("created") if isinstance(answer, dict) else None
+    try:
+        return datetime.datetime.fromtimestamp(created, datetime.UTC) if created else None
+    except (TypeError, ValueError, OverflowError, OSError):
+        return None
+
+
+class _Kept:
+    """The recordings that results go to, opened when first needed and written in groups."""
+
+    def __init__(self):
+        self.open, self.waiting = {}, {}
+
+    def has(self, about):
+        place = about["folder"], about["reads"]
+        if place not in self.open:
+            mine, reads = (paths.RECORDINGS / p for p in place)
+            self.open[place] = store.Recordings(mine, reads)
+        return about["key"] in self.open[place]
+
+    def put(self, about, record):
+        recordings = self.open[about["folder"], about["reads"]]
+        path = recordings.put(about["model"], record)
+        waiting = self.waiting[path] = self.waiting.get(path, 0) + 1
+        if waiting == files.TOGETHER:
+            self.flush()
+
+    def flush(self):
+        for recordings in self.open.values():
+            recordings.write()
+        self.waiting = {}
