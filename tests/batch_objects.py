@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+CHAT = "/v1/chat/completions"  # the only endpoint of batches here
+REQUIRED = ("input_file_id", "endpoint", "completion_window")
 DAY_S = 86_400
 STAGES = ("in_progress", "finalizing", "completed", "failed", "expired", "cancelling", "cancelled")
 ENDED = {"completed", "failed", "expired", "cancelled"}
@@ -22,7 +24,26 @@ def now():
     return int(time.time())
 
 
-# ---- validation of an input file
+# ---- validation: of what a batch is created with, and of its input file
+
+
+def refusal(asked):
+    """(words, param, code) that no batch is created with, or None."""
+    if not isinstance(asked, dict):
+        return "The request is no JSON object.", None, None
+    for name in REQUIRED:
+        if not asked.get(name):
+            return f"Missing required parameter: '{name}'.", name, "missing_required_parameter"
+    for name, only in (("endpoint", CHAT), ("completion_window", "24h")):
+        if asked[name] != only:
+            return f"Invalid value: '{asked[name]}'.", name, "invalid_value"
+    metadata = asked.get("metadata") or {}
+    if not all(isinstance(v, str) for v in metadata.values()):
+        return "Values of metadata are strings.", "metadata", "invalid_type"
+    long = any(len(k) > 64 or len(v) > 512 for k, v in metadata.items())
+    if long or len(metadata) > 16:
+        return "Metadata holds 16 pairs, of 64 and 512 characters.", "metadata", None
+    return None
 
 
 def parsed(line):
@@ -206,9 +227,6 @@ class Batch:
             "request_counts": {"total": len(self.order), **counts},
             "usage": usage([body.get("usage") or {} for body in good]),
         }
-
-
-REQUIRED = ("input_file_id", "endpoint", "completion_window")
 
 
 def succeeded(line):

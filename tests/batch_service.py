@@ -15,11 +15,10 @@ import threading
 from aiohttp import web
 
 import providers
-from batch_objects import ENDED, REQUIRED, Batch, File, error, parsed, validated
+from batch_objects import CHAT, ENDED, Batch, File, error, parsed, refusal, validated
 
-CHAT = "/v1/chat/completions"
 SENT = web.RequestKey("sent", object)  # the JSON of a request, or the bytes of its file
-AGAIN = "Enqueued token limit reached for {0}. Limit: {1:,}. Try again once batches have completed."
+FULL = "Prompt tokens of {0} that may be enqueued at a time: {1:,}. Wait for batches under way."
 
 
 class Refused(Exception):
@@ -187,7 +186,8 @@ class BatchService:
 
     async def _create(self, request):
         asked = request[SENT]
-        _check(asked)
+        if refused := refusal(asked):
+            raise Refused(400, *refused)
         if file := self.files.get(asked["input_file_id"]):
             requests, errors = validated(file.content, asked["endpoint"], self.most_lines)
         else:
@@ -198,7 +198,7 @@ class BatchService:
         if self.refuse:
             batch.errors = [error(*self.refuse)]
         elif not errors and self._full(batch):
-            words = AGAIN.format(batch.model, self.enqueued)
+            words = FULL.format(batch.model, self.enqueued)
             batch.errors = [error("token_limit_exceeded", words)]
         self.batches[name] = batch
         return self._shown(batch)
@@ -271,25 +271,6 @@ async def _sent(request):
         return json.loads(await request.read() or b"{}")
     except ValueError:
         return None
-
-
-def _check(asked):
-    """What a batch is refused for before there is one."""
-    if not isinstance(asked, dict):
-        raise Refused(400, "The body of the request is not a JSON object.")
-    for name in REQUIRED:
-        if not asked.get(name):
-            words = f"Missing required parameter: '{name}'."
-            raise Refused(400, words, name, "missing_required_parameter")
-    for name, only in (("endpoint", CHAT), ("completion_window", "24h")):
-        if asked[name] != only:
-            raise Refused(400, f"Invalid value: '{asked[name]}'.", name, "invalid_value")
-    metadata = asked.get("metadata") or {}
-    if not all(isinstance(v, str) for v in metadata.values()):
-        raise Refused(400, "Values of metadata are strings.", "metadata", "invalid_type")
-    long = any(len(k) > 64 or len(v) > 512 for k, v in metadata.items())
-    if long or len(metadata) > 16:
-        raise Refused(400, "Metadata is 16 pairs of 64 and 512 characters.", "metadata")
 
 
 def _page(request, found, most, default):

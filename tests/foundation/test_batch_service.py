@@ -9,10 +9,11 @@ import pytest
 from openai.types import Batch, BatchError, FileDeleted, FileObject
 from openai.types.chat import ChatCompletion
 
+import batch_objects
 import batch_service
 import conftest
 
-CHAT = batch_service.CHAT
+CHAT, ENDED = batch_objects.CHAT, batch_objects.ENDED
 SLOW = {"message": "Too many.", "type": "requests", "param": None, "code": "rate_limit_exceeded"}
 
 
@@ -66,7 +67,7 @@ def seen(client, batch):
 def ended(client, batch, looks=9):
     """A batch once it has ended, and the statuses on the way."""
     statuses = [batch.status]
-    while batch.status not in batch_service.ENDED:
+    while batch.status not in ENDED:
         assert len(statuses) <= looks
         statuses.append((batch := seen(client, batch)).status)
     return batch, statuses
@@ -313,15 +314,17 @@ def test_a_refused_batch_fails_until_it_is_reset(service, client):
 
 
 def test_tokens_of_batches_under_way_are_limited(service, client):
-    """Each question has 16 characters, 4 tokens: three of them make 12, four 16."""
-    service.enqueued = 15
-    first = submitted(client, [line(n) for n in range(3)])
-    refused, _ = ended(client, submitted(client, [line(0)]))
-    assert refused.errors.data[0].code == "token_limit_exceeded"
-    other, _ = ended(client, submitted(client, [line(n, "gpt-5") for n in range(3)]))
-    assert other.status == "completed"
-    ended(client, first)
-    assert ended(client, submitted(client, [line(0)]))[0].status == "completed"
+    """Each question has 16 characters, 4 tokens; what failed or will fail takes no room."""
+    service.enqueued = 16
+
+    def submit(count, model="gpt-4.1"):
+        return submitted(client, [line(n, model) for n in range(count)])
+
+    first, refused, fits, other = submit(3), submit(2), submit(1), submit(4, "gpt-5")
+    refused, _ = ended(client, refused)
+    assert refused.errors.data[0].code == "token_limit_exceeded" and "16" in str(refused.errors)
+    assert {ended(client, batch)[0].status for batch in (fits, other, first)} == {"completed"}
+    assert ended(client, submit(4))[0].status == "completed"
 
 
 def test_a_key_is_needed(client):
