@@ -18,11 +18,13 @@ RUBRIC ?=
 ANSWERS ?=
 COMPARE ?=
 REVISION ?=
+SUBMIT ?=
+FROM ?=
 # some systems have a variable of this name, for the machine's
 NAME :=
 PASSED := PROFILE MODE MODELS JUDGE LIMIT SEED PROMPTS BUDGET_USD
 STUDY := QUESTIONS MODELS JUDGE RUBRIC ANSWERS NAME COMPARE LIMIT SEED BUDGET_USD REVISION
-KNOWN := $(PASSED) BUDGET_TOTAL RUN SLOW MIRROR PAPER FOLDER JOBS QUESTIONS RUBRIC ANSWERS NAME COMPARE REVISION PYTHON CONDA_PREFIX
+KNOWN := $(PASSED) BUDGET_TOTAL RUN SLOW SUBMIT FROM MIRROR PAPER FOLDER JOBS QUESTIONS RUBRIC ANSWERS NAME COMPARE REVISION PYTHON CONDA_PREFIX
 # A value for the shell, whatever it holds.
 quoted = '$(subst ','\'',$(1))'
 UNKNOWN := $(filter-out $(KNOWN),$(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $(v))),$(v))))
@@ -57,12 +59,12 @@ study = $(shell find lib/bedside/papers/$(1) -name '*.py' -o -name '*.toml')
 PEOPLE := $(shell find lib/bedside/rows lib/bedside/explorer lib/bedside/annotation -type f ! -name '*.pyc')
 DATA := $(if $(filter public,$(PROFILE)),$(STAMPS)/data.done)
 
-.PHONY: help all test lint verify explorer site seminar class data try plan record study new letter outputs lab serve doctor bench setup lock clean FORCE $(PAPERS)
+.PHONY: help all test lint verify explorer site seminar class data try plan batch collect record study new letter outputs lab serve doctor bench setup lock clean FORCE $(PAPERS)
 .DEFAULT_GOAL := help
 
 help: ## this text
 	@echo "Bedside. Usage: make TARGET [PROFILE=sample|public] [MODE=replay|record|fresh] [MODELS=\"a b\"]"
-	@echo "         [JUDGE=name] [LIMIT=n] [SEED=n] [PROMPTS=DIR] [ANSWERS=FILE] [BUDGET_USD=x] [BUDGET_TOTAL=x] [RUN=name] [MIRROR=DIR] [JOBS=n] [PAPER=name] [FOLDER=DIR] [PYTHON=python3.12]"
+	@echo "         [JUDGE=name] [LIMIT=n] [SEED=n] [PROMPTS=DIR] [ANSWERS=FILE] [BUDGET_USD=x] [BUDGET_TOTAL=x] [RUN=name] [MIRROR=DIR] [SUBMIT=1] [FROM=DIR] [JOBS=n] [PAPER=name] [FOLDER=DIR] [PYTHON=python3.12]"
 	@echo "         make study QUESTIONS=FILE [MODELS=\"a b\"] [JUDGE=name] [RUBRIC=FILE] [ANSWERS=FILE] [NAME=name] [REVISION=x] [COMPARE=old,new]"
 	@echo
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -108,6 +110,14 @@ try: $(READY) ## a few calls to each of MODELS: what it takes, answers and costs
 
 plan: $(SETTINGS) $(DATA) ## calls, tokens and cost of what is not recorded, before anything is spent
 	@$(PY) -m bedside plan --file $(SETTINGS)
+
+# Of your own questions their variables, else the settings of the notebooks.
+batch: $(if $(value QUESTIONS),$(READY),$(SETTINGS) $(DATA)) ## request files of what can be asked now; SUBMIT=1 sends and collects (docs/scale.md)
+	@$(PY) -m bedside batch $(if $(value SUBMIT),--submit) $(if $(value PAPER),--paper $(call quoted,$(value PAPER))) \
+		$(if $(value QUESTIONS),$(foreach v,$(STUDY),$(if $(value $(v)),$(call quoted,$(v)=$(value $(v))))),--file $(SETTINGS))
+
+collect: $(READY) ## take in what an engine wrote for request files: make collect FROM=results.jsonl, or a folder
+	@$(PY) -m bedside collect $(call quoted,$(value FROM))
 
 record: ## call for what is not recorded, then as `all` (the same as MODE=record)
 	@$(MAKE) all MODE=record

@@ -19,7 +19,7 @@ SOME = tuple(name.upper() for name in notebooks.ONLY_SOME)
 # what your own questions take
 STUDY = ("QUESTIONS", "MODELS", "JUDGE", "RUBRIC", "ANSWERS", "NAME", "MODE", "LIMIT", "SEED")
 STUDY = (*STUDY, "BUDGET_USD", "REVISION", "COMPARE")
-OTHERS = "BUDGET_TOTAL RUN SLOW MIRROR PAPER FOLDER JOBS PYTHON CONDA_PREFIX".split()
+OTHERS = "BUDGET_TOTAL RUN SLOW SUBMIT FROM MIRROR PAPER FOLDER JOBS PYTHON CONDA_PREFIX".split()
 KNOWN = tuple(dict.fromkeys((*PASSED, *STUDY, *OTHERS)))
 
 
@@ -222,18 +222,25 @@ def plan(given, paper=""):
     from . import entries
 
     calls = notebooks.planned(given, paper)
+    saved = any("batch_discount" in entries.model(m) for m in calls["model"].unique())
+    ways = (False, True) if saved else (False,)
     print(
         f"{'notebook':38} {'model':24} {'calls':>7} {'prompt':>9} {'reply':>9}  expected   at most"
+        + "  in batches: expected, at most" * saved
     )
-    totals = [0.0, 0.0]
+    totals = [0.0] * 2 * len(ways)
     for (name, model), mine in calls.groupby(["notebook", "model"]):
         tokens = [float(mine[c].sum(skipna=False)) for c in TOKENS]
-        prices = [entries.cost(model, *_known(tokens[:2])), entries.cost(model, *tokens[2:])]
+        pairs = _known(tokens[:2]), tokens[2:]
+        prices = [entries.cost(model, *pair, batch=way) for way in ways for pair in pairs]
         totals = [None if None in (t, p) else t + p for t, p in zip(totals, prices)]
-        usd = " ".join(f"{'unknown' if p is None else f'${p:.2f}':>9}" for p in prices)
+        usd = " ".join(f"{_usd(p):>9}" for p in prices)
         print(f"{name:38} {model:24} {len(mine):7} {tokens[2]:9.0f} {tokens[3]:9.0f} {usd}")
-    expected, most = ("unknown" if t is None else f"${t:.2f}" for t in totals)
-    print(f"{len(calls)} calls; expected {expected}, at most {most}")
+    expected, most, *batches = map(_usd, totals)
+    told = f"; in batches expected {batches[0]}, at most {batches[1]}" if batches else ""
+    print(f"{len(calls)} calls; expected {expected}, at most {most}{told}")
+    if waves := int(calls["wave"].max()) if len(calls) else 0:
+        print(f"by `make batch`: {waves} waves at most")
     if len(calls) and expected == "unknown":
         print("expected is known once some replies of each model are recorded and its price stands")
     adaptive = calls.drop_duplicates("notebook").query("adaptive != ''")
@@ -244,6 +251,10 @@ def plan(given, paper=""):
             entries.check_callable(model)
         except entries.StopRun as e:
             print(f"before this can run: {e}")
+
+
+def _usd(price):
+    return "unknown" if price is None else f"${price:.2f}"
 
 
 TOKENS = ["expected_prompt", "expected_completion", "prompt", "completion"]
@@ -345,10 +356,7 @@ def study(given):
     """
     from .study import steps
 
-    pairs = dict(g.partition("=")[::2] for g in given)
-    for name in pairs:
-        choose(name, STUDY, "variable of make study")
-    given = {n.lower(): value for n, value in pairs.items() if value}
+    given = _of_study(given, "make study")
     if compared := given.pop("compare", ""):
         return steps.compare(compared)
     mine, given = steps.begun(given)
@@ -360,6 +368,40 @@ def study(given):
         if mine.mode in ("record", "fresh"):
             _tell_calls(mine.folder)
     steps.tell(mine)
+
+
+def _of_study(given, target):
+    pairs = dict(g.partition("=")[::2] for g in given)
+    for name in pairs:
+        choose(name, STUDY, f"variable of {target}")
+    return {n.lower(): value for n, value in pairs.items() if value}
+
+
+def batch(given, own=(), submit=False, paper=""):
+    """Write what can be asked now as request files, or send them and take in what comes back.
+
+    own: NAME=value strings of STUDY, for your own questions in place of the notebooks.
+    """
+    from . import ledger, waves
+
+    ledger.make()  # an account for all that is sent from here
+    if own:
+        from .study import steps
+
+        study = steps.Questions(_of_study(own, "make batch"))
+    else:
+        study = waves.Notebooks(given, paper)
+    return waves.submit(study) if submit else waves.tell(study)
+
+
+def collect(place):
+    """Take in what an engine wrote for request files: a file, or all of a folder."""
+    from .batches import results
+
+    if not place:
+        raise BedsideError("name what the engine wrote: make collect FROM=results.jsonl")
+    for line in results.take(results.found(place)).told():
+        print(line)
 
 
 def new(name):
@@ -407,6 +449,12 @@ def _arguments():
     p.add_argument("--folder", help="where to; what was changed there is never overwritten")
     p = step(study, "put your own questions to models; takes NAME=value as make study does")
     p.add_argument("given", nargs="*", metavar="NAME=value")
+    what = "write, or with --submit send, request files of what can be asked now"
+    p = step(batch, what, settings=True)
+    p.add_argument("own", nargs="*", metavar="NAME=value", help="your own questions, as for study")
+    p.add_argument("--submit", action="store_true", help="send, wait and take in, wave by wave")
+    p.add_argument("--paper", default="", help="the notebooks of this study only")
+    step(collect, "take in what an engine wrote for request files").add_argument("place", nargs="?")
     p = step(class_, "write a page and a CSV of what a class handed in")
     p.add_argument("folder", nargs="?", help="where the files are; handed_in without one")
     p.add_argument("--names", action="store_true", help="pseudonyms beside free texts")

@@ -217,7 +217,17 @@ def planned(given: dict, paper: str = ""):
             for p in Path(tmp).glob(f"**/.parts/{name.replace('/', '.')}.plan.json"):
                 for r in json.loads(p.read_text()):
                     first.setdefault(r["key"], {"notebook": name, **r, "adaptive": adaptive})
-    columns = ["notebook", "model", "key", "prompt", "completion", "chars", "like", "adaptive"]
+    columns = [
+        "notebook",
+        "model",
+        "key",
+        "prompt",
+        "completion",
+        "chars",
+        "like",
+        "wave",
+        "adaptive",
+    ]
     return _expected(pd.DataFrame(first.values(), columns=columns))
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Set
 from pathlib import Path
 from typing import NamedTuple
 
-from . import BedsideError, failures, ledger, notebooks, settings
+from . import BedsideError, failures, ledger, notebooks, paths, settings
 from .batches import files, folder, results
 from .batches.service import FULL, Job, Jobs, refused
 from .entries import StopRun
@@ -118,6 +118,24 @@ def _same(made, before):
         and not list(before.glob("*.job.json"))
         and all(filecmp.cmp(m.path, before / m.path.name, shallow=False) for m in made)
     )
+
+
+def tell(study, say: Callable[[str], None] = print) -> Wave:
+    """Write the next wave, and say what is in it, how many follow at most, and what to do."""
+    wave = write(study)
+    for m in wave.made:
+        cost = "" if m.usd is None else f", at most ${m.usd:.2f}"
+        say(f"{paths.rel(m.path)}: {m.lines} requests, {m.bytes / 1e6:.1f} MB{cost}")
+    for what in wave.left:
+        say(what)
+    if not wave.made:
+        say(f"nothing is left to ask in batches; `{study.then()}` replays")
+        return wave
+    say(f"wave {wave.number}: {wave.lines} requests; {study.most()} waves at most, with this one")
+    if study.fault:
+        say(f"a notebook stopped before its end, perhaps for want of replies:\n{study.fault}")
+    say("let an engine answer them, `make collect FROM=...`, and the same command writes the next")
+    return wave
 
 
 def submit(study, say: Callable[[str], None] = print) -> None:

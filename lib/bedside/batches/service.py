@@ -12,6 +12,7 @@ that a run that is killed goes on where it was, and no file becomes a batch twic
 import functools
 import json
 import os
+import re
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
@@ -28,6 +29,7 @@ FIRST_S, LONGEST_S = 0.2, 60.0  # between two looks at what is under way
 RETRIES = 5  # of a request to the service
 PURPOSE, WINDOW = "batch", "24h"
 OVER = ("completed", "failed", "expired", "cancelled")
+EARLY = re.compile(r"(find|such) file", re.I)  # said, at times, of what has just been uploaded
 FULL = "token_limit_exceeded"  # too many tokens are under way; later there is room
 
 
@@ -162,7 +164,7 @@ class Jobs:
         self.say(f"{job.name}: no room for its tokens yet; it waits for another batch's end")
 
     def _created(self, job):
-        """The batch that a file becomes: found, if an earlier try has made it; None without room."""
+        """The batch that a file becomes, found if an earlier try has made it; None without room."""
         about = {"input_file_id": job.file, "completion_window": WINDOW}
         about |= {"endpoint": entries.BATCH_URL, "metadata": {"file": job.place.stem}}
         for _ in range(RETRIES):
@@ -171,7 +173,7 @@ class Jobs:
             except Failure as e:
                 if FULL in e.message:
                     return None
-                if not e.again:
+                if not (e.again or EARLY.search(e.message)):
                     raise failures.stop(job.model, e) from None
                 failure = e
             time.sleep(FIRST_S if failure.wait is None else failure.wait)
@@ -220,7 +222,12 @@ class Jobs:
         secrets = entries.secrets(job.model)
         errors = [[e.code or "", failures.cleaned(e.message or "", secrets)] for e in data]
         outputs = [i for i in (batch.output_file_id, batch.error_file_id) if i]
-        now = {"batch": batch.id, "status": batch.status.lower(), "errors": errors, "outputs": outputs}
+        now = {
+            "batch": batch.id,
+            "status": batch.status.lower(),
+            "errors": errors,
+            "outputs": outputs,
+        }
         if any(getattr(job, k) != v for k, v in now.items()):
             job.keep(**now)
 
