@@ -6,6 +6,7 @@ submit(study)                 # one after the other, until nothing waits
 """
 
 import filecmp
+import functools
 import os
 import shutil
 from collections import Counter
@@ -19,6 +20,7 @@ from .batches.service import FULL, Job, Jobs, refused
 from .entries import StopRun
 from .failures import Failure
 
+told = functools.partial(print, flush=True)  # a line at once, also into a file
 TRIES = 3  # of a line whose failure may pass
 
 
@@ -120,7 +122,7 @@ def _same(made, before):
     )
 
 
-def tell(study, say: Callable[[str], None] = print) -> Wave:
+def tell(study, say: Callable[[str], None] = told) -> Wave:
     """Write the next wave, and say what is in it, how many follow at most, and what to do."""
     wave = write(study)
     for m in wave.made:
@@ -138,7 +140,7 @@ def tell(study, say: Callable[[str], None] = print) -> Wave:
     return wave
 
 
-def submit(study, say: Callable[[str], None] = print) -> None:
+def submit(study, say: Callable[[str], None] = told) -> None:
     """Send waves, wait for them and take them in, until nothing can be asked any more.
 
     A batch that is over makes room for the wave that follows from it, whatever else is under way.
