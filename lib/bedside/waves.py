@@ -33,7 +33,9 @@ class Notebooks:
     def __init__(self, given: dict, paper: str = ""):
         self.given, self.paper, self.left = given, paper, notebooks.listed(paper)
         self.run = os.environ.get("BEDSIDE_RUN") or given.get("profile", "sample")
-        self.settings, self.fault = settings.validated(**given), ""
+        known = {k: v for k, v in given.items() if k in ("profile", *settings.DEFAULTS)}
+        self.settings, self.fault = settings.validated(**known), ""
+        self.replays = command("all", known)
 
     def ask(self, scratch: Path) -> None:
         """Let all that still miss replies put down what can be asked now, below scratch/parts."""
@@ -53,9 +55,6 @@ class Notebooks:
         """How many waves are left at most."""
         planned = notebooks.planned(self.given, self.paper)
         return int(planned["wave"].max()) if len(planned) else 0
-
-    def then(self) -> str:
-        return command("all", self.given)
 
 
 def command(target: str, given: dict) -> str:
@@ -131,7 +130,7 @@ def tell(study, say: Callable[[str], None] = told) -> Wave:
     for what in wave.left:
         say(what)
     if not wave.made:
-        say(f"nothing is left to ask in batches; `{study.then()}` replays")
+        say(f"nothing is left to ask in batches; `{study.replays}` replays")
         return wave
     say(f"wave {wave.number}: {wave.lines} requests; {study.most()} waves at most, with this one")
     if study.fault:
@@ -233,7 +232,7 @@ class _Submission:
             self.say(what)
         if self.study.fault:
             raise BedsideError(self.study.fault)
-        self.say(f"nothing is left to ask; {self.waves} waves. `{self.study.then()}` replays")
+        self.say(f"nothing is left to ask; {self.waves} waves. `{self.study.replays}` replays")
 
 
 def _alike(account) -> Failure | None:
