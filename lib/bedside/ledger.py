@@ -227,6 +227,12 @@ class Ledger:
         with _transaction(self.db):
             self._hold(usd, "wave")
 
+    def go_on(self, under_way: float, dropped: float) -> None:
+        """Count for this make what an earlier one has under way, and give back what it dropped."""
+        with _transaction(self.db):
+            self._spend(under_way, [self.make])
+            self._spend(-dropped, [self.account.scope])
+
     def settle(self, reserved: float, usd: float) -> None:
         """Count what batches did cost in place of what was reserved."""
         with _transaction(self.db):
@@ -243,9 +249,9 @@ class Ledger:
                 )
         self._spend(usd)
 
-    def _spend(self, usd):
+    def _spend(self, usd, scopes=None):
         if usd:
-            for scope in self._scopes():
+            for scope in filter(None, scopes or self._scopes()):
                 self.db.execute("insert or ignore into spent values (?, 0)", [scope])
                 self.db.execute("update spent set usd = usd + ? where scope = ?", [usd, scope])
 

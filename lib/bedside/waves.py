@@ -68,6 +68,7 @@ def prepared(scratch: Path) -> Path:
     """The empty folder for a wave's parts; this process's figures go beside it, and to nobody."""
     parts = scratch / "parts"
     shutil.rmtree(parts, ignore_errors=True)
+    scratch.mkdir(parents=True, exist_ok=True)
     os.environ["BEDSIDE_FIGURES"] = str(scratch / "figures")
     os.environ["BEDSIDE_PARTS"] = str(parts)
     return parts
@@ -95,7 +96,7 @@ def write(study, but: Set[str] = frozenset()) -> Wave:
     scratch = mine / ".scratch"
     study.ask(scratch)
     parts = scratch / "parts"
-    number = 1 + max([int(p.name) for p in mine.glob("[0-9]*")], default=0)
+    number = 1 + max([int(p.name) for p in mine.iterdir() if p.name.isdigit()], default=0)
     made = files.gather(parts, mine / f"{number:02}", study.run, but)
     left = [p.read_text(encoding="utf-8") for p in sorted(parts.glob("*/left"))]
     shutil.rmtree(parts, ignore_errors=True)
@@ -124,6 +125,7 @@ def _same(made, before):
 def tell(study, say: Callable[[str], None] = told) -> Wave:
     """Write the next wave, and say what is in it, how many follow at most, and what to do."""
     wave = write(study)
+    shutil.rmtree(folder() / study.run / ".scratch", ignore_errors=True)
     for m in wave.made:
         cost = "" if m.usd is None else f", at most ${m.usd:.2f}"
         say(f"{paths.rel(m.path)}: {m.lines} requests, {m.bytes / 1e6:.1f} MB{cost}")
@@ -152,6 +154,7 @@ def submit(study, say: Callable[[str], None] = told) -> None:
         _Submission(study, jobs, say).run()
     finally:
         jobs.close()
+        shutil.rmtree(folder() / study.run / ".scratch", ignore_errors=True)
 
 
 class _Submission:
@@ -169,6 +172,7 @@ class _Submission:
     def run(self):
         if there := self.jobs.under_way():
             self.say(f"{len(there)} batches of an earlier run go on")
+        self.book.go_on(_most(there), _most(self.jobs.dropped))
         try:
             while True:
                 if not self.stop:
@@ -233,6 +237,11 @@ class _Submission:
         if self.study.fault:
             raise BedsideError(self.study.fault)
         self.say(f"nothing is left to ask; {self.waves} waves. `{self.study.replays}` replays")
+
+
+def _most(jobs):
+    """What jobs can cost, as far as it is known."""
+    return sum(j.most or 0.0 for j in jobs)
 
 
 def _alike(account) -> Failure | None:

@@ -51,6 +51,9 @@ class Sink:
                 lines, asked = self._files(request.model)
                 lines.write(_json(line(request)))
                 asked.write(_json({**self._about(request), **request.kept()}, first="key"))
+        for files in self.open.values():  # a notebook that fails leaves what it asked for
+            for file in files:
+                file.flush()
 
     def _about(self, request):
         kept = self.recordings
