@@ -2,13 +2,15 @@
 
 import json
 import re
+import shlex
 
 import pytest
 
 from bedside import BedsideError, notebooks, outputs, paths
+from bedside import __main__ as steps
 
 TEXTS = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
-TEXTS += [f"docs/{name}.md" for name in ("design", "own_study", "your_model")]
+TEXTS += sorted(f"docs/{path.name}" for path in (paths.ROOT / "docs").glob("*.md"))
 MANIFESTS = {p: paths.FIGURES / p / "manifest.json" for p in ("sample", "public")}
 
 
@@ -62,12 +64,14 @@ def test_a_text_without_the_marks_is_an_error():
 @pytest.mark.parametrize("name", TEXTS)
 def test_paths_that_a_text_names_are_there(name):
     text = (paths.ROOT / name).read_text(encoding="utf-8")
-    named = re.findall(r"\]\(([^)#:]+)\)", text)
-    named += re.findall(r"`((?:data|docs|figures|lib|notebooks|templates|tests)/[^`\s]*)`", text)
+    folder = (paths.ROOT / name).parent
+    linked = [folder / path for path in re.findall(r"\]\(([^)#:]+)\)", text)]
+    assert all(path.exists() for path in linked), linked
+    named = re.findall(r"`((?:data|docs|figures|lib|notebooks|templates|tests)/[^`\s]*)`", text)
     named += re.findall(r"`([A-Z]\w+(?:\.md|\.cff))`", text)
     # the user's, or not committed
     own = ("data/external", "name", "figures/own", "figures/public/explorer.html")
-    assert len(named) > 3 or name == "CHANGELOG.md"
+    assert len(named) + len(linked) > 3 or not name.startswith(("README", "CONTRIBUTING"))
     for path in named:
         pattern = re.sub(r"(<\w+>_?|\*)+", "*", path).rstrip("/")
         if not any(part in path for part in own):
@@ -85,3 +89,42 @@ def test_commands_that_a_text_names_are_there(name):
 
 def test_contributing_is_short():
     assert len((paths.ROOT / "CONTRIBUTING.md").read_text().splitlines()) <= 150
+
+
+def commands(name):
+    """The commands that a text shows, in blocks or between backticks, without their comments."""
+    text = (paths.ROOT / name).read_text(encoding="utf-8")
+    shown = [
+        line
+        for block in re.findall(r"^```\w*\n(.*?)^```", text, re.M | re.S)
+        for line in block.splitlines()
+    ]
+    shown += re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S))
+    return [re.sub(r"\s#.*|\[|\]", "", line).strip() for line in shown]
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_variables_of_commands_are_there(name):
+    for command in commands(name):
+        if command.startswith("make "):
+            for variable in re.findall(r"\b([A-Z_]+)=", command):
+                assert variable in steps.KNOWN, command
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_steps_of_commands_are_there_with_their_parameters(name, capsys):
+    for command in commands(name):
+        _, found, step = command.partition("python -m bedside ")
+        if not found or "|" in step or "..." in step:
+            continue
+        given = vars(steps._arguments().parse_args(shlex.split(step)))
+        for notebook in given.get("names", []):
+            known = notebooks.parameters(notebook)
+            assert {key for key, _ in given["pairs"]} <= {*known}, command
+
+
+def test_readme_and_glossary_are_short():
+    readme = (paths.ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    assert len(readme) <= 130 and any("![" in line for line in readme[:8])
+    terms = (paths.ROOT / "docs/glossary.md").read_text(encoding="utf-8").splitlines()[4:]
+    assert len(terms) <= 20
