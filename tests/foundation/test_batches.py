@@ -148,6 +148,8 @@ def test_one_model_a_file_and_each_request_once_over_all_notebooks(two):
     first, second = two
     put([*ask_for(first, *"abca"), *ask_for(second, *"ab")], "radiation.01_x")
     put([*ask_for(second, *"bc"), *ask_for(first, *"dc")], "radiation.02_y")
+    counts = [len(p.read_bytes().splitlines()) for p in sorted(parts().glob("*/*.lines"))]
+    assert counts == [2, 3, 2, 2]  # of second and first: each notebook's own ones, once
     made = gathered()
     assert {m.model: m.lines for m in made} == {first: 4, second: 3} and len(made) == 2
     for m in made:

@@ -173,6 +173,7 @@ def test_the_embedded_model_and_what_is_called_one_by_one_take_no_wave(served):
         assert planned([told(served, reply.text, "x")])[1] == [1]
         with planning.by_calls(False):
             assert planned(ask_for(served, "c"))[1] == [1]
+        assert planned(ask_for(served, "d"))[1] == [0]
     assert planned([told(served, called.text, "y")])[1] == [1]
 
 
