@@ -12,8 +12,8 @@ from pydantic import ConfigDict, TypeAdapter
 from typing_extensions import TypedDict
 
 from bedside import batches, models, paths, planning, store
-from bedside.batches import files
-from conftest import ask_for
+from bedside.batches import files, results
+from conftest import ask_for, completion
 
 FORM = models.response_format("verdict", score={"type": "integer", "enum": [0, 1]})
 
@@ -112,3 +112,47 @@ def results_file(*lines, name="results.jsonl", end=b"\n"):
         b"".join((x if isinstance(x, bytes) else json.dumps(x).encode()) + end for x in lines)
     )
     return path
+
+
+@pytest.fixture(name="keys")
+def waiting_keys(served):
+    """{item: key} of requests that wait."""
+    requests = ask_for(served, *"abcdef")
+    written(requests)
+    return {r.item: r.key for r in requests}
+
+
+def good(key, text="fine", **more):
+    return result(key, completion(text, **more))
+
+
+def recorded():
+    """{item: text} of all recordings."""
+    return {r["item"]: r["text"] for r in store.Recordings(paths.RECORDINGS).records()}
+
+
+def on_disk():
+    return {p: p.read_bytes() for p in paths.RECORDINGS.rglob("*") if p.is_file()}
+
+
+def counts(account):
+    """(taken, known, failed, unknown, unreadable)"""
+    rest = account.failed, account.unknown, account.unreadable
+    return account.taken, account.known, *map(len, rest)
+
+
+def taken(*came):
+    """The account of results. Nothing recorded before is touched; a second time adds nothing."""
+    before = on_disk()
+    account = results.take(came)
+    after = on_disk()
+    assert all(after[p].startswith(b) for p, b in before.items())
+    again = results.take(came)
+    assert on_disk() == after
+    assert again.taken == 0 and again.known >= account.taken + account.known
+    assert counts(again)[2:] == counts(account)[2:] and again.failed.keys() == account.failed.keys()
+    return account
+
+
+def told(account, line=0):
+    return account.told()[line]
