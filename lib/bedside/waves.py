@@ -163,7 +163,8 @@ class _Submission:
         s = study.settings
         scope = settings.scope(s)
         account = ledger.Account("batches", s["budget_usd"], s["budget_total"], scope)
-        self.book = ledger.Ledger(s["models"][0], account)
+        self.book = ledger.Ledger("", account)
+        self.book.adopt(str(jobs.folder), {j.path: j.most or 0.0 for j in jobs.under_way()})
 
     def run(self):
         if there := self.jobs.under_way():
@@ -198,7 +199,7 @@ class _Submission:
                 self.say(f"wave {wave.number}: {wave.lines} requests ({told})")
                 for m in wave.made:
                     self.book.account.check_price(m.model)
-                self.book.reserve(sum(m.usd or 0.0 for m in wave.made))
+                self.book.reserve({str(m.path): m.usd or 0.0 for m in wave.made})
                 self.jobs.add(wave.made)
             self.jobs.send(self.room)
         except (StopRun, notebooks.Stopped) as e:
@@ -213,7 +214,7 @@ class _Submission:
         for line in (f"{job.name} is {job.status}:", *account.told()):
             self.say(line)
         if job.most is not None and account.usd is not None:
-            self.book.settle(job.most, account.usd)
+            self.book.settle(job.path, account.usd)
         job.keep(taken=True)
         if job.status in ("failed", "cancelled"):
             self.stop = self.stop or refused(job)

@@ -26,8 +26,8 @@ LEFT = {"batch_expired": "expired", "batch_cancelled": "cancelled"}
 class Account:
     """What became of results: counts, and whose lines weren't taken.
 
-    failed: {key: Failure}; unreadable, unknown: [(file, line number)]; usd: price of what was
-    taken, at batch prices, None if one isn't known; models: counts of what was taken.
+    failed: {key: Failure}; unreadable, unknown: [(file, line number)]; usd: price of all replies in
+    the results, at batch prices, None if one isn't known; models: counts of what was taken.
     """
 
     taken: int = 0
@@ -112,20 +112,25 @@ def _taken(account, asked, kept, came, line, place):
     about = asked.get(key)
     if about is None:
         return account.unknown.append(place)
-    if key in came or kept.has(about):
-        account.known += 1
-        return account.failed.pop(key, None)
+    known = key in came or kept.has(about)
     try:
         record, usd = _record(about, result)
     except Failure as e:
-        account.items[key] = about["model"], about["item"]
-        account.failed[key] = e
+        if known:
+            account.known += 1
+        else:
+            account.items[key] = about["model"], about["item"]
+            account.failed[key] = e
         return None
+    if key not in came:
+        account.usd = None if None in (account.usd, usd) else account.usd + usd
     came.add(key)
     account.failed.pop(key, None)  # the same line failed elsewhere
+    if known:
+        account.known += 1
+        return None
     account.taken += 1
     account.models[about["model"]] += 1
-    account.usd = None if None in (account.usd, usd) else account.usd + usd
     return kept.put(about, record)
 
 
