@@ -30,8 +30,11 @@ class Notebooks:
 
     def __init__(self, given: dict, paper: str = ""):
         self.given, self.paper, self.left = given, paper, notebooks.listed(paper)
-        self.run = os.environ.get("BEDSIDE_RUN") or given.get("profile", "sample")
-        self.settings, self.fault = settings.validated(**given), ""
+        profile = given.get("profile", "sample")
+        self.run = os.environ.get("BEDSIDE_RUN") or profile
+        self.named = self.run not in (profile, settings.name_of(profile, settings.changed(given)))
+        usual = {k: v for k, v in given.items() if k in ("profile", *settings.DEFAULTS)}
+        self.settings, self.fault = settings.validated(**usual), ""
 
     def ask(self, scratch: Path) -> None:
         """Let all that still miss replies put down what can be asked now, below scratch/parts."""
@@ -53,7 +56,7 @@ class Notebooks:
         return int(planned["wave"].max()) if len(planned) else 0
 
     def then(self) -> str:
-        return command("all", self.given)
+        return command("all", {**({"run": self.run} if self.named else {}), **self.given})
 
 
 def command(target: str, given: dict) -> str:
@@ -87,8 +90,7 @@ class Wave(NamedTuple):
 def write(study, but: Set[str] = frozenset()) -> Wave:
     """Write the next wave's request files, without the keys `but`.
 
-    Where the last wave is the same, it stays. BedsideError if a notebook failed and there is
-    nothing to ask.
+    Where the last wave is the same, it stays.
     """
     mine = folder() / study.run
     scratch = mine / ".scratch"
@@ -98,8 +100,6 @@ def write(study, but: Set[str] = frozenset()) -> Wave:
     made = files.gather(parts, mine / f"{number:02}", study.run, but)
     left = [p.read_text(encoding="utf-8") for p in sorted(parts.glob("*/left"))]
     shutil.rmtree(parts, ignore_errors=True)
-    if study.fault and not made:
-        raise BedsideError(study.fault)
     if number > 1 and _same(made, mine / f"{number - 1:02}"):
         for m in made:
             m.path.unlink()
@@ -121,8 +121,13 @@ def _same(made, before):
 
 
 def tell(study, say: Callable[[str], None] = print) -> Wave:
-    """Write the next wave, and say what is in it, how many follow at most, and what to do."""
+    """Write the next wave, and say what is in it, how many follow at most, and what to do.
+
+    BedsideError if a notebook failed and there is nothing to ask.
+    """
     wave = write(study)
+    if study.fault and not wave.made:
+        raise BedsideError(study.fault)
     for m in wave.made:
         cost = "" if m.usd is None else f", at most ${m.usd:.2f}"
         say(f"{paths.rel(m.path)}: {m.lines} requests, {m.bytes / 1e6:.1f} MB{cost}")
