@@ -225,6 +225,9 @@ class _Submission:
             self.stop = self.stop or refused(job)
         for key, failure in account.failed.items():
             self.tries[key] += 1 if failure.again else TRIES
+        if lacking := job.keys() - account.came - account.failed.keys():
+            self.say(f"  {len(lacking)} of {job.lines} have no result")
+            self.tries.update(lacking)
         if alike := _alike(account):
             self.stop = self.stop or failures.stop(job.model, alike)
         return None
