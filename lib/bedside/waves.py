@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from . import BedsideError, failures, ledger, notebooks, paths, settings
 from .batches import files, folder, results
-from .batches.service import FULL, Job, Jobs, refused
+from .batches.service import FULL, Job, Jobs, refused, under_way
 from .entries import StopRun
 from .failures import Failure
 
@@ -123,18 +123,23 @@ def _same(made, before):
 def tell(study, say: Callable[[str], None] = print) -> Wave:
     """Write the next wave, and say what is in it, how many follow at most, and what to do.
 
-    BedsideError if a notebook failed and there is nothing to ask.
+    What submitted batches are to bring isn't in it. BedsideError if a notebook failed and there is
+    nothing to ask.
     """
-    wave = write(study)
-    if study.fault and not wave.made:
+    sent = under_way(folder() / study.run)
+    wave = write(study, set().union(*(job.keys() for job in sent)))
+    if study.fault and not (wave.made or sent):
         raise BedsideError(study.fault)
     for m in wave.made:
         cost = "" if m.usd is None else f", at most ${m.usd:.2f}"
         say(f"{paths.rel(m.path)}: {m.lines} requests, {m.bytes / 1e6:.1f} MB{cost}")
     for what in wave.left:
         say(what)
-    if not wave.made:
+    if sent:
+        say(f"{len(sent)} submitted batches are under way: SUBMIT=1 takes them in and goes on")
+    elif not wave.made:
         say(f"nothing is left to ask in batches; `{study.then()}` replays")
+    if not wave.made:
         return wave
     say(f"wave {wave.number}: {wave.lines} requests; {study.most()} waves at most, with this one")
     if study.fault:

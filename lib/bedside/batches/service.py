@@ -101,6 +101,12 @@ def _read(path):
         ) from None
 
 
+def under_way(folder: Path) -> list[Job]:
+    """Jobs of a run's folder whose batches may exist and aren't taken in."""
+    there = [_read(path) for path in sorted(folder.glob("*/*.job.json"))]
+    return [job for job in there if not job.taken and job.status != "written"]
+
+
 class Jobs:
     """The jobs of a run's folder; only one process at a time has them.
 
