@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import re
 from collections import Counter
 
 from batch_service import BatchService
@@ -114,8 +115,37 @@ def served(tmp_path, monkeypatch):
 def submit(study):
     """Submit a study: what was said, as one text. What ends it is raised."""
     said = []
+
+    def say(line):
+        said.append(line)
+        assert len(said) < 300, "it goes round in circles"
+
     try:
-        waves.submit(study, said.append)
+        waves.submit(study, say)
     finally:
         study.said = "\n".join(said)
     return study.said
+
+
+# ---- faults
+
+KINDS = {
+    "upload": ("POST", "/v1/files$"),
+    "create": ("POST", "/v1/batches$"),
+    "look": ("GET", "/v1/batches/"),
+    "fetch": ("GET", "/v1/files/.*/content"),
+}
+SORRY = {"message": f"Sorry, {KEY}.", "code": None}
+
+
+def at(kind, fault, times):
+    """A fault of the first so many requests of a kind, and of looks for what an answer lost."""
+    count = []
+
+    def found(method, path):
+        if method == KINDS[kind][0] and re.match(KINDS[kind][1], path) and len(count) < times:
+            count.append(path)
+            return fault
+        return None
+
+    return found, count

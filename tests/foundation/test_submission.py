@@ -262,3 +262,9 @@ def test_a_file_without_room_even_alone_stops_and_says_what_to_do(batches, statu
     batches.enqueued = batches.fault = None
     submit(study)
     assert study.recorded() == study.directly() and set(sent(batches).values()) == {1}
+
+
+def test_a_study_that_asks_no_model_is_submitted_too(batches):
+    study = Chains()
+    study.settings["models"] = []  # answers made elsewhere, and no judge that is a model
+    assert "nothing is left to ask; 0 waves" in submit(study)

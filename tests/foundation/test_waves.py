@@ -1,4 +1,4 @@
-"""Waves: what is written and told, which go at once, what they may cost, and faults on the way."""
+"""Waves: what is written and told, which go at once, and what they may cost."""
 
 import json
 import re
@@ -6,7 +6,7 @@ import re
 import pytest
 
 from batch_objects import ENDED
-from batch_study import KEY, PRICES, Chains, sent, submit, with_key
+from batch_study import PRICES, SORRY, Chains, at, sent, submit
 from bedside import BedsideError, ledger, models, settings, waves
 from bedside.batches import results
 from bedside.entries import StopRun
@@ -81,6 +81,20 @@ def test_what_is_told_of_a_wave(batches, monkeypatch):
         wave, said = told(study)
     assert count == 4 and said == "nothing is left to ask in batches; `make chains` replays"
     assert study.recorded() == study.directly()
+
+
+def test_what_submitted_batches_are_to_bring_is_in_no_wave_by_hand(batches):
+    study, batches.fault = Chains(length=2), at("look", (401, SORRY), 100)[0]
+    with pytest.raises(StopRun):
+        submit(study)
+    wave, said = told(study)
+    assert not wave.made
+    assert said == "1 submitted batches are under way: SUBMIT=1 takes them in and goes on"
+    batches.fault = None
+    wave, said = told(Chains(length=2, models="a b"))
+    assert [m.model for m in wave.made] == ["b"] and "1 submitted batches" in said
+    submit(study)
+    assert "nothing is left to ask in batches" in told(study)[1]
 
 
 def test_files_hold_as_many_tokens_as_the_entry_says(batches, monkeypatch):
@@ -220,93 +234,4 @@ def test_what_is_under_way_is_taken_in_before_a_budget_stops_the_run(priced):
 def test_with_a_budget_a_price_must_be_known(batches):
     with pytest.raises(StopRun, match="BUDGET_USD is set but the price of a isn't known"):
         submit(Chains(budget_usd=5))
-    assert batches.posts == []
-
-
-# ---- faults of the endpoint, at each kind of request
-
-KINDS = {
-    "upload": ("POST", "/v1/files$"),
-    "create": ("POST", "/v1/batches$"),
-    "look": ("GET", "/v1/batches/"),
-    "fetch": ("GET", "/v1/files/.*/content"),
-}
-SORRY = {"message": f"Sorry, {KEY}.", "code": None}
-PASSING = [(500, SORRY), (503, SORRY), (429, SORRY), (409, SORRY), "drop", "drop after"]
-EARLY = (400, {"message": "Cannot find file.", "code": "invalid_request"})
-LASTING = {
-    401: "refuses the key",
-    404: "no such model",
-    400: "bad request",
-    500: "endpoint's fault",
-}
-
-
-def at(kind, fault, times):
-    """A fault of the first so many requests of a kind, and of looks for what an answer lost."""
-    count = []
-
-    def found(method, path):
-        if method == KINDS[kind][0] and re.match(KINDS[kind][1], path) and len(count) < times:
-            count.append(path)
-            return fault
-        return None
-
-    return found, count
-
-
-@pytest.mark.parametrize("fault", PASSING, ids=lambda f: str(f if isinstance(f, str) else f[0]))
-@pytest.mark.parametrize("kind", KINDS)
-def test_what_passes_is_tried_again(batches, kind, fault):
-    batches.fault, count = at(kind, fault, 2)
-    study = Chains(length=2)
-    assert "nothing is left to ask; 2 waves" in submit(study)
-    assert len(count) >= 1 + (fault != "drop after" or kind != "create")
-    assert study.recorded() == study.directly() and set(sent(batches).values()) == {1}
-
-
-def test_a_batch_is_created_once_where_answers_and_looks_for_it_are_lost(batches):
-    lost = []
-
-    def fault(method, path):
-        if path == "/v1/batches" and len(lost) < 4:  # created, then listed in vain
-            lost.append(method)
-            return "drop after" if method == "POST" else (500, SORRY)
-        return None
-
-    batches.fault = fault
-    study = Chains(length=1)
-    submit(study)
-    assert lost == ["POST", "GET", "GET", "GET"] and len(batches.batches) == 1
-
-
-def test_a_file_that_is_not_seen_yet_is_waited_for(batches):
-    batches.fault, count = at("create", EARLY, 3)
-    study = Chains(length=1)
-    submit(study)
-    assert len(count) == 3 and study.recorded() == study.directly()
-
-
-@pytest.mark.parametrize("status", LASTING)
-@pytest.mark.parametrize("kind", KINDS)
-def test_what_lasts_stops_the_run_in_its_words_and_the_next_one_goes_on(
-    batches, tmp_path, kind, status
-):
-    batches.fault, count = at(kind, (status, SORRY), 100)
-    study = Chains(length=1)
-    with pytest.raises(StopRun) as stopped:
-        submit(study)
-    words = f"model 'a': the endpoint {LASTING[401]}" if status == 401 else LASTING[status]
-    assert words in str(stopped.value) and f"({status}): Sorry, ***." in str(stopped.value)
-    assert len(count) == (1 if status < 500 else len(count)) and len(count) < 10
-    batches.fault = None
-    submit(study)
-    assert study.recorded() == study.directly() and set(sent(batches).values()) == {1}
-    assert KEY not in study.said + str(stopped.value) and with_key(tmp_path) == []
-
-
-def test_without_a_key_nothing_is_sent(batches, monkeypatch):
-    monkeypatch.setenv("TEST_KEY", "")
-    with pytest.raises(StopRun, match="needs its key in the environment variable TEST_KEY"):
-        submit(Chains())
     assert batches.posts == []
