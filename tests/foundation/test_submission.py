@@ -18,7 +18,7 @@ def test_a_study_is_sent_wave_by_wave_and_its_replies_are_those_of_direct_calls(
     assert len(batches.batches) == 2 * 4 and set(sent(batches).values()) == {1}
     recorded = study.recorded()
     assert len(recorded) == 2 * 3 * 4 and recorded == study.directly()
-    assert "0 waves" in submit(study) and len(batches.batches) == 8
+    assert "waves sent: 0" in submit(study) and len(batches.batches) == 8
 
 
 # ---- killed
