@@ -73,6 +73,14 @@ def test_without_a_key_nothing_is_sent(batches, monkeypatch):
     assert batches.posts == []
 
 
+def test_what_was_never_sent_and_is_not_asked_any_more_is_let_go(batches):
+    batches.fault, _ = at("upload", (401, SORRY), 1)
+    with pytest.raises(StopRun):
+        submit(Chains(length=1))
+    submit(Chains(length=1, models="b"))
+    assert [b.model for b in batches.batches.values()] == ["b-1"]
+
+
 def test_a_job_that_cannot_be_read_is_never_sent_again(batches, tmp_path):
     study = Chains(length=1)
     submit(study)

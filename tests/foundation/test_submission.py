@@ -95,6 +95,7 @@ def test_killed_at_any_step_the_same_command_goes_on(batches, monkeypatch, tmp_p
         assert study.recorded() == whole and set(sent(batches).values()) == {1}, where
         assert "nothing is left to ask" in said, where
         assert spent(study) == pytest.approx(paid(batches)), where
+        assert len((paths.RECORDINGS / "chains/a.jsonl").read_text().splitlines()) == 4, where
 
 
 def test_a_second_process_is_told_and_does_nothing(batches, tmp_path):

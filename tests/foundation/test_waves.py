@@ -97,6 +97,14 @@ def test_what_submitted_batches_are_to_bring_is_in_no_wave_by_hand(batches):
     assert "nothing is left to ask in batches" in told(study)[1]
 
 
+def test_what_two_notebooks_ask_is_asked_once(batches):
+    study = Chains(chains=3)
+    study.notebooks = ("first", "second")
+    submit(study)
+    assert set(sent(batches).values()) == {1} and len(batches.batches) == 3
+    assert not any(b.errors for b in batches.batches.values())
+
+
 def test_files_hold_as_many_tokens_as_the_entry_says(batches, monkeypatch):
     def made(**more):
         monkeypatch.setitem(models.registry(), "a", models.model("a") | more)
