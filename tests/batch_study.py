@@ -6,7 +6,7 @@ import re
 from collections import Counter
 
 from batch_service import BatchService
-from bedside import models, paths, planning, settings, store, waves
+from bedside import ledger, models, paths, planning, settings, store, waves
 from bedside.batches import files, service
 
 KEY = "made-up-3b8e61f4d7a9"  # like no provider's, so that no pattern finds it
@@ -79,8 +79,15 @@ def sent(service):
     return Counter(r["custom_id"] for b in took for r in b.requests)
 
 
-def uploads(service):
-    return [content for path, content in service.posts if path == "/v1/files"]
+def paid(service):
+    """USD of all that the service did, by PRICES and in batches."""
+    used = [x["response"]["body"]["usage"] for b in service.batches.values() for x in b.done]
+    return sum(u["prompt_tokens"] * 100 + u["completion_tokens"] * 300 for u in used) / 1e6 / 2
+
+
+def spent(scope):
+    """USD that the ledger has for a make or for runs of the same settings."""
+    return ledger.Ledger("", ledger.Account()).spent(scope)
 
 
 def entry(url, name, **more):

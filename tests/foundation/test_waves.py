@@ -6,7 +6,7 @@ import re
 import pytest
 
 from batch_objects import ENDED
-from batch_study import PRICES, SORRY, Chains, at, sent, submit
+from batch_study import PRICES, SORRY, Chains, at, paid, sent, spent, submit
 from bedside import BedsideError, ledger, models, settings, waves
 from bedside.batches import results
 from bedside.entries import StopRun
@@ -186,16 +186,6 @@ def priced(batches, monkeypatch):
     for name in "ab":
         monkeypatch.setitem(models.registry(), name, models.model(name) | PRICES)
     return batches
-
-
-def spent(scope):
-    return ledger.Ledger("", ledger.Account()).spent(scope)
-
-
-def paid(service):
-    """USD of all that the service did, at half the price."""
-    used = [x["response"]["body"]["usage"] for b in service.batches.values() for x in b.done]
-    return sum(u["prompt_tokens"] * 100 + u["completion_tokens"] * 300 for u in used) / 1e6 / 2
 
 
 @pytest.mark.parametrize("which", ledger.BUDGETS)
