@@ -19,7 +19,7 @@ class Chains:
     chains: how many to each model; length: questions of one; more: MODELS= and budgets.
     """
 
-    run, fault = "chains", ""
+    run, fault, replays = "chains", "", "make chains"
     notebooks = ("first",)  # that ask all of it, each
 
     def __init__(self, chains=2, length=3, **more):
@@ -54,9 +54,6 @@ class Chains:
         plan = []
         asyncio.run(self._all("plan", store.Recordings(paths.RECORDINGS / self.run), plan))
         return max(map(planning.wave, plan), default=0)
-
-    def then(self):
-        return "make chains"
 
     def recorded(self):
         """{key: text} of what is on disk."""

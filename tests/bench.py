@@ -1,4 +1,4 @@
-"""What this machine takes for calls, replay, statistics and `make all`: `make bench`."""
+"""What this machine takes for calls, replay, batches, statistics and `make all`: `make bench`."""
 
 import asyncio
 import contextlib
@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
+from bench_batches import batches  # noqa: E402
 from bench_explorer import explorer  # noqa: E402
 
 SERVER = """
@@ -334,7 +335,7 @@ if __name__ == "__main__":
         f" Python {platform.python_version()}"
     )
     print("median, range of the repetitions")
-    parts = (calls, consultations, replay, bootstrap, explorer, builds)
+    parts = (calls, consultations, replay, batches, bootstrap, explorer, builds)
     for part in [p for p in parts if p.__name__ in sys.argv[1:]] or parts:  # all, or those named
         part()
     print(

@@ -240,7 +240,7 @@ def plan(given, paper=""):
     told = f"; in batches expected {batches[0]}, at most {batches[1]}" if batches else ""
     print(f"{len(calls)} calls; expected {expected}, at most {most}{told}")
     if waves := int(calls["wave"].max()) if len(calls) else 0:
-        print(f"by `make batch`: {waves} waves at most")
+        print(f"waves of `make batch`: {waves} at most")
     if len(calls) and expected == "unknown":
         print("expected is known once some replies of each model are recorded and its price stands")
     adaptive = calls.drop_duplicates("notebook").query("adaptive != ''")

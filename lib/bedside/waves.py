@@ -6,6 +6,7 @@ submit(study)                 # one after the other, until nothing waits
 """
 
 import filecmp
+import functools
 import os
 import shutil
 from collections import Counter
@@ -19,6 +20,7 @@ from .batches.service import FULL, Job, Jobs, refused, under_way
 from .entries import StopRun
 from .failures import Failure
 
+told = functools.partial(print, flush=True)  # a line at once, also into a file
 TRIES = 3  # of a line whose failure may pass
 
 
@@ -32,9 +34,11 @@ class Notebooks:
         self.given, self.paper, self.left = given, paper, notebooks.listed(paper)
         profile = given.get("profile", "sample")
         self.run = os.environ.get("BEDSIDE_RUN") or profile
-        self.named = self.run not in (profile, settings.name_of(profile, settings.changed(given)))
-        usual = {k: v for k, v in given.items() if k in ("profile", *settings.DEFAULTS)}
-        self.settings, self.fault = settings.validated(**usual), ""
+        known = {k: v for k, v in given.items() if k in ("profile", *settings.DEFAULTS)}
+        self.settings, self.fault = settings.validated(**known), ""
+        usual = profile, settings.name_of(profile, settings.changed(given))
+        named = {} if self.run in usual else {"run": self.run}
+        self.replays = command("all", {**named, **known})
 
     def ask(self, scratch: Path) -> None:
         """Let all that still miss replies put down what can be asked now, below scratch/parts."""
@@ -55,9 +59,6 @@ class Notebooks:
         planned = notebooks.planned(self.given, self.paper)
         return int(planned["wave"].max()) if len(planned) else 0
 
-    def then(self) -> str:
-        return command("all", {**({"run": self.run} if self.named else {}), **self.given})
-
 
 def command(target: str, given: dict) -> str:
     """A make command with these settings, but for the mode."""
@@ -70,6 +71,7 @@ def prepared(scratch: Path) -> Path:
     """The empty folder for a wave's parts; this process's figures go beside it, and to nobody."""
     parts = scratch / "parts"
     shutil.rmtree(parts, ignore_errors=True)
+    scratch.mkdir(parents=True, exist_ok=True)
     os.environ["BEDSIDE_FIGURES"] = str(scratch / "figures")
     os.environ["BEDSIDE_PARTS"] = str(parts)
     return parts
@@ -96,7 +98,7 @@ def write(study, but: Set[str] = frozenset()) -> Wave:
     scratch = mine / ".scratch"
     study.ask(scratch)
     parts = scratch / "parts"
-    number = 1 + max([int(p.name) for p in mine.glob("[0-9]*")], default=0)
+    number = 1 + max([int(p.name) for p in mine.iterdir() if p.name.isdigit()], default=0)
     made = files.gather(parts, mine / f"{number:02}", study.run, but)
     left = [p.read_text(encoding="utf-8") for p in sorted(parts.glob("*/left"))]
     shutil.rmtree(parts, ignore_errors=True)
@@ -120,7 +122,7 @@ def _same(made, before):
     )
 
 
-def tell(study, say: Callable[[str], None] = print) -> Wave:
+def tell(study, say: Callable[[str], None] = told) -> Wave:
     """Write the next wave, and say what is in it, how many follow at most, and what to do.
 
     What submitted batches are to bring isn't in it. BedsideError if a notebook failed and there is
@@ -128,6 +130,7 @@ def tell(study, say: Callable[[str], None] = print) -> Wave:
     """
     sent = under_way(folder() / study.run)
     wave = write(study, set().union(*(job.keys() for job in sent)))
+    shutil.rmtree(folder() / study.run / ".scratch", ignore_errors=True)
     if study.fault and not (wave.made or sent):
         raise BedsideError(study.fault)
     for m in wave.made:
@@ -138,7 +141,7 @@ def tell(study, say: Callable[[str], None] = print) -> Wave:
     if sent:
         say(f"{len(sent)} submitted batches are under way: SUBMIT=1 takes them in and goes on")
     elif not wave.made:
-        say(f"nothing is left to ask in batches; `{study.then()}` replays")
+        say(f"nothing is left to ask in batches; `{study.replays}` replays")
     if not wave.made:
         return wave
     say(f"wave {wave.number}: {wave.lines} requests; {study.most()} waves at most, with this one")
@@ -148,7 +151,7 @@ def tell(study, say: Callable[[str], None] = print) -> Wave:
     return wave
 
 
-def submit(study, say: Callable[[str], None] = print) -> None:
+def submit(study, say: Callable[[str], None] = told) -> None:
     """Send waves, wait for them and take them in, until nothing can be asked any more.
 
     A batch that is over makes room for the wave that follows from it, whatever else is under way.
@@ -161,6 +164,7 @@ def submit(study, say: Callable[[str], None] = print) -> None:
         _Submission(study, jobs, say).run()
     finally:
         jobs.close()
+        shutil.rmtree(folder() / study.run / ".scratch", ignore_errors=True)
 
 
 class _Submission:
@@ -245,7 +249,7 @@ class _Submission:
             self.say(what)
         if self.study.fault:
             raise BedsideError(self.study.fault)
-        self.say(f"nothing is left to ask; {self.waves} waves. `{self.study.then()}` replays")
+        self.say(f"nothing is left to ask; {self.waves} waves. `{self.study.replays}` replays")
 
 
 def _alike(account) -> Failure | None:

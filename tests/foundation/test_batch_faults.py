@@ -1,5 +1,7 @@
 """Files and batches at an endpoint that fails: at each kind of request, once and for good."""
 
+import itertools
+
 import pytest
 
 from batch_study import KEY, KINDS, SORRY, Chains, at, sent, submit, with_key
@@ -48,8 +50,12 @@ def test_a_file_that_is_not_seen_yet_is_waited_for(batches):
     assert len(count) == 3 and study.recorded() == study.directly()
 
 
-@pytest.mark.parametrize("status", LASTING)
-@pytest.mark.parametrize("kind", KINDS)
+OTHERWISE = (("upload", 404), ("look", 500))  # below
+
+
+@pytest.mark.parametrize(
+    "kind, status", [pair for pair in itertools.product(KINDS, LASTING) if pair not in OTHERWISE]
+)
 def test_what_lasts_stops_the_run_in_its_words_and_the_next_one_goes_on(
     batches, tmp_path, kind, status
 ):
@@ -64,6 +70,21 @@ def test_what_lasts_stops_the_run_in_its_words_and_the_next_one_goes_on(
     submit(study)
     assert study.recorded() == study.directly() and set(sent(batches).values()) == {1}
     assert KEY not in study.said + str(stopped.value) and with_key(tmp_path) == []
+
+
+def test_an_endpoint_without_files_is_told_apart(batches):
+    batches.fault, count = at("upload", (404, SORRY), 100)
+    with pytest.raises(StopRun, match="'a': its endpoint takes no files; without SUBMIT=1"):
+        submit(Chains())
+    assert len(count) == 1
+
+
+def test_a_silent_service_is_looked_at_until_it_speaks(batches):
+    batches.fault, count = at("look", (500, SORRY), 20)
+    study = Chains(length=1)
+    said = submit(study)
+    assert len(count) == 20 == said.count("endpoint's fault: Sorry, ***.; another look later")
+    assert study.recorded() == study.directly() and len(batches.batches) == 1
 
 
 def test_without_a_key_nothing_is_sent(batches, monkeypatch):

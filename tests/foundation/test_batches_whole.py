@@ -137,7 +137,7 @@ def test_consultations_killed_twice_on_the_way(project, service):
     for count in (2, 2):
         killed(project, service, f"batch --submit {given}", count)
     told = done(project, f"batch --submit {given}")
-    assert "nothing is left to ask" in told and "RUN=mine MODELS=a PATIENT=b" in told, told
+    assert "nothing is left to ask" in told and "RUN=mine MODELS=a LIMIT=1" in told, told
     assert len(sent(service)) == chats > 4 and set(sent(service).values()) == {1}
     told = done(project, f"run {given} -p mode replay")
     assert shown(project / folder) == made, told

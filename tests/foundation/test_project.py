@@ -394,6 +394,7 @@ def test_a_plan_counts_a_call_of_two_notebooks_once(monkeypatch, capsys):
         folder = Path(os.environ["BEDSIDE_FIGURES"]) / "sample" / ".parts"
         folder.mkdir(parents=True, exist_ok=True)
         shared = {"key": "k", "model": "gpt-4o-2024-08-06", "prompt": 10, "completion": 5}
+        shared["wave"] = 1
         (folder / f"{name.replace('/', '.')}.plan.json").write_text(
             json.dumps([shared, {**shared, "key": name}])
         )

@@ -4,6 +4,7 @@ A result is taken in only if its key was asked for and has no recording yet. Not
 the files; whatever is wrong with a line is counted and named.
 """
 
+import contextlib
 import datetime
 import json
 from collections import Counter
@@ -124,6 +125,8 @@ def _taken(account, asked, kept, line, place):
             account.items[key] = about["model"], about["item"]
             account.failed[key] = e
         return None
+    except RecursionError:  # just not too deep to be parsed
+        return account.unreadable.append(place)
     if key not in account.came:
         account.usd = None if None in (account.usd, usd) else account.usd + usd
     account.came.add(key)
@@ -213,6 +216,7 @@ class _Kept:
             self.flush()
 
     def flush(self):
-        for recordings in self.open.values():
-            recordings.write()
         self.waiting = {}
+        with contextlib.ExitStack() as all_written:  # one that can't be written keeps back no other
+            for recordings in self.open.values():
+                all_written.callback(recordings.write)

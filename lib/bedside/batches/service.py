@@ -30,6 +30,10 @@ RETRIES = 5  # of a request to the service
 PURPOSE, WINDOW = "batch", "24h"
 OVER = ("completed", "failed", "expired", "cancelled")
 EARLY = re.compile(r"(find|such) file", re.I)  # said, at times, of what has just been uploaded
+NO_FILES = (
+    "model {0!r}: its endpoint takes no files; without SUBMIT=1 `make batch` writes them for an"
+    " engine of yours, and `make collect` takes in what it answers (docs/scale.md)"
+)
 FULL = "token_limit_exceeded"  # too many tokens are under way; later there is room
 
 
@@ -216,8 +220,14 @@ class Jobs:
             pause = min(pause * 1.5, LONGEST_S)
 
     def _look(self, job):
-        """How many lines of a batch are done, as the service has it now."""
-        now = self._done(job, "batches.retrieve", job.batch)
+        """How many lines of a batch are done, as the service has it now, or 0 if it is silent."""
+        try:
+            now = self._once(job, "batches.retrieve", job.batch)
+        except Failure as e:
+            if not e.again:
+                raise failures.stop(job.model, e) from None
+            self.say(f"{job.name}: {e.kind}: {e.message}; another look later")
+            return 0
         self._seen(job, now)
         counts = now.request_counts
         return (counts.completed or 0) + (counts.failed or 0) if counts else 0
@@ -266,6 +276,8 @@ class Jobs:
             try:
                 return self._once(job, what, *args, **more)
             except Failure as e:
+                if e.status == 404 and what == "files.create":
+                    raise StopRun(NO_FILES.format(job.model)) from None
                 if not e.again or k == RETRIES:
                     raise failures.stop(job.model, e) from None
                 time.sleep(FIRST_S * 2**k if e.wait is None else e.wait)
@@ -277,13 +289,16 @@ class Jobs:
         client, secrets = self._client(job.model), entries.secrets(job.model)
         call = what if callable(what) else functools.reduce(getattr, what.split("."), client)
         try:
-            return call(*args, **more)
+            made = call(*args, **more)
         except openai.APIStatusError as e:
             r = e.response
             raise failures.of(e.status_code, r.content, r.headers, secrets) from None
         except openai.APIConnectionError as e:
             told = failures.cleaned(f"{type(e).__name__}: {e.__cause__ or e}", secrets)
             raise Failure("connection", "", told, "again") from None
+        if isinstance(made, str):  # what isn't JSON comes as it is
+            raise Failure("bad answer", 200, failures.cleaned(made, secrets), "all")
+        return made
 
 
 def refused(job: Job) -> StopRun:

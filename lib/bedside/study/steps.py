@@ -71,6 +71,7 @@ class Questions:
     def __init__(self, given: dict):
         own, self.given = begun({**given, "mode": "plan"})
         self.run, self.settings, self.fault = f"own-{own.name}", vars(own), ""
+        self.replays = waves.command("study", self.given)
 
     def _own(self, mode):
         return Own(**{**self.given, "mode": mode})
@@ -87,9 +88,6 @@ class Questions:
         own = self._own("plan")
         asyncio.run(_all_of_it(own))
         return max([planning.wave(r) for r in own.planned()], default=0)
-
-    def then(self) -> str:
-        return waves.command("study", self.given)
 
 
 def execute(own: Own, given: dict) -> None:
