@@ -6,10 +6,10 @@ import re
 from collections import Counter
 
 from batch_service import BatchService
-from bedside import models, paths, planning, settings, store, waves
+from bedside import ledger, models, paths, planning, settings, store, waves
 from bedside.batches import files, service
 
-KEY = "sk-made-up-3b8e61f4d7"
+KEY = "made-up-3b8e61f4d7a9"  # like no provider's, so that no pattern finds it
 PRICES = {"usd_per_million_in": 100.0, "usd_per_million_out": 300.0, "batch_discount": 0.5}
 
 
@@ -20,6 +20,7 @@ class Chains:
     """
 
     run, fault, replays = "chains", "", "make chains"
+    notebooks = ("first",)  # that ask all of it, each
 
     def __init__(self, chains=2, length=3, **more):
         self.settings = settings.validated(**{"models": "a", **more})
@@ -43,9 +44,11 @@ class Chains:
 
     def ask(self, scratch):
         recordings = store.Recordings(paths.RECORDINGS / self.run)
-        sink = files.Sink(waves.prepared(scratch) / self.run, recordings)
-        asyncio.run(self._all("batch", recordings, sink))
-        sink.close()
+        parts = waves.prepared(scratch)
+        for notebook in self.notebooks:
+            sink = files.Sink(parts / notebook, recordings)
+            asyncio.run(self._all("batch", recordings, sink))
+            sink.close()
 
     def most(self):
         plan = []
@@ -73,8 +76,15 @@ def sent(service):
     return Counter(r["custom_id"] for b in took for r in b.requests)
 
 
-def uploads(service):
-    return [content for path, content in service.posts if path == "/v1/files"]
+def paid(service):
+    """USD of all that the service did, by PRICES and in batches."""
+    used = [x["response"]["body"]["usage"] for b in service.batches.values() for x in b.done]
+    return sum(u["prompt_tokens"] * 100 + u["completion_tokens"] * 300 for u in used) / 1e6 / 2
+
+
+def spent(scope):
+    """USD that the ledger has for a make or for runs of the same settings."""
+    return ledger.Ledger("", ledger.Account()).spent(scope)
 
 
 def entry(url, name, **more):

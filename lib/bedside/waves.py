@@ -34,10 +34,11 @@ class Notebooks:
         self.given, self.paper, self.left = given, paper, notebooks.listed(paper)
         profile = given.get("profile", "sample")
         self.run = os.environ.get("BEDSIDE_RUN") or profile
-        usual = {k: v for k, v in given.items() if k in ("profile", *settings.DEFAULTS)}
-        self.settings, self.fault = settings.validated(**usual), ""
-        named = self.run not in (profile, settings.name_of(profile, settings.changed(given)))
-        self.replays = command("all", {**({"run": self.run} if named else {}), **usual})
+        known = {k: v for k, v in given.items() if k in ("profile", *settings.DEFAULTS)}
+        self.settings, self.fault = settings.validated(**known), ""
+        usual = profile, settings.name_of(profile, settings.changed(given))
+        named = {} if self.run in usual else {"run": self.run}
+        self.replays = command("all", {**named, **known})
 
     def ask(self, scratch: Path) -> None:
         """Let all that still miss replies put down what can be asked now, below scratch/parts."""
@@ -249,8 +250,7 @@ class _Submission:
             self.say(what)
         if self.study.fault:
             raise BedsideError(self.study.fault)
-        replays = f"`{self.study.replays}` replays"
-        self.say(f"nothing is left to ask; waves sent: {self.waves}. {replays}")
+        self.say(f"nothing is left to ask; {self.waves} waves. `{self.study.replays}` replays")
 
 
 def _alike(account) -> Failure | None:

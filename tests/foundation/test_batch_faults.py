@@ -1,5 +1,7 @@
 """Files and batches at an endpoint that fails: at each kind of request, once and for good."""
 
+import itertools
+
 import pytest
 
 from batch_study import KEY, KINDS, SORRY, Chains, at, sent, submit, with_key
@@ -48,9 +50,11 @@ def test_a_file_that_is_not_seen_yet_is_waited_for(batches):
     assert len(count) == 3 and study.recorded() == study.directly()
 
 
+OTHERWISE = (("upload", 404), ("look", 500))  # below
+
+
 @pytest.mark.parametrize(
-    "kind, status",
-    [(k, s) for k in KINDS for s in LASTING if (k, s) not in (("upload", 404), ("look", 500))],
+    "kind, status", [pair for pair in itertools.product(KINDS, LASTING) if pair not in OTHERWISE]
 )
 def test_what_lasts_stops_the_run_in_its_words_and_the_next_one_goes_on(
     batches, tmp_path, kind, status
@@ -68,18 +72,19 @@ def test_what_lasts_stops_the_run_in_its_words_and_the_next_one_goes_on(
     assert KEY not in study.said + str(stopped.value) and with_key(tmp_path) == []
 
 
-def test_an_endpoint_without_files_says_what_to_do(batches):
-    batches.fault, _ = at("upload", (404, SORRY), 100)
-    with pytest.raises(StopRun, match="its endpoint takes no files; without SUBMIT=1"):
-        submit(Chains(length=1))
-    assert not batches.batches
+def test_an_endpoint_without_files_is_told_apart(batches):
+    batches.fault, count = at("upload", (404, SORRY), 100)
+    with pytest.raises(StopRun, match="'a': its endpoint takes no files; without SUBMIT=1"):
+        submit(Chains())
+    assert len(count) == 1
 
 
-def test_a_silent_service_is_looked_at_again_for_as_long_as_it_takes(batches):
-    batches.fault, count = at("look", (503, SORRY), 9)
+def test_a_silent_service_is_looked_at_until_it_speaks(batches):
+    batches.fault, count = at("look", (500, SORRY), 20)
     study = Chains(length=1)
-    assert "another look later" in submit(study) and len(count) == 9
-    assert study.recorded() == study.directly()
+    said = submit(study)
+    assert len(count) == 20 == said.count("endpoint's fault: Sorry, ***.; another look later")
+    assert study.recorded() == study.directly() and len(batches.batches) == 1
 
 
 def test_without_a_key_nothing_is_sent(batches, monkeypatch):
@@ -87,6 +92,14 @@ def test_without_a_key_nothing_is_sent(batches, monkeypatch):
     with pytest.raises(StopRun, match="needs its key in the environment variable TEST_KEY"):
         submit(Chains())
     assert batches.posts == []
+
+
+def test_what_was_never_sent_and_is_not_asked_any_more_is_let_go(batches):
+    batches.fault, _ = at("upload", (401, SORRY), 1)
+    with pytest.raises(StopRun):
+        submit(Chains(length=1))
+    submit(Chains(length=1, models="b"))
+    assert [b.model for b in batches.batches.values()] == ["b-1"]
 
 
 def test_a_job_that_cannot_be_read_is_never_sent_again(batches, tmp_path):

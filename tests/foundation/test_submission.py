@@ -6,8 +6,8 @@ from collections import Counter
 import pytest
 
 from batch_objects import ENDED
-from batch_study import KEY, PRICES, Chains, place, sent, submit, with_key
-from bedside import BedsideError, entries, ledger, models, paths, settings, store, waves
+from batch_study import KEY, PRICES, Chains, paid, place, sent, spent, submit, with_key
+from bedside import BedsideError, ledger, models, paths, settings, store, waves
 from bedside.batches import service
 from bedside.entries import StopRun
 
@@ -57,25 +57,8 @@ class Steps:
             raise Killed(name)
 
 
-def priced(monkeypatch, names="a"):
-    for name in names:
-        monkeypatch.setitem(models.registry(), name, models.model(name) | PRICES)
-
-
-def paid(service):
-    """USD of all that the service did, at a batch's price."""
-    done = [x["response"]["body"]["usage"] for b in service.batches.values() for x in b.done]
-    return sum(entries.cost("a", u["prompt_tokens"], u["completion_tokens"], True) for u in done)
-
-
-def spent(study):
-    scope = settings.scope(study.settings)
-    book = ledger.Ledger("a", ledger.Account("batches", scope=scope))
-    return book.spent(scope)
-
-
 def test_killed_at_any_step_the_same_command_goes_on(batches, monkeypatch, tmp_path):
-    priced(monkeypatch)
+    monkeypatch.setitem(models.registry(), "a", models.model("a") | PRICES)
     batches.polls, steps = 0, Steps(monkeypatch)
     study = Chains(chains=2, length=2)
     submit(study)
@@ -94,7 +77,8 @@ def test_killed_at_any_step_the_same_command_goes_on(batches, monkeypatch, tmp_p
         where = f"killed {killed.value} (step {n})"
         assert study.recorded() == whole and set(sent(batches).values()) == {1}, where
         assert "nothing is left to ask" in said, where
-        assert spent(study) == pytest.approx(paid(batches)), where
+        assert spent(settings.scope(study.settings)) == pytest.approx(paid(batches)), where
+        assert len((paths.RECORDINGS / "chains/a.jsonl").read_text().splitlines()) == 4, where
 
 
 def test_a_second_process_is_told_and_does_nothing(batches, tmp_path):

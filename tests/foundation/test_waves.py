@@ -6,7 +6,7 @@ import re
 import pytest
 
 from batch_objects import ENDED
-from batch_study import PRICES, SORRY, Chains, at, sent, submit
+from batch_study import PRICES, SORRY, Chains, at, paid, sent, spent, submit
 from bedside import BedsideError, ledger, models, settings, waves
 from bedside.batches import results
 from bedside.entries import StopRun
@@ -97,6 +97,14 @@ def test_what_submitted_batches_are_to_bring_is_in_no_wave_by_hand(batches):
     assert "nothing is left to ask in batches" in told(study)[1]
 
 
+def test_what_two_notebooks_ask_is_asked_once(batches):
+    study = Chains(chains=3)
+    study.notebooks = ("first", "second")
+    submit(study)
+    assert set(sent(batches).values()) == {1} and len(batches.batches) == 3
+    assert not any(b.errors for b in batches.batches.values())
+
+
 def test_files_hold_as_many_tokens_as_the_entry_says(batches, monkeypatch):
     def made(**more):
         monkeypatch.setitem(models.registry(), "a", models.model("a") | more)
@@ -178,16 +186,6 @@ def priced(batches, monkeypatch):
     for name in "ab":
         monkeypatch.setitem(models.registry(), name, models.model(name) | PRICES)
     return batches
-
-
-def spent(scope):
-    return ledger.Ledger("", ledger.Account()).spent(scope)
-
-
-def paid(service):
-    """USD of all that the service did, at half the price."""
-    used = [x["response"]["body"]["usage"] for b in service.batches.values() for x in b.done]
-    return sum(u["prompt_tokens"] * 100 + u["completion_tokens"] * 300 for u in used) / 1e6 / 2
 
 
 @pytest.mark.parametrize("which", ledger.BUDGETS)
