@@ -250,7 +250,8 @@ class _Submission:
             self.say(what)
         if self.study.fault:
             raise BedsideError(self.study.fault)
-        self.say(f"nothing is left to ask; {self.waves} waves. `{self.study.replays}` replays")
+        replays = f"`{self.study.replays}` replays"
+        self.say(f"nothing is left to ask; waves sent: {self.waves}. {replays}")
 
 
 def _alike(account) -> Failure | None:
