@@ -161,6 +161,15 @@ def run_of(tmp_path, monkeypatch, served):
     return make
 
 
+@pytest.fixture
+def batches(tmp_path, monkeypatch):
+    """An endpoint of batches, the models `a` and `b` at it, and folders of their own."""
+    import batch_study  # which reads this file
+
+    with batch_study.served(tmp_path, monkeypatch) as service:
+        yield service
+
+
 def ask_for(name, *items, **settings):
     """Requests, one for each item."""
     return [

@@ -46,6 +46,8 @@ create index if not exists failed on calls (make) where kind != '';
 create table if not exists progress (make text, notebook text, state text,
     primary key (make, notebook));
 create table if not exists spent (scope text primary key, usd real);
+create table if not exists batches (scope text, file text, usd real, over int,
+    primary key (scope, file));
 create table if not exists claims (key text primary key, owner text);
 create table if not exists pace (model text primary key, until real, level int, gap real,
     next real, cut real);
@@ -122,11 +124,11 @@ def _owner(folder):
 
 
 class Ledger:
-    """The calls of one notebook to one model."""
+    """The calls of one notebook to one model, or (without its name) batches of all models."""
 
     def __init__(self, name: str, account: Account):
         self.name, self.account, self.make = name, account, make()
-        self.entry = model(name)
+        self.entry = model(name) if name else {}
         self.owner = _owner(folder() / "processes")
         self.db = _open()
 
@@ -166,7 +168,8 @@ class Ledger:
         with _transaction(self.db):
             if wait := self._wait(now, tokens):
                 return float(wait)
-            self._hold(usd or 0.0)
+            self._check(usd or 0.0, "call")
+            self._spend(usd)
             values = [now, self.make, self.account.notebook, self.name, self.owner.id, tokens, usd]
             return self.db.execute(
                 "insert into calls (at, make, notebook, model, owner, tokens, usd, open)"
@@ -222,24 +225,42 @@ class Ledger:
     def _scopes(self):
         return [s for s in (self.make, self.account.scope) if s]
 
-    def reserve(self, usd: float) -> None:
-        """Reserve what a wave of batches can cost; StopRun if a budget would be passed."""
-        with _transaction(self.db):
-            self._hold(usd, "wave")
+    # ---- batches, which outlive the process that sends them
 
-    def go_on(self, under_way: float, dropped: float) -> None:
-        """Count for this make what an earlier one has under way, and give back what it dropped."""
-        with _transaction(self.db):
-            self._spend(under_way, [self.make])
-            self._spend(-dropped, [self.account.scope])
+    def adopt(self, folder: str, under_way: dict[str, float]) -> None:
+        """Count the batches of a folder that are under way; others don't cost anything any more.
 
-    def settle(self, reserved: float, usd: float) -> None:
-        """Count what batches did cost in place of what was reserved."""
+        under_way: what they can cost, by their request files.
+        """
         with _transaction(self.db):
-            self._spend(usd - reserved)
+            rows = self.db.execute("select * from batches").fetchall()
+            for scope, file, usd, over in rows:
+                if file.startswith(folder) and file not in under_way:
+                    self.db.execute(
+                        "delete from batches where scope = ? and file = ?", [scope, file]
+                    )
+                    self._spend(usd if over else 0, [scope])
+            self._put_down(under_way)
 
-    def _hold(self, usd, what="call"):
-        """Reserve `usd`, or raise StopRun if a budget would be passed."""
+    def reserve(self, most: dict[str, float]) -> None:
+        """Reserve what request files can cost; StopRun if a budget would be passed."""
+        with _transaction(self.db):
+            self._check(sum(most.values()), "wave")
+            self._put_down(most)
+
+    def settle(self, file: str, usd: float) -> None:
+        """Count what a request file did cost, in place of what was reserved for it."""
+        with _transaction(self.db):
+            self.db.execute("update batches set usd = ?, over = 1 where file = ?", [usd, file])
+
+    def _put_down(self, most):
+        rows = [(scope, file, usd) for scope in self._scopes() for file, usd in most.items()]
+        self.db.executemany("insert or ignore into batches values (?, ?, ?, 0)", rows)
+
+    # ---- budgets
+
+    def _check(self, usd, what):
+        """Raise StopRun if so much more would pass a budget."""
         limits = zip(BUDGETS, (self.account.usd, self.account.total))
         for (name, limit), scope in zip(limits, (self.make, self.account.scope)):
             if limit is not None and (taken := self.spent(scope)) + usd > limit:
@@ -247,18 +268,18 @@ class Ledger:
                     f"{name}={limit:g} would be passed (${taken:.4f} spent or under way, the next"
                     f" {what} at most ${usd:.4f}); what came is recorded: raise it and run again"
                 )
-        self._spend(usd)
 
     def _spend(self, usd, scopes=None):
         if usd:
-            for scope in filter(None, scopes or self._scopes()):
+            for scope in scopes or self._scopes():
                 self.db.execute("insert or ignore into spent values (?, 0)", [scope])
                 self.db.execute("update spent set usd = usd + ? where scope = ?", [usd, scope])
 
     def spent(self, scope: str) -> float:
         """USD spent or reserved by a make, or by runs of the same settings."""
-        row = self.db.execute("select usd from spent where scope = ?", [scope]).fetchone()
-        return row[0] if row else 0.0
+        sums = [f"(select sum(usd) from {table} where scope = ?)" for table in ("spent", "batches")]
+        both = self.db.execute(f"select {', '.join(sums)}", [scope, scope]).fetchone()
+        return sum(usd or 0.0 for usd in both)
 
     # ---- what became of a call
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from . import BedsideError, failures, ledger, notebooks, paths, settings
 from .batches import files, folder, results
-from .batches.service import FULL, Job, Jobs, refused
+from .batches.service import FULL, Job, Jobs, refused, under_way
 from .entries import StopRun
 from .failures import Failure
 
@@ -32,10 +32,13 @@ class Notebooks:
 
     def __init__(self, given: dict, paper: str = ""):
         self.given, self.paper, self.left = given, paper, notebooks.listed(paper)
-        self.run = os.environ.get("BEDSIDE_RUN") or given.get("profile", "sample")
+        profile = given.get("profile", "sample")
+        self.run = os.environ.get("BEDSIDE_RUN") or profile
         known = {k: v for k, v in given.items() if k in ("profile", *settings.DEFAULTS)}
         self.settings, self.fault = settings.validated(**known), ""
-        self.replays = command("all", known)
+        usual = profile, settings.name_of(profile, settings.changed(given))
+        named = {} if self.run in usual else {"run": self.run}
+        self.replays = command("all", {**named, **known})
 
     def ask(self, scratch: Path) -> None:
         """Let all that still miss replies put down what can be asked now, below scratch/parts."""
@@ -89,8 +92,7 @@ class Wave(NamedTuple):
 def write(study, but: Set[str] = frozenset()) -> Wave:
     """Write the next wave's request files, without the keys `but`.
 
-    Where the last wave is the same, it stays. BedsideError if a notebook failed and there is
-    nothing to ask.
+    Where the last wave is the same, it stays.
     """
     mine = folder() / study.run
     scratch = mine / ".scratch"
@@ -100,8 +102,6 @@ def write(study, but: Set[str] = frozenset()) -> Wave:
     made = files.gather(parts, mine / f"{number:02}", study.run, but)
     left = [p.read_text(encoding="utf-8") for p in sorted(parts.glob("*/left"))]
     shutil.rmtree(parts, ignore_errors=True)
-    if study.fault and not made:
-        raise BedsideError(study.fault)
     if number > 1 and _same(made, mine / f"{number - 1:02}"):
         for m in made:
             m.path.unlink()
@@ -123,18 +123,29 @@ def _same(made, before):
 
 
 def tell(study, say: Callable[[str], None] = told) -> Wave:
-    """Write the next wave, and say what is in it, how many follow at most, and what to do."""
-    wave = write(study)
+    """Write the next wave, and say what is in it, how many follow at most, and what to do.
+
+    What submitted batches are to bring isn't in it. BedsideError if a notebook failed and there is
+    nothing to ask.
+    """
+    sent = under_way(folder() / study.run)
+    wave = write(study, set().union(*(job.keys() for job in sent)))
     shutil.rmtree(folder() / study.run / ".scratch", ignore_errors=True)
+    if study.fault and not (wave.made or sent):
+        raise BedsideError(study.fault)
     for m in wave.made:
         cost = "" if m.usd is None else f", at most ${m.usd:.2f}"
         say(f"{paths.rel(m.path)}: {m.lines} requests, {m.bytes / 1e6:.1f} MB{cost}")
     for what in wave.left:
         say(what)
-    if not wave.made:
+    if sent:
+        say(f"{len(sent)} submitted batches are under way: SUBMIT=1 takes them in and goes on")
+    elif not wave.made:
         say(f"nothing is left to ask in batches; `{study.replays}` replays")
+    if not wave.made:
         return wave
-    say(f"wave {wave.number}: {wave.lines} requests; {study.most()} waves at most, with this one")
+    left = f"waves left, with this one: {study.most()} at most"
+    say(f"wave {wave.number}: {wave.lines} requests; {left}")
     if study.fault:
         say(f"a notebook stopped before its end, perhaps for want of replies:\n{study.fault}")
     say("let an engine answer them, `make collect FROM=...`, and the same command writes the next")
@@ -167,12 +178,12 @@ class _Submission:
         s = study.settings
         scope = settings.scope(s)
         account = ledger.Account("batches", s["budget_usd"], s["budget_total"], scope)
-        self.book = ledger.Ledger(s["models"][0], account)
+        self.book = ledger.Ledger("", account)
+        self.book.adopt(str(jobs.folder), {j.path: j.most or 0.0 for j in jobs.under_way()})
 
     def run(self):
         if there := self.jobs.under_way():
             self.say(f"{len(there)} batches of an earlier run go on")
-        self.book.go_on(_most(there), _most(self.jobs.dropped))
         try:
             while True:
                 if not self.stop:
@@ -203,7 +214,7 @@ class _Submission:
                 self.say(f"wave {wave.number}: {wave.lines} requests ({told})")
                 for m in wave.made:
                     self.book.account.check_price(m.model)
-                self.book.reserve(sum(m.usd or 0.0 for m in wave.made))
+                self.book.reserve({str(m.path): m.usd or 0.0 for m in wave.made})
                 self.jobs.add(wave.made)
             self.jobs.send(self.room)
         except (StopRun, notebooks.Stopped) as e:
@@ -218,12 +229,15 @@ class _Submission:
         for line in (f"{job.name} is {job.status}:", *account.told()):
             self.say(line)
         if job.most is not None and account.usd is not None:
-            self.book.settle(job.most, account.usd)
+            self.book.settle(job.path, account.usd)
         job.keep(taken=True)
         if job.status in ("failed", "cancelled"):
             self.stop = self.stop or refused(job)
         for key, failure in account.failed.items():
             self.tries[key] += 1 if failure.again else TRIES
+        if lacking := job.keys() - account.came - account.failed.keys():
+            self.say(f"  {len(lacking)} of {job.lines} have no result")
+            self.tries.update(lacking)
         if alike := _alike(account):
             self.stop = self.stop or failures.stop(job.model, alike)
         return None
@@ -236,12 +250,8 @@ class _Submission:
             self.say(what)
         if self.study.fault:
             raise BedsideError(self.study.fault)
-        self.say(f"nothing is left to ask; {self.waves} waves. `{self.study.replays}` replays")
-
-
-def _most(jobs):
-    """What jobs can cost, as far as it is known."""
-    return sum(j.most or 0.0 for j in jobs)
+        replays = f"`{self.study.replays}` replays"
+        self.say(f"nothing is left to ask; waves sent: {self.waves}. {replays}")
 
 
 def _alike(account) -> Failure | None:

@@ -4,6 +4,7 @@ A result is taken in only if its key was asked for and has no recording yet. Not
 the files; whatever is wrong with a line is counted and named.
 """
 
+import contextlib
 import datetime
 import json
 from collections import Counter
@@ -26,8 +27,9 @@ LEFT = {"batch_expired": "expired", "batch_cancelled": "cancelled"}
 class Account:
     """What became of results: counts, and whose lines weren't taken.
 
-    failed: {key: Failure}; unreadable, unknown: [(file, line number)]; usd: price of what was
-    taken, at batch prices, None if one isn't known; models: counts of what was taken.
+    failed: {key: Failure}; unreadable, unknown: [(file, line number)]; usd: price of all replies in
+    the results, at batch prices, None if one isn't known; models: counts of what was taken; came:
+    keys that have a recording now.
     """
 
     taken: int = 0
@@ -39,6 +41,7 @@ class Account:
     models: Counter = field(default_factory=Counter)
     tokens: Counter = field(default_factory=Counter)  # by model and kind
     usd: float | None = 0.0
+    came: set = field(default_factory=set)
 
     def told(self) -> list[str]:
         """The account in lines."""
@@ -89,13 +92,12 @@ def take(results: Iterable[Path]) -> Account:
     what was taken until then is kept, and taking the same files again adds the rest.
     """
     account, asked, kept = Account(), files.asked(), _Kept()
-    came = set()
     for path in results:
         try:
             with open(path, "rb") as lines:
                 for number, line in enumerate(lines, 1):
                     if line.strip():
-                        _taken(account, asked, kept, came, line, (path, number))
+                        _taken(account, asked, kept, line, (path, number))
         except OSError as e:
             raise BedsideError(f"{paths.rel(path)} can't be read ({e.strerror})") from None
         finally:
@@ -103,7 +105,7 @@ def take(results: Iterable[Path]) -> Account:
     return account
 
 
-def _taken(account, asked, kept, came, line, place):
+def _taken(account, asked, kept, line, place):
     """Take in one line of results, or put down why not."""
     result = _parsed(line)
     if result is None:
@@ -112,20 +114,28 @@ def _taken(account, asked, kept, came, line, place):
     about = asked.get(key)
     if about is None:
         return account.unknown.append(place)
-    if key in came or kept.has(about):
-        account.known += 1
-        return account.failed.pop(key, None)
+    known = key in account.came or kept.has(about)
     try:
         record, usd = _record(about, result)
     except Failure as e:
-        account.items[key] = about["model"], about["item"]
-        account.failed[key] = e
+        if known:
+            account.known += 1
+            account.came.add(key)
+        else:
+            account.items[key] = about["model"], about["item"]
+            account.failed[key] = e
         return None
-    came.add(key)
+    except RecursionError:  # just not too deep to be parsed
+        return account.unreadable.append(place)
+    if key not in account.came:
+        account.usd = None if None in (account.usd, usd) else account.usd + usd
+    account.came.add(key)
     account.failed.pop(key, None)  # the same line failed elsewhere
+    if known:
+        account.known += 1
+        return None
     account.taken += 1
     account.models[about["model"]] += 1
-    account.usd = None if None in (account.usd, usd) else account.usd + usd
     return kept.put(about, record)
 
 
@@ -206,6 +216,7 @@ class _Kept:
             self.flush()
 
     def flush(self):
-        for recordings in self.open.values():
-            recordings.write()
         self.waiting = {}
+        with contextlib.ExitStack() as all_written:  # one that can't be written keeps back no other
+            for recordings in self.open.values():
+                all_written.callback(recordings.write)

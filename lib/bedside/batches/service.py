@@ -105,11 +105,16 @@ def _read(path):
         ) from None
 
 
+def under_way(folder: Path) -> list[Job]:
+    """Jobs of a run's folder whose batches may exist and aren't taken in."""
+    there = [_read(path) for path in sorted(folder.glob("*/*.job.json"))]
+    return [job for job in there if not job.taken and job.status != "written"]
+
+
 class Jobs:
     """The jobs of a run's folder; only one process at a time has them.
 
-    say: called with what is to be told, a line each time. dropped: files that an earlier run never
-    sent.
+    say: called with what is to be told, a line each time.
     """
 
     def __init__(self, folder: Path, say: Callable[[str], None] = print):
@@ -123,8 +128,7 @@ class Jobs:
                 f"{paths.rel(folder)}: another process submits its batches; wait for it or end it"
             ) from None
         self.all = [_read(p) for p in sorted(folder.glob("*/*.job.json"))]
-        self.dropped = [j for j in self.all if j.status == "written"]
-        for job in self.dropped:
+        for job in [j for j in self.all if j.status == "written"]:
             self.all.remove(job)
             job.drop()
 

@@ -1,0 +1,158 @@
+"""A small study as `waves` asks it, and an endpoint of batches that it is asked at."""
+
+import asyncio
+import contextlib
+import re
+from collections import Counter
+
+from batch_service import BatchService
+from bedside import ledger, models, paths, planning, settings, store, waves
+from bedside.batches import files, service
+
+KEY = "made-up-3b8e61f4d7a9"  # like no provider's, so that no pattern finds it
+PRICES = {"usd_per_million_in": 100.0, "usd_per_million_out": 300.0, "batch_discount": 0.5}
+
+
+class Chains:
+    """Chains of questions to each model; a prompt holds all replies before. See `waves.Notebooks`.
+
+    chains: how many to each model; length: questions of one; more: MODELS= and budgets.
+    """
+
+    run, fault, replays = "chains", "", "make chains"
+    notebooks = ("first",)  # that ask all of it, each
+
+    def __init__(self, chains=2, length=3, **more):
+        self.settings = settings.validated(**{"models": "a", **more})
+        self.chains, self.length = chains, length
+
+    async def _all(self, mode, recordings, plan):
+        for name in self.settings["models"]:
+            for n in range(self.chains):
+                await self._one(name, n, mode, recordings, plan)
+
+    async def _one(self, name, n, mode, recordings, plan):
+        said = ""
+        for k in range(self.length):
+            messages = [{"role": "user", "content": f"What helps in case {n}? {k} {said}"}]
+            asked = models.Request(f"{n}.{k}", name, messages, {"max_tokens": 60})
+            how = {"mode": mode, "plan": plan, "progress": False}
+            (reply,) = await models.ask([asked], recordings, **how)
+            if reply.why:
+                return
+            said += reply.text
+
+    def ask(self, scratch):
+        recordings = store.Recordings(paths.RECORDINGS / self.run)
+        parts = waves.prepared(scratch)
+        for notebook in self.notebooks:
+            sink = files.Sink(parts / notebook, recordings)
+            asyncio.run(self._all("batch", recordings, sink))
+            sink.close()
+
+    def most(self):
+        plan = []
+        asyncio.run(self._all("plan", store.Recordings(paths.RECORDINGS / self.run), plan))
+        return max(map(planning.wave, plan), default=0)
+
+    def recorded(self):
+        """{key: text} of what is on disk."""
+        return texts(store.Recordings(paths.RECORDINGS / self.run))
+
+    def directly(self):
+        """{key: text} of the same study by direct calls."""
+        recordings = store.Recordings(paths.RECORDINGS.parent / "direct")
+        asyncio.run(self._all("record", recordings, None))
+        return texts(recordings)
+
+
+def texts(recordings):
+    return {r["key"]: r["text"] for r in recordings.records()}
+
+
+def sent(service):
+    """How often each request is in a batch that the service took."""
+    took = [b for b in service.batches.values() if not b.errors]
+    return Counter(r["custom_id"] for b in took for r in b.requests)
+
+
+def paid(service):
+    """USD of all that the service did, by PRICES and in batches."""
+    used = [x["response"]["body"]["usage"] for b in service.batches.values() for x in b.done]
+    return sum(u["prompt_tokens"] * 100 + u["completion_tokens"] * 300 for u in used) / 1e6 / 2
+
+
+def spent(scope):
+    """USD that the ledger has for a make or for runs of the same settings."""
+    return ledger.Ledger("", ledger.Account()).spent(scope)
+
+
+def entry(url, name, **more):
+    kept = {"provider": "test", "base_url": url, "model": f"{name}-1", "api_key_env": "TEST_KEY"}
+    return {**kept, **more}
+
+
+def place(monkeypatch, folder):
+    """Let recordings, request files and the ledger be in a folder."""
+    monkeypatch.setattr(paths, "RECORDINGS", folder / "recordings")
+    monkeypatch.setenv("BEDSIDE_BATCHES", str(folder / "batches"))
+    monkeypatch.setenv("BEDSIDE_LEDGER", str(folder / "ledger"))
+
+
+def with_key(folder):
+    """The files below a folder in which the key stands."""
+    return [p for p in folder.rglob("*") if p.is_file() and KEY.encode() in p.read_bytes()]
+
+
+@contextlib.contextmanager
+def served(tmp_path, monkeypatch):
+    """An endpoint of batches, the models `a` and `b` at it, and folders of their own."""
+    place(monkeypatch, tmp_path)
+    monkeypatch.setenv("TEST_KEY", KEY)
+    for name in ("BEDSIDE_FIGURES", "BEDSIDE_PARTS", "BEDSIDE_SUBMIT"):  # set by what is tested
+        monkeypatch.setenv(name, "")
+    monkeypatch.setattr(service, "FIRST_S", 0.001)
+    monkeypatch.setattr(service, "LONGEST_S", 0.02)
+    with BatchService() as endpoint:
+        for name in "ab":
+            monkeypatch.setitem(models.registry(), name, entry(endpoint.url, name))
+        yield endpoint
+
+
+def submit(study):
+    """Submit a study: what was said, as one text. What ends it is raised."""
+    said = []
+
+    def say(line):
+        said.append(line)
+        assert len(said) < 300, "it goes round in circles"
+
+    try:
+        waves.submit(study, say)
+    finally:
+        study.said = "\n".join(said)
+    return study.said
+
+
+# ---- faults
+
+KINDS = {
+    "upload": ("POST", "/v1/files$"),
+    "create": ("POST", "/v1/batches$"),
+    "look": ("GET", "/v1/batches/"),
+    "fetch": ("GET", "/v1/files/.*/content"),
+}
+SORRY = {"message": f"Sorry, {KEY}.", "code": None}
+
+
+def at(kind, fault, times):
+    """A fault of the first so many requests of a kind, and of looks for what an answer lost."""
+    count = []
+
+    def found(method, path):
+        if method == KINDS[kind][0] and re.match(KINDS[kind][1], path) and len(count) < times:
+            count.append(path)
+            return fault
+        return None
+
+    return found, count

@@ -1,0 +1,171 @@
+"""Studies through batches from nothing, as users run them: the same bytes as by direct calls."""
+
+import json
+import os
+import random
+import re
+import shlex
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from batch_objects import CHAT
+from batch_service import BatchService
+from batch_study import KEY, sent, with_key
+
+SHOWN = (".csv", ".md", ".tex", ".svg", ".png")
+QUESTIONS = """item,question,reference
+water,How much water a day after the operation?,As much as you are thirsty for
+rest,May I climb stairs a week after it?,"Yes, slowly"
+wound,When can I shower?,After two days
+"""
+ENTRY = """
+[{name}]
+provider = "test"
+base_url = "{url}"
+model = "{name}-1"
+api_key_env = "TEST_KEY"
+usd_per_million_in = 1
+usd_per_million_out = 2
+batch_discount = 0.5
+"""
+
+
+@pytest.fixture
+def service():
+    with BatchService() as service:
+        yield service
+
+
+@pytest.fixture
+def project(root, service):
+    """A copy of the project with three models at the service, and few questions."""
+    with open(root / "data/models.toml", "a", encoding="utf-8") as f:
+        f.writelines(ENTRY.format(name=name, url=service.url) for name in "abc")
+    (root / "mine.csv").write_text(QUESTIONS, encoding="utf-8")
+    return root
+
+
+def begun(project, command, **environment):
+    """A step in a process of its own, outputs as one text."""
+    known = {k: v for k, v in os.environ.items() if k != "BEDSIDE_MAKE"}
+    return subprocess.Popen(
+        [sys.executable, "-m", "bedside", *shlex.split(command)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        cwd=project,
+        env={**known, "BEDSIDE_ROOT": str(project), "TEST_KEY": KEY, **environment},
+    )
+
+
+def done(project, command, **environment):
+    """What such a step prints once it is over."""
+    process = begun(project, command, **environment)
+    told, _ = process.communicate(timeout=120)
+    assert process.returncode == 0 and KEY not in told, told
+    return told
+
+
+def killed(project, service, command, count):
+    """Run a step, and kill it when the service has made so many batches more."""
+    made = len(service.batches) + count
+
+    def fault(method, path):
+        if (method, path) == ("POST", "/v1/batches") and len(service.batches) + 1 == made:
+            os.kill(process.pid, signal.SIGKILL)
+            return "drop after"
+        return None
+
+    process, service.fault = begun(project, command), fault
+    told, _ = process.communicate(timeout=120)
+    service.fault = None
+    assert process.returncode == -signal.SIGKILL and len(service.batches) == made, told
+
+
+def shown(folder):
+    """{name: bytes} of tables and figures."""
+    found = {p.name: p.read_bytes() for p in folder.iterdir() if p.suffix in SHOWN}
+    assert {p.rpartition(".")[2] for p in found} >= {"csv", "md", "tex"}
+    return found
+
+
+ASKED = "QUESTIONS=mine.csv 'MODELS=a b' JUDGE=c"
+
+
+def directly(project, command, folder, **environment):
+    """Tables and figures of a study by direct calls, whose recordings then are gone."""
+    told = done(project, command, **environment)
+    assert (project / folder).is_dir(), told
+    made = shown(project / folder)
+    before = [p for p in (project / "data/recordings").rglob("[abc].jsonl")]
+    assert before, told
+    for path in before:
+        path.unlink()
+    for path in (project / folder).iterdir():
+        if path.suffix in SHOWN:
+            path.unlink()
+    return made
+
+
+def test_an_own_study_killed_twice_on_the_way(project, service):
+    folder = "figures/own/mine"
+    made = directly(project, f"study {ASKED}", folder)
+    chats = sum(path == CHAT for path, _ in service.posts)
+    for count in (2, 1):
+        killed(project, service, f"batch --submit {ASKED}", count)
+    told = done(project, f"batch --submit {ASKED}")
+    assert "nothing is left to ask" in told and "make study" in told
+    assert len(sent(service)) == 12 and set(sent(service).values()) == {1}
+    assert sum(path == CHAT for path, _ in service.posts) == chats == 12
+    told = done(project, f"study {ASKED} MODE=replay")
+    assert shown(project / folder) == made, told
+    assert with_key(project) == []
+
+
+def test_consultations_killed_twice_on_the_way(project, service):
+    """Each turn waits for the one before: two turns of both speakers, and a diagnosis."""
+    for path in (project / "notebooks").glob("*/0*.ipynb"):
+        if path.parent.name != "meddialbench" or path.name > "03":
+            path.unlink()
+    given = "-p run mine -p models a -p patient b -p limit 1 -p turns 2"
+    folder, service.polls = "figures/runs/mine/meddialbench", 0
+    made = directly(project, f"run {given} -p mode record", folder)
+    chats = sum(path == CHAT for path, _ in service.posts)
+    for count in (2, 2):
+        killed(project, service, f"batch --submit {given}", count)
+    told = done(project, f"batch --submit {given}")
+    assert "nothing is left to ask" in told and "RUN=mine MODELS=a LIMIT=1" in told, told
+    assert len(sent(service)) == chats > 4 and set(sent(service).values()) == {1}
+    told = done(project, f"run {given} -p mode replay")
+    assert shown(project / folder) == made, told
+
+
+def answered(service, lines):
+    """Lines of results for lines of request files, in another order."""
+    results = []
+    for n, line in enumerate(map(json.loads, lines)):
+        response = {"status_code": 200, "request_id": f"{n}", "body": service.answer(line["body"])}
+        more = {"id": f"{n}", "custom_id": line["custom_id"], "error": None}
+        results.append(json.dumps({**more, "response": response}))
+    random.Random(0).shuffle(results)
+    return "\n".join(results) + "\n"
+
+
+def test_by_hand_wave_after_wave(project, service):
+    folder = "figures/own/mine"
+    made = directly(project, f"study {ASKED}", folder)
+    told, waves = done(project, f"batch {ASKED}"), 0
+    most = int(re.search(r"waves left, with this one: (\d+) at most", told)[1])
+    while files := re.findall(r"^(batches/\S+\.jsonl): \d+ requests", told, re.M):
+        waves += 1
+        lines = [x for file in files for x in (project / file).read_text().splitlines()]
+        (project / "results.jsonl").write_text(answered(service, lines), encoding="utf-8")
+        assert f"{len(lines)} taken in" in done(project, "collect results.jsonl")
+        told = done(project, f"batch {ASKED}")
+    assert "nothing is left to ask in batches" in told and waves <= most == 2
+    assert not service.batches
+    told = done(project, f"study {ASKED} MODE=replay")
+    assert shown(project / folder) == made, told

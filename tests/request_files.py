@@ -1,0 +1,158 @@
+"""What tests of batches share: a place of their own, request files, and results for them."""
+
+import json
+import os
+from pathlib import Path
+from typing import Literal, get_type_hints
+
+import pytest
+from openai.types.batch_create_params import BatchCreateParams
+from openai.types.chat.completion_create_params import CompletionCreateParamsNonStreaming
+from pydantic import ConfigDict, TypeAdapter
+from typing_extensions import TypedDict
+
+from bedside import batches, models, paths, planning, store
+from bedside.batches import files, results
+from conftest import ask_for, completion
+
+FORM = models.response_format("verdict", score={"type": "integer", "enum": [0, 1]})
+
+
+@pytest.fixture(autouse=True)
+def folders(tmp_path, monkeypatch):
+    """Where request files, recordings and outputs go; what was planned before is forgotten."""
+    monkeypatch.setenv("BEDSIDE_BATCHES", str(tmp_path / "batches"))
+    monkeypatch.setenv("BEDSIDE_PARTS", str(tmp_path / "parts"))
+    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path / "figures"))
+    monkeypatch.setattr(paths, "RECORDINGS", tmp_path / "recordings")
+    monkeypatch.setattr(planning, "_waves", {})
+    planning._latest.cache_clear()
+    return tmp_path
+
+
+def parts():
+    return Path(os.environ["BEDSIDE_PARTS"])
+
+
+def put(requests, notebook="cancer_myth.01_x"):
+    """Let a notebook put down requests that wait."""
+    kept = paths.RECORDINGS / notebook.partition(".")[0]
+    recordings = store.Recordings(kept / "sample", kept)
+    sink = files.Sink(parts() / notebook, recordings)
+    sink.extend(requests)
+    sink.close()
+
+
+def gathered(wave="01", **more):
+    """The request files of all that was put down."""
+    return files.gather(parts(), batches.folder() / "sample" / wave, "sample", **more)
+
+
+def written(requests, *more):
+    """The request files of these; more: the notebook."""
+    put(requests, *more)
+    return gathered()
+
+
+def lines_of(made):
+    return [json.loads(x) for m in made for x in m.path.read_bytes().splitlines()]
+
+
+def requests_like_ours(name, count=2):
+    """Requests with all settings that studies use, with and without a form, and repeats."""
+    settings = {"seed": 7, "top_p": 0.9, "frequency_penalty": 0.5}
+    made = ask_for(name, *(f"é\u2028{k} ${{HOME}}" for k in range(count)), **settings)
+    system = {"role": "system", "content": "Be brief."}
+    form = [models.Request(r.item, name, [system, *r.messages], r.settings, FORM) for r in made]
+    again = [models.Request(r.item, name, r.messages, r.settings, repeat=1) for r in made]
+    return [*made, *form, *again]
+
+
+# ---- the package's own types
+
+URL = get_type_hints(BatchCreateParams)["endpoint"]
+
+
+class Line(TypedDict):
+    """A line of a request file, of the `openai` package's types; it has none for the whole."""
+
+    custom_id: str
+    method: Literal["POST"]
+    url: URL
+    body: CompletionCreateParamsNonStreaming
+
+
+# the list passes its configuration on to all that it holds
+LINES = TypeAdapter(list[Line], config=ConfigDict(extra="forbid", strict=True))
+
+
+def checked(line, beyond=()):
+    """A line, held to these types; beyond: members of a body that only other endpoints know."""
+    body = {k: v for k, v in line["body"].items() if k not in beyond}
+    (made,) = LINES.validate_python([{**line, "body": body}])
+    assert list(made["body"].pop("messages")) == body.pop("messages")  # checked one by one
+    assert made["body"] == body
+    return line
+
+
+# ---- results
+
+
+def result(key, body, status=200, error=None):
+    """A line of results, as OpenAI writes it; status None: without a response."""
+    response = {"status_code": status, "request_id": "r", "body": body} if status else None
+    return {"id": "batch_req_1", "custom_id": key, "response": response, "error": error}
+
+
+def results_file(*lines, name="results.jsonl", end=b"\n"):
+    """A file of results: of what can be JSON, and of bytes as they are."""
+    path = batches.folder() / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(
+        b"".join((x if isinstance(x, bytes) else json.dumps(x).encode()) + end for x in lines)
+    )
+    return path
+
+
+@pytest.fixture(name="keys")
+def waiting_keys(served):
+    """{item: key} of requests that wait."""
+    requests = ask_for(served, *"abcdef")
+    written(requests)
+    return {r.item: r.key for r in requests}
+
+
+def good(key, text="fine", **more):
+    return result(key, completion(text, **more))
+
+
+def recorded():
+    """{item: text} of all recordings."""
+    return {r["item"]: r["text"] for r in store.Recordings(paths.RECORDINGS).records()}
+
+
+def on_disk():
+    return {p: p.read_bytes() for p in paths.RECORDINGS.rglob("*") if p.is_file()}
+
+
+def counts(account):
+    """(taken, known, failed, unknown, unreadable)"""
+    rest = account.failed, account.unknown, account.unreadable
+    return account.taken, account.known, *map(len, rest)
+
+
+def taken(*came):
+    """The account of results. Nothing recorded before is touched; a second time adds nothing."""
+    before = on_disk()
+    account = results.take(came)
+    after = on_disk()
+    assert all(after[p].startswith(b) for p, b in before.items())
+    again = results.take(came)
+    assert on_disk() == after
+    assert again.taken == 0 and again.known >= account.taken + account.known
+    assert counts(again)[2:] == counts(account)[2:] and again.failed.keys() == account.failed.keys()
+    return account
+
+
+def told(account, line=0):
+    return account.told()[line]
