@@ -319,7 +319,7 @@ def test_every_row_is_read_or_accounted_for():
 @pytest.mark.parametrize(
     "row, match",
     [
-        (("Short term-common", "Toothache", "x"), "row 2: 'Toothache' is no term"),
+        (("Short term-common", "Toothache", "x"), "row 2: 'Toothache' is not a term"),
         (("Sometimes", "Fatigue", "x"), "row 2: category 'Sometimes'"),
         (("Short term-common", "Fatigue", "maybe"), "row 2: 'maybe' where x"),
         (("", "Fatigue", "x"), "row 2: category ''"),
@@ -333,7 +333,7 @@ def test_a_row_that_nothing_explains_stops_with_its_number(row, match):
 def test_an_effect_twice_for_a_site_is_an_error():
     early = ("Short term-common", "Fatigue", "", "x")
     late = ("Long term - rare", "Fatigue", "", "x")
-    with pytest.raises(BedsideError, match="'fatigue' stands twice for 'chest wall'"):
+    with pytest.raises(BedsideError, match="'fatigue' occurs twice for 'chest wall'"):
         data.reference(Released(early, late))
 
 
@@ -892,5 +892,5 @@ def test_overlaps_of_the_uncut_pairs_by_hand():
     note = tables.cut_pairs(pd.concat([base, then], ignore_index=True), TERMS)
     assert note.endswith(
         "m, free-form 1 of 2 (of the uncut: overlap 0.50, overlap by meaning 0.50)."
-        " Here pairs of lists are counted."
+        " The counts are of pairs of lists."
     )

@@ -1,4 +1,4 @@
-"""Radiation: checks of the released records and reference, and of the paper's words on them."""
+"""Radiation: checks of the released records and reference, and of what the paper says of them."""
 
 import re
 
@@ -21,12 +21,12 @@ COUNTS = {
 
 
 def pairs(patients):
-    """What differs inside each pair: (counts by item, the differences item, removed, added).
+    """The differences within each pair (3.2): (counts by item; frame item, removed, added).
 
-    COUNTS: mentions of radiation in the base text. specified: of them, those followed by the site.
-    lost: where the site took the word's place. capitals: mentions whose capital letter changed.
-    spaces: changes of nothing but spaces. elsewhere: words changed anywhere else, which a pair
-    must not have.
+    The counts are those of COUNTS. mentions: of radiation in the base text. specified: mentions
+    that the site follows. lost: mentions that the site replaces. capitals: mentions whose capital
+    letter changed. spaces: changes of spaces alone. elsewhere: words changed anywhere else, of
+    which a pair must have none.
     """
     rows, changed = [], []
     for r in patients.itertuples():
@@ -42,7 +42,7 @@ def pairs(patients):
 
 
 def _counted(old, new, site):
-    """What one difference of a pair adds to the counts."""
+    """What a single difference within a pair adds to the counts."""
     if not (old + new).strip():
         return {"spaces": 1}
     if site not in normal(new):
@@ -57,21 +57,21 @@ def _counted(old, new, site):
 
 
 def fields(text):
-    """The labels of an EHR-shaped profile, in order: before the first colon of a line with more."""
+    """The field labels of an EHR-style profile (3.1), in order: 'label: text' on a line."""
     parts = [line.partition(":") for line in text.splitlines()]
     return [label.strip() for label, _, more in parts if label.strip() and more.strip()]
 
 
 def frequencies(reference):
-    """The effects that have several frequencies, and which: a series by effect."""
+    """The effects that have several frequencies: a series of these, as one text, by effect."""
     kinds = reference.groupby("effect")["frequency"].unique()
     return kinds[kinds.str.len() > 1].map(", ".join)
 
 
 def readings(run, patients, reference, counts):
-    """{id: readings} of the claims on the released files; nearly none for the sample.
+    """{id: readings} of the claims on the released files; for the sample nearly all are empty.
 
-    counts: of `pairs`.
+    patients, reference: of `study.inputs`, all patients. counts: of `pairs`.
     """
     found = {**_record_readings(run, patients), **_pair_readings(run, patients, counts)}
     found |= _reference_readings(run, reference)
@@ -85,7 +85,7 @@ def _said(run, id):
 
 
 def _sum_reading(run):
-    """Do the printed numbers of profiles add up? What was drawn from where isn't released."""
+    """Do the printed numbers of profiles add up (3.1)? Where each is from isn't released."""
     n = run.published("text 3.1").set_index("row")["value"].astype(int)
     aime, kept, other = (
         n["AIME profiles that mention radiation"],
@@ -145,7 +145,7 @@ def _pair_readings(run, patients, counts):
 
 
 def _without(patients, odd, name=claims.AS_WRITTEN):
-    """A reading that all patients bear out but those that are odd."""
+    """A reading that holds for all patients except the odd ones."""
     but = f", not {', '.join(patients['item'][odd])}" if odd.any() else ""
     return reading(f"{(~odd).sum()} of {len(odd)}{but}", not odd.any(), name=name)
 

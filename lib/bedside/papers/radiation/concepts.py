@@ -1,12 +1,13 @@
-"""Radiation: what a wording names: organs, processes and directions, read off words that are data.
+"""Radiation: which organs, processes and directions a wording names.
 
-The words stand in data/sample/radiation/concepts.jsonl, in rows such as
+The words are data: rows of data/sample/radiation/concepts.jsonl such as
 
     {"concept": "lung", "kind": "organ", "part_of": "", "words": ["lung", "pulmon*"]}
 
-An entry stands for itself and its plural, with * for any beginning or ending; one of several words
-for these in a row. Where several could be read in one place, the longest is. An entry of two rows
-names both. Kinds are read one by one: "dermatitis" names an organ and a process.
+An entry stands for itself and its plural; * is any beginning or ending. An entry of several words
+stands for these words in a row. Where several entries fit in one place, the longest is read. An
+entry that is in two rows names both concepts. Each kind is read by itself: "dermatitis" names an
+organ and a process.
 """
 
 import re
@@ -18,15 +19,15 @@ from bedside.checks import normals
 SMALL = set("a an the of in on at to and or by your this that with is are it s".split())
 # "if the nodes are treated", but not "as if" and "for a while"
 CONDITION = re.compile(r"\b(?:(?<!as )if|(?<!a )while|unlike)\b[^)]*", re.I)
-FOREIGN = {"organ elsewhere", "other cause"}  # kinds in which an item says no more than its term
-SILENT = FOREIGN | {"organ", "process"}  # kinds that may go without saying; the others: directions
+FOREIGN = {"organ elsewhere", "other cause"}  # kinds in which an item names no more than its term
+SILENT = FOREIGN | {"organ", "process"}  # kinds that may be left unnamed; the others are directions
 
 
 class Concepts:
-    """Which concepts wordings name, and which of them are at odds or say the same.
+    """Which concepts wordings name, and which wordings are at odds or say the same.
 
-    rows: dicts of concept, kind, part_of and words. Where a part and its whole are both named, the
-    part is meant: the nipple of the breast.
+    rows: dicts with concept, kind, part_of and words. Where a part and its whole are both named,
+    the part is meant: the nipple of the breast.
     """
 
     def __init__(self, rows):
@@ -40,7 +41,7 @@ class Concepts:
         self.readers = [_reader(rows, np.flatnonzero(mine)) for mine in self.kinds.values()]
 
     def named(self, texts):
-        """What texts (n,) name: (n, concepts) of bool."""
+        """Which concepts texts (n,) name: booleans (n, concepts)."""
         found, words = np.zeros((len(texts), self.size), dtype=bool), _spoken(texts)
         for row, text in zip(found, texts):
             for reader, concepts in self.readers:
@@ -51,16 +52,17 @@ class Concepts:
         return found
 
     def compared(self, said, known, owner):
-        """(at odds, says the same), each (n, w): items against wordings, by what they name.
+        """Items against wordings by what they name: (at odds, says the same), booleans (n, w) each.
 
-        said: (n, concepts) of items, known: (w, concepts) of wordings, owner: (w,) whose they are.
+        said: (n, concepts), of items. known: (w, concepts), of wordings. owner: (w,), their terms.
 
-        An item is at odds with a wording if, of one kind, it names something and leaves out some of
-        what the wording names. Where the wording names nothing of that kind, the other wordings of
-        its owner speak for it, and one of what they name is enough; of a foreign kind an item names
-        nothing that they don't. A direction that the wording names can't be left unnamed: hair loss
-        is not permanent hair loss. An item says the same if it is not at odds, names all that the
-        wording names, a process among it, and no organ if its owner names none.
+        An item is at odds with a wording if it names something of a kind but leaves out some of
+        what the wording names of that kind. Where the wording names nothing of a kind, the other
+        wordings of its term count instead, and one of the things that they name is enough; of a
+        foreign kind an item may name only what they name. A direction that the wording names must
+        be named: hair loss is not permanent hair loss. An item says the same if it is not at odds,
+        if it names all that the wording names, a process among it, and if it names no organ where
+        the term names none.
         """
         shape = len(said), len(known)
         odds, same = np.zeros(shape, dtype=bool), np.full(shape, "process" in self.kinds)
@@ -80,7 +82,7 @@ class Concepts:
 
 
 def _spoken(texts):
-    """{text: it without case, punctuation, small words, and conditions with what they name}."""
+    """{text: the text without case, punctuation, small words and conditional clauses}."""
     said = {t: CONDITION.sub(" ", t) for t in texts}
     words = normals(said.values())
     return {t: _large(words[s]) for t, s in said.items()}
@@ -92,13 +94,13 @@ def _large(text):
 
 
 def _reader(rows, places):
-    """(expression, which rows each of its groups names) for the rows at these places."""
+    """For the rows at these places: (expression, which rows each of its groups names)."""
     named = {}
     for i in places:
         for entry in rows[i]["words"]:
             named.setdefault(_large(entry), []).append(i)
     longest = sorted(named, key=len, reverse=True)
     ends = [re.escape(e).replace(r"\*", r"\w*") + "(?:e?s)?" * (e[-1] != "*") for e in longest]
-    # the empty group says which entry it was; at the end it lets the search begin with a letter
+    # the empty group tells the entry; being last, it lets the search begin with a letter
     words = "|".join(rf"{end}\b()" for end in ends)
     return re.compile(rf"\b(?:{words})"), [named[e] for e in longest]

@@ -1,6 +1,6 @@
-"""Radiation: its sources as frames: patients with two records each, the reference, the terms.
+"""Radiation: its sources as frames: patients with two profiles each, the reference, the terms.
 
-The two records of a patient differ in the site of the radiation alone; `difference` says in what.
+The two profiles of a patient differ in the site of the radiation alone; `difference` shows it.
 """
 
 import re
@@ -23,13 +23,13 @@ FREQUENCIES = ["common", "uncommon", "rare", "extremely rare"]
 ONSETS = ["short-term", "long-term"]
 CELLS = [(o, f) for o in ONSETS for f in FREQUENCIES]
 PROFILES = ["base", "specified"]
-REGIMES = {  # section 3.4: is there a list to choose from, and a size that is asked for?
+REGIMES = {  # section 3.4: is there a list to choose from? is a list size asked for?
     "free-form": {"listed": False, "sized": False},
     "free-form, 20-30": {"listed": False, "sized": True},
     "selection": {"listed": True, "sized": False},
     "selection, 20-30": {"listed": True, "sized": True},
 }
-LEAST, MOST = 20, 30  # that size
+LEAST, MOST = 20, 30  # the list size
 FIELDS = {
     "age": "Age",
     "gender": "Gender",
@@ -45,11 +45,11 @@ REFERENCE_FILE, PROFILES_FILE = "breast-rt-side-effects.xlsx", "RadiationProfile
 
 
 def profiles(run, whole=False):
-    """The patients (sections 3.1, 3.2): item, site, base, specified (texts); LIMIT or all.
+    """The patients (sections 3.1, 3.2): frame item, site, base, specified (texts).
 
-    In the sample the program writes the specified text; the released file holds both, and the
-    site is read off what was added. BedsideError names a profile that mentions no radiation or
-    whose site isn't one of SITES.
+    whole: all patients despite LIMIT. In the sample the program writes the specified text; the
+    released file holds both texts, and the site is what was added. Raises BedsideError for a
+    profile that mentions no radiation or whose site isn't one of SITES.
     """
     if run.profile == "sample":
         frame = run.load("radiation_profiles_sample")
@@ -63,7 +63,7 @@ def profiles(run, whole=False):
         frame["site"] = [_site(r.item, r.base, r.specified) for r in frame.itertuples()]
     if len(strange := frame[~frame["site"].isin(SITES)]):
         item, site = strange[["item", "site"]].iloc[0]
-        raise BedsideError(f"{item}: site {site!r} is none of {', '.join(SITES)}")
+        raise BedsideError(f"{item}: site {site!r} is not one of {', '.join(SITES)}")
     return limited(run, frame[["item", "site", "base", "specified"]], whole)
 
 
@@ -77,7 +77,7 @@ def specify(text, site, item=""):
 
 
 def difference(base, specified):
-    """The exact difference of a pair: (removed, added) texts in order, word by word.
+    """The exact difference of a pair, word by word: [(removed text, added text)] in order.
 
     Spaces count as words.
     """
@@ -100,14 +100,14 @@ def _site(item, base, specified):
 
 
 def vocabulary(run):
-    """The list that models choose from: the paper's terms in the order of appendix A.3."""
+    """The list that models choose from: the terms of appendix A.3 in their order."""
     return run.published("Appendix A.3")["row"].tolist()
 
 
 def reference(run):
-    """The reference (section 3.3): effect, site, onset, frequency; a row for each effect of a site.
+    """The reference (section 3.3), a row for each effect of a site: effect, site, onset, frequency.
 
-    BedsideError names a row with an unknown value, or an effect that a site has twice.
+    Raises BedsideError for a row with an unknown value and for an effect that a site has twice.
     """
     if run.profile == "sample":
         frame = run.load("radiation_reference_sample").explode("sites")
@@ -122,17 +122,17 @@ def reference(run):
             raise BedsideError(f"the reference: {row}: {column} isn't one of {', '.join(values)}")
     if len(twice := frame[frame.duplicated(["effect", "site"])]):
         effect, site = twice[["effect", "site"]].iloc[0]
-        raise BedsideError(f"the reference: {effect!r} stands twice for {site!r}")
+        raise BedsideError(f"the reference: {effect!r} occurs twice for {site!r}")
     places = frame["site"].map(SITES.index)
     return frame.iloc[places.argsort(kind="stable")].reset_index(drop=True)
 
 
 def repaired(run):
-    """The released reference read strictly: (frame effect, site, onset, frequency; repairs).
+    """The released reference, read strictly: (frame effect, site, onset, frequency; repairs).
 
-    Every row is accounted for. repairs: row (as a spreadsheet counts), kind, found, read. Kinds:
-    blank row, no site, category spelling, capitals, spaces, spelling. A row that nothing explains
-    is an error that names it.
+    Every row is accounted for. repairs: frame row (numbered as in a spreadsheet), kind, found,
+    read. Kinds: blank row, no site, category spelling, capitals, spaces, spelling. Raises
+    BedsideError, with the row's number, for a row that nothing explains.
     """
     frame, terms = run.load("radiation_reference"), vocabulary(run)
     category, effect, *columns = frame.columns
@@ -179,7 +179,7 @@ def _nearest(number, text, terms):
     """The term of appendix A.3 that a released wording stands for."""
     near = get_close_matches(text.strip().lower(), terms, 1, 0.85)
     if not near:
-        raise _unread(number, f"{text!r} is no term of appendix A.3")
+        raise _unread(number, f"{text!r} is not a term of appendix A.3")
     return near[0]
 
 

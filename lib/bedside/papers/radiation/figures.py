@@ -10,7 +10,7 @@ from .scores import METRICS
 
 
 def reference_lengths(rows):
-    """How many effects each site's reference has, from `tables.files.length_rows`."""
+    """The number of effects in each site's reference, from `tables.files.length_rows`."""
     figure, ((ax,),) = plots.figure((7, 2.9))
     plots.bars(ax, rows[rows["source"] != "published"], xlabel="side effects in the reference")
     style = {"facecolor": "none", "edgecolor": "0.6", "hatch": "////", "zorder": 0}
@@ -20,7 +20,7 @@ def reference_lengths(rows):
 
 
 def scores(rows, baseline=None):
-    """Precision, recall and F1 from `tables.score_table`; `baseline` rows become dashed lines."""
+    """Precision, recall and F1, from `tables.score_table`; rows of `baseline` are dashed lines."""
     figure, (axes,) = plots.figure((9, 1.2 + 0.34 * rows["row"].nunique()), 1, 3, sharey=True)
     for ax, metric in zip(axes, METRICS.values()):
         if baseline is not None:
@@ -35,7 +35,7 @@ def scores(rows, baseline=None):
 
 
 def _shown(rows):
-    """Which rows a chart has a line for: printed ones with a value, and all of this run."""
+    """Which rows have a line in a chart: printed ones with a value, and all of this run."""
     return rows["value"].notna() | (rows["source"] == "run")
 
 
@@ -45,7 +45,7 @@ def lengths(rows):
     for ax, metric in zip(axes, ("Precision", "Recall")):
         part, ticks = rows[rows["column"] == metric], [1, 3, 10, 30, 100]
         plots.curves(ax, part, "k", title=metric, xlabel="items listed (log scale)", ticks=ticks)
-        asked = f"{LEAST} to {MOST}, as asked for in half of the regimes"
+        asked = f"{LEAST} to {MOST} items, as two of the four prompts ask"
         style = {"facecolor": "none", "edgecolor": "0.5", "linestyle": "--", "zorder": 0}
         ax.axvspan(LEAST, MOST, **style, label=asked)
     plots.legend_below(figure)
@@ -67,9 +67,10 @@ def overlaps(rows):
 
 
 def recalls(levels, crossing):
-    """Recall by onset and by frequency, printed ones too, and this run's cells; of it framed rows.
+    """Recall by onset and by frequency, as printed and of this run, and both crossed for this run.
 
-    levels: rows of Tables 6 and 7, crossing: of `tables.crossing_table`. Returns figure and rows.
+    levels: rows of Tables 6 and 7; crossing: of `tables.crossing_table`. Rows of this run are
+    framed. Returns figure and rows.
     """
     levels = without_bounds(levels)
     levels = levels[~levels["column"].str.endswith(", over effects")]

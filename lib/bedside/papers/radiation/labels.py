@@ -1,10 +1,10 @@
-"""Radiation: what raters decide about its pairs of terms, and what becomes of their labels."""
+"""Radiation: what raters decide about pairs of terms (3.5), and how their labels are stored."""
 
 from bedside.rows import Task, text_of
 
 
 def record(row, value, by):
-    """A settled label as a row of the source radiation_rated."""
+    """An agreed label as a row of the source radiation_rated."""
     return {
         "pair": row["id"],
         "predicted": row["reply"],
@@ -23,8 +23,8 @@ TASKS = (
         title="Radiation: side effects",
         question="Do the predicted and the reference term name the same side effect?",
         guide=(
-            "The same if they mean one thing in other words. A family and one of its members, a"
-            " cause and its consequence, and the same complaint at another place are different."
+            "The same: one thing in different words. Different: a family and one of its members, a"
+            " cause and its consequence, the same complaint at another place."
         ),
         choices=(("1", "same", "the same side effect"), ("2", "different", "different ones")),
         sections=("3.5 pairs of this run",),

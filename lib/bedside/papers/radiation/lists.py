@@ -1,4 +1,4 @@
-"""Radiation: what a reply lists, by rule: section 3.4 asks for bullets, models do as they like."""
+"""Radiation: what a reply lists, by rule. Section 3.4 asks for bullets; models vary."""
 
 import json
 import re
@@ -22,9 +22,9 @@ WORDS = 8  # a line without a bullet that has more is prose
 
 
 def read_all(answered):
-    """Answers (answer, truncated, reply_status) plus what they list: status, terms, repeated.
+    """Answers (answer, truncated, reply_status), with what they list: status, terms, repeated.
 
-    status: listed, refused, unparsed, or error where no answer came.
+    status: listed, refused, unparsed, or error where there is no answer.
     """
     found = [
         ("error", [], 0) if r.reply_status else read(r.answer, r.truncated)
@@ -37,11 +37,11 @@ def read_all(answered):
 def read(text, truncated=False):
     """What a reply lists: (status, terms, repeated). status: listed, refused or unparsed.
 
-    A JSON array of strings; else bulleted or numbered lines, and then only these; else one line
-    of short entries between commas, by itself or after a colon; else short lines, one effect
-    each. Headings go, explanations after a colon or a dash between spaces are cut off; a hyphen
-    inside a term stays. A term counts once, `repeated` counts the others. The last entry of a
-    truncated reply goes, unless the cut fell into its explanation.
+    A list is a JSON array of strings; else the bulleted or numbered lines, and only these; else one
+    line of short entries between commas, by itself or after a colon; else short lines with an
+    effect each. Headings are dropped, and so are explanations after a colon or after a dash between
+    spaces; a hyphen inside a term stays. A term counts once; `repeated` counts its repeats. The
+    last entry of a truncated reply is dropped, unless the cut fell into its explanation.
     """
     if judges.REFUSALS.match(text):
         return "refused", [], 0
@@ -61,7 +61,7 @@ def read(text, truncated=False):
 
 
 def _lines(text):
-    """Lines that may hold an entry, without marks of emphasis; of a JSON array its strings."""
+    """The lines that may hold an entry, without emphasis marks; for a JSON array, its strings."""
     try:
         array = json.loads(re.sub(r"^```\w*$", "", text, flags=re.M))
         listed = array if isinstance(array, list) else []  # an object lists nothing
@@ -73,7 +73,7 @@ def _lines(text):
 
 
 def _bulleted(lines):
-    """Bulleted and numbered lines, but for headings of others."""
+    """Bulleted and numbered lines, except those that are headings of others."""
     return [
         line
         for line, following in zip(lines, [*lines[1:], ""])
@@ -82,9 +82,9 @@ def _bulleted(lines):
 
 
 def _in_a_line(lines):
-    """Four or more short entries between commas or semicolons in the last line; else nothing.
+    """Four or more short entries between commas or semicolons in the last line, or nothing.
 
-    The line is no sentence: it has no full stop, or a line has a colon.
+    The line must not be a sentence: it has no full stop, or some line has a colon.
     """
     if not lines:
         return []
@@ -98,7 +98,7 @@ def _in_a_line(lines):
 
 
 def _short(lines):
-    """Short lines, where there are two or more and nearly all are short; else nothing."""
+    """Short lines, if there are two or more and nearly all lines are short, or nothing."""
     body = [line for line in lines if not line.endswith(":")]
     short = [line for line in body if len(line.split()) <= WORDS]
     return short if len(short) >= 2 and len(short) >= 0.8 * len(body) else []

@@ -1,8 +1,9 @@
-"""Radiation: which predicted side effects are which terms of the vocabulary (section 3.5).
+"""Radiation: which predicted side effects mean which terms of the vocabulary (section 3.5).
 
-A matcher says which pairs (predicted, term) mean the same; one predicted item then counts for one
-term and the other way round (`one_to_one`). Four matchers: exact, spelling, lexical (spelling that
-knows organs, processes and directions), and a model, whose answer is restricted to the two lists.
+A matcher, the judge of this study, says which pairs (predicted, term) mean the same; one predicted
+item then counts for one term, and one term for one item (`one_to_one`). The matchers are exact,
+spelling, lexical (spelling that knows organs, processes and directions), and a model, whose answer
+is restricted to the two lists.
 """
 
 import re
@@ -25,19 +26,19 @@ FILLER = set(
     "a an the of in on at to and or due by from your this that with treated treatment therapy"
     " irradiated radiation induced caused related area site field".split()
 )
-PAIR_TOKENS = 24  # of a matcher's reply for each predicted item, besides those of a verdict
-SEEN = ["first", "second"]  # batches of pairs in view while the concepts were written
-SAME = 0.6  # least cosine of character n-grams; set before any pair was labelled
+PAIR_TOKENS = 24  # tokens of a matcher's reply for each predicted item, besides a verdict's
+SEEN = ["first", "second"]  # batches of pairs that were in view while the concepts were written
+SAME = 0.6  # least cosine of character n-grams for a match; set before any pair was labelled
 
 
 class Lexical:
     """The matcher without a model: synonyms, cosine of character n-grams, and concepts.
 
-    synonyms: {term: other wordings}, in the vocabulary's order. A predicted item is compared, but
-    for fillers, as it stands, without its brackets, and as what stands in them; any of these may
-    be spelled like any wording of the term. What the whole item names goes before spelling: it is
-    not like a wording that it is at odds with, and is like one that says the same. concepts: rows
-    for `Concepts`; none: spelling alone.
+    synonyms: {term: other wordings}, in the vocabulary's order. A predicted item is compared
+    without fillers in three forms: as written, without its brackets, and as the text in them. Each
+    form may be spelled like any wording of the term. What the whole item names goes before
+    spelling: it never matches a wording that it is at odds with, and always one that says the same.
+    concepts: rows for `Concepts`; without any, spelling decides alone.
     """
 
     def __init__(self, synonyms, concepts=()):
@@ -52,7 +53,7 @@ class Lexical:
         self.known = self.concepts.named([w for w, _ in wordings])
 
     def pairs(self, predicted):
-        """How alike predicted items (n,) are to the terms (k,): (n, k) in 0..1, 0 for no match."""
+        """How alike predicted items (n,) and terms (k,) are: (n, k) in 0..1, 0 for no match."""
         odds, same = self.concepts.compared(self.concepts.named(predicted), self.known, self.owner)
         alike = np.where(odds, 0, np.maximum(self._spelled(predicted), SAME * same))
         found = np.zeros((len(predicted), max(self.owner) + 1))
@@ -60,7 +61,7 @@ class Lexical:
         return np.where(found >= SAME, found, 0)
 
     def _spelled(self, predicted):
-        """How alike items (n,) are spelled to the wordings (w,), in the likest of their forms."""
+        """How alike items (n,) and wordings (w,) are spelled: (n, w), by the most similar form."""
         forms = [
             (form, i)
             for i, p in enumerate(predicted)
@@ -76,7 +77,7 @@ class Lexical:
 
 
 class Exact:
-    """The matcher that asks for the term's own words, but for case and punctuation."""
+    """The matcher that accepts only the term's own words, apart from case and punctuation."""
 
     def __init__(self, synonyms):
         self.terms = normals(synonyms).values()
@@ -89,7 +90,7 @@ class Exact:
 
 
 def plain(texts):
-    """{text: it without case, punctuation and fillers}."""
+    """{text: the text without case, punctuation and fillers}."""
     return {t: " ".join(w for w in n.split() if w not in FILLER) for t, n in normals(texts).items()}
 
 
@@ -97,18 +98,18 @@ MATCHERS = {EXACT: Exact, SPELLED: Lexical, LEXICAL: Lexical}
 
 
 def matcher(run, name):
-    """One of MATCHERS, those without a model, over the vocabulary."""
+    """One of MATCHERS, which need no model, for the terms of the vocabulary."""
     known = run.load("radiation_synonyms").set_index("term")["synonyms"]
     concepts = [run.load("radiation_concepts").to_dict("records")] if name == LEXICAL else []
     return MATCHERS[name]({t: known[t] for t in vocabulary(run)}, *concepts)
 
 
 async def matched(run, lists, judge=None):
-    """Lists with their pairs under the run's matcher or another: `lists` plus match and pairs.
+    """Lists as matched by the run's matcher or another: `lists` plus match and pairs.
 
-    pairs: (predicted, terms of the vocabulary), above 0 where they mean the same, more where they
-    are more alike; None where there are none. match: graded, or why not (unparsed, refused,
-    error), or the list's own status.
+    pairs: array (predicted, terms of the vocabulary), above 0 where both mean the same and larger
+    where they are more alike; None where nothing was matched. match: graded, or why not (unparsed,
+    refused, error), or the list's own status.
     """
     judge, terms = judge or run.judge, vocabulary(run)
     there = (lists["status"] == "listed").to_numpy()
@@ -125,7 +126,7 @@ async def matched(run, lists, judge=None):
 
 
 def unasked(run, judge, matches):
-    """What a caption adds on lists that a matcher wasn't asked about; see `judges.beside`."""
+    """What a caption says of lists that a matcher wasn't asked about; see `judges.beside`."""
     lost = (matches["status"] == "listed") & (matches["match"] == "error")
     return judges.unasked(run, judge, int(lost.sum()))
 
@@ -138,14 +139,14 @@ def _alike(matcher, lists):
 
 
 async def _verdicts(run, judge, asked):
-    """A model's verdicts on (item, predicted, reference), both lists of texts; pairs as values."""
+    """A model's verdicts on (item, predicted, reference), the latter two lists of texts."""
     requests = [_request(run, judge, *lists) for lists in asked]
     replies = await judges.beside(run, judge).ask(requests, f"matches of {judge}")
     return [_verdict(r, len(p), len(terms)) for r, (_, p, terms) in zip(replies, asked)]
 
 
 def _request(run, judge, item, predicted, terms):
-    """The matcher's request (3.5): both lists by number, the answer restricted to these numbers."""
+    """The matcher's request (3.5): both lists numbered, the answer restricted to the numbers."""
 
     def numbers(n):
         return {"type": "integer", "enum": list(range(1, n + 1))}
@@ -159,7 +160,7 @@ def _request(run, judge, item, predicted, terms):
 
 
 def _verdict(reply, predicted, terms):
-    """The verdict in a matcher's reply; a number that is on neither list makes it unparsed."""
+    """The verdict in a matcher's reply; a number that is not on its list makes it unparsed."""
 
     def parser(text):
         pairs = np.zeros((predicted, terms))
@@ -176,7 +177,7 @@ def _verdict(reply, predicted, terms):
 
 
 def one_to_one(pairs):
-    """A largest matching of pairs (n, k), of these the most alike: each item's term, or -1."""
+    """Each item's term, or -1, by a largest matching of pairs (n, k), the most alike of these."""
     from scipy.optimize import linear_sum_assignment
 
     found = np.full(len(pairs), -1)
@@ -190,18 +191,19 @@ def one_to_one(pairs):
 def labelled(run):
     """The labelled pairs, and those that the user's own raters labelled.
 
-    pair, predicted, reference, label, kind, why, batch (none of raters' pairs), labelled_by.
+    Frame pair, predicted, reference, label, kind, why, batch (empty for raters' pairs),
+    labelled_by.
     """
     return with_rated(run, run.load("radiation_pairs"), "radiation_rated", "their author")
 
 
 def unseen(labelled):
-    """Which of `labelled` no matcher was made on: the third batch, and the user's raters' pairs."""
+    """Which of `labelled` no matcher was built on: the third batch, and raters' pairs."""
     return ~labelled["batch"].isin(SEEN).to_numpy()
 
 
 async def match_labelled(run, labelled, judge):
-    """Verdicts on labelled pairs, in their order: item, status, value (of LABELS), raw."""
+    """Verdicts on labelled pairs, in their order: frame item, status, value (of LABELS), raw."""
     if judge in MATCHERS:
         alike = matcher(run, judge).pairs(labelled["predicted"].tolist())
         place = {t: i for i, t in enumerate(vocabulary(run))}

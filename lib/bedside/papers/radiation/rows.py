@@ -1,4 +1,4 @@
-"""Radiation: its judged items: lists, what in them matched, is missing or spurious, and pairs.
+"""Radiation: its judged items: lists with what matched, is missed or spurious, and pairs of terms.
 
 Sections 3.6 and 3.5.
 """
@@ -23,15 +23,15 @@ RECALLED = ["nothing matched", "less than half matched", "half or more matched"]
 
 
 async def collect(document):
-    """All judged items of the study into a `bedside.rows.Document`."""
+    """Put all judged items of the study into a `bedside.rows.Document`."""
     lists = await listed(document)
     await pairs(document, lists)
 
 
 async def listed(document):
-    """The lists of both profiles of each patient in all regimes; returns them.
+    """Add the lists for both profiles of each patient in all regimes, and return them.
 
-    A list fails that has less than half of the site's reference.
+    A list fails if less than half of the site's reference matched.
     """
     run = document.run("radiation", "04_documentation_sensitivity")
     document.begin(run)
@@ -70,7 +70,7 @@ async def listed(document):
 
 
 def records(document, patients, reference):
-    """The blocks that a patient's lists share: both records, their difference, the reference."""
+    """Add what a patient's lists share: both records, their difference, the reference."""
     for r in patients.itertuples():
         changed = [
             f"{old.strip() or '(nothing)'} → {new.strip() or '(nothing)'}"
@@ -83,13 +83,13 @@ def records(document, patients, reference):
             f"radiation {r.item}",
             text("Record, base", r.base),
             text("Record, specified", r.specified),
-            entries("What the two records differ in", changed),
+            entries("Differences between the two records", changed),
             entries("Reference of the site", effects),
         )
 
 
 def sides(both, effects, terms):
-    """Base and specified list beside each other: {term: marks}; what is too much stands below."""
+    """A block of base and specified list side by side: marks by term, spurious items last."""
     marks = {e: ["", ""] for e in effects}
     of_site = [t in effects for t in terms]
     for k, profile in enumerate(data.PROFILES):
@@ -100,14 +100,14 @@ def sides(both, effects, terms):
             marks[e][k] = "matched" if e in r.found else "missed"
         for predicted, place in zip(r.terms, matching.one_to_one(r.pairs * of_site)):
             if place < 0:
-                # one that is worded like a term but counts for none has a line of its own
+                # an item worded like a term that counts for none has a line of its own
                 line = f"{predicted} (as listed)" if predicted in effects else predicted
                 marks.setdefault(line, ["", ""])[k] = "spurious"
     return aligned("Reference and lists", data.PROFILES, marks)
 
 
 def verdicts_of(by_judge):
-    """{KEYS: the matchers' verdicts on a list} from {matcher: scored lists}."""
+    """{keys of a list (KEYS): the matchers' verdicts on it}, from {matcher: scored lists}."""
     found = {}
     for judge, graded in by_judge.items():
         for r in graded.itertuples():
@@ -117,7 +117,7 @@ def verdicts_of(by_judge):
 
 
 def said(judge, r):
-    """A matcher's verdict on a list: how much of the site's reference it matched."""
+    """A matcher's verdict on a list: how much of the site's reference was matched."""
     if r.reply_status or r.match == "error":
         return []
     if r.match != "graded":
@@ -131,7 +131,7 @@ def said(judge, r):
 
 
 async def pairs(document, lists):
-    """Section 3.5: labelled pairs of terms, and pairs out of this run's lists."""
+    """Add labelled pairs of terms and pairs from this run's lists (section 3.5)."""
     run = document.run("radiation", "06_judge_agreement")
     known = run.load("radiation_pairs")
     every = pd.concat([known, nearest(lists, data.vocabulary(run))], ignore_index=True)
@@ -159,7 +159,7 @@ async def pairs(document, lists):
 
 
 def nearest(lists, terms):
-    """Pairs of each predicted item of the lists with the term that is nearest in letters."""
+    """Each predicted item of the lists, paired with the term that is nearest in letters."""
     from rapidfuzz import fuzz, process
 
     names = normals([t for mine in lists["terms"] for t in mine])

@@ -1,7 +1,7 @@
 """Radiation: precision, recall, F1, overlap (3.6), recall by onset and frequency (4.7), and more.
 
-A frame of scored lists has a row for each list; everything is averaged over patients, who are what
-the bootstrap draws.
+A frame of scored lists has a row for each list. Everything is averaged over patients, the unit that
+the bootstrap resamples.
 """
 
 import re
@@ -28,9 +28,9 @@ def scored(matches, reference, terms):
     """Scores of matched lists: `matches` plus size, hits, found, METRICS and LOOSE.
 
     precision = hits / items listed, recall = hits / size of the site's reference, f1 their
-    harmonic mean (section 3.6); hits are a largest one-to-one matching, found the reference
-    effects in it. loose: if one item may count several times, the share of items, and of reference
-    effects, with any match. Unscored lists have NaN.
+    harmonic mean (section 3.6). hits: the size of a largest one-to-one matching. found: the
+    reference effects in it. LOOSE: the share of items, and of reference effects, with any match, as
+    if one item could count several times. Unscored lists have NaN.
     """
     belongs, rows = belonging(reference, terms), []
     for r in matches.itertuples():
@@ -56,7 +56,7 @@ def scored(matches, reference, terms):
 
 
 def belonging(reference, terms):
-    """{site: which of the terms belong to it}, booleans (terms,)."""
+    """{site: which terms belong to it, booleans (terms,)}."""
     return {site: np.isin(terms, part["effect"]) for site, part in reference.groupby("site")}
 
 
@@ -66,9 +66,9 @@ def rates(hits, counted, size):
 
 
 def f1_of_means(rows, by):
-    """The harmonic mean of the mean precision and recall, from `estimates` rows: rows of their own.
+    """Rows with the harmonic mean of mean precision and mean recall, from `estimates` rows.
 
-    They have no interval; 0 where both means are 0.
+    They have no interval; the value is 0 where both means are 0.
     """
     wide = rows.pivot(index=by, columns="metric", values="value")
     wide = wide.reindex(columns=["precision", "recall"])
@@ -78,14 +78,14 @@ def f1_of_means(rows, by):
 
 
 def overlaps(graded, terms):
-    """Base against specified list of each patient (3.6): item, model, regime, overlap, by_meaning.
+    """Overlap of each patient's two lists (3.6): frame item, model, regime, overlap, by_meaning.
 
-    overlap: intersection over union of the normal texts. by_meaning: an item that was matched to a
-    term of the vocabulary is that term. NaN where one of the lists is none.
+    overlap: intersection over union of the normalised texts. by_meaning: the same where an item
+    that was matched to a term of the vocabulary counts as that term. NaN where a list is missing.
     """
 
     def sets(r):
-        """Wordings, and meanings, of a list."""
+        """The wordings and the meanings of a list."""
         if r.match != "graded":
             return set(), set()
         words, meant = normals(r.terms), one_to_one(r.pairs)
@@ -104,9 +104,9 @@ def overlaps(graded, terms):
 
 
 def strata(graded, reference):
-    """Recall of each scored list in the cells of onset and frequency that its site has.
+    """Recall of each list in the cells of onset and frequency that its site has (section 4.7).
 
-    KEYS, onset, frequency, size, hits, recall; lists without a score have NaN recalls.
+    Frame KEYS, onset, frequency, size, hits, recall; recall is NaN for unscored lists.
     """
     cells = reference.groupby(["site", "onset", "frequency"])["effect"].agg(set).to_dict()
     rows = []
@@ -121,10 +121,10 @@ def strata(graded, reference):
 
 
 def recall_by(found, by):
-    """Recall of each list by onset or frequency, long: KEYS, `by`, recall and pooled.
+    """Recall of each list by onset or frequency (section 4.7): frame KEYS, `by`, recall, pooled.
 
-    recall is the mean over the levels of the other one, as the tables' captions have it; pooled
-    counts effects alike.
+    recall: the mean over the levels of the other one, as in the captions of Tables 6 and 7.
+    pooled: each effect counts once.
     """
     groups = found.groupby([*KEYS, by], sort=False)
     made = groups["recall"].mean().to_frame()
@@ -133,7 +133,7 @@ def recall_by(found, by):
 
 
 def levels(found, by, run):
-    """`estimates` of recall and pooled recall by model and level, in the order of the levels."""
+    """`estimates` of recall and pooled recall by model and level, ordered by level."""
     rows = estimates(recall_by(found, by), ["recall", "pooled"], ["model", by], run)
     place = (ONSETS if by == "onset" else FREQUENCIES).index
     order = rows[by].map(place).argsort(kind="stable")
@@ -141,9 +141,9 @@ def levels(found, by, run):
 
 
 def prefixes(matches, reference, terms, most):
-    """What the first k items of each list give, k = 1 to `most`; a shorter list keeps its scores.
+    """Scores of the first k items of each list, k = 1 to `most`; a shorter list keeps its scores.
 
-    KEYS, k, listed, precision, recall.
+    Frame KEYS, k, listed, precision, recall.
     """
     belongs, rows = belonging(reference, terms), []
     for r in matches[matches["match"] == "graded"].itertuples():
@@ -160,8 +160,9 @@ def prefixes(matches, reference, terms, most):
 def changes(graded, reference, terms):
     """Each effect of the vocabulary in the two lists of a patient, and how many pairs lack a list.
 
-    (frame item, model, regime, belongs, base, specified: does it belong to the site, is it on the
-    list; {(model, regime): pairs of lists that can't be compared}).
+    Returns (frame item, model, regime, belongs, base, specified; {(model, regime): pairs of lists
+    that can't be compared}). belongs: does the effect belong to the site? base, specified: is it on
+    that list?
     """
     belongs, rows, lost = belonging(reference, terms), [], {}
     for (item, model, regime), part in graded.groupby(["item", "model", "regime"], sort=False):
@@ -179,10 +180,10 @@ def changes(graded, reference, terms):
 
 
 def health(lists, run):
-    """What the lists are like: KEYS and the numbers to be averaged, NaN where there is no list.
+    """What the lists look like: frame KEYS and numbers to be averaged, NaN where there is no list.
 
-    items: different ones. repeated: entries that stood there before. sized: whether it has 20 to
-    30 items. elsewhere: share of items that belong to another part of the body. off: share that is
+    items: number of different items. repeated: number of repeats. sized: has it 20 to 30 items?
+    elsewhere: share of items that belong to another part of the body. off: share of items that are
     no term of the vocabulary, word for word.
     """
     known = set(normals(vocabulary(run)).values())

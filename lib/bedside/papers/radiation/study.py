@@ -1,4 +1,4 @@
-"""Radiation: what notebooks, explorer and seminar set up alike: inputs, lists asked for and scored.
+"""Radiation: the set-up that notebooks, explorer and seminar share: inputs, lists and scores.
 
 patients, reference, terms = study.inputs(run)
 lists = await study.listed(run, patients, ["free-form"], 1000)
@@ -19,7 +19,7 @@ def inputs(run, whole=False):
 
 
 def setting(run):
-    """One sentence for captions: the patients and the reference behind this run's numbers."""
+    """A sentence for captions: which patients and which reference this run's numbers rest on."""
     if run.profile == "public":
         return "Inputs of this run: the released patients and reference."
     return "Inputs of this run: invented patients and an illustrative reference, not the paper's."
@@ -40,10 +40,10 @@ def asked(run, patients, regimes):
 
 
 async def listed(run, patients, regimes, max_tokens):
-    """Lists of the run's models for both profiles of each patient (sections 3.4, 4.1), greedy.
+    """The run's models' lists for both profiles of each patient, at temperature 0 (3.4, 4.1).
 
-    item, site, profile, regime, model, answer, reply_status, truncated, and as of `lists.read_all`
-    status (listed, unparsed, refused or error), terms (a list) and repeated.
+    Frame item, site, profile, regime, model, answer, reply_status, truncated, and from
+    `lists.read_all` status (listed, unparsed, refused or error), terms (a list) and repeated.
     """
     every = asked(run, patients, regimes)
     filled = every.assign(item=every["key"], profile=every["record"])
@@ -57,5 +57,5 @@ async def listed(run, patients, regimes, max_tokens):
 
 
 async def graded(run, lists, reference, terms, judge=None):
-    """Lists as matched by the run's matcher or another, and scored."""
+    """Lists matched by the run's matcher or another, with `scores.scored`."""
     return scores.scored(await matching.matched(run, lists, judge), reference, terms)

@@ -1,8 +1,8 @@
-"""Radiation: its printed numbers, what they imply, and (in the modules) its claims' readings.
+"""Radiation: its printed numbers, what they imply, and (in the modules) the readings of its claims.
 
-A printed number stands for all that round to it. What the sections come to is in `free_form` (4.3,
-4.4), `selection` (4.5), `overlap` (4.6), `levels` (4.7) and `matcher` (3.5); whether the tables fit
-together in `consistency` (each by itself) and `agreement` (Tables 6 and 7 with the others).
+A printed number stands for all numbers that round to it. Readings are in `free_form` (4.3, 4.4),
+`selection` (4.5), `overlap` (4.6), `levels` (4.7) and `matcher` (3.5). Whether the tables fit
+together is in `consistency` (each by itself) and `agreement` (Tables 6 and 7 with the others).
 """
 
 from math import ceil
@@ -17,15 +17,15 @@ from ..data import MOST, REGIMES
 
 ROUNDED = 0.005  # two decimals are printed
 TWO = 2 * ROUNDED  # the slack of a difference of two printed numbers
-TIE = 1e-9  # what a computer makes of a tie
-MODERATE = 0.3  # a correlation from which on one speaks of a moderate one (Cohen 1988)
+TIE = 1e-9  # how far floating point may move a tie
+MODERATE = 0.3  # the least correlation that is called moderate (Cohen 1988)
 SCORES = {"free-form": "Table 1", "selection": "Table 3", "selection, 20-30": "Table 4"}
 TABLES = [f"Table {i}" for i in range(1, 8)]
 STRONG = ["O4-Mini", "GPT-5.3"]  # section 4.7 names them; the models that aren't open
 
 
 def rows_of(run, table):
-    """A printed table's rows; Table 1's Phi-3-Medium is Phi-3-Medium-4K in the others."""
+    """A printed table's rows, where Phi-3-Medium-4K is Phi-3-Medium as in Table 1."""
     rows = run.published(table)
     return rows.assign(row=rows["row"].str.removesuffix("-4K"))
 
@@ -38,7 +38,7 @@ def wide(run, table, what="value"):
 
 
 def all_scores(run):
-    """{regime: printed precision, recall and F1}; sized free-form lists: Table 1 plus Table 2."""
+    """{regime: printed precision, recall, F1}; free-form, 20-30 is Table 1 plus Table 2."""
     found = {regime: wide(run, table) for regime, table in SCORES.items()}
     change = wide(run, "Table 2")
     change.columns = change.columns.str.removeprefix("Δ ")
@@ -47,7 +47,7 @@ def all_scores(run):
 
 
 def slack(regime):
-    """How far rounding can move a printed score: twice as far where it is the sum of two."""
+    """How far rounding can move a printed score; twice as far if it is a sum of two."""
     return 2 * ROUNDED if regime == "free-form, 20-30" else ROUNDED
 
 
@@ -58,7 +58,7 @@ def f1_of_means(run, table):
 
 
 def high(run):
-    """The least precision that the text calls high (section 4.3)."""
+    """The lowest precision that the text calls relatively high (section 4.3)."""
     return value(run.paper, "text 4.3", "Gemma-2-9B, O4-Mini, GPT-5.3 precision", "least")
 
 
@@ -66,20 +66,20 @@ def high(run):
 
 
 def reference_sizes(run, patients, reference):
-    """How many effects the patients' references have: the released ones, else the text's range."""
+    """The number of effects in the patients' references: as released, or the range in the text."""
     if run.profile == "public":
         return patients["site"].map(reference.groupby("site").size())
     return run.published("text 3.4").set_index("row").loc["side effects per profile", "value"]
 
 
 def implied_lengths(run, sizes):
-    """How many entries the lists have that the printed scores imply.
+    """The number of entries in the lists that the printed scores imply.
 
-    Frame model, regime, Precision, Recall, items, low, high, least_items; sizes: of the references
-    of the patients (n,). hits = precision x entries = recall x size, so entries are about recall x
-    mean size / precision; low and high are what rounding leaves open. least_items: if every list
-    had fewer, precision could not be so low: mean precision >= mean recall x smallest size /
-    longest list.
+    Frame model, regime, Precision, Recall, items, low, high, least_items. sizes: of the patients'
+    references (n,). hits = precision x entries = recall x size, so entries are about recall x mean
+    size / precision; low and high are the limits that rounding leaves. least_items: if every list
+    had fewer, precision could not be so low, because mean precision >= mean recall x smallest size
+    / longest list.
     """
     parts = []
     for regime, scores in all_scores(run).items():
@@ -97,9 +97,9 @@ def implied_lengths(run, sizes):
 
 
 def too_long(run, sizes, regime, longest=MOST):
-    """Models whose printed scores need lists of more than `longest` entries: {model: least length}.
+    """Models whose printed scores need a list of more than `longest` entries.
 
-    The least length is that of the longest list.
+    {model: how long the longest list must be at least}.
     """
     found = implied_lengths(run, sizes)
     found = found[(found["regime"] == regime) & (found["least_items"] > longest)]
@@ -110,7 +110,7 @@ def too_long(run, sizes, regime, longest=MOST):
 
 
 def above(values, bound=0.0, slack=ROUNDED):
-    """Which values lie above a bound: (surely, possibly), two series of booleans.
+    """Which values lie above a bound: (certainly, possibly), two series of booleans.
 
     slack: how far rounding may have moved a value from the bound.
     """
@@ -119,39 +119,39 @@ def above(values, bound=0.0, slack=ROUNDED):
 
 
 def meet(low, high):
-    """Which of two series' intervals meet; low, high: the ends of both series."""
+    """Which intervals of two series meet; low, high: the ends, of both series."""
     return (low[0] <= high[1]) & (low[1] <= high[0])
 
 
 def both(first, second):
-    """`above` of two things at once."""
+    """Where two results of `above` are both true."""
     return tuple(a & b for a, b in zip(first, second))
 
 
 def number(which):
-    """How many (surely, possibly) are meant, in words: '5 of 7', '4 to 5 of 7'."""
+    """How many are true (certainly, possibly), in words: '5 of 7', '4 to 5 of 7'."""
     low, most = (int(w.sum()) for w in which)
     return f"{low}{f' to {most}' * (most > low)} of {len(which[0])}"
 
 
 def of_most(which, all=False):
-    """Are they (surely, possibly) most of the models, or all? None if rounding leaves it open."""
+    """Are most models (or all) true (certainly, possibly)? None if rounding leaves it open."""
     low, most = (int(w.sum()) for w in which)
     return between(low, most, least=len(which[0]) if all else len(which[0]) // 2 + 1)
 
 
 def counted(which, more="", name=AS_WRITTEN, all=False):
-    """A reading that counts models (surely, possibly): does it hold for most of them, or all?"""
+    """A reading that counts models (certainly, possibly): does it hold for most of them, or all?"""
     return reading(number(which) + more, of_most(which, all), name=name)
 
 
 def rank_correlation(x, y):
-    """Spearman's coefficient: (value, least, most), as rounding may have made equal numbers."""
+    """Spearman's coefficient (value, least, most); rounding may have made numbers equal."""
     first, second = ((s.rank(method="first"), s[::-1].rank(method="first")) for s in (x, y))
     found = [a.corr(b) for a in first for b in second]
     return x.corr(y, method="spearman"), min(found), max(found)
 
 
 def listed(values, digits=2, sign="+"):
-    """Numbers of models in words: 'O4-Mini +0.07; GPT-5.3 -0.02'."""
+    """The numbers of models as a text: 'O4-Mini +0.07; GPT-5.3 -0.02'."""
     return "; ".join(f"{model} {v:{sign}.{digits}f}" for model, v in values.items())

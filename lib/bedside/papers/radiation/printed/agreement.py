@@ -10,17 +10,17 @@ from bedside.claims import reading
 from ..data import FREQUENCIES, ONSETS
 from . import ROUNDED, all_scores, slack, wide
 
-WAYS = ("levels", "effects", "entries")  # what counts once in a mean recall
+WAYS = ("levels", "effects", "entries")  # the ways to average: what counts once in a mean recall
 LAST = "Extremely Rare"
 IDENTITY_SLACK = ROUNDED * (3 + 4 + 3 * 2 + 1)
-MIXED, ENOUGH = "each table its own way", 0.001  # a misfit below is none
+MIXED, ENOUGH = "each table its own way", 0.001  # a smaller misfit counts as none
 
 
 def misfits(run, reference, sites):
-    """`misfit` for all ways: frame six, seven, model, whole, alone.
+    """`misfit` for all ways to average: frame six, seven, model, whole, alone.
 
-    six, seven: the ways of Tables 6 and 7; alone: without Tables 1 to 4, whose matches may have
-    been made in another run of the matcher.
+    six, seven: the ways of Tables 6 and 7. alone: the misfit without Tables 1 to 4, whose matches
+    may be from another run of the matcher.
     """
     parts = []
     for six, seven in product(WAYS, WAYS):
@@ -33,12 +33,13 @@ def misfits(run, reference, sites):
 
 
 def misfit(run, reference, sites, six, seven, alone=False):
-    """By how much must some printed recall be wrong beyond rounding, at least? By model.
+    """The least amount beyond rounding by which some printed recall must be off, by model.
 
-    Unknown are the mean recalls of each site's cells of onset and frequency, between 0 and 1; in
-    them, the mean recall over the four regimes (Tables 1 to 4) and that by onset and by frequency
-    (6, 7) are linear. A linear program finds the smallest number by which some recall must be off:
-    0 if all can hold. six, seven: of WAYS. alone: Tables 6 and 7 only. sites: of the patients.
+    The unknowns are the mean recalls of each site's cells of onset and frequency, between 0 and 1.
+    The mean recall over the four regimes (Tables 1 to 4) and the recalls by onset and by frequency
+    (Tables 6 and 7) are linear in them. A linear program finds the smallest amount by which some
+    recall must be off, which is 0 if all can hold. six, seven: of WAYS. alone: Tables 6 and 7 only.
+    sites: of the patients.
     """
     from scipy.optimize import linprog
 
@@ -61,7 +62,7 @@ def misfit(run, reference, sites, six, seven, alone=False):
 
 
 def _means(reference, share, six, seven):
-    """Weights of the cells in each mean recall over patients: over all, by onset, by frequency.
+    """Weights of the cells in each mean recall over patients: of all, by onset, by frequency.
 
     share: of the patients, by site. Returns an array (means, cells).
     """
@@ -73,10 +74,10 @@ def _means(reference, share, six, seven):
 
 
 def weights(count, share, level, way):
-    """Weights of the cells in the mean recall within an onset or a frequency, which add up to 1.
+    """Weights of the cells in the mean recall within an onset or a frequency; their sum is 1.
 
-    count: of effects, by site, onset and frequency (cells,); share: of the patients, by site; way:
-    of WAYS. Where levels or effects count once, they do so in each patient's recall.
+    count: of effects, by site, onset and frequency (cells,). share: of the patients, by site. way:
+    of WAYS; levels and effects count once in each patient's recall.
     """
     found, mine = np.zeros(len(count)), {}
     for place, (site, *levels) in enumerate(count.index):
@@ -91,9 +92,9 @@ def weights(count, share, level, way):
 def identity(run):
     """Both sides of 3 short + 4 long = 2 (common + uncommon + rare) + extremely rare, by model.
 
-    So it must be if each level counts once and each site has all cells but the short-term extremely
-    rare one. Frame onset, frequency, middles: the sum by Table 6, by Table 7, and by the middles of
-    Table 7's intervals.
+    They must be equal if each level counts once and each site has all cells but the short-term
+    extremely rare one. Frame onset, frequency, middles: the sums from Table 6, from Table 7 and
+    from the middles of Table 7's intervals.
     """
     six = wide(run, "Table 6")
     value, low, high = (wide(run, "Table 7", what) for what in ("value", "low", "high"))
@@ -103,9 +104,9 @@ def identity(run):
 
 
 def readings(found):
-    """Readings of the claim that all printed recalls can hold, for each way of averaging.
+    """Readings of the claim that all printed recalls can hold, one for each way to average.
 
-    found: `misfits`; none: no reading.
+    found: `misfits`; without them there is no reading.
     """
     if found is None:
         return {}
@@ -120,14 +121,14 @@ def readings(found):
         alone, whole = map(_off, off.values())
         told = f"{alone}; {'the same' if alone == whole else whole} with Tables 1 to 4"
         apart = {c: (v > ENOUGH).any() for c, v in off.items()}
-        # where Tables 6 and 7 fit each other, another run of the matcher may explain the rest
+        # if Tables 6 and 7 fit together, another run of the matcher may explain the rest
         holds = not apart["alone"] and (not apart["whole"] or None)
         made |= reading(told, holds, name=name)
     return made
 
 
 def _off(values):
-    """Misfits of models in words, the largest first."""
+    """The misfits of models in words, the largest first."""
     off = values[values > ENOUGH].sort_values(ascending=False)
     if off.empty:
         return "none off"

@@ -1,4 +1,4 @@
-"""Radiation: does each printed table fit together by itself: F1s, means and intervals?"""
+"""Radiation: is each printed table consistent in itself: F1, means and intervals?"""
 
 import pandas as pd
 
@@ -7,15 +7,15 @@ from bedside.claims import reading
 
 from . import ROUNDED, TABLES, all_scores, rows_of, slack
 
-ASIDE = 0.25  # of the half width: further off the middle than most bootstraps lie
+ASIDE = 0.25  # of the half width; in most bootstraps the mean is nearer to the middle
 
 
 def f1_bounds(run):
-    """Does each mean F1 lie where the mean precision and recall allow?
+    """Is each mean F1 possible, given mean precision and mean recall?
 
-    Frame model, regime, f1, least, most, fits, below. The harmonic mean is concave: the mean of
-    F1s is at most the F1 of the means, and at least P + R - 1. below: the printed F1 is further
-    under the F1 of the means than rounding explains, so it must be a mean of F1s.
+    Frame model, regime, f1, least, most, fits, below. The harmonic mean is concave, so the mean F1
+    is at most the F1 of the means; it is at least P + R - 1. below: the printed F1 is below the F1
+    of the means by more than rounding, so it must be a mean of F1.
     """
     rows = []
     for regime, scores in all_scores(run).items():
@@ -31,10 +31,10 @@ def f1_bounds(run):
 
 
 def intervals(run):
-    """All printed intervals: table, row, column, value, low, high, inside, lean.
+    """All printed intervals: frame table, row, column, value, low, high, inside, lean.
 
-    lean: how far the value is from the middle, rounding apart, as a share of the interval's half
-    width (1: at an end).
+    lean: the distance of the value from the middle, less rounding, as a share of the interval's
+    half width (1: at an end).
     """
     rows = pd.concat([rows_of(run, table) for table in TABLES], ignore_index=True)
     rows = rows[["table", "row", "column", "value", "low", "high"]]
@@ -46,9 +46,10 @@ def intervals(run):
 
 
 def readings(run):
-    """{id: readings} of our questions on Tables 1 to 7: do means, F1s and intervals fit?
+    """{id: readings} of our questions about Tables 1 to 7: do means, F1 and intervals fit?
 
-    An interval that leans is no proof against a bootstrap, since a bias-corrected one may.
+    A mean off the middle of its interval is no proof of an error: a bias-corrected bootstrap may
+    have it.
     """
     f1, spans = f1_bounds(run), intervals(run)
     aside = spans[spans["lean"] > ASIDE]

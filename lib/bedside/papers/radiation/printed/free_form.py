@@ -1,4 +1,4 @@
-"""Radiation: what its claims on free-form lists come to, without a size and with one (4.3, 4.4)."""
+"""Radiation: readings of its claims about free-form lists, without and with a size (4.3, 4.4)."""
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from . import (
 )
 
 PRECISE, BROAD = ["Gemma-2-9B", "O4-Mini", "GPT-5.3"], "LLaMA-3.1-8B"  # section 4.3 names them
-SMALL = 0.05  # a change of recall that one may call slight
+SMALL = 0.05  # the largest change of recall that counts as slight
 
 
 def readings(run, sizes):
@@ -34,7 +34,7 @@ def readings(run, sizes):
 
 
 def _on_models(run):
-    """Precise models, and one that lists much (4.3)."""
+    """The precise models, and the one with broad lists (4.3)."""
     first = wide(run, "Table 1")
     precise, broad = first.loc[PRECISE], first.loc[BROAD]
     row, apart = "Gemma-2-9B, O4-Mini, GPT-5.3 precision", TWO
@@ -64,9 +64,9 @@ def _on_models(run):
 
 
 def _on_tradeoff(run):
-    """Does more precision go with less recall (4.3)?"""
+    """Does higher precision go with lower recall (4.3)?"""
     first, low, high = (wide(run, "Table 1", what) for what in ("value", "low", "high"))
-    signs = []  # of models by models: does one lie beyond the other's interval?
+    signs = []  # models by models: does one lie beyond the other's interval?
     for column in ("Precision", "Recall"):
         least, most = low[column].to_numpy(), high[column].to_numpy()
         up = least[:, None] > most
@@ -89,7 +89,7 @@ def _on_tradeoff(run):
 
 
 def _on_lengths(run, sizes):
-    """How many entries lists must have had, by their precision and recall (4.3, 4.4)."""
+    """How long the lists must have been, given their precision and recall (4.3, 4.4)."""
     implied = implied_lengths(run, sizes)
     entries = implied[implied["regime"] == "free-form"].set_index("model")[["low", "high"]]
     others = entries.drop(BROAD)
@@ -112,7 +112,7 @@ def _on_lengths(run, sizes):
 
 
 def _on_size(run):
-    """What asking for 20 to 30 items changes (4.4)."""
+    """What asking for 20 to 30 side effects changes (4.4)."""
     change, high = wide(run, "Table 2"), wide(run, "Table 2", "high")
     change.columns = high.columns = ["precision", "recall", "f1"]
     drop, recall = -change["precision"], change["recall"]

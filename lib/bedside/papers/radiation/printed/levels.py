@@ -1,4 +1,4 @@
-"""Radiation: what its claims on recall by onset and by frequency come to (section 4.7)."""
+"""Radiation: readings of its claims about recall by onset and by frequency (section 4.7)."""
 
 import pandas as pd
 
@@ -6,7 +6,7 @@ from bedside.claims import between, every, reading
 
 from . import ROUNDED, STRONG, TWO, above, both, counted, high, listed, number, of_most, wide
 
-NAMED = [  # section 4.7.1's delayed effects, as the reference words them
+NAMED = [  # the delayed effects of section 4.7.1, in the words of the reference
     "breast or chest wall fibrosis",
     "telangiectasia",
     "lymphedema",
@@ -14,11 +14,11 @@ NAMED = [  # section 4.7.1's delayed effects, as the reference words them
     "cancer caused by radiation",
 ]
 LATE = "long-term"
-MISSED = 0.1  # of the lists: who misses an effect in so many fails to retrieve it
+MISSED = 0.1  # share of lists: a model that misses an effect in so many fails to retrieve it
 
 
 def readings(run, reference):
-    """{id: readings} of section 4.7. reference: the released one decides some, another none."""
+    """{id: readings} of section 4.7. Some need the released reference, and are empty without it."""
     six, seven = wide(run, "Table 6"), wide(run, "Table 7")
     found = {**_on_onset(six, seven), **_on_frequency(seven), **_on_exceptions(six, seven)}
     known = _on_reference(run, six, seven, reference)
@@ -27,7 +27,7 @@ def readings(run, reference):
 
 
 def _on_onset(six, seven):
-    """Short-term against long-term effects (4.7.1), and rare ones with these (abstract)."""
+    """Short-term and long-term effects (4.7.1), and rare and long-term ones (abstract)."""
     gap = six["Short-term"] - six["Long-term"]
     short, late = above(gap, slack=TWO), above(-gap, slack=TWO)
     rarer = above(seven["Common"] - seven["Rare"], slack=TWO)
@@ -48,7 +48,7 @@ def _on_onset(six, seven):
 
 
 def _on_frequency(seven):
-    """Which frequencies are recalled least (4.7.2)."""
+    """Which frequencies have the lowest recall (4.7.2)?"""
     rare, last = seven["Rare"], seven["Extremely Rare"]
     common = [above(seven["Common"] - other, slack=TWO) for other in (rare, last)]
     below = [above(rare - other, slack=TWO) for other in (seven["Uncommon"], last)]
@@ -79,7 +79,7 @@ def _on_exceptions(six, seven):
     best = above(table.loc[STRONG].min() - table.drop(STRONG).max(), slack=TWO)
     others = [f"{c}: {', '.join(table[c].nlargest(2).index)}" for c in table.columns[~best[0]]]
     rest = {(m, c): table.at[m, c] - table[c].drop(m) for m in STRONG for c in table}
-    # at the median or above, even if all that round alike are better
+    # at the median or above, even if all models with the same rounded value are better
     middle = pd.Series(
         {k: above(gaps, slack=TWO)[0].sum() >= len(gaps) // 2 for k, gaps in rest.items()}
     )
@@ -99,14 +99,14 @@ def _on_exceptions(six, seven):
 
 
 def _on_reference(run, six, seven, reference):
-    """What takes to know which effects are late, and which frequencies an onset has.
+    """Readings that need to know which effects are late, and which frequencies each onset has.
 
-    Extremely rare effects are long-term, at each site two. So, if each level counts once, long-term
-    recall is a mean over four frequencies, short-term recall one over the first three.
+    Each site has two extremely rare effects, both long-term. If each level counts once, long-term
+    recall is therefore a mean over four frequencies, and short-term recall over the first three.
     """
     last, short, common = seven["Extremely Rare"], six["Short-term"], seven["Common"]
     alike = above(short - (4 * six["Long-term"] - last) / 3, slack=ROUNDED * (1 + 5 / 3))
-    mean_of = {3: short, 2: common}  # cells of which short-term common effects are one
+    mean_of = {3: short, 2: common}  # cells in these means, short-term common one of them
     least = [n * (mean - ROUNDED) - (n - 1) for n, mean in mean_of.items()]
     most = [n * (mean + ROUNDED) for n, mean in mean_of.items()]
     least = pd.concat(least, axis=1).max(axis=1).clip(lower=0)

@@ -1,19 +1,19 @@
-"""Radiation: what its claims on the matcher come to (section 3.5): 96% agreement on 30 examples."""
+"""Radiation: readings of its claims about the matcher (3.5): 96% agreement on 30 examples."""
 
 from bedside import stats
 from bedside.claims import reading
 
 from . import ROUNDED, all_scores
 
-RELIABLE = 90  # percent
+RELIABLE = 90  # percent; the lower end of the interval must be above it
 
 
 def readings(run):
-    """{id: readings}: can 30 examples show 96%, and how surely?
+    """{id: readings}: can 30 examples give 96%, and how precisely do they estimate it?
 
-    An example is one decision, or a list with as many as it has entries. These are counted from
-    below: by Table 1's lowest ratio of recall to precision, for a reference as short as section 3.4
-    says.
+    An example is one decision, or a list with a decision for each entry. The number of entries is a
+    lower bound: the lowest ratio of recall to precision in Table 1, times the shortest reference of
+    section 3.4.
     """
     said = run.published("text 3.5").set_index("row")["value"]
     examples, rate = int(said["validated examples"]), said["matcher agreement"]

@@ -1,4 +1,4 @@
-"""Radiation: what its claims on the overlap of base and specified lists come to (section 4.6)."""
+"""Radiation: readings of its claims about the overlap of base and specified lists (4.6)."""
 
 from bedside.claims import between, every, reading
 
@@ -8,10 +8,10 @@ HALF, STABLE = 0.5, 0.75  # Jaccard's index of clusters: dissolved below, stable
 
 
 def faultless(patients, reference):
-    """Overlaps that lists without a fault can have (least, most): means over patients.
+    """The overlaps of faultless lists (least, most): means over patients.
 
-    The specified list is the site's reference; the base list, which knows no site, has what belongs
-    to all sites, or to any.
+    The specified list is the site's reference. The base list, made without a site, has the effects
+    of all sites in common, or those of any site.
     """
     size = patients["site"].map(reference.groupby("site").size())
     sites = reference.groupby("effect")["site"].nunique()
@@ -21,7 +21,7 @@ def faultless(patients, reference):
 
 
 def readings(run, patients, reference):
-    """{id: readings} of section 4.6: how low overlaps are, with and without a list size."""
+    """{id: readings} of section 4.6: how low are overlaps, with and without a list size?"""
     table, low, high = (wide(run, "Table 5", what) for what in ("value", "low", "high"))
     free, sized = table
     bounds = {"below a half": HALF, "below what counts as stable": STABLE}

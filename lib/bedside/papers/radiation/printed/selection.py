@@ -1,4 +1,4 @@
-"""Radiation: what its claims on choosing from the list come to (sections 3.4 and 4.5)."""
+"""Radiation: readings of its claims about choosing from the list (sections 3.4 and 4.5)."""
 
 import pandas as pd
 
@@ -9,7 +9,7 @@ from . import ROUNDED, TIE, TWO, above, all_scores, counted, high, listed, meet,
 
 EAGER = "Qwen-2.5-7B"  # section 4.5 names it
 CHOSEN = ["Table 3", "Table 4"]
-LARGE = 0.1  # a gain of F1 that one may call substantial
+LARGE = 0.1  # the least gain of F1 that counts as substantial
 
 
 def readings(run, sizes, terms):
@@ -24,7 +24,7 @@ def readings(run, sizes, terms):
 
 
 def _on_list(run, scores):
-    """What the list changes, without a size and with one."""
+    """What the list changes, without and with a list size."""
     found = {"rad-ground-precision": {}, "rad-ground-recall": {}}
     pairs = {
         "without a size": ("free-form", "selection", TWO),
@@ -50,7 +50,7 @@ def _on_list(run, scores):
 
 
 def _on_gains(scores):
-    """Is precision's gain by the list the larger one?"""
+    """Does the list improve precision more than recall?"""
     before, after = (
         scores[regime][["Precision", "Recall"]] for regime in ("free-form", "selection")
     )
@@ -74,12 +74,12 @@ def _on_gains(scores):
 
 
 def _closed(before, after):
-    """Which share of what was missing to 1 is gained."""
+    """The gain as a share of what was missing to 1."""
     return (after - before) / (1 - before)
 
 
 def _on_size(run, scores):
-    """What a list size changes with the list, and beside what it changes without."""
+    """What a list size changes with the list, alone and compared with free-form lists."""
     step = scores["selection, 20-30"] - scores["selection"]
     safer = step - (scores["free-form, 20-30"] - scores["free-form"])
     rise, fall = above(step["Recall"], slack=TWO), above(-step["F1"], slack=TWO)
@@ -105,7 +105,7 @@ def _on_size(run, scores):
 
 
 def _on_over_selection(run, sizes, terms):
-    """Can it be terms of the list that Qwen-2.5-7B selects too many of?"""
+    """Can the over-selection of Qwen-2.5-7B be of terms of the list?"""
     regime = "selection, 20-30"
     needed, size = too_long(run, sizes, regime).get(EAGER), len(terms)
     precision = all_scores(run)[regime].at[EAGER, "Precision"]
@@ -120,7 +120,7 @@ def _on_over_selection(run, sizes, terms):
 
 
 def of_filtering(run, reference, terms):
-    """Which terms of the list don't belong to a site: known for the released reference (3.4)."""
+    """How many terms don't belong to a site (3.4)? Known for the released reference only."""
     if run.profile != "public":
         return {}
     wrong = len(terms) - reference.groupby("site", sort=False).size()
@@ -129,7 +129,7 @@ def of_filtering(run, reference, terms):
 
 
 def of_copying(run, copier):
-    """Which printed lists are better than copying all terms: known for all released patients."""
+    """Which printed lists score above a copy of all terms? Needs all released patients."""
     if run.profile != "public" or run.limit:
         return {}
     copied, found = copier.set_index("column")["value"], {}

@@ -1,6 +1,6 @@
-"""Radiation: the rows of its tables and figures, printed numbers beside computed ones.
+"""Radiation: the rows of its tables and figures, with printed numbers beside computed ones.
 
-Those on the released files are in `files`.
+Those about the released files are in `files`.
 """
 
 import itertools
@@ -31,7 +31,7 @@ PRINTED = 21  # patients behind the printed means
 
 
 def printed_rows(run, table):
-    """A printed table's rows with their intervals over the paper's patients."""
+    """A printed table's rows, with their intervals and the paper's number of patients."""
     rows = printed.rows_of(run, table).assign(source="published", n=PRINTED)
     return rows.drop(columns=["table", "note"])
 
@@ -51,9 +51,10 @@ PARTS = ["elsewhere", "off"]  # shares of a list's items
 
 
 def health_table(run, graded, regimes):
-    """What the lists of some regimes are like, by model, with intervals over patients.
+    """What the lists of some regimes look like, by model, with intervals over patients.
 
-    Where some were cut, the scores of the others are among them; and why there is no reply.
+    Where some lists were cut, the scores of the uncut ones are among the rows; the last rows say
+    why there is no reply.
     """
     lists, by = graded[graded["regime"].isin(regimes)], ["model", "regime"]
     made = scores.health(lists, run)
@@ -73,7 +74,7 @@ def health_table(run, graded, regimes):
 
 
 def _of_lists(rows, made):
-    """`estimates` rows where those of OF_LISTS are shares of lists, lists of a patient together."""
+    """`estimates` rows in which OF_LISTS are shares of lists, with the patient as the unit."""
     lists = made.groupby(["model", "regime"])
     rows = rows.astype({"value": float, "low": float, "high": float})
     for i, r in enumerate(rows.itertuples()):
@@ -85,7 +86,7 @@ def _of_lists(rows, made):
 
 
 def cut(graded, metrics=METRICS):
-    """What captions say of cut lists by model and regime: `tables.cut_note`.
+    """What captions say of cut lists, by model and regime; see `tables.cut_note`.
 
     metrics: {column of the scored lists: name}.
     """
@@ -93,22 +94,22 @@ def cut(graded, metrics=METRICS):
 
 
 def cut_by_matcher(graded):
-    """`cut` of the same lists under several matchers. graded: {name: scored lists}."""
+    """`cut` for the same lists under several matchers. graded: {name: scored lists}."""
     named = [g.assign(row=g["model"] + f", matcher {name}") for name, g in graded.items()]
     return cut_note(pd.concat(named), METRICS, by="row")
 
 
 def cut_pairs(graded, terms):
-    """`cut` of pairs of base and specified lists: one with a cut list counts as cut."""
+    """`cut` for pairs of base and specified lists; a pair with a cut list counts as cut."""
     keys = ["item", "model", "regime"]
     either = graded.groupby(keys)["truncated"].any().reset_index()
     found = scores.overlaps(graded, terms).merge(either, on=keys, validate="one_to_one")
     note = cut(found, {"overlap": "overlap", "by_meaning": "overlap by meaning"})
-    return f"{note} Here pairs of lists are counted."
+    return f"{note} The counts are of pairs of lists."
 
 
 def cut_by_level(graded, found, by):
-    """`cut` of the lists behind Tables 6 and 7, by model. found: `scores.strata` of `graded`."""
+    """`cut` for the lists behind Tables 6 and 7, by model. found: `scores.strata` of `graded`."""
     wide = scores.recall_by(found, by).pivot(index=KEYS, columns=by, values="recall")
     wide = wide[[level for level in found[by].unique()]].reset_index()
     wide = wide.merge(graded[[*KEYS, "truncated"]], on=KEYS, validate="one_to_one")
@@ -116,9 +117,9 @@ def cut_by_level(graded, found, by):
 
 
 def score_table(run, graded, regime, table):
-    """Tables 1, 3 and 4: precision, recall and F1 as printed, and of this run's lists.
+    """Tables 1, 3 and 4: precision, recall and F1, as printed and of this run's lists.
 
-    Those of specified profiles stand in the paper's columns, those of base profiles beside them.
+    Specified profiles have the paper's columns, and base profiles columns beside them.
     """
     found = estimates(graded[graded["regime"] == regime], list(METRICS), ["model", "profile"], run)
     rows = pd.concat([found, scores.f1_of_means(found, ["model", "profile"])], ignore_index=True)
@@ -133,9 +134,9 @@ def score_table(run, graded, regime, table):
 
 
 def change_table(run, graded, first, second, table=None):
-    """What regime `second` changes against `first`, paired by patient.
+    """What regime `second` changes compared with `first`, paired by patient.
 
-    For Table 2 also as printed, and the scores that follow from it.
+    For Table 2 also the printed changes, and the scores that follow from them.
     """
     mine = graded[graded["profile"] == "specified"]
     halves = [mine[mine["regime"] == regime] for regime in (first, second)]
@@ -149,7 +150,7 @@ def change_table(run, graded, first, second, table=None):
 
 
 def model_table(run, graded):
-    """Differences between the run's models, paired by patient and regime; none for a single one."""
+    """Differences between the run's models, paired by patient and regime; none for one model."""
     mine = graded[graded["profile"] == "specified"]
     by_model = {model: mine[mine["model"] == model] for model in run.models}
     changes = [
@@ -172,11 +173,11 @@ def matcher_table(run, by_matcher):
 
 
 def by_kind(labelled, verdicts, kind="kind"):
-    """Share of right decisions by kind of pair and matcher, in percent.
+    """Share of correct decisions by kind of pair and matcher, in percent.
 
-    Intervals over reference terms, of which several pairs may have the same. verdicts: {matcher:
-    frame in the order of the labelled pairs}. kind: the column that says which; pairs without one
-    are left out.
+    Wilson intervals over reference terms, which several pairs may share. verdicts: {matcher: frame
+    in the order of the labelled pairs}. kind: the column with the kind; pairs without one are left
+    out.
     """
     rows, units = [], labelled["reference"].to_numpy()
     for matcher, verdict in verdicts.items():
@@ -190,7 +191,7 @@ def by_kind(labelled, verdicts, kind="kind"):
 
 
 def copier_rows(run, patients, reference, terms):
-    """What a guesser scores who copies the whole vocabulary, with intervals over patients."""
+    """The scores of a baseline that copies the whole vocabulary, with intervals over patients."""
     size = patients["site"].map(reference.groupby("site").size()).to_numpy()
     rates = scores.rates(size, len(terms), size)
     guesser = patients[["item"]].assign(model="copier of the whole list", **rates)
@@ -205,9 +206,9 @@ def copier_rows(run, patients, reference, terms):
 def length_curves(run, matches, reference, terms):
     """Precision and recall of the first k items, by model and kind of regime.
 
-    Rows with model, metric, k and series. Free-form and chosen lists apart, both sizes and both
-    profiles of a patient together; a curve ends with the longest list. A model without a usable
-    list has a row that says so, in the legend too.
+    Rows with model, metric, k and series. Free-form and chosen lists are apart; lists with and
+    without a size, and both profiles of a patient, are together. A curve ends at the longest list.
+    A model without a usable list has a row that says so, also in the legend.
     """
     found = scores.prefixes(matches, reference, terms, MOST)
     found["kind"] = found["regime"].str.split(",").str[0]
@@ -232,10 +233,10 @@ def length_curves(run, matches, reference, terms):
 
 
 def implied_rows(run, sizes, far=40):
-    """The printed models' precision and recall at the list length that they imply.
+    """The printed precision and recall of each model, at the list length that they imply.
 
-    Rows with series, k and label (the model's, for lists of more than `far` items). Sized free-form
-    lists' scores are sums of two tables.
+    Rows with series, k and label (the model's name, for lists of more than `far` items). The scores
+    of free-form lists of 20 to 30 are sums of two tables.
     """
     keys, metrics = ["model", "regime", "items"], ["Precision", "Recall"]
     found = printed.implied_lengths(run, sizes).melt(keys, metrics, "column", "value")
@@ -251,7 +252,7 @@ def implied_rows(run, sizes, far=40):
 
 
 def implied_table(run, sizes):
-    """How many entries the printed models' lists have if an entry counts for one term: table rows.
+    """The number of entries in the printed models' lists if an entry counts for one term.
 
     sizes: of the patients' references.
     """
@@ -267,7 +268,7 @@ def implied_table(run, sizes):
 def overlap_table(run, graded, terms):
     """Table 5: overlap of base and specified lists, as printed and of this run.
 
-    This run's by texts and by meaning.
+    The overlap of this run is by words, and by meaning.
     """
     names = {"free-form": "Overlap (FF)", "free-form, 20-30": "Overlap (LSC)"}
     kinds = {"overlap": "", "by_meaning": ", by meaning"}
@@ -290,9 +291,9 @@ def specificity_table(graded, reference, terms):
     """Does naming the site change the list in the right direction? Shares by model and regime.
 
     For each effect of the vocabulary: does it belong to the patient's site, was it on the base
-    list, is it on the specified one? Effects that belong and are missing should be gained, those
-    that don't and are there should be lost; the shares of the wrong changes stand beside them.
-    Percent, with intervals over patients; n counts effects.
+    list, is it on the specified one? Effects that belong and are missing should be gained, and
+    effects that are listed and don't belong should be lost; beside these are the shares of wrong
+    changes. Percent, with Wilson intervals over patients; n counts effects.
     """
     every, lost = scores.changes(graded, reference, terms)
     rows = []
@@ -311,7 +312,7 @@ def specificity_table(graded, reference, terms):
 def level_table(run, found, by, table):
     """Tables 6 and 7: recall by onset or frequency, as printed and of this run.
 
-    This run's averaged over levels, as printed, and over effects.
+    The recall of this run is averaged over levels, as printed, and over effects.
     """
     rows = scores.levels(found, by, run)
     level = rows[by].str.title().str.replace("-T", "-t")
@@ -322,7 +323,7 @@ def level_table(run, found, by, table):
 
 
 def crossing_table(run, found):
-    """Recall in each cell of onset and frequency, which the paper lacks, by model."""
+    """Recall in each cell of onset and frequency, by model; the paper has no such table."""
     rows = estimates(found, ["recall"], ["model", "onset", "frequency"], run)
     column = rows["onset"] + ", " + rows["frequency"]
     rows = rows.assign(row=rows["model"], column=column, source="run")
@@ -331,9 +332,9 @@ def crossing_table(run, found):
 
 
 def misfit_table(found):
-    """What Tables 6 and 7 contradict each other by, and Tables 1 to 4: of `agreement.misfits`.
+    """How far Tables 6 and 7 are from fitting together, and with Tables 1 to 4, by model.
 
-    By model, where both tables average in the same way.
+    found: `agreement.misfits`, of which those rows count in which both tables average alike.
     """
     named = {"alone": "Tables 6 and 7 alone", "whole": "with Tables 1 to 4"}
     same = found[found["six"] == found["seven"]]
@@ -345,7 +346,7 @@ def misfit_table(found):
 
 
 def identity_table(run):
-    """The sums of `agreement.identity` and how far they are apart, by model."""
+    """The two sums of `agreement.identity`, and their difference, by model."""
     sums = agreement.identity(run)
     shown = {
         "by Table 6": sums["onset"],

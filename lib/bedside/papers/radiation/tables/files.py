@@ -1,4 +1,4 @@
-"""Rows on the released files and the text's numbers: records, reference (sections 1 to 3.5)."""
+"""Radiation: rows about the released files and the numbers of the text (sections 1 to 3.5)."""
 
 import pandas as pd
 
@@ -12,7 +12,7 @@ from ..data import CELLS, LEAST, MOST
 def text_table(run):
     """The numbers of the paper's abstract and text, by section: table rows.
 
-    Scores that the text repeats out of Tables 1 and 2 are left out.
+    Scores that the text repeats from Tables 1 and 2 are left out.
     """
     every = published.load(run.paper)["table"].unique()
     rows = run.published(*(t for t in every if t == "abstract" or t.startswith("text ")))
@@ -26,7 +26,7 @@ def text_table(run):
 
 
 def reference_table(reference, source):
-    """Side effects by site, onset and frequency, and all of a site: table rows."""
+    """The number of side effects by site, onset and frequency, and of each site: table rows."""
     rows = []
     for site, part in reference.groupby("site", sort=False):
         found = part.groupby(["onset", "frequency"]).size()
@@ -37,16 +37,16 @@ def reference_table(reference, source):
 
 
 def length_rows(cells):
-    """The references' lengths out of `reference_table`, beside those that models are asked for."""
+    """The lengths of the references, from `reference_table`, beside the list size asked for."""
     lengths = cells[cells["column"] == "all"]
     asked = [Row(site, "all", "published", None, LEAST, MOST) for site in lengths["row"]]
     return pd.concat([frame(asked), lengths])
 
 
 def repair_table(repairs):
-    """Every repair of the released reference: which rows, what was found, how it is read.
+    """Each repair of the released reference: which rows, what was found, how it is read.
 
-    value counts rows.
+    The value is the number of rows.
     """
     rows = []
     groups = repairs.groupby(["kind", "found", "read"], sort=False)["row"]
@@ -58,7 +58,7 @@ def repair_table(repairs):
 
 
 def strict_table(run, reference):
-    """The released reference as a literal reader counts it, and as it is meant: table rows."""
+    """The released reference counted literally, and as it is meant: table rows."""
     raw = run.load("radiation_reference")
     category, effect, *_ = raw.columns
     there = raw[raw[effect] != ""]
@@ -79,7 +79,7 @@ def strict_table(run, reference):
 
 
 def pair_table(counts, changed, source):
-    """What differs inside the pairs of records, in counts: all together, then each difference."""
+    """Counts of the differences within pairs of profiles: of all pairs, then each difference."""
     size = len(counts)
     rows = [Row("all pairs", COUNTS[c], source, counts[c].sum(), n=size) for c in COUNTS]
     for (item, old, new), part in changed.groupby(["item", "removed", "added"], sort=False):
