@@ -78,7 +78,7 @@ def tradeoff(shown):
         in_plane(shown).assign(low=None, high=None),
         "Cancer-Myth-NFP",
         "Cancer-Myth",
-        title="Published and this run",
+        title="Published rates and this run's",
         xlabel=f"{price}, % of the questions without a false presupposition",
         ylabel=f"{hit}, % of the questions with a false presupposition",
     )
