@@ -313,7 +313,10 @@ def test_claims_on_the_released_data_wait_for_it(run):
     made = pipeline.readings(run, {}, None, None)
     assert [id for id in known if id in made] == list(made) == pipeline.CLAIMS
     said = {claims.judged(run.paper, id, r)[0] for id, r in made.items()}
-    assert said == {"needs PROFILE=public", "needs the list of 127 types, which is not released"}
+    assert said == {
+        "needs the released data: make all PROFILE=public",
+        "needs the list of the 127 cancer types, which is not released",
+    }
 
 
 # The sample data.

@@ -1,4 +1,4 @@
-"""Cancer-Myth's judges without a model: of over-correction (second version), of categories."""
+"""Cancer-Myth's baseline judges: of over-correction (second version) and of categories."""
 
 import re
 
@@ -8,11 +8,11 @@ from bedside.baselines import Baseline
 
 
 class Echo(Baseline):
-    """For questions without a false presupposition: does the answer take up a premise?
+    """For questions without a false presupposition: does the answer take up the question's words?
 
-    Who disputes a premise has to name it: the largest cosine of a sentence of the answer with the
-    question, against a cut point that gets most of `labelled` (item, question, answer, label)
-    right. An answer that only repeats the question is graded 0 too.
+    An answer that disputes a premise has to name it. The largest cosine of a sentence of the answer
+    with the question is compared with the cut point that gets most of `labelled` (item, question,
+    answer, label) right. An answer that only repeats the question is graded 0 as well.
     """
 
     def features(self, frame):
@@ -30,7 +30,7 @@ class Echo(Baseline):
         return np.maximum.reduceat(cosine, np.cumsum([0, *count[:-1]]))
 
     def fit(self, features, labels):
-        """The cut point; above it an answer is graded 0."""
+        """The cut point, above which an answer is graded 0."""
         cuts = np.unique(features)
         right = (features > cuts[:, None]) == (labels == 0)
         return cuts[np.argmax(right.mean(1))]
@@ -40,7 +40,7 @@ class Echo(Baseline):
 
 
 class Categoriser(Baseline):
-    """Naive Bayes on the words of the corrections; labelled: item, correction, label."""
+    """Naive Bayes on the words of the corrections (labelled: item, correction, label)."""
 
     def features(self, frame):
         """The corrections (n,)."""

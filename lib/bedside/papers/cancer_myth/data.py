@@ -24,17 +24,17 @@ GENERATORS = {  # the released files spell one in two ways
     "claude-3.5-sonnet": "Claude-3.5-Sonnet",
     "manual": "Manual",
 }
-MYTHS_USED = {"sample": 10, "public": 16}  # by the loop, unless said otherwise
+MYTHS_USED = {"sample": 10, "public": 16}  # how many the loop uses by default
 
 
 # ---- questions and labelled answers
 
 
 def questions(run, whole=False):
-    """Questions with a false presupposition: LIMIT of them, or the whole set.
+    """Questions with a false presupposition: the first LIMIT, or the whole set.
 
-    Columns: item, question, correction, category, cancer, generator, unit (the myth that it was
-    made from: a released one stands behind up to ten questions).
+    Columns: item, question, correction, category, cancer, generator, unit (the myth that the
+    question rests on; up to ten released questions rest on one).
     """
     if run.profile == "sample":
         frame = run.load("cancer_myth_questions_sample").assign(generator="Bedside's authors")
@@ -54,7 +54,7 @@ def questions(run, whole=False):
 def plain_questions(run, whole=False):
     """Questions without a false presupposition (Cancer-Myth-NFP): item, question, unit (its myth).
 
-    LIMIT of them, or the whole set.
+    The first LIMIT, or the whole set.
     """
     if run.profile == "sample":
         frame = run.load("cancer_myth_nfp_sample").assign(unit=lambda f: f["item"])
@@ -73,18 +73,18 @@ def labelled(run):
 
 
 def labelled_plain(run):
-    """Labelled answers to questions without a false presupposition: as `labelled`, uncorrected."""
+    """Labelled answers to questions without a false presupposition: like `labelled`."""
     answers, asked = run.load("cancer_myth_labelled_nfp", "cancer_myth_nfp_sample")
     return answers.merge(asked[["item", "question"]], on="item", validate="many_to_one")
 
 
 def rated(run):
-    """`labelled` and what the user's own raters labelled, for trust cards; judges learn without."""
+    """`labelled` and what the user's raters labelled: for trust cards, no judge learns from it."""
     return with_rated(run, labelled(run), "cancer_myth_rated")
 
 
 def rated_plain(run):
-    """`labelled_plain` and what the user's own raters labelled, for trust cards."""
+    """`labelled_plain` and what the user's raters labelled, for trust cards."""
     return with_rated(run, labelled_plain(run), "cancer_myth_rated_nfp")
 
 
@@ -97,7 +97,7 @@ def categorised(run):
 
 
 def myths(run):
-    """The collected misconceptions (section 3.1), as released: item, cancer, myth, fact."""
+    """The collected myths (section 3.1), in the order of the file: item, cancer, myth, fact."""
     if run.profile == "sample":
         frame = run.load("cancer_myth_myths_sample")
     else:
@@ -108,9 +108,9 @@ def myths(run):
 
 
 def used_myths(run, count=""):
-    """The myths that the loop goes through: the first of a seeded order, LIMIT or all of them.
+    """The myths that the loop uses: the first `count` in a seeded order, and of these LIMIT.
 
-    count: as text, empty for MYTHS_USED, "0" for all. A longer run goes on where a shorter ended.
+    count: text; empty for MYTHS_USED, "0" for all. A longer run goes on where a shorter one ended.
     """
     collected = myths(run)
     size = int(count or MYTHS_USED[run.profile]) or len(collected)
@@ -119,9 +119,9 @@ def used_myths(run, count=""):
 
 
 def starting_examples(run):
-    """What the loop starts from (appendix B.1): item, kind (valid or invalid), question, note.
+    """Examples that the loop starts from (appendix B.1): item, kind, question, note.
 
-    note: what sets the presupposition right, or why the question is invalid.
+    kind: valid, invalid. note: what sets the presupposition right, or why the question is invalid.
     """
     columns = ["item", "kind", "question", "note"]
     if run.profile == "sample":
@@ -135,11 +135,12 @@ def starting_examples(run):
 
 
 def candidates(run):
-    """What the physicians reviewed (section 4.1); public only.
+    """The questions that the physicians reviewed (section 4.1); in `public` only.
 
     Columns: item, question, category, generator, spelled (the generator as the file has it), first,
-    myth. first: of the set that was generated first and not balanced (appendix B.4). It is GPT-4o's
-    and stands at the head of the file; it ends where another generator's questions begin.
+    myth. first: whether the question is of the set that was generated first and not balanced
+    (appendix B.4). That set is GPT-4o's; it stands at the head of the file and ends where the
+    questions of another generator begin.
     """
     frame = run.load("cancer_myth_candidates").rename(columns={"example_question": "question"})
     frame = frame.sort_values("raw_QID", ignore_index=True)
@@ -158,7 +159,7 @@ def candidates(run):
 def released(run):
     """The released data along the pipeline: {"myths", "candidates", "released", "nfp": frame}.
 
-    Myths have their source, too. Empty in `sample`, which has none of it.
+    Myths have their source as well. Empty in `sample`, which has no released data.
     """
     if run.profile == "sample":
         return {}

@@ -1,4 +1,4 @@
-"""Cancer-Myth: its figures of several panels, drawn from rows of `tables`."""
+"""Cancer-Myth's figures of several panels, drawn from rows of `tables`."""
 
 from bedside import plots
 
@@ -8,7 +8,7 @@ from .v2.tables import HITS, in_plane
 
 
 def generation(shown, models):
-    """Figure 3: what became of the questions, how many fooled their author, how the sets grew."""
+    """Figure 3: what became of the questions, how many fooled their author, how both sets grew."""
     became = shown[shown["row"].isin(models)]
     became = became.groupby("column", sort=False).filter(lambda c: c["value"].sum() > 0)
     grown = shown["row"].str.contains(" after ")
@@ -22,9 +22,9 @@ def generation(shown, models):
     axes = axes[:, 0]
     share = {"xlabel": "% of the questions asked for"}
     plots.stacked(axes[0], became, title="What became of the questions", **share)
-    plots.dots(axes[1], fooled, title="Fooled its author", limits=(-2, 102), **share)
+    plots.dots(axes[1], fooled, title="Questions that fool their author", limits=(-2, 102), **share)
     labels = {"xlabel": "myths done", "ylabel": "questions"}
-    plots.growth(axes[2], sizes, title="Growth of the two sets", **labels)
+    plots.growth(axes[2], sizes, title="Size of the valid and the invalid set", **labels)
     for ax in axes:
         plots.legend_right(ax)
     return figure
@@ -49,12 +49,12 @@ def balance(shown):
 
 
 def scores(shown):
-    """Figure 6a: PCR and PCS by model, best printed first."""
+    """Figure 6a: PCR and PCS by model, the best published PCR first."""
     figure, (axes,) = plots.figure((9, 5), 1, 2, sharey=True)
     order = dict.fromkeys(shown["row"])
     for ax, metric, unit, limits in (
         (axes[0], "PCR", "% of questions corrected", (-2, 102)),
-        (axes[1], "PCS", "mean grade", (-1.05, 1.05)),
+        (axes[1], "PCS", "mean grade, −1 to 1", (-1.05, 1.05)),
     ):
         rows = series(shown, metric)
         plots.dots(ax, rows, title=metric, xlabel=unit, limits=limits, order=order)
@@ -63,12 +63,12 @@ def scores(shown):
 
 
 def confusions(cards, values):
-    """The judges' confusion with labels, {judge: card}, a panel each."""
+    """Confusion matrices of judges against labels, {judge: card}, a panel each."""
     return plots.confusions({name: card["confusion"] for name, card in cards.items()}, values)
 
 
 def tradeoff(shown):
-    """Correction against over-correction: methods in the plane, and this run's intervals."""
+    """Correction against over-correction: published and this run's rates, this run's intervals."""
     mine = shown[shown["source"] == "run"]
     height = 0.4 * mine["row"].nunique()
     figure, axes = plots.figure((8, 6.8 + height), 2, height_ratios=[5.6, height])
@@ -78,7 +78,7 @@ def tradeoff(shown):
         in_plane(shown).assign(low=None, high=None),
         "Cancer-Myth-NFP",
         "Cancer-Myth",
-        title="Printed, and this run",
+        title="Published rates and this run's",
         xlabel=f"{price}, % of the questions without a false presupposition",
         ylabel=f"{hit}, % of the questions with a false presupposition",
     )
@@ -86,7 +86,7 @@ def tradeoff(shown):
     several = names.str[0].nunique() > 1
     mine = mine.assign(row=mine["row"] if several else names.str[1])
     mine = mine.assign(series="This run: " + mine["column"].map(HITS))
-    labels = {"title": "This run, with intervals", "xlabel": "% of the questions"}
+    labels = {"title": "This run, with 95% confidence intervals", "xlabel": "% of the questions"}
     plots.dots(axes[1, 0], mine, limits=(-2, 102), **labels)
     plots.legend_below(figure)
     return figure

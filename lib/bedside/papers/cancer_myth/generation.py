@@ -1,4 +1,4 @@
-"""Cancer-Myth, section 3: the loop that writes the questions, and balancing their categories."""
+"""Cancer-Myth, section 3: the loop that writes the questions, and the balancing of categories."""
 
 import pandas as pd
 
@@ -20,17 +20,19 @@ UNANSWERED, MISSING = "unanswered", "missing"
 async def generate(run, model, myths, start, example, *, settings, answer_tokens, count=PER_MYTH):
     """The adversarial loop of one generator (section 3.2): frames (questions, rounds).
 
-    Myth by myth: `count` questions are asked for, with up to HARD examples drawn from the valid
-    set, up to EASY of the easy ones and all fixed invalid ones; the same model answers them, the
-    run's judge grades the answers. Grade -1 joins the valid set, 1 the easy ones, 0 and what has no
-    grade neither. `settings` are the generator's. questions, a row each: the columns QUESTION
-    (status: see `generated`; UNANSWERED, and why, where the reply to it holds no answer; sent: keys
-    of the requests for it and for its answer). rounds, a row for each myth: generator, myth, hard
-    and easy (items shown), valid and invalid (sizes afterwards), stopped (why the loop ended here,
-    else empty).
+    Myth by myth `count` questions are asked for, with up to HARD examples drawn from the valid set,
+    up to EASY of the easy ones, and all fixed invalid ones. The same model answers the questions,
+    and the run's judge grades the answers. A question with grade -1 joins the valid set, one with 1
+    the easy ones, and one with 0 or without a grade neither. `settings` are the generator's.
 
-    Draws depend on seed, generator and myth alone and every reply is recorded, so that a loop cut
-    off anywhere goes on where it was. A failed call ends it: what came after would rest on a gap.
+    questions has a row for each question, with the columns QUESTION. status: as in `generated`, or
+    UNANSWERED, and why, if the reply holds no answer; sent: keys of the requests for the question
+    and its answer. rounds has a row for each myth: generator, myth, hard and easy (items shown),
+    valid and invalid (sizes afterwards), stopped (why the loop ended here, else empty).
+
+    Draws depend on seed, generator and myth alone, and every reply is recorded, so a loop that is
+    cut off goes on where it was. A failed call ends the loop, since whatever came next would rest
+    on a gap.
     """
     sets = {kind: start[start["kind"] == kind].to_dict("records") for kind in ("valid", "invalid")}
     sets["easy"] = []
@@ -67,9 +69,9 @@ async def generate(run, model, myths, start, example, *, settings, answer_tokens
 
 
 async def generate_all(run, myths, start, example, **options):
-    """`generate` by each of the run's models: frames (questions, rounds) of all of them.
+    """`generate` for each of the run's models: frames (questions, rounds) of all of them.
 
-    Items of several generators begin with the generator's name.
+    With several generators each item begins with the generator's name.
     """
     made = []
     for model in run.models:
@@ -91,9 +93,10 @@ def questions_schema(count):
 def generated(reply, count, known):
     """What a generator's reply holds: `count` triples (status, question, correction).
 
-    status: new; copied (stands in `known`, normal texts that it has seen or written, which grows);
-    else nothing usable came, and it says why: refused, truncated, unparsed, missing (fewer than
-    asked for, or without text; with the reason where the whole reply was without).
+    status: new, or copied (already in `known`, the normalised texts that the generator has seen or
+    written, to which new ones are added). Else nothing usable came, for this reason: refused,
+    truncated, unparsed, or missing (fewer than asked for, or without text; with the reason if the
+    whole reply had none).
     """
     if reply.no_answer:
         return [(f"{MISSING}: {reply.no_answer}", "", "")] * count
@@ -117,14 +120,14 @@ def generated(reply, count, known):
 
 
 def tried(questions):
-    """The questions that were to be answered, with reply_status: why there is no answer."""
+    """The questions that were put to the model, with reply_status: why there is no answer."""
     status = [s.partition(": ") for s in questions["status"]]
     mine = questions.assign(reply_status=[why for _, _, why in status])
     return mine.loc[[kind in ("new", UNANSWERED) for kind, _, _ in status]]
 
 
 def _drawn(sets, rng):
-    """The examples that a prompt shows, by kind; hard ones are drawn first."""
+    """The examples that a prompt shows, by kind; the hard ones are drawn first."""
 
     def some(examples, most):
         places = rng.choice(len(examples), min(most, len(examples)), replace=False)
@@ -141,7 +144,7 @@ def _named(triples, model, myth, key):
 
 
 async def _tried(run, model, mine, example, max_tokens):
-    """New questions answered, graded and joining a set; and why the loop must stop, or nothing."""
+    """The new questions answered, graded and in a set; and why the loop must stop, or nothing."""
     empty = {"answer": "", "truncated": False, "verdict": "", "joined": ""}
     new = mine[mine["status"] == "new"]
     if new.empty:
@@ -168,7 +171,7 @@ async def _tried(run, model, mine, example, max_tokens):
 
 
 def _join(sets, questions):
-    """Put questions into the sets that they join, as later prompts show them."""
+    """Put questions into the sets that they join, in the form that later prompts show."""
     for q in questions.to_dict("records"):
         if q["joined"] in JOINS.values():
             example = {"item": q["item"], "question": q["question"], "note": q["correction"]}
@@ -178,9 +181,9 @@ def _join(sets, questions):
 def balance(items, per_model, per_category, rng, by="generator"):
     """Algorithm 1 (appendix B.3) on each generator's questions: the rows selected, in their order.
 
-    Up to `per_category` of each category, all if there are no more; then, up to `per_model` in all,
-    a random draw from what is left. As printed, the first step may pass `per_model`, and the second
-    fills up from the large categories.
+    The first step takes up to `per_category` of each category. The second fills up to `per_model`
+    in all by a random draw from the rest. As printed, the first step may pass `per_model`, and the
+    second draws mostly from the large categories. Raises ValueError for an unknown category.
     """
     if unknown := set(items["category"]) - {*CATEGORIES, *CATEGORIES.values()}:
         raise ValueError(f"not a category: {sorted(map(str, unknown))}")

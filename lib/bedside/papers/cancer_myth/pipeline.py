@@ -1,4 +1,4 @@
-"""Cancer-Myth, section 3: what the released data say to the claims on how the set was made."""
+"""Cancer-Myth, section 3: what the released data say on the claims about how the set was made."""
 
 import re
 
@@ -15,11 +15,11 @@ cm-first-76 cm-balanced cm-even cm-algorithm
 cm-subset cm-nfp-source cm-exclude cm-distinct cm-gaps
 cm-review-even
 """.split()
-EDGE = 0.01  # ours: a run over all myths begins and ends within this share of them
+EDGE = 0.01  # ours: a run over all myths begins and ends within this share of their number
 
 
 def kept(candidates, released):
-    """Which candidates (booleans) were kept: released word for word, or nearly (`counterparts`)."""
+    """Which candidates were kept (booleans): released word for word or nearly (`counterparts`)."""
     found = counterparts(candidates["question"], released["question"])
     return candidates["question"].map(normal).isin(found.values())
 
@@ -27,7 +27,7 @@ def kept(candidates, released):
 def readings(run, raw, start, checked):
     """Readings of CLAIMS, {id: readings}, from the released data and `checks.report`.
 
-    raw: `data.released`, without which ({}) each is empty. start: `data.starting_examples`.
+    raw: `data.released`; if it is empty, so are all readings. start: `data.starting_examples`.
     """
     if not raw:
         return dict.fromkeys(CLAIMS, {})
@@ -46,7 +46,7 @@ def readings(run, raw, start, checked):
 
 
 def labels(raw, start):
-    """What the files' labels show, in words: names of one generator, labels of hand-made questions.
+    """What labels in the files show: names of one generator, the generator of hand-made questions.
 
     raw: `data.released`; start: `data.starting_examples`.
     """
@@ -61,7 +61,7 @@ def labels(raw, start):
 
 
 def _on_myths(said, myths):
-    """Section 3.1: how many there are, and of how many cancers."""
+    """Section 3.1: how many myths there are, and for how many cancers."""
     made, n = {}, len(myths)
     for name, columns in {
         "entries with all their fields": ["cancer", "myth", "fact", "source"],
@@ -88,7 +88,7 @@ def _on_myths(said, myths):
 
 
 def _types(names):
-    """Numbers of cancers by several ways to tell two names apart, the strictest first."""
+    """Numbers of cancer types, by several ways to tell two names apart, the strictest first."""
     names = list(dict.fromkeys(names))
     kind = re.compile(r".*\(([^()]*(?:Cancer|Lymphoma|Sarcoma))\)$")
     ways = (
@@ -145,7 +145,7 @@ def _on_runs(said, offered, hit):
 
 
 def _on_balancing(said, offered):
-    """Section 4.1, appendix B.3: what the physicians were given, and how even that is."""
+    """Section 4.1, appendix B.3: what the physicians were given; how even its categories are."""
     first, rest = offered[offered["first"]], offered[~offered["first"]]
     gone = said["generated at first", "count"] - said["valid at first", "count"]
     parts = rest["generator"].value_counts()
@@ -168,7 +168,7 @@ def _on_balancing(said, offered):
 
 
 def _evenness(first, rest, offered):
-    """Are the categories even? By what may be meant, but for Algorithm 1, which needs the rest."""
+    """Are the categories even? All readings but that of Algorithm 1, which needs all candidates."""
     counts = offered["category"].value_counts()
     by = {
         generator: part["category"].value_counts().reindex(CATEGORIES.values(), fill_value=0)
@@ -200,7 +200,7 @@ def _evenness(first, rest, offered):
 
 
 def _on_sets(raw, checked):
-    """What the released sets share with the candidates and with each other; repetitions, gaps."""
+    """What the released sets share with the candidates and each other; repeated and empty texts."""
     offered, released = raw["candidates"]["question"], raw["released"]["question"]
     plain = raw["nfp"]["example_question"]
     exact, from_offered = len(shared(released, offered)), len(shared(offered, plain))
@@ -221,7 +221,7 @@ def _on_sets(raw, checked):
 
 
 def _on_review(offered, hit):
-    """Does the review keep fewer of one generator's questions (beyond the first set)?"""
+    """Does the review keep a smaller share of one generator's questions (without the first set)?"""
     rest = offered[~offered["first"]]
     share = hit[rest.index].groupby(rest["generator"]).mean().sort_values(ascending=False)
     p = _independent(rest["generator"], hit[rest.index])
@@ -231,7 +231,7 @@ def _on_review(offered, hit):
 
 
 def _independent(group, hit):
-    """p of a chi-square test of equal shares of `hit` in all groups."""
+    """p of a chi-squared test of equal shares of `hit` in all groups."""
     import pandas as pd
     from scipy.stats import chi2_contingency
 

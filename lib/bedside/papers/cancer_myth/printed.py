@@ -1,4 +1,4 @@
-"""Cancer-Myth's printed numbers: what they allow, by themselves and against each other."""
+"""Cancer-Myth's printed numbers: what each allows, and what they allow together."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from bedside.claims import between, every, reading
 from bedside.tables import Row, frame
 
 QUESTIONS, ANNOTATED = 585, 76  # released questions; answers that people graded (appendix C)
-FAIR = 0.4  # a kappa above it is more than fair
+FAIR = 0.4  # agreement is more than fair above this kappa (Landis and Koch 1977)
 SUMMARY = "summary of version 2"  # a third party's; the second version itself is not at hand
 RESULTS = {  # where models' PCR and PCS are printed: 1 in the paper, 2 in the summary
     "v1 text 4.3": 1,
@@ -26,7 +26,7 @@ cm-poor-categories cm-worst-side-effect cm-similar-on-both cm-gemini-late
 
 
 def scores(run):
-    """PCRs and PCSs that the paper (1) and the summary (2) print: row, column, value, version."""
+    """Printed PCR and PCS of the paper (1) and the summary (2): row, column, value, version."""
     rows = run.published(*RESULTS)
     other = rows["row"].str.contains("best model| on | with GEPA")
     rows = rows[rows["column"].isin(["PCR", "PCS"]) & ~other]
@@ -34,14 +34,14 @@ def scores(run):
 
 
 def rates(run, version):
-    """Printed PCRs of the paper (1) or the summary (2) by model, in percent."""
+    """Printed PCR of the paper (1) or the summary (2) by model, in percent."""
     rows = scores(run)
     mine = rows[(rows["column"] == "PCR") & (rows["version"] == version)]
     return mine.set_index("row")["value"].rename(f"version {version}")
 
 
 def grim_table(run, n=QUESTIONS):
-    """The counts out of n that print as each PCR: the smallest, and the range; empty if none."""
+    """The counts out of n that print as each PCR: the smallest and the range, or None."""
     rows = []
     for version in TEXTS:
         for model, rate in rates(run, version).items():
@@ -53,10 +53,10 @@ def grim_table(run, n=QUESTIONS):
 
 
 def possible_p(run, a, b, n=QUESTIONS):
-    """p that two PCRs of the paper allow: (paired, unpaired).
+    """The p-values that two of the paper's PCRs allow: (paired, unpaired).
 
-    paired: of an exact McNemar test on shared questions, one for each overlap, the least first;
-    unpaired: of two proportions.
+    paired: of an exact McNemar test on the same questions, one for each possible overlap, the least
+    first; unpaired: of a test of two proportions.
     """
     found = rates(run, 1)
     x, y = (stats.grim_counts(found[model], n, 1)[0] for model in (a, b))
@@ -66,7 +66,7 @@ def possible_p(run, a, b, n=QUESTIONS):
 
 
 def impossible_pairs(run):
-    """Models of the summary whose PCR and PCS no grades can give. The share of -1 is PCR - PCS."""
+    """Models whose PCR and PCS in the summary no grades can give; the share of -1 is PCR - PCS."""
     rows = run.published("v2 Main results").pivot(index="row", columns="column", values="value")
     right = rows["PCR"] / 100
     unaware = right - rows["PCS"]
@@ -75,7 +75,7 @@ def impossible_pairs(run):
 
 
 def count_readings(run):
-    """Reading of the claim on the candidates' number, {id: readings}: do its parts add up to it?"""
+    """Reading of the claim on the number of candidates, {id: readings}: do its parts add up?"""
     said = run.published("v1 text 4.1").set_index(["row", "column"])["value"]["candidates"]
     parts = said.drop("all")
     told = " + ".join(f"{part:.0f}" for part in parts)
@@ -101,7 +101,7 @@ def score_readings(run):
 
 
 def _p_readings(run):
-    """The printed p-values beside those that the printed PCRs allow."""
+    """Are the printed p-values among those that the printed PCRs allow?"""
     found = {}
     for id, a, b in (
         ("cm-p-gemini", "Gemini-1.5-Pro", "Claude-3.5-Sonnet"),
@@ -119,7 +119,7 @@ def _p_readings(run):
 
 
 def _order_readings(run):
-    """Which model corrects more than which, as printed and beyond chance."""
+    """Which of two models corrects more, as printed and beyond chance."""
     rate = rates(run, 1)
     first, second, *_ = rate.sort_values(ascending=False).index
     top = reading(f"{first} {rate[first]}%", first == "Gemini-1.5-Pro", name="the printed rates")
@@ -139,7 +139,7 @@ def _above(run, a, b):
 
 
 def _beyond_chance(run, a, b):
-    """Do two models' PCRs differ beyond chance, whatever the overlap, and as unpaired shares?"""
+    """Do two models' PCRs differ beyond chance, at any overlap, and as unpaired shares?"""
     paired, pooled = possible_p(run, a, b)
     return reading(
         f"p of at most {paired[-1]:.2g}", paired[-1] < 0.05, name="paired, whatever the overlap"
@@ -147,9 +147,9 @@ def _beyond_chance(run, a, b):
 
 
 def alignment(run, tests=None):
-    """Readings of cm-not-aligned: is the best rated model another than the best corrector?
+    """Readings of cm-not-aligned: is the model rated best another than the one that corrects most?
 
-    tests: `survey.source_tests`, where the ratings are there.
+    tests: `survey.source_tests`, if the ratings are at hand.
     """
     score = run.published("v1 text 2.2").set_index("row")["value"].drop("Social workers")
     rate = rates(run, 1)
@@ -172,9 +172,9 @@ def alignment(run, tests=None):
 
 
 def judge_counts(run, n=ANNOTATED):
-    """(exact matches, answers graded 0, exact matches of these) that print as the two shares.
+    """(exact matches, answers graded 0, exact matches among these) that print as the two shares.
 
-    -1 and 1 were matched exactly, so every disagreement is about an answer that humans graded 0.
+    -1 and 1 were matched exactly, so every disagreement is on an answer that people graded 0.
     """
     exact = published.value(run.paper, "v1 Table 1", "Presupposition correction", "exact match")
     zero = published.value(run.paper, "v1 text C.1", "Answers that humans graded 0", "exact match")
@@ -188,9 +188,9 @@ def judge_counts(run, n=ANNOTATED):
 
 
 def confusions_of(n, zeros, right):
-    """Counts (human, judge) of -1, 0 and 1, a table for each number of human 1s.
+    """Counts (people, judge) of -1, 0 and 1: a table for each number of 1s that people gave.
 
-    Errors are only among human 0s and only towards -1, since none is about 1 (C.1).
+    All errors are on people's 0s, which the judge grades -1: on two grades it makes none (C.1).
     """
     return [
         np.array([[n - zeros - ones, 0, 0], [zeros - right, right, 0], [0, 0, ones]])
@@ -199,7 +199,7 @@ def confusions_of(n, zeros, right):
 
 
 def kappa_of(table, power=0):
-    """Cohen's kappa of counts; power 0 without weights, 1 linear, 2 quadratic."""
+    """Cohen's kappa of counts (k, k); power: 0 unweighted, 1 linear weights, 2 quadratic."""
     place = np.arange(len(table))
     apart = abs(place[:, None] - place) ** power * (place[:, None] != place)
     chance = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
@@ -207,13 +207,13 @@ def kappa_of(table, power=0):
 
 
 def ac1_of(table):
-    """Gwet's AC1 of counts."""
+    """Gwet's AC1 of counts (k, k)."""
     pairs = np.repeat(list(np.ndindex(table.shape)), table.ravel(), axis=0)
     return stats.gwet(pairs.T, range(len(table)))
 
 
 def possible_confusions(run, n=ANNOTATED):
-    """Confusions of the paper's judge that its printed shares allow (appendix C.1)."""
+    """Confusion matrices of the paper's judge that its printed shares allow (appendix C.1)."""
     return [t for _, zeros, right in judge_counts(run, n) for t in confusions_of(n, zeros, right)]
 
 
@@ -243,7 +243,7 @@ def judge_readings(run):
 
 
 def _reliable(tables):
-    """Is agreement more than fair without chance, whatever counts the shares allow?"""
+    """Is agreement more than fair, allowing for chance, for all counts that the shares allow?"""
     halves = np.array([[1, 1, 0], [0, 0, 1]])  # -1 and 0 against 1
     joined = [halves @ t @ halves.T for t in tables if t[2, 2]]  # where both occur
     found = {"two grades": [kappa_of(t) for t in joined]}

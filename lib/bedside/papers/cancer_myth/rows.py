@@ -1,4 +1,4 @@
-"""Cancer-Myth's judged items: answers, cures (version 2), the loop (3.2), labels, survey (2)."""
+"""Cancer-Myth's judged items: answers, mitigations (version 2), loop (3.2), labels, survey (2)."""
 
 import pandas as pd
 
@@ -22,7 +22,7 @@ PLAIN = {0: "0 invents a presupposition", 1: "1 leaves the premise alone"}
 HARMFUL = "a harmful label"  # of a paragraph, by any physician
 WORDS = {"myth": GRADES, "plain": PLAIN}  # by kind of question, as study.GRADING
 KINDS = {"myth": "false presupposition", "plain": "no false presupposition"}
-CURED = {name: KINDS[kind] for name, kind in items.KINDS.items()}  # what sections call the sets
+CURED = {name: KINDS[kind] for name, kind in items.KINDS.items()}  # the sets' names in sections
 
 
 async def collect(document):
@@ -36,7 +36,7 @@ async def collect(document):
 
 
 def share(document, r):
-    """A question's blocks under its item; one without a false presupposition has no correction."""
+    """A question's blocks under its item, with the correction if it has a false presupposition."""
     blocks = [text("Question", r.question)]
     if isinstance(correction := getattr(r, "correction", None), str):
         blocks.append(text("What sets the false presupposition right", correction))
@@ -44,7 +44,7 @@ def share(document, r):
 
 
 async def graded(run, frame, kind, known):
-    """{item: verdicts} of all the run's judges on one model's answers to questions of a kind."""
+    """{item: verdicts} by all of the run's judges on one model's answers to questions of a kind."""
     by = {j: await study.grade(run, frame, kind, known[kind], j) for j in run.judges}
     return verdicts_by_item(by, WORDS[kind], {1})
 
@@ -93,7 +93,7 @@ async def evaluation(document):
 
 
 async def mitigated(document):
-    """Version 2: the cures, on both kinds of questions and on exams."""
+    """Version 2: the mitigations, on both kinds of questions and on exams."""
     run = document.run("cancer_myth", "04_mitigation")
     p, known = run.settings, study.known(run)
     training, sets = items.sets(run, p["train"], p["reported"], p["exams"])
@@ -113,7 +113,7 @@ async def mitigated(document):
 
 
 async def _instruction(run, model, training, known):
-    """What the optimiser found; nothing where its calls were never recorded."""
+    """The instruction that the optimiser found; empty if its calls were never recorded."""
     budget, max_tokens = run.settings["gepa_budget"], run.settings["max_tokens"]
     try:
         found = await optimiser.optimise(
@@ -157,7 +157,7 @@ async def _cured(document, run, model, method, name, both, instruction, known):
 
 
 def _marks(both):
-    """{item: verdicts} on exam answers, whose judge is the key."""
+    """{item: verdicts} on exam answers, which are marked by the answer key."""
     answered = both.drop(columns=["options", "gold", "question"])
     marks = scores.grade_exam(both[["item", "options", "gold"]], answered)
     status = marks["status"].where(marks["status"] == "graded", "unparsed")
@@ -167,7 +167,7 @@ def _marks(both):
 
 
 async def loop(document):
-    """Section 3.2: the questions of the adversarial loop, answered by their own author."""
+    """Section 3.2: questions of the adversarial loop, answered by the model that wrote them."""
     run = document.run("cancer_myth", "02_adversarial_generation")
     p, known = run.settings, study.known(run)
     used, start = data.used_myths(run, p["myths_used"]), data.starting_examples(run)
@@ -215,7 +215,7 @@ async def loop(document):
 async def labelled(document):
     """Section 3.2, appendix C: the labelled answers, with every judge's verdict.
 
-    The judge without a model grades out of fold.
+    Baseline judges grade them out of fold.
     """
     run = document.run("cancer_myth", "05_judge_agreement")
     sections = {"myth": "3.2 labelled answers", "plain": "version 2: labelled answers"}
@@ -244,12 +244,12 @@ async def labelled(document):
 def rated(document):
     """Section 2: answers to real patients' questions, judged by the physicians alone.
 
-    One fails in which any of them gave a paragraph a harmful label, as `survey.label_counts` counts
-    paragraphs.
+    An answer fails if any of them gave any of its paragraphs a harmful label, as in
+    `survey.label_counts`.
     """
     run = document.run("cancer_myth", "01_physician_survey")
     answers, ratings = run.load("cancer_myth_survey_answers"), survey.survey(run)
-    # the survey counts the questions in the order of this file; their own ids are others
+    # the survey numbers the questions in the order of this file, not by their ids
     for number, r in enumerate(answers.to_dict("records"), 1):
         asked = text("Patient's question", r["question"])
         key = document.share(f"cancer_myth survey {number}", asked)

@@ -9,10 +9,10 @@ from bedside.tables import units_of
 def scores(graded, run, by=()):
     """PCS and PCR by model and `by`: rows with metric, value, low, high, n, unscored, least, most.
 
-    PCS in -1..1 is the mean grade, with a bootstrap interval over myths (of no width where all
-    grades are equal, which is no certainty); PCR the percentage of grade 1, `stats.share` over
-    them. graded: as `study.verdicts`. least and most are the scores if all
-    unscored answers had been worst or best.
+    PCS is the mean grade, in -1..1, with a bootstrap interval over myths; the interval has no width
+    where all grades are equal, which is no certainty. PCR is the percentage of grade 1, with the
+    interval of `stats.share` over myths. least and most: the score if all unscored answers were
+    worst, or best. graded: as `study.verdicts`.
     """
     keys = ["model", *by]
     rows = []

@@ -1,4 +1,4 @@
-"""Cancer-Myth's set-up, shared by notebooks, explorer and seminar: grades, answers, verdicts."""
+"""Cancer-Myth's set-up for notebooks, explorer and seminar: grades, answers, verdicts."""
 
 import pandas as pd
 
@@ -33,20 +33,20 @@ CATEGORISING = {
 
 
 def judges(run):
-    """The judges that get trust cards: the one without a model, the embedded one, the run's."""
+    """The judges that get trust cards: word overlap, the embedded model and the run's judge."""
     return list(dict.fromkeys([LEXICAL, "smollm2-135m", run.judge]))
 
 
 def known(run):
-    """The labelled answers that judges learn from, by the kind of question, as GRADING."""
+    """The labelled answers that judges learn from, by kind of question (the keys of GRADING)."""
     return {"myth": labelled(run), "plain": labelled_plain(run)}
 
 
 async def answers(run, items, max_tokens, models=None, template="answer", *, kind=ANSWER, **fixed):
-    """Answers to questions (item, question), zero-shot (section 4.2): as `models.answers_of`.
+    """Zero-shot answers to questions (section 4.2), with the columns of `models.answers_of`.
 
-    Another template gets the `fixed` fields too. A refusal corrects nothing. Unless models are
-    named, answers of ANSWERS= stand beside the run's.
+    items: item, question. Another template gets the `fixed` fields as well. A refusal counts as an
+    answer, which corrects nothing. Unless models are named, the answers of ANSWERS= are added.
     """
     brought = [run.elsewhere(items["item"])] if run.answers and models is None else []
     prompts = run.prompts_for(template, items, ["question"], **fixed)
@@ -55,15 +55,15 @@ async def answers(run, items, max_tokens, models=None, template="answer", *, kin
 
 
 async def grade(run, frame, kind, examples, judge=None):
-    """Verdicts on one model's answers to questions of a kind (see GRADING), as `Run.grade`."""
+    """Verdicts on one model's answers to questions of a kind (a key of GRADING), as `Run.grade`."""
     run = beside(run, judge)
     return await run.grade(frame, labelled=examples, judge=judge, **GRADING[kind])
 
 
 async def verdicts(run, items, answered, examples, judge=None):
-    """Grades of all answers to questions with a false presupposition: a row an answer.
+    """Verdicts on all answers to questions with a false presupposition, a row for each answer.
 
-    Columns: those of `items` and `answered`, and status, value, raw of the run's judge or another.
+    Columns: those of `items` and `answered`, and status, value, raw by the run's judge or another.
     """
     if answered.empty:
         return items.merge(answered, on="item").assign(status="", value=None, raw="")
@@ -76,9 +76,10 @@ async def verdicts(run, items, answered, examples, judge=None):
 
 
 async def categorise(run, items, learnt, judge=None):
-    """Categories of questions (section 3.3): verdicts in their order, values keys of CATEGORIES.
+    """Categories of questions (section 3.3): verdicts in the order of `items`.
 
-    `learnt` (item, correction, label) is what the categoriser without a model learns from.
+    Values are keys of CATEGORIES. learnt: what the baseline categoriser learns from (item,
+    correction, label).
     """
     asked, run = items.assign(reply_status=""), beside(run, judge)
     return await run.grade(asked, labelled=learnt, judge=judge, **CATEGORISING)

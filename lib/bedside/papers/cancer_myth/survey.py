@@ -1,4 +1,4 @@
-"""Cancer-Myth, section 2: physicians' survey of answers to real patients' questions."""
+"""Cancer-Myth, section 2: the physicians' survey of answers to real patients' questions."""
 
 import itertools
 import re
@@ -75,7 +75,7 @@ def survey(run):
 
 
 def paragraphs(ratings):
-    """Ratings of what all physicians took for advice: (question, source, part) x rater."""
+    """Ratings of paragraphs that all three took for advice: (question, source, part) x rater."""
     parts = ratings[ratings["part"] > 0]
     keys = ["question", "source", "part"]
     return parts.pivot(index=keys, columns="rater", values="rating").dropna()
@@ -88,7 +88,7 @@ def whole_answers(ratings):
 
 
 def answer_words(answers):
-    """Words between spaces of the rated answers, as released: a row a question, by source."""
+    """Words (between spaces) of the released answers: a row for each question, by source."""
     return pd.DataFrame({name: answers[c].str.split().str.len() for c, name in RATED.items()})
 
 
@@ -96,7 +96,7 @@ def answer_words(answers):
 
 
 def misd(wide):
-    """Max inter-rater score difference of each of `paragraphs` (appendix A.4), in points."""
+    """Largest difference between raters (MISD) of each of `paragraphs`, in points (A.4)."""
     return (wide.max(axis=1) - wide.min(axis=1)).astype(int)
 
 
@@ -108,7 +108,7 @@ def chance_spread(wide, rng, most=2, times=2000):
 
 
 def intraclass(wide):
-    """ICC(2,1) of items x raters: raters drawn from many, absolute agreement of single ratings.
+    """ICC(2,1) of items x raters: raters as a random draw, absolute agreement of single ratings.
 
     As in Shrout and Fleiss (1979).
     """
@@ -122,7 +122,7 @@ def intraclass(wide):
 
 
 def source_scores(ratings, run):
-    """Mean score of each source, bootstrapped over questions: row, value, low, high, n."""
+    """Mean score of each source, with a bootstrap over questions: row, value, low, high, n."""
     whole = ratings[ratings["part"] == 0]
     rows = []
     for name in RATED.values():
@@ -145,7 +145,7 @@ def source_tests(ratings, run):
 
 
 def label_counts(ratings):
-    """Paragraphs with each harmful label, from any physician: row (source), column, value, n."""
+    """Paragraphs with each harmful label by any physician: row (source), column, value, n."""
     parts = ratings[ratings["part"] > 0].explode("labels")
     n = parts.drop_duplicates(["question", "source", "part"])["source"].value_counts()
     once = parts.drop_duplicates(["question", "source", "part", "labels"])

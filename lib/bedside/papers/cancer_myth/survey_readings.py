@@ -21,14 +21,14 @@ from .survey import (
     whole_answers,
 )
 
-LEAST_ALPHA = 0.667  # Krippendorff's own least for tentative conclusions
+LEAST_ALPHA = 0.667  # the least for tentative conclusions (Krippendorff 2004)
 LEAST_ICC = 0.5  # below it reliability is poor (Koo and Li 2016)
 LEAST_AC = 0.6  # above it agreement is substantial (Landis and Koch 1977)
-ALIKE = 0.25  # ours: lengths are alike within this share
-TELLING = 0.75  # ours: a guess by length that is right more often tells a source
+ALIKE = 0.25  # ours: lengths that differ by at most this share are alike
+TELLING = 0.75  # ours: length shows the source if a guess by it is right more often
 EDITED, SITE = "Edited human answer", "answer"  # columns of the released answers
 NUMBERED = r"(?m)^\s*\d+\.\s*"
-SUMMARY = r"[^:\n]{3,90}:\s+(?=\S)"  # what a numbered paragraph begins with since it was edited
+SUMMARY = r"[^:\n]{3,90}:\s+(?=\S)"  # what an edited paragraph begins with, after its number
 NAME, LINK = r"CancerCare\b", r"https?://|www\."
 
 
@@ -38,7 +38,7 @@ def claimed(run):
 
 
 def readings(run, ratings, tests, answers):
-    """Readings of these claims, {id: readings}.
+    """Readings of the survey's claims, {id: readings}.
 
     ratings: `survey.survey`; tests: `survey.source_tests`; answers: the released ones.
     """
@@ -86,7 +86,7 @@ def _on_scores(run, ratings, tests):
 
 
 def _better(tests):
-    """Does every model score higher than the human answers, corrected for the three pairs?"""
+    """Does every model score higher than the human answers, by Holm over the three pairs?"""
     mine = tests[tests["row"].str.endswith(f" - {HUMAN}")]
     above = mine["difference"] > 0
     made = {}
@@ -128,7 +128,7 @@ def _on_design(run, ratings):
 
 
 def _on_length(run, answers):
-    """The workers' mean words by several ways to count, and the models' lengths beside them."""
+    """Mean words of the social workers' answers, counted in several ways; the models' lengths."""
     said = claims.load(run.paper)["cm-survey-words"].value
     text = answers[EDITED]
     counts = {
@@ -146,9 +146,9 @@ def _on_length(run, answers):
 
 
 def own_words(answers):
-    """Mean words of the edited answers that the workers wrote themselves (A.2), told in two ways.
+    """Mean words of the edited answers that the social workers wrote themselves (A.2), in two ways.
 
-    What stands in the unedited answers in the same order; and all but numbers and summaries.
+    Words that the unedited answers have in the same order; and all but numbers and summaries.
     """
 
     def kept(before, after):
@@ -161,7 +161,7 @@ def own_words(answers):
 
 
 def _blind(words):
-    """Could the physicians tell by the length which answer is the workers'?"""
+    """Could the physicians tell by its length which answer is the social workers'?"""
     human, models = words[HUMAN], words.drop(columns=HUMAN)
     mean = models.mean() / human.mean() - 1
     near = (models.div(human, axis=0) - 1).abs().le(ALIKE).sum()
@@ -187,7 +187,7 @@ def _blind(words):
 
 
 def _on_editing(answers):
-    """What the released edited answers still show of their source, and their form."""
+    """What the released edited answers still show of their source; their form."""
     n = len(answers)
     names, links = (
         [answers[column].str.contains(pattern).sum() for column in (EDITED, SITE)]
@@ -213,7 +213,7 @@ def _on_editing(answers):
 
 
 def _on_agreement(run, wide):
-    """How the MISD is distributed, and how much of the agreement is left without chance."""
+    """How the MISD is distributed, and how far the agreement goes beyond chance."""
     spread = misd(wide)
     source = spread.index.get_level_values("source")
     groups = {"all": spread, **{k: spread[source == k] for k in RATED.values()}}
@@ -272,7 +272,7 @@ def _closer(spread, human):
 
 
 def _beyond_chance(run, wide, share):
-    """Agreement against shuffled ratings, and by coefficients that take chance off."""
+    """Agreement against shuffled ratings, and by coefficients that allow for chance."""
     shuffled = 100 * chance_spread(wide, run.rng("survey", "shuffled"))
     p = (1 + (shuffled >= share).sum()) / (1 + len(shuffled))
     alpha = stats.krippendorff_alpha(wide.to_numpy().T).value

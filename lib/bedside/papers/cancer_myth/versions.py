@@ -1,6 +1,6 @@
-"""Cancer-Myth and the summary of its second version: numbers in several places, and which differ.
+"""Cancer-Myth and the summary of its second version: numbers printed in several places.
 
-The paper is the first version; the second one is at hand in a third party's summary only.
+The paper is the first version; the second is at hand in a third party's summary only.
 """
 
 import pandas as pd
@@ -43,12 +43,12 @@ SAME = {  # one quantity under several labels: (row, column) of data/published
         ("Categorisation", "label agreement"),
     ],
 }
-CHANGED = {"upper bound of all models' PCR", "models evaluated"}  # more and newer models in 2
+CHANGED = {"upper bound of all models' PCR", "models evaluated"}  # version 2: more, newer models
 COLUMNS = ["quantity", "place", "version", "value", "about"]
 
 
 def places(run):
-    """Every quantity that is printed in more than one place, a row each: the columns COLUMNS.
+    """Every quantity that is printed in several places, a row for each place: the columns COLUMNS.
 
     version: 1 in the paper, 2 in the summary of the second version.
     """
@@ -67,7 +67,7 @@ def places(run):
 
 
 def derived(run):
-    """Numbers of the summary's text that its Table 1 gives too, as `places` has them."""
+    """Numbers of the summary's text that also follow from its Table 1, in the form of `places`."""
     text = run.published("v2 text results").set_index(["row", "column"])["value"]
     cell = run.published("v2 Table 1").set_index(["row", "column"])["value"]
     drop = [
@@ -100,9 +100,9 @@ def derived(run):
 def disagreements(found):
     """`places` and `derived` with each quantity's kind: same, rounded, changed or different.
 
-    rounded: alike at the fewest decimals printed (`about`: within one). changed: another thing was
-    measured (CHANGED). Adds the columns kind and within: the texts that disagree with themselves,
-    else empty.
+    rounded: alike at the fewest decimals printed (`about`: within one). changed: something else was
+    measured (CHANGED). Adds the columns kind, and within: the texts that disagree with themselves,
+    or empty.
     """
     kinds, within = {}, {}
     for quantity, part in found.groupby("quantity", sort=False):
@@ -143,7 +143,7 @@ def readings(found):
 
 
 def _two_rates(mine):
-    """Can the summary's rates of GPT-4o, in its text and in Table 1, rest on the same grades?"""
+    """Can the summary's two rates of GPT-4o (text and Table 1) rest on the same grades?"""
     said = mine[mine["version"] == 2]["value"].unique()
     counts = [stats.grim_counts(v, QUESTIONS, len(f"{v:g}".partition(".")[2])) for v in said]
     ends = [" to ".join(map(str, dict.fromkeys((c[0], c[-1])))) for c in counts]
@@ -156,6 +156,6 @@ def _two_rates(mine):
 
 
 def chance(mine):
-    """p of two proportions: one quantity's least and largest rate, if each came of a new run."""
+    """p of two proportions: a quantity's least and largest rate, if each came from a new run."""
     x, y = (round(QUESTIONS / 100 * rate) for rate in (mine["value"].min(), mine["value"].max()))
     return stats.two_proportions(x, QUESTIONS, y, QUESTIONS)

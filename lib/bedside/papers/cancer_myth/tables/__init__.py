@@ -1,1 +1,1 @@
-"""Rows of Cancer-Myth's tables and figures, a module a subject."""
+"""Rows of Cancer-Myth's tables and figures, a module for each subject."""

@@ -1,4 +1,4 @@
-"""Rows on the evaluation (section 4): printed numbers beside this run's."""
+"""Rows on the evaluation (section 4): published numbers beside this run's."""
 
 import pandas as pd
 
@@ -22,7 +22,7 @@ from ..scores import scores
 
 
 def counts(items, what, source):
-    """Questions by category, in the paper's order, or by generator, most first."""
+    """Number of questions by category, in the paper's order, or by generator, largest first."""
     found = items[what].value_counts()
     order = found.index
     if what == "category":
@@ -31,9 +31,10 @@ def counts(items, what, source):
 
 
 def answer_health(answered, sets, graded):
-    """What the answers are like, by model and set of items: percent, and words for the length.
+    """Length and faults of the answers by model and set of items, in words and percent.
 
-    Why there is none; of a set in `graded` (verdicts) the scores of the uncut, if some were cut.
+    Also why answers are missing and, for items in `graded` (verdicts), the scores of the uncut
+    answers if some were cut.
     """
     rows = []
     for model, mine in answered.groupby("model", sort=False):
@@ -45,7 +46,7 @@ def answer_health(answered, sets, graded):
                 "cut off at the limit, %": (100 * came["truncated"].mean(), len(came)),
                 "no answer, %": (100 * (part["reply_status"] != "").mean(), len(part)),
             }
-            if FROM.fullmatch(model):  # whoever had it answer knows
+            if FROM.fullmatch(model):  # answers made elsewhere: not known here
                 del measures["cut off at the limit, %"]
             row = f"{model}, {name}"
             rows += [Row(row, column, "run", v, n=n) for column, (v, n) in measures.items()]
@@ -56,7 +57,7 @@ def answer_health(answered, sets, graded):
 
 
 def uncut_rows(row, graded):
-    """PCR and PCS of the uncut out of verdicts on one model's answers, if some were cut."""
+    """PCR and PCS of one model's uncut answers, from its verdicts; none if no answer was cut."""
     cut = graded["truncated"].astype(bool)
     if cut.all() or not cut.any():
         return []
@@ -69,9 +70,9 @@ def uncut_rows(row, graded):
 
 
 def cut(graded, by="model"):
-    """What captions of scores say of cut replies: `tables.cut_note` with PCR and PCS.
+    """What captions say about cut replies: `tables.cut_note` with PCR and PCS.
 
-    graded: verdicts, a row an answer.
+    graded: verdicts, a row for each answer.
     """
     value = graded["value"].where(graded["status"] == "graded").astype(float)
     hit = 100.0 * (value == 1).where(value.notna())
@@ -85,9 +86,9 @@ def cut_by_judge(graded):
 
 
 def score_table(found, run):
-    """Printed PCR and PCS beside the run's `scores`; best printed PCR first.
+    """Published PCR and PCS beside the run's `scores`, the best published PCR first.
 
-    Version 1 is the paper, version 2 what the summary gives of the second one.
+    Version 1 is the paper, version 2 what the summary gives of the second version.
     """
     said = printed.scores(run)
     best = said[said["column"] == "PCR"].groupby("row")["value"].max().sort_values(ascending=False)
@@ -103,7 +104,7 @@ def score_table(found, run):
 
 
 def series(table, metric=None):
-    """Rows for `plots.dots`, one metric of a table; the summary's printed ones are a series."""
+    """Rows for `plots.dots`: one metric of a table, with the summary's numbers as a series."""
     table = without_bounds(table)
     if metric is not None:
         table = table[table["column"].str.split(",").str[0] == metric]
@@ -112,7 +113,7 @@ def series(table, metric=None):
 
 
 def group_table(found, by, run):
-    """PCS of `scores` by category or generator, and the printed one where the text has a number."""
+    """PCS of `scores` by category or generator, beside the published one if the text gives it."""
     pcs = found[found["metric"] == "PCS"]
     if pcs["model"].nunique() == 1:
         pcs = pcs.assign(row=pcs[by], column="PCS, " + pcs["model"])
@@ -132,9 +133,9 @@ def group_table(found, by, run):
 
 
 def judge_table(graded, run):
-    """PCS and PCR of the same answers under several judges, and PCR without each judge's errors.
+    """PCS and PCR of the same answers under several judges; PCR corrected for each judge's errors.
 
-    graded: {judge: verdicts}. A model of the run without any has rows without a value.
+    graded: {judge: verdicts}. A model of the run without verdicts has rows without a value.
     """
     parts = []
     for judge, mine in graded.items():
@@ -156,7 +157,7 @@ def judge_table(graded, run):
 
 
 def pair_table(pairs, rate="PCR"):
-    """`tables.paired`: differences in points of PCR (or another rate), p plain and by Holm."""
+    """Rows of `tables.paired`: differences of PCR (or another rate) in points, p and p by Holm."""
     names = {
         "difference": f"{rate} difference, points",
         "mcnemar": "McNemar p",

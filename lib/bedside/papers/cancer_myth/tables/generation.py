@@ -20,10 +20,8 @@ STAGES = {"candidates": FOOLED, "balanced": SENT, "released": RELEASED}  # of v1
 def yield_table(questions, rounds, run):
     """What became of the questions that the loop asked for, in percent, and how the two sets grew.
 
-    Intervals are over myths, which have three questions each.
-
-    The paper's share rests on three questions for each of 994 myths; its run of GPT-4o was a
-    partial one.
+    Intervals are over myths, which have three questions each. The paper's share is out of three
+    questions on each of 994 myths, although its run of GPT-4o was a partial one.
     """
     answered, value = questions["status"] == "new", questions["value"]
     kinds = {
@@ -36,7 +34,7 @@ def yield_table(questions, rounds, run):
     for status in ("copied", MISSING, "truncated", "unparsed", "refused", *reasons):
         kinds[f"question {status}"] = questions["status"] == status
     rows = []
-    for name in run.models:  # also one whose first call failed
+    for name in run.models:  # even one whose first call failed
         mine = questions[questions["generator"] == name]
         for kind, hit in kinds.items():
             rows.append(Row(name, kind, "run", *share(hit[mine.index], mine["myth"])))
@@ -48,7 +46,7 @@ def yield_table(questions, rounds, run):
 
 
 def cut(questions):
-    """What captions say of the generators' answers that were cut; see `tables.cut_note`."""
+    """What captions say about the generators' answers that were cut: `tables.cut_note`."""
     answered = questions[questions["status"] == "new"]
     scored = answered["value"].notna()
     hard = 100.0 * (answered["value"] == -1).where(scored)
@@ -82,9 +80,9 @@ def balance_table(stages):
 
 
 def pipeline_table(run, questions, raw):
-    """Counts along the pipeline: printed, this run's, of the released data and of its review.
+    """Counts along the pipeline: published, this run's, of the released data and of the review.
 
-    raw: `data.released`, {} where it isn't there.
+    raw: `data.released`, {} if it is not in this run.
     """
     rows = _printed_counts(run)
     for name in run.models:
@@ -127,7 +125,7 @@ def _printed_counts(run):
 
 
 def review_table(candidates, released):
-    """Share of the candidates that the physicians kept, in percent: all, by generator, by category.
+    """Percent of the candidates that the physicians kept: of all, by generator and by category.
 
     Intervals are over myths.
     """

@@ -1,4 +1,4 @@
-"""Rows on judges and categorisers against labels (appendix C): percent, kappas as they are."""
+"""Rows on judges and categorisers against labels (appendix C): percent; kappa is a coefficient."""
 
 from bedside.tables import Row, card_rows, frame, percent
 
@@ -18,7 +18,7 @@ MEASURES = {
 
 
 def table1(cards, run):
-    """Table 1: the paper's judge as printed, the run's judges by their cards, a guesser."""
+    """Table 1: the paper's judge as published, the run's judges by their cards, a guesser."""
     rows = _printed(run)
     for name, card in cards.items():
         mine = card_rows(name, card, MEASURES)
@@ -34,7 +34,7 @@ def table1(cards, run):
 
 
 def _printed(run):
-    """The paper's judge: its shares, and the kappas that they allow."""
+    """The paper's judge: its published shares, and the kappas that they allow."""
     name, n = "GPT-4o (the paper's judge)", printed.ANNOTATED
     said = run.published("v1 Table 1").set_index("column")["value"]
     on_zero = run.published("v1 text C.1").set_index("row")["value"][ZEROS]
@@ -47,7 +47,7 @@ def _printed(run):
 
 
 def categoriser_table(sets, run):
-    """Categorisers' agreement with labels ({set: {categoriser: card}}) beside the printed one's."""
+    """Agreement of categorisers with labels ({set: {categoriser: card}}) beside the published."""
     said = run.published("v1 Table 1").set_index("row")["value"]["Categorisation"]
     column, n = "exact match, overlaps count", printed.ANNOTATED
     rows = [Row("GPT-4o (the paper's)", column, "published", said, n=n)]

@@ -19,12 +19,12 @@ from ..survey import (
 
 
 def asked(wide):
-    """The questions of paragraphs or answers: what is drawn. The physicians stay the three."""
+    """The question of each paragraph or answer: the unit that is drawn; raters stay the same."""
     return wide.index.get_level_values("question").to_numpy()
 
 
 def test_table(tests):
-    """`survey.source_tests`: differences and p."""
+    """Rows of `survey.source_tests`: differences in points, p and p by Holm."""
     names = {"difference": "difference, points", "p": "p", "p_holm": "p, Holm"}
     return frame(
         Row(r["row"], label, "raw", r[name], n=r["n"])
@@ -34,7 +34,7 @@ def test_table(tests):
 
 
 def paragraph_table(ratings, words, run):
-    """Paragraphs by source: shown, rated by all three, their mean score; words of the answers."""
+    """Paragraphs by source: shown, rated by all three, and their mean score; words of answers."""
     shown = ratings[ratings["part"] > 0].drop_duplicates(["question", "source", "part"])
     wide = paragraphs(ratings)
     rows = []
@@ -59,7 +59,7 @@ def paragraph_table(ratings, words, run):
 
 
 def misd_table(wide, run):
-    """Share of paragraphs by MISD, in percent, and of 2 or less beside the printed bound."""
+    """Percent of paragraphs by MISD; of those with 2 or less beside the published bound."""
     spread = misd(wide)
     rows = []
     for name in RATED.values():
@@ -76,7 +76,7 @@ def misd_table(wide, run):
 
 
 def agreement_table(ratings, run):
-    """Agreement by Krippendorff's alpha (ordinal), all and by source, and by other measures."""
+    """Krippendorff's alpha (ordinal) of all answers and by source; other measures of agreement."""
     rows = []
     for what, wide in (
         ("paragraphs", paragraphs(ratings)),
@@ -91,7 +91,7 @@ def agreement_table(ratings, run):
 
 
 def _other_measures(wide, run):
-    """Of all paragraphs: other coefficients, correlations of two raters, and what chance gives."""
+    """Of all paragraphs: other coefficients, correlations of two raters, shuffled ratings."""
     n, values = len(wide), wide.to_numpy()
     measures = {"ICC(2,1)": intraclass(wide)}
     for weights in (None, "linear", "quadratic"):

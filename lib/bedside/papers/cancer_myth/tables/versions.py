@@ -20,12 +20,12 @@ def text_table(run):
 
 
 def named(place):
-    """A place of data/published in words: whose text, and where."""
+    """A place of data/published in words: which text, and where in it."""
     return place.replace("v1 ", "paper, ").replace("v2 ", f"{SUMMARY}, ")
 
 
 def versions_table(found):
-    """What the two texts print differently (`disagreements`), by place; different numbers first."""
+    """What is printed differently (`disagreements`), by place; different numbers come first."""
     rows = []
     for kind, label in KINDS.items():
         for quantity, part in found[found["kind"] == kind].groupby("quantity", sort=False):

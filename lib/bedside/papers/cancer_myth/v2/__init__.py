@@ -1,1 +1,1 @@
-"""Cancer-Myth, second version by its summary: cures for false presuppositions, and their cost."""
+"""Cancer-Myth's second version, from its summary: mitigations and what they cost."""

@@ -1,4 +1,4 @@
-"""MDAgents: a complexity check sends a question to a clinician, a panel, or teams that report."""
+"""MDAgents: by complexity a question goes to a clinician, a panel, or teams that report."""
 
 from dataclasses import dataclass, field
 
@@ -19,12 +19,12 @@ TEAMS = {
 
 
 async def multi_agent(run, model, items, max_tokens, note_tokens, monitor=False):
-    """Answers of a system of agents, who are all the same model.
+    """Answers of a system of agents, all of which are the same model.
 
-    With `monitor` another agent looks for false presuppositions before the last answer is written.
-    The frame has two more columns: complexity, and calls (how many an answer took); sent holds the
-    keys of all of them, between blanks. An item for which a step fails, or says nothing, has no
-    answer; reply_status says which step, and why.
+    With `monitor` another agent looks for false presuppositions before the final answer is written.
+    The frame has two more columns: complexity, and calls (how many the answer took). sent has the
+    keys of all these calls, separated by blanks. If a step fails or returns no text, the item has
+    no answer, and reply_status says which step and why.
     """
     cases = [Case(r.item, r.question) for r in items.itertuples()]
     agents = _Agents(run, model, note_tokens)
@@ -63,7 +63,7 @@ class Case:
 
 @dataclass
 class _Agents:
-    """The steps, each for all cases at once that have got so far."""
+    """The steps, each for all cases at once that have come so far."""
 
     run: object
     model: str
@@ -80,14 +80,14 @@ class _Agents:
             case.lost = "" if found.value else f"complexity {found.status}"
 
     async def discuss(self, cases):
-        """A panel: each gives a view, unseen by the others, and then replies to all of them."""
+        """A panel: each member gives a view unseen by the others, and then replies to all views."""
         view = "Give your view in two or three sentences."
         reply = "Say in two or three sentences where you agree and where you don't."
         for task in (view, reply):
             await self._note(cases, {(member, None): task for member in PANEL})
 
     async def report(self, cases):
-        """Teams: their members note, their leads report; only the reports go on."""
+        """Teams: members write notes and leads write reports; only the reports are passed on."""
         note = "Note in two or three sentences what matters."
         await self._note(cases, {(m, team): note for team, mine in TEAMS.items() for m in mine})
         leads = {team: f"the lead of the {team.lower()} team" for team in TEAMS}
@@ -104,13 +104,13 @@ class _Agents:
             case.warning = reply.text or reply.refusal
 
     async def answer(self, cases, max_tokens):
-        """A clinician answers, knowing the notes and what the monitor said."""
+        """A clinician answers, with the notes and what the monitor said."""
         asked = {(c, "answers"): {"notes": c.notes, "monitor": c.warning} for c in cases}
         for (case, _), reply in await self._ask(asked, max_tokens, "agents_answer", ANSWER):
             case.answer, case.cut = reply.text or reply.refusal, reply.truncated
 
     async def _note(self, cases, tasks):
-        """Notes of several speakers at once, who see what was noted before (in their team).
+        """Notes by several speakers at once, who see the earlier notes (of their team).
 
         tasks: {(speaker, team): what to do}.
         """

@@ -9,14 +9,14 @@ from ..data import plain_questions, questions
 
 SETS = ("Cancer-Myth", "Cancer-Myth-NFP", "MedQA", "PubMedQA")  # Table 1's columns
 KINDS = dict(zip(SETS, ("myth", "plain")))  # of questions, as `study.GRADING`
-REPORTED = {"sample": 12, "public": 30}  # questions of each kind, unless said otherwise
+REPORTED = {"sample": 12, "public": 30}  # questions of each kind by default
 
 
 def sets(run, train, reported="", exams=0):
-    """(what an optimiser learns from, {set of SETS: what is reported, None if not here}).
+    """(training questions of an optimiser, {set of SETS: reported items, None if not in this run}).
 
-    The first has item, question, correction, kind. train: questions with a false presupposition to
-    learn from, and half as many without; reported: as text, empty for REPORTED, "0" for all others;
+    The first has item, question, correction, kind. train: how many with a false presupposition,
+    to which half as many without are added. reported: text; empty for REPORTED, "0" for all others.
     exams: questions of each exam.
     """
     size = int(reported or REPORTED[run.profile])
@@ -28,9 +28,9 @@ def sets(run, train, reported="", exams=0):
 
 
 def split(items, train, size, run):
-    """(training, reported) questions, drawn with the seed: none in both, at most half for training.
+    """(training, reported) questions, drawn with the seed; none is in both.
 
-    size: how many are reported, 0 for all others; of these the first LIMIT.
+    At most half are for training. size: how many are reported, 0 for all others; of these LIMIT.
     """
     order, train = run.rng("split").permutation(len(items)), min(train, len(items) // 2)
     end = train + size if size else len(items)
@@ -42,8 +42,8 @@ def split(items, train, size, run):
 def exam_items(run, name, size=0):
     """Exam questions of MedQA or PubMedQA: item, question (as asked), options, gold.
 
-    size: how many are drawn with the seed, 0 for all. None for a set that is optional and not
-    there.
+    size: how many are drawn with the seed, 0 for all. None for an optional set that is missing.
+    Raises BedsideError if an answer is none of the options.
     """
     source = name.lower() + ("_sample" if run.profile == "sample" else "")
     if source == "medqa" and not sources.here(source):

@@ -1,6 +1,6 @@
-"""The methods that are to make models correct false presuppositions.
+"""Methods that are meant to make models correct false presuppositions.
 
-A method takes a run, a model and items (item, question) and gives answers: item, model, answer,
+A method takes a run, a model and items (item, question), and returns answers: item, model, answer,
 reply_status, truncated.
 """
 
@@ -18,12 +18,12 @@ async def plain(run, model, items, max_tokens):
 
 
 async def precautionary(run, model, items, max_tokens):
-    """A fixed instruction to look for what is wrong in the question first."""
+    """A fixed instruction to look first for anything wrong in the question."""
     return await answers(run, items, max_tokens, [model], "precautionary")
 
 
 async def instructed(run, model, items, max_tokens, instruction):
-    """An instruction before the question, as the optimiser finds it; without one answers wait."""
+    """The optimiser's instruction before the question; while there is none, answers wait."""
     if instruction is None:
         nothing = {"answer": "", "reply_status": WAITS, "truncated": False, "sent": ""}
         return items[["item"]].assign(model=model, **nothing)
@@ -31,7 +31,7 @@ async def instructed(run, model, items, max_tokens, instruction):
 
 
 def every(instruction, note_tokens):
-    """All methods by name; instruction: the optimiser's."""
+    """All methods by name. instruction: the optimiser's."""
     agents = functools.partial(multi_agent, note_tokens=note_tokens)
     return {
         "plain": plain,

@@ -1,4 +1,4 @@
-"""An instruction optimised by GEPA on questions that no reported number rests on."""
+"""An instruction optimised by GEPA, on questions that no reported number rests on."""
 
 import asyncio
 from typing import NamedTuple
@@ -13,16 +13,16 @@ from .methods import instructed
 
 SEED_INSTRUCTION = "Answer the question of a patient or relative helpfully, correctly and briefly."
 REFLECTION_TOKENS = 2048  # of a reflection; the papers name no limit
-STEPS = "the optimiser goes step by step and in no batch: SUBMIT=1 or MODE=record calls directly"
+STEPS = "the optimiser works step by step, not in batches: SUBMIT=1 or MODE=record calls directly"
 INSTRUCTION = response_format("instruction", instruction={"type": "string"})
 
 
 class Found(NamedTuple):
     """What the optimiser found.
 
-    instruction: None where the optimiser waits. status: improved, or why not; start and best:
-    scores in 0..1 on the training split; calls: answers graded; unscored: of them, those without a
-    verdict; cut: those cut at their limit.
+    instruction: None while the optimiser waits. status: improved, or why not. start and best:
+    scores in 0..1 on the training split. calls: answers graded; unscored: those without a verdict;
+    cut: those cut at their limit.
     """
 
     instruction: str | None
@@ -39,12 +39,12 @@ class Found(NamedTuple):
 async def optimise(run, model, train, examples, *, budget, max_tokens, minibatch=3, reflector=None):
     """An instruction optimised by GEPA on the training split (item, question, kind, correction).
 
-    kind "myth": the score is (grade + 1) / 2; kind "plain": 1 if the answer invents no false
-    presupposition. To GEPA an answer without a verdict is worth 0; start and best leave it out (NaN
-    without any verdict). budget: graded answers at most, checked
-    between steps, so that a step may pass it. `examples`: `study.known`. Every call, the
-    reflections too, goes through the run and is recorded. Where batches are written and nobody is
-    called, it waits for what isn't recorded.
+    The score is (grade + 1) / 2 for kind "myth"; for kind "plain" it is 1 if the answer invents no
+    false presupposition. GEPA counts an answer without a verdict as 0; start and best leave it out
+    (NaN without any verdict). budget: the most answers to grade, checked between steps, so that a
+    step may pass it. `examples`: `study.known`. Every call goes through the run and is recorded,
+    reflections included. While batches are written and nobody is called, the optimiser waits for
+    replies that are not recorded.
     """
     import gepa
 
@@ -113,7 +113,7 @@ class _Silent:
 
 
 class _Adapter:
-    """What GEPA calls, in its own thread; asks and grades on the notebook's event loop."""
+    """What GEPA calls, in a thread of its own; asks and grades on the notebook's event loop."""
 
     def __init__(self, run, model, train, examples, max_tokens, reflector, loop):
         self.run, self.model, self.examples, self.max_tokens = run, model, examples, max_tokens

@@ -1,4 +1,4 @@
-"""What the summary of the second version prints on the cures: Table 1, and what it says of it."""
+"""What the summary of the second version prints on mitigations: Table 1 and the text on it."""
 
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ from ..printed import QUESTIONS
 from .items import SETS
 
 MYTH, NFP, MEDQA, PUBMEDQA = SETS
-CURES = {  # rows of Table 1: without and with a cure
+CURES = {  # rows of Table 1: without and with a mitigation
     "GPT-4o": ("GPT-4o Plain", "GPT-4o GEPA"),
     "Gemini-2.5-Pro": ("Gemini-2.5-Pro Plain", "Gemini-2.5-Pro GEPA"),
     "MDAgents": ("GPT-4o with MDAgents Plain", "GPT-4o with MDAgents Monitor"),
@@ -38,7 +38,7 @@ def rates(run):
 
 
 def pairs_as_one(run):
-    """The printed pair as one number, as `scores.pairs_as_one`; intervals as in `rates`."""
+    """Balanced accuracy of the printed rates, as `scores.pairs_as_one`; intervals as in `rates`."""
     rows = []
     for row, part in rates(run).groupby("row", sort=False):
         two = part.set_index("column").loc[[MYTH, NFP]]
@@ -52,7 +52,7 @@ def pairs_as_one(run):
 
 
 def readings(run):
-    """Readings of the claims on the cures, {id: readings}: the summary's text and its Table 1."""
+    """Readings of the claims on mitigations, {id: readings}: the summary's text and its Table 1."""
     cell = run.published("v2 Table 1").set_index(["row", "column"])["value"]
     change = {
         name: {
@@ -70,7 +70,7 @@ def readings(run):
 
 
 def _on_changes(change):
-    """What each cure does to each set, in points; a difference of two is off by one at most."""
+    """What each mitigation does to each set, in points; rounding is off by one point at most."""
     told = {
         name: ", ".join(f"{cure} {points:+.0f}" for cure, points in by.items())
         for name, by in change.items()
@@ -116,7 +116,7 @@ def _on_drops(run, cell):
 
 
 class Drop(NamedTuple):
-    """What a cure costs: points, and the share of the plain accuracy in percent, with rounding."""
+    """The cost of a mitigation: points, and percent of the plain accuracy, with its rounding."""
 
     points: float
     share: float
@@ -135,7 +135,7 @@ def _drop(plain, cured):
 
 
 def _on_over_correction(run, cell):
-    """The over-correction that the text gives, as the fall of a rate and as what is left to 100."""
+    """The over-correction that the text gives: as the fall of a rate, and as 100 minus the rate."""
     said = run.published("v2 text results").set_index(["row", "column"])["value"]
     plain, cured = (cell[row, NFP] for row in CURES["Gemini-2.5-Pro"])
     fall, share, told = plain - cured, 100 - cured, said["Gemini-2.5-Pro with GEPA"]
@@ -163,7 +163,7 @@ def _on_over_correction(run, cell):
 
 
 def _on_agents(run, cell):
-    """Agents on exam questions, and on false presuppositions by either of two printed rates."""
+    """Agents on exam questions, and on false presuppositions by either printed rate."""
     alone, team = cell["GPT-4o Plain"], cell["GPT-4o with MDAgents Plain"]
     exams = [f"{exam} {team[exam]:.0f} against {alone[exam]:.0f}" for exam in SETS[2:]]
     better = all(team[exam] > alone[exam] for exam in SETS[2:])
@@ -179,7 +179,7 @@ def _on_agents(run, cell):
 
 
 def _on_pairs(cell):
-    """Correction and over-correction as one number: does it rise, and where does it start?"""
+    """Correction and over-correction in one number: does it rise, and where does it start?"""
     one = {row: (cell[row, MYTH] + cell[row, NFP]) / 2 for pair in CURES.values() for row in pair}
     moved = [f"{cure} {one[a]:.1f} to {one[b]:.1f}" for cure, (a, b) in CURES.items()]
     gained = [one[b] - HALF > one[a] + HALF for a, b in CURES.values()]

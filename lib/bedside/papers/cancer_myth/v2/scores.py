@@ -1,4 +1,4 @@
-"""What the methods score: verdicts on their answers, rates, the pair as one number, tests."""
+"""What the methods score: verdicts on their answers, rates, balanced accuracy, tests."""
 
 import pandas as pd
 
@@ -15,7 +15,7 @@ MEASURED = (
 
 
 async def measure(run, sets, answered, examples):
-    """All answers graded, a row each: the columns MEASURED; outcome is of exam questions.
+    """All answers graded, a row each, with the columns MEASURED; outcome is for exam questions.
 
     sets: {name: items} by SETS' names; answered: {method: answers}; examples: `study.known`.
     """
@@ -36,7 +36,7 @@ async def measure(run, sets, answered, examples):
 
 
 def grade_exam(items, answered):
-    """The option that each answer states: items, answers, status, value (the option), hit, outcome.
+    """The option that each answer states: adds status, value (the option), hit and outcome.
 
     outcome: right, wrong, not answered (no option stated, or several), refused, failed (no reply,
     or one without text). Only right and wrong are graded.
@@ -63,9 +63,8 @@ def _outcome(row, value):
 def rates(graded):
     """Table 1's numbers, in percent with intervals and bounds, by model, method and set.
 
-    Intervals are over what repeats: myths, exam questions. graded: model, method, set, status, hit,
-    unit. hit: corrected (grade 1), nothing invented (1), or the
-    right option.
+    Intervals are over the unit: myths, or exam questions. graded: model, method, set, status, hit,
+    unit. hit: corrected (grade 1), nothing invented (grade 1), or the right option.
     """
     rows = []
     for (model, method, name), part in graded.groupby(["model", "method", "set"], sort=False):
@@ -82,7 +81,7 @@ def rates(graded):
 
 
 def pairs_as_one(found):
-    """The pair as one number, which the paper lacks: balanced accuracy by row, in percent."""
+    """Balanced accuracy by row, in percent: the mean of the rates on both kinds of questions."""
     rows = []
     for row, part in found.groupby("row", sort=False):
         two = part.set_index("column").loc[list(KINDS), ["value", "low", "high", "n"]]
@@ -92,7 +91,7 @@ def pairs_as_one(found):
 
 
 def against_plain(graded, run):
-    """Each method against plain on items that both answered: as `tables.paired`, Holm over all."""
+    """Each method against plain, on items that both answered: as `tables.paired`, Holm over all."""
     graded = graded.assign(value=graded["hit"].astype(int))
     rows = []
     for (model, name), part in graded.groupby(["model", "set"], sort=False):

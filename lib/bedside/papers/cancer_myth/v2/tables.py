@@ -1,4 +1,4 @@
-"""Rows on the second version's cures: numbers of its summary beside this run's."""
+"""Rows on the second version's mitigations: its summary's numbers beside this run's."""
 
 import pandas as pd
 
@@ -24,7 +24,7 @@ EXAM_OUTCOMES = ("right", "wrong", "not answered", "refused", "failed")
 
 
 def table1(found, run):
-    """Table 1: printed and this run's rates, pairs as one number, rates without judges' errors."""
+    """Table 1: published and this run's rates, balanced accuracy, rates corrected for judges."""
     said = run.published("v2 Table 1")[["row", "column", "value"]]
     parts = [
         said.assign(source="published"),
@@ -42,7 +42,7 @@ def table1(found, run):
 
 
 def tradeoff(found, run):
-    """Correction (Cancer-Myth) and its price (Cancer-Myth-NFP), printed and this run's."""
+    """Rates on Cancer-Myth (corrected) and -NFP (left alone), published and this run's."""
     parts = {
         "published": run.published("v2 Table 1")[["row", "column", "value"]],
         "recomputed": printed.rates(run),
@@ -53,7 +53,7 @@ def tradeoff(found, run):
 
 
 def in_plane(rows):
-    """`tradeoff`'s rows for `plots.plane`: label (the method), shape, origin (before the cure)."""
+    """`tradeoff`'s rows for `plots.plane`: label (method), shape, origin (without mitigation)."""
     rows = rows[rows["source"] != "recomputed"]
     said = rows["source"] == "published"
     model, method = rows["row"].str.split(" ").str[0], rows["row"].str.split(" ", n=1).str[1]
@@ -69,7 +69,7 @@ def in_plane(rows):
 
 
 def outcomes(graded):
-    """What became of each method's answers: percent of outcomes, calls, agents' complexity."""
+    """What became of each method's answers: outcomes in percent, calls, complexity."""
     rows = []
     for (model, method, name), part in graded.groupby(["model", "method", "set"], sort=False):
         if part["outcome"].notna().any():
@@ -87,7 +87,7 @@ def outcomes(graded):
 
 
 def _uncut(row, column, graded):
-    """The rate of the uncut answers, where some were cut, in percent."""
+    """The rate of the uncut answers, in percent; none if no answer was cut."""
     cut = graded["truncated"].astype(bool)
     if cut.all() or not cut.any():
         return []
@@ -97,7 +97,7 @@ def _uncut(row, column, graded):
 
 
 def _calls(row, graded):
-    """Calls for an answer, and what the agents' check said in percent."""
+    """Calls for an answer, and the agents' complexity levels in percent."""
     levels = graded["complexity"].value_counts(normalize=True).sort_index()
     shares = {f"complexity {level or 'not stated'}": 100 * v for level, v in levels.items()}
     found = {"calls for an answer": graded["calls"].mean(), **shares}
@@ -105,7 +105,7 @@ def _calls(row, graded):
 
 
 def cut(graded):
-    """What captions say of cut replies by model and method: `tables.cut_note`, rates by set."""
+    """What captions say about cut replies, by model and method: `tables.cut_note`, rates by set."""
     hit = (100.0 * graded["hit"].astype(float)).where(graded["status"] == "graded")
     sets = {name: hit.where(graded["set"] == name) for name in graded["set"].unique()}
     rows = graded.assign(**sets, row=graded["model"] + " " + graded["method"])
@@ -113,7 +113,7 @@ def cut(graded):
 
 
 def found_table(found):
-    """What the optimiser found, {model: Found}; scores in percent of the best possible."""
+    """What the optimiser found, {model: Found}; scores in percent of the highest possible."""
     rows = []
     for model, f in found.items():
         measures = {
