@@ -16,15 +16,15 @@ QUESTIONS = {
 ANSWERS = {
     "sample": "The answers were written for this project and labelled by their authors. ",
     "public": (
-        "A model wrote the answers on request; the labels say what was requested, unchecked. "
+        "A model wrote the hallucinated answers; labels say what it was asked for, unchecked. "
     ),
 }
 REASONS = {
     "sample": (
-        "The answers and reasons were written for this project, and labelled by their authors. "
+        "The answers and reasons were written for this project and labelled by their authors. "
     ),
     "public": (
-        "A model wrote the answers on request; the labels say what was requested, unchecked. The"
+        "A model wrote the hallucinated answers; labels say what it was asked for, unchecked. The"
         " beginning of the expert's own answer stands in for a reason. "
     ),
 }
@@ -48,7 +48,7 @@ def origin_of_lengths(run):
     """QUESTIONS' sentence, and one on LiveQA where the set that the paper used isn't there."""
     if run.profile == "sample" or liveqa_train(run) is not None:
         return origin(QUESTIONS, run)
-    return origin(QUESTIONS, run) + "LiveQA: its test set, which is not the set of the paper. "
+    return origin(QUESTIONS, run) + "LiveQA's questions are its test set's, not the paper's. "
 
 
 def over(people=()):
