@@ -102,12 +102,12 @@ def test_the_cut_are_told_and_the_others_scored(run, items, endpoint):
     both = pd.concat([judged, people], ignore_index=True)
     # of the uncut three are hallucinated and one isn't: accuracy 3/4; F1 of yes 6/7, of no 0
     note = tables.cut.note(both, items, tables.cut.overall)
-    assert "served 4 of 8 (of the uncut: accuracy 0.75, macro F1 0.43)" in note
+    assert "served 4 of 8 (of the uncut: accuracy 0.75, macro-F1 0.43)" in note
     assert note.startswith("Warning") and "people" not in note and note.endswith(". ")
     note = tables.cut.note(both, items, tables.cut.rates)
     assert "(of the uncut: sensitivity 1.00, specificity 0.00)" in note
     note = tables.cut.note(both, items, tables.cut.by_type)
-    assert "macro F1 of Input-conflict 0.33, macro F1 of Context-conflict 0.33" in note
+    assert "macro-F1 of Input-conflict 0.33, macro-F1 of Context-conflict 0.33" in note
     rows = by_place(tables.detection.reply_table(both, items))["value"]
     assert rows["served", "cut off at the limit, %"] == 50
     assert rows["served", "right where not cut off, %"] == 75

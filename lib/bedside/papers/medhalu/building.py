@@ -1,4 +1,4 @@
-"""MedHalu: building the benchmark (section 2, appendix A): types, answers on request, batches."""
+"""MedHalu: building the benchmark (section 2, appendix A): types, requested answers, batches."""
 
 import numpy as np
 import pandas as pd
@@ -14,9 +14,9 @@ ANSWER = response_format("answer", answer={"type": "string"})
 
 
 def typed(frame, rng):
-    """The frame with a `type` for each row, at random and balanced in each base set (section 2.2).
+    """The frame with a `type` for each row, random and balanced within a base set (section 2.2).
 
-    Counts differ by one at most.
+    The counts of two types differ by one at most.
     """
     made = pd.Series(index=frame.index, dtype=object)
     for _, part in frame.groupby("dataset", sort=False):
@@ -26,10 +26,10 @@ def typed(frame, rng):
 
 
 def chosen(run, size, whole=False):
-    """The items that are built, typed: of each base set `size` drawn by the seed (0: all).
+    """The items to build, with types: `size` of each base set, drawn by the seed (0: all).
 
-    Only answers of LEAST to MOST words, but for the sample, which is taken whole. whole: whatever
-    LIMIT is.
+    In `public` only expert answers of LEAST to MOST words; the sample is taken whole. whole:
+    regardless of LIMIT.
     """
     every = base(run)
     if run.profile == "public":
@@ -43,9 +43,9 @@ def chosen(run, size, whole=False):
 
 
 def written(text):
-    """The answer in a generator's reply, or None.
+    """The answer in a generator's reply, or None if it has fewer than three words.
 
-    Member of a JSON object, also of a cut one, or the text itself.
+    It is a member of a JSON object, which may be cut short, or else the text itself.
     """
     answer = judges.member(text, "answer")
     if answer is None and not text.lstrip().startswith("{"):
@@ -54,7 +54,7 @@ def written(text):
 
 
 def requests(run, items, generator, max_tokens):
-    """What the generator is asked for: an answer for each item whose type isn't none."""
+    """The requests to the generator: an answer for each item whose type isn't none."""
     prompts = {
         r.item: run.prompt(f"generate_{r.type}", question=r.question, expert_answer=r.expert_answer)
         for r in items[items["type"] != "none"].itertuples()
@@ -63,7 +63,7 @@ def requests(run, items, generator, max_tokens):
 
 
 async def not_built(run, items, generator, max_tokens):
-    """Items for which it is recorded that the generator gave no answer; asks nobody."""
+    """Items for which a recorded reply of the generator holds no answer; calls no model."""
     asked = requests(run, items, generator, max_tokens)
     known = await ask([r for r in asked if r.key in run.recordings], run.recordings)
     return [reply.item for reply in known if judges.read(reply, written).status != "graded"]
@@ -72,9 +72,9 @@ async def not_built(run, items, generator, max_tokens):
 async def build(run, items, generator, max_tokens):
     """`items` with an answer of their type (section 2.2): answer, status, truncated, why.
 
-    None-conflict is the expert's own answer; the paper doesn't say where its own are from. status
-    as of a verdict: `graded` where an answer came; why: why a reply holds no text; sent: the key of
-    the request.
+    None-conflict is the expert's own answer; the paper doesn't say where its own come from. status
+    is as of a verdict, `graded` if there is an answer; why says why a reply holds no text; sent is
+    the key of the request.
     """
     asked = requests(run, items, generator, max_tokens)
     replies = await run.ask(asked, "hallucinated answers")
@@ -97,7 +97,7 @@ async def build(run, items, generator, max_tokens):
 def batches(frame, size, of, seed):
     """`size` rows in proportion to the base sets, in batches of `of` (section 2.3).
 
-    frame has a column dataset; `batch` counts from 1. Every batch has the base sets in proportion
+    frame has a column dataset; `batch` counts from 1. Each batch has the base sets in proportion
     too, as far as whole rows allow.
     """
     from sklearn.model_selection import StratifiedKFold, train_test_split

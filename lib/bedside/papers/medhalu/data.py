@@ -1,6 +1,6 @@
 """MedHalu: the base sets, the bundled items and the released benchmark as frames (section 2).
 
-`item` is a question with the answer that is to be judged.
+An `item` is a question with the answer to be judged.
 """
 
 import pandas as pd
@@ -26,14 +26,14 @@ def words(texts):
 
 
 def units(items):
-    """What repeats, {item: the first item with its question}: some questions are asked twice."""
+    """The unit of each item, {item: the first item with its question}: some questions repeat."""
     return items.groupby("question")["item"].transform("first").set_axis(items["item"])
 
 
 def base(run):
-    """Questions with expert answers of the base sets that are there (section 2.2): COLUMNS.
+    """Questions with expert answers, from the base sets at hand (section 2.2): COLUMNS.
 
-    public: of several reference answers the first; rows without an answer are left out.
+    public: the first of several reference answers; rows without an answer are left out.
     """
     if run.profile == "sample":
         return run.load("medhalu_answers_sample")[COLUMNS]
@@ -86,12 +86,12 @@ def medicationqa(run):
 
 
 def numbered(name, rows):
-    """Items of a set without ids of its own, counted from 1."""
+    """Ids for the items of a set that has none, counted from 1."""
     return [f"{name}-{i}" for i in range(1, len(rows) + 1)]
 
 
 def printed_sets(run):
-    """Questions whose lengths section 2.2 prints, as near as can be: {dataset: (texts, source)}.
+    """The questions nearest to those whose lengths section 2.2 prints: {dataset: (texts, source)}.
 
     public: all of MedicationQA, and LiveQA's second training set if it is there; else the base set.
     """
@@ -106,23 +106,23 @@ def printed_sets(run):
 
 
 def liveqa_train(run):
-    """LiveQA's second training set, which is the paper's, or None where it isn't to be had."""
+    """LiveQA's second training set, which the paper seems to use, or None where it isn't there."""
     there = run.profile == "public" and sources.here("liveqa_train")
     return run.load("liveqa_train") if there else None
 
 
 def bundled(run, whole=False):
-    """The sample's items with their written answers, labels, spans and reasons: JUDGED.
+    """The sample's items with their answers, labels, spans and reasons: JUDGED.
 
-    whole: whatever LIMIT is, here and below.
+    whole: regardless of LIMIT, here and below.
     """
     return sources.limited(run, run.load("medhalu_answers_sample")[JUDGED], whole)
 
 
 def released(run, whole=False):
-    """MedHalu itself, a copy on request from its authors: JUDGED.
+    """MedHalu itself, from your copy (its authors give it on request): JUDGED.
 
-    Types are read as the paper spells them.
+    Types are read as the paper spells them. Raises BedsideError for an unknown type or dataset.
     """
     frame = run.load("medhalu_benchmark")
     for column, default in (("expert_answer", ""), ("topic", frame["question"]), ("reason", "")):

@@ -1,7 +1,7 @@
 """MedHalu: models' detections with spans (section 3), and an expert's notes (section 5).
 
-Frames are long: `evaluator` is a model or a group of people, `repeat` a sample of a model or a
-person. `yes` means that the answer is said to hold a hallucination.
+Frames are long: `evaluator` is a model or a group of people, `repeat` one sample of a model or one
+person. `yes` is 1 if the evaluator says that the answer holds a hallucination.
 """
 
 import re
@@ -33,11 +33,11 @@ QUOTES = "\"'“”‘’*_ "
 
 
 def parse_detection(text):
-    """(yes, spans) that a detector's reply states, or None.
+    """(yes, spans) as stated in a detector's reply, or None.
 
-    JSON with `verdict` and `spans`, or the paper's form. The paper's form (Table 5) is Yes or No,
-    alone or with a mark after it, as the first line, then bullets. JSON cut short keeps its whole
-    spans; the last stated verdict wins. Yes and No in prose never count.
+    The reply is JSON with `verdict` and `spans`, or has the paper's form (Table 5): Yes or No as
+    the first line, alone or with a mark after it, then bullets. JSON that is cut short keeps its
+    complete spans; of several verdicts the last counts. Yes and No in prose never count.
     """
     stated = judges.parse(text, ["Yes", "No"], "verdict")
     if (spans := judges.strings(text, "spans")) is None:
@@ -54,9 +54,9 @@ def parse_detection(text):
 async def detect(run, items, max_tokens, repeats, notes=None, name=""):
     """Every model's detections (section 3.1), `repeats` samples each at 0.7: DETECTED.
 
-    notes: {item: text} for the prompt with an expert's note (section 5); items without one are
-    left out. name: is added to the evaluator. yes is NaN and spans empty where the reply can't be
-    read; why says why it holds no text, if it doesn't; sent is the key of the request.
+    notes: {item: text} for the prompt with an expert's note (section 5); items without a note are
+    left out. name is added to the evaluator. If a reply can't be read, yes is NaN and spans is
+    empty; why says why a reply holds no text; sent is the key of the request.
     """
     if notes is None:
         prompts = run.prompts_for("detect", items, ["question", "answer"])
@@ -88,9 +88,9 @@ def detected(request, reply, name):
 
 
 def right_spans(items, labels):
-    """{item: spans that count as right}: the items' own, or else what experts marked.
+    """{item: labelled spans}: the item's own, or else those that experts marked.
 
-    Each expert's span counts, as in section 4.1. Items without any are left out.
+    The spans of every expert count, as in section 4.1. Items without any are left out.
     """
     experts = labels[(labels["group"] == "expert") & (labels["yes"] == 1)]
     given = experts.groupby("item")["spans"].sum()
@@ -115,9 +115,9 @@ EXPERT, OTHER, TOPIC = list(NOTES)[1:]
 def notes(items, labels):
     """An expert's reason and two controls for section 5's prompt: {name in NOTES: {item: text}}.
 
-    Where an item has no reason of its own, an expert's from the labels counts. Items without any
-    have no such note; only if no item has one, the beginning of each expert answer stands in. The
-    other item's note is the one of another topic that is nearest in length.
+    An item without a reason of its own takes one of an expert from the labels. An item without
+    either has no such note; only if no item has one does the beginning of each expert answer stand
+    in. The other item's note is the one on another topic that is nearest in length.
     """
     experts = labels[(labels["group"] == "expert") & (labels["reason"] != "")]
     given = experts.groupby("item")["reason"].first()
@@ -132,13 +132,13 @@ def notes(items, labels):
 
 
 def nearest_in_length(text, others):
-    """Of other texts the one whose number of words is nearest to this one's."""
+    """The one of the other texts that is nearest to this one in number of words."""
     size = len(text.split())
     return min(others, key=lambda other: abs(len(other.split()) - size))
 
 
 def stand_ins(items):
-    """{item: the beginning of the expert's answer}, for items that nobody gave a reason for."""
+    """{item: the beginning of the expert's answer}, for items without a reason."""
     return {
         r.item: "What a reliable source says: " + " ".join(r.expert_answer.split()[:30])
         for r in items.itertuples()
@@ -147,7 +147,7 @@ def stand_ins(items):
 
 
 def noted_where_hallucinated(judged, items, models):
-    """The paper's setting, from the same replies: notes beside hallucinated answers only."""
+    """A setting that the paper may have had, from the same replies: notes if hallucinated only."""
     hallucinated = judged["item"].isin(items.loc[items["hallucinated"], "item"])
     noted = judged["evaluator"].isin([m + EXPERT for m in models])
     plain = judged["evaluator"].isin(models)
@@ -157,7 +157,7 @@ def noted_where_hallucinated(judged, items, models):
 
 
 def turned(judged, items, model, texts):
-    """Items that a note on the topic only turned from no to yes: question, answer, type, note."""
+    """Items that naming the topic turned from no to yes: question, answer, type, note."""
     wide = judged.groupby(["item", "evaluator"])["yes"].mean().unstack()
     wide = wide.reindex(columns=[model, model + TOPIC])
     found = wide.index[(wide[model] < 0.5) & (wide[model + TOPIC] > 0.5)]

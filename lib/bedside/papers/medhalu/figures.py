@@ -8,9 +8,9 @@ from .tables.rates import OWN, RATES
 
 
 def lengths(rows):
-    """Histograms of `length_table` under mean and deviation, printed hollow and computed filled.
+    """Histograms of `length_table` below the mean and standard deviation of each source.
 
-    A base set without questions has no panel.
+    Printed marks are hollow, computed ones filled. A base set without questions has no panel.
     """
     counted = [d for d in DATASETS if rows.loc[rows["row"] == d, "left"].notna().any()]
     size = 3 * len(counted), 4
@@ -26,12 +26,12 @@ def lengths(rows):
         )
         lower.set_xlim(upper.get_xlim())
     if lacking := [d for d in DATASETS if d not in counted]:
-        plots.remark(figure, f"Without questions to count: {', '.join(lacking)}")
+        plots.remark(figure, f"No questions at hand: {', '.join(lacking)}")
     return figure
 
 
 def mean_and_deviation(part):
-    """Mean words of one base set by source as rows for `plots.dots`, one deviation to each side."""
+    """Mean words of a base set by source, -+ one standard deviation: rows for `plots.dots`."""
     wide = part.pivot_table(index="source", columns="column", values="value", sort=False)
     mean, deviation = wide["words, mean"], wide["words, standard deviation"]
     made = wide.assign(value=mean, low=mean - deviation, high=mean + deviation).reset_index()
@@ -39,7 +39,7 @@ def mean_and_deviation(part):
 
 
 def f1(rows):
-    """`macro_f1` by subset: a line an evaluator; printed hollow, computed filled, blind grey."""
+    """`macro_f1` by subset, one line for each evaluator: printed hollow, computed filled."""
     names = rows["row"].str.split(": ", n=1)
     rows = rows.assign(dataset=names.str[0], row=names.str[1])
     order = list(dict.fromkeys(rows["row"]))
@@ -49,7 +49,7 @@ def f1(rows):
             ax,
             rows[rows["dataset"] == dataset],
             title=dataset,
-            xlabel="macro F1",
+            xlabel="macro-F1",
             order=order,
             limits=(0, 1.04),
         )
@@ -58,7 +58,7 @@ def f1(rows):
 
 
 def rates(rows):
-    """`rate_rows`: a plane of both rates for each printed subset; this run's by evaluator."""
+    """`rate_rows`: both printed rates in a plane for each subset; this run's by evaluator."""
     figure, axes = plots.figure((9, 8.6), 2, 2)
     for ax, panel in zip(axes.flat, DATASETS):
         plots.plane(
@@ -66,13 +66,13 @@ def rates(rows):
             rows[rows["panel"] == panel],
             *RATES,
             title=panel,
-            xlabel="answers without a hallucination let pass, %",
-            ylabel="hallucinated answers found, %",
+            xlabel="specificity, % (other answers accepted)",
+            ylabel="sensitivity, % (hallucinated answers found)",
         )
     mine = rows[rows["panel"] == OWN]
     once = mine.groupby("label")["row"].nunique().eq(1).all()
     names = mine["label"] if once else mine["row"].str.removeprefix(f"{OWN}: ")
-    told = dict(zip(RATES, ("This run: let pass", "This run: found")))
+    told = dict(zip(RATES, ("This run: specificity", "This run: sensitivity")))
     mine = mine.assign(row=names, series=mine["column"].map(told))
     own = axes[1, 1]
     plots.dots(own, mine, title=OWN, xlabel="% of the answers", limits=(-2, 102))

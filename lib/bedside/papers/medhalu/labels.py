@@ -1,4 +1,4 @@
-"""MedHalu: what raters decide about its answers (section 2.3), and their labels in files."""
+"""MedHalu: what raters decide about its answers (section 2.3), and the files of their labels."""
 
 import re
 
@@ -30,7 +30,7 @@ def record(label):
 
 
 def training():
-    """What raters practise on before they label, as `Task` describes it."""
+    """The items on which raters practise before they label, as `Task` describes them."""
     return [
         {
             "shared": [text("Question", r.question)],
@@ -53,8 +53,8 @@ TASKS = (
         title="MedHalu: hallucinations",
         question="Does the answer hold a hallucination?",
         guide=(
-            "Yes if anything in it misses what was asked, contradicts itself, or is false. Then say"
-            " of which type it mainly is, and mark each place. A reason helps later readers, for"
+            "Answer yes if anything in it misses what was asked, contradicts itself, or is false."
+            " Then choose its main type, and mark each passage. A reason helps later readers, for"
             " yes and for no."
         ),
         choices=(("1", "yes", "yes, it holds one"), ("2", "no", "no")),
@@ -87,10 +87,10 @@ TASKS = (
 def annotations(run, items):
     """People's labels for `items`, from the files that are there: COLUMNS, group, type, reason.
 
-    One row a label. Raises BedsideError naming file, line and item for anything that isn't a
-    label: an unknown item, two labels of a rater for an item, an answer other than yes or no, a
-    type or spans without yes, yes without either, a span that is not in the answer. Labels of the
-    other profile's items are left out.
+    One row for each label. Raises BedsideError naming file, label and item for an unknown item, two
+    labels of a rater for one item, an answer other than yes or no, a type or spans without yes, yes
+    without either, and a span that is not in the answer. Labels of the other profile's items are
+    left out.
     """
     answers = items.set_index("item")["answer"]
     sample = set(run.load("medhalu_answers_sample")["item"])
@@ -114,12 +114,12 @@ def annotations(run, items):
 
 
 def files(run):
-    """Labels of the files that are there, of whichever items: {source: `parsed` rows}."""
+    """Labels of all items, from the files that are there: {source: `parsed` rows}."""
     return {name: parsed(run.load(name)) for name in FILES if sources.here(name)}
 
 
 def parsed(rows):
-    """Labels as raters write them, with spans as lists, and `yes`, 1 or 0."""
+    """Labels as raters wrote them, with spans as lists and `yes` as 1 or 0."""
     said = rows["hallucinated"].str.strip().str.lower()
     return rows.assign(
         spans=rows["spans"].map(lambda text: [s.strip() for s in text.splitlines() if s.strip()]),
@@ -129,14 +129,14 @@ def parsed(rows):
 
 
 def fault(r, answer, run, sample):
-    """What is wrong with a label, or nothing; answer: its item's, or None without such an item."""
+    """What is wrong with a label, or ""; answer: its item's answer, None for an unknown item."""
     kinds = list(TYPES)[1:]
     if not (r.item and r.rater and r.group):
         return "item, rater and group must be given"
     if r.hallucinated not in ("yes", "no"):
         return f"hallucinated is {r.hallucinated!r}; write yes or no"
     if r.hallucinated == "no" and (r.type or r.spans):
-        return "it says no, but has a type or spans; empty them or write yes"
+        return "it says no, but has a type or spans; remove them or write yes"
     if r.hallucinated == "yes" and (r.type not in kinds or not r.spans):
         return f"it says yes and needs a type ({', '.join(kinds)}) and at least one span"
     if answer is None:

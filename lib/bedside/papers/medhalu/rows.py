@@ -1,4 +1,4 @@
-"""MedHalu's judged items: answers (section 2), detections (3), and with an expert's note (5)."""
+"""MedHalu's judged items: answers (section 2), detections (3), detections with a note (5)."""
 
 from bedside.rows import human_label, marked, text, verdict
 
@@ -30,7 +30,7 @@ async def collect(document):
 
 
 def share(document, items):
-    """The blocks that all readings of an answer share."""
+    """Add the blocks that all readings of an answer share."""
     for r in items.itertuples():
         question, answer = text("Question", r.question), text("Answer under judgement", r.answer)
         document.share(f"medhalu {r.item}", question, answer)
@@ -39,7 +39,7 @@ def share(document, items):
 
 
 def people_of(labels):
-    """{item: what people said of it}."""
+    """{item: people's labels of it}."""
     return {
         item: [
             human_label(f"{r.group}: {r.repeat}", SAYS[r.yes], r.type, r.reason)
@@ -55,9 +55,9 @@ def why(r):
 
 
 def answers(document, items, people):
-    """The answers themselves, for raters; a label is what was asked for when they were written."""
+    """Add the answers themselves, for raters; a label says what the writer was asked for."""
     run = document.run("medhalu", "01_benchmark")
-    # names, and by whom: what a model was told to get wrong is written for the benchmark too
+    # names, and by whom: hallucinated answers of a model count as written for the benchmark too
     writer = right = ("written answer", "written")
     if run.profile == "public":
         writer, right = (run.settings["generator"], "written"), ("expert answer", "person")
@@ -84,7 +84,7 @@ def answers(document, items, people):
 
 
 class Readings:
-    """Rows of whoever read an answer, model or person: what was said, spans beside the labelled."""
+    """Rows of what a model or a person said of an answer, with detected and labelled spans."""
 
     def __init__(self, document, items, right, people):
         self.document, self.items = document, items.set_index("item")
@@ -108,7 +108,7 @@ class Readings:
             )
 
     def by_people(self, run, labels):
-        """People's readings as rows of their own, to be set beside models."""
+        """People's readings, as rows of their own that can be set beside models'."""
         for r in labels.itertuples():
             self.add(
                 run,
@@ -120,7 +120,7 @@ class Readings:
             )
 
     def add(self, run, r, model, configuration, more_blocks=(), **given):
-        """One reading, held against the answer's label."""
+        """One reading, compared with the answer's label."""
         answer = self.items.loc[r.item]
         fair = r.yes == float(answer["hallucinated"])
         said = verdict(AGAINST, r.status, SAYS.get(r.yes, ""), fair, reason="; ".join(r.spans))
@@ -141,7 +141,7 @@ class Readings:
 
 
 def spans(answer, right, found):
-    """The answer with labelled and detected spans marked where they stand."""
+    """The answer with labelled and detected spans marked in it."""
     return marked(
         "Answer, labelled and detected spans",
         answer,

@@ -1,7 +1,7 @@
-"""MedHalu: detection scores (section 3.3), detectors that don't read, agreement of raters (2.3).
+"""MedHalu: detection scores (section 3.3), baselines that don't read, agreement of raters (2.3).
 
-Repeats of a model and raters of a group are averaged for each item before anything else; the
-bootstrap draws questions. Models and raters stay those there were.
+The repeats of a model and the raters of a group are averaged for each item first. The bootstrap
+draws questions; models and raters are not resampled.
 """
 
 import itertools
@@ -22,11 +22,9 @@ METRICS = {
 
 
 def averaged(judged, items):
-    """Share of yes of each evaluator for each item.
+    """Each evaluator's share of yes for each item; NaN where no reply could be read.
 
     Columns: evaluator, source, item, yes, dataset, type, hallucinated, unit (of `data.units`).
-
-    yes is NaN where no reply could be read.
     """
     mean = judged.groupby(["evaluator", "source", "item"], sort=False)["yes"].mean().reset_index()
     about = items[["item", "dataset", "type", "hallucinated"]]
@@ -36,7 +34,7 @@ def averaged(judged, items):
 
 
 def with_right(shares):
-    """The shares of yes with the share `right`."""
+    """The shares of yes with `right`, the share of verdicts that agree with the label."""
     return shares.assign(right=shares["yes"].where(shares["hallucinated"], 1 - shares["yes"]))
 
 
@@ -47,11 +45,11 @@ def counts(frame):
 
 
 def rates(accuracy, recall, hallucinated):
-    """Sensitivity and specificity of which an accuracy and a macro recall are made (section 3.3).
+    """Sensitivity and specificity that follow from an accuracy and a macro recall (section 3.3).
 
-    Numbers or arrays; hallucinated: the share of such answers, not one half. Accuracy and macro
-    recall are linear in both rates, so of a mean over raters, runs or batches of one mix these are
-    the mean rates.
+    Numbers or arrays; hallucinated: the share of such answers, not one half. Both scores are linear
+    in both rates: scores that are means over raters, runs or batches with one share of
+    hallucinated answers give the mean rates.
     """
     found = (accuracy - 2 * (1 - hallucinated) * recall) / (2 * hallucinated - 1)
     return found, 2 * recall - found
@@ -60,9 +58,9 @@ def rates(accuracy, recall, hallucinated):
 def scores(shares, by, run):
     """Accuracy, macro precision, recall and F1 (section 3.3) by `by`, intervals over questions.
 
-    Columns: by, metric, value, low, high, n, unscored, least, most; n counts items with a reply
-    that can be read, unscored those without, least and most are the scores if these were all
-    wrong, or right.
+    Columns: by, metric, value, low, high, n, unscored, least, most. n counts items with a reply
+    that can be read, unscored the others; least and most are the scores if the unscored were all
+    wrong, or all right.
     """
     rows = []
     nothing = [stats.Interval(float("nan"), float("nan"), float("nan"), 0)] * len(METRICS)
@@ -94,9 +92,9 @@ def scores(shares, by, run):
 
 
 def per_type(shares):
-    """`shares` once for each type, `against`: answers of that type and those without one.
+    """`shares` once for each type, `against`: answers of that type and those without any.
 
-    Table 8 doesn't say what its macro-F1 is over; with one type alone it has none.
+    Table 8 doesn't say which answers its macro-F1 is about; on one type alone it is not defined.
     """
     parts = [
         shares[shares["type"].isin([t, "none"])].assign(against=name)
@@ -105,16 +103,16 @@ def per_type(shares):
     return pd.concat(parts)
 
 
-# ---- detectors that don't read the answer
+# ---- baselines that don't read the answer
 
 BLIND = {"always yes": 1.0, "always no": 0.0, "a fair coin": 0.5}
 
 
 def blind(share):
-    """Detectors that say yes without reading: {name: accuracy, macro precision, recall and F1}.
+    """Baselines that don't read the answer: {name: accuracy, macro precision, recall and F1}.
 
-    share: of the answers that are hallucinated; the last detector says yes as often. Expected
-    counts, so no interval.
+    share: of answers that are hallucinated; the last baseline says yes as often. Scores are of
+    expected counts, so they have no interval.
     """
     detectors = {**BLIND, "a coin of the share of hallucinations": share}
     return {
@@ -126,10 +124,10 @@ def blind(share):
 
 
 def by_words(items, run, folds=4):
-    """A detector that sees an answer's words only, never the question: rows as of detections.
+    """A baseline that sees only an answer's words, not the question: rows as of detections.
 
-    If it beats the coins, how the answers were made shows in their style. TF-IDF of words and
-    pairs, logistic regression with balanced classes, cross-validated over items. It says nothing
+    If it does better than a coin, the style of answers gives their label away. TF-IDF of words and
+    word pairs, logistic regression with balanced classes, cross-validated over items. yes is NaN
     with fewer than two items of a class.
     """
     rows = items[["item"]].assign(
@@ -157,10 +155,10 @@ def by_words(items, run, folds=4):
 
 
 def repeats_differ(judged, items, models=()):
-    """Macro-F1 of single repeats, and items that all repeats answered alike, by evaluator.
+    """Macro-F1 of single repeats, and items with one verdict in all repeats, by evaluator.
 
-    Columns: evaluator, least, most (macro-F1), n (items that a repeat could be read for), alike,
-    read (items that every repeat could be read for). models: evaluators without a reading too.
+    Columns: evaluator, least, most (macro-F1), n (items with a repeat that can be read), alike,
+    read (items whose repeats can all be read). models: listed even without any reply.
     """
     rows = []
     for name in dict.fromkeys([*judged["evaluator"], *models]):
@@ -186,10 +184,9 @@ LABELS = [0.0, 1.0]
 def agreement(labels, items, run):
     """Agreement of raters with each other and with the labels, by group (section 2.3).
 
-    Columns: group, coefficient, value, low, high, n. kappa with the labels and between two raters
-    is the mean over raters or pairs, as "average Cohen's kappa" says; Krippendorff's alpha is
-    nominal over all raters of a group. Intervals: of the alpha only, over questions; the raters
-    are those there were, so they say nothing about others.
+    Columns: group, coefficient, value, low, high, n. Cohen's kappa with the labels is averaged over
+    raters, kappa of two raters over pairs; Krippendorff's alpha is nominal, over all raters of a
+    group. Only alpha has an interval, over questions; it holds for these raters only.
     """
     truth, rows = items.set_index("item")["hallucinated"].astype(float), []
     unit = units(items)
@@ -210,13 +207,13 @@ def agreement(labels, items, run):
 
 
 def kappas_with(truth, wide):
-    """Each rater's kappa with the labels; wide: items by raters."""
+    """Each rater's Cohen's kappa with the labels; wide: items by raters."""
     each = [wide[rater].dropna() for rater in wide]
     return [stats.kappa(mine, truth[mine.index], LABELS).value for mine in each]
 
 
 def kappas_of_pairs(wide):
-    """The kappa of each two raters who share items; wide: items by raters."""
+    """Cohen's kappa of each pair of raters who share items; wide: items by raters."""
     pairs = [wide[[a, b]].dropna() for a, b in itertools.combinations(wide, 2)]
     return [
         stats.kappa(both.iloc[:, 0], both.iloc[:, 1], LABELS).value for both in pairs if len(both)

@@ -1,4 +1,4 @@
-"""MedHalu: detected against labelled spans, by place, distance and token (sections 3.3, 4.1)."""
+"""MedHalu: detected and labelled spans compared by place, distance, token (sections 3.3, 4.1)."""
 
 import re
 
@@ -14,11 +14,11 @@ COMPARED = [
 
 
 def locate(span, answer, least=80):
-    """Where a span stands in an answer: (start, end, how), or None.
+    """The place of a span in an answer: (start, end, how), or None.
 
-    how is "exact" (but for case, spacing and punctuation) or "aligned": the stretch of the answer
-    that is most like it (rapidfuzz's partial ratio, at least `least` of 100; a span longer than
-    the answer can't be aligned).
+    how is "exact" (apart from case, spacing and punctuation) or "aligned": the stretch of the
+    answer that is most similar (rapidfuzz's partial ratio, at least `least` of 100; a span longer
+    than the answer can't be aligned).
     """
     from rapidfuzz import fuzz
 
@@ -31,12 +31,12 @@ def locate(span, answer, least=80):
 
 
 def located(spans, answer):
-    """Where those spans stand that are in the answer."""
+    """The places of those spans that are in the answer."""
     return [place for span in spans if (place := locate(span, answer))]
 
 
 def tokens(answer, places):
-    """Numbers of an answer's words that lie, at least in part, in a place (start, end)."""
+    """Positions of the answer's words that lie, at least in part, in a place (start, end)."""
     return {
         i
         for i, w in enumerate(re.finditer(r"\w+", answer))
@@ -45,10 +45,10 @@ def tokens(answer, places):
 
 
 def token_scores(answer, right, found):
-    """Precision, recall and F1 of detected words against labelled ones, both lists of spans.
+    """Token precision, recall and F1 of detected against labelled words; both: lists of spans.
 
-    A detected span that is not in the answer counts with all its words as wrong. Nothing
-    detected: all 0.
+    All words of a detected span that is not in the answer count as wrong. If nothing was detected,
+    all three are 0.
     """
     labelled = tokens(answer, located(right, answer))
     detected = tokens(answer, located(found, answer))
@@ -65,7 +65,7 @@ def token_scores(answer, right, found):
 def distances(right, found):
     """Each labelled span's smallest edit distance, in characters, to a detected one (section 3.3).
 
-    NaN if none was detected.
+    NaN if nothing was detected.
     """
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import cdist
@@ -76,10 +76,10 @@ def distances(right, found):
 
 
 def compared(judged, items, right):
-    """Detected against labelled spans, reply by reply and span by span: COMPARED.
+    """Detected and labelled spans compared, a row for each reply and labelled span: COMPARED.
 
-    right: {item: spans}. or_empty: the distance, or the span's length if nothing was detected
-    (the edit distance to no text). Replies that can't be read are left out.
+    right: {item: spans}. or_empty: the distance, or the span's length if nothing was detected (the
+    edit distance to an empty text). Replies that can't be read are left out.
     """
     known, rows = items.set_index("item").assign(unit=units(items)), []
     for r in judged[(judged["status"] == "graded") & judged["item"].isin(right)].itertuples():
@@ -93,7 +93,7 @@ def compared(judged, items, right):
 
 
 def whole(items):
-    """A detector that marks every answer whole, for scale: rows as detections have them."""
+    """A baseline that marks every answer whole: rows as of detections."""
     return items[["item"]].assign(
         evaluator="the whole answer marked",
         repeat=0,

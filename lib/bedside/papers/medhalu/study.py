@@ -1,4 +1,4 @@
-"""MedHalu: what notebooks, judged items and seminar set up alike: items, notes, detections."""
+"""MedHalu: the set-up that notebooks, explorer and seminar share: items, notes, detections."""
 
 import pandas as pd
 
@@ -8,66 +8,70 @@ from . import building, detection
 from .data import bundled, liveqa_train, released
 from .labels import annotations, files
 
-ONE_CLASS = "A base set with answers of one class only has no macro scores. "
+ONE_CLASS = "A base set with one class of answers only has no macro scores. "
 QUESTIONS = {
-    "sample": "The questions are this project's, in the manner of the three sets. ",
+    "sample": "The questions were written for this project, in the style of the three base sets. ",
     "public": "",
 }
 ANSWERS = {
-    "sample": "Answers written for this project, labels their authors'. ",
-    "public": "Answers by request to a model, labels what was asked for, unchecked. ",
+    "sample": "The answers were written for this project and labelled by their authors. ",
+    "public": (
+        "A model wrote the hallucinated answers; labels say what it was asked for, unchecked. "
+    ),
 }
 REASONS = {
-    "sample": "Answers and reasons written for this project, labels their authors'. ",
+    "sample": (
+        "The answers and reasons were written for this project and labelled by their authors. "
+    ),
     "public": (
-        "Answers by request to a model, labels unchecked; the beginning of the expert's own answer"
-        " stands in for a reason. "
+        "A model wrote the hallucinated answers; labels say what it was asked for, unchecked. The"
+        " beginning of the expert's own answer stands in for a reason. "
     ),
 }
 
 
 def origin(said, run, which="built", items=None):
-    """A caption's sentence on whose the texts are, of QUESTIONS, ANSWERS or REASONS.
+    """A caption's sentence on where the texts come from; said: QUESTIONS, ANSWERS or REASONS.
 
-    which, items: as of `benchmark`; what items can't give is said too.
+    which, items: as in `benchmark`; scores that the items can't give are named too.
     """
-    whose = said[run.profile] if which == "built" else "MedHalu's answers and labels. "
+    whose = said[run.profile] if which == "built" else "The answers and labels are MedHalu's. "
     if items is None:
         return whose
     if items.empty:
-        return whose + "No items: every answer that was asked for failed. "
+        return whose + "No items: every request for an answer failed. "
     one = (items.groupby("dataset")["hallucinated"].nunique() < 2).any()
     return whose + (ONE_CLASS if one else "")
 
 
 def origin_of_lengths(run):
-    """QUESTIONS' sentence, and one on LiveQA where the paper's own set isn't to be had."""
+    """QUESTIONS' sentence, and one on LiveQA where the set that the paper used isn't there."""
     if run.profile == "sample" or liveqa_train(run) is not None:
         return origin(QUESTIONS, run)
-    return origin(QUESTIONS, run) + "LiveQA: its test set, which is not the paper's. "
+    return origin(QUESTIONS, run) + "LiveQA's questions are its test set's, not the paper's. "
 
 
 def over(people=()):
-    """A caption's sentence on what intervals draw; people: labels, whose raters stay the same."""
+    """A caption's sentence on the unit of intervals; people: labels of raters, who stay fixed."""
     raters = people["repeat"].nunique() if len(people) else 0
-    more = f"; people's are about these {raters} raters, not about others" if raters else ""
-    return f"Intervals over questions{more}. "
+    more = f"; people's hold for these raters only (n = {raters})" if raters else ""
+    return f"Confidence intervals are over questions{more}. "
 
 
 def chosen(run, which, size, whole=False):
-    """The items of `benchmark` before any is built; whole: whatever LIMIT is."""
+    """The items of `benchmark` before any answer is built; whole: regardless of LIMIT."""
     if which == "medhalu":
         return released(run, whole)
     if which != "built":
-        raise BedsideError(f"benchmark={which!r}: built or medhalu")
+        raise BedsideError(f"benchmark={which!r} is not known: built or medhalu")
     return bundled(run, whole) if run.profile == "sample" else building.chosen(run, size, whole)
 
 
 async def benchmark(run, which, size, generator, max_tokens):
-    """The items that are judged: JUDGED and hallucinated; spans are None where nobody marked any.
+    """The items whose answers are detected: JUDGED and hallucinated; spans: None if unmarked.
 
-    which: "built" (in `sample` the bundled answers, in `public` generated ones, without those
-    that gave none) or "medhalu" (the released benchmark, a file of your own).
+    which: "built" (in `sample` the bundled answers, in `public` generated ones, without requests
+    that brought no answer) or "medhalu" (the released benchmark, from your own copy).
     """
     items = chosen(run, which, size)
     if "answer" not in items:
@@ -78,9 +82,9 @@ async def benchmark(run, which, size, generator, max_tokens):
 
 
 async def notes(run, items, which, size, generator, max_tokens):
-    """`detection.notes` of a benchmark's items: drawn among all items, whatever LIMIT is.
+    """`detection.notes` of a benchmark's items, drawn from all items regardless of LIMIT.
 
-    Of items beyond LIMIT those are left out that are known to have no answer.
+    Items beyond LIMIT that are known to have no answer are left out.
     """
     every, here = chosen(run, which, size, whole=True), items["item"].tolist()
     unknown = False  # whether a batch is to bring some of the items that are drawn among
@@ -107,7 +111,7 @@ async def detect_noted(run, items, notes, max_tokens, repeats):
 async def replayed(plain, run):
     """Items, people's labels, notes and detections of notebooks 02 (`plain`) and 03 (`run`).
 
-    Detections are {condition of NOTES: frame}; without a note there are notebook 02's repeats.
+    Detections are {condition of NOTES: frame}; those without a note are all repeats of notebook 02.
     """
     p = run.settings
     made = [p[name] for name in ("benchmark", "size", "generator", "generated_tokens")]

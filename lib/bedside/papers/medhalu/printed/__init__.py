@@ -1,7 +1,7 @@
-"""MedHalu's printed numbers: as they stand, what lies behind them, and claims' readings.
+"""MedHalu's printed numbers: as printed, what follows from them, and the readings of claims.
 
-Readings stand by section: `benchmark` (2, A), `detection` and `types` (1, 4), `notes` (5); `own`
-has the questions that are ours.
+Readings are grouped by section: `benchmark` (2, A), `detection` and `types` (1, 4), `notes` (5);
+`own` has this project's own questions.
 """
 
 from . import benchmark, detection, matrices, notes, numbers, own, rates, types

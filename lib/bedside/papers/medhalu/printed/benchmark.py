@@ -1,4 +1,4 @@
-"""MedHalu's claims on its benchmark (section 2, appendix A): readings, a function a subject."""
+"""Readings of MedHalu's claims on its benchmark (section 2, appendix A), by subject."""
 
 import numpy as np
 
@@ -55,7 +55,7 @@ def counts(run):
 
 
 def raters(run):
-    """Section 2.3: the sample, its batches, who judged them for how much, kappa with the labels."""
+    """Section 2.3: the sample and its batches, the raters and their pay, kappa with the labels."""
     said, pay = text(run, "text 2.3"), text(run, "appendix B")
     share = 100 * said["sampled pairs"] / grid(run, "Table 4").at["Total", "Total"]
     pairs, experts = said["batches"] * said[["pairs of a batch", "experts of a batch"]]
@@ -78,9 +78,10 @@ def raters(run):
 
 
 def kappas(run, least, pairs):
-    """Readings of an average kappa with the labels of `least` or more, on so many pairs.
+    """Readings of an average kappa with the labels of at least `least`, on so many pairs.
 
-    No kappa is above its rater's accuracy, so no mean of kappas is above the mean accuracy.
+    A rater's kappa is never above the rater's accuracy, so no mean of kappas is above the mean
+    accuracy.
     """
     each = wide(run, "Table 6", "Acc").loc[["Experts"]] + ROUNDED
     mean, best = float(overall(each, shares(run)).iloc[0]), float(each.max(axis=None))
@@ -113,14 +114,17 @@ def kappas(run, least, pairs):
 
 
 def kappa(counts):
-    """Cohen's kappa of a confusion (..., 4) as of `confusion`, in shares."""
+    """Cohen's kappa of confusion matrices (..., 4) as of `confusion`, in shares."""
     tp, fp, fn, tn = np.moveaxis(counts, -1, 0)
     chance = (tp + fp) * (tp + fn) + (fn + tn) * (fp + tn)
     return (tp + tn - chance) / (1 - chance)
 
 
 def least_right(least, share, n):
-    """The least share of n answers that must be right for such a kappa; share: hallucinated."""
+    """The smallest share of n answers that must be right for a kappa of `least`.
+
+    share: of answers that are hallucinated.
+    """
     missed = np.arange(round(share * n)) / n  # all errors of the common class: the best kappa
     none = np.zeros_like(missed)
     made = kappa(np.stack([share - missed, none, missed, none + 1 - share], axis=-1))
@@ -128,7 +132,7 @@ def least_right(least, share, n):
 
 
 def questions(run, lengths):
-    """Section 2.2 and the checklist: sizes and lengths of base sets; lengths: `length_table`."""
+    """Section 2.2, checklist: sizes, lengths, personal data; lengths: as of `length_table`."""
     raw = lengths[lengths["source"] == "raw"].set_index(["row", "column"])["value"]
     train, found = liveqa_train(run), {}
     for d in DATASETS:
@@ -149,7 +153,7 @@ def questions(run, lengths):
 
 
 def prompts(run):
-    """Appendix A and Tables 5 and 9: what prompts ask for, and what they show."""
+    """Appendix A, Tables 5 and 9: what the prompts ask about, and what they show."""
     three = grid(run, "appendix A").nunique()
     asked = {table: named(run, table, "input-conflicting") for table in PROMPTS}
     shown = {table: named(run, table, "slots") for table in PROMPTS}
@@ -185,6 +189,6 @@ def prompts(run):
 
 
 def named(run, table, row):
-    """The columns of a printed table that have a 1 in a row: what a definition or prompt names."""
+    """What a definition or prompt names: the columns of a printed table that have a 1 in a row."""
     cells = grid(run, table).loc[row]
     return set(cells.index[cells == 1])

@@ -1,4 +1,4 @@
-"""MedHalu's claims on detection (abstract, sections 1, 3, 4): readings, a function a subject."""
+"""Readings of MedHalu's claims on detection (abstract, sections 1, 3, 4), by subject."""
 
 import pandas as pd
 
@@ -26,7 +26,7 @@ from .numbers import (
 )
 from .rates import mean_ends, mean_rates, p_ends, pooled, printed
 
-MARGIN = 0.02  # macro-F1 that "marginal" and "similar" allow
+MARGIN = 0.02  # of a score, that "marginal" and "similar" allow
 MACRO = {"macro precision": "ma-P", "macro recall": "ma-R", "macro-F1": "ma-F1"}
 PLAIN = dict.fromkeys(DATASETS, 1 / len(DATASETS))  # weights of a mean of the subsets
 
@@ -37,7 +37,7 @@ def claims(run):
 
 
 def averages(run):
-    """Section 1: three macro-F1s, each time all by the same average of Table 6."""
+    """Section 1: its three macro-F1s, each reading by one average of Table 6."""
     said, f1, known = text(run, "text 1"), wide(run, SIX, "ma-F1"), printed(run)
     names = ["Experts", "Laypeople", "GPT-4"]
     raters = {name: mean_ends(*mean_rates(known, name)) for name in PEOPLE}
@@ -52,14 +52,14 @@ def averages(run):
 
 
 def three(said, ends, name):
-    """A reading of macro-F1s, {evaluator: (least, most)}, against those that section 1 says."""
+    """A reading of macro-F1s, {evaluator: (least, most)}, compared with those of section 1."""
     told = [f"{w} {sum(end) / 2:.3f} [{end[0]:.3f}, {end[1]:.3f}]" for w, end in ends.items()]
     holds = [between(*ends[w], said[w] - ROUNDED, said[w] + ROUNDED) for w in ends]
     return reading(", ".join(told), every(holds), name=name)
 
 
 def similar(run, said, f1):
-    """Section 1: how far GPT-4 is from laypeople, by the averages of `averages`."""
+    """Section 1: the difference between GPT-4 and laypeople, as printed and by two averages."""
     ways = {
         "as printed in section 1": said,
         "mean of the subsets": overall(f1),
@@ -73,13 +73,13 @@ def similar(run, said, f1):
 
 
 def within(gap, told, name):
-    """A reading of a difference of printed scores that is to be MARGIN at most."""
+    """A reading of a difference of printed scores that may be MARGIN at most."""
     ends = [round(gap + side * 2 * ROUNDED, 10) for side in (-1, 1)]
     return reading(told, between(*ends, -MARGIN, MARGIN), *ends, name)
 
 
 def texts(run):
-    """Section 4.1: its macro-F1s against Table 6's."""
+    """Section 4.1: its macro-F1s compared with Table 6's."""
     said = run.published("text 4.1").set_index(["row", "column"])["value"]
     f1 = wide(run, SIX, "ma-F1")
     made = {}
@@ -95,14 +95,17 @@ def texts(run):
 
 
 def significant(tests):
-    """Are comparisons significant after Holm? tests: {name: (least p, most p)}; and in words."""
+    """Whether all comparisons are significant after Holm correction, and the p values in words.
+
+    tests: {name: (least p, most p)}.
+    """
     least, most = (stats.holm([ends[k] for ends in tests.values()]) for k in (0, 1))
     told = [f"{name}: p {low:.1g} to {high:.1g}" for name, (low, high) in tests.items()]
     return every(between(*ends, most=ALPHA) for ends in zip(least, most)), "; ".join(told)
 
 
 def models(run):
-    """Section 4.1: the models among each other, and on what GPT-3.5 wrote itself."""
+    """Section 4.1: models compared with each other, and GPT-3.5 on the answers that it wrote."""
     known, weights, tables = printed(run), shares(run), scores_of(run, SIX)
     made, marginal = {}, {}
     for name, of in (("weighted by pairs", weights), ("mean of the subsets", PLAIN)):
@@ -126,7 +129,7 @@ def models(run):
 
 
 def own_answers(run, known):
-    """Section 4.1: GPT-3.5, which wrote the answers, against a coin and against laypeople."""
+    """Section 4.1: GPT-3.5, which wrote the answers, compared with a coin and with laypeople."""
     from scipy.special import ndtr
 
     recall, f1 = wide(run, SIX, "ma-R").loc["GPT-3.5"], wide(run, SIX, "ma-F1")
@@ -147,7 +150,7 @@ def own_answers(run, known):
 
 
 def experts(run):
-    """Abstract, sections 1, 4.1, 5: experts against the models."""
+    """Abstract, sections 1, 4.1, 5: experts compared with the models."""
     known, part = printed(run), sample_share(run)
     made, live = {}, {}
     for name, metric, of in (
@@ -171,7 +174,7 @@ def experts(run):
 
 
 def laypeople(run):
-    """Abstract, sections 1, 4.1, 5: laypeople beside experts and models; the hardest subset."""
+    """Abstract, sections 1, 4.1, 5: laypeople, experts and models; the hardest subset."""
     known, weights, part = printed(run), shares(run), sample_share(run)
     table = {x: wide(run, SIX, x) for x in ("Acc", "ma-P", "ma-R", "ma-F1")}
     gap = table["ma-F1"].loc["Experts"] - table["ma-F1"].loc["Laypeople"]
@@ -199,7 +202,7 @@ def laypeople(run):
 
 
 def hardest(table):
-    """Section 4.1: how much lower LiveQA is than the others; table: {metric: `wide`}."""
+    """Section 4.1: how much lower scores on LiveQA are; table: {metric: `wide`}."""
     made = {}
     for name, who, metrics in (
         ("experts and laypeople, accuracy and macro-F1", PEOPLE, ("Acc", "ma-F1")),
@@ -213,7 +216,7 @@ def hardest(table):
 
 
 def no_better(known, table, weights, part):
-    """Abstract, sections 1, 5: every model against laypeople, on average, by each score."""
+    """Abstract, sections 1, 5: each model compared with laypeople, on average, by each score."""
     made = {}
     ways = [("accuracy over all answers", "Acc", weights)]
     ways += [(f"{x}, mean of the subsets", m, None) for x, m in MACRO.items()]
@@ -231,7 +234,7 @@ def no_better(known, table, weights, part):
 
 
 def worse(known, table, part):
-    """Abstract: cases, a model in a subset, in which laypeople are ahead."""
+    """Abstract: cases (a model in a subset) in which laypeople score higher."""
     made = {}
     for name, metric in (("macro-F1", "ma-F1"), ("accuracy", "Acc")):
         gap = (table[metric].loc["Laypeople"] - table[metric].loc[LLMS]).stack()

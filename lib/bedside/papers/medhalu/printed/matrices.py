@@ -18,7 +18,7 @@ LEFT_OUT = 0.02  # of a model's replies, that may have said neither yes nor no
 
 @functools.cache
 def _every(positive, negative):
-    """All true positives and negatives, (positive + 1, negative + 1) each, and their 4 scores."""
+    """All pairs of true positives and negatives, (positive + 1, negative + 1), and 4 scores."""
     tp, tn = np.meshgrid(np.arange(positive + 1), np.arange(negative + 1), indexing="ij")
     return tp, tn, stats.macro(np.stack([tp, negative - tn, positive - tp, tn], axis=-1))
 
@@ -27,7 +27,7 @@ def confusions(positive, negative, scores):
     """True positives and negatives (k, 2) whose scores print as these; how far the nearest is off.
 
     positive, negative: answers with and without a hallucination. scores: {metric as printed:
-    value}. Off by at most ROUNDED is a fit.
+    value}. Matrices fit if all scores are off by ROUNDED at most.
     """
     tp, tn, made = _every(positive, negative)
     mine = made[..., [list(METRICS).index(m) for m in scores]]
@@ -37,12 +37,12 @@ def confusions(positive, negative, scores):
 
 
 def implied(run, table):
-    """Sensitivity, specificity and share of yes behind each row of Table 6 or 10.
+    """Sensitivity, specificity and share of yes of each row of Table 6 or 10, if one matrix.
 
-    That is if it is one confusion matrix over Table 4's answers. Rows with row, dataset, fits
-    (matrices that print so), off (of the nearest), n, anyhow (off at the best of all shares of
-    hallucinations) and the three rates, each with its least and most value; NaN where nothing
-    fits.
+    The matrix is a confusion matrix over Table 4's answers. Rows with row, dataset, fits (how many
+    matrices print so), off (how far the nearest is off), n, anyhow (off at the best of all shares
+    of hallucinated answers) and the three rates, each with its least and most value; NaN where
+    nothing fits.
     """
     rows, there = [], classes(run)
     for (name, dataset), scores in by_row(run, table).items():
@@ -62,7 +62,7 @@ def implied(run, table):
 
 
 def rates(found, positive, negative):
-    """Mean, least and most sensitivity, specificity and share of yes of what `confusions` finds."""
+    """Mean, least and most sensitivity, specificity and share of yes of fitting matrices."""
     tp, tn = found.T
     made = {
         "sensitivity": tp / positive,
@@ -77,9 +77,9 @@ def rates(found, positive, negative):
 
 
 def with_some_left_out(positive, negative, scores):
-    """The fewest answers whose replies must have said nothing for the others to print so.
+    """The fewest answers that must be without a verdict for the scores of the others to fit.
 
-    At most LEFT_OUT of the answers; None if that is not enough. The rest as of `confusions`.
+    LEFT_OUT of the answers at most; None if that is not enough. Arguments as of `confusions`.
     """
     for lost in range(int(LEFT_OUT * (positive + negative)) + 1):
         for k in range(lost + 1):
@@ -89,10 +89,10 @@ def with_some_left_out(positive, negative, scores):
 
 
 def mean_of_three(positive, negative, scores):
-    """Whether some three confusion matrices have mean scores that print as these; as `confusions`.
+    """Whether the mean scores of some three confusion matrices print as these; as `confusions`.
 
-    Three raters of a batch (section 2.3), or three runs. Looks through some 1,500 matrices of
-    raters who find one in five hallucinations and let pass one in ten right answers, at least.
+    The three are raters of a batch (section 2.3), or runs. Searches some 1,500 matrices with a
+    sensitivity of at least 1/5 and a specificity of at least 1/10.
     """
     return _three(positive, negative, tuple(scores.values()))
 
@@ -113,12 +113,12 @@ def _three(positive, negative, mean):
 
 
 def types_agree(run):
-    """Can Table 8 be type against none, with Table 6's own matrices?
+    """Whether Table 8 can be each type against none, with the matrices behind Table 6.
 
-    Frame row (model), dataset, alone (whether the three types of Table 8 fit together) and moved
-    (how many answers Table 6 is off at least; NaN where its row fits nothing). Type against none:
-    the three types of a model and subset share the answers without a hallucination, and their true
-    positives add up to Table 6's.
+    If so, the three types of a model and subset share the answers without a hallucination, and
+    their true positives add up to Table 6's. Columns: row (model), dataset, alone (whether the
+    three types of Table 8 fit together) and moved (how many answers Table 6 is off at least; NaN
+    where its row fits nothing).
     """
     rows, six, eight = [], by_row(run, "Table 6"), by_row(run, "Table 8")
     for model, (dataset, n) in itertools.product(LLMS, sizes(run).items()):
@@ -134,13 +134,13 @@ def types_agree(run):
 
 
 def ends_by_negatives(found):
-    """{true negatives: (least, most) true positives} of matrices as `confusions` finds them."""
+    """{true negatives: (least, most) true positives} of matrices as of `confusions`."""
     by = {tn: found[found[:, 1] == tn, 0] for tn in set(found[:, 1])}
     return {tn: (tp.min(), tp.max()) for tn, tp in by.items()}
 
 
 def off_by(tn, ranges, whole):
-    """How many answers the types, at so many true negatives, are off the nearest of `whole`."""
+    """How many answers the types, with tn true negatives, are off the nearest of `whole`."""
     least, most = (sum(r[tn][end] for r in ranges) for end in (0, 1))
     over = np.maximum(0, np.maximum(least - whole[:, 0], whole[:, 0] - most))
     return int((over + abs(whole[:, 1] - tn)).min())

@@ -1,4 +1,4 @@
-"""MedHalu's claims on an expert's reason (abstract, section 5): readings, a function a subject."""
+"""Readings of MedHalu's claims on an expert's reason (abstract, section 5), by subject."""
 
 from math import ceil, floor
 
@@ -34,7 +34,7 @@ def claims(run):
 
 
 def gains(run):
-    """What a reason in the prompt gains, and whether text and Table 10 agree."""
+    """The gains from a reason in the prompt, and whether the text agrees with Table 10."""
     before, after = (scores_of(run, t)["ma-F1"] for t in (SIX, TEN))
     gain, said = 100 * (after - before).loc["GPT-4"], grid(run, "text 5").loc[after.columns]
     printed_gain = text(run, "abstract")["GPT-4 gain with an expert's reason"]
@@ -57,7 +57,7 @@ def gains(run):
 
 
 def improved(run):
-    """Table 10 over Table 6 by each score, and the best model of Table 10."""
+    """Gains of Table 10 on Table 6 by each score, and the best model of Table 10."""
     before, after = scores_of(run, SIX), scores_of(run, TEN)
     made, ahead = {}, {}
     for name, metric in NAMES.items():
@@ -83,7 +83,7 @@ def improved(run):
 
 
 def certain(run):
-    """Whether the improvement is significant, whatever answers were right in both tables."""
+    """Whether the improvement is significant, for any overlap of right answers in both tables."""
     known, sizes = printed(run), (1, sample_share(run))
     rows = {m: ((TEN, m), (SIX, m)) for m in LLMS}
 
@@ -108,7 +108,7 @@ def certain(run):
 
 
 def least_p(run):
-    """The least exact McNemar p of each gain in accuracy: as many right answers more, none less."""
+    """The smallest exact McNemar p of each gain in accuracy: no right answer became wrong."""
     before, after = (scores_of(run, t)["Acc"] for t in (SIX, TEN))
     least = {}
     for d, counts in classes(run).items():

@@ -1,4 +1,4 @@
-"""MedHalu's printed numbers as they stand, by table and evaluator; averages and differences."""
+"""MedHalu's numbers as printed, by table and evaluator; their averages and differences."""
 
 import numpy as np
 import pandas as pd
@@ -35,7 +35,7 @@ def sizes(run):
 
 
 def classes(run):
-    """{dataset: (hallucinated answers, answers without)} of Table 4."""
+    """{dataset: (hallucinated answers, other answers)} of Table 4."""
     return {d: (sum(n.values()) - n["none"], n["none"]) for d, n in sizes(run).items()}
 
 
@@ -71,7 +71,7 @@ def wide(run, table, metric):
 def answered(run):
     """How many answers each evaluator judged in each subset: {(row, dataset): n}.
 
-    Models all, people their share of the sample, which has the base sets in proportion.
+    Models judged all, people the sample of section 2.3, which has the base sets in proportion.
     """
     sample = text(run, "text 2.3")["sampled pairs"]
     total = {d: sum(n) for d, n in classes(run).items()}
@@ -93,7 +93,7 @@ def share_error(run, dataset):
 
 
 def sampled(run, dataset):
-    """Hallucinated answers and others in a sample with Table 4's shares."""
+    """(hallucinated answers, other answers) in a sample with Table 4's shares."""
     return tuple(round(n * sample_share(run)) for n in classes(run)[dataset])
 
 
@@ -109,25 +109,25 @@ def scores_of(run, table):
 
 
 def overall(table, weights=None):
-    """Evaluators' means over the subsets of `wide`, plain or with weights {dataset: share}."""
+    """Evaluators' means over the subsets of `wide`; weights: {dataset: share}, or None: equal."""
     return table.mean(axis=1) if weights is None else (table * pd.Series(weights)).sum(axis=1)
 
 
 def apart(gaps, **bounds):
-    """Do differences of two printed scores keep within bounds? None where rounding allows both.
+    """Whether differences of two printed scores are within bounds; None if rounding allows both.
 
-    gaps: numbers of any shape, or means of such; bounds: least, most, as of `between`. Scores that
-    print differently are apart as printed: rounding doesn't change their order.
+    gaps: numbers of any shape, or means of them; bounds: least, most, as of `between`. Scores that
+    are printed differently keep their order: rounding doesn't change it.
     """
     ends = [(gap - 2 * ROUNDED, gap + 2 * ROUNDED) for gap in np.ravel(np.asarray(gaps, float))]
     return every(between(*end, **bounds) for end in ends)
 
 
 def by_dataset(values, form=""):
-    """Numbers by dataset, or by anything, as words; values: {name: number}."""
+    """Named numbers as text; values: {name: number}, mostly by dataset."""
     return ", ".join(f"{name} {value:{form}}" for name, value in values.items())
 
 
 def listed(values, form=""):
-    """Numbers as words, in their shortest form if no other is given."""
+    """Numbers as text, in their shortest form unless another is given."""
     return ", ".join(f"{value:{form}}" for value in values)

@@ -1,4 +1,4 @@
-"""MedHalu: questions of our own about its printed numbers, and their readings."""
+"""MedHalu: this project's own questions about its printed numbers, and their readings."""
 
 import numpy as np
 
@@ -19,11 +19,11 @@ from .numbers import (
 )
 from .rates import behind
 
-MOVED = 2  # answers, out of a base set's, that may have no reply that can be read
+MOVED = 2  # answers of a base set that may lack a readable reply
 
 
 def tables_6_and_8(run):
-    """Whether counts exist that print as Tables 6 and 8."""
+    """Whether there are counts whose scores print as Tables 6 and 8."""
     rates, agree = matrices.implied(run, SIX), matrices.types_agree(run)
     people, alone, moved = rates["row"].isin(PEOPLE), agree["alone"], agree["moved"].fillna(0)
     fits, anyhow = rates["fits"] > 0, rates.loc[people, "anyhow"] <= matrices.FITS
@@ -62,7 +62,7 @@ def tables_6_and_8(run):
 
 
 def thirds(run, table, names, name):
-    """A reading: rows are each the mean of three matrices over the sample."""
+    """A reading: each row is the mean of three matrices over the sample."""
     found = [
         matrices.mean_of_three(*sampled(run, d), scores)
         for (who, d), scores in by_row(run, table).items()
@@ -72,7 +72,7 @@ def thirds(run, table, names, name):
 
 
 def always_yes(run):
-    """Models' accuracies less the share of hallucinated answers."""
+    """Models' accuracies minus the share of hallucinated answers, the accuracy of always yes."""
     share, made = {d: p / (p + n) for d, (p, n) in classes(run).items()}, {}
     off = {d: share_error(run, d) for d in share}
     for name, table, room in (
@@ -90,7 +90,7 @@ def always_yes(run):
 
 
 def table_10(run):
-    """Whether counts exist that print as Table 10; what a reason does to finding and passing."""
+    """Whether there are counts whose scores print as Table 10; what a reason does to both rates."""
     ten = matrices.implied(run, TEN)
     sample = [
         len(matrices.confusions(*sampled(run, d), scores)[0]) > 0
@@ -110,7 +110,7 @@ def table_10(run):
 
 
 def found_and_let_pass(run, six, ten):
-    """Section 5: whether answers without a hallucination are let pass less often with a reason.
+    """Section 5: whether a reason lowers specificity, the share of other answers accepted.
 
     six, ten: `implied` of Tables 6 and 10.
     """

@@ -1,7 +1,7 @@
-"""MedHalu: sensitivity and specificity behind printed scores, and p values that they allow.
+"""MedHalu: sensitivity and specificity behind printed scores, and the p values that they allow.
 
-From accuracy and macro recall alone (`scores.rates`), so every row has them: one matrix, or a mean
-over raters or runs. The answers are Table 4's, or a sample of them.
+The rates follow from accuracy and macro recall alone (`scores.rates`), so every row has them, be it
+one matrix or a mean over raters or runs. The answers are Table 4's, or a sample of them.
 """
 
 import itertools
@@ -24,7 +24,7 @@ OVERLAPS = {  # of what two rows get right
 
 
 class Printed(NamedTuple):
-    """What tests start from; keys of scores and at: (table, evaluator, dataset).
+    """The numbers that tests start from; keys of scores and at: (table, evaluator, dataset).
 
     sizes: {dataset: (2,)} as of `classes`; scores: {metric: value}; at: sensitivity and
     specificity (2,).
@@ -49,8 +49,8 @@ def behind(run, table, sampled=PEOPLE):
     """Sensitivity and specificity behind each row of Table 6 or 10, with what rounding allows.
 
     Rows with row, dataset, n (answers judged, of Table 4 or of its sample) and both rates, each
-    with its least and most. sampled: evaluators who judged the sample, where the share of
-    hallucinated answers may be two standard errors off Table 4's.
+    with its least and most value. sampled: evaluators who judged the sample, in which the share of
+    hallucinated answers may be off Table 4's by two standard errors.
     """
     rows, judged = [], answered(run)
     for (name, dataset), told in by_row(run, table).items():
@@ -68,13 +68,13 @@ def behind(run, table, sampled=PEOPLE):
 
 
 def ends_of(accuracy, recall, share, off=0):
-    """Both rates (k, 2) at the ends of what rounding allows, and of share -+ off."""
+    """Both rates (k, 2) at the limits of what rounding and share -+ off allow."""
     ends = itertools.product(*((-end, end) if end else (0,) for end in (ROUNDED, ROUNDED, off)))
     return np.clip([rates(accuracy + a, recall + r, share + s) for a, r, s in ends], 0, 1)
 
 
 def confusion(at, positive, negative):
-    """Expected confusion (..., 4) of rates (..., 2) on answers with and without a hallucination."""
+    """Expected confusion matrix (..., 4) of rates (..., 2) on so many answers of each class."""
     tp, tn = at[..., 0] * positive, at[..., 1] * negative
     return np.stack([tp, negative - tn, positive - tp, tn], axis=-1)
 
@@ -91,14 +91,14 @@ def pooled(known, name):
 
 
 def mean_rates(known, name):
-    """A row's sensitivity and specificity over all of Table 4's answers (2,), and their share."""
+    """A row's rates over all of Table 4's answers (2,), and the share of hallucinated ones."""
     right = sum(known.at["Table 6", name, d] * sizes for d, sizes in known.sizes.items())
     total = sum(known.sizes.values())
     return right / total, total[0] / total.sum()
 
 
 def mean_ends(at, share):
-    """Least and most mean macro-F1 of raters whose mean rates are `at`, however they differ."""
+    """Least and most mean macro-F1 of raters whose mean rates are `at`, however raters differ."""
     from scipy.optimize import linprog
 
     grid = np.stack([side.ravel() for side in np.meshgrid(GRID, GRID)], axis=-1)
@@ -108,11 +108,11 @@ def mean_ends(at, share):
 
 
 def p_ends(known, a, b, metric, weights, judged=(1, 1), overlaps=("none", "none")):
-    """Least and most p of a scoring higher than b that rounding and overlaps allow.
+    """Least and most p that rounding and overlaps allow for a scoring higher than b.
 
     a, b: (table, evaluator); weights: of the subsets, {dataset: weight}; judged: the shares of
-    Table 4's answers that they judged. Two-sided z with an error by the delta method around the
-    rates behind both; overlaps: those that the least and the most p rest on.
+    Table 4's answers that they judged. A two-sided z-test whose standard error comes from the rates
+    behind both by the delta method; overlaps: those on which the least and the most p rest.
     """
     from scipy.special import ndtr
 
@@ -138,7 +138,7 @@ def error(known, a, b, metric, weights, judged=(1, 1), overlap="none"):
 
 
 def slope(at, sizes, k, step=1e-5):
-    """How much score k of `stats.macro` grows with either rate, (2,)."""
+    """The derivative of score k of `stats.macro` by either rate, (2,)."""
     moved = at + step * np.array([np.eye(2), -np.eye(2)])
     up, down = stats.macro(confusion(moved, *sizes))[..., k]
     return (up - down) / (2 * step)

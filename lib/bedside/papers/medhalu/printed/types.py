@@ -1,4 +1,4 @@
-"""MedHalu's claims on types and spans (sections 4.1 and 4.2, Tables 7 and 8): readings."""
+"""Readings of MedHalu's claims on types and spans (sections 4.1 and 4.2, Tables 7 and 8)."""
 
 import pandas as pd
 
@@ -13,12 +13,12 @@ LLAMA = ("Input-conflict", "Input-conflict", "Fact-conflict")
 
 
 def claims(run):
-    """Readings of every claim on types and spans that printed numbers can decide."""
+    """Readings of the claims on types and spans that printed numbers can decide."""
     return types(run) | spans(run)
 
 
 def types(run):
-    """Section 4.2 and Table 8: which type a model sees best."""
+    """Section 4.2 and Table 8: which type a model detects best."""
     metrics = list(long(run, "Table 8")["metric"].unique())
 
     def block(model, metric):  # types by datasets

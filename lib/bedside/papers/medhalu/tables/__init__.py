@@ -1,4 +1,4 @@
-"""MedHalu: rows of its tables and figures, printed beside computed numbers; a module a subject."""
+"""MedHalu: rows of its tables and figures, printed beside computed; one module for each subject."""
 
 from . import benchmark, cut, detection, notes, rates, spans
 

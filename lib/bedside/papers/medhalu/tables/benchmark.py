@@ -1,4 +1,4 @@
-"""MedHalu's benchmark (section 2) in tables: base sets, types, built answers, batches, raters."""
+"""Tables of MedHalu's benchmark (section 2): base sets, types, built answers, batches, raters."""
 
 import numpy as np
 import pandas as pd
@@ -25,7 +25,7 @@ def experts_table(run):
 
 
 def text_table(run):
-    """The numbers of the paper's text, each with its place."""
+    """The numbers in the paper's text, each with its section."""
     return frame(told(run.published(*TEXTS)))
 
 
@@ -45,8 +45,8 @@ def statistics_table(run, typed):
 def length_table(run, sets):
     """Words of the questions of each base set, printed and computed; sets: {name: (texts, source)}.
 
-    Table rows with left and right (the edges) for those of the histogram; longer questions are in
-    its last bar.
+    Table rows; those of the histogram have left and right, a bar's edges. The last bar holds all
+    longer questions.
     """
     said = [
         Row(r.row, r.column.replace("words of a question", "words"), "published", r.value)
@@ -78,9 +78,9 @@ def histogram_rows(name, n, source):
 
 
 def built_table(built):
-    """What a generator made of its requests, by type: percent unusable, cut off, copied; words.
+    """What a generator wrote, by type: percent without an answer, cut off, copied; mean words.
 
-    Also why it gave no answer where a reply holds no text, and copies among the uncut.
+    Also why replies hold no text, and the percent copied among those that were not cut.
     """
     asked, plain = built[built["type"] != "none"], built[built["type"] == "none"]
     rows = built_rows("all", asked)
@@ -91,7 +91,7 @@ def built_table(built):
 
 
 def built_rows(name, part):
-    """`built_table` of one type's requests."""
+    """The rows of `built_table` for one type's requests."""
     from rapidfuzz import fuzz
 
     got = part[part["status"] == "graded"]
@@ -114,7 +114,7 @@ def built_rows(name, part):
 
 
 def sampling_table(run, drawn, source):
-    """Pairs of each base set in the sample and its batches (section 2.3), printed counts beside."""
+    """Pairs of each base set in the sample and its batches (section 2.3), printed and drawn."""
     said = text(run, "text 2.3")
     sizes = drawn.groupby("batch").size()
     each = drawn.groupby(["batch", "dataset"]).size().unstack(fill_value=0)
@@ -138,7 +138,7 @@ def sampling_table(run, drawn, source):
 
 
 def raters_table(run, labels, items):
-    """Agreement of raters: the printed kappa, what Table 6's accuracies allow, and `agreement`."""
+    """The printed kappa, the largest that Table 6's accuracies allow, and `agreement`."""
     said, accuracy = text(run, "text 2.3"), wide(run, "Table 6", "Acc").loc["Experts"]
     kappa, experts = said["expert annotators"], int(said["medical experts"])
     rows = [Row("experts", "kappa with the labels, mean of raters", "published", kappa, n=experts)]

@@ -1,4 +1,4 @@
-"""MedHalu: what captions say of models' replies that were cut, and what the others score."""
+"""MedHalu: what captions say of replies cut at their limit, and how the uncut score."""
 
 import pandas as pd
 
@@ -11,10 +11,10 @@ from ..spans import compared
 
 
 def note(judged, items, score):
-    """What a caption says of replies cut at their limit, over all subsets.
+    """A caption's words on replies cut at their limit, over all subsets.
 
-    judged: detections; people's have no `truncated` and are left out. score: a function of an
-    evaluator's uncut detections and the items, {name: number}.
+    judged: detections; people's have no `truncated` and are left out. score: a function of one
+    evaluator's uncut detections and the items that returns {name: number}.
     """
     replies = judged.dropna(subset=["truncated"])
     whole = replies[~replies["truncated"].astype(bool)]
@@ -27,7 +27,7 @@ def note(judged, items, score):
 def overall(judged, items):
     """Accuracy and macro-F1."""
     accuracy, _, _, f1 = macro(averaged(judged, items))
-    return {"accuracy": accuracy, "macro F1": f1}
+    return {"accuracy": accuracy, "macro-F1": f1}
 
 
 def rates(judged, items):
@@ -40,7 +40,7 @@ def rates(judged, items):
 def by_type(judged, items):
     """Macro-F1 of each type against the answers without a hallucination."""
     parts = dict(list(per_type(averaged(judged, items)).groupby("against")))
-    return {f"macro F1 of {t}": macro(parts[t])[3] for t in TYPES.values() if t in parts}
+    return {f"macro-F1 of {t}": macro(parts[t])[3] for t in TYPES.values() if t in parts}
 
 
 def span_distance(right):
@@ -54,6 +54,6 @@ def span_distance(right):
 
 
 def macro(shares):
-    """`stats.macro` of those shares of yes that there are; NaN without any."""
+    """`stats.macro` of the shares of yes that could be read; NaN without any."""
     read = shares.dropna(subset=["yes"])
     return stats.macro(counts(read).sum(0)) if len(read) else [float("nan")] * 4

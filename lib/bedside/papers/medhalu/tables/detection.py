@@ -1,4 +1,4 @@
-"""MedHalu's detections in tables: replies, Tables 6 and 8, repeats (sections 3 and 4)."""
+"""Tables of MedHalu's detections: replies, Tables 6 and 8, repeats (sections 3 and 4)."""
 
 import pandas as pd
 
@@ -14,17 +14,16 @@ KINDS = ("exact", "aligned", "not in the answer")  # of spans, by where they sta
 
 
 def by_evaluator(judged, models):
-    """{(evaluator, source): its readings}, of the run's models those without any too."""
+    """{(evaluator, source): its readings}, with the run's models that have none."""
     found = dict(list(judged.groupby(["evaluator", "source"], sort=False)))
     return {k: found.get(k, judged[:0]) for k in [*found, *((m, "run") for m in models)]}
 
 
 def reply_table(judged, items, models=()):
-    """What replies were like, by evaluator, in percent: read, yes, contradictory, spans found.
+    """Percent of replies, by evaluator: unreadable, cut, yes, contradictory, where spans are.
 
-    Also why there is none, how many were cut, and the share right of the others; intervals over
-    questions, since repeats, raters and spans of one go together. models: who has rows without a
-    reply too.
+    Also why replies hold no text, and the percent right among the uncut. Intervals are over
+    questions, to which repeats, raters and spans belong. models: listed even without any reply.
     """
     about, rows = items.set_index("item").assign(unit=units(items)), []
     for (name, source), part in by_evaluator(judged, models).items():
@@ -39,7 +38,7 @@ def reply_table(judged, items, models=()):
 def reply_shares(part, about):
     """One evaluator's replies, {what: (booleans, their units)}; about: items with unit, by item.
 
-    People's have no `truncated`, and nothing cut.
+    People's replies have no `truncated` and are never cut.
     """
     part = part.assign(unit=part["item"].map(about["unit"]))
     read = part[part["status"] == "graded"]
@@ -62,20 +61,20 @@ def reply_shares(part, about):
 
 
 def score_rows(shares, by, run, name="{dataset}: {evaluator}"):
-    """`scores` as table rows with bounds; by has evaluator and source, name makes a row's name."""
+    """`scores` as table rows with bounds; by holds evaluator and source, name formats a row."""
     found = scores(shares, by, run)
     names = [name.format(**r) for r in found.to_dict("records")]
     return with_bounds(found.assign(row=names, column=found["metric"]))[COLUMNS]
 
 
 def subset_rows(shares, run):
-    """`score_rows` of each subset and of all together."""
+    """`score_rows` of each subset, and of all of them together."""
     by = ["dataset", "evaluator", "source"]
     return pd.concat([score_rows(part, by, run) for part in (shares, shares.assign(dataset="all"))])
 
 
 def published_rows(run, table):
-    """Table 6, 8 or 10 as printed: rows `dataset: evaluator`; n as far as the text says it."""
+    """Table 6, 8 or 10 as printed: rows `dataset: evaluator`; n where the text gives it."""
     n = answered(run) if table == "Table 6" else {}
     return frame(
         Row(
@@ -90,7 +89,7 @@ def published_rows(run, table):
 
 
 def blind_rows(label, hallucinated, n, source):
-    """Detectors that don't read, on n answers, so many hallucinated: rows `label: detector`."""
+    """Baselines that don't read, on n answers, `hallucinated` of them so: `label: baseline`."""
     return frame(
         Row(f"{label}: {name}", metric, source, value, n=n)
         for name, made in blind(hallucinated / n).items()
@@ -99,7 +98,7 @@ def blind_rows(label, hallucinated, n, source):
 
 
 def detection_table(run, judged, items):
-    """Table 6 by subset: evaluators as printed and of this run, and detectors that don't read."""
+    """Table 6 by subset: evaluators as printed and of this run, and baselines that don't read."""
     mine = [
         blind_rows(d, int(part["hallucinated"].sum()), len(part), "run")
         for d, part in items.groupby("dataset")
@@ -113,14 +112,14 @@ def detection_table(run, judged, items):
 
 
 def macro_f1(six):
-    """Macro-F1 of Table 6, the rows that `figures.f1` shows."""
+    """The rows of Table 6 with macro-F1, which `figures.f1` shows."""
     return six[six["column"] == METRICS["ma-F1"]].reset_index(drop=True)
 
 
 def repeat_table(judged, items, models=()):
-    """How far a model's repeats differ: macro-F1 of single ones, items that all answer alike.
+    """How far a model's repeats differ: macro-F1 of single repeats, items answered alike in all.
 
-    models: who has rows without a reply too.
+    models: listed even without any reply.
     """
     rows = []
     for r in repeats_differ(judged, items, models).itertuples():

@@ -17,7 +17,7 @@ def expert_table(run, judged, items):
 
 
 def gains(run, after):
-    """What the scores of Table 10 gain on Table 6: table rows."""
+    """The gains of Table 10's scores on Table 6's: table rows."""
     before = published_rows(run, "Table 6")[["row", "column", "value"]]
     both = after.merge(
         before, on=["row", "column"], suffixes=("", "_before"), validate="one_to_one"
@@ -32,8 +32,8 @@ def gains(run, after):
 def changes(run, shares):
     """What a note changes, paired by item: share right, yes to hallucinated and to other answers.
 
-    Table rows: differences of shares with intervals and p of paired permutation tests over
-    questions, Holm-corrected over all of them.
+    Table rows: differences of shares with confidence intervals over questions, and p of paired
+    permutation tests over questions, Holm-corrected over all of them.
     """
     unit = shares.drop_duplicates("item").set_index("item")["unit"]
     shares = with_right(shares)

@@ -1,4 +1,4 @@
-"""MedHalu: sensitivity and specificity, behind Tables 6 and 10 and of this run."""
+"""MedHalu: sensitivity and specificity behind Tables 6 and 10, and of this run."""
 
 import pandas as pd
 
@@ -14,7 +14,7 @@ MORE = ["panel", "label", "shape"]
 def rate_rows(run, judged, items, rates):
     """Sensitivity and specificity in percent, printed and of this run, for `figures.rates`.
 
-    rates: {table: rows of `printed.rates.behind`}, of which those count whose evaluator is in all;
+    rates: {table: rows of `printed.rates.behind`}; only evaluators that are in all of them count.
     low and high are what rounding allows.
     """
     names = [set(part["row"]) for part in rates.values()]
@@ -30,7 +30,7 @@ def rate_rows(run, judged, items, rates):
 
 
 def printed_rates(table, behind):
-    """The rows of `printed.rates.behind`, each rate a row."""
+    """The rows of `printed.rates.behind`, one for each rate."""
     return [
         {
             "row": f"{r['dataset']}: {r['row']}, {table}",
@@ -52,7 +52,7 @@ def printed_rates(table, behind):
 def own_rates(run, judged, items):
     """Rates of this run's models and people over all subsets, with intervals over questions.
 
-    A rate without an answer of its class has no value and n 0.
+    A rate has no value and n 0 where no answer is of its class.
     """
     shares = with_right(averaged(judged, items))
     shares = shares.assign(

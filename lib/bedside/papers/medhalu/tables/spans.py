@@ -1,4 +1,4 @@
-"""MedHalu's Table 7: detected against labelled spans (section 4.1)."""
+"""MedHalu's Table 7: detected and labelled spans compared (section 4.1)."""
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ EXPERTS = "people: expert"
 def span_table(run, judged, items, right):
     """Table 7: edit distances, printed and of this run, and token scores; right: {item: spans}.
 
-    Where experts' own marks are what counts as right, experts are left out.
+    Experts are left out on items whose labelled spans are their own.
     """
     printed = frame(
         Row(f"{r.dataset}: {r.row}", PRINTED[r.metric], "published", r.value)
@@ -36,7 +36,7 @@ def span_table(run, judged, items, right):
 
 
 def unread(judged, known, right, found):
-    """Rows of evaluators none of whose readings of a dataset's items `known` could be read."""
+    """Rows of evaluators without any readable reply on a dataset's items `known`."""
     judged = judged.merge(known[["item", "dataset"]], on="item")
     lost = judged.drop_duplicates(["dataset", "evaluator", "item"])
     lost = lost.assign(row=lost["dataset"] + ": " + lost["evaluator"], of=lost["item"].map(right))
@@ -51,8 +51,8 @@ def unread(judged, known, right, found):
 def span_scores(rows, run):
     """Edit distances (mean and median) and token scores by dataset and evaluator: table rows.
 
-    rows: as of `compared`. Repeats are averaged for each labelled span, token scores for each
-    item; intervals over questions. n counts spans (items for token scores), unscored those for
+    rows: as of `compared`. Repeats are averaged for each labelled span (token scores: for each
+    item); intervals are over questions. n counts spans (token scores: items), unscored those for
     which nothing was ever detected.
     """
     made = []
@@ -75,7 +75,7 @@ def span_scores(rows, run):
 
 
 def intervals(means, column, label, whose, run):
-    """{label: interval over questions} of a column's mean, the distance's median; NaN: none."""
+    """{label: interval over questions} of a column's mean, and of the distance's median; or NaN."""
     got = means[means[column].notna()]
     if got.empty:
         names = [label, MEDIAN] if column == "distance" else [label]
