@@ -95,17 +95,18 @@ class Material(seminar.Sheet):
 
     @needs("1.3")
     def compare(self, given):
-        """The student's grades beside the authors' and the judge's, and both kappas."""
+        """The student's grades beside the authors' and the judge's, and both kappas.
+
+        Six answers are too few for an interval of kappa.
+        """
         frame = self.few.assign(yours=[int(seminar.number(given[k])) for k in self.few["letter"]])
         frame = frame.rename(columns={"label": "authors", "judged": "judge"})
         truth = frame["authors"].tolist()
         for who, column in (("you", "yours"), ("the judge", "judge")):
-            grades, rng = frame[column].tolist(), self.run.rng("seminar", who)
-            k = stats.kappa(grades, truth, study.GRADES, rng=rng)
+            k = stats.kappa(frame[column].tolist(), truth, study.GRADES)
             same = sum(frame[column] == frame["authors"])
             print(
                 f"{who} and the authors: {same} of {k.n} grades are the same, kappa {k.value:.2f}"
-                f" [{k.low:.2f}, {k.high:.2f}]"
             )
         return shown(frame[["letter", "tone", "yours", "authors", "judge"]])
 
@@ -169,11 +170,12 @@ class Material(seminar.Sheet):
         """The judge's grades as a confusion matrix, and its grades of answers labelled 0."""
         counts = pd.crosstab(self.labelled["label"], self.labelled["judged"])
         counts = counts.reindex(index=study.GRADES, columns=study.GRADES, fill_value=0)
-        printed = self.run.published("v1 text C.1").set_index("column")["value"]
+        printed = self.run.published("v1 text C.1").set_index(["row", "column"])["value"]
+        same = printed["Answers that humans graded 0", "exact match"]
         print(
             f"The judge gives a 0 to {counts.loc[0, 0]} of the {counts.loc[0].sum()} answers"
-            f" labelled 0. The paper's judge, GPT-4o, does so for {printed['exact match']}% of the"
-            " answers that people graded 0 (version 1, appendix C.1)."
+            f" labelled 0. The paper's judge, GPT-4o, does so for {same:g}% of the answers that"
+            " people graded 0 (version 1, appendix C.1)."
         )
         figure, ((ax,),) = plots.figure((3.6, 3.2))
         plots.confusion(ax, counts, study.GRADES)

@@ -280,7 +280,7 @@ class Material(seminar.Sheet):
     def limits(self):
         """Print what the numbers rest on: the judges, and the embedded model as a doctor."""
         for judge in self.run.judges:
-            print("Judge of diagnoses:", judges.describe(self.run.card(judge)))
+            print(judges.describe(self.run.card(judge)))
         p = self.run.settings
         settings = {k: p[k] for k in ("patient", "turns", "turn_tokens", "temperature")}
         baseline = {BASELINE: ()}
