@@ -58,7 +58,7 @@ class Consultation(Material):
                 return f"read turn {k} again"
         return "it comes in other words, so read all turns again"
 
-    @task("4.2", "A dictionary with 'coverage' and 'coverage per turn'.")
+    @task("4.2", "Write a dictionary with 'coverage' and 'coverage per turn'.")
     def coverage(self, answer):
         """Task 4.2: coverage, and coverage per turn (section 3.5)."""
         told, of, turns = (len(self.dialogue[k]) for k in ("disclosed", "key_items", "turns"))

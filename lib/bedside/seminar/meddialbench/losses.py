@@ -13,7 +13,9 @@ LEAST = 0.05  # p below which a difference is significant in task 4.7, as in the
 class Losses(Material):
     """Points of accuracy lost, printed, and a test on the six cases."""
 
-    @task("4.3", "A dictionary with 'fabricating' and 'withholding' (points lost) and 'ratio'.")
+    @task(
+        "4.3", "Write a dictionary with 'fabricating' and 'withholding' (points lost) and 'ratio'."
+    )
     def loss(self, answer):
         """Task 4.3: mean losses of Table 3, and their ratio."""
         names, mean = ["fabricating", "withholding"], self.means()
@@ -47,8 +49,8 @@ class Losses(Material):
 
     @task(
         "4.6",
-        "A dictionary with the points lost at each step, and 'threshold': the dimension that has"
-        " one.",
+        "Write a dictionary with the points lost at each step and 'threshold' (the dimension that"
+        " has one).",
     )
     def dose(self, answer):
         """Task 4.6: steps from severity 0 to 1 to 2 in Table 3 (section 4.2)."""
@@ -81,7 +83,7 @@ class Losses(Material):
             " doctor a chance to notice."
         )
 
-    @task("4.7", "A dictionary with 'p' and 'least' (a number of cases).")
+    @task("4.7", "Write a dictionary with 'p' and 'least' (a number of cases).")
     def six(self, answer):
         """Task 4.7: exact McNemar test on six cases."""
         p, least = numbers(answer, ["p", "least"], share=["p"])
@@ -95,8 +97,8 @@ class Losses(Material):
                 )
             if near(p, stats.mcnemar_counts(n, 0), 0.006) or near(p, 0.5**n, 0.006):
                 raise Wrong(
-                    "p: only discordant cases count, which are right in one condition and wrong in"
-                    " the other. The other cases say nothing."
+                    "p: only discordant cases count, those that are right in one condition and"
+                    " wrong in the other. The other cases say nothing."
                 )
             raise Wrong(
                 "p: how likely is it that all discordant cases fall to the same side, if each"

@@ -11,7 +11,7 @@ class Scripts(Material):
 
     @task(
         "4.4",
-        f"A dictionary with {', '.join(ITEM)}, as in data/sample/meddialbench/scripts.jsonl;"
+        f"Write a dictionary with {', '.join(ITEM)}, as in data/sample/meddialbench/scripts.jsonl;"
         " toward is '-' if the script points at no diagnosis.",
         free=True,
     )

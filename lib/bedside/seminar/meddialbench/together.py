@@ -16,7 +16,8 @@ class Together(Material):
 
     @task(
         "4.8",
-        "A dictionary with 'expected' (percent), 'O/E', 'odds, observed' and 'odds, expected'.",
+        "Write a dictionary with 'expected' (in percent), 'O/E', 'odds, observed' and 'odds,"
+        " expected'.",
     )
     def ratio(self, answer):
         """Task 4.8: observed over expected on shares (equation 1) and on odds of failure."""
@@ -43,8 +44,8 @@ class Together(Material):
                 {"odds, observed": 1 / odds(both)},
                 {"odds, observed": 1 - both / 100},
             ),
-            "odds, expected: what adds on the scale of log odds means to multiply odds: A × B /"
-            " baseline.": {"odds, expected": odds(a) + odds(b) - odds(base)},
+            "odds, expected: effects that are independent on this scale add up in log odds, so"
+            " multiply odds: A × B / baseline.": {"odds, expected": odds(a) + odds(b) - odds(base)},
         }
         hint = (
             "Expected accuracy is A × B / baseline. Odds of failure are (100 − accuracy) /"
@@ -60,7 +61,7 @@ class Together(Material):
 
     @task(
         "4.9",
-        f"A dictionary with {', '.join(MORE)}: how many turns bring all diagnoses back"
+        f"Write a dictionary with {', '.join(MORE)}: how many turns bring all diagnoses back"
         f" ({', '.join(map(str, TURNS))}), or 0 if none of these does.",
     )
     def turns(self, answer):

@@ -19,7 +19,7 @@ PRINTED = 0.03  # how near is near enough where the truth comes from printed, ro
 class Rates(Material):
     """Sensitivity and specificity from printed scores, and what follows from them."""
 
-    @task("3.6", f"A dictionary with {' and '.join(RATES)}: shares.")
+    @task("3.6", f"Write a dictionary with {' and '.join(RATES)}: shares.")
     def rates(self, answer):
         """Task 3.6: sensitivity and specificity behind a printed row (Table 6)."""
         got, truth = numbers(answer, RATES, share=RATES), self.row("Table 6")
@@ -52,7 +52,7 @@ class Rates(Material):
             " counts as right.)"
         )
 
-    @task("3.7", f"A dictionary with {' and '.join(map(repr, COMMON))}: shares.")
+    @task("3.7", f"Write a dictionary with {' and '.join(map(repr, COMMON))}: shares.")
     def common(self, answer):
         """Task 3.7: the same detector at two base rates."""
         got, (found, passed) = numbers(answer, COMMON, share=COMMON), self.row("Table 6")
@@ -84,7 +84,7 @@ class Rates(Material):
             " most of its warnings are false, and people learn to ignore them."
         )
 
-    @task("3.8", f"A dictionary with {', '.join(map(repr, NOTE))}: shares.")
+    @task("3.8", f"Write a dictionary with {', '.join(map(repr, NOTE))}: shares.")
     def note(self, answer):
         """Task 3.8: what a note gives away, and what it does to specificity (Table 10)."""
         wrong_only, all_noted, without, noted = numbers(answer, NOTE, share=NOTE)

@@ -29,8 +29,8 @@ class Reading(Material):
 
     @task(
         "3.1",
-        'For each of the twelve items (verdict, sureness in percent, span), such as ("yes", 80,'
-        ' "the words at fault") or ("no", 60, "-").',
+        'For each of the twelve items write (verdict, sureness in percent, span), such as ("yes",'
+        ' 80, "the words at fault") or ("no", 60, "-").',
         free=True,
     )
     def reading(self, answer):

@@ -25,7 +25,7 @@ MACRO = 0.0015  # the same for the mean of two scores that were rounded
 class Scoring(Material):
     """Accuracy, F1 and macro-F1 by hand, and token scores of marked words."""
 
-    @task("3.4", f"A dictionary with {', '.join(ALWAYS)}: shares.")
+    @task("3.4", f"Write a dictionary with {', '.join(ALWAYS)}: shares.")
     def always(self, answer):
         """Task 3.4: the detector that always says yes."""
         hits, rest = self.classes()
@@ -70,7 +70,7 @@ class Scoring(Material):
             " at most). Its macro-F1 is below that of a coin."
         )
 
-    @task("3.5", f"A dictionary with {', '.join(HAND)}: shares.")
+    @task("3.5", f"Write a dictionary with {', '.join(HAND)}: shares.")
     def by_hand(self, answer):
         """Task 3.5: precision, recall and F1 of both classes from four counts."""
         *rates, f, f0, macro = numbers(answer, HAND, share=HAND)
@@ -141,7 +141,7 @@ class Scoring(Material):
             )
         raise Wrong("macro-F1 is the plain mean of the two F1s above.")
 
-    @task("3.9", f"A dictionary with {', '.join(SPAN)}: shares.")
+    @task("3.9", f"Write a dictionary with {', '.join(SPAN)}: shares.")
     def span(self, answer):
         """Task 3.9: token scores of marking the whole answer."""
         p, r, f = numbers(answer, SPAN, share=SPAN)
