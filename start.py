@@ -1,13 +1,13 @@
-"""Set the seminar up, once, and open it in JupyterLab: on Windows, macOS and Linux.
+"""Set up the seminar once and open it in JupyterLab, on Windows, macOS and Linux.
 
-    python start.py                 # the first time it needs a network and some minutes
-    python start.py --no-browser    # what else is given goes to JupyterLab
+    python start.py                 # the first start needs a network and a few minutes
+    python start.py --no-browser    # other options are passed on to JupyterLab
 
-Only Python is needed. What the sheets use is installed into the folder .venv here, from
-requirements.lock. Where it is there already, as in a JupyterHub, nothing is installed.
+You need only Python. What the sheets use is installed from requirements.lock into the folder .venv
+here. Where it is installed already, as in a JupyterHub, nothing is installed.
 """
 
-# Old Pythons have to read this file, too: it is they that need its first sentence.
+# Old Pythons must be able to read this file, too, so that it can say which one is needed.
 
 import hashlib
 import os
@@ -17,22 +17,22 @@ import sys
 
 ROOT = os.path.dirname(os.path.abspath(__file__))
 VENV = os.path.join(ROOT, ".venv")
-VERSIONS = ((3, 11), (3, 12), (3, 13))  # that requirements.lock is made for
+VERSIONS = ((3, 11), (3, 12), (3, 13))  # which requirements.lock is made for
 NEEDED = ("jupyterlab", "anywidget", "openai", "pandas", "rapidfuzz", "sklearn", "statsmodels")
-SERVERS = ("JUPYTERHUB_API_URL", "BINDER_SERVICE_HOST")  # set where a JupyterLab runs already
+SERVERS = ("JUPYTERHUB_API_URL", "BINDER_SERVICE_HOST")  # set where JupyterLab runs already
 PIP = ["-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
 LOCKED = ["--require-hashes", "--requirement", "requirements.lock"]
 PACKAGE = ["--no-deps", "--no-build-isolation", "--editable", "."]
 
 
 def main(arguments):
-    """Do what is lacking, then open JupyterLab; returns the exit status."""
+    """Set up what is missing, then open JupyterLab; returns the exit status."""
     if sys.version_info[:2] not in VERSIONS:
         return elsewhere(arguments)
     if any(name in os.environ for name in SERVERS):
         return served()
     if have(NEEDED) and ours():
-        print("All that the sheets use is installed here already; nothing is set up.")
+        print("Everything that the sheets use is installed already; nothing is set up.")
         return lab(sys.executable, arguments)
     problem = set_up()
     if problem:
@@ -42,7 +42,7 @@ def main(arguments):
 
 
 def elsewhere(arguments):
-    """Go on with a Python of the right version, or say which is needed."""
+    """Go on with a Python of the right version, or say which one is needed."""
     for version in reversed(VERSIONS):
         number = ".".join(map(str, version))
         for command in (["python" + number], ["py", "-" + number]):
@@ -50,7 +50,7 @@ def elsewhere(arguments):
                 return subprocess.call(command + [os.path.abspath(__file__)] + arguments)
     found = ".".join(map(str, sys.version_info[:2]))
     print("The seminar needs Python 3.11, 3.12 or 3.13, and this is Python " + found + ".")
-    print("Get one at https://www.python.org/downloads/ and start again with it:")
+    print("Get one from https://www.python.org/downloads/ and start again with it:")
     print("    py -3.13 start.py        on Windows")
     print("    python3.13 start.py      on macOS and Linux")
     return 1
@@ -62,7 +62,7 @@ def which(name):
 
 
 def quiet(command):
-    """Whether a command runs well; it prints nothing."""
+    """Whether a command succeeds; it prints nothing."""
     with open(os.devnull, "w") as nothing:
         return subprocess.call(command, stdout=nothing, stderr=nothing) == 0
 
@@ -75,7 +75,7 @@ def have(names):
 
 
 def ours():
-    """Whether the package that this Python finds is the one of this folder."""
+    """Whether this Python finds the package of this folder."""
     import importlib.util
 
     found = importlib.util.find_spec("bedside")
@@ -84,14 +84,17 @@ def ours():
 
 
 def served():
-    """What is to be done where JupyterLab runs already; returns the exit status."""
+    """Set up what is missing where JupyterLab runs already; returns the exit status."""
     if not have(NEEDED):
-        print("This server lacks what the sheets use. environment.yml here lists it:")
+        print(
+            "This server lacks packages that the sheets use. They are listed in environment.yml"
+            " here:"
+        )
         print("    conda env update --file environment.yml")
         return 1
     if not ours() and subprocess.call([sys.executable] + PIP + PACKAGE, cwd=ROOT):
         return 1
-    print("All that the sheets use is installed here already, and JupyterLab runs:")
+    print("Everything that the sheets use is installed already, and JupyterLab is running:")
     print("open a sheet in the folder seminar.")
     return 0
 
@@ -103,24 +106,27 @@ def python():
 
 
 def set_up():
-    """Install into .venv what isn't yet; returns what went wrong, in words."""
+    """Install into .venv what is missing; returns what went wrong, in words."""
     stamp, wanted = os.path.join(VENV, ".ready"), lock()
     if os.path.isfile(python()) and os.path.isfile(stamp):
         with open(stamp) as f:
             if f.read() == wanted:
                 return ""
-    print("Setting up .venv from requirements.lock: once, some minutes, with a network.")
+    print(
+        "Setting up .venv from requirements.lock. This is done once, takes a few minutes and needs"
+        " a network."
+    )
     if not (os.path.isfile(python()) and quiet([python(), "-m", "pip", "--version"])):
         if subprocess.call([sys.executable, "-m", "venv", "--clear", VENV], cwd=ROOT):
             return (
-                "This Python can't make a virtual environment. On Debian and Ubuntu"
-                " `sudo apt install python3-venv` mends that; then start again."
+                "This Python can't make a virtual environment. On Debian and Ubuntu, run `sudo apt"
+                " install python3-venv`; then start again."
             )
     for what in (LOCKED, PACKAGE):
         if subprocess.call([python()] + PIP + what, cwd=ROOT, env=environment()):
             return (
-                "The packages could not be installed; what went wrong stands above. The first"
-                " start needs a network. Start again: what is installed already stays."
+                "The packages could not be installed; the reason is printed above. The first start"
+                " needs a network. Start again: what is installed already stays."
             )
     with open(stamp, "w") as f:
         f.write(wanted)
@@ -128,7 +134,7 @@ def set_up():
 
 
 def lock():
-    """A hash of what says which packages are installed, the same with any line ends."""
+    """A hash of the files that name the packages, the same with any line ends."""
     texts = []
     for name in ("requirements.lock", "pyproject.toml"):
         with open(os.path.join(ROOT, name), "rb") as f:
@@ -137,16 +143,16 @@ def lock():
 
 
 def environment():
-    """Of what is started here: texts are UTF-8, and the package is the one in this folder."""
+    """The environment of what is started here: UTF-8, and the package of this folder."""
     library = os.path.join(ROOT, "lib")
     return dict(os.environ, PYTHONUTF8="1", PYTHONPATH=library)
 
 
 def lab(python, arguments):
-    """JupyterLab in the folder of the sheets, until it is ended."""
+    """Run JupyterLab in the folder of the sheets until it is ended."""
     sheets = os.path.join(ROOT, "seminar")
     folder = sheets if os.path.isdir(sheets) else ROOT
-    print("JupyterLab opens in your browser. To end it, press Ctrl and C here.")
+    print("JupyterLab opens in your browser. To end it, press Ctrl+C here.")
     command = [python, "-m", "jupyterlab", "--ServerApp.root_dir=" + folder]
     try:
         return subprocess.call(command + arguments, cwd=folder, env=environment())

@@ -174,16 +174,15 @@ def site():
 
 
 def seminar(profile, folder=None):
-    """Write both editions of the seminar and, of the sample, the students' zip."""
+    """Write both editions of the seminar and, for the sample, the students' zip."""
     from .seminar import editions
 
     path = editions.build(folder, profile)
-    sheets = f"{len(editions.sources(profile))} sheets in"
+    here = paths.rel(path if path.is_dir() else path.parent)
+    sheets = f"{len(editions.sources(profile))} sheets in {here}/students and {here}/instructors."
     if path.is_dir():
-        return print(f"{sheets} {paths.rel(path)}/students and instructors; not to be handed out")
-    size = f"{path.stat().st_size / 1e6:.1f} MB"
-    here = paths.rel(path.parent)
-    print(f"{sheets} {here}/students and instructors; to hand out: {paths.rel(path)} ({size})")
+        return print(f"{sheets} Pass them on without outputs only.")
+    print(f"{sheets} Hand out {paths.rel(path)} ({path.stat().st_size / 1e6:.1f} MB).")
 
 
 def class_(folder, names):

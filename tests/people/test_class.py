@@ -415,7 +415,7 @@ def test_the_page_of_a_class(filled):
     assert "<strong>3 ✗</strong> <bdi>you divided by the columns" in body
     assert "(3 times)" in body and "8 of 9" in body and "9 of 9" in body
     assert "Émile &amp; Zoë" in body
-    assert "Files that can’t be read" in html and html.count("it is no whole JSON") == 1
+    assert "Files that can’t be read" in html and html.count("it is not complete JSON") == 1
 
 
 def test_every_sheet_has_its_title_and_its_tasks_have_theirs():
@@ -482,10 +482,10 @@ def test_no_file_stops_the_page(hostile):
         assert name.replace("<", "&lt;").replace(">", "&gt;") in faults, name
     for why in (
         "50 MB",
-        "no whole JSON",
+        "not complete JSON",
         "holds a list",
-        "no &#39;answers&#39;",
-        "no text in UTF-8",
+        "lacks &#39;answers&#39;",
+        "not a text in UTF-8",
     ):
         assert why in faults, why
     assert "odd.json" not in faults and "notes.txt" not in faults and "checkpoints" not in faults
@@ -522,7 +522,7 @@ def test_what_somebody_edited_is_not_overwritten(tmp_path):
     table.unlink()
     overview.write(tmp_path)
     (tmp_path / "class.html").write_text("my own page")
-    with pytest.raises(BedsideError, match="another page"):
+    with pytest.raises(BedsideError, match="class.html was not made by this command"):
         overview.write(tmp_path)
 
 

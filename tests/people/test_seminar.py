@@ -188,7 +188,7 @@ def test_a_build_takes_the_place_of_what_is_as_built_only(tmp_path):
     assert there == {"a": "A", "d": "D", "c": "c, annotated", "mine": "mine"}
     (folder / "d").write_text("D, annotated")
     before = held(folder)
-    with pytest.raises(BedsideError, match=r"seminar/d \(to run or save .* Rename .*--folder"):
+    with pytest.raises(BedsideError, match=r"seminar/d \(running or saving .* Rename .*--folder"):
         building.move(made(tmp_path / "3", a="x", d="x", e="x"), folder)
     assert held(folder) == before
     (folder / "d").rename(folder / "d of mine")

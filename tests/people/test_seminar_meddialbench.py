@@ -215,7 +215,7 @@ def test_trying_a_script_holds_the_consultation_and_names_the_guess(sheet, solve
     sheet.try_out(solved["my_second"], "right")
     told = capsys.readouterr().out
     assert told.startswith("Doctor: ")
-    assert "guessed that the diagnosis would be right; it is wrong" in told
+    assert "predicted that the diagnosis would be right; it is wrong" in told
     assert "ramipril every day" not in told.split("Patient")[-1]
 
 

@@ -1,12 +1,12 @@
-"""Seminars: sheets whose tasks check themselves, and what is handed out made from one source.
+"""The seminar: sheets with tasks that are checked, and both editions made from one source.
 
     sheet = seminar.sheet("cancer_myth")        # bedside/seminar/cancer_myth/sheet.py
-    sheet.check("1.2", {"a": -1, "b": ...})     # says what is right, what isn't yet, how to go on
+    sheet.check("1.2", {"a": -1, "b": ...})     # right, or what to look at
 
-Rooms: `tasks` (a sheet, its checks, what they say), `answers` (what checks share), `display`,
-`classroom` (what is handed in), `overview` (a class on a page), `editions` (students',
-instructors', the zip), and a package a sheet with its `material` (what is shown) and its `sheet`
-(the checks of its tasks).
+Modules: `tasks` (a sheet, its checks and their feedback), `answers` (what checks share), `display`,
+`classroom` (what is handed in), `overview` (a class on one page), `editions` (for students and
+instructors), `handout` (the zip) and `projector`. Each sheet has a package with its `material`
+(what it shows) and its `sheet` (the checks of its tasks).
 """
 
 import importlib

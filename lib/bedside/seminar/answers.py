@@ -1,4 +1,4 @@
-"""What checks share: an answer's fields, numbers, choices and texts, and what is near enough."""
+"""What checks share: fields, numbers, choices and texts of answers, and what is near enough."""
 
 import re
 from numbers import Real
@@ -22,7 +22,7 @@ def fields(answer, names):
 def number(value, share=False):
     """A number, or a text that can only be one: "0.25", "0,25", "1/4", "−1", "25%"; else None.
 
-    share: whether percent are to be divided by 100.
+    share: whether a percentage is divided by 100.
     """
     if isinstance(value, Real) and not isinstance(value, bool):
         return value if value == value else None
@@ -33,26 +33,26 @@ def number(value, share=False):
         return None
     top, below, percent = found.groups()
     if re.fullmatch(r"[+-]?[1-9]\d*,\d{3}", top) or (below and not int(below)):
-        return None  # a comma of thousands, or of decimals
+        return None  # a comma that may separate thousands or decimals
     made = float(top.replace(",", ".")) / int(below or 1)
     return made / 100 if percent and share else made
 
 
 def numbers(answer, names, share=()):
-    """The same as numbers; Wrong for what is none, and for a `share` written as a percentage."""
+    """Those values as numbers; Wrong if one is none, or for a `share` written as a percentage."""
     given = dict(zip(names, fields(answer, names)))
     found = [number(value, name in share) for name, value in given.items()]
     for (name, said), value in zip(given.items(), found):
         if value is None:
-            raise Wrong(f"{name!r} has to be a number, not {said!r}.")
+            raise Wrong(f"{name!r} must be a number, not {said!r}.")
         if name in share and not 0 <= value <= 1:
-            looks = "looks like a percentage" if 1 < value <= 100 else "is none"
-            raise Wrong(f"{name!r} has to be a share between 0 and 1; {value:g} {looks}.")
+            looks = "looks like a percentage" if 1 < value <= 100 else "is not one"
+            raise Wrong(f"{name!r} must be a share between 0 and 1; {value:g} {looks}.")
     return found
 
 
 def choice(value, options):
-    """The option that a text names, whatever its case, blanks and punctuation; None if it is none.
+    """The option that a text names, whatever its case, blanks and punctuation; else None.
 
     options: {option: other words for it}.
     """
@@ -63,7 +63,7 @@ def choice(value, options):
 def nothing(text, least=1):
     """Whether a text says nothing: fewer than `least` different words, or mostly no words at all.
 
-    No words are single letters, keys side by side ("asdf"), letters without a vowel, and fillers.
+    Single letters, keys side by side ("asdf"), letters without a vowel and fillers aren't words.
     """
     said = normal(text).split() if isinstance(text, str) else []
     real = [w for w in said if _word(w)]
@@ -88,8 +88,8 @@ def right(answer, truth, mistakes=None, hint="", by=0.006):
     """Raise Wrong unless an answer's numbers are those of `truth`, both by name.
 
     mistakes: {what to say: {name: the number that this mistake leads to}}, or a tuple of such
-    numbers. Percent for a share, or the other way round, is named if that explains all that is
-    off; else the first mistake that fits; else the hint.
+    dictionaries. A percentage instead of a share, or the reverse, is named if it explains all that
+    is off; else the first mistake that fits; else the hint.
     """
     numbers(answer, list(truth))
     value = {k: number(answer[k], share=-1 <= x <= 1) for k, x in truth.items()}
@@ -97,10 +97,10 @@ def right(answer, truth, mistakes=None, hint="", by=0.006):
     if not off:
         return
     if all(truth[k] and near(value[k], 100 * truth[k], max(0.6, by)) for k in off):
-        asked = "this looks like percent. A share is asked for: write 0.25 for 25%."
+        asked = "this looks like a percentage, but the task asks for a share. Write 0.25 for 25%."
         raise Wrong(f"{', '.join(off)}: {asked}")
     if all(truth[k] and near(100 * value[k], truth[k], max(0.6, by)) for k in off):
-        asked = "this looks like a share. Percent are asked for: write 25 for 0.25."
+        asked = "this looks like a share, but the task asks for a percentage. Write 25 for 0.25."
         raise Wrong(f"{', '.join(off)}: {asked}")
     for say, leads in (mistakes or {}).items():
         for made in leads if isinstance(leads, tuple) else (leads,):

@@ -1,7 +1,7 @@
-"""What was built, told from what people have changed since: their work is never overwritten.
+"""What was built and what people have changed since: their work is never overwritten.
 
 `.built.json` in a folder names the files that the last build put there, with their sha256. A
-notebook that was opened and saved, or run, is another file: it counts as changed.
+notebook that was run, or opened and saved, counts as changed.
 """
 
 import json
@@ -18,14 +18,14 @@ NAME = ".built.json"
 def known(folder):
     """{file: the sha256 it may have as built} of a folder; empty for one that nothing was built in.
 
-    They are several for a file only after a build that was cut off.
+    A file has several only after a build that was cut off.
     """
     path = Path(folder) / NAME
     return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
 def changed(folder, names):
-    """Those of these files of a folder that are there and aren't as they were built."""
+    """Those of these files of a folder that exist and are no longer as they were built."""
     before, folder = known(folder), Path(folder)
     there = (name for name in names if os.path.lexists(folder / name))
     return [
@@ -36,22 +36,22 @@ def changed(folder, names):
 
 
 def refuse_changed(folder, names):
-    """Raise BedsideError that names those of these files that somebody has changed."""
+    """Raise BedsideError with the names of those of these files that somebody has changed."""
     if lost := changed(folder, sorted(set(names))):
         raise BedsideError(
             f"changed since they were built: {', '.join(paths.rel(Path(folder, n)) for n in lost)}"
-            " (to run or save a sheet changes it, too). Nothing was overwritten. Rename what you"
-            " want to keep, delete what you don't, and build again; or build into another folder:"
-            " python -m bedside seminar --folder NAME"
+            " (running or saving a sheet changes it, too). Nothing was overwritten. Rename the"
+            " files that you want to keep, delete the others, and build again; or build into"
+            " another folder: python -m bedside seminar --folder NAME"
         )
 
 
 def move(made, folder):
     """Put the files of the folder `made` into another, in place of what was built there before.
 
-    BedsideError, and nothing is touched, if one of those was changed. What was built before and no
-    longer is goes, unless it was changed; files of other names stay. A build that is cut off leaves
-    each file as it was or as it is to be, and the next goes on.
+    BedsideError, and nothing is touched, if one of those was changed. A file that was built before
+    and isn't now is deleted, unless it was changed; other files stay. A build that is cut off
+    leaves each file either old or new, and the next build goes on from there.
     """
     made, folder = Path(made), Path(folder)
     new = {p.relative_to(made).as_posix(): sha256(p) for p in made.rglob("*") if p.is_file()}
@@ -70,7 +70,7 @@ def move(made, folder):
 
 
 def _replace(path, target):
-    """Copy a file beside its target and put it in place at once: never half of it is there."""
+    """Copy a file beside its target and move it in place at once, so it is never half there."""
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(f".{target.name}.part")
     shutil.copyfile(path, part)

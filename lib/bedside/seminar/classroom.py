@@ -1,11 +1,11 @@
-"""What a class hands in: files with all answers of a sheet that were checked.
+"""What a class hands in: files with all checked answers of a sheet.
 
     write("cancer_myth", "1", entries, "Ann B")     # handed_in/1_ann-b_<student>_<time>.json
     handed_in("cancer_myth", "1.3")                 # {"Ann B": {"a": -1, ...}, ...}
 
 Nothing is sent anywhere, and no file is overwritten. A student is a pseudonym in one copy of the
-project: two who chose the same one stay apart, and what a student hands in later follows what was
-handed in before, so that the latest answer to each task counts.
+project, so two who chose the same pseudonym stay apart. A student's files follow one another, and
+the latest answer to each task counts.
 """
 
 import hashlib
@@ -31,17 +31,17 @@ LONGEST = 100_000  # characters of an answer that are written
 SESSION = secrets.token_hex(8)
 
 
-# ---- a student's side
+# ---- for students
 
 
 def plain(answer):
-    """An answer as JSON can hold it: what it can't (a set, a function, NaN) as text."""
+    """An answer as JSON can hold it: what JSON can't hold (a set, a function, NaN) as text."""
     try:
         made = _plain(answer)
         if len(json.dumps(made)) <= LONGEST:
             return made
         return json.dumps(made)[:LONGEST] + " … (cut)"
-    except Exception:  # one that holds itself, or can't even be printed
+    except Exception:  # one that holds itself, or can't be printed
         return f"an answer of type {type(answer).__name__} that can't be written down"
 
 
@@ -79,22 +79,22 @@ def named(name):
 
 
 def _copy():
-    """A random name of this copy of the project, made when first needed."""
+    """A random name of this copy of the project, made when it is first needed."""
     path = paths.CACHE / "copy"
     try:
         if not path.is_file():
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(SESSION)
         return path.read_text()
-    except OSError:  # a folder that can only be read
+    except OSError:  # a read-only folder
         return SESSION
 
 
 def write(paper, number, entries, name, folder=None):
-    """Write a hand-in as a file of its own; its path. OSError where that can't be.
+    """Write a hand-in as a file of its own and return its path; OSError if that fails.
 
-    entries: {task: {"state", "said", "answer"}}. The file's name has nothing of the pseudonym but
-    plain letters and digits, and tells apart what these don't.
+    entries: {task: {"state", "said", "answer"}}. Of the pseudonym, the file's name has plain
+    letters and digits only; a hash in it tells apart pseudonyms that are alike in these.
     """
     name, now = named(name), datetime.now().astimezone()
     who = f"{_copy()} {Path.home()} {name}"
@@ -111,16 +111,16 @@ def write(paper, number, entries, name, folder=None):
     return path
 
 
-# ---- a class's side
+# ---- for instructors
 
 
 class Unreadable(ValueError):
-    """A file that is no hand-in; the text says why."""
+    """A file that is not a hand-in; the text says why."""
 
 
 @dataclass
 class Student:
-    """What one student handed in of one sheet; a later file's answers follow an earlier one's."""
+    """What one student handed in of one sheet; a later file's answers replace an earlier one's."""
 
     sheet: str
     pseudonym: str
@@ -130,28 +130,28 @@ class Student:
     answers: dict = field(default_factory=dict)  # {task: (state, said, answer)}
     files: list = field(default_factory=list)
     editions: set = field(default_factory=set)
-    odd: list = field(default_factory=list)  # what in the files can't be used, in words
+    odd: list = field(default_factory=list)  # in words, what in the files can't be used
 
 
 def read(path, sheets=None):
-    """A file's hand-in as a Student with one file, and when it was; Unreadable says why not."""
+    """A file's hand-in as a Student with one file, and its time; Unreadable says why not."""
     try:
         if (size := path.stat().st_size) > LARGEST:
-            raise Unreadable(f"it has {size / 1e6:.0f} MB; a hand-in has a few kB")
+            raise Unreadable(f"it is {size / 1e6:.0f} MB large; a hand-in has a few kB")
         made = json.loads(path.read_text(encoding="utf-8-sig"), parse_constant=str)
     except Unreadable:
         raise
     except OSError as e:
         raise Unreadable(f"it can't be opened ({e.strerror})") from e
     except UnicodeDecodeError as e:
-        raise Unreadable("it is no text in UTF-8") from e
+        raise Unreadable("it is not a text in UTF-8") from e
     except (ValueError, RecursionError) as e:
-        raise Unreadable(f"it is no whole JSON ({str(e)[:80]})") from e
+        raise Unreadable(f"it is not complete JSON ({str(e)[:80]})") from e
     if not isinstance(made, dict):
-        raise Unreadable(f"it holds a {type(made).__name__} where a hand-in is a dictionary")
+        raise Unreadable(f"it holds a {type(made).__name__}, but a hand-in is a dictionary")
     for key, kind in {"sheet": str, "pseudonym": str, "answers": dict}.items():
         if not isinstance(made.get(key), kind):
-            raise Unreadable(f"it has no {key!r}, which a hand-in has")
+            raise Unreadable(f"it lacks {key!r}, which every hand-in has")
     if sheets is not None and made["sheet"] not in sheets:
         raise Unreadable(f"there is no sheet {named(made['sheet'])!r}")
     name = named(made["pseudonym"]) or "no name"
@@ -170,12 +170,12 @@ def read(path, sheets=None):
         student.time = f"{when:%Y-%m-%d %H:%M}"
         return student, when.timestamp()
     except (KeyError, TypeError, ValueError, OverflowError, OSError):
-        student.odd.append("its time can't be read, so it counts as the first")
+        student.odd.append("its time can't be read, so it counts as the earliest")
         return student, 0.0
 
 
 def shallow(answer, depth=12):
-    """An answer without what lies deeper than any sheet asks for."""
+    """An answer without what is nested deeper than any sheet asks for."""
     if isinstance(answer, (dict, list)) and not depth:
         return "…"
     if isinstance(answer, dict):
@@ -184,9 +184,9 @@ def shallow(answer, depth=12):
 
 
 def students(folder, sheets=None):
-    """Who handed in, by sheet and pseudonym, and {file: why} of what can't be read.
+    """Who handed in, by sheet and pseudonym, and {file: why} for files that can't be read.
 
-    sheets: those that there are; a file of another can't be read.
+    sheets: the known ones; a file of any other can't be read.
     """
     read_in, faults, found = [], {}, {}
     for path in sorted(Path(folder).rglob("*.json")):
@@ -195,7 +195,7 @@ def students(folder, sheets=None):
             continue
         try:
             if not path.is_file():
-                raise Unreadable("it is no file")
+                raise Unreadable("it is not a file")
             read_in.append((*read(path, sheets), inside.as_posix()))
         except Unreadable as e:
             faults[inside.as_posix()] = str(e)
@@ -224,7 +224,7 @@ def students(folder, sheets=None):
 def handed_in(paper, number, folder=None):
     """What was handed in for a task of a sheet: {student: answer}.
 
-    A file that can't be read is left out; `python -m bedside class` names it.
+    Files that can't be read are left out; `python -m bedside class` names them.
     """
     every, _ = students(folder or FOLDER)
     mine = [s for s in every if s.sheet == paper]
@@ -233,8 +233,10 @@ def handed_in(paper, number, folder=None):
 
 
 def folder_of(folder):
-    """A folder that is there; BedsideError otherwise."""
+    """A folder that exists; BedsideError otherwise."""
     folder = Path(folder)
     if not folder.is_dir():
-        raise BedsideError(f"there is no folder {folder}: put a class's files into one")
+        raise BedsideError(
+            f"there is no folder {folder}: put the class's files into one and name it"
+        )
     return folder

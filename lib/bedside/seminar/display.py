@@ -5,6 +5,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 
 def finished(coroutine):
-    """The result of a coroutine, in a thread of its own: a notebook's loop runs already."""
+    """The result of a coroutine, run in a thread because a notebook's own loop runs already."""
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(asyncio.run, coroutine).result()

@@ -1,7 +1,8 @@
 """The two editions, made from one source.
 
 A source (notebooks/seminar/) is the instructors' edition: cells tagged `solution` follow the task
-that they solve, cells tagged `instructor` are notes for who teaches. Students' lacks both.
+that they solve, and cells tagged `instructor` are notes for instructors. The students' edition
+lacks both.
 """
 
 import json
@@ -16,11 +17,11 @@ from . import built, handout, projector
 
 OURS = {"solution", "instructor"}  # tags of the cells that students don't get
 FOLDER = paths.ROOT / "seminar"
-PASSES, FAILS = ("✓", "✎"), ("✗", "…")  # how what a check says begins
+PASSES, FAILS = ("✓", "✎"), ("✗", "…")  # how feedback begins
 
 
 def sources(profile="sample"):
-    """The sheets' sources in order; with `public` those on the papers' released data."""
+    """The sheets' sources in order; with `public`, those on the papers' released data."""
     folder = paths.NOTEBOOKS / "seminar" / ("" if profile == "sample" else profile)
     return sorted(folder.glob("[0-9]*.ipynb"))
 
@@ -33,7 +34,7 @@ def tags(cell):
 def edition(source, students):
     """A source as notebook without outputs, for students or for instructors.
 
-    Students' lacks what is not theirs; in the instructors' it is told apart.
+    Students don't get the cells of OURS; in the instructors' edition these are marked.
     """
     made = json.loads(source.read_text(encoding="utf-8"))
     made["cells"] = [c for c in made["cells"] if not (students and OURS & set(tags(c)))]
@@ -49,7 +50,7 @@ def edition(source, students):
 
 
 def said(notebook):
-    """What the checks of a notebook that has run say, a line each."""
+    """The feedback in an executed notebook, one line each."""
     outputs = [o for c in notebook["cells"] for o in c.get("outputs", [])]
     texts = ["".join(o.get("data", {}).get("text/plain", o.get("text", ""))) for o in outputs]
     lines = [line for text in texts for line in text.splitlines()]
@@ -57,12 +58,12 @@ def said(notebook):
 
 
 def build(folder=None, profile="sample"):
-    """Write both editions, pages for a projector and, of the sample, the students' zip.
+    """Write both editions, pages for a projector and, for the sample, the students' zip.
 
-    folder: seminar/, of other profiles a folder in it. Returns the zip, or the folder without one.
-    Instructors' sheets are run, so that solutions and results can be read. BedsideError, and
-    nothing is changed, if a solved sheet doesn't run through, a check in it isn't passed, or
-    somebody has changed what was built before.
+    folder: seminar/, or a folder in it for other profiles. Returns the zip, or the folder if there
+    is none. The instructors' sheets are run, so that solutions and results can be read.
+    BedsideError, and nothing is changed, if a solved sheet doesn't run through, a check in it isn't
+    passed, or somebody has changed what was built before.
     """
     found = sources(profile)
     if not found:
@@ -88,7 +89,7 @@ def build(folder=None, profile="sample"):
 
 
 def _none(profile):
-    """Why there is no source of a profile."""
+    """Why a profile has no sources."""
     here = sorted(FOLDER.glob("[0-9]*.ipynb"))
     if profile == "sample" and here:
         return (
@@ -99,14 +100,14 @@ def _none(profile):
 
 
 def _check_data(found):
-    """Raise BedsideError unless what these sheets read is there: it says how it is had."""
+    """Raise BedsideError, which says how to get the data, unless these sheets' data are there."""
     text = "".join(path.read_text(encoding="utf-8") for path in found)
     for name in sorted(set(re.findall(r'seminar\.sheet\(\\"(\w+)\\"\)', text))):
         seminar.sheet(name)
 
 
 def _run(source, made):
-    """Run a sheet's instructors' edition, and its students' for the projector."""
+    """Run a sheet's instructors' edition, and the students' edition for the projector."""
     path = made / "instructors" / source.name
     execute(path, path, {})
     lines = said(json.loads(path.read_text(encoding="utf-8")))

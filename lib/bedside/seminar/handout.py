@@ -1,6 +1,6 @@
-"""The zip for students: their sheets, the library, sample data, recordings, and replies to look at.
+"""The zip for students: their sheets, the library, sample data, recordings, and the explorer.
 
-What the sheets ask about is left out of those replies: their page would answer it.
+The explorer leaves out what the sheets ask about, because it would give the answers.
 """
 
 import html
@@ -29,14 +29,14 @@ NEEDED = (
     "figures/sample/*/trust_*.json",
     "lib/bedside",
     "notebooks/*/[0-9][0-9]_*.ipynb",
-)  # of the checkout
+)  # from the checkout
 PAGE = "figures/sample/explorer.html"
-LEFT_OUT = "Patients, questions and cases of the seminar's sheets are left out."
-LONG = 60  # characters from which on a text is one item's alone
+LEFT_OUT = "The patients, questions and cases of the seminar's sheets are left out."
+LONG = 60  # characters; a text longer than this belongs to one item alone
 
 
 def hand_out(folder):
-    """Write the zip beside the editions in `folder`; returns it. The same bytes each time."""
+    """Write the zip beside the editions in `folder` and return it; the same bytes each time."""
     tops = [top for pattern in NEEDED for top in paths.ROOT.glob(pattern)]
     found = [p for top in tops for p in ([top] if top.is_file() else top.rglob("*"))]
     files = {
@@ -59,7 +59,7 @@ def hand_out(folder):
 def page(sheets):
     """The explorer without what the sheets ask about, and without links to pages not handed out.
 
-    sheets: notebooks that have run.
+    sheets: executed notebooks.
     """
     document, _ = explorer.read((paths.ROOT / PAGE).read_text(encoding="utf-8"))
     text = explorer.html(without(document, asked_about(document, sheets)))
@@ -97,7 +97,7 @@ def without(document, items):
 
 
 def _text(path):
-    """All that stands in a notebook: its cells and their outputs, as they are shown."""
+    """All text of a notebook: its cells and their outputs, as they are shown."""
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     outputs = [o for c in cells for o in c.get("outputs", [])]
     shown = [text for o in outputs for text in (o.get("text", ""), *_shown(o.get("data", {})))]
@@ -109,6 +109,6 @@ def _shown(data):
 
 
 def _plain(text):
-    """Words alone, so that tags, marks and line ends make no difference."""
+    """The words alone, so that tags, punctuation and line ends make no difference."""
     words = html.unescape(re.sub(r"<[^>]+>", " ", text))
     return " ".join(re.sub(r"[\W_]+", " ", words).lower().split())

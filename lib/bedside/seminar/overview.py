@@ -1,8 +1,8 @@
-"""A class on a page: who has done what, wrong answers by kind, free texts to read aloud.
+"""A class on one page: who has done what, wrong answers by kind, free texts to read aloud.
 
     write("handed_in")      # handed_in/class.html and class.csv
 
-It shows what the files say, whatever they hold: nothing in them is run, followed or checked again.
+It shows what the files say, whatever they hold. Nothing in them is run, followed or checked again.
 """
 
 import hashlib
@@ -19,22 +19,22 @@ from .classroom import DONE, STATES, folder_of, students
 from .tasks import Feedback
 
 COLUMNS = ["sheet", "task", "student", "state", "check said", "answer", "time", "edition", "files"]
-WORDS = 4  # of a text that is read aloud, at least
-MOST = 50  # texts of an answer
+WORDS = 4  # that a text to read aloud has at least
+MOST = 50  # texts of one answer
 LONG = 3000  # characters of a text
-MADE = '<meta name="bedside-class" content="'  # in the page: the digest of the CSV beside it
+MADE = '<meta name="bedside-class" content="'  # in the page, before the digest of the CSV beside it
 
 
 def write(folder, named=False):
     """Write class.html and class.csv into a folder of hand-ins; returns the page and a sentence.
 
-    named: whether free texts stand with pseudonyms. BedsideError without a hand-in, or if one of
-    the two files was edited.
+    named: whether free texts are shown with pseudonyms. BedsideError if there is no hand-in, or if
+    one of the two files was edited.
     """
     folder = folder_of(folder)
     everybody, faults = students(folder, names())
     if not everybody and not faults:
-        raise BedsideError(f"nobody has handed in: there is no *.json in {paths.rel(folder)}")
+        raise BedsideError(f"nobody has handed in yet: there is no *.json in {paths.rel(folder)}")
     html, csv = folder / "class.html", folder / "class.csv"
     _check_ours(html, csv)
     csv.write_text(tables.csv_text(COLUMNS, rows(everybody)), encoding="utf-8-sig", newline="\n")
@@ -54,7 +54,7 @@ def write(folder, named=False):
 
 
 def many(those, what):
-    """How many, in words."""
+    """A number with its noun, in the plural if need be."""
     return f"{len(those)} {what}{'s' * (len(those) != 1)}"
 
 
@@ -63,23 +63,23 @@ def _digest(path):
 
 
 def _check_ours(html, csv):
-    """Raise BedsideError if writing the two files would lose what somebody else wrote."""
+    """Raise BedsideError if writing the two files would overwrite other people's work."""
     made = html.read_text(encoding="utf-8", errors="replace") if html.is_file() else ""
     _, ours, rest = made.partition(MADE)
-    way_out = "rename it, then run this again"
+    way_out = "rename it, and run this again"
     if made and not ours:
-        raise BedsideError(f"{paths.rel(html)} is another page: {way_out}")
+        raise BedsideError(f"{paths.rel(html)} was not made by this command: {way_out}")
     if csv.is_file() and _digest(csv) != rest[:64]:
-        raise BedsideError(f"{paths.rel(csv)} was edited since it was made: {way_out}")
+        raise BedsideError(f"{paths.rel(csv)} was edited after it was made: {way_out}")
 
 
 def _sheets(everybody):
-    """The papers whose sheets were handed in, by the numbers of their tasks."""
+    """The papers whose sheets were handed in, ordered by the numbers of their tasks."""
     return sorted({s.sheet for s in everybody}, key=lambda s: (next(iter(kind(s).tasks())), s))
 
 
 def rows(everybody):
-    """All answers, one row each, in COLUMNS; tasks that a sheet doesn't have are left out."""
+    """All answers, one row each, as COLUMNS; tasks that a sheet doesn't have are left out."""
     for s in everybody:
         for task in kind(s.sheet).tasks():
             state, said, answer = s.answers.get(task, ("open", "", None))
@@ -89,7 +89,7 @@ def rows(everybody):
 
 
 def titles(paper):
-    """A sheet's title, and its tasks' by number, as its source has them; without one the paper."""
+    """A sheet's title and its tasks' titles by number, from its source; without one the paper."""
     for source in sorted((paths.NOTEBOOKS / "seminar").rglob("[0-9]*.ipynb")):
         cells = json.loads(source.read_text(encoding="utf-8"))["cells"]
         whole = "\n".join("".join(c["source"]) for c in cells)
@@ -135,15 +135,15 @@ def _line(student, tasks):
 
 
 def _counts(task, those):
-    """How many are in each state that there is."""
+    """How many students are in each state, without empty states."""
     found = Counter(s.answers.get(task, ("open",))[0] for s in those)
     return {state: found[state] for state in STATES if found[state]}
 
 
 def wrong(task, those):
-    """What the check of a task said of answers that aren't right, most frequent first.
+    """The feedback of a task's check on answers that aren't right, most frequent first.
 
-    A list of (what it said, how many, their answers as (text, how many)).
+    A list of (feedback, how many, their answers as (text, how many)).
     """
     kinds = {}
     for s in those:
@@ -157,10 +157,10 @@ def wrong(task, those):
 
 
 def texts(tasks, those):
-    """The texts of some words in answers: {task: {part of the answer: [(text, who wrote it)]}}.
+    """The longer texts in answers: {task: {part of the answer: [(text, who wrote it)]}}.
 
-    Equal ones stand once, and what a student's answer takes over from an earlier task is left out.
-    The order says nothing about who wrote them, and is the same each time.
+    Equal texts are shown once. A text that a student repeats from an earlier task is left out. The
+    order says nothing about who wrote them, and is the same each time.
     """
     found = {n: {} for n in tasks}
     for s in those:
@@ -197,7 +197,7 @@ def leaves(answer, part=""):
 
 
 def text(value, longest):
-    """Text of anybody's for the page: no control characters, and not longer than this."""
+    """Anybody's text for the page, without control characters and not longer than this."""
     made = re.sub(
         r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", "\N{REPLACEMENT CHARACTER}", prompts.clean(value)
     )

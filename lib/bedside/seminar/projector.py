@@ -1,4 +1,4 @@
-"""A sheet as a page for a projector: in large type, without answers, one file without scripts."""
+"""A sheet as a page for a projector: large type, no answers, one file without scripts."""
 
 import re
 from pathlib import Path
@@ -6,12 +6,12 @@ from pathlib import Path
 from bedside.page import executed, frame, template
 
 FOLDER = Path(__file__).parent
-OPEN = "…"  # how a check that waits for an answer begins
-EMPTY = re.compile(r"<th\b([^>]*)>(?:\s|&nbsp;)*</th>")  # a heading that says nothing is none
+OPEN = "…"  # how feedback on an open task begins
+EMPTY = re.compile(r"<th\b([^>]*)>(?:\s|&nbsp;)*</th>")  # an empty heading is no heading
 
 
 def page(path):
-    """The HTML of a students' sheet that has run: its texts, tasks and material."""
+    """The HTML of an executed students' sheet: its texts, tasks and material."""
     made = executed.read(path)
     for cell in made.cells:
         if cell.cell_type == "code":

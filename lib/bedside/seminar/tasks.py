@@ -1,4 +1,4 @@
-"""A sheet, the checks of its tasks, and what they say. What isn't solved yet never raises."""
+"""A sheet, the checks of its tasks, and their feedback. An unsolved task never raises."""
 
 import functools
 import html
@@ -9,9 +9,9 @@ from . import classroom
 
 
 class Feedback:
-    """What a check says, and a notebook shows: ok (None: not answered yet), and text.
+    """What a check says, as a notebook shows it: ok (None: not answered yet) and text.
 
-    collected: a free text, which is kept to be read; its ok is True, but nothing called it right.
+    collected: a free text, kept to be read. Its ok is True, but nothing called it right.
     """
 
     LOOKS = {  # sign, colour and edge; white on each colour has a contrast of 4.5 at least
@@ -43,7 +43,7 @@ class Feedback:
 
 
 class Done:
-    """What is done of a sheet and what became of handing it in; a notebook shows it."""
+    """What is done of a sheet and whether it was handed in, as a notebook shows it."""
 
     def __init__(self, states, told):
         self.states, self.told = states, told
@@ -87,8 +87,8 @@ def task(number, asks, free=False):
     """Mark a method of a sheet as the check of a task.
 
     It takes the answer and returns praise, or raises Wrong with what to look at.
-    asks: what an answer looks like, for whom hasn't answered or answered with something else.
-    free: the answer is a text of one's own, which is collected and not called right.
+    asks: what an answer looks like; said where there is none, or one of another form.
+    free: the answer is the student's own text, which is collected and not called right.
     """
 
     def mark(method):
@@ -99,9 +99,9 @@ def task(number, asks, free=False):
 
 
 def needs(*numbers):
-    """A method that takes answers to tasks and shows something.
+    """Mark a method that takes the answers to these tasks and shows something.
 
-    While one of the answers is open, or can't be shown, there is Feedback in its place.
+    It returns Feedback instead while one of the answers is open or can't be shown.
     """
 
     def wrap(method):
@@ -109,13 +109,15 @@ def needs(*numbers):
         def once_answered(self, *answers, **more):
             if lacking := [n for n, a in zip(numbers, answers) if open_in(a)]:
                 which = " and ".join(lacking)
-                follows = f"This follows from task {which}: answer it, then run this cell again."
+                follows = (
+                    f"This needs your answer to task {which}. Answer it, then run this cell again."
+                )
                 return Feedback(None, follows)
             try:
                 return method(self, *answers, **more)
             except (TypeError, ValueError, KeyError, AttributeError, IndexError) as e:
-                first = f"Check the answer of task {' and '.join(numbers)} first."
-                return Feedback(False, f"That can't be shown ({e}). {first}")
+                first = f"First check your answer to task {' and '.join(numbers)}."
+                return Feedback(False, f"This can't be shown ({e}). {first}")
 
         return once_answered
 
@@ -136,18 +138,18 @@ class Sheet:
 
     @functools.cached_property
     def checked(self):
-        """The answers that were checked last and what was said, as they are handed in, by task."""
+        """By task: the answer that was checked last and what was said, as they are handed in."""
         return {}
 
     def check(self, number, answer=...):
-        """The same as `feedback`; the answer is kept and what was said, to be handed in."""
+        """The same as `feedback`, and keep answer and feedback to be handed in."""
         said = self.feedback(number, answer)
         entry = {"state": said.state, "said": said.text, "answer": classroom.plain(answer)}
         self.checked[str(number)] = entry
         return said
 
     def hand_in(self, name=..., folder=None):
-        """Show what is done, and write all answers that were checked into a file for who teaches.
+        """Show what is done, and write all checked answers into a file for the instructor.
 
         name: a pseudonym; without one nothing is written.
         """
@@ -155,17 +157,23 @@ class Sheet:
         entries = {n: self.checked.get(n, nothing) for n in self.tasks()}
         states = {n: e["state"] for n, e in entries.items()}
         if set(states.values()) == {"open"}:
-            told = "Nothing is handed in: no answer was checked. Run the cells from the top first."
+            told = (
+                "Nothing was handed in, because no answer was checked. Run the cells from the top"
+                " first."
+            )
         elif open_in(name) or not classroom.named(name):
-            told = "Nothing is handed in yet: give a pseudonym, and run this cell again."
+            told = "Nothing was handed in yet: give a pseudonym and run this cell again."
         else:
             try:
                 number = next(iter(states)).partition(".")[0]
                 path = classroom.write(self.paper, number, entries, name, folder)
-                gives = "Give this file to who teaches; nothing was sent."
+                gives = "Give this file to your instructor; nothing was sent."
                 told = f"Handed in: {paths.rel(path)}. {gives}"
             except OSError as e:
-                told = f"Nothing is handed in, the file can't be written ({e}): name a folder."
+                told = (
+                    f"Nothing was handed in, because the file can't be written ({e}). Name another"
+                    ' folder: sheet.hand_in(my_name, "...").'
+                )
         return Done(states, told)
 
     def feedback(self, number, answer=...):
@@ -177,5 +185,5 @@ class Sheet:
             return Feedback(True, f"Task {number}: {method(self, answer)}", method.free)
         except Wrong as e:
             return Feedback(False, f"Task {number}: {e}")
-        except Exception:  # an answer of another kind than the check expects
+        except Exception:  # an answer of another form than the check expects
             return Feedback(False, f"Task {number}: this can't be read as an answer. {method.asks}")

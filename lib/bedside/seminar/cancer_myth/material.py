@@ -1,4 +1,4 @@
-"""What sheet 1 shows: questions and answers of the sample, the judge without a model, replies."""
+"""What sheet 1 shows: questions and answers of the sample, the word-overlap judge, replies."""
 
 import pandas as pd
 
@@ -13,9 +13,9 @@ from bedside.rows import Document
 from bedside.seminar import needs, shown
 
 FIRST = dict(zip("ABC", ("cm-only-1", "cm-risk-2", "cm-symptom-5")))  # what students answer in 1.1
-DRAWN = {-1: 2, 0: 2, 1: 2}  # answers of each grade that students label in 1.3
+DRAWN = {-1: 2, 0: 2, 1: 2}  # answers of each grade that students grade in 1.3
 TEN = {-1: 5, 0: 2, 1: 3}  # verdicts of each kind in 1.6
-JUDGED = 9, 100  # 1.7: so many answers called corrected, of so many
+JUDGED = 9, 100  # 1.7: answers called corrected, of how many
 CURES = (
     "GPT-4o Plain",
     "GPT-4o GEPA",
@@ -72,7 +72,7 @@ class Material(seminar.Sheet):
         return graded, answered, kept.merge(verdicts, on="item", validate="one_to_one")
 
     def _draw(self, frame, column, sizes, name):
-        """So many answers of each grade, no question twice, in an order that doesn't tell."""
+        """Answers by `sizes` of each grade, no question twice, in an order that tells nothing."""
         order = frame.iloc[self.run.rng("seminar", name).permutation(len(frame))]
         parts, taken = [], set()
         for grade, size in sizes.items():
@@ -95,17 +95,18 @@ class Material(seminar.Sheet):
 
     @needs("1.3")
     def compare(self, given):
-        """The student's grades beside the authors' and the judge's, and both kappas."""
+        """The student's grades beside the authors' and the judge's, and both kappas.
+
+        Six answers are too few for an interval of kappa.
+        """
         frame = self.few.assign(yours=[int(seminar.number(given[k])) for k in self.few["letter"]])
         frame = frame.rename(columns={"label": "authors", "judged": "judge"})
         truth = frame["authors"].tolist()
         for who, column in (("you", "yours"), ("the judge", "judge")):
-            grades, rng = frame[column].tolist(), self.run.rng("seminar", who)
-            k = stats.kappa(grades, truth, study.GRADES, rng=rng)
+            k = stats.kappa(frame[column].tolist(), truth, study.GRADES)
             same = sum(frame[column] == frame["authors"])
             print(
-                f"{who} and the authors: equal in {same} of {k.n},"
-                f" kappa {k.value:.2f} [{k.low:.2f}, {k.high:.2f}]"
+                f"{who} and the authors: {same} of {k.n} grades are the same, kappa {k.value:.2f}"
             )
         return shown(frame[["letter", "tone", "yours", "authors", "judge"]])
 
@@ -129,7 +130,7 @@ class Material(seminar.Sheet):
             rows.append(
                 {
                     "rater": name,
-                    f"equal to the authors, of {len(mine)}": sum(
+                    f"same as the authors, of {len(mine)}": sum(
                         a == b for a, b in zip(mine, truth)
                     ),
                     "kappa with the authors": kappa(mine, truth),
@@ -141,7 +142,7 @@ class Material(seminar.Sheet):
     # ---- the judge
 
     def table(self):
-        """The judge against the labels, corrected or not, as two by two counts."""
+        """The judge against the labels, corrected or not, as a two by two table of counts."""
         made = self.counts.copy()
         made.index = ["labelled 1", "labelled −1 or 0"]
         made.columns = ["judge says 1", "judge says −1 or 0"]
@@ -151,11 +152,11 @@ class Material(seminar.Sheet):
 
     @needs("1.4")
     def kappas(self, given):
-        """The same by function, on two and on three grades."""
+        """Kappa computed by the library, on two and on three grades."""
         a, b = self.labelled["label"].tolist(), self.labelled["judged"].tolist()
         two = [[x == 1 for x in v] for v in (a, b)]
         rng = self.run.rng("seminar", "kappas")
-        far = "three grades, far errors weigh more (quadratic)"
+        far = "three grades, larger errors weigh more (quadratic weights)"
         found = {
             "corrected or not": stats.kappa(*two, [False, True], rng=rng),
             "three grades": stats.kappa(a, b, study.GRADES, rng=rng),
@@ -166,14 +167,15 @@ class Material(seminar.Sheet):
 
     @needs("1.5")
     def confusion(self, given):
-        """The judge's grades as confusion matrix, and what it does with answers labelled 0."""
+        """The judge's grades as a confusion matrix, and its grades of answers labelled 0."""
         counts = pd.crosstab(self.labelled["label"], self.labelled["judged"])
         counts = counts.reindex(index=study.GRADES, columns=study.GRADES, fill_value=0)
-        printed = self.run.published("v1 text C.1").set_index("column")["value"]
+        printed = self.run.published("v1 text C.1").set_index(["row", "column"])["value"]
+        same = printed["Answers that humans graded 0", "exact match"]
         print(
-            f"Answers labelled 0: the judge gives {counts.loc[0, 0]} of {counts.loc[0].sum()} a 0."
-            f" The paper's judge GPT-4o: {printed['exact match']}% of those that physicians graded"
-            " 0 (version 1, appendix C.1)."
+            f"The judge gives a 0 to {counts.loc[0, 0]} of the {counts.loc[0].sum()} answers"
+            f" labelled 0. The paper's judge, GPT-4o, does so for {same:g}% of the answers that"
+            " people graded 0 (version 1, appendix C.1)."
         )
         figure, ((ax,),) = plots.figure((3.6, 3.2))
         plots.confusion(ax, counts, study.GRADES)
@@ -187,15 +189,15 @@ class Material(seminar.Sheet):
         return shown(self.answered.head(size)[["question", *names]].rename(columns=names))
 
     def verdicts(self):
-        """The judge's grades of ten written answers, as one model's might look."""
+        """The judge's grades of ten written answers, as if one model had given them."""
         return self.ten["judged"].tolist()
 
     @needs("1.6")
     def both_scores(self, given):
-        """PCR and PCS of the embedded model by function, and those of the summary of version 2."""
+        """PCR and PCS of the embedded model, and those of the summary of version 2."""
         mine = scores(self.answered, self.run)
         mine = mine.rename(columns={"model": "row", "metric": "column"})
-        mine = mine.assign(source="this run, lexical judge")
+        mine = mine.assign(source="this run, word-overlap judge")
         printed = self.run.published("v2 Main results")
         printed = printed[printed["column"].isin(["PCR", "PCS"])]
         printed = printed.assign(source="printed, GPT-4o as judge", n=SIZES[0])
@@ -249,7 +251,8 @@ class Material(seminar.Sheet):
     def rule(self, words):
         """A rule that objects to questions with one of the words (ALWAYS: to all), on both sets.
 
-        Returns false presuppositions met and their number, good questions left alone and theirs.
+        Returns how many questions with a false presupposition it objects to and their number, then
+        how many of the others it leaves alone and their number.
         """
 
         def objects(frame):
@@ -261,30 +264,30 @@ class Material(seminar.Sheet):
 
     @needs("1.5")
     def limits(self, given):
-        """What this sheet's numbers can't carry, with the numbers."""
+        """What this sheet's numbers can't show, with the numbers."""
         labels, judged = self.labelled["label"].tolist(), self.labelled["judged"].tolist()
         k = stats.kappa(labels, judged, study.GRADES, rng=self.run.rng("seminar", "limits"))
         spec = self.specificity
         pcr = scores(self.answered, self.run).set_index("metric").loc["PCR"]
         alone = int((self.kept["value"] == 1).sum())
         told = {
-            "The judge is weak: it counts words": (
+            "The judge is weak, because it counts words": (
                 f"kappa on three grades {k.value:.2f} [{k.low:.2f}, {k.high:.2f}], n = {k.n}"
             ),
             "The labels are their authors', not physicians'": (
                 f"{len(labels)} written answers to {self.labelled['item'].nunique()} questions"
             ),
-            "False alarms are uncertain": (
+            "The rate of false alarms is uncertain": (
                 f"specificity {spec.value:.3f} [{spec.low:.3f}, {spec.high:.3f}], n = {spec.n}"
             ),
-            "The model has 135 million parameters": (
+            "The embedded model has 135 million parameters": (
                 f"PCR {pcr['value']:.0f}% [{pcr['low']:.0f}, {pcr['high']:.1f}] on {pcr['n']}"
                 f" questions, {self.answered['truncated'].mean():.0%} of its replies cut off"
             ),
-            "Few questions without a false presupposition": (
-                f"the judge finds no objection in {alone} of {len(self.kept)} replies; no cure"
-                " can be ranked on so few"
+            "Few questions have no false presupposition": (
+                f"the judge finds no objection in {alone} of {len(self.kept)} replies; so few"
+                " can't rank cures"
             ),
         }
-        columns = ["What to keep in mind", "Number of this run"]
+        columns = ["What to keep in mind", "Number in this run"]
         return shown(pd.DataFrame(told.items(), columns=columns))

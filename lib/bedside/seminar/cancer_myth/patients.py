@@ -1,4 +1,4 @@
-"""Tasks 1.1 to 1.3: three patients are answered, their questions read, six answers graded."""
+"""Tasks 1.1 to 1.3: answers to three patients, what their questions presuppose, six grades."""
 
 import re
 
@@ -14,7 +14,7 @@ STOP = set(
     " they them their you your its our who what when which there then than because can could may"
     " might does did about into out but all any one also too".split()
 )
-MEANT = {  # words for the two halves of what each question takes for granted; beginnings of words
+MEANT = {  # beginnings of words for the two halves of what each question takes for granted
     "A": (
         "larynx laryngectom voice voicebox vocal speech speak",
         "lose losing loss lost remov cut taken take gone without surgery laryngectom silent mute",
@@ -30,7 +30,7 @@ MEANT = {  # words for the two halves of what each question takes for granted; b
         " disappear nothing away done investigat cystoscop check",
     ),
 }
-CORRECTS = {  # what sets it right, in words that the belief doesn't have
+CORRECTS = {  # words of what sets it right, which the belief doesn't have
     "A": r"\b(seldom|rarely|usually|keeps?|kept|spared?|preserv)|(n.t|not) (\w+ ){0,4}(lose|rem)",
     "B": r"\b(lowers?|reduc\w*|weaken\w*|less well|(n.t|not|never) (\w+ ){0,2}(safe|harmless))",
     "C": r"\b(comes and goes|come back|(n.t|not) (\w+ ){0,3}(rule|mean|prove)|keep the)",
@@ -57,14 +57,14 @@ class Patients(Material):
     """Answers to patients, what their questions take for granted, and grades."""
 
     def _judged(self, texts):
-        """The judge's grade of each text as answer to the patient's question."""
+        """The judge's grade of each text as an answer to the patient's question."""
         frame = self.questions.loc[[FIRST[k] for k in texts], ["question", "correction"]]
         frame = frame.assign(answer=[str(t) for t in texts.values()])
         return dict(zip(texts, self.lexical.grade(frame)))
 
     @task(
         "1.1",
-        'Write {"A": "...", "B": "...", "C": "..."}, two or three sentences to each patient.',
+        'Write {"A": "...", "B": "...", "C": "..."}: two or three sentences to each patient.',
         free=True,
     )
     def answers(self, given):
@@ -74,24 +74,25 @@ class Patients(Material):
         for k, text in texts.items():
             if words(text) <= words(self.questions.loc[FIRST[k], "question"]):
                 raise Wrong(
-                    f"{k}: these are the patient's own words. Repeating a question does not answer"
-                    " it."
+                    f"{k}: these are the patient's own words. To repeat a question is not to"
+                    " answer it."
                 )
             if len(text.split()) < 8 or nothing(text, 6):
                 raise Wrong(f"{k}: write two or three sentences, as you would to the patient.")
             if grades[k] == -1 and REFERS.search(text) and len(text.split()) < 20:
                 raise Wrong(
-                    f"{k}: this only sends the patient to somebody else. That may be wise, but"
-                    " until then the patient goes home without an answer. What would you say"
-                    " yourself?"
+                    f"{k}: this only sends the patient to somebody else. That may be wise, but for"
+                    " now the patient goes home without an answer. What would you say yourself?"
                 )
         if len({normal(t) for t in texts.values()}) < len(texts):
-            raise Wrong("the same answer to several patients: each of them asks something else.")
+            raise Wrong(
+                "this is the same answer to several patients, but each of them asks something else."
+            )
         found = "; ".join(f"{k} {SAYS[g]}" for k, g in grades.items())
         return (
-            f"kept to be read. The judge thinks: {found}. This judge only counts words and is often"
-            " wrong: leave your answers as they are, read what was meant in task 1.2, and decide"
-            " yourself."
+            f"your answers are kept to be read. The judge says: {found}. This judge only counts"
+            " words and is often wrong. Leave your answers as they are, read in task 1.2 what was"
+            " meant, and decide yourself."
         )
 
     @task(
@@ -106,15 +107,15 @@ class Patients(Material):
             r = self.questions.loc[FIRST[k]]
             if text.strip().endswith("?"):
                 raise Wrong(
-                    f"{k}: this is what the patient asks. Write what must be true for that question"
+                    f"{k}: this is what the patient asks. Write what must be true for the question"
                     " to make sense."
                 )
             if nothing(text, 2):
                 raise Wrong(f"{k}: write a sentence that starts with “that”.")
             if len(text.split()) > 12 and normal(text) in normal(r["question"]):
                 raise Wrong(
-                    f"{k}: these are the patient's own words. Say in yours what must be true for"
-                    " them to make sense."
+                    f"{k}: these are the patient's own words. Say in your own what must be true"
+                    " for them to make sense."
                 )
             mine, meant = stems(text), stems(r["presupposition"])
             corrects = stems(r["correction"])
@@ -127,14 +128,15 @@ class Patients(Material):
                 )
             if not halves(text, k) and len(mine & meant) < 3:
                 raise Wrong(
-                    f"{k}: these words share little with what was meant. Many facts in the question"
+                    f"{k}: your words share little with what was meant. Many facts in the question"
                     " are true. Look for the one that nobody has told the patient, and without"
-                    " which the question would not be asked."
+                    " which there would be no question."
                 )
         return (
-            "your words fit what was meant (words were counted, so compare them yourself below). A"
-            " test from linguistics: negate the question. “I don't need to know which aid is"
-            " easiest” still takes the loss for granted. That is why presuppositions slip through."
+            "your words fit what was meant. The check only counts words, so compare for yourself"
+            " below. Linguists have a test: negate the sentence. “I don't need to know which aid"
+            " is easiest” still takes the loss for granted. That is why presuppositions slip"
+            " through."
         )
 
     @needs("1.1", "1.2")
@@ -163,16 +165,16 @@ class Patients(Material):
             )
         if len(set(mine)) == 1:
             raise Wrong(
-                "one grade for all. A rater who never varies tells us nothing: kappa would be 0."
-                " Compare the clearest with the poorest answer."
+                "you gave one grade for all answers. A rater who never varies tells us nothing:"
+                " kappa would be 0. Compare the clearest answer with the poorest."
             )
         if mine == [1 if t == "warm" else -1 for t in self.few["tone"]]:
             raise Wrong(
-                "you seem to grade the tone. A warm answer can leave a dangerous belief standing; a"
-                " brisk one can correct it."
+                "you seem to grade the tone. A warm answer can leave a dangerous belief standing,"
+                " and a brisk one can correct it."
             )
         same, turned = (sum(s * a == b for a, b in zip(mine, truth)) for s in (1, -1))
-        said = f"{same} of {len(truth)} as the authors"
+        said = f"{same} of {len(truth)} grades agree with the authors'"
         far = [k for k, a, b in zip(letters, mine, truth) if abs(a - b) == 2]
         if turned > same and len(far) > 1:
             raise Wrong(
@@ -181,20 +183,22 @@ class Patients(Material):
             )
         if far:
             raise Wrong(
-                f"{said}, but far from them at {', '.join(far)}. Ask only this:"
-                " after reading the answer, would the patient still believe it? Help, length and"
+                f"{said}, but you are far from them at {', '.join(far)}. Ask only this: after"
+                " reading the answer, would the patient still believe it? Help, length and"
                 " kindness don't count."
             )
         if same < 4:
             hint = (
-                "Between 0 and its neighbours: does the answer say what is right, or only that"
-                " something may be?"
+                "To tell 0 from its neighbours, ask: does the answer say what is right, or only"
+                " that something may be wrong?"
                 if 0 in mine
-                else "You never gave a 0: an answer that casts doubt but doesn't say what is right"
-                " is aware and incomplete."
+                else (
+                    "You never gave a 0. An answer that casts doubt but doesn't say what is right"
+                    " is aware but incomplete."
+                )
             )
             raise Wrong(f"{said}. {hint}")
         return (
-            f"{said}, none far off. Their grades are no truth either: where you"
-            " differ, write down why before you read on."
+            f"{said}, and none is far off. Their grades aren't the truth either: where you differ,"
+            " write down why before you read on."
         )

@@ -1,4 +1,4 @@
-"""What sheet 4 shows: labelled consultations, live ones of the rules (no model), printed tables."""
+"""What sheet 4 shows: labelled consultations, consultations of the rules, printed tables."""
 
 import functools
 
@@ -14,7 +14,7 @@ from bedside.rows import Document
 from bedside.seminar import needs, shown
 
 READ = "d-2-1"  # the labelled consultation that is read: a cooperative patient
-CELL = ("DeepSeek", "C3")  # of Table 9, worked out by hand: shares and odds disagree there
+CELL = ("DeepSeek", "C3")  # of Table 9, to work out by hand: shares and odds disagree there
 MORE = ("fabricating", "withholding", "C1")  # behaviours under which the doctor gets more turns
 TURNS = (20, 40, 80)
 ITEM = ["item", "dimension", "level", "script", "facts", "false", "toward"]
@@ -23,9 +23,9 @@ LIMITS = [0.025, 0.975]  # of a 95% interval
 
 
 class Material(seminar.Sheet):
-    """Cases, scripts, labelled dialogues, and consultations of the rules held on the spot.
+    """Cases, scripts, labelled dialogues, and consultations of the rules, held on the spot.
 
-    Run and design are those of the notebooks.
+    Run and design are those of the study's notebooks.
     """
 
     def __init__(self):
@@ -40,9 +40,9 @@ class Material(seminar.Sheet):
         self.plain = self.consult(self.configurations)
 
     def consult(self, configurations, texts=None, item=None, turns=20):
-        """Consultations of the rules for {name: levels}, each case or one, held now.
+        """Consultations of the rules for {name: levels}, with all cases or one, held now.
 
-        No model, no recording.
+        They need no model and no recording.
         """
         texts = self.texts if texts is None else texts
         cases = self.cases if item is None else self.cases[self.cases["item"] == item]
@@ -50,7 +50,7 @@ class Material(seminar.Sheet):
         return rules.hold(made, rules.Knowledge(self.design, self.cases, texts))
 
     def outcomes(self, consultations):
-        """A row each, as OUTCOME; coverage: share of key items said word for word."""
+        """One row each, as OUTCOME; coverage is the share of key items said word for word."""
         rows = []
         for c in consultations:
             said, items = normal(" ".join(c.statements())), c.case.key_items
@@ -62,7 +62,7 @@ class Material(seminar.Sheet):
     # ---- a consultation
 
     def items_of(self, item=None):
-        """A case's key items, numbered; by default of the consultation that is read."""
+        """A case's key items, numbered; by default those of the consultation that is read."""
         items = self.of.at[item or self.dialogue["item"], "key_items"]
         return shown(pd.DataFrame({"number": range(1, len(items) + 1), "key item": items}))
 
@@ -73,16 +73,19 @@ class Material(seminar.Sheet):
 
     @needs("4.1")
     def by_words(self, told):
-        """What the judge that compares words finds in it, and its trust card's kappa on all."""
+        """What the word-overlap judge finds in the consultation, and its kappa on all of them."""
         rows = self.known.rows("coverage")
         found, labels = judging.Overlap(rows, judging.YES_NO).out_of_fold(), rows["label"].tolist()
         k = stats.kappa(found, labels, judging.YES_NO)
         yes = rows[(rows["answer_id"] == READ) & (np.array(found) == "yes")]
         mine = yes["number"].astype(int).tolist()
-        print(f"by words: items {mine}; the label has {list(self.dialogue['disclosed'])}")
         print(
-            f"all {len(self.known.dialogues)} labelled consultations: kappa {k.value:.2f},"
-            f" {k.n} decisions on {rows['item'].nunique()} cases"
+            f"The word-overlap judge finds items {mine}; the label has"
+            f" {list(self.dialogue['disclosed'])}."
+        )
+        print(
+            f"On all {len(self.known.dialogues)} labelled consultations: kappa {k.value:.2f},"
+            f" {k.n} decisions on {rows['item'].nunique()} cases."
         )
 
     def hear(self, item, configuration=BASELINE):
@@ -93,8 +96,8 @@ class Material(seminar.Sheet):
     def _print(self, c):
         """A consultation, turn by turn, and what came of it."""
         print(
-            f"{held.transcript(c)}\n\nDiagnosis after {len(c.turns)} questions: {c.diagnosis} (the"
-            f" case: {c.case.diagnosis})"
+            f"{held.transcript(c)}\n\nDiagnosis after {len(c.turns)} questions: {c.diagnosis}"
+            f" (right: {c.case.diagnosis})"
         )
 
     # ---- single behaviours
@@ -105,7 +108,7 @@ class Material(seminar.Sheet):
 
     @needs("4.3, your guess")
     def costs(self, guess):
-        """Points of accuracy lost by single behaviour: the rules' on six cases, and printed.
+        """Points of accuracy lost by single behaviours: the rules' on six cases, and printed.
 
         Printed: the mean of five models.
         """
@@ -127,7 +130,7 @@ class Material(seminar.Sheet):
         plots.bars(
             ax,
             pd.DataFrame(rows, columns=["row", "source", "value"]),
-            xlabel="accuracy lost against the cooperative patient, points",
+            xlabel="accuracy lost against the cooperative patient, percentage points",
             title="Rules: 6 cases. Published: 85 cases, mean of five models",
         )
         plots.legend_below(figure)
@@ -167,10 +170,10 @@ class Material(seminar.Sheet):
         rows = [(n, *stats.wilson(n // 2, n)[:3]) for n in sizes]
         return shown(pd.DataFrame(rows, columns=["cases", "share right", "low", "high"]))
 
-    # ---- a script of one's own
+    # ---- a student's script
 
     def plain_script(self, script):
-        """A script of one's own with names and numbers as scripts have them, also of "Case 5"."""
+        """A student's script with names and numbers in the form of scripts ("Case 5": "case-5")."""
         made = dict(script)
         for field in ("item", "dimension", "level"):
             said = normal(made[field]).replace("_", " ")
@@ -185,7 +188,7 @@ class Material(seminar.Sheet):
         return made
 
     def with_script(self, script):
-        """All scripts, a student's in the place of the bundled one for its case and level."""
+        """All scripts, with a student's in place of the bundled one for its case and level."""
         script = self.plain_script(script)
         mine = {k: script[k] for k in data.SCRIPT}
         mine |= {"toward": script["toward"].strip(" -"), "status": "graded"}
@@ -200,7 +203,7 @@ class Material(seminar.Sheet):
 
     @needs("4.4", "4.4, your prediction")
     def try_out(self, script, guess):
-        """Hold the consultation under a script and compare with the guess (right or wrong)."""
+        """Hold the consultation under a script and compare it with the guess (right or wrong)."""
         if (checked := self.feedback("4.4", script)).ok is not True:
             return checked
         if normal(guess) not in ("right", "wrong"):
@@ -208,7 +211,7 @@ class Material(seminar.Sheet):
         c = self.tried(script)
         self._print(c)
         came = "right" if c.diagnosis == c.case.diagnosis else "wrong"
-        print(f"\nYou guessed that the diagnosis would be {guess}; it is {came}.")
+        print(f"\nYou predicted that the diagnosis would be {guess}; it is {came}.")
 
     # ---- two behaviours, more turns
 
@@ -222,8 +225,8 @@ class Material(seminar.Sheet):
     def ratios(self, given):
         """O/E and odds ratio of each combination, printed, and O/E of the rules.
 
-        Printed: the models' mean with the interval that 85 cases give, least and most. Six cases
-        give none.
+        Printed: the models' mean with the interval that 85 cases give, and their range. Six cases
+        give no interval.
         """
         paper = printed.combinations(self.design)
         each, draws = printed.ratios(self.run, paper), printed.ratio_draws(self.run, paper).mean(-1)
@@ -246,9 +249,9 @@ class Material(seminar.Sheet):
         return shown(pd.DataFrame(rows))
 
     def printed_ratio(self):
-        """O/E of CELL's combination: the five models' mean, and the interval of CELL's own.
+        """O/E of CELL's combination: the five models' mean, and the interval for CELL's model.
 
-        The interval is what 85 cases give.
+        The interval is the one that 85 cases give.
         """
         paper, (model, name) = printed.combinations(self.design), CELL
         draws = printed.ratio_draws(self.run, paper)
@@ -275,9 +278,9 @@ class Material(seminar.Sheet):
     # ---- limits
 
     def limits(self):
-        """Print what the numbers rest on: the judges, and how the tiny model fares as a doctor."""
+        """Print what the numbers rest on: the judges, and the embedded model as a doctor."""
         for judge in self.run.judges:
-            print("judge of diagnoses:", judges.describe(self.run.card(judge)))
+            print(judges.describe(self.run.card(judge)))
         p = self.run.settings
         settings = {k: p[k] for k in ("patient", "turns", "turn_tokens", "temperature")}
         baseline = {BASELINE: ()}
@@ -288,8 +291,9 @@ class Material(seminar.Sheet):
             graded = part["correct"].dropna()
             i = stats.wilson(graded.sum(), len(graded))
             print(
-                f"{model} as doctor and patient, cooperative: {graded.sum():.0f} of {len(graded)}"
-                f" diagnoses right ({i.low:.2f} to {i.high:.2f}), {len(part) - len(graded)}"
-                f" consultations without one, {part['coverage'].mean():.2f} of the key items told"
-                f" in {part['turns'].mean():.0f} turns"
+                f"{model} as doctor and as cooperative patient: {graded.sum():.0f} of"
+                f" {len(graded)} diagnoses right (95% interval {i.low:.2f} to {i.high:.2f}),"
+                f" {len(part) - len(graded)} consultations without a diagnosis,"
+                f" {part['coverage'].mean():.2f} of the key items told in"
+                f" {part['turns'].mean():.0f} turns"
             )

@@ -1,4 +1,4 @@
-"""Tasks 4.4 and 4.5: a behaviour script of one's own, and one thing in it changed."""
+"""Tasks 4.4 and 4.5: a student's own behaviour script, and a change of one thing in it."""
 
 from bedside.checks import normal
 from bedside.papers.meddialbench import data
@@ -11,8 +11,8 @@ class Scripts(Material):
 
     @task(
         "4.4",
-        f"A dictionary with {', '.join(ITEM)}, as in data/sample/meddialbench/scripts.jsonl; toward"
-        " is '-' if no diagnosis is pointed at.",
+        f"Write a dictionary with {', '.join(ITEM)}, as in data/sample/meddialbench/scripts.jsonl;"
+        " toward is '-' if the script points at no diagnosis.",
         free=True,
     )
     def script(self, answer):
@@ -24,8 +24,8 @@ class Scripts(Material):
         self._check_facts(item, items, facts, false)
         if len(str(script).split()) < 8 or nothing(script, 6):
             raise Wrong(
-                "script: tell the patient in a sentence or two (eight words at least) what to do,"
-                " and why he or she does it."
+                "script: tell the patient in a sentence or two (at least eight words) what to do"
+                " and why this person does it."
             )
         self._check_falsehoods(level, path, items, false)
         self._check_direction(item, false, toward)
@@ -33,19 +33,19 @@ class Scripts(Material):
         mine = texts[(texts["item"] == item) & (texts["level"] == level)]
         if faults := data.script_faults(self.cases[self.cases["item"] == item], mine):
             raise Wrong(
-                f"script and facts don't fit: {faults[0]}. The text has to name every fact in its"
-                " facts by a telling word."
+                f"script and facts don't fit: {faults[0]}. The text must name every fact of the"
+                " list by one of its telling words."
             )
         return (
-            f"it fits. {len(facts)} of {len(items)} key items are touched, {len(false)} false"
-            f" statements made ({path}). Guess what comes of it, then try it."
+            f"the form fits. The script touches {len(facts)} of {len(items)} key items and makes"
+            f" {len(false)} false statements ({path}). Guess what will happen, then try it."
         )
 
     def _check_place(self, item, dimension, level):
         """Case, dimension and level exist and belong together."""
         adverse = self.design.adverse
         if item not in self.of.index:
-            raise Wrong(f"there is no case {item!r}; cases are {', '.join(self.of.index)}.")
+            raise Wrong(f"there is no case {item!r}; the cases are {', '.join(self.of.index)}.")
         if level not in adverse:
             raise Wrong(f"level {level!r} is none of the adverse ones: {', '.join(adverse)}.")
         if dimension != (its := self.design.dimension(level)):
@@ -56,7 +56,7 @@ class Scripts(Material):
         lists = isinstance(facts, list) and isinstance(false, list)
         if not lists or not all(isinstance(f, str) for f in false):
             raise Wrong(
-                "facts is a list of numbers, such as [3, 4]; false a list of sentences, or []."
+                "facts is a list of numbers, such as [3, 4]; false is a list of sentences, or []."
             )
         if 0 in facts:
             raise Wrong("facts: key items are numbered from 1, not from 0.")
@@ -79,18 +79,18 @@ class Scripts(Material):
             )
         if path != "pollution" and false:
             raise Wrong(
-                f"{level} is no information pollution: who withholds or interrupts says nothing"
-                " untrue. Leave false empty, or take a level of logic or cognition."
+                f"{level} isn't information pollution: a patient who shows it says nothing untrue."
+                " Leave false empty, or take a level of logic or cognition."
             )
         if true := [f for f in false if normal(f) in map(normal, items)]:
-            raise Wrong(f"false: {true[0]!r} is true: it is a key item of this case.")
+            raise Wrong(f"false: {true[0]!r} is true; it is a key item of this case.")
 
     def _check_direction(self, item, false, toward):
-        """What false statements point at is a wrong diagnosis."""
+        """False statements point at a wrong diagnosis."""
         known = [self.of.at[item, "diagnosis"], *self.of.at[item, "accepted"]]
         if normal(toward) in map(normal, known):
             raise Wrong(
-                "toward is the wrong diagnosis that the false statements point at; this one is"
+                "toward is the wrong diagnosis that the false statements point at, but this one is"
                 " right."
             )
         if toward.strip(" -") and not false:
@@ -100,35 +100,35 @@ class Scripts(Material):
 
     @task("4.5", "[my_script, my_second]: two scripts in the form of task 4.4.")
     def changed(self, answer):
-        """Task 4.5: two scripts for one case and level, of which one leads the doctor astray."""
+        """Task 4.5: two scripts for one case and level, one of which misleads the doctor."""
         first, second = answer
         self.script(first), self.script(second)
         first, second = self.plain_script(first), self.plain_script(second)
         if (first["item"], first["level"]) != (second["item"], second["level"]):
             raise Wrong(
-                "keep case and level and change the rest: with two changes nobody knows which one"
-                " mattered."
+                "keep case and level, and change something else. With two changes nobody knows"
+                " which one mattered."
             )
         if all(first[k] == second[k] for k in ("facts", "false", "toward")):
             raise Wrong(
-                "only the text differs, or nothing. The patient of the rules doesn't read the text,"
-                " only facts, false and toward; a model as patient does it the other way round."
+                "only the text differs, or nothing. The patient of the rules reads facts, false"
+                " and toward, not the text. A model as patient does the reverse."
             )
         made = [self.tried(s) for s in (first, second)]
         came = ["right" if c.diagnosis == c.case.diagnosis else "wrong" for c in made]
         if came[0] == came[1]:
             fewer_or_more = {
-                "right": "Touch more facts, or ones that are asked for early.",
-                "wrong": "Touch fewer facts, or ones that are asked for late.",
+                "right": "Touch more facts, or facts that are asked for earlier.",
+                "wrong": "Touch fewer facts, or facts that are asked for later.",
             }
             raise Wrong(
-                f"both diagnoses are {came[0]}. Read the consultation: the doctor stops at five"
-                f" findings of one disease, or when a fifth of his {made[0].most} questions brought"
-                " nothing, and goes through a disease's findings in their order."
+                f"both diagnoses are {came[0]}. Read the consultation. The doctor goes through a"
+                " disease's findings in their order, and stops at five findings of one disease, or"
+                f" when a fifth of the {made[0].most} questions brought nothing."
                 f" {fewer_or_more[came[0]]}"
             )
         return (
-            f"{' and '.join(came)}, with {' and '.join(str(len(c.turns)) for c in made)} questions."
-            " Compare the two lists of facts: was it their medical weight that decided, or the"
-            " order in which this doctor asks?"
+            f"the diagnoses are {' and '.join(came)}, after"
+            f" {' and '.join(str(len(c.turns)) for c in made)} questions. Compare the two lists of"
+            " facts. What decided: their medical weight, or the order in which this doctor asks?"
         )

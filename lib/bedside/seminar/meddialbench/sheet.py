@@ -1,6 +1,6 @@
 """Seminar sheet 4, The difficult patient: what a patient tells, what behaviours cost, scripts.
 
-Every truth is computed from sample data, printed tables or consultations held now.
+Every right answer is computed from sample data, printed tables or consultations held now.
 """
 
 from bedside.seminar.meddialbench.consultation import Consultation

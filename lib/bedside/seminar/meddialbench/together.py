@@ -16,7 +16,8 @@ class Together(Material):
 
     @task(
         "4.8",
-        "A dictionary with 'expected' (percent), 'O/E', 'odds, observed' and 'odds, expected'.",
+        "Write a dictionary with 'expected' (in percent), 'O/E', 'odds, observed' and 'odds,"
+        " expected'.",
     )
     def ratio(self, answer):
         """Task 4.8: observed over expected on shares (equation 1) and on odds of failure."""
@@ -30,36 +31,38 @@ class Together(Material):
             "odds, expected": failing,
         }
         mistakes = {
-            "expected: you subtracted both losses. The paper multiplies: each behaviour leaves a"
-            " share of what is right.": {"expected": a + b - base},
+            "expected: you subtracted both losses. The paper multiplies, because each behaviour"
+            " leaves a share of what is right.": {"expected": a + b - base},
             "expected: the baseline is forgotten. Divide the product by the baseline's accuracy,"
             " not by 100.": {"expected": a * b / 100},
-            "O/E is upside down: observed over expected.": {"O/E": expected / both},
-            "O/E: that is the mean of five models (Table 4). Asked is this model's.": {"O/E": mean},
-            "odds, observed: that is the share that fails, or the odds of a right diagnosis. Asked:"
-            " wrong over right.": (
+            "O/E is upside down: it is observed over expected.": {"O/E": expected / both},
+            "O/E: that is the mean of five models (Table 4). The task asks for this model's.": {
+                "O/E": mean
+            },
+            "odds, observed: that is the share that fails, or the odds of a right diagnosis. The"
+            " task asks for wrong over right.": (
                 {"odds, observed": 1 / odds(both)},
                 {"odds, observed": 1 - both / 100},
             ),
-            "odds, expected: additive on the scale of log odds means to multiply odds: A x B /"
-            " baseline.": {"odds, expected": odds(a) + odds(b) - odds(base)},
+            "odds, expected: effects that are independent on this scale add up in log odds, so"
+            " multiply odds: A × B / baseline.": {"odds, expected": odds(a) + odds(b) - odds(base)},
         }
         hint = (
-            "Expected accuracy: A x B / baseline. Odds of failure: (100 - accuracy) / accuracy, for"
-            " each of the four; expected: A x B / baseline again."
+            "Expected accuracy is A × B / baseline. Odds of failure are (100 − accuracy) /"
+            " accuracy, for each of the four. Expected odds are A × B / baseline again."
         )
         right(answer, truth, mistakes, hint, by=0.03)
         return (
-            f"on shares slightly more harm than expected (O/E {both / expected:.2f}), on odds less"
-            f" ({odds(both):.2f} against {failing:.2f}). With {printed.N} cases O/E could be"
-            f" {low:.2f} to {high:.2f}. 'Super-additive' is a statement about a scale, and about an"
-            " interval."
+            f"on shares there is slightly more harm than expected (O/E {both / expected:.2f}), on"
+            f" odds there is less ({odds(both):.2f} against {failing:.2f}). With {printed.N}"
+            f" cases, the 95% confidence interval of O/E is {low:.2f} to {high:.2f}."
+            " “Super-additive” is a statement about a scale, and about an interval."
         )
 
     @task(
         "4.9",
-        f"A dictionary with {', '.join(MORE)}: how many turns bring all diagnoses back"
-        f" ({', '.join(map(str, TURNS))}), or 0 for none of these.",
+        f"Write a dictionary with {', '.join(MORE)}: how many turns bring all diagnoses back"
+        f" ({', '.join(map(str, TURNS))}), or 0 if none of these does.",
     )
     def turns(self, answer):
         """Task 4.9: the number of turns that undoes a behaviour, for the rules."""
@@ -72,21 +75,21 @@ class Together(Material):
                 continue
             if not back:
                 raise Wrong(
-                    f"{name}: not even the most bring all back. What is said isn't unsaid, and what"
-                    " would set it right isn't told."
+                    f"{name}: not even {TURNS[-1]} bring all diagnoses back. What was said isn't"
+                    " unsaid, and the facts that would set it right aren't told."
                 )
             if value == 0 or value > back[0]:
                 raise Wrong(
-                    f"{name}: fewer are enough. The true facts that aren't touched are told when he"
-                    " asks on, and what is withheld comes at the third asking."
+                    f"{name}: fewer are enough. The patient tells untouched facts when the doctor"
+                    " goes on asking, and withheld facts when asked a third time."
                 )
             raise Wrong(
-                f"{name}: more are needed. This doctor ends when a fifth of his questions brought"
-                " nothing, and asks everything once before he asks anything again."
+                f"{name}: more are needed. This doctor stops when a fifth of the questions brought"
+                " nothing, and asks everything once before asking anything again."
             )
         return (
-            "more questions get round what is withheld, and not round what is invented: at a story"
-            " that fits this doctor stops. The paper's models stop after 9 to 18 questions"
-            " (section 4.1); it concludes the same (section 6). Here it follows from how the doctor"
-            " was written."
+            "more questions get round what is withheld, but not round what is invented, because"
+            " this doctor stops at a story that fits. The paper, whose models stop after 9 to 18"
+            " questions (section 4.1), concludes the same (section 6). Here it follows from how"
+            " the doctor was written."
         )

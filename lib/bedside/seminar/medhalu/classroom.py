@@ -1,6 +1,6 @@
-"""A class's readings of MedHalu answers, task 3.1 of what was handed in, as one group of raters.
+"""A class's readings of MedHalu answers (task 3.1 of its hand-ins) as one group of readers.
 
-`read` takes them in, `table` scores the class, `example` is a class of illustrative readers.
+`read` takes them in, `table` scores the class, `example` makes a class of illustrative readers.
 """
 
 import tempfile
@@ -16,7 +16,7 @@ SAID = {1.0: "yes", 0.0: "no"}
 
 
 def example(labels):
-    """A new folder with a hand-in of each rater of labels as `labels.annotations` has them."""
+    """A new folder with a hand-in for each rater of labels as `labels.annotations` has them."""
     folder = tempfile.mkdtemp()
     for name, part in labels.groupby("repeat"):
         reading = {
@@ -30,7 +30,7 @@ def example(labels):
 def read(folder, parsed):
     """All readings of a folder: item, yes, repeat (who), group.
 
-    parsed: makes a frame of a reading, or raises Wrong; such a reading is left out, and named.
+    parsed: makes a frame of a reading, or raises Wrong; such a reading is named and left out.
     """
     parts = [pd.DataFrame(columns=["item", "yes", "repeat", "group"])]
     for name, reading in seminar.handed_in("medhalu", TASK, folder).items():
@@ -44,7 +44,7 @@ def read(folder, parsed):
 def table(given, items, run):
     """How single readers and the majority score (ties unscored), and how far they agree.
 
-    A sentence if nobody handed in.
+    A sentence if nobody has handed in.
     """
     if given.empty:
         return "Nobody has handed in a reading yet."

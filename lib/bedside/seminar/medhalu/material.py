@@ -1,4 +1,4 @@
-"""What sheet 3 shows: answers to be read, replayed detections, printed tables, a class together."""
+"""What sheet 3 shows: answers to read, replayed detections, printed tables, a whole class."""
 
 import re
 
@@ -16,7 +16,7 @@ from bedside.seminar import Wrong, choice, needs, number
 from bedside.seminar.medhalu import classroom
 
 EACH = 3  # answers of each type that are read
-# of Tables 6 and 10, worked out by hand: in both there are counts that print so
+# the row of Tables 6 and 10 to work out by hand: in both, some counts give the printed scores
 ROW = ("GPT-4", "HealthQA")
 COUNTS = ["true positives", "false positives", "false negatives", "true negatives"]
 RATES = ["sensitivity", "specificity"]
@@ -48,17 +48,17 @@ class Material(seminar.Sheet):
         return seminar.shown(self.of.loc[self.twelve, ["question", "answer"]].reset_index())
 
     def read(self, reading):
-        """A reading {item: (verdict, sureness, span)} as a frame; Wrong for what is none.
+        """A reading {item: (verdict, sureness, span)} as a frame; Wrong if it is none.
 
         Columns: item, yes (1 or 0), sure, span.
         """
         if not isinstance(reading, dict) or set(reading) != set(self.twelve):
-            raise Wrong(f"The reading needs exactly these items: {', '.join(self.twelve)}.")
+            raise Wrong(f"the reading needs exactly these items: {', '.join(self.twelve)}.")
         rows = [self._entry(item, entry) for item, entry in reading.items()]
         return pd.DataFrame(rows, columns=["item", "yes", "sure", "span"])
 
     def _entry(self, item, entry):
-        """A row of a reading; Wrong for what is none."""
+        """A row of a reading; Wrong if it is none."""
         if not isinstance(entry, (tuple, list)) or len(entry) != 3:
             raise Wrong(f'{item}: write (verdict, sureness, span), such as ("no", 70, "-").')
         said, sure, span = choice(entry[0], VERDICTS), number(entry[1]), str(entry[2])
@@ -69,8 +69,8 @@ class Material(seminar.Sheet):
             )
         if sure is None or not 50 <= sure <= 100:
             raise Wrong(
-                f"{item}: sureness is a number from 50 (a guess) to 100 (certain), in percent; who"
-                " is surer of the opposite gives the other verdict."
+                f"{item}: sureness is a number from 50 (a guess) to 100 (certain), in percent. If"
+                " you are surer of the opposite, give the other verdict."
             )
         words = re.findall(r"\w+", span)
         if said == "no":
@@ -78,7 +78,7 @@ class Material(seminar.Sheet):
                 raise Wrong(f'{item}: a "no" has no span; write "-".')
             return item, 0.0, sure, "-"
         if len(words) < 2:
-            raise Wrong(f"{item}: mark the whole clause at fault, not {span!r}.")
+            raise Wrong(f"{item}: copy the whole clause at fault, not only {span!r}.")
         text = " ".join(self.of.at[item, "answer"].split())
         found = re.search(r"\W+".join(map(re.escape, words)), text, re.I)
         if not found:
@@ -101,7 +101,7 @@ class Material(seminar.Sheet):
 
     @needs("3.1")
     def sureness(self, reading):
-        """How sure a reader was where right and where wrong: verdicts and mean sureness."""
+        """How sure a reader was where right and where wrong: counts and mean sureness."""
         made = self.read(reading).merge(self.items[["item", "hallucinated"]], on="item")
         ok = made["yes"] == made["hallucinated"]
         for name, part in (("right verdicts", made[ok]), ("wrong verdicts", made[~ok])):
@@ -127,35 +127,35 @@ class Material(seminar.Sheet):
         return [round(float(c), 2) for c in scores.counts(shares).sum(0)]
 
     def first(self):
-        """The tiny model's detections with a note on the topic: counts by name.
+        """The embedded model's detections with a note on the topic: counts by name.
 
-        Without a note precision and recall are equal, so that no mean could be told from another.
+        Without a note, precision and recall are equal, and all kinds of mean would be the same.
         """
         noted = self.shares_of(self.model, self.once(detection.TOPIC))
         return dict(zip(COUNTS, map(int, self.confusion(noted))))
 
     def once(self, note=""):
-        """The tiny model's detections, first repeat only, with a note of `detection.NOTES`."""
+        """The embedded model's detections, first repeat only, with a note of `detection.NOTES`."""
         mine = self.judged["evaluator"] == self.model + note
         return self.judged[mine & (self.judged["repeat"] == 0)]
 
     def every(self):
-        """The tiny model's detections without a note, all repeats."""
+        """The embedded model's detections without a note, all repeats."""
         return self.judged[self.judged["evaluator"] == self.model]
 
     def scores_of(self, shares):
-        """Scores of evaluators' shares, with intervals."""
+        """Scores of evaluators' shares, with confidence intervals."""
         return scores.scores(shares, EVALUATOR, self.run)
 
     @needs("3.5")
     def by_library(self, given):
-        """The scores of task 3.5 as the library has them."""
+        """The scores of task 3.5, computed by the library."""
         made = stats.macro(list(self.first().values())).round(3).tolist()
         return dict(zip(["accuracy", "macro precision", "macro recall", "macro F1"], made))
 
     @needs("3.5")
     def compared(self, given, reading=...):
-        """Macro F1 of the reading, the tiny model, readers, detectors that don't read; printed."""
+        """Macro-F1 of the reading, embedded model, readers, detectors that don't read; printed."""
         parts = [self.shares_of(f"{self.model}, this run", self.every())]
         for group, part in self.labels.groupby("group"):
             parts.append(self.shares_of(f"{group} readers, this run", part))
@@ -178,7 +178,7 @@ class Material(seminar.Sheet):
             ax,
             pd.concat([made, others], ignore_index=True),
             title="Who sees it?",
-            xlabel="macro F1 (the paper's answers are others)",
+            xlabel="macro-F1 (the printed ones are for other answers)",
             limits=(0, 1.04),
         )
         plots.legend_below(figure)
@@ -219,26 +219,27 @@ class Material(seminar.Sheet):
         rows = matrices.implied(self.run, table).assign(table=table)
         fit = rows[rows["fits"] > 0]
         print(
-            f"{len(fit)} of {len(rows)} rows; for the others no counts over Table 4's answers"
-            " print like this"
+            f"{len(fit)} of {len(rows)} rows are shown. For the others, no counts over Table 4's"
+            " answers give the printed scores."
         )
         fit = fit[["table", "dataset", "row", *RATES, "yes"]]
         return seminar.shown(fit.rename(columns={"row": "evaluator", "yes": "share of yes"}))
 
     @needs("3.8")
     def notes(self, given):
-        """The tiny model's yes with each note, and its macro F1 with intervals."""
+        """The embedded model's yes verdicts with each note, and its macro-F1 with intervals."""
         rows = []
         for name, what in detection.NOTES.items():
             shares = self.shares_of(self.model, self.once(name))
             tp, fp, fn, tn = self.confusion(shares)
             f1 = self.scores_of(shares).set_index("metric").loc["macro F1"]
+            interval = f"{f1['low']:.2f} to {f1['high']:.2f}"
             rows.append(
                 {
                     "the prompt has": what,
                     "yes to hallucinated answers": f"{tp:.0f} of {tp + fn:.0f}",
                     "yes to right answers": f"{fp:.0f} of {fp + tn:.0f}",
-                    "macro F1 (95%)": f"{f1['value']:.2f} ({f1['low']:.2f} to {f1['high']:.2f})",
+                    "macro-F1 (95% interval)": f"{f1['value']:.2f} ({interval})",
                 }
             )
         return seminar.shown(pd.DataFrame(rows))
@@ -263,7 +264,7 @@ class Material(seminar.Sheet):
     def spans(self, given, reading=...):
         """Mean token scores over hallucinated answers.
 
-        Of the whole answer marked, the tiny model, the readers, and your reading.
+        Of marking the whole answer, the embedded model, the readers, and the student's reading.
         """
         parts = [marking.whole(self.items), self.every(), self.labels]
         if self.feedback("3.1", reading).ok:
@@ -286,17 +287,17 @@ class Material(seminar.Sheet):
     # ---- a class
 
     def example_class(self):
-        """A folder with what the illustrative readers would have handed in."""
+        """A folder with the hand-ins of the illustrative readers."""
         return classroom.example(self.labels[self.labels["item"].isin(self.twelve)])
 
     def of_class(self, folder=None):
-        """What was handed in as one class: the majority, single readers, how far they agree."""
+        """The hand-ins as one class: the majority, single readers, how far they agree."""
         return classroom.table(classroom.read(folder, self.read), self.items, self.run)
 
     def limits(self):
-        """What this run's numbers rest on, with intervals.
+        """What this run's numbers rest on, with confidence intervals.
 
-        The tiny model against the labels and against itself, and a perfect reader.
+        The embedded model against the labels and against itself, and a perfect reader.
         """
         mine = self.every().pivot(index="item", columns="repeat", values="yes")
         truth = self.of["hallucinated"].astype(float)[mine.index]

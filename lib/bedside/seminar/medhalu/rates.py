@@ -13,13 +13,13 @@ NOTE = [
     "specificity without a note",
     "specificity with a note",
 ]
-PRINTED = 0.03  # how near is right where the truth comes from printed, rounded numbers
+PRINTED = 0.03  # how near is near enough where the truth comes from printed, rounded numbers
 
 
 class Rates(Material):
-    """Sensitivity and specificity out of printed scores, and what follows from them."""
+    """Sensitivity and specificity from printed scores, and what follows from them."""
 
-    @task("3.6", f"A dictionary with {' and '.join(RATES)}: shares.")
+    @task("3.6", f"Write a dictionary with {' and '.join(RATES)}: shares.")
     def rates(self, answer):
         """Task 3.6: sensitivity and specificity behind a printed row (Table 6)."""
         got, truth = numbers(answer, RATES, share=RATES), self.row("Table 6")
@@ -30,7 +30,7 @@ class Rates(Material):
             )
         if near(sum(got), sum(truth), 0.01) and near(*got, 0.02):
             raise Wrong(
-                "macro recall is the mean of the two, but they aren't equal: accuracy weighs them"
+                "macro recall is the mean of the two, but they aren't equal. Accuracy weighs them"
                 " by the shares of the answers, and it is lower."
             )
         if not near(sum(got), sum(truth), PRINTED):
@@ -40,49 +40,51 @@ class Rates(Material):
             )
         if not all(near(g, t, PRINTED) for g, t in zip(got, truth)):
             raise Wrong(
-                "the sum is right. Now accuracy = share hallucinated x sensitivity + share right x"
-                " specificity; the first share is about 3/4."
+                "the sum is right. Now use accuracy = share hallucinated × sensitivity + share"
+                " right × specificity. The first share is about 3/4."
             )
         p, n = paper.classes(self.run)[ROW[1]]
         yes = (p * truth[0] + n * (1 - truth[1])) / (p + n)
         return (
-            f"it says yes to only {100 * yes:.0f}% of the answers, where {100 * p / (p + n):.0f}%"
-            " are hallucinated: a cautious detector, not one that reads at random. One accuracy"
-            " hides this. (Printed numbers are rounded; within 0.03 counts as right.)"
+            f"this detector says yes to only {100 * yes:.0f}% of the answers, while"
+            f" {100 * p / (p + n):.0f}% are hallucinated. It is cautious; it doesn't guess. A"
+            " single accuracy hides this. (Printed numbers are rounded, so an answer within 0.03"
+            " counts as right.)"
         )
 
-    @task("3.7", f"A dictionary with {' and '.join(map(repr, COMMON))}: shares.")
+    @task("3.7", f"Write a dictionary with {' and '.join(map(repr, COMMON))}: shares.")
     def common(self, answer):
         """Task 3.7: the same detector at two base rates."""
         got, (found, passed) = numbers(answer, COMMON, share=COMMON), self.row("Table 6")
         truth = [found * s / (found * s + (1 - passed) * (1 - s)) for s in (0.75, RARE)]
         if near(*got, 0.02):
             raise Wrong(
-                "the base rate is forgotten: the same detector in another place. Put 100 answers"
-                " into four cells for each of the two places."
+                "you forgot the base rate: the detector is the same, the place is another. Put 100"
+                " answers into four cells for each of the two places."
             )
         if near(got[1], found, 0.02) or near(got[0], found, 0.02):
             raise Wrong(
-                "that is the sensitivity: of the hallucinated answers those it flags. Asked is the"
-                " reverse: of the flagged ones those that are hallucinated."
+                "that is the sensitivity: of the hallucinated answers, the share that it flags."
+                " The task asks for the reverse: of the flagged answers, the share that is"
+                " hallucinated."
             )
         fits = [near(g, t, PRINTED) for g, t in zip(got, truth)]
         if any(near(g, 1 - t, 0.02) for g, t in zip(got, truth)) and not fits[0]:
             raise Wrong(
-                "that is the share of flagged answers that are right (false alarms). Asked are the"
-                " true ones."
+                "that is the share of flagged answers that are right (false alarms). The task asks"
+                " for the share that is hallucinated."
             )
         if not all(fits):
             raise Wrong(
-                "of 100 answers take the hallucinated ones times sensitivity (flagged rightly) and"
-                " the right ones times 1 - specificity (flagged wrongly)."
+                "of 100 answers, take the hallucinated ones times sensitivity (flagged rightly),"
+                " and the right ones times 1 − specificity (flagged wrongly)."
             )
         return (
             f"{truth[0]:.2f} and {truth[1]:.2f}. The detector is the same. Where errors are rare,"
             " most of its warnings are false, and people learn to ignore them."
         )
 
-    @task("3.8", f"A dictionary with {', '.join(map(repr, NOTE))}: shares.")
+    @task("3.8", f"Write a dictionary with {', '.join(map(repr, NOTE))}: shares.")
     def note(self, answer):
         """Task 3.8: what a note gives away, and what it does to specificity (Table 10)."""
         wrong_only, all_noted, without, noted = numbers(answer, NOTE, share=NOTE)
@@ -91,23 +93,24 @@ class Rates(Material):
         (found, before), (found_then, after) = self.row("Table 6"), self.row("Table 10")
         if not near(wrong_only, only):
             raise Wrong(
-                f"{NOTE[0]}: it says yes exactly where a note stands, so exactly to the wrong"
-                " answers. How many errors are left?"
+                f"{NOTE[0]}: the detector says yes exactly where a note stands, so exactly to the"
+                " wrong answers. How many errors are left?"
             )
         if near(all_noted, every[0]):
             raise Wrong(
-                f"{NOTE[1]}: that is its accuracy. With a note everywhere it is the detector that"
+                f"{NOTE[1]}: that is the accuracy. With a note everywhere, it is the detector that"
                 " always says yes (task 3.4)."
             )
         if not near(all_noted, every[3]):
-            raise Wrong(f"{NOTE[1]}: a note everywhere, so yes everywhere: task 3.4.")
+            raise Wrong(f"{NOTE[1]}: a note everywhere means yes everywhere, as in task 3.4.")
         if near(without, after, PRINTED) and near(noted, before, PRINTED):
             raise Wrong(
-                "without and with a note are swapped: without is Table 6, with is Table 10."
+                "without and with a note are swapped. Table 6 is without, Table 10 is with a note."
             )
         if near(without, found, PRINTED) or near(noted, found_then, PRINTED):
             raise Wrong(
-                "that is a sensitivity. Specificity: the share of right answers that are let pass."
+                "that is a sensitivity. Specificity is the share of right answers that are let"
+                " pass."
             )
         if not near(without, before, PRINTED) or not near(noted, after, PRINTED):
             raise Wrong(
@@ -115,8 +118,8 @@ class Rates(Material):
                 " and Table 10 (with a note)."
             )
         return (
-            f"specificity falls from {before:.2f} to {max(after, 0):.2f} while sensitivity rises"
-            f" from {found:.2f} to {min(found_then, 1):.2f}: with a note the model says yes nearly"
-            " always. Macro-F1 rises all the same. (Table 10 may be about fewer answers than Table"
-            " 4; the paper doesn't say.)"
+            f"specificity falls from {before:.2f} to {max(after, 0):.2f}, while sensitivity rises"
+            f" from {found:.2f} to {min(found_then, 1):.2f}. With a note, the model nearly always"
+            " says yes. Macro-F1 rises all the same. (Table 10 may be about fewer answers than"
+            " Table 4; the paper doesn't say.)"
         )

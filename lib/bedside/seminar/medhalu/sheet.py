@@ -1,6 +1,6 @@
 """Seminar sheet 3, Can you see it?: a reading of twelve answers, scores, base rates, a note, spans.
 
-Every truth is computed from sample data, recordings and printed tables.
+Every right answer is computed from sample data, recordings and printed tables.
 """
 
 from bedside.seminar.medhalu.rates import Rates

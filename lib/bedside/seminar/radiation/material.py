@@ -1,4 +1,4 @@
-"""What sheet 2 shows: records in pairs, the illustrative reference, written lists, a model's."""
+"""What sheet 2 shows: records in pairs, the illustrative reference, written and recorded lists."""
 
 import pandas as pd
 
@@ -10,15 +10,17 @@ from bedside.rows import Document
 from bedside.seminar import needs, shown
 
 PATIENT = "rp-06"
-MATCHER = matching.SPELLED  # the study's own knows concepts, too, and errs too seldom to learn from
-# 2.3: pairs by label, and by whether the matcher is right
+MATCHER = (
+    matching.SPELLED
+)  # this project's own knows concepts, too, and errs too seldom to learn from
+# 2.3: how many pairs, by label and by whether the matcher is right
 PAIRS = {("same", True): 3, ("same", False): 2, ("different", True): 2, ("different", False): 3}
-# 2.4, 2.6: wordings out of labelled pairs
+# 2.4, 2.6: wordings from labelled pairs
 LIST = ("pm-012", "pm-106", "pm-018", "pm-013", "pm-027", "pm-007", "pm-029", "pm-030", "pm-094")
 BASE = ("pm-050", "pm-027", "pm-005", "pm-062", "pm-051", "pm-106", "pm-102")
 SPECIFIED = ("pm-071", "pm-027", "pm-070", "pm-062", "pm-085", "pm-009")
 SIZED = "Gemma-2-9B", 25  # 2.5: a model of Tables 1 and 2, and the length of its list
-MODEL = "GPT-5.3"  # the model of Table 1 that padded lists are held against
+MODEL = "GPT-5.3"  # the model of Table 1 that padded lists are compared with
 FREE = ["free-form", "free-form, 20-30"]
 PRINTED = ["Precision", "Recall", "F1"]
 
@@ -41,7 +43,7 @@ class Material(seminar.Sheet):
         self.parts = {
             normal(w): (r.term, r.part) for r in elsewhere.itertuples() for w in [r.term, *r.words]
         }
-        # what a wording means, where its pair is labelled the same; else nothing
+        # what a wording means if its pair is labelled the same, else nothing
         known = self.pairs.set_index("pair")
         ten = known.loc[list(LIST)].itertuples()
         self.ten = {r.predicted: r.reference if r.label == "same" else "" for r in ten}
@@ -60,7 +62,7 @@ class Material(seminar.Sheet):
         return pairs, scores.scored(matched, self.reference, self.terms)
 
     def _asked(self):
-        """The ten pairs of task 2.3, of each kind as many as PAIRS says."""
+        """The ten pairs of task 2.3, as many of each kind as PAIRS says."""
         rng, asked = self.run.rng("seminar", "pairs"), []
         label, judged = self.pairs["label"], self.pairs["judged"]
         for (kind, fits), size in PAIRS.items():
@@ -81,12 +83,12 @@ class Material(seminar.Sheet):
             print(f"{name.upper()} RECORD", self.patient[name], sep="\n")
 
     def effects(self):
-        """The reference of the patient's site: effect, onset, frequency. Illustrative."""
+        """The illustrative reference of the patient's site: effect, onset, frequency."""
         frame = self.site.reset_index()[["effect", "onset", "frequency"]]
         return shown(frame.sort_values(["onset", "effect"], ascending=[False, True]))
 
     def understood(self, entries):
-        """What the matcher without a model takes entries for, one to one.
+        """What the word matcher takes entries for, one to one.
 
         {entry: term of the vocabulary, or ""}.
         """
@@ -118,13 +120,14 @@ class Material(seminar.Sheet):
 
     @needs("2.3")
     def judged(self, given):
-        """The ten pairs with labels, reasons and verdicts; how good the matcher is on all."""
+        """The ten pairs with labels, reasons and verdicts; how good the matcher is on all pairs."""
         truth, said = self.pairs["label"] == "same", self.pairs["judged"] == "same"
         sens, spec = stats.sens_spec(truth, said)
         k = self.kappa()
         print(
-            f"The word matcher on all {k.n} pairs: finds {sens.value:.2f} of the same, keeps apart"
-            f" {spec.value:.2f} of the different; kappa {k.value:.2f} [{k.low:.2f}, {k.high:.2f}]"
+            f"The word matcher on all {k.n} pairs: it finds {sens.value:.2f} of those labelled the"
+            f" same (sensitivity) and keeps apart {spec.value:.2f} of the others (specificity);"
+            f" kappa {k.value:.2f} [{k.low:.2f}, {k.high:.2f}]"
         )
         frame = self.asked.assign(yours=[given[k] for k in self.asked["letter"]])
         frame = frame.rename(columns={"judged": "matcher"})
@@ -132,7 +135,7 @@ class Material(seminar.Sheet):
         return shown(frame[[*pair, "yours", "label", "matcher", "kind", "why"]])
 
     def kappa(self):
-        """Kappa of the matcher without a model on the labelled pairs, an Interval."""
+        """Kappa of the word matcher on the labelled pairs, an Interval."""
         a, b = self.pairs["label"].tolist(), self.pairs["judged"].tolist()
         rng, terms = self.run.rng("seminar", "kappa"), self.pairs["reference"].to_numpy()
         return stats.kappa(a, b, matching.LABELS, rng=rng, units=terms)
@@ -173,21 +176,21 @@ class Material(seminar.Sheet):
             ax,
             pd.DataFrame(rows),
             "items",
-            xlabel="items in the list: ten, then all other terms of the vocabulary",
-            title="Longer and longer",
+            xlabel="entries in the list: ten, then all other terms of the vocabulary",
+            title="Scores of a list that gets longer and longer",
         )
         ax.legend()
         return plots.picture(figure)
 
     @needs("2.5")
     def sized(self, given):
-        """What asking for 20 to 30 items did: as printed, and how long the model's lists are."""
+        """What asking for 20 to 30 entries did, as printed, and how long this run's lists are."""
         free, step = self.printed("Table 1"), self.printed("Table 2")
         listed = self.lists[self.lists["status"] == "listed"]
         told = []
         for regime in FREE:
             length = listed.loc[listed["regime"] == regime, "terms"].map(len)
-            mean = f"{length.mean():.1f} items on average (n = {len(length)})"
+            mean = f"{length.mean():.1f} entries on average (n = {len(length)})"
             told.append(f"the embedded model, {regime}: {mean}")
         print("; ".join(told))
         made = free.assign(**{f"{m}, 20 to 30": free[m] + step[f"Δ {m}"] for m in PRINTED})
@@ -203,7 +206,7 @@ class Material(seminar.Sheet):
 
     @needs("2.6")
     def overlaps(self, given):
-        """Overlap as printed in Table 5, and the embedded model's."""
+        """Overlap as printed in Table 5, and that of the embedded model."""
         mine = scores.overlaps(self.lists, self.terms)
         for r, part in mine.groupby("regime", sort=False):
             overlap, meaning = part["overlap"], part["by_meaning"].mean()
@@ -223,14 +226,14 @@ class Material(seminar.Sheet):
 
     @needs("2.8")
     def recalls(self, given):
-        """Recall by onset and frequency as printed (Tables 6 and 7), drawn."""
+        """A figure of recall by onset and frequency, as printed (Tables 6 and 7)."""
         rows = pd.concat([self.run.published(t) for t in ("Table 6", "Table 7")])
         figure, ((ax,),) = plots.figure((7, 3))
         plots.heat(ax, rows, title="Recall as printed (Tables 6 and 7)")
         return plots.picture(figure)
 
     def cases(self):
-        """Lists out of the vocabulary that an evaluation has to rank.
+        """Lists from the vocabulary that a measure has to rank.
 
         {name: (hits, wrong, missed, rejected)}.
         """
@@ -247,17 +250,17 @@ class Material(seminar.Sheet):
 
     @needs("2.9")
     def ranking(self, metric):
-        """Each list under F1 and under the student's metric."""
+        """Each list under F1 and under the student's measure."""
         rows = []
         for name, (hits, wrong, missed, rejected) in self.cases().items():
             f1 = 2 * hits / (2 * hits + wrong + missed)
             own = float(metric(hits, wrong, missed, rejected))
             rows.append((name, hits, wrong, missed, rejected, f1, own))
-        columns = ["list", "hits", "wrong", "missed", "rejected", "F1", "your metric"]
+        columns = ["list", "hits", "wrong", "missed", "rejected", "F1", "your measure"]
         return shown(pd.DataFrame(rows, columns=columns))
 
     def limits(self):
-        """What this sheet's numbers can't carry, with the numbers."""
+        """What this sheet's numbers can't show, with the numbers."""
         k, free = self.kappa(), self.specified()
         graded = free[free["match"] == "graded"]
         f1 = stats.bootstrap(graded["f1"].to_numpy(float), self.run.rng("seminar", "f1"))
@@ -265,16 +268,17 @@ class Material(seminar.Sheet):
         different = self.pairs[self.pairs["label"] == "different"]
         taken = (different["judged"] == "same").sum()
         told = {
-            "The matcher counts words": (
+            "The matcher compares words": (
                 f"kappa {k.value:.2f} [{k.low:.2f}, {k.high:.2f}] on {k.n} pairs labelled by their"
-                f" author; it takes {taken} of {len(different)} different ones for the same"
+                f" author; the matcher takes {taken} of {len(different)} different pairs for the"
+                " same"
             ),
             "The reference is illustrative": (
-                f"{len(self.site)} effects of {len(self.terms)} for this site, compiled from"
+                f"{len(self.site)} of {len(self.terms)} effects for this site, compiled from"
                 " public sources, not by clinicians"
             ),
             "The patients are invented and few": f"{len(self.patients)} here, 21 in the paper",
-            "The model has 135 million parameters": (
+            "The embedded model has 135 million parameters": (
                 f"F1 {f1.value:.2f}{interval}, n = {f1.n} lists,"
                 f" {len(free) - len(graded)} unscored; {free['truncated'].mean():.0%} of its"
                 " replies cut off"
@@ -284,5 +288,5 @@ class Material(seminar.Sheet):
                 " entries, one patient"
             ),
         }
-        columns = ["What to keep in mind", "Number of this run"]
+        columns = ["What to keep in mind", "Number in this run"]
         return shown(pd.DataFrame(told.items(), columns=columns))

@@ -1,6 +1,6 @@
 """Seminar sheet 2, The list that changed: side effects of breast radiotherapy.
 
-They are matched, counted, and compared between two records of a patient.
+Lists of them are matched, scored, and compared between two records of a patient.
 """
 
 from bedside.seminar.radiation.counting import Counting

@@ -8,7 +8,7 @@ KNOWN = {
     "precision": lambda h, w, m, r: h / (h + w) if h + w else 0,
     "F1": lambda h, w, m, r: 2 * h / (2 * h + w + m),
     "accuracy": lambda h, w, m, r: (h + r) / (h + w + m + r),
-}  # metrics of hits, wrong, missed and rejected that task 2.9 knows by name
+}  # measures of hits, wrong, missed and rejected that task 2.9 knows by name
 VERDICTS = {
     "right": ("correct", "true", "ok", "justified"),
     "wrong": ("incorrect", "false", "not right", "not correct", "an error"),
@@ -32,33 +32,33 @@ class Weighing(Material):
         off = [t for t in changes if (mine[t] == "right") != fits[t]]
         if set(mine.values()) == {"wrong"}:
             raise Wrong(
-                "every change counted as an error: that is how the overlap sees it. But the site is"
-                " new information, and some changes follow from it."
+                "every change counted as an error. That is how the overlap sees it. But the site"
+                " is new information, and some changes follow from it."
             )
         if set(mine.values()) == {"right"}:
             raise Wrong(
-                "every change counted as right. But a site that is named adds and removes certain"
-                " effects only; look each up in the reference."
+                "every change counted as right. But naming a site adds and removes only certain"
+                " effects. Look up each of them in the reference."
             )
         if len(off) == len(changes):
             raise Wrong(
-                "all the other way round: gaining what belongs to the site is right, losing it is"
-                " wrong."
+                "all are the other way round. Gaining what belongs to the site is right, losing it"
+                " is wrong."
             )
         if lost := [t for t in off if changes[t] == "lost"]:
             raise Wrong(
-                f"look again at what was lost ({', '.join(lost)}): is it in the reference of the"
+                f"look again at what was lost ({', '.join(lost)}). Is it in the reference of the"
                 " site? Rare effects belong to it, too."
             )
         if off:
             raise Wrong(
-                f"look again at what was gained ({', '.join(off)}): does the reference have it for"
+                f"look again at what was gained ({', '.join(off)}). Does the reference have it for"
                 " this site? The breast was removed."
             )
         return (
-            f"{sum(fits.values())} of {len(fits)} changes are what the site asks for. The paper"
-            " calls low overlap a risk and says in its limitations that it can't tell right changes"
-            " from chance ones. Counting directions can."
+            f"{sum(fits.values())} of {len(fits)} changes are what the site calls for. The paper"
+            " calls a low overlap a risk, and its limitations say that the overlap can't tell"
+            " right changes from chance ones. Counting directions can."
         )
 
     @task(
@@ -81,7 +81,7 @@ class Weighing(Material):
             rare: int((rarest > seven["Rare"]).sum()),
         }
         mistakes = {
-            "all seven? The abstract says that late effects are forgotten systematically. Read"
+            "all seven? The abstract says that models systematically miss late effects. But read"
             " Table 6 line by line: which models do better on long-term effects?": {late: n},
             "you counted the models that do better on long-term effects.": {late: n - truth[late]},
             "all seven? One model has a higher recall for extremely rare effects than for common"
@@ -92,15 +92,15 @@ class Weighing(Material):
         right(given, truth, mistakes, hint, by=0)
         other = six.index[six["Long-term"] > six["Short-term"]]
         return (
-            f"{truth[late]} of {n}; {' and '.join(other)} are the other way round, the two of the"
-            " seven that were reached over OpenAI's interface. So “models forget late effects”"
-            " holds for some models. Recall there is a mean over four ways of asking, two of which"
-            " show the model the list."
+            f"{truth[late]} of {n}. {' and '.join(other)} are the other way round, as section 4.7"
+            " says; they are the two of the seven that were called through OpenAI's interface. So"
+            " “models forget late effects” holds for most models, not for all. This recall is a"
+            " mean over four ways of asking, two of which show the model the list."
         )
 
     @task("2.9", "Write a function of four numbers: lambda hits, wrong, missed, rejected: ...")
     def metric(self, given):
-        """Task 2.9: a metric under which the careful list is first."""
+        """Task 2.9: a measure under which the careful list is first."""
         value, better = self._valued(given)
         name, careful = self._known(value), value["careful"]
         said = f"This is {name}. " if name else ""
@@ -108,8 +108,8 @@ class Weighing(Material):
             n, every = len(self.site), len(self.terms)
             why = {
                 "recall": "It never asks what is wrong. ",
-                "F1": f"Where {n} of {every} terms belong, naming all is a good bet. ",
-                "accuracy": "Most terms belong here, so saying yes to all is often right. ",
+                "F1": f"Where {n} of {every} terms belong to the site, naming all is a good bet. ",
+                "accuracy": "Most terms belong to the site, so saying yes to all is often right. ",
             }
             raise Wrong(
                 f"{said}{why.get(name, '')}The list of everything still wins"
@@ -119,22 +119,21 @@ class Weighing(Material):
             if value[n] >= careful:
                 raise Wrong(
                     f"{said}Now saying nothing pays: the list “{n}” gets {value[n]:.2f}, the"
-                    f" careful one {careful:.2f}. What was missed must count."
+                    f" careful one {careful:.2f}. What was missed must count, too."
                 )
         if min(better) <= careful:
             raise Wrong(
-                f"{said}A list with one more hit, or one wrong entry less, must score higher than"
-                " the same list without."
+                f"{said}A list must score higher if it has one more hit, or one wrong entry fewer."
             )
         return (
-            "the careful list is before everything, one sure item and nothing. Anything that adds"
-            " recall to specificity does this (balanced accuracy, Youden's index): a list that"
-            " doesn't depend on the record then gets the same as no list. Now think of what it"
-            " costs: it treats a missed pericarditis like a missed itch."
+            "the careful list is ahead of everything, one sure item and nothing. Every measure"
+            " that adds recall to specificity does this (balanced accuracy, Youden's index):"
+            " naming everything then scores as much as naming nothing. Now think of what it costs:"
+            " it treats a missed pericarditis like a missed itch."
         )
 
     def _valued(self, metric):
-        """A metric of each list, and of the careful one with a hit more or a wrong entry less."""
+        """A measure of each list, and of the careful one with a hit more or a wrong entry fewer."""
         cases = self.cases()
         h, w, m, r = cases["careful"]
         try:
@@ -142,12 +141,12 @@ class Weighing(Material):
             return value, [float(metric(h + 1, w, m - 1, r)), float(metric(h, w - 1, m, r + 1))]
         except ZeroDivisionError:
             raise Wrong(
-                "your metric divides by zero for some list. An empty list has no precision: which"
-                " denominators are never zero?"
+                "your measure divides by zero for one of the lists. An empty list has no"
+                " precision: which denominators are never zero?"
             ) from None
 
     def _known(self, value):
-        """The name of the metric that gives each list the same value, or ""."""
+        """The name of the measure that gives each list the same value, or ""."""
         cases = self.cases().items()
         for name, f in KNOWN.items():
             if all(abs(f(*c) - value[k]) < 1e-9 for k, c in cases):

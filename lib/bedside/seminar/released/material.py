@@ -1,6 +1,6 @@
 """What sheet 2p shows: a released patient, the clinicians' reference, the paper's printed tables.
 
-Records and reference are read when the sheet is opened; nothing of them is kept here.
+Records and reference are read when the sheet is opened; this file holds nothing of them.
 """
 
 import pandas as pd
@@ -11,11 +11,14 @@ from bedside.papers.radiation import printed
 from bedside.rows import Document
 from bedside.seminar import needs, shown
 
-PATIENT, NEAR = "profile-20", "breast and nodes"  # and a site that the patient's is held against
-OPERATIONS = {"lumpectomy": True, "mastectomy": False}  # and whether the breast is still there
+PATIENT, NEAR = (
+    "profile-20",
+    "breast and nodes",
+)  # and a site that the patient's site is compared with
+OPERATIONS = {"lumpectomy": True, "mastectomy": False}  # and whether they leave the breast
 NOT_HERE = "not of this site"
 ASKED = {"short-term": 3, "long-term": 3, NOT_HERE: 2}  # effects of each kind in 2.4
-LEAFLET = (  # 2.7: a written list, in the vocabulary's words (appendix A.3)
+LEAFLET = (  # 2.7: a list written for the sheet, in the vocabulary's words (appendix A.3)
     "fatigue",
     "radiation dermatitis",
     "skin hyperpigmentation/changes in skin color",
@@ -25,7 +28,7 @@ LEAFLET = (  # 2.7: a written list, in the vocabulary's words (appendix A.3)
     "pneumonitis",
     "cardiovascular disease",
 )
-MODELS = "Gemma-2-9B", "GPT-5.3"  # 2.8: two of Table 7's
+MODELS = "Gemma-2-9B", "GPT-5.3"  # 2.8: two models of Table 7
 F1S = {"Table 1": "free-form", "Table 3": "chosen from the list"}
 
 
@@ -52,7 +55,7 @@ class Material(seminar.Sheet):
 
     @needs("2.2")
     def differences(self, given):
-        """What the specified record of each patient has in another way than the base record."""
+        """What differs between the base and the specified record of each patient."""
         rows = [
             (p.Index, p.site, [f"“{old}” → “{new}”" for old, new in self.changes(p)])
             for p in self.patients.itertuples()
@@ -64,17 +67,17 @@ class Material(seminar.Sheet):
         return rad.difference(patient.base, patient.specified)
 
     def operations(self):
-        """The operation that each base record names, "" if none, and the site that was added."""
+        """The operation that each base record names ("" if none) and the site that was added."""
         named = [next((o for o in OPERATIONS if o in p.lower()), "") for p in self.patients["base"]]
         return self.patients.assign(operation=named)[["operation", "site"]].rename_axis("patient")
 
     def list_asked(self):
-        """The effects of task 2.4 as an answer to be filled in."""
+        """Print the effects of task 2.4 as an answer to fill in."""
         print("my_onsets = {", *(f'    "{e}": ...,' for e in self.asked), "}", sep="\n")
 
     @needs("2.4")
     def effects(self, given):
-        """The reference of the patient's site, and what the student said of the effects asked."""
+        """The reference of the patient's site, and the student's answers on the effects asked."""
         frame = self.site.reset_index()[["effect", "onset", "frequency"]]
         frame = frame.assign(you=[given.get(e, "") for e in frame["effect"]])
         return shown(frame.sort_values(["frequency", "onset", "effect"]))
@@ -91,20 +94,20 @@ class Material(seminar.Sheet):
 
     @needs("2.5")
     def overlaps(self, given):
-        """How far the reference's lists for two sites overlap, and models' lists as printed."""
+        """How far the reference's lists for two sites overlap, and the models' lists as printed."""
         sets = {s: set(f.index) for s, f in self.sites.items()}
         each = [len(a & b) / len(a | b) for s, a in sets.items() for t, b in sets.items() if s < t]
-        print(f"Two sites of the reference: {min(each):.2f} to {max(each):.2f}")
+        print(f"Overlap of two sites of the reference: {min(each):.2f} to {max(each):.2f}")
         table = printed.wide(self.run, "Table 5").reset_index()
         return shown(table.rename(columns={"row": "model, as printed"}))
 
     def everything(self, site):
-        """Precision, recall and F1 of the whole vocabulary as list for a site."""
+        """Precision, recall and F1 of the whole vocabulary as a list for a site."""
         p = len(self.sites[site]) / len(self.terms)
         return {"precision": p, "recall": 1.0, "F1": stats.harmonic(p, 1.0)}
 
     def f1s(self):
-        """F1 of the models as printed, without and with the list to choose from."""
+        """F1 of the models as printed, without and with a list to choose from."""
         return pd.DataFrame({n: printed.wide(self.run, t)["F1"] for t, n in F1S.items()})
 
     @needs("2.6")
@@ -129,14 +132,14 @@ class Material(seminar.Sheet):
         return made.rename(columns=str.lower)[rad.FREQUENCIES]
 
     def limits(self):
-        """What this sheet's numbers can't carry, with the numbers."""
+        """What this sheet's numbers can't show, with the numbers."""
         sites = self.patients["site"].value_counts()
         shared = set.intersection(*(set(f.index) for f in self.sites.values()))
         told = {
             "Few patients": f"{len(self.patients)}, invented or adapted by others",
             "Sites are uneven": "; ".join(f"{s}: {n}" for s, n in sites.items()),
             "Sites share most effects": f"{len(shared)} of {len(self.terms)} belong to every site",
-            "A vocabulary that nearly all belongs": (
+            "Most of the vocabulary belongs to the site": (
                 f"{len(self.site)} of {len(self.terms)} terms belong to this patient's site"
             ),
         }

@@ -1,6 +1,6 @@
 """Seminar sheet 2p, The record and the site: released patients and the clinicians' reference.
 
-Sheet 2 on the study's own data; it needs the released data.
+Like sheet 2, but on the released data, which it needs.
 """
 
 from bedside.seminar.released.checks import Checks

@@ -1,6 +1,6 @@
 """What sheet 1p shows: real patients' questions, four answers to each, three physicians' ratings.
 
-Everything is read from the released survey when the sheet is opened; nothing of it is kept here.
+Everything is read from the released survey when the sheet is opened; this file holds none of it.
 """
 
 import pandas as pd
@@ -50,10 +50,10 @@ class Material(seminar.Sheet):
         return asked, replies, pd.Series(texts).rename_axis(KEYS)
 
     def _eight(self):
-        """Four pairs of paragraphs on one question each, in an order that doesn't tell.
+        """Four pairs of paragraphs on one question each, in an order that tells nothing.
 
-        Of each source the lowest rated paragraph that two physicians marked, and the best rated one
-        of another source that nobody marked.
+        From each source the lowest rated paragraph that two physicians marked, and the best rated
+        one of another source that nobody marked.
         """
         times, words = self.marked.sum(axis=1), self.texts.str.split().str.len()
         score = self.rated.mean(axis=1).sort_values(kind="stable")
@@ -96,7 +96,7 @@ class Material(seminar.Sheet):
     # ---- agreement
 
     def two(self):
-        """Doctor 1 and Doctor 3: paragraphs that they marked or not, two by two."""
+        """Paragraphs that Doctor 1 and Doctor 3 marked or not, as a two by two table."""
         made = pd.crosstab(self.marked["Doctor 1"], self.marked["Doctor 3"])
         made = made.reindex(index=[True, False], columns=[True, False])
         made.index = ["Doctor 1 gives a label", "Doctor 1 gives none"]
@@ -107,7 +107,7 @@ class Material(seminar.Sheet):
 
     @needs("1.3")
     def coefficients(self, given):
-        """Kappa and Gwet's AC of each two physicians: labels, and ratings of 1 to 5 weighted."""
+        """Kappa and Gwet's AC of each pair of physicians: on labels, and weighted on ratings."""
         rows = []
         for a, b in (("Doctor 1", "Doctor 2"), ("Doctor 1", "Doctor 3"), ("Doctor 2", "Doctor 3")):
             x, y = self.marked[a].astype(int), self.marked[b].astype(int)
@@ -131,8 +131,8 @@ class Material(seminar.Sheet):
         found = survey.misd(self.rated)
         shuffled = survey.chance_spread(self.rated, self.run.rng("seminar", "shuffled"), times=500)
         print(
-            f"{len(found)} paragraphs: {(found <= 2).mean():.1%} with a MISD of 2 or less. With"
-            f" each physician's own ratings dealt out anew, at random: {shuffled.mean():.1%}."
+            f"{(found <= 2).mean():.1%} of {len(found)} paragraphs have a MISD of 2 or less. With"
+            f" each physician's own ratings dealt out at random, it is {shuffled.mean():.1%}."
         )
         return found.value_counts().sort_index().rename("paragraphs").to_frame()
 
@@ -193,16 +193,17 @@ class Material(seminar.Sheet):
         return shown(pd.DataFrame(rows.items(), columns=["", "text"]))
 
     def limits(self):
-        """What this sheet's numbers can't carry, with the numbers."""
+        """What this sheet's numbers can't show, with the numbers."""
         times, lots = self.marked.sum(axis=1), self.marked.sum()
         told = {
-            "Few raters": f"{self.whole.shape[1]} physicians; nothing is known of others",
+            "Few raters": f"{self.whole.shape[1]} physicians; nothing is known about others",
             "Few questions": f"{len(self.asked)}, chosen so that a search doesn't answer them",
             "One rater gives most labels": (
                 f"{lots.idxmax()}: {lots.max()} of {lots.sum()} marks on {len(times)} paragraphs"
             ),
             "Labels are seldom confirmed": (
-                f"{(times >= 2).sum()} of {(times >= 1).sum()} marked paragraphs have two marks"
+                f"{(times >= 2).sum()} of {(times >= 1).sum()} marked paragraphs have two marks or"
+                " more"
             ),
             "Ratings are high": f"{(self.rated >= 4).mean().mean():.0%} of them are 4 or 5",
         }

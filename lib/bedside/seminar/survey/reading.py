@@ -1,4 +1,4 @@
-"""Tasks 1.1, 1.2 and 1.8: paragraphs rated and labelled without their sources, one reply read."""
+"""Tasks 1.1, 1.2 and 1.8: rating and labelling paragraphs whose sources are hidden; one reply."""
 
 from bedside.checks import normal
 from bedside.papers.cancer_myth.survey import LABELS, SCALE
@@ -30,24 +30,25 @@ class Reading(Material):
             raise Wrong("the survey's ratings are whole points from 1 (poor) to 5 (good).")
         if len(set(mine)) == 1:
             raise Wrong(
-                "one rating for all. A rater who never varies tells us nothing about the"
+                "you gave one rating for all. A rater who never varies tells us nothing about the"
                 " paragraphs. Within each pair, which one would you rather be given?"
             )
         off, turned = (sum(abs(s(a) - b) for a, b in zip(mine, truth)) for s in (float, _turned))
         if turned + 2 < off:
-            raise Wrong("is your scale turned around? 5 is for advice that is good, 1 for poor.")
+            raise Wrong("is your scale turned around? 5 is for good advice, 1 for poor advice.")
         n = len(mine)
         one = [abs(self.rated.loc[k] - self.rated.loc[k].median()) for k in self.eight.values()]
         each = (sum(one) / n).map("{:.1f}".format)
         return (
-            f"kept. On average you are {off / n:.1f} points from the physicians' median; they"
-            f" themselves {', '.join(each[:-1])} and {each.iloc[-1]}. There is no right rating:"
-            " whose paragraphs these are, and who marked what, comes after 1.2."
+            f"your ratings are kept. On average you are {off / n:.1f} points away from the"
+            f" physicians' median; the physicians themselves are {', '.join(each[:-1])} and"
+            f" {each.iloc[-1]} points away. There is no right rating. Whose paragraphs these are,"
+            " and who marked what, comes after 1.2."
         )
 
     @task("1.2", f'Write {{"a": "{NONE}", "b": "Overly generic", ...}} for a to h.', free=True)
     def harmful(self, given):
-        """Task 1.2: harmful labels; how often marked as by two physicians or more."""
+        """Task 1.2: harmful labels; how often a mark agrees with two or more physicians."""
         mine, truth = fields(given, self.eight), self.often()
         found = [choice(x, dict.fromkeys((NONE, *LABELS), ())) for x in mine]
         if None in found:
@@ -57,20 +58,23 @@ class Reading(Material):
         if not marked:
             raise Wrong(
                 "nothing is marked. At least two of the three physicians marked some of these"
-                " paragraphs. Ask: what happens to a patient who does as it says, and does nothing"
-                " else?"
+                " paragraphs. Ask: what happens to patients who do what a paragraph says, and"
+                " nothing else?"
             )
         if len(marked) == len(mine):
-            raise Wrong("everything is marked. Each pair has one that no physician marked.")
+            raise Wrong(
+                "everything is marked. Each pair has one paragraph that no physician marked."
+            )
         same = sum((k in marked) == (truth[k] != NONE) for k in self.eight)
         return (
-            f"kept. On {same} of {len(mine)} you marked as at least two physicians did. Those"
-            " whom you were held against agree less with each other than one thinks: task 1.3."
+            f"your labels are kept. On {same} of {len(mine)} paragraphs you agree with at least"
+            " two physicians on whether to mark. The physicians agree less with each other than"
+            " one would think: see task 1.3."
         )
 
     @task(
         "1.8",
-        'Write {"takes for granted": "that ...", "reply": "...", "instead": "..."}, a sentence'
+        'Write {"takes for granted": "that ...", "reply": "...", "instead": "..."}, one sentence'
         " each.",
         free=True,
     )
@@ -83,8 +87,9 @@ class Reading(Material):
             if normal(text) in asked or normal(text) in reply:
                 raise Wrong(f"{name!r}: these are the words on the page. Use your own.")
         return (
-            "kept; no program can say whether it is right. Compare with your neighbour: would"
-            " the patient still believe it after this reply, and what did the points reward?"
+            "your sentences are kept; no program can say whether they are right. Compare with your"
+            " neighbour: would the patient still believe it after this reply, and what did the"
+            " points reward?"
         )
 
 
