@@ -89,5 +89,5 @@ def profiles(rows):
         plots.heat(axes[1], mine, title="This run")
         axes[1].tick_params(left=False)
     if len(still):
-        plots.remark(figure, f"Not shown, since this run has no change in: {', '.join(still)}")
+        plots.remark(figure, f"Not shown (no loss or gain): {', '.join(still)} (this run)")
     return figure
