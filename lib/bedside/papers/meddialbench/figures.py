@@ -28,7 +28,7 @@ def coverage(rows, done):
         pairs.assign(label=pairs["row"].str.split(",").str[0]),
         COVERAGE,
         POINTS,
-        title="Changes: the paper's means, and rules",
+        title="Changes: the paper's means and the rules",
         xlabel=COVERAGE,
         ylabel=POINTS,
     )
