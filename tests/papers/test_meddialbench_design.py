@@ -114,7 +114,7 @@ FAULTS = [
     (PAIR, PAIR.replace("complete_denial", "clear"), "combination 'C6': .*none of severity 0"),
     (PAIR, '{configuration = "C6", levels = ["withholding"]},', "combination 'C6': needs levels"),
     (PAIR, '{configuration = "C6"},', "an entry lacks 'levels'"),
-    (PAIR, PAIR.replace("C6", "C1"), "combinations: two with one name"),
+    (PAIR, PAIR.replace("C6", "C1"), "combinations: two entries have the same name"),
     (
         LAST,
         LAST.replace("severity = 2", "severity = 3"),
@@ -132,7 +132,7 @@ FAULTS = [
     ),
     (LAST, LAST.replace(" severity = 2,", ""), "an entry lacks 'severity'"),
     (LAST, LAST.replace('"attitude"', '"attitudes"'), "level 'dominant': no dimension 'attitudes'"),
-    (LAST, LAST.replace('"dominant"', '"impatient"'), "levels: two with one name"),
+    (LAST, LAST.replace('"dominant"', '"impatient"'), "levels: two entries have the same name"),
     (
         'instruction = "Be patient and willing to answer."',
         'instruction = "  "',
@@ -148,7 +148,7 @@ FAULTS = [
     (
         '{dimension = "logic", title',
         '{dimension = "cognition", title',
-        "dimensions: two with one name",
+        "dimensions: two entries have the same name",
     ),
     (
         "dimensions = [",

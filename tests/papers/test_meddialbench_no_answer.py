@@ -156,7 +156,7 @@ def test_captions_tell_of_cut_consultations_and_what_the_others_score(run, here,
     done.loc[mine, "correct"] = [1.0, 1.0, 1.0, 0.0]
     note = cut(done, "correct")
     assert "served 2 of 4 (of the uncut: share right 0.50)" in note and "Warning" in note
-    assert "rules" not in note and note.endswith("cut with any of their replies. ")
+    assert "rules" not in note and note.endswith("as cut if any of its replies was. ")
     ends = baseline.end_table(run, done).set_index(["row", "column"])["value"]
     assert ends["a reply was cut at its limit", "served"] == 50
     assert ends["right diagnoses where none was", "served"] == 50

@@ -113,4 +113,5 @@ def test_captions_say_over_how_many_cases_intervals_are():
     assert over(pd.Series([], dtype=object)) == ""
     nine, ten = (pd.Series([f"case-{k}" for k in range(n)] * 2) for n in (9, 10))
     assert over(ten) == "Intervals are over 10 cases. "
-    assert over(nine).startswith("Intervals are over 9 cases; by bootstrap there are none")
+    few = "Intervals are over 9 cases; a bootstrap interval needs at least 10. "
+    assert over(nine) == few

@@ -3,8 +3,8 @@
     made = planned(cases, configurations, doctors, patient)
     await hold(made, *by_models(run, ask, made, design, scripts, ...))
 
-A consultation is a dialogue (see `bedside.dialogues`) about a case, under a configuration of the
-design.
+A consultation is a dialogue (see `bedside.dialogues`) about one case under one configuration of
+the design.
 """
 
 import re
@@ -20,7 +20,7 @@ from bedside.models import requests_to, response_format
 END = "[END_INQUIRY]"
 ENDS = {**dialogues.ENDS, "ended": "the doctor ended it"}
 OPENING = "What brings you here today?"
-# of a diagnosis; the paper names no limit, and some models write before they state it
+# of a diagnosis: the paper names no limit, and some models write at length before they state it
 TOKENS, DIAGNOSIS = 1000, response_format("diagnosis", diagnosis={"type": "string"})
 HELPS = (
     r"\bhow (?:can|may) i (?:help|assist)"
@@ -34,18 +34,18 @@ ASKS = (
     r"|where does it hurt)\b[^?]*\?"
 )
 SELF = r"\b(?:i|my|me|mine|we|our)\b"
-# A patient may ask back, but not as a doctor asks and without a word about himself.
+# A patient may ask back, but not as a doctor asks, without a word about himself or herself.
 NO_PATIENT = rf"(?-i:{re.escape(END)})|{HELPS}|\A(?!(?s:.*){SELF})(?s:.*){ASKS}"
 
 
 @dataclass
 class Consultation(Dialogue):
-    """A dialogue about a case (a row of CASE), under a configuration, and what came of it.
+    """A dialogue about a case (a row of CASE) under a configuration, with its diagnosis.
 
     Turns are questions and answers after the opening, in which the patient states the chief
-    complaint. diagnosis: what the doctor says at the end, empty where none came; status: `graded`
-    where one did, else why not: `error` where none was asked for, why the reply holds no text, or
-    as of a verdict.
+    complaint. diagnosis: what the doctor states at the end, empty if there is none. status:
+    `graded` if there is one; else `error` if none was asked for, the reason why the reply holds no
+    text, or the status of an unusable verdict.
     """
 
     case: object
@@ -68,12 +68,12 @@ class Consultation(Dialogue):
         return f"{self.case.item} {self.configuration}"
 
     def statements(self):
-        """All that the patient said, the complaint first."""
+        """All statements of the patient, the complaint first."""
         return [self.case.complaint, *(answer for _, answer in self.turns if answer)]
 
 
 def planned(cases, configurations, doctors, patient, turns=20):
-    """A consultation for each case, configuration ({name: levels}) and doctor; one patient."""
+    """A consultation for each case, configuration ({name: levels}) and doctor, with one patient."""
     return [
         Consultation(case, name, levels, doctor, patient, most=turns)
         for doctor in doctors
@@ -83,9 +83,9 @@ def planned(cases, configurations, doctors, patient, turns=20):
 
 
 async def hold(consultations, doctor, patient, diagnose, *, at_once=10_000):
-    """Hold all consultations (see `dialogues.hold`) and ask for a diagnosis where none broke off.
+    """Hold all consultations (see `dialogues.hold`); those not broken off end with a diagnosis.
 
-    doctor, patient, diagnose: async functions of a consultation that give a Reply.
+    doctor, patient, diagnose: async functions of a consultation that return a Reply.
     """
 
     async def conclude(c):
@@ -103,7 +103,7 @@ async def hold(consultations, doctor, patient, diagnose, *, at_once=10_000):
 
 
 def stated(text):
-    """The diagnosis in a reply, or None: member of a JSON object, also a cut one, or the text."""
+    """The diagnosis in a reply, from JSON (even cut JSON) or the whole text; else None."""
     found = judges.member(text, "diagnosis")
     if found is None and not text.lstrip().startswith("{") and not judges.REFUSALS.match(text):
         found = text.strip()
@@ -113,15 +113,15 @@ def stated(text):
 def by_models(run, ask, consultations, design, scripts, max_tokens, temperature):
     """Doctor, patient and diagnosis (for `hold`) by the models that each consultation names.
 
-    `ask` answers a request (`Run.asking`). A model's most_tokens, and most_tokens_turn in a
-    dialogue, shorten it. The patient's prompt has profile, an instruction block for every dimension
-    and the pacing rules (section 3.2).
+    `ask` answers a request (`Run.asking`). A model's most_tokens, and its most_tokens_turn in a
+    dialogue, lower the limit. The patient's prompt holds the profile, an instruction block for each
+    dimension and the pacing rules (section 3.2).
     """
     doctors, patients = openings(run, consultations, design, scripts)
     (final,) = run.prompt("diagnose")
 
     def blank(model, tokens, form=None):
-        """A request without item and messages."""
+        """A request that still lacks its item and messages."""
         most = min(tokens, models.model(model).get("most_tokens_turn", tokens))
         (made,) = requests_to(run, {"": []}, most, [model], temperature, response_format=form)
         return made
@@ -147,7 +147,7 @@ def by_models(run, ask, consultations, design, scripts, max_tokens, temperature)
 
 
 def openings(run, consultations, design, scripts):
-    """What models are told first: {case: messages} doctors, {consultation: messages} patients."""
+    """Opening messages: {case: messages} for doctors, {consultation: messages} for patients."""
     cases = {c.case.item: c.case for c in consultations}
     told = pd.DataFrame([(i, x.complaint) for i, x in cases.items()], columns=["item", "complaint"])
     doctors = run.prompts_for("doctor", told, ["complaint"], mark=END)
@@ -163,7 +163,7 @@ def openings(run, consultations, design, scripts):
 
 
 def blocks(design, scripts, item, levels):
-    """What a patient is told of each dimension: title, level, instruction, adverse script."""
+    """What a patient is told about each dimension: title, level, instruction, adverse script."""
     mine = scripts[scripts["item"] == item].set_index("level")["script"]
     return [
         {
@@ -177,11 +177,11 @@ def blocks(design, scripts, item, levels):
 
 
 def frame(consultations):
-    """Consultations as a frame, a row each, with an `item` of its own; `case` is the case's.
+    """Consultations as a frame, one row each, with an `item` of its own; `case` is the case's.
 
-    model is the doctor, said the patient's words, dialogue all of them, truth the diagnosis and
-    names all that count for it; reply_status is empty where there is a diagnosis, else why not; why
-    is empty but where a speaker's reply held no text; truncated counts replies that were cut.
+    model: the doctor; said: the patient's words; dialogue: all words; truth: the diagnosis; names:
+    all names that count as right; reply_status: why there is no diagnosis, else empty; why: why a
+    speaker's reply held no text, else empty; truncated: how many replies were cut.
     """
     return pd.DataFrame([_row(c) for c in consultations], columns=FRAME)
 
@@ -217,7 +217,7 @@ def _row(c):
 
 
 def transcript(c):
-    """A consultation as text, a line for each speaker's turn."""
+    """A consultation as text, one line for each statement."""
     lines = [("Doctor", OPENING), ("Patient", c.case.complaint)]
     lines += [(who, text) for turn in c.turns for who, text in zip(("Doctor", "Patient"), turn)]
     return "\n".join(f"{who}: {' '.join(text.split())}" for who, text in lines if text)

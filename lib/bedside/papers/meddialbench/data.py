@@ -1,6 +1,6 @@
 """MedDialBench: cases and their scripts (sections 3.1 to 3.3).
 
-Frames are long, with `item` (a case), `configuration` and `model` (the doctor).
+Frames are long, with an `item` (a case), a `configuration` and a `model` (the doctor).
 """
 
 import re
@@ -17,13 +17,13 @@ CASE = ["item", "diagnosis", "accepted", "patient", "complaint", "history", "key
 SCRIPT = ["item", "level", "script", "facts", "false", "toward"]
 WHOSE = {  # in captions
     "sample": "Cases written for this project. ",
-    "public": "OSCE cases; key items and scripts by the run's first model. ",
+    "public": "OSCE cases, with key items and scripts by this run's first model. ",
 }
 WHOSE_SCRIPTS = {**WHOSE, "sample": "Cases and scripts written for this project. "}
 
 
 def bundled(run):
-    """The cases and scripts written for this project: frames CASE and SCRIPT, each with a status.
+    """Cases and scripts written for this project: frames CASE and SCRIPT, both with a status.
 
     Raises BedsideError for a script that doesn't fit its case.
     """
@@ -36,14 +36,14 @@ def bundled(run):
 
 
 def osce(run):
-    """The released OSCE cases (section 3.3) as a patient knows them: CASE without key_items."""
+    """The released OSCE cases (section 3.3) as the patient knows them: CASE without key_items."""
     examined = run.load("agentclinic")["OSCE_Examination"]
     rows = [(f"osce-{number:03}", *_case(e)) for number, e in enumerate(examined, 1)]
     return pd.DataFrame(rows, columns=CASE[:-1])
 
 
 def _case(examination):
-    """Diagnosis, its other names, patient, complaint and history of a released case."""
+    """Diagnosis, its other names, patient, complaint and history of one released case."""
     actor, truth = examination["Patient_Actor"], examination["Correct_Diagnosis"]
     symptoms = actor["Symptoms"]
     symptoms = [symptoms["Primary_Symptom"], *symptoms.get("Secondary_Symptoms", [])]
@@ -56,7 +56,7 @@ def _case(examination):
 
 
 def diagnoses(cases):
-    """What captions say of how many different diagnoses cases have, but for spelling."""
+    """What captions say about the number of different diagnoses, apart from spelling."""
     names = cases["diagnosis"].str.lower().str.replace(r"\W*\(.*|['’]s\b", "", regex=True)
     return f"{names.nunique()} different diagnoses in {len(cases)} cases."
 
@@ -66,20 +66,20 @@ def _named(key):
 
 
 def plain(value):
-    """Text of a field that is text, a list or an object."""
+    """A field as text, whether it holds text, a list or an object."""
     if isinstance(value, dict):
         return "; ".join(f"{_named(k)}: {plain(v)}" for k, v in value.items())
     return "; ".join(map(plain, value)) if isinstance(value, list) else str(value)
 
 
 def false_statements(texts, item, levels):
-    """What a patient with these levels says that isn't so, by the case's scripts."""
+    """The false statements that the case's scripts give to a patient with these levels."""
     mine = texts[(texts["item"] == item) & texts["level"].isin(levels)]
     return [s for statements in mine["false"] for s in statements]
 
 
 def named_facts(scripts, key_items):
-    """The key items of which each script names a word that tells: lists of numbers from 1.
+    """The key items that each script names by a telling word: lists of numbers from 1.
 
     scripts: a frame SCRIPT; key_items: {item: key items of its case}.
     """
@@ -91,11 +91,11 @@ def named_facts(scripts, key_items):
 
 
 def script_faults(found, texts):
-    """What is wrong with cases and scripts.
+    """What is wrong with cases and scripts, as a list of messages.
 
-    That is a case's number of items, two scripts for a level, or a fact that isn't there. A fact
-    must be one of the case's, and the script must name it. A level without a script is no fault:
-    its instruction stands alone then, and `tables.validation.script_table` counts it.
+    A case may have too few or too many key items, or two scripts for one level. A script's facts
+    must be key items of its case, and the script must name them. A level without a script is no
+    fault: only its instruction is used then, and `tables.validation.script_table` shows it.
     """
     items = found.set_index("item")["key_items"].to_dict()
     faults = [
@@ -114,7 +114,7 @@ def script_faults(found, texts):
 
 
 def _fault_of_facts(facts, named, key_items):
-    """What is wrong with a script's facts, if anything; named: the key items that it names."""
+    """What is wrong with a script's facts, or ""; named: the key items that it names."""
     if strange := [n for n in facts if not 1 <= n <= len(key_items)]:
         return f"no key item {strange[0]}"
     if missing := [n for n in facts if n not in named]:

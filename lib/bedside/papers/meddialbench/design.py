@@ -1,7 +1,8 @@
 """MedDialBench: the design (section 3.1): dimensions, levels with severity, combinations.
 
-It is data, in design.toml beside this file; a new dimension, level or combination is a line there.
-A configuration is a tuple of levels; every other dimension stays at its cooperative level.
+The design is data, in design.toml beside this file; a new dimension, level or combination is a new
+line there. A configuration is a tuple of levels; all other dimensions stay at their cooperative
+level.
 """
 
 import itertools
@@ -20,7 +21,7 @@ PATHWAYS = ("pollution", "deficit", "friction")
 
 @dataclass(frozen=True)
 class Design:
-    """Dimensions and levels by name, as they stand in the file, and combinations (name: levels)."""
+    """Dimensions and levels by name, in the order of the file, and combinations (name: levels)."""
 
     dimensions: dict
     levels: dict
@@ -29,7 +30,7 @@ class Design:
 
     @property
     def adverse(self):
-        """Names of the levels that aren't cooperative, by dimension, in order of severity."""
+        """Names of the levels other than the cooperative ones, by dimension and severity."""
         return [n for d in self.dimensions for n in self.of(d)[1:]]
 
     def of(self, dimension):
@@ -67,13 +68,13 @@ class Design:
         return {BASELINE: (), **{n: (n,) for n in self.adverse}, **more}
 
     def severities(self, levels):
-        """The level of each dimension, by dimension: those given, else the cooperative one."""
+        """{dimension: its level}: the one given, else the cooperative one."""
         mine = {self.dimension(n): n for n in levels}
         return {d: mine.get(d) or self.of(d)[0] for d in self.dimensions}
 
 
 def read(run, path=""):
-    """The design in a file of your own, or the paper's; BedsideError names what doesn't fit."""
+    """The design in a file of your own, or the paper's; BedsideError names every fault."""
     path = Path(path or OURS)
     compare = f"; compare with {paths.rel(OURS)}"
     try:
@@ -88,13 +89,13 @@ def read(run, path=""):
         ]
         named = {"dimensions": dimensions, "levels": levels, "combinations": combinations}
         for kind, made in named.items():
-            wrong += [f"{kind}: two with one name"] * (len(made) < len(found[kind]))
+            wrong += [f"{kind}: two entries have the same name"] * (len(made) < len(found[kind]))
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
         raise BedsideError(f"{paths.rel(path)} can't be read as a design: {e}") from None
     except KeyError as e:
         raise BedsideError(f"{paths.rel(path)}: an entry lacks {e}{compare}") from None
     except (TypeError, AttributeError) as e:
-        what = f"an entry isn't what it should be ({e})"
+        what = f"an entry has the wrong form ({e})"
         raise BedsideError(f"{paths.rel(path)}: {what}{compare}") from None
     if wrong:
         raise BedsideError(f"{paths.rel(path)}: " + "; ".join(wrong))
@@ -114,13 +115,13 @@ def _faults_of_dimensions(dimensions, levels):
             yield f"dimension {name!r}: pathway must be one of {known}"
         mine = severities[name]
         if len(mine) < 2 or mine != list(range(len(mine))):
-            yield f"dimension {name!r}: its levels must have severity 0, 1, ... in this order"
+            yield f"dimension {name!r}: its levels must have severity 0, 1, ..., in this order"
 
 
 def _faults_of_levels(dimensions, levels):
     for name, x in levels.items():
         if x["dimension"] not in dimensions:
-            yield f"level {name!r}: no dimension {x['dimension']!r}"
+            yield f"level {name!r}: no dimension {x['dimension']!r} in this file"
         if not x["instruction"].strip():
             yield f"level {name!r}: needs an instruction"
 
@@ -128,9 +129,9 @@ def _faults_of_levels(dimensions, levels):
 def _faults_of_combinations(combinations, levels):
     for name, mine in combinations.items():
         if name == BASELINE or name in levels:
-            yield f"combination {name!r}: has the name of another configuration"
+            yield f"combination {name!r}: another configuration has this name"
         if unknown := [x for x in mine if x not in levels]:
-            yield from (f"combination {name!r}: no level {x!r}" for x in unknown)
+            yield from (f"combination {name!r}: no level {x!r} in this file" for x in unknown)
             continue
         of = Counter(levels[x]["dimension"] for x in mine)
         if len(of) < max(2, len(mine)) or not all(levels[x]["severity"] for x in mine):

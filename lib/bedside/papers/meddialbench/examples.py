@@ -1,4 +1,4 @@
-"""MedDialBench: labelled dialogues and pairs of diagnoses, by which judges are measured."""
+"""MedDialBench: labelled dialogues and pairs of diagnoses, on which judges are measured."""
 
 import pandas as pd
 
@@ -14,8 +14,8 @@ OURS = "this project"  # who labelled them
 class Labelled:
     """Frames with labels: `diagnosis`, `misled`; for `judging.which` `coverage` and `adherence`.
 
-    They are of the paper's design, whichever design a run has. `diagnosis` and `adherence` hold
-    what the user's own raters labelled too (`rated`), from which no judge learns.
+    They belong to the paper's design, whichever design a run has. `diagnosis` and `adherence` also
+    hold the labels of the user's own raters (`rated`), from which no judge learns.
     """
 
     def __init__(self, run):
@@ -30,7 +30,7 @@ class Labelled:
         self.adherence = self._adherence(run, cases, design)
 
     def _diagnosis(self, run, cases):
-        """Pairs of diagnoses, written ones and those of the dialogues."""
+        """Pairs of diagnoses: those written as pairs, and those of the dialogues."""
         pairs = run.load("meddialbench_diagnoses")
         number = pairs["pair"].str.replace(r"p-(\d+)-.*", r"case-\1", regex=True)
         pairs = pairs.assign(answer_id=pairs["pair"], item=number, reply_status="")
@@ -43,7 +43,7 @@ class Labelled:
         return every.assign(text=every["diagnosis"], reply_status="", answer_id=answer)
 
     def _adherence(self, run, cases, design):
-        """Dialogues with the behaviours that show; of raters' those whose case has scripts."""
+        """Dialogues with the behaviours shown; raters' dialogues if their case has scripts."""
         every = with_rated(run, self.dialogues, "meddialbench_rated_adherence", OURS)
         every = every[every["item"].isin(cases["item"])].reset_index(drop=True)
         words = every.get("text", every["dialogue"])
@@ -66,7 +66,7 @@ class Labelled:
         return (alone[task] if task in alone else self.rows(task))["item"].to_numpy()
 
     def rows(self, task):
-        """A `which` task (coverage, adherence) a statement a row: answer_id, `judging.LEARNT`."""
+        """A `which` task (coverage, adherence), a row a statement: answer_id, `judging.LEARNT`."""
         if task == "coverage":
             right = self.coverage["disclosed"]
         else:

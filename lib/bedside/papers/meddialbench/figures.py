@@ -1,4 +1,4 @@
-"""MedDialBench: its figures, drawn from rows of `tables`."""
+"""MedDialBench: figures, drawn from the rows of `tables`."""
 
 import math
 
@@ -12,11 +12,11 @@ from .tables.single import COVERAGE, POINTS
 
 
 def coverage(rows, done):
-    """Figure 2: coverage by configuration and doctor, and its change against that of accuracy."""
+    """Figure 2: coverage by configuration and doctor, and changes of coverage and accuracy."""
     heat = rows[rows["column"].isin(done["model"].unique())]
     ratios = 0.9 * max(2, heat["column"].nunique()), 4
     figure, axes = plots.figure((9, 4.8), columns=2, width_ratios=ratios)
-    plots.heat(axes[0][0], heat, title="Coverage, this run")
+    plots.heat(axes[0][0], heat, title="Coverage in this run")
     both = rows[rows["column"].str.startswith("change")]
     pairs = both.pivot_table(index="row", columns="column", values="value", sort=False)
     pairs = pairs.reset_index().dropna()
@@ -28,7 +28,7 @@ def coverage(rows, done):
         pairs.assign(label=pairs["row"].str.split(",").str[0]),
         COVERAGE,
         POINTS,
-        title="Changes: printed, and of the rules",
+        title="Changes: the paper's means and the rules",
         xlabel=COVERAGE,
         ylabel=POINTS,
     )
@@ -37,7 +37,7 @@ def coverage(rows, done):
 
 
 def dose(rows, design):
-    """Figure 3: a panel for each dimension, three in a line."""
+    """Figure 3: accuracy by severity, a panel for each dimension, three in a row."""
     lines = math.ceil(len(design.dimensions) / 3)
     figure, axes = plots.figure((9, 2.7 * lines + 0.6), lines, 3, sharey=True)
     for ax in axes.flat[len(design.dimensions) :]:
@@ -51,30 +51,30 @@ def dose(rows, design):
 
 
 def interactions(rows):
-    """Figure 4: O/E of each combination: printed and recomputed mean, this run, each model."""
+    """Figure 4: O/E by combination: printed and recomputed means, this run, and each model."""
     figure, axes = plots.figure((9, 4.2), columns=2)
     ratio = rows[rows["column"].str.startswith("O/E")]
     doctor = ratio["column"].str.removeprefix("O/E, ")
     mean = ratio[ratio["column"] == "O/E"].assign(series=lambda f: f["source"])
     mine = ratio.assign(series="run, " + doctor)[ratio["source"] == "run"]
-    shown = stack(mean, mine).dropna(subset=["value"])  # the table says where there is none
+    shown = stack(mean, mine).dropna(subset=["value"])  # the table says where there is no ratio
     plots.dots(
         axes[0][0],
         shown,
         title="Observed over expected accuracy",
-        xlabel="O/E; 1: the two levels act independently",
+        xlabel="O/E (1: the two levels act independently)",
         ylabel="combination",
         limits=(-0.1, max(2.2, 1.05 * shown["high"].max())),
     )
     axes[0][0].axvline(1, color="0.6", linewidth=0.8)
     each = ratio.assign(column=doctor)[(ratio["source"] == "recomputed") & (doctor != "O/E")]
-    plots.heat(axes[0][1], each, title="Recomputed from Table 9, each model")
+    plots.heat(axes[0][1], each, title="Recomputed from Table 9, by model")
     plots.legend_below(figure)
     return figure
 
 
 def profiles(rows):
-    """Losses by configuration: of the printed models, and of this run's doctors that have any."""
+    """Losses by configuration: the paper's models, and this run's doctors with any change."""
     order = list(dict.fromkeys(rows["row"]))
     rows = rows.sort_values("row", key=lambda r: r.map(order.index), kind="stable")
     paper, mine = (rows[rows["source"] == source] for source in ("recomputed", "run"))
@@ -84,10 +84,10 @@ def profiles(rows):
     size = (9, 5.2) if doctors else (6.6, 5.2)
     ratios = [5, max(1.2, doctors)][: 1 + (doctors > 0)]
     figure, (axes,) = plots.figure(size, 1, len(ratios), sharey=True, width_ratios=ratios)
-    plots.heat(axes[0], paper, title="Published models: loss of accuracy")
+    plots.heat(axes[0], paper, title="Loss of accuracy: the paper's models")
     if doctors:
         plots.heat(axes[1], mine, title="This run")
         axes[1].tick_params(left=False)
     if len(still):
-        plots.remark(figure, f"Left out, without any loss or gain: {', '.join(still)} (this run)")
+        plots.remark(figure, f"Not shown (no loss or gain): {', '.join(still)} (this run)")
     return figure

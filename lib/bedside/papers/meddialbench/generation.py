@@ -1,4 +1,4 @@
-"""MedDialBench: key items and scripts of a case, written by a model (sections 3.1 and 3.3)."""
+"""MedDialBench: a case's key items and scripts, written by a model (sections 3.1 and 3.3)."""
 
 import re
 from dataclasses import replace
@@ -24,12 +24,12 @@ SCRIPTED = response_format(
 
 
 async def generated(run, design, drawn):
-    """Cases and scripts as of `data.bundled`, written by the first of the run's models.
+    """Cases and scripts like those of `data.bundled`, written by the first of the run's models.
 
-    A case with few items has status `few`, one without any the status of its last reply (or why
-    that holds no text) and no scripts.
+    A case with fewer than LEAST items has the status `few`. One without any has the status of its
+    last reply, or the reason why that holds no text, and no scripts.
     """
-    with planning.in_sequence():  # whether there is another try follows from the one before
+    with planning.in_sequence():  # whether there is another try depends on the one before
         found = await with_key_items(run, drawn)
     return found, await scripts(run, design, found)
 
@@ -37,8 +37,8 @@ async def generated(run, design, drawn):
 async def with_key_items(run, drawn):
     """Cases with key_items and status.
 
-    Who gives fewer than LEAST different items is asked again, up to TRIES times; the longest list
-    counts, the later one of equal ones. A plan counts every try that may come.
+    A case with fewer than LEAST different items is asked about again, up to TRIES times. The
+    longest list counts, among equal ones the later. A plan counts every possible try.
     """
     best = {i: judges.Verdict(i, "") for i in drawn["item"]}
     short = set(best)
@@ -60,7 +60,7 @@ async def with_key_items(run, drawn):
 async def scripts(run, design, found):
     """A script for each adverse level of each case with key items: frame SCRIPT and status.
 
-    One that can't be read is empty, and the level's instruction stands alone.
+    A script that can't be read is empty; only the level's instruction is used then.
     """
     asked = [(r, n) for r in found.itertuples() if r.key_items for n in design.adverse]
     prompts, rows = {}, []
@@ -83,20 +83,20 @@ def _requests(run, prompts, form, repeat=0):
 
 
 def _read(reply, parser):
-    """`judges.read` with, as status, why there is no text to read if there is none."""
+    """`judges.read`; if there is no text to read, the status says why."""
     v = judges.read(reply, parser)
     return replace(v, status=reply.why or v.status)
 
 
 def facts_in(text):
-    """The key items in a reply, MOST at most, different ones of 3 words or more; None without."""
+    """The different key items of 3 words or more in a reply, at most MOST; None without any."""
     listed = [s for s in judges.strings(text, "items") or [] if len(s.split()) >= 3]
     made = {checks.normal(s): s for s in listed}
     return list(made.values())[:MOST] or None
 
 
 def parse_script(text):
-    """(script, facts, false statements) in a reply, a JSON object, cut short or not; or None."""
+    """(script, facts, false statements) in a reply, even if its JSON was cut short; or None."""
     if not (script := judges.member(text, "script")):
         return None
     listed = re.search(r'"facts"\s*:\s*\[([\d\s,]*)', text)

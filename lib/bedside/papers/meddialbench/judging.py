@@ -1,7 +1,7 @@
-"""MedDialBench: the judges (section 3.5) of diagnosis, coverage of key items, adherence, misled.
+"""MedDialBench: judges (section 3.5) of diagnosis, coverage of key items, adherence and misled.
 
-Frames to be judged have an `item` of their own a row, `references` (what the baseline without a
-model looks for) and `text` (where). Verdicts are yes or no, or unscored with the reason.
+Frames to be judged have a unique `item` in each row, `references` (what the word-overlap judge
+looks for) and `text` (where it looks). Verdicts are yes or no, or unscored with the reason.
 """
 
 import functools
@@ -22,7 +22,7 @@ YES_NO = ["no", "yes"]
 # of the trust cards
 TASKS = {"": "diagnosis", "coverage": "key items", "adherence": "behaviours", "misled": "misled"}
 KINDS = ("Baseline", "Single-dimension", "Dual-dimension")  # of configurations
-LABELLED = {"": "diagnoses", "misled": "wrong diagnoses"}  # what was; of the other tasks statements
+LABELLED = {"": "diagnoses", "misled": "wrong diagnoses"}  # for the other tasks: statements
 LEARNT = ["item", "references", "text", "label"]
 WHICH = response_format(
     "which", which={"type": "array", "items": {"type": "integer"}, "maxItems": 16}
@@ -32,14 +32,14 @@ MISLED = {"key": "misled", "fields": ("statements", "truth", "dialogue", "diagno
 
 
 class Overlap(baselines.Baseline):
-    """Yes if enough of a reference's words stand in the text, of the reference that fits best.
+    """The word-overlap judge: yes if the text has enough words of the best-fitting reference.
 
     labelled: a frame with the columns LEARNT; the cut point is the one with the highest kappa on
     it.
     """
 
     def features(self, frame):
-        """Share (n,) of a reference's words, 0..1."""
+        """Share (n,) of the best-fitting reference's words that the text has, 0 to 1."""
         words = told([*(r for mine in frame["references"] for r in mine), *frame["text"]])
         shares = [
             [len(words[r] & words[text]) / len(words[r]) for r in references if words[r]]
@@ -48,7 +48,7 @@ class Overlap(baselines.Baseline):
         return np.array([max(mine, default=0.0) for mine in shares])
 
     def fit(self, features, labels):
-        """The cut point."""
+        """The cut point with the highest kappa."""
         cuts = np.unique(features)
         kappas = [
             stats.kappa(self.predict(cut, features), labels, self.values).value for cut in cuts
@@ -59,11 +59,11 @@ class Overlap(baselines.Baseline):
         return np.where(features >= fitted, *self.values[::-1]).tolist()
 
 
-# ---- what is looked for
+# ---- what judges look for
 
 
 def behaviours(design):
-    """Each dimension's adverse behaviour in words, for a judge."""
+    """A description of each dimension's adverse behaviour, for a judge."""
     instruction = {n: x["instruction"] for n, x in design.levels.items()}
     return [
         f"{x['title']}: " + " Or: ".join(instruction[n] for n in design.of(d)[1:])
@@ -72,9 +72,9 @@ def behaviours(design):
 
 
 def expected(design, texts, consulted):
-    """What the baseline looks for to see each dimension's behaviour, for each (case, levels).
+    """What the word-overlap judge looks for in each dimension, for each (case, levels).
 
-    It is script and false statements of the active level, else of all adverse ones.
+    That is the script and the false statements of the active level, else of all adverse levels.
     """
     adverse = {d: design.of(d)[1:] for d in design.dimensions}
     dimension = {n: d for d, mine in adverse.items() for n in mine}
@@ -89,7 +89,7 @@ def expected(design, texts, consulted):
 
 
 def wrong_diagnoses(frame, texts, case="item"):
-    """What it takes to judge if wrong diagnoses were misled; `case` names the case's column."""
+    """Wrong diagnoses, ready to be judged as misled or not; `case` names the column of cases."""
     cases = zip(frame[case], frame["levels"])
     return frame.assign(
         text=frame["said"],
@@ -99,13 +99,13 @@ def wrong_diagnoses(frame, texts, case="item"):
 
 
 def disclosures(frame):
-    """What is needed to judge which key items were told."""
+    """Dialogues, ready to be judged for which key items were disclosed."""
     references = frame["key_items"].map(lambda items: [[x] for x in items])
     return frame.assign(statements=frame["key_items"], references=references)
 
 
 def numbered_rows(frame):
-    """A row for each statement of a dialogue, counted in `number` from 1, with its `references`."""
+    """One row for each statement of a dialogue, with its `number` (from 1) and `references`."""
     number = frame["references"].map(lambda r: list(range(1, len(r) + 1)))
     rows = frame.assign(text=frame["said"], number=number)
     return rows.explode(["number", "references"], ignore_index=True)
@@ -115,7 +115,7 @@ def numbered_rows(frame):
 
 
 def parse_which(text, count):
-    """The set of numbers (1 to count) in a judge's list of such and nothing else, or None."""
+    """The set of numbers (1 to count) in a judge's list; None if it holds anything else."""
     found = re.findall(r'"which"\s*:\s*\[([^\]]*)\]', text)
     if not found or not re.fullmatch(r"\s*(\d+\s*(,\s*\d+\s*)*)?", found[-1]):
         return None
@@ -124,11 +124,11 @@ def parse_which(text, count):
 
 
 async def which(run, frame, template, learnt, judge=None):
-    """Which of each dialogue's `statements` hold: verdicts, a row for each.
+    """Verdicts on which of each dialogue's `statements` hold, one row for each statement.
 
     Columns: item, number (from 1), status, value (yes or no), raw. frame: item, dialogue, said (the
     patient's words), statements, references (a list for each statement). A model judges a dialogue
-    in one call; a reply that can't be read leaves all its statements unscored.
+    in one call; if its reply can't be read, all statements of the dialogue are unscored.
     """
     judge, columns = judge or run.judge, ["item", "number", "status", "value", "raw"]
     if judge == LEXICAL:
@@ -152,9 +152,9 @@ async def which(run, frame, template, learnt, judge=None):
 
 
 async def measured(run, known, judge):
-    """A judge's verdicts on all that is labelled: {task: (labels, verdicts)}, in one order.
+    """A judge's verdicts on all labelled examples: {task: (labels, verdicts)}, in the same order.
 
-    known: `examples.Labelled`. The judge without a model never saw what it grades.
+    known: `examples.Labelled`. The word-overlap judge is fitted on other examples than it grades.
     """
     found = {}
     for task, rows, template, how in (
@@ -192,16 +192,16 @@ def cards(run, known, found):
 
 
 async def outcomes(run, known, texts, held):
-    """Consultations with the run's judge's verdicts (section 3.5).
+    """Consultations with the verdicts of the run's judge (section 3.5).
 
-    `held` (`consultations.frame`) and correct, coverage, per_turn, misled, NaN where unscored;
-    verdict (raw), verdict_status. A dialogue that broke off has no diagnosis to judge; its coverage
-    is that of what was said, and one in which a speaker's reply held no text has none, and no
-    turns. Only a wrong diagnosis can be misled: a right one is not, without a verdict.
+    `held` (`consultations.frame`) with correct, coverage, per_turn and misled, NaN if unscored;
+    verdict (raw) and verdict_status. A dialogue that broke off has no diagnosis to judge, but the
+    coverage of what was said; one in which a speaker's reply held no text has neither coverage nor
+    turns. Only a wrong diagnosis can be misled; a right one is not, and needs no verdict.
     """
     asked = held.assign(references=held["names"], text=held["diagnosis"])
     learnt = baselines.learnt(known.diagnosis)
-    with planning.in_sequence():  # only a wrong diagnosis is asked about once more
+    with planning.in_sequence():  # only a wrong diagnosis is judged for misled
         same = await run.grade(asked, YES_NO, "judge_diagnosis", learnt, baseline=Overlap, **SAME)
         same = same.rename(columns={"raw": "verdict", "status": "verdict_status"})
         done = held.merge(same, on="item", validate="one_to_one")
@@ -227,21 +227,21 @@ async def outcomes(run, known, texts, held):
 
 
 def answered(held):
-    """The consultations in which no speaker's reply was without text."""
+    """The consultations in which every reply held text."""
     return held[held["why"] == ""]
 
 
 def yes(values):
-    """Verdicts as 1 and 0, NaN where there is none."""
+    """Verdicts as 1 (yes) and 0 (no), NaN if unscored."""
     return values.map({"yes": 1.0, "no": 0.0}).astype(float)
 
 
 async def adherence(run, design, known, texts, held):
-    """Activation and isolation (appendix C) of each consultation, NaN where unscored.
+    """Activation and isolation (appendix C) of each consultation, NaN if unscored.
 
     Frame: item, case, configuration, model, truncated, kind, shown (by dimension), activation
-    (share of the active dimensions that show, NaN without any), isolation (whether no other does),
-    full (both whole).
+    (share of the active dimensions that are shown, NaN without any), isolation (1 if no other one
+    is shown), full (1 if both are complete).
     """
     asked = held.assign(
         statements=[behaviours(design)] * len(held),
@@ -262,7 +262,7 @@ async def adherence(run, design, known, texts, held):
 
 
 def _adherence(shown, active):
-    """Activation, isolation and whether both are whole, of arrays (dimensions,)."""
+    """Activation, isolation and whether both are complete, from arrays (dimensions,)."""
     if np.isnan(shown).any():
         return np.nan, np.nan, np.nan
     activation = float(shown[active].mean()) if active.any() else np.nan

@@ -1,10 +1,10 @@
-"""MedDialBench: what raters decide about its consultations, and what becomes of their labels."""
+"""MedDialBench: tasks for raters of its consultations, and the rows that labels become."""
 
 from bedside.rows import Task, text_of
 
 
 def diagnosis(row, value, by):
-    """A settled label as a row of the source meddialbench_rated."""
+    """A settled label as a row of meddialbench_rated."""
     names = text_of(row, "True diagnosis").split("; ")
     return {
         "pair": row["id"],
@@ -40,9 +40,9 @@ TASKS = (
         title="MedDialBench: diagnoses",
         question="Does the stated diagnosis mean the same disease as the true one?",
         guide=(
-            "Another name, an abbreviation or a more exact form of the right one counts. A broader"
-            " group, a related disease, a cause or consequence, or one that is only considered does"
-            " not."
+            "Another name, an abbreviation or a more exact form of the right diagnosis counts. A"
+            " broader group, a related disease, a cause, a consequence, or a diagnosis that is only"
+            " considered does not."
         ),
         choices=(("1", "yes", "yes, the same disease"), ("2", "no", "no")),
         sections=("4 consultations",),
@@ -59,7 +59,7 @@ TASKS = (
         question="Which of these behaviours does the patient show?",
         guide=(
             "A behaviour counts if the patient's own words show it clearly at least once. Several"
-            " may hold, or none. A single short answer is no sign."
+            " may apply, or none. A single short answer is not enough."
         ),
         choices=(
             ("1", "expression", "expression: vague words, or loses the thread"),

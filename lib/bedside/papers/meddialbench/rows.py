@@ -1,4 +1,4 @@
-"""MedDialBench's judged items: consultations (section 3), and what was labelled (section 3.5)."""
+"""MedDialBench's judged items: consultations (section 3) and labelled examples (section 3.5)."""
 
 import re
 
@@ -29,7 +29,7 @@ HEARD = "4 consultations"
 
 
 async def collect(document):
-    """All judged items of the study into a `bedside.rows.Document`."""
+    """Collect all judged items of the study into a `bedside.rows.Document`."""
     run = document.run("meddialbench", "05_vulnerability")
     document.begin(run)
     known = examples.Labelled(run)
@@ -38,7 +38,7 @@ async def collect(document):
 
 
 async def consultations(document, run, known):
-    """The consultations of all configurations, each beside the same case's baseline."""
+    """The consultations of all configurations, each linked to the baseline of its case."""
     here = await study.set_up(run, size=run.settings["size"])
     how = {k: run.settings[k] for k in SETTINGS}
     configurations = here.design.configurations(run.settings["combinations"])
@@ -85,14 +85,14 @@ def share(document, case):
 
 
 class Judged:
-    """What the run's judges say of consultations."""
+    """The verdicts of the run's judges on consultations."""
 
     def __init__(self, run, here, known, held):
         self.run, self.here, self.known, self.held = run, here, known, held
         self.overlap = judging.Overlap(known.rows("coverage"), judging.YES_NO)
 
     async def collect(self):
-        """Outcomes by each judge, and the behaviours that the one without a model sees."""
+        """Collect outcomes by each judge, and behaviours by the word-overlap judge."""
         run, known, held, scripts = self.run, self.known, self.held, self.here.scripts
         by = {j: await judging.outcomes(run.judged_by(j), known, scripts, held) for j in run.judges}
         self.outcomes = {j: frame.set_index("item") for j, frame in by.items()}
@@ -106,7 +106,7 @@ class Judged:
         self.given = verdicts_by_item(said, YES_NO, {"yes"})
 
     def others(self, item, count):
-        """Verdicts on other questions than the diagnosis; count: the case's key items."""
+        """Verdicts on everything but the diagnosis; count: how many key items the case has."""
         made = []
         for judge, frame in self.outcomes.items():
             mine = frame.loc[item]
@@ -122,7 +122,7 @@ class Judged:
 
 
 def blocks(c, scripts, overlap):
-    """The consultation, its end, and what the patient was told to do."""
+    """Blocks: the consultation, how it ended, and what the patient was told to do."""
     lies = false_statements(scripts, c.case.item, c.levels)
     mine = scripts[(scripts["item"] == c.case.item) & scripts["level"].isin(c.levels)]
     directions = [f"{x.level}: {x.script}" for x in mine.itertuples()]
@@ -135,10 +135,10 @@ def blocks(c, scripts, overlap):
 
 
 def turns(c, lies, overlap):
-    """A consultation's turns, for `rows.dialogue`.
+    """The turns of a consultation, for `rows.dialogue`.
 
-    Notes say which key items a statement is the first to tell, by overlap of words; marked are the
-    sentences that are the script's.
+    Notes name the key items that a statement is the first to disclose, by word overlap. Sentences
+    that state what the script has falsely stated are marked.
     """
     left = dict(enumerate(c.case.key_items, 1))
     made = [("Doctor", pieces(OPENING), []), ("Patient", pieces(c.case.complaint), [])]
@@ -152,9 +152,9 @@ def turns(c, lies, overlap):
 
 
 def scripted(statement, lies):
-    """Places (start, end) of the sentences that say what the script has falsely stated.
+    """Places (start, end) of sentences that repeat a false statement of the script.
 
-    That is half of its telling words, or more.
+    A sentence does if it has at least half of the statement's telling words.
     """
     places = []
     for sentence in re.finditer(r"[^.!?]+[.!?]*", statement):
@@ -166,7 +166,7 @@ def scripted(statement, lies):
 
 
 async def labelled(document, known):
-    """The labelled pairs of diagnoses and consultations, with every judge's verdict."""
+    """The labelled diagnoses and consultations, with the verdicts of all judges."""
     run = document.run("meddialbench", "01_design_and_validation")
     measured = {j: await judging.measured(run, known, j) for j in run.judges}
     found, misled = (
@@ -197,13 +197,13 @@ async def labelled(document, known):
 
 
 def spoken(turns):
-    """Turns of a labelled dialogue, for `rows.dialogue`."""
+    """The turns of a labelled dialogue, for `rows.dialogue`."""
     speakers = ("Doctor", "Patient")
     return [(who, pieces(said), []) for turn in turns for who, said in zip(speakers, turn)]
 
 
 def why(heard):
-    """What else is labelled of a dialogue."""
+    """The other labels of a dialogue, as text."""
     return "; ".join(
         f"disclosed: {', '.join(map(str, x.disclosed))}; behaviour shown:"
         f" {', '.join(x.shown) or 'none'}; misled: {x.misled}"

@@ -1,9 +1,9 @@
-"""MedDialBench without a model: a patient who keeps to his script, a doctor with a checklist.
+"""MedDialBench without a model: a patient who follows the script and a doctor with a checklist.
 
-A hundred lines that can be read: what the behaviours do to information, seen through a doctor who
-believes everything. What he can ask about stands in topics.toml beside this file. He knows only the
-diseases of the run's cases, and the wrong diagnoses that their scripts point to; so his accuracy
-says nothing about any model.
+A hundred lines that show what the behaviours do to information, for a doctor who believes
+everything. The topics of the doctor's questions are in topics.toml beside this file. The doctor
+knows only the diseases of the run's cases and the wrong diagnoses that their scripts point to, so
+its accuracy says nothing about any model.
 """
 
 import tomllib
@@ -16,25 +16,25 @@ from bedside.dialogues import ENDED, normal, recite
 from .consultations import END
 
 NAME = "rules"
-ENOUGH = 5  # findings of one disease that settle it
-PATIENCE = 0.2  # share of the turns that may bring nothing new; then the inquiry ends
-LEAST = 2  # findings without which no diagnosis is stated
+ENOUGH = 5  # findings of one disease that settle the diagnosis
+PATIENCE = 0.2  # the inquiry ends when this share of the turns brought nothing new
+LEAST = 2  # findings that a diagnosis needs
 UNKNOWN = "None: too little was said for one"
-REST = "your symptoms"  # where no other topic has a word of a statement
-# the first, the others in turn, and once more; with a noun phrase of topics.toml
+REST = "your symptoms"  # the topic of a statement that fits no other
+# questions, used in turn, with a noun phrase of topics.toml; AGAIN: the second time
 ASKS = (
     "What can you tell me about {}?",
     "And what about {}?",
     "Is there anything to say about {}?",
 )
 AGAIN = "May I come back to {}: is there anything that you left out?"
-NOTHING = "Nothing comes to mind."  # so short that it may be said again
+NOTHING = "Nothing comes to mind."  # short enough to be repeated
 FEW = 2  # facts in an answer
 ASIDE = "Where was I? Oh yes, the number {} bus was late."
 
 
 def hold(consultations, knowledge):
-    """Hold consultations of doctor and patient by the rules; they are filled in place."""
+    """Hold consultations between rule-based doctor and patient; they are filled in place."""
     for c in consultations:
         doctor = Doctor(knowledge, c.case.complaint)
         recite(c, conversation(doctor, Patient(knowledge, c.case, c.levels), c.most))
@@ -43,7 +43,7 @@ def hold(consultations, knowledge):
 
 
 def conversation(doctor, patient, most):
-    """Questions and answers in turn, `most` of each, until the doctor has no more to ask."""
+    """Alternating questions and answers, at most `most` of each, until the doctor stops."""
     said = []
     for _ in range(most):
         if doctor.in_vain >= most * PATIENCE or not (question := doctor.next_question()):
@@ -55,9 +55,9 @@ def conversation(doctor, patient, most):
 
 
 class Knowledge:
-    """What the rules know of cases and scripts.
+    """What the rules know about cases and scripts.
 
-    diseases: {disease: its findings}, of the cases and of the wrong diagnoses of their scripts;
+    diseases: {disease: its findings}, for the cases and for the wrong diagnoses of their scripts;
     presents: {disease: topic of its case's complaint}; topic: {statement: its topic}; scripts:
     {(case, level): (facts, false statements)}.
     """
@@ -79,13 +79,13 @@ class Knowledge:
         self.topic = {s: self.about(s) for s in statements}
 
     def about(self, statement):
-        """The first topic of which a statement has a word."""
+        """The first topic of which the statement has a word."""
         said = set(checks.normal(statement).split())
         return next((topic for topic, words in self.words.items() if words & said), REST)
 
 
 class Doctor:
-    """Asks for the findings of the likeliest disease that begins so, until enough are heard."""
+    """Asks for findings of the likeliest disease with this complaint, until enough are heard."""
 
     def __init__(self, knowledge, complaint):
         self.know, self.asked, self.heard, self.in_vain = knowledge, [], set(), 0
@@ -103,11 +103,11 @@ class Doctor:
         self.in_vain += not new
 
     def evidence(self, disease):
-        """The findings of a disease that were heard."""
+        """The findings of a disease that have been heard."""
         return [f for f in self.diseases[disease] if f in self.heard]
 
     def leading(self):
-        """Diseases, the best one first, by findings heard less findings asked for in vain."""
+        """Diseases, the best one first, by findings heard minus findings asked for in vain."""
 
         def score(disease):
             silent = [f for f in self.diseases[disease] if f not in self.heard]
@@ -117,12 +117,12 @@ class Doctor:
         return sorted(self.diseases, key=score, reverse=True)
 
     def diagnosis(self):
-        """The leading disease, if something was heard of it."""
+        """The leading disease, if LEAST of its findings were heard."""
         best = self.leading()[0]
         return best if len(self.evidence(best)) >= LEAST else UNKNOWN
 
     def next_question(self):
-        """What to ask next, counted as asked; nothing where enough is heard, or all asked twice."""
+        """The next question, counted as asked; empty if enough was heard or all was asked twice."""
         times, diseases = Counter(self.asked), self.leading()
         if any(len(self.evidence(d)) >= ENOUGH for d in diseases):
             return ""
@@ -137,20 +137,20 @@ class Doctor:
 
 
 class Patient:
-    """Answers what he is asked about, as his levels' scripts want it."""
+    """Answers questions as the scripts of the active levels demand."""
 
     def __init__(self, knowledge, case, levels):
         self.know, self.items = knowledge, case.key_items
         self.kept, self.hidden, self.told, self.lies, self.asides = {}, set(), set(), [], 0
         for level in levels:
-            if (case.item, level) in knowledge.scripts:  # a level of one's own may have none
+            if (case.item, level) in knowledge.scripts:  # a level of your own may have none
                 facts, false = knowledge.scripts[case.item, level]
                 self._follow(
                     *knowledge.levels[level], [case.key_items[n - 1] for n in facts], false
                 )
 
     def _follow(self, pathway, severity, touched, false):
-        if pathway == "deficit":  # tells when asked once more
+        if pathway == "deficit":  # disclosed when asked again
             self.kept |= {f: max(severity, self.kept.get(f, 0)) for f in touched}
         elif pathway == "pollution":
             self.hidden |= set(touched) if severity > 1 else set()
@@ -159,7 +159,7 @@ class Patient:
             self.asides += 1
 
     def answer(self, asked):
-        """What he hasn't said yet of the last topic asked about, and a lie a turn of another."""
+        """Untold facts on the last topic; untold false statements: the first, and all on it."""
         last, turn, times = asked[-1], len(asked), asked.count(asked[-1])
         said = [ASIDE.format(turn)] * self.asides
         mine = [f for f in self.items if self.know.topic[f] == last and f not in self.hidden]

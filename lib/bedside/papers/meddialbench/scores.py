@@ -1,8 +1,8 @@
 """MedDialBench: statistics of consultations (section 3.5): accuracy, changes, interaction.
 
-Frames are `judging.outcomes`: a row a consultation with item, case, configuration, levels, model,
-correct, coverage, per_turn, misled, turns; NaN where unscored. Cases are what repeats: the
-bootstrap draws cases.
+Frames are those of `judging.outcomes`: one row a consultation with item, case, configuration,
+levels, model, correct, coverage, per_turn, misled, turns; NaN if unscored. The unit is the case:
+the bootstrap resamples cases.
 """
 
 import numpy as np
@@ -13,15 +13,15 @@ from bedside.tables import percent
 
 from .design import BASELINE
 
-# terms of `mixed` that are no effects
+# terms of `mixed` other than effects
 INTERCEPT, BETWEEN = BASELINE, "standard deviation between cases"
 
 
 def accuracy(done):
     """Accuracy in percent by model and configuration, with Wilson intervals.
 
-    least and most are the bounds if all unscored were worst or best. Columns: model, configuration,
-    value, low, high, n, unscored, least, most.
+    least and most: the accuracy if all unscored ones were wrong, or right. Columns: model,
+    configuration, value, low, high, n, unscored, least, most.
     """
     rows = []
     for key, part in done.groupby(["model", "configuration"], sort=False):
@@ -34,16 +34,17 @@ def accuracy(done):
 
 
 def wide(done, column):
-    """One column as cases by (model, configuration)."""
+    """One column as a frame, cases by (model, configuration)."""
     return done.pivot(index="case", columns=["model", "configuration"], values=column)
 
 
 def changes(done, run, column="correct"):
-    """Change from the baseline by model and configuration, on the cases that have both.
+    """Change from the baseline by model and configuration, on the cases scored in both.
 
-    Columns: model, configuration, value, low, high (mean difference, bootstrap over cases), n, and
-    where `column` is correct lost and won (discordant cases), p (exact McNemar), p_holm (over a
-    model's configurations), detectable (at this n and discordance). n 0: no numbers.
+    Columns: model, configuration; value, low, high (mean difference, bootstrap over cases); n. If
+    `column` is correct, also lost and won (discordant cases), p (exact McNemar), p_holm (Holm over
+    a model's configurations) and detectable (smallest change at this n and discordance). Without
+    a case (n 0) there are no numbers.
     """
     table, rows = wide(done, column), []
     for model, configuration in table.columns:
@@ -54,7 +55,7 @@ def changes(done, run, column="correct"):
         row = {"model": model, "configuration": configuration, "n": len(pair)}
         if len(pair):
             i = stats.bootstrap(after - before, run.rng("change", column, model, configuration))
-            row |= {k: round(v, 12) for k, v in i._asdict().items()}  # no noise for 0
+            row |= {k: round(v, 12) for k, v in i._asdict().items()}  # exactly 0 instead of noise
             row |= _discordant(before, after) if column == "correct" else {}
         rows.append(row)
     numbers = ["value", "low", "high", "n", "lost", "won", "p", "detectable"]
@@ -74,13 +75,13 @@ def _discordant(before, after):
 
 
 def interactions(done, combinations, run):
-    """O/E (equation 1) of each combination and model, and failures by combination.
+    """O/E (equation 1) of each combination and model, and failures under combinations only.
 
-    On the cases scored in all four cells. Frame: model, configuration, value, low, high (bootstrap
-    over cases), n (cases), eligible (right under the baseline and each level alone), failing (of
-    these, wrong under the combination). value is NaN where the expected accuracy is 0. With several
-    models of the run, `mean` is the mean of their ratios on the cases scored for all; the rules
-    don't count in it.
+    On the cases scored in all four cells. Frame: model, configuration; value, low, high (bootstrap
+    over cases); n (cases); eligible (right at the baseline and under each level alone); failing
+    (those of them that are wrong under the combination). value is NaN if the expected accuracy is
+    0. If the run has several models, `mean` is the mean of their ratios on the cases scored for all
+    of them; the rules are not part of it.
     """
     table, rows = wide(done, "correct"), []
     groups = {m: [m] for m in done["model"].unique()}
@@ -105,9 +106,9 @@ def interactions(done, combinations, run):
 
 
 def observed_over_expected(means):
-    """Mean ratio (..., 1) of k models from accuracies (..., 4k); NaN where nothing is expected.
+    """Mean ratio (..., 1) of k models from accuracies (..., 4k); NaN if the expected one is 0.
 
-    The accuracies are each model's under combination, baseline, first and second level.
+    The four accuracies of a model: combination, baseline, first level, second level.
     """
     cells = means.reshape(*means.shape[:-1], -1, 4)
     combination, baseline, first, second = np.moveaxis(cells, -1, 0)
@@ -118,7 +119,7 @@ def observed_over_expected(means):
 
 
 def only_combined(done, combinations):
-    """Consultations that fail only under a combination: right at baseline and each level alone."""
+    """Consultations wrong under a combination, but right at baseline and each level alone."""
     right = wide(done, "correct")
     rows = [
         (model, name, case)
@@ -133,27 +134,28 @@ def only_combined(done, combinations):
 
 
 def lost(done):
-    """Consultations whose diagnosis is wrong where the same case's at baseline is right."""
+    """Consultations with a wrong diagnosis, whose case is right at baseline."""
     right = done[(done["configuration"] == BASELINE) & (done["correct"] == 1)]
     wrong = done[done["correct"] == 0]
     return wrong.merge(right[["model", "case"]], on=["model", "case"])
 
 
 def most_misled(done):
-    """A consultation (a frame) with a wrong diagnosis, misled if possible; else the last of all."""
+    """One consultation (a frame) with a wrong diagnosis, misled if possible; else the last one."""
     wrong = done[done["correct"] == 0]
     order = wrong.sort_values(["misled", "model"], ascending=False, kind="stable")
     return order.head(1) if len(order) else done.tail(1)
 
 
 def mixed(done, design):
-    """A mixed-effects logistic model of failure, with case as random effect.
+    """A mixed-effects logistic model of failure, with the case as random effect.
 
-    Fixed are levels, combinations and models. Frame: term, value (log odds; of BETWEEN the log),
-    low, high (95%), n. statsmodels' Bayesian binomial mixed model by variational approximation,
-    whose intervals are rather too narrow; normal priors (standard deviation 2) keep terms finite
-    that the data can't bound. Unlike O/E this takes independence on the scale of odds: a
-    combination's term is what its two levels don't add up to. None if all fail, or none.
+    Fixed effects are levels, combinations and models. Frame: term, value (log odds; the logarithm
+    for BETWEEN), low, high (95%), n. This is statsmodels' Bayesian binomial mixed model, fitted by
+    a variational approximation, whose intervals are rather too narrow. Normal priors (standard
+    deviation 2) keep terms finite that the data don't bound. Unlike O/E, it defines independence on
+    the scale of odds: a combination's term is the effect beyond the sum of its two levels. None
+    without two cases, or if all consultations fail or none does.
     """
     rows = done.dropna(subset=["correct"])
     if rows["correct"].nunique() < 2 or rows["case"].nunique() < 2:
@@ -171,7 +173,7 @@ def mixed(done, design):
         vcp_p=1,
         fe_p=2,
     )
-    made = model.fit_vb(mean=np.zeros(size), sd=np.full(size, 0.6))  # else the start is drawn
+    made = model.fit_vb(mean=np.zeros(size), sd=np.full(size, 0.6))  # otherwise the start is random
     mean = np.concatenate([made.fe_mean, made.vcp_mean])
     margin = 1.96 * np.concatenate([made.fe_sd, made.vcp_sd])
     limits = {"low": mean - margin, "high": mean + margin, "n": len(rows)}
@@ -179,7 +181,7 @@ def mixed(done, design):
 
 
 def _terms(done, rows, design):
-    """{term of the mixed model: its values for the scored rows (n,)}, those that aren't all 0."""
+    """{term of the mixed model: its values for the scored rows (n,)}, without all-zero terms."""
     first, *others = rows["model"].unique()
     combined = done.set_index("configuration")["levels"].to_dict()
     terms = {INTERCEPT: np.ones(len(rows))}

@@ -1,4 +1,4 @@
-"""MedDialBench: what notebooks, explorer and sheets set up alike."""
+"""MedDialBench: set-up shared by notebooks, explorer and seminar sheets."""
 
 from typing import NamedTuple
 
@@ -14,9 +14,9 @@ from .generation import generated
 
 
 class SetUp(NamedTuple):
-    """A design, the cases that have key items, their scripts, and how many cases there were.
+    """A design, the cases that have key items, their scripts, and the number of cases drawn.
 
-    why: a caption's sentence where none has any.
+    why: a sentence for captions if no case has key items, else empty.
     """
 
     design: Design
@@ -27,9 +27,9 @@ class SetUp(NamedTuple):
 
 
 async def set_up(run, design="", size=0):
-    """The design (a file; empty: the paper's), and `cases` for it.
+    """The design (a file; empty: the paper's) with its cases and scripts: a SetUp.
 
-    If none has key items, nobody can be asked anything, and there are no consultations.
+    Without a case that has key items there are no consultations.
     """
     plan = read(run, design)
     made, scripts = await cases(run, plan, size)
@@ -41,10 +41,10 @@ async def set_up(run, design="", size=0):
 
 
 async def cases(run, design, size):
-    """Cases and scripts of the run's profile: frames as of `data.bundled`.
+    """Cases and scripts of the run's profile: frames like those of `data.bundled`.
 
-    sample: the bundled ones. public: `size` OSCE cases drawn by the seed (0: all), with what
-    `generated` makes of them.
+    sample: the bundled ones. public: `size` OSCE cases, drawn by the seed (0: all), with key items
+    and scripts by `generated`.
     """
     if run.profile == "public":
         return await generated(run, design, limited(run, _osce(run, size)))
@@ -56,9 +56,9 @@ def _osce(run, size):
 
 
 def stratified(run, held, size):
-    """One of the consultations of each doctor and configuration (appendix C): as `held`.
+    """One consultation for each doctor and configuration (appendix C), as a part of `held`.
 
-    Drawn among all cases, whatever LIMIT is: it may be of a case that isn't there.
+    Drawn from all cases, whatever LIMIT is. If the case drawn is not in `held`, there is none.
     """
     every = _osce(run, size) if run.profile == "public" else run.load("meddialbench_cases")
     group = ["model", "configuration"]
@@ -68,9 +68,9 @@ def stratified(run, held, size):
 
 
 def openings(run, here, levels):
-    """What doctor and patient are told first in the first case, under these levels: [messages].
+    """The opening messages of doctor and patient in the first case, under these levels.
 
-    Empty without a case.
+    [doctor's messages, patient's messages]; empty without a case.
     """
     first = talks.planned(here.cases.head(1), {"": levels}, run.models[:1], "")
     told = talks.openings(run, first, here.design, here.scripts)
@@ -80,8 +80,8 @@ def openings(run, here, levels):
 async def consultations(run, here, configurations, *, patient, turns, turn_tokens, temperature):
     """Consultations of the run's models with the patient, and of the rules: (list, frame).
 
-    here: a SetUp; patient: a model, empty for the first of the run's. A model's most_turns and
-    most_dialogues (data/models.toml) hold for it.
+    here: a SetUp; patient: a model, empty for the first of the run's models. The limits most_turns
+    and most_dialogues of data/models.toml apply.
     """
     design, cases, scripts, *_ = here
     patient = patient or run.models[0]

@@ -1,7 +1,7 @@
-"""MedDialBench: the words that tell in a text.
+"""MedDialBench: the telling words of a text, that is, all but common ones.
 
-By them a script is held against its case's facts, the rules know what is asked, and the judge
-without a model judges.
+They are used to compare scripts with facts of their case, by the rules to find what is asked
+about, and by the word-overlap judge.
 """
 
 from bedside import checks
@@ -20,7 +20,7 @@ IDLE = frozenset(
 
 
 def telling(normal):
-    """Telling words of a normal text (see `checks`), numbers too.
+    """The telling words of a normalised text (see `checks`), including numbers.
 
     They are cut to five letters, so that endings don't matter.
     """

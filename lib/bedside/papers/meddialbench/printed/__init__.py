@@ -1,7 +1,7 @@
 """MedDialBench's printed percentages and what follows from them: counts, drops, O/E, marks, power.
 
-Table 9 is the ground: 17 configurations by five models, percent of N cases. All of it is recovered
-as counts first. What claims make of it stands in modules by subject.
+All of it rests on Table 9: 17 configurations by five models, in percent of N cases, from which the
+counts are recovered first. The modules beside this one compute the readings of claims from it.
 """
 
 import functools
@@ -14,30 +14,30 @@ from bedside import published, stats
 
 from ..design import BASELINE
 
-N, DRAWN = 85, 107  # cases, and those that they were chosen from (section 3.3)
+N, DRAWN = 85, 107  # cases kept, and cases they were selected from (section 3.3)
 MODELS = ["GPT-5.4", "Claude", "DeepSeek", "Gemini", "Qwen"]
-EFFICIENT, EXHAUSTIVE = ["Claude", "Gemini"], ["GPT-5.4", "DeepSeek"]  # in inquiry (section 4.1)
+EFFICIENT, EXHAUSTIVE = ["Claude", "Gemini"], ["GPT-5.4", "DeepSeek"]  # questioning (4.1)
 
 
 @functools.cache
 def counts():
-    """Correct diagnoses out of N in Table 9, configurations by models; ValueError if not unique."""
+    """Right diagnoses out of N in Table 9, configurations by models; ValueError if not unique."""
     cells = published.table("meddialbench", "Table 9")
     found = {(r.column, r.row): stats.grim_counts(r.value, N, 1) for r in cells.itertuples()}
     if bad := [k for k, v in found.items() if len(v) != 1]:
-        raise ValueError(f"Table 9, {bad[0]}: {len(found[bad[0]])} counts of {N} print so")
+        raise ValueError(f"Table 9, {bad[0]}: {len(found[bad[0]])} counts of {N} round to it")
     wide = pd.Series({k: v[0] for k, v in found.items()}).unstack()
     return wide.loc[cells["column"].unique(), MODELS]
 
 
 def combinations(design):
-    """The combinations of a design that Table 9 has: {configuration: levels}."""
+    """The combinations of a design that are in Table 9: {configuration: levels}."""
     there = set(counts().index)
     return {c: v for c, v in design.combinations.items() if {c, *v} <= there}
 
 
 def share(run):
-    """Accuracies in percent from the counts, configurations by models; noted in the manifest."""
+    """Accuracy in percent from the counts, configurations by models; noted in the manifest."""
     run.published("Table 9")
     return 100 * counts() / N
 
@@ -49,20 +49,20 @@ def drops(run):
 
 
 def printed_losses(run):
-    """Mean loss against the baseline by adverse configuration, from percentages as printed."""
+    """Mean loss in points by adverse configuration, from the percentages as printed."""
     table = wide(run, "Table 9")
     return table.rsub(table[BASELINE], axis=0).mean().drop(BASELINE)
 
 
 def exchanged(a, b):
-    """Pairs of models that change places from configuration a to b, the one ahead in a first."""
+    """Pairs of models that change places from configuration a to b; first the leader in a."""
     before, after = counts().loc[a], counts().loc[b]
     pairs = itertools.permutations(MODELS, 2)
     return [(m, n) for m, n in pairs if before[m] > before[n] and after[m] < after[n]]
 
 
 def factors(run):
-    """How many times the loss by pollution is that by deficit: of one level each, of both."""
+    """Loss by pollution over loss by deficit: of one level each, and of both extreme levels."""
     lost = drops(run)
     pollution, deficit = ["fabricating", "complete_denial"], ["withholding", "dominant"]
     single = lost.loc["fabricating"] / lost.loc["withholding"]
@@ -71,13 +71,13 @@ def factors(run):
 
 
 def ratios(run, combinations):
-    """O/E (equation 1), combinations by models: accuracy over A·B / baseline."""
+    """O/E (equation 1), combinations by models: accuracy divided by A·B / baseline."""
     a = share(run)
     expected = {c: a.loc[x] * a.loc[y] / a.loc[BASELINE] for c, (x, y) in combinations.items()}
     return pd.DataFrame({c: a.loc[c] / expected[c] for c in combinations}).T
 
 
-SCALES = {  # harm by the share that is right, such that independent effects add up
+SCALES = {  # harm as a function of accuracy, such that independent effects add up
     "success multiplied": lambda right: -np.log(right),
     "risks added": lambda right: 1 - right,
     "odds of failure multiplied": lambda right: np.log((1 - right) / right),
@@ -86,17 +86,17 @@ SCALES = {  # harm by the share that is right, such that independent effects add
 
 
 def interaction(scale, combination, levels):
-    """What a combination adds to harm beyond its levels on one of SCALES, mean over models."""
+    """Harm of a combination beyond that of its levels on one of SCALES, mean over models."""
     harm = SCALES[scale](counts() / N)
     a, b = levels
     return float((harm.loc[combination] - harm.loc[a] - harm.loc[b] + harm.loc[BASELINE]).mean())
 
 
 def ratio_draws(run, combinations, draws=10_000):
-    """O/E drawn as if each printed accuracy were a binomial: (draws, combinations, models).
+    """Draws of O/E, with each printed accuracy as a binomial: (draws, combinations, models).
 
-    The cases are the same in all cells and for all models, which the printed numbers can't show; an
-    interval from this is the width that the number of cases gives, not a test.
+    In fact all cells and models share the same cases, but the printed numbers don't show how. An
+    interval from these draws shows the width that the number of cases gives; it is not a test.
     """
     rng, table = run.rng("ratio"), counts()
     cells = dict.fromkeys([BASELINE, *combinations, *sum(combinations.values(), ())])
@@ -109,11 +109,11 @@ def ratio_draws(run, combinations, draws=10_000):
 
 
 def marks(run):
-    """Each significance mark of Table 9 against what its margins allow.
+    """Each significance mark of Table 9, compared with the p values that its margins allow.
 
     Frame: configuration, model, starred, low, high (of p), possible. With margins x and y out of N
-    pairs, exact McNemar's p depends on how many pairs are correct in both; a mark is possible if
-    some overlap gives p < 0.05, a missing one if some gives p of 0.05 or more.
+    pairs, the p of the exact McNemar test depends on how many pairs are right in both. A mark is
+    possible if some overlap gives p < 0.05; its absence, if some overlap gives p >= 0.05.
     """
     rows = []
     for r in run.published("Table 9 marks").itertuples():
@@ -132,15 +132,15 @@ def _range(x, y):
 
 
 def least_discordant(x, y):
-    """How many pairs must differ at least, and most, between margins x and y out of N."""
+    """The fewest and the most discordant pairs between margins x and y out of N."""
     return abs(x - y), min(x, N - y) + min(y, N - x)
 
 
 def powers(run, configuration, sizes=(N,), power=stats.mcnemar_power):
-    """Power of McNemar's test at the printed drop, at the fewest and the most discordant pairs.
+    """Power of McNemar's test at the printed drop, for the fewest and the most discordant pairs.
 
-    Frame: model, n, fewest, most. power: of (n, share lost, share won), exact unless told. The drop
-    and the share of discordant pairs are kept when the number of cases changes.
+    Frame: model, n, fewest, most. power: a function of (n, share lost, share won); the exact test
+    by default. With another number of cases, the drop and the share of discordant pairs stay.
     """
     rows = []
     for model in MODELS:
@@ -151,20 +151,20 @@ def powers(run, configuration, sizes=(N,), power=stats.mcnemar_power):
 
 
 def regression(kept, accuracy, models=5):
-    """Accuracy to expect on the kept cases in new baseline dialogues.
+    """Accuracy to expect on the kept cases in new baseline dialogues (share).
 
-    If the dialogues that selected the cases are the ones reported. kept: the share of cases that
-    one model at least got right (section 3.3); accuracy: its mean on them. As if cases' chances of
-    a right diagnosis followed a beta distribution, the same for all models: fitted to both numbers,
-    it says how much of the reported accuracy was luck. Selection works on the baseline alone, so a
-    drop of that size needs no behaviour.
+    Assumes that the dialogues which selected the cases are the reported ones, and that the cases'
+    chances of a right diagnosis follow one beta distribution for all models, fitted to both
+    arguments. kept: the share of cases that at least one model diagnosed (section 3.3); accuracy:
+    mean accuracy on them. The difference from `accuracy` is regression to the mean: a drop of that
+    size would occur without any adverse behaviour.
     """
     from scipy.optimize import brentq
     from scipy.special import betaln
 
-    mean = kept * accuracy  # over all cases: dropped ones have none right
+    mean = kept * accuracy  # over all cases: in excluded ones no model is right
 
-    def never(total):  # the share of cases that no model gets right
+    def never(total):  # the share of cases that no model diagnoses
         a, b = mean * total, (1 - mean) * total
         return np.exp(betaln(a, b + models) - betaln(a, b))
 
@@ -179,12 +179,12 @@ def wide(run, table, column="value"):
 
 
 def span(values, digits=1):
-    """Least and most as the text prints a range."""
+    """Least and most value, written as the text prints a range."""
     return f"{min(values):.{digits}f}-{max(values):.{digits}f}"
 
 
 def in_words(values, digits=1):
-    """A series in words."""
+    """A series as text."""
     return ", ".join(f"{k.replace('_', ' ')} {v:.{digits}f}" for k, v in values.items())
 
 
@@ -194,7 +194,7 @@ def joined(readings):
 
 
 def limits(k, n):
-    """Exact limits in percent (Clopper and Pearson, 95%) of a share of which k of n were found."""
+    """Exact 95% limits (Clopper and Pearson) in percent of a share, of which k of n were seen."""
     from scipy.special import betaincinv
 
     low = betaincinv(k, n - k + 1, 0.025) if k else 0.0

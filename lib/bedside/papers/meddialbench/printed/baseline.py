@@ -1,4 +1,4 @@
-"""MedDialBench: what its claims on the baseline come to (section 4.1)."""
+"""MedDialBench: readings of the claims on the baseline (section 4.1)."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from bedside.claims import between, every, reading
 from ..design import BASELINE
 from . import EFFICIENT, EXHAUSTIVE, MODELS, counts, share, wide
 
-HALF = {"Turns": 0.05, "Coverage": 0.0005, "Cov/Turn": 0.0005}  # a last digit of Table 2
+HALF = {"Turns": 0.05, "Coverage": 0.0005, "Cov/Turn": 0.0005}  # half of the last digit in Table 2
 
 
 def readings(run):
@@ -54,14 +54,14 @@ def _per_turn(run, two):
 
 
 def mean_ratio(turns, coverage, longest):
-    """Least and most that a mean of dialogues' coverage per turn can be.
+    """Least and most possible mean of the dialogues' coverage per turn.
 
-    turns, coverage: (low, high) of their means; a dialogue has 1 to `longest` turns. A ratio is
-    linear in coverage, so that dialogues that cover nothing or all suffice for the extremes.
+    turns, coverage: (low, high) of their means; a dialogue has 1 to `longest` turns. The ratio is
+    linear in coverage, so dialogues that cover nothing or everything suffice for the extremes.
     """
     from scipy.optimize import linprog
 
-    each = np.tile(np.arange(1, longest + 1), 2)  # of dialogues that cover all, and nothing
+    each = np.tile(np.arange(1, longest + 1), 2)  # twice: covering all, and nothing
     covered = np.repeat([1.0, 0.0], longest)
     above = [each, -each, covered, -covered]
     bound = [turns[1], -turns[0], coverage[1], -coverage[0]]

@@ -1,4 +1,4 @@
-"""MedDialBench: what its claims on severity and coverage come to (sections 3.4, 4.2 and 6)."""
+"""MedDialBench: readings of the claims on severity and coverage (sections 3.4, 4.2 and 6)."""
 
 import itertools
 from collections import Counter
@@ -9,7 +9,7 @@ from ..design import BASELINE
 from . import MODELS, counts, drops, in_words, joined, marks
 from .single import STEPS
 
-FABRICATING = "fabricating, mean loss of coverage"  # in the text, to two digits
+FABRICATING = "fabricating, mean loss of coverage"  # in the text, with two decimals
 DEFICIT = "withholding and dominant, loss of coverage"
 
 
@@ -46,14 +46,14 @@ def of_levels(run, paper):
 
 
 def _steps(moderate, extreme):
-    """Whether each model loses no less at the extreme than before, and at the first step too."""
+    """Which models lose no less at the extreme level, and which at each of the two steps."""
     at = counts()
     last = at.loc[extreme] <= at.loc[moderate]
     return last, last & (at.loc[moderate] <= at.loc[BASELINE])
 
 
 def _moderate(run, mean):
-    """Are moderate levels' effects near zero, in points, or by marks?"""
+    """Whether the effects of moderate levels are near zero, by size or by marks."""
     from scipy.special import bdtrc
 
     called = run.published("text 4.2").set_index("row").at["Cognition drop, moderate", "value"]
@@ -72,7 +72,7 @@ def _moderate(run, mean):
 
 
 def _chosen(paper, mean):
-    """Do combinations use the levels with the largest effects of their own?"""
+    """Whether combinations use the levels with the largest effects of their own."""
     extreme = mean[paper.extreme].sort_values(ascending=False)
     pairs = {frozenset(v) for v in paper.combinations.values()}
     used = Counter(level for levels in pairs for level in levels)
@@ -110,7 +110,7 @@ def _chosen(paper, mean):
 
 
 def of_coverage(run):
-    """Readings of the claims on coverage beside accuracy: {id: readings}."""
+    """Readings of the claims on coverage compared with accuracy: {id: readings}."""
     mean, text = drops(run).mean(axis=1), run.published("text 4.2").set_index("row")["value"]
     fabricating, deficit = ((text[k] - 0.005, text[k] + 0.005) for k in (FABRICATING, DEFICIT))
     a, b = (

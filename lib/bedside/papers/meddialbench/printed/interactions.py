@@ -1,4 +1,4 @@
-"""MedDialBench: what its claims on combinations come to (section 4.3)."""
+"""MedDialBench: readings of the claims on combinations (section 4.3)."""
 
 import numpy as np
 
@@ -45,7 +45,7 @@ def of_table(run, paper):
 
 
 def of_fabricating(run, paper):
-    """Readings of the claims that fabricating alone makes pairs super-additive: {id: readings}."""
+    """Readings of the claims that only fabricating makes pairs super-additive: {id: readings}."""
     pairs = combinations(paper)
     observed, draws = ratios(run, pairs), ratio_draws(run, pairs).mean(axis=-1)
     lied, other = observed.loc[FABRICATED], observed.loc[OTHER]
@@ -73,7 +73,7 @@ def of_fabricating(run, paper):
 
 
 def _beyond(pairs, draws, group):
-    """What 95% of draws of each mean ratio are, and Holm's p of a departure from 1."""
+    """The central 95% of draws of each mean ratio, and p (Holm) for a departure from 1."""
     mine = draws[:, [k for k, c in enumerate(pairs) if c in group]]
     low, high = np.quantile(mine, [0.025, 0.975], axis=0)
     told = ", ".join(f"{c} {a:.2f}-{b:.2f}" for c, a, b in zip(group, low, high))
@@ -82,7 +82,7 @@ def _beyond(pairs, draws, group):
 
 
 def _super(run, pairs, lied, told, p):
-    """Are the pairs' mean ratios below 1, whichever the mean, and beyond the cases' number?"""
+    """Whether the pairs' mean ratios are below 1, by each kind of mean and beyond chance."""
     a = share(run).mean(axis=1)
     means = {
         "mean of the five ratios": lied.mean(axis=1),
@@ -99,7 +99,7 @@ def _super(run, pairs, lied, told, p):
 
 
 def _super_each(lied):
-    """In how many models, and cells, are ratios below 1?"""
+    """In how many models, and in how many cells, ratios are below 1."""
     mean, cells = lied.mean(), lied.stack()
     above = cells[cells >= 1]
     told = f"{len(cells) - len(above)} of {len(cells)} below 1; not {_cells(above)}"
@@ -113,7 +113,7 @@ def _cells(values):
 
 
 def of_models(run, paper):
-    """Readings of the claims on models, scales and cases: {id: readings}."""
+    """Readings of the claims on single models, scales and cases: {id: readings}."""
     pairs = combinations(paper)
     observed = ratios(run, pairs)
     spreads = {k: f(observed.loc[FABRICATED]) for k, f in SPREADS.items()}
@@ -136,7 +136,7 @@ def of_models(run, paper):
 
 
 def _on_scales(pairs):
-    """What pairs do beyond their parts, by scale: is it fabricating's, and is it C2's?"""
+    """Harm of pairs beyond their levels on each scale: specific to fabricating, or to C2?"""
     beyond = {
         scale: {c: interaction(scale, c, levels) for c, levels in pairs.items()} for scale in SCALES
     }

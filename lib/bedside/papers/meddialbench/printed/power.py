@@ -1,4 +1,4 @@
-"""MedDialBench: what its claims on power come to (limitations)."""
+"""MedDialBench: readings of the claims on statistical power (limitations)."""
 
 import functools
 
@@ -7,7 +7,7 @@ from bedside.claims import between, every, reading
 
 from . import joined, powers, span
 
-ENOUGH = 0.8  # the usual bound; the paper's is lost from the text at hand
+ENOUGH = 0.8  # the usual threshold; the paper's is missing from the text at hand
 
 
 TESTS = {
@@ -17,7 +17,7 @@ TESTS = {
 
 
 def readings(run):
-    """Readings of the claims that 85 cases suffice: {id: readings}."""
+    """Readings of the claims on whether 85 cases suffice: {id: readings}."""
     enough, short = [], []
     for name, power in TESTS.items():
         lies, silence = (

@@ -1,4 +1,4 @@
-"""MedDialBench: what its claims on single cases come to, by the released OSCE cases (raw)."""
+"""MedDialBench: readings of the claims on single cases, from the released OSCE cases (raw)."""
 
 import re
 
@@ -7,9 +7,9 @@ from bedside.claims import between, reading, same
 from ..data import osce, plain
 from . import DRAWN, N
 
-# in descriptions of patients: those too young to be interviewed
+# in descriptions of patients who are too young to be interviewed
 YOUNG = r"newborn|infant|\b(?:day|week|month)-?s?-old|^[1-3]-year|g \("
-MANOEUVRE = "dix-hallpike"  # of case 079's dialogue in appendix E
+MANOEUVRE = "dix-hallpike"  # in the dialogue of case 079 (appendix E)
 INVENTED, DRUG = ("headache", "loose stool"), "haloperidol"  # of case 084 (section 5, appendix D)
 
 
@@ -35,7 +35,7 @@ def of_source(run):
 
 
 def of_dialogues(run):
-    """Readings of the claims on the cases that sections 5, D and E tell: {id: readings}."""
+    """Readings of the claims on the cases described in sections 5, D and E: {id: readings}."""
     case = run.load("agentclinic")["OSCE_Examination"].iloc[78]  # osce-079
     tests = {k.replace("_", " "): plain(v) for k, v in case["Test_Results"].items()}
     there = {k: v for k, v in tests.items() if MANOEUVRE in k.lower()}

@@ -1,4 +1,4 @@
-"""MedDialBench: what its claims on single behaviours come to (section 4.2)."""
+"""MedDialBench: readings of the claims on single behaviours (section 4.2)."""
 
 import math
 
@@ -51,7 +51,7 @@ def of_marks(run, paper):
 
 
 def _expression(run, ranges):
-    """Is no change marked, and can no loss be significant?"""
+    """Whether no change is marked, and whether no loss can be significant."""
     lost = drops(run).stack()
     worst = ranges[[lost[r.configuration, r.model] > 0 for r in ranges.itertuples()]]["low"].min()
     marked = f"{ranges['starred'].sum()} of {len(ranges)} marked"
@@ -63,7 +63,7 @@ def _expression(run, ranges):
 
 
 def of_losses(run):
-    """Readings of the claims on tables, losses and their steps: {id: readings}."""
+    """Readings of the claims on tables, losses and their ratios: {id: readings}."""
     three, accuracy, lost = run.published("Table 3"), share(run), drops(run)
     nine = [round(accuracy.at[r.row, r.column], 1) for r in three.itertuples()]
     agree = ((three["value"] - nine).abs() < 0.05).sum()
@@ -90,7 +90,7 @@ def of_losses(run):
 
 
 def of_order(run):
-    """Readings of the claims on the order of models: {id: readings}."""
+    """Readings of the claims on the models' rank order: {id: readings}."""
     accuracy, right = share(run), counts()
     gap = right.max(axis=1) - right.min(axis=1)  # in cases
     points, ends = 100 * gap / N, [BASELINE, "fabricating"]
@@ -108,14 +108,14 @@ def of_order(run):
 
 
 def _rank():
-    """Do models keep their order under cognition's two levels?"""
+    """Whether models keep their order under the two levels of Cognition."""
     moved = sorted({pair for c in STEPS["cognition"] for pair in exchanged(BASELINE, c)})
     told = f"{PAIRS - len(moved)} of {PAIRS} pairs keep their order"
     return reading("; ".join([told, *(f"{a} falls behind {b}" for a, b in moved)]), not moved)
 
 
 def _convergence(points, deviation):
-    """Do models come nearer under fabricating, in accuracy or in their order?"""
+    """Whether models converge under fabricating, in accuracy or in rank order."""
     lied, denied = (len(exchanged(BASELINE, c)) for c in ("fabricating", "complete_denial"))
     gap, spread = (f"{x[BASELINE]:.1f} to {x['fabricating']:.1f}" for x in (points, deviation))
     return reading(

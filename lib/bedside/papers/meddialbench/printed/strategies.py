@@ -1,4 +1,4 @@
-"""MedDialBench: what its claims on inquiry, coverage and misled doctors come to (4.4 and 6)."""
+"""MedDialBench: readings of the claims on inquiry, coverage and misled doctors (4.4 and 6)."""
 
 import itertools
 
@@ -6,7 +6,7 @@ from bedside.claims import between, every, reading
 
 from . import EFFICIENT, EXHAUSTIVE, drops, joined, share, span, wide
 
-LOST = "C4, loss of coverage, {} models"  # in section 4.4, to three digits
+LOST = "C4, loss of coverage, {} models"  # in section 4.4, with three decimals
 FABRICATED = ("C1", "C2", "C3")
 
 
@@ -32,7 +32,7 @@ def of_strategies(run, paper):
 
 
 def _less(lost, configuration, less=True):
-    """Is the exhaustive models' mean loss of accuracy smaller than the efficient ones'?"""
+    """Whether exhaustive models lose less accuracy on average than efficient ones."""
     each = [lost.loc[configuration, models] for models in (EXHAUSTIVE, EFFICIENT)]
     told = " against ".join(", ".join(f"{v:.1f}" for v in x) for x in each)
     gap = each[1].mean() - each[0].mean()
@@ -41,9 +41,9 @@ def _less(lost, configuration, less=True):
 
 
 def _contrast(lost):
-    """Is the gap between the strategies larger under deficit than under pollution?"""
+    """Whether the gap between the strategies is larger under deficit than under pollution."""
 
-    def gap(*configurations):  # how much less the exhaustive ones lose
+    def gap(*configurations):  # how much less the exhaustive models lose
         mean = lost.loc[list(configurations)].mean()
         return mean[EFFICIENT].mean() - mean[EXHAUSTIVE].mean()
 
@@ -61,7 +61,7 @@ def _contrast(lost):
 
 
 def _misled(run, paper):
-    """Can so many be misled, where those who are have a wrong diagnosis?"""
+    """Whether so many can be misled, given that only wrong diagnoses can be."""
     wrong = 100 - share(run)
     said = run.published("text 6").set_index("row").loc["misled rate under pollution"]
     least, most = said["low"] - 0.5, said["high"] + 0.5
@@ -84,11 +84,11 @@ def _misled(run, paper):
 
 
 def _impatient(run, losses):
-    """Can Gemini's coverage be the lowest of all, by what C4 leaves of the efficient models'?"""
+    """Whether Gemini's coverage can be the lowest, given the efficient models' coverage in C4."""
     said = run.published("text 4.4").set_index("row").at["Gemini, impatient", "value"]
     covered = wide(run, "Table 2").loc[EFFICIENT, "Coverage"]
     left = [min(covered - list(x)) for x in itertools.permutations(losses)]
-    low, high = min(left) - 0.001, max(left) + 0.001  # two numbers of three digits
+    low, high = min(left) - 0.001, max(left) + 0.001  # both terms have three decimals
     told = f"{said} beside {max(left):.3f} or {min(left):.3f} under C4"
     holds = between(low, high, least=said - 0.0005)
     return reading(

@@ -1,4 +1,4 @@
-"""MedDialBench: what its claims on design and validation come to (sections 3, A to C)."""
+"""MedDialBench: readings of the claims on design and validation (sections 3, A to C)."""
 
 from bedside import stats
 from bedside.claims import between, reading, same
@@ -9,7 +9,7 @@ KINDS = ("Baseline", "Single-dimension", "Dual-dimension")  # of configurations,
 
 
 def of_design(run, paper):
-    """Readings of the claims on the paper's design, whatever design a run has: {id: readings}."""
+    """Readings of the claims on the paper's design, whatever the run's design: {id: readings}."""
     count = {k: len(paper.configurations(k)) for k in ("", "paper", "extreme", "adverse")}
     extreme = [set(v) <= set(paper.extreme) for v in paper.combinations.values()]
     pairs = [count[k] - count[""] for k in ("extreme", "adverse")]
@@ -44,7 +44,7 @@ def of_adherence(run, paper):
 
 
 def _mean_score(run, text, drawn, seven):
-    """The mean score of activation by what a dialogue's score may be."""
+    """The mean activation score, by what may be a dialogue's score."""
     failed, half = text["single-dimension failures"], text["dual-dimension partial executions"]
     active, behaviours = sum(drawn[1:]), drawn[1] + 2 * drawn[2]
     full = active - failed - half
@@ -58,7 +58,7 @@ def _mean_score(run, text, drawn, seven):
 
 
 def _strata(paper, drawn):
-    """How many configurations, and cells of configuration and model, the dialogues can cover."""
+    """How many configurations, and cells of configuration and model, the sample can cover."""
     active = [len(levels) for levels in paper.configurations().values()]
     rooms = [active.count(k) for k in range(len(KINDS))]
     made, least = {}, sum(n > 0 for n in drawn)
@@ -74,7 +74,7 @@ def _strata(paper, drawn):
 
 
 def _isolation(text, seven):
-    """Whether a behaviour that wasn't asked for can appear."""
+    """Whether behaviour that was not activated can appear."""
     checked = int(text["dialogues checked"])
     broken = round(checked * (1 - text["isolation compliance"] / 100))
     low, high = limits(broken, checked)

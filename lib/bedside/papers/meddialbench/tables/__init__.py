@@ -1,4 +1,4 @@
-"""MedDialBench: the rows of tables and figures, a module for each notebook."""
+"""MedDialBench: rows of tables and figures, one module for each notebook."""
 
 import pandas as pd
 
@@ -16,34 +16,34 @@ SCORES = {
 
 
 def cut(done, *columns):
-    """What captions say of this run's consultations of which a reply was cut at its limit.
+    """What captions say about consultations of this run in which a reply was cut at its limit.
 
-    done: a row a consultation, with model, truncated and `columns`, the scores that are shown.
+    done: one row for each consultation, with model, truncated and `columns`, the scores shown.
     """
     note = cut_note(done, {c: SCORES.get(c, c) for c in columns})
-    counted = "Counted are consultations, cut with any of their replies. "
+    counted = "A consultation counts as cut if any of its replies was. "
     return f"{note} {counted if (done['truncated'] > 0).any() else ''}" if note else ""
 
 
 def over(cases):
-    """What captions say of the unit of intervals; cases: a case for each row (n,)."""
+    """What captions say about the unit of intervals; cases: the case of each row (n,)."""
     if not (n := cases.nunique()):
         return ""
-    few = f"; by bootstrap there are none over fewer than {stats.LEAST}" * (n < stats.LEAST)
+    few = f"; a bootstrap interval needs at least {stats.LEAST}" * (n < stats.LEAST)
     return f"Intervals are over {n} cases{few}. "
 
 
 def by_doctor(run, done):
-    """[(doctor, its rows)], those of the run's doctors that have none too."""
+    """[(doctor, its rows)] for all doctors of the run, including those without any row."""
     found = dict(list(done.groupby("model", sort=False)))
     return [(m, found.get(m, done[:0])) for m in dict.fromkeys([*found, *run.models, RULES])]
 
 
 def unscored(values):
-    """How many numbers are missing, for a row's last column; None if all are there."""
+    """How many values are missing, for a row's last column; None if none is."""
     return int(values.isna().sum()) or None
 
 
 def stack(*frames):
-    """Table rows one below the other."""
+    """Frames of table rows, one below the other."""
     return pd.concat([f for f in frames if len(f)], ignore_index=True)

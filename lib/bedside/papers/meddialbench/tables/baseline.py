@@ -1,4 +1,4 @@
-"""MedDialBench: tables of the baseline (section 4.1), and how consultations end."""
+"""MedDialBench: tables of the baseline (section 4.1) and of how consultations end."""
 
 from bedside import tables
 from bedside.dialogues import ENDED
@@ -14,7 +14,7 @@ CUT, UNCUT = "a reply was cut at its limit", "right diagnoses where none was"
 
 
 def baseline_table(run, done):
-    """Table 2: accuracy in percent, turns, coverage and coverage per turn, also recomputed."""
+    """Table 2: accuracy in percent, turns, coverage, and coverage per turn (also recomputed)."""
     table = run.published("Table 2")
     two = table.pivot(index="row", columns="column", values="value").loc[table["row"].unique()]
     ratio = two["Coverage"] / two["Turns"]
@@ -29,10 +29,11 @@ def baseline_table(run, done):
 
 
 def end_table(run, done):
-    """How consultations ended, percent by doctor and end, with who broke off.
+    """How consultations ended, in percent by doctor and end, and which speaker broke off.
 
-    Also why those that didn't break off have no diagnosis, how many had a reply cut, and the share
-    right of the others. Intervals are over cases. done: `judging.outcomes`.
+    Also why complete consultations have no diagnosis, how many consultations had a reply cut, and
+    the share of right diagnoses among the others. Intervals are over cases. done:
+    `judging.outcomes`.
     """
     rows = []
     for model, mine in by_doctor(run, done):
@@ -54,7 +55,7 @@ def end_table(run, done):
 
 
 def selection_table(run, done):
-    """Choosing cases by success: how many are kept, and what accuracy to expect on them."""
+    """Selection of cases by baseline success: the share kept, the accuracy expected on them."""
     kept, accuracy = N / DRAWN, share(run).loc[BASELINE].mean() / 100
     said = run.published("text 3.3").set_index(["row", "column"])["value"]
     able = done.groupby("case")["correct"].max()

@@ -11,9 +11,9 @@ from . import unscored
 
 
 def interaction_table(run, design, found):
-    """Table 4: mean accuracy, drop and O/E of each combination, printed, recomputed, of this run.
+    """Table 4: mean accuracy, drop and O/E of each combination: printed, recomputed, this run.
 
-    found: `scores.interactions`. Recomputed is the mean, and each model's O/E.
+    found: `scores.interactions`. Recomputed are the means, and each model's O/E.
     """
     rows = printed(run.published("Table 4")) + _recomputed(run, combinations(design))
     for r in found.itertuples():
@@ -27,7 +27,7 @@ def interaction_table(run, design, found):
 
 
 def _recomputed(run, paper):
-    """Rows of the printed combinations; intervals of O/E as if cells were independent."""
+    """Rows of the printed combinations; intervals of O/E treat cells as independent."""
     observed, draws = ratios(run, paper), ratio_draws(run, paper)
     means = np.quantile(draws.mean(-1), [0.025, 0.975], axis=0)
     each = np.quantile(draws, [0.025, 0.975], axis=0)
@@ -44,10 +44,10 @@ def _recomputed(run, paper):
 
 
 def case_table(run, design, done, combination="C1"):
-    """Table 8: who is right in a case that fails under a combination alone, and its name.
+    """Table 8: how many models are right in a case that fails only under a combination.
 
-    Of the run the first such case, and how many of its doctors are right and wrong; "" if there is
-    none. done: `judging.outcomes`.
+    Also the name of this run's first such case, "" if there is none; its rows count the doctors
+    that are right and wrong. done: `judging.outcomes`.
     """
     rows, levels = printed(run.published("Table 8")), design.combinations.get(combination, ())
     held = {combination: levels} if combination in set(done["configuration"]) else {}
@@ -60,13 +60,13 @@ def case_table(run, design, done, combination="C1"):
     return frame(rows), case
 
 
-NO_FIT = "Nothing to fit: there are no two cases, or every scored consultation failed, or none. "
+NO_FIT = "Not fitted: that needs two cases, and both right and wrong diagnoses. "
 
 
 def mixed_table(fitted, done):
-    """The mixed model's terms: odds of failure at baseline, odds ratios, the deviation of cases.
+    """The mixed model's terms: odds of failure at baseline, odds ratios, deviation between cases.
 
-    fitted: `scores.mixed` of done; where that is None the odds have no value.
+    fitted: `scores.mixed` of done; if it is None, the odds have no value.
     """
     if fitted is None:
         n, lost = int(done["correct"].count()), unscored(done["correct"])

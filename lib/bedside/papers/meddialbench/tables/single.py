@@ -13,14 +13,14 @@ POINTS, COVERAGE = "change of accuracy, points", "change of coverage"
 
 
 def single_table(run, done):
-    """Table 3: accuracy by configuration and model, with bounds for what is unscored."""
+    """Table 3: accuracy by configuration and model, with bounds for unscored consultations."""
     mine = scores.accuracy(done).assign(source="run")
     mine = mine.assign(row=mine["configuration"], column=mine["model"])
     return stack(frame(printed(run.published("Table 3"))), with_bounds(mine))
 
 
 def change_table(run, changed, coverage):
-    """Changes against the baseline with exact McNemar, of this run, and what margins allow.
+    """Changes against the baseline with exact McNemar tests, and the p that margins allow.
 
     changed, coverage: `scores.changes`.
     """
@@ -50,8 +50,8 @@ def change_table(run, changed, coverage):
 def dose_rows(run, design, done):
     """Accuracy (share) by severity of each dimension alone.
 
-    Of the printed models mean, best and worst, and of this run's doctors. row: dimension and
-    severity, column: series; dimension, severity and label for the figure.
+    For the mean, best and worst of the printed models and for each doctor of this run. row:
+    dimension and severity; column: series; dimension, severity and label serve the figure.
     """
     accuracy, rows = share(run) / 100, []
     mine = scores.accuracy(done).set_index(["configuration", "model"])
@@ -74,7 +74,7 @@ def dose_rows(run, design, done):
 
 
 def coverage_rows(run, done, changed, coverage):
-    """Coverage (share) by configuration and doctor, and changes of coverage and accuracy."""
+    """Coverage (share) by configuration and doctor, with changes of coverage and accuracy."""
     by = ["configuration", "model"]
     made = estimates(done.assign(item=done["case"]), ["coverage"], by, run)
     made = made.rename(columns={"configuration": "row", "model": "column"}).assign(source="run")
@@ -91,7 +91,7 @@ def coverage_rows(run, done, changed, coverage):
 
 
 def printed_changes(run):
-    """What the text says of coverage (section 4.2), beside the mean change of accuracy."""
+    """Changes of coverage that the text prints (section 4.2), and mean changes of accuracy."""
     mean = drops(run).mean(axis=1)
     said = run.published("text 4.2").set_index(["row", "column"])["value"]
     rows, deficit = [], "withholding and dominant, loss of coverage"

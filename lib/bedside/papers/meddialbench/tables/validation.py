@@ -11,11 +11,11 @@ from ..judging import KINDS, TASKS
 from ..printed import MODELS, N
 from . import by_doctor, unscored
 
-CHARS_PER_TOKEN = 3  # of what is expected; a plan's most counts fewer
+CHARS_PER_TOKEN = 3  # for expected tokens; the upper limit of a plan assumes fewer
 
 
 def related_table(run, design):
-    """Table 1: what other works isolate, grade and combine, and a run's design: 1, 0.5 or 0."""
+    """Table 1: what other works, and this run's design, isolate, grade and combine (0 to 1)."""
     levels = [design.of(d) for d in design.dimensions]
     mine = {
         "dimension isolation": all(
@@ -38,7 +38,7 @@ def configuration_table(design, combinations):
 
 
 def script_table(design, cases, scripts):
-    """How many scripts there are, could be read, and name facts of their case, by level."""
+    """By level: how many scripts there are, could be read, and name facts of their case."""
     items, rows = cases.set_index("item")["key_items"].to_dict(), []
     scripts = scripts.assign(named=named_facts(scripts, items))
     for level in design.adverse:
@@ -54,7 +54,7 @@ def script_table(design, cases, scripts):
 
 
 def card_table(cards):
-    """Trust cards ({judge: {task: card}}), a constant guesser for each task at the end."""
+    """Trust cards ({judge: {task: card}}), followed by a constant guesser for each task."""
     measures = {
         "exact": "right, %",
         "sensitivity": "sensitivity, %",
@@ -73,7 +73,7 @@ def card_table(cards):
 
 
 def patient_table(run, shown):
-    """Table 5: adherence of patients to a script with all dimensions at their extreme, percent.
+    """Table 5: adherence of patients with all dimensions at their extreme, in percent.
 
     shown: `judging.adherence` of this run's pilot.
     """
@@ -91,9 +91,10 @@ def patient_table(run, shown):
 
 
 def judge_table(run, found, known):
-    """Table 6: shares of right verdicts on whole dialogues, among those scored.
+    """Table 6: share of right verdicts on whole dialogues, among those scored, in percent.
 
-    found: {judge: `judging.measured`}. Is the diagnosis right, and was a wrong one misled?
+    The two tasks: whether a diagnosis is correct, and whether a wrong one was misled. found:
+    {judge: `judging.measured`}.
     """
     rows = printed(run.published("Table 6"))
     dialogues = (known.diagnosis["kind"] == "dialogue").to_numpy()
@@ -110,7 +111,7 @@ def judge_table(run, found, known):
 
 
 def adherence_table(run, shown):
-    """Table 7: activation and isolation by kind of configuration and patient, percent."""
+    """Table 7: activation and isolation by type of configuration and doctor, in percent."""
     rows = printed(run.published("Table 7"))
     columns = {"activation": "Activation", "isolation": "Isolation", "full": "Full Pass"}
     for model, mine in by_doctor(run, shown):
@@ -119,7 +120,7 @@ def adherence_table(run, shown):
         for kind, part in [*parts.items(), ("All non-baseline", active)]:
             for key, column in columns.items():
                 if key == "activation" and kind == KINDS[0]:
-                    continue  # nothing is to be seen
+                    continue  # no behaviour is active
                 rows.append(
                     Row(f"{kind}, {model}", column, "run", *_share(run, model, kind, key, part))
                 )
@@ -127,7 +128,7 @@ def adherence_table(run, shown):
 
 
 def _share(run, model, kind, key, part):
-    """A column's mean in percent with its interval over cases, n and how many are unscored."""
+    """Mean of a column in percent, with its interval over cases, n and number unscored."""
     got, lost = part[key].dropna(), unscored(part[key])
     if got.empty:
         return None, None, None, 0, lost
@@ -137,12 +138,12 @@ def _share(run, model, kind, key, part):
 
 
 def cost_table(run, design, cases, scripts, turns, said):
-    """Calls, tokens and price of whole studies, before any is run.
+    """Calls, tokens and price of whole studies, before any of them is run.
 
-    Consultations have `turns` turns of statements of `said` tokens. The prompts are this run's;
-    tokens are a cautious estimate. Prompts grow with the dialogue, so that tokens grow with the
-    square of the turns. Prices with the cheapest and the dearest model of the registry that can be
-    called, as doctor and patient.
+    A consultation has `turns` turns, each with two statements of `said` tokens. The prompts are
+    this run's; tokens are estimated with caution. Each prompt holds the dialogue so far, so tokens
+    grow with the square of the turns. Prices are those of the cheapest and the most expensive
+    model of data/models.toml, as doctor and patient alike.
     """
     prompt, reply = _tokens(run, design, cases, scripts, turns, said)  # NaN without a case
     count = {c: len(design.configurations(c)) for c in ("", "paper", "adverse")}
@@ -171,7 +172,7 @@ def cost_table(run, design, cases, scripts, turns, said):
 
 
 def _tokens(run, design, cases, scripts, turns, said):
-    """Tokens of prompts and replies of a consultation."""
+    """Prompt tokens and reply tokens of one consultation; NaN without a case."""
     if cases.empty:
         return float("nan"), float("nan")
     case = next(cases.itertuples())
