@@ -49,7 +49,7 @@ def printed(rows: "pd.DataFrame") -> list[Row]:
 
 
 def told(rows: "pd.DataFrame") -> list[Row]:
-    """`printed` numbers of a paper's text: their place is put before the row, a note after it."""
+    """`printed` numbers of a paper's text; labels name the row's place and the column's note."""
     notes = rows["note"].map(lambda note: f" ({note})" if note else "")
     return printed(
         rows.assign(row=rows["table"] + ": " + rows["row"], column=rows["column"] + notes)

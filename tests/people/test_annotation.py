@@ -491,11 +491,11 @@ BURN = "Rest. Iron heals\nburns."
             {"value": "yes", "type": "fact", "spans": ["Rest", "zinc"]},
             "'zinc' is not in the answer",
         ),
-        ("hallucination", {"value": "no", "type": "fact"}, "with 'no' there is no type"),
+        ("hallucination", {"value": "no", "type": "fact"}, "value 'no' has no type"),
         (
             "hallucination",
             {"value": "no", "spans": ["Rest"]},
-            "with 'no' there is no type and no span",
+            "the value 'no' has no type and no spans",
         ),
         ("side_effect", {"value": "same"}, ""),
         ("side_effect", {"value": "yes"}, "not a choice"),

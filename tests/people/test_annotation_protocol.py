@@ -258,8 +258,8 @@ def test_every_row_is_somebodys_and_shares_are_even(strata, size, n, overlap):
 @pytest.mark.parametrize(
     "rater, given, match",
     [
-        ("Dan", {}, "no share of this sample; it is dealt out to Ann, Ben, Cem"),
-        ("Ann", {"raters": ("Ann", "Ann")}, "give each once"),
+        ("Dan", {}, "no share of this sample; those who have are Ann, Ben, Cem"),
+        ("Ann", {"raters": ("Ann", "Ann")}, "name each once"),
         ("Ann", {"raters": ("Ann", "adjudicated")}, "'adjudicated' not at all"),
         ("Ann", {"raters": ("Ann", "../x")}, "1 to 40 letters"),
         ("Ann", {"overlap": 1.2}, "a share from 0 to 1"),

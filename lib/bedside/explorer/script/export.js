@@ -53,7 +53,7 @@ function offer(text, type, download) {      // as a file
 }
 
 async function download() {
-  const parcel = await sent().catch(error => say(`${unreadable(error)} The export is without it.`));
+  const parcel = await sent().catch(error => say(`${unreadable(error)} The export leaves it out.`));
   offer(csv(parcel), "text/csv", `bedside_${data.profile}.csv`);
 }
 
@@ -68,7 +68,7 @@ async function copy() {
   } catch {                                 // no clipboard here, or not allowed
     address.hidden = false;
     address.select();
-    say("The link is selected in the field: copy it from there.");
+    say("The link is selected in the field. Copy it from there.");
   }
 }
 
