@@ -537,7 +537,7 @@ def test_several_values_come_back_for_correction(session):
         ({"group": "a/b"}, "expert, layperson"),
         ({"size": -1}, "size"),
         ({"repetitions": 0.9}, "0 to 0.5"),
-        ({"rows": []}, "no replies for the task 'presupposition': it needs rows of cancer_myth"),
+        ({"rows": []}, "no replies for the task 'presupposition', which needs rows of cancer_myth"),
     ],
 )
 def test_what_a_session_refuses(session, given, match):
