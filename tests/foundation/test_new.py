@@ -168,7 +168,7 @@ def test_a_model_that_is_named_is_never_left_out_in_silence(copy):
 @pytest.mark.parametrize(
     "name, why",
     [
-        (NAME, "there is a study 'fifth_study' already"),
+        (NAME, "there is already a study 'fifth_study'"),
         ("Fifth", "no name for a study"),
         ("5th", "no name for a study"),
         ("fifth-study", "no name for a study"),
@@ -191,7 +191,7 @@ def test_a_file_that_is_there_stops_it_before_anything_is_written(copy):
     (copy.top / "data/claims/sixth.csv").write_text("mine\n")
     before = copy.git("status", "--porcelain")
     done = copy.step("new", "sixth", ok=False)
-    assert done.returncode == 1 and "data/claims/sixth.csv is there already" in done.stderr
+    assert done.returncode == 1 and "data/claims/sixth.csv already there" in done.stderr
     assert copy.git("status", "--porcelain") == before
     (copy.top / "data/claims/sixth.csv").unlink()
 

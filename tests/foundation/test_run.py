@@ -285,7 +285,7 @@ def test_a_run_keeps_its_settings_for_whoever_comes_back(tmp_path, monkeypatch):
     assert (run.profile, run.limit, run.changed["max_tokens"]) == ("public", 5, "40")
     with pytest.raises(BedsideError, match="'mine' has other settings .*limit 5"):
         settings.entered({"limit": "6"}, "mine")
-    with pytest.raises(BedsideError, match="make a run's name"):
+    with pytest.raises(BedsideError, match="for a run's name"):
         settings.entered({}, "../mine")
     assert settings.entered({"limit": "0", "judge": "lexical"}) and not os.environ["BEDSIDE_RUN"]
 

@@ -111,7 +111,7 @@ def test_ambiguous_rows_stop_the_run_before_anything_runs(tmp_path, theirs, ques
     run = Run("cancer_myth", "03_evaluation", answers=str(theirs))
     with pytest.raises(BedsideError, match=told):
         asyncio.run(study.answers(run, questions, 2048))
-    with pytest.raises(BedsideError, match="ANSWERS=nowhere.csv: there is no such file"):
+    with pytest.raises(BedsideError, match="ANSWERS=nowhere.csv: there is no file of this name"):
         steps.check(["ANSWERS=nowhere.csv"])
 
 

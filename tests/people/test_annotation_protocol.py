@@ -84,7 +84,7 @@ def test_a_refusal_needs_a_reason_and_is_no_label(session):
     s = session(many(4))
     assert "say why it can't be decided" in s.label("", refused="undecided")
     assert "say what is wrong" in s.label("", reason="  ", refused="faulty")
-    assert "no refusal" in s.label("", reason="x", refused="tired")
+    assert "not a refusal" in s.label("", reason="x", refused="tired")
     assert "has no value" in s.label("1", reason="x", refused="faulty")
     assert not s.log.path.exists()
     assert s.label("", reason=" two questions ", refused="faulty") == ""
