@@ -332,7 +332,7 @@ def test_a_damaged_parcel_is_said_when_it_is_asked_for(browser, tmp_path):  # no
         page.wait_for_selector("#message:empty", state="attached")  # it isn't unpacked before
         opened(page, "one", "What was sent can't be read; the file may be damaged")
         got = {r["item"]: r for r in exported(page)}
-        assert "The export is without it." in page.locator("#message").inner_text()
+        assert "The export leaves it out." in page.locator("#message").inner_text()
         assert got["one"]["calls"] == "k1" and got["one"]["messages"] == "can't be read"
         assert got["one"]["reply"] == "Reply of m1." and got["written"]["messages"] == ""
 
@@ -487,7 +487,7 @@ def test_loaded_marks_are_merged_and_nothing_is_lost(shown):  # noqa: F811
         "saved from the profile “public”",
         "their marks are kept and saved with the others: “<b>gone</b>”, “__proto__”.",
         "changed since they were marked: “cancer_myth/i1/m1/plain”",
-        "(a second mark stands in the note): “cancer_myth/i0/m1/plain”",
+        "(the second one in the note): “cancer_myth/i0/m1/plain”",
     ):
         assert words in said, said
     assert page.locator("#detail textarea").input_value() == "mine\ntheirs\nalso marked: example"
