@@ -82,7 +82,7 @@ class Own(Run):
     def told(self) -> str:
         """A line on which texts go where, to be shown before anything is sent."""
         if self.mode == "replay":
-            return f"{self.name}: nothing is sent; recorded replies are replayed"
+            return f"{self.name}: nothing is sent, replies are those that were recorded"
         where = {m: models.model(m).get("base_url", "this machine") for m in self.models}
         sent = [f"{len(self.items)} questions to {m} ({at})" for m, at in where.items()]
         if self.judge not in ("", judges.LEXICAL):
