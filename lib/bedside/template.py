@@ -50,7 +50,7 @@ def _check(name):
     if not re.fullmatch(r"[a-z][a-z0-9_]{,23}", name) or keyword.iskeyword(name):
         raise BedsideError(
             f"PAPER={name!r} can't name a study: use up to 24 lower-case letters, digits and _, with"
-            " a letter first, and no keyword of Python"
+            " a letter first, and no Python keyword"
         )
     if name in paths.papers():
         raise BedsideError(f"there is already a study {name!r}; see data/papers.toml")

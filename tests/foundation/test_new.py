@@ -108,7 +108,7 @@ def test_the_notebook_makes_a_table_a_figure_and_a_claim(copy):
         (f"{NAME}-reference", "100", "holds")
     ]
     assert (
-        f"{NAME.replace('_', ' ').capitalize()}: what"
+        f"{NAME.replace('_', ' ').capitalize()}: the title"
         in (copy.top / f"figures/sample/{NAME}.html").read_text()
     )
 
