@@ -49,8 +49,8 @@ def _check(name):
     """Check a study's name: as a package, a target of make and a test's name it must be free."""
     if not re.fullmatch(r"[a-z][a-z0-9_]{,23}", name) or keyword.iskeyword(name):
         raise BedsideError(
-            f"PAPER={name!r} can't name a study: use up to 24 lower-case letters, digits and _, with"
-            " a letter first, and no Python keyword"
+            f"PAPER={name!r} can't name a study: use up to 24 lower-case letters, digits and _, a"
+            " letter first, and no Python keyword"
         )
     if name in paths.papers():
         raise BedsideError(f"there is already a study {name!r}; see data/papers.toml")
