@@ -60,7 +60,7 @@ class Layout:
             object.__setattr__(self, "then", Layout(**self.then))
 
     def parts(self) -> list[str]:
-        """The names of all parts, as they stand in the labels."""
+        """The names of all parts, in the order of the labels."""
         return [*["group"] * bool(self.groups), *_names(self.row), *_names(self.column)]
 
     def apart(self, row: str, column: str) -> tuple[str, ...]:

@@ -144,7 +144,7 @@ def _came(record):
     return (
         f"{text[:160]!r}{'...' if len(text) > 160 else ''} ({record['finish'] or 'no reason'};"
         f" {counted}{f', {thought} of them for thoughts' if thought else ''};"
-        f" {record['latency_s']:.1f} s; answered as {record['returned_model'] or 'nobody'})"
+        f" {record['latency_s']:.1f} s; answered as {record['returned_model'] or 'no name'})"
     )
 
 

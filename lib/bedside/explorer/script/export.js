@@ -18,7 +18,7 @@ const HEAD = ["id", "paper", "section", "item", "unit", "model", "by", "configur
   "reply_status", "truncated", "judge", "status", "value", "right", "reason", "raw", "human", "mark", "note"];
 const SENT = ["calls", "messages", ...CALL.map(([column]) => column)];
 
-function cells(row, v, parcel) {            // column -> text; what has a column's name twice stands in it twice
+function cells(row, v, parcel) {            // column -> text; texts with the same column name share it
   const found = new Map(), taken = new Set([...HEAD, ...SENT]);
   const put = (column, value) => {
     const text = String(value ?? ""), name = taken.has(column) ? `${column} (block)` : column;

@@ -38,7 +38,7 @@ function tested({lines}) {                  // p that A and B fail alike, from t
   return {p: p < 0.0001 ? "< 0.0001" : `= ${p.toFixed(4)}`, repeat: new Set(both.map(pair => pair[2])).size < both.length};
 }
 
-/* A rate of several sections would mix what they ask: their range stands in its place. */
+/* One rate over several sections would mix their questions, so their range is shown instead. */
 function rangeOf(rates) {
   if (rates.length === 1) return rateOf(rates[0]);
   const values = rates.filter(r => r.n).map(r => r.value).sort((x, y) => x - y), last = values.length - 1;
