@@ -1,4 +1,4 @@
-"""New study: what raters decide about its answers, and how their labels are recorded."""
+"""New study: what raters decide about its answers, and records of their labels."""
 
 from bedside.rows import Task
 

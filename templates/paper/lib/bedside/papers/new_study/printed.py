@@ -1,4 +1,4 @@
-"""New study: its printed numbers, what follows from them, and the readings of its claims."""
+"""New study: its printed numbers, what follows from them, readings of its claims."""
 
 from bedside.claims import same
 

@@ -1,4 +1,4 @@
-"""New study: the steps from question to verdict that notebooks and explorer share."""
+"""New study: the steps from question to verdict, for notebooks and explorer."""
 
 import pandas as pd
 
