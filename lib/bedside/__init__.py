@@ -1,4 +1,4 @@
-"""Bedside: rerun and question four studies of how language models fail patients."""
+"""Bedside: recompute and test four studies of how language models fail patients."""
 
 import difflib
 from collections.abc import Collection

@@ -1,4 +1,4 @@
-"""python -m bedside: the steps that `make` calls, for use without it too.
+"""python -m bedside: the steps that `make` calls, which also work without it.
 
 `check` needs the standard library only.
 """
@@ -13,10 +13,10 @@ from pathlib import Path
 
 from . import BedsideError, choose, notebooks, paths
 
-# into every notebook, and what else make takes on its command line
+# the variables that go into every notebook, and others that make takes on its command line
 PASSED = ("PROFILE", "MODE", "MODELS", "JUDGE", "LIMIT", "SEED", "PROMPTS", "BUDGET_USD")
 SOME = tuple(name.upper() for name in notebooks.ONLY_SOME)
-# what your own questions take
+# the variables of a study of your own questions
 STUDY = ("QUESTIONS", "MODELS", "JUDGE", "RUBRIC", "ANSWERS", "NAME", "MODE", "LIMIT", "SEED")
 STUDY = (*STUDY, "BUDGET_USD", "REVISION", "COMPARE")
 OTHERS = "BUDGET_TOTAL RUN SLOW SUBMIT FROM MIRROR PAPER FOLDER JOBS PYTHON CONDA_PREFIX".split()
@@ -34,14 +34,14 @@ def check(given, write=None):
     for name in pairs:
         choose(name, KNOWN, "variable")
         if name in STUDY and name not in (*PASSED, *SOME):
-            raise BedsideError(f"{name} is for `make study` alone; docs/own_study.md says how")
-    taken = (*PASSED, *SOME, "BUDGET_TOTAL")  # the last is about all notebooks, and none sees it
+            raise BedsideError(f"{name} is for `make study` alone; see docs/own_study.md")
+    taken = (*PASSED, *SOME, "BUDGET_TOTAL")  # the last covers all notebooks together
     given = {n.lower(): pairs[n] for n in taken if pairs.get(n)}
     settings.validated(**given)
     given = settings.entered(given, pairs.get("RUN", ""))
     brought = settings.validated(answers=given.get("answers", ""))["answers"]
     if brought:
-        questions.answer_rows(brought)  # its faults come before anything runs
+        questions.answer_rows(brought)  # raises its faults before anything runs
     given |= {"run": pairs["RUN"]} if pairs.get("RUN") else {}
     text = json.dumps(given, indent=1) + "\n"
     if write:
@@ -60,11 +60,11 @@ def _newer(file, than):
 
 
 def run(names, given, jobs=0, stamps=None, todo=None):
-    """Execute notebooks, all if none is named, and say of each that it ran through.
+    """Execute notebooks, all if none is named, and print a line for each that is done.
 
-    todo: files that name them, a line each, in place of names; none of these files need be there.
-    jobs: how many at once; 0: one for each core, and one after the other where models are called.
-    stamps: a folder for an empty file <name>.done of each that did.
+    todo: files that list them, one on each line, in place of names; missing files are ignored.
+    jobs: how many at once; 0: one for each core, but one after the other if models are called.
+    stamps: a folder for an empty file <name>.done for each that is done.
     """
     from . import ledger, live, settings
 
@@ -76,7 +76,7 @@ def run(names, given, jobs=0, stamps=None, todo=None):
     settings.keep(given)
     for name in set(notebooks.ONLY_SOME) & set(given):
         if names and not any(name in notebooks.parameters(n) for n in names):
-            print(f"{name.upper()} is for other notebooks than these; here it changes nothing")
+            print(f"{name.upper()} is for other notebooks; it changes nothing here")
     passed = []
 
     def done(name, seconds):
@@ -89,9 +89,9 @@ def run(names, given, jobs=0, stamps=None, todo=None):
 
     calling = given.get("mode") in ("record", "fresh")
     if calling:
-        jobs = jobs or 1  # their calls share an endpoint and its limits
+        jobs = jobs or 1  # calls share an endpoint and its limits
         os.environ["BEDSIDE_LIVE"] = "1"
-        ledger.make()  # and an account, which kernels take over: there is none without make
+        ledger.make()  # opens an account for the kernels: without make there is none
     try:
         with live.Watch(names, calling) as watch:
             notebooks.run_all(names, given, jobs, done)
@@ -101,13 +101,13 @@ def run(names, given, jobs=0, stamps=None, todo=None):
 
 
 def _tell_calls(folder):
-    """Print what this make's calls cost and what failed, and write errors.csv into `folder`."""
+    """Print the cost and the failures of this make's calls; write errors.csv into `folder`."""
     from . import ledger, page
 
     calls, usd, unpriced = ledger.total(ledger.make())
     if not calls:
         return
-    told = f" and {unpriced} of unknown price" if unpriced else ""
+    told = f", without {unpriced} calls of unknown price" if unpriced else ""
     print(f"{calls} calls, ${usd:.2f}{told}")
     failed = page.errors(folder)
     for e in failed[:SHOWN]:
@@ -115,22 +115,22 @@ def _tell_calls(folder):
         print(f"  {e['calls']} failed: {e['model']}, {e['kind']}{status}: {e['message']}")
     if failed:
         path = paths.rel(folder / page.ERRORS)
-        print(f"  {sum(e['calls'] for e in failed)} in all: {path}", flush=True)
+        print(f"  {sum(e['calls'] for e in failed)} failed in all; see {path}", flush=True)
 
 
-SHOWN = 5  # kinds of failures that are printed
+SHOWN = 5  # how many kinds of failures are printed
 
 
 def record(paper, given):
-    """Execute a paper's notebooks, or all, with MODE=record, then merge."""
+    """Execute one paper's notebooks, or all, with MODE=record; then merge."""
     run(notebooks.listed(paper), {**given, "mode": "record"})
     index(given.get("profile", "sample"))
 
 
 def index(profile, since=None):
-    """Merge manifests, write claims and the page; print what a run ends with.
+    """Merge manifests, write claims and pages; print a summary of the run.
 
-    since: a file that was touched at its start.
+    since: a file that was touched when the run started.
     """
     from . import claims, page, settings
     from .page import content
@@ -143,13 +143,13 @@ def index(profile, since=None):
         + (f"; {time.time() - Path(since).stat().st_mtime:.0f} s" if since else "")
     )
     counts = claims.tally(c for e in entries for c in e["claims"])
-    for rank, told in zip(claims.WEIGHT, ("The papers' central claims:", "Their details:")):
+    for rank, told in zip(claims.WEIGHT, ("The papers' central claims:", "The papers' details:")):
         print(told, ", ".join(f"{n} {word}" for word, n in counts[rank].items()))
     print(f"Open {folder}/index.html")
 
 
 def explorer(given):
-    """Write the failure explorer of a profile from its recordings; without a call."""
+    """Write the failure explorer of a profile from its recordings, without a call."""
     from . import rows, settings
     from .annotation import raters
     from .explorer import write
@@ -161,9 +161,7 @@ def explorer(given):
     path = folder / "explorer.html"
     write(path, content)
     size = path.stat().st_size / 1e6
-    print(
-        f"{len(content['rows'])} replies with their verdicts in {paths.rel(path)} ({size:.1f} MB)"
-    )
+    print(f"{len(content['rows'])} replies with their verdicts: {paths.rel(path)} ({size:.1f} MB)")
 
 
 def site():
@@ -186,7 +184,7 @@ def seminar(profile, folder=None):
 
 
 def class_(folder, names):
-    """Write a page and a CSV of what a class handed in."""
+    """Write a page and a CSV of a class's results."""
     from .seminar import classroom, overview
 
     path, told = overview.write(folder or classroom.FOLDER, names)
@@ -203,13 +201,13 @@ def data(profile, mirror):
             print(f"{sources.fetch(name, mirror):8} {name}")
             if rows := sources.differing(name):
                 print(
-                    f"         {len(rows)} rows differ from the copy that the recordings were made"
-                    f" from: {', '.join(rows[:20])}{', ...' if len(rows) > 20 else ''}"
+                    f"         {len(rows)} rows differ from the copy on which the recordings rest:"
+                    f" {', '.join(rows[:20])}{', ...' if len(rows) > 20 else ''}"
                 )
         except sources.SourceError as e:
-            missing = isinstance(e.__cause__, OSError)  # it could not be had
+            missing = isinstance(e.__cause__, OSError)  # it could not be fetched
             if missing and sources.entry(name).get("optional"):
-                print(f"absent   {name} (optional: what needs it says so): {e}")
+                print(f"absent   {name} (optional; claims that need it say so): {e}")
             else:
                 failed.append(str(e))
     if failed:
@@ -217,7 +215,7 @@ def data(profile, mirror):
 
 
 def plan(given, paper=""):
-    """Print calls, tokens and cost of what has no recording, without a call."""
+    """Print calls, tokens and cost of all requests without a recording, without a call."""
     from . import entries
 
     calls = notebooks.planned(given, paper)
@@ -239,12 +237,12 @@ def plan(given, paper=""):
     told = f"; in batches expected {batches[0]}, at most {batches[1]}" if batches else ""
     print(f"{len(calls)} calls; expected {expected}, at most {most}{told}")
     if waves := int(calls["wave"].max()) if len(calls) else 0:
-        print(f"waves of `make batch`: {waves} at most")
+        print(f"`make batch` needs {waves} waves at most")
     if len(calls) and expected == "unknown":
-        print("expected is known once some replies of each model are recorded and its price stands")
+        print("expected is known once some replies of each model are recorded and prices are set")
     adaptive = calls.drop_duplicates("notebook").query("adaptive != ''")
     for name, what in zip(adaptive["notebook"], adaptive["adaptive"]):
-        print(f"{name}: {what} goes on by what comes back, so these are bounds")
+        print(f"{name}: {what} depends on earlier replies, so these numbers are bounds")
     for model in calls["model"].unique():
         try:
             entries.check_callable(model)
@@ -264,21 +262,21 @@ def _known(tokens):
 
 
 def try_models(models):
-    """Try models of the registry with a few calls each; BedsideError names those not ready."""
+    """Try models of the registry with a few calls each; BedsideError lists those not ready."""
     from . import entries, trial
 
     names = models.split()
     if not names:
         raise BedsideError('name the models to try: make try MODELS="a b"')
     for name in names:
-        entries.model(name)  # all are known before the first is paid for
+        entries.model(name)  # check all names before the first call is paid
     lacking = [name for name in names if not asyncio.run(trial.tried(name))]
     if lacking:
         raise BedsideError(f"not ready: {', '.join(lacking)}")
 
 
 def verify(profile):
-    """Rebuild a profile and compare with what is committed."""
+    """Rebuild a profile and compare it with the committed outputs."""
     from . import verify as verification
     from .explorer import read
 
@@ -289,11 +287,11 @@ def outputs():
     """Write the table of outputs in README.md from the manifests."""
     from . import outputs as table
 
-    print(f"the table of outputs is in {paths.rel(table.write())}")
+    print(f"wrote the table of outputs to {paths.rel(table.write())}")
 
 
 def letter(profile):
-    """Write a report on each study for its authors, from the claims of a profile as it stands."""
+    """Write a report on each study for its authors, from the claims of a profile's last run."""
     from . import letters
 
     for path in letters.write(profile):
@@ -301,7 +299,7 @@ def letter(profile):
 
 
 def serve():
-    """Serve the embedded model in the foreground, with llama.cpp's OpenAI-compatible interface."""
+    """Serve the embedded model in the foreground, by llama.cpp's OpenAI-compatible interface."""
     from . import local
 
     name = Path(local.MEMBER).stem
@@ -315,7 +313,7 @@ def serve():
 
 
 def doctor():
-    """What this checkout has and lacks: Python, packages, weights, data, recordings."""
+    """Print what this checkout has and lacks: Python, packages, weights, data, recordings."""
     import importlib.metadata
 
     from . import local, models, sources, store
@@ -325,14 +323,14 @@ def doctor():
         try:
             print(f"  {package} {importlib.metadata.version(package)}")
         except importlib.metadata.PackageNotFoundError:
-            print(f"  {package} missing: `make setup`")
+            print(f"  {package} missing; install it with `make setup`")
     weights = (paths.CACHE / "local" / Path(local.MEMBER).name).is_file()
-    told = "present" if weights else "fetched when first needed (93 MB)"
+    told = "present" if weights else "not here yet; fetched when first needed (93 MB)"
     print(f"weights of the embedded model: {told}")
     for name in sources.registry():
         try:
             sources.verified(name)
-            print(f"source {name}: as it should be")
+            print(f"source {name}: present and verified")
         except sources.SourceError as e:
             print(f"source {name}: {e}")
     for folder in sorted({p.parent for p in paths.RECORDINGS.rglob("*.jsonl")}):
@@ -349,7 +347,7 @@ def doctor():
 
 
 def study(given):
-    """Put your own questions to models, or show what changed between two runs of that.
+    """Put a user's own questions to models, or show what changed between two such runs.
 
     given: NAME=value strings of STUDY.
     """
@@ -377,13 +375,13 @@ def _of_study(given, target):
 
 
 def batch(given, own=(), submit=False, paper=""):
-    """Write what can be asked now as request files, or send them and take in what comes back.
+    """Write request files of one wave, or send them and record the results, wave by wave.
 
-    own: NAME=value strings of STUDY, for your own questions in place of the notebooks.
+    own: NAME=value strings of STUDY, for own questions in place of the notebooks.
     """
     from . import ledger, waves
 
-    ledger.make()  # an account for all that is sent from here
+    ledger.make()  # opens an account for everything sent from here
     if own:
         from .study import steps
 
@@ -394,17 +392,17 @@ def batch(given, own=(), submit=False, paper=""):
 
 
 def collect(place):
-    """Take in what an engine wrote for request files: a file, or all of a folder."""
+    """Record the results of request files: one file, or all files of a folder."""
     from .batches import results
 
     if not place:
-        raise BedsideError("name what the engine wrote: make collect FROM=results.jsonl")
+        raise BedsideError("name the file or folder of results: make collect FROM=results.jsonl")
     for line in results.take(results.found(place)).told():
         print(line)
 
 
 def new(name):
-    """Begin a study: put what `templates/paper` holds where a study's parts stand."""
+    """Begin a study: copy `templates/paper` into place."""
     from . import template
 
     for path in template.begin(name):
@@ -412,7 +410,7 @@ def new(name):
 
 
 def _arguments():
-    """The steps and what each takes; `step` is its function, called with the rest by name."""
+    """The parser of all steps; `step` is a step's function, called with its arguments by name."""
     parser = argparse.ArgumentParser(
         prog="python -m bedside", description="Bedside's steps, as make calls them."
     )
@@ -434,10 +432,10 @@ def _arguments():
     p = step(run, "execute notebooks (all without a name)", settings=True)
     p.add_argument("names", nargs="*", metavar="NAME")
     p.add_argument("--jobs", type=int, default=0, help="how many at once; 0: one for each core")
-    p.add_argument("--stamps", help="a folder for a stamp of each that ran through")
-    p.add_argument("--todo", nargs="+", help="files that name the notebooks, a line each")
+    p.add_argument("--stamps", help="a folder for a stamp of each notebook that is done")
+    p.add_argument("--todo", nargs="+", help="files that list the notebooks, one on each line")
     for function, text in (
-        (plan, "calls, tokens and cost before anything is spent"),
+        (plan, "print calls, tokens and cost before anything is spent"),
         (record, "run with MODE=record"),
     ):
         step(function, text, settings=True).add_argument("paper", nargs="?", default="")
@@ -445,42 +443,42 @@ def _arguments():
     step(site, "write the pages of both profiles for a static host")
     p = step(seminar, "write both editions of the seminar and the students' zip")
     p.add_argument("--profile", default="sample")
-    p.add_argument("--folder", help="where to; what was changed there is never overwritten")
-    p = step(study, "put your own questions to models; takes NAME=value as make study does")
+    p.add_argument("--folder", help="where to write; changed files are never overwritten")
+    p = step(study, "put your own questions to models; takes NAME=value like make study")
     p.add_argument("given", nargs="*", metavar="NAME=value")
-    what = "write, or with --submit send, request files of what can be asked now"
+    what = "write request files of one wave, or with --submit send and record all waves"
     p = step(batch, what, settings=True)
     p.add_argument("own", nargs="*", metavar="NAME=value", help="your own questions, as for study")
-    p.add_argument("--submit", action="store_true", help="send, wait and take in, wave by wave")
-    p.add_argument("--paper", default="", help="the notebooks of this study only")
-    step(collect, "take in what an engine wrote for request files").add_argument("place", nargs="?")
-    p = step(class_, "write a page and a CSV of what a class handed in")
-    p.add_argument("folder", nargs="?", help="where the files are; handed_in without one")
-    p.add_argument("--names", action="store_true", help="pseudonyms beside free texts")
+    p.add_argument("--submit", action="store_true", help="send, wait and record, wave by wave")
+    p.add_argument("--paper", default="", help="only the notebooks of this study")
+    step(collect, "record the results of request files").add_argument("place", nargs="?")
+    p = step(class_, "write a page and a CSV of a class's results")
+    p.add_argument("folder", nargs="?", help="the folder of the files; by default handed_in")
+    p.add_argument("--names", action="store_true", help="show pseudonyms beside free texts")
     p = step(index, "write manifest, claims and pages")
     p.add_argument("--profile", default="sample")
     p.add_argument("--since")
     p.add_argument("--file", help="settings of the run")
-    p = step(try_models, "a few calls to each model: what it takes, costs and answers")
+    p = step(try_models, "send a few calls to each model: what it answers and costs")
     p.add_argument("models")
     p = step(data, "fetch and verify the data of a profile")
     p.add_argument("--profile", default="public")
     p.add_argument("--mirror")
-    p = step(verify, "rebuild and compare with what is committed")
+    p = step(verify, "rebuild a profile and compare it with the committed outputs")
     p.add_argument("--profile", default="sample")
     p = step(letter, "write a report on each study for its authors")
     p.add_argument("--profile", default="public")
     step(outputs, "write the README's table of outputs")
     step(new, "begin a study of your own").add_argument("name")
     step(serve, "serve the embedded model")
-    step(doctor, "what this checkout has and lacks")
+    step(doctor, "list what this checkout has and lacks")
     return parser
 
 
 def _entered(file, pairs):
-    """The settings of a file of make's and of -p; this process is in their run from here on.
+    """The settings of make's file and of -p; from here on this process is in their run.
 
-    Its calls count as this make's, and against BUDGET_TOTAL.
+    Its calls count as those of this make, and towards BUDGET_TOTAL.
     """
     from . import settings
 
@@ -493,7 +491,7 @@ def _entered(file, pairs):
 
 
 def main(arguments=None):
-    """Do the command line's step; a BedsideError is a line on stderr and exit status 1."""
+    """Run the command line's step; a BedsideError becomes a line on stderr and exit status 1."""
     given = vars(_arguments().parse_args(arguments))
     step = given.pop("step")
     try:
@@ -506,9 +504,9 @@ def main(arguments=None):
         print(f"bedside: {e}", file=sys.stderr)
         sys.exit(1)
     except KeyboardInterrupt:
-        told = "interrupted; every reply that came is recorded, and the same command goes on there"
+        told = "interrupted; every reply that came is recorded, and the same command continues"
         print(f"bedside: {told}", file=sys.stderr, flush=True)
-        os._exit(130)  # threads that hold notebooks would go on to their end
+        os._exit(130)  # threads with notebooks would otherwise run to their end
 
 
 if __name__ == "__main__":

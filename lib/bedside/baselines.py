@@ -13,9 +13,10 @@ import pandas as pd
 
 
 class Baseline:
-    """What baselines share; each kind gives its own `features`, `fit` and `predict`.
+    """The base class of baselines; each defines its own `features`, `fit` and `predict`.
 
-    labelled: a frame with item, label and what `features` reads. values: the grades, worst first.
+    labelled: a frame with item, label and the columns that `features` reads. values: the grades,
+    worst first.
     """
 
     def __init__(self, labelled: pd.DataFrame, values: Sequence[int | str]):
@@ -25,14 +26,14 @@ class Baseline:
         self.fitted = self.fit(self.known, self.labels)
 
     def prepare(self, labelled: pd.DataFrame) -> None:
-        """Learn what needs no labels, such as a vocabulary."""
+        """Learn from the frame without labels, such as a vocabulary."""
 
     def features(self, frame: pd.DataFrame) -> np.ndarray:
-        """What is compared with labels (n,) or (n, k), a row for each of the frame's."""
+        """The features of a frame's rows, (n,) or (n, k)."""
         raise NotImplementedError
 
     def fit(self, features: np.ndarray, labels: np.ndarray) -> Any:
-        """What `predict` needs, such as cut points, from features and labels (n,)."""
+        """The parameters of `predict`, such as cut points, from features and labels (n,)."""
         raise NotImplementedError
 
     def predict(self, fitted: Any, features: np.ndarray) -> list:
@@ -44,7 +45,7 @@ class Baseline:
         return self.predict(self.fitted, self.features(frame))
 
     def out_of_fold(self) -> list:
-        """Values of the labelled rows in their order, each item's by a fit that never saw it."""
+        """Values of the labelled rows in their order, each item's by a fit without it."""
         items = self.labelled["item"].to_numpy()
         made = np.empty(len(items), dtype=object)
         for item in dict.fromkeys(items):
@@ -55,9 +56,9 @@ class Baseline:
 
 
 class Lexical(Baseline):
-    """Three ordered grades by the TF-IDF cosine of an answer with the news in its correction.
+    """The word-overlap judge: three grades by the TF-IDF cosine of answer and new words.
 
-    The news are the correction's words that the question lacks. labelled: item, question,
+    New words are the correction's words that the question lacks. labelled: item, question,
     correction, answer, label. The two cut points maximise the quadratic kappa.
     """
 
@@ -69,7 +70,7 @@ class Lexical(Baseline):
         self.tfidf.fit([*labelled["question"].unique(), *labelled["correction"].unique()])
 
     def features(self, frame: pd.DataFrame) -> np.ndarray:
-        """Cosine (n,) in 0..1 between answers and the news in their corrections."""
+        """Cosine (n,) in 0..1 between answers and the new words of their corrections."""
         answer, news = (
             self.tfidf.transform(frame["answer"]),
             self.tfidf.transform(frame["correction"]),

@@ -1,7 +1,7 @@
-"""Checks that every study's data go through: repeated and shared texts, gaps, spellings of names.
+"""Checks of every study's data: repeated and shared texts, empty cells, spellings of names.
 
-What to check stands in data/sources.toml: `text` (the column whose text may stand there once),
-`names` (columns of labels), `apart` (sources that may not share a text with this one).
+data/sources.toml says what to check: `text` (the column in which no text may repeat), `names`
+(columns of labels), `apart` (sources that may not share a text with this one).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from . import sources
 if TYPE_CHECKING:
     import pandas as pd
 
-NOTHING = ["", "[]", "{}", "None"]  # printed forms of a cell that holds nothing
+NOTHING = ["", "[]", "{}", "None"]  # how an empty cell may look
 JOINING = {"of", "and", "the", "with"}
 
 
@@ -25,25 +25,25 @@ def normal(text: str) -> str:
 
 
 def normals(texts: Iterable[str]) -> dict[str, str]:
-    """{text: `normal` text} for all of them, each different one once."""
+    """{text: `normal` text} for each different text."""
     return {text: normal(text) for text in dict.fromkeys(texts)}
 
 
 def repeated(texts: Sequence[str]) -> int:
-    """How many texts equal an earlier one, but for case, punctuation and spacing."""
+    """How many texts equal an earlier one, ignoring case, punctuation and spacing."""
     return len(texts) - len({normal(t) for t in texts})
 
 
 def shared(a: Iterable[str], b: Iterable[str]) -> set[str]:
-    """Normal texts that stand in both."""
+    """The `normal` texts that both have."""
     return {normal(t) for t in a} & {normal(t) for t in b}
 
 
 def counterparts(a: Iterable[str], b: Iterable[str], least: float = 0.85) -> dict[str, str]:
-    """For each text of `b` the text of `a` that it equals, or else comes nearest to.
+    """For each text of `b` the text of `a` that it equals, or else the most similar one.
 
     {normal text of b: normal text of a}; texts of `b` without one are left out. least: the
-    smallest likeness that counts, as difflib's ratio.
+    smallest similarity that counts, as difflib's ratio.
     """
     import difflib
 
@@ -57,16 +57,16 @@ def counterparts(a: Iterable[str], b: Iterable[str], least: float = 0.85) -> dic
 
 
 def gaps(frame: pd.DataFrame) -> int:
-    """How many cells hold nothing: missing, blank or an empty list."""
+    """How many cells are missing, blank or an empty list."""
     empty = frame.isna() | frame.astype(str).apply(lambda c: c.str.strip()).isin(NOTHING)
     return int(empty.to_numpy().sum())
 
 
 def spellings(names: Iterable[str]) -> list[list[str]]:
-    """Groups of different names of the same words, the longest group first.
+    """Groups of different names that are made of the same words, the longest group first.
 
-    The same but for case, order, punctuation, plural, a joining word and, where something is left,
-    what stands in brackets.
+    Case, order, punctuation, plural and joining words are ignored, and so is text in brackets
+    unless the name has nothing else.
     """
     groups = {}
     for name in dict.fromkeys(map(str, names)):
@@ -78,7 +78,7 @@ def spellings(names: Iterable[str]) -> list[list[str]]:
 
 
 def merged(names: Sequence[str]) -> int:
-    """How many different names there are when those that differ in spelling only count once."""
+    """The number of different names if those that differ in spelling only count once."""
     return len(set(names)) - sum(len(group) - 1 for group in spellings(names))
 
 

@@ -1,12 +1,12 @@
-"""Claims: what the papers say, from data/claims/<paper>.csv, and readings that bear on them.
+"""Claims: what the papers state, from data/claims/<paper>.csv, and the readings that decide them.
 
-    load("my_paper")["mp-1"].published          # as the file has it, its references filled in
+    load("my_paper")["mp-1"].published          # the file's text with its references filled in
     run.claim("mp-1", reading("41 of 50", 41 >= 40), basis="run")
 
-A reading is a plausible way to make a number of a claim: {name: (computed, low, high, holds)}.
-`holds` is computed, never typed: True, False, or None where the numbers allow both. Claims that can
-be read in several ways list them in data/readings/<paper>.csv, each with what supports it; one that
-is listed there and not given lacks data. The verdict follows from all of them.
+A reading is a plausible way to turn a claim into numbers: {name: (computed, low, high, holds)}.
+`holds` is computed, never typed: True, False, or None if the numbers allow both. A claim with
+several readings lists them in data/readings/<paper>.csv, each with its support. A listed reading
+that is not given lacks data. The verdict follows from all readings.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-OF = ("paper", "summary", "data", "own")  # which text says it; own: our own question
+OF = ("paper", "summary", "data", "own")  # which text states it; own: our own question
 WEIGHT = ("central", "detail")
 VERDICTS = ("holds", "depends", "undetermined", "differs", "needs")
 REFERENCE = re.compile(r"\{([^{}|]+)\|([^{}|]+)\|([^{}|]+)(?:\|([^{}|]+))?\}")
@@ -33,10 +33,10 @@ REFERENCE = re.compile(r"\{([^{}|]+)\|([^{}|]+)\|([^{}|]+)(?:\|([^{}|]+))?\}")
 class Claim(NamedTuple):
     """A row of data/claims.
 
-    needs, depends, tried, repair, ask: words for the verdict, empty where there is nothing to say:
-    the data that are missing, what the verdict depends on, why no reading saves the claim, the
-    likeliest repair of a slip, and what only the authors can answer. `value` is the first number
-    that `published` refers to, or the number that it is, or None.
+    needs, depends, tried, repair, ask: words that go with the verdict, or empty: the data that are
+    missing; what the verdict depends on; why no reading supports the claim; the likely correction
+    of a slip; what only the authors can answer. `value` is the first number that `published` refers
+    to, or the number that it is, or None.
     """
 
     id: str
@@ -56,8 +56,8 @@ class Claim(NamedTuple):
 class Listed(NamedTuple):
     """A row of data/readings: a way to read a claim, and the text or convention that supports it.
 
-    tests: how many comparisons it decides by a test of significance; 0 if none. needs: what is
-    missing for this reading, if not what its claim needs.
+    tests: how many comparisons it decides by a test of significance. needs: the data missing for
+    this reading, if they are not those that its claim needs.
     """
 
     id: str
@@ -80,9 +80,9 @@ STATEMENT = ["id", "of", "section", "kind", "statement", "claims", "why"]
 def load(paper: str) -> dict[str, Claim]:
     """A paper's claims by id, in the order of the file.
 
-    `published` is text in which {table | row | column} stands for a number of data/published, and
-    {table | row | column | .1f} for the same in another format than the shortest. Raises
-    BedsideError naming the line for anything else.
+    In `published`, {table | row | column} stands for a number of data/published, and
+    {table | row | column | .1f} gives it a format other than the shortest. Raises BedsideError
+    naming the line of a fault.
     """
     found: dict[str, Claim] = {}
 
@@ -91,7 +91,7 @@ def load(paper: str) -> dict[str, Claim]:
         choose(row["weight"], WEIGHT, "weight of a claim")
         _told(row, "id", "claim")
         if row["id"] in found:
-            raise BedsideError(f"claim {row['id']!r} stands there twice")
+            raise BedsideError(f"claim {row['id']!r} occurs twice")
         told, numbers = _filled(paper, row["published"])
         with contextlib.suppress(ValueError):  # most claims are no single number
             numbers.append(float(told))
@@ -100,7 +100,7 @@ def load(paper: str) -> dict[str, Claim]:
 
     path = paths.CLAIMS / f"{paper}.csv"
     if not path.is_file():
-        raise BedsideError(f"{paths.rel(path)} is missing: what {paper} claims is kept there")
+        raise BedsideError(f"{paths.rel(path)} is missing; the claims of {paper} belong there")
     _each(path, COLUMNS, take)
     return found
 
@@ -109,8 +109,8 @@ def load(paper: str) -> dict[str, Claim]:
 def listed(paper: str) -> dict[str, dict[str, Listed]]:
     """The readings that data/readings/<paper>.csv lists: {claim: {reading: its row}}.
 
-    Raises BedsideError naming the line for an unknown claim, a reading listed twice, one without
-    support, and a number of tests that is none.
+    Raises BedsideError naming the line for an unknown claim, a reading listed twice or without
+    support, and a number of tests that is not a number.
     """
     found: dict[str, dict[str, Listed]] = {}
 
@@ -121,7 +121,7 @@ def listed(paper: str) -> dict[str, dict[str, Listed]]:
         if row["reading"] in mine:
             raise BedsideError(f"{row['id']!r} lists {row['reading']!r} twice")
         if not row["tests"].isdigit() and row["tests"]:
-            raise BedsideError(f"{row['tests']!r} is no number of tests")
+            raise BedsideError(f"tests: {row['tests']!r} is not a whole number")
         mine[row["reading"]] = Listed(**{**row, "tests": int(row["tests"] or 0)})
 
     if (path := paths.READINGS / f"{paper}.csv").is_file():
@@ -131,9 +131,9 @@ def listed(paper: str) -> dict[str, dict[str, Listed]]:
 
 @functools.cache
 def replies(paper: str) -> dict[str, list[dict]]:
-    """What authors answered, from data/replies/<paper>.csv: {claim: rows id, date, by, reply}.
+    """The authors' answers, from data/replies/<paper>.csv: {claim: rows id, date, by, reply}.
 
-    Raises BedsideError naming the line for an unknown claim, an empty field, no date.
+    Raises BedsideError naming the line for an unknown claim, an empty field or a bad date.
     """
     found: dict[str, list[dict]] = {}
 
@@ -143,7 +143,7 @@ def replies(paper: str) -> dict[str, list[dict]]:
         try:
             datetime.date.fromisoformat(row["date"])
         except ValueError:
-            raise BedsideError(f"{row['date']!r} is no date such as 2026-11-23") from None
+            raise BedsideError(f"{row['date']!r} is not a date such as 2026-11-23") from None
         found.setdefault(row["id"], []).append(row)
 
     if (path := paths.REPLIES / f"{paper}.csv").is_file():
@@ -153,10 +153,10 @@ def replies(paper: str) -> dict[str, list[dict]]:
 
 @functools.cache
 def statements(paper: str) -> list[dict]:
-    """What a paper states, from data/statements/<paper>.csv: rows id, of, ..., claims, why.
+    """A paper's statements, from data/statements/<paper>.csv: rows id, of, ..., claims, why.
 
-    Raises BedsideError naming the line for an unknown claim, and a statement that has neither a
-    claim nor a reason why not, or both.
+    Raises BedsideError naming the line for an unknown claim, and for a statement that has neither
+    claims nor a reason for having none, or both.
     """
     found: list[dict] = []
 
@@ -166,7 +166,7 @@ def statements(paper: str) -> list[dict]:
         for id in row["claims"].split():
             choose(id, load(paper), "claim")
         if bool(row["claims"]) == bool(row["why"]):
-            raise BedsideError(f"{row['id']!r}: either claims or why there is none")
+            raise BedsideError(f"{row['id']!r}: give either claims or why there are none")
         found.append(row)
 
     if (path := paths.STATEMENTS / f"{paper}.csv").is_file():
@@ -175,12 +175,12 @@ def statements(paper: str) -> list[dict]:
 
 
 def _each(path, columns, take):
-    """Give each row of a file of claims to `take`, whose errors get the file and the line."""
+    """Give each row of a file of claims to `take`; its errors name the file and the line."""
     with open(path, newline="", encoding="utf-8") as f:
         lines = csv.DictReader(f)
         if lines.fieldnames != columns:
             raise BedsideError(
-                f"{paths.rel(path)}: columns are {lines.fieldnames}, expected {columns}"
+                f"{paths.rel(path)}: the columns are {lines.fieldnames}, expected {columns}"
             )
         for row in lines:
             try:
@@ -192,14 +192,14 @@ def _each(path, columns, take):
 
 
 def _told(row, *columns):
-    """An error if one of a row's columns is empty."""
+    """Raise an error if one of these columns is empty in a row."""
     for column in columns:
         if not row[column].strip():
             raise BedsideError(f"a field is missing: {column}")
 
 
 def _filled(paper, text):
-    """A text with its references filled in, and their numbers."""
+    """(a text with its references filled in, the numbers that it refers to)."""
     numbers = []
 
     def number(match):
@@ -218,16 +218,16 @@ def reading(
 ) -> dict[str, tuple]:
     """One reading of a claim: what was computed, a number or words, and whether the claim holds.
 
-    low, high: between what the rounding of the printed numbers lets it lie.
+    low, high: the range that the rounding of the printed numbers allows.
     """
     low, high = (None if x is None else float(x) for x in (low, high))
     return {name: (computed, low, high, None if holds is None else bool(holds))}
 
 
 def same(run, id: str, computed: float | None, digits: int, name: str = AS_WRITTEN) -> dict:
-    """The reading of a claim that is one printed number: does the computed one print the same?
+    """The reading of a claim that is one printed number: does the computed one round to it?
 
-    computed: None if it can't be had; then there is no reading.
+    computed: None if it is not available; then there is no reading.
     """
     if computed is None:
         return {}
@@ -236,9 +236,9 @@ def same(run, id: str, computed: float | None, digits: int, name: str = AS_WRITT
 
 
 def between(low: float, high: float, least: float = -inf, most: float = inf) -> bool | None:
-    """Does a number that lies between low and high lie between least and most, too?
+    """Whether a number between low and high is between least and most; None if it may be.
 
-    None if it may or may not. A ten-billionth is no difference.
+    Differences up to 1e-10 are ignored.
     """
     slack = 1e-10
     if low >= least - slack and high <= most + slack:
@@ -247,13 +247,13 @@ def between(low: float, high: float, least: float = -inf, most: float = inf) -> 
 
 
 def every(holds: Iterable[bool | None]) -> bool | None:
-    """Do all hold? False if one doesn't; None if none fails and one is open."""
+    """Whether all hold: False if one doesn't; None if none fails and one is open."""
     said = {None if h is None else bool(h) for h in holds}
     return False if False in said else None if None in said else True
 
 
 def judged(paper: str, id: str, readings: dict[str, tuple]) -> tuple[str, list[dict]]:
-    """The verdict on a claim, and all of its readings, listed or given: rows of `READING`, tests.
+    """The verdict on a claim, and all of its readings as rows with `READING` and tests.
 
     Raises BedsideError for a reading that data/readings doesn't list.
     """
@@ -271,11 +271,11 @@ def judged(paper: str, id: str, readings: dict[str, tuple]) -> tuple[str, list[d
 
 
 def verdict(claim: Claim, rows: list[dict]) -> str:
-    """What a claim's readings say of it.
+    """The verdict that follows from a claim's readings.
 
-    All yes: holds. All no: differs, but undetermined where tests of significance alone say so: of
-    many claims some would fail by chance. Yes and no: depends. Else data are missing: needs, and
-    what; so that one plausible reading without data keeps a claim from differing. Else
+    All yes: holds. All no: differs, or undetermined if tests of significance alone say so, since
+    some of many claims would fail by chance. Yes and no: depends. Otherwise, if data are missing:
+    needs, so that one plausible reading without data keeps a claim from differing. Otherwise
     undetermined.
     """
     said = {row["holds"] for row in rows}
@@ -289,12 +289,13 @@ def verdict(claim: Claim, rows: list[dict]) -> str:
     if not lacking:
         return "undetermined"
     if not any(lacking):
-        raise BedsideError(f"claim {claim.id!r}: neither decided nor said what it needs")
+        told = "is not decided, and its row does not say which data it needs"
+        raise BedsideError(f"claim {claim.id!r} {told}")
     return f"needs {next(filter(None, lacking))}"
 
 
 def by_verdict(made: Iterable[dict]) -> dict[str, list[dict]]:
-    """Claims as made, by the first word of their verdicts; all VERDICTS are there."""
+    """Claims by the first word of their verdicts, with all VERDICTS as keys."""
     found = {verdict: [] for verdict in VERDICTS}
     for claim in made:
         found[claim["verdict"].split()[0]].append(claim)
@@ -302,10 +303,10 @@ def by_verdict(made: Iterable[dict]) -> dict[str, list[dict]]:
 
 
 def tally(made: Iterable[dict]) -> dict[str, dict[str, int]]:
-    """Claims as made, counted by rank and verdict: {rank: {first word of the verdict: number}}.
+    """Claims counted by rank and verdict: {rank: {first word of the verdict: number}}.
 
-    The papers' central claims and details come first; summaries, data and own questions stand
-    apart.
+    The papers' central claims and details come first. Claims of summaries, about released data and
+    our own questions are counted apart.
     """
     counts = {rank: dict.fromkeys(VERDICTS, 0) for rank in (*WEIGHT, *OF[1:])}
     for claim in made:

@@ -2,9 +2,9 @@
 
     await hold(dialogues, first, second)
 
-A dialogue is data. A speaker is an async function of the dialogue so far that gives a Reply: a
-model's, or plain Python's. Every reply of a model is recorded, so that a run cut off anywhere goes
-on in the middle.
+A dialogue is data. A speaker is an async function of the dialogue so far that returns a Reply, from
+a model or from plain Python. Every reply of a model is recorded, so an interrupted run continues
+where it stopped.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ ENDS = {
     "failed": "call failed",
 }
 ENDED = ("ended", "limit")  # the others are break-offs
-# so many words in a row so often in one statement, or as a whole statement, are endless repetition
+# endless repetition: RUN_OF words in a row TIMES times in a statement, or TIMES equal statements
 RUN_OF, TIMES = 5, 3
 REFUSES = re.compile(
     r"\bas an? (ai|(large )?language model)\b"
@@ -40,7 +40,7 @@ REFUSES = re.compile(
     r"(?:request|role|part|scenario|advice|diagnosis|character)\b)",
     re.I,
 )
-# statements are held against each other at every turn
+# statements are compared with each other at every turn
 normal = functools.lru_cache(maxsize=50_000)(checks.normal)
 
 

@@ -1,4 +1,4 @@
-"""Formats: files of released data as frames, all cells text where the format has no types.
+"""Formats: files of released data as frames; cells are text if the format has no types.
 
 read("questions.jsonl", "jsonl", {})
 read("cases.xml", "xml", {"record": "case", "fields": {"item": "@id", "names": "alias*"}})
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 def read(path: Path, kind: str, options: dict) -> "pd.DataFrame":
     """A file as a frame.
 
-    kind: xlsx, csv, tsv (without a head), xml, jsonl, objects (JSON objects one after another),
+    kind: xlsx, csv, tsv (without a header), xml, jsonl, objects (JSON objects one after another),
     keyed (an object of objects) or json. options: `skip_rows` of a csv, `fields` of a tsv (a list)
-    and of xml ({column: path}), `record` of xml. ValueError, KeyError or SyntaxError for a file
-    that is no such thing.
+    and of xml ({column: path}), `record` of xml. Raises ValueError, KeyError or SyntaxError for a
+    file that isn't of this kind.
     """
     import pandas as pd
 
@@ -59,7 +59,7 @@ def _objects(text):
 
 
 def _xml(text, record, fields):
-    """The records of an XML text: {column: what stands at its path}."""
+    """The records of an XML text: {column: the content at its path}."""
     from xml.etree import ElementTree
 
     records = ElementTree.fromstring(text).iter(record)
@@ -67,7 +67,7 @@ def _xml(text, record, fields):
 
 
 def _inside(record, path):
-    """What a record holds at a path: text with single spaces.
+    """The content of a record at a path: text with single spaces.
 
     `@name` is an attribute, `path*` a list of all that match.
     """

@@ -1,4 +1,4 @@
-"""Given: the rows of a CSV or JSON Lines file that a user brings, checked.
+"""Given: the checked rows of a CSV or JSON Lines file that a user brings.
 
     table = given.of_file("mine.csv", columns=("item", "question", "group"), needed=("item",))
     table.close("question")  # BedsideError with the first ten faults, by line and column
@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 from . import BedsideError, paths
 from .prompts import clean
 
-NAMES = ("item", "model", "group", "unit")  # joined and shown, not read as texts
+NAMES = ("item", "model", "group", "unit")  # short labels that are joined on and shown
 LONGEST = 200  # characters of a name
 TOLD = 10  # faults
 KINDS = (".csv", ".jsonl")
@@ -27,9 +27,9 @@ SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")
 
 
 class Table:
-    """Rows (place, {column: text}), and what is wrong with them.
+    """Rows (place, {column: text}) and their faults.
 
-    columns: the known ones; needed: those that must be there; others: whether there may be more.
+    columns: the known columns. needed: those that must be there. others: whether more may be.
     """
 
     def __init__(
@@ -40,17 +40,17 @@ class Table:
         self._faults, self._unknown = [], set()
 
     def fault(self, place: str, column: str, what: str) -> None:
-        """Note a fault; `close` raises it, with all others."""
+        """Note a fault; `close` raises all of them."""
         at = ", ".join(filter(None, (place, column and f"column {column}")))
         self._faults.append(f"{at}: {what}")
 
     def stop(self, place: str, what: str) -> NoReturn:
-        """Raise at once: what follows this fault can't be told apart."""
+        """Raise at once, for a fault after which the rows can't be told apart."""
         self.fault(place, "", what)
         self._raise()
 
     def close(self, what: str) -> None:
-        """BedsideError if there is a fault, or no row, which is called `what`."""
+        """Raise BedsideError if there is a fault or no row. what: the name of a row."""
         if self._faults:
             self._raise()
         if not self.rows:
@@ -65,30 +65,30 @@ class Table:
         raise BedsideError("\n  ".join([f"{self.name} has {len(faults)} faults", *told]))
 
     def filled(self, place: str, row: Mapping[str, str], columns: Iterable[str]) -> None:
-        """Note those of a row's columns that are empty."""
+        """Note which of these columns are empty in a row."""
         for column in columns:
             if not row[column].strip():
                 self.fault(place, column, "is empty")
 
     def once(self, seen: dict, place: str, key: Any, what: str) -> None:
-        """Note a key that is among those seen before; `what` describes it."""
+        """Note a key that was seen before; `what` describes it."""
         first = seen.setdefault(key, place)
         if first != place:
-            told = f"{what} stands in {first} already; one of the two has to go"
+            told = f"{what} is already in {first}; remove one of the two"
             self.fault(place, "item", told)
 
     def known(self, place: str, names: Iterable[str]) -> None:
-        """Note unknown names of columns, each where it stands first."""
+        """Note unknown names of columns, each once."""
         for name in names:
             if name not in self.columns and not self.others and name not in self._unknown:
                 self._unknown.add(name)
                 near = difflib.get_close_matches(name.lower(), self.columns, 1)
                 hint = f"did you mean {near[0]!r}? " if near else ""
                 valid = ", ".join(self.columns)
-                self.fault(place, "", f"unknown column {name!r}; {hint}Columns are: {valid}")
+                self.fault(place, "", f"unknown column {name!r}; {hint}The columns are: {valid}")
 
     def add(self, place: str, values: Mapping[str, Any]) -> None:
-        """Take in {column: value}; note values that are neither texts nor numbers."""
+        """Add a row {column: value}; note values that are neither texts nor numbers."""
         row = dict.fromkeys(self.columns, "")
         for column in self.columns:
             value = values.get(column)
@@ -97,20 +97,20 @@ class Table:
             if isinstance(value, bool) or not isinstance(value, str | int | float):
                 kind = {dict: "an object", list: "a list", bool: "true or false"}
                 told = kind.get(type(value), f"a {type(value).__name__}")
-                self.fault(place, column, f"is {told}; a text or a number goes here")
-                value = f"? {place}"  # told once: neither empty nor there twice
+                self.fault(place, column, f"is {told}; it must be a text or a number")
+                value = f"? {place}"  # reported once: neither as empty nor as repeated
             text = clean(value)
             if column in NAMES:
                 text = text.strip()
                 if len(text) > LONGEST or len(text.splitlines()) > 1:
-                    told = f"is no name, which is one line of at most {LONGEST} characters"
+                    told = f"must be one line of at most {LONGEST} characters"
                     self.fault(place, column, told)
             row[column] = text
         self.rows.append((place, row))
 
 
 def there(source: str | Path) -> bool:
-    """Whether a file or folder has this name."""
+    """Whether a file or folder of this name exists."""
     try:
         return Path(source).exists()
     except (OSError, ValueError):  # a name that no file can have
@@ -120,7 +120,7 @@ def there(source: str | Path) -> bool:
 def of_file(
     source: str | Path, columns: Sequence[str], needed: Sequence[str], others: bool = False
 ) -> Table:
-    """A CSV or JSON Lines file as Table; BedsideError if its rows can't be told apart."""
+    """A CSV or JSON Lines file as a Table; BedsideError if its rows can't be told apart."""
     path = Path(source)
     table = Table(paths.rel(path), columns, needed, others)
     text = _text(path, table)
@@ -129,7 +129,7 @@ def of_file(
 
 
 def _text(path, table):
-    """A file's text; BedsideError for what is none."""
+    """A file's text; BedsideError if it can't be read as text."""
     suffix, name = path.suffix.lower(), table.name
     if not there(path):
         beside = [p.name for p in path.parent.glob("*")] if there(path.parent) else []
@@ -138,17 +138,17 @@ def _text(path, table):
             f"there is no file {name}" + (f"; did you mean {near[0]}?" if near else "")
         )
     if not path.is_file():
-        raise BedsideError(f"{name} is a folder, not a file; name the file in it")
+        raise BedsideError(f"{name} is a folder, not a file; name a file in it")
     try:
         data = path.read_bytes()
     except OSError as e:
         raise BedsideError(f"{name} can't be read: {e.strerror}") from e
     if suffix in SPREADSHEETS or data.startswith(b"PK\x03\x04"):
-        raise BedsideError(f"{name} is a spreadsheet; save it there as CSV (UTF-8)")
+        raise BedsideError(f"{name} is a spreadsheet; save it as CSV (UTF-8) and give that file")
     if suffix not in KINDS:
         raise BedsideError(
-            f"{name} ends with {suffix or 'nothing'!r}; comma-separated values end with .csv, a"
-            " file with a JSON object on each line ends with .jsonl"
+            f"{name} ends with {suffix or 'nothing'!r}; give a .csv file (comma-separated values)"
+            " or a .jsonl file (one JSON object on each line)"
         )
     try:
         text = data.decode("utf-8-sig")
@@ -157,14 +157,14 @@ def _text(path, table):
         table.stop(place, f"is not UTF-8 (byte 0x{data[e.start]:02x}); save it as UTF-8")
     if "\0" in text:
         place = _place(text[: text.index("\0")])
-        table.stop(place, "a NUL, as in UTF-16 or a damaged file; save it as UTF-8")
+        table.stop(place, "holds a NUL byte, as in UTF-16 or a damaged file; save it as UTF-8")
     if not text.strip():
-        raise BedsideError(f"{name} is empty; its columns are {', '.join(table.columns)}")
+        raise BedsideError(f"{name} is empty; it needs the columns {', '.join(table.needed)}")
     return text
 
 
 def _place(before):
-    """Where the text after `before` stands."""
+    """The place of the character after `before`."""
     character = len(before) - before.rfind("\n")
     return f"line {before.count(chr(10)) + 1}, character {character}"
 
@@ -173,7 +173,7 @@ def _place(before):
 
 
 def _cells(text, table):
-    """The rows of a CSV, each with the number of its first line."""
+    """Add the rows of a CSV, each with the number of its first line."""
     reader = csv.reader(io.StringIO(text, newline=""), strict=True, skipinitialspace=True)
     header, place = [], "line 1"
     try:
@@ -184,11 +184,11 @@ def _cells(text, table):
                 elif len(cells) == len(header):
                     table.add(place, dict(zip(header, cells)))
                 else:
-                    told = f"{len(cells)} cells, but the header has {len(header)}; a text with a"
-                    table.fault(place, "", f"{told} comma in it stands in quotation marks")
+                    told = f"{len(cells)} cells, but the header has {len(header)}; put a text"
+                    table.fault(place, "", f"{told} that holds a comma in quotation marks")
             place = f"line {reader.line_num + 1}"
     except csv.Error:
-        told = "a quotation mark that is never closed, or one inside a text, which is written twice"
+        told = "a quotation mark is never closed, or one inside a text is not doubled"
         table.stop(place, told)
 
 
@@ -196,15 +196,15 @@ def _header(cells, place, table):
     names = [cell.strip() for cell in cells]
     if len(names) == 1 and (mark := re.search("[;\t|]", names[0])):
         told = {"\t": "a tab"}.get(mark[0], repr(mark[0]))
-        table.stop(place, f"cells are parted by {told}; save the file with commas between them")
+        table.stop(place, f"cells are separated by {told}; save the file with commas instead")
     table.known(place, names)
     for name in table.needed:
         if name not in names:
-            table.fault(place, "", f"no column {name!r}; the first line names the columns")
+            table.fault(place, "", f"no column {name!r}; the first line must name the columns")
     for name in dict.fromkeys(n for n in names if names.count(n) > 1 and n in table.columns):
         table.fault(place, "", f"two columns are named {name!r}")
     if table._faults:
-        table._raise()  # under a wrong header every row would be wrong
+        table._raise()  # with a wrong header every row would be wrong
     return names
 
 
@@ -212,7 +212,7 @@ def _header(cells, place, table):
 
 
 def _objects(text, table):
-    """The rows of JSON Lines. Numbers are taken as they are written."""
+    """Add the rows of JSON Lines. Numbers are kept as they are written."""
     as_written = {"parse_int": str, "parse_float": str, "parse_constant": lambda _: None}
     for number, line in enumerate(text.split("\n"), 1):
         place = f"line {number}"
@@ -221,7 +221,7 @@ def _objects(text, table):
         try:
             row = json.loads(line, object_pairs_hook=_once, **as_written)
         except json.JSONDecodeError as e:
-            told = f"is no JSON (character {e.colno}: {e.msg}); each line is an object of its own"
+            told = f"is not JSON (character {e.colno}: {e.msg}); each line must be one object"
             table.fault(place, "", told)
         except (ValueError, RecursionError) as e:
             table.fault(place, "", f"can't be read: {e}")
@@ -231,7 +231,7 @@ def _objects(text, table):
 
 def _object(row, place, table):
     if not isinstance(row, dict):
-        return table.fault(place, "", 'is no object; a line is one: {"item": "...", ...}')
+        return table.fault(place, "", 'is not an object; write each line as {"item": "...", ...}')
     table.known(place, row)
     lacking = [name for name in table.needed if name not in row]
     for name in lacking:
@@ -241,8 +241,8 @@ def _object(row, place, table):
 
 
 def _once(pairs):
-    """The object of these pairs; ValueError if a name stands in it twice."""
+    """The object of these pairs; ValueError if a name occurs twice."""
     made = dict(pairs)
     if len(made) < len(pairs):
-        raise ValueError("a name stands twice in an object")
+        raise ValueError("a name occurs twice in one object")
     return made

@@ -1,4 +1,4 @@
-"""Grids: people's tables as HTML, Markdown and LaTeX; `layouts` makes them."""
+"""Grids: tables for readers, as HTML, Markdown and LaTeX; `layouts` makes them."""
 
 import html
 import re
@@ -14,7 +14,7 @@ WIDE = 90, 140, 185  # characters of a LaTeX line from which it is set smaller a
 
 
 class Grid:
-    """People's table: heading lines, lines, and notes on its signs and numbers of units.
+    """A table for readers: heading lines, lines, and notes on its signs and numbers of units.
 
     head: lines of headings over the columns that aren't of the stub. stub: headings of the columns
     of labels. lines: (labels, cells) each. below: the grids of a layout's other rows. A notebook

@@ -1,6 +1,6 @@
-"""Judges: typed verdicts, an anchored parser, and how far each judge can be trusted.
+"""Judges: typed verdicts, an anchored parser, and trust cards.
 
-A verdict is `graded` with a value, or `unparsed`, `refused` or `error` with the raw text; no score
+A verdict is `graded` with a value, or `unparsed`, `refused` or `error` with the raw text. No score
 is ever filled in. `trust_card` measures a judge on labelled answers.
 """
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .baselines import Baseline
 
 LEXICAL = "lexical"
-QUOTED = re.compile(r"^\s*>.*$", re.M)  # a line that repeats what somebody else said
+QUOTED = re.compile(r"^\s*>.*$", re.M)  # a line that quotes another text
 VERDICT_TOKENS = 1000  # room for a verdict: some models write before they state it
 REFUSALS = re.compile(
     r"\s*(i('m| am) (sorry|unable|not able)|i (can('|no)t|won't|must decline)|as an ai)", re.I
@@ -45,9 +45,9 @@ class Verdict:
 def parse(text: str, values: Sequence[int | str], key: str = "score") -> int | str | None:
     """The value that a judge's text states, or None.
 
-    Accepted: `"key": value` as a member of a JSON object, or a line of its own `Key: value`; the
-    value a whole token out of `values`; the last one wins. Words and numbers in prose never count,
-    nor does a quoted line (`> score: 1`).
+    Accepted: `"key": value` as a member of a JSON object, or `Key: value` on a line of its own. The
+    value must be a whole token out of `values`; the last one wins. Words and numbers in prose never
+    count, nor does a quoted line (`> score: 1`).
     """
     options = "|".join(re.escape(str(v)) for v in sorted(values, key=lambda v: -len(str(v))))
     k = re.escape(key)
@@ -63,9 +63,9 @@ def parse(text: str, values: Sequence[int | str], key: str = "score") -> int | s
 def parse_option(text: str, options: Mapping[str, str], key: str = "answer") -> str | None:
     """The option that a text chooses, or None. options: {letter or word: its text}.
 
-    As `parse`, and the option may stand with its text or in brackets, after `Answer:` or `The
-    answer is`, or be all that the text says. A line that names several options, or one with
-    another's text, chooses nothing; the last line that states a choice wins.
+    Like `parse`, but the option may come with its text or in brackets, after `Answer:` or `The
+    answer is`, or be the whole text. A line that names several options, or one with the text of
+    another, chooses nothing. The last line that states a choice wins.
     """
 
     def plain(text):
@@ -85,7 +85,7 @@ def parse_option(text: str, options: Mapping[str, str], key: str = "answer") -> 
 
 
 def json_in(text: str) -> Any:
-    """The JSON that a reply is, alone or in its only code fence; raises ValueError without one."""
+    """The JSON of a reply, alone or in its only code fence; ValueError if there is none."""
     fenced = re.findall(r"^[ \t]*```\w*[ \t]*\n(.*?)^[ \t]*```", text, re.M | re.S)
     try:
         return json.loads(fenced[0] if len(fenced) == 1 else text)
@@ -93,7 +93,7 @@ def json_in(text: str) -> Any:
         raise ValueError("nested too deeply") from None
 
 
-STRING = r'"((?:[^"\\]|\\.)*)'  # without its last quotation mark, which a cut reply lacks
+STRING = r'"((?:[^"\\]|\\.)*)'  # without the closing quotation mark, which a cut reply lacks
 
 
 def _unescaped(text):
@@ -104,7 +104,7 @@ def _unescaped(text):
 
 
 def member(text: str, key: str) -> str | None:
-    """The string member `key` of the JSON object in a reply, cut short or not; None without one."""
+    """The string member `key` of the JSON object in a reply, even if cut; None without it."""
     found = re.search(rf'(?<!\\)"{re.escape(key)}"\s*:\s*{STRING}', text)
     return _unescaped(found[1]).strip() if found else None
 
@@ -112,7 +112,7 @@ def member(text: str, key: str) -> str | None:
 def strings(text: str, key: str) -> list[str] | None:
     """The strings of the list member `key` of such an object; None if there is no list.
 
-    Of a list that is cut short, those that are whole.
+    If the list is cut short: the complete ones.
     """
     listed = re.search(rf'(?<!\\)"{re.escape(key)}"\s*:\s*\[((?:\s*{STRING}"\s*,?)*)', text)
     return [_unescaped(s).strip() for s in re.findall(STRING + '"', listed[1])] if listed else None
@@ -124,7 +124,7 @@ def verdict(reply: models.Reply, values: Sequence[int | str], key: str = "score"
 
 
 def read(reply: models.Reply, parser: Callable[[str], object]) -> Verdict:
-    """The verdict in a judge's reply, its value what `parser` finds in the text (None: nothing)."""
+    """The verdict in a judge's reply; its value is what `parser` finds in the text, or None."""
     if reply.error:
         return Verdict(reply.item, "error", raw=reply.error)
     if reply.refusal or reply.finish == "content_filter":
@@ -144,25 +144,25 @@ def schema(values: Sequence[int | str], key: str = "score") -> dict:
 
 
 def names() -> list[str]:
-    """The judges that JUDGE= takes: the lexical baseline and every model of the registry."""
+    """The judges that JUDGE= takes: the word-overlap judge and every model of the registry."""
     return [LEXICAL, *models.registry()]
 
 
 def named(run, judge: str | None) -> bool:
-    """Whether a run names a judge: as its own (None, too), as a model, or as none of the models.
+    """Whether a run names a judge: as its judge, as a model, or as the judge without a model.
 
-    Beside answers made elsewhere the profile's models are not named: who brings answers asks for
-    the judge of their own.
+    With answers made elsewhere, the profile's models don't count as named unless the user names
+    them: whoever brings answers chooses the judge.
     """
     mine = () if run.answers and not run.models_named else run.models
     return judge in (None, "", LEXICAL, run.judge, *mine)
 
 
 def beside(run, judge: str | None):
-    """The run that a judge is asked through: itself, or one that asks nobody if it isn't `named`.
+    """The run through which a judge is asked: itself, or one that only replays if it isn't `named`.
 
-    What isn't recorded then has the error NOT_RECORDED: a run with another model neither starts
-    the embedded one nor adds to its recordings.
+    A verdict that isn't recorded then has the error NOT_RECORDED. So a run with another model
+    neither starts the embedded model nor adds to its recordings.
     """
     if named(run, judge):
         return run
@@ -177,11 +177,11 @@ def beside(run, judge: str | None):
 
 
 def unasked(run, judge: str, count: int) -> str:
-    """What a caption adds on a judge's verdicts that `beside` lacks; empty if it lacks none."""
+    """A caption's note on a judge's verdicts that aren't recorded; empty if none is lacking."""
     if named(run, judge) or not count:
         return ""
     return (
-        f" {judge} is named by neither MODELS nor JUDGE and wasn't asked: {count} of its verdicts"
+        f" Neither MODELS nor JUDGE names {judge}, so it wasn't asked: {count} of its verdicts"
         " aren't recorded and count as unscored."
     )
 
@@ -203,16 +203,16 @@ async def grade(
 ) -> "pd.DataFrame":
     """Verdicts on `frame` (item, reply_status and the `fields`), in its order, joined by item.
 
-    `ask` sends requests (a Run's); `template` is the judge's prompt and gets the `fields`; the
-    judge without a model, `baseline` (`baselines.Lexical` if none is given), learns from
-    `labelled`. An answer that never came (`reply_status` not empty) is an error, not judged. kind:
-    of text, as `models.most` takes it. Columns of the result: item, status, value, raw.
+    ask: sends requests, as a Run does. template: the judge's prompt, filled with the `fields`.
+    labelled: examples from which the judge without a model, `baseline` (`baselines.Lexical` unless
+    another is given), learns. kind: of text, as `models.most` takes it. An answer that never came
+    (`reply_status` not empty) is an error and isn't judged. Columns: item, status, value, raw.
     """
     import pandas as pd
 
     choose(judge, names(), "JUDGE")
     if (twice := frame["item"][frame["item"].duplicated()]).size:
-        raise BedsideError(f"item {twice.iloc[0]!r} is to be judged twice")
+        raise BedsideError(f"item {twice.iloc[0]!r} would be judged twice; items must be unique")
     lost = frame["reply_status"] != ""
     came = frame[~lost]
     if judge == LEXICAL:
@@ -239,9 +239,10 @@ async def grade(
 def with_rated(
     run, labelled: "pd.DataFrame", source: str, authors: str = "their authors"
 ) -> "pd.DataFrame":
-    """Labelled examples, and those of the user's own raters (an optional source) if there are any.
+    """Labelled examples, with the labels of the user's own raters (an optional source) if any.
 
-    Adds the columns rated and labelled_by. For trust cards: judges learn from the examples alone.
+    Adds the columns rated and labelled_by. For trust cards only: judges learn from the examples
+    alone.
     """
     import pandas as pd
 
@@ -252,7 +253,7 @@ def with_rated(
 
 
 def whose(labelled: "pd.DataFrame") -> str:
-    """Who labelled, for cards and captions: the authors and any raters of `with_rated`."""
+    """The names of those who labelled, for cards and captions: the authors and any raters."""
     names = [name for named in labelled["labelled_by"] for name in named.split(", ")]
     *others, last = dict.fromkeys(names)
     return " and ".join(filter(None, (", ".join(others), last)))
@@ -269,7 +270,8 @@ async def grade_labelled(
 ) -> "pd.DataFrame":
     """Verdicts of a judge on labelled examples (by answer_id, else item), in their order.
 
-    The judge without a model never saw what it grades: `baselines.held_out`. Columns as of `grade`.
+    A judge without a model never learns from what it grades: `baselines.held_out`. Columns: those
+    of `grade`.
     """
     import pandas as pd
 
@@ -290,14 +292,16 @@ def trust_card(
     positive: float | str | None = 1,
     units: "ArrayLike | None" = None,
 ) -> dict:
-    """A judge against labelled answers: a dict, the trust card.
+    """The trust card of a judge, as a dict: how its verdicts agree with human labels.
 
-    labels: values (n,); verdicts: a frame with status and value in the same order. Unscored
-    verdicts count in `unscored` and in the bounds alone. exact and binary (`positive` against the
-    rest) are shares, intervals of `stats.share`; kappa is plain, kappa_quadratic weighted; the
-    constant guesser gives every answer the commonest label. units: labels (n,) of what several
-    answers share, such as their question; intervals are over these. Labels without an order, such
-    as categories, have no `positive` one (None): exact and kappa are all.
+    labels: values (n,). verdicts: a frame with status and value in the same order. positive: the
+    label that counts as positive; None for labels without one, such as categories, whose card has
+    exact and kappa only. units: labels (n,) of what several answers share, such as their question;
+    intervals are over these.
+
+    exact and binary (`positive` against the rest) are shares with intervals of `stats.share`; kappa
+    is unweighted, kappa_quadratic weighted. Unscored verdicts count only in `unscored` and in the
+    bounds. The constant guesser gives every answer the most common label.
     """
     import numpy as np
 
@@ -338,10 +342,10 @@ def trust_card(
 
 
 def corrected(hits: int, n: int, card: dict, rng: "np.random.Generator") -> "stats.Interval":
-    """A judged share without the judge's errors, by sensitivity and specificity on its trust card.
+    """A judged share corrected by the judge's sensitivity and specificity on its trust card.
 
-    An Interval in percent. NaN for a judge without skill, which allows no correction, and where
-    the card has no rates (n 0) or nothing was judged.
+    Returns an Interval in percent: NaN for a judge without skill, which allows no correction, and
+    if the card has no rates (n 0) or nothing was judged.
     """
     from . import stats
 
@@ -356,7 +360,7 @@ def corrected(hits: int, n: int, card: dict, rng: "np.random.Generator") -> "sta
 
 
 def describe(card: dict) -> str:
-    """One line for captions: the judge's name, kappa with interval, n."""
+    """A line for captions: the judge's name, kappa with its interval, and n."""
     k = {name: v for name, v in card.get("kappa", {}).items() if v is not None and v == v}
     shown = f"kappa {k['value']:.2f}" if "value" in k else "kappa not measurable"
     shown += " (no verdict)" * (card["n"] == card["unscored"])

@@ -1,11 +1,11 @@
-"""Kernels that start at once: forked from a process that has imported what notebooks import.
+"""Kernels that start fast: forked from a process that has imported what notebooks import.
 
     kernels.warm()      # from here on, in this process
     papermill.execute_notebook(...)
 
-Each notebook has a kernel of its own, ipykernel's, with nothing in it but what every notebook
-imports. Python's fork server keeps the process that they come from, and a provisioner is where
-Jupyter lets one say how a kernel is started.
+Each notebook has an ipykernel of its own, which holds nothing but the imports of every notebook.
+Python's fork server keeps the process from which they are forked; a Jupyter provisioner starts
+them.
 """
 
 import contextlib
@@ -30,10 +30,10 @@ SERVER = multiprocessing.get_context("forkserver" if sys.platform == "linux" els
 
 
 def warm() -> None:
-    """Let the kernels that this process starts be forked ones; only on Linux.
+    """Make this process start forked kernels; only on Linux.
 
-    Elsewhere libraries of the system may not survive a fork, and kernels start as always. So they
-    do where the server's socket finds no place, as under a very long TMPDIR.
+    Elsewhere system libraries may not survive a fork, so kernels start as usual. They also do if
+    there is no place for the server's socket, as under a very long TMPDIR.
     """
     if sys.platform == "linux":
         SERVER.set_forkserver_preload(IMPORTED)
@@ -66,7 +66,7 @@ class Process(SERVER.Process):
 
 
 class Forked(LocalProvisioner):
-    """Starts a kernel out of the fork server instead of an interpreter from nothing."""
+    """Starts a kernel from the fork server instead of a new interpreter."""
 
     async def launch_kernel(self, cmd, **options):
         given = cmd[cmd.index("-f") :]
@@ -77,7 +77,7 @@ class Forked(LocalProvisioner):
 
 
 def _kernel(arguments, environment):
-    """Be a kernel that ends with the process that started it, however that ended."""
+    """Run a kernel that ends with the process that started it, however that ends."""
     threading.Thread(target=_follow, daemon=True).start()
     os.setsid()
     os.environ.clear()

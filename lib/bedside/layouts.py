@@ -1,10 +1,10 @@
-"""Layouts: a long table as people read it, in the paper's own shape, on a page, in Markdown, LaTeX.
+"""Layouts: a long table in the paper's own shape, for readers of pages, Markdown and LaTeX.
 
 Layout(row="dataset: rater", across=("dataset", "column"))
 
-takes rows labelled "HealthQA: GPT-4" apart; then each rater has a line, and below each dataset
-stands a column for each measure. Published and computed numbers are neighbours: each source has a
-line of its own, or a column with "source" among what goes across.
+splits labels such as "HealthQA: GPT-4"; then each rater has a line, and each dataset has a column
+for each measure. Published and computed numbers are neighbours: each source has a line of its own,
+or a column if "source" is among the parts that go across.
 """
 
 import dataclasses
@@ -18,31 +18,31 @@ BOUNDS = " if unscored were worst to best"
 FORM = {"row": "row", "column": "column"}
 UNNAMED = (*FORM, "group", "source")  # parts without a heading in the stub
 LEGEND = {
-    "=": "= is computed to be what is printed, to its last digit",
-    "≈": "≈ has the printed number within its interval",
-    "≠": "≠ is off the printed number by more than rounding (a run has models or data of its own)",
+    "=": "= equals the printed number to its last digit",
+    "≈": "≈ has the printed number within its confidence interval",
+    "≠": "≠ differs from the printed number beyond rounding (a run has its own models or data)",
 }
-BESIDE = "†"  # at a column of recomputed numbers in lines of printed ones
+BESIDE = "†"  # marks a column of recomputed numbers in lines of printed ones
 ALONE = {
     "published": "Every number is as printed.",
     "recomputed": "Every number is recomputed from printed ones.",
     "raw": "Every number is computed from raw data.",
-    "run": "Every number is this run's.",
+    "run": "Every number is from this run.",
 }
 
 
 @dataclasses.dataclass(frozen=True)
 class Layout:
-    """Which parts of a table's labels go across; the other ones go down.
+    """Which parts of a table's labels go across; the others go down.
 
-    row, column: the names of a label's parts with what separates them, as "dataset: rater"; a label
+    row, column: the names of a label's parts with their separator, as "dataset: rater"; a label
     without the separator has empty later parts. across: parts in the order of the headings, from
-    the top, "source" among them or not; () for a line for each number, None: by how many there are.
-    marks: {end of a column's label: sign}: such a column is no number of its own, but sets the sign
-    beside the number of the column that is so called without the ending, where it is not 0.
-    groups: {part: its group}, a part "group" before the others. order: parts that stand first.
+    the top, with or without "source"; () gives a line for each number, None decides by their
+    number. marks: {end of a column's label: sign}; such a column has no numbers of its own, but
+    puts the sign beside the number of the column named without the ending, unless it is 0.
+    groups: {part: its group}, a part "group" before the others. order: parts that come first.
     counts: parts whose numbers are counts, None: guessed. only: {"row", "column" or "source":
-    regular expression}; other rows make a table of their own below, with the layout `then`.
+    regular expression}; other rows form a table of their own below, with the layout `then`.
     """
 
     row: str = FORM["row"]
@@ -60,7 +60,7 @@ class Layout:
             object.__setattr__(self, "then", Layout(**self.then))
 
     def parts(self) -> list[str]:
-        """The names of all parts, as they stand in the labels."""
+        """The names of all parts, in the order of the labels."""
         return [*["group"] * bool(self.groups), *_names(self.row), *_names(self.column)]
 
     def apart(self, row: str, column: str) -> tuple[str, ...]:
@@ -89,7 +89,7 @@ def _apart(form, label):
 
 
 def number(value: float | None, digits: int | None) -> str:
-    """A number for people: fixed decimals, or its shortest form; nothing for a missing one."""
+    """A number for readers: fixed decimals, or its shortest form; empty for a missing one."""
     form = "g" if digits is None else f".{digits}f"
     return "" if _missing(value) else f"{value:{form}}"
 
@@ -111,11 +111,12 @@ def _told(row, digits):
 def grid(
     rows: list[dict], layout: Layout | None = None, digits: int | None = 2, told: str = ""
 ) -> Grid:
-    """Rows with the keys of `tables.COLUMNS` as people's table; None or NaN is no number.
+    """Rows with the keys of `tables.COLUMNS` as a table for readers; None or NaN is no number.
 
-    digits: decimals, None for each number's shortest form. A computed number that is the printed
-    one to its last digit, and has no interval, is told by a sign at that one; a column that is only
-    recomputed stands in the lines of the printed numbers. told: the signs that have been explained.
+    digits: decimals, None for each number's shortest form. A computed number that equals the
+    printed one to its last digit, and has no interval, becomes a sign beside that one; a column
+    that is only recomputed is put in the lines of the printed numbers. told: the signs that have
+    been explained already.
     """
     layout = layout or Layout()
     mine = [row for row in rows if layout.takes(row)]
@@ -131,7 +132,7 @@ def grid(
 
 
 def _grid(rows, layout, digits, known):
-    """One table, with no sign explained that is known."""
+    """One table; known signs are not explained again."""
     names, numbers = [*layout.parts(), "source"], _numbers(rows, layout)
     used = [s for s in SOURCES if any(key[-1] == s for key in numbers)]
     across = _across(names, numbers, used) if layout.across is None else layout.across
@@ -164,10 +165,10 @@ def _grid(rows, layout, digits, known):
     signs = {c["sign"] for line in cells for c in line if c}
     notes = [text for sign, text in LEGEND.items() if sign in signs and sign not in known] + notes
     if beside:
-        own = " (in lines of this run: its own)" if "run" in used else ""
+        own = " (in lines of this run: from this run)" if "run" in used else ""
         notes.append(f"{BESIDE}: {SOURCES['recomputed'].lower()}{own}")
     if any(c and c["bounds"] for line in cells for c in line):
-        notes.append("(a to b): if what is unscored were worst, and best")
+        notes.append("(a to b): the value if everything unscored were worst, or best")
     alone = [ALONE[used[0]]] if len(used) == 1 else []
     notes = [re.sub("^none", "None", f"{'; '.join(notes)}.")] if notes else []
     return Grid(stub, head, list(zip(shown, told)), alone + notes)

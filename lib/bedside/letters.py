@@ -2,8 +2,8 @@
 
     write("public")  # figures/public/letters/<paper>.md and .html
 
-It says what came out the same, what depends on a reading, what differs and why no reading saves it,
-and what only the authors can settle; an annex has each claim with all of its readings.
+A letter says what was reproduced, what depends on a reading, what differs in every reading, and
+what only the authors can settle. An annex lists each claim with all of its readings.
 """
 
 import json
@@ -17,14 +17,14 @@ HERE = Path(__file__).parent
 
 
 def write(profile: str) -> list[Path]:
-    """Write the letters of a profile from its manifest; returns their Markdown files.
+    """Write the letters of a profile from its manifest; return their Markdown files.
 
     Raises BedsideError if the profile was never run.
     """
     folder = settings.outputs(profile)
     if not (folder / "manifest.json").is_file():
         raise BedsideError(
-            f"{paths.rel(folder)}/manifest.json is missing: make all PROFILE={profile} writes it"
+            f"{paths.rel(folder)}/manifest.json is missing; make all PROFILE={profile} writes it"
         )
     notebooks = json.loads((folder / "manifest.json").read_text())["notebooks"].values()
     (folder / "letters").mkdir(exist_ok=True)
@@ -40,7 +40,7 @@ def write(profile: str) -> list[Path]:
 
 
 def letter(paper: str, about: dict, made: list[dict]) -> str:
-    """The letter on one study as Markdown; made: its claims as the manifest has them."""
+    """The letter on one study as Markdown. made: its claims as the manifest has them."""
     made, replies = plain(made), plain(claims.replies(paper))
     theirs = [c for c in made if c["of"] == "paper"]
     ranked = sorted(theirs, key=lambda c: c["weight"])  # central before detail
@@ -57,7 +57,7 @@ def letter(paper: str, about: dict, made: list[dict]) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Text, or all text in lists and dicts, on one line each and without Markdown's marks."""
+    """Text, or all text in lists and dicts, each on one line with Markdown's marks escaped."""
     if isinstance(value, str):
         return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", " ".join(value.split()))
     if isinstance(value, dict):
@@ -66,13 +66,13 @@ def plain(value: Any) -> Any:
 
 
 def _statements(paper):
-    """(statements of the paper itself, those that a claim bears on)."""
+    """(number of the paper's statements, number of those with a claim)."""
     rows = [row for row in claims.statements(paper) if row["of"] == "paper"]
     return len(rows), sum(bool(row["claims"]) for row in rows)
 
 
 def _html(title, text):
-    """The letter as a page that prints well; HTML in the text stays text."""
+    """The letter as an HTML page for print; HTML in the text is escaped."""
     import mistune
 
     body = mistune.create_markdown(escape=True, plugins=["table"])(text)

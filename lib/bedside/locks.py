@@ -52,7 +52,7 @@ def _far(file, kind):
 
 
 def read_at(fd: int, length: int, at: int) -> bytes:
-    """So many bytes from a place of an open file."""
+    """Read `length` bytes from position `at` of an open file."""
     if hasattr(os, "pread"):
         return os.pread(fd, length, at)
     os.lseek(fd, at, os.SEEK_SET)

@@ -1,4 +1,4 @@
-"""Notebooks: which there are, their parameters, runs by papermill, and what a run would call."""
+"""Notebooks: their list and parameters, their execution by papermill, and plans of their calls."""
 
 import ast
 import json
@@ -13,11 +13,11 @@ from pathlib import Path
 
 from . import BedsideError, choose, models, paths
 
-STOPS = ("StopRun", "StoreError")  # errors that would end every other notebook too
+STOPS = ("StopRun", "StoreError")  # errors that would stop every other notebook too
 
 
 class Stopped(BedsideError):
-    """A notebook that a budget, a refused key or a full disk has ended."""
+    """A budget, a refused key or a full disk has stopped a notebook."""
 
 
 def listed(paper: str = "") -> list[str]:
@@ -49,7 +49,7 @@ def parameters(name: str) -> dict:
     tagged = [c for c in cells(name) if "parameters" in c["metadata"].get("tags", [])]
     if len(tagged) != 1:
         raise BedsideError(
-            f"{paths.rel(path)}: one cell must be tagged parameters, not {len(tagged)}"
+            f"{paths.rel(path)}: exactly one cell must be tagged parameters, not {len(tagged)}"
         )
     lines = ast.parse("".join(tagged[0]["source"])).body
     return {n.targets[0].id: ast.literal_eval(n.value) for n in lines if isinstance(n, ast.Assign)}
@@ -65,9 +65,9 @@ def title(name: str) -> str:
 
 
 def spare_grammar() -> None:
-    """Let jsonschema, which checks notebooks, do without a grammar that it builds when imported.
+    """Keep jsonschema, which checks notebooks, from building a grammar when it is imported.
 
-    It is that of internationalised addresses, and a fifth of a run's time.
+    The grammar is that of internationalised addresses, and takes a fifth of a run's time.
     """
     sys.modules.setdefault("rfc3987_syntax", None)
 
@@ -75,7 +75,7 @@ def spare_grammar() -> None:
 def execute(path, out, given) -> None:
     """Run the notebook `path` from the repository's root with parameters and write it to `out`.
 
-    BedsideError shows a failing cell; Stopped is a sentence.
+    Raises BedsideError, which shows a failing cell, or Stopped, which is one sentence.
     """
     spare_grammar()
     import papermill
@@ -87,7 +87,7 @@ def execute(path, out, given) -> None:
         with tempfile.TemporaryDirectory() as own:
             sockets = {"transport": "ipc", "ip": f"{own}/kernel"} if os.name == "posix" else {}
             config = Config({"KernelManager": sockets})
-            # a kernel that is interrupted at its end would say so: an error where nothing is wrong
+            # a kernel that is interrupted at its end would report an error for nothing
             config.NotebookClient.extra_arguments = ["--log-level=50"]
             papermill.execute_notebook(
                 str(path),
@@ -105,21 +105,21 @@ def execute(path, out, given) -> None:
         raise BedsideError(
             f"{paths.rel(path)} failed in cell {e.cell_index}:\n\n{e.source}\n\n{e.ename}: "
             + "\n".join(last)
-            + f"\n\nThe executed notebook is {paths.rel(out)}"
+            + f"\n\nSee the executed notebook {paths.rel(out)}"
         ) from None
 
 
-ONLY_SOME = ("answers",)  # parameters that a run may have for the notebooks that take them
+ONLY_SOME = ("answers",)  # parameters that only some notebooks take
 
 
 def run(name: str, given: dict) -> None:
-    """Execute one of `listed` with {parameter: value}; a name that it has not is an error."""
+    """Execute one of `listed` with {parameter: value}; BedsideError for an unknown parameter."""
     choose(name, listed(), "notebook")
     _run(name, given, executed(name, str(given.get("profile", "sample"))))
 
 
 def _run(name, given, out):
-    """Execute notebook `name` to `out`, its parameters in the types of their defaults."""
+    """Execute notebook `name` to `out`, with parameters in the types of their defaults."""
     have, typed = parameters(name), {}
     for key, value in given.items():
         if key in ONLY_SOME and key not in have:
@@ -134,14 +134,14 @@ OWN = "own_study"
 
 
 def run_own(name: str, given: dict) -> Path:
-    """Execute the notebook of your own questions for the run `name`; returns where it stands."""
+    """Execute the notebook of a user's own questions for the study `name`; return its path."""
     out = paths.CACHE / "executed" / "own" / f"{paths.file_name(name)}.ipynb"
     _run(OWN, given, out)
     return out
 
 
 def executed(name: str, profile: str) -> Path:
-    """Where a notebook stands once it is executed, in this process's run or in a profile."""
+    """The path of a notebook once executed, in this process's run or in a profile."""
     place = os.environ.get("BEDSIDE_RUN") or profile
     return paths.CACHE / "executed" / place / f"{name}.ipynb"
 
@@ -154,11 +154,11 @@ def cores() -> int:
 def run_all(names: list[str], given: dict, jobs: int = 0, done: Callable | None = None) -> None:
     """Execute notebooks in this process, `jobs` at once (0: one for each core), in order.
 
-    Notebooks wait for those of their study that measure its judges, and don't run if these fail.
-    done: called with the name of each that ran through, and its seconds. BedsideError shows what
-    failed once all others have run; after a stop no other begins, and it is Stopped.
+    Notebooks wait for those that measure their study's judges, and don't run if these fail. done:
+    called with the name and the seconds of each finished notebook. Raises BedsideError with all
+    failures once the others have run, or Stopped, after which no other notebook begins.
     """
-    if len(names) > 1:  # one alone imports just what it needs
+    if len(names) > 1:  # a single notebook imports just what it needs
         from . import kernels
 
         kernels.warm()
@@ -187,7 +187,7 @@ def run_all(names: list[str], given: dict, jobs: int = 0, done: Callable | None 
     pool = ThreadPoolExecutor(jobs or cores())
     try:
         list(pool.map(one, sorted(names, key=lambda n: n not in first)))
-    finally:  # interrupted: the others aren't begun
+    finally:  # if interrupted, the others don't begin
         pool.shutdown(wait=False, cancel_futures=True)
     if faults:
         told = {str(faults[n]): n for n in reversed(names) if n in faults}
@@ -197,13 +197,13 @@ def run_all(names: list[str], given: dict, jobs: int = 0, done: Callable | None 
 
 
 def planned(given: dict, paper: str = ""):
-    """What has no recording, without a call, as a frame with a row for each call.
+    """The calls without a recording, as a frame with a row for each; nothing is called.
 
-    Columns: notebook, model, key, prompt and completion (tokens at most), expected_prompt and
-    expected_completion (by what the model said before; missing as long as too little is recorded),
-    and adaptive: what of the notebook depends on the replies, so that the calls are a bound.
-    Later steps count with answers of full length. A call that several notebooks make counts for the
-    first of them: its answer is recorded then.
+    Columns: notebook, model, key, prompt and completion (maximum tokens), expected_prompt and
+    expected_completion (from the model's earlier replies; missing while too few are recorded), and
+    adaptive: the notebook's step that depends on earlier replies, so that its calls are a bound.
+    Later steps assume replies of full length. A call that several notebooks make counts for the
+    first of them, since its reply is then recorded.
     """
     import pandas as pd
 
@@ -231,13 +231,13 @@ def planned(given: dict, paper: str = ""):
     return _expected(pd.DataFrame(first.values(), columns=columns))
 
 
-ENOUGH = 5  # replies alike from which the next ones' length is expected
+ENOUGH = 5  # similar replies needed to expect the length of the next ones
 
 
 def _expected(calls):
-    """Planned calls with what is expected of each, by the mean of replies that were alike.
+    """Planned calls with the expected tokens of each: the mean over similar replies.
 
-    Alike: with the same limit and form of the answer, in the same study; else the same in all.
+    Similar: with the same limit and form of the answer, in the same study if it has enough.
     """
     import numpy as np
 
@@ -259,7 +259,7 @@ def _expected(calls):
 
 
 def _said(names):
-    """What models have said in all studies: model, study, like, their tokens, characters sent."""
+    """Recorded replies in all studies: model, study, like, their tokens, characters sent."""
     import pandas as pd
 
     rows = []

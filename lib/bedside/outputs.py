@@ -1,4 +1,4 @@
-"""The README's table of outputs: for each notebook what it has of the paper, and its files."""
+"""The README's table of outputs: each notebook with its tables and figures of the paper."""
 
 import json
 import re
@@ -14,7 +14,8 @@ PRINTED = re.compile(r"(?:Table|Figure) \w+(?: \(version \d\))?")
 def table(manifests: dict[str, dict]) -> str:
     """Markdown from {profile: its manifest}: a line for each notebook of the first profile.
 
-    Files of another profile only are followed by its name; trust cards stand as one.
+    A file that only another profile has is followed by that profile's name. Trust cards share one
+    entry.
     """
     first, *others = manifests
     entries, papers = manifests[first]["notebooks"], list(paths.papers())
@@ -33,13 +34,13 @@ def table(manifests: dict[str, dict]) -> str:
 
 
 def _printed(entry):
-    """The printed tables and figures that titles begin with, in order."""
+    """The paper's tables and figures with which titles begin, in order."""
     found = (PRINTED.match(o["title"]) for o in entry["outputs"])
     return dict.fromkeys(match[0] for match in found if match)
 
 
 def _files(entry):
-    """Names without the endings that stand for the same numbers, cards as one, in order."""
+    """Names without their endings, in order; trust cards as one."""
     every = (o["file"] for o in entry["outputs"])
     return dict.fromkeys(
         "trust_*.json" if file.endswith(".json") else Path(file).stem for file in every
@@ -49,7 +50,7 @@ def _files(entry):
 def filled(text: str) -> str:
     """A README's text with the table of the committed manifests between its two marks."""
     if text.count(BEGIN) != 1 or text.count(END) != 1 or text.index(BEGIN) > text.index(END):
-        raise BedsideError(f"README.md: one {BEGIN} and one {END} must stand around the table")
+        raise BedsideError(f"README.md: put one {BEGIN} before the table and one {END} after it")
     before, _, rest = text.partition(BEGIN)
     after = rest.partition(END)[2]
     found = {p: paths.FIGURES / p / "manifest.json" for p in ("sample", "public")}
@@ -58,6 +59,6 @@ def filled(text: str) -> str:
 
 
 def write() -> Path:
-    """Write the table into README.md; returns its path."""
+    """Write the table into README.md; return its path."""
     README.write_text(filled(README.read_text(encoding="utf-8")), encoding="utf-8")
     return README

@@ -1,7 +1,7 @@
 """Prompts: Jinja2 templates in data/prompts/<paper>/<name>.j2, one block for each message's role.
 
 Data enters as variables, never as template text, so an expression inside an answer stays text.
-`fence` encloses text under judgement in marks that it can't forge.
+`fence` puts text to be judged between marks that it can't forge.
 """
 
 import functools
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ROLES = ("system", "user")
-# in a notebook: lines as they are, wrapped, in the colours of the page around
+# in a notebook: lines as they are, wrapped, in the colours of the surrounding page
 SAID = (
     "white-space: pre-wrap; overflow-wrap: anywhere; border-left: 2px solid; padding-left: 1em;"
     " margin-bottom: 1em"
@@ -25,7 +25,7 @@ SAID = (
 
 
 class Messages(list):
-    """Messages, {role, content} each; printed or in a notebook each is a text under its role."""
+    """Messages, {role, content} each; when shown, each is a text below its role."""
 
     def __str__(self):
         return "\n\n".join(f"{m['role'].upper()}\n{m['content']}" for m in self)
@@ -49,12 +49,12 @@ def clean(text: object) -> str:
 
 
 def cleaned(fields: dict) -> dict:
-    """The same for the texts among the values of a dict."""
+    """`clean` for the texts among a dict's values."""
     return {k: clean(v) if isinstance(v, str) else v for k, v in fields.items()}
 
 
 def fence(text: str) -> str:
-    """Enclose text under judgement between marks that it can't contain: its own digest."""
+    """Put text to be judged between marks that it can't contain: its own digest."""
     text = clean(text)
     mark = hashlib.sha256(text.encode()).hexdigest()[:12]
     return f"<<<{mark}\n{text}\n{mark}>>>"
@@ -77,7 +77,7 @@ def _environment(folder):
 
 
 def source(name: str, folder: Path | str = "") -> Path:
-    """The file that a template comes from: `folder` (PROMPTS=) goes before data/prompts."""
+    """The file of a template; `folder` (PROMPTS=) takes precedence over data/prompts."""
     for base in ([Path(folder)] if folder else []) + [paths.PROMPTS]:
         if (path := base / f"{name}.j2").is_file():
             return path
@@ -85,7 +85,7 @@ def source(name: str, folder: Path | str = "") -> Path:
 
 
 def sha256(name: str, folder: Path | str = "") -> str:
-    """sha256 (hex) of the file that a template comes from."""
+    """sha256 (hex) of the file of a template."""
     return hashlib.sha256(source(name, folder).read_bytes()).hexdigest()
 
 
@@ -106,7 +106,7 @@ def render(name: str, folder: Path | str = "", **fields: Any) -> Messages:
         raise BedsideError(f"{paths.rel(path)}: {e.message}") from e
     if "user" not in said:
         raise BedsideError(f"{paths.rel(path)}: a template needs a block named user")
-    if not said.get("system"):  # an empty one is none: some endpoints refuse it
+    if not said.get("system"):  # leave out an empty one, which some endpoints refuse
         said.pop("system", None)
     return Messages({"role": role, "content": content} for role, content in said.items())
 
@@ -120,7 +120,7 @@ def render_all(
 ) -> dict[str, Messages]:
     """{item: messages} of a template, one for each row of a frame with an item.
 
-    fields: the columns that the template gets; fixed: what is the same for all.
+    fields: the columns that the template gets. fixed: fields that are the same for all rows.
     """
     rows = frame[["item", *fields]].to_dict("records")
     return {r.pop("item"): render(name, folder, **r, **fixed) for r in rows}

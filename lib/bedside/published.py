@@ -25,7 +25,7 @@ def load(paper: str) -> "pd.DataFrame":
     path = paths.PUBLISHED / f"{paper}.csv"
     if not path.is_file():
         raise BedsideError(
-            f"{paths.rel(path)} is missing: the printed numbers of {paper} are kept there"
+            f"{paths.rel(path)} is missing; the printed numbers of {paper} belong there"
         )
     frame = pd.read_csv(
         path,
@@ -35,11 +35,11 @@ def load(paper: str) -> "pd.DataFrame":
     )
     if list(frame.columns) != COLUMNS:
         raise BedsideError(
-            f"{paths.rel(path)}: columns are {list(frame.columns)}, expected {COLUMNS}"
+            f"{paths.rel(path)}: the columns are {list(frame.columns)}, expected {COLUMNS}"
         )
     same = frame[frame.duplicated(["table", "row", "column"])]
     if len(same):
-        raise BedsideError(f"{paths.rel(path)}: {same.iloc[0, :3].tolist()} stands there twice")
+        raise BedsideError(f"{paths.rel(path)}: {same.iloc[0, :3].tolist()} occurs twice")
     return frame
 
 

@@ -1,11 +1,11 @@
-"""Questions and answers that a user brings, read whole and checked before anything is asked.
+"""Questions and answers that a user brings, read and checked before any model is called.
 
     read("mine.csv")
     read("owner/name:test", revision="9f3c2a...")  # a data set of the Hugging Face hub
     answers("theirs.jsonl", items)
 
-A file is CSV or JSON Lines, in UTF-8. What is wrong with one is told by line and column, the first
-ten faults at once.
+A file is CSV or JSON Lines, in UTF-8. The error for a faulty file lists its first ten faults by
+line and column.
 """
 
 import re
@@ -24,9 +24,9 @@ COLUMNS = (*ASKED, "reference", "group", "unit", "system")
 ANSWERED = ("item", "model", "answer")
 HUB = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*(:[\w.-]+)?")
 FILES = (*given.KINDS, *given.SPREADSHEETS, ".json", ".tsv", ".txt")
-MOVES = ("", "main", "master")  # revisions that are other data tomorrow
-FROM = re.compile(r".+ \(from .+\)", re.S)  # whose answers were made elsewhere, as they are shown
-BLANK, MISSING = "blank", "not in the file"  # why there is no answer made elsewhere
+MOVES = ("", "main", "master")  # revisions that may hold other data tomorrow
+FROM = re.compile(r".+ \(from .+\)", re.S)  # the shown name of a model with answers made elsewhere
+BLANK, MISSING = "blank", "not in the file"  # why an answer made elsewhere is lacking
 
 
 def read(source: str | Path, revision: str = "") -> "pd.DataFrame":
@@ -34,7 +34,7 @@ def read(source: str | Path, revision: str = "") -> "pd.DataFrame":
 
     source: a path, or `owner/name` or `owner/name:split` with its revision. Columns of the result,
     all text: item, question, reference, group, unit (the item where none is given), system.
-    BedsideError for whatever is wrong with it.
+    Raises BedsideError for any fault.
     """
     import pandas as pd
 
@@ -42,13 +42,13 @@ def read(source: str | Path, revision: str = "") -> "pd.DataFrame":
     hub = HUB.fullmatch(name) and not given.there(name) and not name.lower().endswith(FILES)
     if revision and not hub:
         raise BedsideError(
-            f"REVISION={revision} goes with a data set of the Hugging Face hub, owner/name;"
-            f" {source} is none"
+            f"REVISION={revision} goes with a data set of the Hugging Face hub (owner/name);"
+            f" {source} is none; leave REVISION out"
         )
     if not (hub or given.there(name) or Path(name).suffix):
         raise BedsideError(
-            f"{source} is neither a file nor named like a data set of the Hugging Face hub,"
-            " owner/name or owner/name:split"
+            f"{source} is neither a file nor named like a data set of the Hugging Face hub"
+            " (owner/name or owner/name:split)"
         )
     table, seen = _of_hub(name, revision) if hub else given.of_file(source, COLUMNS, ASKED), {}
     for place, row in table.rows:
@@ -60,31 +60,31 @@ def read(source: str | Path, revision: str = "") -> "pd.DataFrame":
 
 
 def _of_hub(source, revision):
-    """The Table of a data set; columns besides COLUMNS are left out, since nobody can rename them.
+    """The Table of a data set; its places are rows.
 
-    Its places are rows.
+    Columns besides COLUMNS are ignored, since a user can't rename them.
     """
     if revision in MOVES:
         raise BedsideError(
-            f"{source} is no file; a data set of the Hugging Face hub of this name needs"
-            " REVISION=..., one of its commits or tags, so that the same data can be had again"
+            f"{source} is not a file; a data set of the Hugging Face hub needs REVISION=..., one of"
+            " its commits or tags, so that the same data can be read again"
         )
     name, _, split = source.partition(":")
     try:
         found = sources.from_hub(name, split or None, revision)
     except OSError as e:
         raise BedsideError(
-            f"{source}, revision {revision}: {e}; without a network, save it as CSV and give that"
+            f"{source}, revision {revision}: {e}; without a network, give a CSV copy of it"
         ) from e
     if isinstance(found, dict):
         if len(found) > 1:
             splits = ", ".join(f"{name}:{split}" for split in found)
-            raise BedsideError(f"{source} has several splits; give one: {splits}")
+            raise BedsideError(f"{source} has several splits; name one: {splits}")
         found = next(iter(found.values()))
     if lacking := [c for c in ASKED if c not in found.column_names]:
         raise BedsideError(
             f"{source} has no column {lacking[0]!r}; it has {', '.join(found.column_names)}. Save"
-            f" it as CSV with the columns {', '.join(COLUMNS)}, and give that"
+            f" it as CSV with the columns {', '.join(COLUMNS)}, and give that file"
         )
     table = given.Table(source, COLUMNS, ASKED, others=True)
     for number, row in enumerate(found, 1):
@@ -96,13 +96,13 @@ def _of_hub(source, revision):
 
 
 def answers(path: str | Path, items: Iterable[str]) -> "tuple[pd.DataFrame, list[str]]":
-    """Answers made elsewhere to items, and a line for each item of the file that isn't asked.
+    """Answers made elsewhere to `items`, and a line for each item of the file that isn't asked.
 
     path: a file with item, model, answer. The frame has a row for each of its models and each item,
     with the columns of `models.answers_of`: item, model ("NAME (from FILE)"), answer, reply_status
-    (BLANK or MISSING where there is none), truncated (unknown, so False), sent (empty: nothing
-    was). BedsideError for what is wrong with it, for two answers of a model to an item, and if
-    none of its items is asked.
+    (BLANK or MISSING if there is no answer), truncated (unknown, so False), sent (empty). Raises
+    BedsideError for a faulty file, for two answers of a model to one item, and if none of its items
+    is asked.
     """
     import pandas as pd
 
@@ -114,12 +114,12 @@ def answers(path: str | Path, items: Iterable[str]) -> "tuple[pd.DataFrame, list
             left.setdefault(row["item"], []).append(place.removeprefix("line "))
     if asked and len(left) == len({row["item"] for _, row in rows}):
         raise BedsideError(
-            f"{name} answers none of the items that are asked: it has {_few(left)}; asked are"
-            f" {_few(asked)}"
+            f"{name} answers none of the items that are asked: it has {_few(left)}; the items asked"
+            f" are {_few(asked)}"
         )
     made = []
     for model in dict.fromkeys(row["model"] for _, row in rows):
-        shown = f"{model} (from {name})".replace(",", ";")  # a comma parts labels of tables
+        shown = f"{model} (from {name})".replace(",", ";")  # a comma separates parts of labels
         for item in asked:
             text = told.get((model, item))
             status = MISSING if text is None else "" if text.strip() else BLANK
@@ -130,14 +130,14 @@ def answers(path: str | Path, items: Iterable[str]) -> "tuple[pd.DataFrame, list
 
 
 def answer_rows(path: str | Path) -> list[tuple[str, dict[str, str]]]:
-    """The checked rows of a file of answers: ("line 2", {item, model, answer}) each.
+    """The checked rows of a file of answers, each ("line 2", {item, model, answer}).
 
-    Other columns are left out, for logs have many. Needs the standard library only.
+    Other columns are ignored, since logs have many. Needs the standard library only.
     """
     table, seen = given.of_file(path, ANSWERED, ANSWERED, others=True), {}
     for place, row in table.rows:
         row["model"] = " ".join(row["model"].split())
-        table.filled(place, row, ("item", "model"))  # a model may well have said nothing
+        table.filled(place, row, ("item", "model"))  # an answer may be empty
         both = f"an answer of {row['model']!r} to item {row['item']!r}"
         table.once(seen, place, (row["model"], row["item"]), both)
     table.close("answer")

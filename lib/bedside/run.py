@@ -49,17 +49,18 @@ if TYPE_CHECKING:
     from .plots import Picture
 
 TINY = (
-    " (far too small for medicine: it shows that the machinery works, not what patients' models do)"
+    " (the embedded model, far too small for medicine: it shows that the machinery works, not how"
+    " models that patients use behave)"
 )
 VERSIONS = ("numpy", "scipy", "pandas", "matplotlib", "scikit-learn")
 
 
 class Run:
-    """One notebook's run: its settings, and a door each for what it reads, asks and writes.
+    """One notebook's run: its settings, and a method for each thing that it reads, asks or writes.
 
-    The attributes profile, mode, models, judge, limit and seed hold the checked parameters;
-    models_named says whether somebody named the models, changed what isn't the profile's, and
-    answers the file of answers made elsewhere, empty for none.
+    The attributes profile, mode, models, judge, limit and seed hold the checked parameters.
+    models_named: whether the user named the models. changed: the settings that differ from the
+    profile's. answers: the file of answers made elsewhere, empty for none.
     """
 
     def __init__(self, paper: str, notebook: str, **parameters: Any):
@@ -77,7 +78,7 @@ class Run:
         self._step_by_step = False
 
     def _sink(self):
-        """What takes requests that aren't sent: for a plan, or for request files."""
+        """The collection of requests that aren't sent: for a plan, or for request files."""
         if self.mode != "batch":
             return []
         from .batches import files
@@ -86,15 +87,15 @@ class Run:
         return files.Sink(Path(os.environ["BEDSIDE_PARTS"]) / name, self.recordings)
 
     def _place(self):
-        """Where outputs go, and the recordings."""
+        """(folder of the outputs, recordings)."""
         kept = paths.RECORDINGS / self.paper
         folder = settings.outputs(self.profile, self.changed) / self.paper
         return folder, store.Recordings(kept / self.profile, kept)
 
     def rng(self, *name: object) -> "np.random.Generator":
-        """A numpy Generator of its own for each use, so that order doesn't matter.
+        """A numpy Generator for one use, so that the order of uses doesn't matter.
 
-        It follows from the run's seed, the paper and the name.
+        It is seeded by the run's seed, the paper and the name.
         """
         import numpy as np
 
@@ -115,7 +116,7 @@ class Run:
         return published.table(self.paper, *tables)
 
     def reads(self, name: str, path: Path) -> None:
-        """Note a file besides the sources; its hash goes into the manifest when the run closes."""
+        """Note another file that is read; its hash goes into the manifest when the run closes."""
         self._files[name] = path
 
     def prompt(self, name: str, **fields: Any) -> prompts.Messages:
@@ -125,18 +126,18 @@ class Run:
     def prompts_for(
         self, name: str, frame: "pd.DataFrame", fields: Iterable[str], **fixed: Any
     ) -> dict[str, prompts.Messages]:
-        """{item: messages} of such a template, one for each row; see `prompts.render_all`."""
+        """{item: messages} of the template, one for each row; see `prompts.render_all`."""
         return prompts.render_all(self._template(name), frame, fields, self.prompts, **fixed)
 
     def _template(self, name):
-        """Full name of a template; its hash goes into the manifest when the run closes."""
+        """The full name of a template; its hash goes into the manifest when the run closes."""
         self._prompts[full := f"{self.paper}/{name}"] = None
         return full
 
     def elsewhere(self, items: Iterable[str]) -> "pd.DataFrame":
-        """The answers of ANSWERS= to items, as `questions.answers`; `left` lists what isn't asked.
+        """The answers of ANSWERS= to items, as `questions.answers`; `left` lists unasked items.
 
-        Captions name whose they are. Nothing is sent to anybody.
+        Captions name their models. Nothing is sent.
         """
         self.reads("answers", Path(self.answers))
         made, self.left = questions.answers(self.answers, items)
@@ -146,7 +147,7 @@ class Run:
     # ---- what is asked and judged
 
     async def ask(self, requests: Iterable[models.Request], label: str = "") -> list[models.Reply]:
-        """`models.ask` with this run's mode, recordings and what is left of its budget."""
+        """`models.ask` with this run's mode, its recordings and the rest of its budget."""
         with planning.by_calls(self._step_by_step):
             replies = await models.ask(requests, self.recordings, **self._calling(label))
         return [self._noted(reply) for reply in replies]
@@ -175,21 +176,21 @@ class Run:
         return {"mode": mode, "account": account, "plan": self._planned, "label": label}
 
     def step_by_step(self) -> "Run":
-        """This run for calls that each follow from the one before: no batch can hold them.
+        """This run for calls that each depend on the one before, so that no batch can hold them.
 
-        In mode batch they are sent directly if batches are submitted here; else what has no
-        recording raises MissingRecording.
+        In mode batch they are sent directly if batches are submitted here. Otherwise a call without
+        a recording raises MissingRecording.
         """
         other = copy.copy(self)
         other._step_by_step = True
         return other
 
     def leave(self, what: str) -> None:
-        """Say, in mode batch, what of this notebook no batch holds."""
+        """Note, in mode batch, which calls of this notebook no batch holds."""
         self._planned.leave(f"{self.paper}/{self.notebook}: {what}")
 
     def waits(self, requests: Iterable[models.Request]) -> bool:
-        """Whether a batch is to bring a reply to any of these."""
+        """Whether a reply to any of these requests is to come by batch."""
         return self.mode == "batch" and any(r.key in self._planned.keys for r in requests)
 
     def _noted(self, reply):
@@ -205,7 +206,7 @@ class Run:
         judge: str | None = "",
         **more: Any,
     ) -> "pd.DataFrame":
-        """`judges.grade` by the run's judge (or another), with its recordings and PROMPTS=."""
+        """`judges.grade` with the run's judge (or another), its recordings and PROMPTS=."""
         judge = judge or self.judge
         more |= {"template": "" if judge == judges.LEXICAL else self._template(template)}
         more |= {"labelled": labelled, "folder": self.prompts}
@@ -214,9 +215,10 @@ class Run:
     def write_card(
         self, judge: str, card: dict, labelled_by: str, task: str = "", of: str = "answers"
     ) -> dict:
-        """Write a judge's trust card, which judged outputs show; `of` was labelled.
+        """Write a judge's trust card, which judged outputs show; return it.
 
-        task: one that is not the paper's main one.
+        labelled_by: the raters. of: what they labelled. task: the judge's task, empty for the
+        paper's main one.
         """
         card = {"judge": judge, "labelled_by": labelled_by, "of": of, **card}
         card |= {"task": task} if task else {}
@@ -228,15 +230,15 @@ class Run:
         return card
 
     def card(self, judge: str = "", task: str = "") -> dict:
-        """The trust card of the run's judge or another; an error if it was never measured."""
+        """The trust card of the run's judge or another; BedsideError if it was never measured."""
         judge = judge or self.judge
         path = self._card_path(judge, task)
-        if not path.is_file():  # a run of its own may rest on the profile's
+        if not path.is_file():  # other runs may use the profile's card
             path = settings.figures() / self.profile / self.paper / path.name
         if not path.is_file():
             raise BedsideError(
-                f"judge {judge!r} has no trust card ({path.name}): run the notebook that measures"
-                f" the judges with JUDGE={judge} first"
+                f"judge {judge!r} has no trust card ({path.name}); first run the notebook that"
+                f" measures the judges with JUDGE={judge}"
             )
         return self._judges.setdefault(_card_name(judge, task), json.loads(path.read_text()))
 
@@ -245,7 +247,7 @@ class Run:
         return self.folder / f"trust_{paths.file_name(judge)}{what}.json"
 
     def _judged(self, tasks):
-        """What captions say of the judge: one line for each of its tasks (True: the main one)."""
+        """A caption's lines on the judge, one for each of its tasks (True: the main one)."""
         tasks = ("",) if tasks is True else tasks or ()
         return [judges.describe(self.card(task=t)) for t in tasks]
 
@@ -265,10 +267,11 @@ class Run:
     ) -> Grid:
         """Write <name>.csv, .md and .tex from a frame with the columns `tables.COLUMNS`.
 
-        Missing low, high, n, unscored are empty. digits: decimals for people, None for each
-        number's shortest form; the CSV has ten significant digits. judged: adds the judge's name
-        and kappa to the caption; a tuple names the judge's tasks ("" the main one). layout: the
-        paper's shape, for people. Returns the table as a notebook shows it.
+        Missing low, high, n, unscored are empty. digits: decimals in the versions for readers, None
+        for each number's shortest form; the CSV has ten significant digits. judged: adds the
+        judge's name and kappa to the caption; a tuple names the judge's tasks ("" the main one).
+        layout: the paper's rows and columns, in the versions for readers. Returns the table as a
+        notebook shows it.
         """
         if judged:
             caption = f"{caption} ({'; '.join(self._judged(judged))})".strip()
@@ -283,7 +286,7 @@ class Run:
         return people
 
     def _whose(self, frame):
-        """What captions say of the models that rows of this run rest on."""
+        """A caption's note on the models that the rows of this run rest on."""
         if not (frame["source"] == "run").any():
             return ""
         brought = ", ".join(self._elsewhere)
@@ -305,7 +308,7 @@ class Run:
         judged: bool | tuple[str, ...] = False,
         layout: Layout | None = None,
     ) -> "Picture":
-        """Write <name>.png and .svg, and with `table` the numbers that it shows.
+        """Write <name>.png and .svg, and the numbers that they show, with `table`.
 
         Returns the picture.
         """
@@ -319,10 +322,10 @@ class Run:
         return picture
 
     def claim(self, id: str, readings: dict | None = None, *, basis: str = "none") -> str:
-        """The verdict on a claim of data/claims/<paper>.csv, by readings of it; see `claims`.
+        """The verdict on a claim of data/claims/<paper>.csv, from its readings; see `claims`.
 
-        readings: {name: (computed, low, high, holds)}. basis: of SOURCES, whose numbers the first
-        of them rests on. Without a reading the claim needs what its row says.
+        readings: {name: (computed, low, high, holds)}. basis: the one of SOURCES on whose numbers
+        the first reading rests. Without a reading the claim needs the data that its row names.
         """
         choose(basis, (*published.SOURCES, "none"), "basis of a claim")
         known, readings = claims.load(self.paper), readings or {}
@@ -354,9 +357,9 @@ class Run:
     # ---- provenance
 
     def close(self) -> None:
-        """Hash the outputs and hand everything to the index.
+        """Hash the outputs and write this notebook's part of the manifest.
 
-        In modes plan and batch: write what would be called.
+        In the modes plan and batch: write the requests that would be sent.
         """
         folder, name = self.folder.parent / ".parts", f"{self.paper}.{self.notebook}"
         folder.mkdir(exist_ok=True)
@@ -369,7 +372,7 @@ class Run:
         (folder / f"{name}.json").write_text(json.dumps(self.part(), indent=1))
 
     def planned(self) -> list[models.Request]:
-        """The requests that mode plan has found to have no recording, each once."""
+        """The requests without a recording that mode plan found, each once."""
         return list({r.key: r for r in self._planned}.values())
 
     def part(self) -> dict:
@@ -400,7 +403,7 @@ def _card_name(judge, task):
 
 
 def _summary(name, got):
-    """What the manifest says of a model's replies, {key: reply}."""
+    """The manifest's summary of a model's replies, {key: reply}."""
     mine, entry = got.values(), models.model(name)
     dates = sorted({r.date[:10] for r in mine if r.date})
     return {

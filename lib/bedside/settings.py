@@ -1,7 +1,7 @@
-"""Settings: the parameters that every notebook takes, what a profile fills in for them, and runs.
+"""Settings: the parameters of every notebook, the profiles' defaults for them, and runs.
 
-With other settings than a profile's a run has a folder of its own, figures/runs/<name>, so that it
-never overwrites what is committed. BEDSIDE_RUN names the one that a process is in.
+A run with settings other than its profile's has a folder of its own, figures/runs/<name>, so that
+it never overwrites the committed outputs. BEDSIDE_RUN names the run of a process.
 """
 
 import functools
@@ -34,22 +34,22 @@ def profiles() -> dict[str, dict]:
 
 
 def figures() -> Path:
-    """The folder that outputs go to; `verify` sets another one."""
+    """The folder of all outputs; `verify` sets another one."""
     return Path(os.environ.get("BEDSIDE_FIGURES") or paths.FIGURES)
 
 
 def outputs(profile: str, changed: dict | None = None) -> Path:
-    """The folder of a profile's outputs, or of the run that this process or `changed` makes."""
+    """The folder of a profile's outputs, or of the run of this process or of settings `changed`."""
     name = os.environ.get("BEDSIDE_RUN") or (changed and name_of(profile, changed))
     return figures() / "runs" / name if name else figures() / profile
 
 
-# they change no output; papers: which an explorer shows
+# they change no output; papers: those that an explorer shows
 NOT_OF_A_RUN = ("mode", "budget_usd", "budget_total", "papers")
 
 
 def changed(given: dict) -> dict:
-    """The parameters that differ from the profile's; a notebook's own all do."""
+    """The parameters that differ from the profile's; a notebook's own parameters always do."""
     same = {k: v for k, v in given.items() if k not in NOT_OF_A_RUN and v not in ("", None)}
     profile = same.pop("profile", "sample")
     own = {k: v for k, v in same.items() if k in DEFAULTS}
@@ -58,7 +58,7 @@ def changed(given: dict) -> dict:
 
 
 def name_of(profile: str, changed: dict) -> str:
-    """A run's name, made of the settings that it changes."""
+    """A run's name, made from the settings that it changes."""
     parts = [profile]
     for key, value in changed.items():
         value = Path(value).name if key in ("prompts", "answers") else value
@@ -67,18 +67,18 @@ def name_of(profile: str, changed: dict) -> str:
     return name if len(name) <= LONGEST else f"{name[:LONGEST]}-{store.digest(name)[:8]}"
 
 
-LONGEST = 60  # characters of a run's name that is made of its settings
+LONGEST = 60  # characters of a run's name that is made from its settings
 
 
 def entered(given: dict, name: str = "") -> dict:
-    """Point this process and those it starts at the run of these settings; returns its settings.
+    """Enter the run of these settings, for this process and those it starts; return its settings.
 
-    name: of RUN=; alone it takes the settings of the run that is there. BedsideError if a run of
-    this name has others.
+    name: of RUN=; without other settings, those of the existing run of this name are used. Raises
+    BedsideError if a run of this name has other settings.
     """
     different = changed(given)
     if name and not re.fullmatch(r"\w[\w.-]*", name):
-        raise BedsideError(f"RUN={name!r}: letters, digits, _ . and - make a run's name")
+        raise BedsideError(f"RUN={name!r}: use letters, digits, _ . and - for a run's name")
     name = name or (name_of(given.get("profile") or "sample", different) if different else "")
     os.environ["BEDSIDE_RUN"] = name
     before = kept()
@@ -87,8 +87,8 @@ def entered(given: dict, name: str = "") -> dict:
     if before and before != _of_run(given):
         told = ", ".join(f"{k} {v}" for k, v in before.items())
         raise BedsideError(
-            f"the run {name!r} has other settings ({told}); choose another name by RUN=, or delete"
-            f" {paths.rel(outputs(''))}"
+            f"the run {name!r} has other settings ({told}); choose another name with RUN=, or"
+            f" delete {paths.rel(outputs(''))}"
         )
     return given
 
@@ -99,7 +99,7 @@ def _of_run(given):
 
 
 def keep(given: dict) -> None:
-    """Write down the settings of the run that this process is in, for whoever comes back to it."""
+    """Save the settings of this process's run, so that RUN= can come back to it."""
     if os.environ.get("BEDSIDE_RUN"):
         outputs("").mkdir(parents=True, exist_ok=True)
         text = json.dumps(_of_run(given), indent=1) + "\n"
@@ -107,7 +107,7 @@ def keep(given: dict) -> None:
 
 
 def kept() -> dict:
-    """The settings of the run that this process is in, as far as they are written down."""
+    """The saved settings of this process's run; empty if there are none."""
     path = outputs("") / "run.json"
     if not os.environ.get("BEDSIDE_RUN") or not path.is_file():
         return {}
@@ -115,11 +115,11 @@ def kept() -> dict:
 
 
 def validated(**parameters: str | int | float) -> dict:
-    """The parameters that every notebook takes, validated, the profile's defaults filled in.
+    """The parameters that every notebook takes, validated, with the profile's defaults filled in.
 
-    In a run its settings go before the profile's. budget_total comes from the environment where
-    make runs: it is about all notebooks together. Raises BedsideError naming what is wrong and what
-    is valid.
+    A run's saved settings take precedence over the profile's. Under make, budget_total comes from
+    the environment, since it covers all notebooks together. Raises BedsideError naming the fault
+    and the valid values.
     """
     of_run = {k: v for k, v in kept().items() if k in ("profile", *DEFAULTS)}
     given = {k: v for k, v in parameters.items() if v not in ("", 0) and k != "profile"}
@@ -154,10 +154,10 @@ def _checked(
     except ValueError:
         raise BedsideError(
             f"LIMIT={limit!r}, SEED={seed!r}, BUDGET_USD={budget_usd!r},"
-            f" BUDGET_TOTAL={budget_total!r}: numbers, not below 0"
+            f" BUDGET_TOTAL={budget_total!r}: give numbers of at least 0"
         ) from None
     if prompts and not Path(prompts).is_dir():
-        raise BedsideError(f"PROMPTS={prompts} is not a folder")
+        raise BedsideError(f"PROMPTS={prompts} is not a folder; name one with templates")
     return {
         "profile": profile,
         "mode": mode,
@@ -173,21 +173,21 @@ def _checked(
 
 
 def scope(run: dict) -> str:
-    """What stands for all runs with the same settings, whose calls BUDGET_TOTAL counts."""
+    """A digest of the settings; BUDGET_TOTAL counts the calls of all runs that share it."""
     same = ("profile", "models", "judge", "limit", "seed", "prompts")
     return store.digest([run[s] for s in same])
 
 
 def _file(answers):
-    """The file of ANSWERS=, from here or from the repository's root; empty for none."""
+    """The file of ANSWERS=, relative to here or to the repository's root; empty for none."""
     found = [p for p in (Path(answers), paths.ROOT / answers) if there(p)] if answers else []
     if answers and not found:
-        raise BedsideError(f"ANSWERS={answers}: there is no such file")
+        raise BedsideError(f"ANSWERS={answers}: there is no file of this name")
     return str(found[0].resolve()) if found else ""
 
 
 def _usd(value):
-    """An amount, or None for an empty one; ValueError for what limits nothing, such as nan."""
+    """An amount, or None for an empty one; ValueError for one that limits nothing, such as nan."""
     if not str(value).strip():
         return None
     if not 0 <= float(value) < float("inf"):

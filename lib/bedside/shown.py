@@ -1,10 +1,10 @@
-"""Shown: frames that hold prose, as a notebook shows them.
+"""Shown: frames of prose, as a notebook shows them.
 
     shown.prose(answers[["item", "question", "answer"]])    # a line for each row
     shown.record(patients.head(1))                          # a line for each field
 
-Texts come whole, wrapped, from the left, and escaped: data and models may say anything. Colours and
-sizes are those of the page around.
+Texts are shown in full, wrapped, left-aligned and escaped, since data and models may say anything.
+Colours and sizes are those of the surrounding page.
 """
 
 from numbers import Number
@@ -24,12 +24,12 @@ CELLS += [
 
 
 def prose(rows: pd.DataFrame, digits: int = 2) -> "Styler":
-    """A frame as a table to be read: a row for each row, no index; a line for each list entry."""
+    """A frame as a table to read, without its index; list entries are lines of a cell."""
     return _read(rows, digits).hide(axis="index")
 
 
 def record(rows: pd.DataFrame, digits: int = 2) -> "Styler":
-    """A few rows as a table to be read: a line for each field, a column for each row."""
+    """A few rows as a table to read: a line for each field, a column for each row."""
     return _read(rows.reset_index(drop=True).T, digits, drop=False).hide(axis="columns")
 
 
@@ -41,7 +41,7 @@ def _read(rows, digits, drop=True):
 
 
 def _text(value):
-    """What stands in a cell: numbers and texts as they are, all else as text, to be escaped."""
+    """A cell's value: numbers and texts as they are, everything else as text to be escaped."""
     if value is None or isinstance(value, str | Number):
         return value
     if isinstance(value, list | tuple | set):
@@ -51,7 +51,7 @@ def _text(value):
 
 
 class Claims(pd.DataFrame):
-    """Claims as a frame; a notebook shows their verdicts first, counted in the caption."""
+    """Claims as a frame; a notebook shows their verdicts first and counts them in the caption."""
 
     def _repr_html_(self):
         counts = self["verdict"].str.split().str[0].value_counts()

@@ -1,7 +1,7 @@
-"""Data: what data/sources.toml lists, fetched at a pinned revision, verified, loaded as frames.
+"""Data: the sources of data/sources.toml, fetched at pinned revisions, verified, loaded as frames.
 
-Files bundled with the project (`file = ...`) are loaded where they are; the papers' released data
-go to data/external/, from the network or from a folder of the same layout (MIRROR=).
+Files bundled with the project (`file = ...`) are loaded from their place. The papers' released data
+are copied to data/external/, from the network or from a folder of the same layout (MIRROR=).
 """
 
 import functools
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class SourceError(BedsideError):
-    """A source that is missing, or isn't what data/sources.toml says it is."""
+    """A source is missing, or differs from what data/sources.toml says."""
 
 
 @functools.cache
@@ -33,7 +33,7 @@ def registry() -> dict[str, dict]:
 
 
 def entry(name: str) -> dict:
-    """One entry; an unknown name is an error with the nearest one."""
+    """One entry; BedsideError with the nearest name for an unknown one."""
     known = registry()
     return known[name] if name in known else choose(name, known, "source")
 
@@ -49,12 +49,12 @@ def where(name: str) -> tuple[Path | None, Path]:
 
 
 def here(name: str) -> bool:
-    """Whether a source's file is there; for an optional one, which is used only then."""
+    """Whether a source's file is there; optional sources are used only then."""
     return where(name)[1].is_file()
 
 
 def used_by(profile: str, paper: str = "") -> list[str]:
-    """Names of the sources of a profile, all or one paper's."""
+    """Names of a profile's sources, of all papers or of one."""
     mine = {n: e for n, e in registry().items() if paper in ("", e["paper"])}
     return [n for n, e in mine.items() if profile in e["profiles"]]
 
@@ -71,7 +71,7 @@ def sha256(path: Path | str) -> str:
 def fetch(name: str, mirror: Path | str | None = None) -> str:
     """Put a source's file into data/external/, verified.
 
-    Returns bundled, present or fetched; absent for an optional file that its owner may add.
+    Returns bundled, present or fetched, or absent for an optional file that the user may add.
     """
     e, (inside, path) = entry(name), where(name)
     if inside is None and e.get("optional") and not path.is_file():
@@ -97,10 +97,10 @@ def fetch(name: str, mirror: Path | str | None = None) -> str:
         way = f"{mirror} has no {inside}"
         if not mirror:
             way = (
-                f"without a network, give a folder that holds it: MIRROR=DIR with DIR/{inside}, or"
-                f" put the file at {paths.rel(path)}"
+                f"without a network, give MIRROR=DIR, a folder that holds DIR/{inside}, or put the"
+                f" file at {paths.rel(path)}"
             )
-        raise SourceError(f"source {name!r} can't be had ({err}); {way}") from err
+        raise SourceError(f"source {name!r} can't be fetched ({err}); {way}") from err
     finally:
         part.unlink(missing_ok=True)
     return "fetched"
@@ -112,12 +112,12 @@ def _from_hub(e, part):
 
 
 def from_hub(name: str, split: str | None, revision: str | None):
-    """A data set of the Hugging Face hub as `datasets` gives it; OSError says why there is none."""
+    """A data set of the Hugging Face hub, as `datasets` loads it; OSError says why it can't be."""
     import datasets
 
     try:
         return datasets.load_dataset(name, split=split, revision=revision)
-    except Exception as err:  # the hub's client raises many kinds; all mean that it can't be had
+    except Exception as err:  # the hub's client raises many kinds; all mean that loading failed
         why = str(err).splitlines()[0] if str(err) else type(err).__name__
         raise OSError(f"the Hugging Face hub says: {why}") from err
 
@@ -126,7 +126,7 @@ def from_hub(name: str, split: str | None, revision: str | None):
 
 
 def verified(name: str) -> "pd.DataFrame":
-    """A source's file as a frame: its hash, columns, rows and totals are as they should be.
+    """A source's file as a frame, with hash, columns, rows and totals checked.
 
     Raises SourceError naming what differs.
     """
@@ -138,16 +138,16 @@ def verified(name: str) -> "pd.DataFrame":
 
 
 def _fault(name, path, what):
-    """The error that a source's file has a fault."""
+    """The error for a faulty source file."""
     return SourceError(f"{paths.rel(path)} (source {name!r}) {what}")
 
 
 def _verify(name, path):
-    """The frame of `path`, which holds a source or is to become its file."""
+    """The checked frame of `path`, which holds a source or is to become its file."""
     e, fault = entry(name), functools.partial(_fault, name, where(name)[1])
     if "sha256" in e and (found := sha256(path)) != e["sha256"]:
         raise fault(
-            f"is another file: its sha256 is {found[:12]}..., expected {e['sha256'][:12]}...;"
+            f"is a different file: its sha256 is {found[:12]}..., expected {e['sha256'][:12]}...;"
             " delete it and run `make data` again, or see data/sources.toml"
         )
     suffixes = [s for s in path.suffixes if not s.startswith(".part")]
@@ -163,7 +163,7 @@ def _verify(name, path):
         raise fault(f"has no column {lacking}; it has {there}")
     if "rows" in e and len(frame) != e["rows"]:
         raise fault(
-            f"has {len(frame)} rows, expected {e['rows']}; it is cut short or another version:"
+            f"has {len(frame)} rows, expected {e['rows']}; it is cut short or another version, so"
             " delete it and run `make data` again"
         )
     for column, expected in e.get("totals", {}).items():
@@ -171,14 +171,14 @@ def _verify(name, path):
         if found != expected:
             both = {k: (found.get(k, 0), expected.get(k, 0)) for k in {*found, *expected}}
             told = [f"{k}: {n} (expected {m})" for k, (n, m) in sorted(both.items()) if n != m]
-            raise fault(f"has rows that differ by {column}: {'; '.join(told)}")
+            raise fault(f"has other numbers of rows by {column}: {'; '.join(told)}")
     return frame
 
 
 def row_digests(name: str, frame: "pd.DataFrame") -> list[str]:
-    """A short digest of each row of a source.
+    """A short digest of each row of a source, over the listed columns.
 
-    It is of the listed columns but QID, which the hub may number otherwise.
+    QID is left out, since the hub may number rows differently.
     """
     columns = [c for c in entry(name)["columns"] if c != "QID"]
     rows = (json.dumps(row) for row in frame[columns].astype(str).values.tolist())
@@ -186,7 +186,7 @@ def row_digests(name: str, frame: "pd.DataFrame") -> list[str]:
 
 
 def differing(name: str) -> list[str]:
-    """Rows that this project has never seen, of a source without a known upstream hash."""
+    """The rows of a source without a known upstream hash that this project has never seen."""
     if "seen" not in (e := entry(name)):
         return []
     known, frame = set((paths.ROOT / e["seen"]).read_text().split()), load(name)
@@ -203,20 +203,20 @@ def _frame(name):
 
 
 def load(name: str) -> "pd.DataFrame":
-    """A source as a frame of its own, verified: sample data as written, external as released."""
+    """A verified source as a new frame: sample data as written, external data as released."""
     return _frame(name).copy()
 
 
 def taken(names: Collection[str], profile: str) -> "tuple[list[pd.DataFrame], dict[str, str]]":
-    """Sources as `load` gives them, for a profile that they belong to, and {name: sha256}."""
+    """(sources as `load` returns them, {name: sha256}); BedsideError if not of the profile."""
     for name in names:
         if profile not in entry(name)["profiles"]:
-            raise BedsideError(f"source {name!r} doesn't belong to PROFILE={profile}")
+            raise BedsideError(f"source {name!r} isn't part of PROFILE={profile}")
     return [load(name) for name in names], {name: sha256(where(name)[1]) for name in names}
 
 
 def forget() -> None:
-    """Read every source anew when it is next wanted; for whoever has written one."""
+    """Read every source anew when it is next used; call this after writing one."""
     _frame.cache_clear()
 
 
@@ -224,19 +224,19 @@ def forget() -> None:
 
 
 def every(run) -> "dict[str, pd.DataFrame]":
-    """All of a run's paper's sources in its profile that are there: {name: frame}."""
+    """All available sources of a run's paper and profile: {name: frame}."""
     return {n: run.load(n) for n in used_by(run.profile, run.paper) if here(n)}
 
 
 def limited(run, frame: "pd.DataFrame", whole: bool = False) -> "pd.DataFrame":
-    """The first LIMIT items of a frame, or the whole of it.
+    """The first LIMIT items of a frame, or the whole frame.
 
-    BedsideError if an item stands twice or lacks something.
+    Raises BedsideError if an item occurs twice or has an empty cell.
     """
     if (bad := frame[frame["item"].duplicated() | frame.isna().any(axis=1)]).size:
         raise BedsideError(
-            f"item {bad['item'].iloc[0]!r} stands twice, or one of {', '.join(frame.columns)}"
-            " isn't known"
+            f"item {bad['item'].iloc[0]!r} occurs twice, or its {', '.join(frame.columns)} are not"
+            " all there"
         )
     most = len(frame) if whole or not run.limit else run.limit
     return frame.head(most).reset_index(drop=True)
@@ -245,7 +245,7 @@ def limited(run, frame: "pd.DataFrame", whole: bool = False) -> "pd.DataFrame":
 def drawn(run, frame: "pd.DataFrame", size: int, *name: object) -> "pd.DataFrame":
     """`size` rows drawn with the run's seed (and a name, for several draws), in their order.
 
-    All of them if size is 0 or there are no more.
+    All rows if size is 0 or there are no more than `size`.
     """
     if not 0 < size < len(frame):
         return frame

@@ -1,4 +1,4 @@
-"""Tables: rows that all studies share, and their forms for machines (CSV) and people.
+"""Tables: the rows that all studies share, and their forms for machines (CSV) and readers.
 
 rows = [Row("a model", "PCR", "run", *percent(12, 40)), *printed(run.published("Table 1"))]
 run.table("table1_scores", frame(rows), "Table 1: scores")
@@ -37,19 +37,19 @@ class Row(NamedTuple):
 
 
 def frame(rows: Iterable[tuple]) -> "pd.DataFrame":
-    """A table's frame from `Row`s, or tuples that begin as they do."""
+    """A table's frame from `Row`s, or from tuples that begin with the same fields."""
     import pandas as pd
 
     return pd.DataFrame([Row(*row) for row in rows], columns=COLUMNS)
 
 
 def printed(rows: "pd.DataFrame") -> list[Row]:
-    """`Row`s of a printed table's numbers."""
+    """The numbers of a printed table as `Row`s."""
     return [Row(r.row, r.column, "published", r.value) for r in rows.itertuples()]
 
 
 def told(rows: "pd.DataFrame") -> list[Row]:
-    """`printed` numbers of a paper's text: their place before the row, a note behind the column."""
+    """`printed` numbers of a paper's text; labels name the row's place and the column's note."""
     notes = rows["note"].map(lambda note: f" ({note})" if note else "")
     return printed(
         rows.assign(row=rows["table"] + ": " + rows["row"], column=rows["column"] + notes)
@@ -82,9 +82,9 @@ def estimates(
 ) -> "pd.DataFrame":
     """Means of `columns` by the keys `by`, with bootstrap intervals over items.
 
-    Rows with value, low, high, n, unscored. n counts items with a value, unscored the rows without
-    one; least and most are the means if those had been worst or best. A group without any value has
-    none and n 0.
+    Rows with value, low, high, n, unscored, least, most. n counts items with a value, unscored the
+    rows without one; least and most are the means if these had been worst or best. A group without
+    any value has no mean and n 0.
     """
     import pandas as pd
 
@@ -113,7 +113,7 @@ def estimates(
 def differences(
     first: "pd.DataFrame", second: "pd.DataFrame", on: list[str], columns: Iterable[str]
 ) -> "pd.DataFrame":
-    """What `second` rows score more than `first` ones of the same `on`, items among them.
+    """Differences `second` minus `first` between rows with the same keys `on`, which include item.
 
     Columns: `on`, and one for each of `columns`.
     """
@@ -126,7 +126,7 @@ def tested(
 ) -> "tuple[pd.DataFrame, pd.DataFrame]":
     """Differences by group as `estimates` rows, and p of paired permutation tests over items.
 
-    p is Holm-corrected over all. Groups without a pair have no p, and n 0.
+    p is Holm-corrected over all groups and columns. A group without a pair has no p, and n 0.
     """
     import pandas as pd
 
@@ -145,9 +145,9 @@ def tested(
 
 
 def tested_rows(changes: "pd.DataFrame", names: dict[str, str], run) -> "pd.DataFrame":
-    """`tested` as table rows with bounds: differences of each `row`, and their p.
+    """`tested` as table rows with bounds: the differences of each `row`, and their p.
 
-    names: {column: what is shown}.
+    names: {column: the name that is shown}.
     """
     import pandas as pd
 
@@ -158,7 +158,7 @@ def tested_rows(changes: "pd.DataFrame", names: dict[str, str], run) -> "pd.Data
 
 
 def with_bounds(rows: "pd.DataFrame") -> "pd.DataFrame":
-    """Rows of scores, and for each with unscored answers its bounds if all were worst, or best."""
+    """Rows of scores; those with unscored answers get bounds, if these were all worst or best."""
     import pandas as pd
 
     lost = rows[rows["unscored"] > 0]
@@ -173,18 +173,19 @@ def without_bounds(rows: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def units_of(graded: "pd.DataFrame") -> "pd.Series":
-    """What answers share, such as the myth behind their questions: `unit`, or else the item."""
+    """The unit of each answer, such as the myth behind its question: `unit`, or else the item."""
     return graded.get("unit", graded["item"])
 
 
 def paired(graded: "pd.DataFrame", run) -> "pd.DataFrame":
-    """Paired tests between models on shared items: McNemar on grade 1, permutation on grades, Holm.
+    """Paired tests between models on shared items: exact McNemar on grade 1, permutation on grades.
 
-    graded: item, model, status, value, and unit if several items share one: the permutation flips
-    these together; McNemar takes items for independent.
+    graded: item, model, status, value, and unit if several items share one. The permutation test
+    flips the items of a unit together; the McNemar test takes items as independent.
 
-    Columns: row, difference (of grade 1, in points), mcnemar, permutation, n, detectable, and the
-    p by Holm. A pair without a shared item has n 0 and no numbers.
+    Columns: row, difference (of grade 1, in percentage points), mcnemar, permutation, n, detectable
+    (minimum detectable difference, in points), and the Holm-corrected p. A pair of models without a
+    shared item has n 0 and no numbers.
     """
     import itertools
 
@@ -216,17 +217,17 @@ def paired(graded: "pd.DataFrame", run) -> "pd.DataFrame":
 
 # ---- replies that were cut, or hold no answer
 
-CUT_WARNING = 0.05  # share of a model's replies above which a caption warns
+CUT_WARNING = 0.05  # a caption warns above this share of a model's replies
 
 
 def cut_note(
     scores: "pd.DataFrame", columns: dict[str, str], *, by: str = "model", digits: int = 2
 ) -> str:
-    """What a caption says of replies cut at their limit: how many, and the scores of the uncut.
+    """A caption's note on replies cut at their limit: how many, and the scores of the uncut ones.
 
     scores: a row for each reply of this run, with `by`, `truncated`, and numbers in `columns`
-    ({column: name}; NaN is unscored). A cut reply is censored, not wrong: above CUT_WARNING the
-    note is a warning. Empty if there is no row.
+    ({column: name}; NaN is unscored). A cut reply is censored, not wrong, so the note is a warning
+    above CUT_WARNING. Empty if there is no row.
     """
     told, warned = [], False
     for name, mine in scores.groupby(by, sort=False):
@@ -244,22 +245,22 @@ def cut_note(
 
 
 def few_note(rows: "pd.DataFrame") -> str:
-    """What a caption adds where something measured has fewer than ten units: no interval.
+    """A caption's note on measured numbers with fewer than ten units, which have no interval.
 
-    Nothing for a table of counts.
+    Empty for a table of counts.
     """
     rows = rows.reindex(columns=COLUMNS)
     measured = rows["source"].isin(["raw", "run"]) & rows["value"].notna()
     few = measured & rows["low"].isna() & rows["n"].between(1, stats.LEAST - 1)
     counts = rows["low"].isna().all() and (rows["value"].dropna() % 1 == 0).all()
     lacks = few.any() and (few[measured].all() or not counts)
-    return "What rests on fewer than ten has no interval." if lacks else ""
+    return "Numbers that rest on fewer than ten units have no interval." if lacks else ""
 
 
 def no_answer_rows(row: str, why: "pd.Series") -> list[Row]:
-    """`Row`s, in percent, for each reason for which replies hold no answer; none if all do.
+    """`Row`s, in percent, for each reason why replies hold no answer; none if all hold one.
 
-    why: a reply_status for each reply, empty for an answer; of a failed call its kind counts.
+    why: a reply_status for each reply, empty for an answer. Failed calls count by kind.
     """
     kinds = why.astype(str).str.split(":").str[0]
     counts = kinds[kinds != ""].value_counts().sort_index()
@@ -271,9 +272,9 @@ def no_answer_rows(row: str, why: "pd.Series") -> list[Row]:
 
 
 def card_rows(name: str, card: dict, labels: dict[str, str]) -> list[Row]:
-    """A trust card's measures ({key: label}) as `Row`s: percent, kappas as they are.
+    """A trust card's measures ({key: label}) as `Row`s, in percent except for kappas.
 
-    Of a judge that gave no verdict they have no value, and n is 0.
+    For a judge that gave no verdict they have no value and n is 0.
     """
     rows = []
     for key, label in labels.items():
@@ -285,9 +286,9 @@ def card_rows(name: str, card: dict, labels: dict[str, str]) -> list[Row]:
 
 
 def card_table(cards: dict[str, dict], positive: int | str) -> "pd.DataFrame":
-    """Trust cards of two grades ({judge: card}) as table rows, a constant guesser at the end.
+    """Trust cards with two grades ({judge: card}) as table rows, followed by a constant guesser.
 
-    positive: a grade's name.
+    positive: the name of the grade that counts as positive.
     """
     labels = {
         "exact": "exact match",
@@ -323,11 +324,12 @@ def write(
     digits: int | None,
     layout: Layout | None = None,
 ) -> Grid:
-    """Write path.csv, .md and .tex from rows with COLUMNS; returns people's table.
+    """Write path.csv, .md and .tex from rows with COLUMNS; return the table for readers.
 
-    The CSV has ten significant digits, so that another processor writes the same bytes; people's
-    versions have `digits` decimals. BedsideError for no rows, a number without row, column or
-    source, an unknown source, and two numbers of one source in one place.
+    The CSV has ten significant digits, so that every processor writes the same bytes. The versions
+    for readers have `digits` decimals. Raises BedsideError if there are no rows, for a number
+    without row, column or source, for an unknown source, and for two numbers of one source in one
+    place.
     """
     rows = rows.reindex(columns=COLUMNS)
     if rows.empty or rows[["row", "column", "source"]].isna().any(axis=None):
@@ -335,7 +337,7 @@ def write(
     for s in rows["source"].unique():
         choose(s, SOURCES, "source of a number")
     if (same := rows.duplicated(["row", "column", "source"])).any():
-        raise BedsideError(f"{path.name}: {rows[same].iloc[0, :3].tolist()} stands there twice")
+        raise BedsideError(f"{path.name}: {rows[same].iloc[0, :3].tolist()} occurs twice")
     people = grid(rows.to_dict("records"), layout, digits)
     forms = {
         "csv": csv_text(COLUMNS, rows.itertuples(index=False)),
@@ -348,9 +350,9 @@ def write(
 
 
 def for_people(rows: "pd.DataFrame", digits: int = 2) -> Grid | str:
-    """Table rows as people's table, or a word that there are none."""
+    """Table rows as a table for readers, or a note that there are none."""
     if not len(rows):
-        return "nothing yet"
+        return "no rows yet"
     return grid(rows.reindex(columns=COLUMNS).to_dict("records"), digits=digits)
 
 
@@ -366,12 +368,12 @@ def cell_text(value: object) -> str:
 
 
 def csv_text(columns: Iterable[str], rows: Iterable[Iterable]) -> str:
-    """A CSV of rows that may hold text of anybody's."""
+    """A CSV of rows that may hold any text."""
     return "\n".join([",".join(columns), *(",".join(map(csv_cell, row)) for row in rows), ""])
 
 
 def csv_cell(value: object) -> str:
-    """One CSV cell: numbers with ten significant digits, text safe and quoted where it must be."""
+    """One CSV cell: numbers with ten significant digits, text made safe and quoted if needed."""
     if value is None or value != value:
         return ""
     if isinstance(value, (int, float)) or hasattr(value, "dtype"):
@@ -381,6 +383,6 @@ def csv_cell(value: object) -> str:
 
 
 def read(row: dict[str, str]) -> dict[str, str | float | None]:
-    """A row of a table's CSV as `layout` takes it: numbers as floats, None where there is none."""
+    """A row of a table's CSV as `layout` takes it: numbers as floats, None for empty cells."""
     numbers = COLUMNS[3:]
     return {k: (float(v) if v else None) if k in numbers else v for k, v in row.items()}

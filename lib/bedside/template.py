@@ -1,4 +1,4 @@
-"""A new study: what templates/paper holds, put where a study's parts stand, under its own name."""
+"""A new study: the files of templates/paper, copied into place under the study's name."""
 
 import keyword
 import re
@@ -8,15 +8,15 @@ from pathlib import Path
 from . import BedsideError, paths
 
 TEMPLATE = paths.ROOT / "templates" / "paper"
-NAME, TITLE = "new_study", "New study"  # what stands there for the study's name and its title
+NAME, TITLE = "new_study", "New study"  # placeholders for the study's name and title
 LISTS = ("data/papers.toml", "data/sources.toml")  # these exist; a study's entries are added
 
 
 def begin(name: str) -> list[Path]:
-    """Begin a study: returns the files made for it, then those that entries were added to.
+    """Begin a study; return the new files, then the files to which entries were added.
 
-    BedsideError, before anything is written, for a name that is none or is taken, and for a file
-    that is there already.
+    Raises BedsideError, before anything is written, for an invalid or taken name and for a file
+    that already exists.
     """
     _check(name)
     entries, made = {}, {}
@@ -25,7 +25,7 @@ def begin(name: str) -> list[Path]:
         text = path.read_text(encoding="utf-8").replace(NAME, name).replace(TITLE, _title(name))
         (entries if place in LISTS else made)[paths.ROOT / place.replace(NAME, name)] = text
     if there := [paths.rel(path) for path in made if path.exists()]:
-        raise BedsideError(f"a study {name!r} can't be begun: {', '.join(there)} is there already")
+        raise BedsideError(f"can't begin a study {name!r}: {', '.join(there)} already there")
     added = {path: _added(path, text) for path, text in entries.items()}
     for path, text in {**made, **added}.items():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -42,18 +42,18 @@ def _files():
     hidden = ("__pycache__", ".ipynb_checkpoints")
     if found := [p for p in found if not set(hidden) & set(p.parts)]:
         return found
-    raise BedsideError(f"{paths.rel(TEMPLATE)} is missing: a study begins as a copy of it")
+    raise BedsideError(f"{paths.rel(TEMPLATE)} is missing; a new study is a copy of it")
 
 
 def _check(name):
-    """A study's name is a package, a target of make and part of a test's name; all must be free."""
+    """Check a study's name: as a package, a target of make and a test's name it must be free."""
     if not re.fullmatch(r"[a-z][a-z0-9_]{,23}", name) or keyword.iskeyword(name):
         raise BedsideError(
-            f"PAPER={name!r} is no name for a study: take lower-case letters, digits and _,"
-            " a letter first, 24 of them at most"
+            f"PAPER={name!r} can't name a study: use up to 24 lower-case letters, digits and _, a"
+            " letter first, and no Python keyword"
         )
     if name in paths.papers():
-        raise BedsideError(f"there is a study {name!r} already; see data/papers.toml")
+        raise BedsideError(f"there is already a study {name!r}; see data/papers.toml")
     makefile = paths.ROOT / "Makefile"
     targets = re.findall(r"^([a-z_]+):", makefile.read_text(), re.M) if makefile.is_file() else ()
     if name in targets:

@@ -1,9 +1,9 @@
-"""The first calls to a model: what it is sent, what comes back, and what its entry lacks.
+"""The first calls to a model: what is sent, what comes back, and what its entry lacks.
 
     ready = await trial.tried("mine")
 
-Nothing is recorded. Where an endpoint refuses a parameter the line to add to the entry is printed,
-and the trial goes on as if it stood there.
+Nothing is recorded. If an endpoint refuses a parameter, the line to add to the entry is printed,
+and the trial goes on as if the line were there.
 """
 
 import contextlib
@@ -32,7 +32,7 @@ def _said(*texts):
 
 
 GRADES = (0, 1)
-# one of each kind that the studies ask, with all settings that they send
+# one of each kind of request that the studies send, with all of their settings
 PROBES = (
     _Probe(
         "a plain answer",
@@ -67,9 +67,9 @@ PROBES = (
 
 
 async def tried(name: str, tell=print) -> bool:
-    """Try a model of the registry with at most MOST calls; whether it is ready.
+    """Try a model of the registry with at most MOST calls; return whether it is ready.
 
-    tell: what each line is given to.
+    tell: the function that prints a line.
     """
     tell(f"{name}: {entries.model(name)['model']} at {entries.model(name).get('base_url', 'home')}")
     kept = entries.registry()[name]
@@ -83,19 +83,19 @@ async def tried(name: str, tell=print) -> bool:
     finally:
         entries.registry()[name] = kept
     if lines:
-        tell(f'  Put into ["{name}"] of data/models.toml:')
+        tell(f'  Add to ["{name}"] in data/models.toml:')
         for line in lines:
             tell(f"    {line}")
     for fault in faults:
         tell(f"  {fault}")
-    cost = "of unknown price" if usd is None else f"${usd:.4f}"
-    told = "add what is missing and try again" if lines else "see above"
+    cost = "price unknown" if usd is None else f"${usd:.4f}"
+    told = "add the lines above and try again" if lines else "see above"
     tell(f"  {'not ready: ' + told if lines or faults else 'ready'} ({cost})")
     return not (lines or faults)
 
 
 async def _probed(m, name, tell):
-    """(lines that the entry lacks, what is wrong besides, USD) after all probes, or MOST calls."""
+    """(lines that the entry lacks, other faults, USD) after all probes, or MOST calls."""
     lines, faults, usd, left = {}, [], 0.0, list(PROBES)
     for _ in range(MOST):
         if not left:
@@ -114,7 +114,7 @@ async def _probed(m, name, tell):
             reply = models.as_reply(request, record, False)
             fix, fault, again = _lacking(name, probe, record, reply)
             faults += [f"{probe.what}: {fault}"] if fault else []
-        if fix:  # the entry, as if the line stood there; its calls go on with it
+        if fix:  # go on as if the entry had the line
             entries.registry()[name] = {**entries.model(name), **fix}
             lines |= fix
         elif failure:
@@ -122,12 +122,12 @@ async def _probed(m, name, tell):
         if not again:
             left.pop(0)
     if left and not faults:
-        faults.append(f"{left[0].what} was not reached in {MOST} calls")
+        faults.append(f"{left[0].what}: not tried, since {MOST} calls were used up")
     return _toml(lines), faults if not lines else [], usd
 
 
 def _shown(body):
-    """What was sent besides the messages, in one line; of a schema its kind."""
+    """What was sent besides the messages, in one line; a schema by its kind."""
     rest = {k: v for k, v in body.items() if k != "messages"}
     if "response_format" in rest:
         rest["response_format"] = rest["response_format"]["type"]
@@ -135,21 +135,21 @@ def _shown(body):
 
 
 def _came(record):
-    """What came, in one line."""
+    """What came back, in one line."""
     text = " ".join((record["text"] or record["refusal"]).split())
     thought = record["usage"].get(THOUGHTS)
     counted = f"{record['prompt_tokens']} + {record['completion_tokens']} tokens"
     if record["completion_tokens"] is None:
-        counted = "tokens not told, so that each call counts at the most that it can cost"
+        counted = "no token counts, so each call is counted at its highest possible cost"
     return (
         f"{text[:160]!r}{'...' if len(text) > 160 else ''} ({record['finish'] or 'no reason'};"
-        f" {counted}{f', {thought} of them thoughts' if thought else ''};"
-        f" {record['latency_s']:.1f} s; answered as {record['returned_model'] or 'nobody'})"
+        f" {counted}{f', {thought} of them for thoughts' if thought else ''};"
+        f" {record['latency_s']:.1f} s; answered as {record['returned_model'] or 'no name'})"
     )
 
 
 def _missing(name, body, message):
-    """{key: value} that an entry lacks, by what an endpoint says of a parameter it was sent."""
+    """{key: value} that an entry lacks, from an endpoint's message about a parameter."""
     m = entries.model(name)
     sent = [k for k in body if k not in ("model", "messages")]
     places = {k: re.search(rf"(?<!\w){k}(?!\w)", message) for k in sent}
@@ -168,7 +168,7 @@ def _missing(name, body, message):
 
 
 def _lacking(name, probe, record, reply):
-    """What an entry lacks by what came: ({key: value}, what is wrong besides, whether to repeat)"""
+    """What an entry lacks, from a reply: ({key: value}, other fault, whether to repeat)."""
     m = entries.model(name)
     thought = record["usage"].get(THOUGHTS, 0)
     cut = reply.no_answer == models.NO_ANSWER["length"]
@@ -183,10 +183,10 @@ def _lacking(name, probe, record, reply):
     if probe.form and judges.verdict(reply, GRADES).status != "graded":
         if m.get("response_format", "json_schema") != "none":
             return {"response_format": "none"}, "", True
-        return {}, f"no verdict can be read in {reply.text[:160]!r}; it can't judge", False
+        return {}, f"no verdict can be read in {reply.text[:160]!r}, so it can't be a judge", False
     return {}, "", False
 
 
 def _toml(lines):
-    """Lines of an entry: JSON's texts, numbers and lists are TOML's."""
+    """Lines of an entry; JSON's texts, numbers and lists are valid TOML."""
     return [f"{key} = {json.dumps(value)}" for key, value in lines.items()]

@@ -1,4 +1,4 @@
-"""Verification: a profile built anew, held against what is committed."""
+"""Verification: rebuild a profile and compare it with the committed outputs."""
 
 import json
 import os
@@ -7,17 +7,17 @@ import subprocess
 
 from . import BedsideError, letters, notebooks, page, paths
 
-# compared only where the versions of packages are those of the committed run
+# compared only if the versions of packages are those of the committed run
 LOOSE = (".svg", ".png", ".html")
 
 
 def verify(profile: str, explorer=None) -> None:
-    """Rebuild a profile in a scratch folder and compare with what is committed.
+    """Rebuild a profile in a scratch folder and compare it with the committed outputs.
 
-    Without git: with what lies there. CSV, Markdown, LaTeX and trust cards byte for byte; SVG,
-    PNG, pages and the explorer's data too where the versions are the ones of the committed
-    manifest. explorer: (write, read), which write the profile's explorer and give what such a
-    page holds. Raises BedsideError naming what moved.
+    Without git, the files in figures/ are compared. CSV, Markdown, LaTeX and trust cards are
+    compared byte for byte; SVG, PNG, pages and the explorer's data too, if the versions of packages
+    are those of the committed manifest. explorer: (write, read), which write the profile's explorer
+    and return what such a page holds. Raises BedsideError naming the files that changed.
     """
     scratch = paths.CACHE / "verify"
     shutil.rmtree(scratch, ignore_errors=True)
@@ -45,17 +45,18 @@ def verify(profile: str, explorer=None) -> None:
         for f in every
         if f not in files or not same(f, _bytes(f), (scratch / f).read_bytes(), read)
     ]
-    note = "" if locked else " (pictures not compared: other versions than the committed run's)"
+    why = "packages have other versions than in the committed run"
+    note = "" if locked else f" (pictures and pages not compared: {why})"
     print(f"{len(every) - len(moved)} of {len(every)} identical{note}")
     if moved:
         lines = [f"figures/{f}{_why(f in files, f in kept)}" for f in moved]
-        raise BedsideError("moved against the committed run:\n  " + "\n  ".join(lines))
+        raise BedsideError("these files differ from the committed run:\n  " + "\n  ".join(lines))
 
 
 def same(name: str, before: bytes | None, now: bytes, read=None) -> bool:
-    """Whether a file is as before: byte for byte, of an explorer what `read` finds in it.
+    """Whether a file is unchanged: byte for byte, or for an explorer, by what `read` finds in it.
 
-    Compressed bytes differ between machines.
+    Its compressed bytes differ between machines.
     """
     if before is None or read is None or not name.endswith("/explorer.html"):
         return before == now
@@ -74,7 +75,7 @@ def _git(*arguments):
 
 
 def _bytes(name):
-    """Bytes of figures/<name> as committed, or without git as they lie there; None without any."""
+    """Bytes of figures/<name> as committed, or without git those on disk; None without any."""
     if _git("rev-parse", "HEAD") is not None:
         return _git("show", f"HEAD:figures/{name}")
     path = paths.FIGURES / name
@@ -90,6 +91,6 @@ def _names(profile):
 
 
 def _below(folder, profile):
-    """The files of a profile as they lie in a folder, without notebooks' parts."""
+    """The files of a profile in a folder, without notebooks' parts."""
     files = (p for p in sorted((folder / profile).rglob("*")) if p.is_file())
     return [p.relative_to(folder).as_posix() for p in files if ".parts" not in p.parts]

@@ -62,7 +62,7 @@ def test_a_reference_is_filled_in(ledger):
         (",paper,1,central,x,1,,,,,", "a field is missing: id"),
         ("a,paper,1,central,x,{Table 9 | a model | PCR},,,,,", "has no table 'Table 9'"),
         ("a,paper,1,central,x,{Table 1 | c | PCR},,,,,", "has no 'c', 'PCR'"),
-        ("a,paper,1,central,x,1,,,,,\na,paper,1,central,y,1,,,,,", "claim 'a' stands there twice"),
+        ("a,paper,1,central,x,1,,,,,\na,paper,1,central,y,1,,,,,", "claim 'a' occurs twice"),
     ],
 )
 def test_a_bad_row_is_named_by_file_and_line(ledger, row, match):
@@ -84,7 +84,7 @@ A = "a,paper,1,central,x,1,data" + WORDS
         ("b,one,2.1,,", "unknown claim 'b'"),
         ("a,,2.1,,", "a field is missing: reading"),
         ("a,one,,,", "a field is missing: support"),
-        ("a,one,2.1,some,", "'some' is no number of tests"),
+        ("a,one,2.1,some,", "'some' is not a whole number"),
         ("a,one,2.1,,\na,one,2.2,,", "lists 'one' twice"),
     ],
 )
@@ -98,7 +98,7 @@ def test_a_bad_reading_is_named_by_file_and_line(ledger, row, match):
     "row, match",
     [
         ("b,2026-11-23,A. Author,Thanks.", "unknown claim 'b'"),
-        ("a,23 November,A. Author,Thanks.", "no date such as 2026-11-23"),
+        ("a,23 November,A. Author,Thanks.", "not a date such as 2026-11-23"),
         ("a,2026-11-23,A. Author,", "a field is missing: reply"),
         ("a,2026-11-23,A. Author", "a field is missing, or"),
     ],
@@ -113,8 +113,8 @@ def test_a_bad_reply_is_named_by_file_and_line(ledger, row, match):
     "row, match",
     [
         ("s1,paper,1,finding,It rains.,b,", "unknown claim 'b'"),
-        ("s1,paper,1,finding,It rains.,,", "either claims or why"),
-        ("s1,paper,1,finding,It rains.,a,no number", "either claims or why"),
+        ("s1,paper,1,finding,It rains.,,", "give either claims or why"),
+        ("s1,paper,1,finding,It rains.,a,no number", "give either claims or why"),
         ("s1,author,1,finding,It rains.,a,", "text of a statement 'author'"),
     ],
 )
@@ -168,7 +168,7 @@ def test_a_claim_differs_by_no_test_of_significance_alone():
 
 
 def test_a_claim_is_decided_or_says_what_it_needs():
-    with pytest.raises(BedsideError, match="neither decided nor said what it needs"):
+    with pytest.raises(BedsideError, match="does not say which data it needs"):
         verdict(["missing"])
 
 

@@ -189,7 +189,7 @@ def test_the_answer_under_judgement_is_fenced():
 
 def test_an_item_that_stands_twice_is_an_error():
     twice = frame("a", "b").assign(item="same")
-    with pytest.raises(BedsideError, match="'same' is to be judged twice"):
+    with pytest.raises(BedsideError, match="'same' would be judged twice"):
         asyncio.run(judges.grade(twice, "lexical", GRADES, None, template="", labelled=None))
 
 

@@ -96,7 +96,7 @@ def test_a_recomputed_column_stands_in_the_lines_of_the_printed_ones():
         (["m", "Published"], ["0.50", "0.60", ""]),
         (["tiny", "This run"], ["0.10 [0.00, 0.20]", "0.20", "0.30"]),
     ]
-    assert made.notes == ["†: recomputed (in lines of this run: its own)."]
+    assert made.notes == ["†: recomputed (in lines of this run: from this run)."]
     both = grid([*rows, row("m", "F1 of the means", "published", 0.7)], Layout(across=("column",)))
     assert [labels for labels, _ in both.lines[:2]] == [["m", "Published"], ["m", "Recomputed"]]
     more = [row("m", "p", "run", 0.4), row("m", "k", "raw", 0.7)]
@@ -121,7 +121,7 @@ def test_marks_and_bounds_stand_at_their_number():
     assert made.lines[1][1][2] == "50.0 [40.0, 60.0] (30.0 to 70.0)"
     small = "<td>50.0<small> [40.0, 60.0] (30.0 to 70.0)</small></td>"
     assert small in made.html().replace("\N{NO-BREAK SPACE}", " ")
-    assert "if what is unscored were worst, and best" in made.note
+    assert "if everything unscored were worst, or best" in made.note
 
 
 def test_numbers_of_units_stand_once():

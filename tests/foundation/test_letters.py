@@ -57,23 +57,24 @@ def test_each_verdict_has_its_place(ledger):
             ],
         )
     )
-    assert "Claim a: 27.2 (section 4.1)." in found["What came out the same"]
-    reading = found["What depends on a reading"]
+    assert "Claim a: 27.2 (section 4.1)." in found["What was reproduced"]
+    reading = found["What depends on the reading"]
     assert "Claim b** (section 4.1) depends on the average." in reading
     assert (
-        "It holds when read thus: way 0 (b0). It does not hold when read thus: way 1 (b1)."
+        "It holds in this reading: way 0 (b0). It does not hold in this reading: way 1 (b1)."
         in reading
     )
-    assert "Details that do, too: Claim f (on the list)." in reading
-    differs = found["What differs in every reading that we could find"]
+    assert "Details that also depend on the reading: Claim f (on the list)." in reading
+    differs = found["What differs in every reading that we found"]
     assert (
-        "Claim c** (section 4.1, a detail)" in differs and "Likeliest repair: Print 27." in differs
+        "Claim c** (section 4.1, a detail)" in differs
+        and "A likely correction: Print 27." in differs
     )
     assert (
         "All averages." in differs and "Claim e" not in differs
     )  # our own isn't held against them
     assert "Which lists? (d)" in found["What only you can settle"]
-    assert "Claim e" in found["Our own questions, not claims of yours"]
+    assert "Claim e" in found["Our own questions, which are not claims of your paper"]
     assert "Claim e" not in found["Claims of the paper"]
 
 
@@ -83,7 +84,7 @@ def test_a_reply_stands_beside_its_verdict(monkeypatch):
     text = letters.letter("p", ABOUT, [made("c", ["no"], tried="All.")])
     assert (
         "> A. Author, 2026-11-23: We \\<b\\>know\\</b\\>."
-        in parts(text)["What differs in every reading that we could find"]
+        in parts(text)["What differs in every reading that we found"]
     )
 
 

@@ -108,7 +108,7 @@ def test_the_notebook_makes_a_table_a_figure_and_a_claim(copy):
         (f"{NAME}-reference", "100", "holds")
     ]
     assert (
-        f"{NAME.replace('_', ' ').capitalize()}: what"
+        f"{NAME.replace('_', ' ').capitalize()}: the title"
         in (copy.top / f"figures/sample/{NAME}.html").read_text()
     )
 
@@ -168,14 +168,14 @@ def test_a_model_that_is_named_is_never_left_out_in_silence(copy):
 @pytest.mark.parametrize(
     "name, why",
     [
-        (NAME, "there is a study 'fifth_study' already"),
-        ("Fifth", "no name for a study"),
-        ("5th", "no name for a study"),
-        ("fifth-study", "no name for a study"),
-        ("../fifth", "no name for a study"),
-        ("class", "no name for a study"),
-        ("x" * 25, "no name for a study"),
-        ("", "no name for a study"),
+        (NAME, "there is already a study 'fifth_study'"),
+        ("Fifth", "can't name a study"),
+        ("5th", "can't name a study"),
+        ("fifth-study", "can't name a study"),
+        ("../fifth", "can't name a study"),
+        ("class", "can't name a study"),
+        ("x" * 25, "can't name a study"),
+        ("", "can't name a study"),
         ("test", "`make test` means something else"),
         ("stats", "test_stats.py has that name"),
     ],
@@ -191,7 +191,7 @@ def test_a_file_that_is_there_stops_it_before_anything_is_written(copy):
     (copy.top / "data/claims/sixth.csv").write_text("mine\n")
     before = copy.git("status", "--porcelain")
     done = copy.step("new", "sixth", ok=False)
-    assert done.returncode == 1 and "data/claims/sixth.csv is there already" in done.stderr
+    assert done.returncode == 1 and "data/claims/sixth.csv already there" in done.stderr
     assert copy.git("status", "--porcelain") == before
     (copy.top / "data/claims/sixth.csv").unlink()
 

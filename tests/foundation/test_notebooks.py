@@ -39,7 +39,7 @@ def test_a_notebooks_parameters_are_read_not_run(tmp_path, monkeypatch):
     for cells, count in ((["d = 2"], 0), (["a = 1", "a = 2"], 2)):
         notebook(tmp_path / "y.ipynb", *cells)
         with pytest.raises(
-            BedsideError, match=f"y.ipynb: one cell must be tagged parameters, not {count}"
+            BedsideError, match=f"y.ipynb: exactly one cell must be tagged parameters, not {count}"
         ):
             notebooks.parameters("y")
     monkeypatch.undo()

@@ -171,7 +171,7 @@ def test_a_plan_counts_and_prices_the_calls_and_makes_none(checkout, root, endpo
 def test_without_a_judge_nothing_is_graded(checkout, root):
     (root / "mine.jsonl").write_text('{"item": "q1", "question": "Why?"}\n')
     status, told = checkout("QUESTIONS=mine.jsonl", "MODELS=a")
-    assert status == 0 and "nothing was graded" in told, told
+    assert status == 0 and "Nothing was graded" in told, told
     assert (
         "Nothing was graded, since no judge is named"
         in (root / "figures/own/mine/index.html").read_text()

@@ -235,7 +235,7 @@ def test_the_site_holds_no_texts_of_other_people(ran, tmp_path):
 
 def test_a_site_without_executed_notebooks_says_what_to_do(tmp_path, monkeypatch):
     monkeypatch.setattr(notebooks, "executed", lambda *_: tmp_path / "none.ipynb")
-    with pytest.raises(BedsideError, match="not executed here yet; make all"):
+    with pytest.raises(BedsideError, match="not executed here yet; run make all"):
         site.write(tmp_path / "site")
 
 

@@ -156,8 +156,8 @@ def test_a_plan_names_what_it_costs_and_what_is_missing(project, endpoint):
             assert re.search(row, told, re.M), told
     assert re.search(r"^30 calls; expected unknown, at most \$0\.00$", told, re.M)
     assert "expected is known once some replies of each model are recorded" in told
-    bound = "cancer_myth/02_adversarial_generation: the generation loop goes on by what comes back"
-    assert told.count("goes on by") == 1 and bound in told
+    bound = "cancer_myth/02_adversarial_generation: the generation loop depends on earlier replies"
+    assert told.count("depends on earlier") == 1 and bound in told
     assert "before this can run: model 'gone' was retired on 2026-06-15; use 'remote'" in told
     assert "before this can run: model 'unset' needs its key in the environment" in told
     assert told.count("before this can run") == 2

@@ -123,7 +123,7 @@ def test_markdown_and_latex_escape(run):
             {"row": "x", "column": "c", "source": "guess", "value": 1},
             "unknown source of a number 'guess'",
         ),
-        ({"row": "m", "column": "PCR", "source": "run", "value": 1}, "stands there twice"),
+        ({"row": "m", "column": "PCR", "source": "run", "value": 1}, "occurs twice"),
         ({"row": None, "column": "c", "source": "run", "value": 1}, "needs rows"),
     ],
 )
@@ -189,7 +189,7 @@ def test_claims(run, ledger):
     assert run.claim("c", same(run, "c", None, 1), basis="run") == "needs data"
     with pytest.raises(BedsideError, match="twice"):
         run.claim("a", claims.reading(1, 1 > 0))
-    with pytest.raises(BedsideError, match="neither decided"):
+    with pytest.raises(BedsideError, match="is not decided"):
         run.claim("d")
     with pytest.raises(BedsideError, match="unknown claim 'f'"):
         run.claim("f")
@@ -285,7 +285,7 @@ def test_a_run_keeps_its_settings_for_whoever_comes_back(tmp_path, monkeypatch):
     assert (run.profile, run.limit, run.changed["max_tokens"]) == ("public", 5, "40")
     with pytest.raises(BedsideError, match="'mine' has other settings .*limit 5"):
         settings.entered({"limit": "6"}, "mine")
-    with pytest.raises(BedsideError, match="make a run's name"):
+    with pytest.raises(BedsideError, match="for a run's name"):
         settings.entered({}, "../mine")
     assert settings.entered({"limit": "0", "judge": "lexical"}) and not os.environ["BEDSIDE_RUN"]
 

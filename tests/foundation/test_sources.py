@@ -78,7 +78,7 @@ def test_wrong_totals_name_the_rows_that_differ(place):
     broken(
         place,
         ROWS,
-        r"rows that differ by category: x: 2 \(expected 3\); y: 1 \(expected 0\)",
+        r"other numbers of rows by category: x: 2 \(expected 3\); y: 1 \(expected 0\)",
         totals={"category": {"x": 3}},
     )
 

@@ -159,7 +159,7 @@ def test_two_runs_are_compared_by_item(own, endpoint):
     assert value["change, points"] == pytest.approx(100 / 3)
     assert flips["item"].tolist() == ["q1"] and notes == []
     own(name="unjudged", judge="")
-    assert any("judge: served then, none now" in n for n in study.changed("old", "unjudged")[2])
+    assert any("judge: served before, none now" in n for n in study.changed("old", "unjudged")[2])
     with pytest.raises(BedsideError, match="no study 'gone'.*there are: new, old, unjudged"):
         study.changed("old", "gone")
 

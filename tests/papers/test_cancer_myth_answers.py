@@ -111,7 +111,7 @@ def test_ambiguous_rows_stop_the_run_before_anything_runs(tmp_path, theirs, ques
     run = Run("cancer_myth", "03_evaluation", answers=str(theirs))
     with pytest.raises(BedsideError, match=told):
         asyncio.run(study.answers(run, questions, 2048))
-    with pytest.raises(BedsideError, match="ANSWERS=nowhere.csv: there is no such file"):
+    with pytest.raises(BedsideError, match="ANSWERS=nowhere.csv: there is no file of this name"):
         steps.check(["ANSWERS=nowhere.csv"])
 
 
@@ -144,7 +144,7 @@ def test_other_notebooks_run_without_them(theirs, monkeypatch, tmp_path, capsys)
         "01_benchmark": {"limit": 2},
     }
     said = [line for line in capsys.readouterr().out.splitlines() if "ANSWERS" in line]
-    assert said == ["ANSWERS is for other notebooks than these; here it changes nothing"]
+    assert said == ["ANSWERS is for other notebooks; it changes nothing here"]
 
 
 def test_the_profiles_model_is_no_judge_of_them_unless_it_is_named(theirs):

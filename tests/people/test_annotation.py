@@ -491,11 +491,11 @@ BURN = "Rest. Iron heals\nburns."
             {"value": "yes", "type": "fact", "spans": ["Rest", "zinc"]},
             "'zinc' is not in the answer",
         ),
-        ("hallucination", {"value": "no", "type": "fact"}, "with 'no' there is no type"),
+        ("hallucination", {"value": "no", "type": "fact"}, "value 'no' has no type"),
         (
             "hallucination",
             {"value": "no", "spans": ["Rest"]},
-            "with 'no' there is no type and no span",
+            "the value 'no' has no type and no spans",
         ),
         ("side_effect", {"value": "same"}, ""),
         ("side_effect", {"value": "yes"}, "not a choice"),
@@ -537,7 +537,7 @@ def test_several_values_come_back_for_correction(session):
         ({"group": "a/b"}, "expert, layperson"),
         ({"size": -1}, "size"),
         ({"repetitions": 0.9}, "0 to 0.5"),
-        ({"rows": []}, "no replies for the task 'presupposition': it needs rows of cancer_myth"),
+        ({"rows": []}, "no replies for the task 'presupposition', which needs rows of cancer_myth"),
     ],
 )
 def test_what_a_session_refuses(session, given, match):

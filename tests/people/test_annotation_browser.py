@@ -444,7 +444,7 @@ def test_a_protocol_with_training_and_spans_by_mouse(lab, page):
         """() => { const text = document.querySelector('.bedside-annotation .answer').firstChild;
         getSelection().setBaseAndExtent(text, 1, text, 12); }"""
     )
-    page.get_by_role("button", name="mark what is selected").click()
+    page.get_by_role("button", name="mark the selection").click()
     marked(page, "Plasters should")
     accessible(page)
     press(page, "Enter")
@@ -543,10 +543,10 @@ def test_spans_on_a_touch_screen(browser, tmp_path):
     select = """places => { const text = document.querySelector('.answer').lastChild;
       getSelection().setBaseAndExtent(text, places[0], text, places[1]); }"""
     page.evaluate(select, [0, 3])
-    page.get_by_role("button", name="mark what is selected").tap()
+    page.get_by_role("button", name="mark the selection").tap()
     marked(page, "Plasters")
     page.evaluate(select, [5, 22])
-    page.get_by_role("button", name="mark what is selected").tap()
+    page.get_by_role("button", name="mark the selection").tap()
     marked(page, "Plasters", "should be left off. Iron")
     page.locator(".answer mark").first.tap()
     marked(page, "should be left off. Iron")

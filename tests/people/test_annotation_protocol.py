@@ -84,7 +84,7 @@ def test_a_refusal_needs_a_reason_and_is_no_label(session):
     s = session(many(4))
     assert "say why it can't be decided" in s.label("", refused="undecided")
     assert "say what is wrong" in s.label("", reason="  ", refused="faulty")
-    assert "no refusal" in s.label("", reason="x", refused="tired")
+    assert "not a refusal" in s.label("", reason="x", refused="tired")
     assert "has no value" in s.label("1", reason="x", refused="faulty")
     assert not s.log.path.exists()
     assert s.label("", reason=" two questions ", refused="faulty") == ""
@@ -132,7 +132,7 @@ def test_an_item_is_put_off_once(session):
     s.label("1")
     assert s.queue[s.at].row["id"] == order[0]
     said = s.skip()
-    assert "put off once" in said and "(u)" in said and s.queue[s.at].row["id"] == order[0]
+    assert "put off once" in said and "press u" in said and s.queue[s.at].row["id"] == order[0]
     assert s.label("", reason="I don't know", refused="undecided") == "" and s.done
     s.back()
     assert s.skip() == "" and s.done  # a handled one is only left
@@ -258,12 +258,12 @@ def test_every_row_is_somebodys_and_shares_are_even(strata, size, n, overlap):
 @pytest.mark.parametrize(
     "rater, given, match",
     [
-        ("Dan", {}, "no share of this sample; it is dealt out to Ann, Ben, Cem"),
-        ("Ann", {"raters": ("Ann", "Ann")}, "give each once"),
-        ("Ann", {"raters": ("Ann", "adjudicated")}, "'adjudicated' not at all"),
+        ("Dan", {}, "no share of this sample; those who have are Ann, Ben, Cem"),
+        ("Ann", {"raters": ("Ann", "Ann")}, "name each once"),
+        ("Ann", {"raters": ("Ann", "adjudicated")}, "without 'adjudicated'"),
         ("Ann", {"raters": ("Ann", "../x")}, "1 to 40 letters"),
         ("Ann", {"overlap": 1.2}, "a share from 0 to 1"),
-        ("Ann", {"seed": -1}, "a seed from 0 on"),
+        ("Ann", {"seed": -1}, "a seed of at least 0"),
     ],
 )
 def test_which_shares_are_refused(strata, rater, given, match):

@@ -871,5 +871,5 @@ def test_a_page_gives_its_document_back():
     text = explorer.html(document)
     found, rest = explorer.read(text)
     assert found == document and document["rows"][0]["id"] not in rest and len(rest) < len(text)
-    with pytest.raises(BedsideError, match="no explorer page"):
+    with pytest.raises(BedsideError, match="not an explorer page"):
         explorer.read("<html></html>")

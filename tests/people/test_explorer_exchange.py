@@ -236,12 +236,12 @@ def test_what_was_sent_stands_in_the_export(shown):  # noqa: F811
     got = {r["item"]: r for r in exported(shown(sent()))}
     assert got["one"]["messages"] == f"[system]\n{SYSTEM}\n\n[user]\n{QUESTION}"
     assert got["one"]["settings"] == "max_tokens: 96, temperature: 0"
-    assert got["one"]["response_format"] == "none asked for"
+    assert got["one"]["response_format"] == "none requested"
     assert [got["one"][k] for k in ("seconds", "usd", "router")] == ["1.25", "0.5", "not recorded"]
     three = got["three"]
     assert three["calls"] == "k1\nk2\nk3" and three["model_asked"] == "m1\nm2\nm1"
     assert three["seconds"] == "1.25\nnot recorded\n2.5"
-    assert three["usd"] == "0.5\nprice not known\n0.5"
+    assert three["usd"] == "0.5\nprice unknown\n0.5"
     assert three["response_format"].split("\n")[1] == '{"type":"json_object"}'
     assert three["messages"].count(QUESTION) == 1
     tail = "call 3 of 3\n\n[messages 1 to 2, as in call 1]\n\n[assistant]\nWhere?"
@@ -287,7 +287,7 @@ def test_one_call(shown):  # noqa: F811
     told = fold.locator("dl").inner_text().split("\n")
     facts = dict(zip(told[::2], told[1::2]))
     assert facts["date"] == "2026-02-03" and facts["latency, seconds"] == "1.25"
-    assert facts["tokens of the prompt"] == "40" and facts["tokens of the reply"] == "7"
+    assert facts["prompt tokens"] == "40" and facts["reply tokens"] == "7"
     assert facts["fingerprint"] == "not recorded" and facts["recording"] == "k1"
     page.locator("#close").focus()
     pressed(page, "j", "2 of 7")  # open as it was at the row before
@@ -297,11 +297,11 @@ def test_one_call(shown):  # noqa: F811
 def test_calls_stand_in_order_without_what_was_shown_before(shown):  # noqa: F811
     page = shown(sent())
     fold = opened(page, "three", "call 3 of 3: m1")
-    assert "What was sent and came back (3 calls)" in fold.inner_text()
-    assert "seconds: not recorded; US dollars: price not known" in fold.inner_text()
+    assert "What was sent and what came back (3 calls)" in fold.inner_text()
+    assert "seconds: not recorded; US dollars: price unknown" in fold.inner_text()
     unfold(fold, "call 2 of 3: m2", "Write a question.")
     assert '{"type":"json_object"}' in fold.locator("dl").inner_text()
-    assert "price not known" in fold.locator("dl").inner_text()
+    assert "price unknown" in fold.locator("dl").inner_text()
     unfold(fold, "call 3 of 3: m1", "Where?")
     fold.get_by_role("button", name="show all (3,000 characters)").click()
     assert fold.inner_text().count("Here.") == 500 and QUESTION not in fold.inner_text()
@@ -313,10 +313,10 @@ def test_rows_without_a_call_say_why(shown):  # noqa: F811
     page = shown(sent())
     assert "This call isn't in the file: k9" in opened(page, "lost", "k9").inner_text()
     for by, why in (
-        ("written", "it was written for the project or by the benchmark"),
-        ("rules", "it is by rules, without a model"),
-        ("person", "it is by people"),
-        ("model", "the reply came with the data, or no call of it is recorded"),
+        ("written", "the text was written for this project or for the benchmark"),
+        ("rules", "rules without a model wrote the text"),
+        ("person", "people wrote the text"),
+        ("model", "the reply came with the data, or its call is not recorded"),
     ):
         page.evaluate("id => location.hash = '#id=' + id", f"cancer_myth/{by}/m1/plain")
         page.locator("#detail h2", has_text=f"Question {by}").wait_for()
@@ -330,9 +330,9 @@ def test_a_damaged_parcel_is_said_when_it_is_asked_for(browser, tmp_path):  # no
     with watched(browser) as page:
         page.goto((tmp_path / "explorer.html").as_uri())
         page.wait_for_selector("#message:empty", state="attached")  # it isn't unpacked before
-        opened(page, "one", "What was sent can't be read, the file may be damaged")
+        opened(page, "one", "What was sent can't be read; the file may be damaged")
         got = {r["item"]: r for r in exported(page)}
-        assert "The export is without it." in page.locator("#message").inner_text()
+        assert "The export leaves it out." in page.locator("#message").inner_text()
         assert got["one"]["calls"] == "k1" and got["one"]["messages"] == "can't be read"
         assert got["one"]["reply"] == "Reply of m1." and got["written"]["messages"] == ""
 
@@ -487,13 +487,13 @@ def test_loaded_marks_are_merged_and_nothing_is_lost(shown):  # noqa: F811
         "saved from the profile “public”",
         "their marks are kept and saved with the others: “<b>gone</b>”, “__proto__”.",
         "changed since they were marked: “cancer_myth/i1/m1/plain”",
-        "(a second mark stands in the note): “cancer_myth/i0/m1/plain”",
+        "(the second one in the note): “cancer_myth/i0/m1/plain”",
     ):
         assert words in said, said
     assert page.locator("#detail textarea").input_value() == "mine\ntheirs\nalso marked: example"
     assert page.locator("#save").inner_text() == "Save marks (4, unsaved)"
     pressed(page, "j", "2 of 3")
-    changed = page.get_by_text("it has changed since")
+    changed = page.get_by_text("has changed since it was marked")
     assert changed.is_visible()
     kept = saved(page)["marks"]
     assert [m["id"] for m in kept] == [own["id"], *(m["id"] for m in theirs[1:])]
@@ -530,7 +530,7 @@ def test_other_files_are_refused(shown):  # noqa: F811
     page = shown(items(), "#id=cancer_myth/i0/m1/plain")
     for name, (content, why) in BAD.items():
         said = load(page, content)
-        assert said == f"This is no file of marks ({why}): nothing was loaded.", name
+        assert said == f"This isn't a file of marks ({why}). Nothing was loaded.", name
     assert page.locator("#detail textarea").input_value() == ""
     assert page.locator("#save").is_hidden()
     hostile = [{**GOOD, "note": "\n".join(HOSTILE)}]

@@ -127,7 +127,7 @@ def test_an_opened_page_gives_rates_by_study_and_of_models_alone(shown):
         ["exams", "m1", "1 of 4", told([1, 0, 0, 0], range(4)), "0"],
     ]
     assert (
-        "Intervals are over questions, patients or cases"
+        "Confidence intervals are over questions, patients or cases"
         in page.locator("#rates summary").inner_text()
     )
     page.locator("#rates").get_by_role("button", name="4.3 evaluation").click()
@@ -157,7 +157,7 @@ def test_what_is_chosen_by_outcome_has_no_rate(shown, fragment):
         made["rows"][n]["human"] = [{"by": "x", "value": "True", "type": "", "reason": ""}]
     page = shown(made, "#p=cancer_myth&" + fragment)
     said = page.locator("#summary").inner_text()
-    assert "%" not in said and "Chosen by outcome: no rate." in said, said
+    assert "%" not in said and "No rate, since rows were chosen by outcome." in said, said
     assert "right 0" in said and "failed 0" not in said
     assert page.locator("#rates").is_hidden() and page.locator("#others").is_hidden()
 
@@ -174,14 +174,14 @@ def test_pairs_whose_unit_repeats_are_tested_by_unit(shown):
     p = stats.paired_permutation(rights["m1"], rights["m2"], None, units=units)
     assert p != pytest.approx(stats.mcnemar(*rights.values()), abs=1e-3)
     said = page.locator("#pairs").inner_text()
-    assert f"by flipping the signs of questions, cases or patients = {p:.4f}." in said
+    assert f"permutation test over questions, cases or patients: p = {p:.4f}." in said
     assert "McNemar" not in said
     assert (
         f"A fails 24 of 48 scored: {told(~np.array(rights['m1']), units)}"
         in page.locator("#summary").inner_text()
     )
     page.locator("#outcome label", has_text="failed").click()
-    assert "Chosen by outcome: no p." in page.locator("#pairs").inner_text()
+    assert "No test, since pairs were chosen by outcome." in page.locator("#pairs").inner_text()
 
 
 def test_pairs_of_several_sections_have_a_rate_and_p_each(shown):
@@ -193,7 +193,7 @@ def test_pairs_of_several_sections_have_a_rate_and_p_each(shown):
         ["4.3 evaluation", "2 models", "0 of 6", none, "1 of 6", one, "0, 0", "1.0000"],
         ["s", "2 models", "6 of 6", every, "0 of 6", none, "0, 0", "0.0313"],
     ]
-    assert "No p over several" in page.locator("#pairs").inner_text()
+    assert "No test across several" in page.locator("#pairs").inner_text()
 
 
 # Who is a model
@@ -301,14 +301,14 @@ def test_all_models_stand_in_one_row(shown):
         "some fail (2)",
         "none fails (2)",
     ]
-    assert "No model scored: 1." in page.locator("#pairs").inner_text()
+    assert "Without a scored reply: 1." in page.locator("#pairs").inner_text()
     rates = {line[1]: line[2:] for line in table(page, "rates")}
     hits, units = [1, 0, 0, 1, 0], ["i1", "i2", "i3", "i4", "i1"]
     assert rates["m1"] == ["2 of 5", told(hits, units), "1"]
     assert set(rates) == {"m1", "m2", "m.3"}
     buttons.nth(2).click()
     assert [key[0] for key in lines(page)] == ["i2", "i4"]
-    assert "Chosen by outcome: no rate." in page.locator("#summary").inner_text()
+    assert "No rate, since rows were chosen by outcome." in page.locator("#summary").inner_text()
 
 
 def test_a_row_of_all_models_opens_sorts_filters_and_comes_back(shown):

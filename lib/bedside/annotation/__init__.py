@@ -1,18 +1,18 @@
-"""Blind annotation: a rater labels replies without seeing whose they are.
+"""Blind annotation: a rater labels replies without seeing who wrote them.
 
 In a notebook, with a document of judged items:
 
     rows = annotation.rows(document)
     annotation.box(rows, "my_task", group="expert", size=30)    # asks who labels
     session = annotation.Session(rows, "my_task", "Ann", group="expert", size=30)
-    annotation.widget(session)                                  # the same for one that is known
+    annotation.widget(session)                                  # the same for a known rater
 
-Each label is on disk, in data/external/annotations/<task>/<rater>.jsonl, before the next item
-comes. Running the cells again resumes where the file stops.
+Each label is written to data/external/annotations/<task>/<rater>.jsonl before the next item comes.
+Running the cells again resumes where the file stops.
 
-blind: what a rater sees. sampling: which rows. log: labels on disk. session: the way through a
-sample. faults: what is wrong with a label. training: items of a study's protocol that come first.
-widget: the same on screen. raters: labels of several people together, and judges held against them.
+blind: what a rater sees. sampling: which rows are drawn. log: labels on disk. session: the way
+through a sample. faults: faults of a label. training: items of a study's protocol that come first.
+widget: the session on screen. raters: labels of several raters, and judges compared with them.
 """
 
 from .blind import alias, candidates, material, rows

@@ -10,15 +10,15 @@ ALIAS = re.compile(r"[0-9a-f]{20}")
 
 
 def alias(row_id):
-    """What files of labels call a row: a digest of its id, which names its model; an alias stays.
+    """A row's name in files of labels: a digest of its id, since the id names the model.
 
-    Who has the rows finds the row of an alias by making all of theirs.
+    An alias is returned unchanged. To find the row of an alias, compute the aliases of all rows.
     """
     return row_id if ALIAS.fullmatch(row_id) else digest(row_id)[:20]
 
 
 def rows(document):
-    """A document's rows with their shared blocks in place of the keys, as annotation takes them."""
+    """A document's rows as annotation takes them: with shared blocks instead of their keys."""
     shared = document["shared"]
     return [
         {**row, "shared": [block for key in row["shared"] for block in shared[key]]}
@@ -40,7 +40,7 @@ def material(row, task):
 
 
 def _bare(block):
-    """A block without marks and notes: these say what scripts prescribe and judges found."""
+    """A block without marks and notes, which would reveal scripts and judges' findings."""
     made = {"kind": block["kind"], "label": clean(block["label"])}
     if block["kind"] == "text":
         return {**made, "text": clean(block["text"])}
@@ -51,15 +51,15 @@ def _bare(block):
 
 
 def candidates(rows, task, tiny=False):
-    """The rows that a task can ask about, by id: those with a reply, the first of those alike.
+    """The rows that a task can ask about, by id: those with a reply, identical ones only once.
 
-    tiny: with what the embedded model wrote in sections whose questions a model wrote, too.
+    tiny: include the embedded model's replies in sections whose questions a model wrote.
     """
     found = {}
     for row in sorted(rows, key=lambda row: row["id"]):
         if any(isinstance(block, str) for block in row["shared"]):
             raise BedsideError(
-                f"row {row['id']!r} names its shared blocks only: give annotation.rows(document)"
+                f"row {row['id']!r} has only keys of shared blocks; give annotation.rows(document)"
             )
         if task.takes(row) and row["reply_status"] == "" and (tiny or not _idle(row, task)):
             found.setdefault(digest(material(row, task)), row)
@@ -67,6 +67,6 @@ def candidates(rows, task, tiny=False):
 
 
 def _idle(row, task):
-    """Whether the embedded model wrote a row that isn't worth a rater's time."""
+    """Whether a row is of the embedded model and not worth a rater's time."""
     local = models.registry().get(row["model"], {}).get("provider") == "local"
     return local and row["section"].startswith(task.loops)

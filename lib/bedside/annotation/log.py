@@ -12,24 +12,24 @@ from bedside.store import append
 from .blind import alias
 
 FOLDER = paths.EXTERNAL / "annotations"
-# Begins and ends so that no file system finds a path or a hidden file.
+# Its first and last characters are such that no file system sees a path or a hidden file.
 NAME = re.compile(r"\w(?:[\w .-]{0,38}[\w-])?")
-ADJUDICATED = "adjudicated"  # the name under which somebody settles what raters disagree on
-# Of a record, and what kind of value. id: an alias of the row's. refused: "", "undecided" or
-# "faulty". check: whether it is of a repetition, as the files have called it from the first on.
-# sample: the seed, the size asked for, n, the rows drawn from, and of, the length of this rater's
-# queue. text_sha256: of what was seen.
+ADJUDICATED = "adjudicated"  # the name under which disagreements are settled
+# The fields of a record and their kinds. id: the row's alias. refused: "", "undecided" or
+# "faulty". check: whether the label is of a repetition. sample: the seed; the size asked for; n,
+# the number of rows drawn from; of, the length of this rater's queue. text_sha256: the hash of the
+# text that was shown.
 KINDS = dict.fromkeys(("id", "paper", "item", "task", "rater", "group", "value", "type"), str)
 KINDS |= {"spans": list, "reason": str, "refused": str, "source": str, "seconds": (int, float)}
 KINDS |= {"at": str, "check": bool, "sample": dict, "text_sha256": str}
 FIELDS = tuple(KINDS)
 ADDED = {"refused": "", "source": ""}  # fields that old files lack
-RESERVED = f"{ADJUDICATED!r} is reserved for who settles differences; take another name"
-WAY_OUT = "free the disk or fix its permissions, then save again: what is recorded is kept"
+RESERVED = f"{ADJUDICATED!r} is reserved for settling disagreements; take another name"
+WAY_OUT = "free the disk or fix its permissions, then save again; saved labels are kept"
 
 
 def named(rater):
-    """A rater's name as files have it; BedsideError if it can't be one."""
+    """A rater's name as files use it; BedsideError if it is not allowed."""
     name = unicodedata.normalize("NFC", str(rater).strip())
     if not NAME.fullmatch(name):
         raise BedsideError(
@@ -44,10 +44,10 @@ def named(rater):
 class Log:
     """One rater's labels for one task, <folder>/<task>/<rater>.jsonl: a line each, later ones win.
 
-    Refusals stand there too. Rows go by their alias, in old files, which name them, as well.
+    Refusals are lines too. Rows are named by their alias, also when old files name them by id.
 
-    Several processes may append at once. A line that can't be read is left in the file and named in
-    `damaged`.
+    Several processes may append at once. A line that can't be read stays in the file and is named
+    in `damaged`.
     """
 
     def __init__(self, folder, task, rater):
@@ -58,7 +58,7 @@ class Log:
     def append(self, record):
         """Write one record and return once it is on disk.
 
-        BedsideError if that can't be; the file is then as it was.
+        Raises BedsideError if it can't be written; the file is then unchanged.
         """
         try:
             append(self.path, [json.dumps(record, allow_nan=False).encode() + b"\n"])
@@ -68,7 +68,7 @@ class Log:
             ) from e
 
     def both(self):
-        """All records, first and repetitions', {repetition: {alias: record}}; later lines win."""
+        """All records as {whether a repetition: {alias: record}}; later lines win."""
         records, damaged = read(self.path)
         self.damaged |= damaged
         return {
@@ -76,18 +76,18 @@ class Log:
         }
 
     def labels(self, repetition=False):
-        """{alias: record} without refusals; with `repetition` those of the repetitions instead."""
+        """{alias: record} without refusals; with `repetition`, those of the repetitions."""
         return {id: r for id, r in self.both()[repetition].items() if not r["refused"]}
 
 
 def read(path):
-    """The records of a file of labels in order, and what can't be read: {"file, line n": why}.
+    """(records of a file of labels in order, {"file, line n": why it can't be read}).
 
-    A file that isn't there has no records.
+    A missing file has no records.
     """
     try:
         with open(path, "rb") as f:
-            locks.lock(f, shared=True)  # or a line might be read half written
+            locks.lock(f, shared=True)  # else a line might be read half written
             lines = f.read().split(b"\n")
     except FileNotFoundError:
         return [], {}
@@ -106,7 +106,7 @@ def read(path):
 
 
 def _record(line):
-    """A record as FIELDS, its row by alias; raises TypeError or KeyError for anything else."""
+    """A record with FIELDS, its row named by alias; TypeError or KeyError for anything else."""
     record = {k: (ADDED | line)[k] for k in FIELDS}
     if not all(isinstance(record[k], kind) for k, kind in KINDS.items()):
         raise TypeError

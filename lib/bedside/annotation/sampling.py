@@ -1,6 +1,6 @@
-"""Which rows a rater gets: a sample in which every stratum has its share, some of it twice.
+"""Which rows a rater gets: a stratified sample, some of it repeated.
 
-Of several raters each has a share of the sample; some of it all of them have.
+Several raters each get a share of the sample; some rows go to all of them.
 """
 
 from typing import NamedTuple
@@ -17,7 +17,7 @@ APART = 5  # other items between an item and its repetition, if the sample is lo
 
 
 class Entry(NamedTuple):
-    """A place in a sample: a row, and whether it is there for the second time."""
+    """A place in a sample: a row, and whether it is a repetition."""
 
     row: dict
     repetition: bool
@@ -28,23 +28,23 @@ def sample(rows, task, size, seed, strata=STRATA, repetitions=0.0, tiny=False):
 
     The same rows and seed give the same sample.
 
-    Strata are represented by their share, each at least once if `size` allows. repetitions: so many
-    for each row drawn are put in, at random places after the first; they come on top of `size`.
-    tiny: as of `candidates`.
+    Strata are represented by their share, each at least once if `size` allows. repetitions: the
+    share of drawn rows that come again, at random later places, in addition to `size`. tiny: as in
+    `candidates`.
     """
     return draw(candidates(rows, task, tiny), size, seed, strata, repetitions)
 
 
 def draw(found, size, seed, strata=STRATA, repetitions=0.0):
-    """A sample, as `sample` draws it, of rows that are candidates."""
+    """A sample of candidate rows, drawn as in `sample`."""
     if size < 0 or seed < 0 or not 0 <= repetitions <= 0.5:
         raise BedsideError(
-            f"size is {size}, seed {seed} and repetitions {repetitions}; give a size from 1 on (0:"
-            " all), a seed from 0 on and repetitions from 0 to 0.5"
+            f"size is {size}, seed {seed} and repetitions {repetitions}; give a size of at least 1"
+            " (0: all), a seed of at least 0 and repetitions from 0 to 0.5"
         )
     rng = np.random.default_rng(seed)
     parts = _strata(found, strata)
-    parts = [parts[i] for i in rng.permutation(len(parts))]  # so that ties are drawn by lot
+    parts = [parts[i] for i in rng.permutation(len(parts))]  # ties are broken at random
     size = min(size or len(found), len(found))
     drawn = [
         part[i]
@@ -64,11 +64,11 @@ def _strata(found, strata):
 
 
 def share(drawn, place, of, overlap, seed, repetitions=0.0, strata=STRATA):
-    """What one of several raters gets of a sample: a list of Entry, in an order of their own.
+    """One rater's share of a sample: a list of Entry, in an order of its own.
 
-    drawn: of `draw`, without repetitions. place: which of the `of` raters it is, from 0. The share
-    `overlap` of the sample goes to all, the rest is dealt out; both keep the strata as far as
-    their numbers allow.
+    drawn: from `draw`, without repetitions. place: the rater's number among `of` raters, from 0.
+    The share `overlap` of the sample goes to all raters, and the rest is divided among them; both
+    keep the strata as far as their numbers allow.
     """
     if not 0 <= overlap <= 1:
         raise BedsideError(f"overlap is {overlap}; give a share from 0 to 1")
@@ -82,7 +82,7 @@ def share(drawn, place, of, overlap, seed, repetitions=0.0, strata=STRATA):
 
 
 def shares(counts, size):
-    """How many of each stratum are drawn: by largest remainder, one at least if `size` allows.
+    """How many of each stratum are drawn: by largest remainder, at least one if `size` allows.
 
     counts: rows of each stratum, in the order in which ties are broken. Returns a list of the same
     length.
@@ -103,7 +103,7 @@ def shares(counts, size):
 
 
 def _with_repetitions(once, repetitions, rng):
-    """Entries with some of them put in again, each at least APART after its first place."""
+    """Entries with some repeated, each at least APART places after its first."""
     size, apart = len(once), min(APART, len(once) // 2)
     if not repetitions or size < 2:
         return once
@@ -116,9 +116,9 @@ def _with_repetitions(once, repetitions, rng):
 
 
 def coverage(rows, task, drawn, strata=STRATA, tiny=False):
-    """How many rows of each stratum there are and a sample drew: `strata`, rows, drawn.
+    """The number of rows in each stratum, and of those drawn: columns `strata`, rows, drawn.
 
-    drawn: of `sample`. tiny: as of `candidates`.
+    drawn: from `sample`. tiny: as in `candidates`.
     """
 
     def count(found):

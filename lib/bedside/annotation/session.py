@@ -1,4 +1,4 @@
-"""A rater's way through a sample: what is on screen, which labels are taken, where it goes on."""
+"""A rater's way through a sample: what is on screen, which labels are accepted, what comes next."""
 
 from datetime import UTC, datetime
 
@@ -15,26 +15,26 @@ from .log import ADJUDICATED, NAME, RESERVED, Log, named
 from .sampling import Entry, draw, share
 from .training import Training
 
-# What the page gets of a task: not what chooses rows and blocks, or becomes of labels.
+# The fields of a task that the page gets: not those that choose rows and blocks or use labels.
 ABOUT = ("name", "title", "question", "guide", "choices", "types", "labels", "spans_for", "several")
-PROTOCOL = ("reason_for", "source_for", "closing")  # of it only if raters follow it
-SAID = ("type", "spans", "reason", "refused", "source")  # of a label, beside its value
-LATER = "it was put off once already: label it, or say that you can't (u) or why it is faulty (w)"
+PROTOCOL = ("reason_for", "source_for", "closing")  # only if raters follow the protocol
+SAID = ("type", "spans", "reason", "refused", "source")  # the parts of a label beside its value
+LATER = "it was put off once already; label it, or press u (can't decide) or w (the item is faulty)"
 
 
 class Session:
     """A rater's way through a sample; it resumes where the log stopped.
 
-    `shown()` is the item on screen; `label(...)`, `back()` and `skip()` lead on from it, and after
-    a training item `read()`.
+    `shown()` is the item on screen; `label(...)`, `back()` and `skip()` lead on from it, and
+    `read()` after a training item.
 
-    rows: of `annotation.rows(document)`. group: "expert", "layperson" or another word. size, seed,
-    repetitions, tiny: of `sample`. folder: where logs are, data/external/annotations if none.
-    raters: the names of all, if each is to label a share, and overlap, the part of the sample that
-    all label (`share`). protocol: as the task's study had it, training first. opinions: for
-    ADJUDICATED, what raters said, {row id: [{value, type, spans, reason, refused, source}]}; then
-    all those rows come, as they are. `queue` holds the entries in the order of labelling, `at` the
-    place of the item on screen.
+    rows: from `annotation.rows(document)`. group: "expert", "layperson" or another word. size,
+    seed, repetitions, tiny: as in `sample`. folder: of the logs, by default
+    data/external/annotations. raters: the names of all raters if each labels a share; overlap: the
+    part of the sample that all of them label (`share`). protocol: follow the protocol of the task's
+    study, with training first. opinions: for ADJUDICATED, the raters' labels, {row id: [{value,
+    type, spans, reason, refused, source}]}; all those rows are then shown. `queue` holds the
+    entries in the order of labelling, `at` the place of the item on screen.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Session:
             raise BedsideError(f"rater {self.log.rater!r}: {RESERVED}")
         if self.group and not NAME.fullmatch(self.group):
             raise BedsideError(
-                f"group {group!r}: write expert, layperson or another word of up to 40 letters and"
+                f"group {group!r}: give expert, layperson or another word of up to 40 letters and"
                 " digits"
             )
         if opinions is None:
@@ -72,8 +72,8 @@ class Session:
             self.queue = [Entry(row, False) for row in found]
         if not self.queue:
             raise BedsideError(
-                f"the document has no replies for the task {task!r}: it needs rows of"
-                f" {self.task.paper}, section {' or '.join(self.task.sections)}; take the profile"
+                f"the document has no replies for the task {task!r}, which needs rows of"
+                f" {self.task.paper}, section {' or '.join(self.task.sections)}; use the profile"
                 " that has them (`public` for released data), run the paper's notebooks, or choose"
                 " another task"
             )
@@ -86,12 +86,12 @@ class Session:
         self._next()
 
     def _queue(self, found, size, seed, repetitions, raters, overlap):
-        """This rater's entries: of the sample or a share of it, in pieces if the task has any."""
+        """This rater's entries: the sample or a share of it, in pieces if the task splits rows."""
         if not raters:
             drawn = draw(found, size, seed, repetitions=repetitions)
         elif self.log.rater not in raters:
             raise BedsideError(
-                f"rater {self.log.rater!r} has no share of this sample; it is dealt out to"
+                f"rater {self.log.rater!r} has no share of this sample; those who have are"
                 f" {', '.join(raters)}"
             )
         else:
@@ -100,16 +100,16 @@ class Session:
         return [Entry(row, e.repetition) for e in drawn for row in self.task.asked(e.row)]
 
     def _read(self):
-        """See what is on disk, other windows' labels too."""
+        """Read all labels on disk, including those from other windows."""
         self._labels = self.log.both()
 
     def _given(self, entry):
-        """The record of an entry, or None; one for another text under the same id doesn't count."""
+        """The record of an entry, or None; a record for a different text doesn't count."""
         record = self._labels[entry.repetition].get(alias(entry.row["id"]))
         return record if record and record["text_sha256"] == self._sha[entry.row["id"]] else None
 
     def _next(self):
-        """Go to the first item without a label, after this one if there is any."""
+        """Go to the next item without a label, or else to the first one."""
         places = [*range(self.at, len(self.queue)), *range(self.at)]
         self.at = next((i for i in places if not self._given(self.queue[i])), len(self.queue))
 
@@ -125,7 +125,7 @@ class Session:
 
     @property
     def progress(self):
-        """(labelled or refused, of)"""
+        """(number of items labelled or refused, number of items)."""
         return sum(self._given(e) is not None for e in self.queue), len(self.queue)
 
     @property
@@ -135,7 +135,7 @@ class Session:
 
     @property
     def about(self):
-        """The task for the front-end: a dict of its ABOUT and PROTOCOL, and the rater."""
+        """The task for the front-end: a dict of its ABOUT and PROTOCOL fields, and the rater."""
         about = {name: getattr(self.task, name) for name in ABOUT}
         plain = {"reason_for": (), "source_for": (), "closing": ""}
         about |= {k: getattr(self.task, k) for k in PROTOCOL} if self.protocol else plain
@@ -144,10 +144,10 @@ class Session:
     def shown(self):
         """The item on screen, for the front-end: a dict.
 
-        It has place, handled, refused, of, where, the row's `material`, earlier (one's own label)
-        and opinions. Nothing else of the row is in it. A training item has `training`, what to call
-        it, and `feedback` once it is answered. When all is labelled: `place` is None and `where`
-        names the file.
+        It has place, handled, refused, of, where, the row's `material`, earlier (the rater's own
+        label) and opinions, and nothing else of the row. A training item has its name in
+        `training`, and `feedback` once it is answered. When everything is labelled, `place` is None
+        and `where` names the file.
         """
         handled, of = self.progress
         made = {"handled": handled, "of": of, "refused": self.refused}
@@ -170,7 +170,7 @@ class Session:
         return made | material(entry.row, self.task) | {"earlier": earlier}
 
     def _opinions(self, row):
-        """What raters said of a row, in words, in an order that says nothing of who it was."""
+        """The raters' labels of a row, in words, in an order that doesn't reveal the raters."""
         given = (self.opinions or {}).get(row["id"], [])
         rng = np.random.default_rng([self.seed, int(digest(row["id"])[:8], 16)])
         return [
@@ -189,12 +189,12 @@ class Session:
         return [v for v in value.split(JOINED) if v] if self.task.several else [value]
 
     def label(self, value, type="", spans=(), reason="", seconds=0.0, *, refused="", source=""):
-        """Label or refuse the item on screen and go on. Returns "", or what is wrong in words.
+        """Label or refuse the item on screen and go on. Returns "", or the fault in words.
 
-        value: one of the task's, for `several` a list of them, empty for a refusal. type: for a
-        task with further labels those that hold, a list or joined. refused: undecided or faulty.
-        If something is wrong, or can't be written, nothing is recorded and the item stays; else
-        the next one without a label comes on screen. A training item stays until `read()`.
+        value: one of the task's values, a list of them for `several`, empty for a refusal. type:
+        for a task with further labels, those that hold, as a list or joined. refused: undecided or
+        faulty. After a fault nothing is recorded and the item stays; otherwise the next item
+        without a label is shown. A training item stays until `read()`.
         """
         if self.done:
             return "everything is labelled; go back to correct a label"
@@ -228,7 +228,7 @@ class Session:
         return ""
 
     def read(self):
-        """Go on from the feedback of a training item. Returns "", or what is wrong in words."""
+        """Go on from the feedback of a training item. Returns "", or the fault in words."""
         if self.training and self.training.feedback:
             try:
                 self.training.read()
@@ -259,9 +259,9 @@ class Session:
             self.at = max(self.at - 1, 0)
 
     def skip(self):
-        """Leave an item for the end, once, recording nothing; a labelled one is only left.
+        """Put an item off to the end, once, recording nothing; leave a labelled one where it is.
 
-        Returns "", or in words that it can't be put off again.
+        Returns "", or a message that it can't be put off again.
         """
         if self.done or self.training:
             return ""
@@ -281,10 +281,10 @@ class Session:
 
 
 def members(raters):
-    """The names of raters who share a sample, in an order that doesn't depend on who wrote them."""
+    """The names of raters who share a sample, sorted; BedsideError for a repeated name."""
     names = sorted(map(named, raters))
     if len(set(names)) < len(names) or ADJUDICATED in names:
         raise BedsideError(
-            f"raters are {', '.join(names)}; give each once, and {ADJUDICATED!r} not at all"
+            f"the raters are {', '.join(names)}; name each once, without {ADJUDICATED!r}"
         )
     return names

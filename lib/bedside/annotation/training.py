@@ -1,4 +1,4 @@
-"""Training items of a study's protocol: they come first, with feedback, and are no labels."""
+"""Training items of a study's protocol: they come first, with feedback, and give no labels."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from .blind import material
 class Training:
     """A rater's training items for a task; those done are in <task>/training/<rater>.jsonl.
 
-    `left` holds what is to come, `feedback` what is to be read of the first before it goes on.
+    `left` holds the remaining items, `feedback` that on the first of them once it is answered.
     """
 
     def __init__(self, task, log):
@@ -28,12 +28,12 @@ class Training:
         """The digests of items whose feedback was read."""
         try:
             written = self.path.read_text(encoding="utf-8", errors="replace")
-        except OSError:  # nothing done yet; what can't be written is said when it is
+        except OSError:  # nothing done yet; a file that can't be written is reported later
             return set()
         return set(re.findall(r'"training": "([0-9a-f]{64})"', written))
 
     def shown(self):
-        """The first item that is left as `Session.shown` gives one."""
+        """The first remaining item, in the form of `Session.shown`."""
         number = self.of - len(self.left) + 1
         return {
             "place": f"training {number}{', feedback' if self.feedback else ''}",
@@ -44,7 +44,7 @@ class Training:
         }
 
     def answer(self, said, values):
-        """Take an answer; it is right if value and type are, and each place was touched."""
+        """Take an answer: right if value and type are right and each place is marked in part."""
         item = self.left[0]
         reply, right = clean(item["reply"]), {"type": "", "spans": []} | item["right"]
         mine, wanted = ([_place(s, reply) for s in x["spans"]] for x in (said, right))
@@ -58,7 +58,7 @@ class Training:
         }
 
     def read(self):
-        """Go on once feedback is read, which is written down; OSError if that can't be."""
+        """Record that the feedback was read, and go on; OSError if it can't be written."""
         line = {
             "training": digest(self.left[0]),
             "right": self.feedback["right"],
@@ -70,6 +70,6 @@ class Training:
 
 
 def _place(span, reply):
-    """Where a span stands in a reply: (start, end)."""
+    """The place of a span in a reply: (start, end)."""
     start = reply.find(span)
     return start, start + len(span)

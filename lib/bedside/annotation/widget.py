@@ -15,7 +15,7 @@ SCRIPT = "elements spans door desk render".split()
 def widget(session):
     """The session as a widget (anywidget).
 
-    The page gets `about`, `shown()` and what came of its last message.
+    The page gets `about`, `shown()` and the result of its last message.
     """
     made = _made()
     made.begin(session)
@@ -23,16 +23,16 @@ def widget(session):
 
 
 def box(rows, task, rater="", raters=(), **settings):
-    """A widget that asks who labels, and then is the session of that rater.
+    """A widget that asks who labels, and then shows the session of that rater.
 
-    rater: asked for if empty or no name; labels that are there already are said first, and whether
-    to go on with them is asked. raters, settings: as of `Session`. What is wrong with any of it is
-    a sentence on screen.
+    rater: asked for if empty or not a valid name. If the name has labels already, the widget says
+    so and asks whether to go on. raters, settings: as in `Session`. Any fault is a sentence on
+    screen.
     """
     made = _made()
 
     def ask(name="", sure=False):
-        """Open the session of a name, or show what to ask."""
+        """Open the session of a name, or show the question to ask."""
         shown = {"title": "", "names": [], "name": str(name), "known": None, "fault": ""}
         try:
             how = tasks()[choose(task, tasks(), "task")]
@@ -53,7 +53,7 @@ def box(rows, task, rater="", raters=(), **settings):
 
 
 def _known(folder, task, name):
-    """What the file of a name has, {rater, labels, refused, since}; None if there is nothing."""
+    """The contents of a name's file, {rater, labels, refused, since}; None if it is empty."""
     log = Log(folder, task, name)
     records = [r for both in log.both().values() for r in both.values()]
     if not records:
@@ -74,7 +74,7 @@ def _made():
     class Annotation(anywidget.AnyWidget):
         _esm = "\n".join((FOLDER / f"script/{n}.js").read_text("utf-8") for n in SCRIPT)
         _css = FOLDER / "annotation.css"
-        about = traitlets.Dict().tag(sync=True)  # empty while nobody is known to label
+        about = traitlets.Dict().tag(sync=True)  # empty until the rater is known
         shown = traitlets.Dict().tag(sync=True)
         session = answer = None
 
@@ -92,7 +92,7 @@ def _made():
             self.shown = self.session.shown() | {"fault": fault, "saved": saved, "turn": turn}
 
         def take(self, _, message, buffers):
-            """Do what the page asks and answer by `shown`.
+            """Do what the page asks, and answer with `shown`.
 
             message: {"do": "open", "name", "sure"} before there is a session; then {"do": "label",
             "read", "back" or "skip", "place": the shown one, ...}.
@@ -103,7 +103,7 @@ def _made():
                 return
             fault = saved = ""
             if message.get("place") != self.shown["place"]:  # a key pressed twice
-                fault = "the item had changed meanwhile: nothing was saved for the new one"
+                fault = "the item had changed in the meantime; nothing was saved for the new one"
             elif message["do"] == "label":
                 again, training = bool(self.shown.get("earlier")), self.session.training
                 said = ("values", "type", "spans", "reason", "seconds")

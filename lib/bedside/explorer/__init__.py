@@ -4,11 +4,11 @@ It filters, compares and shows single replies.
 
     write("figures/sample/explorer.html", document)
 
-A document is what `bedside.rows.Document.content` gives: rows, each a reply with its verdicts, and
-what they share. It travels gzipped in base64 and is unpacked by the page (script/), which shows
-every text of it as text; what was sent (`calls` and `messages`) is a parcel of its own, unpacked
-when somebody asks for it. Its frame is that of all pages (`bedside.page`), with their
-Content-Security-Policy: it may run only the scripts written here, and ask no address for anything.
+A document is what `bedside.rows.Document.content` returns: rows, each a reply with its verdicts,
+and the blocks that they share. The page holds it gzipped in base64, unpacks it (script/) and shows
+every text as plain text. The messages sent (`calls` and `messages`) are a second parcel, unpacked
+on request. The page has the frame of all pages (`bedside.page`) and their Content-Security-Policy:
+it may run only the scripts written here and may not contact any address.
 """
 
 import base64
@@ -26,20 +26,20 @@ FOLDER = Path(__file__).parent
 SCRIPT = (
     "page statistics document marks lines table filters summary reply sent address export start"
 ).split()
-SENT = ("calls", "messages")  # of a document: what was sent and came back, beside its rows
+SENT = ("calls", "messages")  # the parts of a document on what was sent and what came back
 PARCEL = re.compile(r'<script[^>]*\bid="(?:data|sent)"[^>]*>\s*([^<]*?)\s*</script>')
 
 
 def html(document, linked=None):
-    """The explorer as HTML text: the same document gives the same text.
+    """The explorer as HTML text; the same document always gives the same text.
 
-    linked: the pages beside it, {file: name}, where they aren't a profile's. Raises BedsideError
-    when two rows have one id.
+    linked: the pages beside it, {file: name}, if they aren't a profile's. Raises BedsideError if
+    two rows have the same id.
     """
     twice = [i for i, n in Counter(r["id"] for r in document["rows"]).items() if n > 1]
     if twice:
         raise BedsideError(
-            f"{len(twice)} ids stand at more than one row, first {twice[0]!r}: give each row an id"
+            f"{len(twice)} ids belong to more than one row, first {twice[0]!r}; give each row an id"
             " of its own"
         )
     scripts = [_inline("vendor/tabulator.min.js"), _script()]
@@ -65,13 +65,13 @@ def write(path, document, linked=None):
 
 
 def read(text):
-    """The document in an explorer's HTML text, and the text without it.
+    """(the document in an explorer's HTML text, the text without it).
 
-    Compressed bytes may differ between machines, these don't.
+    Compressed bytes may differ between machines; these don't.
     """
     found = PARCEL.findall(text)
     if len(found) != 2:
-        raise BedsideError("this is no explorer page: it holds no data")
+        raise BedsideError("this is not an explorer page: it holds no data")
     data, sent = (json.loads(gzip.decompress(base64.b64decode(parcel))) for parcel in found)
     return data | sent, PARCEL.sub(lambda m: m[0].replace(m[1], ""), text)
 
@@ -85,20 +85,20 @@ def _packed(value):
 
 
 def _script():
-    """The page's own script, one function in strict mode."""
+    """The page's own script: one function in strict mode."""
     parts = [_inline(f"script/{name}.js") for name in SCRIPT]
     return "\n".join(['"use strict";', "(async () => {", *parts, "})();", ""])
 
 
 def _inline(name):
-    """A script's or style sheet's text as the page has it, without a source map's address."""
+    """The text of a script or style sheet for the page, without a source map's address."""
     text = (FOLDER / name).read_text(encoding="utf-8")
     text = re.sub(
         r"^(//# sourceMappingURL=\S+|/\*# sourceMappingURL=\S+ \*/)\s*", "", text, flags=re.M
     )
     if re.search(r"</(script|style)|<!--", text, re.I):
         raise BedsideError(
-            f"{paths.rel(FOLDER / name)}: a text that ends or comments out a script can't stand in"
-            " a page"
+            f"{paths.rel(FOLDER / name)}: a page can't include a text that ends or comments out a"
+            " script"
         )
     return text

@@ -11,9 +11,9 @@ from bedside import stats
 
 
 def failures(verdicts, by):
-    """Failures in percent, and counts of scored and unscored, by columns.
+    """Failures in percent, with counts of scored and unscored replies, by the columns `by`.
 
-    Intervals are `stats.share`'s, of the unit that repeats within its paper; NaN for a single one.
+    Intervals are those of `stats.share`, over units; NaN for a single unit.
     """
     lines = {}
     for key, part in verdicts.groupby(by, sort=False):
@@ -31,10 +31,10 @@ def failures(verdicts, by):
 
 
 def disagreements(verdicts):
-    """Where two judges differ: {"a and b": (replies that both graded, both values)}.
+    """Where two judges differ: {"a and b": (number of replies that both graded, frame)}.
 
-    The values are a frame of the replies on which they differ. Pairs without a common reply are
-    left out.
+    The frame has both values for the replies on which they differ. Pairs of judges without a common
+    reply are left out.
     """
     graded = verdicts[verdicts["status"] == "graded"]
     wide = graded.pivot(index="id", columns="judge", values="value")

@@ -1,9 +1,9 @@
-"""Pages: merges the notebooks' parts into manifest.json, claims.csv and readings.csv, writes pages.
+"""Pages: merge the notebooks' parts into manifest.json, claims.csv and readings.csv; write pages.
 
     merge("sample")  # figures/sample/index.html, <paper>.html, claims.html
 
-All of them stand in one frame (frame.html.j2), need no server and no network, and may run no script
-but those written here: their Content-Security-Policy says so to the browser.
+All pages share one frame (frame.html.j2) and need neither a server nor a network. Their
+Content-Security-Policy lets the browser run no scripts but those written here.
 """
 
 import base64
@@ -24,7 +24,7 @@ CLAIM += ["verdict", "readings"]
 def merge(profile: str) -> dict:
     """Merge the notebooks' parts of a profile into its manifest; return the manifest.
 
-    A notebook that did not run this time keeps its entry; one that is gone from the tree loses it.
+    A notebook that did not run this time keeps its entry. A deleted notebook loses it.
     """
     from . import content
 
@@ -62,7 +62,7 @@ ERRORS = "errors.csv"
 
 
 def errors(folder: Path) -> list[dict]:
-    """What failed in this make, rows of `ledger.COLUMNS`; in errors.csv of `folder` if any did."""
+    """The failures of this make as rows of `ledger.COLUMNS`; also writes them to errors.csv."""
     path, rows = folder / ERRORS, ledger.errors(ledger.make())
     if not rows:
         path.unlink(missing_ok=True)
@@ -76,9 +76,9 @@ def errors(folder: Path) -> list[dict]:
 
 
 def template(path: Path, **options: Any):
-    """A template as jinja2 renders it: everything escaped, a missing field an error.
+    """A jinja2 template that escapes everything and raises an error for a missing field.
 
-    It may extend `frame.html.j2`. options: jinja2's own, for what isn't HTML.
+    It may extend `frame.html.j2`. options: jinja2's own, for texts that aren't HTML.
     """
     import jinja2
 
@@ -96,10 +96,10 @@ def pages(papers: dict[str, str], explorer: bool = True) -> dict[str, str]:
 
 
 def frame(pages: dict[str, str], here: str = "", asked: Iterable[str] = (), root: str = "") -> dict:
-    """What `frame.html.j2` takes: pages to link to, and whose models' answers this one is about.
+    """The fields of `frame.html.j2`: the pages to link to, and the models that this page shows.
 
-    pages: {file: name}. here: this page's file. asked: models, also those of answers made
-    elsewhere. root: the way to those files.
+    pages: {file: name}. here: this page's file. asked: models, including those of answers made
+    elsewhere. root: the relative path to those pages.
     """
     known = models.registry()
     tiny = [m for m in asked if known.get(m, {}).get("provider") == "local"]
@@ -114,6 +114,6 @@ def frame(pages: dict[str, str], here: str = "", asked: Iterable[str] = (), root
 
 
 def hashes(scripts: Iterable[str]) -> str:
-    """The scripts that a page may run, as its Content-Security-Policy names them."""
+    """The hashes by which a page's Content-Security-Policy names the scripts that it may run."""
     digests = (hashlib.sha256(s.encode()).digest() for s in scripts)
     return " ".join(f"'sha256-{base64.b64encode(d).decode()}'" for d in digests)

@@ -1,4 +1,4 @@
-// Filters of the ledger. What is chosen stands in the address (#paper=x&verdict=y), so that a view can be linked.
+// Filters of the ledger. The choices are kept in the address (#paper=x&verdict=y), so that a view can be linked.
 "use strict";
 const form = document.getElementById("filters");
 const articles = [...document.querySelectorAll("article")];
@@ -17,7 +17,7 @@ function show() {
 }
 
 function read() {
-  const address = location.hash.slice(1), chosen = new URLSearchParams(address);   // of a claim's own address nothing is chosen
+  const address = location.hash.slice(1), chosen = new URLSearchParams(address);   // a claim's own address chooses no filter
   for (const field of form.elements) if (field.name) field.value = chosen.get(field.name) || "";
   show();
   document.getElementById(decodeURIComponent(address))?.scrollIntoView();

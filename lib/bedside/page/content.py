@@ -1,5 +1,5 @@
-"""What the pages show: a profile's manifest, as the templates of the index, of each study and of
-the ledger of claims take it.
+"""What the pages show: a profile's manifest, prepared for the templates of the index, of each
+study's page and of the ledger of claims.
 """
 
 import base64
@@ -20,9 +20,9 @@ PRINTED = re.compile(r"(Table|Figure) (\d+)(\w?)")  # a title that begins with t
 RANKS = {
     "central": "The papers’ central claims",
     "detail": "The papers’ details",
-    "summary": "Apart: a third party’s summary",
-    "data": "Apart: the released data",
-    "own": "Apart: our own questions",
+    "summary": "Counted apart: a third party’s summary",
+    "data": "Counted apart: the released data",
+    "own": "Counted apart: our own questions",
 }
 TOLD = ("the paper", "a third party’s summary", "the released data", "our own question")  # by OF
 DOUBT = ("differs", "depends", "undetermined")  # shown first, and open
@@ -31,27 +31,27 @@ DOUBT = ("differs", "depends", "undetermined")  # shown first, and open
 def write(manifest: dict, folder: Path, errors: Iterable[dict] = (), site: bool = False) -> None:
     """Write index.html, <paper>.html and claims.html of a profile into `folder`.
 
-    errors: what failed in this run. site: for a static host; see `Pages`.
+    errors: the requests of this run that failed. site: for a static host; see `Pages`.
     """
     Pages(manifest, folder, site).write(errors)
 
 
 def write_notebooks(manifest: dict, folder: Path, site: bool = False) -> None:
-    """Write a page for each executed notebook of a profile, where there is none as new."""
+    """Write a page for each executed notebook of a profile, unless an up-to-date one is there."""
     Pages(manifest, folder, site).write_notebooks()
 
 
 class Pages:
-    """The pages of a profile or run: what all of them show, and the templates.
+    """The pages of a profile or run: what all of them share, and the templates.
 
-    On a static host (site) nobody's texts may be but ours: of other profiles than `sample` neither
-    executed notebooks nor an explorer.
+    A static host (site) may show no other people's texts. There the profiles other than `sample`
+    have neither executed notebooks nor an explorer.
     """
 
     def __init__(self, manifest, folder, site=False):
         self.entries, self.profile, self.folder = manifest["notebooks"], manifest["profile"], folder
         self.texts = self.profile == "sample" or not site
-        # from the profile's pages to what the repository holds
+        # the way from the profile's pages to the repository's files
         self.up = "../" if site else "../../../" if folder.parent.name == "runs" else "../../"
         present = {e["paper"] for e in self.entries.values()}
         self.studies = {p: e for p, e in paths.papers().items() if p in present}
@@ -120,7 +120,7 @@ class Pages:
 
 
 def _outputs(notebook, entry, folder):
-    """An entry's figures and tables, each with its numbers in people's layout and its picture."""
+    """An entry's figures and tables, each with its numbers laid out for readers and its picture."""
     cells = notebooks.cells(notebook)
     for o in (o for o in entry["outputs"] if o["file"].endswith(".csv")):
         path, svg = folder / entry["paper"] / o["file"], b""
@@ -142,9 +142,9 @@ def _outputs(notebook, entry, folder):
 
 
 def _printed(shown):
-    """Outputs with a number of the paper's, in the order of the numbers, tables first.
+    """Outputs that belong to a numbered table or figure of the paper, in order, tables first.
 
-    Each has a `short` name; several of one number have more than that in it.
+    Each gets a `short` name. If several share a number, it also tells them apart.
     """
     numbered = [o for o in shown if o["number"]]
     same = Counter(o["number"][0] for o in numbered)
@@ -157,7 +157,7 @@ def _printed(shown):
 
 
 def _ranked(claims):
-    """A section's claims: the paper's central ones that are in doubt, and all others by verdict."""
+    """A section's claims: the paper's central ones in doubt, and all others by verdict."""
     first = [c for c in claims if _central(c) and c["verdict"].split()[0] in DOUBT]
     rest = [c for c in claims if c not in first]
     return first, by_verdict(rest)
@@ -168,7 +168,7 @@ def _central(claim):
 
 
 def _cards(entries):
-    """{notebook: {judge: (card, whether it stands here first)}}; later ones are links."""
+    """{notebook: {judge: (card, whether the page shows it here first)}}; later ones are links."""
     seen, found = set(), {}
     for k, e in entries.items():
         found[k] = {}
@@ -179,7 +179,7 @@ def _cards(entries):
 
 
 def _index(profile, entries, claims, shown):
-    """What the index shows besides the frame."""
+    """What the index shows inside the frame."""
     known = sources.registry()
     mine = {n: e for n, e in known.items() if profile in e["profiles"]}
     by_paper = {e["paper"]: [] for e in entries.values()}
@@ -213,7 +213,7 @@ def _index(profile, entries, claims, shown):
 
 
 def _changed(entries):
-    """Settings that aren't the profile's, as text: the notebooks that had them."""
+    """{settings that differ from the profile's, as text: the notebooks that had them}."""
     found = {}
     for name, entry in entries.items():
         if entry["changed"]:

@@ -1,6 +1,6 @@
 """Executed notebooks as pages: nbconvert's HTML without scripts, in the frame of all pages.
 
-Outputs may hold text of anybody's: what a page may run its Content-Security-Policy says.
+Outputs may hold text from anywhere; the Content-Security-Policy limits what a page may run.
 """
 
 import functools
@@ -15,9 +15,9 @@ from . import HERE
 
 
 def bodies(names: Iterable[str], profile: str, folder: Path) -> Iterator[tuple[str, str, str]]:
-    """(name, title, HTML) of the notebooks that are executed; one process converts all of them.
+    """Yield (name, title, HTML) of the executed notebooks.
 
-    Those whose page in `folder` is newer than the notebook's last run are left out.
+    Notebooks whose page in `folder` is newer than their last run are left out.
     """
     ours = max(map(_age, HERE.glob("*.*")))
     due = {}
@@ -30,7 +30,7 @@ def bodies(names: Iterable[str], profile: str, folder: Path) -> Iterator[tuple[s
 
 
 def read(path: Path):
-    """A notebook as nbformat reads it."""
+    """Read a notebook with nbformat."""
     notebooks.spare_grammar()
     import nbformat
 
@@ -39,7 +39,7 @@ def read(path: Path):
 
 def converted(notebook, **options) -> str:
     """A notebook's cells as HTML without scripts. options: nbconvert's own."""
-    logging.getLogger("traitlets").setLevel(logging.ERROR)  # it wants words for each picture
+    logging.getLogger("traitlets").setLevel(logging.ERROR)  # it asks for a text for each picture
     return SCRIPT.sub("", _exporter(**options).from_notebook_node(notebook)[0])
 
 
@@ -54,7 +54,7 @@ SCRIPT = re.compile(r"<script\b.*?(</script\s*>|\Z)", re.S | re.I)
 
 
 def anchor(cells: list[dict], output: str) -> str:
-    """Where on a notebook's page the cell stands that writes an output; empty if none names it."""
+    """The anchor, on its notebook's page, of the cell that writes an output; empty if none does."""
     named = (c["id"] for c in cells if f'"{output}"' in "".join(c["source"]))
     return next((f"#cell-id={i}" for i in named), "")
 
@@ -64,7 +64,7 @@ def _age(path):
 
 
 def style() -> str:
-    """The colours of code, in light and in dark."""
+    """The style sheet for code, for light and dark screens."""
     from pygments.formatters import HtmlFormatter
 
     light, dark = (HtmlFormatter(style=s).get_style_defs(".highlight") for s in STYLES)

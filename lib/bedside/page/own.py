@@ -1,4 +1,4 @@
-"""The page of your own questions: their executed notebook, in the frame of all pages."""
+"""The page of a study of a user's own questions: its executed notebook, in the common frame."""
 
 import re
 from collections.abc import Iterable
@@ -14,14 +14,14 @@ WIDE = re.compile(r'<div class="output_html\b[^">]*"')  # what may scroll, so th
 
 
 def linked(name: str) -> dict[str, str]:
-    """The pages of such a run, {file: name}, for `frame`."""
+    """The pages of such a study, {file: name}, for `frame`."""
     return {"index.html": prompts.clean(name), "explorer.html": "Single replies"}
 
 
 def write(folder: Path, name: str, notebook: Path, asked: Iterable[str]) -> Path:
-    """Write index.html of the run `name` into `folder`; returns its path.
+    """Write index.html of the study `name` into `folder`; return its path.
 
-    notebook: as executed. asked: the models whose answers and verdicts it shows.
+    notebook: the executed notebook. asked: the models whose answers and verdicts it shows.
     """
     body = executed.converted(executed.read(notebook))
     text = template(HERE / "own.html.j2").render(

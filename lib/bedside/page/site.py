@@ -1,4 +1,4 @@
-"""A folder for any static host: the pages of both profiles with the files that they link to."""
+"""A folder for a static host: the pages of both profiles and the files that they link to."""
 
 import json
 import shutil
@@ -12,11 +12,11 @@ PROFILES = ("sample", "public")
 
 
 def write(site: Path) -> Path:
-    """Write the pages of both profiles into a new folder `site`; returns its first page.
+    """Write the pages of both profiles into a new folder `site`; return its first page.
 
-    They are the committed runs: of `sample` with executed notebooks and explorer, of `public`
-    without, since these show other people's texts. Raises BedsideError for a notebook of `sample`
-    that isn't executed here.
+    They show the committed runs. `sample` has its executed notebooks and the explorer; `public`
+    has neither, since they hold other people's texts. Raises BedsideError if a notebook of
+    `sample` was not executed in this checkout.
     """
     shutil.rmtree(site, ignore_errors=True)
     for profile in PROFILES:
@@ -43,7 +43,7 @@ def _profile(profile, to):
         files.append("explorer.html")
         lost = [n for n in manifest["notebooks"] if not notebooks.executed(n, profile).is_file()]
         if lost:
-            raise BedsideError(f"{', '.join(lost)}: not executed here yet; make all does it")
+            raise BedsideError(f"{', '.join(lost)}: not executed here yet; run make all first")
     for file in files:
         (to / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(here / file, to / file)

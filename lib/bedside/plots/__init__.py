@@ -1,4 +1,4 @@
-"""Figures in one look; published marks are hollow, computed ones filled, also in grey print.
+"""Figures in one style; published marks are hollow, computed ones filled, also in grey print.
 
     figure, ((ax,),) = plots.figure((7, 3))
     plots.dots(ax, rows, xlabel="accuracy", limits=(0, 1))

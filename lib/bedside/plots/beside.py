@@ -1,4 +1,4 @@
-"""Labels of marks, put where they cover neither marks nor lines nor one another."""
+"""Labels of marks, placed so that they cover neither marks nor lines nor each other."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def beside(ax: Axes, text: str, at: tuple[float, float]) -> None:
 
 
 def arrange(ax: Axes) -> None:
-    """Put each label made by `beside` at the side of its mark where it covers least."""
+    """Put each label made by `beside` on the side of its mark where it covers least."""
     labels = [t for t in ax.texts if t.get_label() == BESIDE]
     if not labels:
         return
@@ -41,7 +41,7 @@ def arrange(ax: Axes) -> None:
 
 
 def _boxes(ax, text, place):
-    """What a label covers at a place (step, across, up), where it is moved: itself, its line."""
+    """Move a label to a place (step, across, up); return what its text and line cover there."""
     from matplotlib.text import Text
 
     step, across, up = place
@@ -54,7 +54,7 @@ def _boxes(ax, text, place):
 
 
 def _cost(ax, boxes, taken):
-    """How many pixels boxes cover of what is taken, and have outside the axes, thrice."""
+    """The pixels that boxes cover of what is taken, plus three times those outside the axes."""
     outside = _common(boxes[:1], boxes[:1]) - _common(boxes[:1], [ax.bbox.extents])
     return round((_common(boxes, taken) if taken else 0) + 3 * outside)
 
@@ -69,7 +69,7 @@ def _common(boxes, others):
 
 
 def _drawn(ax):
-    """Points (pixels) on what labels keep off, each with a width: marks, lines, arrows."""
+    """Points (pixels) that labels avoid, each with a width: marks, lines, arrows."""
     paths = [ax.transData.transform([t.xy, t.xyann]) for t in ax.texts if not t.get_text()]
     for line in (line for line in ax.lines if line.zorder > 0):
         points = line.get_transform().transform(line.get_xydata())

@@ -1,4 +1,4 @@
-"""What all figures share: size and style, marks, titles, legend, and how they are saved."""
+"""What all figures share: size, style, marks, titles, legends, and how they are saved."""
 
 from __future__ import annotations
 
@@ -133,14 +133,14 @@ def floats(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def if_empty(ax: Axes, values: pd.Series) -> None:
-    """Say in a chart that it shows nothing, where none of its values is a number."""
+    """Note in a chart that it shows nothing, if none of its values is a number."""
     if not values.notna().any():
         middle = {"transform": ax.transAxes, "ha": "center", "va": "center"}
-        ax.text(0.5, 0.5, "nothing to show: no value", color="0.35", fontsize=SMALL, **middle)
+        ax.text(0.5, 0.5, "nothing to show: no values", color="0.35", fontsize=SMALL, **middle)
 
 
 def remark(figure: Figure, text: str) -> None:
-    """A line under a figure on what it leaves out."""
+    """A line below a figure on what it leaves out."""
     figure.supxlabel(text, fontsize=SMALL, color="0.35", x=0.01, ha="left")
 
 

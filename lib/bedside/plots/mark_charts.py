@@ -107,7 +107,7 @@ def plane(ax: Axes, frame: pd.DataFrame, x: str, y: str, **labels: str) -> Axes:
         beside(ax, _joined(told), at)
     if lost:
         corner = {"transform": ax.transAxes, "va": "bottom", "color": "0.35", "fontsize": SMALL}
-        ax.text(0.01, 0.01, "without a place, a rate has no value:\n" + "\n".join(lost), **corner)
+        ax.text(0.01, 0.01, "not shown, since a rate has no value:\n" + "\n".join(lost), **corner)
     ax.set_xlim(-3, 106)  # room for labels
     ax.set_ylim(-3, 106)
     ax.grid(False)

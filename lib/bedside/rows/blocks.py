@@ -1,4 +1,4 @@
-"""What stands at a row: blocks of text, verdicts and labels, as dicts."""
+"""The parts of a row: blocks of text, verdicts and labels, as dicts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def marked(heading: str, words: str, **places: Iterable[Sequence]) -> dict:
 
 
 def pieces(words: str, **places: Iterable[Sequence]) -> list[list[str]]:
-    """A text cut at all borders of the named places: [[text, "name name"], ...]."""
+    """A text cut at the borders of all named places: [[text, "name name"], ...]."""
     borders = [x for mine in places.values() for p in mine for x in p[:2]]
     cuts = sorted({0, len(words), *borders})
 
@@ -42,7 +42,7 @@ def pieces(words: str, **places: Iterable[Sequence]) -> list[list[str]]:
 
 
 def aligned(heading: str, columns: Sequence[str], rows: Mapping[str, Iterable[str]]) -> dict:
-    """A block that sets lists side by side: {term: (mark of each column)}.
+    """A block of lists side by side: {term: (mark of each column)}.
 
     A mark is matched, missed, spurious or empty.
     """
@@ -57,9 +57,9 @@ def dialogue(heading: str, turns: Iterable[tuple]) -> dict:
 
 
 def text_of(row: dict, heading: str) -> str:
-    """The text of a row's shared block of this heading, empty if there is none.
+    """The text of a row's shared block with this heading, empty if there is none.
 
-    row: with its shared blocks in place of their keys.
+    row: a row that holds its shared blocks instead of their keys.
     """
     return next((b["text"] for b in row["shared"] if b["label"] == heading), "")
 
@@ -70,7 +70,7 @@ def text_of(row: dict, heading: str) -> str:
 def verdict(
     judge: str, status: str, value: Any = "", right: Any = None, raw: str = "", reason: str = ""
 ) -> dict:
-    """A judge's verdict at a row; without status `graded` there is no value, and right is None."""
+    """A judge's verdict on a row; unless its status is `graded`, value is empty and right None."""
     graded = status == "graded"
     return {
         "judge": judge,
@@ -87,8 +87,8 @@ def verdicts_by_item(
 ) -> dict[str, list[dict]]:
     """{item: its verdicts} from frames {judge: verdicts (item, status, value, raw)}.
 
-    Those never recorded are left out. words: {value: how it is shown}; right: the values that count
-    as no failure.
+    Verdicts that were never recorded are left out. words: {value: how it is shown}. right: the
+    values that aren't failures.
     """
     found: dict[str, list[dict]] = {}
     for judge, verdicts in by_judge.items():
@@ -100,11 +100,11 @@ def verdicts_by_item(
 
 
 def other_verdict(judge: str, task: str, value: str, raw: str = "") -> dict:
-    """A judge's verdict, or a rater's label, on another question; empty if it couldn't be read."""
+    """A judge's verdict, or a rater's label, on another question; an empty value is unparsed."""
     status = "graded" if value else "unparsed"
     return {"judge": judge, "task": task, "status": status, "value": value, "raw": raw}
 
 
 def human_label(by: str, value: Any, kind: str = "", reason: str = "") -> dict:
-    """A person's label: a value in the words of the verdicts, its kind and the reason given."""
+    """A person's label: its value in the words of the verdicts, its type and the reason given."""
     return {"by": by, "value": str(value), "type": kind, "reason": prompts.clean(reason)}

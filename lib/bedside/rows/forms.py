@@ -1,4 +1,4 @@
-"""A document for notebooks: as a frame, a row as text."""
+"""A document for notebooks: as a frame, or one row as text."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ VERDICT = "judge status value right raw".split()
 
 
 def frame(content: dict, judge: str | None = None) -> pd.DataFrame:
-    """A document's rows as a frame: a row for each reply and judge, or those of one judge.
+    """A document as a frame: a row for each reply and judge, or for one judge only.
 
-    Columns are ROW, VERDICT and human. right: True, False or None. human: the first person's label
-    or empty. A reply without a verdict has judge "".
+    The columns are ROW, VERDICT and human. right: True, False or None. human: the first person's
+    label, or empty. A reply without a verdict has the judge "".
     """
     import pandas as pd
 
@@ -50,7 +50,7 @@ def as_text(content: dict, row: dict) -> str:
 
 
 def _lines(block):
-    """A block's text, line by line; marks in brackets behind what they mark."""
+    """A block's text, line by line; marks follow the marked words in brackets."""
     match block["kind"]:
         case "text":
             return [block["text"]]

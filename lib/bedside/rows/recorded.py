@@ -1,4 +1,4 @@
-"""Runs that only replay, and the document that takes in what they find."""
+"""Runs that only replay, and the document that collects their replies."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ RETURNED = "returned_model finish prompt_tokens completion_tokens date fingerpri
 class Recorded(Run):
     """A Run with a notebook's own settings that only replays.
 
-    A request without a recording has a reply that says so.
+    A request without a recording gets a reply that says so.
 
-    settings: the notebook's parameters. judges: the run's, the one without a model, and every model
-    that has recordings here; a judge's verdicts that weren't recorded have status `error` and
-    ABSENT in their raw text.
+    settings: the notebook's parameters. judges: the run's judge, the judge without a model, and
+    every model with recordings here. A verdict that wasn't recorded has the status `error` and
+    ABSENT as its raw text.
     """
 
     def __init__(self, paper: str, notebook: str, **parameters: Any):
@@ -65,7 +65,7 @@ class Recorded(Run):
 
 
 def call(request: Request, reply: Reply) -> dict:
-    """A request as it was sent, and what came back with the reply; None for what isn't known."""
+    """A request as it was sent, and what came back with the reply; None for unknown values."""
     sent = dict(request.body())
     tokens = reply.prompt_tokens, reply.completion_tokens
     return {
@@ -86,7 +86,7 @@ def row_id(run: Run, item: str, model: str, configuration: str) -> str:
 
 
 class Document:
-    """The rows of a profile and the blocks that they share; parameters as of every notebook."""
+    """The rows of a profile and the blocks that they share; parameters: those of notebooks."""
 
     def __init__(self, profile: str = "sample", **parameters: Any):
         self.profile = profile
@@ -101,13 +101,13 @@ class Document:
         self.heard: dict[str, dict] = {}  # every call of the runs, by key
 
     def run(self, paper: str, notebook: str) -> Recorded:
-        """A notebook as Recorded run; what one has heard, all know."""
+        """A notebook as a Recorded run; all runs of a document share their calls."""
         run = Recorded(paper, notebook, **self.parameters)
         run.calls = self.heard
         return run
 
     def begin(self, run: Recorded, judge: str | None = None) -> None:
-        """Take in a paper: its title, the judge that comes first (the run's), its judges' cards."""
+        """Add a paper: its name, the judge that comes first (the run's), its judges' cards."""
         self.papers[run.paper] = paths.papers()[run.paper]["name"]
         self.judge[run.paper] = judge or run.judge
         for name in run.judges:
@@ -116,7 +116,7 @@ class Document:
                 self.cards[f"{run.paper} {name}"] = line.split(", ", 1)[1]
 
     def share(self, key: str, *blocks: dict) -> str:
-        """Take in blocks under a key; returns the key."""
+        """Add blocks under a key; return the key."""
         self.shared.setdefault(key, list(blocks))
         return key
 
@@ -143,17 +143,17 @@ class Document:
         human: Iterable[dict] = (),
         beside: str = "",
     ) -> str:
-        """Take in a row; returns its id. BedsideError for an id that is taken.
+        """Add a row; return its id. Raises BedsideError if the id is taken.
 
-        unit: what repeats, the item if nothing is given. by: of BY. sent: keys of the requests
-        that led to the reply, between blanks. status: why there is no reply, empty if there is one;
-        with ABSENT there is no row either. beside: the id of the row that it is shown beside.
+        unit: what repeats, the item by default. by: one of BY. sent: keys of the requests that led
+        to the reply, separated by blanks. status: why there is no reply, empty if there is one;
+        with ABSENT no row is added. beside: the id of the row beside which it is shown.
         """
         if status == ABSENT:
             return ""
         id = row_id(run, item, model, configuration)
         if id in self.rows:
-            raise BedsideError(f"two rows with the id {id!r}")
+            raise BedsideError(f"two rows have the id {id!r}")
         texts = {
             "id": id,
             "paper": run.paper,
@@ -182,7 +182,7 @@ class Document:
         return id
 
     def _called(self, key):
-        """Take in a call, its messages once each; returns its key."""
+        """Add a call, and each of its messages once; return its key."""
         if key not in self.calls:
             made = dict(self.heard[key])
             for message in made["messages"]:
@@ -192,7 +192,7 @@ class Document:
         return key
 
     def content(self, about: str = "") -> dict:
-        """All as one JSON-able dict."""
+        """The whole document as one JSON-able dict."""
         return {
             "profile": self.profile,
             "about": about,

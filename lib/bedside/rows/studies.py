@@ -1,4 +1,4 @@
-"""What all studies have: their tasks, and their judged items in one document."""
+"""The labelling tasks of all studies, and their judged items in one document."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _room(paper, name):
 
 @functools.cache
 def tasks() -> dict[str, Task]:
-    """All labelling tasks by name: of the studies' rooms `labels`, and that of own studies."""
+    """All labelling tasks by name: those in the studies' rooms `labels`, and own studies' task."""
     from bedside import study
 
     found = [t for name in paths.papers() for t in _room(name, "labels").TASKS]
@@ -26,10 +26,10 @@ def tasks() -> dict[str, Task]:
 
 
 async def collect(profile: str = "sample", papers: str = "", **parameters: Any) -> dict:
-    """The judged items of a profile, from the studies' rooms `rows`: as `Document.content`.
+    """The judged items of a profile, from the studies' rooms `rows`, as `Document.content`.
 
-    papers: names, empty for all. parameters: models, judge, limit, seed, prompts as of every
-    notebook. What was never recorded with these settings isn't there.
+    papers: names, empty for all. parameters: models, judge, limit, seed, prompts, as every notebook
+    takes them. Replies that were never recorded with these settings are left out.
     """
     document = Document(profile, **parameters)
     for name in str(papers).split() or paths.papers():

@@ -1,38 +1,38 @@
-"""What raters are asked about a study's rows."""
+"""Labelling tasks: what raters decide about a study's rows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-JOINED = "; "  # between the values of a label of which several hold
+JOINED = "; "  # between the values of a label that holds several
 
 
 @dataclass(frozen=True)
 class Task:
-    """What a rater decides about a paper's rows, what is seen for it, and where labels go.
+    """What a rater decides about a paper's rows, what the rater sees, and where labels go.
 
-    choices, types and labels: (key, value, words) each. sections: how the sections of its rows
-    begin. loops: how those begin whose questions a model wrote; what the embedded model wrote there
-    is asked about only on demand. split: gives a row's pieces (paragraphs of its reply) as rows in
-    their order, with the ids `<row id>#<n>`; they are labelled one after the other.
+    choices, types and labels: (key, value, words) each. sections: the beginnings of the sections of
+    its rows. loops: the beginnings of sections whose questions a model wrote; the embedded model's
+    replies there are labelled only on demand. split: returns a row's pieces (paragraphs of its
+    reply) as rows in their order, with the ids `<row id>#<n>`; they are labelled one by one.
 
-    shows: headings of the blocks that are shown beside the reply; all others stay hidden, so that a
-    new block can't give a model or a label away. reply: what the reply is called on screen.
-    spans_for: the value that needs a type and marked places, if the task has one. several: any
-    number of choices may hold at once, none too. labels: what may hold beside the choice, any
-    number at once; a task has types or labels.
+    shows: headings of the blocks that are shown beside the reply; all others stay hidden, so that
+    a new block can't reveal a model or a label. reply: the name of the reply on screen. spans_for:
+    the value that needs a type and marked places, if the task has one. several: any number of
+    choices may hold at once, or none. labels: further labels beside the choice, any number at once;
+    a task has types or labels, not both.
 
-    Of the study's own protocol, if raters follow it: reason_for and source_for, the values that
-    need a reason and a source that was consulted; training, gives items that come first with
-    feedback, [{shared: blocks, reply, right: {value, type, spans}, why}]; closing, what the last
-    page says.
+    The study's own protocol, if raters follow it: reason_for and source_for are the values that
+    need a reason and a consulted source; training returns items that come first with feedback,
+    [{shared: blocks, reply, right: {value, type, spans}, why}]; closing is the last page's text.
 
-    positive: the value that rates count; ordered: the values are steps of a scale; words: how
-    verdicts say a value. file: the source of data/external that labels are published to, a record
-    each as `record(row, value, by)` makes it, empty if no study reads them; each_rater: all raters'
-    own labels stand there, as `record(label)` makes them, not the settled ones. reference: gives
-    the labels of the study's own raters, [{id, item, rater, group, value, type}], to compare with.
+    positive: the value that rates count. ordered: the values are steps of a scale. words: how
+    verdicts name a value. file: the source in data/external to which labels are published, one
+    record each as `record(row, value, by)` returns it; empty if no study reads them. each_rater:
+    publish every rater's own labels, as `record(label)` returns them, instead of the settled ones.
+    reference: returns the labels of the study's own raters, [{id, item, rater, group, value,
+    type}], for comparison.
     """
 
     name: str
@@ -64,19 +64,19 @@ class Task:
 
     @property
     def values(self) -> tuple[str, ...]:
-        """The values that a label may have (for `several`: that it may be made of)."""
+        """The values that a label may have (for `several`: that it may combine)."""
         return tuple(value for _, value, _ in self.choices)
 
     def takes(self, row: dict) -> bool:
-        """Whether a row is of this task."""
+        """Whether a row belongs to this task."""
         return row["paper"] == self.paper and row["section"].startswith(self.sections)
 
     def asked(self, row: dict) -> list[dict]:
-        """The rows that a rater is asked about for a row: itself, or its pieces in their order."""
+        """The rows that a rater labels for a row: the row itself, or its pieces in order."""
         return self.split(row) if self.split else [row]
 
     def in_words(self, label: dict) -> list[str]:
-        """A label's values, and its type or further labels, as they are called on screen."""
+        """A label's values and its type or further labels, in the words of the screen."""
         known = {v: words for _, v, words in (*self.choices, *self.types, *self.labels)}
         given = [v for k in ("value", "type") for v in label.get(k, "").split(JOINED) if v]
         return [known.get(v, v) for v in given]

@@ -6,9 +6,9 @@
     stats.kappa(judge, physician, ["no", "partly", "yes"], weights="quadratic", rng=rng)
 
 Values are scored values: NaN is a ValueError except where a docstring says otherwise. Shares lie
-between 0 and 1. `units` labels what repeats (patient, question, case); its rows are drawn
-together. What a library has too is still ours, because scipy.stats loads slowly and its bootstrap
-is slow; a docstring's "As ..." names the function that the tests hold it against.
+between 0 and 1. `units` labels what repeats (patient, question, case); the rows of a unit are drawn
+together. Functions that libraries have too are written here because scipy.stats loads slowly and
+its bootstrap is slow; "As ..." in a docstring names the function with which tests compare ours.
 """
 # ruff: noqa: F401
 

@@ -1,11 +1,11 @@
-"""What the statistics take: scored numbers, booleans, counts; a ValueError says what else came."""
+"""Checks of the statistics' inputs: scored numbers, booleans, counts; a ValueError names faults."""
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 
 def require(*conditions: tuple[bool, str]) -> None:
-    """ValueError with the message of the first condition that is not met."""
+    """Raise ValueError with the message of the first condition that is not met."""
     for met, message in conditions:
         if not met:
             raise ValueError(message)

@@ -1,4 +1,4 @@
-"""Intervals of shares from their counts: Wilson's and what is made of it, rates by a judge."""
+"""Intervals of shares from their counts: Wilson's and its derivatives, and rates by a judge."""
 
 from math import hypot, inf, nan, sqrt
 from typing import NamedTuple
@@ -35,7 +35,7 @@ def wilson(successes: int, n: int, level: float = 0.95) -> Interval:
 
 
 def share(hits: ArrayLike, units: ArrayLike, level: float = 0.95) -> Interval:
-    """Share of booleans (n,) with a score interval for hits that repeat in units, labels (n,).
+    """Share of booleans (n,) with a score interval for hits that repeat in units (labels, (n,)).
 
     Wilson's at the effective number: n over the design effect of the units (Kish 1965; at least
     1), and t of their number for z, as in Korn and Graubard (1998). Where nothing varies the units
@@ -55,7 +55,7 @@ def share(hits: ArrayLike, units: ArrayLike, level: float = 0.95) -> Interval:
 
 
 def effective(hits: ArrayLike, units: ArrayLike) -> float:
-    """How many booleans without repetition say as much as these (n,), whose units (n,) repeat.
+    """Effective size: as many independent booleans say as much as these (n,), whose units repeat.
 
     n over the design effect (Kish 1965; at least 1); where nothing varies the number of units. n
     if none repeats.
@@ -92,7 +92,7 @@ def balanced_accuracy(hits: int, n: int, kept: int, m: int, level: float = 0.95)
 
 
 def mean_of(a: Interval, b: Interval) -> Interval:
-    """Mean of two independent shares with intervals, of which it has the joint n.
+    """Mean of two independent shares with intervals; its n is the sum of theirs.
 
     Limits by MOVER (Donner and Zou 2012), which has width at 0 and 1 too. NaN if one is.
     """

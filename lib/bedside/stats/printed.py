@@ -1,4 +1,4 @@
-"""What printed numbers allow: counts behind a percentage, p values and kappas behind margins."""
+"""What printed numbers allow: the counts behind percentages, the p values and kappas of margins."""
 
 from math import isclose
 
@@ -10,7 +10,7 @@ from .tests import mcnemar_counts
 
 
 def grim(percent: float, n: int, decimals: int) -> bool:
-    """Can this printed percentage come from a whole number out of n items (the GRIM test)?"""
+    """Whether a printed percentage can come from a whole number out of n items (GRIM test)."""
     return bool(grim_counts(percent, n, decimals))
 
 

@@ -1,4 +1,4 @@
-"""Tests that need no resampling: paired and independent proportions, their power, many p values."""
+"""Tests without resampling: paired and independent proportions, power, corrections of p values."""
 
 from math import nan, sqrt
 

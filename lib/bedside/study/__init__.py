@@ -1,16 +1,16 @@
-"""Own studies: own questions, several models, a judge, and tables that say what they rest on.
+"""Own studies: a user's own questions, several models, a judge, and tables of the results.
 
     from bedside import study
     found = study.compare("mine.csv", models="a b", judge="c")
     found.scores        # right answers by model and group, with intervals
     found.pairs         # paired tests between the models
 
-A study has a name; its outputs stand in figures/own/<name>, its recordings in
-data/recordings/own/<name>. Both stay on this machine, and texts go to the endpoints alone that
+A study has a name. Its outputs are in figures/own/<name>, its recordings in
+data/recordings/own/<name>. Both stay on this machine, and texts go only to the endpoints that
 `Own.told` names. `notebooks/own_study.ipynb` takes the same steps one by one.
 
-own: the run, its answers, verdicts and labels. counted: scores, tests, the judge's trust card, two
-runs compared. judged: its items for explorer and raters. steps: of `make study`.
+own: the run, its answers, verdicts and labels. counted: scores, tests, the judge's trust card, and
+two runs compared. judged: the items for explorer and raters. steps: the steps of `make study`.
 """
 
 from .counted import card, changed, compare, corrected, keep, pairs, scores

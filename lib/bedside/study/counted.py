@@ -1,4 +1,4 @@
-"""What an own study counts: scores, paired tests, the judge's trust card, two runs compared."""
+"""Results of an own study: scores, paired tests, the judge's trust card, two runs compared."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ VERDICT = ["status", "value", "raw"]
 
 
 def scores(own, graded):
-    """Right answers in percent by model, in all and by group: table rows, intervals by unit.
+    """Right answers in percent by model, over all questions and by group, as table rows.
 
-    `unscored` counts answers without a verdict; if there are any, their bounds follow.
+    Intervals are over units. `unscored` counts answers without a verdict; if there are any, rows
+    with bounds follow.
     """
     import pandas as pd
 
@@ -44,9 +45,9 @@ def scores(own, graded):
 def pairs(own, graded):
     """Paired tests between the models on items that both answered: table rows.
 
-    As `tables.paired`: McNemar's exact p where no unit repeats, else a permutation that flips
-    units; Holm over all pairs; and the smallest difference that a test this large finds in four of
-    five cases.
+    As `tables.paired`: the exact McNemar test if no unit repeats, else a paired permutation test
+    that flips units; Holm's correction over all pairs; and the smallest difference that a test of
+    this size detects with a power of 80%.
     """
     if not own.judge or graded["model"].nunique() < 2:
         return tables.frame([])
@@ -64,11 +65,11 @@ def pairs(own, graded):
     return tables.frame(rows).dropna(subset="value").reset_index(drop=True)
 
 
-# ---- the judge, held against own labels
+# ---- the judge, compared with own labels
 
 
 async def card(own):
-    """The judge's trust card from the user's own labels, written down; None without labels."""
+    """Write the judge's trust card from the user's own labels; return it, None without labels."""
     known = labelled(own)
     if not own.judge or known.empty:
         return None
@@ -82,10 +83,10 @@ async def card(own):
 
 
 def corrected(own, graded, card):
-    """What the judge says, and that without its errors on the labelled answers: table rows.
+    """The judge's rates, and the rates corrected for its errors on labelled answers: table rows.
 
-    Rogan-Gladen, by sensitivity and specificity of the trust card; no value for a judge that does
-    no better than chance, and none at all without a card.
+    Rogan-Gladen, by the trust card's sensitivity and specificity. A judge that does no better than
+    chance gets no corrected value; without a card there are no corrected rows.
     """
     rows = []
     for model, part in graded[graded["status"] == "graded"].groupby("model", sort=False):
@@ -98,7 +99,7 @@ def corrected(own, graded, card):
     return tables.frame(rows)
 
 
-# ---- kept, and held against a later run
+# ---- saved, and compared with a later run
 
 
 def keep(own, graded):
@@ -110,7 +111,7 @@ def keep(own, graded):
 
 
 def kept(name):
-    """What a study has kept: (its manifest, answers and verdicts as one frame)."""
+    """The saved results of a study: (its manifest, answers and verdicts as one frame)."""
     import pandas as pd
 
     folder = settings.figures() / "own" / name
@@ -120,8 +121,8 @@ def kept(name):
     except (OSError, ValueError) as e:
         there = sorted(p.parent.name for p in folder.parent.glob("*/verdicts.csv"))
         raise BedsideError(
-            f"no study {name!r} in {paths.rel(folder.parent)} that was run to its end ({e});"
-            f" there are: {', '.join(there) or 'none'}"
+            f"{paths.rel(folder.parent)} has no study {name!r} that ran to its end ({e}); there"
+            f" are: {', '.join(there) or 'none'}"
         ) from None
     return about, pd.merge(*parts, on=["item", "model", "unit"], validate="one_to_one")
 
@@ -133,11 +134,12 @@ def _read(path: Path):
 
 
 def changed(old, new):
-    """What changed from one run of a study to another: (table rows, changed verdicts, notes).
+    """The changes from one run of a study to another: (table rows, changed verdicts, notes).
 
-    Paired by item and model; where each run has one model, these two are held against each other.
-    Rows: share right in both, difference with an interval and a permutation test over units, and
-    how many answers differ at all. notes: sentences on what isn't alike, judges above all.
+    Answers are paired by item and model; if each run has one model, these two are compared. Rows:
+    the share right in both, the difference with an interval and a paired permutation test over
+    units, and the share of answers that differ. notes: sentences on other differences between the
+    runs, such as the judge.
     """
     (about, a), (later, b) = kept(old), kept(new)
     notes = _unlike(about, later)
@@ -147,7 +149,7 @@ def changed(old, new):
     both = a.merge(b, on=["item", "model"], suffixes=("", "_new"), validate="one_to_one")
     for frame, name in ((a, old), (b, new)):
         if alone := len(frame) - len(both):
-            notes.append(f"{alone} answers of {name} have none of the same item and model beside")
+            notes.append(f"{alone} answers of {name} have no counterpart with this item and model")
     if both.empty:
         raise BedsideError(f"{old} and {new} have no item and model in common")
     scored = both[(both["status"] == "graded") & (both["status_new"] == "graded")]
@@ -180,12 +182,12 @@ def _differences(model, part, scored, names):
 
 
 def _unlike(about, later):
-    """Sentences on what two runs don't share besides answers."""
+    """Sentences on how two runs differ besides their answers."""
     told = []
     for what in ("judge", "limit", "seed"):
         x, y = (m["parameters"].get(what) for m in (about, later))
         if x != y:
-            told.append(f"{what}: {x or 'none'} then, {y or 'none'} now")
+            told.append(f"{what}: {x or 'none'} before, {y or 'none'} now")
     for what in ("data", "prompts"):
         if about[what] != later[what]:
             told.append(f"the {'questions' if what == 'data' else what} differ")
@@ -196,7 +198,7 @@ def _unlike(about, later):
 
 
 class Compared(NamedTuple):
-    """What a study found; frames as of the functions of these names."""
+    """The results of a study; the frames are those of the functions of these names."""
 
     answers: pd.DataFrame
     verdicts: pd.DataFrame
@@ -205,7 +207,7 @@ class Compared(NamedTuple):
 
 
 def compare(questions: str, models: str = "", judge: str = "", **more: Any) -> Compared:
-    """Ask, judge and count: all of a study at once, from anywhere. Arguments as of `Own`."""
+    """Ask, judge and count a whole study at once. Arguments: those of `Own`."""
     own = Own(questions, models=models, judge=judge, **more)
     print(own.told(), flush=True)
 

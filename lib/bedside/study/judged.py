@@ -10,7 +10,7 @@ SECTION = "own questions"
 
 
 def record(row, value, by):
-    """A settled label as a line of the own studies' labels, from which trust cards are made."""
+    """A settled label as a line of the own studies' labels, on which trust cards rest."""
     return {
         "study": row["id"].split("/")[1],
         "answer_id": row["id"],
@@ -29,8 +29,9 @@ TASK = Task(
     title="Own questions",
     question="Is the answer right?",
     guide=(
-        "With a reference: right if the answer says what the reference says, in any words, and"
-        " nothing against it. Without one: by what you know; say in the reason what you consulted."
+        "With a reference, an answer is right if it says what the reference says, in any words, and"
+        " nothing that contradicts it. Without a reference, decide by what you know, and name in"
+        " the reason what you consulted."
     ),
     choices=(("1", "1", "right"), ("2", "0", "wrong")),
     sections=(SECTION,),
@@ -44,7 +45,7 @@ TASK = Task(
 
 
 def document(own, graded):
-    """The judged items of a study as `rows.Document.content`: for explorer and annotation."""
+    """The judged items of a study as `rows.Document.content`, for explorer and annotation."""
     made = Document()
     made.papers[PAPER], made.judge[PAPER] = own.name, own.judge
     made.heard |= {key: call(*asked) for key, asked in own.asked.items()}
@@ -76,7 +77,7 @@ def document(own, graded):
         if id in people:
             label = people[id]
             made.rows[id]["human"].append(human_label(label.labelled_by, WORDS[int(label.label)]))
-    content = made.content("Own questions: what stands here was checked by nobody else.")
+    content = made.content("These are your own questions; this project has not checked them.")
     return content | {"profile": own.name}
 
 

@@ -1,4 +1,4 @@
-"""The run of an own study: its questions, its models' answers, its judge's verdicts."""
+"""The run of an own study: its questions, the models' answers and the judge's verdicts."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 PAPER = "own"
 VALUES = [0, 1]  # of a verdict: wrong, right
-FIELDS = ("question", "reference", "answer")  # what a rubric gets
-TOKENS = 2048  # of an answer; no sensible one reaches this
+FIELDS = ("question", "reference", "answer")  # the fields of a rubric
+TOKENS = 2048  # limit for an answer, which no sensible one reaches
 NAME = re.compile(r"\w[\w.-]{0,59}")
 
 
 class Own(Run):
-    """A study of own questions as a Run; it asks for what isn't recorded unless mode says else.
+    """A study of own questions as a Run; by default it calls for replies that aren't recorded.
 
-    questions: as of `questions.read`, a file or a dataset with its revision. models: names of
-    data/models.toml. judge: one of them, empty for no verdicts. rubric: a template in place of
-    data/prompts/own/judge.j2. answers: a file as of `questions.answers`, whose models stand beside
-    the others. name: the file's own without one. BedsideError before anything is asked.
+    questions: as in `questions.read`, a file or a data set with its revision. models: names of
+    data/models.toml. judge: one such name, empty for no verdicts. rubric: a template in place of
+    data/prompts/own/judge.j2. answers: a file as in `questions.answers`, shown beside the models.
+    name: the file's name by default. Raises BedsideError for any fault, before anything is asked.
     """
 
     def __init__(
@@ -46,10 +46,12 @@ class Own(Run):
     ):
         self.name = _named(name or Path(str(questions).partition(":")[0]).stem)
         if not (str(models).split() or answers):
-            raise BedsideError('name the models to ask, models="a b", or a file of answers')
+            raise BedsideError(
+                'name the models to ask, MODELS="a b", or a file of answers, ANSWERS=file'
+            )
         items = read(questions, revision)
         if answers:
-            made_elsewhere(answers, items["item"])  # faults come before anything is written
+            made_elsewhere(answers, items["item"])  # raises its faults before anything is written
         template = _rubric(rubric, parameters.get("prompts", ""))
         parameters |= {"models": models, "judge": judge, "mode": mode, "answers": answers}
         super().__init__(PAPER, self.name, **parameters)
@@ -57,14 +59,14 @@ class Own(Run):
         self.judge, self.source, self.rubric = judge, str(questions), template
         self.given = self.elsewhere(items["item"]) if answers else None
         self.items = items.head(self.limit or len(items))
-        self.changed = {}  # there is no profile that it could differ from
+        self.changed = {}  # there is no profile to differ from
         self.asked = {}  # key -> (request, reply)
         if Path(questions).is_file():
             self.reads("questions", Path(questions))
         if judge == judges.LEXICAL and labelled(self)["label"].nunique() < 2:
             raise BedsideError(
-                "the judge `lexical` learns from labels, and this study has none of both kinds:"
-                " label some answers first, or name a model as judge"
+                "the judge `lexical` learns from labels of both kinds, right and wrong, which this"
+                " study lacks; label some answers first, or name a model as judge"
             )
 
     def _place(self):
@@ -78,7 +80,7 @@ class Own(Run):
         return replies
 
     def told(self) -> str:
-        """What goes where: a line for before anything is sent."""
+        """A line on which texts go where, to be shown before anything is sent."""
         if self.mode == "replay":
             return f"{self.name}: nothing is sent, replies are those that were recorded"
         where = {m: models.model(m).get("base_url", "this machine") for m in self.models}
@@ -102,30 +104,30 @@ class Own(Run):
 def _named(name):
     if not NAME.fullmatch(name):
         raise BedsideError(
-            f"NAME={name!r}: a study's name is up to 60 letters, digits, _ . and -, and begins with"
-            " a letter or digit"
+            f"NAME={name!r}: give a study a name of up to 60 letters, digits, _ . and - that begins"
+            " with a letter or digit"
         )
     return name
 
 
 def _rubric(path, folder):
-    """(template, folder) of a rubric: a file's, or the project's own."""
+    """(template, folder) of a rubric: those of a file, or the project's own."""
     if not path:
         return f"{PAPER}/judge", folder
     found = Path(path).resolve()
     if found.suffix != ".j2" or not found.is_file():
         raise BedsideError(
-            f"RUBRIC={path}: give a template, a file that ends in .j2; data/prompts/own/judge.j2 is"
-            " one to begin with"
+            f"RUBRIC={path}: give a template, a file that ends in .j2; begin with a copy of"
+            " data/prompts/own/judge.j2"
         )
-    prompts.render(found.stem, found.parent, **dict.fromkeys(FIELDS, ""))  # faults come first
+    prompts.render(found.stem, found.parent, **dict.fromkeys(FIELDS, ""))  # raises its faults
     return found.stem, str(found.parent)
 
 
 async def answers(own: Own) -> pd.DataFrame:
     """All answers, a row for each item and model: the items' columns and those of `answers_of`.
 
-    Those of a file come last, with no request in `sent`; what the file lacks has a reply_status.
+    Answers of a file come last, with an empty `sent`; those that it lacks have a reply_status.
     """
     import pandas as pd
 
@@ -140,9 +142,9 @@ async def answers(own: Own) -> pd.DataFrame:
 
 
 async def verdicts(own: Own, answered: pd.DataFrame) -> pd.DataFrame:
-    """`answered` with status, value (of VALUES) and raw of the judge's verdict on each.
+    """`answered` with status, value (of VALUES) and raw of the judge's verdict on each answer.
 
-    Without a judge status is empty everywhere.
+    Without a judge the status is empty everywhere.
     """
     if not own.judge or answered.empty:
         return answered.assign(status="", value=None, raw="")
@@ -155,7 +157,7 @@ async def verdicts(own: Own, answered: pd.DataFrame) -> pd.DataFrame:
 
 
 def rated(name: str) -> Path:
-    """The file of a study's labels, as raters publish them into its folder."""
+    """The file of a study's labels, which raters publish into its folder."""
     return paths.EXTERNAL / "own" / name / "rated.jsonl"
 
 
@@ -171,8 +173,8 @@ def labelled(own: Own) -> pd.DataFrame:
                 rows.append({k: json.loads(line)[k] for k in columns})
             except (ValueError, KeyError, TypeError):
                 raise BedsideError(
-                    f"{paths.rel(path)}, line {number}: not a label as raters publish it; publish"
-                    " again, or delete the line"
+                    f"{paths.rel(path)}, line {number}: not a published label; publish again, or"
+                    " delete the line"
                 ) from None
     frame = pd.DataFrame(rows, columns=columns)
     frame = frame[frame["study"] == own.name].reset_index(drop=True)

@@ -1,4 +1,4 @@
-"""The steps of `make study`: begun, planned, executed, told; and two runs compared."""
+"""The steps of `make study`: begin, plan, execute, report; and the comparison of two runs."""
 
 import asyncio
 import os
@@ -25,14 +25,14 @@ FILES = ("questions", "answers", "rubric")
 
 
 def begun(given: dict) -> tuple[Own, dict]:
-    """The study of these parameters, and the parameters as its notebook takes them.
+    """(the study of these parameters, the parameters as its notebook takes them).
 
-    Everything is read, and where texts will go is printed, before anything is asked.
+    It reads all files and prints where texts will go before anything is asked.
     """
     if "questions" not in given:
         raise BedsideError(
             'name your questions: make study QUESTIONS=mine.csv MODELS="a b" JUDGE=c'
-            " (ten to begin with: data/sample/own/ten_questions.csv; docs/own_study.md)"
+            " (to try it, take data/sample/own/ten_questions.csv; see docs/own_study.md)"
         )
     given = {n: _from_root(value) if n in FILES else value for n, value in given.items()}
     own = Own(**{"mode": "record", **given})
@@ -41,7 +41,7 @@ def begun(given: dict) -> tuple[Own, dict]:
 
 
 def _from_root(file):
-    """A file as it is named from the repository's root, where notebooks run; others as they are."""
+    """A file's path from the repository's root, where notebooks run; other names unchanged."""
     return paths.rel(Path(file).resolve()) if Path(file).exists() else file
 
 
@@ -50,20 +50,20 @@ async def _all_of_it(own):
 
 
 def plan(own: Own) -> None:
-    """Print calls and their cost at most, direct and in batches, without a call."""
+    """Print the number of calls and their maximum cost, direct and in batches, without a call."""
     asyncio.run(_all_of_it(own))
     calls = own.planned()
     for model, count in Counter(r.model for r in calls).items():
         mine = [r.estimate() for r in calls if r.model == model]
         usd, saved = ([entries.cost(model, *e, batch=b) for e in mine] for b in (False, True))
-        told = "unknown, since its entry has no price" if None in usd else f"${sum(usd):.2f}"
+        told = "unknown cost, since its entry has no price" if None in usd else f"${sum(usd):.2f}"
         told += "" if usd == saved else f", in batches ${sum(saved):.2f}"
         print(f"{model}: {count} calls, at most {told}")
-    print(f"{len(calls)} calls in all, and none of them was made")
+    print(f"{len(calls)} calls in all; none was made")
 
 
 class Questions:
-    """Your own questions as `waves` sends them; see `waves.Notebooks`.
+    """A user's own questions as `waves` sends them; see `waves.Notebooks`.
 
     given: parameters of `begun`.
     """
@@ -77,21 +77,21 @@ class Questions:
         return Own(**{**self.given, "mode": mode})
 
     def ask(self, scratch: Path) -> None:
-        """Put down what can be asked now, below scratch/parts."""
+        """Write the requests that can be sent now, below scratch/parts."""
         waves.prepared(scratch)
         own = self._own("batch")
         asyncio.run(_all_of_it(own))
         own.close()
 
     def most(self) -> int:
-        """How many waves are left at most."""
+        """The highest possible number of waves left."""
         own = self._own("plan")
         asyncio.run(_all_of_it(own))
         return max([planning.wave(r) for r in own.planned()], default=0)
 
 
 def execute(own: Own, given: dict) -> None:
-    """Execute the notebook of a study, and write its page."""
+    """Execute the notebook of a study and write its page."""
     from bedside import ledger, live
 
     # its own defaults are those of the bundled questions
@@ -106,14 +106,15 @@ def execute(own: Own, given: dict) -> None:
 
 
 def tell(own: Own) -> None:
-    """Print the scores, and where the page is."""
+    """Print the scores and the path of the page."""
     scores = own.folder / "table_scores.md"
-    print(scores.read_text(encoding="utf-8") if own.judge else "nothing was graded")
+    none = "Nothing was graded, since no judge was named (JUDGE=name)."
+    print(scores.read_text(encoding="utf-8") if own.judge else none)
     print(f"Open {paths.rel(own.folder / 'index.html')}")
 
 
 def compare(names: str) -> None:
-    """Print and write what changed between two runs, old,new."""
+    """Print and write the changes between two runs. names: "old,new"."""
     folder = settings.figures() / "own"
     there = sorted(p.parent.name for p in folder.glob("*/verdicts.csv"))
     old, _, new = (part.strip() for part in names.partition(","))
@@ -127,4 +128,4 @@ def compare(names: str) -> None:
     text = tables.csv_text(list(flips), flips.itertuples(index=False))
     kept.write_text(text, encoding="utf-8")
     print(Path(f"{path}.md").read_text(encoding="utf-8"))
-    print(f"{len(flips)} verdicts changed; they stand in {paths.rel(kept)}")
+    print(f"{len(flips)} verdicts changed; see {paths.rel(kept)}")

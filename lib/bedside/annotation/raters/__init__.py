@@ -1,20 +1,20 @@
-"""Raters: labels of several people together, judges and rates held against them.
+"""Raters: the labels of several raters together, and judges and rates compared with them.
 
     rows = annotation.rows(document)
     given = labels("my_task", rows)                 # all raters' files
     progress("my_task")                             # how far everybody is
     agreement(given, "my_task", rng)                # kappa and alpha with intervals
-    adjudication(given, rows, "my_task")            # a session on what raters differ on
-    settled = consensus(given)                      # what ADJUDICATED says decides there
+    adjudication(given, rows, "my_task")            # a session on the raters' disagreements
+    settled = consensus(given)                      # ADJUDICATED decides the disagreements
     corrected(judged(rows, "my_task"), settled, "my_task", rng)
     publish("my_task", rows, given, settled)        # where the trust cards look for labels
 
-Frames are long; a label of a task in which several choices hold counts as one yes or no for each
-choice. Who can't decide, or calls an item faulty, is counted, but gives no label.
+Frames are long. In a task in which several choices may hold, a label counts as a yes or no for each
+choice. A rater who can't decide, or calls an item faulty, is counted but gives no label.
 
-together: labels of all raters, and what they settle. reliability: how steady and alike they are,
-and how like a study's own raters. rates: judges and models against them. publishing: labels at
-rows and as sources of the studies.
+together: all raters' labels and their consensus. reliability: how consistent raters are, and how
+they agree with each other and with a study's own raters. rates: judges and models compared with
+them. publishing: labels beside rows, and as sources of the studies.
 """
 
 from .publishing import publish, with_labels

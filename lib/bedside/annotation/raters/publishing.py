@@ -1,4 +1,4 @@
-"""Labels where others see them: at the rows of explorer and notebooks, in the studies' sources."""
+"""Publishing labels: beside the rows of explorer and notebooks, and as sources of the studies."""
 
 import csv
 import json
@@ -13,11 +13,11 @@ from .together import REFUSALS, first_labels, handled, labels, own_labels
 
 
 def with_labels(content, folder=None):
-    """A document's content with all raters' labels at its rows, in the words of the verdicts.
+    """A document's content with all raters' labels beside its rows, in the words of the verdicts.
 
-    A refusal stands beside the verdicts on other questions, so that no judge differs from it, and
-    so do labels of what isn't the main question. content: as of `rows.collect`; it is changed in
-    place. folder: where labels are.
+    Refusals, and labels on other than the main question, go with the verdicts on other questions,
+    so that no judge counts as differing from them. content: from `rows.collect`; it is changed in
+    place. folder: of the labels.
     """
     rows, by_id = with_blocks(content), {row["id"]: row for row in content["rows"]}
     for name, task in tasks().items():
@@ -37,12 +37,12 @@ def with_labels(content, folder=None):
 
 
 def _place(id, row):
-    """Which piece of a row an id names, if it names one."""
+    """The piece of a row that an id names, in words; empty for a whole row."""
     return id.removeprefix(row["id"]).replace("#", ", part ")
 
 
 def _words(mine, task):
-    """What a rater says of a row, in the words of the verdicts; mine: the label's parts."""
+    """A rater's label of a row, in the words of the verdicts. mine: the label's parts."""
     label = mine.iloc[0]
     if label["refused"]:
         return REFUSALS[label["refused"]]
@@ -59,22 +59,22 @@ def _reason(label):
 
 
 def _published(row, rater):
-    """Whether a row has a rater's label already, from the source that it was published to."""
+    """Whether a row already has a rater's label, from the source to which it was published."""
     return any(h["by"].split(": ")[-1] == rater for h in row["human"])
 
 
 def publish(task, rows, given, settled, folder=None):
-    """Write a task's labels to the source that its study reads; returns (file, labels written).
+    """Write a task's labels to the source that its study reads; return (file, labels written).
 
-    One settled label a reply, disputed ones left out, or every rater's own, as the task says. The
-    file is replaced whole, and removed if there are none. BedsideError if it can't be written, and
-    the old one stays then, or if no study reads labels of the task.
+    The task defines whether each reply gets one settled label, without disputed ones, or every
+    rater's own. The whole file is replaced, and removed if there are no labels. Raises BedsideError
+    if no study reads labels of the task, or if the file can't be written; the old one then stays.
     """
     how = tasks()[task]
     if not how.file:
         raise BedsideError(
-            f"no study reads labels of the task {task!r}, so they stay where they are, in"
-            " data/external/annotations; what they show stands in the cells above"
+            f"no study reads labels of the task {task!r}; they stay in data/external/annotations,"
+            " and the cells above show their results"
         )
     if how.each_rater:
         records = [how.record(label) for label in own_labels(given).itertuples()]
@@ -84,7 +84,7 @@ def publish(task, rows, given, settled, folder=None):
 
 
 def _settled_records(task, rows, given, settled):
-    """A record for each reply of which all parts are settled."""
+    """A record for each reply whose parts are all settled."""
     by_id, records = {row["id"]: row for row in rows}, []
     raters = first_labels(given).groupby("id")["rater"].unique()
     for id, mine in settled.groupby("id", sort=False):
@@ -96,7 +96,7 @@ def _settled_records(task, rows, given, settled):
 
 
 def _write(path, records):
-    """Replace a file by these records in one step; without records there is none."""
+    """Replace a file by these records in one step; remove it if there are none."""
     part = path.with_name(f"{path.name}.part{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

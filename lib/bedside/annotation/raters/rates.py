@@ -1,4 +1,4 @@
-"""Judges held against the raters, and rates of models corrected by what raters said."""
+"""Judges compared with raters, and models' rates corrected by the raters' labels."""
 
 import re
 
@@ -27,9 +27,9 @@ def judged(rows, task):
 
 
 def _verdicts(row, task):
-    """A row's verdicts on a task's question; where several choices hold it isn't the main one.
+    """A row's verdicts on a task's question; it isn't the main one if several choices may hold.
 
-    None where the study's own raters labelled the rows: judges were asked something else.
+    None if the study's own raters labelled the rows: judges were asked something else there.
     """
     if task.reference:
         return []
@@ -39,7 +39,7 @@ def _verdicts(row, task):
 
 
 def _values(verdict, task):
-    """(part, value) of a verdict; None for what wasn't graded."""
+    """(part, value) of a verdict; the value is None if it wasn't graded."""
     if verdict["status"] != "graded":
         return [(part, None) for part, _ in parts(task, "")]
     said = verdict["value"]  # "1 corrected": a value and its words
@@ -47,7 +47,7 @@ def _values(verdict, task):
 
 
 def against(judged, settled, task, rng):
-    """Trust cards {judge: card} against the raters' consensus; none without a common row.
+    """Trust cards {judge: card} against the raters' consensus, for judges with a common row.
 
     Intervals resample units.
     """
@@ -64,14 +64,14 @@ def against(judged, settled, task, rng):
 
 
 def corrected(judged, settled, task, rng):
-    """What a judge says and what it means, by judge, model and section: table rows.
+    """A judge's rates as given and as corrected, by judge, model and section: table rows.
 
     All are shares in percent of the task's positive value.
 
-    judge says: its share; Rogan-Gladen: corrected for the sensitivity and specificity that the
-    raters' labels of all models show; prediction-powered: from this model's labels and verdicts
-    together (`stats.prediction_powered`); raters: the labels alone. No value where there are no
-    labels, or the judge does no better than chance. Intervals are over units.
+    judge says: the judge's share. Rogan-Gladen: corrected for the sensitivity and specificity that
+    the raters' labels of all models show. prediction-powered: from this model's labels and verdicts
+    together (`stats.prediction_powered`). raters: the labels alone. No value if there are no labels
+    or if the judge does no better than chance. Intervals are over units.
     """
     positive, rows = tasks()[task].positive, []
     labels = settled[["id", "part", "value"]].rename(columns={"value": "label"})
@@ -89,7 +89,7 @@ def corrected(judged, settled, task, rng):
 
 
 def _skill(known):
-    """Sensitivity and specificity; their n are effective ones, as units may repeat."""
+    """Sensitivity and specificity with effective sizes as n, since units may repeat."""
     classes = known[known["true"]], known[~known["true"]]
     rates = stats.sens_spec(known["true"], known["said"])
     return [r._replace(n=stats.effective(c["said"], c["unit"])) for r, c in zip(rates, classes)]

@@ -1,4 +1,4 @@
-"""How steadily raters worked, how far they agree beyond chance, and with a study's own raters."""
+"""How consistent raters are, and how they agree with each other and with a study's own raters."""
 
 import itertools
 
@@ -17,9 +17,9 @@ ANY = "any label"
 
 
 def attention(given):
-    """How each rater worked: table rows.
+    """Each rater's work as table rows.
 
-    Labels, refusals by reason, seconds an item (median), and repetitions answered as before, in
+    Labels, refusals by kind, seconds per item (median), and repetitions answered as before, in
     percent.
     """
     rows = []
@@ -47,18 +47,19 @@ def attention(given):
 def agreement(given, task, rng, reference=None):
     """Agreement of raters: table rows.
 
-    Equal labels in percent and kappa of each pair, and Krippendorff's alpha of all. On a scale
-    kappa has quadratic weights, alpha is ordinal, and values that are no numbers are no steps of
-    it. Where labels may hold beside the choice, kappa and alpha are also of whether any does, and
-    kappa is of each that a pair gave to stats.LEAST rows at least.
+    Equal labels in percent and kappa for each pair, and Krippendorff's alpha for all. On a scale
+    kappa has quadratic weights and alpha is ordinal; values that are no numbers are not steps of
+    the scale. If a task has further labels, kappa and alpha are also given for whether any of them
+    holds, and kappa for each label that a pair gave to at least stats.LEAST rows.
 
-    reference: `together.reference`. Each own rater is then paired with each of that study's too,
-    and these with each other, on all that they labelled: the yardstick. Alpha is also theirs, on
-    all and on what is labelled here, and everybody's together.
+    reference: from `together.reference`. Each own rater is then also paired with each of the
+    study's raters, and these with each other on everything they labelled, as a yardstick. Alpha is
+    also given for the study's raters, on everything and on the rows labelled here, and for all
+    raters together.
 
-    Intervals resample units. Without two raters, or a common row, there is no number and n is 0;
-    kappa and alpha of labels without variation have no interval (alpha no value): equal labels of
-    one kind are no evidence of agreement.
+    Intervals resample units. Without two raters or a common row there is no number and n is 0.
+    Kappa and alpha of labels without variation have no interval (alpha no value), since equal
+    labels of one kind are no evidence of agreement.
     """
     own = own_labels(given)
     theirs = _apart(own, own[:0] if reference is None else reference)
@@ -85,13 +86,13 @@ def agreement(given, task, rng, reference=None):
 
 
 def _apart(own, theirs):
-    """A study's labels under names that no own rater has."""
+    """A study's labels, with raters renamed if an own rater has the same name."""
     taken = set(own["rater"])
     return theirs.assign(rater=[f"{r} of the study" if r in taken else r for r in theirs["rater"]])
 
 
 def _measures(labels, task):
-    """(name, frame of rows by raters with places of values, places that are steps) of a task."""
+    """Yield (name, frame of rows by raters with value indices, indices on the scale) of a task."""
     keys = ["unit", "id", "part"]
 
     def wide(said):
@@ -108,7 +109,7 @@ def _measures(labels, task):
 
 
 def _pair(a, b, wide, name, steps, rng):
-    """The rows of two raters on one measure."""
+    """The table rows of two raters on one measure."""
     both = wide[[a, b]].dropna()
     if name not in ("", ANY) and both.any(axis=1).sum() < stats.LEAST:
         return []
@@ -143,7 +144,8 @@ def _units(wide):
 def scores(given, task, rows, rng, reference):
     """Mean score of each model's replies: table rows, a column for each own rater.
 
-    Beside them its study's raters, on what is labelled here and on all. Intervals resample units.
+    Further columns have the study's raters, on the rows labelled here and on all rows. Intervals
+    resample units.
     """
     models = {row["id"]: row["model"] for row in asked(rows, task)}
     own = own_labels(given)

@@ -1,4 +1,4 @@
-"""All raters' labels of a task in one frame, what they settle, and where they differ."""
+"""All raters' labels of a task in one frame, their consensus and their disagreements."""
 
 from pathlib import Path
 
@@ -20,14 +20,12 @@ LABEL = (
 def labels(task, rows, folder=None):
     """All raters' last labels and refusals of a task: a frame of LABEL.
 
-    Only those of rows whose text is still the one that was shown.
-
-    unit: what repeats, of the row. part: the choice, in a task in which several hold, else empty; a
-    row for each. refused: one of REFUSALS, and the value None, or empty. repetition: whether the
-    item came for the second time (see `attention`). Files may be copies of each other: of a rater's
-    labels for a row the latest counts. Labels for other texts, or with values that the task doesn't
-    know, are left out; `frame.attrs["left_out"]` counts them, `frame.attrs["damaged"]` names lines
-    that can't be read.
+    unit: the row's unit. part: in a task in which several choices may hold, the choice, with a row
+    for each; otherwise empty. refused: one of REFUSALS, with the value None, or empty. repetition:
+    whether the item came for the second time (see `attention`). Files may be copies of each other;
+    a rater's latest label for a row counts. Labels for a text that has changed since, or with
+    unknown values, are left out: `frame.attrs["left_out"]` counts them, and
+    `frame.attrs["damaged"]` names lines that can't be read.
     """
     how = tasks()[task]
     found, damaged = _records(task, folder)
@@ -53,14 +51,14 @@ def labels(task, rows, folder=None):
 
 
 def _possible(record, task):
-    """Whether a record holds what a label of the task can say: files may be of any make."""
+    """Whether a record is a possible label of the task, since files may hold anything."""
     if record["refused"]:
         return record["refused"] in REFUSALS
     return task.several or record["value"] in task.values
 
 
 def _records(task, folder):
-    """All files' records of a task, earliest first, and the lines that can't be read."""
+    """(all files' records of a task, earliest first; the lines that can't be read)."""
     found, damaged = [], {}
     for path in sorted(Path(folder or FOLDER).glob(f"{task}/*.jsonl")):
         records, faults = read(path)
@@ -69,11 +67,11 @@ def _records(task, folder):
 
 
 def progress(task, folder=None, team=()):
-    """How far each rater is: rater, labels, a column for each of REFUSALS, of, last.
+    """Each rater's progress: rater, labels, a column for each of REFUSALS, of, last.
 
-    Repetitions count too; what was labelled anew counts once. of: how many the rater was given,
-    None in files that don't say so; last: the day and time of the last one, UTC. team: names that
-    are listed before they begin, too.
+    Repetitions count; corrected labels count once. of: the number of items given to the rater, None
+    if the file doesn't say. last: date and time of the last label, UTC. team: names to list even
+    before they begin.
     """
     last = {(r["id"], r["rater"], r["check"]): r for r in _records(task, folder)[0]}
     rows = []
@@ -89,15 +87,15 @@ def progress(task, folder=None, team=()):
 
 
 def asked(rows, task):
-    """The rows that a task asks about, of replies that it takes apart their pieces."""
+    """The rows that a task asks about, in pieces if it splits replies."""
     how = tasks()[task]
     return [piece for row in rows if how.takes(row) for piece in how.asked(row)]
 
 
 def parts(task, value, refused=""):
-    """(part, value) of a label: itself, or a yes or no for each choice that may hold; a Task's.
+    """(part, value) pairs of a label: its value, or a yes or no for each choice that may hold.
 
-    refused: then there is no value.
+    task: a Task. refused: the kind of refusal; then the values are None.
     """
     if not task.several:
         return [("", None if refused else value)]
@@ -113,7 +111,7 @@ def values(task):
 
 
 def said(given):
-    """What each row of a frame of LABEL says: its value, or why there is none."""
+    """Each row of a frame of LABEL: its value, or the kind of refusal."""
     return given["value"].where(given["refused"] == "", given["refused"])
 
 
@@ -128,7 +126,7 @@ def first_labels(given):
 
 
 def own_labels(given):
-    """The first labels without those that settle others'."""
+    """The first labels, without those of ADJUDICATED."""
     first = first_labels(given)
     return first[first["rater"] != ADJUDICATED]
 
@@ -138,9 +136,9 @@ def consensus(given):
 
     by: adjudicated, all, majority, disputed or refused.
 
-    A majority is more than half of the labels of that row; without one the value is None. A single
-    rater's label counts as `all`. Refusals are no labels: what everybody refused, or who
-    adjudicated it, has no value.
+    A majority is more than half of a row's labels; without one the value is None. A single rater's
+    label counts as `all`. Refusals are not labels: a row that all raters, or ADJUDICATED, refused
+    has no value.
     """
     rows = []
     for (id, part), mine in handled(given).groupby(["id", "part"], sort=False):
@@ -161,9 +159,9 @@ def consensus(given):
 
 
 def differing(given, rows, task):
-    """What raters differ on and nobody has adjudicated: of `asked`, in its order.
+    """The rows on which raters differ and that are not adjudicated, in the order of `asked`.
 
-    One who labels and one who refuses differ too; two who refuse don't.
+    A label and a refusal differ; two refusals don't.
     """
     every = handled(given)
     others = every[every["rater"] != ADJUDICATED]
@@ -175,9 +173,9 @@ def differing(given, rows, task):
 
 
 def adjudication(given, rows, task, folder=None, **session):
-    """A Session of ADJUDICATED on all that raters differ on, with what each of them says.
+    """A Session of ADJUDICATED on all disagreements, showing each rater's label without names.
 
-    Nobody's name is with it. session: as of `Session`.
+    session: as in `Session`.
     """
     open_ = differing(given, rows, task)
     others = handled(given)[lambda every: every["rater"] != ADJUDICATED]
@@ -191,7 +189,7 @@ def adjudication(given, rows, task, folder=None, **session):
 
 
 def _opinion(label):
-    """A rater's label of one row as a record has it; label: its parts."""
+    """A rater's label of one row in the form of a record. label: its parts."""
     first = label.iloc[0]
     made = {k: first[k] for k in ("type", "spans", "reason", "refused", "source")}
     if first["refused"]:
@@ -202,9 +200,9 @@ def _opinion(label):
 
 
 def faulty(given, rows, task):
-    """The items that raters call faulty, for their study's authors: one refusal a row.
+    """The items that raters call faulty, for the study's authors: a row for each refusal.
 
-    Columns are item, question (the row's title), reply, rater and reason; no model is named.
+    Columns: item, question (the row's title), reply, rater, reason. No model is named.
     """
     known = {row["id"]: row for row in asked(rows, task)}
     found = handled(given)[lambda every: every["refused"] == "faulty"]
@@ -215,7 +213,7 @@ def faulty(given, rows, task):
 
 
 def reference(rows, task):
-    """The labels of a task's own study: a frame of LABEL, empty where it released none."""
+    """The labels that a task's study released: a frame of LABEL, empty if there are none."""
     how, known = tasks()[task], {row["id"]: row for row in asked(rows, task)}
     given = how.reference() if how.reference and known else []
     empty = dict.fromkeys(LABEL, "") | {"spans": [], "seconds": np.nan, "repetition": False}

@@ -34,7 +34,7 @@ function desk({ model, root }) {
   const choices = buttons(about.choices, choose), types = buttons(about.types, pick);
   const labels = buttons(about.labels, (value) => toggle(value)), refusals = buttons(REFUSALS, refuse);
   const typed = group("type", types, "types"), beside = group("also", labels, "types");
-  const marking = button("s", "mark what is selected", () => spans.mark());
+  const marking = button("s", "mark the selection", () => spans.mark());
   const keys = [
     ...about.choices.map(([key, value, text]) => [[key], text, () => choose(value)]),
     ...about.types.map(([key, value, text]) => [[key], `type ${text}`, () => pick(value)]),
@@ -43,12 +43,12 @@ function desk({ model, root }) {
     ...(about.spans_for ? [
       [["ArrowRight", "ArrowLeft"], "→ ← move a word in the answer, with Shift select more", spans.move],
       [["Home", "End"], "first or last word", spans.move],
-      [["s"], "mark what is selected; a mouse marks alone, and a click on a mark removes it", spans.mark],
-      [["x"], "take the last mark away", () => { if (spans.count()) spans.remove(spans.count() - 1); }],
+      [["s"], "mark the selection; with a mouse, selecting marks at once, and a click on a mark removes it", spans.mark],
+      [["x"], "remove the last mark", () => { if (spans.count()) spans.remove(spans.count() - 1); }],
     ] : []),
-    [["Enter"], "save and go on, from the reason too (Shift and Enter: a new line)", () => save()],
-    [["b", "Backspace"], "back to the item before, to correct it", () => ask({ do: "back" })],
-    [["n"], "not now: leave it for the end, once", () => ask({ do: "skip" })],
+    [["Enter"], "save and go on, also from the reason field (Shift and Enter: a new line)", () => save()],
+    [["b", "Backspace"], "back to the previous item, to correct it", () => ask({ do: "back" })],
+    [["n"], "not now: put the item off to the end, once", () => ask({ do: "skip" })],
     [["r"], "write a reason; Escape leaves the field", () => reason.focus()],
     ...(about.source_for.length ? [[["o"], "name the source; Escape leaves the field", () => source.focus()]] : []),
     [["ArrowDown", "ArrowUp", "PageDown", "PageUp"], "scroll", scroll],
@@ -61,7 +61,7 @@ function desk({ model, root }) {
   const saving = button("Enter", "save", () => save(), "save");
   const leaving = [button("b", "back", () => ask({ do: "back" })), button("n", "not now", () => ask({ do: "skip" }))];
   const form = element("div", { class: "form" }, element("p", { class: "question" }, about.question),
-    group(about.question, choices), beside, typed, marking, marked, group("or refuse", refusals, "refusals"), reason, source);
+    group(about.question, choices), beside, typed, marking, marked, group("or decline to label", refusals, "refusals"), reason, source);
   root.setAttribute("aria-label", about.title);
   root.replaceChildren(
     element("div", { class: "top" }, element("strong", {}, about.title), element("span", {}, about.rater), progress, bar),
@@ -129,10 +129,10 @@ function desk({ model, root }) {
 
   function hinted() {
     const numbers = `${about.choices[0][0]} to ${about.choices.at(-1)[0]}`;
-    if (item.feedback) return "read it; Enter goes on";
+    if (item.feedback) return "read the feedback; Enter goes on";
     if (refused) return `${refused === "faulty" ? "say what is wrong with the item" : "say why it can't be decided"}, then Enter saves`;
-    if (instant) return `${numbers}: the number alone saves and goes on`;
-    if (about.several) return `${numbers} switch on and off, none may hold; Enter saves`;
+    if (instant) return `${numbers}: the key alone saves and goes on`;
+    if (about.several) return `${numbers} switch choices on and off, and none is possible; Enter saves`;
     if (!chosen.size) return `choose ${numbers}`;
     if (open() && !type.size) return `type: ${about.types.map((t) => t[0]).join(", ")}`;
     if (open() && !spans.count()) return "mark the place: select it with the mouse, or → ← and Shift, then s";

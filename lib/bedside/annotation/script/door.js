@@ -27,12 +27,12 @@ function door({ model, root }) {
       const counted = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
       const refused = known.refused ? ` and ${counted(known.refused, "refusal")}` : "";
       return [element("p", { class: "prose" },
-        `${known.rater} has ${counted(known.labels, "label")}${refused} since ${known.since}. Are they yours, and do you go on with them?`),
+        `${known.rater} has ${counted(known.labels, "label")}${refused} since ${known.since}. Are these yours, and do you want to go on?`),
         element("p", { class: "answers" }, button(`go on as ${known.rater}`, () => ask(known.rater, true), "save"),
           button("another name", () => show({ names, name: "", known: null, fault: "" })))];
     }
     if (names.length) {
-      return [element("p", {}, "Choose your name: each has a share of the replies."),
+      return [element("p", {}, "Choose your name. Each rater has a share of the replies."),
         element("p", { class: "answers" }, ...names.map((one) => button(one, () => ask(one, false))))];
     }
     const field = element("input", { type: "text", "aria-label": "your name or number", autocomplete: "off", value: name });

@@ -7,7 +7,7 @@
 const PATIENCE_MS = 8000;    // how long Python may take to answer
 const TOO_SOON_MS = 250;     // nobody has read an item by then: a key pressed twice must not label the next one
 const SILENT = "Python does not answer. If the kernel has stopped, run the notebook's cells again: "
-  + "what was said to be saved is on disk.";
+  + "everything reported as saved is on disk.";
 
 function element(name, attributes, ...children) {
   const made = document.createElement(name);
@@ -47,7 +47,7 @@ function opinionOf(opinion, at) {
 
 function feedbackOf(feedback) {
   return element("section", { class: feedback.right ? "feedback" : "feedback wrong" },
-    element("p", { class: "heading" }, feedback.right ? "Right" : "Not as the training has it, which is"),
+    element("p", { class: "heading" }, feedback.right ? "Right" : "Not the expected answer, which is"),
     entries(feedback.expected), prose(feedback.why));
 }
 

@@ -63,9 +63,9 @@ function spansIn(answer, { wanted, say, changed }) {
   }
 
   function mark() {
-    if (!wanted()) return say("first say that there is something to mark", true);
+    if (!wanted()) return say("first choose the value that needs a mark", true);
     const [from, to] = whole(selected() ?? held ?? cursor() ?? [0, 0]);
-    if (from >= to) return say("nothing is selected: → ← and Shift, or the mouse, in the answer", true);
+    if (from >= to) return say("nothing is selected; use → ← and Shift, or the mouse, in the answer", true);
     const touched = marks.filter((m) => m[0] < to && from < m[1]);      // marks that overlap become one
     const one = [Math.min(from, ...touched.map((m) => m[0])), Math.max(to, ...touched.map((m) => m[1]))];
     marks = [...marks.filter((m) => !touched.includes(m)), one];

@@ -40,5 +40,5 @@ function restore() {
   apply();
   sort();
   select(state.id, false);
-  say(lost.length ? `The link names what this file has not: ${lost.join(", ")}. The rest is shown.` : "");
+  say(lost.length ? `The link names something that is not in this file: ${lost.join(", ")}. The rest is shown.` : "");
 }

@@ -3,7 +3,7 @@
 async function unpack(parcel) {
   if (typeof DecompressionStream === "undefined")
     throw new Error("This browser can't unpack the page's data (it has no DecompressionStream): " +
-      "Chrome and Edge from 80, Firefox from 113 and Safari from 16.4 can.");
+      "use Chrome or Edge from 80, Firefox from 113 or Safari from 16.4.");
   const packed = atob($(parcel).textContent), bytes = new Uint8Array(packed.length);
   for (let i = 0; i < packed.length; i++) bytes[i] = packed.charCodeAt(i);
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
@@ -14,7 +14,7 @@ try {
   data = await unpack("data");
 } catch (error) {
   return say(/^This browser/.test(error.message) ? error.message
-    : `The data can't be read, the file may be damaged (${error.message}).`);
+    : `The data can't be read; the file may be damaged (${error.message}).`);
 }
 const rows = data.rows, byId = new Map(rows.map(r => [r.id, r]));
 const [papers, first, cards, shared] = ["papers", "judge", "cards", "shared"].map(k => new Map(Object.entries(data[k] ?? {})));
@@ -28,14 +28,14 @@ const of = (row, judge) => row.verdicts.find(v => v.judge === judge);
 const counting = row => state.judge.size ? row.verdicts.find(v => state.judge.has(v.judge))
   : of(row, first.get(row.paper)) ?? row.verdicts[0];
 
-// What each facet offers: value -> the papers where it occurs, later its elements.
+// The values that each facet offers: value -> the papers where it occurs, later its elements.
 const offered = Object.fromEntries(Object.keys(FACETS).map(f => [f, new Map()]));
 for (const row of rows) {
   const values = {...row, judge: row.verdicts.map(v => v.judge), verdict: [...row.verdicts.map(word), word(counting(row))]};
   for (const facet in FACETS)
     for (const value of [values[facet]].flat()) entry(offered[facet], value, () => ({papers: new Set()})).papers.add(row.paper);
 }
-const makers = new Map();                   // by whom each name's replies are: a model's, if any is
+const makers = new Map();                   // who wrote each name's replies: a model, if it wrote any of them
 for (const row of rows) if (row.by === "model" || !makers.has(row.model)) makers.set(row.model, row.by);
 const kind = by => Object.hasOwn(BY, by) ? BY[by] : plain(by);
 const placeOf = by => Object.hasOwn(BY, by) ? Object.keys(BY).indexOf(by) : 9;       // models come first

@@ -18,7 +18,7 @@ const HEAD = ["id", "paper", "section", "item", "unit", "model", "by", "configur
   "reply_status", "truncated", "judge", "status", "value", "right", "reason", "raw", "human", "mark", "note"];
 const SENT = ["calls", "messages", ...CALL.map(([column]) => column)];
 
-function cells(row, v, parcel) {            // column -> text; what has a column's name twice stands in it twice
+function cells(row, v, parcel) {            // column -> text; texts with the same column name share it
   const found = new Map(), taken = new Set([...HEAD, ...SENT]);
   const put = (column, value) => {
     const text = String(value ?? ""), name = taken.has(column) ? `${column} (block)` : column;
@@ -53,7 +53,7 @@ function offer(text, type, download) {      // as a file
 }
 
 async function download() {
-  const parcel = await sent().catch(error => say(`${unreadable(error)} The export is without it.`));
+  const parcel = await sent().catch(error => say(`${unreadable(error)} The export leaves it out.`));
   offer(csv(parcel), "text/csv", `bedside_${data.profile}.csv`);
 }
 
@@ -68,7 +68,7 @@ async function copy() {
   } catch {                                 // no clipboard here, or not allowed
     address.hidden = false;
     address.select();
-    say("The link is selected in the field: copy it from there.");
+    say("The link is selected in the field. Copy it from there.");
   }
 }
 

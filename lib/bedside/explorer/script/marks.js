@@ -1,4 +1,4 @@
-// Marks and notes of who reads, kept in a file of their own
+// The reader's marks and notes, kept in a file of their own
 
 const MARKS = {"look again": "↻", example: "★", "judge wrong": "⚖"}, NOTED = "note alone";
 const MOST = 20e6, ENOUGH = 10;             // bytes of a file that is read; rows that a message names
@@ -65,7 +65,7 @@ function marks(row) {                       // a row's buttons and note
     $("detail").focus();
     event.stopPropagation();                // or it would close the row
   });
-  const changed = soft("The reply isn't the one that was marked: it has changed since."), printed = make("div", {className: "noted"});
+  const changed = soft("This reply has changed since it was marked."), printed = make("div", {className: "noted"});
   const box = make("div", {className: "marks", role: "group", "aria-label": "mark"}, ...buttons,
     make("label", {}, "note ", note), changed, printed);
   box.tell = () => {
@@ -86,7 +86,7 @@ function saveMarks() {
   tell();
 }
 
-function marksIn(string) {                  // what a file's text holds; throws what is wrong with it
+function marksIn(string) {                  // the contents of a file of marks; throws its fault
   let file;
   try {
     file = JSON.parse(string);
@@ -101,13 +101,13 @@ function marksIn(string) {                  // what a file's text holds; throws 
   return file;
 }
 
-function merged(here, there) {              // mark and note of both; what can't stand beside the other goes into the note
+function merged(here, there) {              // mark and note of both; a second mark goes into the note
   const lost = here.mark && there.mark && here.mark !== there.mark ? [`also marked: ${there.mark}`] : [];
   const note = [there.note, ...lost].reduce((all, more) => all.includes(more) ? all : all ? `${all}\n${more}` : more, here.note);
   return {mark: here.mark || there.mark, note};
 }
 
-function take(file) {                       // merges marks with those here; returns what is to be said
+function take(file) {                       // merges marks with those here; returns a message
   const strange = [], changed = [], joined = [];
   for (const {id, mark, note, reply} of file.marks) {
     const row = byId.get(id), here = row ? {mark: markOf(row), note: row.note} : strangers.get(id) ?? {mark: "", note: ""};
@@ -126,9 +126,9 @@ function take(file) {                       // merges marks with those here; ret
     ? ` and ${number(ids.length - ENOUGH)} more` : "");
   return [`Marks loaded: ${number(file.marks.length - strange.length)} of ${number(file.marks.length)}.`,
     file.profile !== data.profile && `They were saved from the profile “${plain(String(file.profile), 80)}”.`,
-    strange.length && `These rows aren't in this file, their marks are kept and saved with the others: ${named(strange)}.`,
+    strange.length && `These rows aren't in this file; their marks are kept and saved with the others: ${named(strange)}.`,
     changed.length && `These replies have changed since they were marked: ${named(changed)}.`,
-    joined.length && `Marked here as well, so that both are kept (a second mark stands in the note): ${named(joined)}.`]
+    joined.length && `These rows were marked here as well, so both marks are kept (the second one in the note): ${named(joined)}.`]
     .filter(Boolean).join(" ");
 }
 
@@ -145,7 +145,7 @@ async function loadMarks() {
     detail();
     say(said);
   } catch (error) {
-    say(`This is no file of marks (${error.message}): nothing was loaded.`);
+    say(`This isn't a file of marks (${error.message}). Nothing was loaded.`);
   }
   $("marksfile").value = "";                // so that the same file can be chosen again
 }

@@ -1,30 +1,30 @@
-// What was sent and came back, unpacked when somebody asks for it
+// What was sent and what came back, unpacked on request
 
 const LONG = 2000;                          // characters of a message that are shown at first
 const recorded = value => value ?? "not recorded";
 const setting = value => typeof value === "string" ? value : JSON.stringify(value);
 const CALL = [                              // column of the export, name on the page, text of a call
-  ["model_asked", "model asked for", c => recorded(c.model)],
+  ["model_asked", "model requested", c => recorded(c.model)],
   ["model_answered", "model that answered", c => recorded(c.returned_model)],
   ["settings", "settings", c => Object.entries(c.settings).map(([k, v]) => `${k}: ${setting(v)}`).join(", ") || "none"],
-  ["response_format", "response format", c => c.response_format === null ? "none asked for" : setting(c.response_format)],
+  ["response_format", "response format", c => c.response_format === null ? "none requested" : setting(c.response_format)],
   ["repeat", "repeat", c => recorded(c.repeat)],
   ["finish", "finish reason", c => recorded(c.finish)],
-  ["prompt_tokens", "tokens of the prompt", c => recorded(c.prompt_tokens)],
-  ["completion_tokens", "tokens of the reply", c => recorded(c.completion_tokens)],
+  ["prompt_tokens", "prompt tokens", c => recorded(c.prompt_tokens)],
+  ["completion_tokens", "reply tokens", c => recorded(c.completion_tokens)],
   ["date", "date", c => recorded(c.date)],
   ["seconds", "latency, seconds", c => recorded(c.seconds)],
-  ["usd", "cost, US dollars", c => c.usd ?? "price not known"],
+  ["usd", "cost, US dollars", c => c.usd ?? "price unknown"],
   ["fingerprint", "fingerprint", c => recorded(c.fingerprint)],
   ["router", "router", c => recorded(c.router)],
 ];
-const UNSENT = {written: "it was written for the project or by the benchmark.", rules: "it is by rules, without a model.",
-  person: "it is by people.", model: "the reply came with the data, or no call of it is recorded."};
+const UNSENT = {written: "the text was written for this project or for the benchmark.", rules: "rules without a model wrote the text.",
+  person: "people wrote the text.", model: "the reply came with the data, or its call is not recorded."};
 
 let unpacked = null, unsealed = false;      // the parcel; whether it was open at the reply before
 const sent = () => unpacked ??= unpack("sent").then(parcel =>
   Object.fromEntries(["calls", "messages"].map(k => [k, new Map(Object.entries(parcel[k]))])));
-const unreadable = error => `What was sent can't be read, the file may be damaged (${error.message}).`;
+const unreadable = error => `What was sent can't be read; the file may be damaged (${error.message}).`;
 
 /* A row's calls in order. Of a call's messages the first `same` are those of the call `as` (by its place), the earlier
    one that begins alike for longest, so that only the others need be shown. */
@@ -67,8 +67,8 @@ function shownCalls(row, parcel) {
   if (all.length === 1) return shownCall(all[0]);
   const sum = (name, lacking) => all.some(({call}) => call?.[name] == null) ? lacking
     : String(+all.reduce((n, {call}) => n + call[name], 0).toPrecision(6));
-  const total = `${number(all.length)} calls; tokens of the prompts: ${sum("prompt_tokens", "not recorded")}, of the replies: ` +
-    `${sum("completion_tokens", "not recorded")}; seconds: ${sum("seconds", "not recorded")}; US dollars: ${sum("usd", "price not known")}`;
+  const total = `${number(all.length)} calls; prompt tokens: ${sum("prompt_tokens", "not recorded")}, reply tokens: ` +
+    `${sum("completion_tokens", "not recorded")}; seconds: ${sum("seconds", "not recorded")}; US dollars: ${sum("usd", "price unknown")}`;
   return [soft(total), ...all.map((one, i) =>
     lazy([`call ${i + 1} of ${all.length}: `, bdi(String(recorded(one.call?.model)))], () => shownCall(one)))];
 }
@@ -78,7 +78,7 @@ function exchange(row) {
   const box = make("div", {}, "Unpacking …");
   const fill = () => sent().then(parcel => shownCalls(row, parcel)).catch(error => [make("p", {className: "note"}, unreadable(error))])
     .then(made => box.replaceChildren(...made));
-  const whole = lazy(["What was sent and came back", row.calls.length > 1 ? ` (${number(row.calls.length)} calls)` : ""],
+  const whole = lazy(["What was sent and what came back", row.calls.length > 1 ? ` (${number(row.calls.length)} calls)` : ""],
     () => (fill(), [box]), {className: "sent", open: unsealed});
   whole.addEventListener("toggle", () => { unsealed = whole.open; });
   return whole;

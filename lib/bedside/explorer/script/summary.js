@@ -1,6 +1,6 @@
-// Counts and rates. A rate is of one kind: of a study's section, and of models, rules, people or written answers alone.
+// Counts and rates. A rate never mixes sections, nor the replies of models, rules, people and written answers.
 
-// What is shown is chosen by how it was judged, or by who read it.
+// Whether the shown rows were chosen by their outcome or by a mark, so that a rate would mislead.
 const byOutcome = () => state.outcome || state.differs || state.verdict.size > 0 || state.mark.size > 0;
 const failing = v => typeof v?.right === "boolean" ? Number(!v.right) : null;
 
@@ -38,7 +38,7 @@ function tested({lines}) {                  // p that A and B fail alike, from t
   return {p: p < 0.0001 ? "< 0.0001" : `= ${p.toFixed(4)}`, repeat: new Set(both.map(pair => pair[2])).size < both.length};
 }
 
-/* A rate of several sections would mix what they ask: their range stands in its place. */
+/* One rate over several sections would mix their questions, so their range is shown instead. */
 function rangeOf(rates) {
   if (rates.length === 1) return rateOf(rates[0]);
   const values = rates.filter(r => r.n).map(r => r.value).sort((x, y) => x - y), last = values.length - 1;
@@ -91,7 +91,7 @@ function counted(shown) {                   // outcomes without a rate
     for (const l of shown) for (const [, v] of inPairs() ? [l.sides[i]] : l.sides) n[outcome(v)]++;
     $("summary").append(span("", inPairs() ? `${"AB"[i]}: ` : "", Object.entries(n).map(([o, x]) => `${o} ${number(x)}`).join(" · ")));
   }
-  $("summary").append(span("soft", `Chosen by ${state.mark.size ? "mark" : "outcome"}: no rate.`));
+  $("summary").append(span("soft", `No rate, since rows were chosen by ${state.mark.size ? "mark" : "outcome"}.`));
 }
 
 function single(group, found) {             // a group's rates on a line, its place if there are others
@@ -107,7 +107,7 @@ function rates(shown) {                     // of one group on a line, of severa
   const found = byOutcome() || state.pairs ? [] : groups(shown);
   const models = state.compare === "source" ? [] : found.filter(g => g.by === "model"), main = models.length ? models : found;
   const rest = found.slice(main.length), studies = new Set(main.map(g => g.paper)).size > 1, kept = new Map();
-  const repeat = main.some(g => g.rates.some(r => r.units < r.n)) ? "Intervals are over questions, patients or cases" : "";
+  const repeat = main.some(g => g.rates.some(r => r.units < r.n)) ? "Confidence intervals are over questions, patients or cases" : "";
   if (byOutcome() || state.pairs) counted(shown);
   if (main.length === 1) single(main[0], found);
   if (main.length === 1 && repeat) $("summary").append(span("soft", `${repeat}.`));
@@ -137,21 +137,21 @@ function summarise(shown, passing) {
     ...(state.compare === "models" ? missing(passing, n) : crossed(passing, n)));
 }
 
-const missing = (passing, n) => [soft(`No model scored: ${number(passing.length - n.all - n.some - n.none)}. `,
-  "Each line is one item under one configuration; a filter keeps it if it holds for any of its models.")];
+const missing = (passing, n) => [soft(`Without a scored reply: ${number(passing.length - n.all - n.some - n.none)}. `,
+  "Each line is one item under one configuration. A filter keeps a line if any of its models passes.")];
 
 function crossed(passing, n) {              // pairs by both outcomes, and their test if they are of one kind
   const right = passing.filter(l => l.outcome === "right" && l.outcomeB === "right").length;
   const lost = passing.length - right - n.both - n.a - n.b, found = groups(passing), many = found.length > 1;
   const cells = (head, ...texts) => make("tr", {}, make("th", {}, head), ...texts.map(t => make("td", {}, t)));
   const test = found.length === 1 && tested(found[0]);
-  const said = byOutcome() ? "Chosen by outcome: no p." : many ? "No p over several studies, sections or kinds."
+  const said = byOutcome() ? "No test, since pairs were chosen by outcome." : many ? "No test across several studies, sections or kinds of replies."
     : n.a + n.b === 0 ? "No pair is right on one side only."
-    : `${test.repeat ? "Exact p by flipping the signs of questions, cases or patients" : "McNemar’s exact p"} ${test.p}.`;
+    : `${test.repeat ? "Exact paired permutation test over questions, cases or patients" : "Exact McNemar test"}: p ${test.p}.`;
   return [many ? "" : make("table", {}, make("tr", {}, ...["pairs", "B right", "B wrong"].map(t => make("th", {}, t))),
     cells("A right", number(right), number(n.b)), cells("A wrong", number(n.a), number(n.both))),
   make("p", {}, `${many ? `Both right: ${number(right)}. ` : ""}One or both unscored: ${number(lost)}. ${said}`,
-    span("soft", "A pair is alike in all but what is compared; a filter keeps it if it holds on either side."))];
+    span("soft", "The two sides of a pair differ only in what is compared. A filter keeps a pair if either side passes."))];
 }
 
 function nothing(shown, {only, passing}, used) {
@@ -161,8 +161,8 @@ function nothing(shown, {only, passing}, used) {
   $("nothing").replaceChildren(make("b", {}, "Nothing matches. "),
     passing.length ? `The tightest filter is “${choices()[state.pairs]}”: ${number(passing.length)} match without it. `
       : name ? `The tightest filter is “${known[name] ?? name}”: ${number(n)} match without it. `
-      : used.length ? "No single filter alone is the reason. "
-      : state.compare === "models" ? "No model’s reply is here. "
-      : state.compare ? "A and B meet in no pair. " : "The file holds no rows. ",
+      : used.length ? "No single filter is the reason. "
+      : state.compare === "models" ? "There are no replies of models. "
+      : state.compare ? "No pair has both A and B. " : "The file holds no rows. ",
     button(clear, "Clear filters"));
 }

@@ -1,4 +1,4 @@
-"""New study: its sources as long frames, with an `item` column to join them by."""
+"""New study: its sources as long frames, joined by the column `item`."""
 
 from bedside.judges import with_rated
 from bedside.sources import limited
@@ -11,7 +11,7 @@ def questions(run, whole=False):
 
 
 def labelled(run):
-    """The labelled answers and those that your own raters labelled, if there are any.
+    """The labelled answers, with those that your own raters labelled, if any.
 
     Columns: answer_id, item, answer, label, labelled_by, rated, question, reference.
     """

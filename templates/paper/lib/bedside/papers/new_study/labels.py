@@ -1,4 +1,4 @@
-"""New study: what raters decide about its answers, and what becomes of that."""
+"""New study: what raters decide about its answers, and records of their labels."""
 
 from bedside.rows import Task
 
@@ -22,7 +22,7 @@ TASKS = (
         paper="new_study",
         title="New study: right answers",
         question="Does the answer say what the reference says?",
-        guide="Other words are fine. Leaving out the main point, or contradicting it, is not.",
+        guide="Other words are fine. Leaving out or contradicting the main point is not.",
         choices=(("1", "1", "yes"), ("2", "0", "no")),
         sections=("1 answers",),
         shows=("Question", "Reference"),

@@ -8,7 +8,7 @@ WORDS = {0: "0 not right", 1: "1 right"}
 
 
 async def collect(document):
-    """All judged items of the study into a `bedside.rows.Document`."""
+    """Add all judged items of the study to a `bedside.rows.Document`."""
     run = document.run("new_study", "01_first_section")
     document.begin(run)
     questions, labelled = data.questions(run), data.labelled(run)
@@ -20,7 +20,7 @@ async def collect(document):
 
 
 async def answered(document, run, questions, labelled):
-    """The answers of this run, with the verdicts of all judges that have some."""
+    """Add the answers of this run, with all judges' verdicts."""
     answers = await study.answers(run, questions, run.settings["max_tokens"])
     for model, mine in answers.groupby("model", sort=False):
         by = {j: await study.judged(run, mine, labelled, j) for j in run.judges}
@@ -44,7 +44,7 @@ async def answered(document, run, questions, labelled):
 
 
 async def examples(document, run, labelled):
-    """The labelled answers, with the label beside the verdicts."""
+    """Add the labelled answers, with their labels beside the verdicts."""
     by = {j: await study.judged_labelled(run, labelled, j) for j in run.judges}
     found = verdicts_by_item(by, WORDS, {1})
     for r in labelled.itertuples():

@@ -1,4 +1,4 @@
-"""New study: what an answer is worth, by a judge without a model."""
+"""New study: a judge without a model."""
 
 import numpy as np
 
@@ -10,15 +10,15 @@ FIELDS = ("question", "reference", "answer")  # what the judge's prompt shows
 
 
 class Overlap(Baseline):
-    """How many of the reference's words an answer has, cut where that tells labels apart best."""
+    """The share of the reference's words in an answer, with the cut that best separates labels."""
 
     def features(self, frame):
-        """Share (n,) in 0..1 of the reference's words that stand in the answer."""
+        """Share (n,) in 0..1 of the reference's words that the answer has."""
         both = zip(frame["reference"], frame["answer"])
         return np.array([len(words(r) & words(a)) / len(words(r)) for r, a in both])
 
     def fit(self, features, labels):
-        """The least share that counts as 1: the one that gets most labels right."""
+        """The smallest share that counts as 1: the one that gets most labels right."""
         cuts = np.unique(features)
         right = [((features >= cut) == labels).mean() for cut in cuts]
         return cuts[np.argmax(right)]

@@ -1,4 +1,4 @@
-"""New study: what notebooks and explorer set up alike, from question to verdict."""
+"""New study: the steps from question to verdict, for notebooks and explorer."""
 
 import pandas as pd
 
@@ -13,9 +13,9 @@ ADVICE = "Please ask a doctor or a pharmacist."
 async def answers(run, questions, max_tokens):
     """Answers to the questions: item, model, answer, reply_status, truncated, question, reference.
 
-    Two answerers without a model come first: the reference itself, which nobody should beat, and
-    one advice to everybody, which everybody should beat. The run's models follow if they were
-    named, or as soon as one of them has been recorded.
+    Two answerers without a model come first: the reference itself, as an upper bound, and the same
+    advice for everybody, as a lower bound. The run's models follow if they were named, or once
+    replies of one are recorded.
     """
     bounds = {"reference": questions["reference"], "one advice": ADVICE}
     parts = [questions[["item"]].assign(model=m, answer=a) for m, a in bounds.items()]
