@@ -284,7 +284,7 @@ def test_whose_model_is_too_small_is_said():
         f"{tiny}.*smollm2-135m, beside those of gpt-4o-2024-08-06", explorer.html(document(both))
     )
     alone = explorer.html(document([row(), row(model="smollm2-135m")]))
-    assert re.search(rf"{tiny}[^.]*bundled model, smollm2-135m\. ", alone)
+    assert re.search(rf"{tiny}[^.]*embedded model, smollm2-135m\. ", alone)
 
 
 def test_one_id_twice_is_an_error():
