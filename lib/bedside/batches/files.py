@@ -50,7 +50,7 @@ class Sink:
                 self.keys.add(request.key)
                 lines, asked = self._files(request.model)
                 lines.write(_json(line(request)))
-                asked.write(_json({**self._about(request), **request.kept()}, first="key"))
+                asked.write(_json({**request.kept(), **self._about(request)}))
         for files in self.open.values():  # a notebook that fails leaves what it asked for
             for file in files:
                 file.flush()
@@ -82,8 +82,7 @@ class Sink:
                 file.close()
 
 
-def _json(value, first=""):
-    value = {first: value[first], **value} if first else value
+def _json(value):
     return json.dumps(value, separators=(",", ":")).encode() + b"\n"
 
 

@@ -39,7 +39,6 @@ class Account:
     failed: dict = field(default_factory=dict)
     items: dict = field(default_factory=dict)  # of the failed: key -> (model, item)
     models: Counter = field(default_factory=Counter)
-    tokens: Counter = field(default_factory=Counter)  # by model and kind
     usd: float | None = 0.0
     came: set = field(default_factory=set)
 
