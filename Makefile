@@ -109,7 +109,7 @@ try: $(READY) ## send a few calls to each of MODELS: what it answers and costs, 
 	@$(PY) -m bedside try $(call quoted,$(value MODELS))
 
 plan: $(SETTINGS) $(DATA) ## print calls, tokens and cost of all replies that are not recorded, without a call
-	@$(PY) -m bedside plan --file $(SETTINGS)
+	@$(PY) -m bedside plan $(if $(value PAPER),$(call quoted,$(value PAPER))) --file $(SETTINGS)
 
 # With QUESTIONS it takes the variables of `study`, otherwise the settings of the notebooks.
 batch: $(if $(value QUESTIONS),$(READY),$(SETTINGS) $(DATA)) ## write request files of one wave; SUBMIT=1 sends and collects all waves (docs/scale.md)

@@ -107,7 +107,7 @@ def _tell_calls(folder):
     calls, usd, unpriced = ledger.total(ledger.make())
     if not calls:
         return
-    told = f", without {unpriced} calls of unknown price" if unpriced else ""
+    told = f"; the price of {unpriced} is unknown" if unpriced else ""
     print(f"{calls} calls, ${usd:.2f}{told}")
     failed = page.errors(folder)
     for e in failed[:SHOWN]:

@@ -8,7 +8,9 @@ or a column if "source" is among the parts that go across.
 """
 
 import dataclasses
+import math
 import re
+from decimal import ROUND_HALF_UP, Decimal
 from itertools import groupby
 
 from .grids import Grid
@@ -89,9 +91,16 @@ def _apart(form, label):
 
 
 def number(value: float | None, digits: int | None) -> str:
-    """A number for readers: fixed decimals, or its shortest form; empty for a missing one."""
-    form = "g" if digits is None else f".{digits}f"
-    return "" if _missing(value) else f"{value:{form}}"
+    """A number for readers: fixed decimals, or its shortest form; empty for a missing one.
+
+    Halves are rounded up, by the ten significant digits that a CSV holds: a table says the same
+    wherever it is read from.
+    """
+    if _missing(value):
+        return ""
+    if digits is None or not math.isfinite(value):
+        return f"{value:g}"
+    return f"{Decimal(f'{value:.10g}').quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP):f}"
 
 
 def _told(row, digits):

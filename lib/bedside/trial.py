@@ -88,7 +88,7 @@ async def tried(name: str, tell=print) -> bool:
             tell(f"    {line}")
     for fault in faults:
         tell(f"  {fault}")
-    cost = "price unknown" if usd is None else f"${usd:.4f}"
+    cost = "price unknown, so BUDGET_USD can't be used" if usd is None else f"${usd:.4f}"
     told = "add the lines above and try again" if lines else "see above"
     tell(f"  {'not ready: ' + told if lines or faults else 'ready'} ({cost})")
     return not (lines or faults)

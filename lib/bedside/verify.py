@@ -47,7 +47,7 @@ def verify(profile: str, explorer=None) -> None:
     ]
     why = "packages have other versions than in the committed run"
     note = "" if locked else f" (pictures and pages not compared: {why})"
-    print(f"{len(every) - len(moved)} of {len(every)} identical{note}")
+    print(f"{len(every) - len(moved)} of {len(every)} files of {profile} identical{note}")
     if moved:
         lines = [f"figures/{f}{_why(f in files, f in kept)}" for f in moved]
         raise BedsideError("these files differ from the committed run:\n  " + "\n  ".join(lines))

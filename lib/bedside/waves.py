@@ -183,7 +183,7 @@ class _Submission:
 
     def run(self):
         if there := self.jobs.under_way():
-            self.say(f"{len(there)} batches of an earlier run go on")
+            self.say(f"batches of an earlier run go on: {len(there)}")
         try:
             while True:
                 if not self.stop:
@@ -226,7 +226,7 @@ class _Submission:
             return self.jobs.hold(job)
         self.room = True
         account = results.take(map(Path, job.got))
-        for line in (f"{job.name} is {job.status}:", *account.told()):
+        for line in (f"{job.name}, {job.status}:", *account.told()):
             self.say(line)
         if job.most is not None and account.usd is not None:
             self.book.settle(job.path, account.usd)

@@ -98,7 +98,7 @@ def test_a_row_is_taken_in_once_and_an_absent_reply_never():
         reply="r",
     )
     assert id == "p/n/i/m/c"
-    with pytest.raises(BedsideError, match="two rows with the id 'p/n/i/m/c'"):
+    with pytest.raises(BedsideError, match="two rows have the id 'p/n/i/m/c'"):
         document.add(run, "1 s", "i", "m", "c", title="t")
     assert document.add(run, "1 s", "j", "m", "c", title="t", status=rows.ABSENT) == ""
     assert document.add(run, "1 s", "k", "m", "c", title="t", status="500")

@@ -312,3 +312,18 @@ def test_every_number_of_a_csv_is_in_peoples_table(profile, paper):
         shown = len([*cells_of(made)])
         assert len(filled) - len(agreeing) <= shown <= len(filled) + len(bounds), o["file"]
         assert text.count("*") == sum(bool(r["value"]) for r in marks), o["file"]
+
+
+def test_halves_are_rounded_up_wherever_a_number_comes_from():
+    raw = 4.0 - 3.955  # 0.04499999999999993; a CSV has 0.045
+    for value, digits, told in (
+        (raw, 2, "0.05"),
+        (0.045, 2, "0.05"),
+        (6.25, 1, "6.3"),
+        (2.5, 0, "3"),
+    ):
+        assert (
+            layouts.number(value, digits) == layouts.number(float(f"{value:.10g}"), digits) == told
+        )
+    assert layouts.number(-0.125, 2) == "-0.13" and layouts.number(float("inf"), 2) == "inf"
+    assert layouts.number(None, 2) == "" and layouts.number(0.045, None) == "0.045"

@@ -75,7 +75,7 @@ def test_claims_are_filtered_and_linked(browser):
     off = {c["id"] for c in mine if c["verdict"] == "differs"}
     with watched(browser, 1440, 900) as shown:
         shown.goto(at("public", "index.html"))
-        shown.get_by_role("link", name="what differs").nth(1).click()
+        shown.get_by_role("link", name="claims that differ").nth(1).click()
         visible = shown.locator("article:visible")
         assert {visible.nth(k).get_attribute("id") for k in range(visible.count())} == off and off
         shown.get_by_label("Text").fill("no such words anywhere")

@@ -48,7 +48,7 @@ def tried(name, entry, monkeypatch):
     monkeypatch.setitem(models.registry(), name, entry)
     told = []
     ready = asyncio.run(trial.tried(name, told.append))
-    _, _, after = "\n".join(told).partition("of data/models.toml:\n")
+    _, _, after = "\n".join(told).partition("in data/models.toml:\n")
     return ready, tomllib.loads("\n".join(re.findall(r"^ {4}(.*)$", after, re.M))), "\n".join(told)
 
 

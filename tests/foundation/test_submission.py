@@ -107,7 +107,7 @@ def test_what_expires_is_asked_again_as_often_as_sensible(batches):
     said = submit(study)
     assert [len(b.requests) for b in batches.batches.values()] == [5, 4, 3]
     assert len(study.recorded()) == waves.TRIES == 3
-    assert said.count("is expired:") == 3 and "2 requests failed for good" in said
+    assert said.count(", expired:") == 3 and "2 requests failed for good" in said
     assert re.search(r"2 expired: a, \d\.0; a, \d\.0:", said)
     batches.expire_after = None
     assert "waves sent: 1" in submit(study)
@@ -118,7 +118,7 @@ def test_a_cancelled_batch_stops_the_run_and_the_next_one_asks_for_the_rest(batc
     study, batches.polls = Chains(chains=6, length=1), 2
 
     def say(line):
-        if re.search("under way, [1-5] of 6", line):
+        if re.search("done: [1-5] of 6", line):
             batches.cancel(next(iter(batches.batches)))
 
     with pytest.raises(StopRun, match="was cancelled at the provider; what came is recorded"):

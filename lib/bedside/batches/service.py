@@ -164,7 +164,7 @@ class Jobs:
         job.keep(status="sending")
         if made := self._created(job):
             self._seen(job, made)
-            self.say(f"{job.name}: {job.lines} requests are batch {job.batch}")
+            self.say(f"{job.name}: {job.lines} requests, submitted as {job.batch}")
         else:
             self.hold(job)
 
@@ -213,7 +213,7 @@ class Jobs:
                     self._fetch(job)
                 return over
             lines = sum(job.lines for job in sent)
-            if (now := f"{len(sent)} batches under way, {done} of {lines} requests done") != told:
+            if (now := f"batches under way: {len(sent)}; requests done: {done} of {lines}") != told:
                 self.say(now)
                 told, pause = now, min(pause, LONGEST_S / 4)
             time.sleep(pause)
