@@ -322,8 +322,6 @@ def test_halves_are_rounded_up_wherever_a_number_comes_from():
         (6.25, 1, "6.3"),
         (2.5, 0, "3"),
     ):
-        assert (
-            layouts.number(value, digits) == layouts.number(float(f"{value:.10g}"), digits) == told
-        )
-    assert layouts.number(-0.125, 2) == "-0.13" and layouts.number(float("inf"), 2) == "inf"
-    assert layouts.number(None, 2) == "" and layouts.number(0.045, None) == "0.045"
+        assert number(value, digits) == number(float(f"{value:.10g}"), digits) == told
+    assert number(-0.125, 2) == "-0.13" and number(float("inf"), 2) == "inf"
+    assert number(None, 2) == "" and number(0.045, None) == "0.045"
