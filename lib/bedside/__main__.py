@@ -144,8 +144,19 @@ def index(profile, since=None):
     )
     counts = claims.tally(c for e in entries for c in e["claims"])
     for rank, told in zip(claims.WEIGHT, ("The papers' central claims:", "The papers' details:")):
-        print(told, ", ".join(f"{n} {word}" for word, n in counts[rank].items()))
+        words = (TOLD[word][n != 1] for word, n in counts[rank].items())
+        print(told, ", ".join(f"{n} {w}" for n, w in zip(counts[rank].values(), words)))
     print(f"Open {folder}/index.html")
+
+
+# verdicts on claims, of one and of several
+TOLD = {
+    "holds": ("holds", "hold"),
+    "depends": ("depends on the reading", "depend on the reading"),
+    "undetermined": ("is undetermined", "are undetermined"),
+    "differs": ("differs", "differ"),
+    "needs": ("needs data", "need data"),
+}
 
 
 def explorer(given):
