@@ -17,7 +17,7 @@ STOP = set(
 MEANT = {  # beginnings of words for the two halves of what each question takes for granted
     "A": (
         r"larynx|laryngectom|voice|vocal|speech|speak",
-        r"lose|losing|loss|lost|remov|cut|taken?\b|goe?s?\b|gone|going|(come|be) out|sacrific"
+        r"lose|losing|loss|lost|remov|cut|take|taking|goe?s?\b|gone|going|(come|be) out|sacrific"
         r"|without|surgery|laryngectom|silent|mute",
     ),
     "B": (
