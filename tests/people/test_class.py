@@ -455,6 +455,26 @@ def test_a_text_that_a_later_task_takes_over_stands_once():
     assert [t for t, _ in found["1.2"][""]] == ["another one of four words"]
 
 
+def test_free_texts_are_not_among_wrong_answers(tmp_path):
+    """Whether they were collected with a hint, or sent back."""
+    texts = {
+        "A": "that a tenor needs other hobbies",
+        "B": "asdf asdf asdf asdf",
+        "C": "that it is over",
+    }
+    for name, said in (("Ann", texts | {"B": "that herbs are harmless"}), ("Ben", texts)):
+        sheet = seminar.sheet("cancer_myth")
+        sheet.check("1.2", said)
+        sheet.hand_in(name, tmp_path)
+    html, rows = page_of(tmp_path)
+    assert [r["state"] for r in rows if r["task"] == "task 1.2"] == ["collected", "not yet"]
+    _, wrong, rest = html.partition("<h3>Wrong answers by kind</h3>")
+    wrong, _, rest = rest.partition("<h3>Free texts that the check sent back</h3>")
+    assert "hobbies" not in wrong and "None." in wrong
+    assert "<strong>1</strong> <bdi>B: write a sentence" in rest and "<h4>1.2 " in rest
+    assert "hobbies" in rest.partition("<h3>Texts to read aloud</h3>")[2]
+
+
 @pytest.fixture
 def hostile(tmp_path):
     """A folder in which nothing is as it should be."""
