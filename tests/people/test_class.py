@@ -15,6 +15,7 @@ from browser import violations, watched
 
 STATES = ["right", "collected", "not yet", "open"]
 MARK = {"right": "✓", "collected": "✎", "not yet": "✗", "open": "…"}
+FOLDER = classroom.FOLDER
 NAMES = ["Ann B", "ann-b", "Blue heron", "Émile & Zoë", "Blue heron"]
 
 
@@ -100,6 +101,16 @@ def test_a_file_has_all_answers_and_what_the_checks_said(tmp_path):
         "1.2": {"state": "not yet", "said": "Task 1.2: count again", "answer": 3},
         "1.3": {"state": "open", "said": "", "answer": None},
     }
+
+
+def test_students_are_told_where_their_file_is_and_which_one_to_send(tmp_path, monkeypatch):
+    monkeypatch.setattr(classroom, "FOLDER", tmp_path / "handed_in")
+    assert paths.ROOT == FOLDER.parent and (paths.ROOT / "start.py").is_file()
+    told = given("Ann", None, _1_2=2).told
+    (path,) = (tmp_path / "handed_in").iterdir()
+    assert f"the file {path.name} in the folder handed_in beside start.py" in told
+    assert str(path.resolve()) in told and "the last is the only one to send" in told
+    assert f"in the folder {tmp_path}/other. " in given("Ann", tmp_path / "other", _1_2=2).told
 
 
 def test_nothing_is_written_before_an_answer_was_checked(tmp_path):
@@ -383,7 +394,8 @@ def filled(tmp_path, solved, copy):
             for task, answer in (right | (wrong if k < 3 else {})).items():
                 if k != 4 or not task.endswith(".9"):
                     sheet.check(task, answer)
-            path = tmp_path / sheet.hand_in(name, tmp_path).told.split("/")[-1].split(". ")[0]
+            told = sheet.hand_in(name, tmp_path).told
+            path = tmp_path / re.search(r"the file (\S+\.json) in", told)[1]
             if k == 1 and paper == "medhalu":
                 path.write_bytes(path.read_bytes()[:700])
     return tmp_path
