@@ -347,6 +347,20 @@ def test_a_page_for_the_projector_shows_each_sheet_without_answers(built):
             if cell["cell_type"] == "markdown" and not theirs(cell):
                 title = re.match("#+ .*", source(cell))
                 assert not title or handout._plain(title[0]) in plain
+        for failed in ("tasks done", "Nothing was handed in", "Nobody has handed in"):
+            assert failed not in text
+
+
+def test_the_step_says_what_each_file_is_for(built, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(editions, "build", lambda folder, profile: built if folder else tmp_path)
+    main(["seminar", "--folder", "x"])
+    told = capsys.readouterr().out
+    here = paths.rel(built.parent)
+    assert f"projector: {here}/instructors/*.html, without notes and solutions" in told
+    assert f"{here}/instructors/*.ipynb, with notes and solutions (open with `make lab`)" in told
+    assert f"students: {paths.rel(built)} (" in told
+    main(["seminar"])
+    assert "without outputs only" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
