@@ -259,7 +259,8 @@ def test_all_sheets_end_with_the_same_way_to_hand_in():
         assert words.startswith("## Hand in") and "**Only answers that you have checked" in words
         assert "Nothing is sent anywhere" in words
         assert last.endswith("sheet.hand_in(my_name)")
-        assert "instructor" in cells[-1]["metadata"]["tags"] and "bedside class" in note
+        assert "instructor" in cells[-1]["metadata"]["tags"] and "`make class FOLDER=DIR`" in note
+        assert "beside `start.py`" in words and "the only one to send" in words
         assert "\nmy_name = ..." in "\n".join("\n" + "".join(c["source"]) for c in cells)
         # what only shows something is not taken for the answer
         checks = re.findall(
