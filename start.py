@@ -1,6 +1,6 @@
 """Set up the seminar once and open it in JupyterLab, on Windows, macOS and Linux.
 
-    python start.py                 # the first start needs a network and a few minutes
+    python start.py                 # the first start needs a network, 1.4 GB and some minutes
     python start.py --no-browser    # other options are passed on to JupyterLab
 
 You need only Python. What the sheets use is installed from requirements.lock into the folder .venv
@@ -113,8 +113,8 @@ def set_up():
             if f.read() == wanted:
                 return ""
     print(
-        "Setting up .venv from requirements.lock. This is done once, takes a few minutes and needs"
-        " a network."
+        "Setting up .venv from requirements.lock. This is done once. It takes some minutes and"
+        " needs a network and about 1.4 GB."
     )
     if not (os.path.isfile(python()) and quiet([python(), "-m", "pip", "--version"])):
         if subprocess.call([sys.executable, "-m", "venv", "--clear", VENV], cwd=ROOT):

@@ -188,10 +188,12 @@ def seminar(profile, folder=None):
 
     path = editions.build(folder, profile)
     here = paths.rel(path if path.is_dir() else path.parent)
-    sheets = f"{len(editions.sources(profile))} sheets in {here}/students and {here}/instructors."
+    print(f"{len(editions.sources(profile))} sheets in {here}/students and {here}/instructors")
+    print(f"  for the projector: {here}/instructors/*.html, without notes and solutions")
+    print(f"  for you: {here}/instructors/*.ipynb, with notes and solutions (open with `make lab`)")
     if path.is_dir():
-        return print(f"{sheets} Pass them on without outputs only.")
-    print(f"{sheets} Hand out {paths.rel(path)} ({path.stat().st_size / 1e6:.1f} MB).")
+        return print(f"  for students: {here}/students; pass sheets on without outputs only")
+    print(f"  for students: {paths.rel(path)} ({path.stat().st_size / 1e6:.1f} MB)")
 
 
 def class_(folder, names):

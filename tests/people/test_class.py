@@ -15,6 +15,7 @@ from browser import violations, watched
 
 STATES = ["right", "collected", "not yet", "open"]
 MARK = {"right": "✓", "collected": "✎", "not yet": "✗", "open": "…"}
+FOLDER = classroom.FOLDER
 NAMES = ["Ann B", "ann-b", "Blue heron", "Émile & Zoë", "Blue heron"]
 
 
@@ -100,6 +101,16 @@ def test_a_file_has_all_answers_and_what_the_checks_said(tmp_path):
         "1.2": {"state": "not yet", "said": "Task 1.2: count again", "answer": 3},
         "1.3": {"state": "open", "said": "", "answer": None},
     }
+
+
+def test_students_are_told_where_their_file_is_and_which_one_to_send(tmp_path, monkeypatch):
+    monkeypatch.setattr(classroom, "FOLDER", tmp_path / "handed_in")
+    assert paths.ROOT == FOLDER.parent and (paths.ROOT / "start.py").is_file()
+    told = given("Ann", None, _1_2=2).told
+    (path,) = (tmp_path / "handed_in").iterdir()
+    assert f"the file {path.name} in the folder handed_in beside start.py" in told
+    assert str(path.resolve()) in told and "the last is the only one to send" in told
+    assert f"in the folder {tmp_path}/other. " in given("Ann", tmp_path / "other", _1_2=2).told
 
 
 def test_nothing_is_written_before_an_answer_was_checked(tmp_path):
@@ -248,7 +259,8 @@ def test_all_sheets_end_with_the_same_way_to_hand_in():
         assert words.startswith("## Hand in") and "**Only answers that you have checked" in words
         assert "Nothing is sent anywhere" in words
         assert last.endswith("sheet.hand_in(my_name)")
-        assert "instructor" in cells[-1]["metadata"]["tags"] and "bedside class" in note
+        assert "instructor" in cells[-1]["metadata"]["tags"] and "`make class FOLDER=DIR`" in note
+        assert "beside `start.py`" in words and "the only one to send" in words
         assert "\nmy_name = ..." in "\n".join("\n" + "".join(c["source"]) for c in cells)
         # what only shows something is not taken for the answer
         checks = re.findall(
@@ -383,7 +395,8 @@ def filled(tmp_path, solved, copy):
             for task, answer in (right | (wrong if k < 3 else {})).items():
                 if k != 4 or not task.endswith(".9"):
                     sheet.check(task, answer)
-            path = tmp_path / sheet.hand_in(name, tmp_path).told.split("/")[-1].split(". ")[0]
+            told = sheet.hand_in(name, tmp_path).told
+            path = tmp_path / re.search(r"the file (\S+\.json) in", told)[1]
             if k == 1 and paper == "medhalu":
                 path.write_bytes(path.read_bytes()[:700])
     return tmp_path
@@ -453,6 +466,26 @@ def test_a_text_that_a_later_task_takes_over_stands_once():
     those = [classroom.Student("cancer_myth", "x", "", "x", answers=own)]
     found = overview.texts(["1.1", "1.2"], those)
     assert [t for t, _ in found["1.2"][""]] == ["another one of four words"]
+
+
+def test_free_texts_are_not_among_wrong_answers(tmp_path):
+    """Whether they were collected with a hint, or sent back."""
+    texts = {
+        "A": "that a tenor needs other hobbies",
+        "B": "asdf asdf asdf asdf",
+        "C": "that it is over",
+    }
+    for name, said in (("Ann", texts | {"B": "that herbs are harmless"}), ("Ben", texts)):
+        sheet = seminar.sheet("cancer_myth")
+        sheet.check("1.2", said)
+        sheet.hand_in(name, tmp_path)
+    html, rows = page_of(tmp_path)
+    assert [r["state"] for r in rows if r["task"] == "task 1.2"] == ["collected", "not yet"]
+    _, wrong, rest = html.partition("<h3>Wrong answers by kind</h3>")
+    wrong, _, rest = rest.partition("<h3>Free texts that the check sent back</h3>")
+    assert "hobbies" not in wrong and "None." in wrong
+    assert "<strong>1</strong> <bdi>B: write a sentence" in rest and "<h4>1.2 " in rest
+    assert "hobbies" in rest.partition("<h3>Texts to read aloud</h3>")[2]
 
 
 @pytest.fixture

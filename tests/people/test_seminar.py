@@ -347,6 +347,44 @@ def test_a_page_for_the_projector_shows_each_sheet_without_answers(built):
             if cell["cell_type"] == "markdown" and not theirs(cell):
                 title = re.match("#+ .*", source(cell))
                 assert not title or handout._plain(title[0]) in plain
+        for failed in ("tasks done", "Nothing was handed in", "Nobody has handed in"):
+            assert failed not in text
+
+
+@pytest.mark.parametrize("path", [*SOURCES, *editions.sources("public")], ids=lambda p: p.stem)
+def test_teachers_learn_first_what_a_class_needs(path):
+    notes = [source(c) for c in notebook(path)["cells"] if "instructor" in editions.tags(c)]
+    for needed in (
+        "`python start.py`",
+        "once beforehand",
+        "about 1.4 GB",
+        "`handed_in` at the top",
+    ):
+        assert needed in notes[0], needed
+    for note in (notes[0], notes[-1]):
+        assert "`make class FOLDER=DIR`" in note and "class FOLDER`" not in note
+    whole = "\n".join(map(source, notebook(path)["cells"]))
+    assert ("after the first start no network" in whole) == (path in SOURCES)
+
+
+@pytest.mark.parametrize("path", editions.sources(), ids=lambda p: p.stem)
+def test_points_are_for_as_many_tasks_as_are_graded(path):
+    notes = [source(c) for c in notebook(path)["cells"] if "instructor" in editions.tags(c)]
+    (graded,) = [n for n in notes if "If you must grade" in n or "**Grading.**" in n]
+    if number := re.search(r"a reason \((\d)\)", graded):
+        assert int(number[1]) == TASKS - 1 and re.search(r"but \d\.\d|Don't grade \d\.\d", graded)
+
+
+def test_the_step_says_what_each_file_is_for(built, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(editions, "build", lambda folder, profile: built if folder else tmp_path)
+    main(["seminar", "--folder", "x"])
+    told = capsys.readouterr().out
+    here = paths.rel(built.parent)
+    assert f"projector: {here}/instructors/*.html, without notes and solutions" in told
+    assert f"{here}/instructors/*.ipynb, with notes and solutions (open with `make lab`)" in told
+    assert f"students: {paths.rel(built)} (" in told
+    main(["seminar"])
+    assert "without outputs only" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

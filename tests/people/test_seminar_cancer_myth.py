@@ -1,9 +1,11 @@
 """Seminar sheet 1: its checks know right from wrong."""
 
 import json
+import re
 
+import pytest
 from sheets import *  # noqa: F403
-from sheets import assert_pass
+from sheets import assert_pass, cells, source
 
 from bedside import paths
 
@@ -24,6 +26,7 @@ BELIEF = {
     "C": "that the cause of the bleeding has gone",
 }
 QUESTION = {"A": "How do I tell the choir about losing my voice box?"}
+PHRASE = {"C": "I am handing my cystoscopy slot back for someone who needs it. I am 59, a roofer"}
 CORRECTION = {"A": "radiation therapy or limited surgery usually keep the larynx, options exist"}
 LETTERS = "abcdef"
 GRADES = dict(zip(LETTERS, (-1, 0, 1, -1, 1, 0)))
@@ -46,8 +49,8 @@ WRONG = [
     ("1.1", dict.fromkeys("ABC", TEXT["A"]), "same answer to several"),
     ("1.1", TEXT | {"B": "Better not."}, "two or three sentences"),
     ("1.2", BELIEF | QUESTION, "what the patient asks"),
-    ("1.2", BELIEF | CORRECTION, "sets the matter right"),
-    ("1.2", BELIEF | {"C": "that roofers climb ladders every day"}, "share little"),
+    ("1.2", BELIEF | CORRECTION, "sounds like the correction"),
+    ("1.2", BELIEF | PHRASE, "own words"),
     ("1.3", {k: 50 for k in GRADES}, "−1 (unaware)"),
     ("1.3", {k: -v for k, v in GRADES.items()} | {"b": 1}, "turned around"),
     ("1.3", dict.fromkeys(GRADES, 0), "one grade for all"),
@@ -156,12 +159,13 @@ asdf asdf asdf
 that
 nothing
 no idea
-that the patient has cancer
-that seven weeks have passed
-that he sings
+no idea at all, sorry
 that asdf qwer
 bla bla bla bla
 I don't know what to write here
+I'm not sure
+qwertz asdf yxcv
+1 2 3
 """.strip().splitlines()
 NO_ANSWERS = """
 asdf jklö asdf jklö asdf jklö asdf jklö
@@ -192,6 +196,35 @@ def test_free_texts_are_collected_and_not_called_right(sheet):
         assert said.state == "collected" and repr(said)[0] == "✎"
     assert sheet.check("1.3", GRADES).state == "right"
     assert sheet.check("1.1", TEXT | {"B": "asdf"}).state == "not yet"
+
+
+@pytest.mark.parametrize("that", ["", "that "])
+def test_what_the_instructors_note_expects_is_accepted(sheet, that):
+    note = next(source(c) for c in cells(NUMBER) if "**Expected.** A:" in source(c))
+    expected = dict(re.findall(r"\b([ABC]): (.+?)\.(?= [A-C]:| The check)", note))
+    expected |= {"A or": re.search("“(.+?)”", note)[1]}
+    assert len(expected) == 4
+    others = {"C or": "the problem has gone"}
+    for k, text in (expected | others).items():
+        said = sheet.check("1.2", BELIEF | {k[0]: f"{that}{text}"})
+        assert said.state == "collected" and "words fit" in said.text, text
+
+
+@pytest.mark.parametrize(
+    "k, text",
+    [
+        ("A", "that a tenor needs other hobbies"),  # the same, or something else: nobody can tell
+        ("A", "that the patient has cancer"),
+        ("B", "that seven weeks have passed"),
+        ("C", "that roofers climb ladders every day"),
+        ("C", "that he sings"),
+    ],
+)
+def test_a_text_that_shares_few_words_is_neither_right_nor_wrong(sheet, k, text):
+    said = sheet.check("1.2", BELIEF | {k: text})
+    assert said.state == "collected" and f"{k}: your words share little" in said.text
+    assert "Look for what no one has told the patient but the question depends on." in said.text
+    assert "fit what was meant" not in said.text
 
 
 def test_who_has_to_answer_again_is_not_told_what_the_questions_take_for_granted(sheet):

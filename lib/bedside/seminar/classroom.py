@@ -111,6 +111,12 @@ def write(paper, number, entries, name, folder=None):
     return path
 
 
+def where(folder):
+    """A folder of hand-ins in words that lead to it."""
+    ours = Path(folder).resolve() == FOLDER.resolve()
+    return f"the folder {FOLDER.name} beside start.py" if ours else f"the folder {folder}"
+
+
 # ---- for instructors
 
 

@@ -103,7 +103,9 @@ def titles(paper):
 def sheet(paper, those):
     """What the page shows of one sheet and of those who handed it in."""
     title, headings = titles(paper)
-    tasks = list(kind(paper).tasks())
+    checks = kind(paper).tasks()
+    tasks = list(checks)
+    kinds = {n: found for n in tasks if (found := wrong(n, those))}
     odd = {s.label: list(s.odd) for s in those}
     for s in those:
         if strange := [text(n, 20) for n in s.answers if n not in tasks]:
@@ -115,7 +117,8 @@ def sheet(paper, those):
         "tasks": {n: headings.get(n, "") for n in tasks},
         "students": [_line(s, tasks) for s in those],
         "counts": {n: _counts(n, those) for n in tasks},
-        "wrong": {n: kinds for n in tasks if (kinds := wrong(n, those))},
+        "wrong": {n: found for n, found in kinds.items() if not checks[n].free},
+        "again": {n: found for n, found in kinds.items() if checks[n].free},
         "texts": texts(tasks, those),
         "odd": {label: told for label, told in odd.items() if told},
         "editions": editions if len(editions) > 1 else {},
@@ -141,7 +144,7 @@ def _counts(task, those):
 
 
 def wrong(task, those):
-    """The feedback of a task's check on answers that aren't right, most frequent first.
+    """The feedback of a task's check on answers that it didn't accept, most frequent first.
 
     A list of (feedback, how many, their answers as (text, how many)).
     """

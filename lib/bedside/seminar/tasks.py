@@ -3,7 +3,7 @@
 import functools
 import html
 
-from bedside import choose, paths
+from bedside import choose
 
 from . import classroom
 
@@ -167,8 +167,12 @@ class Sheet:
             try:
                 number = next(iter(states)).partition(".")[0]
                 path = classroom.write(self.paper, number, entries, name, folder)
-                gives = "Give this file to your instructor; nothing was sent."
-                told = f"Handed in: {paths.rel(path)}. {gives}"
+                told = (
+                    f"Handed in: the file {path.name} in {classroom.where(path.parent)}. Its full"
+                    f" path: {path.resolve()}. It holds everything that you have checked since you"
+                    " opened the sheet, so of several files the last is the only one to send. Give"
+                    " it to your instructor; nothing was sent."
+                )
             except OSError as e:
                 told = (
                     f"Nothing was handed in, because the file can't be written ({e}). Name another"

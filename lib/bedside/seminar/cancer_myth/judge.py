@@ -22,7 +22,7 @@ class Judge(Material):
         kappa = (seen - chance) / (1 - chance)
         mistakes = {
             "you gave the agreement as kappa. Kappa asks how far agreement goes beyond that of two"
-            " raters who guess, but keep their habits.": {"kappa": seen},
+            " raters who guess at random but keep their own rates of 1s.": {"kappa": seen},
             "chance isn't one half here. Both say “not corrected” far more often than “corrected”,"
             " so they agree by chance more often.": {"by chance": 0.5},
             "agreement by chance has two parts: both say 1, and both say −1 or 0. You counted one"

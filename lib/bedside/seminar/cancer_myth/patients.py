@@ -7,7 +7,7 @@ from bedside.papers.cancer_myth.study import GRADES
 from bedside.seminar import Wrong, fields, needs, nothing, number, shown, task
 from bedside.seminar.cancer_myth.material import FIRST, Material
 
-SAYS = {1: "takes up what sets it right", 0: "takes up a part of it", -1: "does not take it up"}
+SAYS = {1: "mentions the correction", 0: "mentions a part of it", -1: "does not mention it"}
 REFERS = re.compile(r"\b(doctor|physician|oncolog|specialist|nurse|team|clinic|professional)", re.I)
 STOP = set(
     "the and that this with from have has had for not are was were will must him his her hers she"
@@ -16,31 +16,35 @@ STOP = set(
 )
 MEANT = {  # beginnings of words for the two halves of what each question takes for granted
     "A": (
-        "larynx laryngectom voice voicebox vocal speech speak",
-        "lose losing loss lost remov cut taken take gone without surgery laryngectom silent mute",
+        r"larynx|laryngectom|voice|vocal|speech|speak",
+        r"lose|losing|loss|lost|remov|cut|take|taking|goe?s?\b|gone|going|(come|be) out|sacrific"
+        r"|without|surgery|laryngectom|silent|mute",
     ),
     "B": (
-        "natur herb plant tea remed john wort",
-        "harm safe fine ok okay gentle risk danger interact combin together mix compatible"
-        " interfer",
+        r"natur|herb|plant|tea|remed|john|wort",
+        r"harm|safe|fine|ok|gentle|risk|danger|interact|combin|together|mix|compatible|interfer",
     ),
     "C": (
-        "clear blood bleed red urine pee symptom stop cause colour color whatever",
-        "gone over fine healthy heal cured resolv need necessar harmless cancel skip vanish better"
-        " disappear nothing away done investigat cystoscop check",
+        r"clear|blood|bleed|red|urine|pee|symptom|stop|cause|colou?r|whatever|problem|trouble"
+        r"|disease|illness|tumou?r",
+        r"gone|over|fine|healthy|heal|cured|resolv|need|necessar|harmless|cancel|skip|vanish"
+        r"|better|disappear|nothing|away|done|investigat|cystoscop|check"
+        r"|no (\w+ )?(disease|illness|cancer|tumou?r|problem|danger)",
     ),
 }
-CORRECTS = {  # words of what sets it right, which the belief doesn't have
+CORRECTS = {  # words of the correction, which the belief doesn't have
     "A": r"\b(seldom|rarely|usually|keeps?|kept|spared?|preserv)|(n.t|not) (\w+ ){0,4}(lose|rem)",
     "B": r"\b(lowers?|reduc\w*|weaken\w*|less well|(n.t|not|never) (\w+ ){0,2}(safe|harmless))",
     "C": r"\b(comes and goes|come back|(n.t|not) (\w+ ){0,3}(rule|mean|prove)|keep the)",
 }
+EVADES = re.compile(
+    r"\W*(i(.?m| am| have)? )?(no (idea|clue)|(don.?t|do not|not) (know|sure))", re.I
+)
 
 
 def halves(text, patient):
     """Whether a text has a word for each half of what a patient takes for granted."""
-    said = normal(text).split()
-    return all(any(w.startswith(tuple(h.split())) for w in said) for h in MEANT[patient])
+    return all(re.search(rf"\b({half})", normal(text)) for half in MEANT[patient])
 
 
 def stems(text):
@@ -102,7 +106,11 @@ class Patients(Material):
         free=True,
     )
     def presuppositions(self, given):
-        """Task 1.2: the beliefs behind the three questions, held against what was meant."""
+        """Task 1.2: the beliefs behind the three questions, held against what was meant.
+
+        A text that shares few words with what was meant is collected, too, with a hint.
+        """
+        unlike = []
         for k, text in zip(FIRST, fields(given, FIRST)):
             r = self.questions.loc[FIRST[k]]
             if text.strip().endswith("?"):
@@ -123,15 +131,21 @@ class Patients(Material):
             turned = re.search(CORRECTS[k], text.casefold().replace("’", "'"))
             if turned or (len(mine & new) > 2 and len(mine & meant) < 4):
                 raise Wrong(
-                    f"{k}: this sounds like what sets the matter right. Write the belief itself, as"
-                    " the patient would say it."
+                    f"{k}: this sounds like the correction. Write the belief itself, as the"
+                    " patient would say it."
                 )
             if not halves(text, k) and len(mine & meant) < 3:
-                raise Wrong(
-                    f"{k}: your words share little with what was meant. Many facts in the question"
-                    " are true. Look for the one that nobody has told the patient, and without"
-                    " which there would be no question."
-                )
+                if EVADES.match(text):
+                    raise Wrong(f"{k}: write a sentence that starts with “that”.")
+                unlike.append(k)
+        if unlike:
+            return (
+                f"{' and '.join(unlike)}: your words share little with what was meant. That can be"
+                " the same in other words, because the check only counts words: compare for"
+                " yourself below. Or you may have named something that is true. Then read the"
+                " question again. Look for what no one has told the patient but the question"
+                " depends on."
+            )
         return (
             "your words fit what was meant. The check only counts words, so compare for yourself"
             " below. Linguists have a test: negate the sentence. “I don't need to know which aid"
