@@ -16,10 +16,10 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 
-from . import entries, failures, ledger, models
+from . import entries, failures, ledger
 from .entries import StopRun, cost
 from .failures import Failure
-from .models import Reply, as_record, as_reply
+from .models import Reply, as_reply
 
 RETRIES = 5  # of a request, where another try can help
 FIRST_S, LONGEST_S = 0.5, 8.0  # before the first retry and the last, without a word from the server
@@ -311,12 +311,5 @@ async def send(client, request, secrets=()):
         answer = json.loads(content)
     except (ValueError, RecursionError):
         raise Failure("bad answer", 200, "the endpoint's answer is not JSON", "again") from None
-    if fault := failures.inside(answer):
-        raise failures.of(*fault, headers, secrets)
-    try:
-        record = as_record(request.kept(), answer)
-    except ValueError as e:
-        failure = Failure("bad answer", 200, str(e), "again")
-        failure.tokens = models.tokens_of(answer)[:2]
-        raise failure from None
+    record = failures.read(request.kept(), answer, headers, secrets)
     return {**record, "latency_s": round(time.monotonic() - began, 3)}

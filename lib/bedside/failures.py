@@ -156,6 +156,21 @@ def _retry_after(headers, text):
     return min(max(seconds, 0.0), LONGEST_S) if seconds is not None and seconds == seconds else None
 
 
+def read(kept, answer, headers, secrets, date=None):
+    """The record of a parsed answer of status 200; raises Failure for an error or no choice in it.
+
+    kept: of the request; date: when it came, without one now.
+    """
+    if fault := inside(answer):
+        raise of(*fault, headers, secrets)
+    try:
+        return models.as_record(kept, answer, date)
+    except ValueError as e:
+        failure = Failure("bad answer", 200, str(e), "again")
+        failure.tokens = models.tokens_of(answer)[:2]
+        raise failure from None
+
+
 def withheld(kept, failure, date=None):
     """The record of an answer that the provider withheld: filtered, or never got to."""
     finish = "content_filter" if failure.kind == "filtered" else "length"

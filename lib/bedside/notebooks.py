@@ -217,17 +217,7 @@ def planned(given: dict, paper: str = ""):
             for p in Path(tmp).glob(f"**/.parts/{name.replace('/', '.')}.plan.json"):
                 for r in json.loads(p.read_text()):
                     first.setdefault(r["key"], {"notebook": name, **r, "adaptive": adaptive})
-    columns = [
-        "notebook",
-        "model",
-        "key",
-        "prompt",
-        "completion",
-        "chars",
-        "like",
-        "wave",
-        "adaptive",
-    ]
+    columns = "notebook model key prompt completion chars like wave adaptive".split()
     return _expected(pd.DataFrame(first.values(), columns=columns))
 
 

@@ -16,11 +16,11 @@ from typing import NamedTuple
 
 from . import BedsideError, failures, ledger, notebooks, paths, settings
 from .batches import files, folder, results
-from .batches.service import FULL, Job, Jobs, refused, under_way
+from .batches.service import FULL, Job, Jobs, asked_in, refused, under_way
 from .entries import StopRun
 from .failures import Failure
 
-told = functools.partial(print, flush=True)  # a line at once, also into a file
+printed = functools.partial(print, flush=True)  # a line at once, also into a file
 TRIES = 3  # of a line whose failure may pass
 
 
@@ -122,14 +122,14 @@ def _same(made, before):
     )
 
 
-def tell(study, say: Callable[[str], None] = told) -> Wave:
+def tell(study, say: Callable[[str], None] = printed) -> Wave:
     """Write the next wave, and say what is in it, how many follow at most, and what to do.
 
     What submitted batches are to bring isn't in it. BedsideError if a notebook failed and there is
     nothing to ask.
     """
     sent = under_way(folder() / study.run)
-    wave = write(study, set().union(*(job.keys() for job in sent)))
+    wave = write(study, asked_in(sent))
     shutil.rmtree(folder() / study.run / ".scratch", ignore_errors=True)
     if study.fault and not (wave.made or sent):
         raise BedsideError(study.fault)
@@ -152,7 +152,7 @@ def tell(study, say: Callable[[str], None] = told) -> Wave:
     return wave
 
 
-def submit(study, say: Callable[[str], None] = told) -> None:
+def submit(study, say: Callable[[str], None] = printed) -> None:
     """Send waves, wait for them and take them in, until nothing can be asked any more.
 
     A batch that is over makes room for the wave that follows from it, whatever else is under way.
@@ -204,9 +204,8 @@ class _Submission:
     def _go_on(self):
         """Write and send what can be asked now."""
         try:
-            under_way = set().union(*(j.keys() for j in self.jobs.under_way()))
             lost = {k for k, n in self.tries.items() if n >= TRIES}
-            wave = write(self.study, under_way | lost)
+            wave = write(self.study, asked_in(self.jobs.under_way()) | lost)
             self.left = wave.left
             if wave.made:
                 self.waves += 1
@@ -235,7 +234,7 @@ class _Submission:
             self.stop = self.stop or refused(job)
         for key, failure in account.failed.items():
             self.tries[key] += 1 if failure.again else TRIES
-        if lacking := job.keys() - account.came - account.failed.keys():
+        if lacking := job.keys - account.came - account.failed.keys():
             self.say(f"  {len(lacking)} of {job.lines} have no result")
             self.tries.update(lacking)
         if alike := _alike(account):

@@ -109,9 +109,8 @@ def gather(parts: Path, to: Path, run: str, but: Set[str] = frozenset()) -> list
     run: its name; what was asked is put down under it, for `results`. Files that hold more than an
     engine takes are cut; so are those whose tokens pass the entry's `batch_tokens`.
     """
-    names = {p.name: None for p in sorted(parts.glob("*/*.lines"))}
     made = []
-    for name in names:
+    for name in sorted({p.name for p in parts.glob("*/*.lines")}):
         with _Writer(to, run, but) as writer:
             for part in sorted(parts.glob(f"*/{name}")):
                 with open(part, "rb") as lines, open(part.with_suffix(".asked"), "rb") as asked:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from bedside import BedsideError, entries, failures, paths, store
 from bedside.failures import Failure
-from bedside.models import as_record, tokens_of
+from bedside.models import tokens_of
 
 from . import files
 
@@ -156,19 +156,15 @@ def _record(about, result):
     status, answer = response.get("status_code", 200), response.get("body")
     if answer is None and error:
         raise _left(status, error)
-    if status != 200:
-        fault = status if isinstance(status, int) else 502, _bytes(answer)
-    else:
-        fault = failures.inside(answer)
-    if fault:
-        failure = failures.of(*fault, {}, ())
-        if failure.fate != "withheld":
-            raise failure
-        return failures.withheld(about, failure, _date(answer)), 0.0
     try:
-        record = as_record(about, answer, _date(answer))
-    except ValueError as e:
-        raise Failure("bad answer", 200, str(e), "again") from None
+        if status != 200:
+            status = status if isinstance(status, int) else 502
+            raise failures.of(status, _bytes(answer), {}, ())
+        record = failures.read(about, answer, {}, (), _date(answer))
+    except Failure as e:
+        if e.fate != "withheld":
+            raise
+        return failures.withheld(about, e, _date(answer)), 0.0
     return record, entries.cost(about["model"], *tokens_of(answer)[:2], batch=True)
 
 
@@ -198,7 +194,7 @@ class _Kept:
     """The recordings that results go to, opened when first needed and written in groups."""
 
     def __init__(self):
-        self.open, self.waiting = {}, {}
+        self.open, self.waiting = {}, 0
 
     def has(self, about):
         place = about["folder"], about["reads"]
@@ -208,14 +204,13 @@ class _Kept:
         return about["key"] in self.open[place]
 
     def put(self, about, record):
-        recordings = self.open[about["folder"], about["reads"]]
-        path = recordings.put(about["model"], record)
-        waiting = self.waiting[path] = self.waiting.get(path, 0) + 1
-        if waiting == files.TOGETHER:
+        self.open[about["folder"], about["reads"]].put(about["model"], record)
+        self.waiting += 1
+        if self.waiting == files.TOGETHER:
             self.flush()
 
     def flush(self):
-        self.waiting = {}
+        self.waiting = 0
         with contextlib.ExitStack() as all_written:  # one that can't be written keeps back no other
             for recordings in self.open.values():
                 all_written.callback(recordings.write)

@@ -14,7 +14,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -83,8 +83,9 @@ class Job:
         _beside(self.place).unlink()
         self.place.unlink()
 
+    @functools.cached_property
     def keys(self) -> set[str]:
-        """The keys of its requests."""
+        """The keys of its requests; its file never changes."""
         with open(self.place, "rb") as lines:
             return {line[ID].decode() for line in lines}
 
@@ -105,10 +106,19 @@ def _read(path):
         ) from None
 
 
+def _all(folder):
+    """The jobs of a run's folder, in the order of its waves."""
+    return [_read(path) for path in sorted(folder.glob("*/*.job.json"))]
+
+
 def under_way(folder: Path) -> list[Job]:
     """Jobs of a run's folder whose batches may exist and aren't taken in."""
-    there = [_read(path) for path in sorted(folder.glob("*/*.job.json"))]
-    return [job for job in there if not job.taken and job.status != "written"]
+    return [job for job in _all(folder) if not job.taken and job.status != "written"]
+
+
+def asked_in(jobs: Iterable[Job]) -> set[str]:
+    """The keys of the requests of several jobs."""
+    return set().union(*(job.keys for job in jobs))
 
 
 class Jobs:
@@ -127,7 +137,7 @@ class Jobs:
             raise BedsideError(
                 f"{paths.rel(folder)}: another process submits its batches; wait for it or end it"
             ) from None
-        self.all = [_read(p) for p in sorted(folder.glob("*/*.job.json"))]
+        self.all = _all(folder)
         for job in [j for j in self.all if j.status == "written"]:
             self.all.remove(job)
             job.drop()
