@@ -79,7 +79,7 @@ pytest = $(PY) -m pytest -n $(call quoted,$(or $(value JOBS),auto))
 
 test: $(READY) ## set everything up and run the tests on all cores (SLOW=1: also those that take minutes)
 	@$(pytest) --dist loadfile
-	@$(if $(SLOW),$(pytest) --dist worksteal -m slow tests/test_matrix.py)
+	@$(if $(SLOW),$(pytest) --dist worksteal -m slow tests/test_matrix.py tests/numbers)
 
 lint: $(READY) ## check style and layers with ruff (lint and format) and import-linter
 	@$(BIN)/ruff check lib tests notebooks templates start.py
@@ -160,7 +160,8 @@ clean: ## forget which notebooks have run (recordings, data and figures stay)
 
 # A changed setting makes every notebook out of date; an unknown one is an error here.
 $(SETTINGS): FORCE | $(READY)
-	@$(PY) -m bedside check --write $@ $(foreach v,$(PASSED) ANSWERS BUDGET_TOTAL RUN,$(call quoted,$(v)=$(value $(v)))) \
+	@$(PY) -m bedside check --write $@ $(call quoted,PROFILE=$(if $(filter-out file,$(origin PROFILE)),$(value PROFILE))) \
+		$(foreach v,$(filter-out PROFILE,$(PASSED)) ANSWERS BUDGET_TOTAL RUN,$(call quoted,$(v)=$(value $(v)))) \
 		$(foreach v,$(UNKNOWN) $(foreach s,QUESTIONS RUBRIC NAME COMPARE REVISION,$(if $(filter override,$(origin $(s))),$(s))),$(call quoted,$(v)=))
 	@rm -f $(STAMPS)/*.todo
 

@@ -34,10 +34,12 @@ def completion(text="fine", finish="stop", **message):
     }
 
 
-# replies without text, by why there is none
+# replies that are no answers, by why
 SILENT = {
     "cut off while thinking": completion("", finish="length"),
-    "filtered": completion("", finish="content_filter"),
+    "filtered": completion("Half a sentence that", finish="content_filter"),
+    "refused": completion(None, refusal="I can't help with that."),
+    "tool calls": completion("Let me look.", finish="tool_calls", tool_calls=[{"id": "a"}]),
     "blank": completion(" \n"),
 }
 

@@ -121,6 +121,8 @@ FAKES = {
         " \n",
         {"text": "", "finish": "length"},  # cut off while thinking
         {"text": "", "finish": "content_filter"},
+        {"text": SENTENCE, "finish": "content_filter"},
+        {"text": None, "finish": "tool_calls", "tool_calls": [{"id": "a"}]},
     ),
     "long": lambda r: {"text": LONG, "finish": "length"},
     "markup": lambda r: MARKUP,
@@ -169,10 +171,11 @@ class House:
         self.cards.append(other.figures / "runs")
         copied(other.folder / "recordings", paths.RECORDINGS, f"{judge}.jsonl")
 
-    def run(self, name, pictures=None, **given):
+    def run(self, name, /, pictures=None, until="", **given):
         """Run a notebook of the checkout; returns its variables. Raises what a cell raises.
 
-        pictures: a folder of outputs to take pictures from, in the place of drawing them.
+        pictures: a folder of outputs to take pictures from, in the place of drawing them. until:
+        end with the last cell that has this text, if one has.
         """
 
         def save(figure, path, note=""):
@@ -180,11 +183,12 @@ class House:
                 shutil.copy(pictures / file.relative_to(self.figures), file)
             return plots.Picture(path.with_suffix(".png").read_bytes())
 
-        self.given = settings.validated(**given)
+        shared = given.keys() & {"profile", *settings.DEFAULTS}
+        self.given = settings.validated(**{k: given[k] for k in shared})
         with self.patch.context() as patch:
             if pictures:
                 patch.setattr(plots, "save", save)
-            return asyncio.run(execute(name, given))
+            return asyncio.run(execute(name, given, until))
 
     async def _opened(self, stack, name, account):
         """In the place of `calls.opened`: as it, without a client, which takes a tenth of a second.
@@ -213,13 +217,14 @@ def cells(name):
     return [c for c in json.loads(path.read_text())["cells"] if c["cell_type"] == "code"]
 
 
-async def execute(name, given):
+async def execute(name, given, until=""):
     """Run a notebook's code cells one after the other; what they show is made, and seen by none."""
     assert given.keys() <= notebooks.parameters(name).keys()
+    sources = ["".join(c["source"]) for c in cells(name)]
+    end = max((k for k, text in enumerate(sources) if until in text), default=len(sources)) + 1
     space, said = {"__name__": "__main__", "display": show}, io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-        for k, cell in enumerate(cells(name)):
-            source = "".join(cell["source"])
+        for k, (cell, source) in enumerate(zip(cells(name)[:end], sources)):
             file = f"<{name}, code cell {k + 1}>"
             linecache.cache[file] = len(source), None, source.splitlines(True), file
             body = ast.parse(source, file).body
@@ -228,7 +233,7 @@ async def execute(name, given):
             if last:
                 show(await evaluated(ast.Expression(last.value), file, space))
             if "parameters" in cell["metadata"].get("tags", []):
-                space.update(given)
+                space.update(notebooks.typed(name, given))
     said.getvalue().encode()  # as a kernel would send it
     return space
 

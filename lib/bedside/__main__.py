@@ -74,9 +74,12 @@ def run(names, given, jobs=0, stamps=None, todo=None):
     else:
         names = [n for t in map(Path, todo) if t.is_file() for n in t.read_text().split()]
     settings.keep(given)
-    for name in set(notebooks.ONLY_SOME) & set(given):
-        if names and not any(name in notebooks.parameters(n) for n in names):
-            print(f"{name.upper()} is for other notebooks; it changes nothing here")
+    own = {k: v for k, v in given.items() if k.upper() not in PASSED}  # not of every notebook
+    taken = [notebooks.typed(n, own) for n in names] if own else ()
+    for name in own if taken else ():
+        if not any(name in mine for mine in taken):
+            told = name.upper() if name in notebooks.ONLY_SOME else name
+            print(f"{told} is for other notebooks; it changes nothing here")
     passed = []
 
     def done(name, seconds):
@@ -229,7 +232,7 @@ def data(profile, mirror):
 
 def plan(given, paper=""):
     """Print calls, tokens and cost of all requests without a recording, without a call."""
-    from . import entries
+    from . import entries, prices
 
     calls = notebooks.planned(given, paper)
     saved = any("batch_discount" in entries.model(m) for m in calls["model"].unique())
@@ -240,12 +243,16 @@ def plan(given, paper=""):
     )
     totals = [0.0] * 2 * len(ways)
     for (name, model), mine in calls.groupby(["notebook", "model"]):
-        tokens = [float(mine[c].sum(skipna=False)) for c in TOKENS]
-        pairs = _known(tokens[:2]), tokens[2:]
-        prices = [entries.cost(model, *pair, batch=way) for way in ways for pair in pairs]
-        totals = [None if None in (t, p) else t + p for t, p in zip(totals, prices)]
-        usd = " ".join(f"{_usd(p):>9}" for p in prices)
-        print(f"{name:38} {model:24} {len(mine):7} {tokens[2]:9.0f} {tokens[3]:9.0f} {usd}")
+        expected, most = ([tuple(map(float, x)) for x in mine[c].to_numpy()] for c in TOKENS)
+        each = [
+            _sum(price(model, *_known(x), batch=way) for x in tokens)
+            for way in ways
+            for price, tokens in ((entries.cost, expected), (entries.cost_at_most, most))
+        ]
+        totals = [_sum(both) for both in zip(totals, each)]
+        usd = " ".join(f"{_usd(p):>9}" for p in each)
+        prompt, reply = (sum(x) for x in zip(*most))
+        print(f"{name:38} {model:24} {len(mine):7} {prompt:9.0f} {reply:9.0f} {usd}")
     expected, most, *batches = map(_usd, totals)
     told = f"; in batches expected {batches[0]}, at most {batches[1]}" if batches else ""
     print(f"{len(calls)} calls; expected {expected}, at most {most}{told}")
@@ -257,6 +264,8 @@ def plan(given, paper=""):
     for name, what in zip(adaptive["notebook"], adaptive["adaptive"]):
         print(f"{name}: {what} depends on earlier replies, so these numbers are bounds")
     for model in calls["model"].unique():
+        if told := prices.told(entries.model(model)):
+            print(f"price of {model}: {told}")
         try:
             entries.check_callable(model)
         except entries.StopRun as e:
@@ -267,11 +276,17 @@ def _usd(price):
     return "unknown" if price is None else f"${price:.2f}"
 
 
-TOKENS = ["expected_prompt", "expected_completion", "prompt", "completion"]
+TOKENS = ["expected_prompt", "expected_completion"], ["prompt", "completion"]
 
 
 def _known(tokens):
     return [None if t != t else t for t in tokens]
+
+
+def _sum(usd):
+    """The sum of prices; None if one isn't known."""
+    usd = list(usd)
+    return None if None in usd else sum(usd)
 
 
 def try_models(models):
@@ -510,8 +525,8 @@ def main(arguments=None):
     try:
         if "pairs" in given:
             given["given"] = _entered(given.pop("file"), dict(given.pop("pairs")))
-        elif file := given.pop("file", None):
-            _entered(file, {})
+        elif file := given.pop("file", None):  # a run goes on with the profile that it began with
+            given["profile"] = _entered(file, {}).get("profile") or given["profile"]
         step(**given)
     except BedsideError as e:
         print(f"bedside: {e}", file=sys.stderr)

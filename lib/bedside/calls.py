@@ -17,9 +17,10 @@ from collections import Counter
 from dataclasses import dataclass
 
 from . import entries, failures, ledger
-from .entries import StopRun, cost
+from .entries import StopRun, cost_at_most
 from .failures import Failure
 from .models import Reply, as_reply
+from .usage import used
 
 RETRIES = 5  # of a request, where another try can help
 FIRST_S, LONGEST_S = 0.5, 8.0  # before the first retry and the last, without a word from the server
@@ -264,8 +265,8 @@ class Calls:
 async def turn(m, request):
     """Wait until a request may be sent; the call's number and the most it can cost."""
     prompt, completion = request.estimate()
-    most = cost(request.model, prompt, completion)
-    return await m.ledger.turn(prompt + completion, most), most
+    most = cost_at_most(request.model, prompt, completion)
+    return await m.ledger.turn(request.likely + completion, most), most
 
 
 async def sent(m, request, call):
@@ -277,7 +278,7 @@ async def sent(m, request, call):
     record, failure, tokens = None, None, (None, None)
     try:
         record = await send(m.client, request, m.secrets)
-        tokens = record["prompt_tokens"], record["completion_tokens"]
+        tokens = used(record)
     except Failure as e:
         failure, tokens = e, e.tokens
     finally:  # also if it is cancelled: what it costs then isn't known

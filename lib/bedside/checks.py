@@ -1,4 +1,4 @@
-"""Checks of every study's data: repeated and shared texts, empty cells, spellings of names.
+"""Checks of every study's data: repeated and shared texts, empty cells, spellings, joins.
 
 data/sources.toml says what to check: `text` (the column in which no text may repeat), `names`
 (columns of labels), `apart` (sources that may not share a text with this one).
@@ -7,16 +7,53 @@ data/sources.toml says what to check: `text` (the column in which no text may re
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from . import sources
+from . import BedsideError, sources
 
 if TYPE_CHECKING:
     import pandas as pd
 
 NOTHING = ["", "[]", "{}", "None"]  # how an empty cell may look
 JOINING = {"of", "and", "the", "with"}
+
+
+def joined(
+    left: pd.DataFrame,
+    right: pd.DataFrame,
+    on: str | list[str] = "item",
+    validate: str = "one_to_one",
+    whole: str = "left right",
+) -> pd.DataFrame:
+    """Two frames merged on columns, none of whose rows may get lost.
+
+    validate: as of pandas. whole: the sides of which every row must have its counterpart. Raises
+    BedsideError with the first that has none; pandas' MergeError where a key occurs twice.
+    """
+    made = left.merge(right, on=on, validate=validate)
+    keys = made.set_index(on).index
+    for side, frame in (("left", left), ("right", right)):
+        mine = frame.set_index(on).index
+        if side in whole and len(lost := mine[~mine.isin(keys)]):
+            names = on if isinstance(on, str) else ", ".join(on)
+            raise BedsideError(
+                f"{len(lost)} of {len(frame)} rows to be joined by {names} have no counterpart; the"
+                f" first is {lost[0]!r}. What they belong to is missing, or was named otherwise"
+            )
+    return made
+
+
+def within(frame: pd.DataFrame, column: str, known: Collection, what: str) -> pd.DataFrame:
+    """The rows whose `column` has one of the values `known`; how many others there are is printed.
+
+    what: the rows' name, in the plural.
+    """
+    there = frame[column].isin(known)
+    if len(lost := frame.loc[~there, column]):
+        few = ", ".join(map(repr, lost.unique()[:3])) + ", ..." * (lost.nunique() > 3)
+        print(f"{len(lost)} of {len(frame)} {what} are left out: this run has no {column} {few}")
+    return frame[there]
 
 
 def normal(text: str) -> str:

@@ -24,6 +24,7 @@ ENDS = {
     "limit": "turns used up",
     "refused": "refused to go on",
     "empty": "said nothing",
+    "tools": "called a tool in place of words",
     "cut off": "cut off while thinking",
     "repeated": "endless repetition",
     "role": "took the other's part",
@@ -49,8 +50,8 @@ class Dialogue:
     """Turns of two speakers, `most` at most, and how it ended; subclasses say what it is about.
 
     turns: [first's, second's] statements; keys: of every reply, in order; end: of ENDS, empty while
-    it goes on; by: who broke off; why: why the reply that it broke off with holds no text, if it
-    doesn't; truncated: how many replies were cut short.
+    it goes on; by: who broke off; why: why the reply that it broke off with is no answer, if it
+    isn't; truncated: how many replies were cut short.
     """
 
     most: int = 20
@@ -107,8 +108,10 @@ def _fault(reply):
     """The end that a reply is whatever its text, or nothing."""
     if reply.error:
         return "failed"
-    if reply.refusal or reply.finish == "content_filter":
+    if reply.declined:
         return "refused"
+    if reply.no_answer == models.NO_ANSWER["tool_calls"]:
+        return "tools"
     return "cut off" if reply.no_answer and reply.finish == "length" else ""
 
 

@@ -12,14 +12,14 @@ import tomllib
 from typing import Any
 from urllib.parse import urlsplit
 
-from . import BedsideError, choose, paths, store
+from . import BedsideError, choose, paths, prices, store
 
 
 class StopRun(BedsideError):
     """Going on would be pointless or too expensive: a key that is refused, or a budget used up."""
 
 
-NUMBER = (int, float)
+NUMBER = prices.NUMBER
 KEYS = {
     "provider": str,
     "base_url": str,
@@ -44,7 +44,9 @@ KEYS = {
     "documentation": str,
     "usd_per_million_in": NUMBER,
     "usd_per_million_out": NUMBER,
+    "usd_per_million_cache_write": NUMBER,
     "price_date": str,
+    "price_rules": list,
     "batch_discount": NUMBER,
     "batch_tokens": int,
     "weights_sha256": str,
@@ -110,9 +112,11 @@ def _fault(name, entry):
     if entry.get("batch_discount", 0) >= 1:
         return "batch_discount is the share that a batch saves, such as 0.5"
     needed = ("provider", "model") if entry.get("provider") == "local" else REQUIRED
-    needed += PRICES if any(k in entry for k in (*PRICES, "batch_discount")) else ()
+    needed += prices.PRICES if any(k in entry for k in PRICED) else ()
     if lacking := [k for k in needed if k not in entry]:
         return f"{', '.join(lacking)} missing"
+    if wrong := prices.fault(entry):
+        return wrong
     if not re.fullmatch(r"[A-Za-z_]\w*", entry.get("api_key_env", "KEY")):
         return "api_key_env is the name of an environment variable, not a key"
     if entry.get("response_format", "none") not in FORMS:
@@ -131,7 +135,7 @@ def _fault(name, entry):
 
 
 REQUIRED = ("provider", "base_url", "model")
-PRICES = ("usd_per_million_in", "usd_per_million_out")  # both or none
+PRICED = (*prices.PRICES, prices.WRITE, "price_rules", "batch_discount")  # if one, then a price
 ABOVE_0 = ("max_concurrency", "timeout_s", "requests_per_minute", "tokens_per_minute")
 
 
@@ -154,18 +158,18 @@ def cost(
     name: str,
     prompt_tokens: float | None,
     completion_tokens: float | None,
-    batch: bool = False,
+    written: float | None = 0,
+    **more: Any,
 ) -> float | None:
-    """Price in USD of a call; None where the registry has no price or the tokens aren't known.
+    """Price in USD of one call to a model; None where it isn't known. See `prices.cost`."""
+    return prices.cost(model(name), prompt_tokens, completion_tokens, written, **more)
 
-    batch: of a line in a batch, with the entry's `batch_discount`.
-    """
-    m = model(name)
-    if "usd_per_million_in" not in m or prompt_tokens is None or completion_tokens is None:
-        return 0.0 if m["provider"] == "local" else None
-    usd_in, usd_out = m["usd_per_million_in"], m["usd_per_million_out"]
-    share = 1 - m.get("batch_discount", 0) * batch
-    return share * (prompt_tokens * usd_in + completion_tokens * usd_out) / 1e6
+
+def cost_at_most(
+    name: str, prompt_tokens: int, completion_tokens: int, batch: bool = False
+) -> float | None:
+    """The highest price in USD of one call to a model, sent now. See `prices.at_most`."""
+    return prices.at_most(model(name), prompt_tokens, completion_tokens, batch)
 
 
 def api_key(name: str) -> str:

@@ -12,6 +12,7 @@ import time
 
 from . import entries, models, prompts
 from .entries import StopRun
+from .usage import tokens_of, written
 
 WORDS = 300  # characters of a provider's message that are kept
 LONGEST_S = 600.0  # that a server's word about when to come back is heeded
@@ -67,6 +68,9 @@ FAULTS = (
     ("timeout", (408, 504), "", "again"),
 )
 BROKEN_OFF = ("error", "insufficient_system_resource")  # finish reasons of half a text
+# Refused after the prompt was read, which some providers charge for (Azure names all of them).
+# Other refusals and a server's own faults cost nothing: none is documented to charge for these.
+MAYBE_CHARGED = ("filtered", "cut off while thinking", "context too long", "timeout")
 HINTS = {
     "no credit": "add credit or raise the limit at the provider",
     "no such model": "check model and base_url in data/models.toml",
@@ -82,7 +86,8 @@ class Failure(Exception):
         super().__init__(message)
         self.kind, self.status, self.message, self.fate = kind, status, message, fate
         self.wait = wait  # seconds that the server asks for
-        self.tokens = (None, None)  # of prompt and reply, as far as they are known
+        self.usage = {}  # that came with it
+        self.tokens = (None, None)  # as `cost` takes them; None where it isn't known whether any
 
     @property
     def again(self):
@@ -104,8 +109,11 @@ def inside(answer):
     return status, json.dumps({"error": error or "it broke off in its answer"}).encode()
 
 
-def of(status, content, headers, secrets):
-    """The Failure that a status and what came with it are."""
+def of(status, content, headers, secrets, answer=None):
+    """The Failure that a status and what came with it are.
+
+    answer: what an error of `inside` came with.
+    """
     text = content.decode("utf-8", "replace")
     words = cleaned(_words(text) or f"{status} from the endpoint", secrets)
     fits = (f for f in FAULTS if status in f[1] and re.search(f[2], text, re.I))
@@ -113,18 +121,32 @@ def of(status, content, headers, secrets):
     other = ("endpoint's fault", "", "", "again") if again else ("bad request", "", "", "alone")
     kind, _, _, fate = next(fits, other)
     failure = Failure(kind, status, words, fate, _retry_after(headers, text))
-    failure.tokens = (0, 0)
+    if kind not in MAYBE_CHARGED and not models.first_choice(answer):  # no reply had begun either
+        failure.tokens = (0, 0)
+    return _with_usage(failure, answer or _parsed(text))
+
+
+def _with_usage(failure, answer):
+    """A failure with the usage that came with it, if any did."""
+    usage = answer.get("usage") if isinstance(answer, dict) else None
+    if usage:
+        *tokens, counts = tokens_of(answer)
+        failure.usage, failure.tokens = usage, (*tokens, written(counts))
     return failure
+
+
+def _parsed(text):
+    """An error's body; where it isn't JSON, its text without tags."""
+    try:
+        body = json.loads(text)
+    except ValueError:
+        return re.sub(r"<[^>]*>", " ", text)
+    return body[0] if isinstance(body, list) and body else body
 
 
 def _words(text):
     """What an error's body says, in one line: its message, code and parameter, or all of it."""
-    try:
-        body = json.loads(text)
-    except ValueError:
-        return " ".join(re.sub(r"<[^>]*>", " ", text).split())
-    if isinstance(body, list) and body:
-        body = body[0]
+    body = _parsed(text)
     error = body.get("error", body) if isinstance(body, dict) else body
     if not isinstance(error, dict):
         return " ".join(str(error).split()) if error else ""
@@ -162,20 +184,19 @@ def read(kept, answer, headers, secrets, date=None):
     kept: of the request; date: when it came, without one now.
     """
     if fault := inside(answer):
-        raise of(*fault, headers, secrets)
+        raise of(*fault, headers, secrets, answer)
     try:
         return models.as_record(kept, answer, date)
     except ValueError as e:
-        failure = Failure("bad answer", 200, str(e), "again")
-        failure.tokens = models.tokens_of(answer)[:2]
-        raise failure from None
+        raise _with_usage(Failure("bad answer", 200, str(e), "again"), answer) from None
 
 
 def withheld(kept, failure, date=None):
     """The record of an answer that the provider withheld: filtered, or never got to."""
     finish = "content_filter" if failure.kind == "filtered" else "length"
     choice = {"message": {"content": ""}, "finish_reason": finish}
-    return {**models.as_record(kept, {"choices": [choice]}, date), "withheld": failure.message}
+    answer = {"choices": [choice], "usage": failure.usage}
+    return {**models.as_record(kept, answer, date), "withheld": failure.message}
 
 
 def hint(name, failure):

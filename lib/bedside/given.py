@@ -219,7 +219,7 @@ def _objects(text, table):
         if not line.strip():
             continue
         try:
-            row = json.loads(line, object_pairs_hook=_once, **as_written)
+            row = json.loads(line, object_pairs_hook=unique, **as_written)
         except json.JSONDecodeError as e:
             told = f"is not JSON (character {e.colno}: {e.msg}); each line must be one object"
             table.fault(place, "", told)
@@ -240,8 +240,8 @@ def _object(row, place, table):
         table.add(place, row)
 
 
-def _once(pairs):
-    """The object of these pairs; ValueError if a name occurs twice."""
+def unique(pairs: list[tuple]) -> dict:
+    """The JSON object of these pairs; ValueError if a name occurs twice."""
     made = dict(pairs)
     if len(made) < len(pairs):
         raise ValueError("a name occurs twice in one object")

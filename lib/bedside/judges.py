@@ -8,12 +8,12 @@ import copy
 import functools
 import json
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import BedsideError, choose, models, prompts, sources
+from . import BedsideError, checks, choose, given, models, prompts, sources
 from .models import NOT_RECORDED  # noqa: F401 - what `beside` says
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import ArrayLike
 
-    from . import stats
     from .baselines import Baseline
 
 LEXICAL = "lexical"
@@ -42,22 +41,40 @@ class Verdict:
     raw: str = ""
 
 
+LITERAL = r'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?|true|false|null'  # as JSON writes a value
+
+
+def _stated(text, key):
+    """What a text states for `key`: ({values in JSON objects}, [the rest of each marked line])."""
+    text, k = QUOTED.sub("", text), re.escape(key)
+    members = re.findall(rf'(?<!\\)"{k}"\s*:\s*({LITERAL})\s*(?=[,}}])', text, re.I)
+    lines = re.findall(rf"^[ \t*_#-]*{k}[*_]*\s*[:=][\s*_]*((?!{k}).*)$", text, re.I | re.M)
+    return {m.strip('"') for m in members}, lines
+
+
+def only(values: Iterable) -> Any:
+    """The value of a collection that holds one, once or several times; None for any other."""
+    found = set(values)
+    return found.pop() if len(found) == 1 else None
+
+
+def states(text: str, key: str) -> bool:
+    """Whether a text states anything for `key`, be it one of the values or not."""
+    return any(_stated(text, key))
+
+
 def parse(text: str, values: Sequence[int | str], key: str = "score") -> int | str | None:
     """The value that a judge's text states, or None.
 
     Accepted: `"key": value` as a member of a JSON object, or `Key: value` on a line of its own. The
-    value must be a whole token out of `values`; the last one wins. Words and numbers in prose never
-    count, nor does a quoted line (`> score: 1`).
+    value must be a whole token out of `values`. Of several lines the last one wins. JSON objects
+    that differ state nothing, nor do an object and a line that differ. Words and numbers in prose
+    never count, nor does a quoted line (`> score: 1`).
     """
-    options = "|".join(re.escape(str(v)) for v in sorted(values, key=lambda v: -len(str(v))))
-    k = re.escape(key)
-    member = rf'"{k}"\s*:\s*(?P<q>"?)(?P<a>{options})(?P=q)\s*(?=[,}}])'
-    line = rf"^[\s*_#-]*{k}[*_]*\s*[:=][\s*_]*(?P<b>{options})[\s*_]*\.?\s*$"
-    found = list(re.finditer(rf"{member}|{line}", QUOTED.sub("", text), re.I | re.M))
-    if not found:
-        return None
-    stated = (found[-1]["a"] or found[-1]["b"]).lower()
-    return next(v for v in values if str(v).lower() == stated)
+    members, lines = _stated(text, key)
+    last = {re.sub(r"[\s*_]*\.?\s*$", "", line) for line in lines[-1:]}
+    said = only(m.lower() for m in members | last)
+    return next((v for v in values if str(v).lower() == said), None)
 
 
 def parse_option(text: str, options: Mapping[str, str], key: str = "answer") -> str | None:
@@ -71,26 +88,45 @@ def parse_option(text: str, options: Mapping[str, str], key: str = "answer") -> 
     def plain(text):
         return " ".join(text.strip("(). ").lower().split())
 
+    def option(said):
+        said = re.sub(r"^\W*(\w+)[).:\]]+\s+", r"\1 ", re.sub(r"[*_`\"]", "", said).strip())
+        return spelled.get(plain(said))
+
     spelled = {plain(s): o for o, t in options.items() for s in (o, f"{o} {t}", t)}
-    text = QUOTED.sub("", text)
-    found = parse(text, list(options), key)
+    text, (members, _) = QUOTED.sub("", text), _stated(text, key)
     marker = (
         rf"^[\W_]*(?:the )?(?:final |correct |best )?{re.escape(key)}(?:[*_ ]*[:=]| is\b:?)(.*)$"
     )
     lines = re.findall(marker, text, re.I | re.M)
-    for line in lines or ([text] if found is None else []):
-        stated = re.sub(r"^\W*(\w+)[).:\]]+\s+", r"\1 ", re.sub(r"[*_`\"]", "", line).strip())
-        found = spelled.get(plain(stated))
-    return found
+    return only(map(option, [*members, *lines[-1:]] or [text]))
+
+
+FENCE = re.compile(r"^[ \t]*```\w*[ \t]*\n(.*?)^[ \t]*```", re.M | re.S)
+
+
+def _json_part(text):
+    """What of a reply should be JSON, its only code fence or all of it; and what comes after."""
+    fenced = list(FENCE.finditer(text))
+    return (fenced[0][1], text[fenced[0].end() :]) if len(fenced) == 1 else (text, "")
 
 
 def json_in(text: str) -> Any:
-    """The JSON of a reply, alone or in its only code fence; ValueError if there is none."""
-    fenced = re.findall(r"^[ \t]*```\w*[ \t]*\n(.*?)^[ \t]*```", text, re.M | re.S)
+    """The JSON of a reply, alone or in its only code fence.
+
+    Raises ValueError if there is none, or if a name occurs twice in one object.
+    """
     try:
-        return json.loads(fenced[0] if len(fenced) == 1 else text)
+        return json.loads(_json_part(text)[0], object_pairs_hook=given.unique)
     except RecursionError:
         raise ValueError("nested too deeply") from None
+
+
+def closed(text: str) -> bool:
+    """Whether a text is a complete JSON object, alone or in its only fence, and ends with it."""
+    try:
+        return isinstance(json_in(text), dict) and not _json_part(text)[1].strip()
+    except ValueError:
+        return False
 
 
 STRING = r'"((?:[^"\\]|\\.)*)'  # without the closing quotation mark, which a cut reply lacks
@@ -98,24 +134,35 @@ STRING = r'"((?:[^"\\]|\\.)*)'  # without the closing quotation mark, which a cu
 
 def _unescaped(text):
     try:
-        return prompts.clean(json.loads(f'"{text}"', strict=False))
+        return prompts.clean(json.loads(f'"{text}"', strict=False)).strip()
     except ValueError:  # a bad escape
-        return text
+        return text.strip()
 
 
 def member(text: str, key: str) -> str | None:
-    """The string member `key` of the JSON object in a reply, even if cut; None without it."""
-    found = re.search(rf'(?<!\\)"{re.escape(key)}"\s*:\s*{STRING}', text)
-    return _unescaped(found[1]).strip() if found else None
+    """The string member `key` of the JSON object in a reply, even if cut.
+
+    None without it, or where several differ.
+    """
+    found = re.findall(rf'(?<!\\)"{re.escape(key)}"\s*:\s*{STRING}', text)
+    return only(map(_unescaped, found))
+
+
+def said(text: str, key: str) -> str | None:
+    """What a reply says: the `member` of its JSON object, or all of a text that has none."""
+    if text.lstrip().startswith("{") or re.search(rf'"{re.escape(key)}"\s*:', text):
+        return member(text, key)
+    return text.strip()
 
 
 def strings(text: str, key: str) -> list[str] | None:
     """The strings of the list member `key` of such an object; None if there is no list.
 
-    If the list is cut short: the complete ones.
+    If the list is cut short: the complete ones. None too where several lists differ.
     """
-    listed = re.search(rf'(?<!\\)"{re.escape(key)}"\s*:\s*\[((?:\s*{STRING}"\s*,?)*)', text)
-    return [_unescaped(s).strip() for s in re.findall(STRING + '"', listed[1])] if listed else None
+    lists = re.findall(rf'(?<!\\)"{re.escape(key)}"\s*:\s*\[((?:\s*{STRING}"\s*,?)*)', text)
+    found = only(tuple(map(_unescaped, re.findall(STRING + '"', listed[0]))) for listed in lists)
+    return None if found is None else list(found)
 
 
 def verdict(reply: models.Reply, values: Sequence[int | str], key: str = "score") -> Verdict:
@@ -123,14 +170,26 @@ def verdict(reply: models.Reply, values: Sequence[int | str], key: str = "score"
     return read(reply, lambda text: parse(text, values, key))
 
 
-def read(reply: models.Reply, parser: Callable[[str], object]) -> Verdict:
-    """The verdict in a judge's reply; its value is what `parser` finds in the text, or None."""
+CUT = "cut off before its end"
+
+
+def read(
+    reply: models.Reply, parser: Callable[[str], object], *, even_cut: bool = False
+) -> Verdict:
+    """The verdict in a judge's reply; its value is what `parser` finds in the text, or None.
+
+    A reply that was cut at its limit states none, since what was to come might have changed it,
+    unless it is a JSON object that is `closed`. even_cut: read it nevertheless, for replies that
+    are material or answers, not verdicts.
+    """
     if reply.error:
         return Verdict(reply.item, "error", raw=reply.error)
-    if reply.refusal or reply.finish == "content_filter":
-        return Verdict(reply.item, "refused", raw=reply.refusal or reply.text)
-    if reply.no_answer:
-        return Verdict(reply.item, "unparsed", raw=reply.no_answer)
+    if reply.declined or reply.no_answer:
+        why = reply.no_answer or models.NO_ANSWER["content_filter"]
+        came = reply.refusal or f"{why}: {reply.text}".removesuffix(": ")
+        return Verdict(reply.item, "refused" if reply.declined else "unparsed", raw=came)
+    if reply.truncated and not (even_cut or closed(reply.text)):
+        return Verdict(reply.item, "unparsed", raw=f"{CUT}: {reply.text}")
     if (value := parser(reply.text)) is not None:
         return Verdict(reply.item, "graded", value, reply.text)
     status = "refused" if REFUSALS.match(reply.text) else "unparsed"
@@ -219,7 +278,7 @@ async def grade(
         from . import baselines
 
         graded = baselines.grades(baseline or baselines.Lexical, labelled, values, came)
-        made = [Verdict(i, "graded", v) for i, v in zip(came["item"], graded)]
+        made = [Verdict(i, "graded", v) for i, v in zip(came["item"], graded, strict=True)]
     else:
         most = models.most(judge, max_tokens, kind)
         form, settings = schema(values, key), {"max_tokens": most, "temperature": 0}
@@ -233,23 +292,31 @@ async def grade(
         made.append(Verdict(item, "error", raw=f"no answer to judge: {why}"))
     columns = ["item", "status", "value", "raw"]
     made = pd.DataFrame([vars(v) for v in made], columns=columns)
-    return frame[["item"]].merge(made, on="item", validate="one_to_one")
+    return checks.joined(frame[["item"]], made)
 
 
 def with_rated(
-    run, labelled: "pd.DataFrame", source: str, authors: str = "their authors"
+    run,
+    labelled: "pd.DataFrame",
+    source: str,
+    authors: str = "their authors",
+    known: "Collection[str] | None" = None,
 ) -> "pd.DataFrame":
     """Labelled examples, with the labels of the user's own raters (an optional source) if any.
 
     Adds the columns rated and labelled_by. For trust cards only: judges learn from the examples
-    alone.
+    alone. known: the items that the labels need; labels of others, as those of another profile, are
+    left out, and how many is printed.
     """
     import pandas as pd
 
     own = labelled.assign(labelled_by=authors, rated=False)
     if not sources.here(source):
         return own
-    return pd.concat([own, run.load(source).assign(rated=True)], ignore_index=True)
+    rated = run.load(source).assign(rated=True)
+    if known is not None:
+        rated = checks.within(rated, "item", known, f"labels of {source}")
+    return pd.concat([own, rated], ignore_index=True)
 
 
 def whose(labelled: "pd.DataFrame") -> str:
@@ -291,17 +358,20 @@ def trust_card(
     rng: "np.random.Generator",
     positive: float | str | None = 1,
     units: "ArrayLike | None" = None,
+    ordered: bool | None = None,
 ) -> dict:
     """The trust card of a judge, as a dict: how its verdicts agree with human labels.
 
     labels: values (n,). verdicts: a frame with status and value in the same order. positive: the
     label that counts as positive; None for labels without one, such as categories, whose card has
     exact and kappa only. units: labels (n,) of what several answers share, such as their question;
-    intervals are over these.
+    intervals are over these. ordered: whether the values are steps of a scale; by default three or
+    more numbers are, and categories (no `positive`) never.
 
     exact and binary (`positive` against the rest) are shares with intervals of `stats.share`; kappa
-    is unweighted, kappa_quadratic weighted. Unscored verdicts count only in `unscored` and in the
-    bounds. The constant guesser gives every answer the most common label.
+    is unweighted, and kappa_quadratic, of ordered values, has quadratic weights. A kappa is NaN if
+    labels and verdicts are all the same value. Unscored verdicts count only in `unscored` and in
+    the bounds. The constant guesser gives every answer the most common label.
     """
     import numpy as np
 
@@ -317,7 +387,7 @@ def trust_card(
         "n": len(labels),
         "unscored": int(out),
         "guesser_exact": float(counts.max() / len(labels)),
-        "guesser_kappa": 0.0,
+        "guesser_kappa": 0.0 if len(counts) > 1 else float("nan"),
         "values": list(values),
         "confusion": [[int(((a == x) & (b == y)).sum()) for y in values] for x in values],
     }
@@ -334,35 +404,56 @@ def trust_card(
         card[f"{name}_bounds"] = [hits / len(labels), (hits + out) / len(labels)]
     kappa = functools.partial(stats.kappa, a, b, values, rng=rng, units=of)
     card["kappa"] = kappa()._asdict()
-    if positive is not None:
+    if _ordered(values) and positive is not None if ordered is None else ordered:
         card["kappa_quadratic"] = kappa(weights="quadratic")._asdict()
+    if positive is not None:
         sensitivity, specificity = stats.sens_spec(a == positive, b == positive, of)
         card["sensitivity"], card["specificity"] = sensitivity._asdict(), specificity._asdict()
     return card
 
 
-def corrected(hits: int, n: int, card: dict, rng: "np.random.Generator") -> "stats.Interval":
+def corrected(
+    rate: "Sequence[float]", card: dict, rng: "np.random.Generator"
+) -> "tuple[float, float, float, int]":
     """A judged share corrected by the judge's sensitivity and specificity on its trust card.
 
-    Returns an Interval in percent: NaN for a judge without skill, which allows no correction, and
-    if the card has no rates (n 0) or nothing was judged.
+    rate: the share in percent with its interval over units, (value, low, high, n) as of
+    `tables.share`; the same form comes back. NaN for a judge without skill, which allows no
+    correction, and if the card has no rates (n 0) or nothing was judged.
     """
     from . import stats
 
+    value, low, high, n = rate
     if "sensitivity" not in card or not n:
-        return stats.Interval(*[float("nan")] * 3, 0)
-    rates = [
+        return (*[float("nan")] * 3, 0)
+    known = [
         stats.Interval(*(float("nan") if v is None else v for v in card[k].values()))
         for k in ("sensitivity", "specificity")
     ]
-    i = stats.corrected_rate(hits, n, *rates, rng)
-    return stats.Interval(100 * i.value, 100 * i.low, 100 * i.high, n)
+    judged = stats.Interval(value / 100, low / 100, high / 100, n)
+    found = stats.corrected_rate(judged, *known, rng)
+    return (*(100 * x for x in found[:3]), n)
+
+
+def _ordered(values):
+    return len(values) > 2 and all(isinstance(v, int | float) for v in values)
+
+
+def scale(card: dict) -> tuple[str, str]:
+    """(key, name) of the kappa that fits a card's values.
+
+    On a scale of ordered values it has quadratic weights: a distant error counts more.
+    """
+    if "kappa_quadratic" in card and len(card["values"]) > 2:
+        return "kappa_quadratic", "quadratic kappa"
+    return "kappa", "kappa"
 
 
 def describe(card: dict) -> str:
-    """A line for captions: the judge's name, kappa with its interval, and n."""
-    k = {name: v for name, v in card.get("kappa", {}).items() if v is not None and v == v}
-    shown = f"kappa {k['value']:.2f}" if "value" in k else "kappa not measurable"
+    """A line for captions: the judge's name, the kappa of its scale with its interval, and n."""
+    key, name = scale(card)
+    k = {what: v for what, v in card.get(key, {}).items() if v is not None and v == v}
+    shown = f"{name} {k['value']:.2f}" if "value" in k else f"{name} not measurable"
     shown += " (no verdict)" * (card["n"] == card["unscored"])
     shown += f" [{k['low']:.2f}, {k['high']:.2f}]" if "low" in k else ""
     task = f" ({card['task']})" if card.get("task") else ""

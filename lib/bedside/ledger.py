@@ -78,13 +78,16 @@ class Account(NamedTuple):
     total: float | None = None
     scope: str = ""
 
-    def check_price(self, name: str) -> None:
-        """Raise StopRun if there is a budget and a model's price isn't known."""
+    def check_price(self, name: str, usd: float | None = 0.0) -> None:
+        """Raise StopRun if there is a budget and a model's price isn't known, or that of calls.
+
+        usd: of those calls at most.
+        """
         limited = [n for n, x in zip(BUDGETS, (self.usd, self.total)) if x is not None]
-        if limited and cost(name, 0, 0) is None:
+        if limited and (usd is None or cost(name, 0, 0) is None):
             raise StopRun(
-                f"{limited[0]} is set but the price of {name} isn't known: give it"
-                " usd_per_million_in, usd_per_million_out and price_date in data/models.toml"
+                f"{limited[0]} is set but the price of {name} isn't known: give it price_date,"
+                " usd_per_million_in and _out in data/models.toml, and prices in all price_rules"
             )
 
 
@@ -156,8 +159,10 @@ class Ledger:
     async def turn(self, tokens: int, usd: float | None) -> int:
         """Wait until a call of at most so many tokens and USD may be sent; its number.
 
-        usd: None where the price isn't known. StopRun if a budget would be passed.
+        usd: None where the price isn't known. StopRun if a budget would be passed or can't be kept.
         """
+        if usd is None:
+            self.account.check_price(self.name, usd)
         while isinstance(got := self._turn(tokens, usd), float):
             await asyncio.sleep(min(got, LOOK_S) * random.uniform(1.0, 1.1))
         return got
@@ -235,7 +240,7 @@ class Ledger:
         with _transaction(self.db):
             rows = self.db.execute("select * from batches").fetchall()
             for scope, file, usd, over in rows:
-                if file.startswith(folder) and file not in under_way:
+                if Path(folder) in Path(file).parents and file not in under_way:
                     self.db.execute(
                         "delete from batches where scope = ? and file = ?", [scope, file]
                     )
@@ -287,15 +292,15 @@ class Ledger:
         self,
         call: int,
         reserved: float | None,
-        tokens: tuple[int | None, int | None],
+        tokens: tuple[int | None, ...],
         failure: "Failure | None" = None,
     ) -> float | None:
         """Close a call; returns its price, None where it isn't known and the reservation stands.
 
-        tokens: of prompt and reply, both 0 if nothing was charged.
+        tokens: as `cost` takes them, both 0 if nothing was charged.
         """
         usd = cost(self.name, *tokens)
-        used = None if None in tokens else sum(tokens)
+        used = None if None in tokens[:2] else sum(tokens[:2])
         why = (failure.kind, failure.status, failure.message) if failure else ("", "", "")
         with _transaction(self.db):
             if usd is not None and reserved is not None:

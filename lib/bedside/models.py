@@ -11,13 +11,13 @@ import contextlib
 import datetime
 import functools
 import json
-import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from . import BedsideError, choose, entries, paths, planning, prompts, store
-from .entries import StopRun, api_key, cost, model, most, registry  # noqa: F401 - part of this room
+from .entries import StopRun, api_key, cost, cost_at_most, model, most, registry  # noqa: F401
+from .usage import prompt_tokens, tokens_of, used
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     from . import ledger
 
 MODES = ("replay", "record", "fresh", "plan", "batch")
-# a cautious estimate, for plans and budgets before a call; TEMPLATE: what a chat template adds
-CHARS_PER_TOKEN, TEMPLATE = 2.75, 40
-UNLIMITED = 4096  # tokens of a reply that has no limit, for the same
+UNLIMITED = 4096  # tokens that a reply without a limit is taken to have
 
 
 class MissingRecording(BedsideError):
@@ -81,14 +79,32 @@ class Request:
     @functools.cached_property
     def chars(self) -> int:
         """Characters that are sent, with some for each message and for the form of the answer."""
-        form = json.dumps(self._body.get("response_format", ""))
-        return sum(len(m["content"]) + 12 for m in self._body["messages"]) + len(form) - 2
+        return sum(map(len, self._sent)) + 12 * len(self._body["messages"])
+
+    @property
+    def _sent(self):
+        """The texts of a call: its messages and, if it has one, the form of the answer."""
+        texts = [m["content"] for m in self._body["messages"]]
+        form = json.dumps(self._body.get("response_format", ""))[1:-1]
+        return [*texts, form] if form else texts
 
     def estimate(self) -> tuple[int, int]:
-        """(prompt, completion) tokens at most, before the call."""
+        """(prompt, completion) tokens at most, before the call.
+
+        Every token of a prompt stands for at least one byte of it, whatever the script, where a
+        vocabulary holds all bytes, as those of today's models do. The reply has at most its limit.
+        """
         names = (model(self.model).get("max_tokens_name", "max_tokens"), "max_tokens")
         limits = [self._body[k] for k in names if k in self._body] or [UNLIMITED]
-        return TEMPLATE + math.ceil(self.chars / CHARS_PER_TOKEN), limits[0]
+        return prompt_tokens(self._sent), limits[0]
+
+    @property
+    def likely(self) -> int:
+        """Prompt tokens by a cautious estimate, for limits that cost only time if they are passed.
+
+        Of texts in ASCII less than half of what `estimate` says; of others about as much.
+        """
+        return prompt_tokens(self._sent, likely=True)
 
     def planned(self) -> dict:
         """What a plan says of the call: key, model, prompt and completion (tokens at most)."""
@@ -131,18 +147,25 @@ class Reply:
     returned_model: str = ""  # as the endpoint names it
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    cache_write_tokens: int | None = None  # of the prompt's; None where nobody counted them
     date: str = ""  # this and the next two are empty where they weren't recorded
     fingerprint: str = ""  # of what served it
     router: str = ""  # the provider that a router chose
     latency_s: float | None = None  # of the call, seconds; None where it wasn't recorded
     error: str = ""  # "kind: the provider's words" of a call that failed
-    no_answer: str = ""  # why a reply that came holds no text: of NO_ANSWER
+    no_answer: str = ""  # why a reply that came is no answer: of NO_ANSWER
+    batch: bool = False  # came by a batch, at its price
     recorded: bool = False  # replayed, not called
 
     @property
     def truncated(self) -> bool:
         """Whether it was cut at its limit; one that was cut before its first word is no answer."""
         return self.finish == "length" and not self.no_answer
+
+    @property
+    def declined(self) -> bool:
+        """Whether the model refused or the provider filtered, whatever text came."""
+        return bool(self.refusal) or self.finish in ("refusal", "content_filter")
 
     @property
     def why(self) -> str:
@@ -156,22 +179,62 @@ class Reply:
 
 
 WAITS = "waits for a batch"
-NO_ANSWER = {"length": "cut off while thinking", "content_filter": "filtered"}  # else "blank"
-KEPT = ("text", "finish", "refusal", "returned_model", "prompt_tokens", "completion_tokens")
-KEPT += ("date", "fingerprint", "router", "latency_s")
+# why a reply is no answer, by how it ended; those of WITHHELD hold even if some text came
+NO_ANSWER = {
+    "refusal": "refused",
+    "content_filter": "filtered",
+    "tool_calls": "tool calls",
+    "length": "cut off while thinking",
+}  # else "blank"
+WITHHELD = ("refusal", "content_filter", "tool_calls")
+SPELLED = {  # finish reasons that some endpoints give in place of OpenAI's
+    **dict.fromkeys(("max_tokens", "model_length"), "length"),
+    **dict.fromkeys(("function_call", "tool_use"), "tool_calls"),
+    **dict.fromkeys(
+        ("safety", "recitation", "blocklist", "prohibited_content", "spii", "sensitive"),
+        "content_filter",
+    ),
+}
+KEPT = ("text", "finish", "refusal", "returned_model", "date", "fingerprint", "router", "latency_s")
+TOKENS = ("prompt_tokens", "completion_tokens", "cache_write_tokens")
 
 
 def as_reply(request: Request, record: dict, recorded: bool) -> Reply:
     """The reply to a request from its record, without what no frame or file can hold.
 
-    Its text is what the model says once it has thought.
+    Its text is what the model says once it has thought. What was refused, filtered or broken off
+    for a tool that nobody offered is no answer, whatever text came before.
     """
     kept = prompts.cleaned({k: record[k] for k in KEPT if record.get(k) is not None})
-    cut = kept.get("finish") == "length"
-    kept["text"] = entries.spoken(request.model, kept.get("text", ""), cut)
-    if not (kept["text"].strip() or kept.get("refusal")):
-        kept["no_answer"] = NO_ANSWER.get(kept.get("finish"), "blank")
+    kept["finish"] = finish = _finish(kept.get("finish", ""))
+    kept["text"] = entries.spoken(request.model, kept.get("text", ""), finish == "length")
+    if kept.get("refusal", "").strip():
+        finish = "refusal"
+    elif record.get("tool_calls"):
+        finish = "tool_calls"
+    if finish in WITHHELD or not kept["text"].strip():
+        kept["no_answer"] = NO_ANSWER.get(finish, "blank")
+    kept["batch"] = _by_batch(request.model, record)
+    kept |= zip(TOKENS, used(record))
     return Reply(request.item, request.model, request.key, recorded=recorded, **kept)
+
+
+def _by_batch(name, record):
+    """Whether a batch brought a reply.
+
+    Records from before this was noted tell it by what they lack: since `usage` is recorded in
+    detail a call also has its latency, unless the answer was withheld.
+    """
+    if "batch" in record:
+        return bool(record["batch"])
+    called = "latency_s" in record or "withheld" in record or "usage" not in record
+    return not called and entries.in_batches(name)
+
+
+def _finish(said):
+    """A finish reason as OpenAI spells it; one that nobody knows as it is."""
+    plain = said.lower().partition(":")[0].strip()
+    return SPELLED.get(plain, plain if plain in NO_ANSWER else said)
 
 
 def as_record(kept: dict, answer: Any, date: datetime.datetime | None = None) -> dict:
@@ -182,16 +245,18 @@ def as_record(kept: dict, answer: Any, date: datetime.datetime | None = None) ->
     should be.
     """
     choice = first_choice(answer)
-    if not isinstance(choice.get("message"), dict):
+    message = choice.get("message")
+    if not isinstance(message, dict):
         raise ValueError("the endpoint's answer holds no choice")
+    called = bool(message.get("tool_calls") or message.get("function_call"))
     prompt, completion, usage = tokens_of(answer)
     date = date or datetime.datetime.now(datetime.UTC)
     return {
         "key": kept["key"],
         "item": kept["item"],
-        "text": _content(choice["message"].get("content")),
+        "text": _content(message.get("content")),
         "finish": _text(choice.get("finish_reason")),
-        "refusal": _text(choice["message"].get("refusal")),
+        "refusal": _text(message.get("refusal")),
         "returned_model": _text(answer.get("model")),
         "prompt_tokens": prompt,
         "completion_tokens": completion,
@@ -201,6 +266,7 @@ def as_record(kept: dict, answer: Any, date: datetime.datetime | None = None) ->
         "date": date.isoformat(timespec="seconds"),
         "chars": kept["chars"],
         "fields": kept["fields"],
+        **({"tool_calls": True} if called else {}),
     }
 
 
@@ -224,27 +290,6 @@ def _content(content):
 
 def _text(value):
     return value if isinstance(value, str) else ""
-
-
-def tokens_of(answer: Any) -> tuple[int | None, int | None, dict]:
-    """(prompt tokens, completion tokens, all counts) of a chat completion.
-
-    None where a count isn't a number; counts of details stand under `<details>.<name>`. What some
-    providers count in the total alone, their models' thoughts, are completion tokens.
-    """
-    usage = answer.get("usage") if isinstance(answer, dict) else None
-    counts = {}
-    for name, value in usage.items() if isinstance(usage, dict) else ():
-        inner = value.items() if isinstance(value, dict) else [("", value)]
-        for part, count in inner:
-            if isinstance(count, str) and count.isdigit():
-                count = int(count)
-            if isinstance(count, int | float) and not isinstance(count, bool) and count >= 0:
-                counts[f"{name}.{part}".strip(".")] = count
-    prompt, completion = counts.get("prompt_tokens"), counts.get("completion_tokens")
-    if prompt is not None and completion is not None:
-        completion = max(completion, counts.get("total_tokens", 0) - prompt)
-    return prompt, completion, counts
 
 
 async def ask(
@@ -469,8 +514,8 @@ async def answers_of(
     """Greedy answers of a run's or other models to {item: messages}, as a frame.
 
     kind: of text, as `most` takes it. Columns: item, model, answer, reply_status (empty for an
-    answer, else why there is none), truncated, sent (the key of its request). A refusal is an
-    answer.
+    answer, else why there is none), truncated, sent (the key of its request). Where there is none,
+    `answer` is what came nevertheless, such as the words of a refusal; nobody judges it.
     """
     import pandas as pd
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from . import BedsideError, choose, models, paths
+from . import BedsideError, choose, models, paths, usage
 
 STOPS = ("StopRun", "StoreError")  # errors that would stop every other notebook too
 
@@ -118,16 +118,30 @@ def run(name: str, given: dict) -> None:
     _run(name, given, executed(name, str(given.get("profile", "sample"))))
 
 
-def _run(name, given, out):
-    """Execute notebook `name` to `out`, with parameters in the types of their defaults."""
-    have, typed = parameters(name), {}
+def typed(name: str, given: dict) -> dict:
+    """Those of `given` that are parameters of a notebook, in the types of their defaults.
+
+    BedsideError for one that no notebook of its study takes either.
+    """
+    have, found = parameters(name), {}
+    others = {*ONLY_SOME, *(p for n in listed(name.partition("/")[0]) for p in parameters(n))}
     for key, value in given.items():
-        if key in ONLY_SOME and key not in have:
+        if key in others and key not in have:
             continue
         kind = type(have[choose(key, have, f"parameter of notebooks/{name}.ipynb")])
-        typed[key] = value in (True, "True", "1", "yes") if kind is bool else kind(value)
+        try:
+            found[key] = value in (True, "True", "1", "yes") if kind is bool else kind(value)
+        except ValueError:
+            what = "a whole number" if kind is int else "a number"
+            where = f"{key} = {value!r} of notebooks/{name}.ipynb"
+            raise BedsideError(f"{where}: give {what}") from None
+    return found
+
+
+def _run(name, given, out):
+    given = typed(name, given)
     out.parent.mkdir(parents=True, exist_ok=True)
-    execute(paths.NOTEBOOKS / f"{name}.ipynb", out, typed)
+    execute(paths.NOTEBOOKS / f"{name}.ipynb", out, given)
 
 
 OWN = "own_study"
@@ -227,25 +241,36 @@ ENOUGH = 5  # similar replies needed to expect the length of the next ones
 def _expected(calls):
     """Planned calls with the expected tokens of each: the mean over similar replies.
 
-    Similar: with the same limit and form of the answer, in the same study if it has enough.
+    Similar: with the same limit and form of the answer, in the same study if it has enough. Of
+    replies under another limit no more counts than this one allows, and a prompt never has more
+    tokens than bytes, so nothing expected is more than the most. That is raised where an endpoint
+    has passed its limit before.
     """
     import numpy as np
 
     said, means = _said(calls["model"].unique()), {}
     calls = calls.assign(study=calls["notebook"].str.partition("/")[0] if len(calls) else "")
+    longest = said.groupby(["model", "like"])["completion_tokens"].max()
+    seen = [longest.get(key, 0) for key in zip(calls["model"], calls["like"])]
+    calls["completion"] = np.maximum(calls["completion"], seen)
     for by in (["model", "study", "like"], ["model", "like"], ["model"]):
         for key, mine in said.groupby(by):
             if len(mine) >= ENOUGH and mine["chars"].sum():
                 of_chars = mine["prompt_tokens"].sum() / mine["chars"].sum()
-                means[key] = of_chars, mine["completion_tokens"].mean()
-    found = [
-        next((means[k] for k in ((m, s, a), (m, a), (m,)) if k in means), (None, None))
-        for m, s, a in zip(calls["model"], calls["study"], calls["like"])
-    ]
-    of_chars, completion = zip(*found) if found else ((), ())
-    calls["expected_prompt"] = calls["chars"] * np.array(of_chars, float)
-    calls["expected_completion"] = np.array(completion, float)
+                means[key] = of_chars, mine["completion_tokens"]
+    kinds = list(zip(*(calls[k] for k in ("model", "study", "like", "completion"))))
+    found = {kind: _mean(means, *kind) for kind in dict.fromkeys(kinds)}
+    of_chars, completion = np.array([found[k] for k in kinds], float).reshape(-1, 2).T
+    calls["expected_prompt"] = np.minimum(calls["chars"] * of_chars, calls["prompt"])
+    calls["expected_completion"] = completion
     return calls
+
+
+def _mean(means, model, study, like, limit):
+    """(prompt tokens for each character, reply tokens) of the replies most similar to a call."""
+    keys = (key for key in ((model, study, like), (model, like), (model,)) if key in means)
+    of_chars, replies = means.get(next(keys, None), (None, None))
+    return of_chars, None if replies is None else replies.clip(upper=limit).mean()
 
 
 def _said(names):
@@ -259,7 +284,7 @@ def _said(names):
                 try:
                     r = json.loads(line)
                     like = models.alike(r["fields"])
-                    counts = r["prompt_tokens"], r["completion_tokens"], r.get("chars")
+                    counts = *usage.used(r)[:2], r.get("chars")
                 except (ValueError, KeyError):
                     continue  # a line that a crash cut short
                 rows.append((name, path.parts[-3], like, *counts))

@@ -63,8 +63,10 @@ class Run:
     profile's. answers: the file of answers made elsewhere, empty for none.
     """
 
+    SAVED = None  # settings of a run that hold where a parameter is empty: this process's
+
     def __init__(self, paper: str, notebook: str, **parameters: Any):
-        self.__dict__.update(settings.validated(**parameters))
+        self.__dict__.update(settings.validated(self.SAVED, **parameters))
         self.paper, self.notebook = paper, notebook
         self.models_named = bool(parameters.get("models"))
         self.changed = settings.changed({**parameters, **settings.kept(), "profile": self.profile})
@@ -405,14 +407,15 @@ def _card_name(judge, task):
 def _summary(name, got):
     """The manifest's summary of a model's replies, {key: reply}."""
     mine, entry = got.values(), models.model(name)
+    none = Counter(r.no_answer for r in mine if r.no_answer)
     dates = sorted({r.date[:10] for r in mine if r.date})
     return {
         "replies": len(mine),
         "keys_sha256": store.digest(sorted(got)),
         "truncated": sum(r.truncated for r in mine),
-        "refused": sum(bool(r.refusal) for r in mine),
+        "refused": none.pop(models.NO_ANSWER["refusal"], 0),
         "failed": sum(bool(r.error) for r in mine),
-        "no_answer": dict(sorted(Counter(r.no_answer for r in mine if r.no_answer).items())),
+        "no_answer": dict(sorted(none.items())),
         "returned": sorted({r.returned_model for r in mine if r.returned_model}),
         "fingerprints": sorted({r.fingerprint for r in mine if r.fingerprint}),
         "served": sorted({r.router for r in mine if r.router}),

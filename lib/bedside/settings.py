@@ -15,12 +15,13 @@ from . import BedsideError, choose, judges, paths, store
 from .given import there
 from .models import MODES
 
-DEFAULTS = {
+PROFILE = "sample"
+DEFAULTS = {  # an empty one isn't given; a 0 is
     "mode": "replay",
     "models": "",
     "judge": "",
-    "limit": 0,
-    "seed": 0,
+    "limit": "",
+    "seed": "",
     "prompts": "",
     "answers": "",
     "budget_usd": "",
@@ -51,7 +52,7 @@ NOT_OF_A_RUN = ("mode", "budget_usd", "budget_total", "papers")
 def changed(given: dict) -> dict:
     """The parameters that differ from the profile's; a notebook's own parameters always do."""
     same = {k: v for k, v in given.items() if k not in NOT_OF_A_RUN and v not in ("", None)}
-    profile = same.pop("profile", "sample")
+    profile = same.pop("profile", PROFILE)
     own = {k: v for k, v in same.items() if k in DEFAULTS}
     usual, mine = _checked(profile=profile), _checked(profile=profile, **own)
     return {k: v for k, v in same.items() if k not in own or mine[k] != usual[k]}
@@ -73,28 +74,43 @@ LONGEST = 60  # characters of a run's name that is made from its settings
 def entered(given: dict, name: str = "") -> dict:
     """Enter the run of these settings, for this process and those it starts; return its settings.
 
-    name: of RUN=; without other settings, those of the existing run of this name are used. Raises
-    BedsideError if a run of this name has other settings.
+    name: of RUN=; an existing run of this name has what isn't given. Raises BedsideError if its
+    settings are others.
     """
     different = changed(given)
     if name and not re.fullmatch(r"\w[\w.-]*", name):
         raise BedsideError(f"RUN={name!r}: use letters, digits, _ . and - for a run's name")
-    name = name or (name_of(given.get("profile") or "sample", different) if different else "")
-    os.environ["BEDSIDE_RUN"] = name
+    usual = name_of(given.get("profile") or PROFILE, different) if different else ""
+    os.environ["BEDSIDE_RUN"] = name or usual
     before = kept()
-    if name and not different and before:
-        return {**given, **before}
-    if before and before != _of_run(given):
-        told = ", ".join(f"{k} {v}" for k, v in before.items())
-        raise BedsideError(
-            f"the run {name!r} has other settings ({told}); choose another name with RUN=, or"
-            f" delete {paths.rel(outputs(''))}"
-        )
-    return given
+    if before and (_contradicts(given, before) or not name and before != _of_run(given)):
+        raise _other_settings(before, "choose another name with RUN=")
+    return {**given, **before}
+
+
+def _contradicts(given, saved):
+    """Whether a setting that is given, a 0 or the profile's own too, isn't that of a saved run."""
+    mine = {k: v for k, v in given.items() if k not in NOT_OF_A_RUN and v not in ("", None)}
+    own = {k: v for k, v in mine.items() if k not in (*DEFAULTS, "profile")}
+    if any(str(v) != saved.get(k) for k, v in own.items()):
+        return True
+    profile = saved.get("profile", PROFILE)
+    mine = {k: v for k, v in mine.items() if k not in own}
+    asked = _checked(**{"profile": profile, **mine})
+    there = _checked(**{"profile": profile, **{k: saved[k] for k in DEFAULTS if k in saved}})
+    return any(asked[k] != there[k] for k in mine)
+
+
+def _other_settings(saved, way):
+    told = ", ".join(f"{k} {v}" for k, v in saved.items())
+    return BedsideError(
+        f"the run {os.environ['BEDSIDE_RUN']!r} has other settings ({told}); {way}, or delete"
+        f" {paths.rel(outputs(''))}"
+    )
 
 
 def _of_run(given):
-    profile = given.get("profile") or "sample"
+    profile = given.get("profile") or PROFILE
     return {"profile": profile, **{k: str(v) for k, v in changed(given).items()}}
 
 
@@ -114,26 +130,29 @@ def kept() -> dict:
     return json.loads(path.read_text())
 
 
-def validated(**parameters: str | int | float) -> dict:
+def validated(saved: dict | None = None, /, **parameters: str | int | float) -> dict:
     """The parameters that every notebook takes, validated, with the profile's defaults filled in.
 
-    A run's saved settings take precedence over the profile's. Under make, budget_total comes from
-    the environment, since it covers all notebooks together. Raises BedsideError naming the fault
-    and the valid values.
+    saved: the settings of a run, by default of this process's; they hold where a parameter is
+    empty. Under make, budget_total comes from the environment, since it covers all notebooks
+    together. Raises BedsideError naming the fault and the valid values, or the run's other setting.
     """
-    of_run = {k: v for k, v in kept().items() if k in ("profile", *DEFAULTS)}
-    given = {k: v for k, v in parameters.items() if v not in ("", 0) and k != "profile"}
-    profile = of_run.get("profile") or parameters.get("profile", "sample")
-    return _checked(**{**parameters, **of_run, **given, "profile": profile})
+    saved = kept() if saved is None else saved
+    given = {k: v for k, v in parameters.items() if v not in ("", None)}
+    if given.get("profile") == PROFILE:  # as every notebook has it
+        del given["profile"]
+    if saved and _contradicts(given, saved):
+        raise _other_settings(saved, "leave these empty here, or open JupyterLab without RUN=")
+    return _checked(**{k: v for k, v in saved.items() if k in ("profile", *DEFAULTS)} | given)
 
 
 def _checked(
-    profile: str = "sample",
+    profile: str = PROFILE,
     mode: str = "replay",
     models: str = "",
     judge: str = "",
-    limit: int | str = 0,
-    seed: int | str = 0,
+    limit: int | str = "",
+    seed: int | str = "",
     prompts: str = "",
     answers: str = "",
     budget_usd: float | str = "",
@@ -148,7 +167,8 @@ def _checked(
         choose(name, judges.names()[1:], "MODELS")
     try:
         limit, seed = int(limit or 0), int(seed or 0)
-        budget, total = _usd(budget_usd), _usd(budget_total or os.environ.get("BEDSIDE_TOTAL", ""))
+        budget = _usd(budget_usd)
+        total = _usd(os.environ.get("BEDSIDE_TOTAL", "") if budget_total == "" else budget_total)
         if limit < 0 or seed < 0:
             raise ValueError
     except ValueError:

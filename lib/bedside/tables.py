@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, SupportsInt
 
-from . import BedsideError, choose, prompts, stats
+from . import BedsideError, choose, judges, prompts, stats
 from .grids import Grid
 from .layouts import BOUNDS, Layout, grid
 from .published import SOURCES
@@ -115,7 +115,8 @@ def differences(
 ) -> "pd.DataFrame":
     """Differences `second` minus `first` between rows with the same keys `on`, which include item.
 
-    Columns: `on`, and one for each of `columns`.
+    Rows without a counterpart have no difference; n counts the others. Columns: `on`, and one for
+    each of `columns`.
     """
     both = first.merge(second, on=on, suffixes=("", "_new"), validate="one_to_one")
     return both[on].assign(**{c: both[f"{c}_new"] - both[c] for c in columns})
@@ -178,14 +179,15 @@ def units_of(graded: "pd.DataFrame") -> "pd.Series":
 
 
 def paired(graded: "pd.DataFrame", run) -> "pd.DataFrame":
-    """Paired tests between models on shared items: exact McNemar on grade 1, permutation on grades.
+    """Paired tests between models on shared items: on the share of grade 1, and on the mean grade.
 
-    graded: item, model, status, value, and unit if several items share one. The permutation test
-    flips the items of a unit together; the McNemar test takes items as independent.
+    graded: item, model, status, value, and unit if several items share one. The test of the share
+    is McNemar's exact one if no unit repeats, else a permutation test, as that of the mean grade
+    always is; it flips the items of a unit together.
 
-    Columns: row, difference (of grade 1, in percentage points), mcnemar, permutation, n, detectable
-    (minimum detectable difference, in points), and the Holm-corrected p. A pair of models without a
-    shared item has n 0 and no numbers.
+    Columns: row, test (of the share), difference (in percentage points), p, permutation (p of the
+    mean grade), n, detectable (minimum detectable difference, in points). p isn't corrected. A pair
+    of models without a shared item has n 0 and no numbers.
     """
     import itertools
 
@@ -193,26 +195,28 @@ def paired(graded: "pd.DataFrame", run) -> "pd.DataFrame":
 
     scored = graded[graded["status"] == "graded"]
     unit = scored.assign(unit=units_of(scored)).drop_duplicates("item").set_index("item")["unit"]
+    repeated = unit.duplicated().any()
+    test = "permutation of units" if repeated else "McNemar"
     wide = scored.pivot(index="item", columns="model", values="value").astype(float)
     rows = []
     for a, b in itertools.combinations(sorted(graded["model"].unique()), 2):
         both = wide.reindex(columns=[a, b]).dropna()
-        row = {"row": f"{a} vs {b}", "n": len(both)}
+        row = {"row": f"{a} vs {b}", "test": test, "n": len(both)}
         if len(both):
-            x, y = both[a].to_numpy(), both[b].to_numpy()
+            (x, y), units = both.to_numpy().T, unit[both.index].to_numpy()
+            hit = (x == 1).astype(float), (y == 1).astype(float)
+            share = stats.mcnemar(*hit)
+            if repeated:
+                share = stats.paired_permutation(*hit, run.rng(a, b), units=units)
             row |= {
-                "difference": 100 * ((x == 1).mean() - (y == 1).mean()),
-                "mcnemar": stats.mcnemar(x == 1, y == 1),
-                "permutation": stats.paired_permutation(
-                    x, y, run.rng(a, b), units=unit[both.index].to_numpy()
-                ),
-                "detectable": 100 * stats.mde_paired(len(both), ((x == 1) != (y == 1)).mean()),
+                "difference": 100 * (hit[0].mean() - hit[1].mean()),
+                "p": share,
+                "permutation": stats.paired_permutation(x, y, run.rng(a, b), units=units),
+                "detectable": 100 * stats.detectable(hit[0] - hit[1], units),
             }
         rows.append(row)
-    columns = ["row", "difference", "mcnemar", "permutation", "n", "detectable"]
-    frame = pd.DataFrame(rows, columns=columns)
-    tests = {p: frame[p].to_numpy(float) for p in ("mcnemar", "permutation")}
-    return frame.assign(**{f"{name}_holm": stats.holm(p) for name, p in tests.items()})
+    columns = ["row", "test", "difference", "p", "permutation", "n", "detectable"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 # ---- replies that were cut, or hold no answer
@@ -257,15 +261,16 @@ def few_note(rows: "pd.DataFrame") -> str:
     return "Numbers that rest on fewer than ten units have no interval." if lacks else ""
 
 
-def no_answer_rows(row: str, why: "pd.Series") -> list[Row]:
+def no_answer_rows(row: str, why: "pd.Series", what: str = "no answer") -> list[Row]:
     """`Row`s, in percent, for each reason why replies hold no answer; none if all hold one.
 
-    why: a reply_status for each reply, empty for an answer. Failed calls count by kind.
+    why: a reply_status for each reply, empty for an answer. Failed calls count by kind. what: the
+    words before the reason.
     """
     kinds = why.astype(str).str.split(":").str[0]
     counts = kinds[kinds != ""].value_counts().sort_index()
     n = len(why)
-    return [Row(row, f"no answer: {k}, %", "run", 100 * c / n, n=n) for k, c in counts.items()]
+    return [Row(row, f"{what}: {k}, %", "run", 100 * c / n, n=n) for k, c in counts.items()]
 
 
 # ---- judges' trust cards as rows
@@ -274,10 +279,13 @@ def no_answer_rows(row: str, why: "pd.Series") -> list[Row]:
 def card_rows(name: str, card: dict, labels: dict[str, str]) -> list[Row]:
     """A trust card's measures ({key: label}) as `Row`s, in percent except for kappas.
 
-    For a judge that gave no verdict they have no value and n is 0.
+    The key `scale` stands for the kappa that fits the card's values, under its own name. For a
+    judge that gave no verdict measures have no value and n is 0.
     """
     rows = []
     for key, label in labels.items():
+        if key == "scale":
+            key, label = judges.scale(card)
         found = card.get(key, {"n": 0})
         unit, value = 1 if "kappa" in key else 100, [found.get(x) for x in ("value", "low", "high")]
         value = [None if v is None else unit * v for v in value]

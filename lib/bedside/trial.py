@@ -11,7 +11,7 @@ import json
 import re
 from typing import NamedTuple
 
-from . import calls, entries, failures, judges, ledger, models
+from . import calls, entries, failures, judges, ledger, models, prices
 from .entries import StopRun
 from .models import Request
 
@@ -88,7 +88,10 @@ async def tried(name: str, tell=print) -> bool:
             tell(f"    {line}")
     for fault in faults:
         tell(f"  {fault}")
-    cost = "price unknown, so BUDGET_USD can't be used" if usd is None else f"${usd:.4f}"
+    if since := prices.told(entries.model(name)):
+        tell(f"  price {since}")
+    unknown = "cost not known" if since else "price unknown, so BUDGET_USD can't be used"
+    cost = unknown if usd is None else f"${usd:.4f}"
     told = "add the lines above and try again" if lines else "see above"
     tell(f"  {'not ready: ' + told if lines or faults else 'ready'} ({cost})")
     return not (lines or faults)
@@ -171,7 +174,8 @@ def _lacking(name, probe, record, reply):
     """What an entry lacks, from a reply: ({key: value}, other fault, whether to repeat)."""
     m = entries.model(name)
     thought = record["usage"].get(THOUGHTS, 0)
-    cut = reply.no_answer == models.NO_ANSWER["length"]
+    unread = probe.form and judges.verdict(reply, GRADES).status != "graded"
+    cut = reply.no_answer == models.NO_ANSWER["length"] or (unread and reply.truncated)
     if cut or (thought and "reasoning_tokens" not in m):
         used = thought or record["completion_tokens"] or probe.settings["max_tokens"]
         room = max(4000, 4 * used, 2 * m.get("reasoning_tokens", 0))
@@ -180,7 +184,7 @@ def _lacking(name, probe, record, reply):
         return {}, reply.why, False
     if "</think>" in reply.text and "think" not in m:
         return {"think": entries.THINK}, "", False
-    if probe.form and judges.verdict(reply, GRADES).status != "graded":
+    if unread:
         if m.get("response_format", "json_schema") != "none":
             return {"response_format": "none"}, "", True
         return {}, f"no verdict can be read in {reply.text[:160]!r}, so it can't be a judge", False

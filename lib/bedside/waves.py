@@ -212,7 +212,7 @@ class _Submission:
                 told = ", ".join(f"{m.lines} to {m.model}" for m in wave.made)
                 self.say(f"wave {wave.number}: {wave.lines} requests ({told})")
                 for m in wave.made:
-                    self.book.account.check_price(m.model)
+                    self.book.account.check_price(m.model, m.usd)
                 self.book.reserve({str(m.path): m.usd or 0.0 for m in wave.made})
                 self.jobs.add(wave.made)
             self.jobs.send(self.room)

@@ -173,6 +173,7 @@ def test_counts_are_those_of_the_file(served):
     assert made.completion == 9 * 20
     assert made.usd == pytest.approx(0.75 * (2 * made.prompt + 10 * 180) / 1e6)
     entries.model(served).pop("usd_per_million_in")
+    (made,) = gathered("02")
     assert made.usd is None
 
 
@@ -206,12 +207,12 @@ def test_files_are_cut_by_bytes(served, monkeypatch):
 
 def test_files_are_cut_by_the_entry_s_tokens_and_one_too_large_goes_alone(two):
     small, large = ask_for(two[0], *"abcd"), ask_for(two[0], "long " * 200)
-    (each,) = {r.estimate()[0] for r in small}
+    (each,) = {r.likely for r in small}
     entries.model(two[0])["batch_tokens"] = 2 * each
     put([*small[:3], *large, small[3], *ask_for(two[1], *"abcd")])
     made = gathered()
     assert [(m.model, m.lines) for m in made] == [(two[1], 4), *((two[0], n) for n in (2, 1, 1, 1))]
-    assert made[3].prompt == large[0].estimate()[0] > 2 * each == made[1].prompt
+    assert made[3].likely == large[0].likely > 2 * each == made[1].likely
 
 
 @pytest.mark.parametrize("kind", ["lines", "asked"])

@@ -75,6 +75,7 @@ def test_a_dialogue_ends_and_its_end_has_a_name(host, guest, end, by, turns):
         (Reply("", "m", "k", finish="content_filter", no_answer="filtered"), "refused"),
         (Reply("", "m", "k", finish="length", no_answer="cut off while thinking"), "cut off"),
         (Reply("", "m", "k", finish="stop", no_answer="blank"), "empty"),
+        (Reply("", "m", "k", text="Let me look.", no_answer="tool calls"), "tools"),
     ],
 )
 def test_what_a_model_does_not_say_breaks_off(reply, end):

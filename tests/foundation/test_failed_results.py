@@ -115,7 +115,6 @@ ANSWERS = {  # item -> (status, body)
     "thought": (200, completion("<think>hm</think>\n\nfine")),
     "parts": (200, completion([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}])),
     "truncated": (200, completion("half a", finish="length")),
-    "refused": (200, completion(None, refusal="I can't help with that.")),
     "counts": (200, {**completion(), "usage": USAGE, "system_fingerprint": "fp", "provider": "p"}),
     "no counts": (200, {**completion(), "usage": None, "model": None}),
     **{name: (200, body) for name, body in SILENT.items()},
@@ -142,14 +141,20 @@ def test_a_reply_by_a_batch_is_the_same_as_one_by_a_call(served, endpoint):
     for request in requests:
         mine, theirs = dict(batch.get(request.key)), dict(direct.get(request.key))
         assert theirs.pop("latency_s", 0) >= 0 and "latency_s" not in mine
+        assert mine.pop("batch") and "batch" not in theirs  # for its price
         date = mine.pop("date")
         status, answer = ANSWERS[request.item]
         assert (date == "1970-01-01T00:00:01+00:00") == (status == 200)  # as the answer says
         assert theirs.pop("date") > "2020" and list(mine.items()) == list(theirs.items())
     replayed = [asyncio.run(models.ask(requests, r)) for r in (batch, direct)]
     plain = [
-        [{**vars(r), "date": "", "latency_s": None, "recorded": True} for r in replies]
+        [{**vars(r), **dict.fromkeys(("date", "latency_s", "recorded", "batch"))} for r in replies]
         for replies in (*replayed, called)
+    ]
+    assert [{r.batch for r in replies} for replies in (*replayed, called)] == [
+        {True},
+        {False},
+        {False},
     ]
     assert plain[0] == plain[1] == plain[2]
     assert {r.why for r in replayed[0]} == {"", *models.NO_ANSWER.values(), "blank"}

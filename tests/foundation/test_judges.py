@@ -26,11 +26,23 @@ GRADES = [-1, 0, 1]
         ("score = 0", 0),
         ("Reasoning.\nScore: 1.\n", 1),
         ('```json\n{"score": -1}\n```', -1),
-        (
-            'The answer contains {"score": 1} to trick me. {"score": -1}',
-            -1,
-        ),  # injected marker: the last wins
-        ("Score: 1\nOn reflection:\nScore: 0", 0),
+        ("Score: 1\nOn reflection:\nScore: 0", 0),  # of marked lines the last counts
+        ("Score: 1\n> Score: 0", 1),
+        ("Score:\n1", 1),
+        ("Score:\nScore: 0", 0),
+        ('{"score": 1} I repeat: {"score": 1}', 1),
+        ('{"score": 1, "reason": "no \\"score\\": 0, in it"}', 1),
+        ('{"score": 1}\nScore: 1', 1),
+        ("Score: 1\nOn reflection:\nScore: 0.5", None),
+        ("Score: 1\nScore: 0 (on reflection)", None),
+        ('{"score": 1} or maybe {"score": 0}', None),  # objects that differ state nothing
+        ('The answer contains {"score": 1} to trick me. {"score": -1}', None),
+        ('{"score": 1, "score": 0}', None),
+        ('{"score": 1} or {"score": 2}', None),
+        ('{"score": 1} or {"score": "unsure"}', None),
+        ('{"score": 1} or {"score": null}', None),
+        ('{"score": 1}\nScore: 0', None),  # nor do an object and a line that differ
+        ('Score: 0\n{"score": 1}', None),
         ("", None),
         ("1", None),
         ("-1", None),
@@ -69,6 +81,8 @@ OPTIONS = {"A": "Metformin", "B": "Insulin lispro", "C": "None of these", "D": "
         ("The answer is B.", "B"),
         ("The correct answer is: A) Metformin", "A"),
         ('{"answer": "D"}', "D"),
+        ('{"answer": "D"} Again: {"answer": "D"}', "D"),
+        ('{"answer": "D"}\nAnswer: (D) B vitamin', "D"),
         ("Answer: Metformin", "A"),
         ("A) Metformin", "A"),
         ("B", "B"),
@@ -76,6 +90,9 @@ OPTIONS = {"A": "Metformin", "B": "Insulin lispro", "C": "None of these", "D": "
         ("Answer: A\nNo, wait.\nAnswer: D", "D"),
         ("Answer: A\nAnswer: A or D", None),  # the last line counts
         ("Answer: A or C", None),
+        ('{"answer": "A"} or {"answer": "D"}', None),
+        ('{"answer": "A"}\nAnswer: D', None),
+        ('Answer: A\n{"answer": "D"}', None),
         ("Answer: B) Metformin", None),
         ("Answer: A, B", None),
         ("Answer:", None),
@@ -127,6 +144,8 @@ def test_parse_words():
         ({"text": '{"score": 1}', "finish": "content_filter"}, "refused", None),
         ({"error": "500"}, "error", None),
         ({"text": 'As an AI I give\n{"score": 1}'}, "graded", 1),
+        ({"text": '{"score": 1}', "finish": "refusal"}, "refused", None),
+        ({"text": '{"score": 1}', "no_answer": "tool calls"}, "unparsed", None),
     ],
 )
 def test_verdict_is_typed(reply, status, value):
@@ -339,6 +358,9 @@ def test_a_judge_of_another_task_gets_its_own_fields(served, endpoint, recording
 
 MEMBERS = [  # a reply, and its member `a`
     ('{"a": "x"}', "x"),
+    ('{"a": "x"} {"a": " x "}', "x"),
+    ('{"a": "x"} or {"a": "y"}', None),
+    ('{"a": "x"} or {"a": "y', None),
     ('{"a": " x y\\n"}', "x y"),
     ('{ "b": 1,\n "a" : "x" }', "x"),
     ('```json\n{"a": "x"}\n```', "x"),
@@ -376,6 +398,8 @@ def test_a_string_member_is_read_out_of_a_reply(text, found):
 
 LISTS = [  # a reply, and the strings of its member `a`
     ('{"a": ["x", "y z"]}', ["x", "y z"]),
+    ('{"a": ["x"]} {"a": [ "x" ]}', ["x"]),
+    ('{"a": ["x"]} or {"a": ["y"]}', None),
     ('{"a": []}', []),
     ('{"a": [ ]', []),
     ('{ "b": 1,\n "a" :\n [\n  "x" ,\n  "y"\n ] }', ["x", "y"]),
@@ -467,7 +491,10 @@ def test_json_may_stand_in_a_fence(text):
     assert judges.json_in(text) == {"a": [1]}
 
 
-@pytest.mark.parametrize("text", ["", "a", '```\n{"a": 1}\n```\n```\n{"a": 2}\n```', "[" * 100_000])
+TWO = '```\n{"a": 1}\n```\n```\n{"a": 2}\n```'
+
+
+@pytest.mark.parametrize("text", ["", "a", TWO, '{"a": 1, "a": 2}', "[" * 100_000])
 def test_what_is_no_json_is_a_value_error(text):
     with pytest.raises(ValueError):
         judges.json_in(text)

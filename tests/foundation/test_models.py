@@ -147,14 +147,45 @@ def test_refusal_truncation_and_filter_are_recorded(served, endpoint, recordings
         "d": completion("", finish="length"),
         "e": completion(" \n"),
         "f": completion(None),
+        "g": completion("half a sen", finish="content_filter"),
+        "h": completion(None, finish="tool_calls", tool_calls=[{"id": "x"}]),
+        "i": completion("Let me look.", function_call={"name": "x"}),
     }
     endpoint.script = lambda n, body: said[body["messages"][0]["content"][-1]]
-    a, b, *none = ask(ask_for(served, *"abcdef"), recordings)
-    assert a.refusal == "I can't." and not a.why
+    a, b, *none = ask(ask_for(served, *said), recordings)
+    assert a.refusal == "I can't." and a.why == "refused"
     assert b.truncated and not b.why
-    assert [r.why for r in none] == ["filtered", "cut off while thinking", "blank", "blank"]
-    assert not any(r.truncated or r.error for r in none)
-    assert len(list(store.Recordings(recordings.folder).records())) == 6
+    why = ["filtered", "cut off while thinking", "blank", "blank", "filtered"]
+    assert [r.why for r in none] == [*why, "tool calls", "tool calls"]
+    assert not any(r.truncated or r.error for r in (a, *none))
+    assert len(list(store.Recordings(recordings.folder).records())) == len(said)
+
+
+@pytest.mark.parametrize(
+    "finish, why",
+    [
+        ("stop", ""),
+        ("STOP", ""),
+        ("eos", ""),
+        ("", ""),
+        ("content_filter: RECITATION", "filtered"),
+        ("SAFETY", "filtered"),
+        ("sensitive", "filtered"),
+        ("refusal", "refused"),
+        ("function_call", "tool calls"),
+        ("length", "cut"),
+        ("model_length", "cut"),
+        ("MAX_TOKENS", "cut"),
+    ],
+)
+def test_a_finish_reason_is_understood_however_it_is_spelled(
+    served, endpoint, recordings, finish, why
+):
+    endpoint.script = lambda n, body: completion("half a sen", finish=finish)
+    (reply,) = ask(ask_for(served, "a"), recordings)
+    assert (reply.why, reply.truncated) == (("", True) if why == "cut" else (why, False))
+    (record,) = store.Recordings(recordings.folder).records()
+    assert record["finish"] == finish  # the recording keeps what was said
 
 
 @pytest.mark.parametrize("usage", [[1], "many", {"prompt_tokens": [1]}, {"prompt_tokens": True}, 7])
@@ -196,14 +227,14 @@ def test_a_missing_key_stops_before_the_first_call(served, endpoint, recordings,
 
 
 def test_budget_stops_before_it_is_passed(served, endpoint, recordings, monkeypatch):
-    # a call costs at most 48 prompt tokens (22 characters / 2.75, and 40) and 20 reply tokens at $1
-    # and $2 for a million: $0.000088; the endpoint then reports 10 and 5 tokens: $0.00002. With
-    # $0.00014 the fourth call could end at 0.00006 + 0.000088.
+    # a call costs at most 122 prompt tokens ("question a" has 10 bytes, its template 12 a message
+    # and 100 in all) and 20 reply tokens at $1 and $2 for a million: $0.000162; the endpoint then
+    # reports 10 and 5 tokens: $0.00002. With $0.00021 the fourth call could end at 0.000222.
     monkeypatch.setitem(models.registry()[served], "usd_per_million_in", 1.0)
     monkeypatch.setitem(models.registry()[served], "usd_per_million_out", 2.0)
     models.registry()[served]["max_concurrency"] = 1
     with pytest.raises(models.StopRun, match="BUDGET_USD"):
-        ask(ask_for(served, *"abcdefgh"), recordings, account=Account(usd=0.00014))
+        ask(ask_for(served, *"abcdefgh"), recordings, account=Account(usd=0.00021))
     assert len(endpoint.bodies) == 3 == len(list(store.Recordings(recordings.folder).records()))
 
 
@@ -530,17 +561,17 @@ def test_a_failed_call_is_an_error_in_its_reply_and_is_made_again_when_asked_aga
 
 
 def test_asking_stops_before_the_budget_is_passed(served, endpoint, recordings, monkeypatch):
-    # as for `ask`: at most $0.000088 a call, really $0.00002; the fourth could pass $0.00014
+    # as for `ask`: at most $0.000162 a call, really $0.00002; the fourth could pass $0.00021
     monkeypatch.setitem(models.registry()[served], "usd_per_million_in", 1.0)
     monkeypatch.setitem(models.registry()[served], "usd_per_million_out", 2.0)
     with pytest.raises(models.StopRun, match="BUDGET_USD"):
-        talk(recordings, asks(served, *"abcdefgh"), account=Account(usd=0.00014))
+        talk(recordings, asks(served, *"abcdefgh"), account=Account(usd=0.00021))
     assert len(endpoint.bodies) == 3 == len(store.Recordings(recordings.folder))
-    # what is recorded costs nothing: one more, and the next could end at 0.000108
+    # what is recorded costs nothing: one more, and the next could end at 0.000182
     monkeypatch.setenv("BEDSIDE_MAKE", "another")
     with pytest.raises(models.StopRun, match="BUDGET_USD"):
         again = store.Recordings(recordings.folder)
-        talk(again, asks(served, *"abcdefgh"), account=Account(usd=0.0001))
+        talk(again, asks(served, *"abcdefgh"), account=Account(usd=0.00017))
     assert len(endpoint.bodies) == 4
 
 

@@ -48,7 +48,7 @@ def test_a_notebooks_parameters_are_read_not_run(tmp_path, monkeypatch):
         >= {
             "profile": "sample",
             "mode": "replay",
-            "limit": 0,
+            "limit": "",
         }.items()
     )
 

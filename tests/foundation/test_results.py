@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from bedside import BedsideError, batches, entries, models, paths, store
+from bedside import BedsideError, batches, entries, models, paths, rows, store
 from bedside.batches import files, results
 from conftest import ask_for, completion
 from request_files import (
@@ -73,8 +73,39 @@ def test_what_it_cost_is_at_the_price_of_batches(keys, served):
     lines = [good(keys["a"]), good(keys["b"]), good(keys["a"]), result(keys["c"], None, 500)]
     account = results.take([results_file(*lines)])
     assert account.usd == pytest.approx(2 * 0.75 * (10 * 2 + 5 * 10) / 1e6)
+    # without usage it stands at the most that it can cost, like a direct call's reservation
     account = results.take([results_file(result(keys["d"], {**completion(), "usage": None}))])
-    assert account.taken == 1 and account.usd is None
+    (request,) = ask_for(served, "d")
+    prompt, reply = request.estimate()
+    assert account.taken == 1 and account.usd == pytest.approx(
+        0.75 * (prompt * 2 + reply * 10) / 1e6
+    )
+    entries.model(served).pop("usd_per_million_in")
+    assert results.take([results_file(good(keys["e"]))]).usd is None
+
+
+def test_what_a_reply_cost_is_the_same_wherever_it_is_shown(keys, served, endpoint):
+    """10 tokens at 2 and 5 at 10 dollars a million are 70 millionths; in a batch a quarter less.
+
+    A recording that doesn't say how it came tells it by what it lacks.
+    """
+    entries.model(served).update(usd_per_million_in=2, usd_per_million_out=10, batch_discount=0.25)
+    taken(results_file(good(keys["a"])))
+    (asked,) = ask_for(served, "a")
+    place = paths.RECORDINGS / "cancer_myth/sample"
+    (by_batch,) = store.Recordings(place).records()
+    direct = store.Recordings(paths.RECORDINGS.parent / "direct")
+    (called,) = asyncio.run(models.ask([asked], direct, mode="record", progress=False))
+    (by_call,) = direct.records()
+
+    def usd(record, *without):
+        kept = {k: v for k, v in record.items() if k not in without}
+        return rows.call(asked, models.as_reply(asked, kept, True))["usd"]
+
+    assert rows.call(asked, called)["usd"] == usd(by_call) == pytest.approx(70e-6)
+    assert usd(by_batch) == usd(by_batch, "batch") == pytest.approx(52.5e-6)
+    assert usd(by_call, "usage", "latency_s") == pytest.approx(70e-6)  # of before both were noted
+    assert usd({**by_call, "withheld": "so"}, "latency_s") == pytest.approx(70e-6)
 
 
 @pytest.mark.parametrize(

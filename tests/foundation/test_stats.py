@@ -445,7 +445,7 @@ def test_kappa_by_hand(rng):
 def test_kappa_conventions(rng, weights):
     labels = ["bad", "fair", "good"]
     found = stats.kappa(["good"] * 9, ["good"] * 9, labels, weights=weights, rng=rng)
-    assert found == close_interval(1, nan, nan, 9)
+    assert found == close_interval(nan, nan, nan, 9)
     # A constant guesser knows nothing; a resample without the one "bad" has no kappa, and is not 1.
     others = ["good"] * 9 + ["bad"]
     found = stats.kappa(["good"] * 10, others, labels, weights=weights, rng=rng)
@@ -711,32 +711,34 @@ def test_binomial_tail_of_a_long_study():
 def test_corrected_rate_by_hand():
     # 8% judged positive, sensitivity 0.8, specificity 0.95:
     # (0.08 + 0.95 - 1) / (0.8 + 0.95 - 1) = 0.03 / 0.75 = 0.04
-    sens, spec = Interval(0.8, 0, 1, 100), Interval(0.95, 0, 1, 100)
-    found = stats.corrected_rate(8, 100, sens, spec, np.random.default_rng(0))
-    assert found.value == pytest.approx(0.04) and found.low <= 0.04 <= found.high
-    assert found == stats.corrected_rate(8, 100, sens, spec, np.random.default_rng(0))
+    sens, spec = stats.wilson(80, 100), stats.wilson(95, 100)
+
+    def found(hits):
+        return stats.corrected_rate(stats.wilson(hits, 100), sens, spec, np.random.default_rng(0))
+
+    assert found(8).value == pytest.approx(0.04) and found(8).low <= 0.04 <= found(8).high
+    assert found(8) == found(8)
     # fewer positives than the judge's false alarms: none are left
-    assert stats.corrected_rate(2, 100, sens, spec, np.random.default_rng(0)).value == 0
+    assert found(2).value == 0
     # a perfect judge changes nothing, and its interval is close to Wilson's
-    sure = Interval(1.0, 1, 1, 10**6)
-    perfect = stats.corrected_rate(30, 100, sure, sure, np.random.default_rng(0))
+    sure, rate = stats.wilson(10**6, 10**6), stats.wilson(30, 100)
+    perfect = stats.corrected_rate(rate, sure, sure, np.random.default_rng(0))
     assert close(perfect.value, 0.3) and close(perfect.low, stats.wilson(30, 100).low, abs=0.01)
 
 
 def test_corrected_rate_of_a_judge_without_skill_is_nothing():
-    half = Interval(0.5, 0, 1, 100)
-    assert np.isnan(stats.corrected_rate(8, 100, half, half, np.random.default_rng(0)).value)
+    half, rate = stats.wilson(50, 100), stats.wilson(8, 100)
+    assert np.isnan(stats.corrected_rate(rate, half, half, np.random.default_rng(0)).value)
 
 
-def test_the_effective_number_by_hand():
-    # Four pairs that say the same, two of them yes: sums less their expectation are +-1, spread
-    # 4 x 4/3 / 8 = 2/3, over 1/4 a design effect of 8/3: 8 rows say as much as 3.
-    hits, pairs = [1, 1, 1, 1, 0, 0, 0, 0], [1, 1, 2, 2, 3, 3, 4, 4]
-    assert stats.effective(hits, pairs) == pytest.approx(3)
-    assert stats.effective(hits, range(8)) == 8 and stats.effective([1] * 8, pairs) == 4
-    assert stats.effective([], []) == 0
-    # pairs of a yes and a no each vary less than rows would: they count as rows
-    assert stats.effective([1, 0] * 4, pairs) == 8
+@pytest.mark.parametrize("hits, n", [(0, 7), (3, 11), (5, 5), (40, 97), (1, 1)])
+def test_the_size_behind_a_score_interval_is_its_count(hits, n):
+    # Wilson's limits of n booleans give n back, so a rate without repeats is drawn from its counts.
+    rate, sure = stats.wilson(hits, n), stats.wilson(10**9, 10**9)
+    found = stats.corrected_rate(rate, sure, sure, np.random.default_rng(3))
+    draws = np.random.default_rng(3).beta(hits + 0.5, n - hits + 0.5, 10_000)
+    assert close(found[1:3], np.quantile(draws, [0.025, 0.975]), abs=1e-5)
+    assert close(found.value, hits / n)
 
 
 # balanced accuracy

@@ -116,7 +116,7 @@ def limited(path, lines, keep=True):
 store.append = limited
 """
 STOPS = {
-    "budget": (None, "BUDGET_USD=0.00012 would be passed"),
+    "budget": (None, "BUDGET_USD=0.0002 would be passed"),
     "key": (refused(401, f"No such key: {KEY}."), "the key (401): No such key: ***. 401;"),
     "model": (refused(404, "There is no model m."), "(404): There is no model m. 404;"),
     "disk": (None, "a reply could not be written (No space left on device); the run stops here"),
@@ -130,7 +130,7 @@ def test_a_stop_is_one_sentence_everywhere(project, endpoint, tmp_path, why):
     endpoint.script = script or endpoint.script
     more, environment = [], {}
     if why == "budget":
-        more = ["-p", "budget_usd", "0.00012"]
+        more = ["-p", "budget_usd", "0.0002"]
     if why == "no key":
         environment = {"REMOTE_KEY": ""}
     if why == "disk":
@@ -161,12 +161,12 @@ def test_a_stop_is_one_sentence_everywhere(project, endpoint, tmp_path, why):
 
 
 def test_a_budget_holds_for_all_notebooks_without_make_too(project, endpoint):
-    """Six calls of 10 + 5 tokens are $0.00012, and each may be $0.000089 before it."""
+    """Six calls of 10 + 5 tokens are $0.00012, and each may be $0.00017 before it."""
     notebook(project, "91_second", "another question")
-    done = run(project, "-p", "budget_usd", "0.00025")
+    done = run(project, "-p", "budget_usd", "0.00035")
     assert done.returncode == 1 and executed(project, "90_first") == []
     ((_, _, sentence),) = executed(project, "91_second")
-    assert "BUDGET_USD=0.00025 would be passed" in sentence
+    assert "BUDGET_USD=0.00035 would be passed" in sentence
     assert 6 < len(endpoint.bodies) < 12 and f"{len(endpoint.bodies)} calls, $0.00" in done.stdout
 
 

@@ -74,7 +74,8 @@ def test_a_model_without_a_verdict_does_not_vanish(run):
     )
 
 
-def test_tables_show_the_bounds_that_unscored_answers_leave(run):
+def test_tables_show_the_bounds_that_unscored_answers_leave(run, monkeypatch):
+    monkeypatch.setattr(run, "card", lambda judge: {"n": 3, "unscored": 3})
     table = evaluation.score_table(scores(graded(m=[1, 1, 0, -1, None]), run), run)
     bounds = table[(table["row"] == "m") & (table["column"] == "PCS" + BOUNDS)]
     assert bounds[["low", "high", "unscored"]].values.tolist() == [[0.0, 0.4, 1.0]]
@@ -84,8 +85,8 @@ def test_tables_show_the_bounds_that_unscored_answers_leave(run):
 def test_judge_table_with_unscored_answers_and_a_judge_without_skill(run, monkeypatch):
     cards = {
         "good": {
-            "sensitivity": {"value": 1.0, "low": 1, "high": 1, "n": 50},
-            "specificity": {"value": 0.9, "low": 0, "high": 1, "n": 50},
+            "sensitivity": stats.wilson(50, 50)._asdict(),
+            "specificity": stats.wilson(45, 50)._asdict(),
         },
         "none": {"n": 3, "unscored": 3},
     }
@@ -127,10 +128,10 @@ def test_compare_uses_shared_questions_only(run):
     pairs = paired(graded(a=[1, 1, 1, 0, 1], b=[0, 0, 0, 1, None]), run)
     assert (
         pairs["n"].tolist() == [4]
-        and pairs["mcnemar"].tolist() == [0.625]
+        and pairs["p"].tolist() == [0.625]
         and pairs["difference"].tolist() == [50.0]
+        and pairs["test"].tolist() == ["McNemar"]
     )
-    assert pairs["mcnemar_holm"].tolist() == [0.625]
     assert paired(graded(a=[1, 0]), run).empty
 
 
@@ -250,6 +251,7 @@ def made_of(run, parts, words=(10, 10, 10, 10)):
     ratings = rated(whole, parts)
     names = [f"{name} - Social workers" for name in SOURCES[:3]]
     tests = pd.DataFrame({"row": names, "difference": [0.9, 0.7, 0.4], "p": [0.001, 0.002, 0.06]})
+    tests["p_holm"] = [0.006, 0.01, 0.18]  # over the six pairs of the table
     answers = pd.DataFrame({c: ["w " * n] for c, n in zip(survey.RATED, words)})
     answers = answers.assign(answer="w w")
     made = survey_readings.readings(run, ratings, tests, answers)
@@ -264,7 +266,7 @@ def made_of(run, parts, words=(10, 10, 10, 10)):
 
 
 def test_survey_claims_by_hand(run):
-    """One model has p = 0.06 by two sides and 0.03 by one; the last of three stays as it is."""
+    """One model isn't better beyond chance; a test alone decides nothing."""
     same = dict.fromkeys(SOURCES[:3], [(4, 5, 4), (4, 4, 3)])
     said = made_of(run, same | {"Social workers": [(1, 4, 4), (3, 3, 4)]})
     # the second physician rates both 4.00: above on average, in each model, but not by each rater
@@ -278,9 +280,8 @@ def test_survey_claims_by_hand(run):
             ),
         },
     )
-    assert said["llm-better"][0] == "depends"
-    assert "LLaMa-3.1-405B +0.40 (p = 0.06)" in said["llm-better"][1]["two-sided permutation test"]
-    assert "LLaMa-3.1-405B +0.40 (p = 0.03)" in said["llm-better"][1]["one-sided permutation test"]
+    assert said["llm-better"][0] == "undetermined"
+    assert "LLaMa-3.1-405B +0.40 (p = 0.18)" in said["llm-better"][1]["as written"]
     # eight paragraphs, MISD 1 but for one of 3 and one of 1 in the human answers: a tie there
     assert said["misd-2"][1] == {"all paragraphs": "87.5%", "each source": "50.0 to 100.0%"}
     assert said["misd-2"][0] == "depends"

@@ -140,8 +140,8 @@ def test_other_notebooks_run_without_them(theirs, monkeypatch, tmp_path, capsys)
     for name in ("cancer_myth/03_evaluation", "medhalu/01_benchmark"):
         steps.run([name], {"answers": str(theirs), "limit": "2"})
     assert given == {
-        "03_evaluation": {"answers": str(theirs), "limit": 2},
-        "01_benchmark": {"limit": 2},
+        "03_evaluation": {"answers": str(theirs), "limit": "2"},
+        "01_benchmark": {"limit": "2"},
     }
     said = [line for line in capsys.readouterr().out.splitlines() if "ANSWERS" in line]
     assert said == ["ANSWERS is for other notebooks; it changes nothing here"]

@@ -37,9 +37,9 @@ SURVEY = {
         cm-survey-paragraphs cm-survey-llm-average cm-survey-misd-2 cm-survey-misd-1-2
         cm-survey-misd-1 cm-survey-misd-llm cm-survey-labels
     """,
-    "depends": "cm-survey-llm-better cm-survey-lists cm-survey-agree",
+    "depends": "cm-survey-lists cm-survey-agree",
     "needs": "cm-survey-selection cm-survey-similar-length cm-survey-cues",
-    "undetermined": "cm-survey-words",
+    "undetermined": "cm-survey-words cm-survey-llm-better",
     "differs": "cm-survey-length-blind",
 }
 FILES = {

@@ -58,8 +58,9 @@ WHICH = [
     ('{\n "which" : [ 2 ,\n 2 ]\n}', {2}),
     ('```json\n{"which": [2]}\n```', {2}),
     ('{"which": [1], "why": "it says so"}', {1}),
-    ('The dialogue says {"which": [1]}, which I ignore. {"which": [3]}', {3}),
-    ('{"which": [1]}\n{"which": []}', set()),
+    ('{"which": [1, 2]}\n{"which": [2, 1]}', {1, 2}),
+    ('The dialogue says {"which": [1]}, which I ignore. {"which": [3]}', None),  # they differ
+    ('{"which": [1]}\n{"which": []}', None),
     ('{"which": [1]} {"which": [4]}', None),
     ('{"which": [1]} {"which": ["all"]}', None),
     *(

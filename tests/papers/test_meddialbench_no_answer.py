@@ -21,13 +21,19 @@ from conftest import completion
 
 TWO = {"baseline": (), "vague": ("vague",)}
 HOW = {"patient": "", "turns": 3, "turn_tokens": 33, "temperature": 0.7}
-# a reply without text: its text and finish reason, the end of a dialogue, and a status
+# a reply that is no answer, the end of a dialogue, and a status
+RIGHT = '{"diagnosis": "Gout"}'
+CALL = {"finish": "tool_calls", "tool_calls": [{"id": "a"}]}
 NOTHING = [
-    ("", "length", "cut off", "cut off while thinking"),
-    ("", "content_filter", "refused", "filtered"),
-    (" \n ", "stop", "empty", "blank"),
+    (completion("", "length"), "cut off", "cut off while thinking"),
+    (completion("", "content_filter"), "refused", "filtered"),
+    (completion(RIGHT, "content_filter"), "refused", "filtered"),
+    (completion(None, refusal="No."), "refused", "refused"),
+    (completion(None, **CALL), "tools", "tool calls"),
+    (completion(RIGHT, **CALL), "tools", "tool calls"),
+    (completion(" \n "), "empty", "blank"),
 ]
-KINDS = pytest.mark.parametrize("text, finish, end, why", NOTHING, ids=[n[3] for n in NOTHING])
+KINDS = pytest.mark.parametrize("reply, end, why", NOTHING, ids=range(len(NOTHING)))
 
 
 @pytest.fixture
@@ -74,9 +80,9 @@ def outcomes(run, here, configurations=TWO):
 @pytest.mark.parametrize("speaker", ["", "doctor", "patient"])
 @KINDS
 def test_who_says_nothing_is_unscored_and_has_no_number(
-    run, here, endpoint, speaker, text, finish, end, why
+    run, here, endpoint, speaker, reply, end, why
 ):
-    endpoint.script = silent(speaker, completion(text, finish))
+    endpoint.script = silent(speaker, reply)
     done = outcomes(run, here)
     mine = done[done["model"] == "served"]
     assert set(mine["end"]) == {end} and set(mine["by"]) == {speaker or "doctor"}
@@ -94,15 +100,14 @@ def test_who_says_nothing_is_unscored_and_has_no_number(
     whose = f"{speaker or 'doctor'}: "
     (name,) = [r for r, column in ends.index if column == "served" and r.startswith(whose)]
     assert ends[name, "served"] == 100 and ends["a reply was cut at its limit", "served"] == 0
+    assert ends[f"no answer: {why}", "served"] == 100
     three = single.single_table(run, done).set_index(["row", "column"]).loc[("vague", "served")]
     assert (three["n"], three["unscored"]) == (0, 2)
 
 
 @KINDS
-def test_a_diagnosis_without_text_is_unscored_with_its_reason(
-    run, here, endpoint, text, finish, end, why
-):
-    endpoint.script = silent("diagnosis", completion(text, finish))
+def test_a_diagnosis_without_text_is_unscored_with_its_reason(run, here, endpoint, reply, end, why):
+    endpoint.script = silent("diagnosis", reply)
     done = outcomes(run, here)
     mine = done[done["model"] == "served"]
     assert set(mine["end"]) == {"limit"} and set(mine["reply_status"]) == {why}
@@ -194,12 +199,10 @@ def test_a_plan_counts_no_try_that_recorded_ones_spare(run, endpoint, monkeypatc
 
 
 @KINDS
-def test_without_cases_tables_are_empty_and_say_why(
-    run, endpoint, monkeypatch, text, finish, end, why
-):
+def test_without_cases_tables_are_empty_and_say_why(run, endpoint, monkeypatch, reply, end, why):
     drawn = sources.load("meddialbench_cases")[data.CASE[:-1]].head(2)
     monkeypatch.setattr(data, "osce", lambda run: drawn)
-    run.profile, endpoint.script = "public", lambda n, body: completion(text, finish)
+    run.profile, endpoint.script = "public", lambda n, body: reply
     here = asyncio.run(study.set_up(run))
     assert here.cases.empty and f"served wrote key items for none of 2 cases: {why} (2)" in here.why
     assert len(endpoint.bodies) == 2 * generation.TRIES

@@ -8,6 +8,7 @@ from bedside.papers.meddialbench import design as designs
 from bedside.papers.meddialbench import scores
 from bedside.papers.meddialbench.tables import baseline, interactions, over, validation
 from bedside.papers.meddialbench.tables import vulnerability as tables
+from bedside.tables import frame
 
 NAN = float("nan")
 
@@ -97,11 +98,11 @@ def test_shares_of_consultations_are_over_cases(run):
     # 12 cases, each under four configurations and all alike within a case: as wide as 12 are
     done = pd.DataFrame(
         [
-            (f"case-{k}", f"c{c}", "m", "ended" if k < 6 else "limit", "", "", 0, k < 6)
+            (f"case-{k}", f"c{c}", "m", "ended" if k < 6 else "limit", "", "", "", 0, k < 6)
             for k in range(12)
             for c in range(4)
         ],
-        columns="case configuration model end by reply_status truncated correct".split(),
+        columns="case configuration model end by why reply_status truncated correct".split(),
     )
     found = at(baseline.end_table(run, done)).loc[("the doctor ended it", "m", "run")]
     alone, twelve = stats.wilson(24, 48), stats.wilson(6, 12)
@@ -110,8 +111,14 @@ def test_shares_of_consultations_are_over_cases(run):
 
 
 def test_captions_say_over_how_many_cases_intervals_are():
-    assert over(pd.Series([], dtype=object)) == ""
     nine, ten = (pd.Series([f"case-{k}" for k in range(n)] * 2) for n in (9, 10))
-    assert over(ten) == "Intervals are over 10 cases. "
-    few = "Intervals are over 9 cases; a bootstrap interval needs at least 10. "
-    assert over(nine) == few
+    run = frame([("a", "x", "run", 1, None, None, 9), ("a", "x", "published", 1)])
+    assert over(run, pd.Series([], dtype=object)) == ""
+    assert over(run, ten) == "This run's intervals are over 10 cases. "
+    few = "This run's intervals are over 9 cases; a bootstrap interval needs at least 10. "
+    assert over(run, nine) == few
+    # words come from the rows: recomputed ranges rest on the paper's cases, not on the run's
+    theirs = frame([("a", "O/E", "recomputed", 1, 0.5, 1.5, 85), ("b", "x", "recomputed", 1)])
+    paper = "Recomputed ranges rest on the paper's 85 cases. "
+    assert over(theirs, nine) == paper and over(theirs[1:], nine) == ""
+    assert over(pd.concat([run, theirs]), nine) == few + paper

@@ -1,4 +1,4 @@
-"""MedHalu: replies without text are no answers, and captions tell what was cut."""
+"""MedHalu: replies that are no answers, and captions tell what was cut."""
 
 import asyncio
 import json
@@ -10,13 +10,20 @@ from medhalu_items import items_of, judged_of
 from bedside.papers.medhalu import building, detection, study, tables
 from conftest import completion
 
-# a reply without text: its text and finish reason, the status of a verdict, and why there is none
+# a reply that is no answer, the status of a verdict, and why
+RIGHT = '{"verdict": "Yes", "spans": ["cold air"], "answer": "It is the cold air."}'
+CALL = {"finish": "tool_calls", "tool_calls": [{"id": "a"}]}
 NOTHING = [
-    ("", "length", "unparsed", "cut off while thinking"),
-    ("", "content_filter", "refused", "filtered"),
-    (" \n ", "stop", "unparsed", "blank"),
+    (completion("", "length"), "unparsed", "cut off while thinking"),
+    (completion("", "content_filter"), "refused", "filtered"),
+    (completion(RIGHT, "content_filter"), "refused", "filtered"),
+    (completion(None, refusal="No."), "refused", "refused"),
+    (completion(RIGHT, refusal="No."), "refused", "refused"),
+    (completion(None, **CALL), "unparsed", "tool calls"),
+    (completion(RIGHT, **CALL), "unparsed", "tool calls"),
+    (completion(" \n "), "unparsed", "blank"),
 ]
-KINDS = pytest.mark.parametrize("text, finish, status, why", NOTHING, ids=[n[3] for n in NOTHING])
+KINDS = pytest.mark.parametrize("reply, status, why", NOTHING, ids=range(len(NOTHING)))
 
 
 @pytest.fixture
@@ -38,9 +45,9 @@ def by_place(rows):
 
 @KINDS
 def test_a_detection_without_text_is_unscored_and_has_no_number(
-    run, items, endpoint, text, finish, status, why
+    run, items, endpoint, reply, status, why
 ):
-    endpoint.script = lambda n, body: completion(text, finish)
+    endpoint.script = lambda n, body: reply
     notes = detection.notes(items, pd.DataFrame(columns=["group", "item", "reason"]))
     found = {"": asyncio.run(detection.detect(run, items, 50, 2))}
     found |= asyncio.run(study.detect_noted(run, items, notes, 50, 1))
@@ -74,8 +81,8 @@ def test_a_detection_without_text_is_unscored_and_has_no_number(
 
 
 @KINDS
-def test_an_answer_without_text_is_not_built(run, items, endpoint, text, finish, status, why):
-    endpoint.script = lambda n, body: completion(text, finish)
+def test_an_answer_without_text_is_not_built(run, items, endpoint, reply, status, why):
+    endpoint.script = lambda n, body: reply
     built = asyncio.run(building.build(run, items.drop(columns="answer"), "served", 30))
     asked = built["type"] != "none"
     assert set(built.loc[asked, "status"]) == {status} and set(built.loc[asked, "why"]) == {why}
@@ -115,9 +122,15 @@ def test_the_cut_are_told_and_the_others_scored(run, items, endpoint):
     assert ("people: expert", "right where not cut off, %") not in rows.index
 
 
-def test_where_all_is_cut_no_other_is_scored(run, items, endpoint):
+def test_where_all_is_cut_nothing_is_scored(run, items, endpoint):
+    """What was to come might have changed the verdict, so there is none; nor are there spans."""
     endpoint.script = lambda n, body: completion('{"verdict": "Yes", "spans": ["co', "length")
     judged = asyncio.run(detection.detect(run, items, 50, 1))
+    assert set(judged["status"]) == {"unparsed"} and judged["yes"].isna().all()
+    rows = by_place(tables.detection.reply_table(judged, items))["value"]
+    assert rows["served", "can't be read, %"] == rows["served", "cut off at the limit, %"] == 100
+    six = by_place(tables.detection.subset_rows(tables.detection.averaged(judged, items), run))
+    assert six.loc[("all: served", "macro F1"), ["n", "unscored"]].tolist() == [0, 8]
     right = tables.cut.span_distance({item: ["cold air"] for item in items["item"]})
     for score in (tables.cut.overall, tables.cut.rates, tables.cut.by_type, right):
         assert "8 of 8 (none of the uncut is scored)" in tables.cut.note(judged, items, score)

@@ -405,7 +405,7 @@ def test_the_two_grade_judge_without_a_model():
         ("1", "unparsed", None),
         ("The score is 1, I think", "unparsed", None),
         ("I'm sorry, I can't.", "refused", None),
-        ('{"score": 0} and then {"score": 1}', "graded", 1),
+        ('{"score": 0} and then {"score": 1}', "unparsed", None),
     ],
 )
 def test_the_two_grade_judge_of_a_model(run, endpoint, text, status, value):
@@ -491,21 +491,16 @@ def test_each_method_against_plain_on_shared_items(run):
     tests = scores.against_plain(measured(), run).set_index("row")
     # Cancer-Myth, items 0 to 3 (item 4 has no grade under the cure): plain right on 0,
     # cure on 0, 1, 2: discordant 2 and 0, p = 2 / 4;
-    # NFP: plain right on 0, 1, 2, cure on 0: the same p; Holm doubles
+    # NFP: plain right on 0, 1, 2, cure on 0: the same p
     myth = tests.loc["m cure against plain, Cancer-Myth"]
-    assert (myth["difference"], myth["n"], myth["mcnemar"], myth["mcnemar_holm"]) == (
-        50.0,
-        4,
-        0.5,
-        1.0,
-    )
+    assert (myth["difference"], myth["n"], myth["p"], myth["test"]) == (50.0, 4, 0.5, "McNemar")
     assert tests.loc["m cure against plain, Cancer-Myth-NFP", "difference"] == -50.0
 
 
 def test_table_1_has_both_papers_and_runs(run, monkeypatch):
     card = {
-        "sensitivity": {"value": 0.9, "low": 0.8, "high": 1.0, "n": 20},
-        "specificity": {"value": 0.9, "low": 0.8, "high": 1.0, "n": 20},
+        "sensitivity": stats.wilson(18, 20)._asdict(),
+        "specificity": stats.wilson(18, 20)._asdict(),
     }
     monkeypatch.setattr(run, "card", lambda judge=None, task="": card)
     table = tables.table1(scores.rates(measured()), run)

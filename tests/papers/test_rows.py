@@ -46,7 +46,7 @@ def test_ids_verdicts_and_blocks_are_sound_and_the_content_is_json(content):
             assert v["raw"] != rows.ABSENT
             assert (v["right"] in (True, False)) == (v["status"] == "graded") == bool(v["value"])
         assert rows.as_text(content, r).startswith(r["id"] + "\n")
-    assert "kappa 0.36" in content["cards"]["cancer_myth lexical"]
+    assert "quadratic kappa 0.63" in content["cards"]["cancer_myth lexical"]
     assert "judge" not in content["cards"]["radiation lexical"]
 
 

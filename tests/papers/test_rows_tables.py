@@ -125,14 +125,19 @@ def test_medhalu_accuracy_and_yes_shares(content):
         for who in (TINY, "people: illustrative"):
             found = [r for r in detections(content, who) if r["category"].startswith(dataset)]
             said = says_value("medhalu", "table6_detection", f"{dataset}: {who}", "accuracy")
-            assert share(rights(found, medhalu.AGAINST), 1)[0] == said
+            items = {r["item"]: [] for r in found}  # repeats are averaged, as far as they were read
+            for r, right in zip(found, rights(found, medhalu.AGAINST), strict=True):
+                items[r["item"]] += [] if right is None else [right]
+            assert share([np.mean(mine) for mine in items.values()], 1)[0] == said
         for name in ("expert's note", "other item's note", "topic only"):
             noted = rows_of(content, "3 detection", configuration=f"{name}, repeat 1")
             found = [r for r in noted if r["category"].startswith(dataset)]
             said = says("medhalu", "table10_expert", f"{dataset}: {TINY}, {name}", "accuracy")
             assert share(rights(found, medhalu.AGAINST), 1) == said
     for who in (TINY, "people: illustrative"):
-        yes = [r["verdicts"][0]["value"] == "yes, hallucinated" for r in detections(content, who)]
+        given = [r["verdicts"][0] for r in detections(content, who)]
+        read = [v for v in given if v["status"] == "graded"]
+        yes = [v["value"] == "yes, hallucinated" for v in read]
         assert share(yes)[:2] == says_n("medhalu", "table_replies", who, "yes, %")
     right = [r["verdicts"][0]["right"] for r in rows_of(content, "2.2 answers")]
     assert sum(right) == 8  # of 32 answers 24 hold a hallucination

@@ -42,6 +42,15 @@ def test_the_explorers_notebook_writes_the_page(tmp_path, monkeypatch):
     assert f"{len(page['rows'])} replies" in said and "VERDICTS" in said
 
 
+def test_the_explorers_notebook_with_other_settings_leaves_the_samples_page(tmp_path, monkeypatch):
+    (tmp_path / "sample").mkdir()
+    (tmp_path / "sample/explorer.html").write_text("the sample's")
+    run_notebook("explore_failures", tmp_path, monkeypatch, chosen="medhalu", limit="2")
+    assert (tmp_path / "sample/explorer.html").read_text() == "the sample's"
+    page, _ = written(tmp_path, "runs/sample-limit-2")
+    assert {r["item"] for r in page["rows"]} == {"mh-01", "mh-02"}
+
+
 def test_the_annotation_notebook_runs_without_labels_and_with_some(tmp_path, monkeypatch):
     folder = tmp_path / "labels"
     judged = annotation.rows(asyncio.run(rows.collect("sample", "radiation")))

@@ -58,8 +58,8 @@ class Sink:
     def _about(self, request):
         kept = self.recordings
         folder, reads = (os.path.relpath(p, paths.RECORDINGS) for p in (kept.folder, kept.reads))
-        tokens = request.estimate()
-        return {"model": request.model, "folder": folder, "reads": reads, "tokens": tokens}
+        tokens = {"tokens": request.estimate(), "likely": request.likely}
+        return {"model": request.model, "folder": folder, "reads": reads, **tokens}
 
     def _files(self, model):
         if model not in self.open:
@@ -88,7 +88,10 @@ def _json(value):
 
 @dataclass
 class Made:
-    """A request file: of which model, how many lines and bytes, tokens at most."""
+    """A request file: of which model, how many lines and bytes; tokens and USD at most.
+
+    likely: prompt tokens by a cautious estimate; usd: at batch prices, None without a price.
+    """
 
     path: Path
     model: str
@@ -96,11 +99,8 @@ class Made:
     bytes: int = 0
     prompt: int = 0
     completion: int = 0
-
-    @property
-    def usd(self) -> float | None:
-        """What it costs at most, in a batch; None without a price."""
-        return entries.cost(self.model, self.prompt, self.completion, batch=True)
+    likely: int = 0
+    usd: float | None = 0.0
 
 
 def gather(parts: Path, to: Path, run: str, but: Set[str] = frozenset()) -> list[Made]:
@@ -150,12 +150,15 @@ class _Writer:
             not last
             or last.lines >= MOST_LINES
             or last.bytes + len(request) > MOST_BYTES
-            or last.prompt + prompt > most
+            or last.likely + known["likely"] > most
         ):
             last = self._next(model)
         self.file.write(request)
         last.lines, last.bytes = last.lines + 1, last.bytes + len(request)
         last.prompt, last.completion = last.prompt + prompt, last.completion + completion
+        last.likely += known["likely"]
+        usd = entries.cost_at_most(model, prompt, completion, batch=True)
+        last.usd = None if None in (last.usd, usd) else last.usd + usd
         self.asked.append(about)
         if len(self.asked) == TOGETHER:
             self._keep()

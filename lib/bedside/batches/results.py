@@ -14,7 +14,7 @@ from pathlib import Path
 
 from bedside import BedsideError, entries, failures, paths, store
 from bedside.failures import Failure
-from bedside.models import tokens_of
+from bedside.usage import used
 
 from . import files
 
@@ -27,9 +27,9 @@ LEFT = {"batch_expired": "expired", "batch_cancelled": "cancelled"}
 class Account:
     """What became of results: counts, and whose lines weren't taken.
 
-    failed: {key: Failure}; unreadable, unknown: [(file, line number)]; usd: price of all replies in
-    the results, at batch prices, None if one isn't known; models: counts of what was taken; came:
-    keys that have a recording now.
+    failed: {key: Failure}; unreadable, unknown: [(file, line number)]; usd: price of all lines, at
+    batch prices, the most that it can be where a line doesn't say what it used, None without a
+    price; models: counts of what was taken; came: keys that have a recording now.
     """
 
     taken: int = 0
@@ -115,8 +115,10 @@ def _taken(account, asked, kept, line, place):
         return account.unknown.append(place)
     known = key in account.came or kept.has(about)
     try:
-        record, usd = _record(about, result)
+        record = {**_record(about, result), "batch": True}
     except Failure as e:
+        if key not in account.came and key not in account.failed:
+            _book(account, about, e.tokens)
         if known:
             account.known += 1
             account.came.add(key)
@@ -127,7 +129,7 @@ def _taken(account, asked, kept, line, place):
     except RecursionError:  # just not too deep to be parsed
         return account.unreadable.append(place)
     if key not in account.came:
-        account.usd = None if None in (account.usd, usd) else account.usd + usd
+        _book(account, about, used(record))
     account.came.add(key)
     account.failed.pop(key, None)  # the same line failed elsewhere
     if known:
@@ -136,6 +138,14 @@ def _taken(account, asked, kept, line, place):
     account.taken += 1
     account.models[about["model"]] += 1
     return kept.put(about, record)
+
+
+def _book(account, about, tokens):
+    """Count what a line cost; like a direct call's reservation where it isn't known."""
+    usd = entries.cost(about["model"], *tokens, batch=True)
+    if usd is None:
+        usd = entries.cost_at_most(about["model"], *about["tokens"], batch=True)
+    account.usd = None if None in (account.usd, usd) else account.usd + usd
 
 
 def _parsed(line):
@@ -150,7 +160,7 @@ def _parsed(line):
 
 
 def _record(about, result):
-    """(record, USD) of a result; raises Failure where it holds no reply."""
+    """The record of a result; raises Failure where it holds no reply."""
     response, error = result.get("response"), result.get("error")
     response = response if isinstance(response, dict) else {}
     status, answer = response.get("status_code", 200), response.get("body")
@@ -160,12 +170,11 @@ def _record(about, result):
         if status != 200:
             status = status if isinstance(status, int) else 502
             raise failures.of(status, _bytes(answer), {}, ())
-        record = failures.read(about, answer, {}, (), _date(answer))
+        return failures.read(about, answer, {}, (), _date(answer))
     except Failure as e:
         if e.fate != "withheld":
             raise
-        return failures.withheld(about, e, _date(answer)), 0.0
-    return record, entries.cost(about["model"], *tokens_of(answer)[:2], batch=True)
+        return failures.withheld(about, e, _date(answer))
 
 
 def _left(status, error):
@@ -173,7 +182,7 @@ def _left(status, error):
     code = error.get("code") if isinstance(error, dict) else None
     failure = failures.of(status if status in range(400, 600) else 500, _bytes(error), {}, ())
     if code in LEFT:
-        return Failure(LEFT[code], "", failure.message, "again")
+        failure.kind, failure.status, failure.fate = LEFT[code], "", "again"
     return failure
 
 

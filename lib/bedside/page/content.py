@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from bedside import notebooks, paths, settings, sources, tables
+from bedside import judges, notebooks, paths, settings, sources, tables
 from bedside.claims import OF, VERDICTS, WEIGHT, by_verdict, replies, tally
 from bedside.layouts import Layout, grid
 from bedside.published import SOURCES
@@ -100,6 +100,7 @@ class Pages:
             }
             printed = _printed(o for e in parts.values() for o in e["shown"])
             more = {"paper": paper, "about": about, "parts_of": parts, "printed": printed}
+            more["scale"] = judges.scale
             self.page(f"{paper}.html", "paper", **more)
         script = (HERE / "claims.js").read_text(encoding="utf-8")
         facets = {

@@ -38,7 +38,7 @@ def frame(content: dict, judge: str | None = None) -> pd.DataFrame:
 def as_text(content: dict, row: dict) -> str:
     """A row as plain text: shared blocks, reply, blocks, verdicts, labels."""
     shared = [block for key in row["shared"] for block in content["shared"][key]]
-    reply = text("Reply", row["reply"] or row["reply_status"])
+    reply = text("Reply", ": ".join(filter(None, (row["reply_status"], row["reply"]))))
     lines = [row["id"]]
     for block in [*shared, reply, *row["blocks"]]:
         lines += [f"\n{block['label'].upper()}", *_lines(block)]

@@ -7,7 +7,17 @@ import copy
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from typing import Any
 
-from bedside import BedsideError, choose, judges, models, notebooks, paths, prompts, store
+from bedside import (
+    BedsideError,
+    choose,
+    judges,
+    models,
+    notebooks,
+    paths,
+    prompts,
+    settings,
+    store,
+)
 from bedside.models import NOT_RECORDED as ABSENT
 from bedside.models import Reply, Request
 from bedside.run import Run
@@ -21,14 +31,18 @@ class Recorded(Run):
 
     A request without a recording gets a reply that says so.
 
-    settings: the notebook's parameters. judges: the run's judge, the judge without a model, and
-    every model with recordings here. A verdict that wasn't recorded has the status `error` and
-    ABSENT as its raw text.
+    settings: the notebook's parameters, in a run of other ones those of the run. judges: the run's
+    judge, the judge without a model, and every model with recordings here. A verdict that wasn't
+    recorded has the status `error` and ABSENT as its raw text.
     """
 
     def __init__(self, paper: str, notebook: str, **parameters: Any):
-        super().__init__(paper, notebook, **parameters)
-        self.settings = notebooks.parameters(f"{paper}/{notebook}")
+        given = {k: v for k, v in parameters.items() if k in ("profile", *settings.DEFAULTS)}
+        super().__init__(paper, notebook, **given)
+        self.settings = notebooks.parameters(name := f"{paper}/{notebook}")
+        of_run = {**settings.kept(), **parameters}
+        own = self.settings.keys() & of_run.keys() - {"profile", *settings.DEFAULTS}
+        self.settings |= notebooks.typed(name, {k: of_run[k] for k in own})
         self.calls: dict[str, dict] = {}  # what was sent and came back, by the request's key
         files = {path.stem for path in self.recordings.folder.glob("*.jsonl")}
         recorded = [m for m in models.registry() if paths.file_name(m) in files]
@@ -67,7 +81,7 @@ class Recorded(Run):
 def call(request: Request, reply: Reply) -> dict:
     """A request as it was sent, and what came back with the reply; None for unknown values."""
     sent = dict(request.body())
-    tokens = reply.prompt_tokens, reply.completion_tokens
+    tokens = reply.prompt_tokens, reply.completion_tokens, reply.cache_write_tokens
     return {
         "model": request.model,
         "messages": sent.pop("messages"),
@@ -76,7 +90,7 @@ def call(request: Request, reply: Reply) -> dict:
         "repeat": request.repeat,
         **{name: None if (v := getattr(reply, name)) == "" else v for name in RETURNED},
         "seconds": reply.latency_s,
-        "usd": models.cost(request.model, *tokens),
+        "usd": models.cost(request.model, *tokens, batch=reply.batch, when=reply.date),
     }
 
 

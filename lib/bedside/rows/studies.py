@@ -6,7 +6,7 @@ import functools
 import importlib
 from typing import Any
 
-from bedside import choose, paths, settings
+from bedside import choose, notebooks, paths, settings
 
 from .recorded import Document
 from .task import Task
@@ -29,8 +29,13 @@ async def collect(profile: str = "sample", papers: str = "", **parameters: Any) 
     """The judged items of a profile, from the studies' rooms `rows`, as `Document.content`.
 
     papers: names, empty for all. parameters: models, judge, limit, seed, prompts, as every notebook
-    takes them. Replies that were never recorded with these settings are left out.
+    takes them, and own ones of some. Replies that were never recorded with these settings are left
+    out.
     """
+    taken = {p: None for name in notebooks.listed() for p in notebooks.parameters(name)}
+    for name in parameters:
+        choose(name, taken, "parameter")
+    profile = settings.validated(profile=profile)["profile"]  # in a run, the run's
     document = Document(profile, **parameters)
     for name in str(papers).split() or paths.papers():
         await _room(choose(name, paths.papers(), "paper"), "rows").collect(document)

@@ -17,7 +17,6 @@ from .intervals import (
     Interval,
     balanced_accuracy,
     corrected_rate,
-    effective,
     mean_of,
     prediction_powered,
     sens_spec,
@@ -28,6 +27,7 @@ from .printed import grim, grim_counts, mcnemar_range, most_kappa
 from .resampling import LEAST, bootstrap, paired_permutation
 from .scores import harmonic, macro
 from .tests import (
+    detectable,
     even,
     fisher,
     holm,

@@ -24,10 +24,10 @@ def kappa(
 ) -> Interval:
     """Cohen's kappa of two raters (n,), with a 95% percentile bootstrap over items or units.
 
-    labels: every possible rating, in order for weights="quadratic". Both raters constant on one
-    label: 1.0 by convention, with NaN limits; one constant, the other varied: 0.0. Resamples with
-    one label only are left out of the limits; without rng, or with fewer than `least` units, these
-    are NaN. ValueError for a rating that is not in labels. Value as
+    labels: every possible rating, in order for weights="quadratic". NaN if all ratings are one
+    label, which is no evidence of agreement; 0 if one rater is constant and the other varies. Such
+    resamples are left out of the limits; without rng, or with fewer than `least` units, these are
+    NaN. ValueError for a rating that is not in labels. Value as
     sklearn.metrics.cohen_kappa_score.
     """
     known = weights in (None, "quadratic")
@@ -41,8 +41,7 @@ def kappa(
     cell = [place[x] * size + place[y] for x, y in zip(a, b)]
     table, _ = by_unit(np.eye(size**2)[cell], units)
     rng = rng if len(table) >= least else None
-    found = _beyond_chance(table, lambda margin: penalty, 0, rng, resamples)._replace(n=len(cell))
-    return found._replace(value=1.0) if np.isnan(found.value) else found
+    return _beyond_chance(table, lambda margin: penalty, 0, rng, resamples)._replace(n=len(cell))
 
 
 def krippendorff_alpha(

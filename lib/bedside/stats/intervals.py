@@ -41,6 +41,11 @@ def share(hits: ArrayLike, units: ArrayLike, level: float = 0.95) -> Interval:
     1), and t of their number for z, as in Korn and Graubard (1998). Where nothing varies the units
     count, not the rows. Units that don't repeat give `wilson`. NaN when n is 0, and NaN limits for
     a single unit; n counts the rows.
+
+    What it promises: it is never narrower than Wilson's of the rows; and where rows of a unit are
+    more alike than chance makes them, copies of all rows inside their units change nothing. Where
+    they are less alike, the design effect is held at 1: the interval is wider than the units
+    imply, and copies narrow it, but never below what the units imply.
     """
     from scipy.special import stdtrit
 
@@ -54,17 +59,12 @@ def share(hits: ArrayLike, units: ArrayLike, level: float = 0.95) -> Interval:
     return _score_interval(p, size, stdtrit(count - 1, 0.5 + level / 2))._replace(n=n)
 
 
-def effective(hits: ArrayLike, units: ArrayLike) -> float:
-    """Effective size: as many independent booleans say as much as these (n,), whose units repeat.
-
-    n over the design effect (Kish 1965; at least 1); where nothing varies the number of units. n
-    if none repeats.
-    """
-    return _effective(booleans(hits, hits)[0].astype(float), units)[0]
-
-
 def _effective(hits, units):
-    """(effective number, number of units) of zeros and ones."""
+    """(effective number, number of units) of zeros and ones whose units repeat.
+
+    Effective: as many independent ones say as much. n over the design effect (Kish 1965; at least
+    1); where nothing varies the number of units; n if none repeats.
+    """
     table, _ = by_unit(np.column_stack([hits, np.ones(len(hits))]), units)
     n, count, p = len(hits), len(table), float(hits.mean()) if len(hits) else nan
     if count in (n, 1) or not 0 < p < 1:
@@ -116,8 +116,7 @@ def sens_spec(
 
 
 def corrected_rate(
-    hits: int,
-    n: int,
+    rate: Interval,
     sensitivity: Interval,
     specificity: Interval,
     rng: np.random.Generator,
@@ -126,25 +125,46 @@ def corrected_rate(
 ) -> Interval:
     """A rate in 0..1 by an imperfect judge, corrected for its errors (Rogan and Gladen 1978).
 
-    hits out of n judged positive; sensitivity and specificity: Intervals with their own n. The 95%
-    interval draws all three from Jeffreys posteriors. NaN where the judge does no better than
-    chance (their sum is at most 1).
+    rate: what the judge called positive; this, sensitivity and specificity have 95% score intervals
+    (of `share` or `wilson`), which say how many independent booleans each is worth. The 95%
+    interval draws all three from Jeffreys posteriors of these sizes. NaN where the judge does no
+    better than chance (sensitivity and specificity add up to 1 or less); NaN limits where one of
+    the three has none. n is the rate's.
     """
-    require((0 <= hits <= n > 0, f"hits {hits} must lie between 0 and n = {n} > 0"))
-    if not sensitivity.value + specificity.value > 1:
-        return Interval(nan, nan, nan, int(n))
+    known = rate, sensitivity, specificity
+    inside = all(not (i.value < 0 or i.value > 1) for i in known)
+    require((inside, f"shares lie between 0 and 1, not {[i.value for i in known]}"))
+    if not (sensitivity.value + specificity.value > 1 and rate.value == rate.value):
+        return Interval(nan, nan, nan, rate.n)
 
     def corrected(rate, sens, spec):
         return np.clip((rate + spec - 1) / (sens + spec - 1), 0, 1)
 
-    def drawn(share, size):
-        return rng.beta(share * size + 0.5, (1 - share) * size + 0.5, resamples)
+    value, sizes = float(corrected(*(i.value for i in known))), [_size(i) for i in known]
+    if any(size != size for size in sizes):
+        return Interval(value, nan, nan, rate.n)
+    drawn, sens, spec = (
+        rng.beta(i.value * size + 0.5, (1 - i.value) * size + 0.5, resamples)
+        for i, size in zip(known, sizes)
+    )
+    draws = corrected(drawn, sens, spec)[sens + spec > 1]
+    return Interval(value, *np.quantile(draws, [0.025, 0.975]).tolist(), rate.n)
 
-    rate = drawn(hits / n, n)
-    sens, spec = (drawn(known.value, known.n) for known in (sensitivity, specificity))
-    draws = corrected(rate, sens, spec)[sens + spec > 1]
-    value = float(corrected(hits / n, sensitivity.value, specificity.value))
-    return Interval(value, *np.quantile(draws, [0.025, 0.975]).tolist(), int(n))
+
+def _size(share):
+    """How many independent booleans give a share its 95% score interval; NaN for one without.
+
+    A limit L of n booleans solves (value - L)^2 = z^2 L (1 - L) / n.
+    """
+    from scipy.special import ndtri
+
+    value, low, high = share[:3]
+    limit = low if value - low > high - value else high  # the other may be 0 or 1 for every n
+    if limit != limit:
+        return nan
+    require((value != limit, "a score interval has a width"))
+    # to six decimals, since cards keep ten digits
+    return round(ndtri(0.975) ** 2 * limit * (1 - limit) / (value - limit) ** 2, 6)
 
 
 def prediction_powered(

@@ -5,7 +5,7 @@ from math import nan, sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .inputs import booleans, numbers, require, shares
+from .inputs import booleans, by_unit, numbers, require, shares
 
 
 def mcnemar(a: ArrayLike, b: ArrayLike) -> float:
@@ -48,7 +48,7 @@ def mcnemar_power(
     return float(chance[np.where(both > 0, p, 1) < alpha].sum())
 
 
-def mde_paired(n: int, discordant: float, alpha: float = 0.05, power: float = 0.8) -> float:
+def mde_paired(n: float, discordant: float, alpha: float = 0.05, power: float = 0.8) -> float:
     """Smallest difference d of two paired proportions that McNemar's test finds with this power.
 
     discordant: the share psi of the n pairs in which the two differ. Solves
@@ -66,6 +66,29 @@ def mde_paired(n: int, discordant: float, alpha: float = 0.05, power: float = 0.
     root = z * sqrt(n) + z_power * sqrt(n + z_power**2 - z**2)
     d = float(sqrt(discordant) * root / (n + z_power**2))
     return d if 0 < d <= discordant else nan
+
+
+def detectable(
+    differences: ArrayLike,
+    units: ArrayLike | None = None,
+    alpha: float = 0.05,
+    power: float = 0.8,
+) -> float:
+    """Smallest difference that a paired test finds with this power, given how these pairs differ.
+
+    differences (n,): a boolean minus its pair's, so -1, 0 or 1. units: labels (n,) of what repeats;
+    the test flips the differences of a unit together. As `mde_paired` of as many independent pairs
+    as give the units' sums the same spread, so that copies of a row in its unit change nothing. NaN
+    where no such difference exists: with too few units for p < alpha whatever they say (five at
+    0.05), or if the units' sums are all 0.
+    """
+    apart = numbers(differences)
+    sums, _ = by_unit(apart, units)
+    discordant, spread = float((apart**2).sum()), float((sums**2).sum())
+    if 2.0 ** (1 - len(sums)) >= alpha or not spread:
+        return nan
+    size = len(apart) * discordant / spread
+    return mde_paired(size, discordant / len(apart), alpha, power)
 
 
 def two_proportions(x1: int, n1: int, x2: int, n2: int) -> float:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bedside import BedsideError, judges, paths, settings, stats, tables
+from bedside.checks import joined
 from bedside.tables import Row, share
 
 from .own import FIELDS, VALUES, Own, answers, graded, labelled, verdicts
@@ -52,17 +53,17 @@ def pairs(own, graded):
     if not own.judge or graded["model"].nunique() < 2:
         return tables.frame([])
     found, rows = tables.paired(graded, own), []
-    test = "permutation" if graded.drop_duplicates("item")["unit"].duplicated().any() else "mcnemar"
-    name = {"permutation": "permutation of units", "mcnemar": "McNemar"}[test]
-    named = {
-        "difference": "difference, points",
-        test: f"{name} p",
-        f"{test}_holm": f"{name} p, Holm",
-        "detectable": "detectable difference, points",
-    }
+    found["holm"] = stats.holm(found["p"].to_numpy(float))
     for r in found.to_dict("records"):
-        rows += [Row(r["row"], label, "run", r[key], n=r["n"]) for key, label in named.items()]
-    return tables.frame(rows).dropna(subset="value").reset_index(drop=True)
+        named = {
+            "difference, points": r["difference"],
+            f"{r['test']} p": r["p"],
+            f"{r['test']} p, Holm": r["holm"],
+            "detectable difference, points": r["detectable"],
+        }
+        rows += [Row(r["row"], label, "run", value, n=r["n"]) for label, value in named.items()]
+    rows = tables.frame(rows)  # without a common item a pair has n 0
+    return rows[rows["value"].notna() | (rows["n"] == 0)].reset_index(drop=True)
 
 
 # ---- the judge, compared with own labels
@@ -90,11 +91,10 @@ def corrected(own, graded, card):
     """
     rows = []
     for model, part in graded[graded["status"] == "graded"].groupby("model", sort=False):
-        right = (part["value"] == 1).tolist()
-        rows.append(Row(model, "judge says, %", "run", *share(right, part["unit"].tolist())))
+        judged = share((part["value"] == 1).tolist(), part["unit"].tolist())
+        rows.append(Row(model, "judge says, %", "run", *judged))
         if card:
-            rng = own.rng("corrected", model)
-            found = judges.corrected(sum(right), len(right), card, rng)
+            found = judges.corrected(judged, card, own.rng("corrected", model))
             rows.append(Row(model, "corrected, %", "run", *found))
     return tables.frame(rows)
 
@@ -112,19 +112,18 @@ def keep(own, graded):
 
 def kept(name):
     """The saved results of a study: (its manifest, answers and verdicts as one frame)."""
-    import pandas as pd
-
     folder = settings.figures() / "own" / name
     try:
         about = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        about["parameters"], about["data"], about["prompts"]  # what every one has
         parts = [_read(folder / f"{part}.csv") for part in ("answers", "verdicts")]
-    except (OSError, ValueError) as e:
+    except (OSError, ValueError, KeyError) as e:
         there = sorted(p.parent.name for p in folder.parent.glob("*/verdicts.csv"))
         raise BedsideError(
             f"{paths.rel(folder.parent)} has no study {name!r} that ran to its end ({e}); there"
             f" are: {', '.join(there) or 'none'}"
         ) from None
-    return about, pd.merge(*parts, on=["item", "model", "unit"], validate="one_to_one")
+    return about, joined(*parts, ["item", "model", "unit"])
 
 
 def _read(path: Path):
@@ -137,9 +136,11 @@ def changed(old, new):
     """The changes from one run of a study to another: (table rows, changed verdicts, notes).
 
     Answers are paired by item and model; if each run has one model, these two are compared. Rows:
-    the share right in both, the difference with an interval and a paired permutation test over
-    units, and the share of answers that differ. notes: sentences on other differences between the
-    runs, such as the judge.
+    the share of answers that differ, among the pairs of which both came; what each run lacks, by
+    reason; and, of the pairs with a verdict in both, the share right in each and the difference
+    with an interval and a paired permutation test over units, with Holm's correction over all
+    models. unscored: pairs that lack an answer
+    or a verdict. notes: sentences on what else differs between the runs, such as the judge.
     """
     (about, a), (later, b) = kept(old), kept(new)
     notes = _unlike(about, later)
@@ -152,46 +153,95 @@ def changed(old, new):
             notes.append(f"{alone} answers of {name} have no counterpart with this item and model")
     if both.empty:
         raise BedsideError(f"{old} and {new} have no item and model in common")
-    scored = both[(both["status"] == "graded") & (both["status_new"] == "graded")]
     rows = []
     for model, part in both.groupby("model", sort=False):
-        mine = scored[scored["model"] == model]
-        rows += _differences(model, part, mine, (old, new))
+        rows += _differences(model, part, {old: "", new: "_new"})
+    tests = [row for row in rows if row.column == P]
+    corrected = stats.holm([row.value for row in tests])
+    rows += [row._replace(column=f"{P}, Holm", value=p) for row, p in zip(tests, corrected)]
+    scored = both[_graded(both)]
     columns = ["item", "model", "value", "value_new", "answer", "answer_new"]
     flips = scored.loc[scored["value"] != scored["value_new"], columns]
     return tables.frame(rows), flips.reset_index(drop=True), notes
 
 
-def _differences(model, part, scored, names):
-    """The rows of one model."""
+P = "permutation p"
+
+
+def _graded(both):
+    return (both["status"] == "graded") & (both["status_new"] == "graded")
+
+
+def _differences(model, part, runs):
+    """The rows of one model. runs: {name: the ending of its columns}."""
     import numpy as np
 
-    differ = 100 * (part["answer"] != part["answer_new"]).mean()
-    rows = [Row(model, "answers that differ, %", "run", differ, n=len(part))]
-    x, y = ((scored[k] == "1").to_numpy(float) for k in ("value", "value_new"))
+    came = part[(part["reply_status"] == "") & (part["reply_status_new"] == "")]
+    differ = 100 * (came["answer"] != came["answer_new"]).mean() if len(came) else None
+    lost = len(part) - len(came)
+    rows = [Row(model, "answers that differ, %", "run", differ, n=len(came), unscored=lost)]
+    for name, end in runs.items():
+        rows += _lacking(model, name, part[f"reply_status{end}"], part[f"status{end}"])
+    if any((part[f"status{end}"] == "").all() for end in runs.values()):
+        return rows  # a run without a judge
+    scored = part[_graded(part)]
+    x, y = ((scored[f"value{end}"] == "1").to_numpy(float) for end in runs.values())
+    units, rng, lost = scored["unit"].to_numpy(), np.random.default_rng(0), len(part) - len(scored)
+    for name, hits in zip(runs, (x, y)):
+        value = share((hits == 1).tolist(), units.tolist())
+        rows.append(Row(model, f"right in {name}, %", "run", *value, lost))
     if len(scored):
-        units, rng = scored["unit"].to_numpy(), np.random.default_rng(0)
-        for name, hits in zip(names, (x, y)):
-            value = share((hits == 1).tolist(), units.tolist())
-            rows.append(Row(model, f"right in {name}, %", "run", *value))
         change = stats.bootstrap(100 * (y - x), rng, units=units)
         rows.append(Row(model, "change, points", "run", *change))
         p = stats.paired_permutation(x, y, rng, units=units)
-        rows.append(Row(model, "permutation p", "run", p, n=len(scored)))
+        rows.append(Row(model, P, "run", p, n=len(scored)))
     return rows
+
+
+def _lacking(model, name, why, status):
+    """Rows on what one run lacks, in percent of its answers: answers, and verdicts on the others.
+
+    why: a reply_status for each answer; status: of its verdict.
+    """
+    unread = status.where((why == "") & (status != "graded"), "")
+    rows = tables.no_answer_rows(model, why, f"no answer in {name}")
+    return rows + tables.no_answer_rows(model, unread, f"no verdict in {name}")
 
 
 def _unlike(about, later):
     """Sentences on how two runs differ besides their answers."""
     told = []
-    for what in ("judge", "limit", "seed"):
-        x, y = (m["parameters"].get(what) for m in (about, later))
+    for what in ("judge", "models", "limit", "seed"):
+        x, y = (_setting(m["parameters"].get(what), what) for m in (about, later))
         if x != y:
-            told.append(f"{what}: {x or 'none'} before, {y or 'none'} now")
-    for what in ("data", "prompts"):
-        if about[what] != later[what]:
-            told.append(f"the {'questions' if what == 'data' else what} differ")
+            told.append(f"{what}: {x} before, {y} now")
+    for name, words in DATA.items():
+        x, y = (m["data"].get(name) for m in (about, later))
+        if x != y and ((x and y) or name == "answers"):  # a rubric is there only with a judge
+            told.append(words)
+    if about["prompts"] != later["prompts"]:
+        told.append("the prompts differ")
+    replies, new = (m.get("recordings", {}) for m in (about, later))
+    for model in replies.keys() & new.keys():
+        x, y = (", ".join(m[model]["returned"]) for m in (replies, new))
+        if x != y and x and y:
+            told.append(f"{model} answered as {x} before, as {y} now")
     return told
+
+
+DATA = {  # what a manifest has hashes of
+    "questions": "the questions differ",
+    "rubric": "the rubric differs",
+    "answers": "the answers made elsewhere differ",
+    "labels": "the labels differ",
+}
+
+
+def _setting(value, what):
+    """A run's setting in words; of a limit 0 is none."""
+    if isinstance(value, list):
+        value = " ".join(value)
+    return "none" if value in (None, "") or (what == "limit" and not value) else str(value)
 
 
 # ---- all of it at once

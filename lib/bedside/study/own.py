@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bedside import BedsideError, judges, models, paths, prompts, settings, store
+from bedside.checks import joined
 from bedside.questions import answers as made_elsewhere
 from bedside.questions import read
 from bedside.run import Run
@@ -30,6 +31,8 @@ class Own(Run):
     data/prompts/own/judge.j2. answers: a file as in `questions.answers`, shown beside the models.
     name: the file's name by default. Raises BedsideError for any fault, before anything is asked.
     """
+
+    SAVED = {}  # it belongs to no run
 
     def __init__(
         self,
@@ -63,6 +66,8 @@ class Own(Run):
         self.asked = {}  # key -> (request, reply)
         if Path(questions).is_file():
             self.reads("questions", Path(questions))
+        else:  # another revision of a data set may hold other questions
+            self._data["questions"] = store.digest(items.to_dict("records"))
         if judge == judges.LEXICAL and labelled(self)["label"].nunique() < 2:
             raise BedsideError(
                 "the judge `lexical` learns from labels of both kinds, right and wrong, which this"
@@ -138,7 +143,8 @@ async def answers(own: Own) -> pd.DataFrame:
     if own.given is not None:
         parts.append(own.given)
     every = pd.concat(parts, ignore_index=True)
-    return every.merge(own.items, on="item", validate="many_to_one")
+    # of a file's answers LIMIT leaves those to the first items
+    return joined(every, own.items, validate="many_to_one", whole="right")
 
 
 async def verdicts(own: Own, answered: pd.DataFrame) -> pd.DataFrame:
@@ -150,9 +156,7 @@ async def verdicts(own: Own, answered: pd.DataFrame) -> pd.DataFrame:
         return answered.assign(status="", value=None, raw="")
     each = answered["item"] + ", " + answered["model"]  # a verdict is on one model's answer
     found = await graded(own, answered.assign(item=each))
-    made = answered.assign(each=each).merge(
-        found.rename(columns={"item": "each"}), on="each", validate="one_to_one"
-    )
+    made = joined(answered.assign(each=each), found.rename(columns={"item": "each"}), "each")
     return made.drop(columns="each")
 
 
@@ -168,6 +172,7 @@ def labelled(own: Own) -> pd.DataFrame:
     columns = "study answer_id item question reference answer label labelled_by".split()
     rows, path = [], rated(own.name)
     if path.is_file():
+        own.reads("labels", path)
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             try:
                 rows.append({k: json.loads(line)[k] for k in columns})

@@ -12,6 +12,7 @@ from bedside import (
     notebooks,
     paths,
     planning,
+    prices,
     settings,
     tables,
     waves,
@@ -55,10 +56,11 @@ def plan(own: Own) -> None:
     calls = own.planned()
     for model, count in Counter(r.model for r in calls).items():
         mine = [r.estimate() for r in calls if r.model == model]
-        usd, saved = ([entries.cost(model, *e, batch=b) for e in mine] for b in (False, True))
+        usd, saved = ([entries.cost_at_most(model, *e, batch=b) for e in mine] for b in (0, 1))
         told = "unknown cost, since its entry has no price" if None in usd else f"${sum(usd):.2f}"
         told += "" if usd == saved else f", in batches ${sum(saved):.2f}"
-        print(f"{model}: {count} calls, at most {told}")
+        since = prices.told(entries.model(model))
+        print(f"{model}: {count} calls, at most {told}" + f" (price {since})" * bool(since))
     print(f"{len(calls)} calls in all; none was made")
 
 

@@ -6,7 +6,7 @@ import pandas as pd
 
 from bedside import judges, stats
 from bedside.rows import tasks
-from bedside.tables import Row, frame, share
+from bedside.tables import Row, frame
 
 from .together import asked, parts, values
 
@@ -49,15 +49,17 @@ def _values(verdict, task):
 def against(judged, settled, task, rng):
     """Trust cards {judge: card} against the raters' consensus, for judges with a common row.
 
-    Intervals resample units.
+    n counts the rows that have a settled label and a verdict, graded or not. Intervals resample
+    units.
     """
     known = settled.dropna(subset=["value"])
-    both = judged.merge(known, on=["id", "part"], suffixes=("", "_label"))
+    both = judged.merge(known, on=["id", "part"], suffixes=("", "_label"), validate="many_to_one")
     cards = {}
     for judge, mine in both.groupby("judge", sort=False):
-        said, positive = mine.reset_index(drop=True), tasks()[task].positive
+        said, how = mine.reset_index(drop=True), tasks()[task]
+        positive, ordered = how.positive, how.ordered
         card = judges.trust_card(
-            mine["value_label"], said, values(task), rng, positive, said["unit"]
+            mine["value_label"], said, values(task), rng, positive, said["unit"], ordered
         )
         cards[judge] = {"judge": judge, "of": "replies", "labelled_by": "raters", **card}
     return cards
@@ -75,37 +77,33 @@ def corrected(judged, settled, task, rng):
     """
     positive, rows = tasks()[task].positive, []
     labels = settled[["id", "part", "value"]].rename(columns={"value": "label"})
-    every = judged[judged["status"] == "graded"].merge(labels, on=["id", "part"], how="left")
+    graded = judged[judged["status"] == "graded"]  # unscored verdicts count in the trust card
+    every = graded.merge(labels, on=["id", "part"], how="left", validate="many_to_one")
     every = every.assign(
         said=every["value"] == positive,
         true=every["label"] == positive,
         known=every["label"].notna(),
     )
     for judge, mine in every.groupby("judge", sort=False):
-        skill = _skill(mine[mine["known"]])
+        known = mine[mine["known"]]
+        skill = stats.sens_spec(known["true"], known["said"], known["unit"])
         for (section, model), part in mine.groupby(["section", "model"], sort=False):
             rows += _corrected(f"{model}, {section}: {judge}", part, skill, rng)
     return frame(rows)
 
 
-def _skill(known):
-    """Sensitivity and specificity with effective sizes as n, since units may repeat."""
-    classes = known[known["true"]], known[~known["true"]]
-    rates = stats.sens_spec(known["true"], known["said"])
-    return [r._replace(n=stats.effective(c["said"], c["unit"])) for r, c in zip(rates, classes)]
-
-
 def _corrected(row, part, skill, rng):
     """The four rates of one row. skill: the judge's sensitivity and specificity."""
     known, rest = part[part["known"]], part[~part["known"]]
-    size = stats.effective(part["said"], part["unit"])
-    fixed = stats.corrected_rate(part["said"].mean() * size, size, *skill, rng)
+    judged = stats.share(part["said"].tolist(), part["unit"].tolist())
+    fixed = stats.corrected_rate(judged, *skill, rng)
     units = known["unit"], rest["unit"]
     powered = stats.prediction_powered(known["true"], known["said"], rest["said"], units)
+    labelled = stats.share(known["true"].tolist(), known["unit"].tolist())
     rates = {
-        "judge says": share(part["said"].tolist(), part["unit"].tolist()),
-        "Rogan-Gladen": (*(100 * x for x in fixed[:3]), len(part)),
-        "prediction-powered": (*(100 * x for x in powered[:3]), powered.n),
-        "raters": share(known["true"].tolist(), known["unit"].tolist()),
+        "judge says": judged,
+        "Rogan-Gladen": fixed,
+        "prediction-powered": powered,
+        "raters": labelled,
     }
-    return [Row(row, column, "run", *rate) for column, rate in rates.items()]
+    return [Row(row, column, "run", *(100 * x for x in i[:3]), i.n) for column, i in rates.items()]

@@ -26,10 +26,17 @@ def attention(given):
     for rater, mine in given.groupby("rater", sort=False):
         items = handled(mine).drop_duplicates("id")
         labelled = first_labels(items)
-        again = mine.assign(said=said(mine)).merge(
-            handled(mine).assign(said=said), on=["id", "part"], suffixes=("", "_first")
+        # a repetition whose first label is gone, as of a text that has changed, can't be compared
+        again = (
+            mine[mine["repetition"]]
+            .assign(said=said)
+            .merge(
+                handled(mine).assign(said=said),
+                on=["id", "part"],
+                suffixes=("", "_first"),
+                validate="one_to_one",
+            )
         )
-        again = again[again["repetition"]]
         same = (again["said"] == again["said_first"]).groupby(again["id"]).all()
         refused = [
             Row(rater, words, "run", (items["refused"] == why).sum())

@@ -5,6 +5,7 @@ Each frame has an `item` column; frames are joined by it, never by position.
 
 import pandas as pd
 
+from bedside.checks import joined
 from bedside.judges import with_rated
 from bedside.sources import limited
 
@@ -69,13 +70,13 @@ def labelled(run):
     """Labelled answers: answer_id, item, question, correction, answer, label (a grade), tone."""
     answers, asked = run.load("cancer_myth_labelled", "cancer_myth_questions_sample")
     asked = asked[["item", "question", "correction"]]
-    return answers.merge(asked, on="item", validate="many_to_one")
+    return joined(answers, asked, validate="many_to_one", whole="left")
 
 
 def labelled_plain(run):
     """Labelled answers to questions without a false presupposition: like `labelled`."""
     answers, asked = run.load("cancer_myth_labelled_nfp", "cancer_myth_nfp_sample")
-    return answers.merge(asked[["item", "question"]], on="item", validate="many_to_one")
+    return joined(answers, asked[["item", "question"]], validate="many_to_one", whole="left")
 
 
 def rated(run):

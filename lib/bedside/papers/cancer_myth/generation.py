@@ -13,7 +13,7 @@ JOINS = {-1: "valid", 1: "easy"}  # the set that a question joins by its answer'
 QUESTION = (
     "generator myth item question correction status answer truncated sent verdict value joined"
 ).split()
-NOTHING = [*models.NO_ANSWER.values(), "blank"]  # why a reply that came holds no answer
+NOTHING = [*models.NO_ANSWER.values(), "blank"]  # why a reply that came is no answer
 UNANSWERED, MISSING = "unanswered", "missing"
 
 
@@ -98,10 +98,10 @@ def generated(reply, count, known):
     truncated, unparsed, or missing (fewer than asked for, or without text; with the reason if the
     whole reply had none).
     """
+    if reply.no_answer == models.NO_ANSWER["refusal"]:
+        return [("refused", "", "")] * count
     if reply.no_answer:
         return [(f"{MISSING}: {reply.no_answer}", "", "")] * count
-    if reply.refusal or reply.finish == "content_filter":
-        return [("refused", "", "")] * count
     try:
         found = judges.json_in(reply.text)["questions"]
         pairs = [(q["question"].strip(), q["correction"].strip()) for q in found][:count]
@@ -157,13 +157,14 @@ async def _tried(run, model, mine, example, max_tokens):
     mine = mine.assign(status=[lost.get(r.item, r.status) for r in mine.itertuples()])
     answered = answered.drop(columns="model").rename(columns={"sent": "asked"})
     mine["sent"] += (" " + mine["item"].map(answered.set_index("item")["asked"])).fillna("")
-    new = new.merge(answered, on="item", validate="one_to_one")
+    new = checks.joined(new, answered)
     verdict = await study.grade(run, new, "myth", example)
     failed = verdict["raw"][(verdict["status"] == "error") & (new["reply_status"] == "")]
     if failed.size:
         return mine, failed.iloc[0]
     verdict = verdict.drop(columns="raw").rename(columns={"status": "verdict"})
-    new = new.merge(verdict, on="item", validate="one_to_one")[new["reply_status"] == ""]
+    new = checks.joined(new, verdict)
+    new = new[new["reply_status"] == ""]
     new["joined"] = new["value"].map(JOINS).fillna("neither")
     new = new[["item", "value", *empty]]
     mine = mine.merge(new, on="item", how="left", validate="one_to_one").fillna(empty)

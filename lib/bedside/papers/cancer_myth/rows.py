@@ -3,6 +3,7 @@
 import pandas as pd
 
 from bedside import BedsideError
+from bedside.checks import joined
 from bedside.judges import grade_labelled
 from bedside.rows import (
     ABSENT,
@@ -65,7 +66,7 @@ async def evaluation(document):
     ):
         given = answered[answered["item"].isin(asked["item"])]
         for model, mine in given.groupby("model", sort=False):
-            both = asked.merge(mine, on="item", validate="one_to_one")
+            both = joined(asked, mine)
             made = await graded(run, both, kind, known)
             for r in both.itertuples():
                 beside = (
@@ -106,7 +107,7 @@ async def mitigated(document):
         async for method, name, asked, answers in methods.answered(
             run, model, how, there, p["agent_items"], p["max_tokens"]
         ):
-            both = asked.merge(answers, on="item", validate="one_to_one")
+            both = joined(asked, answers)
             both = both[~both["reply_status"].str.endswith(ABSENT)]  # an agent's too
             found = instruction if method == "gepa" else ""
             await _cured(document, run, model, method, name, both, found, known)

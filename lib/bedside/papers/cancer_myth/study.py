@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from bedside.checks import joined
 from bedside.judges import LEXICAL, beside
 from bedside.models import answers_of
 
@@ -45,8 +46,8 @@ def known(run):
 async def answers(run, items, max_tokens, models=None, template="answer", *, kind=ANSWER, **fixed):
     """Zero-shot answers to questions (section 4.2), with the columns of `models.answers_of`.
 
-    items: item, question. Another template gets the `fixed` fields as well. A refusal counts as an
-    answer, which corrects nothing. Unless models are named, the answers of ANSWERS= are added.
+    items: item, question. Another template gets the `fixed` fields as well. A refusal in words is
+    an answer, which corrects nothing. Unless models are named, answers of ANSWERS= are added.
     """
     brought = [run.elsewhere(items["item"])] if run.answers and models is None else []
     prompts = run.prompts_for(template, items, ["question"], **fixed)
@@ -66,12 +67,12 @@ async def verdicts(run, items, answered, examples, judge=None):
     Columns: those of `items` and `answered`, and status, value, raw by the run's judge or another.
     """
     if answered.empty:
-        return items.merge(answered, on="item").assign(status="", value=None, raw="")
+        return items.merge(answered, on="item").assign(status="", value=None, raw="")  # no rows
     parts = []
     for _, mine in answered.groupby("model", sort=False):
-        frame = items.merge(mine, on="item", validate="one_to_one")
+        frame = joined(items, mine)
         found = await grade(run, frame, "myth", examples, judge)
-        parts.append(frame.merge(found, on="item", validate="one_to_one"))
+        parts.append(joined(frame, found))
     return pd.concat(parts, ignore_index=True)
 
 

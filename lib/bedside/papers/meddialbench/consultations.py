@@ -93,7 +93,7 @@ async def hold(consultations, doctor, patient, diagnose, *, at_once=10_000):
             c.status = "error"
             return
         reply = await diagnose(c)
-        verdict = judges.read(reply, stated)
+        verdict = judges.read(reply, stated, even_cut=True)  # an answer, judged as it stands
         c.keys.append(reply.key)
         c.truncated += reply.truncated
         c.diagnosis, c.status = verdict.value or "", reply.why or verdict.status
@@ -104,9 +104,9 @@ async def hold(consultations, doctor, patient, diagnose, *, at_once=10_000):
 
 def stated(text):
     """The diagnosis in a reply, from JSON (even cut JSON) or the whole text; else None."""
-    found = judges.member(text, "diagnosis")
-    if found is None and not text.lstrip().startswith("{") and not judges.REFUSALS.match(text):
-        found = text.strip()
+    if judges.member(text, "diagnosis") is None and judges.REFUSALS.match(text):
+        return None
+    found = judges.said(text, "diagnosis")
     return found if found and re.search(r"\w", found) else None
 
 

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from bedside import baselines
+from bedside.checks import joined
 from bedside.judges import whose, with_rated
 
 from . import design as designs
@@ -44,8 +45,8 @@ class Labelled:
 
     def _adherence(self, run, cases, design):
         """Dialogues with the behaviours shown; raters' dialogues if their case has scripts."""
-        every = with_rated(run, self.dialogues, "meddialbench_rated_adherence", OURS)
-        every = every[every["item"].isin(cases["item"])].reset_index(drop=True)
+        source, known = "meddialbench_rated_adherence", cases["item"].tolist()
+        every = with_rated(run, self.dialogues, source, OURS, known)
         words = every.get("text", every["dialogue"])
         looked_for = expected(design, self.texts, zip(every["item"], every["levels"]))
         return every.assign(
@@ -80,7 +81,7 @@ def _dialogues(run, cases):
     """The labelled dialogues with their cases' truth and key items, as a judge reads them."""
     truths = cases[["item", "diagnosis", "key_items"]].rename(columns={"diagnosis": "truth"})
     dialogues = run.load("meddialbench_dialogues")
-    dialogues = dialogues.merge(truths, on="item", validate="many_to_one")
+    dialogues = joined(dialogues, truths, validate="many_to_one", whole="left")
     return dialogues.assign(
         answer_id=dialogues["dialogue"],
         reply_status="",

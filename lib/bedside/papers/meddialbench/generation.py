@@ -83,8 +83,8 @@ def _requests(run, prompts, form, repeat=0):
 
 
 def _read(reply, parser):
-    """`judges.read`; if there is no text to read, the status says why."""
-    v = judges.read(reply, parser)
+    """`judges.read` of material, even if it was cut; if there is none, the status says why."""
+    v = judges.read(reply, parser, even_cut=True)
     return replace(v, status=reply.why or v.status)
 
 

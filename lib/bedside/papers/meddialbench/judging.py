@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from bedside import baselines, judges, models, planning, stats
+from bedside.checks import joined
 from bedside.judges import LEXICAL, grade_labelled
 from bedside.models import Request, response_format
 from bedside.prompts import numbered
@@ -48,12 +49,12 @@ class Overlap(baselines.Baseline):
         return np.array([max(mine, default=0.0) for mine in shares])
 
     def fit(self, features, labels):
-        """The cut point with the highest kappa."""
+        """The cut point with the highest kappa; where all labels are alike, one that fits them."""
         cuts = np.unique(features)
         kappas = [
             stats.kappa(self.predict(cut, features), labels, self.values).value for cut in cuts
         ]
-        return cuts[int(np.argmax(kappas))]
+        return cuts[int(np.argmax(np.nan_to_num(kappas, nan=1.0)))]
 
     def predict(self, fitted, features):
         return np.where(features >= fitted, *self.values[::-1]).tolist()
@@ -115,12 +116,15 @@ def numbered_rows(frame):
 
 
 def parse_which(text, count):
-    """The set of numbers (1 to count) in a judge's list; None if it holds anything else."""
-    found = re.findall(r'"which"\s*:\s*\[([^\]]*)\]', text)
-    if not found or not re.fullmatch(r"\s*(\d+\s*(,\s*\d+\s*)*)?", found[-1]):
+    """The set of numbers (1 to count) in a judge's list; None if it holds anything else.
+
+    None too where several lists differ.
+    """
+    listed = re.findall(r'"which"\s*:\s*\[([^\]]*)\]', text)
+    if not all(re.fullmatch(r"\s*(\d+\s*(,\s*\d+\s*)*)?", one) for one in listed):
         return None
-    numbers = {int(n) for n in re.findall(r"\d+", found[-1])}
-    return numbers if numbers <= set(range(1, count + 1)) else None
+    numbers = judges.only(frozenset(map(int, re.findall(r"\d+", one))) for one in listed)
+    return None if numbers is None or numbers - set(range(1, count + 1)) else numbers
 
 
 async def which(run, frame, template, learnt, judge=None):
@@ -204,7 +208,7 @@ async def outcomes(run, known, texts, held):
     with planning.in_sequence():  # only a wrong diagnosis is judged for misled
         same = await run.grade(asked, YES_NO, "judge_diagnosis", learnt, baseline=Overlap, **SAME)
         same = same.rename(columns={"raw": "verdict", "status": "verdict_status"})
-        done = held.merge(same, on="item", validate="one_to_one")
+        done = joined(held, same)
         done["correct"] = yes(done.pop("value"))
 
         wrong = done[(done["correct"] == 0) | done["verdict"].map(planning.stands_in)]

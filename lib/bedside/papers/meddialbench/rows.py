@@ -39,7 +39,7 @@ async def collect(document):
 
 async def consultations(document, run, known):
     """The consultations of all configurations, each linked to the baseline of its case."""
-    here = await study.set_up(run, size=run.settings["size"])
+    here = await study.set_up(run, run.settings["design"], run.settings["size"])
     how = {k: run.settings[k] for k in SETTINGS}
     configurations = here.design.configurations(run.settings["combinations"])
     done, held = await study.consultations(run, here, configurations, **how)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from bedside import stats
+from bedside.checks import joined
 from bedside.tables import percent
 
 from .design import BASELINE
@@ -43,8 +44,8 @@ def changes(done, run, column="correct"):
 
     Columns: model, configuration; value, low, high (mean difference, bootstrap over cases); n. If
     `column` is correct, also lost and won (discordant cases), p (exact McNemar), p_holm (Holm over
-    a model's configurations) and detectable (smallest change at this n and discordance). Without
-    a case (n 0) there are no numbers.
+    all models and configurations) and detectable (smallest change at this n and discordance).
+    Without a case (n 0) there are no numbers.
     """
     table, rows = wide(done, column), []
     for model, configuration in table.columns:
@@ -60,8 +61,7 @@ def changes(done, run, column="correct"):
         rows.append(row)
     numbers = ["value", "low", "high", "n", "lost", "won", "p", "detectable"]
     found = pd.DataFrame(rows).reindex(columns=["model", "configuration", *numbers])
-    by_model = found.groupby("model", sort=False)["p"]
-    return found.assign(p_holm=by_model.transform(lambda p: stats.holm(p.to_numpy(float))))
+    return found.assign(p_holm=stats.holm(found["p"].to_numpy(float)))
 
 
 def _discordant(before, after):
@@ -130,14 +130,14 @@ def only_combined(done, combinations):
         and right.at[case, (model, name)] == 0
     ]
     keys = ["model", "configuration", "case"]
-    return pd.DataFrame(rows, columns=keys).merge(done, on=keys)
+    return joined(pd.DataFrame(rows, columns=keys), done, keys, whole="left")
 
 
 def lost(done):
     """Consultations with a wrong diagnosis, whose case is right at baseline."""
     right = done[(done["configuration"] == BASELINE) & (done["correct"] == 1)]
     wrong = done[done["correct"] == 0]
-    return wrong.merge(right[["model", "case"]], on=["model", "case"])
+    return wrong.merge(right[["model", "case"]], on=["model", "case"])  # the others lost nothing
 
 
 def most_misled(done):

@@ -47,9 +47,7 @@ def written(text):
 
     It is a member of a JSON object, which may be cut short, or else the text itself.
     """
-    answer = judges.member(text, "answer")
-    if answer is None and not text.lstrip().startswith("{"):
-        answer = text.strip()
+    answer = judges.said(text, "answer")
     return answer if answer and len(answer.split()) >= 3 else None
 
 
@@ -66,7 +64,8 @@ async def not_built(run, items, generator, max_tokens):
     """Items for which a recorded reply of the generator holds no answer; calls no model."""
     asked = requests(run, items, generator, max_tokens)
     known = await ask([r for r in asked if r.key in run.recordings], run.recordings)
-    return [reply.item for reply in known if judges.read(reply, written).status != "graded"]
+    read = [judges.read(reply, written, even_cut=True) for reply in known]
+    return [v.item for v in read if v.status != "graded"]
 
 
 async def build(run, items, generator, max_tokens):
@@ -78,7 +77,7 @@ async def build(run, items, generator, max_tokens):
     """
     asked = requests(run, items, generator, max_tokens)
     replies = await run.ask(asked, "hallucinated answers")
-    read = [judges.read(reply, written) for reply in replies]
+    read = [judges.read(reply, written, even_cut=True) for reply in replies]
     made = pd.DataFrame(
         [(v.item, v.value, v.status, r.truncated, r.why, r.key) for v, r in zip(read, replies)],
         columns=["item", "answer", "status", "truncated", "why", "sent"],

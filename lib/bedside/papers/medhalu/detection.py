@@ -36,15 +36,19 @@ def parse_detection(text):
     """(yes, spans) as stated in a detector's reply, or None.
 
     The reply is JSON with `verdict` and `spans`, or has the paper's form (Table 5): Yes or No as
-    the first line, alone or with a mark after it, then bullets. JSON that is cut short keeps its
-    complete spans; of several verdicts the last counts. Yes and No in prose never count.
+    the first line, alone or with a mark after it, then bullets. Of several marked verdicts the last
+    counts; objects that differ state none. Yes and No in prose never count.
     """
     stated = judges.parse(text, ["Yes", "No"], "verdict")
-    if (spans := judges.strings(text, "spans")) is None:
-        lines = [line for line in text.splitlines() if line.strip()]
-        if lines and stated is None and (first := FIRST.match(lines[0])):
-            stated = first[1]
-        spans = [BULLET.sub("", line) for line in lines[1:] if BULLET.match(line)]
+    spans = judges.strings(text, "spans")
+    if spans is None and len(re.findall(r'"spans"\s*:\s*\[', text)) > 1:
+        return None  # lists that differ
+    if spans is None:
+        first, *more = [line for line in text.splitlines() if line.strip()] or [""]
+        later = judges.states("\n".join(more), "verdict")
+        if stated is None and not later and (found := FIRST.match(first)):
+            stated = found[1]
+        spans = [BULLET.sub("", line) for line in more if BULLET.match(line)]
     if not stated:
         return None
     plain = [span.strip().strip(QUOTES) for span in spans]
@@ -55,8 +59,9 @@ async def detect(run, items, max_tokens, repeats, notes=None, name=""):
     """Every model's detections (section 3.1), `repeats` samples each at 0.7: DETECTED.
 
     notes: {item: text} for the prompt with an expert's note (section 5); items without a note are
-    left out. name is added to the evaluator. If a reply can't be read, yes is NaN and spans is
-    empty; why says why a reply holds no text; sent is the key of the request.
+    left out. name is added to the evaluator. If a reply can't be read, or was cut before its JSON
+    object was closed, yes is NaN and spans is empty. why says why a reply is no answer; sent is the
+    key of the request.
     """
     if notes is None:
         prompts = run.prompts_for("detect", items, ["question", "answer"])
@@ -83,7 +88,7 @@ def detected(request, reply, name):
     """A reply as a row of DETECTED."""
     v = judges.read(reply, parse_detection)
     yes, spans = v.value or (float("nan"), ())
-    said = (v.status, float(yes), list(spans), reply.truncated, v.raw, reply.why, reply.key)
+    said = (v.status, float(yes), list(spans), reply.truncated, reply.text, reply.why, reply.key)
     return (v.item, reply.model + name, request.repeat, "run", *said)
 
 

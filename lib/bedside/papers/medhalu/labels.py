@@ -5,6 +5,7 @@ import re
 import pandas as pd
 
 from bedside import BedsideError, paths, sources
+from bedside.checks import within
 from bedside.rows import Task, text
 
 from .data import TYPES
@@ -90,7 +91,7 @@ def annotations(run, items):
     One row for each label. Raises BedsideError naming file, label and item for an unknown item, two
     labels of a rater for one item, an answer other than yes or no, a type or spans without yes, yes
     without either, and a span that is not in the answer. Labels of the other profile's items are
-    left out.
+    left out; of the user's own labels, how many is printed.
     """
     answers = items.set_index("item")["answer"]
     sample = set(run.load("medhalu_answers_sample")["item"])
@@ -105,7 +106,10 @@ def annotations(run, items):
         if len(twice):
             rater, item = twice[["rater", "item"]].iloc[0]
             raise BedsideError(f"{path}: rater {rater!r} labels item {item!r} twice; keep one")
-        parts.append(frame[frame["item"].isin(answers.index)])
+        if name == FILES[0]:  # of the sample's answers
+            parts.append(frame[frame["item"].isin(answers.index)])
+        else:
+            parts.append(within(frame, "item", answers.index, f"labels of {path}"))
     every = pd.concat(parts, ignore_index=True)
     every = every.assign(
         evaluator="people: " + every["group"], repeat=every["rater"], source="run", status="graded"

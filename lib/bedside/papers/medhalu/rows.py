@@ -99,7 +99,7 @@ class Readings:
                 r,
                 r.evaluator.removesuffix(condition),
                 f"{condition.strip(', ') or 'no note'}, repeat {r.repeat + 1}",
-                reply="" if r.why else r.raw,
+                reply=r.raw,
                 status=r.why,
                 truncated=r.truncated,
                 sent=r.sent,

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from bedside import stats
+from bedside.checks import joined
 
 from .data import TYPES, units
 
@@ -29,7 +30,7 @@ def averaged(judged, items):
     mean = judged.groupby(["evaluator", "source", "item"], sort=False)["yes"].mean().reset_index()
     about = items[["item", "dataset", "type", "hallucinated"]]
     about = about.assign(unit=about["item"].map(units(items)))
-    both = mean.merge(about, on="item", validate="many_to_one")
+    both = joined(mean, about, validate="many_to_one", whole="left")
     return both.sort_values("dataset", kind="stable", ignore_index=True)
 
 
@@ -185,7 +186,8 @@ def agreement(labels, items, run):
     """Agreement of raters with each other and with the labels, by group (section 2.3).
 
     Columns: group, coefficient, value, low, high, n. Cohen's kappa with the labels is averaged over
-    raters, kappa of two raters over pairs; Krippendorff's alpha is nominal, over all raters of a
+    raters, kappa of two raters over pairs, as far as it is measurable (n counts these);
+    Krippendorff's alpha is nominal, over all raters of a
     group. Only alpha has an interval, over questions; it holds for these raters only.
     """
     truth, rows = items.set_index("item")["hallucinated"].astype(float), []
@@ -197,7 +199,9 @@ def agreement(labels, items, run):
             ("kappa of two raters, mean of pairs", kappas_of_pairs(wide)),
         ):
             if found:
-                rows.append((group, name, sum(found) / len(found), None, None, len(found)))
+                found = [kappa for kappa in found if kappa == kappa]  # NaN isn't measurable
+                mean = sum(found) / len(found) if found else None
+                rows.append((group, name, mean, None, None, len(found)))
         if len(wide.columns) > 1:
             rng = run.rng("alpha", group)
             ratings, of = wide.T.to_numpy(), unit[wide.index].to_numpy()

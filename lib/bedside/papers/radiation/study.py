@@ -7,6 +7,7 @@ graded = await study.graded(run, lists, reference, terms)
 
 import pandas as pd
 
+from bedside.checks import joined
 from bedside.models import answers_of
 
 from . import data, matching, scores
@@ -52,7 +53,7 @@ async def listed(run, patients, regimes, max_tokens):
         columns={"item": "key"}
     )
     keys = every[["key", "item", "site", "profile", "regime"]]
-    every = keys.merge(answered, on="key", validate="one_to_many").drop(columns="key")
+    every = joined(keys, answered, "key", validate="one_to_many").drop(columns="key")
     return read_all(every)
 
 

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from bedside import baselines, judges, plots, seminar, stats
-from bedside.checks import normal
+from bedside.checks import joined, normal
 from bedside.papers.cancer_myth import data, study
 from bedside.papers.cancer_myth.scores import scores
 from bedside.papers.cancer_myth.v2.items import SETS
@@ -11,6 +11,7 @@ from bedside.papers.cancer_myth.v2.printed import rates
 from bedside.papers.cancer_myth.v2.tables import in_plane
 from bedside.rows import Document
 from bedside.seminar import needs, shown
+from bedside.tables import units_of
 
 FIRST = dict(zip("ABC", ("cm-only-1", "cm-risk-2", "cm-symptom-5")))  # what students answer in 1.1
 DRAWN = {-1: 2, 0: 2, 1: 2}  # answers of each grade that students grade in 1.3
@@ -46,7 +47,7 @@ class Material(seminar.Sheet):
         truth, judged = self.labelled["label"] == 1, self.labelled["judged"] == 1
         counts, both = pd.crosstab(truth, judged), [True, False]
         self.counts = counts.reindex(index=both, columns=both, fill_value=0)
-        self.sensitivity, self.specificity = stats.sens_spec(truth, judged)
+        self.sensitivity, self.specificity = stats.sens_spec(truth, judged, self.labelled["item"])
         others = self.labelled[~self.labelled["item"].isin(FIRST.values())]
         few = self._draw(others, "label", DRAWN, "eight")
         self.few = few.assign(letter=list("abcdef"))
@@ -67,9 +68,9 @@ class Material(seminar.Sheet):
         replies = await study.answers(run, items, most)
         answered = await study.verdicts(run, items, replies, known["myth"], judges.LEXICAL)
         replies = await study.answers(run, plain, most)
-        kept = plain.merge(replies, on="item", validate="one_to_many")
+        kept = joined(plain, replies, validate="one_to_many")
         verdicts = await study.grade(run, kept, "plain", known["plain"], judges.LEXICAL)
-        return graded, answered, kept.merge(verdicts, on="item", validate="one_to_one")
+        return graded, answered, joined(kept, verdicts)
 
     def _draw(self, frame, column, sizes, name):
         """Answers by `sizes` of each grade, no question twice, in an order that tells nothing."""
@@ -208,19 +209,20 @@ class Material(seminar.Sheet):
     @needs("1.7")
     def corrected(self, given):
         """Corrected rates with intervals: JUDGED, and the embedded model's."""
-        own = int((self.answered["value"] == 1).sum()), len(self.answered)
+        own = stats.share(self.answered["value"] == 1, units_of(self.answered))
+        given = {"the model of task 1.7": stats.wilson(*JUDGED), "the embedded model": own}
         rows = []
-        for name, (hits, n) in {"the model of task 1.7": JUDGED, "the embedded model": own}.items():
+        for name, rate in given.items():
             rng = self.run.rng("seminar", name)
-            i = stats.corrected_rate(hits, n, self.sensitivity, self.specificity, rng)
+            i = stats.corrected_rate(rate, self.sensitivity, self.specificity, rng)
             rows.append(
                 {
                     "answers of": name,
-                    "judged corrected, %": 100 * hits / n,
+                    "judged corrected, %": 100 * rate.value,
                     "corrected for the judge, %": 100 * i.value,
                     "low": 100 * i.low,
                     "high": 100 * i.high,
-                    "n": n,
+                    "n": rate.n,
                 }
             )
         return shown(pd.DataFrame(rows), 1)

@@ -5,7 +5,7 @@ import re
 import pandas as pd
 
 from bedside import plots, seminar, stats
-from bedside.checks import normal
+from bedside.checks import joined, normal
 from bedside.papers.medhalu import data as mh
 from bedside.papers.medhalu import detection, scores, study
 from bedside.papers.medhalu import spans as marking
@@ -102,7 +102,7 @@ class Material(seminar.Sheet):
     @needs("3.1")
     def sureness(self, reading):
         """How sure a reader was where right and where wrong: counts and mean sureness."""
-        made = self.read(reading).merge(self.items[["item", "hallucinated"]], on="item")
+        made = joined(self.read(reading), self.items[["item", "hallucinated"]], whole="left")
         ok = made["yes"] == made["hallucinated"]
         for name, part in (("right verdicts", made[ok]), ("wrong verdicts", made[~ok])):
             sure = f", {part['sure'].mean():.0f}% sure on average" if len(part) else ""
@@ -120,19 +120,22 @@ class Material(seminar.Sheet):
         return scores.averaged(frame.assign(evaluator=name, source="run"), self.items)
 
     def confusion(self, shares):
-        """True and false positives, false and true negatives of shares.
+        """True and false positives, false and true negatives of shares, as far as they were read.
 
         Whole numbers where all are yes or no.
         """
-        return [round(float(c), 2) for c in scores.counts(shares).sum(0)]
+        return [round(float(c), 2) for c in scores.counts(shares.dropna(subset="yes")).sum(0)]
 
     def first(self):
         """The embedded model's detections with a note on the topic: counts by name.
 
         Without a note, precision and recall are equal, and all kinds of mean would be the same.
         """
-        noted = self.shares_of(self.model, self.once(detection.TOPIC))
-        return dict(zip(COUNTS, map(int, self.confusion(noted))))
+        return dict(zip(COUNTS, map(int, self.confusion(self.noted()))))
+
+    def noted(self):
+        """The shares behind `first`: of the replies that could be read."""
+        return self.shares_of(self.model, self.once(detection.TOPIC)).dropna(subset="yes")
 
     def once(self, note=""):
         """The embedded model's detections, first repeat only, with a note of `detection.NOTES`."""
@@ -303,8 +306,8 @@ class Material(seminar.Sheet):
         truth = self.of["hallucinated"].astype(float)[mine.index]
         rows = []
         for what, other in {"the labels": truth, "its own second answer": mine[1]}.items():
-            rng = self.run.rng(what)
-            k = stats.kappa(mine[0].tolist(), other.tolist(), [0.0, 1.0], rng=rng)
+            rng, both = self.run.rng(what), pd.DataFrame({"x": mine[0], "y": other}).dropna()
+            k = stats.kappa(both["x"].tolist(), both["y"].tolist(), [0.0, 1.0], rng=rng)
             rows.append((f"kappa of {self.model} with {what}", *k))
         for r in self.scores_of(self.shares_of(self.model, self.once())).itertuples():
             if r.metric in ("accuracy", "macro F1"):

@@ -1,7 +1,7 @@
 """Tasks 3.4, 3.5 and 3.9: scores of detectors that don't read, from four counts, and for spans."""
 
 from bedside import stats
-from bedside.papers.medhalu import detection, scores
+from bedside.papers.medhalu import scores
 from bedside.papers.medhalu import spans as marking
 from bedside.papers.medhalu.printed import numbers as paper
 from bedside.seminar import Wrong, near, numbers, task
@@ -80,7 +80,7 @@ class Scoring(Material):
         for name, given, (p, r) in zip(HAND[2:4], (f, f0), both):
             self._f1_by_hand(name, given, p, r)
         self._macro_by_hand(macro, [tp, fp, fn, tn], [stats.harmonic(p, r) for p, r in both])
-        mine = scores.counts(self.shares_of(self.model, self.once(detection.TOPIC)))
+        mine = scores.counts(self.noted())
         i = stats.bootstrap(mine, self.run.rng("one"), combine=stats.macro)[3]
         coin = stats.macro([tp + fn, fp + tn, tp + fn, fp + tn])[3]
         return (

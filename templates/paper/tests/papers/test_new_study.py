@@ -5,7 +5,7 @@ import asyncio
 import pandas as pd
 import pytest
 
-from bedside import claims
+from bedside import claims, sources
 from bedside.papers.new_study import data, printed, scores, study, tables
 from bedside.tables import BOUNDS
 
@@ -20,6 +20,19 @@ def test_every_question_has_a_source_and_four_labelled_answers(run):
     assert all(s["organisation"] and s["title"] for s in questions["source"])
     labels = data.labelled(run).groupby("item")["label"].apply(sorted)
     assert labels.to_dict() == {item: [0, 0, 1, 1] for item in questions["item"]}
+
+
+def test_labels_of_items_that_are_not_here_are_left_out_and_told(run, monkeypatch, capsys):
+    items = [run.load("new_study_questions")["item"][0], "elsewhere"]
+    rated = {"answer_id": ["r1", "r2"], "item": items, "answer": "Cool it.", "label": 1}
+    rated, load = pd.DataFrame({**rated, "labelled_by": "Ann"}), run.load
+    monkeypatch.setattr(sources, "here", lambda name: True)
+    files = {"new_study_rated": rated}
+    monkeypatch.setattr(run, "load", lambda name: files[name] if name in files else load(name))
+    found = data.labelled(run)
+    assert len(found) == 12 + 1 and found["item"][found["rated"]].tolist() == items[:1]
+    told = capsys.readouterr().out
+    assert "1 of 2 labels" in told and "this run has no item 'elsewhere'" in told
 
 
 def test_the_judge_counts_the_reference_s_words():

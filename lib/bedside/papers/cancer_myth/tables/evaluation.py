@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from bedside import stats
 from bedside.judges import corrected
 from bedside.questions import FROM
 from bedside.tables import (
@@ -19,6 +20,9 @@ from bedside.tables import (
 from .. import printed
 from ..data import CATEGORIES
 from ..scores import scores
+
+FIXED = "corrected for the judge's errors"
+CORRECTED = f"PCR {FIXED}"
 
 
 def counts(items, what, source):
@@ -88,7 +92,8 @@ def cut_by_judge(graded):
 def score_table(found, run):
     """Published PCR and PCS beside the run's `scores`, the best published PCR first.
 
-    Version 1 is the paper, version 2 what the summary gives of the second version.
+    The run's PCR is also corrected for the judge's errors. Version 1 is the paper, version 2 what
+    the summary gives of the second version.
     """
     said = printed.scores(run)
     best = said[said["column"] == "PCR"].groupby("row")["value"].max().sort_values(ascending=False)
@@ -99,17 +104,21 @@ def score_table(found, run):
         n=printed.QUESTIONS,
     ).sort_values("row", key=lambda row: row.map(place), kind="stable")
     mine = found.rename(columns={"model": "row", "metric": "column"}).assign(source="run")
-    both = pd.concat([said, with_bounds(mine)], ignore_index=True)
+    both = pd.concat([said, with_bounds(mine), corrected_rows(found, run)], ignore_index=True)
     return both.reindex(columns=COLUMNS)
 
 
 def series(table, metric=None):
-    """Rows for `plots.dots`: one metric of a table, with the summary's numbers as a series."""
+    """Rows for `plots.dots`: one metric of a table.
+
+    The summary's numbers and the corrected ones are series of their own.
+    """
     table = without_bounds(table)
-    if metric is not None:
-        table = table[table["column"].str.split(",").str[0] == metric]
-    theirs = table["column"].str.extract(f"(, {printed.SUMMARY})")[0].fillna("")
-    return table.assign(series=table["source"] + theirs)
+    table = table[(table["column"] != CORRECTED) | table["value"].notna()]
+    column = table["column"].replace(CORRECTED, f"PCR, {FIXED}")
+    apart = column.str.extract(f"(, (?:{printed.SUMMARY}|{FIXED}))")[0].fillna("")
+    rows = table.assign(series=table["source"] + apart)
+    return rows if metric is None else rows[column.str.split(",").str[0] == metric]
 
 
 def group_table(found, by, run):
@@ -132,6 +141,16 @@ def group_table(found, by, run):
     )
 
 
+def corrected_rows(found, run, judge=""):
+    """PCR of `scores` corrected for the errors of the run's judge or another, as table rows."""
+    rows = []
+    for r in found[found["metric"] == "PCR"].itertuples():
+        card, rng = run.card(judge), run.rng("corrected", judge or run.judge, r.model)
+        rate = corrected((r.value, r.low, r.high, r.n), card, rng)
+        rows.append(Row(r.model, CORRECTED, "run", *rate, r.unscored))
+    return frame(rows)
+
+
 def judge_table(graded, run):
     """PCS and PCR of the same answers under several judges; PCR corrected for each judge's errors.
 
@@ -140,31 +159,31 @@ def judge_table(graded, run):
     parts = []
     for judge, mine in graded.items():
         found = scores(mine, run)
-        row = found["model"] + ", judge " + judge
-        parts.append(with_bounds(found.assign(row=row, column=found["metric"], source="run")))
-        better = []
-        for r in found[found["metric"] == "PCR"].itertuples():
-            hits = round(r.value * r.n / 100) if r.n else 0
-            i = corrected(hits, r.n, run.card(judge), run.rng("corrected", judge, r.model))
-            column = "PCR corrected for the judge's errors"
-            better.append(Row(f"{r.model}, judge {judge}", column, "run", *i, r.unscored))
-        for model in run.models:
-            if model not in set(found["model"]):
-                row = f"{model}, judge {judge}"
-                better += [Row(row, c, "run", None, n=0, unscored=0) for c in ("PCS", "PCR")]
-        parts.append(frame(better))
+        given = with_bounds(found.assign(row=found["model"], column=found["metric"], source="run"))
+        lost = [m for m in run.models if m not in set(found["model"])]
+        none = frame(Row(m, c, "run", None, n=0, unscored=0) for m in lost for c in ("PCS", "PCR"))
+        rows = pd.concat([given, corrected_rows(found, run, judge), none], ignore_index=True)
+        parts.append(rows.assign(row=rows["row"] + f", judge {judge}"))
     return pd.concat(parts, ignore_index=True)
 
 
+HOLM = {"": "", "_holm": ", Holm"}
+PAIRS = (
+    "p: exact McNemar test if no two questions rest on one myth, else a permutation test that flips"
+    " the questions of a myth together, as for PCS; Holm over all p of the table. "
+)
+
+
 def pair_table(pairs, rate="PCR"):
-    """Rows of `tables.paired`: differences of PCR (or another rate) in points, p and p by Holm."""
-    names = {
-        "difference": f"{rate} difference, points",
-        "mcnemar": "McNemar p",
-        "mcnemar_holm": "McNemar p, Holm",
-    }
-    if rate == "PCR":
-        names |= {"permutation": "PCS permutation p", "permutation_holm": "PCS permutation p, Holm"}
+    """Rows of `tables.paired`: differences of PCR (or another rate) in points, and p.
+
+    Of PCR, which has grades behind it, also p of PCS. Holm corrects over all p of the table.
+    """
+    p = {"p": f"{rate} p", **({"permutation": "PCS p"} if rate == "PCR" else {})}
+    corrected = stats.holm(pairs[list(p)].to_numpy(float).ravel()).reshape(-1, len(p))
+    pairs = pairs.assign(**{f"{k}_holm": c for k, c in zip(p, corrected.T)})
+    names = {"difference": f"{rate} difference, points"}
+    names |= {k + part: label + words for k, label in p.items() for part, words in HOLM.items()}
     names["detectable"] = f"detectable {rate} difference, points"
     rows = frame(
         Row(r["row"], label, "run", r[name], n=r["n"])

@@ -23,8 +23,8 @@ async def multi_agent(run, model, items, max_tokens, note_tokens, monitor=False)
 
     With `monitor` another agent looks for false presuppositions before the final answer is written.
     The frame has two more columns: complexity, and calls (how many the answer took). sent has the
-    keys of all these calls, separated by blanks. If a step fails or returns no text, the item has
-    no answer, and reply_status says which step and why.
+    keys of all these calls, separated by blanks. If a step fails or brings no answer, the item has
+    none, and reply_status says which step and why.
     """
     cases = [Case(r.item, r.question) for r in items.itertuples()]
     agents = _Agents(run, model, note_tokens)
@@ -101,13 +101,13 @@ class _Agents:
         asked = {(c, "monitor"): {"notes": c.notes} for c in cases}
         most = self.note_tokens
         for (case, _), reply in await self._ask(asked, most, "agents_monitor", NOTE):
-            case.warning = reply.text or reply.refusal
+            case.warning = reply.text
 
     async def answer(self, cases, max_tokens):
         """A clinician answers, with the notes and what the monitor said."""
         asked = {(c, "answers"): {"notes": c.notes, "monitor": c.warning} for c in cases}
         for (case, _), reply in await self._ask(asked, max_tokens, "agents_answer", ANSWER):
-            case.answer, case.cut = reply.text or reply.refusal, reply.truncated
+            case.answer, case.cut = reply.text, reply.truncated
 
     async def _note(self, cases, tasks):
         """Notes by several speakers at once, who see the earlier notes (of their team).
@@ -123,7 +123,7 @@ class _Agents:
         for (case, speaker, team), reply in await self._ask(asked, most, "agents_note", NOTE):
             member = team and not speaker.startswith("the lead")
             name = f"{speaker} ({team})" if member else speaker
-            case.notes.append((name, reply.text or reply.refusal))
+            case.notes.append((name, reply.text))
 
     async def _ask(self, asked, max_tokens, template, kind, response_format=None):
         """Replies to {(case, step or speaker, ...): its prompt's fields}, each with its key.

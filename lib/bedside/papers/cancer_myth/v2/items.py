@@ -3,6 +3,7 @@
 import pandas as pd
 
 from bedside import BedsideError, sources
+from bedside.checks import joined
 from bedside.sources import drawn, limited
 
 from ..data import plain_questions, questions
@@ -69,7 +70,7 @@ def _medqa(run, source):
 def _pubmedqa(run, source):
     if source == "pubmedqa":
         gold = run.load("pubmedqa_test").rename(columns={"value": "gold"})
-        frame = run.load("pubmedqa_labelled").merge(gold, on="key", validate="one_to_one")
+        frame = joined(run.load("pubmedqa_labelled"), gold, "key", whole="right")  # its test half
         frame = frame.assign(item="pubmedqa-" + frame["key"])
     else:
         frame = run.load(source)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from bedside import judges, models
+from bedside.checks import joined
 from bedside.models import Request, response_format
 
 from .. import study
@@ -141,11 +142,11 @@ class _Adapter:
 
     async def _graded(self, items, instruction):
         answers = await instructed(self.run, self.model, items, self.max_tokens, instruction)
-        frame = items.merge(answers, on="item", validate="one_to_one")
+        frame = joined(items, answers)
         parts = []
         for kind, part in frame.groupby("kind", sort=False):
             found = await study.grade(self.run, part, kind, self.examples[kind])
-            parts.append(part.merge(found, on="item", validate="one_to_one"))
+            parts.append(joined(part, found))
         graded = pd.concat(parts).set_index("item", drop=False).loc[items["item"]]
         value = graded["value"].astype(float)
         self.lost |= {(instruction, item) for item in graded["item"][value.isna()]}
@@ -171,7 +172,7 @@ class _Adapter:
         request = Request(name, self.reflector, prompt, settings, INSTRUCTION)
         (reply,) = self._wait(self.run.ask([request], "reflection"))
         try:
-            text = judges.json_in(reply.text)["instruction"].strip()
+            text = judges.json_in("" if reply.why else reply.text)["instruction"].strip()
         except (ValueError, KeyError, TypeError, AttributeError):
             text = ""
         self.unusable += text in ("", old)

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from bedside import judges, stats
+from bedside.checks import joined
 from bedside.tables import paired, share, units_of
 
 from .. import study
@@ -23,10 +24,10 @@ async def measure(run, sets, answered, examples):
     for method, answers in answered.items():
         for (model, name), mine in answers.groupby(["model", "set"], sort=False):
             if name in KINDS:
-                frame = sets[name].merge(mine, on="item", validate="one_to_one")
+                frame = joined(sets[name], mine, whole="right")  # agents get the first few alone
                 kind = KINDS[name]
                 found = await study.grade(run, frame, kind, examples[kind])
-                graded = frame.merge(found, on="item", validate="one_to_one")
+                graded = joined(frame, found)
                 graded = graded.assign(hit=graded["value"] == 1, outcome=None)
             else:
                 graded = grade_exam(sets[name].drop(columns="question"), mine)
@@ -38,18 +39,21 @@ async def measure(run, sets, answered, examples):
 def grade_exam(items, answered):
     """The option that each answer states: adds status, value (the option), hit and outcome.
 
-    outcome: right, wrong, not answered (no option stated, or several), refused, failed (no reply,
-    or one without text). Only right and wrong are graded.
+    outcome: right, wrong, not answered (no option stated, or several, or cut before the end),
+    refused, failed (no answer came). Only right and wrong are graded.
     """
-    frame = items.merge(answered, on="item", validate="one_to_many")
-    value = [
-        None if r.reply_status else judges.parse_option(r.answer, r.options)
-        for r in frame.itertuples()
-    ]
+    frame = joined(items, answered, validate="one_to_many", whole="right")
+    value = [_option(r) for r in frame.itertuples()]
     outcome = [_outcome(r, v) for r, v in zip(frame.itertuples(), value)]
     status = ["graded" if v else "unscored" for v in value]
     frame = frame.assign(value=value, outcome=outcome)
     return frame.assign(hit=frame["outcome"] == "right", status=status)
+
+
+def _option(row):
+    """The option that an answer states; None where it was cut, since the last one stated counts."""
+    cut = getattr(row, "truncated", False) and not judges.closed(row.answer)
+    return None if row.reply_status or cut else judges.parse_option(row.answer, row.options)
 
 
 def _outcome(row, value):
@@ -76,7 +80,7 @@ def rates(graded):
         )
         bounds = {"least": 100 * hits / n, "most": 100 * (hits + lost) / n}
         row = {"row": f"{model} {method}", "column": name}
-        rows.append({**row, **found, "hits": hits, "unscored": lost, **bounds})
+        rows.append({**row, **found, "unscored": lost, **bounds})
     return pd.DataFrame(rows)
 
 
@@ -91,7 +95,7 @@ def pairs_as_one(found):
 
 
 def against_plain(graded, run):
-    """Each method against plain, on items that both answered: as `tables.paired`, Holm over all."""
+    """Each method against plain, on items that both answered: as `tables.paired`."""
     graded = graded.assign(value=graded["hit"].astype(int))
     rows = []
     for (model, name), part in graded.groupby(["model", "set"], sort=False):
@@ -102,5 +106,4 @@ def against_plain(graded, run):
             first = two["method"].map({method: "1", "plain": "2"})  # compared in this order
             found = paired(two.assign(model=first), run)
             rows.append(found.assign(row=f"{model} {method} against plain, {name}"))
-    frame = pd.concat(rows, ignore_index=True)
-    return frame.assign(mcnemar_holm=stats.holm(frame["mcnemar"].to_numpy(float)))
+    return pd.concat(rows, ignore_index=True)

@@ -35,7 +35,8 @@ def table1(found, run):
     better = []
     for r in found[found["column"].isin(KINDS)].itertuples():
         card = run.card(task=NFP_TASK if KINDS[r.column] == "plain" else "")
-        i = corrected(r.hits, r.n, card, run.rng("corrected", r.row, r.column))
+        rate = r.value, r.low, r.high, r.n
+        i = corrected(rate, card, run.rng("corrected", r.row, r.column))
         column = f"{r.column} corrected for the judge's errors"
         better.append(Row(r.row, column, "run", *i, r.unscored))
     return pd.concat([*parts, frame(better)], ignore_index=True)

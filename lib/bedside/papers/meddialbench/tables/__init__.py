@@ -25,12 +25,27 @@ def cut(done, *columns):
     return f"{note} {counted if (done['truncated'] > 0).any() else ''}" if note else ""
 
 
-def over(cases):
-    """What captions say about the unit of intervals; cases: the case of each row (n,)."""
-    if not (n := cases.nunique()):
-        return ""
-    few = f"; a bootstrap interval needs at least {stats.LEAST}" * (n < stats.LEAST)
-    return f"Intervals are over {n} cases{few}. "
+def over(rows, cases):
+    """What a caption says about the unit of intervals, for each source that its table has.
+
+    rows: the table; cases: the case of each consultation of this run (n,).
+    """
+    said = ""
+    if (n := cases.nunique()) and (rows["source"] == "run").any():
+        few = f"; a bootstrap interval needs at least {stats.LEAST}" * (n < stats.LEAST)
+        said = f"This run's intervals are over {n} cases{few}. "
+    theirs = rows[(rows["source"] == "recomputed") & rows["low"].notna()]["n"].unique()
+    for n in theirs:
+        said += f"Recomputed ranges rest on the paper's {n:g} cases. "
+    return said
+
+
+def basis(rows, done, *columns):
+    """What a caption says about the cases behind a table, and about cut consultations; see `cut`.
+
+    rows: the table; done: one row for each consultation.
+    """
+    return over(rows, done["case"]) + cut(done, *columns)
 
 
 def by_doctor(run, done):

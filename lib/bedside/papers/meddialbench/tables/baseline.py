@@ -31,9 +31,9 @@ def baseline_table(run, done):
 def end_table(run, done):
     """How consultations ended, in percent by doctor and end, and which speaker broke off.
 
-    Also why complete consultations have no diagnosis, how many consultations had a reply cut, and
-    the share of right diagnoses among the others. Intervals are over cases. done:
-    `judging.outcomes`.
+    Also why a speaker's reply was no answer, why complete consultations have no diagnosis, how many
+    consultations had a reply cut, and the share of right diagnoses among the others. Intervals are
+    over cases. done: `judging.outcomes`.
     """
     rows = []
     for model, mine in by_doctor(run, done):
@@ -42,10 +42,12 @@ def end_table(run, done):
                 if (hits := (mine["end"] == end) & (mine["by"] == by)).any():
                     name = f"{by}: {what}" if by else what
                     rows.append(Row(name, model, "run", *tables.share(hits, mine["case"])))
-        why = mine["reply_status"].str.split(":").str[0].where(mine["end"].isin(ENDED), "")
-        for reason in sorted(set(why) - {""}):
-            hits = tables.share(why == reason, mine["case"])
-            rows.append(Row(f"no diagnosis: {reason}", model, "run", *hits))
+        undiagnosed = mine["reply_status"].where(mine["end"].isin(ENDED), "")
+        for what, why in {"no answer": mine["why"], "no diagnosis": undiagnosed}.items():
+            why = why.str.split(":").str[0]
+            for reason in sorted(set(why) - {""}):
+                hits = tables.share(why == reason, mine["case"])
+                rows.append(Row(f"{what}: {reason}", model, "run", *hits))
         rows.append(Row(CUT, model, "run", *tables.share(mine["truncated"] > 0, mine["case"])))
         scored = mine[mine["truncated"] == 0].dropna(subset=["correct"])
         if len(scored):

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from bedside.checks import joined
 from bedside.tables import Row, estimates, frame, printed, with_bounds
 
 from .. import scores
@@ -78,8 +79,8 @@ def coverage_rows(run, done, changed, coverage):
     by = ["configuration", "model"]
     made = estimates(done.assign(item=done["case"]), ["coverage"], by, run)
     made = made.rename(columns={"configuration": "row", "model": "column"}).assign(source="run")
-    both = changed.merge(coverage, on=["model", "configuration"], suffixes=("", "_coverage"))
-    rows = []
+    keys, rows = ["model", "configuration"], []
+    both = joined(changed, coverage.set_index(keys).add_suffix("_coverage").reset_index(), keys)
     for r in both[(both["n"] > 0) & (both["n_coverage"] > 0)].itertuples():
         name = f"{r.configuration}, {r.model}"
         rows.append(Row(name, POINTS, "run", 100 * r.value, 100 * r.low, 100 * r.high, r.n))

@@ -11,7 +11,7 @@ from ..judging import KINDS, TASKS
 from ..printed import MODELS, N
 from . import by_doctor, unscored
 
-CHARS_PER_TOKEN = 3  # for expected tokens; the upper limit of a plan assumes fewer
+CHARS_PER_TOKEN = 3  # for expected tokens; what a plan says at most assumes 1
 
 
 def related_table(run, design):
@@ -146,6 +146,8 @@ def cost_table(run, design, cases, scripts, turns, said):
     model of data/models.toml, as doctor and patient alike.
     """
     prompt, reply = _tokens(run, design, cases, scripts, turns, said)  # NaN without a case
+    calls = 2 * turns + 2  # of a consultation
+    each = prompt / calls, reply / calls
     count = {c: len(design.configurations(c)) for c in ("", "paper", "adverse")}
     prices = {
         m: e["usd_per_million_out"]
@@ -161,12 +163,14 @@ def cost_table(run, design, cases, scripts, turns, said):
     ):
         costs = {
             "consultations": number,
-            "calls": round(number * (2 * turns + 2)),
+            "calls": round(number * calls),
             "prompt tokens, millions": number * prompt / 1e6,
             "reply tokens, millions": number * reply / 1e6,
         }
         for m in priced:
-            costs[f"USD with {m}"] = models.cost(m, number * prompt, number * reply)
+            # a call's price, as of its date: a run tomorrow says the same; NaN without a case
+            when = models.model(m).get("price_date")
+            costs[f"USD with {m}"] = models.cost(m, *each, when=when) * calls * number
         rows += [Row(name, what, "run", v) for what, v in costs.items()]
     return frame(rows)
 

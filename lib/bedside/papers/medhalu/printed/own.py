@@ -120,7 +120,9 @@ def found_and_let_pass(run, six, ten):
         ("any average, shares of a sample of 500", plain, behind(run, TEN, LLMS)),
         ("one matrix a row, where there is one", six[six["fits"] > 0], ten[ten["fits"] > 0]),
     ):
-        both = before.merge(after, on=["row", "dataset"], suffixes=("", " then"))
+        # rows that both tables have, of a matrix each in the third way: their number is told
+        how = {"suffixes": ("", " then"), "validate": "one_to_one"}
+        both = before.merge(after, on=["row", "dataset"], **how)
         least = both["specificity least then"] - both["specificity most"]
         most = both["specificity most then"] - both["specificity least"]
         holds = [between(*ends, least=0) for ends in zip(least, most)]

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from bedside.checks import joined
 from bedside.tables import COLUMNS, Row, differences, frame, tested_rows
 
 from ..detection import NOTES
@@ -19,11 +20,10 @@ def expert_table(run, judged, items):
 def gains(run, after):
     """The gains of Table 10's scores on Table 6's: table rows."""
     before = published_rows(run, "Table 6")[["row", "column", "value"]]
-    both = after.merge(
-        before, on=["row", "column"], suffixes=("", "_before"), validate="one_to_one"
-    )
+    before = before.rename(columns={"value": "before"})
+    both = joined(after, before, ["row", "column"], whole="left")
     return both.assign(
-        value=both["value"] - both["value_before"],
+        value=both["value"] - both["before"],
         column="Δ " + both["column"],
         source="recomputed",
     )

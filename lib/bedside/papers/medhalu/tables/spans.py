@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from bedside import stats
+from bedside.checks import joined
 from bedside.tables import Row, frame
 
 from ..printed.numbers import long
@@ -37,7 +38,12 @@ def span_table(run, judged, items, right):
 
 def unread(judged, known, right, found):
     """Rows of evaluators without any readable reply on a dataset's items `known`."""
-    judged = judged.merge(known[["item", "dataset"]], on="item")
+    judged = joined(
+        judged[judged["item"].isin(known["item"])],  # other answers have no labelled span
+        known[["item", "dataset"]],
+        validate="many_to_one",
+        whole="left",
+    )
     lost = judged.drop_duplicates(["dataset", "evaluator", "item"])
     lost = lost.assign(row=lost["dataset"] + ": " + lost["evaluator"], of=lost["item"].map(right))
     lost = lost[~lost["row"].isin(found["row"])]

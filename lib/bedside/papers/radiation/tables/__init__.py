@@ -8,6 +8,7 @@ import itertools
 import numpy as np
 import pandas as pd
 
+from bedside.checks import joined
 from bedside.tables import (
     Row,
     cut_note,
@@ -103,7 +104,7 @@ def cut_pairs(graded, terms):
     """`cut` for pairs of base and specified lists; a pair with a cut list counts as cut."""
     keys = ["item", "model", "regime"]
     either = graded.groupby(keys)["truncated"].any().reset_index()
-    found = scores.overlaps(graded, terms).merge(either, on=keys, validate="one_to_one")
+    found = joined(scores.overlaps(graded, terms), either, keys)
     note = cut(found, {"overlap": "overlap", "by_meaning": "overlap by meaning"})
     return f"{note} The counts are of pairs of lists."
 
@@ -112,7 +113,7 @@ def cut_by_level(graded, found, by):
     """`cut` for the lists behind Tables 6 and 7, by model. found: `scores.strata` of `graded`."""
     wide = scores.recall_by(found, by).pivot(index=KEYS, columns=by, values="recall")
     wide = wide[[level for level in found[by].unique()]].reset_index()
-    wide = wide.merge(graded[[*KEYS, "truncated"]], on=KEYS, validate="one_to_one")
+    wide = joined(wide, graded[[*KEYS, "truncated"]], KEYS)
     return cut_note(wide, {level: level for level in found[by].unique()})
 
 

@@ -1,5 +1,6 @@
 """New study: its sources as long frames, joined by the column `item`."""
 
+from bedside.checks import joined
 from bedside.judges import with_rated
 from bedside.sources import limited
 
@@ -13,8 +14,11 @@ def questions(run, whole=False):
 def labelled(run):
     """The labelled answers, with those that your own raters labelled, if any.
 
+    Raters' labels of items that this profile lacks are left out, and how many is printed.
+
     Columns: answer_id, item, answer, label, labelled_by, rated, question, reference.
     """
-    written = run.load("new_study_answers")
-    answers = with_rated(run, written, "new_study_rated", "their author")
-    return answers.merge(questions(run, whole=True), on="item", validate="many_to_one")
+    written, asked = run.load("new_study_answers"), questions(run, whole=True)
+    known = asked["item"].tolist()
+    answers = with_rated(run, written, "new_study_rated", "their author", known)
+    return joined(answers, asked, validate="many_to_one", whole="left")

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from bedside.checks import joined
 from bedside.judges import grade_labelled
 from bedside.models import answers_of, requests_to
 
@@ -25,7 +26,7 @@ async def answers(run, questions, max_tokens):
     if run.mode != "replay" or recorded or run.models_named:
         models = await answers_of(run, prompts, max_tokens)
         made = pd.concat([made, models], ignore_index=True)
-    return made.merge(questions, on="item", validate="many_to_one")
+    return joined(made, questions, validate="many_to_one")
 
 
 async def judged(run, answers, labelled, judge=None):
@@ -34,7 +35,7 @@ async def judged(run, answers, labelled, judge=None):
     for _, mine in answers.groupby("model", sort=False):
         grading = {"fields": FIELDS, "baseline": Overlap, "judge": judge}
         found = await run.grade(mine, VALUES, "judge", labelled, **grading)
-        parts.append(mine.merge(found, on="item", validate="one_to_one"))
+        parts.append(joined(mine, found))
     return pd.concat(parts, ignore_index=True)
 
 

@@ -1,0 +1,92 @@
+"""How many tokens a call uses: by its texts before it, by the counts that came with its reply."""
+
+import math
+import unicodedata
+from collections.abc import Collection
+from typing import Any
+
+# what a chat template adds to a prompt at most, in tokens: in all, and for each text
+TEMPLATE, MESSAGE = 100, 12
+ASCII_PER_TOKEN = 2.75  # characters, by a cautious estimate
+
+
+def prompt_tokens(texts: Collection[str], likely: bool = False) -> int:
+    """Tokens of a prompt at most: a byte each; likely: by a cautious estimate."""
+    return TEMPLATE + sum(MESSAGE + _tokens(text, likely) for text in texts)
+
+
+def _tokens(text, likely):
+    """A byte each, in UTF-8 or in the text's compatibility form, which some tokenizers read."""
+    if text.isascii():
+        return math.ceil(len(text) / ASCII_PER_TOKEN) if likely else len(text)
+    forms = [text] if likely else [text, unicodedata.normalize("NFKC", text)]
+    most = max(len(form.encode("utf-8", "surrogatepass")) for form in forms)
+    ascii = sum(map(str.isascii, text)) if likely else 0
+    return most - ascii + math.ceil(ascii / ASCII_PER_TOKEN)
+
+
+# the last parts of the names by which providers count a prompt's tokens that come from a cache or
+# go into one, and a reply's that are thoughts
+READ = ("cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens")
+WRITTEN = ("cache_write_tokens", "cache_creation_tokens", "cache_creation_input_tokens")
+APART = ("cache_read_input_tokens", "cache_creation_input_tokens")  # Anthropic's: not in the prompt
+THOUGHTS = ("reasoning_tokens",)
+
+
+def tokens_of(answer: Any) -> tuple[int | None, int | None, dict]:
+    """(prompt tokens, completion tokens, all counts) of a chat completion.
+
+    The prompt's are all of them, those of a cache too; the completion's too, with all thoughts:
+    providers count either within, beside, or in the total alone. None where a count isn't a number;
+    counts of details stand under `<details>.<name>`.
+    """
+    usage = answer.get("usage") if isinstance(answer, dict) else None
+    counts = {}
+    for name, value in usage.items() if isinstance(usage, dict) else ():
+        inner = value.items() if isinstance(value, dict) else [("", value)]
+        for part, count in inner:
+            if isinstance(count, str) and count.isdigit():
+                count = int(count)
+            if isinstance(count, int | float) and not isinstance(count, bool) and count >= 0:
+                counts[f"{name}.{part}".strip(".")] = count
+    prompt = counts.get("prompt_tokens", counts.get("input_tokens"))
+    completion = counts.get("completion_tokens", counts.get("output_tokens"))
+    if prompt is None or completion is None:
+        return prompt, completion, counts
+    return *_whole(prompt, completion, counts), counts
+
+
+def _whole(prompt, completion, counts):
+    """(prompt, completion) with what is counted beside them."""
+    if "prompt_cache_miss_tokens" in counts:  # DeepSeek's two parts of a prompt
+        prompt = max(prompt, counts["prompt_cache_miss_tokens"] + (_count(counts, READ) or 0))
+    read, wrote, thought = (_count(counts, n) or 0 for n in (READ, WRITTEN, THOUGHTS))
+    left = counts.get("total_tokens", 0) - prompt - completion
+    if left <= 0:  # no total, or one of these two alone: a part is never more than its whole
+        names = {name.rpartition(".")[2] for name in counts} & {*READ, *WRITTEN}
+        beside = read + wrote > prompt or names and names <= {*APART}
+        return prompt + (read + wrote) * bool(beside), completion + thought * (thought > completion)
+    parts = [(p, t) for p in (0, read + wrote, wrote, read) for t in (thought, 0) if p + t == left]
+    within = read + wrote if prompt < read + wrote <= left else 0
+    cached, thoughts = parts[0] if parts else (within, left - within)
+    return prompt + cached, completion + thoughts
+
+
+def _count(counts, names):
+    """The largest of the counts with one of these names; None without one."""
+    return max((n for k, n in counts.items() if k.rpartition(".")[2] in names), default=None)
+
+
+def written(counts: dict) -> int | None:
+    """How many of a prompt's tokens went into a cache, by all counts; None if nobody counted."""
+    return _count(counts, WRITTEN)
+
+
+def used(record: dict) -> tuple[int | None, int | None, int | None]:
+    """(prompt, completion, into a cache): the tokens of a record, as `cost` takes them.
+
+    They are read anew from the counts that it keeps, so that old recordings are read like new ones.
+    """
+    kept = record.get("prompt_tokens"), record.get("completion_tokens")
+    *tokens, counts = tokens_of(record)
+    return *(tokens if counts else kept), written(counts)

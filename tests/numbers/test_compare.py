@@ -1,0 +1,231 @@
+"""Two runs compared: what failed is neither alike nor wrong, and what differs is named."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from bedside import BedsideError, entries, paths, questions, study, tables
+from bedside.study import steps
+from conftest import SILENT, completion
+
+QUESTIONS = "item,question,reference,unit\n" + "".join(
+    f"q{k},May I do {k}?,Yes.,unit {k % 12}\n" for k in range(36)
+)
+RUBRIC = "{% block user %}Answer to grade: {{ answer|fence }} MARK{% endblock %}"
+REFUSED = (403, {}, {"error": {"message": "flagged by moderation"}})  # withheld, and recorded
+TOO_LONG = (400, {}, {"error": {"message": "maximum context length exceeded"}})  # fails alone
+
+
+@pytest.fixture
+def own(tmp_path, served, endpoint, monkeypatch):
+    """A function that runs a study of 36 questions: own(name, what models say, what the judge)."""
+    monkeypatch.setattr(paths, "RECORDINGS", tmp_path / "recordings")
+    monkeypatch.setattr(paths, "EXTERNAL", tmp_path / "external")
+    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path / "figures"))
+    (tmp_path / "mine.csv").write_text(QUESTIONS, encoding="utf-8")
+
+    def make(name, says="Yes.", grades='{"score": 1}', **given):
+        def script(n, body):
+            said = body["messages"][-1]["content"]
+            reply = grades if "Answer to grade" in said else says
+            reply = reply(said) if callable(reply) else reply
+            return completion(reply) if isinstance(reply, str) else reply
+
+        endpoint.script = script
+        given = {"models": "served", "judge": "served", **given}
+        return study.compare(str(tmp_path / "mine.csv"), name=name, **given)
+
+    return make
+
+
+def cells(old, new, row="served"):
+    """{column: (value, n, unscored)} of a comparison, and its notes."""
+    shown, _, notes = study.changed(old, new)
+    mine = shown[shown["row"] == row].set_index("column")[["value", "n", "unscored"]]
+    mine = mine.astype(object).where(mine.notna(), None)
+    return {c: tuple(r) for c, r in zip(mine.index, mine.itertuples(index=False))}, notes
+
+
+def parity(said):
+    """A number of the question that was asked, or is judged."""
+    return int(said.rpartition("May I do ")[2].split("?")[0])
+
+
+# ---- failures
+
+
+def test_two_runs_in_which_all_failed_have_nothing_to_compare(own):
+    """36 answers are lacking in each: no share of answers differs, and nobody is right or wrong."""
+    for name in ("old", "new"):
+        own(name, TOO_LONG)
+    found, notes = cells("old", "new")
+    assert found["answers that differ, %"] == (None, 0, 36)
+    for name in ("old", "new"):
+        assert found[f"no answer in {name}: context too long, %"] == (100, 36, None)
+        assert found[f"right in {name}, %"] == (None, 0, 36)
+    assert "change, points" not in found and "permutation p" not in found and notes == []
+
+
+def test_a_lost_run_differs_in_nothing(own):
+    """Two of 36 came in the second run, and they are the same as before."""
+    own("old")
+    own("new", lambda said: "Yes." if parity(said) < 2 else TOO_LONG)
+    found, _ = cells("old", "new")
+    assert found["answers that differ, %"] == (0, 2, 34)
+    assert found["right in old, %"] == found["right in new, %"] == (100, 2, 34)
+    lost = found["no answer in new: context too long, %"]
+    assert lost == (pytest.approx(100 * 34 / 36), 36, None)
+    assert not any(c.startswith("no answer in old") for c in found)
+
+
+@pytest.mark.parametrize("why", SILENT)
+def test_what_is_no_answer_is_named_and_not_compared(own, why):
+    """Every third of the second run is withheld; of the other 24 answers 12 are new.
+
+    Numbers divisible by 3 are withheld, of the others the even ones are new: 2, 4, 8, 10, ... 34.
+    """
+    own("old")
+    own(
+        "new",
+        lambda said: SILENT[why] if parity(said) % 3 == 0 else ["No.", "Yes."][parity(said) % 2],
+    )
+    found, _ = cells("old", "new")
+    assert found["answers that differ, %"] == (50, 24, 12)
+    assert found[f"no answer in new: {why}, %"] == (pytest.approx(100 / 3), 36, None)
+
+
+def doubtful(said):
+    """A judge that can be read on Yes alone."""
+    right = "Yes." in said.rpartition("Answer to grade:")[2]
+    return '{"score": 1}' if right else '{"score": 1} or {"score": 0}'
+
+
+def test_verdicts_that_failed_are_named_by_run(own):
+    """The judge can be read on 18 answers of the new run: these are compared."""
+    own("old")
+    own("half", lambda said: ["Yes.", "No."][parity(said) % 2], doubtful)
+    found, _ = cells("old", "half")
+    assert found["answers that differ, %"] == (50, 36, 0)
+    assert found["no verdict in half: unparsed, %"] == (50, 36, None)
+    assert found["right in old, %"] == found["right in half, %"] == (100, 18, 18)
+    assert found["change, points"][:2] == (0, 18) and found["permutation p"][:2] == (1, 18)
+
+
+def test_the_order_of_runs_turns_the_sign_and_nothing_else(own):
+    own("old", lambda said: SILENT["filtered"] if parity(said) % 3 == 0 else "Yes.")
+    own("new", grades='{"score": 0}')
+    (there, _), (back, _) = cells("old", "new"), cells("new", "old")
+    assert there["change, points"][0] == -back["change, points"][0] == -100
+    for column in ("answers that differ, %", "right in old, %", "right in new, %"):
+        assert there[column] == back[column]
+
+
+def test_without_a_judge_answers_alone_are_compared(own):
+    own("old", judge="")
+    own("new", lambda said: "No.")
+    found, notes = cells("old", "new")
+    assert found == {"answers that differ, %": (100, 36, 0)}
+    assert notes == ["judge: none before, served now"]
+
+
+def test_the_page_of_a_comparison_shows_what_is_lacking(own, capsys):
+    for name in ("old", "new"):
+        own(name, TOO_LONG)
+    steps.compare("old,new")
+    told = capsys.readouterr().out
+    assert "no answer in old: context too long" in told and "0 verdicts changed" in told
+    assert "0.0 " not in told.split("answers that differ")[1].splitlines()[0]
+
+
+# ---- what else differs
+
+
+def test_what_differs_is_named_for_what_it_is(own, tmp_path, monkeypatch):
+    rubric, theirs = tmp_path / "kind.j2", tmp_path / "theirs.csv"
+    rubric.write_text(RUBRIC)
+    theirs.write_text("item,model,answer\nq1,colleague,Yes.\n")
+    own("old", rubric=str(rubric), answers=str(theirs))
+
+    def notes(name, **given):
+        own(name, **{"rubric": str(rubric), "answers": str(theirs), **given})
+        return cells("old", name)[1]
+
+    assert notes("same") == []
+    assert notes("seed", seed=7) == ["seed: 0 before, 7 now"]
+    assert notes("limit", limit=30)[0] == "limit: none before, 30 now"
+    rubric.write_text(RUBRIC.replace("MARK", "Mark"))
+    assert notes("rubric") == ["the rubric differs"]
+    rubric.write_text(RUBRIC)
+    theirs.write_text("item,model,answer\nq1,colleague,No.\n")
+    assert notes("answers") == ["the answers made elsewhere differ"]
+    theirs.write_text("item,model,answer\nq1,colleague,Yes.\n")
+    (tmp_path / "mine.csv").write_text(QUESTIONS.replace("May I do 7?", "May I do 7 twice?"))
+    assert notes("questions") == ["the questions differ"]
+    (tmp_path / "mine.csv").write_text(QUESTIONS)
+    monkeypatch.setitem(entries.registry(), "another", entries.model("served") | {"model": "b"})
+    told = notes("models", models="served another")
+    assert told[0] == "models: served before, served another now"
+
+
+def test_another_revision_of_a_data_set_is_other_questions(own, tmp_path, monkeypatch):
+    """Of a data set of the hub no file is hashed."""
+    found = questions.read(tmp_path / "mine.csv")
+    asked = {"first": found, "second": found.assign(reference="No."), "again": found}
+    monkeypatch.setattr("bedside.study.own.read", lambda source, revision: asked[revision])
+    for name in asked:
+        study.compare("someone/asks", name=name, models="served", revision=name)
+    assert study.changed("first", "second")[2] == ["the questions differ"]
+    assert study.changed("first", "again")[2] == []
+
+
+def test_labels_that_a_judge_learns_from_are_told(own, tmp_path):
+    def label(name, value):
+        path = study.rated(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        kept = dict.fromkeys("answer_id question reference answer labelled_by".split(), "x")
+        lines = [{**kept, "study": name, "item": "q1", "label": v} for v in (0, value)]
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+    for name, value in (("old", 1), ("new", 0), ("none", None)):
+        if value is not None:
+            label(name, value)
+        own(name)
+    assert cells("old", "new")[1] == ["the labels differ"]
+    assert cells("old", "none")[1] == []  # of a run of before nobody knows whether there were any
+
+
+def test_another_model_behind_the_same_name_is_told(own):
+    own("old")
+    own("new", {**completion("Yes."), "model": "served-2026-09-09"}, '{"score": 1}')
+    (told,) = cells("old", "new")[1]
+    assert "served" in told and "served-2026-01-01" in told and "served-2026-09-09" in told
+
+
+def test_runs_of_before_can_be_compared(own, tmp_path):
+    """Manifests once had fewer members; what isn't noted on one side is not said to differ."""
+    own("old", lambda said: ["Yes.", "No."][parity(said) % 2])
+    own("new")
+    path = tmp_path / "figures/own/old/manifest.json"
+    about = json.loads(path.read_text())
+    kept = {k: about[k] for k in ("questions", "items", "data", "prompts", "parameters")}
+    path.write_text(json.dumps(kept))
+    found, notes = cells("old", "new")
+    assert found["answers that differ, %"] == (50, 36, 0) and notes == []
+    path.write_text(json.dumps({k: v for k, v in kept.items() if k != "data"}))
+    with pytest.raises(BedsideError, match="no study 'old'"):
+        study.changed("old", "new")
+
+
+def test_what_is_compared_are_the_files(own, tmp_path):
+    """A blank answer with a status, as e625a69 wrote it, is no answer."""
+    own("old")
+    own("new")
+    path = tmp_path / "figures/own/new/answers.csv"
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    frame.loc[:8, ["answer", "reply_status"]] = ["", "rate limit: slow down, please"]
+    columns = list(frame)
+    path.write_text(tables.csv_text(columns, frame.itertuples(index=False)))
+    found, _ = cells("old", "new")
+    assert found["answers that differ, %"] == (0, 27, 9)
+    assert found["no answer in new: rate limit, %"] == (25, 36, None)

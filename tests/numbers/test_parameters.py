@@ -1,0 +1,752 @@
+"""Every parameter of every notebook does what its comment says, or says that it does nothing.
+
+A notebook runs twice without recordings and plans its calls: as it stands, and with parameters
+changed. RUNS says for each changed parameter what is measured, its value as the notebook stands,
+and its value then, both worked out by hand. Where a parameter has no effect (NONE), the numbers
+are the same without it. What a plan can't show has a test of its own (ELSEWHERE).
+"""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from bedside import annotation, notebooks, paths, plots, sources
+from bedside.annotation import raters
+from bedside.entries import StopRun
+from bedside.models import MissingRecording
+from bedside.papers.meddialbench import data as cases_of
+from bedside.papers.meddialbench.design import OURS
+from bedside.papers.medhalu import building
+from bedside.papers.medhalu import data as answers_of
+from matrix import EMBEDDED, House, lacking
+
+TOP = ("own_study", "explore_failures", "annotate")
+TWO = {"fake-right", "fake-sentence"}
+CHANGED = "(changed here)"  # in templates and in a design of one's own
+SHARED = {
+    "mode": "plan",
+    "models": "fake-sentence fake-right",
+    "judge": EMBEDDED,
+    "limit": "3",
+    "seed": "7",
+    "prompts": "FOLDER/prompts",
+}
+
+
+class Seen:
+    """What a notebook has planned, and its variables by name."""
+
+    def __init__(self, space):
+        self.space = space
+        self.requests = space["own" if "own" in space else "run"].planned()
+
+    def __getitem__(self, name):
+        return self.space[name]
+
+    def of(self, form, model=""):
+        """The requests for an answer of this form ("" for text), to a model."""
+        return [r for r in self.requests if form_of(r) == form and model in ("", r.model)]
+
+
+def form_of(request):
+    return (request.response_format or {"json_schema": {"name": ""}})["json_schema"]["name"]
+
+
+def text(request):
+    return "\n".join(m["content"] for m in request.messages)
+
+
+# ---- what is measured
+
+
+def asked(form):
+    return lambda seen: {r.model for r in seen.of(form)}
+
+
+def count(form, model=""):
+    return lambda seen: len(seen.of(form, model))
+
+
+def setting(name, form=""):
+    return lambda seen: {r.body().get(name) for r in seen.of(form)}
+
+
+def limit(form=""):
+    return setting("max_tokens", form)
+
+
+def size(name, of=None):
+    return lambda seen: len(seen[name] if of is None else seen[name][of])
+
+
+def seed(seen):
+    return seen["run"].seed
+
+
+def marked(seen):
+    """Whether requests hold the word of the changed templates."""
+    return {CHANGED in text(r) for r in seen.requests}
+
+
+def changed(**given):
+    return {**SHARED, **given}
+
+
+def alone(**given):
+    return {"mode": "plan", **given}
+
+
+# the embedded model's entry allows less than the notebooks: 96 tokens of an answer to a question,
+# 64 in the loop, 40 of a note, a statement and a diagnosis, 128 of a detection; three turns
+
+
+def radiation(matches, then):
+    return {
+        "models": (asked(""), {EMBEDDED}, TWO),
+        "judge": (count("matches"), matches, then),
+        "limit": (size("patients"), 10, 3),
+        "seed": (seed, 0, 7),
+        "prompts": (marked, {False}, {True}),
+        "max_tokens": (limit(), {1000}, {300}),
+    }
+
+
+def medhalu(repeats):
+    return {
+        "models": (asked("detection"), {EMBEDDED}, TWO),
+        "limit": (size("items"), 32, 3),
+        "seed": (seed, 0, 7),
+        "prompts": (marked, {False}, {True}),
+        "max_tokens": (limit("detection"), {128}, {100}),
+        "repeats": (lambda seen: {r.repeat for r in seen.requests}, *repeats),
+    }
+
+
+def talks(**given):
+    talk = {"patient": "fake-list", "turns": 1, "turn_tokens": 60, "temperature": 0.1}
+    return changed(design="FOLDER/design.toml", **talk, **given)
+
+
+def meddialbench(before, after, clear):
+    """before, after: statements; clear: those of patients who speak clearly, as `design` says it.
+
+    A doctor's first question is the same in all configurations of a case, so it is asked once.
+    """
+    return {
+        "models": (asked("diagnosis"), {EMBEDDED}, TWO),
+        "limit": (size("cases"), 6, 3),
+        "seed": (seed, 0, 7),
+        "prompts": (marked, {False}, {True}),
+        "design": (lambda seen: sum("Speak " + CHANGED in text(r) for r in seen.of("")), 0, clear),
+        "patient": (lambda seen: asked("")(seen) - asked("diagnosis")(seen), set(), {"fake-list"}),
+        "turns": (count(""), before, after),
+        "turn_tokens": (limit(), {40}, {60}),
+        "temperature": (setting("temperature", "diagnosis"), {0.7}, {0.1}),
+    }
+
+
+def configurations(seen):
+    return seen["held"]["configuration"].nunique()
+
+
+PAIRS = {"combinations": (configurations, 17, 21)}  # 1 + 10 + 6, and 1 + 10 + all 10 extreme pairs
+
+RUNS = {  # notebook: what is given beside SHARED, and what comes of each parameter
+    # a run that names the embedded model nowhere only replays it
+    "cancer_myth/05_judge_agreement": [
+        (
+            changed(judge="fake-list"),
+            {
+                "judge": (asked("verdict"), {EMBEDDED}, {"fake-list"}),
+                "seed": (seed, 0, 7),
+                "prompts": (marked, {False}, {True}),
+            },
+        )
+    ],
+    "cancer_myth/02_adversarial_generation": [
+        (
+            changed(max_tokens=300, answer_tokens=200, temperature=0.2, frequency_penalty=0.1),
+            {
+                "models": (asked("questions"), {EMBEDDED}, TWO),
+                # the embedded model categorises 21 labelled questions as it stands; as the judge
+                # it also grades three questions on each of three myths, by two models
+                "judge": (count("verdict"), 21, 21 + 2 * 3 * 3),
+                "limit": (size("used"), 10, 3),
+                "seed": (setting("seed", "questions"), {0}, {7}),
+                "prompts": (marked, {False}, {True}),
+                "max_tokens": (limit("questions"), {360}, {300}),
+                "answer_tokens": (limit(), {64}, {200}),
+                "temperature": (setting("temperature", "questions"), {0.7}, {0.2}),
+                "frequency_penalty": (setting("frequency_penalty", "questions"), {0.5}, {0.1}),
+            },
+        ),
+        (alone(myths_used=4), {"myths_used": (size("used"), 10, 4)}),
+    ],
+    "cancer_myth/03_evaluation": [
+        (
+            changed(max_tokens=300),
+            {
+                "models": (asked(""), {EMBEDDED}, TWO),
+                "seed": (seed, 0, 7),
+                # as a second judge it grades all 42 answers; as the judge those of two models to
+                # three questions
+                "judge": (count("verdict"), 42, 2 * 3),
+                "limit": (size("items"), 42, 3),
+                "prompts": (marked, {False}, {True}),
+                "max_tokens": (limit(), {96}, {300}),
+            },
+        ),
+        (
+            alone(second_judge=2, answers="FOLDER/answers.csv"),
+            {
+                "second_judge": (size("some"), 42, 2),
+                "answers": (lambda seen: seen["answered"]["answer"].eq("Ask.").sum(), 0, 1),
+            },
+        ),
+    ],
+    "cancer_myth/04_mitigation": [
+        (
+            changed(),
+            {
+                "models": (asked(""), {EMBEDDED}, TWO),
+                "seed": (seed, 0, 7),
+                # 12: the embedded model's own checks of complexity, three items of each of four
+                # sets. As the judge, of each of two models: 12 answers in training, and five
+                # methods' answers to three reported questions of each of two kinds
+                "judge": (count("verdict", EMBEDDED), 12, 2 * (12 + 5 * 2 * 3)),
+                "limit": (size("sets", "Cancer-Myth"), 12, 3),
+                "prompts": (marked, {False}, {True}),
+            },
+        ),
+        (
+            alone(train=4, gepa_budget=12, reported=5, exams=4)
+            | {"agent_items": 2, "max_tokens": 50, "note_tokens": 20},
+            {
+                "train": (size("training"), 8 + 4, 4 + 2),
+                # the score at the start, then steps of two batches of three
+                "gepa_budget": (
+                    lambda seen: [f.calls for f in seen["found"].values()],
+                    [12 + 4 * 6],
+                    [6 + 6],
+                ),
+                "reported": (size("sets", "Cancer-Myth"), 12, 5),
+                "exams": (size("sets", "MedQA"), 20, 4),
+                "agent_items": (count("verdict"), 4 * 3, 4 * 2),
+                "max_tokens": (lambda seen: max(limit()(seen)), 96, 50),
+                "note_tokens": (lambda seen: min(limit()(seen)), 40, 20),
+            },
+        ),
+    ],
+    "radiation/06_judge_agreement": [
+        (
+            changed(judge="fake-list"),
+            {
+                "judge": (asked("matches"), {EMBEDDED}, {"fake-list"}),
+                "seed": (seed, 0, 7),
+                "prompts": (marked, {False}, {True}),
+            },
+        )
+    ],
+    # as the second matcher the embedded model reads one list of each of ten patients; as the
+    # matcher, of two models and three patients: both profiles, with and without a number asked for
+    "radiation/02_free_form": [
+        (changed(max_tokens=300), radiation(10, 2 * 3 * 4)),
+        (
+            alone(second_matcher=2),
+            {"second_matcher": (count("matches"), 10, 2)},
+        ),
+    ],
+    # both profiles, two kinds of lists, with and without a number asked for
+    "radiation/03_grounded_selection": [(changed(max_tokens=300), radiation(0, 2 * 3 * 8))],
+    "radiation/04_documentation_sensitivity": [(changed(max_tokens=300), radiation(0, 2 * 3 * 8))],
+    # specified profiles only
+    "radiation/05_survivorship_recall": [(changed(max_tokens=300), radiation(0, 2 * 3 * 4))],
+    "medhalu/01_benchmark": [
+        (
+            changed(generator="fake-list", max_tokens=300),
+            {
+                # of 32 questions a quarter keeps the expert's answer; of the first three, with
+                # the types that seed 7 draws, one
+                "limit": (count("answer"), 32 * 3 // 4, 2),
+                "seed": (seed, 0, 7),
+                "prompts": (marked, {False}, {True}),
+                "generator": (asked("answer"), {EMBEDDED}, {"fake-list"}),
+                "max_tokens": (limit("answer"), {128}, {300}),
+            },
+        )
+    ],
+    "medhalu/02_detection": [(changed(max_tokens=100, repeats=2), medhalu(({0, 1, 2}, {0, 1})))],
+    "medhalu/03_expert_in_the_loop": [(changed(max_tokens=100, repeats=2), medhalu(({0}, {0, 1})))],
+    # the pilot and 17 configurations in three turns of two statements, of six cases; then 21 in one
+    # turn of two doctors. Of the 21, six have incoherent or vague speech, and the pilot too
+    "meddialbench/01_design_and_validation": [
+        (
+            talks(judge="fake-list", combinations="extreme"),
+            {
+                **meddialbench(6 * (17 * 6 - 16) + 2 * 5, 2 * (3 + 3 * 21 + 2), 2 * 3 * 15),
+                "judge": (asked("verdict"), {EMBEDDED}, {"fake-list", *TWO}),
+                **PAIRS,
+            },
+        )
+    ],
+    "meddialbench/02_baseline": [
+        (
+            talks(),
+            {
+                **meddialbench(6 * 6, 2 * 3 * 2, 2 * 3),
+                # of nine consultations (two doctors and the rules): three questions each, twice
+                "judge": (count("verdict"), 0, 9 * 2),
+            },
+        )
+    ],
+    # eleven configurations, two of them with vague or incoherent speech
+    "meddialbench/03_single_dimension": [
+        (
+            talks(),
+            {
+                **meddialbench(6 * (11 * 6 - 10), 2 * (3 + 3 * 11), 2 * 3 * 9),
+                "judge": (lambda seen: EMBEDDED in asked("verdict")(seen), False, True),
+            },
+        )
+    ],
+    **{
+        name: [
+            (
+                talks(combinations="extreme"),
+                {
+                    **meddialbench(6 * (17 * 6 - 16), 2 * (3 + 3 * 21), 2 * 3 * 15),
+                    "judge": (lambda seen: EMBEDDED in asked("verdict")(seen), False, True),
+                    **PAIRS,
+                },
+            )
+        ]
+        for name in ("meddialbench/04_interactions", "meddialbench/05_vulnerability")
+    },
+    "own_study": [
+        (
+            changed(questions="FOLDER/questions.csv", name="parameters", judge="fake-list")
+            | {"rubric": "FOLDER/prompts/own/judge.j2", "answers": "FOLDER/answers.csv"},
+            {
+                "questions": (
+                    lambda seen: set(seen["own"].items["item"]) & {"mine"},
+                    set(),
+                    {"mine"},
+                ),
+                "name": (lambda seen: seen["own"].folder.name, "ten_questions", "parameters"),
+                "models": (asked(""), {EMBEDDED}, TWO),
+                "judge": (asked("verdict"), {EMBEDDED}, {"fake-list"}),
+                "rubric": (lambda seen: marked(seen), {False}, {False, True}),
+                "answers": (
+                    lambda seen: set(seen["answered"]["model"]) - {EMBEDDED, *TWO},
+                    {"written (from answers.csv)"},
+                    {"elsewhere (from answers.csv)"},
+                ),
+                "limit": (lambda seen: len(seen["own"].items), 10, 3),
+                "seed": (lambda seen: seen["own"].seed, 0, 7),
+            },
+        )
+    ],
+}
+
+ASKS_NOBODY = dict.fromkeys(("mode", "models", "judge", "prompts", "budget_usd"))
+NONE = {  # notebook: parameters without effect on its numbers, as its comments say
+    "cancer_myth/01_physician_survey": {*ASKS_NOBODY, "limit"},
+    "cancer_myth/05_judge_agreement": {"profile", "models", "limit"},  # bundled labels, in both
+    "cancer_myth/06_paper_versions": {*ASKS_NOBODY, "profile", "limit", "seed"},
+    "radiation/01_reference_and_profiles": {*ASKS_NOBODY, "limit", "seed"},
+    "radiation/06_judge_agreement": {"profile", "models", "limit"},
+    "medhalu/01_benchmark": {"models", "judge"},
+    "medhalu/02_detection": {"judge"},
+    "medhalu/03_expert_in_the_loop": {"judge"},
+}
+PUBLIC = {  # the first source that the profile public needs
+    **{n: "agentclinic" for n in notebooks.listed("meddialbench")},
+    **{n: "healthqa|liveqa" for n in notebooks.listed("medhalu")},
+    **{n: "radiation_profiles" for n in notebooks.listed("radiation")[1:]},
+    "cancer_myth/01_physician_survey": "cancer_myth_survey_ratings",
+    "cancer_myth/02_adversarial_generation": "cancer_myth_myths",
+    "cancer_myth/03_evaluation": "cancer_myth_released",
+    "cancer_myth/04_mitigation": "cancer_myth_released",
+    "explore_failures": "cancer_myth_released",
+    "annotate": "cancer_myth_released",
+}
+ELSEWHERE = {  # notebook: parameters whose effect another test shows
+    "cancer_myth/01_physician_survey": {"seed": "test_which_numbers_the_seed_moves"},
+    "cancer_myth/02_adversarial_generation": dict.fromkeys(
+        ("per_model", "per_category"), "test_how_many_questions_are_selected"
+    ),
+    "medhalu/01_benchmark": {"size": "test_what_is_drawn_from_released_data"},
+    **{
+        name: dict.fromkeys(
+            ("size", "benchmark", "generator", "generated_tokens"),
+            "test_what_is_drawn_from_released_data",
+        )
+        for name in ("medhalu/02_detection", "medhalu/03_expert_in_the_loop")
+    },
+    **{
+        name: {"size": "test_what_is_drawn_from_released_data"}
+        for name in notebooks.listed("meddialbench")
+    },
+    "own_study": {"revision": "tests/foundation/test_questions.py::test_a_data_set_of_the_hub"},
+    "explore_failures": dict.fromkeys(
+        ("models", "judge", "limit", "seed", "prompts", "chosen"),
+        "test_what_the_explorer_shows",
+    ),
+    "annotate": {
+        **dict.fromkeys(
+            "task rater group size repetitions team overlap protocol models limit seed prompts"
+            " folder".split(),
+            "test_what_a_rater_gets",
+        ),
+        **dict.fromkeys(("judge", "tiny"), "test_whose_verdicts_come_first_for_raters"),
+    },
+}
+BY_MODE = {*notebooks.listed(), "own_study"} - {n for n in NONE if "mode" in NONE[n]}
+
+
+def test_every_parameter_is_here():
+    for name in (*notebooks.listed(), *TOP):
+        known = {p for _, effects in RUNS.get(name, ()) for p in effects}
+        known |= {*NONE.get(name, ()), *ELSEWHERE.get(name, ())}
+        known |= {"mode", "budget_usd"} if name in BY_MODE else set()
+        known |= {"profile"} if name in PUBLIC else set()
+        assert known == notebooks.parameters(name).keys(), name
+    for test in {t for tests in ELSEWHERE.values() for t in tests.values()}:
+        file, _, function = test.rpartition("::")
+        file = paths.ROOT / file if file else Path(__file__)
+        assert f"def {function}(" in file.read_text(encoding="utf-8"), test
+
+
+def test_comments_say_what_has_no_effect():
+    for name, without in NONE.items():
+        (cell,) = (c for c in notebooks.cells(name) if c["metadata"].get("tags") == ["parameters"])
+        told = {line.partition(" = ")[0]: line for line in cell["source"]}
+        for parameter in without - {"profile"}:
+            words = ("no effect here", "asks no model", "not used")
+            assert any(w in told[parameter] for w in words), (name, told[parameter])
+
+
+def undrawn(figure, path, note=""):
+    for suffix in (".png", ".svg"):
+        path.with_suffix(suffix).touch()
+    return plots.Picture(b"")
+
+
+@pytest.fixture
+def house(monkeypatch, tmp_path):
+    monkeypatch.setattr(plots, "save", undrawn)
+    return House(monkeypatch, tmp_path / "house")
+
+
+@pytest.fixture
+def bare(house, monkeypatch, tmp_path):
+    """A house without recordings: everything is planned."""
+    monkeypatch.setattr(paths, "RECORDINGS", tmp_path / "none")
+    return house
+
+
+@pytest.fixture
+def given(tmp_path):
+    """A function that makes the files which parameters name and puts their folder for FOLDER."""
+    for file in paths.PROMPTS.rglob("*.j2"):
+        mine = tmp_path / "prompts" / file.relative_to(paths.PROMPTS)
+        mine.parent.mkdir(parents=True, exist_ok=True)
+        begin, block, end = file.read_text(encoding="utf-8").partition("block user")
+        block += end.partition("%}")[0] + "%} " + CHANGED + " " + end.partition("%}")[2]
+        mine.write_text(begin + block, encoding="utf-8")
+    design = OURS.read_text(encoding="utf-8").replace("Speak plainly", f"Speak {CHANGED}")
+    (tmp_path / "design.toml").write_text(design, encoding="utf-8")
+    rows = "cm-only-1,elsewhere,Ask.\nmine,elsewhere,Ask.\n"
+    (tmp_path / "answers.csv").write_text(f"item,model,answer\n{rows}", encoding="utf-8")
+    rows = "".join(f"{item},Is it so?,No.\n" for item in ("mine", 2, 3, 4))
+    (tmp_path / "questions.csv").write_text(f"item,question,reference\n{rows}", encoding="utf-8")
+
+    def made(name, wanted):
+        have = notebooks.parameters(name)
+        put = {k: str(v).replace("FOLDER", str(tmp_path)) for k, v in wanted.items() if k in have}
+        return put
+
+    return made
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_what_each_parameter_changes(bare, given, name):
+    as_it_stands = Seen(bare.run(name, until="await", mode="plan"))
+    for wanted, effects in RUNS[name]:
+        then = Seen(bare.run(name, until="await", **given(name, wanted)))
+        for parameter, (measure, before, after) in effects.items():
+            assert (parameter, measure(as_it_stands), measure(then)) == (parameter, before, after)
+            assert before != after
+
+
+ASKED = {  # who is asked, where it isn't MODELS=
+    "cancer_myth/05_judge_agreement": {"judge": "fake-list"},
+    "radiation/06_judge_agreement": {"judge": "fake-list"},
+    "medhalu/01_benchmark": {"generator": "fake-list"},
+}
+
+
+@pytest.mark.parametrize("name", sorted(BY_MODE))
+def test_mode_and_budget(house, name):
+    """What isn't recorded stops a replay; an unknown price stops calls that have a budget."""
+    who = {**ASKED.get(name, {"models": "fake-list"}), "seed": "7"}
+    with pytest.raises(MissingRecording, match="fake-list"):
+        house.run(name, **who)
+    with pytest.raises(StopRun, match="the price of fake-list isn't known"):
+        house.run(name, mode="record", budget_usd="5", **who)
+    assert not list(paths.RECORDINGS.rglob("fake-list.jsonl"))
+
+
+@pytest.mark.parametrize("name", NONE)
+def test_what_has_no_effect(house, name):
+    """Numbers are the same with all of NONE's parameters changed at once."""
+    other = {"profile": "public", "mode": "record", "models": "fake-list", "judge": "fake-right"}
+    other |= {"limit": "3", "seed": "7", "prompts": str(paths.PROMPTS), "budget_usd": "0"}
+    house.run(name, until="run.table(")
+    before = numbers(house)
+    assert before
+    house.to("other")
+    house.run(name, until="run.table(", **{p: other[p] for p in NONE[name]})
+    assert numbers(house) == before
+
+
+def numbers(house):
+    return {p: out for p, out in house.outputs().items() if p.endswith(".csv")}
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_the_public_profile_reads_released_data(house, monkeypatch, name):
+    taken = sources.taken
+
+    def bundled(names, profile):
+        for source in names:
+            if "sample" not in sources.entry(source)["profiles"]:
+                raise sources.SourceError(f"reads {source}")
+        return taken(names, profile)
+
+    monkeypatch.setattr(sources, "taken", bundled)
+    with pytest.raises(sources.SourceError, match=f"^reads ({PUBLIC[name]})$"):
+        house.run(name, profile="public")
+
+
+def test_how_many_questions_are_selected(house):
+    """Algorithm 1: first `per_category` of each category, then others up to `per_model`."""
+    name, given = "cancer_myth/02_adversarial_generation", {"per_model": "5", "per_category": "1"}
+    made = house.run(name, until="balanced =", mode="record", models="fake-fitting", **given)
+    assert sorted(made["known"].groupby("category").size()) == [1, 2, 2, 3]
+    # as the notebook stands all eight, and with two of each category 1 + 2 + 2 + 2
+    assert len(made["balanced"]) == 5
+
+
+def made_up(count, **more):
+    return pd.DataFrame({"item": [f"x-{n}" for n in range(count)], **more})
+
+
+@pytest.mark.parametrize("name", notebooks.listed("medhalu"))
+def test_what_is_drawn_from_released_data(bare, monkeypatch, name):
+    """MedHalu: of each of two base sets of 24, `size` items; three of four types are generated."""
+    base = made_up(48, dataset=["LiveQA"] * 24 + ["MedicationQA"] * 24, topic="A")
+    base = base.assign(question=base["item"] + "?", expert_answer=" ".join(["word"] * 20))
+    for module in (building, answers_of):
+        monkeypatch.setattr(module, "base", lambda run: base)
+    there = {"medhalu_training": sources.load("medhalu_training")}
+    monkeypatch.setattr(sources, "every", lambda run: there)
+    here = sources.here
+    monkeypatch.setattr(
+        sources, "here", lambda n: "sample" in sources.entry(n)["profiles"] and here(n)
+    )
+    limit = "generated_tokens" if "generated_tokens" in notebooks.parameters(name) else "max_tokens"
+
+    def planned(**more):
+        seen = Seen(bare.run(name, until="size, generator", profile="public", mode="plan", **more))
+        return seen.of("answer")
+
+    first = planned()
+    assert len(first) == 2 * 16 * 3 // 4 and {r.body()["max_tokens"] for r in first} == {128}
+    more = {"size": "8", "generator": "fake-list", limit: "99"}
+    small = planned(**more)
+    assert len(small) == 2 * 8 * 3 // 4
+    assert {(r.model, r.body()["max_tokens"]) for r in small} == {("fake-list", 99)}
+    assert {r.item for r in small} != {r.item for r in planned(**more, seed="7")}
+
+
+@pytest.mark.parametrize("name", ["02_detection", "03_expert_in_the_loop"])
+def test_the_benchmark_of_your_own_copy(house, monkeypatch, name):
+    monkeypatch.setattr(sources, "taken", lambda names, profile: pytest.fail(" ".join(names)))
+    with pytest.raises(pytest.fail.Exception, match="^medhalu_benchmark$"):
+        house.run(f"medhalu/{name}", profile="public", benchmark="medhalu")
+
+
+@pytest.mark.parametrize("name", notebooks.listed("meddialbench"))
+def test_how_many_cases_are_drawn_from_released_ones(bare, monkeypatch, name):
+    """The first doctor writes the key items of each of `size` cases."""
+    texts = dict.fromkeys(["diagnosis", "patient", "complaint"], "A")
+    cases = made_up(9, accepted=[[]] * 9, **texts)
+    monkeypatch.setattr(cases_of, "osce", lambda run: cases.assign(history=cases["item"]))
+
+    def planned(**more):
+        until = "study.set_up"
+        given = {"profile": "public", "mode": "plan", "models": "fake-list"}
+        return {
+            r.item.partition(" ")[0]
+            for r in Seen(bare.run(name, until=until, **given, **more)).of("key_items")
+        }
+
+    assert (len(planned()), len(planned(size="5")), len(planned(size="0"))) == (3, 5, 9)
+    assert planned(size="5") != planned(size="5", seed="7")
+
+
+def test_what_the_explorer_shows(house, given):
+    def content(chosen="medhalu", **more):
+        more = given("explore_failures", {"chosen": chosen, **more})
+        return house.run("explore_failures", until="await", **more)["content"]
+
+    def rows(section, **more):
+        return [r for r in content(**more)["rows"] if r["section"] == section]
+
+    # 32 items: without a note three times, with each of three notes once
+    assert len([r for r in rows("3 detection") if r["by"] == "model"]) == 32 * (3 + 3)
+    assert {r["item"] for r in rows("3 detection", limit="2")} == {"mh-01", "mh-02"}
+    # what was never recorded is left out: another model's replies, and those to other prompts
+    for other in ({"models": "fake-list"}, {"prompts": "FOLDER/prompts"}):
+        assert {r["by"] for r in rows("3 detection", **other)} == {"person"}
+    other = content("radiation", judge=EMBEDDED)
+    assert {r["paper"] for r in other["rows"]} == {"radiation"}
+    assert other["judge"] == {"radiation": EMBEDDED}
+    # the seed goes with the requests for questions; with 0 there are 17, as raters see below
+    assert not rows("3.2 generation loop", chosen="cancer_myth", seed="7")
+
+
+def test_what_a_rater_gets(house, monkeypatch, given, tmp_path):
+    boxes, box = [], annotation.box
+    monkeypatch.setattr(annotation, "box", lambda *all, **how: boxes.append(box(*all, **how)))
+    labels = {"task": "hallucination", "rater": "Ann", "folder": f"{tmp_path}/labels"}
+
+    def session(**more):
+        """The rater's session; None if it does not begin."""
+        house.run("annotate", until="annotation.box(", **given("annotate", {**labels, **more}))
+        return boxes[-1].session
+
+    def queue(**more):
+        return [e.row["id"] for e in session(**more).queue]
+
+    first = session()
+    assert (first.task.name, first.log.rater, first.group) == ("hallucination", "Ann", "")
+    assert first.log.path.is_relative_to(tmp_path / "labels") and first.training is None
+    assert len(first.queue) == 20 + 2  # a tenth of 20 comes twice
+    assert session(rater="") is None and session(rater="Bob").log.rater == "Bob"
+    assert session(group="expert").group == "expert"
+    assert session(protocol="True").training is not None
+    assert len(queue(size="0")) == 32 + 3
+    assert len(queue(size="8", repetitions="0.5")) == 8 + 4
+    assert set(queue(size="8")) != set(queue(size="8", seed="7"))
+    # of eight, two or four go to both raters, and half of the rest to each
+    team = {"size": "8", "repetitions": "0", "team": "Ann,Bob"}
+    assert [len(queue(**team, overlap=o)) for o in ("0.2", "0.5")] == [2 + 3, 4 + 2]
+    assert len(set(queue(limit="2"))) == 2
+
+    lists = {"task": "side_effect"}  # of the embedded model: ten of each of 22 patients
+    assert session(**lists).drawn["n"] == 220
+    for other in ({"models": "fake-list"}, {"prompts": "FOLDER/prompts"}):
+        assert session(**lists, **other) is None
+
+
+def test_whose_verdicts_come_first_for_raters(house):
+    """And replies to a model's questions (17 of 89) are shown where `tiny` asks for them."""
+
+    def made(**more):
+        return house.run("annotate", until="annotation.sample(", task="presupposition", **more)
+
+    def judges(space):
+        return raters.judged(space["rows"], "presupposition")["judge"].drop_duplicates().tolist()
+
+    tiny, other = made(tiny="True", size="0"), made(judge=EMBEDDED, size="0")
+    assert (len(tiny["drawn"]), len(other["drawn"])) == (72 + 17, 72)
+    assert (judges(tiny)[0], judges(other)[0]) == ("lexical", EMBEDDED)
+
+
+SEEDED = {  # notebook: outputs whose intervals, p values or draws rest on the seed
+    "cancer_myth/01_physician_survey": set(),
+    "cancer_myth/03_evaluation": {"table_judges"},
+    "cancer_myth/05_judge_agreement": {"table1_agreement"},
+    "cancer_myth/06_paper_versions": set(),
+    "radiation/01_reference_and_profiles": set(),
+    "radiation/02_free_form": {
+        "table1_free_form",
+        "table2_list_size",
+        "table_lists",
+        "table_matchers",
+    },
+    "radiation/03_grounded_selection": {
+        "fig_length_curves",
+        "table3_selection",
+        "table4_selection_list_size",
+    },
+    "radiation/04_documentation_sensitivity": {"fig_overlap", "table5_overlap"},
+    "radiation/05_survivorship_recall": {
+        "fig_recall_heatmap",
+        "table6_onset",
+        "table7_frequency",
+        "table_crossing",
+    },
+    "radiation/06_judge_agreement": {"table_matchers_agreement"},
+    "medhalu/02_detection": {"fig_detection", "table6_detection"},
+    "medhalu/03_expert_in_the_loop": {"table10_expert"},
+    "meddialbench/01_design_and_validation": {"table7_adherence"},
+    # fewer than ten cases have no bootstrap intervals
+    "meddialbench/02_baseline": set(),
+    "meddialbench/03_single_dimension": set(),
+    "meddialbench/04_interactions": {"fig4_interactions", "table4_interactions"},
+    "meddialbench/05_vulnerability": set(),
+}
+RELEASED = {  # and in public
+    "cancer_myth/01_physician_survey": {
+        "fig2_scores",
+        "table_survey_agreement",
+        "table_survey_paragraphs",
+        "table_survey_tests",
+    }
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name, profile, moved",
+    [
+        *((n, "sample", m) for n, m in SEEDED.items()),
+        *((n, "public", m) for n, m in RELEASED.items()),
+    ],
+)
+def test_which_numbers_the_seed_moves(house, name, profile, moved):
+    if absent := lacking(name, profile):
+        pytest.skip(f"not here: {', '.join(absent)}")
+    house.run(name, profile=profile)
+    before = numbers(house)
+    house.to("other")
+    house.run(name, profile=profile, seed="7")
+    after = numbers(house)
+    assert before.keys() == after.keys()
+    assert {Path(p).stem for p in before if before[p] != after[p]} == moved
+
+
+@pytest.mark.parametrize(
+    "name, until, drawn",
+    [
+        (
+            "cancer_myth/04_mitigation",
+            "items.sets",
+            lambda space: space["sets"]["Cancer-Myth"]["item"],
+        ),
+        ("medhalu/01_benchmark", "building.chosen", lambda space: space["items"]["type"]),
+    ],
+)
+def test_what_the_seed_draws(bare, name, until, drawn):
+    first, again, other = (list(drawn(bare.run(name, until=until, seed=s))) for s in ("", "0", "7"))
+    assert first == again != other and len(first) == len(other)
+
+
+def test_where_the_seed_matters():
+    elsewhere = {"cancer_myth/02_adversarial_generation"}  # it goes with requests, as RUNS says
+    elsewhere |= {"cancer_myth/04_mitigation", "medhalu/01_benchmark"}  # the test before this one
+    assert {*SEEDED, *elsewhere} == {*notebooks.listed()}

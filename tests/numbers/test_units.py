@@ -1,0 +1,265 @@
+"""What must not move when data are copied, reordered or renamed: intervals and tests over units."""
+
+from math import isnan
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bedside import judges, stats, tables
+from bedside.annotation import raters
+
+# booleans of 12 to 30 rows in 6 to 10 units, each with at least one row
+RNG_SEED = 7
+
+
+@st.composite
+def in_units(draw, columns=1):
+    """(booleans (n, columns), units (n,)) with rows in random order."""
+    size = draw(st.lists(st.integers(1, 4), min_size=6, max_size=10))
+    units = np.repeat(np.arange(len(size)), size)
+    cell = st.lists(st.booleans(), min_size=columns, max_size=columns)
+    rows = draw(st.lists(cell, min_size=len(units), max_size=len(units)))
+    return np.array(rows, dtype=bool).reshape(len(units), columns), units
+
+
+def copies(k, *arrays):
+    """Arrays with each row k times."""
+    return [np.repeat(a, k, axis=0) for a in arrays]
+
+
+def width(interval):
+    return interval.high - interval.low
+
+
+def rng():
+    return np.random.default_rng(RNG_SEED)
+
+
+# ---- copies inside a unit
+
+
+@pytest.mark.parametrize("k", [2, 10, 50])
+def test_copies_of_items_in_their_units_leave_the_detectable_difference(k):
+    # 20 items, one a unit: 8 discordant, 6 for a and 2 for b. By hand at psi = 0.4, n = 20:
+    # d = sqrt(0.4) (1.960 sqrt(20) + 0.8416 sqrt(20 + 0.8416^2 - 1.960^2)) / (20 + 0.8416^2).
+    x, y = [1] * 10 + [0] * 10, [1] * 4 + [0] * 6 + [1] * 2 + [0] * 8
+    z, power = 1.959964, 0.841621
+    root = z * 20**0.5 + power * (20 + power**2 - z**2) ** 0.5
+    expected = 0.4**0.5 * root / (20 + power**2)
+    apart, units = np.array(x) - y, np.arange(20)
+    assert stats.detectable(apart, units) == pytest.approx(expected, rel=1e-6)
+    assert stats.detectable(*copies(k, apart, units)) == pytest.approx(expected, rel=1e-6)
+    p = stats.paired_permutation(apart, apart * 0, rng(), units=units)
+    many, of = copies(k, apart, units)
+    assert stats.paired_permutation(many, many * 0, rng(), units=of) == p
+
+
+@given(in_units(columns=2), st.integers(2, 5))
+@settings(deadline=None)
+def test_copies_leave_paired_tests_and_the_detectable_difference(rows, k):
+    both, units = rows
+    apart = both[:, 0].astype(int) - both[:, 1]
+    found = stats.detectable(apart, units)
+    assert stats.detectable(*copies(k, apart, units)) == pytest.approx(found, nan_ok=True)
+
+
+def test_what_no_test_of_so_few_units_can_find_has_no_detectable_difference():
+    # With five units the least p of all sign patterns is 2 / 2^5 = 0.0625.
+    apart = np.repeat([1, 1, 1, 1, 1], 20)
+    assert isnan(stats.detectable(apart, np.repeat(np.arange(5), 20)))
+    assert isnan(stats.detectable([1, -1] * 12, np.repeat(np.arange(12), 2)))  # sums are all 0
+    assert isnan(stats.detectable([0] * 20))
+
+
+def frame_of(both, units):
+    """Verdicts of the models a and b as `tables.paired` takes them."""
+    parts = [
+        pd.DataFrame({"item": range(len(units)), "model": m, "value": v.astype(int), "unit": units})
+        for m, v in zip("ab", both.T)
+    ]
+    return pd.concat(parts).assign(status="graded")
+
+
+class Seeds:
+    """What a Run gives to statistics: a generator for each name."""
+
+    def rng(self, *name):
+        return np.random.default_rng(abs(hash(name)) % 2**32)
+
+
+def test_the_pair_table_is_over_units():
+    both = np.array([[1, 0]] * 6 + [[0, 1]] * 2 + [[1, 1]] * 4 + [[0, 0]] * 8, dtype=bool)
+    units = np.arange(20)
+    found = [
+        tables.paired(frame_of(*copies(k, both, units)), Seeds()).iloc[0] for k in (1, 2, 10, 50)
+    ]
+    assert [r["test"] for r in found] == ["McNemar"] + ["permutation of units"] * 3
+    # 8 discordant units, 6 one way: 2 (1 + 8 + 28) / 2^8 by both tests, were they exact
+    assert found[0]["p"] == pytest.approx(74 / 256)
+    assert [r["p"] for r in found[1:]] == pytest.approx([74 / 256] * 3, abs=0.02)
+    assert len({round(r["detectable"], 9) for r in found}) == 1
+    assert len({round(r["difference"], 9) for r in found}) == 1
+
+
+# ---- shares
+
+
+@given(in_units(), st.integers(2, 6))
+@settings(deadline=None)
+def test_a_share_keeps_what_it_promises(rows, k):
+    hits, units = rows[0][:, 0], rows[1]
+    once, wilson = stats.share(hits, units), stats.wilson(int(hits.sum()), len(hits))
+    repeated = len(set(units)) < len(units)
+    if not hits.all() and hits.any():
+        assert width(once) >= width(wilson) - 1e-12
+    p, count = hits.mean(), len(set(units))
+    sums = np.array([(hits[units == u] - p).sum() for u in range(count)])
+    spread = (sums**2).sum() * count / (count - 1) / len(hits)
+    alike = repeated and 0 < p < 1 and spread / (p * (1 - p)) >= 1
+    copied = stats.share(*copies(k, hits, units))
+    assert copied.value == once.value and copied.n == k * once.n
+    if alike or (repeated and p in (0, 1)):
+        assert copied[1:3] == pytest.approx(once[1:3])
+    elif repeated and spread > 1e-9:  # never below what the units imply
+        size = p * (1 - p) * len(hits) / spread
+        from scipy.stats import t
+
+        z = t.ppf(0.975, count - 1)
+        implied = 2 * z * (p * (1 - p) / size + z**2 / (4 * size**2)) ** 0.5 / (1 + z**2 / size)
+        assert implied - 1e-9 <= width(copied) <= width(once) + 1e-12
+
+
+@given(in_units())
+@settings(deadline=None)
+def test_order_and_names_of_units_change_no_share(rows):
+    hits, units = rows[0][:, 0], rows[1]
+    order = rng().permutation(len(hits))
+    renamed = np.array([f"unit {(7 * u) % 11}" for u in units])
+    assert stats.share(hits[order], renamed[order]) == pytest.approx(stats.share(hits, units))
+
+
+# ---- rates corrected for a judge's errors
+
+
+def labelled(k=1):
+    """Labels, verdicts and units of 40 labelled answers, each k times: 15 of 20, and 18 of 20."""
+    truth = np.array([1] * 20 + [0] * 20, dtype=bool)
+    said = np.array([1] * 15 + [0] * 5 + [1] * 2 + [0] * 18, dtype=bool)
+    return copies(k, truth, said, np.arange(40))
+
+
+def card_of(k=1):
+    truth, said, units = labelled(k)
+    verdicts = pd.DataFrame({"status": "graded", "value": said.astype(int)})
+    return judges.trust_card(truth.astype(int), verdicts, [0, 1], rng(), units=units)
+
+
+def test_a_corrected_rate_by_hand():
+    # Judged positive 12 of 30 = 0.4, sensitivity 15/20, specificity 18/20:
+    # (0.4 + 0.9 - 1) / (0.75 + 0.9 - 1) = 0.3 / 0.65.
+    rate = tables.share([1] * 12 + [0] * 18, range(30))
+    value, low, high, n = judges.corrected(rate, card_of(), rng())
+    assert value == pytest.approx(30 / 0.65) and n == 30
+    # the sizes behind the intervals are the counts themselves: Jeffreys posteriors of these
+    r = rng()
+    a, b, c = (r.beta(h + 0.5, m - h + 0.5, 10_000) for h, m in ((12, 30), (15, 20), (18, 20)))
+    draws = np.clip((a + c - 1) / (b + c - 1), 0, 1)[b + c > 1]
+    assert (low, high) == pytest.approx(100 * np.quantile(draws, [0.025, 0.975]), abs=0.01)
+
+
+@pytest.mark.parametrize("k", [4, 16])
+def test_copies_of_answers_narrow_no_corrected_rate(k):
+    # Units repeat, so t of their number takes the place of z: a little wider, whatever k is.
+    hits, units = np.array([1] * 12 + [0] * 18), np.arange(30)
+
+    def found(k):
+        return judges.corrected(tables.share(*copies(k, hits, units)), card_of(k), rng())
+
+    once, twice, many = found(1), found(2), found(k)
+    assert many[:3] == pytest.approx(twice[:3], abs=1e-6)
+    assert many[0] == pytest.approx(once[0]) and many[2] - many[1] >= once[2] - once[1]
+
+
+@pytest.mark.parametrize("k", [1, 4])
+def test_raters_and_cards_correct_alike(k):
+    truth, said, units = labelled(k)
+    rows = pd.DataFrame({"id": [f"r{i}" for i in range(len(units))], "part": ""})
+    judged = rows.assign(
+        unit=[str(u) for u in units],
+        section="s",
+        model="m",
+        configuration="plain",
+        judge="j",
+        status="graded",
+        value=np.where(said, "1", "0"),
+    )
+    settled = rows.assign(value=np.where(truth, "1", "0"))
+    found = raters.corrected(judged, settled, "own", rng()).set_index("column").loc["Rogan-Gladen"]
+    rate = tables.share(said, units)
+    expected = judges.corrected(rate, card_of(k), rng())
+    assert found[["value", "low", "high"]].astype(float).tolist() == pytest.approx(expected[:3])
+
+
+def test_a_rate_whose_units_say_nothing_of_its_error_has_no_limits():
+    one = tables.share([1, 1, 0], ["a", "a", "a"])  # a single unit
+    value, low, high, n = judges.corrected(one, card_of(), rng())
+    assert value > 0 and isnan(low) and isnan(high) and n == 3
+    assert isnan(judges.corrected(tables.share([], []), card_of(), rng())[0])
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        stats.corrected_rate(stats.Interval(40, 30, 50, 10), *[stats.wilson(9, 10)] * 2, rng())
+
+
+# ---- a test's family
+
+
+def test_holm_covers_a_whole_table():
+    # Three pairs, p = 0.01, 0.04, 0.03 of PCR and 0.5, 0.6, 0.001 of PCS: six p in one family.
+    # Sorted 0.001 0.01 0.03 0.04 0.5 0.6, times 6 5 4 3 2 1, running maximum: .006 .05 .12 .12 1 1
+    from bedside.papers.cancer_myth.tables.evaluation import pair_table
+
+    names = ["a vs b", "a vs c", "b vs c"]
+    pairs = pd.DataFrame({"row": names, "p": [0.01, 0.04, 0.03], "permutation": [0.5, 0.6, 0.001]})
+    pairs = pairs.assign(difference=1.0, detectable=2.0, n=9)
+    rows = pair_table(pairs).set_index(["column", "row"])["value"]
+    assert rows["PCR p, Holm"].tolist() == pytest.approx([0.05, 0.12, 0.12])
+    assert rows["PCS p, Holm"].tolist() == pytest.approx([1, 1, 0.006])
+    rate = pair_table(pairs, "rate").set_index(["column", "row"])["value"]
+    assert rate["rate p, Holm"].tolist() == pytest.approx([0.03, 0.06, 0.06])
+    assert not any("PCS" in column for column, _ in rate.index)
+
+
+def test_models_may_be_renamed_and_swapped():
+    both = rng().random((30, 2)) < 0.5
+    units = np.arange(30) // 2
+    found = tables.paired(frame_of(both, units), Seeds()).iloc[0]
+    back = tables.paired(frame_of(both[:, ::-1], units), Seeds()).iloc[0]
+    assert back["difference"] == -found["difference"]
+    for same in ("p", "detectable", "n"):
+        assert back[same] == pytest.approx(found[same])
+
+
+def test_two_halves_pool_to_the_whole():
+    hits, units = rng().random(60) < 0.4, np.arange(60) // 3
+    first = units < 10
+    halves = [stats.share(hits[part], units[part]) for part in (first, ~first)]
+    whole = stats.share(hits, units)
+    assert sum(h.value * h.n for h in halves) / 60 == pytest.approx(whole.value)
+    assert sum(h.n for h in halves) == whole.n
+    assert width(whole) < min(map(width, halves))
+
+
+@pytest.mark.parametrize("k", [3, 5])
+def test_bootstrap_and_kappa_are_over_units_too(k):
+    grades, units = rng().integers(-1, 2, 24), np.arange(24)
+    other = np.where(rng().random(24) < 0.7, grades, 0)
+    values, of = copies(k, grades, units)
+    once = stats.bootstrap(grades, rng(), units=units)
+    assert stats.bootstrap(values, rng(), units=of)[:3] == pytest.approx(once[:3])
+    scale = [-1, 0, 1]
+    kappa = stats.kappa(grades.tolist(), other.tolist(), scale, rng=rng(), units=units)
+    a, b, of = copies(k, grades, other, units)
+    again = stats.kappa(a.tolist(), b.tolist(), scale, rng=rng(), units=of)
+    assert again[:3] == pytest.approx(kappa[:3])
