@@ -100,8 +100,8 @@ def test_what_was_paid_counts_whatever_came(priced, endpoint, folders, monkeypat
     written(requests)
     account = results.take([results_file(result(request.key, body, status))])
     assert account.usd == pytest.approx(usd)
-    # what is recorded is the same both ways, with its usage
-    mine = [dict(r) for r in recordings.records()]
+    # what is recorded is the same both ways, with its usage, but that a batch's says that it is one
+    mine = [{**r, "batch": True} for r in recordings.records()]
     theirs = [dict(r) for r in store.Recordings(paths.RECORDINGS / "cancer_myth").records()]
     for record in (*mine, *theirs):
         record.pop("date"), record.pop("latency_s", None)
