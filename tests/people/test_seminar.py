@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -10,7 +11,7 @@ import zipfile
 import pytest
 from sheets import answers, space
 
-from bedside import BedsideError, explorer, paths, seminar
+from bedside import BedsideError, entries, explorer, paths, seminar
 from bedside.__main__ import main
 from bedside.notebooks import execute
 from bedside.seminar import built as building
@@ -45,6 +46,22 @@ def theirs(cell):
 def marks(lines):
     """The marks of what checks of tasks said."""
     return [line[0] for line in lines if " Task " in line[:7]]
+
+
+@pytest.mark.parametrize("number, paper", [(1, "cancer_myth"), (3, "medhalu")])
+def test_recordings_of_other_models_change_no_sheet(number, paper, tmp_path, monkeypatch):
+    """A twin of the embedded model has answered the same requests: its replies would count too."""
+
+    def solutions():
+        return answers(number, space(number, seminar.sheet(paper)))
+
+    before = solutions()
+    shutil.copytree(paths.RECORDINGS, tmp_path, dirs_exist_ok=True)
+    for path in tmp_path.glob("*/sample/smollm2-135m.jsonl"):
+        shutil.copy(path, path.with_stem("twin"))
+    monkeypatch.setattr(paths, "RECORDINGS", tmp_path)
+    monkeypatch.setitem(entries.registry(), "twin", entries.model("smollm2-135m"))
+    assert solutions() == before
 
 
 def test_solved_sheets_pass_every_check(built):
@@ -305,7 +322,7 @@ def answered(document, number, paper):
     return found | {t for t in solved if len(t) > 25 and json.dumps(t)[1:-1] in words}
 
 
-@pytest.mark.parametrize("number, paper", [(1, "cancer_myth"), (2, "radiation"), (3, "medhalu")])
+@pytest.mark.parametrize("number, paper", [(1, "cancer_myth"), (3, "medhalu")])
 def test_the_students_explorer_answers_no_task(documents, number, paper):
     theirs, whole = documents
     assert not answered(theirs, number, paper)

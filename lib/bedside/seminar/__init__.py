@@ -17,7 +17,7 @@ from bedside.shown import prose as shown
 
 from .answers import choice, fields, near, nothing, number, numbers, right
 from .classroom import handed_in
-from .display import finished
+from .display import document, finished
 from .tasks import Feedback, Sheet, Wrong, needs, open_in, task
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "Sheet",
     "Wrong",
     "choice",
+    "document",
     "fields",
     "finished",
     "handed_in",

@@ -9,7 +9,6 @@ from bedside.papers.cancer_myth.scores import scores
 from bedside.papers.cancer_myth.v2.items import SETS
 from bedside.papers.cancer_myth.v2.printed import rates
 from bedside.papers.cancer_myth.v2.tables import in_plane
-from bedside.rows import Document
 from bedside.seminar import needs, shown
 from bedside.tables import units_of
 
@@ -35,7 +34,7 @@ class Material(seminar.Sheet):
     """
 
     def __init__(self):
-        document = Document("sample")
+        document = seminar.document()
         run = self.run = document.run("cancer_myth", "05_judge_agreement")
         self.questions = run.load("cancer_myth_questions_sample").set_index("item")
         self.plain = run.load("cancer_myth_nfp_sample").set_index("item")

@@ -10,7 +10,6 @@ from bedside.checks import normal
 from bedside.papers.meddialbench import consultations as held
 from bedside.papers.meddialbench import data, examples, judging, printed, rules, scores, study
 from bedside.papers.meddialbench.design import BASELINE
-from bedside.rows import Document
 from bedside.seminar import needs, shown
 
 READ = "d-2-1"  # the labelled consultation that is read: a cooperative patient
@@ -29,7 +28,7 @@ class Material(seminar.Sheet):
     """
 
     def __init__(self):
-        self.document = Document("sample")
+        self.document = seminar.document()
         self.run = self.document.run("meddialbench", "04_interactions")
         self.here = seminar.finished(study.set_up(self.run))
         self.design, self.cases, self.texts, *_ = self.here

@@ -11,7 +11,6 @@ from bedside.papers.medhalu import detection, scores, study
 from bedside.papers.medhalu import spans as marking
 from bedside.papers.medhalu.printed import matrices
 from bedside.papers.medhalu.printed import numbers as paper
-from bedside.rows import Document
 from bedside.seminar import Wrong, choice, needs, number
 from bedside.seminar.medhalu import classroom
 
@@ -28,7 +27,7 @@ class Material(seminar.Sheet):
     """The sample's answers, replayed detections, illustrative readings and the printed tables."""
 
     def __init__(self):
-        document = Document("sample")
+        document = seminar.document()
         self.run = document.run("medhalu", "03_expert_in_the_loop")
         plain = document.run("medhalu", "02_detection")
         self.items, self.labels, _, found = seminar.finished(study.replayed(plain, self.run))

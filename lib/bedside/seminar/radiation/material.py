@@ -6,7 +6,6 @@ from bedside import plots, seminar, stats
 from bedside.checks import normal
 from bedside.papers.radiation import data as rad
 from bedside.papers.radiation import matching, printed, scores, study
-from bedside.rows import Document
 from bedside.seminar import needs, shown
 
 PATIENT = "rp-06"
@@ -29,7 +28,7 @@ class Material(seminar.Sheet):
     """Data and displays of sheet 2 (radiation, sections 3.2 to 3.6, 4.3, 4.4, 4.6 and 4.7)."""
 
     def __init__(self):
-        document = Document("sample")
+        document = seminar.document()
         run = self.run = document.run("radiation", "04_documentation_sensitivity")
         self.patients, self.terms = rad.profiles(run), rad.vocabulary(run)
         self.reference = rad.reference(run)

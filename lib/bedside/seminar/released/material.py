@@ -8,7 +8,6 @@ import pandas as pd
 from bedside import seminar, stats
 from bedside.papers.radiation import data as rad
 from bedside.papers.radiation import printed
-from bedside.rows import Document
 from bedside.seminar import needs, shown
 
 PATIENT, NEAR = (
@@ -36,7 +35,7 @@ class Material(seminar.Sheet):
     """Data and displays of sheet 2p (radiation, sections 3 and 4, on the released data)."""
 
     def __init__(self):
-        run = self.run = Document("public").run("radiation", "04_documentation_sensitivity")
+        run = self.run = seminar.document("public").run("radiation", "04_documentation_sensitivity")
         self.patients = rad.profiles(run, whole=True).set_index("item")
         self.reference, self.terms = rad.reference(run), rad.vocabulary(run)
         self.patient = self.patients.loc[PATIENT]

@@ -7,7 +7,6 @@ import pandas as pd
 
 from bedside import BedsideError, seminar, stats
 from bedside.papers.cancer_myth import survey
-from bedside.rows import Document
 from bedside.seminar import needs, shown
 
 KEYS = ["question", "source", "part"]
@@ -22,7 +21,7 @@ class Material(seminar.Sheet):
     """Data and displays of sheet 1p (Cancer-Myth, section 2 and appendix A: the survey)."""
 
     def __init__(self):
-        run = self.run = Document("public").run("cancer_myth", "01_physician_survey")
+        run = self.run = seminar.document("public").run("cancer_myth", "01_physician_survey")
         ratings = survey.survey(run)
         self.whole, self.rated = survey.whole_answers(ratings), survey.paragraphs(ratings)
         self.asked, self.replies, texts = self._texts(run.load("cancer_myth_survey_answers"))
