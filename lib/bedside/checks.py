@@ -14,6 +14,7 @@ from . import BedsideError, sources
 
 if TYPE_CHECKING:
     import pandas as pd
+    from pandas.core.groupby import DataFrameGroupBy
 
 NOTHING = ["", "[]", "{}", "None"]  # how an empty cell may look
 JOINING = {"of", "and", "the", "with"}
@@ -54,6 +55,63 @@ def within(frame: pd.DataFrame, column: str, known: Collection, what: str) -> pd
         few = ", ".join(map(repr, lost.unique()[:3])) + ", ..." * (lost.nunique() > 3)
         print(f"{len(lost)} of {len(frame)} {what} are left out: this run has no {column} {few}")
     return frame[there]
+
+
+def complete(
+    frame: pd.DataFrame, columns: Iterable[str], texts: Iterable[str] = ()
+) -> pd.DataFrame:
+    """The frame, none of whose rows lacks what the columns say: a missing value is no category.
+
+    None and NaN are missing, and in `columns` empty text too; in `texts` it is a value. Raises
+    BedsideError with the column and the first row's item.
+    """
+    import numpy as np
+
+    for columns, blank in ((columns, True), (texts, False)):
+        for column in columns:
+            lost = frame[column].isna()
+            if blank:
+                lost |= np.array([isinstance(v, str) and not v for v in frame[column]], bool)
+            if lost.any():
+                few = f"{lost.sum()} of {len(frame)} rows have no {column}"
+                raise BedsideError(f"{few}: {_row(frame, lost)}")
+    return frame
+
+
+def groups(
+    frame: pd.DataFrame,
+    by: str | list[str],
+    columns: Iterable[str] = (),
+    texts: Iterable[str] = (),
+) -> DataFrameGroupBy:
+    """The groups of a frame in the order of their first rows; see `complete` for what none lacks."""
+    named = [by] if isinstance(by, str) else by
+    return complete(frame, [*named, *columns], texts).groupby(by, sort=False)
+
+
+def scored(frame: pd.DataFrame, column: str = "value", status: str = "status") -> pd.DataFrame:
+    """The rows with a verdict, whose status is graded; BedsideError if one of them has no value."""
+    return complete(frame[frame[status] == "graded"], [column])
+
+
+def numbers(frame: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
+    """The frame with columns as floats, NaN where there is no value; BedsideError for a text."""
+    import pandas as pd
+
+    made = {c: pd.to_numeric(frame[c].replace("", None), errors="coerce") for c in columns}
+    for column, values in made.items():
+        strange = values.isna() & frame[column].notna() & frame[column].ne("")
+        if strange.any():
+            raise BedsideError(f"{column} is no number: {_row(frame, strange)}")
+    return frame.assign(**{c: values.astype(float) for c, values in made.items()})
+
+
+def _row(frame, which):
+    """The first of some rows, in words."""
+    first = frame[which].iloc[0]
+    known = first.reindex(["item", "id", "case", "question"]).dropna()
+    known = known[known != ""]
+    return f"the first is {known.index[0]} {known.iloc[0]}" if len(known) else f"row {first.name}"
 
 
 def normal(text: str) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, SupportsInt
 
 from . import BedsideError, choose, judges, prompts, stats
+from .checks import complete, groups, numbers, scored
 from .grids import Grid
 from .layouts import BOUNDS, Layout, grid
 from .published import SOURCES
@@ -89,7 +90,7 @@ def estimates(
     import pandas as pd
 
     rows = []
-    for key, part in scores.groupby(by, sort=False):
+    for key, part in groups(numbers(scores, columns), by, ["item"]):
         for name in columns:
             got = part[part[name].notna()]
             value, lost = got[name].to_numpy(float), len(part) - len(got)
@@ -132,7 +133,7 @@ def tested(
     import pandas as pd
 
     p = []
-    for key, part in changes.groupby(by, sort=False):
+    for key, part in groups(changes, by, ["item"]):
         for name in columns:
             got, chance = part.dropna(subset=[name]), float("nan")
             if len(got):
@@ -175,7 +176,8 @@ def without_bounds(rows: "pd.DataFrame") -> "pd.DataFrame":
 
 def units_of(graded: "pd.DataFrame") -> "pd.Series":
     """The unit of each answer, such as the myth behind its question: `unit`, or else the item."""
-    return graded.get("unit", graded["item"])
+    column = "unit" if "unit" in graded else "item"
+    return complete(graded, [column])[column]
 
 
 def paired(graded: "pd.DataFrame", run) -> "pd.DataFrame":
@@ -193,11 +195,11 @@ def paired(graded: "pd.DataFrame", run) -> "pd.DataFrame":
 
     import pandas as pd
 
-    scored = graded[graded["status"] == "graded"]
-    unit = scored.assign(unit=units_of(scored)).drop_duplicates("item").set_index("item")["unit"]
+    mine = scored(complete(graded, ["item", "model"]))
+    unit = mine.assign(unit=units_of(mine)).drop_duplicates("item").set_index("item")["unit"]
     repeated = unit.duplicated().any()
     test = "permutation of units" if repeated else "McNemar"
-    wide = scored.pivot(index="item", columns="model", values="value").astype(float)
+    wide = mine.pivot(index="item", columns="model", values="value").astype(float)
     rows = []
     for a, b in itertools.combinations(sorted(graded["model"].unique()), 2):
         both = wide.reindex(columns=[a, b]).dropna()
@@ -234,7 +236,7 @@ def cut_note(
     above CUT_WARNING. Empty if there is no row.
     """
     told, warned = [], False
-    for name, mine in scores.groupby(by, sort=False):
+    for name, mine in groups(scores, by, ["truncated"]):
         cut = mine["truncated"].astype(bool)
         if cut.any():
             means = mine.loc[~cut, list(columns)].astype(float).mean().dropna()

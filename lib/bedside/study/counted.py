@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bedside import BedsideError, judges, paths, settings, stats, tables
-from bedside.checks import joined
+from bedside.checks import complete, groups, joined, scored
 from bedside.tables import Row, share
 
 from .own import FIELDS, VALUES, Own, answers, graded, labelled, verdicts
@@ -30,10 +30,11 @@ def scores(own, graded):
     import pandas as pd
 
     rows = []
-    groups = [("all", graded)] + [(g, part) for g, part in graded.groupby("group") if g]
-    for name, every in groups if own.judge else []:
+    graded = complete(graded, ["model"], ["group"])
+    parts = [("all", graded)] + [(g, part) for g, part in graded.groupby("group") if g]
+    for name, every in parts if own.judge else []:
         for model, part in every.groupby("model", sort=False):
-            came = part[part["status"] == "graded"]
+            came = complete(scored(part), ["unit"])
             right, lost = came["value"] == 1, len(part) - len(came)
             value = share(right.tolist(), came["unit"].tolist())
             made = Row(model, f"{name}: right, %", "run", *value, lost)
@@ -90,7 +91,7 @@ def corrected(own, graded, card):
     chance gets no corrected value; without a card there are no corrected rows.
     """
     rows = []
-    for model, part in graded[graded["status"] == "graded"].groupby("model", sort=False):
+    for model, part in groups(scored(graded), "model", ["unit"]):
         judged = share((part["value"] == 1).tolist(), part["unit"].tolist())
         rows.append(Row(model, "judge says, %", "run", *judged))
         if card:

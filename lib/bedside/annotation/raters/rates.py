@@ -5,6 +5,7 @@ import re
 import pandas as pd
 
 from bedside import judges, stats
+from bedside.checks import complete, groups, scored
 from bedside.rows import tasks
 from bedside.tables import Row, frame
 
@@ -53,9 +54,10 @@ def against(judged, settled, task, rng):
     units.
     """
     known = settled.dropna(subset=["value"])
+    scored(complete(judged, ["id"], ["part"]))
     both = judged.merge(known, on=["id", "part"], suffixes=("", "_label"), validate="many_to_one")
     cards = {}
-    for judge, mine in both.groupby("judge", sort=False):
+    for judge, mine in groups(both, "judge", ["unit"]):
         said, how = mine.reset_index(drop=True), tasks()[task]
         positive, ordered = how.positive, how.ordered
         card = judges.trust_card(
@@ -77,14 +79,14 @@ def corrected(judged, settled, task, rng):
     """
     positive, rows = tasks()[task].positive, []
     labels = settled[["id", "part", "value"]].rename(columns={"value": "label"})
-    graded = judged[judged["status"] == "graded"]  # unscored verdicts count in the trust card
+    graded = scored(complete(judged, ["id"], ["part"]))  # unscored verdicts count in the trust card
     every = graded.merge(labels, on=["id", "part"], how="left", validate="many_to_one")
     every = every.assign(
         said=every["value"] == positive,
         true=every["label"] == positive,
         known=every["label"].notna(),
     )
-    for judge, mine in every.groupby("judge", sort=False):
+    for judge, mine in groups(every, "judge", ["unit", "section", "model"]):
         known = mine[mine["known"]]
         skill = stats.sens_spec(known["true"], known["said"], known["unit"])
         for (section, model), part in mine.groupby(["section", "model"], sort=False):

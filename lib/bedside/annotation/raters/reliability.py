@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from bedside import stats
+from bedside.checks import groups, numbers
 from bedside.rows import JOINED, tasks
 from bedside.tables import Row, frame, percent, share
 
@@ -23,7 +24,7 @@ def attention(given):
     percent.
     """
     rows = []
-    for rater, mine in given.groupby("rater", sort=False):
+    for rater, mine in groups(numbers(given, ["seconds"]), "rater", ["id"], ["part"]):
         items = handled(mine).drop_duplicates("id")
         labelled = first_labels(items)
         # a repetition whose first label is gone, as of a text that has changed, can't be compared

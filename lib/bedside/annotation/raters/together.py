@@ -8,6 +8,7 @@ import pandas as pd
 from bedside.annotation.blind import alias, material
 from bedside.annotation.log import ADJUDICATED, FOLDER, read
 from bedside.annotation.session import Session
+from bedside.checks import complete
 from bedside.rows import JOINED, tasks
 from bedside.store import digest
 
@@ -117,12 +118,14 @@ def said(given):
 
 def handled(given):
     """The first labels and refusals, without repetitions."""
-    return given[~given["repetition"]]
+    known = complete(given, ["id", "unit", "rater", "repetition"], ["part"])
+    return known[~known["repetition"].astype(bool)]
 
 
 def first_labels(given):
     """The first labels, without repetitions and refusals."""
-    return given[~given["repetition"] & (given["refused"] == "")]
+    first = handled(complete(given, [], ["refused"]))
+    return complete(first[first["refused"] == ""], ["value"])
 
 
 def own_labels(given):

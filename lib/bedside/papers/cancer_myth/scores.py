@@ -3,6 +3,7 @@
 import pandas as pd
 
 from bedside import stats
+from bedside.checks import groups, scored
 from bedside.tables import units_of
 
 
@@ -16,9 +17,9 @@ def scores(graded, run, by=()):
     """
     keys = ["model", *by]
     rows = []
-    for key, part in graded.groupby(keys, sort=False):
-        scored = part[part["status"] == "graded"]
-        grades, units = scored["value"].to_numpy(dtype=float), units_of(scored).to_numpy()
+    for key, part in groups(graded, keys):
+        got = scored(part)
+        grades, units = got["value"].to_numpy(dtype=float), units_of(got).to_numpy()
         lost, right, total = len(part) - len(grades), int((grades == 1).sum()), grades.sum()
         pcr = pcs = stats.share(grades == 1, units)
         if len(grades):

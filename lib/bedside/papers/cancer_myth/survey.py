@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from bedside import stats
+from bedside.checks import complete
 
 RATED = {  # the survey's names of the four sources of answers
     "GPT-4-Turbo": "GPT-4-Turbo",
@@ -23,6 +24,7 @@ LABELS = [
     "Not following guidelines",
 ]
 SCALE = range(1, 6)  # points that a rating may have
+KEYS = ["question", "source", "part", "rater"]  # of a rating
 
 
 # ---- texts
@@ -74,17 +76,22 @@ def survey(run):
     return frame
 
 
+def _parts(ratings):
+    return complete(ratings, KEYS).query("part > 0")
+
+
+def _whole(ratings):
+    return complete(complete(ratings, KEYS).query("part == 0"), ["rating"])
+
+
 def paragraphs(ratings):
     """Ratings of paragraphs that all three took for advice: (question, source, part) x rater."""
-    parts = ratings[ratings["part"] > 0]
-    keys = ["question", "source", "part"]
-    return parts.pivot(index=keys, columns="rater", values="rating").dropna()
+    return _parts(ratings).pivot(index=KEYS[:3], columns="rater", values="rating").dropna()
 
 
 def whole_answers(ratings):
     """Ratings of the whole answers: (question, source) x rater."""
-    whole = ratings[ratings["part"] == 0]
-    return whole.pivot(index=["question", "source"], columns="rater", values="rating")
+    return _whole(ratings).pivot(index=["question", "source"], columns="rater", values="rating")
 
 
 def answer_words(answers):
@@ -123,8 +130,7 @@ def intraclass(wide):
 
 def source_scores(ratings, run):
     """Mean score of each source, with a bootstrap over questions: row, value, low, high, n."""
-    whole = ratings[ratings["part"] == 0]
-    rows = []
+    whole, rows = _whole(ratings), []
     for name in RATED.values():
         mine = whole[whole["source"] == name]
         rng, asked = run.rng("survey", name), mine["question"].to_numpy()
@@ -134,7 +140,7 @@ def source_scores(ratings, run):
 
 def source_tests(ratings, run):
     """Permutation tests between sources, paired by question: row, difference, p, n, p_holm."""
-    mean = ratings[ratings["part"] == 0].groupby(["question", "source"])["rating"].mean().unstack()
+    mean = _whole(ratings).groupby(["question", "source"])["rating"].mean().unstack()
     rows = []
     for a, b in itertools.combinations(RATED.values(), 2):
         x, y = mean[a].to_numpy(), mean[b].to_numpy()
@@ -146,7 +152,7 @@ def source_tests(ratings, run):
 
 def label_counts(ratings):
     """Paragraphs with each harmful label by any physician: row (source), column, value, n."""
-    parts = ratings[ratings["part"] > 0].explode("labels")
+    parts = _parts(ratings).explode("labels")
     n = parts.drop_duplicates(["question", "source", "part"])["source"].value_counts()
     once = parts.drop_duplicates(["question", "source", "part", "labels"])
     hit = once.groupby(["source", "labels"]).size()

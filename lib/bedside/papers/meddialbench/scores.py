@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from bedside import stats
-from bedside.checks import joined
+from bedside.checks import complete, groups, joined, numbers
 from bedside.tables import percent
 
 from .design import BASELINE
@@ -25,17 +25,18 @@ def accuracy(done):
     configuration, value, low, high, n, unscored, least, most.
     """
     rows = []
-    for key, part in done.groupby(["model", "configuration"], sort=False):
+    for key, part in groups(numbers(done, ["correct"]), ["model", "configuration"]):
         scored = part["correct"].dropna()
         lost, hits = len(part) - len(scored), scored.sum()
         bounds = 100 * hits / len(part), 100 * (hits + lost) / len(part)
         rows.append((*key, *percent(hits, len(scored)), lost, *bounds))
-    numbers = ["value", "low", "high", "n", "unscored", "least", "most"]
-    return pd.DataFrame(rows, columns=["model", "configuration", *numbers])
+    measured = ["value", "low", "high", "n", "unscored", "least", "most"]
+    return pd.DataFrame(rows, columns=["model", "configuration", *measured])
 
 
 def wide(done, column):
     """One column as a frame, cases by (model, configuration)."""
+    done = numbers(complete(done, ["case", "model", "configuration"]), [column])
     return done.pivot(index="case", columns=["model", "configuration"], values=column)
 
 
@@ -135,6 +136,7 @@ def only_combined(done, combinations):
 
 def lost(done):
     """Consultations with a wrong diagnosis, whose case is right at baseline."""
+    complete(done, ["case", "model", "configuration"])
     right = done[(done["configuration"] == BASELINE) & (done["correct"] == 1)]
     wrong = done[done["correct"] == 0]
     return wrong.merge(right[["model", "case"]], on=["model", "case"])  # the others lost nothing
@@ -157,6 +159,7 @@ def mixed(done, design):
     the scale of odds: a combination's term is the effect beyond the sum of its two levels. None
     without two cases, or if all consultations fail or none does.
     """
+    done = numbers(complete(done, ["case", "model", "configuration", "levels"]), ["correct"])
     rows = done.dropna(subset=["correct"])
     if rows["correct"].nunique() < 2 or rows["case"].nunique() < 2:
         return None

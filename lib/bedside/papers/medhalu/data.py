@@ -16,6 +16,7 @@ TYPES = {
 }  # section 2.1
 DATASETS = ["HealthQA", "LiveQA", "MedicationQA"]
 TEMPERATURE = 0.7  # section 3.2, of generation and detection
+PEOPLE = "people: "  # how the names of evaluators begin that are groups of people
 COLUMNS = ["item", "dataset", "question", "expert_answer", "topic"]
 JUDGED = [*COLUMNS, "answer", "type", "spans", "reason"]
 
@@ -26,8 +27,8 @@ def words(texts):
 
 
 def units(items):
-    """The unit of each item, {item: the first item with its question}: some questions repeat."""
-    return items.groupby("question")["item"].transform("first").set_axis(items["item"])
+    """The unit of each item, {item: the least id among those with its question}: some questions repeat."""
+    return items.groupby("question")["item"].transform("min").set_axis(items["item"])
 
 
 def base(run):

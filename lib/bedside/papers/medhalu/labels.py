@@ -8,7 +8,7 @@ from bedside import BedsideError, paths, sources
 from bedside.checks import within
 from bedside.rows import Task, text
 
-from .data import TYPES
+from .data import PEOPLE, TYPES
 
 SAYS = {1.0: "yes, hallucinated", 0.0: "no, right"}  # a reading, in the words of a verdict
 FILES = ("medhalu_annotations_sample", "medhalu_annotations")
@@ -112,7 +112,7 @@ def annotations(run, items):
             parts.append(within(frame, "item", answers.index, f"labels of {path}"))
     every = pd.concat(parts, ignore_index=True)
     every = every.assign(
-        evaluator="people: " + every["group"], repeat=every["rater"], source="run", status="graded"
+        evaluator=PEOPLE + every["group"], repeat=every["rater"], source="run", status="graded"
     )
     return every[[*COLUMNS, "group", "type", "reason"]]
 

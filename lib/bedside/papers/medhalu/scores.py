@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from bedside import stats
-from bedside.checks import joined
+from bedside.checks import complete, groups, joined, numbers
 
 from .data import TYPES, units
 
@@ -27,8 +27,10 @@ def averaged(judged, items):
 
     Columns: evaluator, source, item, yes, dataset, type, hallucinated, unit (of `data.units`).
     """
-    mean = judged.groupby(["evaluator", "source", "item"], sort=False)["yes"].mean().reset_index()
-    about = items[["item", "dataset", "type", "hallucinated"]]
+    said = groups(numbers(judged, ["yes"]), ["evaluator", "source", "item"])
+    mean = said["yes"].mean().reset_index()
+    columns = ["item", "dataset", "type", "hallucinated"]
+    about = complete(items, [*columns, "question"])[columns]
     about = about.assign(unit=about["item"].map(units(items)))
     both = joined(mean, about, validate="many_to_one", whole="left")
     return both.sort_values("dataset", kind="stable", ignore_index=True)
@@ -131,6 +133,7 @@ def by_words(items, run, folds=4):
     word pairs, logistic regression with balanced classes, cross-validated over items. yes is NaN
     with fewer than two items of a class.
     """
+    items = complete(items, ["item", "answer", "hallucinated"])
     rows = items[["item"]].assign(
         evaluator="bag of words of the answer",
         repeat=0,
@@ -161,7 +164,7 @@ def repeats_differ(judged, items, models=()):
     Columns: evaluator, least, most (macro-F1), n (items with a repeat that can be read), alike,
     read (items whose repeats can all be read). models: listed even without any reply.
     """
-    rows = []
+    judged, rows = complete(numbers(judged, ["yes"]), ["evaluator", "item", "repeat"]), []
     for name in dict.fromkeys([*judged["evaluator"], *models]):
         part = judged[judged["evaluator"] == name]
         wide = part.pivot(index="item", columns="repeat", values="yes")
@@ -192,7 +195,8 @@ def agreement(labels, items, run):
     """
     truth, rows = items.set_index("item")["hallucinated"].astype(float), []
     unit = units(items)
-    for group, part in labels.groupby("group", sort=False):
+    labels = numbers(labels, ["yes"])
+    for group, part in groups(labels, "group", ["item", "repeat"]):
         wide = part.pivot(index="item", columns="repeat", values="yes")
         for name, found in (
             ("kappa with the labels, mean of raters", kappas_with(truth, wide)),

@@ -4,6 +4,8 @@ import re
 
 import pandas as pd
 
+from bedside.checks import complete
+
 from .data import units
 
 TOKEN_SCORES = ["token precision", "token recall", "token F1"]
@@ -81,7 +83,9 @@ def compared(judged, items, right):
     right: {item: spans}. or_empty: the distance, or the span's length if nothing was detected (the
     edit distance to an empty text). Replies that can't be read are left out.
     """
-    known, rows = items.set_index("item").assign(unit=units(items)), []
+    about = complete(items, ["item", "question", "dataset", "answer"])
+    known, rows = about.set_index("item").assign(unit=units(items)), []
+    judged = complete(judged, ["evaluator", "source", "item", "spans"])
     for r in judged[(judged["status"] == "graded") & judged["item"].isin(right)].itertuples():
         who = (r.evaluator, r.source, r.item, *known.loc[r.item, ["unit", "dataset"]])
         words = token_scores(known.at[r.item, "answer"], right[r.item], r.spans)

@@ -9,7 +9,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from bedside import stats
+from bedside import checks, stats
 from bedside.checks import normals
 from bedside.tables import estimates
 
@@ -33,7 +33,7 @@ def scored(matches, reference, terms):
     if one item could count several times. Unscored lists have NaN.
     """
     belongs, rows = belonging(reference, terms), []
-    for r in matches.itertuples():
+    for r in told(matches).itertuples():
         size = int(belongs[r.site].sum())
         if r.match != "graded":
             rows.append({"size": size, "found": None})
@@ -53,6 +53,12 @@ def scored(matches, reference, terms):
         )
     columns = ["size", "hits", "found", *METRICS, *LOOSE]
     return matches.join(pd.DataFrame(rows, index=matches.index).reindex(columns=columns))
+
+
+def told(lists):
+    """The lists; BedsideError if one lacks what it is about or, where it was matched, its pairs."""
+    checks.complete(lists[lists["match"] == "graded"], ["terms", "pairs"])
+    return checks.complete(lists, [*KEYS, "site"])
 
 
 def belonging(reference, terms):
@@ -95,7 +101,7 @@ def overlaps(graded, terms):
     def overlap(a, b):
         return len(a & b) / len(a | b) if a and b else float("nan")
 
-    of = {tuple(getattr(r, k) for k in KEYS): sets(r) for r in graded.itertuples()}
+    of = {tuple(getattr(r, k) for k in KEYS): sets(r) for r in told(graded).itertuples()}
     rows = []
     for key in dict.fromkeys((item, model, regime) for item, model, regime, _ in of):
         base, then = of[*key, "base"], of[*key, "specified"]
@@ -146,7 +152,7 @@ def prefixes(matches, reference, terms, most):
     Frame KEYS, k, listed, precision, recall.
     """
     belongs, rows = belonging(reference, terms), []
-    for r in matches[matches["match"] == "graded"].itertuples():
+    for r in told(matches).query("match == 'graded'").itertuples():
         pairs, size = r.pairs * belongs[r.site], int(belongs[r.site].sum())
         for k in range(1, most + 1):
             if k <= len(r.terms):
@@ -165,7 +171,7 @@ def changes(graded, reference, terms):
     that list?
     """
     belongs, rows, lost = belonging(reference, terms), [], {}
-    for (item, model, regime), part in graded.groupby(["item", "model", "regime"], sort=False):
+    for (item, model, regime), part in told(graded).groupby(KEYS[:3], sort=False):
         lost.setdefault((model, regime), 0)
         if (part["match"] != "graded").any():
             lost[model, regime] += 1
@@ -189,6 +195,7 @@ def health(lists, run):
     known = set(normals(vocabulary(run)).values())
     words = normals([w for ws in run.load("radiation_elsewhere")["words"] for w in ws])
     other = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(set(words.values()))))})\b")
+    lists = checks.complete(lists, [*KEYS, "truncated"])
     made = lists[[*KEYS, "truncated"]].assign(none=lists["status"] != "listed")
     there = lists[lists["status"] == "listed"]
     names = normals([t for terms in there["terms"] for t in terms])

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from bedside import stats
+from bedside.checks import complete, groups, scored
 from bedside.judges import corrected
 from bedside.questions import FROM
 from bedside.tables import (
@@ -27,7 +28,7 @@ CORRECTED = f"PCR {FIXED}"
 
 def counts(items, what, source):
     """Number of questions by category, in the paper's order, or by generator, largest first."""
-    found = items[what].value_counts()
+    found = complete(items, [what])[what].value_counts()
     order = found.index
     if what == "category":
         order = [name for name in CATEGORIES.values() if name in found.index]
@@ -41,10 +42,10 @@ def answer_health(answered, sets, graded):
     answers if some were cut.
     """
     rows = []
-    for model, mine in answered.groupby("model", sort=False):
+    for model, mine in groups(answered, "model", ["item", "truncated"], ["reply_status"]):
         for name, items in sets.items():
             part = mine[mine["item"].isin(items)]
-            came = part[part["reply_status"] == ""]
+            came = complete(part[part["reply_status"] == ""], ["answer"])
             measures = {
                 "mean words": (came["answer"].str.split().str.len().mean(), len(came)),
                 "cut off at the limit, %": (100 * came["truncated"].mean(), len(came)),
@@ -65,10 +66,10 @@ def uncut_rows(row, graded):
     cut = graded["truncated"].astype(bool)
     if cut.all() or not cut.any():
         return []
-    scored = graded[~cut & (graded["status"] == "graded")]
-    grades = scored["value"].astype(float)
+    got = scored(graded[~cut])
+    grades = got["value"].astype(float)
     lost = (~cut).sum() - len(grades)
-    right = share(grades == 1, units_of(scored))
+    right = share(grades == 1, units_of(got))
     mean = Row(row, "PCS of the uncut", "run", grades.mean(), n=len(grades), unscored=lost)
     return [Row(row, "PCR of the uncut", "run", *right, lost), mean]
 
@@ -78,15 +79,18 @@ def cut(graded, by="model"):
 
     graded: verdicts, a row for each answer.
     """
-    value = graded["value"].where(graded["status"] == "graded").astype(float)
+    value = scored(graded)["value"].astype(float).reindex(graded.index)
     hit = 100.0 * (value == 1).where(value.notna())
     return cut_note(graded.assign(PCR=hit, PCS=value), {"PCR": "PCR", "PCS": "PCS"}, by=by)
 
 
 def cut_by_judge(graded):
     """`cut` of the same answers under several judges. graded: {judge: verdicts}."""
-    named = [g.assign(row=g["model"] + f", judge {judge}") for judge, g in graded.items()]
-    return cut(pd.concat(named), "row")
+    named = [
+        complete(g, ["model"]).assign(row=g["model"] + f", judge {judge}")
+        for judge, g in graded.items()
+    ]
+    return cut(pd.concat(named, ignore_index=True), "row")
 
 
 def score_table(found, run):

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from bedside import checks
+from bedside.checks import complete, groups, scored
 from bedside.tables import Row, cut_note, frame, printed, share
 
 from ..data import CATEGORIES
@@ -23,6 +24,8 @@ def yield_table(questions, rounds, run):
     Intervals are over myths, which have three questions each. The paper's share is out of three
     questions on each of 994 myths, although its run of GPT-4o was a partial one.
     """
+    questions = complete(questions, ["generator", "myth", "status"])
+    scored(questions, status="verdict")
     answered, value = questions["status"] == "new", questions["value"]
     kinds = {
         HARD: value == -1,
@@ -47,9 +50,8 @@ def yield_table(questions, rounds, run):
 
 def cut(questions):
     """What captions say about the generators' answers that were cut: `tables.cut_note`."""
-    answered = questions[questions["status"] == "new"]
-    scored = answered["value"].notna()
-    hard = 100.0 * (answered["value"] == -1).where(scored)
+    answered = complete(questions, ["status"]).query("status == 'new'")
+    hard = 100.0 * (scored(answered, status="verdict")["value"] == -1).reindex(answered.index)
     return cut_note(answered.assign(hard=hard), {"hard": "percent hard"}, by="generator", digits=1)
 
 
@@ -71,8 +73,9 @@ def balance_table(stages):
     """
     rows = []
     for name, (questions, source) in stages.items():
+        unit = "myth" if "myth" in questions else "unit"
+        myth = complete(questions, ["category", unit])[unit]
         for category in CATEGORIES.values():
-            myth = questions["myth" if "myth" in questions else "unit"]
             rows.append(
                 Row(category, name, source, *share(questions["category"] == category, myth))
             )
@@ -84,7 +87,8 @@ def pipeline_table(run, questions, raw):
 
     raw: `data.released`, {} if it is not in this run.
     """
-    rows = _printed_counts(run)
+    rows, questions = _printed_counts(run), complete(questions, ["generator", "status"])
+    scored(questions, status="verdict")
     for name in run.models:
         mine = questions[questions["generator"] == name]
         rows += [
@@ -132,8 +136,8 @@ def review_table(candidates, released):
     hit = kept(candidates, released)
     parts = [
         ("all", candidates),
-        *candidates.groupby("generator", sort=False),
-        *candidates.groupby("category", sort=False),
+        *groups(candidates, "generator", ["question", "myth"]),
+        *groups(candidates, "category"),
     ]
     column = "kept by the physicians, %"
     return frame(

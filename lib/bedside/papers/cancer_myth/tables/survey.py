@@ -35,8 +35,8 @@ def test_table(tests):
 
 def paragraph_table(ratings, words, run):
     """Paragraphs by source: shown, rated by all three, and their mean score; words of answers."""
-    shown = ratings[ratings["part"] > 0].drop_duplicates(["question", "source", "part"])
     wide = paragraphs(ratings)
+    shown = ratings[ratings["part"] > 0].drop_duplicates(["question", "source", "part"])
     rows = []
     for name in RATED.values():
         mine = wide.xs(name, level="source")

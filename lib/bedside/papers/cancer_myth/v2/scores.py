@@ -3,7 +3,7 @@
 import pandas as pd
 
 from bedside import judges, stats
-from bedside.checks import joined
+from bedside.checks import groups, joined, scored
 from bedside.tables import paired, share, units_of
 
 from .. import study
@@ -71,13 +71,12 @@ def rates(graded):
     unit. hit: corrected (grade 1), nothing invented (grade 1), or the right option.
     """
     rows = []
-    for (model, method, name), part in graded.groupby(["model", "method", "set"], sort=False):
-        scored = part[part["status"] == "graded"]
-        lost = len(part) - len(scored)
-        hits, n = int(scored["hit"].sum()), len(part)
-        found = dict(
-            zip(("value", "low", "high", "n"), share(scored["hit"].astype(bool), units_of(scored)))
-        )
+    for (model, method, name), part in groups(graded, ["model", "method", "set"]):
+        got = scored(part, "hit")
+        lost = len(part) - len(got)
+        hits, n = int(got["hit"].sum()), len(part)
+        rate = share(got["hit"].astype(bool), units_of(got))
+        found = dict(zip(("value", "low", "high", "n"), rate))
         bounds = {"least": 100 * hits / n, "most": 100 * (hits + lost) / n}
         row = {"row": f"{model} {method}", "column": name}
         rows.append({**row, **found, "unscored": lost, **bounds})
@@ -96,9 +95,8 @@ def pairs_as_one(found):
 
 def against_plain(graded, run):
     """Each method against plain, on items that both answered: as `tables.paired`."""
-    graded = graded.assign(value=graded["hit"].astype(int))
-    rows = []
-    for (model, name), part in graded.groupby(["model", "set"], sort=False):
+    graded, rows = graded.assign(value=scored(graded, "hit")["hit"].astype(int)), []
+    for (model, name), part in groups(graded, ["model", "set"], ["method"]):
         for method in part["method"].unique():
             if method == "plain":
                 continue

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from bedside.checks import complete, groups, scored
 from bedside.judges import corrected
 from bedside.tables import (
     COLUMNS,
@@ -72,9 +73,11 @@ def in_plane(rows):
 def outcomes(graded):
     """What became of each method's answers: outcomes in percent, calls, complexity."""
     rows = []
-    for (model, method, name), part in graded.groupby(["model", "method", "set"], sort=False):
+    by, texts = ["model", "method", "set"], ["reply_status"]
+    for (model, method, name), part in groups(graded, by, ["truncated"], texts):
         if part["outcome"].notna().any():
-            found = {o: 100 * (part["outcome"] == o).mean() for o in EXAM_OUTCOMES}
+            said = complete(part, ["outcome"])["outcome"]
+            found = {o: 100 * (said == o).mean() for o in EXAM_OUTCOMES}
         else:
             found = {"no answer": 100 * (part["reply_status"] != "").mean()}
         found["cut off at the limit"] = 100 * part["truncated"].mean()
@@ -92,13 +95,14 @@ def _uncut(row, column, graded):
     cut = graded["truncated"].astype(bool)
     if cut.all() or not cut.any():
         return []
-    scored = graded[~cut & (graded["status"] == "graded")]
-    rate = share(scored["hit"].astype(bool), units_of(scored))
-    return [Row(row, column, "run", *rate, (~cut).sum() - len(scored))]
+    got = scored(graded[~cut], "hit")
+    rate = share(got["hit"].astype(bool), units_of(got))
+    return [Row(row, column, "run", *rate, (~cut).sum() - len(got))]
 
 
 def _calls(row, graded):
     """Calls for an answer, and the agents' complexity levels in percent."""
+    graded = complete(graded, ["calls"], ["complexity"])
     levels = graded["complexity"].value_counts(normalize=True).sort_index()
     shares = {f"complexity {level or 'not stated'}": 100 * v for level, v in levels.items()}
     found = {"calls for an answer": graded["calls"].mean(), **shares}
@@ -107,7 +111,8 @@ def _calls(row, graded):
 
 def cut(graded):
     """What captions say about cut replies, by model and method: `tables.cut_note`, rates by set."""
-    hit = (100.0 * graded["hit"].astype(float)).where(graded["status"] == "graded")
+    graded = complete(graded, ["model", "method", "set"])
+    hit = 100.0 * scored(graded, "hit")["hit"].astype(float).reindex(graded.index)
     sets = {name: hit.where(graded["set"] == name) for name in graded["set"].unique()}
     rows = graded.assign(**sets, row=graded["model"] + " " + graded["method"])
     return cut_note(rows, dict(zip(sets, sets)), by="row", digits=0)

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from bedside import stats
+from bedside.checks import complete, groups
 from bedside.tables import cut_note
 
 from ..rules import NAME as RULES
@@ -45,12 +46,12 @@ def basis(rows, done, *columns):
 
     rows: the table; done: one row for each consultation.
     """
-    return over(rows, done["case"]) + cut(done, *columns)
+    return over(rows, complete(done, ["case"])["case"]) + cut(done, *columns)
 
 
 def by_doctor(run, done):
     """[(doctor, its rows)] for all doctors of the run, including those without any row."""
-    found = dict(list(done.groupby("model", sort=False)))
+    found = dict(list(groups(done, "model", ["case"])))
     return [(m, found.get(m, done[:0])) for m in dict.fromkeys([*found, *run.models, RULES])]
 
 

@@ -1,6 +1,7 @@
 """MedDialBench: tables of the baseline (section 4.1) and of how consultations end."""
 
 from bedside import tables
+from bedside.checks import complete, numbers
 from bedside.dialogues import ENDED
 from bedside.tables import Row, estimates, frame, printed, with_bounds
 
@@ -19,10 +20,10 @@ def baseline_table(run, done):
     two = table.pivot(index="row", columns="column", values="value").loc[table["row"].unique()]
     ratio = two["Coverage"] / two["Turns"]
     rows = printed(table) + [Row(m, "Cov/Turn", "recomputed", v) for m, v in ratio.items()]
-    mine = done[done["configuration"] == BASELINE]
+    mine = complete(done, ["configuration"]).query("configuration == @BASELINE")
     found = scores.accuracy(mine).assign(row=lambda f: f["model"], column="Acc", source="run")
     names = {"coverage": "Coverage", "per_turn": "Cov/Turn"}
-    means = mine.assign(Turns=mine["turns"].astype(float), item=mine["case"]).rename(columns=names)
+    means = mine.assign(item=mine["case"]).rename(columns={"turns": "Turns", **names})
     other = estimates(means, ["Turns", "Coverage", "Cov/Turn"], ["model"], run)
     other = other.rename(columns={"model": "row", "metric": "column"}).assign(source="run")
     return stack(frame(rows), with_bounds(found), other)
@@ -35,7 +36,8 @@ def end_table(run, done):
     consultations had a reply cut, and the share of right diagnoses among the others. Intervals are
     over cases. done: `judging.outcomes`.
     """
-    rows = []
+    done = complete(done, ["end", "truncated"], ["by", "why", "reply_status"])
+    done, rows = numbers(done, ["correct"]), []
     for model, mine in by_doctor(run, done):
         for end, what in ENDS.items():
             for by in ("",) if end in ENDED else ("doctor", "patient"):
@@ -60,7 +62,7 @@ def selection_table(run, done):
     """Selection of cases by baseline success: the share kept, the accuracy expected on them."""
     kept, accuracy = N / DRAWN, share(run).loc[BASELINE].mean() / 100
     said = run.published("text 3.3").set_index(["row", "column"])["value"]
-    able = done.groupby("case")["correct"].max()
+    able = numbers(complete(done, ["case"]), ["correct"]).groupby("case")["correct"].max()
     cases, mean = "kept cases, %", "mean accuracy on them, %"
     new = 100 * regression(kept, accuracy)
     return frame(

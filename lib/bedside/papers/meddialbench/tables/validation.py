@@ -3,6 +3,7 @@
 import numpy as np
 
 from bedside import models, stats, tables
+from bedside.checks import complete, numbers
 from bedside.tables import Row, card_rows, frame, printed
 
 from ..consultations import END, OPENING, blocks
@@ -82,7 +83,7 @@ def patient_table(run, shown):
         Row(m, "adherence, %", "published", 100 * r["adherence"] / r["of"], n=r["of"])
         for m, r in wide.iterrows()
     ]
-    for model, part in by_doctor(run, shown):
+    for model, part in by_doctor(run, complete(shown, ["shown"])):
         seen = part.explode("shown").astype({"shown": float})
         scored, lost = seen.dropna(subset=["shown"]), unscored(seen["shown"])
         share = tables.share(scored["shown"] == 1, scored["case"])
@@ -114,6 +115,7 @@ def adherence_table(run, shown):
     """Table 7: activation and isolation by type of configuration and doctor, in percent."""
     rows = printed(run.published("Table 7"))
     columns = {"activation": "Activation", "isolation": "Isolation", "full": "Full Pass"}
+    shown = numbers(complete(shown, ["kind"]), columns)
     for model, mine in by_doctor(run, shown):
         parts = {kind: mine[mine["kind"] == kind] for kind in KINDS}
         active = mine[mine["kind"] != KINDS[0]]

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from bedside import stats
+from bedside.checks import complete, groups, scored
 from bedside.tables import Row, frame, no_answer_rows, percent, printed, told
 
 from ..data import DATASETS, TYPES, words
@@ -35,6 +36,7 @@ def statistics_table(run, typed):
     four = run.published("Table 4").itertuples()
     rows = [Row(r.row, long[r.column], "published", r.value) for r in four]
     for source, items in typed.items():
+        complete(items, ["type", "dataset"])
         parts = {name: items[items["type"] == t] for t, name in TYPES.items()} | {"Total": items}
         for name, part in parts.items():
             rows += [Row(name, d, source, (part["dataset"] == d).sum()) for d in DATASETS]
@@ -54,7 +56,7 @@ def length_table(run, sets):
     ]
     parts = [frame(said).assign(left=None, right=None)]
     for name, (texts, source) in sets.items():
-        n = words(texts)
+        n = words(complete(texts.to_frame(), [texts.name])[texts.name])
         found = {
             "pairs": len(n),
             "different questions": texts.nunique(),
@@ -82,9 +84,10 @@ def built_table(built):
 
     Also why replies hold no text, and the percent copied among those that were not cut.
     """
-    asked, plain = built[built["type"] != "none"], built[built["type"] == "none"]
+    plain = complete(built, ["type"])["type"] == "none"
+    asked, plain = built[~plain], scored(built[plain], "answer")
     rows = built_rows("all", asked)
-    for t, part in asked.groupby("type", sort=False):
+    for t, part in groups(asked, "type"):
         rows += built_rows(TYPES[t], part)
     mean = words(plain["answer"]).mean()
     return frame([*rows, Row(TYPES["none"], "words, mean", "run", mean, n=len(plain))])
@@ -94,7 +97,7 @@ def built_rows(name, part):
     """The rows of `built_table` for one type's requests."""
     from rapidfuzz import fuzz
 
-    got = part[part["status"] == "graded"]
+    got = scored(complete(part, ["truncated"], ["why"]), "answer")
     pairs = list(zip(got["answer"], got["expert_answer"]))
     same = np.array([fuzz.ratio(*p) >= COPIED for p in pairs], bool)
     whole = same[~got["truncated"].to_numpy(bool)]
@@ -116,7 +119,7 @@ def built_rows(name, part):
 def sampling_table(run, drawn, source):
     """Pairs of each base set in the sample and its batches (section 2.3), printed and drawn."""
     said = text(run, "text 2.3")
-    sizes = drawn.groupby("batch").size()
+    sizes = groups(drawn, "batch", ["dataset"]).size()
     each = drawn.groupby(["batch", "dataset"]).size().unstack(fill_value=0)
     rows = [
         Row("sample", "pairs", "published", said["sampled pairs"]),

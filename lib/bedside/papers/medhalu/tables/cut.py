@@ -3,9 +3,11 @@
 import pandas as pd
 
 from bedside import stats
+from bedside.checks import complete
 from bedside.tables import cut_note
 
-from ..data import TYPES
+from ..data import PEOPLE, TYPES
+
 from ..scores import averaged, counts, per_type, with_right
 from ..spans import compared
 
@@ -16,7 +18,8 @@ def note(judged, items, score):
     judged: detections; people's have no `truncated` and are left out. score: a function of one
     evaluator's uncut detections and the items that returns {name: number}.
     """
-    replies = judged.dropna(subset=["truncated"])
+    models = ~complete(judged, ["evaluator"])["evaluator"].str.startswith(PEOPLE)
+    replies = complete(judged[models], ["truncated"])
     whole = replies[~replies["truncated"].astype(bool)]
     found = {who: score(part, items) for who, part in whole.groupby("evaluator", sort=False)}
     found = pd.DataFrame.from_dict(found, orient="index")

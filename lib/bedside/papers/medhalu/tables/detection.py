@@ -2,9 +2,11 @@
 
 import pandas as pd
 
+from bedside.checks import complete, groups, scored
 from bedside.tables import COLUMNS, Row, frame, no_answer_rows, percent, share, with_bounds
 
-from ..data import units
+from ..data import PEOPLE, units
+
 from ..printed.numbers import answered, classes, long
 from ..scores import METRICS, averaged, blind, per_type, repeats_differ, scores
 from ..spans import locate
@@ -15,7 +17,7 @@ KINDS = ("exact", "aligned", "not in the answer")  # of spans, by where they sta
 
 def by_evaluator(judged, models):
     """{(evaluator, source): its readings}, with the run's models that have none."""
-    found = dict(list(judged.groupby(["evaluator", "source"], sort=False)))
+    found = dict(list(groups(judged, ["evaluator", "source"], ["item"])))
     return {k: found.get(k, judged[:0]) for k in [*found, *((m, "run") for m in models)]}
 
 
@@ -29,7 +31,7 @@ def reply_table(judged, items, models=()):
     for (name, source), part in by_evaluator(judged, models).items():
         rows += no_answer_rows(name, part["why"].fillna(""))
         shares = reply_shares(part, about)
-        if len(part) and part["truncated"].isna().all():  # people's readings are never cut
+        if name.startswith(PEOPLE):  # whose readings are never cut
             del shares[UNCUT]
         rows += [Row(name, c, source, *share(*each)) for c, each in shares.items()]
     return frame(rows)
@@ -41,7 +43,8 @@ def reply_shares(part, about):
     People's replies have no `truncated` and are never cut.
     """
     part = part.assign(unit=part["item"].map(about["unit"]))
-    read = part[part["status"] == "graded"]
+    complete(part[~part["evaluator"].str.startswith(PEOPLE)], ["truncated"])
+    read = scored(complete(part, ["spans"]), "yes")
     lost = (part["why"].fillna("") == "") & (part["status"] != "graded")
     yes, some = read["yes"] == 1, read["spans"].map(len) > 0
     whole = read[read["truncated"].eq(False)]

@@ -4,6 +4,7 @@ import pandas as pd
 
 from bedside.tables import COLUMNS, estimates
 
+from ..data import PEOPLE
 from ..scores import averaged, with_right
 
 RATES = ["specificity, %", "sensitivity, %"]
@@ -72,7 +73,7 @@ def own_rates(run, judged, items):
             "source": "run",
             "panel": OWN,
             "label": r["evaluator"],
-            "shape": "people" if r["evaluator"].startswith("people: ") else "models",
+            "shape": "people" if r["evaluator"].startswith(PEOPLE) else "models",
         }
         for r in [*found.to_dict("records"), *none]
     ]

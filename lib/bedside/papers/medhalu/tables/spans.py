@@ -7,6 +7,7 @@ from bedside import stats
 from bedside.checks import joined
 from bedside.tables import Row, frame
 
+from ..data import PEOPLE
 from ..printed.numbers import long
 from ..spans import TOKEN_SCORES, compared, whole
 
@@ -16,7 +17,7 @@ DISTANCES = {
     "distance": "mean edit distance",
     "or_empty": "mean edit distance, nothing detected counted as no text",
 }
-EXPERTS = "people: expert"
+EXPERTS = f"{PEOPLE}expert"
 
 
 def span_table(run, judged, items, right):

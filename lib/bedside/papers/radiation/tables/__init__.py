@@ -8,7 +8,7 @@ import itertools
 import numpy as np
 import pandas as pd
 
-from bedside.checks import joined
+from bedside.checks import complete, groups, joined
 from bedside.tables import (
     Row,
     cut_note,
@@ -69,7 +69,8 @@ def health_table(run, graded, regimes):
     rows = pd.concat([_of_lists(rows, made), estimates(whole, uncut, by, run)])
     names = rows["model"] + ", " + rows["regime"]
     rows = rows.assign(row=names, column=rows["metric"].map(HEALTH | uncut), source="run")
-    why = [no_answer_rows(", ".join(key), g["reply_status"]) for key, g in lists.groupby(by)]
+    asked = groups(lists, by, texts=["reply_status"])
+    why = [no_answer_rows(", ".join(key), g["reply_status"]) for key, g in asked]
     rows, place = pd.concat([rows, frame(itertools.chain(*why))]), names.unique().tolist().index
     return rows.sort_values("row", key=lambda row: row.map(place), kind="stable")
 
@@ -91,19 +92,23 @@ def cut(graded, metrics=METRICS):
 
     metrics: {column of the scored lists: name}.
     """
+    graded = complete(graded, ["model", "regime"])
     return cut_note(graded.assign(row=graded["model"] + ", " + graded["regime"]), metrics, by="row")
 
 
 def cut_by_matcher(graded):
     """`cut` for the same lists under several matchers. graded: {name: scored lists}."""
-    named = [g.assign(row=g["model"] + f", matcher {name}") for name, g in graded.items()]
+    named = [
+        complete(g, ["model"]).assign(row=g["model"] + f", matcher {name}")
+        for name, g in graded.items()
+    ]
     return cut_note(pd.concat(named), METRICS, by="row")
 
 
 def cut_pairs(graded, terms):
     """`cut` for pairs of base and specified lists; a pair with a cut list counts as cut."""
     keys = ["item", "model", "regime"]
-    either = graded.groupby(keys)["truncated"].any().reset_index()
+    either = groups(graded, keys, ["truncated"])["truncated"].any().reset_index()
     found = joined(scores.overlaps(graded, terms), either, keys)
     note = cut(found, {"overlap": "overlap", "by_meaning": "overlap by meaning"})
     return f"{note} The counts are of pairs of lists."
@@ -273,7 +278,7 @@ def overlap_table(run, graded, terms):
     """
     names = {"free-form": "Overlap (FF)", "free-form, 20-30": "Overlap (LSC)"}
     kinds = {"overlap": "", "by_meaning": ", by meaning"}
-    mine = scores.overlaps(graded[graded["regime"].isin(names)], terms)
+    mine = scores.overlaps(complete(graded, ["regime"]).query("regime in @names"), terms)
     found = estimates(mine, list(kinds), ["model", "regime"], run)
     column = found["regime"].map(names) + found["metric"].map(kinds)
     rows = with_bounds(found.assign(row=found["model"], column=column, source="run"))
