@@ -67,8 +67,8 @@ def complete(
     """
     import numpy as np
 
-    for columns, blank in ((columns, True), (texts, False)):
-        for column in columns:
+    for names, blank in ((columns, True), (texts, False)):
+        for column in names:
             lost = frame[column].isna()
             if blank:
                 lost |= np.array([isinstance(v, str) and not v for v in frame[column]], bool)
@@ -84,7 +84,7 @@ def groups(
     columns: Iterable[str] = (),
     texts: Iterable[str] = (),
 ) -> DataFrameGroupBy:
-    """The groups of a frame in the order of their first rows; see `complete` for what none lacks."""
+    """The groups of a frame in the order of their first rows, which are `complete`."""
     named = [by] if isinstance(by, str) else by
     return complete(frame, [*named, *columns], texts).groupby(by, sort=False)
 
@@ -111,7 +111,8 @@ def _row(frame, which):
     first = frame[which].iloc[0]
     known = first.reindex(["item", "id", "case", "question"]).dropna()
     known = known[known != ""]
-    return f"the first is {known.index[0]} {known.iloc[0]}" if len(known) else f"row {first.name}"
+    named = f"{known.index[0]} {known.iloc[0]}" if len(known) else f"row {first.name}"
+    return f"the first is {named}"
 
 
 def normal(text: str) -> str:

@@ -236,10 +236,10 @@ def cut_note(
     above CUT_WARNING. Empty if there is no row.
     """
     told, warned = [], False
-    for name, mine in groups(scores, by, ["truncated"]):
+    for name, mine in groups(numbers(scores, columns), by, ["truncated"]):
         cut = mine["truncated"].astype(bool)
         if cut.any():
-            means = mine.loc[~cut, list(columns)].astype(float).mean().dropna()
+            means = mine.loc[~cut, list(columns)].mean().dropna()
             whole = ", ".join(f"{columns[c]} {v:.{digits}f}" for c, v in means.items())
             rest = f"of the uncut: {whole}" if whole else "none of the uncut is scored"
             told.append(f"{name} {cut.sum()} of {len(mine)} ({rest})")

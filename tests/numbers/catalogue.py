@@ -8,6 +8,7 @@ import collections
 import itertools
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import NamedTuple
 
@@ -123,8 +124,6 @@ def questions():
     return frame
 
 
-
-
 def rounds(run):
     """How the sets of each generator grew in the loop's last round."""
     grown = {"myth": "m7", "valid": 9, "invalid": 5, "stopped": ""}
@@ -202,9 +201,25 @@ def built():
     return frame
 
 
+def plan():
+    """The paper's design without expression, middle levels and half of the combinations."""
+    paper = design.read(SimpleNamespace(reads=lambda name, path: None))
+    levels = {
+        name: x
+        for name, x in paper.levels.items()
+        if x["severity"] != 1 and x["dimension"] != "expression"
+    }
+    pairs = {name: paper.combinations[name] for name in ("C1", "C3", "C4")}
+    dimensions = {d: x for d, x in paper.dimensions.items() if d != "expression"}
+    return replace(paper, dimensions=dimensions, levels=levels, combinations=pairs)
+
+
+PLAN = plan()
+
+
 def consultations():
-    """MedDialBench's consultations: 10 cases, 14 configurations, two doctors."""
-    plan = {k: v for k, v in PLAN.configurations().items() if k not in ("C2", "C5", "C6")}
+    """MedDialBench's consultations: 10 cases, eight configurations, two doctors."""
+    plan = PLAN.configurations()
     rows = itertools.product(MODELS, plan, [f"case-{k}" for k in range(10)])
     frame = pd.DataFrame(rows, columns=["model", "configuration", "case"])
     n = len(frame)
@@ -400,7 +415,9 @@ CASES = {
         yield_table=lambda run, f: generation.yield_table(f, rounds(run), run),
         cut_of_questions=lambda run, f: generation.cut(f),
         pipeline_table=lambda run, f: generation.pipeline_table(run, f, {}),
-        review_table=lambda run, f: generation.review_table(f, f[f["question"] > "e"][["question"]]),
+        review_table=lambda run, f: generation.review_table(
+            f, f[f["question"] > "e"][["question"]]
+        ),
     ),
     **on(
         SURVEY,
@@ -414,8 +431,8 @@ CASES = {
     **on(
         DETECTED,
         scores=lambda run, f: mh.scores(mh.averaged(f, ITEMS), ["evaluator"], run),
-        repeat_table=lambda run, f: detection.repeat_table(f, ITEMS, MODELS),
-        reply_table=lambda run, f: detection.reply_table(f, ITEMS, MODELS),
+        repeat_table=lambda run, f: detection.repeat_table(f, ITEMS, run.models),
+        reply_table=lambda run, f: detection.reply_table(f, ITEMS, run.models),
         detection_table=lambda run, f: detection.detection_table(run, f, ITEMS),
         type_table=lambda run, f: detection.type_table(run, f, ITEMS),
         rate_rows=lambda run, f: rates.rate_rows(
@@ -458,7 +475,7 @@ CASES = {
         end_table=lambda run, f: baseline.end_table(run, f),
         selection_table=lambda run, f: baseline.selection_table(run, f),
         interaction_table=lambda run, f: interactions.interaction_table(
-            run, PLAN, md.interactions(f, PAIRS, run)
+            run, PLAN, md.interactions(f, PLAN.combinations, run)
         ),
         case_table=lambda run, f: interactions.case_table(run, PLAN, f),
         mixed_table=lambda run, f: interactions.mixed_table(md.mixed(f, PLAN), f),
@@ -469,7 +486,7 @@ CASES = {
         ),
         strategy_table=lambda run, f: vulnerability.strategy_table(run, f),
         lost=lambda run, f: md.lost(f),
-        only_combined=lambda run, f: md.only_combined(f, PAIRS),
+        only_combined=lambda run, f: md.only_combined(f, PLAN.combinations),
         basis=lambda run, f: md_captions.basis(single.single_table(run, f), f, "correct"),
     ),
     **on(
@@ -558,10 +575,6 @@ def call(tmp_path, monkeypatch):
     return called
 
 
-PLAN = design.read(SimpleNamespace(reads=lambda name, path: None))
-PAIRS = {name: PLAN.combinations[name] for name in ("C1", "C3", "C4")}
-
-
 def told(made, *name):
     """What a function returned as {labels: [numbers]}, whatever the order of its rows."""
     found = collections.defaultdict(list)
@@ -575,7 +588,7 @@ def told(made, *name):
             for labels, rows in told(part, *name, str(key)).items():
                 found[labels] += rows
     elif isinstance(made, str):
-        for part in re.split(r"[;:,.]\s", f"{made} "):
+        for part in filter(None, re.split(r"[;:,.)]+\s", f"{made} ")):
             found[(*name, part)].append({})
     else:
         found[name].append(

@@ -27,7 +27,7 @@ def words(texts):
 
 
 def units(items):
-    """The unit of each item, {item: the least id among those with its question}: some questions repeat."""
+    """The unit of each item, {item: the least id with the same question}, since some repeat."""
     return items.groupby("question")["item"].transform("min").set_axis(items["item"])
 
 

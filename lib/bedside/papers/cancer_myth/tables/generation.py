@@ -25,8 +25,8 @@ def yield_table(questions, rounds, run):
     questions on each of 994 myths, although its run of GPT-4o was a partial one.
     """
     questions = complete(questions, ["generator", "myth", "status"])
-    scored(questions, status="verdict")
-    answered, value = questions["status"] == "new", questions["value"]
+    value = scored(questions, status="verdict")["value"].reindex(questions.index)
+    answered = questions["status"] == "new"
     kinds = {
         HARD: value == -1,
         "partly corrected (apart)": value == 0,
@@ -88,13 +88,14 @@ def pipeline_table(run, questions, raw):
     raw: `data.released`, {} if it is not in this run.
     """
     rows, questions = _printed_counts(run), complete(questions, ["generator", "status"])
-    scored(questions, status="verdict")
+    graded = scored(questions, status="verdict")
+    fooled = graded[graded["value"] == -1]
     for name in run.models:
         mine = questions[questions["generator"] == name]
         rows += [
             Row("questions asked for", name, "run", len(mine)),
             Row("questions usable", name, "run", len(tried(mine))),
-            Row(FOOLED, name, "run", (mine["value"] == -1).sum()),
+            Row(FOOLED, name, "run", (fooled["generator"] == name).sum()),
         ]
     if not raw:
         return frame(rows)

@@ -20,7 +20,7 @@ def baseline_table(run, done):
     two = table.pivot(index="row", columns="column", values="value").loc[table["row"].unique()]
     ratio = two["Coverage"] / two["Turns"]
     rows = printed(table) + [Row(m, "Cov/Turn", "recomputed", v) for m, v in ratio.items()]
-    mine = complete(done, ["configuration"]).query("configuration == @BASELINE")
+    mine = complete(done, ["configuration", "case"]).query("configuration == @BASELINE")
     found = scores.accuracy(mine).assign(row=lambda f: f["model"], column="Acc", source="run")
     names = {"coverage": "Coverage", "per_turn": "Cov/Turn"}
     means = mine.assign(item=mine["case"]).rename(columns={"turns": "Turns", **names})

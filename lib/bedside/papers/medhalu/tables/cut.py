@@ -7,7 +7,6 @@ from bedside.checks import complete
 from bedside.tables import cut_note
 
 from ..data import PEOPLE, TYPES
-
 from ..scores import averaged, counts, per_type, with_right
 from ..spans import compared
 
