@@ -34,14 +34,19 @@ def scores(own, graded):
     parts = [("all", graded)] + [(g, part) for g, part in graded.groupby("group") if g]
     for name, every in parts if own.judge else []:
         for model, part in every.groupby("model", sort=False):
-            came = complete(scored(part), ["unit"])
-            right, lost = came["value"] == 1, len(part) - len(came)
-            value = share(right.tolist(), came["unit"].tolist())
-            made = Row(model, f"{name}: right, %", "run", *value, lost)
-            bounds = {"least": right.sum(), "most": right.sum() + lost}
+            right, judged, lost = _right(part)
+            made = Row(model, f"{name}: right, %", "run", *judged, lost)
+            bounds = {"least": right, "most": right + lost}
             rows.append(made._asdict() | {k: 100 * v / len(part) for k, v in bounds.items()})
     made = pd.DataFrame(rows, columns=[*tables.COLUMNS, "least", "most"])
     return tables.with_bounds(made)[tables.COLUMNS]
+
+
+def _right(part):
+    """Of answers to be judged: (how many are right, their share of the graded, unscored ones)."""
+    came = complete(scored(part), ["unit"])
+    right = came["value"] == 1
+    return right.sum(), share(right.tolist(), came["unit"].tolist()), len(part) - len(came)
 
 
 def pairs(own, graded):
@@ -91,12 +96,12 @@ def corrected(own, graded, card):
     chance gets no corrected value; without a card there are no corrected rows.
     """
     rows = []
-    for model, part in groups(scored(graded), "model", ["unit"]):
-        judged = share((part["value"] == 1).tolist(), part["unit"].tolist())
-        rows.append(Row(model, "judge says, %", "run", *judged))
+    for model, part in groups(graded, "model") if own.judge else []:
+        _, judged, lost = _right(part)
+        rows.append(Row(model, "judge says, %", "run", *judged, lost))
         if card:
             found = judges.corrected(judged, card, own.rng("corrected", model))
-            rows.append(Row(model, "corrected, %", "run", *found))
+            rows.append(Row(model, "corrected, %", "run", *found, lost))
     return tables.frame(rows)
 
 

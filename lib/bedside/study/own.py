@@ -62,6 +62,7 @@ class Own(Run):
         self.judge, self.source, self.rubric = judge, str(questions), template
         self.given = self.elsewhere(items["item"]) if answers else None
         self.items = items.head(self.limit or len(items))
+        self.units = items.set_index("item")["unit"]  # LIMIT leaves labels of all items
         self.changed = {}  # there is no profile to differ from
         self.asked = {}  # key -> (request, reply)
         if Path(questions).is_file():
@@ -183,8 +184,7 @@ def labelled(own: Own) -> pd.DataFrame:
                 ) from None
     frame = pd.DataFrame(rows, columns=columns)
     frame = frame[frame["study"] == own.name].reset_index(drop=True)
-    unit = own.items.set_index("item")["unit"]
-    return frame.assign(unit=frame["item"].map(unit).fillna(frame["item"]))
+    return frame.assign(unit=frame["item"].map(own.units).fillna(frame["item"]))
 
 
 async def graded(own: Own, frame: pd.DataFrame) -> pd.DataFrame:

@@ -1,0 +1,396 @@
+"""Own studies whose truth is known, from a file to tables: each number against arithmetic by hand.
+
+A letter stands for what becomes of a question: what the model answers, what the judge says of it,
+and what people say. The steps are those of `make study`; its notebook runs in this process.
+"""
+
+import asyncio
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import ndtri, stdtrit
+from sklearn.metrics import cohen_kappa_score
+from statsmodels.stats.contingency_tables import mcnemar
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import proportion_confint
+
+import matrix
+from bedside import __main__ as main
+from bedside import annotation, calls, explorer, models, notebooks, paths, study
+from bedside.study import steps
+from conftest import SILENT, completion
+
+MODELS, JUDGES = "abcdef", ("judge", "other")
+CALL, VERDICT = 0.006, 0.02  # USD: 10 × $100 and 5 × $1,000 a million; 10 × $1,000 and 5 × $2,000
+PRICES = {False: (100.0, 1000.0), True: (1000.0, 2000.0)}  # of a model, of a judge
+
+# What a model answers where it isn't "Answer <letter> of <model> to <number>."
+NO_ANSWER = {
+    "t": (504, {}, {"error": {"message": "upstream took too long"}}),
+    "c": (400, {}, {"error": {"message": "maximum context length exceeded"}}),
+    "f": SILENT["filtered"],
+    "n": SILENT["refused"],
+    "b": SILENT["blank"],
+}
+CUT = "x"  # an answer that is cut, and judged as it is
+ONE, ZERO = '{"score": 1}', '{"score": 0}'
+SAYS = {  # the judge, of a letter: P is a wrong answer called right, N a right one called wrong
+    **dict.fromkeys("RPx", ONE),
+    **dict.fromkeys("WN", ZERO),
+    "u": "Perhaps.",
+    "v": completion("Score: 1, but wait, this contradicts the ref", "length"),
+    "g": SILENT["filtered"],
+}
+PEOPLE = dict.fromkeys("RN", "1") | dict.fromkeys("WP", "0")
+
+
+class Lab:
+    """Studies of questions 0, 1, ... on models that answer, and judges that say, what is known."""
+
+    def __init__(self, folder, endpoint, patch, capsys):
+        self.folder, self.capsys, self.endpoint = folder, capsys, endpoint
+        self.truth, self.says = {}, dict.fromkeys(JUDGES, SAYS)
+        endpoint.script = self._script
+        for name in (*MODELS, *JUDGES):
+            usd_in, usd_out = PRICES[name in JUDGES]
+            entry = {"provider": "test", "base_url": endpoint.url, "model": name}
+            entry |= {"usd_per_million_in": usd_in, "usd_per_million_out": usd_out}
+            patch.setitem(models.registry(), name, entry)
+        patch.setattr(paths, "RECORDINGS", folder / "recordings")
+        patch.setattr(paths, "EXTERNAL", folder / "external")
+        patch.setenv("BEDSIDE_FIGURES", str(folder / "figures"))
+        patch.setattr(calls, "FIRST_S", 0.001)
+        patch.setattr(notebooks, "execute", self._execute)
+        patch.setattr(steps.page, "write", lambda *_: None)  # of an executed notebook
+
+    def _script(self, n, body):
+        said = body["messages"][-1]["content"]
+        if judged := re.search(r"Answer (\w) of", said.rpartition("Answer to grade")[2]):
+            reply = self.says[body["model"]][judged[1]]
+            return completion(reply) if isinstance(reply, str) else reply
+        k = int(re.search(r"number (\d+)", said)[1])
+        letter = self.truth[body["model"]][k]
+        text = f"Answer {letter} of {body['model']} to {k}."
+        return NO_ANSWER.get(letter) or completion(text, "length" if letter == CUT else "stop")
+
+    def _execute(self, path, out, given):
+        asyncio.run(matrix.execute(path.stem, given))
+
+    def questions(self, size, unit=1, turned=False, name="mine"):
+        """A file of questions; unit: how many share one; turned: the last one first."""
+        lines = [
+            f"q{k:02},Is it so in number {k}?,Yes.,{'even odd'.split()[k % 2]},u{k // unit:02}"
+            for k in range(size)
+        ]
+        path = self.folder / f"{name}.csv"
+        text = "\n".join(["item,question,reference,group,unit", *lines[:: -1 if turned else 1]])
+        path.write_text(text + "\n", encoding="utf-8")
+        return path
+
+    def study(self, truth, unit=1, turned=False, **given):
+        """Plan and run a study; how many calls were made, and what was printed at last."""
+        self.truth = truth
+        path = self.questions(len(next(iter(truth.values()))), unit, turned)
+        given = {"questions": path, "models": " ".join(truth), "judge": "judge", **given}
+        given = [f"{k.upper()}={v}" for k, v in given.items()]
+        before = len(self.endpoint.bodies)
+        main.study([*given, "MODE=plan"])
+        assert len(self.endpoint.bodies) == before
+        main.study(given)
+        return self.capsys.readouterr().out
+
+    def table(self, table, name="mine"):
+        """A table as written, by row and column."""
+        path = self.folder / "figures/own" / name / f"{table}.csv"
+        return pd.read_csv(path).set_index(["row", "column"])
+
+    def label(self, name="mine", people=PEOPLE):
+        """Let people label all answers of a study by their letters."""
+        content, _ = explorer.read((self.folder / f"figures/own/{name}/explorer.html").read_text())
+        rows = [r for r in annotation.rows(content) if (r["reply"] + " " * 8)[7] in people]
+        lines = [study.TASK.record(r, people[r["reply"][7]], "Ann") for r in rows]
+        path = study.rated(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+
+    def card(self, name="mine", judge="judge"):
+        return json.loads((self.folder / f"figures/own/{name}/trust_{judge}.json").read_text())
+
+
+@pytest.fixture
+def lab(tmp_path, endpoint, monkeypatch, capsys):
+    return Lab(tmp_path, endpoint, monkeypatch, capsys)
+
+
+def score(p, n, z):
+    """The score interval of a share p of n, in percent (Wilson 1927)."""
+    half = z * (p * (1 - p) / n + z**2 / (4 * n**2)) ** 0.5
+    middle = p + z**2 / (2 * n)
+    return [100 * (middle + s * half) / (1 + z**2 / n) for s in (-1, 1)]
+
+
+def least(n, psi):
+    """The smallest difference, in points, that n pairs find of which psi differ (Connor 1987)."""
+    z, power = ndtri([0.975, 0.8])
+    root = z * n**0.5 + power * (n + power**2 - z**2) ** 0.5
+    return 100 * psi**0.5 * root / (n + power**2)
+
+
+# ---- scores, tests and costs
+
+RIGHT = {"a": "R" * 12, "b": "R" * 12}
+MIXED = {"a": "R" * 14 + "W" * 6, "b": "R" * 8 + "W" * 6 + "RR" + "W" * 4, "c": "W" * 20}
+FAILING = {"a": "R" * 14 + "W" * 6, "d": "R" * 10 + "W" * 4 + "tcfxuv"}
+SILENCE = {"a": "RRRWWW", "e": "nbfnbf"}
+# An unknown price is the most of a call: "Is it so in number 14?" has 22 bytes, a template 100 and
+# a message 12, so 134 × $100; 2,048 tokens × $1,000.
+MOST = 0.0134 + 2.048
+DESIGNS = {  # truth, {model: (right, with a verdict, unscored)}, pairs, USD
+    # pairs: {(one, other): (only one right, only the other right, both came)}
+    "all right": (RIGHT, {"a": (12, 12, 0), "b": (12, 12, 0)}, {"ab": (0, 0, 12)}, 24 * 0.026),
+    # a has 0 to 13; b has 0 to 7, 14 and 15: 6 of a alone, 2 of b alone
+    "mixed": (
+        MIXED,
+        {"a": (14, 20, 0), "b": (10, 20, 0), "c": (0, 20, 0)},
+        {"ab": (6, 2, 20), "ac": (14, 0, 20), "bc": (10, 0, 20)},
+        60 * 0.026,
+    ),
+    # d: 10 right, 4 wrong, cut and right; late, too long, filtered, two verdicts that are none.
+    # 6 tries of the late one and the one too long cost what nobody knows; 18 answers of d came,
+    # and 17 were judged.
+    "failing": (
+        FAILING,
+        {"a": (14, 20, 0), "d": (11, 15, 5)},
+        {"ad": (4, 1, 15)},
+        20 * 0.026 + 18 * 0.006 + 17 * 0.02 + 7 * MOST,
+    ),
+    # no answer of e holds anything to judge, and all were paid
+    "silent": (SILENCE, {"a": (3, 6, 0), "e": (0, 0, 6)}, {"ae": (0, 0, 0)}, 12 * 0.006 + 6 * 0.02),
+}
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_scores_tests_and_costs(lab, design):
+    truth, shares, pairs, usd = DESIGNS[design]
+    told = lab.study(truth)
+    found, size = lab.table("table_scores"), len(truth["a"])
+    for model, (right, n, lost) in shares.items():
+        mine = found.loc[(model, "all: right, %")]
+        assert (mine["n"], mine["unscored"]) == (n, lost)
+        if n:
+            limits = proportion_confint(right, n, method="wilson")
+            expected = [100 * x for x in (right / n, *limits)]
+            assert mine[["value", "low", "high"]].tolist() == pytest.approx(expected, rel=1e-8)
+        else:
+            assert mine[["value", "low", "high"]].isna().all()
+        bounds = [c for r, c in found.index if r == model and c.startswith("all: ") and "if" in c]
+        assert len(bounds) == bool(lost)
+        for column in bounds:  # if all unscored were wrong, or right
+            expected = [100 * right / size, 100 * (right + lost) / size]
+            assert found.loc[(model, column), ["low", "high"]].tolist() == pytest.approx(expected)
+        groups = found.loc[[(model, f"{g}: right, %") for g in ("even", "odd")]]
+        assert groups["n"].sum() == n and groups["unscored"].sum() == lost
+        assert (groups["value"] * groups["n"]).sum() == pytest.approx(100 * right)
+    paired(lab.table("table_pairs"), pairs)
+    assert f", ${usd:.2f}" in told and "unknown" not in told.rpartition(", $")[2]
+
+
+def paired(found, pairs):
+    """Check paired tests; pairs: as in DESIGNS."""
+    counts = [c for c in pairs.values() if c[2]]
+    p = [mcnemar([[0, one], [other, 0]], exact=True).pvalue for one, other, _ in counts]
+    holm = iter(zip(p, multipletests(p, method="holm")[1])) if p else iter(())
+    for (first, second), (one, other, n) in pairs.items():
+        mine = found.loc[f"{first} vs {second}"]
+        assert set(mine["n"]) == {n}
+        value = mine["value"].to_dict()
+        if not n:
+            assert mine["value"].isna().all()
+            continue
+        assert value.pop("difference, points") == pytest.approx(100 * (one - other) / n)
+        assert (value.pop("McNemar p"), value.pop("McNemar p, Holm")) == pytest.approx(next(holm))
+        expected = least(n, (one + other) / n)
+        if 0 < expected <= 100 * (one + other) / n:  # else as many pairs would have to differ more
+            assert value.pop("detectable difference, points") == pytest.approx(expected)
+        assert value == {}
+
+
+def test_p_values_by_hand(lab):
+    """8 discordant pairs, 6 one way: 2 (1 + 8 + 28) / 2^8; 14 and 10 one way: 2 / 2^14, 2 / 2^10.
+
+    By Holm the smallest times 3, the next times 2.
+    """
+    lab.study(MIXED)
+    found = lab.table("table_pairs")["value"]
+    for pair, p, times in (("a vs b", 74 / 256, 1), ("a vs c", 2**-13, 3), ("b vs c", 2**-9, 2)):
+        assert found[pair, "McNemar p"] == pytest.approx(p)
+        assert found[pair, "McNemar p, Holm"] == pytest.approx(p * times)
+
+
+def test_failures_are_told_by_kind(lab):
+    told = lab.study(FAILING)
+    assert "d, timeout (504): upstream took too long" in told and "2 failed in all" in told
+    answers = pd.read_csv(lab.folder / "figures/own/mine/answers.csv", keep_default_na=False)
+    why = answers[answers["model"] == "d"].set_index("item")["reply_status"].str.split(":").str[0]
+    none = {"q14": "timeout", "q15": "context too long", "q16": "filtered"}
+    assert why[why != ""].to_dict() == none
+    assert answers["truncated"].sum() == 1
+    verdicts = pd.read_csv(lab.folder / "figures/own/mine/verdicts.csv").set_index("item")
+    status = verdicts[verdicts["model"] == "d"]["status"]
+    assert status[14:].tolist() == ["error"] * 3 + ["graded"] + ["unparsed"] * 2
+
+
+def test_what_repeats_in_units(lab):
+    """12 units of 2 questions: e is right on 8 units, f on none; 11 replies' worth of knowledge.
+
+    p = 16/24. A unit's sum is off by 2 - 2p = 2/3 (8 units) or 2p = 4/3 (4): squares add up to
+    10.667, times 12/11 by 24 is 0.4848. Over p (1 - p) = 0.2222 the design effect is 2.1818; 24 by
+    it is 11. Of the units 8 differ, all one way: p is 2 / 2^8.
+    """
+    lab.study({"e": "R" * 16 + "W" * 8, "f": "W" * 24}, unit=2)
+    found = lab.table("table_scores").loc[("e", "all: right, %")]
+    assert (found["value"], found["n"]) == (pytest.approx(200 / 3), 24)
+    expected = score(2 / 3, 11, stdtrit(11, 0.975))
+    assert found[["low", "high"]].tolist() == pytest.approx(expected)
+    none = lab.table("table_scores").loc[("f", "all: right, %")]  # 12 units, not 24 replies
+    assert none["high"] == pytest.approx(score(0, 12, stdtrit(11, 0.975))[1])
+    pair = lab.table("table_pairs").loc["e vs f"]["value"]
+    assert pair["difference, points"] == pytest.approx(200 / 3)
+    p = pair[["permutation of units p", "permutation of units p, Holm"]].tolist()
+    assert p == [1 / 128] * 2
+    # 16 of 24 pairs differ; the sums of units, squared, are 8 × 4: 24 × 16/32 = 12 pairs' worth
+    assert pair["detectable difference, points"] == pytest.approx(least(12, 2 / 3))
+
+
+@pytest.mark.parametrize("given", [{"models": "c b a"}, {"turned": True}])
+def test_order_of_models_and_questions_changes_no_number(lab, given):
+    """Twenty units of two questions, so that nothing is exact by chance."""
+    truth = {
+        m: "".join(np.random.default_rng(k).choice(list("RWu"), 40)) for k, m in enumerate("abc")
+    }
+    lab.study(truth, unit=2)
+    lab.label(people=PEOPLE | {"u": "1"})
+    lab.study(truth, unit=2)
+    labels = study.rated("mine").read_text().replace('"mine"', '"other"').splitlines(True)
+    study.rated("other").parent.mkdir(parents=True)
+    study.rated("other").write_text("".join(labels[::-1]))
+    lab.study(truth, unit=2, name="other", **given)
+    for name in ("table_scores", "table_pairs", "table_corrected"):
+        once, again = lab.table(name).sort_index(), lab.table(name, "other").sort_index()
+        pd.testing.assert_frame_equal(once, again, rtol=1e-9)
+    assert lab.card() == lab.card("other")
+
+
+# ---- the judge
+
+
+def test_a_judge_s_card_and_the_corrected_rate(lab):
+    """Of 20 right answers 15 are called right, of 20 wrong ones 18 wrong; all 40 are labelled.
+
+    Accuracy 33/40; by chance (17 × 20 + 23 × 20) / 1600 = 0.5, so kappa is 0.325 / 0.5 = 0.65. The
+    judge says 17/40; corrected (0.425 + 0.9 - 1) / (0.75 + 0.9 - 1) = 0.5, which people say.
+    """
+    truth = {"a": "R" * 15 + "N" * 5 + "P" * 2 + "W" * 18}
+    lab.study(truth)
+    lab.label()
+    told = lab.study(truth)
+    card, found = lab.card(), lab.table("table_corrected")
+    assert (card["n"], card["unscored"], card["confusion"]) == (40, 0, [[18, 2], [5, 15]])
+    for name, hits, n in (("exact", 33, 40), ("sensitivity", 15, 20), ("specificity", 18, 20)):
+        expected = [hits / n, *proportion_confint(hits, n, method="wilson")]
+        assert list(card[name].values()) == pytest.approx([*expected, n])
+    labels = [int(PEOPLE[x]) for x in truth["a"]]
+    said = [int(SAYS[x] == ONE) for x in truth["a"]]
+    kappa = card["kappa"]
+    assert kappa["value"] == pytest.approx(0.65) == cohen_kappa_score(labels, said)
+    # about 1.96 sqrt(0.825 × 0.175 / 40) / 0.5 either way
+    assert [kappa["low"], kappa["high"]] == pytest.approx([0.65 - 0.236, 0.65 + 0.236], abs=0.05)
+    assert found.loc[("a", "judge says, %"), "value"] == 42.5
+    right = found.loc[("a", "corrected, %")]
+    assert right["value"] == pytest.approx(50) and right["n"] == 40
+    a, b, c = np.random.default_rng(1).beta(
+        *np.array([[17.5, 15.5, 18.5], [23.5, 5.5, 2.5]])[:, :, None], (3, 99_999)
+    )
+    limits = 100 * np.quantile(np.clip((a + c - 1) / (b + c - 1), 0, 1), [0.025, 0.975])
+    assert right[["low", "high"]].tolist() == pytest.approx(limits.tolist(), abs=1)
+    assert f"{40 * 0.026:.2f}" in told  # labelled answers are not judged, or paid, twice
+
+
+def test_labels_without_variation_measure_no_kappa(lab):
+    """Twelve right answers, all called right: sensitivity 12/12, and nothing says of wrong ones."""
+    lab.study(RIGHT)
+    lab.label()
+    lab.study(RIGHT)
+    card = lab.card()
+    assert card["exact"]["value"] == card["sensitivity"]["value"] == 1 and card["n"] == 24
+    assert card["kappa"]["value"] is card["specificity"]["value"] is card["guesser_kappa"] is None
+    assert lab.table("table_corrected").xs("corrected, %", level=1)["value"].isna().all()
+
+
+def test_unscored_answers_stand_in_every_table(lab):
+    """d: 11 of 15, 5 unscored; e: none of 6 has a verdict, and is named nevertheless."""
+    truth = {**FAILING, "e": "nbfnbf" + "nbfnbf" + "nbfnbf" + "nb"}
+    lab.study(truth)
+    lab.label()
+    lab.study(truth)
+    found = lab.table("table_corrected").xs("judge says, %", level=1)
+    assert found["unscored"].to_dict() == {"a": 0, "d": 5, "e": 20}
+    assert found["n"].to_dict() == {"a": 20, "d": 15, "e": 0}
+
+
+def test_a_limit_leaves_the_judge_s_card(lab):
+    """Labels of a question beyond LIMIT keep its unit: 10 units of 4, the judge's errors in one.
+
+    36 of 40 are right. A unit's 4 are off by 0.4 (9 units) or 3.6: squares add up to 14.4, times
+    10/9 by 40 is 0.4; over 0.09 the design effect is 4.444: 9 answers' worth of knowledge.
+    """
+    truth = {"a": "R" * 20 + "W" * 16 + "P" * 4}
+    lab.study(truth, unit=4)
+    lab.label()
+    for more in ({}, {"limit": 8}):
+        lab.study(truth, unit=4, **more)
+        card = lab.card()
+        expected = [0.9, *(x / 100 for x in score(0.9, 9, stdtrit(9, 0.975)))]
+        assert list(card["exact"].values()) == pytest.approx([*expected, 40])
+
+
+# ---- two runs
+
+
+def test_two_runs_with_a_known_difference(lab):
+    """Of 12, 10 change: 8 are lost, 2 are won. Signs of ten flip: 2 (1 + 10 + 45) / 2^10."""
+    lab.study({"a": "R" * 8 + "WWRR"}, name="old")
+    told = lab.study({"a": "W" * 8 + "RRRR"}, name="new")
+    assert f"${12 * 0.026:.2f}" not in told  # both runs were paid
+    main.study(["COMPARE=old,new"])
+    found = lab.table("changed_from_old", "new").loc["a"]
+    assert found["value"]["right in old, %"] == pytest.approx(1000 / 12)
+    assert found["value"]["right in new, %"] == pytest.approx(400 / 12)
+    assert found["value"]["change, points"] == -50
+    assert found["value"]["answers that differ, %"] == pytest.approx(1000 / 12)
+    p = found["value"][["permutation p", "permutation p, Holm"]].tolist()
+    assert p == pytest.approx([112 / 1024] * 2) and p[0] == pytest.approx(
+        mcnemar([[0, 8], [2, 0]]).pvalue
+    )
+    # changes are -1 (8), 1 (2), 0 (2): variance 10/12 - 1/4; 1.96 sqrt(0.5833 / 12) either way
+    limits = found.loc["change, points", ["low", "high"]].tolist()
+    assert limits == pytest.approx([-50 - 43.2, -50 + 43.2], abs=8)
+
+
+def test_a_second_judge_on_the_same_answers(lab):
+    """The other judge calls N right and P wrong, which the first did not: 6 of 20 change."""
+    truth = {"a": "R" * 8 + "N" * 4 + "PP" + "W" * 6}
+    lab.says = {"judge": SAYS, "other": SAYS | {"N": ONE, "P": ZERO}}
+    lab.study(truth, name="first")
+    lab.study(truth, name="second", judge="other")
+    main.study(["COMPARE=first,second"])
+    told = lab.capsys.readouterr().out
+    assert "6 verdicts changed" in told and "judge before, other now" in told
+    value = lab.table("changed_from_first", "second").loc["a"]["value"]
+    assert value["answers that differ, %"] == 0 and value["change, points"] == 10
+    assert (value["right in first, %"], value["right in second, %"]) == (50, 60)
+    flips = pd.read_csv(lab.folder / "figures/own/second/changed_from_first_verdicts.csv")
+    assert flips["item"].tolist() == [f"q{k:02}" for k in range(8, 14)]
