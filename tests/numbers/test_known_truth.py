@@ -7,6 +7,7 @@ and what people say. The steps are those of `make study`; its notebook runs in t
 import asyncio
 import json
 import re
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -394,3 +395,88 @@ def test_a_second_judge_on_the_same_answers(lab):
     assert (value["right in first, %"], value["right in second, %"]) == (50, 60)
     flips = pd.read_csv(lab.folder / "figures/own/second/changed_from_first_verdicts.csv")
     assert flips["item"].tolist() == [f"q{k:02}" for k in range(8, 14)]
+
+
+# ---- ordered grades
+
+
+GRADE = {"+": 1, "0": 0, "-": -1}
+ORDERED = {"a": "++++++00----", "b": "+++-------uu"}  # of twelve questions, one a myth
+
+
+def slips(labels):
+    """What the judge says of labelled answers: every fifth is a step lower, the least a step up."""
+    return [x if k % 5 else (x - 1 if x > -1 else 0) for k, x in enumerate(labels)]
+
+
+def signs(differences):
+    """The share of all patterns of signs whose sum is as far from 0 as that of the differences."""
+    flips = np.array(list(product((-1, 1), repeat=len(differences))))
+    return (abs(flips @ differences) >= abs(sum(differences)) - 1e-9).mean()
+
+
+def test_ordered_grades_of_a_paper_s_notebooks(lab):
+    """Cancer-Myth's judge is measured on labelled answers of the sample, then grades twelve others."""
+    data = paths.DATA / "sample/cancer_myth"
+    known, asked = (
+        pd.read_json(data / f"{n}.jsonl", lines=True) for n in ("labelled", "questions")
+    )
+    said = dict(zip(known["answer"], slips(known["label"])))
+    number = {q: k for k, q in enumerate(asked["question"])}
+
+    def script(n, body):
+        text = body["messages"][-1]["content"]
+        if "Answer to" not in text:
+            k = next((k for q, k in number.items() if q in text), None)
+            letter = "+" if k is None else ORDERED[body["model"]][k]  # no false presupposition
+            return completion(f"Answer {letter} of {body['model']} to {k}.")
+        if "Answer to check" in text:
+            return completion(ONE)
+        mine = text.rpartition("Answer to grade:")[2]
+        letter = re.search(r"Answer (.) of", mine)
+        grade = GRADE.get(letter[1]) if letter else next(v for a, v in said.items() if a in mine)
+        return completion("Perhaps." if grade is None else json.dumps({"score": grade}))
+
+    lab.endpoint.script = script
+    given = {"models": "a b", "judge": "judge", "limit": "12", "mode": "record"}
+    for name in ("05_judge_agreement", "03_evaluation"):
+        asyncio.run(matrix.execute(f"cancer_myth/{name}", given))
+    (folder,) = (lab.folder / "figures").rglob("trust_judge.json")
+    card, folder = json.loads(folder.read_text()), folder.parent
+
+    labels, grades = known["label"].to_numpy(), np.array(slips(known["label"]))
+    for key, weights in (("kappa", None), ("kappa_quadratic", "quadratic")):
+        expected = cohen_kappa_score(labels, grades, weights=weights)
+        assert card[key]["value"] == pytest.approx(expected)
+    assert card["exact"]["value"] == pytest.approx(
+        (len(labels) - -(-len(labels) // 5)) / len(labels)
+    )
+    sensitivity = ((grades == 1) & (labels == 1)).sum() / (labels == 1).sum()
+    specificity = ((grades != 1) & (labels != 1)).sum() / (labels != 1).sum()
+    assert card["sensitivity"]["value"] == pytest.approx(sensitivity) and specificity == 1
+
+    # a: 6 of 12, mean (6 - 4) / 12; b: 3 of 10 with a verdict, mean (3 - 7) / 10; if the two
+    # unscored were worst 3 of 12 and -6/12, if best 5 of 12 and -2/12
+    found = pd.read_csv(folder / "fig6a_scores.csv").set_index(["row", "column"])
+    for model, pcr, pcs, n in (("a", 50, 1 / 6, 12), ("b", 30, -0.4, 10)):
+        rows = found.loc[model]
+        assert rows.loc["PCS", ["value", "n", "unscored"]].tolist() == pytest.approx(
+            [pcs, n, 12 - n]
+        )
+        limits = proportion_confint(round(pcr * n / 100), n, method="wilson")
+        expected = [pcr, *(100 * x for x in limits), n, 12 - n]
+        assert rows.loc["PCR", "value":"unscored"].tolist() == pytest.approx(expected)
+        corrected = rows.loc["PCR corrected for the judge's errors"]
+        assert corrected["value"] == pytest.approx(min(pcr / sensitivity, 100))
+    bounds = found.loc["b"].filter(like="if", axis=0)[["low", "high"]]
+    expected = [[25, 500 / 12], [-0.5, -2 / 12]]
+    assert sorted(bounds.to_numpy().tolist(), reverse=True) == [pytest.approx(e) for e in expected]
+
+    # ten pairs: a only is right on 3 to 5 and b on none; grades differ by 2 there and by 1 twice
+    pair = pd.read_csv(folder / "table_pairs.csv").set_index("column")
+    values = pair["value"]
+    assert set(pair["n"]) == {10} and values["PCR difference, points"] == pytest.approx(30)
+    p = mcnemar([[0, 3], [0, 0]], exact=True).pvalue, signs([2, 2, 2, 1, 1])
+    assert (values["PCR p"], values["PCS p"]) == pytest.approx(p) == (0.25, 2 / 32)
+    corrected = values["PCR p, Holm"], values["PCS p, Holm"]
+    assert corrected == pytest.approx(tuple(multipletests(p, method="holm")[1])) == (0.25, 0.125)
