@@ -40,7 +40,7 @@ FAILURES = [  # (body, status, error), kind, whether another try may help, words
     (({"error": SAID}, "500"), "endpoint's fault", True, "The words of it."),
     ((None, None, EXPIRED), "expired", True, "not executed in time"),
     ((None, None, CANCELLED), "cancelled", True, "The batch was cancelled."),
-    ((None, None, LATE), "endpoint's fault", True, "took too long"),
+    ((None, None, LATE), "timeout", True, "took too long"),
     ((None, 400, {"error": LONG}), "context too long", False, "maximum context length"),  # vLLM
     ((None, 400, {"object": "error", **SAID}), "bad request", False, "The words of it."),
     ((None, 400, "The words of it."), "bad request", False, "The words of it."),

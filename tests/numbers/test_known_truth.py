@@ -20,7 +20,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 import matrix
 from bedside import __main__ as main
-from bedside import annotation, calls, explorer, models, notebooks, paths, study
+from bedside import annotation, calls, explorer, models, notebooks, paths, plots, study
 from bedside.study import steps
 from conftest import SILENT, completion
 
@@ -65,6 +65,7 @@ class Lab:
         patch.setenv("BEDSIDE_FIGURES", str(folder / "figures"))
         patch.setattr(calls, "FIRST_S", 0.001)
         patch.setattr(notebooks, "execute", self._execute)
+        patch.setattr(plots, "save", matrix.undrawn)
         patch.setattr(steps.page, "write", lambda *_: None)  # of an executed notebook
 
     def _script(self, n, body):
@@ -416,7 +417,7 @@ def signs(differences):
 
 
 def test_ordered_grades_of_a_paper_s_notebooks(lab):
-    """Cancer-Myth's judge is measured on labelled answers of the sample, then grades twelve others."""
+    """Cancer-Myth's judge is measured on the sample's labelled answers, then grades twelve."""
     data = paths.DATA / "sample/cancer_myth"
     known, asked = (
         pd.read_json(data / f"{n}.jsonl", lines=True) for n in ("labelled", "questions")

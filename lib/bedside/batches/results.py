@@ -21,6 +21,7 @@ from . import files
 SHOWN = 3  # of each kind that are named
 # what becomes of lines that an engine never got to, by the code of their error
 LEFT = {"batch_expired": "expired", "batch_cancelled": "cancelled"}
+LATE = "request_timeout"  # of one whose call took too long, as a 504 says of a direct call
 
 
 @dataclass
@@ -180,7 +181,8 @@ def _record(about, result):
 def _left(status, error):
     """The Failure of a line that has an error in place of an answer."""
     code = error.get("code") if isinstance(error, dict) else None
-    failure = failures.of(status if status in range(400, 600) else 500, _bytes(error), {}, ())
+    other = 504 if code == LATE else 500
+    failure = failures.of(status if status in range(400, 600) else other, _bytes(error), {}, ())
     if code in LEFT:
         failure.kind, failure.status, failure.fate = LEFT[code], "", "again"
     return failure
