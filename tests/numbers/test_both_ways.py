@@ -79,6 +79,11 @@ class Ways:
         kept = store.Recordings(self.folder / way / "recordings").records()
         return {r["key"]: {k: v for k, v in r.items() if k not in WAY} for r in kept}
 
+    def explored(self, way):
+        """What the explorer of an own study holds."""
+        page = self.folder / way / "figures/own/mine/explorer.html"
+        return explorer.read(page.read_text(encoding="utf-8"))[0]
+
     def outputs(self, way):
         """{path: bytes} of tables, answers, verdicts and cards."""
         top = self.folder / way / "figures"
@@ -145,12 +150,16 @@ JUDGED = (completion('{"score": 1}'), completion('{"score": 0}'), completion("Pe
 JUDGED += (completion("Score: 1, but wait", "length"), SILENT["filtered"], (400, BLOCKED))
 
 
+def questions(ways, names):
+    path = ways.folder / "mine.csv"
+    lines = [f"{name},Is this {name}?,group {k % 2}" for k, name in enumerate(names)]
+    path.write_text("\n".join(["item,question,group", *lines]) + "\n", encoding="utf-8")
+    return str(path)
+
+
 @pytest.fixture
 def own(ways):
-    """A study of a question for each kind of answer, asked both ways; what was printed directly."""
-    path = ways.folder / "mine.csv"
-    lines = [f"{name},Is this {name}?,group {k % 2}" for k, name in enumerate(ANSWERS)]
-    path.write_text("\n".join(["item,question,group", *lines]) + "\n", encoding="utf-8")
+    """A study of a question for each kind of answer, asked both ways, and how to run it again."""
 
     def answer(body):
         said = body["messages"][-1]["content"]
@@ -167,7 +176,7 @@ def own(ways):
         return made
 
     ways.service.answer = answer
-    given = {"questions": str(path), "models": "a b", "judge": "b"}
+    given = {"questions": questions(ways, ANSWERS), "models": "a b", "judge": "b"}
     asked = [f"{k.upper()}={v}" for k, v in given.items()] + ["MODE=record"]
     ways.to("direct")
     main.study(asked)
@@ -189,11 +198,7 @@ def test_an_own_study(own):
 def test_the_explorer_prices_each_call_by_its_way(own):
     ways, asked = own
     main.study(asked)
-    found = []
-    for way in ("direct", "batch"):
-        page = ways.folder / way / "figures/own/mine/explorer.html"
-        found.append(explorer.read(page.read_text(encoding="utf-8"))[0])
-    direct, batch = found
+    direct, batch = ways.explored("direct"), ways.explored("batch")
     assert direct["calls"].keys() == batch["calls"].keys()
     for key, call in direct["calls"].items():
         other = batch["calls"][key]
@@ -204,6 +209,19 @@ def test_the_explorer_prices_each_call_by_its_way(own):
             assert (c.pop("date") is not None) == came
             c.pop("seconds")
     assert direct == batch
+
+
+def test_a_batch_costs_what_it_did_when_it_was_answered(ways):
+    """Before the price rose: 0.6 × (10 × $250, as into a cache, + 5 × $1,000), for a million."""
+    rule = {"from": "2000-01-01"} | {k: 9 * v for k, v in PRICES.items() if k.startswith("usd")}
+    ways.patch.setitem(models.registry(), "a", models.model("a") | {"price_rules": [rule]})
+    ways.service.answer = lambda body: completion()
+    given = {"questions": questions(ways, ["one", "two"]), "models": "a"}
+    ways.batched(steps.Questions(given))
+    main.study([*(f"{k.upper()}={v}" for k, v in given.items()), "MODE=replay"])
+    shown = [call["usd"] for call in ways.explored("batch")["calls"].values()]
+    assert shown == pytest.approx([0.6 * 0.0075] * 2)
+    assert batch_study.spent("batch") == pytest.approx(sum(shown))
 
 
 # ---- the papers' notebooks on their sample data

@@ -35,6 +35,7 @@ NO_ANSWER = {
     "f": SILENT["filtered"],
     "n": SILENT["refused"],
     "b": SILENT["blank"],
+    "e": completion("half of it, and", "error"),  # paid for nevertheless
 }
 CUT = "x"  # an answer that is cut, and judged as it is
 ONE, ZERO = '{"score": 1}', '{"score": 0}'
@@ -145,7 +146,7 @@ def least(n, psi):
 
 RIGHT = {"a": "R" * 12, "b": "R" * 12}
 MIXED = {"a": "R" * 14 + "W" * 6, "b": "R" * 8 + "W" * 6 + "RR" + "W" * 4, "c": "W" * 20}
-FAILING = {"a": "R" * 14 + "W" * 6, "d": "R" * 10 + "W" * 4 + "tcfxuv"}
+FAILING = {"a": "R" * 14 + "W" * 7, "d": "R" * 10 + "W" * 4 + "tcfxuve"}
 SILENCE = {"a": "RRRWWW", "e": "nbfnbf"}
 # An unknown price is the most of a call: "Is it so in number 14?" has 22 bytes, a template 100 and
 # a message 12, so 134 × $100; 2,048 tokens × $1,000.
@@ -160,14 +161,14 @@ DESIGNS = {  # truth, {model: (right, with a verdict, unscored)}, pairs, USD
         {"ab": (6, 2, 20), "ac": (14, 0, 20), "bc": (10, 0, 20)},
         60 * 0.026,
     ),
-    # d: 10 right, 4 wrong, cut and right; late, too long, filtered, two verdicts that are none.
-    # 6 tries of the late one and the one too long cost what nobody knows; 18 answers of d came,
-    # and 17 were judged.
+    # d: 10 right, 4 wrong, cut and right; late, too long, filtered, broken off, two verdicts that
+    # are none. What 6 tries of the late one and the one too long cost nobody knows; 18 answers of d
+    # came, 6 tries broke off, and 17 answers were judged.
     "failing": (
         FAILING,
-        {"a": (14, 20, 0), "d": (11, 15, 5)},
+        {"a": (14, 21, 0), "d": (11, 15, 6)},
         {"ad": (4, 1, 15)},
-        20 * 0.026 + 18 * 0.006 + 17 * 0.02 + 7 * MOST,
+        21 * 0.026 + 24 * 0.006 + 17 * 0.02 + 7 * MOST,
     ),
     # no answer of e holds anything to judge, and all were paid
     "silent": (SILENCE, {"a": (3, 6, 0), "e": (0, 0, 6)}, {"ae": (0, 0, 0)}, 12 * 0.006 + 6 * 0.02),
@@ -198,6 +199,8 @@ def test_scores_tests_and_costs(lab, design):
         assert (groups["value"] * groups["n"]).sum() == pytest.approx(100 * right)
     paired(lab.table("table_pairs"), pairs)
     assert f", ${usd:.2f}" in told and "unknown" not in told.rpartition(", $")[2]
+    most = sum(map(float, re.findall(r"at most \$([\d.]+)", told)))
+    assert f"{2 * len(truth) * size} calls in all" in told and most > usd  # as planned
 
 
 def paired(found, pairs):
@@ -234,15 +237,20 @@ def test_p_values_by_hand(lab):
 
 def test_failures_are_told_by_kind(lab):
     told = lab.study(FAILING)
-    assert "d, timeout (504): upstream took too long" in told and "2 failed in all" in told
+    assert "d, timeout (504): upstream took too long" in told and "3 failed in all" in told
     answers = pd.read_csv(lab.folder / "figures/own/mine/answers.csv", keep_default_na=False)
     why = answers[answers["model"] == "d"].set_index("item")["reply_status"].str.split(":").str[0]
-    none = {"q14": "timeout", "q15": "context too long", "q16": "filtered"}
+    none = {
+        "q14": "timeout",
+        "q15": "context too long",
+        "q16": "filtered",
+        "q20": "endpoint's fault",
+    }
     assert why[why != ""].to_dict() == none
     assert answers["truncated"].sum() == 1
     verdicts = pd.read_csv(lab.folder / "figures/own/mine/verdicts.csv").set_index("item")
     status = verdicts[verdicts["model"] == "d"]["status"]
-    assert status[14:].tolist() == ["error"] * 3 + ["graded"] + ["unparsed"] * 2
+    assert status[14:].tolist() == ["error"] * 3 + ["graded"] + ["unparsed"] * 2 + ["error"]
 
 
 def test_what_repeats_in_units(lab):
@@ -333,14 +341,14 @@ def test_labels_without_variation_measure_no_kappa(lab):
 
 
 def test_unscored_answers_stand_in_every_table(lab):
-    """d: 11 of 15, 5 unscored; e: none of 6 has a verdict, and is named nevertheless."""
-    truth = {**FAILING, "e": "nbfnbf" + "nbfnbf" + "nbfnbf" + "nb"}
+    """d: 11 of 15, 6 unscored; e has no verdict at all, and is named nevertheless."""
+    truth = {**FAILING, "e": "nbf" * 7}
     lab.study(truth)
     lab.label()
     lab.study(truth)
     found = lab.table("table_corrected").xs("judge says, %", level=1)
-    assert found["unscored"].to_dict() == {"a": 0, "d": 5, "e": 20}
-    assert found["n"].to_dict() == {"a": 20, "d": 15, "e": 0}
+    assert found["unscored"].to_dict() == {"a": 0, "d": 6, "e": 21}
+    assert found["n"].to_dict() == {"a": 21, "d": 15, "e": 0}
 
 
 def test_a_limit_leaves_the_judge_s_card(lab):

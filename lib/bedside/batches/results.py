@@ -130,7 +130,7 @@ def _taken(account, asked, kept, line, place):
     except RecursionError:  # just not too deep to be parsed
         return account.unreadable.append(place)
     if key not in account.came:
-        _book(account, about, used(record))
+        _book(account, about, used(record), record["date"])
     account.came.add(key)
     account.failed.pop(key, None)  # the same line failed elsewhere
     if known:
@@ -141,9 +141,9 @@ def _taken(account, asked, kept, line, place):
     return kept.put(about, record)
 
 
-def _book(account, about, tokens):
-    """Count what a line cost; like a direct call's reservation where it isn't known."""
-    usd = entries.cost(about["model"], *tokens, batch=True)
+def _book(account, about, tokens, when=None):
+    """Count what a line cost when it was answered; at most, where that isn't known."""
+    usd = entries.cost(about["model"], *tokens, batch=True, when=when)
     if usd is None:
         usd = entries.cost_at_most(about["model"], *about["tokens"], batch=True)
     account.usd = None if None in (account.usd, usd) else account.usd + usd
