@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 ASKED = ("item", "question")
 COLUMNS = (*ASKED, "reference", "group", "unit", "system")
 ANSWERED = ("item", "model", "answer")
+ALL = "all"  # what tables call the questions of all groups
 HUB = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*(:[\w.-]+)?")
 FILES = (*given.KINDS, *given.SPREADSHEETS, ".json", ".tsv", ".txt")
 MOVES = ("", "main", "master")  # revisions that may hold other data tomorrow
@@ -54,6 +55,8 @@ def read(source: str | Path, revision: str = "") -> "pd.DataFrame":
     for place, row in table.rows:
         table.filled(place, row, ASKED)
         table.once(seen, place, row["item"] or place, f"item {row['item']!r}")
+        if row["group"] == ALL:
+            table.fault(place, "group", f"{ALL!r} stands for all questions; name it otherwise")
     table.close("question")
     frame = pd.DataFrame([row for _, row in table.rows], columns=COLUMNS)
     return frame.assign(unit=frame["unit"].where(frame["unit"] != "", frame["item"]))

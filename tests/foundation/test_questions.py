@@ -87,6 +87,7 @@ CSV = [
     ("item,reference\na,Is it?\n", "line 1: no column 'question'; the first line must"),
     ("item,question,refrence\na,b,c\n", "line 1: unknown column 'refrence'; did you mean 'ref"),
     ("Item,question\na,b\n", "unknown column 'Item'; did you mean 'item'"),
+    ("item,question,group\na,b,all\n", "line 2, column group: 'all' stands for all questions"),
     ("item,question,question\na,b,c\n", "line 1: two columns are named 'question'"),
     ("item;question\na;b\n", "line 1: cells are separated by ';'; save the file with"),
     ("item\tquestion\na\tb\n", "line 1: cells are separated by a tab"),

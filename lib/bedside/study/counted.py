@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bedside import BedsideError, judges, paths, settings, stats, tables
 from bedside.checks import complete, groups, joined, scored
+from bedside.questions import ALL
 from bedside.tables import Row, share
 
 from .own import FIELDS, VALUES, Own, answers, graded, labelled, verdicts
@@ -31,7 +32,7 @@ def scores(own, graded):
 
     rows = []
     graded = complete(graded, ["model"], ["group"])
-    parts = [("all", graded)] + [(g, part) for g, part in graded.groupby("group") if g]
+    parts = [(ALL, graded)] + [(g, part) for g, part in graded.groupby("group") if g]
     for name, every in parts if own.judge else []:
         for model, part in every.groupby("model", sort=False):
             right, judged, lost = _right(part)
