@@ -147,7 +147,7 @@ def test_own_labels_measure_the_judge_and_correct_its_rates(checkout, root, endp
         ("item,question\nq1,Why?\n", ["ANSWERS=no.csv"], "no.csv"),
         ("item,question\nq1,Why?\n", ["NAME=../x"], "NAME='../x'"),
         ("item,question\nq1,Why?\n", ["QUESTIONS="], "name your questions"),
-        ("item,question\nq1,Why?\n", ["JUDGE=lexical", "NAME=x"], "learns from labels"),
+        ("item,question\nq1,Why?\n", ["JUDGE=lexical", "NAME=x"], "name a model"),
     ],
 )
 def test_what_is_wrong_stops_before_anything_is_asked(checkout, root, endpoint, text, given, match):

@@ -179,22 +179,6 @@ def test_another_revision_of_a_data_set_is_other_questions(own, tmp_path, monkey
     assert study.changed("first", "again")[2] == []
 
 
-def test_labels_that_a_judge_learns_from_are_told(own, tmp_path):
-    def label(name, value):
-        path = study.rated(name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        kept = dict.fromkeys("answer_id question reference answer labelled_by".split(), "x")
-        lines = [{**kept, "study": name, "item": "q1", "label": v} for v in (0, value)]
-        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-
-    for name, value in (("old", 1), ("new", 0), ("none", None)):
-        if value is not None:
-            label(name, value)
-        own(name)
-    assert cells("old", "new")[1] == ["the labels differ"]
-    assert cells("old", "none")[1] == []  # of a run of before nobody knows whether there were any
-
-
 def test_another_model_behind_the_same_name_is_told(own):
     own("old")
     own("new", {**completion("Yes."), "model": "served-2026-09-09"}, '{"score": 1}')

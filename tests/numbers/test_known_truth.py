@@ -406,6 +406,18 @@ def test_a_second_judge_on_the_same_answers(lab):
     assert flips["item"].tolist() == [f"q{k:02}" for k in range(8, 14)]
 
 
+def test_other_labels_are_told_beside_the_changes_of_two_runs(lab):
+    """Of a run of before labels nobody knows whether there were any."""
+    truth = {"a": "RRWW"}
+    for name in ("none", "old", "new"):
+        lab.study(truth, name=name)
+        if name != "none":
+            lab.label(name, PEOPLE | {"W": "1" if name == "new" else "0"})
+            lab.study(truth, name=name)
+    assert study.changed("old", "new")[2] == ["the labels differ"]
+    assert study.changed("none", "old")[2] == study.changed("old", "none")[2] == []
+
+
 # ---- ordered grades
 
 

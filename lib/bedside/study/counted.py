@@ -13,7 +13,7 @@ from bedside.checks import complete, groups, joined, scored
 from bedside.questions import ALL
 from bedside.tables import Row, share
 
-from .own import FIELDS, VALUES, Own, answers, graded, labelled, verdicts
+from .own import VALUES, Own, answers, graded, labelled, verdicts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,10 +81,7 @@ async def card(own):
     known = labelled(own)
     if not own.judge or known.empty:
         return None
-    if own.judge == judges.LEXICAL:
-        found = await judges.grade_labelled(own, known, VALUES, "", own.judge, fields=FIELDS)
-    else:
-        found = await graded(own, known.assign(item=known["answer_id"], reply_status=""))
+    found = await graded(own, known.assign(item=known["answer_id"], reply_status=""))
     rng, labels = own.rng("card"), known["label"].astype(int)
     made = judges.trust_card(labels, found, VALUES, rng, units=known["unit"])
     return own.write_card(own.judge, made, judges.whose(known))

@@ -52,6 +52,10 @@ class Own(Run):
             raise BedsideError(
                 'name the models to ask, MODELS="a b", or a file of answers, ANSWERS=file'
             )
+        if judge == judges.LEXICAL:
+            raise BedsideError(
+                f"the judge `{judge}` knows no grades of own questions: name a model, JUDGE=c"
+            )
         items = read(questions, revision)
         if answers:
             made_elsewhere(answers, items["item"])  # raises its faults before anything is written
@@ -69,11 +73,6 @@ class Own(Run):
             self.reads("questions", Path(questions))
         else:  # another revision of a data set may hold other questions
             self._data["questions"] = store.digest(items.to_dict("records"))
-        if judge == judges.LEXICAL and labelled(self)["label"].nunique() < 2:
-            raise BedsideError(
-                "the judge `lexical` learns from labels of both kinds, right and wrong, which this"
-                " study lacks; label some answers first, or name a model as judge"
-            )
 
     def _place(self):
         kept = paths.RECORDINGS / PAPER / self.name
@@ -91,7 +90,7 @@ class Own(Run):
             return f"{self.name}: nothing is sent, replies are those that were recorded"
         where = {m: models.model(m).get("base_url", "this machine") for m in self.models}
         sent = [f"{len(self.items)} questions to {m} ({at})" for m, at in where.items()]
-        if self.judge not in ("", judges.LEXICAL):
+        if self.judge:
             at = models.model(self.judge).get("base_url", "this machine")
             sent.append(f"questions, references and answers to the judge {self.judge} ({at})")
         return f"{self.name}: {'; '.join(sent) or 'nothing is sent'}; to nobody else"
@@ -189,7 +188,6 @@ def labelled(own: Own) -> pd.DataFrame:
 
 async def graded(own: Own, frame: pd.DataFrame) -> pd.DataFrame:
     """The judge's verdicts on answers (item, reply_status and FIELDS), as `judges.grade`."""
-    known = labelled(own)
     template, folder = own.rubric
     own.reads("rubric", prompts.source(template, folder))
     return await judges.grade(
@@ -200,5 +198,4 @@ async def graded(own: Own, frame: pd.DataFrame) -> pd.DataFrame:
         template=template,
         folder=folder,
         fields=FIELDS,
-        labelled=known,
     )
