@@ -101,7 +101,7 @@ def test_what_was_paid_counts_whatever_came(priced, endpoint, folders, monkeypat
     account = results.take([results_file(result(request.key, body, status))])
     assert account.usd == pytest.approx(usd)
     # what is recorded is the same both ways, with its usage, but that a batch's says that it is one
-    mine = [{**r, "batch": True} for r in recordings.records()]
+    mine = [dict(r) for r in recordings.records()]
     theirs = [dict(r) for r in store.Recordings(paths.RECORDINGS / "cancer_myth").records()]
     for record in (*mine, *theirs):
         for way in ("date", "latency_s", "batch"):
