@@ -56,7 +56,7 @@ def length_table(run, sets):
     ]
     parts = [frame(said).assign(left=None, right=None)]
     for name, (texts, source) in sets.items():
-        n = words(complete(texts.to_frame(), [texts.name])[texts.name])
+        n = words(complete(texts.to_frame("question"), ["question"])["question"])
         found = {
             "pairs": len(n),
             "different questions": texts.nunique(),
