@@ -244,9 +244,8 @@ def test_two_models_without_a_common_answer_stand_in_the_table_with_n_0():
 
 def test_a_repetition_whose_first_label_is_gone_is_not_compared():
     row = {
-        **dict.fromkeys(
-            ("unit", "paper", "part", "group", "type", "reason", "source", "refused"), ""
-        ),
+        **dict.fromkeys(("paper", "part", "group", "type", "reason", "source", "refused"), ""),
+        "unit": "u",
         "rater": "Ann",
         "seconds": 1.0,
         "spans": [],

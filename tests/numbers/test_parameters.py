@@ -550,6 +550,8 @@ def test_what_is_drawn_from_released_data(bare, monkeypatch, name):
     base = base.assign(question=base["item"] + "?", expert_answer=" ".join(["word"] * 20))
     for module in (building, answers_of):
         monkeypatch.setattr(module, "base", lambda run: base)
+    sets = {"LiveQA": (base["question"], "raw")}
+    monkeypatch.setattr(answers_of, "printed_sets", lambda run: sets)
     there = {"medhalu_training": sources.load("medhalu_training")}
     monkeypatch.setattr(sources, "every", lambda run: there)
     here = sources.here
