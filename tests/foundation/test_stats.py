@@ -244,6 +244,24 @@ def test_mcnemar_range_by_hand():
     assert stats.mcnemar_range(9, 8, 10) == (1, 1)
 
 
+def test_permutation_range_by_hand():
+    """[1, 0] against [0, -1]: like with like 1 and 1, which flip to 2 or -2 in half of four ways;
+
+    high with low 2 and 0, which flips to 2 or -2 always.
+    """
+    assert close(stats.permutation_range([0, 1], [-1, 0]), (0.5, 1))
+
+
+def test_permutation_range_holds_pairings_and_agrees_with_ours(rng):
+    a, b = rng.integers(-1, 2, 60), np.minimum(rng.integers(-1, 2, 60), 0)
+    low, high = stats.permutation_range(a, b)
+    apart = np.sort(a) - np.sort(b)[::-1]
+    assert stats.paired_permutation(apart, np.zeros(60), rng) == pytest.approx(high, abs=0.02)
+    for _ in range(100):
+        d = a - rng.permutation(b)
+        assert low <= stats.permutation_range(d, np.zeros(60, int))[0] <= high
+
+
 def test_mcnemar_range_holds_every_pairing():
     patterns = np.array(list(product([False, True], repeat=6)))
     a = np.array([True] * 5 + [False])

@@ -23,7 +23,7 @@ from .intervals import (
     share,
     wilson,
 )
-from .printed import grim, grim_counts, mcnemar_range, most_kappa
+from .printed import grim, grim_counts, mcnemar_range, most_kappa, permutation_range
 from .resampling import LEAST, bootstrap, paired_permutation
 from .scores import harmonic, macro
 from .tests import (

@@ -41,6 +41,31 @@ def mcnemar_range(x: int, y: int, n: int) -> tuple[float, float]:
     return min(p), max(p)
 
 
+def permutation_range(a: ArrayLike, b: ArrayLike) -> tuple[float, float]:
+    """Smallest and largest p of a paired permutation test that two sets of whole grades allow.
+
+    The mean difference is the same however the grades are paired: p is least if like is paired with
+    like, and greatest if high is paired with low. Exact (all flips of signs); of a few items
+    another pairing's p may lie slightly outside, where its sums are coarser.
+    """
+    a, b = np.sort(a), np.sort(b)
+    return _flips_p(a - b), _flips_p(a - b[::-1])
+
+
+def _flips_p(differences):
+    """Exact two-sided p of all flips of the signs of whole differences."""
+    from scipy.stats import binom
+
+    sizes, counts = np.unique(np.abs(differences), return_counts=True)
+    chance = np.ones(1)  # of each sum, from minus to plus the sum of all sizes
+    for size, many in zip(sizes[sizes > 0], counts[sizes > 0]):
+        flipped = np.zeros(2 * size * many + 1)
+        flipped[:: 2 * size] = binom.pmf(np.arange(many + 1), many, 0.5)
+        chance = np.convolve(chance, flipped)
+    sums = np.arange(len(chance)) - len(chance) // 2
+    return min(1.0, float(chance[abs(sums) >= abs(np.sum(differences))].sum()))
+
+
 def most_kappa(accuracy: ArrayLike) -> float | np.ndarray:
     """The largest kappa of two raters on two classes with this share of equal ratings.
 

@@ -1,25 +1,31 @@
 """Cancer-Myth's printed numbers: what each allows, and what they allow together."""
 
+import itertools
+from math import floor, log10
+
 import numpy as np
 
 from bedside import published, stats
 from bedside.claims import between, every, reading
 from bedside.tables import Row, frame
 
+from .data import CATEGORIES
+
 QUESTIONS, ANNOTATED = 585, 76  # released questions; answers that people graded (appendix C)
 FAIR = 0.4  # agreement is more than fair above this kappa (Landis and Koch 1977)
 SUMMARY = "summary of version 2"  # a third party's; the second version itself is not at hand
 RESULTS = {  # where models' PCR and PCS are printed: 1 in the paper, 2 in the summary
-    "v1 text 4.3": 1,
-    "v1 introduction": 1,
+    "v1 Figure 6a": 1,
     "v2 Main results": 2,
     "v2 text results": 2,
 }
+TESTED = [  # whose p-values section 4.3 gives, and which pair the second one may be of
+    ("Gemini-1.5-Pro", "Claude-3.5-Sonnet"),
+    ("Claude-3.5-Sonnet", "GPT-4o"),
+    ("Claude-3.5-Sonnet", "GPT-4-Turbo"),
+]
 TEXTS = {1: "the paper", 2: SUMMARY}
-IN_FIGURES = """
-cm-best-pcs cm-hardest cm-asymmetry
-cm-poor-categories cm-worst-side-effect cm-similar-on-both cm-gemini-late
-""".split()  # claims on numbers that stand in figures only
+HALF = 0.005  # half a last digit of PCS
 
 
 # ---- rates and scores (section 4.3)
@@ -41,7 +47,10 @@ def rates(run, version):
 
 
 def grim_table(run, n=QUESTIONS):
-    """The counts out of n that print as each PCR: the smallest and the range, or None."""
+    """The counts out of n that print as each PCR: the smallest and the range, or None.
+
+    Also those of the three grades that the paper's figures allow together.
+    """
     rows = []
     for version in TEXTS:
         for model, rate in rates(run, version).items():
@@ -49,6 +58,11 @@ def grim_table(run, n=QUESTIONS):
             found = stats.grim_counts(rate, n, decimals)
             counts = (found[0], found[0], found[-1]) if found else (None, None, None)
             rows.append(Row(model, f"count, {TEXTS[version]}", "recomputed", *counts, n))
+    for model, found in grades(run).items():
+        for name, counts in zip(("graded 1", "graded 0", "graded −1"), zip(*found)):
+            ends = min(counts), max(counts)
+            value = counts[0] if len(counts) == 1 else None
+            rows.append(Row(model, f"{name}, {TEXTS[1]}", "recomputed", value, *ends, n))
     return frame(rows)
 
 
@@ -63,6 +77,57 @@ def possible_p(run, a, b, n=QUESTIONS):
     overlaps = range(max(0, x + y - n), min(x, y) + 1)
     paired = sorted(stats.mcnemar_counts(x - both, y - both) for both in overlaps)
     return paired, stats.two_proportions(x, n, y, n)
+
+
+def sums(run):
+    """Sums of grades by category and model: the only whole ones that the bars of Figure 7 allow.
+
+    A bar is read to about a pixel; a sum is missing if that leaves none or several.
+    """
+    bars, size = run.published("v1 Figure 7"), category_sizes(run)
+    n = bars["row"].map(size)
+    least, most = np.ceil(bars["low"] * n), np.floor(bars["high"] * n)
+    bars = bars.assign(value=least.where(least == most))
+    return bars.pivot(index="row", columns="column", values="value").loc[size.index]
+
+
+def category_sizes(run):
+    """Number of questions by category (Figure 5a)."""
+    return run.published("v1 Figure 5a").set_index("row")["value"].loc[list(CATEGORIES.values())]
+
+
+def grades(run, n=QUESTIONS):
+    """Numbers of grades 1, 0 and -1 by model that PCR, PCS and the bars of Figure 7 allow together.
+
+    {model: [(ones, zeros, minus ones)]}; without any if they contradict each other.
+    """
+    said = run.published("v1 Figure 6a").pivot(index="row", columns="column", values="value")
+    said["total"] = sums(run).sum(skipna=False)
+    return {
+        model: [
+            (ones, n - 2 * ones + total, ones - total)
+            for ones in stats.grim_counts(pcr, n, 1)
+            for total in range(max(-n, 2 * ones - n), ones + 1)
+            if abs(total / n - pcs) <= HALF + 1e-9 and (read != read or total == read)
+        ]
+        for model, pcr, pcs, read in said[["PCR", "PCS", "total"]].itertuples()
+    }
+
+
+def possible_pcs_p(run, a, b):
+    """The p-values that the grades of two models allow: (least, most) paired, and unpaired.
+
+    paired: of a permutation test on the same questions, over all ways to pair the grades; unpaired:
+    of a t test. Any p, if the printed numbers contradict each other.
+    """
+    from scipy.stats import ttest_ind
+
+    paired, unpaired, found = [], [], grades(run)
+    for x, y in itertools.product(found[a], found[b]):
+        values = np.repeat([1, 0, -1], x), np.repeat([1, 0, -1], y)
+        paired += stats.permutation_range(*values)
+        unpaired.append(ttest_ind(*values).pvalue)
+    return tuple((min(p, default=0.0), max(p, default=1.0)) for p in (paired, unpaired))
 
 
 def impossible_pairs(run):
@@ -88,7 +153,7 @@ def score_readings(run):
     grim = grim_table(run)
     found = {}
     for version in TEXTS:
-        counts = grim.loc[grim["column"].str.endswith(TEXTS[version]), "value"]
+        counts = grim.loc[grim["column"] == f"count, {TEXTS[version]}", "value"]
         possible = counts.notna()
         found[f"cm-v{version}-grim"] = reading(f"{possible.sum()} can be", possible.all())
     for id, version in (("cm-v1-below-30", 1), ("cm-v2-below-43", 2)):
@@ -100,21 +165,52 @@ def score_readings(run):
     return {**found, **_p_readings(run), **_order_readings(run)}
 
 
+def possible_ways(run, a, b):
+    """The p-values that the printed numbers of two models allow, by way of testing: (least, most).
+
+    Paired: over all ways in which grades of the two can fall on the same questions.
+    """
+    pcr, pooled = possible_p(run, a, b)
+    paired, unpaired = possible_pcs_p(run, a, b)
+    return {
+        "PCR, paired": (pcr[0], pcr[-1]),
+        "PCR, unpaired": (pooled, pooled),
+        "PCS, paired": paired,
+        "PCS, unpaired": unpaired,
+    }
+
+
+def p_table(run):
+    """The two printed p-values beside those that are possible; also for the likely repair."""
+    said = run.published("v1 text 4.3").query("column == 'p'").set_index("row")["value"]
+    rows = []
+    for a, b in TESTED:
+        row = f"{a} over {b}"
+        rows += [Row(row, "p", "published", said[row])] if row in said else []
+        for way, ends in possible_ways(run, a, b).items():
+            names = ("least", "most")[: len(set(ends))]
+            rows += [
+                Row(row, f"{way}: {end}" if len(names) > 1 else way, "recomputed", p)
+                for end, p in zip(names, ends)
+            ]
+    return frame(rows)
+
+
 def _p_readings(run):
-    """Are the printed p-values among those that the printed PCRs allow?"""
+    """Are the printed p-values among those that the printed rates and scores allow?
+
+    A way of testing that leaves it open is not given: it needs the grades question by question.
+    """
     found = {}
-    for id, a, b in (
-        ("cm-p-gemini", "Gemini-1.5-Pro", "Claude-3.5-Sonnet"),
-        ("cm-p-claude", "Claude-3.5-Sonnet", "GPT-4o"),
-    ):
+    for id, (a, b) in zip(("cm-p-gemini", "cm-p-claude"), TESTED):
         said = published.value(run.paper, "v1 text 4.3", f"{a} over {b}", "p")
-        paired, pooled = possible_p(run, a, b)
-        fits = [f"{p:.0e}" == f"{said:.0e}" for p in paired]
-        told = f"p from {paired[0]:.1g} to {paired[-1]:.2g}"
-        holds = between(min(fits), max(fits), least=1)
-        found[id] = reading(told, holds, paired[0], paired[-1], name="PCR, paired") | reading(
-            f"p = {pooled:.1g}", f"{pooled:.0e}" == f"{said:.0e}", name="PCR, unpaired"
-        )
+        half = 0.5 * 10 ** floor(log10(said))  # p has one digit
+        found[id] = {}
+        for name, (low, high) in possible_ways(run, a, b).items():
+            told = f"p = {low:.1g}" if low == high else f"p from {low:.1g} to {high:.2g}"
+            holds = between(low, high, said - half, said + half)
+            if holds is not None:
+                found[id] |= reading(told, holds, low, high, name=name)
     return found
 
 
