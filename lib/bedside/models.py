@@ -510,8 +510,9 @@ async def answers_of(
     max_tokens: int,
     models: list[str] | None = None,
     kind: str = "",
+    temperature: float = 0,
 ) -> "pd.DataFrame":
-    """Greedy answers of a run's or other models to {item: messages}, as a frame.
+    """Answers of a run's or other models to {item: messages}, as a frame.
 
     kind: of text, as `most` takes it. Columns: item, model, answer, reply_status (empty for an
     answer, else why there is none), truncated, sent (the key of its request). Where there is none,
@@ -519,7 +520,7 @@ async def answers_of(
     """
     import pandas as pd
 
-    asked = requests_to(run, prompts, max_tokens, models, kind=kind)
+    asked = requests_to(run, prompts, max_tokens, models, temperature, kind=kind)
     replies = await run.ask(asked, "answers")
     rows = [(r.item, r.model, r.text or r.refusal, r.why, r.truncated, r.key) for r in replies]
     columns = ["item", "model", "answer", "reply_status", "truncated", "sent"]

@@ -185,7 +185,7 @@ RUNS = {  # notebook: what is given beside SHARED, and what comes of each parame
     ],
     "cancer_myth/03_evaluation": [
         (
-            changed(max_tokens=300),
+            changed(max_tokens=300, temperature=0.7),
             {
                 "models": (asked(""), {EMBEDDED}, TWO),
                 "seed": (seed, 0, 7),
@@ -195,6 +195,7 @@ RUNS = {  # notebook: what is given beside SHARED, and what comes of each parame
                 "limit": (size("items"), 42, 3),
                 "prompts": (marked, {False}, {True}),
                 "max_tokens": (limit(), {96}, {300}),
+                "temperature": (setting("temperature"), {0}, {0.7}),
             },
         ),
         (

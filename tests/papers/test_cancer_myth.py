@@ -8,7 +8,15 @@ import pandas as pd
 import pytest
 
 from bedside import claims, judges, sources, stats
-from bedside.papers.cancer_myth import data, pipeline, printed, study, survey, survey_readings
+from bedside.papers.cancer_myth import (
+    data,
+    figures,
+    pipeline,
+    printed,
+    study,
+    survey,
+    survey_readings,
+)
 from bedside.papers.cancer_myth.scores import scores
 from bedside.papers.cancer_myth.tables import evaluation, generation
 from bedside.papers.cancer_myth.tables import survey as survey_tables
@@ -115,6 +123,39 @@ def test_judge_table_without_an_answer_says_so(run, monkeypatch):
     assert table["row"].tolist() == ["smollm2-135m, judge lexical"] * 2
     assert table["value"].isna().all() and table["n"].to_dict() == {"PCS": 0, "PCR": 0}
     assert evaluation.cut_by_judge({"lexical": none}) == ""
+
+
+def test_published_scores_stand_beside_the_runs(run):
+    """Figure 7 has seven categories of eight systems, Figure 6b three generators of three."""
+    found = graded(m=[1, 1, 0, -1]).replace({"category": {"A": "No Treatment", "B": "Others"}})
+    table = evaluation.group_table(scores(found, run, ["category"]), "category", run)
+    assert (table["source"] == "published").sum() == 56
+    assert table["row"].iloc[0] == "Only/Standard Treatment" and table["row"].iloc[-1] == "Others"
+    mine = table[table["column"] == "m"].set_index("row")["value"]
+    assert mine.to_dict() == {"No Treatment": 1.0, "Others": -0.5}
+    drawn = figures.by_system(table)
+    titles = [ax.get_title("left") for ax in drawn.axes]
+    assert titles[0] == "Gemini-1.5-Pro" and titles[-1] == "m" and len(titles) == 9
+    found = graded(m=[1, 1, 0, -1]).assign(generator="us")
+    table = evaluation.group_table(scores(found, run, ["generator"]), "generator", run)
+    cell = table.set_index(["row", "column"])["value"]
+    assert cell["GPT-4o", "Gemini-1.5-Pro"] == 0.03 and cell["Gemini-1.5-Pro", "GPT-4o"] == -0.56
+    assert cell["us", "m"] == 0.25 and len(table) == 10
+
+
+def test_questions_beside_figure_5(run):
+    items = pd.DataFrame({"category": ["Others", "Others", "odd"], "generator": ["GPT-4o"] * 3})
+    by = evaluation.counts(items, "category", "raw", run)
+    assert by.loc[by["source"] == "raw", ["row", "value"]].values.tolist() == [
+        ["Others", 2],
+        ["odd", 1],
+    ]
+    share = evaluation.counts(
+        items.assign(generator=["GPT-4o", "we", "we"]), "generator", "raw", run
+    )
+    mine = share[share["source"] == "raw"].set_index("row")["value"].to_dict()
+    assert mine == {"GPT-4o": pytest.approx(100 / 3), "we": pytest.approx(200 / 3)}
+    assert share.loc[share["source"] == "published", "value"].tolist() == [44.1, 30.6, 25.0, 0.3]
 
 
 def test_scores_by_category(run):

@@ -7,7 +7,7 @@ import pytest
 from bedside import checks, claims, sources, stats
 from bedside.papers.cancer_myth import (
     data,
-    figure_readings,
+    figure_claims,
     pipeline,
     printed,
     survey,
@@ -95,7 +95,7 @@ def from_printed(run):
     return {
         **printed.count_readings(run),
         **printed.score_readings(run),
-        **figure_readings.readings(run),
+        **figure_claims.readings(run),
         "cm-not-aligned": printed.alignment(run),
         **printed.judge_readings(run),
         **cures.readings(run),
@@ -205,7 +205,7 @@ def changed(run, monkeypatch, table, row, column, **values):
     monkeypatch.setattr(run, "published", other)
     return {
         (id, name): holds
-        for id, ways in figure_readings.readings(run).items()
+        for id, ways in figure_claims.readings(run).items()
         for name, (*_, holds) in ways.items()
     }
 

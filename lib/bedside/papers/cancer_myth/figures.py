@@ -1,6 +1,7 @@
 """Cancer-Myth's figures of several panels, drawn from rows of `tables`."""
 
 from bedside import plots
+from bedside.tables import without_bounds
 
 from .tables.evaluation import series
 from .tables.generation import HARD
@@ -58,6 +59,23 @@ def scores(shown):
     ):
         rows = series(shown, metric)
         plots.dots(ax, rows, title=metric, xlabel=unit, limits=limits, order=order)
+    plots.legend_below(figure)
+    return figure
+
+
+def by_system(shown):
+    """Figures 6b and 7: PCS by category or generator, a panel for each system that answers."""
+    shown = without_bounds(shown)
+    systems, rows = list(dict.fromkeys(shown["column"])), dict.fromkeys(shown["row"])
+    across = 4 if len(systems) <= 4 else 3
+    down = -(-len(systems) // across)
+    size = 9, down * (0.9 + 0.2 * len(rows)) + 0.6
+    figure, axes = plots.figure(size, down, across, sharey=True)
+    for ax in axes.flat[len(systems) :]:
+        ax.remove()
+    for ax, system in zip(axes.flat, systems):
+        mine, limits = shown[shown["column"] == system], (-1.05, 1.05)
+        plots.dots(ax, mine, title=system, xlabel="mean grade", limits=limits, order=rows)
     plots.legend_below(figure)
     return figure
 

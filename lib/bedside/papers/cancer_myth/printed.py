@@ -49,7 +49,7 @@ def rates(run, version):
 def grim_table(run, n=QUESTIONS):
     """The counts out of n that print as each PCR: the smallest and the range, or None.
 
-    Also those of the three grades that the paper's figures allow together.
+    Also those of grades 0 and -1 that the paper's figures allow together.
     """
     rows = []
     for version in TEXTS:
@@ -59,7 +59,7 @@ def grim_table(run, n=QUESTIONS):
             counts = (found[0], found[0], found[-1]) if found else (None, None, None)
             rows.append(Row(model, f"count, {TEXTS[version]}", "recomputed", *counts, n))
     for model, found in grades(run).items():
-        for name, counts in zip(("graded 1", "graded 0", "graded −1"), zip(*found)):
+        for name, counts in zip(("graded 0", "graded −1"), list(zip(*found))[1:]):
             ends = min(counts), max(counts)
             value = counts[0] if len(counts) == 1 else None
             rows.append(Row(model, f"{name}, {TEXTS[1]}", "recomputed", value, *ends, n))
@@ -89,6 +89,13 @@ def sums(run):
     least, most = np.ceil(bars["low"] * n), np.floor(bars["high"] * n)
     bars = bars.assign(value=least.where(least == most))
     return bars.pivot(index="row", columns="column", values="value").loc[size.index]
+
+
+def cross_model(run):
+    """Figure 6b: PCS by the questions' generator (row) and the model that answers (column)."""
+    cells = run.published("v1 Figure 6b")
+    model, by = cells["row"].str.split(" on questions by ", expand=True).T.to_numpy()
+    return cells.assign(row=by, column=model)
 
 
 def category_sizes(run):
@@ -181,7 +188,10 @@ def possible_ways(run, a, b):
 
 
 def p_table(run):
-    """The two printed p-values beside those that are possible; also for the likely repair."""
+    """The two printed p-values beside those that are possible, to two digits.
+
+    The third pair is the likely repair of the second.
+    """
     said = run.published("v1 text 4.3").query("column == 'p'").set_index("row")["value"]
     rows = []
     for a, b in TESTED:
@@ -190,7 +200,9 @@ def p_table(run):
         for way, ends in possible_ways(run, a, b).items():
             names = ("least", "most")[: len(set(ends))]
             rows += [
-                Row(row, f"{way}: {end}" if len(names) > 1 else way, "recomputed", p)
+                Row(
+                    row, f"{way}: {end}" if len(names) > 1 else way, "recomputed", float(f"{p:.2g}")
+                )
                 for end, p in zip(names, ends)
             ]
     return frame(rows)

@@ -59,7 +59,8 @@ async def evaluation(document):
     category = found.set_index("item")["value"].map(data.CATEGORIES)
     plain = data.plain_questions(run)
     both = pd.concat([questions, plain])
-    answered = await study.answers(run, both, run.settings["max_tokens"])
+    p = run.settings
+    answered = await study.answers(run, both, p["max_tokens"], temperature=p["temperature"])
     for kind, asked, section in (
         ("myth", questions, "4.3 false presupposition"),
         ("plain", plain, "version 2: no false presupposition"),

@@ -43,7 +43,9 @@ def known(run):
     return {"myth": labelled(run), "plain": labelled_plain(run)}
 
 
-async def answers(run, items, max_tokens, models=None, template="answer", *, kind=ANSWER, **fixed):
+async def answers(
+    run, items, max_tokens, models=None, template="answer", *, kind=ANSWER, temperature=0, **fixed
+):
     """Zero-shot answers to questions (section 4.2), with the columns of `models.answers_of`.
 
     items: item, question. Another template gets the `fixed` fields as well. A refusal in words is
@@ -51,7 +53,7 @@ async def answers(run, items, max_tokens, models=None, template="answer", *, kin
     """
     brought = [run.elsewhere(items["item"])] if run.answers and models is None else []
     prompts = run.prompts_for(template, items, ["question"], **fixed)
-    made = [await answers_of(run, prompts, max_tokens, models, kind), *brought]
+    made = [await answers_of(run, prompts, max_tokens, models, kind, temperature), *brought]
     return pd.concat(made, ignore_index=True)
 
 

@@ -17,22 +17,26 @@ from bedside.tables import (
     with_bounds,
     without_bounds,
 )
+from bedside.tables import printed as printed_rows
 
 from .. import printed
-from ..data import CATEGORIES
 from ..scores import scores
 
 FIXED = "corrected for the judge's errors"
 CORRECTED = f"PCR {FIXED}"
 
 
-def counts(items, what, source):
-    """Number of questions by category, in the paper's order, or by generator, largest first."""
-    found = complete(items, [what])[what].value_counts()
-    order = found.index
+def counts(items, what, source, run):
+    """Figure 5: questions by category, in the paper's order, or by generator in percent."""
+    found, n = complete(items, [what])[what].value_counts(), len(items)
     if what == "category":
-        order = [name for name in CATEGORIES.values() if name in found.index]
-    return frame(Row(name, "questions", source, found[name], n=len(items)) for name in order)
+        said, value = run.published("v1 Figure 5a"), lambda count: count
+    else:
+        said, value = run.published("v1 Figure 5b"), lambda count: 100 * count / n
+    order = [*said["row"], *found.index.difference(said["row"])]
+    column = said["column"].iloc[0]
+    mine = [Row(row, column, source, value(found[row]), n=n) for row in order if row in found]
+    return frame([*printed_rows(said), *mine])
 
 
 def answer_health(answered, sets, graded):
@@ -126,23 +130,16 @@ def series(table, metric=None):
 
 
 def group_table(found, by, run):
-    """PCS of `scores` by category or generator, beside the published one if the text gives it."""
+    """PCS of `scores` by category (Figure 7) or generator (6b), a column for each system.
+
+    The published ones come first.
+    """
     pcs = found[found["metric"] == "PCS"]
-    if pcs["model"].nunique() == 1:
-        pcs = pcs.assign(row=pcs[by], column="PCS, " + pcs["model"])
-    else:
-        pcs = pcs.assign(row=pcs[by] + ", " + pcs["model"], column="PCS")
-    rows = with_bounds(pcs.assign(source="run"))
-    if by == "generator":
-        said = run.published("v1 text 4.3")
-        said = said[said["row"].str.contains(" on questions by ")].assign(
-            row="GPT-4o (answers by Gemini-1.5-Pro)", column="PCS", source="published"
-        )
-        rows = pd.concat([said, rows])
-    place = {category: i for i, category in enumerate(CATEGORIES.values())}
-    return rows.sort_values(
-        "row", key=lambda row: row.map(lambda r: place.get(r, 99)), kind="stable", ignore_index=True
-    )
+    mine = with_bounds(pcs.assign(row=pcs[by], column=pcs["model"], source="run"))
+    said = run.published("v1 Figure 7") if by == "category" else printed.cross_model(run)
+    rows = pd.concat([frame(printed_rows(said)), mine], ignore_index=True)
+    place = {row: i for i, row in enumerate(dict.fromkeys(rows["row"]))}
+    return rows.sort_values("row", key=lambda r: r.map(place), kind="stable", ignore_index=True)
 
 
 def corrected_rows(found, run, judge=""):

@@ -73,9 +73,7 @@ def _on_models(run):
 
 def _on_generators(run):
     """Figure 6b: PCS by the questions' generator (rows) and the model that answers (columns)."""
-    cells = run.published("v1 Figure 6b")
-    model, by = cells["row"].str.split(" on questions by ", expand=True).T.to_numpy()
-    wide = cells.assign(by=by, model=model).pivot(index="by", columns="model", values="value")
+    wide = printed.cross_model(run).pivot(index="row", columns="column", values="value")
     own = [[m == by for m in wide] for by in wide.index]
     rest = wide.drop(columns=GPT)
     less = _lowest(-rest, [GPT], HALF).values()
