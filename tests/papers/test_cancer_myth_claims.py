@@ -144,6 +144,24 @@ def test_no_central_claim_of_the_paper_differs():
     assert all(known[id].tried for id in wrong)
 
 
+def test_figure_5b_and_the_rebuilt_set(public):
+    """258 and 2 as printed, 259 and 1 in the copy: candidate 1 is hand-made, not GPT-4o's."""
+    raw, start = data.released(public), data.starting_examples(public)
+    made = raw["released"]["generator"].value_counts()
+    assert made.to_dict() == {
+        "GPT-4o": 259,
+        "Claude-3.5-Sonnet": 179,
+        "Gemini-1.5-Pro": 146,
+        "Manual": 1,
+    }
+    assert said(figure_claims.readings(public), "cm-sources", "as written") == (585, 585, True)
+    known = pipeline.labels(raw, start)["the hand-made questions' generator"]
+    assert known == ["manual", "gpt-4o"]
+    first = raw["candidates"].iloc[1]
+    assert first[["item", "question"]].tolist() == ["candidate-1", start["question"].iloc[1]]
+    assert (len(raw["candidates"]), raw["candidates"]["first"].sum()) == (76 + 3 * 266, 76)
+
+
 # ---- what a p-value or a coefficient can be
 
 

@@ -63,7 +63,7 @@ def scores(shown):
     return figure
 
 
-def by_system(shown):
+def by_system(shown, by):
     """Figures 6b and 7: PCS by category or generator, a panel for each system that answers."""
     shown = without_bounds(shown)
     systems, rows = list(dict.fromkeys(shown["column"])), dict.fromkeys(shown["row"])
@@ -76,6 +76,8 @@ def by_system(shown):
     for ax, system in zip(axes.flat, systems):
         mine, limits = shown[shown["column"] == system], (-1.05, 1.05)
         plots.dots(ax, mine, title=system, xlabel="mean grade", limits=limits, order=rows)
+    for row in axes:
+        row[0].set_ylabel(f"the question's {by}")
     plots.legend_below(figure)
     return figure
 
