@@ -165,7 +165,8 @@ $(SETTINGS): FORCE | $(READY)
 		$(foreach v,$(UNKNOWN) $(foreach s,QUESTIONS RUBRIC NAME COMPARE REVISION,$(if $(filter override,$(origin $(s))),$(s))),$(call quoted,$(v)=))
 	@rm -f $(STAMPS)/*.todo
 
-$(STAMPS)/data.done: data/sources.toml $(SETTINGS)
+# Data that were put there since count, too.
+$(STAMPS)/data.done: data/sources.toml $(SETTINGS) $(shell find data/external/github data/external/huggingface -type f 2>/dev/null)
 	@$(PY) -m bedside data --profile $(PROFILE) $(if $(value MIRROR),--mirror $(call quoted,$(value MIRROR)))
 	@touch $@
 

@@ -149,6 +149,13 @@ def index(profile, since=None):
     for rank, told in zip(claims.WEIGHT, ("The papers' central claims:", "The papers' details:")):
         words = (TOLD[word][n != 1] for word, n in counts[rank].items())
         print(told, ", ".join(f"{n} {w}" for n, w in zip(counts[rank].values(), words)))
+    local = settings.outputs(profile, private=True)
+    if (local / ".parts").is_dir() and local != settings.outputs(profile):
+        made = page.merge(profile, private=True)
+        content.write_notebooks(made, local)
+        count = sum(len(e["outputs"]) for e in made["notebooks"].values())
+        place = f"{paths.rel(local)}/index.html"
+        print(f"{count} outputs that rest on texts which stay on this machine: {place}")
     print(f"Open {folder}/index.html")
 
 

@@ -89,9 +89,10 @@ class Run:
         return files.Sink(Path(os.environ["BEDSIDE_PARTS"]) / name, self.recordings)
 
     def _place(self):
-        """(folder of the outputs, recordings)."""
-        kept = paths.RECORDINGS / self.paper
-        folder = settings.outputs(self.profile, self.changed) / self.paper
+        """(folder of the outputs, recordings); git ignores both if they rest on private sources."""
+        private = sources.private(self.profile, self.paper, self.notebook)
+        kept = (paths.EXTERNAL / "recordings" if private else paths.RECORDINGS) / self.paper
+        folder = settings.outputs(self.profile, self.changed, private) / self.paper
         return folder, store.Recordings(kept / self.profile, kept)
 
     def rng(self, *name: object) -> "np.random.Generator":
@@ -107,7 +108,13 @@ class Run:
     # ---- what is read
 
     def load(self, *names: str) -> "pd.DataFrame | list[pd.DataFrame]":
-        """A source as a frame, or several as a list; their hashes go into the manifest."""
+        """A source as a frame, or several as a list; their hashes go into the manifest.
+
+        Raises BedsideError for a source that is private to another notebook.
+        """
+        for name in names:
+            if (reader := sources.entry(name).get("private", self.notebook)) != self.notebook:
+                raise BedsideError(f"source {name!r} is for {self.paper}/{reader} alone")
         frames, digests = sources.taken(names, self.profile)
         self._data |= digests
         return frames if len(names) > 1 else frames[0]

@@ -39,9 +39,13 @@ def figures() -> Path:
     return Path(os.environ.get("BEDSIDE_FIGURES") or paths.FIGURES)
 
 
-def outputs(profile: str, changed: dict | None = None) -> Path:
-    """The folder of a profile's outputs, or of the run of this process or of settings `changed`."""
+def outputs(profile: str, changed: dict | None = None, private: object = ()) -> Path:
+    """The folder of a profile's outputs, or of the run of this process or of settings `changed`.
+
+    private: whether they rest on private sources and so may not be committed.
+    """
     name = os.environ.get("BEDSIDE_RUN") or (changed and name_of(profile, changed))
+    name = name or (private and f"{profile}-local")
     return figures() / "runs" / name if name else figures() / profile
 
 

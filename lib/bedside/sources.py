@@ -6,11 +6,12 @@ are copied to data/external/, from the network or from a folder of the same layo
 
 import functools
 import hashlib
+import http.client
 import json
 import os
+import re
 import shutil
 import tomllib
-import urllib.error
 import urllib.request
 from collections.abc import Collection
 from pathlib import Path
@@ -59,10 +60,22 @@ def used_by(profile: str, paper: str = "") -> list[str]:
     return [n for n, e in mine.items() if profile in e["profiles"]]
 
 
+def private(profile: str, paper: str, notebook: str) -> list[str]:
+    """The sources here that a notebook alone may read; what rests on them isn't committed."""
+    mine = used_by(profile, paper)
+    return [n for n in mine if entry(n).get("private") == notebook and here(n)]
+
+
 def sha256(path: Path | str) -> str:
     """sha256 (hex) of a file."""
     with open(path, "rb") as f:
         return hashlib.file_digest(f, "sha256").hexdigest()
+
+
+def blob(path: Path | str) -> str:
+    """The SHA-1 (hex) by which git knows a file: over `blob <bytes>`, a zero byte, the content."""
+    content = Path(path).read_bytes()
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
 # ---- fetched
@@ -81,29 +94,47 @@ def fetch(name: str, mirror: Path | str | None = None) -> str:
         return "bundled" if inside is None else "present"
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + f".part{os.getpid()}")
+    url = f"https://huggingface.co/datasets/{e.get('huggingface')}"
+    if "github" in e:
+        url = f"{GITHUB}/{e['github']}/{e['revision']}/{e['path']}"
     try:
         if mirror:
             shutil.copyfile(Path(mirror) / inside, part)
         elif "github" in e:
-            url = f"https://raw.githubusercontent.com/{e['github']}/{e['revision']}/{e['path']}"
-            with urllib.request.urlopen(url, timeout=60) as reply, open(part, "wb") as f:
-                shutil.copyfileobj(reply, f)
+            _download(url, part)
         else:
             _from_hub(e, part)
         _verify(name, part)
         part.replace(path)
         forget()
-    except (OSError, urllib.error.URLError) as err:
-        way = f"{mirror} has no {inside}"
+    except OSError as err:
+        way = f"{mirror} has no {inside}; put the file there or at {paths.rel(path)}"
         if not mirror:
             way = (
-                f"without a network, give MIRROR=DIR, a folder that holds DIR/{inside}, or put the"
-                f" file at {paths.rel(path)}"
+                f"{url}; without a network, give MIRROR=DIR, a folder that holds DIR/{inside}, or"
+                f" put the file at {paths.rel(path)}"
             )
-        raise SourceError(f"source {name!r} can't be fetched ({err}); {way}") from err
+        raise SourceError(
+            f"source {name!r} can't be fetched ({err.strerror or err}); {way}"
+        ) from err
     finally:
         part.unlink(missing_ok=True)
     return "fetched"
+
+
+GITHUB = "https://raw.githubusercontent.com"
+
+
+def _download(url, to):
+    """Save what an address holds; OSError if it can't be had, or only a part of it came."""
+    try:
+        with urllib.request.urlopen(url, timeout=60) as reply, open(to, "wb") as f:
+            shutil.copyfileobj(reply, f)
+            told = reply.headers.get("Content-Length")
+    except http.client.HTTPException as err:
+        raise OSError(f"{type(err).__name__}: {err}") from err
+    if told and to.stat().st_size < int(told):
+        raise OSError(f"{to.stat().st_size} of {told} bytes came")
 
 
 def _from_hub(e, part):
@@ -137,6 +168,10 @@ def verified(name: str) -> "pd.DataFrame":
     return _verify(name, path)
 
 
+NAMES = {"sha256": "sha256", "blob": "git blob"}
+POINTER = re.compile(rb"version https://git-lfs|\S*annex/objects/|\.\./\S*\.git/annex/")
+
+
 def _fault(name, path, what):
     """The error for a faulty source file."""
     return SourceError(f"{paths.rel(path)} (source {name!r}) {what}")
@@ -145,11 +180,15 @@ def _fault(name, path, what):
 def _verify(name, path):
     """The checked frame of `path`, which holds a source or is to become its file."""
     e, fault = entry(name), functools.partial(_fault, name, where(name)[1])
-    if "sha256" in e and (found := sha256(path)) != e["sha256"]:
-        raise fault(
-            f"is a different file: its sha256 is {found[:12]}..., expected {e['sha256'][:12]}...;"
-            " delete it and run `make data` again, or see data/sources.toml"
-        )
+    for kind, digest in (("sha256", sha256), ("blob", blob)):
+        if kind in e and (found := digest(path)) != e[kind]:
+            with open(path, "rb") as f:
+                if POINTER.match(f.read(200)):
+                    raise fault("is a pointer to a large file, not the file; put the file there")
+            raise fault(
+                f"is a different file: its {NAMES[kind]} is {found[:12]}..., expected"
+                f" {e[kind][:12]}...; delete it and run `make data` again, or see data/sources.toml"
+            )
     suffixes = [s for s in path.suffixes if not s.startswith(".part")]
     kind = e.get("format", suffixes[-1].lstrip("."))
     try:
@@ -224,8 +263,9 @@ def forget() -> None:
 
 
 def every(run) -> "dict[str, pd.DataFrame]":
-    """All available sources of a run's paper and profile: {name: frame}."""
-    return {n: run.load(n) for n in used_by(run.profile, run.paper) if here(n)}
+    """All available sources of a run's paper and profile that any notebook may read."""
+    mine = used_by(run.profile, run.paper)
+    return {n: run.load(n) for n in mine if here(n) and "private" not in entry(n)}
 
 
 def limited(run, frame: "pd.DataFrame", whole: bool = False) -> "pd.DataFrame":

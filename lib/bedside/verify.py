@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 
-from . import BedsideError, letters, notebooks, page, paths
+from . import BedsideError, letters, notebooks, page, paths, sources
 
 # compared only if the versions of packages are those of the committed run
 LOOSE = (".svg", ".png", ".html")
@@ -22,16 +22,18 @@ def verify(profile: str, explorer=None) -> None:
     scratch = paths.CACHE / "verify"
     shutil.rmtree(scratch, ignore_errors=True)
     os.environ["BEDSIDE_FIGURES"] = str(scratch)
+    old = json.loads(_bytes(f"{profile}/manifest.json") or "{}").get("notebooks", {})
+    committed, apart = _names(profile), _private(profile)
     notebooks.run_all(notebooks.listed(), {"profile": profile})
+    without = {"notebooks": {name: old[name] for name in apart if name in old}}
+    (scratch / profile / "manifest.json").write_text(json.dumps(without))
     built = page.merge(profile)["notebooks"]
-    committed = _names(profile)
     write, read = explorer or (None, None)
     if f"{profile}/explorer.html" in committed and write:
         write({"profile": profile})
     if any(name.startswith(f"{profile}/letters/") for name in committed):
         letters.write(profile)
 
-    old = json.loads(_bytes(f"{profile}/manifest.json") or "{}").get("notebooks", {})
     locked = all(built[k]["versions"] == old.get(k, {}).get("versions") for k in built)
     loose = () if locked else LOOSE
     files, kept = (
@@ -43,14 +45,24 @@ def verify(profile: str, explorer=None) -> None:
     moved = [
         f
         for f in every
-        if f not in files or not same(f, _bytes(f), (scratch / f).read_bytes(), read)
+        if f not in files or not same(f, _bytes(f), (scratch / f).databytes(), read)
     ]
     why = "packages have other versions than in the committed run"
     note = "" if locked else f" (pictures and pages not compared: {why})"
     print(f"{len(every) - len(moved)} of {len(every)} files of {profile} identical{note}")
+    for name, data in apart.items():
+        print(f"{name} rests on {data}, not in the committed run; built, not compared:")
+        made = scratch / "runs" / f"{profile}-local" / name.partition("/")[0]
+        print(*(f"  {p.name}" for p in sorted(made.iterdir())), sep="\n")
     if moved:
         lines = [f"figures/{f}{_why(f in files, f in kept)}" for f in moved]
         raise BedsideError("these files differ from the committed run:\n  " + "\n  ".join(lines))
+
+
+def _private(profile):
+    """{notebook that rests on private sources: their names}."""
+    found = {n: sources.private(profile, *n.split("/")) for n in notebooks.listed()}
+    return {n: ", ".join(names) for n, names in found.items() if names}
 
 
 def same(name: str, before: bytes | None, now: bytes, read=None) -> bool:
@@ -79,7 +91,7 @@ def _bytes(name):
     if _git("rev-parse", "HEAD") is not None:
         return _git("show", f"HEAD:figures/{name}")
     path = paths.FIGURES / name
-    return path.read_bytes() if path.is_file() else None
+    return path.databytes() if path.is_file() else None
 
 
 def _names(profile):

@@ -2,6 +2,9 @@
 
 import hashlib
 import json
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -64,6 +67,38 @@ def broken(place, data, match, **entry):
 
 def test_wrong_hash(place):
     broken(place, ROWS, "sha256 is", sha256="0" * 64)
+
+
+# `printf 'hello\\n' | git hash-object --stdin`
+HELLO = "ce013625030ba8dba906f756967f9e9ca394464a"
+
+
+def test_a_blob_is_gits(tmp_path):
+    (tmp_path / "a").write_bytes(b"hello\n")
+    assert sources.blob(tmp_path / "a") == HELLO
+
+
+def test_the_blob_alone_decides(place):
+    mirror, entry, write = place
+    file = write([{"QID": 1, "another": "shape"}])
+    for checked in ("sha256", "rows", "columns"):
+        del entry[checked]
+    entry["blob"] = sources.blob(file)
+    assert sources.fetch("set", mirror) == "fetched" and len(sources.load("set")) == 1
+
+
+@pytest.mark.parametrize(
+    "content, says",
+    [
+        (b'{"QID": 1}\n', "is a different file: its git blob is"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n", "is a pointer"),
+        (b"/annex/objects/SHA256E-s9--00.json\n", "is a pointer"),
+        (b"../.git/annex/objects/a/b/SHA256E-s9--00.json", "is a pointer"),
+    ],
+)
+def test_another_blob_is_refused(place, content, says):
+    place[1]["optional"] = True
+    broken(place, content, says, blob=HELLO, sha256=hashlib.sha256(content).hexdigest())
 
 
 def test_too_few_rows(place):
@@ -156,6 +191,7 @@ def test_external_sources_are_pinned():
         assert (
             "file" in e
             or "sha256" in e
+            or "blob" in e
             or ("rows" in e and "columns" in e and ("totals" in e or e.get("optional")))
         ), name
         assert "file" in e or "huggingface" in e or len(e["revision"]) == 40, name
@@ -172,6 +208,47 @@ def test_objects_by_key(place):
     assert sources.load("set")["key"].tolist() == ["k1", "k2"] and sources.load("set")[
         "question"
     ].tolist() == ["a", "b"]
+
+
+class Hub(BaseHTTPRequestHandler):
+    """Answers by the last part of the address: a status, half of a file, or nothing for a while."""
+
+    def do_GET(self):
+        how = self.path.rpartition("/")[2]
+        if how == "late":
+            return time.sleep(1)
+        self.send_response(int(how) if how.isdigit() else 200)
+        self.send_header("Content-Length", "8" if how == "half" else "0")
+        self.end_headers()
+        if how == "half":
+            self.wfile.write(b"half")
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.mark.parametrize(
+    "how, why",
+    [("404", "Not Found"), ("429", "Too Many"), ("late", "timed out"), ("half", "4 of 8 bytes")],
+)
+def test_what_an_address_lacks_is_absent_in_one_line(place, monkeypatch, capsys, how, why):
+    _, entry, _ = place
+    entry |= {"optional": True, "path": how}
+    opened = sources.urllib.request.urlopen
+    with ThreadingHTTPServer(("127.0.0.1", 0), Hub) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_address[1]}"
+        monkeypatch.setattr(sources, "GITHUB", address)
+        monkeypatch.setattr(sources, "used_by", lambda profile: ["set"])
+        monkeypatch.setattr(
+            sources.urllib.request, "urlopen", lambda url, timeout: opened(url, timeout=0.3)
+        )
+        steps.data("public", None)
+        server.shutdown()
+    said = capsys.readouterr().out
+    assert said.startswith("absent   set") and said.count("\n") == 1 and why in said
+    assert f"{address}/owner/repo/abc/{how}" in said and str(sources.where("set")[1]) in said
+    assert not any(sources.where("set")[1].parent.iterdir())  # no part is left
 
 
 def test_an_optional_source_may_be_absent_but_not_wrong(place, capsys, monkeypatch):

@@ -21,14 +21,16 @@ CLAIM = ["id", "paper", "of", "section", "weight", "claim", "published", "comput
 CLAIM += ["verdict", "readings"]
 
 
-def merge(profile: str) -> dict:
+def merge(profile: str, private: bool = False) -> dict:
     """Merge the notebooks' parts of a profile into its manifest; return the manifest.
+
+    private: those that rest on private sources, which have a folder and pages of their own.
 
     A notebook that did not run this time keeps its entry. A deleted notebook loses it.
     """
     from . import content
 
-    folder = settings.outputs(profile)
+    folder = settings.outputs(profile, private=private)
     path = folder / "manifest.json"
     entries = json.loads(path.read_text())["notebooks"] if path.is_file() else {}
     for part in sorted(folder.glob(".parts/*.json")):

@@ -186,6 +186,7 @@ def _index(profile, entries, claims, shown):
     by_paper = {e["paper"]: [] for e in entries.values()}
     for c in claims:
         by_paper[c["paper"]].append(c)
+    used = {n for e in entries.values() for n in e["data"]} & set(known)
     studies = {}
     for paper, made in by_paper.items():
         central = [c for c in made if _central(c)]
@@ -207,9 +208,9 @@ def _index(profile, entries, claims, shown):
         "tested": sum(any(r["tests"] for r in c["readings"]) for c in claims),
         "changed": _changed(entries),
         "registry": known,
-        "used": sorted({n for e in entries.values() for n in e["data"]} & set(known)),
+        "used": sorted(used),
         "absent": {n: e for n, e in known.items() if n not in mine},
-        "lacking": {n: e for n, e in mine.items() if e.get("optional") and not sources.here(n)},
+        "lacking": {n: e for n, e in mine.items() if e.get("optional") and n not in used},
     }
 
 

@@ -1,0 +1,315 @@
+"""Rows on the released answers of eight systems (Figures 6 and 7), beside the published numbers."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+
+from bedside import published, stats
+from bedside.claims import reading
+from bedside.tables import COLUMNS, Row, card_rows, frame, paired, share, with_bounds
+
+from .. import data
+from ..data import CATEGORIES
+from ..scores import scores
+from ..systems import JUDGE, checks, differing
+from .evaluation import pair_table
+from .judges import MEASURES
+
+ON = " on questions by "
+PRECISE = 1_000_000  # flips of signs, for a p near 2e-5
+PAIRS = {  # of the printed p: its row in the text
+    "Claude-3.5-Sonnet vs Gemini-1.5-Pro": "Gemini-1.5-Pro over Claude-3.5-Sonnet",
+    "Claude-3.5-Sonnet vs GPT-4o": "Claude-3.5-Sonnet over GPT-4o",
+}
+
+
+def said(run, table):
+    """The printed rows of a table or figure, none if there is no such table."""
+    rows = published.load(run.paper)
+    return rows[rows["table"] == table]
+
+
+def _rows(found, run, table, metric=None):
+    """`scores` as rows from raw data, after the printed ones; those of one metric, if named."""
+    mine = found if metric is None else found[found["metric"] == metric]
+    mine = with_bounds(mine.assign(source="raw"))
+    theirs = said(run, table).assign(source="published")
+    return pd.concat([theirs, mine], ignore_index=True).reindex(columns=COLUMNS)
+
+
+def overall(graded, run):
+    """Figure 6a: PCR and PCS by system."""
+    found = scores(graded, run).rename(columns={"model": "row"})
+    return _rows(found.assign(column=found["metric"]), run, "v1 Figure 6a")
+
+
+def by_generator(graded, run):
+    """Figure 6b: PCS by system and the model that wrote the question."""
+    found = scores(graded, run, ["generator"])
+    names = found["model"] + ON + found["generator"]
+    return _rows(found.assign(row=names, column=found["metric"]), run, "v1 Figure 6b", "PCS")
+
+
+def by_category(graded, run):
+    """Figure 7: PCS by category and system, categories in the paper's order."""
+    found = scores(graded, run, ["category"])
+    rows = _rows(found.assign(row=found["category"], column=found["model"]), run,
+                 "v1 Figure 7", "PCS")  # fmt: skip
+    place = {name: i for i, name in enumerate(CATEGORIES.values())}
+    return rows.sort_values("row", key=lambda r: r.map(place), kind="stable", ignore_index=True)
+
+
+def rates(graded, run):
+    """PCR by system and, in turn, category and generator."""
+    found = [
+        scores(graded, run, [by]).rename(columns={by: "row"}) for by in ("category", "generator")
+    ]
+    rows = pd.concat(found, ignore_index=True)
+    rows = rows[rows["metric"] == "PCR"].assign(source="raw")
+    return with_bounds(rows.assign(column=rows["model"])).reindex(columns=COLUMNS)
+
+
+def own(graded, run):
+    """PCS and PCR of systems that wrote questions, on their own and on other systems' questions."""
+    wrote = graded[graded["model"].isin(graded["generator"])]
+    whose = np.where(wrote["model"] == wrote["generator"], "own questions", "others' questions")
+    found = scores(wrote.assign(whose=whose), run, ["whose"])
+    rows = found.assign(row=found["model"] + ", " + found["whose"], column=found["metric"])
+    return with_bounds(rows.assign(source="raw")).reindex(columns=COLUMNS)
+
+
+def pairs(graded, run):
+    """Tests between all pairs of systems, over questions and over myths, and the printed p.
+
+    Over questions PCR has McNemar's exact test. Holm corrects over all p of one kind.
+    """
+    each = {"questions": graded.assign(unit=graded["item"]), "myths": graded}
+    parts = []
+    for unit, mine in each.items():
+        rows = pair_table(paired(mine, run)).assign(source="raw")
+        is_p = rows["column"].str.contains(r" p\b")
+        rows["column"] += np.where(is_p, f", over {unit}", "")
+        parts.append(rows[is_p] if parts else rows)
+    theirs = said(run, "v1 text 4.3").set_index("row")["value"].reindex(list(PAIRS.values()))
+    parts.append(frame(Row(r, "p", "published", p) for r, p in zip(PAIRS, theirs)))
+    return pd.concat(parts, ignore_index=True)
+
+
+def wide(graded):
+    """The grades (questions, systems), NaN where there is none."""
+    scored = graded[graded["status"] == "graded"]
+    return scored.pivot(index="item", columns="model", values="value").astype(float)
+
+
+def agreement(graded, run):
+    """How far pairs of systems have the same grade on a question: share and quadratic kappa."""
+    grades, unit = wide(graded), graded.drop_duplicates("item").set_index("item")["unit"]
+    rows = []
+    for a, b in itertools.combinations(grades, 2):
+        both = grades[[a, b]].dropna()
+        x, y = both.to_numpy().T
+        units, name = unit[both.index].to_numpy(), f"{a} and {b}"
+        rows.append(Row(name, "same grade, %", "raw", *share(x == y, units)))
+        found = stats.kappa(x, y, [-1, 0, 1], weights="quadratic", rng=run.rng(a, b), units=units)
+        rows.append(Row(name, "quadratic kappa", "raw", *found))
+    return frame(rows)
+
+
+def failed(graded):
+    """Questions that no system corrects, in percent of those that all have a grade for.
+
+    By category, and beside them the share that would be expected if systems failed independently.
+    """
+    grades = wide(graded).dropna()
+    about = graded.drop_duplicates("item").set_index("item").loc[grades.index]
+    none = (grades < 1).all(axis=1)
+    rows = []
+    for name in ("all", *CATEGORIES.values()):
+        mine = (about["category"] == name) | (name == "all")
+        if mine.any():
+            rows.append(
+                Row(name, "corrected by none, %", "raw", *share(none[mine], about["unit"][mine]))
+            )
+            alone = 100 * (grades[mine] < 1).mean().prod()
+            rows.append(Row(name, "if independent, %", "raw", alone, n=int(mine.sum())))
+    return frame(rows)
+
+
+def positions(found):
+    """`systems.places` as table rows."""
+    names = {
+        "answers": "answers",
+        "gaps": "gaps before the last",
+        "end": "gaps at the end",
+        "own": "likeness to the own question",
+        "blocks": "blocks",
+        "moved": "blocks nearer to other questions",
+    }
+    return frame(
+        Row(r["model"], label, "raw", r[key])
+        for r in found.to_dict("records")
+        for key, label in names.items()
+    )
+
+
+def cards(made):
+    """Agreement of judges with the released grades, {judge: card}, and a constant guesser."""
+    rows = [r for name, card in made.items() for r in card_rows(name, card, MEASURES)]
+    card = next(iter(made.values()))
+    rows.append(
+        Row(
+            "constant guesser",
+            "exact match",
+            "run",
+            100 * card["guesser_exact"],
+            n=card["n"],
+            unscored=0,
+        )
+    )
+    return frame(rows)
+
+
+def by_judge(graded, run):
+    """PCR by system under the released grades and under each judge, {judge: verdicts}."""
+    parts = []
+    for judge, mine in graded.items():
+        found = scores(mine, run).query("metric == 'PCR'").rename(columns={"model": "row"})
+        source = "raw" if judge == JUDGE else "run"
+        parts.append(with_bounds(found.assign(column=f"PCR, {judge}", source=source)))
+    return pd.concat(parts, ignore_index=True).reindex(columns=COLUMNS)
+
+
+def balanced(generated, run):
+    """Questions by category and generator: generated, before the review, and released."""
+    after = data.released(run)
+    stages = {
+        "generated": generated,
+        "candidates": after["candidates"],
+        "released": after["released"],
+    }
+    return frame(
+        Row(f"{what}: {name}", stage, "raw", int((items[what] == name).sum()), n=len(items))
+        for what, names in (("category", CATEGORIES), ("generator", data.GENERATORS))
+        for name in dict.fromkeys(names.values())
+        for stage, items in stages.items()
+    )
+
+
+# ---- claims
+
+
+def readings(graded, found, where, run):
+    """Readings of the claims on the released grades, {id: readings}.
+
+    found: `systems.file`. where: `systems.places`.
+    """
+    off = differing(checks(run, found))
+    told = "; ".join(f"{what} {n}, expected {m}" for what, (m, n) in list(off.items())[:5])
+    made = {"cm-raw-file": reading(told or "no count differs", not off)}
+    if graded.empty:
+        return made
+    return {
+        **made,
+        "cm-raw-places": _in_place(where, len(found)),
+        "cm-raw-6a": as_printed(overall(graded, run)),
+        "cm-raw-6b": as_printed(by_generator(graded, run)),
+        "cm-raw-7": as_printed(by_category(graded, run)),
+        **_compared(graded, run),
+        **{
+            f"cm-raw-p-{id}": _p(graded, run, pair) for id, pair in zip(("gemini", "claude"), PAIRS)
+        },
+    }
+
+
+def _in_place(where, questions):
+    """Does every answer stand at its own question?"""
+    short = where[where["answers"] < questions]["model"].tolist()
+    moved = where[where["moved"] > 0]["model"].tolist()
+    return reading(
+        f"lacking: {', '.join(short) or 'none'}", not short, name="each system has every answer"
+    ) | reading(
+        f"nearer to other questions: {', '.join(moved) or 'none'}", not moved, name="words shared"
+    )
+
+
+def as_printed(rows):
+    """The reading that raw numbers are the printed ones, within rounding or what bars tell.
+
+    None if no number is printed. PCR is printed with one decimal, all else with two.
+    """
+    theirs = rows[rows["source"] == "published"]
+    both = theirs.merge(rows[rows["source"] == "raw"], on=["row", "column"], suffixes=("", "_raw"))
+    if both.empty:
+        return {}
+    rounding = np.where(both["column"] == "PCR", 0.05, 0.005)
+    slack = (both["high"] - both["value"]).fillna(pd.Series(rounding)) + 1e-9
+    far = (both["value_raw"] - both["value"]).abs()
+    off = both[far.isna() | (far > slack)]
+    few = "; ".join(
+        f"{r.row}, {r.column}: {r.value_raw:.3g}, printed {r.value:.3g}"
+        for r in off.head(3).itertuples()
+    )
+    n = len(both)
+    return reading(f"{n - len(off)} of {n} as printed{'; ' * bool(few)}{few}", off.empty)
+
+
+def _compared(graded, run):
+    """Readings of claims on order: the best system, the hardest questions, one's own, all fail."""
+    rate = scores(graded, run).query("metric == 'PCR'").set_index("model")
+    best = rate.loc[rate["value"].idxmax()]
+    hardest = scores(graded, run, ["generator"]).query("metric == 'PCS' and generator != 'Manual'")
+    least = hardest.loc[hardest.groupby("model")["value"].idxmin()].set_index("model")["generator"]
+    others = least[least != "Gemini-1.5-Pro"]
+    mine = own(graded, run).query("column == 'PCS'").set_index("row")["value"]
+    worse = {
+        name: mine[f"{name}, own questions"] < mine[f"{name}, others' questions"]
+        for name in graded["model"].unique()
+        if f"{name}, own questions" in mine
+    }
+    none = failed(graded).query("row == 'all'").set_index("column")
+    some, alone = none.loc["corrected by none, %"], none.loc["if independent, %", "value"]
+    return {
+        "cm-raw-below-30": reading(
+            f"{best.name} {best['value']:.1f}%", best["value"] <= 30, name="the rate"
+        )
+        | reading(
+            f"up to {best['high']:.1f}%",
+            best["high"] <= 30,
+            best["low"],
+            best["high"],
+            name="its interval over myths",
+        ),
+        "cm-raw-hardest": reading(
+            "; ".join(f"{m}: by {g}" for m, g in others.items()) or "all", others.empty
+        ),
+        "cm-raw-own": reading(
+            ", ".join(f"{m}: {'yes' if w else 'no'}" for m, w in worse.items()), all(worse.values())
+        ),
+        "cm-raw-all-fail": reading(
+            f"{some['value']:.1f}%, if independent {alone:.1f}%",
+            some["low"] > alone,
+            some["low"],
+            some["high"],
+        ),
+    }
+
+
+def _p(graded, run, pair):
+    """Is a printed p that of a test between two systems on the released grades?"""
+    a, b = pair.split(" vs ")
+    grades = wide(graded)
+    printed = said(run, "v1 text 4.3").set_index("row")["value"][PAIRS[pair]]
+    if not {a, b} <= set(grades):
+        return {}
+    x, y = grades[[a, b]].dropna().to_numpy().T
+    hits = int((x == 1).sum()), len(x), int((y == 1).sum()), len(y)
+    found = {
+        "PCR, paired": stats.mcnemar(x == 1, y == 1),
+        "PCR, unpaired": stats.two_proportions(*hits),
+        "PCS, paired": stats.paired_permutation(x, y, run.rng(pair), resamples=PRECISE),
+    }
+    made = {}
+    for name, p in found.items():
+        made |= reading(f"p = {p:.1g}", f"{p:.0e}" == f"{printed:.0e}", name=name)
+    return made

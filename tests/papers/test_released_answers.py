@@ -1,0 +1,210 @@
+"""The released answers, on invented files of the shape that is described: no real one is here."""
+
+import pandas as pd
+import pytest
+
+import invented
+from bedside import BedsideError, paths, sources, stats
+from bedside.layouts import BOUNDS
+from bedside.papers.cancer_myth import data, systems
+from bedside.papers.cancer_myth.tables import systems as tables
+from bedside.run import Run
+
+NOTEBOOK = "07_released_answers"
+
+
+@pytest.fixture
+def run_of_file(tmp_path, monkeypatch):
+    """A function that makes a Run beside an invented file."""
+    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path / "figures"))
+
+    def make(rows, generated=None, **settings):
+        invented.place(monkeypatch, tmp_path, rows, generated)
+        return Run("cancer_myth", NOTEBOOK, profile="public", **settings)
+
+    yield make
+    sources.forget()
+
+
+@pytest.fixture
+def faulty():
+    """585 rows of which each has one fault, at a place of its own."""
+    rows = invented.rows()
+    for r in rows:
+        for said in (r["answers"], r["scores"]):
+            del said["DeepSeek-V3"]  # a system that lacks
+    for at, score in enumerate((2, "1", [1], None, True, {"score": 1}, 0.5)):
+        rows[at]["scores"]["GPT-4o"] = score  # seven that are no grades
+    del rows[7]["scores"]["GPT-4o"]  # another one without
+    rows[8]["answers"]["GPT-4o"] = " "  # a grade without an answer
+    rows[9]["category"] = "rumour"
+    rows[10]["answers"], rows[11]["scores"] = None, [0, 1]
+    rows[12]["from_model"] = "gpt-5"
+    rows[13]["example_question"] = "Is this another question?"
+    rows[14]["example_question"] = rows[15]["example_question"].upper()  # the same one twice
+    rows[16]["QID"] = 99
+    return rows
+
+
+def test_answers_are_joined_by_text_not_by_place(run_of_file):
+    rows = invented.rows()
+    run = run_of_file(rows[::-1])
+    made = systems.answers(run, systems.file(run))
+    assert len(made) == 8 * 585 and made.groupby("model").size().eq(585).all()
+    said = {r["example_question"]: r for r in rows}
+    keys = {name: key for key, name in systems.SYSTEMS.items()}
+    for r in made.sample(50, random_state=1).itertuples():
+        assert r.answer == said[r.question]["answers"][keys[r.model]]
+        assert r.value == said[r.question]["scores"][keys[r.model]] and r.status == "graded"
+
+
+def test_what_is_no_grade_is_unscored_with_bounds(run_of_file, faulty):
+    run = run_of_file(faulty)
+    made = systems.answers(run, systems.file(run))
+    mine = made[made["model"] == "GPT-4o"]
+    # 0 to 6 aren't grades, 7 has none, 8, 10 no answer, 11 no grade; 13 and 14 aren't in the file
+    assert (mine["status"] != "graded").sum() == 8 + 1 + 1 + 1 + 2
+    why = mine["raw"].value_counts()
+    assert (why[systems.NO_GRADE], why[systems.NO_ANSWER], why[systems.ABSENT]) == (9, 2, 2)
+    assert "DeepSeek-V3" not in set(made["model"])
+    found = tables.overall(made, run)
+    row = found[(found["row"] == "GPT-4o") & (found["source"] == "raw")].set_index("column")
+    assert row.loc["PCR", "unscored"] == 13 and row.loc["PCR", "n"] == 572
+    right = (mine["value"] == 1).sum()
+    low, high = row.loc[f"PCR{BOUNDS}", ["low", "high"]]
+    assert (low, high) == pytest.approx((100 * right / 585, 100 * (right + 13) / 585))
+
+
+def test_what_differs_from_the_description_is_found(run_of_file, faulty):
+    run = run_of_file(faulty)
+    off = systems.differing(systems.checks(run, systems.file(run)))
+    assert off["questions of the released set"] == (585, 583)
+    assert off["questions that stand there again"] == (0, 1)
+    assert off["categories not known"] == off["generators that differ"] == (0, 1)
+    assert off["places other than QID says"] == (0, 1)
+    assert off["DeepSeek-V3: answers"] == off["DeepSeek-V3: grades"] == (585, 0)
+    assert off["GPT-4o: answers"] == (585, 583)  # 8 and 10
+    # all but 0 to 7 and 11; of these six are something else, None and a lacking one are nothing
+    assert off["GPT-4o: grades"] == (585, 576)
+    assert off["GPT-4o: scores that are no grade"] == (0, 6)
+    whole = invented.rows()
+    run = run_of_file(whole)
+    assert not systems.differing(systems.checks(run, systems.file(run)))
+
+
+@pytest.mark.parametrize("rows", [[], [{}], [{"answers": 1}] * 3, [[1]], {"a": [1]}])
+def test_a_file_of_any_shape_is_a_finding(run_of_file, rows):
+    run = run_of_file(rows)
+    found = systems.file(run)
+    assert systems.differing(systems.checks(run, found))["questions of the released set"] == (
+        585,
+        0,
+    )
+    assert systems.answers(run, found).empty and systems.places(found).empty
+
+
+def test_a_shift_is_noticed(run_of_file):
+    rows = invented.rows()
+    key, at = "GPT-4-Turbo", 200
+    for which in ("answers", "scores"):  # the answer at 200 was dropped, the rest moved up
+        moved = [r[which][key] for r in rows]
+        for r, said in zip(rows[at:], moved[at + 1 :]):
+            r[which][key] = said
+        del rows[-1][which][key]
+    run = run_of_file(rows)
+    where = systems.places(systems.file(run)).set_index("model")
+    assert where.loc[key, ["answers", "gaps", "end"]].tolist() == [584, 0, 1]
+    # 584 answers make 24 blocks of 25 (the last has 9); blocks 8 to 23 begin after place 200
+    assert where.loc[key, ["blocks", "moved"]].tolist() == [24, 16]
+    assert not where.drop(key)[["gaps", "end", "moved"]].any(axis=None)
+
+
+def test_tables_by_hand(run_of_file):
+    rows = invented.rows()
+    for i, r in enumerate(rows):
+        r["scores"] = dict.fromkeys(systems.SYSTEMS, -1)
+        r["scores"]["GPT-4o"] = 1 if i < 100 else 0
+        r["scores"]["Claude-3.5-Sonnet"] = 1 if 50 <= i < 170 else -1
+    run = run_of_file(rows)
+    graded = systems.answers(run, systems.file(run))
+    row = tables.overall(graded, run).query("source == 'raw'").set_index(["row", "column"])
+    assert row.loc[("GPT-4o", "PCR"), "value"] == pytest.approx(100 * 100 / 585)
+    assert row.loc[("Claude-3.5-Sonnet", "PCS"), "value"] == pytest.approx((120 - 465) / 585)
+    p = tables.pairs(graded, run).set_index(["row", "column"])["value"]
+    # 70 only Claude's, 50 only GPT-4o's
+    name = "Claude-3.5-Sonnet vs GPT-4o"
+    assert p[(name, "PCR p, over questions")] == pytest.approx(stats.mcnemar_counts(70, 50))
+    assert p[(name, "PCR difference, points")] == pytest.approx(100 * 20 / 585)
+    assert p[(name, "p")] == 4e-3 and len(p[:, "PCR p, over myths"]) == 28
+    same = tables.agreement(graded, run).set_index(["row", "column"])["value"]
+    assert same[("Claude-3.5-Sonnet and GPT-4o", "same grade, %")] == pytest.approx(100 * 50 / 585)
+    none = tables.failed(graded).set_index(["row", "column"])["value"]
+    assert none[("all", "corrected by none, %")] == pytest.approx(100 * 415 / 585)
+    alone = (1 - 100 / 585) * (1 - 120 / 585)
+    assert none[("all", "if independent, %")] == pytest.approx(100 * alone)
+    mine = tables.own(graded, run).query("column == 'PCR'").set_index("row")
+    theirs = data.questions(run, whole=True)["generator"].eq("GPT-4o").to_numpy()
+    assert mine.loc["GPT-4o, own questions", "n"] == theirs.sum()
+    assert mine.loc["GPT-4o, own questions", "value"] == pytest.approx(
+        100 * theirs[:100].sum() / theirs.sum()
+    )
+
+
+def printed(*rows):
+    """Rows as `tables.as_printed` takes them: row, column, printed, its high end, raw."""
+    both = [(r, c, "published", v, h) for r, c, v, h, _ in rows]
+    both += [(r, c, "raw", raw, None) for r, c, *_, raw in rows]
+    return pd.DataFrame(both, columns=["row", "column", "source", "value", "high"])
+
+
+@pytest.mark.parametrize(
+    "row, holds",
+    [
+        (("a", "PCR", 27.2, None, 27.24), True),
+        (("a", "PCR", 27.2, None, 27.26), False),
+        (("a", "PCS", -0.14, None, -0.136), True),
+        (("a", "PCS", -0.14, None, -0.146), False),
+        (("c", "a", -0.22, -0.217, -0.2175), True),  # a bar, read to 0.003
+        (("c", "a", -0.22, -0.217, -0.2165), False),
+        (("a", "PCS", -0.14, None, float("nan")), False),
+    ],
+)
+def test_printed_numbers_hold_within_rounding(row, holds):
+    ((_, _, _, found),) = tables.as_printed(printed(row)).values()
+    assert found is holds
+
+
+def test_no_printed_number_is_no_reading():
+    assert tables.as_printed(printed()) == {}
+
+
+def test_readings_of_a_file_as_described_and_of_another(run_of_file, faulty):
+    run = run_of_file(invented.rows())
+    found = systems.file(run)
+    made = tables.readings(systems.answers(run, found), found, systems.places(found), run)
+    holds = {id: [r[3] for r in ways.values()] for id, ways in made.items()}
+    assert holds["cm-raw-file"] == [True] and holds["cm-raw-places"] == [True, True]
+    assert holds["cm-raw-below-30"][0] is True
+    run = run_of_file(faulty)
+    found = systems.file(run)
+    made = tables.readings(systems.answers(run, found), found, systems.places(found), run)
+    holds = {id: [r[3] for r in ways.values()] for id, ways in made.items()}
+    assert holds["cm-raw-file"] == [False] and holds["cm-raw-places"][0] is False
+
+
+def test_what_rests_on_the_file_stays_out_of_committed_folders(run_of_file, tmp_path):
+    run = run_of_file(invented.rows(count=5))
+    assert run.folder == tmp_path / "figures/runs/public-local/cancer_myth"
+    assert run.recordings.folder.is_relative_to(paths.EXTERNAL)
+    other = Run("cancer_myth", "03_evaluation", profile="public")
+    assert other.folder == tmp_path / "figures/public/cancer_myth"
+    with pytest.raises(BedsideError, match=f"is for cancer_myth/{NOTEBOOK} alone"):
+        other.load(systems.FILE)
+    assert systems.FILE not in sources.every(other)
+
+
+def test_without_the_file_there_is_nothing(monkeypatch, tmp_path):
+    monkeypatch.setattr(paths, "EXTERNAL", tmp_path)
+    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path / "figures"))
+    run = Run("cancer_myth", NOTEBOOK, profile="public")
+    assert systems.file(run) is None and run.folder.parent == tmp_path / "figures/public"
