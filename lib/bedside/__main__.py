@@ -91,6 +91,7 @@ def run(names, given, jobs=0, stamps=None, todo=None):
             path.touch()
 
     calling = given.get("mode") in ("record", "fresh")
+    _tell_whose(names, given)
     if calling:
         jobs = jobs or 1  # calls share an endpoint and its limits
         os.environ["BEDSIDE_LIVE"] = "1"
@@ -101,6 +102,17 @@ def run(names, given, jobs=0, stamps=None, todo=None):
     finally:
         if calling:
             _tell_calls(settings.outputs(given.get("profile", "sample")))
+
+
+def _tell_whose(names, given):
+    """Print whose texts go to the judge, before any do."""
+    from . import judges, settings
+
+    taken = {k: v for k, v in given.items() if k in ("profile", *settings.DEFAULTS)}
+    run = settings.validated(**taken)
+    for name in names:
+        if line := judges.told(run["profile"], *name.split("/"), run["mode"], run["judge"]):
+            print(line, flush=True)
 
 
 def _tell_calls(folder):
@@ -422,6 +434,7 @@ def batch(given, own=(), submit=False, paper=""):
 
         study = steps.Questions(_of_study(own, "make batch"))
     else:
+        _tell_whose(notebooks.listed(paper), {**given, "mode": "batch"})
         study = waves.Notebooks(given, paper)
     return waves.submit(study) if submit else waves.tell(study)
 

@@ -235,6 +235,19 @@ def beside(run, judge: str | None):
     return other
 
 
+def told(profile: str, paper: str, notebook: str, mode: str, judge: str) -> str:
+    """A line on whose texts go to a run's judge, from private sources; empty if none can go."""
+    if judge == LEXICAL or mode == "replay":
+        return ""
+    mine = [sources.entry(name) for name in sources.private(profile, paper, notebook)]
+    at = models.model(judge).get("base_url", "this machine")
+    return "\n".join(
+        f"{paper}/{notebook}: texts of github.com/{e['github']} ({e['about']}) go to the judge"
+        f" {judge} ({at}), and to nobody else"
+        for e in mine
+    )
+
+
 def unasked(run, judge: str, count: int) -> str:
     """A caption's note on a judge's verdicts that aren't recorded; empty if none is lacking."""
     if named(run, judge) or not count:

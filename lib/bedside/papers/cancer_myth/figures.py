@@ -82,6 +82,20 @@ def by_system(shown, by):
     return figure
 
 
+def panels(shown, across, **labels):
+    """PCS with intervals: a panel for each value of `panel`, `across` of them side by side."""
+    names = list(dict.fromkeys(shown["panel"]))
+    order, down = list(dict.fromkeys(shown["row"])), -(-len(names) // across)
+    figure, axes = plots.figure((9, down * (1.1 + 0.26 * len(order))), down, across, sharey=True)
+    for ax in axes.flat[len(names) :]:
+        ax.remove()
+    for ax, name in zip(axes.flat, names):
+        rows = without_bounds(shown[shown["panel"] == name])
+        plots.dots(ax, rows, title=name, order=order, limits=(-1.05, 1.05), **labels)
+    plots.legend_below(figure)
+    return figure
+
+
 def confusions(cards, values):
     """Confusion matrices of judges against labels, {judge: card}, a panel each."""
     return plots.confusions({name: card["confusion"] for name, card in cards.items()}, values)

@@ -7,12 +7,13 @@ finding and no error: `checks`, `places`.
 import numpy as np
 import pandas as pd
 
-from bedside.checks import normal
+from bedside.checks import joined, normal
+from bedside.judges import trust_card
 from bedside.sources import here
 from bedside.tables import Row, frame
 
 from . import data
-from .study import GRADES
+from .study import GRADES, verdicts
 
 SYSTEMS = {  # as in the file: as here
     "Gemini-1.5-Pro": "Gemini-1.5-Pro",
@@ -25,8 +26,12 @@ SYSTEMS = {  # as in the file: as here
     "GPT-3.5": "GPT-3.5",
 }
 FILE, GENERATED = "cancer_myth_answers", "cancer_myth_generated"
-JUDGE, OF = "GPT-4o, as released", "answers of eight systems, graded by GPT-4o"
-TASK = "released answers"  # of a judge that grades them, too
+JUDGE = "GPT-4o, as released"
+LABELLED = {  # of the trust card of a judge that grades them, too
+    "labelled_by": "GPT-4o, the study's judge",
+    "task": "released answers",
+    "of": "answers of eight systems, graded by GPT-4o",
+}
 ABSENT, NO_ANSWER, NO_GRADE = "not in the file", "no answer in the file", "no grade"
 NEAR, BLOCK = 5, 25  # places compared to each side; answers whose mean similarity is compared
 
@@ -112,6 +117,22 @@ def generated(run):
             "generator": found["from_model"].map(data.GENERATORS),
         }
     )
+
+
+async def judged(run, items, given, examples, judge):
+    """A judge's verdicts on the `answers` given to items, as `study.verdicts`."""
+    columns = ["item", "model", "answer", "reply_status", "truncated", "sent"]
+    return await verdicts(run, items, given[columns], examples, judge)
+
+
+def card(run, given, made, judge):
+    """The trust card of a judge, with verdicts `made`, against the grades in `given`."""
+    keys = ["item", "model"]
+    both = joined(given[[*keys, "status", "value"]], made, keys)
+    both = both[both["status_x"] == "graded"]
+    found = both.rename(columns={"status_y": "status", "value_y": "value"})
+    labels, rng = both["value_x"].astype(int), run.rng("card", "released", judge)
+    return trust_card(labels, found, GRADES, rng, units=both["unit"])
 
 
 # ---- is the file as described?

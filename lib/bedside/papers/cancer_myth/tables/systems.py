@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from bedside import published, stats
+from bedside.checks import normal
 from bedside.claims import reading
 from bedside.tables import COLUMNS, Row, card_rows, frame, paired, share, with_bounds
 
@@ -17,6 +18,10 @@ from .evaluation import pair_table
 from .judges import MEASURES
 
 ON = " on questions by "
+CLAIMS = """
+cm-raw-file cm-raw-places cm-raw-6a cm-raw-6b cm-raw-7 cm-raw-below-30 cm-raw-hardest cm-raw-own
+cm-raw-p-gemini cm-raw-p-claude cm-raw-all-fail cm-raw-generated
+""".split()  # each needs the released file
 PRECISE = 1_000_000  # flips of signs, for a p near 2e-5
 PAIRS = {  # of the printed p: its row in the text
     "Claude-3.5-Sonnet vs Gemini-1.5-Pro": "Gemini-1.5-Pro over Claude-3.5-Sonnet",
@@ -136,20 +141,23 @@ def failed(graded):
     return frame(rows)
 
 
-def positions(found):
+PLACES = {
+    "own": "likeness to the own question",
+    "answers": "answers",
+    "gaps": "gaps before the last",
+    "end": "gaps at the end",
+    "blocks": "blocks",
+    "moved": "blocks nearer to other questions",
+}
+COUNTS = tuple(PLACES.values())[1:]
+
+
+def positions(where):
     """`systems.places` as table rows."""
-    names = {
-        "answers": "answers",
-        "gaps": "gaps before the last",
-        "end": "gaps at the end",
-        "own": "likeness to the own question",
-        "blocks": "blocks",
-        "moved": "blocks nearer to other questions",
-    }
     return frame(
         Row(r["model"], label, "raw", r[key])
-        for r in found.to_dict("records")
-        for key, label in names.items()
+        for r in where.to_dict("records")
+        for key, label in PLACES.items()
     )
 
 
@@ -197,6 +205,13 @@ def balanced(generated, run):
 
 
 # ---- claims
+
+
+def generated(made, run):
+    """Reading of the claim on the generated questions, {id: readings}."""
+    asked = data.candidates(run).query("generator != 'Manual'")["question"]
+    there = asked.map(normal).isin(set(made["question"].map(normal)))
+    return {"cm-raw-generated": reading(f"{there.sum()} of {len(there)}", there.all())}
 
 
 def readings(graded, found, where, run):
@@ -247,7 +262,7 @@ def as_printed(rows):
     far = (both["value_raw"] - both["value"]).abs()
     off = both[far.isna() | (far > slack)]
     few = "; ".join(
-        f"{r.row}, {r.column}: {r.value_raw:.3g}, printed {r.value:.3g}"
+        f"{r.row}, {r.column}: {r.value_raw:.4g}, printed {r.value:.4g}"
         for r in off.head(3).itertuples()
     )
     n = len(both)
