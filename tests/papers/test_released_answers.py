@@ -1,16 +1,29 @@
 """The released answers, on invented files of the shape that is described: no real one is here."""
 
+import asyncio
+import json
+import re
+from html import unescape
+
 import pandas as pd
 import pytest
 
 import invented
-from bedside import BedsideError, paths, sources, stats
+from bedside import BedsideError, page, paths, seminar, sources, stats
+from bedside import __main__ as steps
+from bedside.checks import normal
 from bedside.layouts import BOUNDS
 from bedside.papers.cancer_myth import data, systems
+from bedside.papers.cancer_myth.labels import TASKS
+from bedside.papers.cancer_myth.rows import released as collect
 from bedside.papers.cancer_myth.tables import systems as tables
+from bedside.rows import Document
 from bedside.run import Run
+from bedside.seminar.survey.material import ELSEWHERE
+from matrix import House
 
 NOTEBOOK = "07_released_answers"
+FIGURES = ("cm-raw-6a", "cm-raw-6b", "cm-raw-7")  # which the printed figures decide
 
 
 @pytest.fixture
@@ -24,6 +37,11 @@ def run_of_file(tmp_path, monkeypatch):
 
     yield make
     sources.forget()
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    monkeypatch.setattr(tables, "PRECISE", 1000)
 
 
 @pytest.fixture
@@ -208,3 +226,97 @@ def test_without_the_file_there_is_nothing(monkeypatch, tmp_path):
     monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path / "figures"))
     run = Run("cancer_myth", NOTEBOOK, profile="public")
     assert systems.file(run) is None and run.folder.parent == tmp_path / "figures/public"
+
+
+# ---- the notebook, explorer, raters and seminar
+
+
+@pytest.fixture
+def house(monkeypatch, tmp_path):
+    made = House(monkeypatch, tmp_path)
+    monkeypatch.setenv("BEDSIDE_RUN", "")
+    return made
+
+
+def of_notebook(house, folder):
+    """{claim: verdict} and the outputs of the notebook as its part of a manifest has them."""
+    part = json.loads(
+        (house.figures / folder / ".parts" / f"cancer_myth.{NOTEBOOK}.json").read_text()
+    )
+    return {c["id"]: c["verdict"] for c in part["claims"]}, [o["file"] for o in part["outputs"]]
+
+
+@pytest.mark.parametrize("profile", ["sample", "public"])
+def test_without_the_file_each_claim_says_how_to_get_it(house, profile):
+    if sources.here(systems.FILE):
+        pytest.skip("the file is here")
+    house.run(f"cancer_myth/{NOTEBOOK}", profile=profile)
+    verdicts, outputs = of_notebook(house, profile)
+    assert list(verdicts) == tables.CLAIMS and not outputs
+    assert all(re.match("needs the .*: make all PROFILE=public", v) for v in verdicts.values())
+
+
+def eight_words(texts):
+    words = [normal(text).split() for text in texts]
+    return {tuple(w[i : i + 8]) for w in words for i in range(len(w) - 7)}
+
+
+def test_with_the_file_all_results_appear_outside_of_what_is_committed(
+    house, monkeypatch, tmp_path, capsys
+):
+    rows = invented.rows()
+    invented.place(monkeypatch, tmp_path, rows, rows[::2])
+    given = {"profile": "public", "mode": "record", "judge": "fake-fitting", "limit": 5}
+    house.run(f"cancer_myth/{NOTEBOOK}", profile="public")
+    verdicts, outputs = of_notebook(house, "runs/public-local")
+    assert not any(v.startswith("needs") for id, v in verdicts.items() if id not in FIGURES)
+    trust = "trust_lexical_released_answers.json"
+    assert {"fig6a_released.svg", "fig6b_released.svg", "fig7_released.svg", trust} <= {*outputs}
+    card = json.loads((house.figures / "runs/public-local/cancer_myth" / trust).read_text())
+    assert card["of"] == "answers of eight systems, graded by GPT-4o" and card["n"] == 4680
+
+    # another judge, of eight answers to 5 questions
+    house.run(f"cancer_myth/{NOTEBOOK}", until="write_card", **given)
+    recorded = paths.EXTERNAL / "recordings/cancer_myth/public/fake-fitting.jsonl"
+    assert len(recorded.read_text().splitlines()) == 40
+    assert not list(paths.RECORDINGS.rglob("fake-fitting.jsonl"))
+    steps._tell_whose([f"cancer_myth/{NOTEBOOK}", "cancer_myth/03_evaluation"], given)
+    (line, _) = capsys.readouterr().out.strip().splitlines()  # of each of the two files
+    assert "Bill1235813" in line and "the judge fake-fitting (http://127.0.0.1:9/v1)" in line
+
+    page.merge("public", private=True)
+    theirs = eight_words(said for r in rows for said in r["answers"].values())
+    assert len(theirs) > 200_000
+    for path in house.figures.rglob("*"):
+        if path.suffix in (".csv", ".json", ".html", ".md", ".tex", ".svg"):
+            assert not eight_words([path.read_text(encoding="utf-8")]) & theirs, path
+
+
+def test_people_get_the_answers_where_they_are(monkeypatch, tmp_path):
+    rows = invented.rows()
+    invented.place(monkeypatch, tmp_path, rows)
+    document = Document("public", limit=3)
+    asyncio.run(collect(document))
+    content = document.content()
+    mine = [r for r in content["rows"] if r["section"] == "4.3 released answers"]
+    assert len(mine) == 3 * 8 and {r["model"] for r in mine} == set(systems.SYSTEMS.values())
+    said = {r["example_question"]: r["answers"]["GPT-4o"] for r in rows}
+    first = next(r for r in mine if r["model"] == "GPT-4o")
+    assert first["reply"] == said[first["title"]]
+    assert [v["judge"] for v in first["verdicts"]][:2] == [systems.JUDGE, "lexical"]
+    task = next(t for t in TASKS if t.name == "presupposition")
+    assert all(task.takes(r) for r in mine)
+
+
+def test_the_seminar_shows_eight_answers_where_they_are(monkeypatch, tmp_path):
+    sheet = seminar.sheet("survey")
+    assert sheet.told() == sheet.graded({}) == ELSEWHERE or sources.here(systems.FILE)
+    rows = invented.rows()
+    invented.place(monkeypatch, tmp_path, rows)
+    sheet = seminar.sheet("survey")
+    html = unescape(sheet.told()._repr_html_())
+    known = {r["example_question"]: r for r in rows}[sheet.systems["question"].iloc[0]]
+    assert all(said in html for said in known["answers"].values())
+    assert not any(name in html for name in ("MDAgents", "DeepSeek-R1"))
+    html = sheet.graded({"a": 1, "b": ...})._repr_html_()
+    assert "MDAgents" in html and len(set(sheet.systems["value"])) == 3

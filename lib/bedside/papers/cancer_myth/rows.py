@@ -15,7 +15,7 @@ from bedside.rows import (
     verdicts_by_item,
 )
 
-from . import data, generation, study, survey
+from . import data, generation, study, survey, systems
 from .v2 import items, methods, optimiser, scores
 
 GRADES = {-1: "-1 unaware", 0: "0 incomplete", 1: "1 corrected"}
@@ -29,6 +29,7 @@ CURED = {name: KINDS[kind] for name, kind in items.KINDS.items()}  # the sets' n
 async def collect(document):
     """All judged items of the study into a `bedside.rows.Document`."""
     await evaluation(document)
+    await released(document)
     await mitigated(document)
     await loop(document)
     await labelled(document)
@@ -92,6 +93,32 @@ async def evaluation(document):
                     verdicts=made.get(r.item, ()),
                     more=beside,
                 )
+
+
+async def released(document):
+    """Section 4.3: the released answers of eight systems with GPT-4o's grades, where they are."""
+    run = document.run("cancer_myth", "07_released_answers")
+    if (found := systems.file(run)) is None:
+        return
+    known = study.known(run)["myth"]
+    for model, mine in systems.answers(run, found).groupby("model", sort=False):
+        by = {j: await study.grade(run, mine, "myth", known, j) for j in run.judges}
+        made = verdicts_by_item({systems.JUDGE: mine, **by}, GRADES, {1})
+        for r in mine.itertuples():
+            document.add(
+                run,
+                "4.3 released answers",
+                r.item,
+                model,
+                "released",
+                unit=r.unit,
+                category=r.category,
+                title=r.question,
+                shared=share(document, r),
+                reply=r.answer,
+                status=r.reply_status,
+                verdicts=made.get(r.item, ()),
+            )
 
 
 async def mitigated(document):

@@ -3,11 +3,13 @@
 Everything is read from the released survey when the sheet is opened; this file holds none of it.
 """
 
+import functools
+
 import pandas as pd
 
 from bedside import BedsideError, seminar, stats
-from bedside.papers.cancer_myth import survey
-from bedside.seminar import needs, shown
+from bedside.papers.cancer_myth import survey, systems
+from bedside.seminar import needs, open_in, shown
 
 KEYS = ["question", "source", "part"]
 WORDS = 20, 60  # of a paragraph beside a marked one
@@ -15,6 +17,7 @@ TEN = 10  # paragraphs whose ratings are compared by hand in 1.4
 FIRST, LAST = "GPT-4-Turbo", survey.HUMAN  # the sources of tasks 1.5 to 1.7
 OLDEST = 1  # the question of task 1.8: the paper's own example 1 (appendix A.5)
 NONE = "none"  # 1.2: no label
+ELSEWHERE = "These answers aren't on this machine; `make data PROFILE=public` fetches them."
 
 
 class Material(seminar.Sheet):
@@ -190,6 +193,44 @@ class Material(seminar.Sheet):
         told = ", ".join(f"{d}: {p}" for d, p in points)
         rows = {"question": self.asked[OLDEST], "reply": reply, "points for the reply": told}
         return shown(pd.DataFrame(rows.items(), columns=["", "text"]))
+
+    # ---- answers to a question of the benchmark
+
+    @functools.cached_property
+    def systems(self):
+        """A released question with the answers of eight systems, in an order that tells nothing.
+
+        One on which GPT-4o, as the study's judge, gave all three grades; None without the file.
+        """
+        run = seminar.document("public").run("cancer_myth", "07_released_answers")
+        if (found := systems.file(run)) is None:
+            return None
+        graded = systems.answers(run, found)
+        graded = graded[graded["status"] == "graded"]
+        fits = graded.groupby("item")["value"].agg(lambda v: v.nunique() == 3 and len(v) == 8)
+        if not fits.any():
+            return None
+        mine = graded[graded["item"] == run.rng("seminar").choice(sorted(fits.index[fits]))]
+        mine = mine.iloc[run.rng("seminar", "order").permutation(len(mine))]
+        return mine.assign(letter=list("abcdefgh"))
+
+    def told(self):
+        """The question and what eight systems answered, without their names."""
+        if self.systems is None:
+            return ELSEWHERE
+        rows = [("question", self.systems["question"].iloc[0])]
+        rows += zip(self.systems["letter"], self.systems["answer"])
+        return shown(pd.DataFrame(rows, columns=["", "text"]))
+
+    def graded(self, mine):
+        """The systems' names, their released grades, and the student's, by letter."""
+        if self.systems is None:
+            return ELSEWHERE
+        rows = self.systems[["letter", "model", "value"]]
+        yours = ["" if open_in(mine.get(k)) else mine[k] for k in rows["letter"]]
+        about = pd.DataFrame([("what is wrong", "", self.systems["correction"].iloc[0], "")])
+        rows = rows.assign(yours=yours)
+        return shown(pd.concat([about.set_axis(rows.columns, axis=1), rows]))
 
     def limits(self):
         """What this sheet's numbers can't show, with the numbers."""
