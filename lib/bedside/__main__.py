@@ -186,6 +186,7 @@ def explorer(given):
     from . import rows, settings
     from .annotation import raters
     from .explorer import write
+    from .page import pages
 
     chosen = {k: v for k, v in given.items() if k not in ("mode", "budget_usd")}
     content = raters.with_labels(asyncio.run(rows.collect(**chosen)))
@@ -193,6 +194,10 @@ def explorer(given):
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "explorer.html"
     write(path, content)
+    local = settings.outputs(content["profile"], private=True)
+    if local != folder and (local / "manifest.json").is_file():
+        linked = {p: n for p, n in content["papers"].items() if (local / f"{p}.html").is_file()}
+        write(local / path.name, content, pages(linked))
     size = path.stat().st_size / 1e6
     print(f"{len(content['rows'])} replies with their verdicts: {paths.rel(path)} ({size:.1f} MB)")
 

@@ -45,7 +45,7 @@ def verify(profile: str, explorer=None) -> None:
     moved = [
         f
         for f in every
-        if f not in files or not same(f, _bytes(f), (scratch / f).databytes(), read)
+        if f not in files or not same(f, _bytes(f), (scratch / f).read_bytes(), read)
     ]
     why = "packages have other versions than in the committed run"
     note = "" if locked else f" (pictures and pages not compared: {why})"
@@ -91,7 +91,7 @@ def _bytes(name):
     if _git("rev-parse", "HEAD") is not None:
         return _git("show", f"HEAD:figures/{name}")
     path = paths.FIGURES / name
-    return path.databytes() if path.is_file() else None
+    return path.read_bytes() if path.is_file() else None
 
 
 def _names(profile):

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import invented
-from bedside import BedsideError, page, paths, seminar, sources, stats
+from bedside import BedsideError, notebooks, page, paths, seminar, sources, stats, verify
 from bedside import __main__ as steps
 from bedside.checks import normal
 from bedside.layouts import BOUNDS
@@ -20,6 +20,7 @@ from bedside.papers.cancer_myth.tables import systems as tables
 from bedside.rows import Document
 from bedside.run import Run
 from bedside.seminar.survey.material import ELSEWHERE
+from bedside.tables import COLUMNS
 from matrix import House
 
 NOTEBOOK = "07_released_answers"
@@ -320,3 +321,33 @@ def test_the_seminar_shows_eight_answers_where_they_are(monkeypatch, tmp_path):
     assert not any(name in html for name in ("MDAgents", "DeepSeek-R1"))
     html = sheet.graded({"a": 1, "b": ...})._repr_html_()
     assert "MDAgents" in html and len(set(sheet.systems["value"])) == 3
+
+
+def test_verify_names_what_rests_on_the_file_and_compares_the_rest(monkeypatch, tmp_path, capsys):
+    def built(*_):
+        run = Run("cancer_myth", NOTEBOOK, profile="public")
+        if systems.file(run) is not None:
+            run.table("table_eight", pd.DataFrame([("a", "b", "raw", 1)], columns=COLUMNS[:4]), "T")
+        run.claim("cm-raw-6a")
+        run.close()
+
+    invented.rows(count=1)  # skips where the questions aren't here
+    committed, name = tmp_path / "committed", f"cancer_myth/{NOTEBOOK}"
+    monkeypatch.setattr(paths, "FIGURES", committed)
+    monkeypatch.setattr(paths, "CACHE", tmp_path / "cache")
+    monkeypatch.setattr(verify, "_git", lambda *_: None)
+    monkeypatch.setattr(notebooks, "listed", lambda *_: [name])
+    monkeypatch.setattr(notebooks, "run_all", built)
+    monkeypatch.setenv("BEDSIDE_FIGURES", str(committed))
+    monkeypatch.setitem(sources.registry()[systems.FILE], "path", "data/elsewhere.json")
+    built()
+    page.merge("public")
+    invented.place(monkeypatch, tmp_path, invented.rows(count=3))
+    verify.verify("public")
+    said = capsys.readouterr().out
+    compared = re.search(r"(\d+) of (\d+) files of public identical", said)
+    assert int(compared[1]) == int(compared[2]) > 4
+    assert f"{name} rests on {systems.FILE}" in said and "table_eight.csv" in said
+    (committed / "public" / "claims.csv").write_text("other\n")
+    with pytest.raises(BedsideError, match="figures/public/claims.csv"):
+        verify.verify("public")

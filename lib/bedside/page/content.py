@@ -52,7 +52,9 @@ class Pages:
         self.entries, self.profile, self.folder = manifest["notebooks"], manifest["profile"], folder
         self.texts = self.profile == "sample" or not site
         # the way from the profile's pages to the repository's files
-        self.up = "../" if site else "../../../" if folder.parent.name == "runs" else "../../"
+        of_run = folder.parent.name == "runs"
+        self.up = "../" if site else "../../../" if of_run else "../../"
+        self.letters = self.profile == "public" and not of_run
         present = {e["paper"] for e in self.entries.values()}
         self.studies = {p: e for p, e in paths.papers().items() if p in present}
         said = (m for e in self.entries.values() for m in e["recordings"])
@@ -75,6 +77,7 @@ class Pages:
             "whose": dict(zip(OF, TOLD)),
             "up": self.up,
             "texts": self.texts,
+            "letters": self.letters,
         }
         path = self.folder / here
         path.parent.mkdir(parents=True, exist_ok=True)
