@@ -26,6 +26,7 @@ def verify(profile: str, explorer=None) -> None:
     committed, apart = _names(profile), _private(profile)
     notebooks.run_all(notebooks.listed(), {"profile": profile})
     without = {"notebooks": {name: old[name] for name in apart if name in old}}
+    (scratch / profile).mkdir(parents=True, exist_ok=True)  # nothing else may have been built
     (scratch / profile / "manifest.json").write_text(json.dumps(without))
     built = page.merge(profile)["notebooks"]
     write, read = explorer or (None, None)
