@@ -265,7 +265,7 @@ def eight_words(texts):
 def test_with_the_file_all_results_appear_outside_of_what_is_committed(
     house, monkeypatch, tmp_path, capsys
 ):
-    rows = invented.rows()
+    rows = invented.rows(count=150)  # the other questions are unscored
     invented.place(monkeypatch, tmp_path, rows, rows[::2])
     given = {"profile": "public", "mode": "record", "judge": "fake-fitting", "limit": 5}
     house.run(f"cancer_myth/{NOTEBOOK}", profile="public")
@@ -274,7 +274,7 @@ def test_with_the_file_all_results_appear_outside_of_what_is_committed(
     trust = "trust_lexical_released_answers.json"
     assert {"fig6a_released.svg", "fig6b_released.svg", "fig7_released.svg", trust} <= {*outputs}
     card = json.loads((house.figures / "runs/public-local/cancer_myth" / trust).read_text())
-    assert card["of"] == "answers of eight systems, graded by GPT-4o" and card["n"] == 4680
+    assert card["of"] == "answers of eight systems, graded by GPT-4o" and card["n"] == 8 * 150
 
     # another judge, of eight answers to 5 questions
     house.run(f"cancer_myth/{NOTEBOOK}", until="write_card", **given)
@@ -287,10 +287,39 @@ def test_with_the_file_all_results_appear_outside_of_what_is_committed(
 
     page.merge("public", private=True)
     theirs = eight_words(said for r in rows for said in r["answers"].values())
-    assert len(theirs) > 200_000
+    assert len(theirs) > 60_000
     for path in house.figures.rglob("*"):
         if path.suffix in (".csv", ".json", ".html", ".md", ".tex", ".svg"):
             assert not eight_words([path.read_text(encoding="utf-8")]) & theirs, path
+
+
+def lists(r):
+    r["scores"] = {k: [v] for k, v in r["scores"].items()}
+
+
+def objects(r):
+    r["scores"]["GPT-4o (MDAgents)"] = {"score": -1}
+
+
+def renamed(r):
+    for which in ("answers", "scores"):
+        r[which] = {k.lower(): v for k, v in r[which].items()}
+
+
+def nothing(r):
+    r.clear()
+
+
+@pytest.mark.parametrize("change", [lists, objects, renamed, nothing])
+def test_the_notebook_goes_on_whatever_the_file_holds(house, monkeypatch, tmp_path, change):
+    rows = invented.rows(count=40)  # the other questions aren't in the file
+    for r in rows:
+        change(r)
+    invented.place(monkeypatch, tmp_path, rows)
+    house.run(f"cancer_myth/{NOTEBOOK}", profile="public")
+    verdicts, outputs = of_notebook(house, "runs/public-local")
+    assert verdicts["cm-raw-file"] == "differs" and "table_released_counts.csv" in outputs
+    assert ("fig6a_released.svg" in outputs) == (change in (objects, renamed))
 
 
 def test_people_get_the_answers_where_they_are(monkeypatch, tmp_path):

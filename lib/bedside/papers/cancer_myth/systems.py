@@ -101,7 +101,7 @@ def answers(run, found, whole=False):
                 raw=np.where(why != "", why, np.where(graded, "", NO_GRADE)),
             )
         )
-    return pd.concat(parts, ignore_index=True) if parts else asked.head(0)
+    return pd.concat(parts, ignore_index=True) if parts else asked.head(0).assign(status="")
 
 
 def generated(run):

@@ -79,7 +79,8 @@ def own(graded, run):
     """PCS and PCR of systems that wrote questions, on their own and on other systems' questions."""
     wrote = graded[graded["model"].isin(graded["generator"])]
     whose = np.where(wrote["model"] == wrote["generator"], "own questions", "others' questions")
-    found = scores(wrote.assign(whose=whose), run, ["whose"])
+    wrote = wrote.assign(whose=whose).sort_values(["model", "whose"], kind="stable")
+    found = scores(wrote, run, ["whose"])
     rows = found.assign(row=found["model"] + ", " + found["whose"], column=found["metric"])
     return with_bounds(rows.assign(source="raw")).reindex(columns=COLUMNS)
 
@@ -113,6 +114,8 @@ def agreement(graded, run):
     rows = []
     for a, b in itertools.combinations(grades, 2):
         both = grades[[a, b]].dropna()
+        if both.empty:
+            continue
         x, y = both.to_numpy().T
         units, name = unit[both.index].to_numpy(), f"{a} and {b}"
         rows.append(Row(name, "same grade, %", "raw", *share(x == y, units)))
@@ -132,7 +135,7 @@ def failed(graded):
     rows = []
     for name in ("all", *CATEGORIES.values()):
         mine = (about["category"] == name) | (name == "all")
-        if mine.any():
+        if mine.any() or name == "all":
             rows.append(
                 Row(name, "corrected by none, %", "raw", *share(none[mine], about["unit"][mine]))
             )
@@ -222,11 +225,12 @@ def readings(graded, found, where, run):
     off = differing(checks(run, found))
     told = "; ".join(f"{what} {n}, expected {m}" for what, (m, n) in list(off.items())[:5])
     made = {"cm-raw-file": reading(told or "no count differs", not off)}
-    if graded.empty:
+    if len(where):
+        made["cm-raw-places"] = _in_place(where, len(found))
+    if not (graded["status"] == "graded").any():
         return made
     return {
         **made,
-        "cm-raw-places": _in_place(where, len(found)),
         "cm-raw-6a": as_printed(overall(graded, run)),
         "cm-raw-6b": as_printed(by_generator(graded, run)),
         "cm-raw-7": as_printed(by_category(graded, run)),
@@ -274,40 +278,31 @@ def _compared(graded, run):
     rate = scores(graded, run).query("metric == 'PCR'").set_index("model")
     best = rate.loc[rate["value"].idxmax()]
     hardest = scores(graded, run, ["generator"]).query("metric == 'PCS' and generator != 'Manual'")
+    hardest = hardest.dropna(subset="value")
     least = hardest.loc[hardest.groupby("model")["value"].idxmin()].set_index("model")["generator"]
     others = least[least != "Gemini-1.5-Pro"]
-    mine = own(graded, run).query("column == 'PCS'").set_index("row")["value"]
-    worse = {
-        name: mine[f"{name}, own questions"] < mine[f"{name}, others' questions"]
-        for name in graded["model"].unique()
-        if f"{name}, own questions" in mine
-    }
-    none = failed(graded).query("row == 'all'").set_index("column")
-    some, alone = none.loc["corrected by none, %"], none.loc["if independent, %", "value"]
-    return {
+    made = {
         "cm-raw-below-30": reading(
             f"{best.name} {best['value']:.1f}%", best["value"] <= 30, name="the rate"
         )
-        | reading(
-            f"up to {best['high']:.1f}%",
-            best["high"] <= 30,
-            best["low"],
-            best["high"],
-            name="its interval over myths",
-        ),
+        | reading(f"up to {best['high']:.1f}%", best["high"] <= 30, name="its interval over myths"),
         "cm-raw-hardest": reading(
             "; ".join(f"{m}: by {g}" for m, g in others.items()) or "all", others.empty
         ),
-        "cm-raw-own": reading(
-            ", ".join(f"{m}: {'yes' if w else 'no'}" for m, w in worse.items()), all(worse.values())
-        ),
-        "cm-raw-all-fail": reading(
-            f"{some['value']:.1f}%, if independent {alone:.1f}%",
-            some["low"] > alone,
-            some["low"],
-            some["high"],
-        ),
     }
+    mine = own(graded, run).query("column == 'PCS'").dropna(subset="value")
+    pcs = mine.set_index("row")["value"].groupby(lambda row: row.rsplit(", ", 1)[0])
+    worse = {name: of.iloc[1] < of.iloc[0] for name, of in pcs if len(of) == 2}  # others' first
+    if worse:
+        told = ", ".join(f"{name}: {'yes' if w else 'no'}" for name, w in worse.items())
+        made["cm-raw-own"] = reading(told, all(worse.values()))
+    none = failed(graded).query("row == 'all'").set_index("column")
+    share, alone = none.loc["corrected by none, %"], none.loc["if independent, %", "value"]
+    if share["n"]:
+        told = f"{share['value']:.1f}%, if independent {alone:.1f}%"
+        low, high = share[["low", "high"]]
+        made["cm-raw-all-fail"] = reading(told, low > alone, low, high)
+    return made
 
 
 def _p(graded, run, pair):
