@@ -108,7 +108,7 @@ def _tell_whose(names, given):
     """Print whose texts go to the judge, before any do."""
     from . import judges, settings
 
-    taken = {k: v for k, v in given.items() if k in ("profile", *settings.DEFAULTS)}
+    taken = {k: v for k, v in given.items() if k in ("profile", "mode", "judge")}
     run = settings.validated(**taken)
     for name in names:
         if line := judges.told(run["profile"], *name.split("/"), run["mode"], run["judge"]):
@@ -439,7 +439,7 @@ def batch(given, own=(), submit=False, paper=""):
 
         study = steps.Questions(_of_study(own, "make batch"))
     else:
-        _tell_whose(notebooks.listed(paper), {**given, "mode": "batch"})
+        _tell_whose(notebooks.listed(paper), {**given, "mode": "record"})
         study = waves.Notebooks(given, paper)
     return waves.submit(study) if submit else waves.tell(study)
 

@@ -377,6 +377,11 @@ ELSEWHERE = {  # notebook: parameters whose effect another test shows
     "cancer_myth/02_adversarial_generation": dict.fromkeys(
         ("per_model", "per_category"), "test_how_many_questions_are_selected"
     ),
+    "cancer_myth/07_released_answers": dict.fromkeys(  # it makes nothing without its file
+        (*ASKS_NOBODY, "profile", "limit", "seed"),
+        "tests/papers/test_released_answers.py::"
+        "test_with_the_file_all_results_appear_outside_of_what_is_committed",
+    ),
     "medhalu/01_benchmark": {"size": "test_what_is_drawn_from_released_data"},
     **{
         name: dict.fromkeys(
@@ -403,7 +408,8 @@ ELSEWHERE = {  # notebook: parameters whose effect another test shows
         **dict.fromkeys(("judge", "tiny"), "test_whose_verdicts_come_first_for_raters"),
     },
 }
-BY_MODE = {*notebooks.listed(), "own_study"} - {n for n in NONE if "mode" in NONE[n]}
+BY_MODE = {*notebooks.listed(), "own_study"}
+BY_MODE -= {n for of in (NONE, ELSEWHERE) for n in of if "mode" in of[n]}
 
 
 def test_every_parameter_is_here():
@@ -674,6 +680,7 @@ SEEDED = {  # notebook: outputs whose intervals, p values or draws rest on the s
     "cancer_myth/03_evaluation": {"table_judges"},
     "cancer_myth/05_judge_agreement": {"table1_agreement"},
     "cancer_myth/06_paper_versions": set(),
+    "cancer_myth/07_released_answers": set(),
     "radiation/01_reference_and_profiles": set(),
     "radiation/02_free_form": {
         "table1_free_form",
