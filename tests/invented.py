@@ -20,8 +20,7 @@ FILLING = "care team visit plan support week question nurse clinic option trial 
 
 def rows(seed=0, length=60, count=None):
     """Rows of the described shape; an answer repeats words of its question and is of `length`."""
-    if not sources.here("cancer_myth_released"):
-        pytest.skip("the released questions are not here")
+    _needed()
     draw, made = random.Random(seed), []
     asked = sources.load("cancer_myth_released").to_dict("records")[:count]
     for i, r in enumerate(asked):
@@ -46,8 +45,14 @@ def rows(seed=0, length=60, count=None):
     return made
 
 
+def _needed():
+    if not sources.here("cancer_myth_released"):
+        pytest.skip("the released questions are not here")
+
+
 def place(monkeypatch, tmp_path, made, generated=None):
     """Put rows where the file belongs, in a copy of data/external, under their own git blob."""
+    _needed()
     if (external := tmp_path / "external") != paths.EXTERNAL:
         for name in ("github", "huggingface"):
             shutil.copytree(paths.EXTERNAL / name, external / name)

@@ -133,7 +133,7 @@ def test_published_scores_stand_beside_the_runs(run):
     assert table["row"].iloc[0] == "Only/Standard Treatment" and table["row"].iloc[-1] == "Others"
     mine = table[table["column"] == "m"].set_index("row")["value"]
     assert mine.to_dict() == {"No Treatment": 1.0, "Others": -0.5}
-    drawn = figures.by_system(table, "category")
+    drawn = figures.panels(table, "the question's category")
     titles = [ax.get_title("left") for ax in drawn.axes]
     assert titles[0] == "Gemini-1.5-Pro" and titles[-1] == "m" and len(titles) == 9
     found = graded(m=[1, 1, 0, -1]).assign(generator="us")

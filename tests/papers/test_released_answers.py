@@ -40,11 +40,6 @@ def run_of_file(tmp_path, monkeypatch):
     sources.forget()
 
 
-@pytest.fixture(autouse=True)
-def quick(monkeypatch):
-    monkeypatch.setattr(tables, "PRECISE", 1000)
-
-
 @pytest.fixture
 def faulty():
     """585 rows of which each has one fault, at a place of its own."""
@@ -339,9 +334,9 @@ def test_people_get_the_answers_where_they_are(monkeypatch, tmp_path):
 
 
 def test_the_seminar_shows_eight_answers_where_they_are(monkeypatch, tmp_path):
+    rows = invented.rows()
     sheet = seminar.sheet("survey")
     assert sheet.told() == sheet.graded({}) == ELSEWHERE or sources.here(systems.FILE)
-    rows = invented.rows()
     invented.place(monkeypatch, tmp_path, rows)
     sheet = seminar.sheet("survey")
     html = unescape(sheet.told()._repr_html_())

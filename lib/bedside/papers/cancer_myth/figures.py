@@ -63,35 +63,25 @@ def scores(shown):
     return figure
 
 
-def by_system(shown, by):
-    """Figures 6b and 7: PCS by category or generator, a panel for each system that answers."""
+def panels(shown, about=""):
+    """Figures 6b and 7: PCS with intervals, a panel for each value of `panel`, else of `column`.
+
+    about: what the rows are.
+    """
     shown = without_bounds(shown)
-    systems, rows = list(dict.fromkeys(shown["column"])), dict.fromkeys(shown["row"])
-    across = 4 if len(systems) <= 4 else 3
-    down = -(-len(systems) // across)
-    size = 9, down * (0.9 + 0.2 * len(rows)) + 0.6
+    panel = shown["panel" if "panel" in shown else "column"]
+    names, order = list(dict.fromkeys(panel)), list(dict.fromkeys(shown["row"]))
+    across = 4 if len(names) == 4 else 3
+    down = -(-len(names) // across)
+    size = 9, down * (0.9 + 0.2 * len(order)) + 0.6
     figure, axes = plots.figure(size, down, across, sharey=True)
-    for ax in axes.flat[len(systems) :]:
-        ax.remove()
-    for ax, system in zip(axes.flat, systems):
-        mine, limits = shown[shown["column"] == system], (-1.05, 1.05)
-        plots.dots(ax, mine, title=system, xlabel="mean grade", limits=limits, order=rows)
-    for row in axes:
-        row[0].set_ylabel(f"the question's {by}")
-    plots.legend_below(figure)
-    return figure
-
-
-def panels(shown, across, **labels):
-    """PCS with intervals: a panel for each value of `panel`, `across` of them side by side."""
-    names = list(dict.fromkeys(shown["panel"]))
-    order, down = list(dict.fromkeys(shown["row"])), -(-len(names) // across)
-    figure, axes = plots.figure((9, down * (1.1 + 0.26 * len(order))), down, across, sharey=True)
     for ax in axes.flat[len(names) :]:
         ax.remove()
     for ax, name in zip(axes.flat, names):
-        rows = without_bounds(shown[shown["panel"] == name])
-        plots.dots(ax, rows, title=name, order=order, limits=(-1.05, 1.05), **labels)
+        mine, limits = shown[panel == name], (-1.05, 1.05)
+        plots.dots(ax, mine, title=name, xlabel="mean grade", limits=limits, order=order)
+    for row in axes if about else ():
+        row[0].set_ylabel(about)
     plots.legend_below(figure)
     return figure
 
