@@ -40,7 +40,12 @@ VERDICTS = {
     "mh-liveqa": ("holds", "yy"),
     "mh-self": ("depends", "ny"),
     "mh-matrices": ("depends", "nyyn"),
-    "mh-types-fit": ("holds", "yy"),
+    "mh-types-fit": ("differs", "n"),
+    "mh-patients": ("needs", "nm"),
+    "mh-each-query": ("needs", "nm"),
+    "mh-labelled": ("needs", "nm"),
+    "mh-very-large": ("depends", "nnyy"),
+    "mh-much-better": ("undetermined", "on"),
     "mh-always-yes": ("differs", "nnn"),
     "mh-fact-input": ("undetermined", "yoy"),
     "mh-caption": ("differs", "n"),
@@ -67,7 +72,8 @@ def run(tmp_path_factory):
 def made(run):
     """{claim: readings} of all that is computed."""
     lengths = tables.benchmark.length_table(run, data.printed_sets(run))
-    parts = [benchmark.counts(run), benchmark.raters(run), benchmark.prompts(run)]
+    parts = [benchmark.counts(run), benchmark.answers(run), benchmark.raters(run)]
+    parts += [benchmark.prompts(run)]
     parts += [benchmark.questions(run, lengths), detection.claims(run), types.claims(run)]
     parts += [notes.claims(run), own.tables_6_and_8(run), own.table_10(run)]
     assert sum(map(len, parts)) == len(set(itertools.chain(*parts)))  # each once
@@ -202,6 +208,78 @@ def test_gains_and_counts_by_hand(made):
     # GPT-4's gains of 7, 5 and 7 points: 6.33 on average, each -+1 by rounding
     told, *ends, _ = made["mh-gain-average"][claims.AS_WRITTEN]
     assert told == "6.3" and ends == pytest.approx([19 / 3 - 1, 19 / 3 + 1])
+
+
+def test_shares_margins_and_gains_by_hand(made):
+    assert computed(made, "mh-patients", "who asked them") == "936 of 2077 (45%)"  # 246 + 690
+    assert computed(made, "mh-each-query", "each answer is hallucinated").startswith("1539 of")
+    assert computed(made, "mh-labelled", "spans that the evaluation has") == "500 of 2077 (24%)"
+    # experts and models on LiveQA: 0.57 and 0.52; on HealthQA 0.79 and 0.52
+    told = [way[0] for way in made["mh-very-large"].values()]
+    assert told[:2] == ["0.05 to 0.27", "0.02 to 0.24"] and told[2] == "0.14 to 0.18"
+    # LLaMA-2 on LiveQA by the text of section 5: 0.51 after 0.50
+    told = computed(made, "mh-much-better", "each gain, more than marginal")
+    assert told == "0.01 (LLaMA-2 on LiveQA) to 0.07"
+
+
+@pytest.mark.parametrize(
+    "id, table, row, column, value, holds",
+    [
+        ("mh-patients", "text 2.2", "HealthQA", "asked by consumers", 1, True),
+        ("mh-each-query", "Table 4", "None-conflict", "Total", 0, True),
+        ("mh-labelled", "text 4.1", "pairs with experts' spans", "count", 2077, True),
+        ("mh-text-spans", "Table 7", "GPT-4", "LiveQA Mean", 84.34, False),
+    ],
+)
+def test_another_printed_number_turns_the_reading(
+    run, monkeypatch, id, table, row, column, value, holds
+):
+    changed = run.published(table)
+    changed.loc[(changed["row"] == row) & (changed["column"] == column), "value"] = value
+    printed = run.published
+    monkeypatch.setattr(run, "published", lambda t: changed if t == table else printed(t))
+    before = (benchmark.answers(run) | types.spans(run))[id]
+    assert next(iter(before.values()))[3] is holds
+    monkeypatch.undo()
+    assert next(iter((benchmark.answers(run) | types.spans(run))[id].values()))[3] is not holds
+
+
+def test_a_wider_gap_is_very_large_and_a_larger_gain_much(run, monkeypatch):
+    printed = run.published
+
+    def other(table):
+        rows = printed(table)
+        if table == "Table 6":  # experts right throughout, models at 0.4, laypeople at 0.9
+            experts, laypeople = rows["row"] == "Experts", rows["row"] == "Laypeople"
+            rows["value"] = 0.4 + 0.6 * experts + 0.5 * laypeople
+        return rows
+
+    monkeypatch.setattr(run, "published", other)
+    for made in (detection.margin(run)["mh-very-large"], notes.much_better(run)):
+        assert {way[3] for way in made.values()} == {True}
+
+
+def test_replies_left_out_do_not_join_tables_6_and_8(run):
+    """What data/claims says was tried: up to four of 246 left out leave the two 4 apart."""
+    from bedside.papers.medhalu.printed import matrices
+
+    n, eight = numbers.sizes(run)["LiveQA"], numbers.by_row(run, "Table 8")
+    six, kinds = numbers.by_row(run, "Table 6")["LLaMA-2", "LiveQA"], list(data.TYPES.items())[1:]
+    apart = []
+    for lost in itertools.product(range(5), repeat=4):
+        if sum(lost) > 4:
+            continue
+        none, types_ = n["none"] - lost[0], [n[t] - k for (t, _), k in zip(kinds, lost[1:])]
+        whole, _ = matrices.confusions(sum(types_), none, six)
+        ranges = [
+            matrices.ends_by_negatives(
+                matrices.confusions(k, none, eight[f"LLaMA-2, {name}", "LiveQA"])[0]
+            )
+            for k, (_, name) in zip(types_, kinds)
+        ]
+        shared = set.intersection(*map(set, ranges))
+        apart += [matrices.off_by(tn, ranges, whole) for tn in shared if len(whole)]
+    assert min(apart) == 4
 
 
 def test_what_the_prompts_define_and_show(run):

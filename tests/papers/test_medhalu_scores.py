@@ -210,8 +210,11 @@ def test_what_the_papers_tables_allow(run):
     found = matrices.implied(run, "Table 6").set_index(["row", "dataset"])
     assert (found["fits"] > 0).sum() == 9 and found.at[("Experts", "HealthQA"), "anyhow"] > 0.005
     agree = matrices.types_agree(run).set_index(["row", "dataset"])
-    assert agree["alone"].all() and agree["moved"].max() == 2
+    assert agree["alone"].all() and sorted(agree["moved"]) == [0] * 6 + [1, 2, 10]
     assert agree.at[("GPT-3.5", "LiveQA"), "moved"] == 1
+    # by hand: LLaMA-2's accuracy of 0.56 on 246 answers has 138 right at most (138.99); Table 8 has
+    # 29 of 71 answers without a hallucination and 40, 43, 36 of its types right, 148, or more
+    assert agree.at[("LLaMA-2", "LiveQA"), "moved"] == 148 - 138
 
 
 def test_accuracy_and_macro_recall_give_both_rates():

@@ -54,6 +54,24 @@ def counts(run):
     }
 
 
+def answers(run):
+    """Abstract, sections 1, 2.2: how many queries, answers and spans are as the text describes."""
+    four, asked = grid(run, "Table 4")["Total"], grid(run, "text 2.2")
+    whole, spans = four["Total"], text(run, "text 4.1")["pairs with experts' spans"]
+    made = {
+        "mh-patients": (
+            "who asked them",
+            asked.loc[asked["asked by consumers"] == 1, "pairs"].sum(),
+        ),
+        "mh-each-query": ("each answer is hallucinated", whole - four["None-conflict"]),
+        "mh-labelled": ("spans that the evaluation has", spans),
+    }
+    return {
+        id: reading(f"{n:.0f} of {whole:.0f} ({n / whole:.0%})", n == whole, name=name)
+        for id, (name, n) in made.items()
+    }
+
+
 def raters(run):
     """Section 2.3: the sample and its batches, the raters and their pay, kappa with the labels."""
     said, pay = text(run, "text 2.3"), text(run, "appendix B")
@@ -139,7 +157,7 @@ def questions(run, lengths):
         there = d != "LiveQA" or train is not None  # its test set isn't the paper's
         for column in ("pairs", "words, mean", "words, standard deviation"):
             id = f"mh-{d.lower()}-{column.split()[-1]}"
-            got = raw.get((d, column)) if there else None
+            got = raw.get((d, column)) if there else None  # no file, no reading: data are missing
             found[id] = same(run, id, got, 0 if column == "pairs" else 2)
     texts = {"LiveQA": train["message"]} if train is not None else {}
     if run.profile == "public":

@@ -33,7 +33,7 @@ PLAIN = dict.fromkeys(DATASETS, 1 / len(DATASETS))  # weights of a mean of the s
 
 def claims(run):
     """Readings of every claim of these sections."""
-    return averages(run) | texts(run) | models(run) | experts(run) | laypeople(run)
+    return averages(run) | texts(run) | models(run) | experts(run) | margin(run) | laypeople(run)
 
 
 def averages(run):
@@ -171,6 +171,29 @@ def experts(run):
         holds, told = significant(tests)
         live |= reading(told, holds, name=name)
     return {"mh-below-experts": made, "mh-below-experts-liveqa": live}
+
+
+def much(run):
+    """The least gap that section 4.1 calls much worse: of experts and laypeople, macro-F1."""
+    f1 = wide(run, SIX, "ma-F1")
+    return float((f1.loc["Experts"] - f1.loc["Laypeople"]).min())
+
+
+def margin(run):
+    """Section 5: how far models are behind experts, beside what section 4.1 calls much."""
+    least, made = much(run), {}
+    table = {x: wide(run, SIX, x) for x in ("ma-F1", "Acc")}
+    gaps = {
+        "macro-F1 in each subset": table["ma-F1"],
+        "accuracy in each subset": table["Acc"],
+        "macro-F1, mean of the subsets": overall(table["ma-F1"]).to_frame(),
+        "accuracy over all answers": overall(table["Acc"], shares(run)).to_frame(),
+    }
+    for name, scores in gaps.items():
+        gap = scores.loc["Experts"] - scores.loc[LLMS]
+        told = f"{gap.min(axis=None):.2f} to {gap.max(axis=None):.2f}"
+        made |= reading(told, apart(gap - least, least=0), name=f"{name}, at least {least:.2f}")
+    return {"mh-very-large": made}
 
 
 def laypeople(run):

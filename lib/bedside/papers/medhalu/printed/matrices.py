@@ -117,8 +117,8 @@ def types_agree(run):
 
     If so, the three types of a model and subset share the answers without a hallucination, and
     their true positives add up to Table 6's. Columns: row (model), dataset, alone (whether the
-    three types of Table 8 fit together) and moved (how many answers Table 6 is off at least; NaN
-    where its row fits nothing).
+    three types of Table 8 fit together) and moved (how many answers Table 6 is off at least; by its
+    accuracy alone where no matrix has all four scores; NaN where Table 8 doesn't fit together).
     """
     rows, six, eight = [], by_row(run, "Table 6"), by_row(run, "Table 8")
     for model, (dataset, n) in itertools.product(LLMS, sizes(run).items()):
@@ -127,8 +127,11 @@ def types_agree(run):
             found, _ = confusions(n[t], n["none"], eight[f"{model}, {name}", dataset])
             ranges.append(ends_by_negatives(found))
         shared = set.intersection(*map(set, ranges))
-        whole, _ = confusions(sum(n.values()) - n["none"], n["none"], six[model, dataset])
-        moved = min((off_by(tn, ranges, whole) for tn in shared if len(whole)), default=np.nan)
+        both, scores = (sum(n.values()) - n["none"], n["none"]), six[model, dataset]
+        whole, _ = confusions(*both, scores)
+        if not len(whole):
+            whole, _ = confusions(*both, {"Acc": scores["Acc"]})  # right answers are known anyhow
+        moved = min((off_by(tn, ranges, whole) for tn in shared), default=np.nan)
         rows.append((model, dataset, bool(shared), moved))
     return pd.DataFrame(rows, columns=["row", "dataset", "alone", "moved"])
 

@@ -5,7 +5,7 @@ import pandas as pd
 from bedside.claims import reading
 
 from ..data import DATASETS, TYPES
-from .numbers import OPEN, PROPRIETARY, apart, long, wide
+from .numbers import OPEN, PROPRIETARY, apart, grid, long, wide
 
 KINDS = list(TYPES.values())[1:]
 # LLaMA-2's types by section 4.2: worst in HealthQA, best in LiveQA, best in MedicationQA
@@ -51,7 +51,10 @@ def spans(run):
     seven = pd.concat([wide(run, "Table 7", x) for x in ("Mean", "Med")], keys=["Mean", "Med"])
     nearer = seven.xs("GPT-4", level="row") < seven.xs("GPT-3.5", level="row")
     largest = seven.idxmax(axis=1) == "LiveQA"
+    told = grid(run, "text 4.1").loc[PROPRIETARY]
+    equal = seven.loc["Mean"] == told[[f"{d} mean edit distance" for d in DATASETS]].to_numpy()
     return {
+        "mh-text-spans": reading(f"{equal.sum().sum()} agree", equal.all(axis=None)),
         "mh-spans-gpt4": reading(f"{nearer.sum().sum()} of {nearer.size}", nearer.all(axis=None)),
         "mh-spans-liveqa": reading(
             f"{largest.sum()} of {len(largest)} means and medians", largest.all()

@@ -67,6 +67,7 @@ def _means(reference, share, six, seven):
     share: of the patients, by site. Returns an array (means, cells).
     """
     count = reference.groupby(["site", "onset", "frequency"]).size()
+    # a site without a patient weighs nothing
     whole = [share.get(s, 0) * n / count[s].sum() for (s, *_), n in count.items()]
     by_onset = [weights(count, share, level, six) for level in ONSETS]
     by_frequency = [weights(count, share, level, seven) for level in FREQUENCIES]

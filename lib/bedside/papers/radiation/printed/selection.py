@@ -107,7 +107,7 @@ def _on_size(run, scores):
 def _on_over_selection(run, sizes, terms):
     """Can the over-selection of Qwen-2.5-7B be of terms of the list?"""
     regime = "selection, 20-30"
-    needed, size = too_long(run, sizes, regime).get(EAGER), len(terms)
+    needed, size = too_long(run, sizes, regime).get(EAGER), len(terms)  # None: not too long
     precision = all_scores(run)[regime].at[EAGER, "Precision"]
     told = f"a precision of {precision} takes a list of {needed or 'at most ' + str(MOST)}"
     fewest = f"; all {size} terms have {sizes.min() / size:.2f} or more"
