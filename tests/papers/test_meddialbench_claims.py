@@ -36,6 +36,7 @@ def design(run):
 def made(run, design):
     """Readings of all claims on printed numbers."""
     return {
+        **validation.of_works(run),
         **validation.of_design(run, design),
         **validation.of_adherence(run, design),
         **validation.of_judges(run),
@@ -43,6 +44,7 @@ def made(run, design):
         **baseline.readings(run),
         **single.of_marks(run, design),
         **single.of_losses(run),
+        **single.of_surfaces(run, design),
         **single.of_order(run),
         **dose.of_levels(run, design),
         **dose.of_coverage(run),
@@ -51,6 +53,7 @@ def made(run, design):
         **interactions.of_models(run, design),
         **vulnerability.of_pathways(run, design),
         **vulnerability.of_profiles(run, design),
+        **vulnerability.of_history(run),
         **strategies.of_strategies(run, design),
         **power.readings(run),
         "md-released": {},
@@ -67,7 +70,7 @@ def test_every_claim_is_made_and_every_reading_listed(made):
 
 # claims whose readings don't all say yes: what each says, in the order of data/readings
 EXPECTED = {
-    "md-adherence-mean": ("no no yes missing", "depends"),
+    "md-adherence-mean": ("no no missing", "needs"),
     "md-adherence-strata": ("open no", "undetermined"),
     "md-isolation": ("yes open", "undetermined"),
     "md-judge-gpt": ("no yes", "depends"),
@@ -78,10 +81,16 @@ EXPECTED = {
     "md-key-items": ("missing", "needs"),
     "md-per-turn": ("open no", "undetermined"),
     "md-only": ("yes no", "depends"),
-    "md-cognition-extreme": ("no yes", "depends"),
     "md-rank": ("no", "differs"),
     "md-rank-convergence": ("yes no", "depends"),
-    "md-moderate": ("no yes", "depends"),
+    "md-moderate": ("no no", "differs"),
+    "md-judge-pilot": ("no yes", "depends"),
+    "md-judge-reps": ("no", "differs"),
+    "md-parallel": ("no no no yes", "depends"),
+    "md-dominant-surfaces": ("no yes", "depends"),
+    "md-history-taking": ("yes no no no missing", "depends"),
+    "md-super": ("yes yes yes open", "undetermined"),
+    "md-profiles-additive": ("open", "undetermined"),
     "md-chosen": ("no no yes yes", "depends"),
     "md-dose-each": ("yes no", "depends"),
     "md-coverage-barely": ("yes no", "depends"),
@@ -89,7 +98,7 @@ EXPECTED = {
     "md-incoherent-turns": ("missing", "needs"),
     "md-coverage-losses": ("missing", "needs"),
     "md-super-each": ("yes no missing", "depends"),
-    "md-additive": ("yes yes no", "depends"),
+    "md-additive": ("yes open no", "depends"),
     "md-spread": ("no no yes yes yes yes", "depends"),
     "md-odds": ("yes yes no no", "depends"),
     "md-eligible-fabricating": ("missing", "needs"),
@@ -99,9 +108,9 @@ EXPECTED = {
     "md-denial-deficit": ("yes yes missing", "needs"),
     "md-orthogonal": ("yes yes no no yes no", "depends"),
     "md-profiles": ("yes no missing", "depends"),
-    "md-strategy-deficit": ("yes yes yes no", "depends"),
-    "md-strategy-pollution": ("no no yes no yes missing", "depends"),
-    "md-strategy-contrast": ("no no no yes missing", "depends"),
+    "md-strategy-deficit": ("yes yes yes no no no", "depends"),
+    "md-strategy-pollution": ("no no yes no yes yes yes missing", "depends"),
+    "md-strategy-contrast": ("no no no no no no missing", "needs"),
     "md-misled": ("open open no no missing", "needs"),
     "md-coverage-c4": ("missing", "needs"),
     "md-gemini-impatient": ("open missing", "needs"),
@@ -134,7 +143,7 @@ def test_no_reading_that_differs_rests_on_a_test(made):
     for id, ways in claims.listed(PAPER).items():
         for name, way in ways.items():
             if way.tests:
-                assert made[id][name][3] is True, (id, name)
+                assert made[id][name][3] is not False, (id, name)
 
 
 # ---- key numbers
@@ -146,9 +155,9 @@ def numbers(text):
 
 
 def test_scores_of_adherence(made):
-    # 66 of 70 pass in full; two pairs show one of two: 67 of 70, 92 of 96; (66/70 + 1) / 2
+    # 66 of 70 pass in full; two pairs show one of two: 67 of 70, 92 of 96
     found = made["md-adherence-mean"].values()
-    assert [way[0] for way in found] == ["95.7", "95.8", "97.1"]
+    assert [way[0] for way in found] == ["95.7", "95.8"]
     (first, second) = made["md-adherence-strata"].values()
     assert first[1:3] == (3, 17) and second[1:3] == (3, 5 + 44 + 26)
     assert made["md-isolation"]["all dialogues of this patient"][2] == pytest.approx(3.62, abs=0.01)
@@ -183,7 +192,11 @@ def test_rounding_matters_for_one_mean_only(run, design):
 
 def test_numbers_that_readings_tell(made):
     told = {id: {k: numbers(str(v[0])) for k, v in ways.items()} for id, ways in made.items()}
-    assert told["md-moderate"]["no more marks than chance gives"] == [2, 25, 36]
+    # 78, 71, 59, 73 and 56 right of 85 after 70, 66, 63, 77 and 59 (partial understanding) are
+    # 25 lost in 425; 28 by impatience; the extreme levels lose 44 and 35
+    assert 25 / 44 == pytest.approx(0.57, abs=0.005) and 28 / 35 == 0.8
+    beside = "less than half of the extreme level's effect (the bound is ours)"
+    assert told["md-moderate"][beside] == [0.30, 0.57, 0.14, 0.29, 0.80]
     assert told["md-dissociation"]["as written"] == [3.4, 4.1, 1.2, 1.3]
     ratio = made["md-coverage-barely"]["a smaller loss than by deficit"]
     assert ratio[1:3] == pytest.approx((0.055 / 0.085, 0.065 / 0.075))
@@ -192,9 +205,131 @@ def test_numbers_that_readings_tell(made):
     assert told["md-super"]["ratio of the mean accuracies"] == [0.81, 0.7, 0.76]
     mean = made["md-super-each"]["each model's mean of its three"][0]
     assert mean == "GPT-5.4 0.79, Claude 0.68, DeepSeek 0.78, Gemini 0.85, Qwen 0.70"
-    assert told["md-profiles-additive"]["no interaction that the numbers show"] == [47, 64, 0.94]
+    # 83.7 is the 95th percentile of chi-squared with 64 degrees: 1 - 47 / 83.7 = 0.44
+    alike = "no interaction, however alike a case's answers are"
+    assert told["md-profiles-additive"][alike] == [47, 64, 0.94, 0.05, 0.44]
     assert told["md-gap-withholding"]["as written"] == [14.1, 14.1, 4.7]
     assert told["md-expression"]["exact McNemar for losses, whatever the overlap"] == [0.125]
+
+
+def test_exhaustive_models_beside_efficient_ones_by_hand(made):
+    """Cases lost of 85 by GPT-5.4 and DeepSeek, and by Claude and Gemini."""
+
+    def gap(exhaustive, efficient, levels=1):
+        return 100 * (sum(efficient) - sum(exhaustive)) / (2 * levels * 85)
+
+    withholding, dominant = ((7, 10), (8, 12)), ((6, 11), (7, 7))
+    assert gap(*withholding) == pytest.approx(1.76, abs=0.01)
+    assert gap(*dominant) == pytest.approx(-1.76, abs=0.01)
+    assert gap((7, 10, 6, 11), (8, 12, 7, 7), 2) == 0  # both: 34 cases each
+    deficit, contrast = made["md-strategy-deficit"], made["md-strategy-contrast"]
+    assert deficit["accuracy lost under the extreme levels"][3] is False
+    # with 2 and 5, 7 and 9 lost to reluctant and impatient: 57 cases; -2, 3, 1, 6: 42
+    assert gap((34 + 23,), (34 + 8,), 4) == pytest.approx(-2.2, abs=0.01)
+    told = {name: numbers(way[0]) for name, way in contrast.items()}
+    assert told["accuracy, withholding and fabricating"] == [1.8, 7.1]
+    assert told["accuracy, dominance and denial"] == [-1.8, -7.1]
+    assert told["accuracy, all four levels of both"] == [-2.2, -2.4]
+
+
+def test_strategies_that_help_under_deficit_only(run, design, monkeypatch):
+    counts = printed.counts().copy()
+    adverse = [c for c in counts.index if c != "baseline"]
+    counts.loc[adverse] = counts.loc["baseline"].to_numpy() - 20
+    deficit = ["reluctant", "withholding", "impatient", "dominant", "C4"]
+    counts.loc[deficit, printed.EXHAUSTIVE] += 10  # these lose 10 cases instead of 20
+    monkeypatch.setattr(printed, "counts", lambda: counts)
+    made = strategies.of_strategies(run, design)
+    for id in ("md-strategy-contrast", "md-strategy-deficit", "md-strategy-pollution"):
+        assert {way[3] for way in made[id].values()} == {True}, id
+
+
+def test_errors_of_a_ratio_for_any_overlap_by_hand(monkeypatch):
+    """One of two right in each of four cells: weights of 2 and of -2, in two cases."""
+    right = pd.DataFrame(1, index=["baseline", "x", "y", "both"], columns=["A"])
+    monkeypatch.setattr(printed, "counts", lambda: right)
+    monkeypatch.setattr(printed, "MODELS", ["A"])
+    monkeypatch.setattr(printed, "N", 2)
+    mean, least, most = printed.log_ratio("both", ("x", "y"))
+    # the same case in all cells: 2 + 2 - 2 - 2 = 0 in both; the other one in x and y: 4 and -4
+    assert (mean, least, most) == pytest.approx((0, 0, 4 / 2**0.5))
+
+
+def test_super_additivity_is_open_for_some_overlap(run, design, made, monkeypatch):
+    name = "below 1 beyond chance, however cases overlap"
+    least, most = printed.log_ratio("C1", design.combinations["C1"])[1:]
+    assert (least, most) == pytest.approx((0.077, 0.306), abs=5e-4)
+    assert made["md-super"][name][0].startswith("p: C1 0.003 to 0.5")  # -0.226 / 0.306: 0.46
+    told = made["md-additive"]["each 95% interval between 0.9 and 1.1, however cases overlap"][0]
+    assert "C4 0.71-1.68" in told  # exp(0.088 -+ 1.96 * 0.218)
+    counts = printed.counts().copy()
+    monkeypatch.setattr(printed, "counts", lambda: counts)
+    for right, holds in ((2, True), (80, False)):
+        counts.loc[["C1", "C2", "C3"]] = right
+        made = interactions.of_fabricating(run, design)["md-super"]
+        assert {way[3] for way in made.values()} == {holds}
+
+
+@pytest.mark.parametrize(
+    "id, table, row, column, value, holds",
+    [
+        ("md-only-work", "Table 1", "Q4Dx", ["graded severity", "interaction"], 1, [False]),
+        ("md-judge-pilot", "text B", "selected dialogues per judge", ["count"], 28, [True, True]),
+        ("md-judge-pilot", "text B", "pilot dialogues", ["count"], 27, [False, False]),
+        ("md-judge-reps", "Table 6", "Gemini 3 Pro", ["Reps"], 2, [True]),
+    ],
+)
+def test_another_number_turns_the_reading(run, monkeypatch, id, table, row, column, value, holds):
+    changed, published = run.published(table), run.published
+    changed.loc[(changed["row"] == row) & changed["column"].isin(column), "value"] = value
+    monkeypatch.setattr(run, "published", lambda t: changed if t == table else published(t))
+    made = validation.of_works(run) | validation.of_judges(run)
+    assert [way[3] for way in made[id].values()] == holds
+
+
+def test_smaller_models_have_more_in_the_other_configurations(run, made, monkeypatch):
+    # four configurations average 0.555 or more, two of them 0.355 at most: (2.22 - 0.71) / 2
+    assert numbers(made["md-smaller-worst"]["as written"][0])[1] == 0.76
+    scores, published = run.published("text A"), run.published
+    scores.loc[scores["row"] == "smaller models, incoherent and fabricating", "high"] = 0.6
+    monkeypatch.setattr(run, "published", lambda t: scores if t == "text A" else published(t))
+    assert validation.of_patient(run)["md-smaller-worst"]["as written"][3] is False
+
+
+def test_losses_by_dimension_and_model_turn_readings(run, design, made, monkeypatch):
+    # losses of 9, 7, 16, 6, 6 cases by denial and 16, 19, 17, 26, 17 by fabricating: 10 apart each
+    spread = made["md-parallel"]["range of the losses: narrower than under fabricating"]
+    assert spread[0] == "11.8 and 11.8 points" and spread[3] is False
+    # from 77 - 59 = 18 cases to 71 - 47 = 24, and to 54 - 42 = 12
+    gap = made["md-parallel"]["gap from best to worst: changes less than under fabricating"]
+    assert gap[0] == "7.1 and 7.1 points" and gap[3] is False
+    counts = printed.counts().copy()
+    counts.loc["complete_denial"] = counts.loc["baseline"] - 3  # all lose alike, and little
+    counts.loc[["C3", "fabricating"], "Claude"] = 66  # Claude loses nothing
+    counts.loc["partial_understanding"] = counts.loc["baseline"] - 1
+    counts.loc[["impatient", "dominant"]] = counts.loc["baseline"].to_numpy() - [[1] * 5, [4] * 5]
+    for module in (printed, single):
+        monkeypatch.setattr(module, "counts", lambda: counts)
+    found = single.of_order(run) | single.of_surfaces(run, design) | vulnerability.of_history(run)
+    found |= dose.of_levels(run, design)
+    for id in ("md-parallel", "md-dominant-surfaces", "md-history-taking", "md-moderate"):
+        assert {way[3] for way in found[id].values()} == {True}, id
+    counts.loc["withholding"] = counts.loc["baseline"]  # dominance is the costlier deficit
+    assert {way[3] for way in single.of_surfaces(run, design)["md-dominant-surfaces"].values()} == {
+        False
+    }
+    counts.loc["complete_denial"] = counts.loc["baseline"] - 4
+    monkeypatch.setattr(single, "printed_losses", lambda run: {"complete_denial": 4.7})
+    told = single.of_losses(run)["md-cognition-extreme"]["as written"]
+    assert told[0].endswith("4.71 from counts") and told[3] is False
+
+
+def test_models_that_change_places_are_an_interaction(run, design, monkeypatch):
+    counts = printed.counts().copy()
+    counts.loc["withholding"] = [5, 80, 5, 80, 5]
+    monkeypatch.setattr(vulnerability, "counts", lambda: counts)
+    (way,) = vulnerability.of_profiles(run, design)["md-profiles-additive"].values()
+    assert way[3] is False
 
 
 def test_resistance_keeps_ties(made):

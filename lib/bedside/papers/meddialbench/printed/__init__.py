@@ -108,6 +108,24 @@ def ratio_draws(run, combinations, draws=10_000):
     return np.stack(drawn, axis=1)
 
 
+def log_ratio(combination, levels):
+    """Mean log O/E over the models, and its standard error: (mean, least, most).
+
+    By the delta method, over cases. Printed margins don't show which cases a cell has right. least:
+    a case that is right in one cell is right in all that are easier; most: the same within each
+    side of O/E, and as few as possible right on both. No overlap gives a larger error.
+    """
+    right = counts() / N
+    sides = {combination: 1, BASELINE: 1} | dict.fromkeys(levels, -1)
+    share, sign = right.loc[list(sides)].to_numpy(), np.repeat(list(sides.values()), len(MODELS))
+    p = share.ravel()
+    w = sign / p / len(MODELS)
+    nested, apart = np.minimum.outer(p, p), np.maximum(0, np.add.outer(p, p) - 1)
+    opposed = np.where(np.equal.outer(sign, sign), nested, apart)
+    least, most = (np.sqrt(w @ (both - np.outer(p, p)) @ w / N) for both in (nested, opposed))
+    return float(sign @ np.log(p) / len(MODELS)), float(least), float(most)
+
+
 def marks(run):
     """Each significance mark of Table 9, compared with the p values that its margins allow.
 

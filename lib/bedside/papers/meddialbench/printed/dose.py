@@ -6,7 +6,7 @@ from collections import Counter
 from bedside.claims import between, reading
 
 from ..design import BASELINE
-from . import MODELS, counts, drops, in_words, joined, marks
+from . import MODELS, counts, drops, in_words, joined
 from .single import STEPS
 
 FABRICATING = "fabricating, mean loss of coverage"  # in the text, with two decimals
@@ -23,7 +23,7 @@ def of_levels(run, paper):
     down = {d: sum(both) for d, (_, both) in steps.items()}
     named = [steps[d] for d in STEPS]
     return {
-        "md-moderate": _moderate(run, moderate),
+        "md-moderate": _moderate(run, mean, [paper.of(d)[1:] for d in paper.dimensions]),
         "md-moderate-incoherent": reading(
             told, {"impatient", "partial_understanding"} <= set(dearer.index)
         ),
@@ -52,22 +52,19 @@ def _steps(moderate, extreme):
     return last, last & (at.loc[moderate] <= at.loc[BASELINE])
 
 
-def _moderate(run, mean):
-    """Whether the effects of moderate levels are near zero, by size or by marks."""
-    from scipy.special import bdtrc
-
+def _moderate(run, mean, levels):
+    """Whether the effects of moderate levels are near zero: by themselves, beside extreme ones."""
     called = run.published("text 4.2").set_index("row").at["Cognition drop, moderate", "value"]
-    ranges = marks(run)
-    starred = ranges.loc[ranges["configuration"].isin(mean.index), "starred"]
-    chance = float(bdtrc(starred.sum() - 1, len(starred), 0.05))
+    moderate = mean[[first for first, _ in levels]]
+    beside = {first: abs(mean[first] / mean[last]) for first, last in levels}
     return reading(
-        in_words(mean),
-        bool((mean.round(1) < called).all()),
+        in_words(moderate),
+        bool((moderate.round(1) < called).all()),
         name="smaller than what 4.2 calls degradation (5.9 points)",
     ) | reading(
-        f"{starred.sum()} of {len(starred)} marked; so many or more by chance in {chance:.0%}",
-        chance >= 0.05,
-        name="no more marks than chance gives",
+        in_words(beside, 2),
+        max(beside.values()) < 0.5,
+        name="less than half of the extreme level's effect (the bound is ours)",
     )
 
 

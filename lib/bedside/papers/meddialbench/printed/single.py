@@ -2,7 +2,7 @@
 
 import math
 
-from bedside.claims import reading, same
+from bedside.claims import load, reading, same
 
 from ..design import BASELINE
 from . import (
@@ -62,6 +62,27 @@ def _expression(run, ranges):
     )
 
 
+def of_surfaces(run, paper):
+    """Readings of the claim on the dominant vulnerabilities (4.2): {id: readings}."""
+    lost = drops(run).mean(axis=1)[paper.extreme].sort_values(ascending=False)
+    named = {"fabricating", "withholding"}  # the extreme levels of Logic and Disclosure
+    costliest = {
+        lost[[x for x in lost.index if paper.pathway(x) == p]].idxmax()
+        for p in ("pollution", "deficit")
+    }
+    told, friction = in_words(lost), lost["incoherent"]
+    return {
+        "md-dominant-surfaces": reading(
+            told, set(lost.index[: len(named)]) == named, name="the two dimensions that cost most"
+        )
+        | reading(
+            told,
+            costliest == named and (lost[list(named)] > friction).all(),
+            name="the costliest of each pathway",
+        )
+    }
+
+
 def of_losses(run):
     """Readings of the claims on tables, losses and their ratios: {id: readings}."""
     three, accuracy, lost = run.published("Table 3"), share(run), drops(run)
@@ -81,9 +102,11 @@ def of_losses(run):
         }
     id, denial = "md-cognition-extreme", STEPS["cognition"][1]
     found["md-logic-extreme"] = same(run, "md-logic-extreme", mean["fabricating"], 1)
-    found[id] = same(run, id, mean[denial], 1, "mean of the counts' losses") | same(
-        run, id, printed_losses(run)[denial], 1, "mean of the printed percentages' losses"
-    )
+    # Table 9's percentages give 10.34 on average, the counts behind them 10.35: either will do
+    plain = printed_losses(run)[denial]
+    told = f"{plain:.2f} from the printed percentages, {mean[denial]:.2f} from counts"
+    said = f"{load(run.paper)[id].value:.1f}"
+    found[id] = reading(told, said in {f"{plain:.1f}", f"{mean[denial]:.1f}"})
     for name in ("withholding", "dominant"):
         found[f"md-{name}"] = same(run, f"md-{name}", mean[name], 1)
     return found
@@ -97,6 +120,7 @@ def of_order(run):
     best = accuracy.loc[ends].idxmax(axis=1).tolist()
     return {
         "md-rank": _rank(),
+        "md-parallel": _parallel(right),
         **{f"md-gap-{c}": same(run, f"md-gap-{c}", points[c], 1) for c in ends},
         "md-lead": reading(", ".join(best), best == ["Gemini", "GPT-5.4"]),
         "md-rank-convergence": _convergence(points, accuracy.std(axis=1)),
@@ -112,6 +136,29 @@ def _rank():
     moved = sorted({pair for c in STEPS["cognition"] for pair in exchanged(BASELINE, c)})
     told = f"{PAIRS - len(moved)} of {PAIRS} pairs keep their order"
     return reading("; ".join([told, *(f"{a} falls behind {b}" for a, b in moved)]), not moved)
+
+
+def _parallel(right):
+    """Whether models lose alike under denial, compared with fabricating; right: `counts`."""
+    levels = ["complete_denial", "fabricating"]
+    base, lost = right.loc[BASELINE], (right.loc[BASELINE] - right).loc[levels]
+    gap = right.max(axis=1) - right.min(axis=1)
+    spreads = {
+        "range of the losses: narrower": lost.max(axis=1) - lost.min(axis=1),
+        "standard deviation of the losses: smaller": lost.std(axis=1),
+        "gap from best to worst: changes less": (gap[levels] - gap[BASELINE]).abs(),
+    }
+    made = joined(
+        reading(
+            "{:.1f} and {:.1f} points".format(*100 * spread[levels] / N),
+            spread[levels[0]] < spread[levels[1]],
+            name=f"{name} than under fabricating",
+        )
+        for name, spread in spreads.items()
+    )
+    alike = [right.loc[c].corr(base) for c in levels]
+    name = "correlation with the baseline: higher than under fabricating"
+    return made | reading("{:.2f} and {:.2f}".format(*alike), alike[0] > alike[1], name=name)
 
 
 def _convergence(points, deviation):

@@ -8,11 +8,18 @@ from . import EFFICIENT, EXHAUSTIVE, drops, joined, share, span, wide
 
 LOST = "C4, loss of coverage, {} models"  # in section 4.4, with three decimals
 FABRICATED = ("C1", "C2", "C3")
+EXTREME, FOUR = "the extreme levels", "all four levels"  # of a pathway's two dimensions
+TIE = 1e-9  # points; means of whole counts that are equal but for floating point
 
 
 def of_strategies(run, paper):
     """Readings of the claims on inquiry against deficit and pollution: {id: readings}."""
     lost = drops(run)
+    pools = {
+        (pathway, name): [x for x in levels if paper.pathway(x) == pathway]
+        for pathway in ("deficit", "pollution")
+        for name, levels in ((EXTREME, paper.extreme), (FOUR, paper.adverse))
+    }
     text = run.published("text 4.4").set_index("row")[["low", "high"]]
     slow, fast = (text.loc[LOST.format(x)].tolist() for x in ("exhaustive", "efficient"))
     told = "{}-{} against {}-{}".format(*slow, *fast)
@@ -20,28 +27,34 @@ def of_strategies(run, paper):
         "md-strategy-deficit": reading(
             told, slow[1] < fast[0], name="coverage lost under C4, as printed"
         )
-        | joined(_less(lost, c) for c in ("C4", "withholding", "dominant")),
+        | joined(_less(lost, c) for c in ("C4", "withholding", "dominant"))
+        | joined(_less(lost, name, pool=v) for (p, name), v in pools.items() if p == "deficit"),
         "md-strategy-pollution": joined(
             _less(lost, c, False) for c in ("fabricating", *FABRICATED, "complete_denial")
-        ),
-        "md-strategy-contrast": _contrast(lost),
+        )
+        | joined(_less(lost, name, False, v) for (p, name), v in pools.items() if p == "pollution"),
+        "md-strategy-contrast": _contrast(lost, pools),
         "md-misled": _misled(run, paper),
         "md-coverage-c4": {},
         "md-gemini-impatient": _impatient(run, fast),
     }
 
 
-def _less(lost, configuration, less=True):
-    """Whether exhaustive models lose less accuracy on average than efficient ones."""
-    each = [lost.loc[configuration, models] for models in (EXHAUSTIVE, EFFICIENT)]
+def _less(lost, configuration, less=True, pool=()):
+    """Whether exhaustive models lose less accuracy on average than efficient ones.
+
+    pool: the levels whose losses are averaged, if there are several.
+    """
+    mean = lost.loc[list(pool) or [configuration]].mean()
+    each = [mean[models] for models in (EXHAUSTIVE, EFFICIENT)]
     told = " against ".join(", ".join(f"{v:.1f}" for v in x) for x in each)
     gap = each[1].mean() - each[0].mean()
     name = f"accuracy lost under {configuration.removeprefix('complete_')}"
-    return reading(f"{told} points", (gap > 0) == less, name=name)
+    return reading(f"{told} points", (gap > TIE) == less, name=name)
 
 
-def _contrast(lost):
-    """Whether the gap between the strategies is larger under deficit than under pollution."""
+def _contrast(lost, pools):
+    """Whether exhaustive models are ahead under deficit, and by more than under pollution."""
 
     def gap(*configurations):  # how much less the exhaustive models lose
         mean = lost.loc[list(configurations)].mean()
@@ -52,10 +65,17 @@ def _contrast(lost):
         "accuracy, C4 and C3": (("C4",), ("C3",)),
         "accuracy, C4 and the mean of C1 to C3": (("C4",), FABRICATED),
         "accuracy, dominance and denial": (("dominant",), ("complete_denial",)),
+    } | {
+        f"accuracy, {name} of both": (pools["deficit", name], pools["pollution", name])
+        for name in (EXTREME, FOUR)
     }
     gaps = {name: [gap(*c) for c in both] for name, both in compared.items()}
     return joined(
-        reading(f"{a:+.1f} under deficit, {b:+.1f} points under pollution", a > b, name=name)
+        reading(
+            f"{a:+.1f} under deficit, {b:+.1f} points under pollution",
+            a > TIE and a > b + TIE,
+            name=name,
+        )
         for name, (a, b) in gaps.items()
     )
 

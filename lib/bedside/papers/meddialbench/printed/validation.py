@@ -8,6 +8,13 @@ from . import DRAWN, MODELS, N, joined, limits, wide
 KINDS = ("Baseline", "Single-dimension", "Dual-dimension")  # of configurations, by active levels
 
 
+def of_works(run):
+    """Readings of the claim on other works (Table 1): {id: readings}."""
+    full = (wide(run, "Table 1") == 1).all(axis=1)  # N/A, like a part, is no yes
+    told = f"{full.sum()} of {len(full)}: {', '.join(full.index[full])}"
+    return {"md-only-work": reading(told, list(full.index[full]) == ["MedDialBench"])}
+
+
 def of_design(run, paper):
     """Readings of the claims on the paper's design, whatever the run's design: {id: readings}."""
     count = {k: len(paper.configurations(k)) for k in ("", "paper", "extreme", "adverse")}
@@ -37,22 +44,20 @@ def of_adherence(run, paper):
     drawn = [int(seven.at[k, "N"]) for k in KINDS]
     return {
         **found,
-        "md-adherence-mean": _mean_score(run, text, drawn, seven),
+        "md-adherence-mean": _mean_score(run, text, drawn),
         "md-adherence-strata": _strata(paper, drawn),
         "md-isolation": _isolation(text, seven),
     }
 
 
-def _mean_score(run, text, drawn, seven):
+def _mean_score(run, text, drawn):
     """The mean activation score, by what may be a dialogue's score."""
     failed, half = text["single-dimension failures"], text["dual-dimension partial executions"]
     active, behaviours = sum(drawn[1:]), drawn[1] + 2 * drawn[2]
     full = active - failed - half
-    isolated = seven.at["All non-baseline", "Isolation"] / 100
     score = {
         "activated behaviours shown, by dialogue": (full + half / 2) / active,
         "activated behaviours shown, pooled": (behaviours - failed - half) / behaviours,
-        "mean of activation and isolation, each full or not": (full / active + isolated) / 2,
     }
     return joined(same(run, "md-adherence-mean", 100 * v, 1, name) for name, v in score.items())
 
@@ -101,7 +106,17 @@ def of_judges(run):
     perfect = (six["Correct Acc"] == 100).sum()
     least = limits(of, of)[0]
     told = f"{perfect} of {len(six)} at 100%; {of:.0f} of {of:.0f} leave {least:.0f}% possible"
+    again = six["Reps"] > 1
+    said = run.published("text 3.5").set_index("row").at["human-annotated pilot dialogues", "value"]
     return {
+        "md-judge-pilot": joined(
+            reading(f"{text[k]:.0f}", text[k] == said, name=name)
+            for name, k in (
+                ("dialogues that each candidate judged", "selected dialogues per judge"),
+                ("dialogues that people annotated", "pilot dialogues"),
+            )
+        ),
+        "md-judge-reps": reading(f"{again.sum()} of {len(again)}", again.all()),
         "md-judge-gemini": reading(
             f"{wrong[gemini]:.0f} errors", round(wrong[gemini]) == sum(false), name=names[0]
         )
@@ -128,7 +143,16 @@ def of_patient(run):
     opus, rest = scores.at["Opus, mean adherence", "value"], "best smaller models, mean adherence"
     told = f"{opus} against {scores.at[rest, 'low']}-{scores.at[rest, 'high']}"
     ahead = opus > scores.at[rest, "high"]
+    mean, worst = (
+        scores.loc[k, ["low", "high"]] for k in (rest, "smaller models, incoherent and fabricating")
+    )
+    of, half = scores.at["follow-up configurations", "value"], 0.005
+    left = (of * (mean["low"] - half) - 2 * (worst["high"] + half)) / (of - 2)
     return {
+        "md-smaller-worst": reading(
+            f"the other {of - 2:.0f} configurations have {left:.2f} or more on average",
+            left > worst["high"] + half,
+        ),
         "md-checkpoints": reading(
             f"{best:.0f}; {least:.0f}-{second:.0f}", [best, least, second] == [chosen, *others]
         ),
