@@ -19,6 +19,12 @@ COUNTS = {
     "elsewhere": "words changed elsewhere",
 }
 
+# a type or a location of radiation right before the word, or in what follows it
+PART = r"(?:breast|chest|nod|axill|partial|whole)\w*"
+TARGETED = (
+    rf"{PART}(?: wall)? radiation|radiation(?: therapy)? (?:\(|to |of )(?:the |left |right )*{PART}"
+)
+
 
 def pairs(patients):
     """The differences within each pair (3.2): (counts by item; frame item, removed, added).
@@ -76,7 +82,7 @@ def readings(run, patients, reference, counts):
     found = {**_record_readings(run, patients), **_pair_readings(run, patients, counts)}
     found |= _reference_readings(run, reference)
     found = found if run.profile == "public" else dict.fromkeys(found, {})
-    return found | {"rad-origin": _sum_reading(run)}
+    return found | {"rad-origin": _sum_reading(run), "rad-fields-named": _named_reading(run)}
 
 
 def _said(run, id):
@@ -95,6 +101,12 @@ def _sum_reading(run):
     left_out, all_ = n["AIME profiles excluded"], n["profiles"]
     told = f"{aime} - {left_out} + {other} = {aime - left_out + other}"
     return reading(told, kept == aime - left_out and kept + other == all_, name="their sum")
+
+
+def _named_reading(run):
+    """Does section 3.1 name as many fields as it says?"""
+    named = run.published("text 3.1 fields")["row"]
+    return reading(f"{len(named)} named", len(named) == _said(run, "rad-fields-named"))
 
 
 def _record_readings(run, patients):
@@ -117,6 +129,7 @@ def _pair_readings(run, patients, counts):
     total, base, site = counts[list(COUNTS)].sum(), patients["base"], patients["site"]
     placed = total["specified"] + total["lost"]
     planned = base.str.contains(r"radiation[^.]*\bplanned", case=False)
+    told = base.str.contains(TARGETED, case=False)
     kept = base.str.contains("lumpectomy", case=False) & site.str.startswith("chest wall")
     gone = base.str.contains("mastectomy", case=False) & site.str.startswith("breast")
     return {
@@ -136,6 +149,7 @@ def _pair_readings(run, patients, counts):
                 name="the site follows the word or takes its place",
             ),
         },
+        "rad-base": _without(patients, told),
         "rad-begun": _without(patients, planned),
         "rad-realistic": {
             **_without(patients, kept, "no chest wall after lumpectomy"),
@@ -157,7 +171,6 @@ def _reference_readings(run, reference):
     said = run.published("text 3.3").set_index("row")["value"]
     single = reference.groupby(["site", "effect"])["frequency"].nunique() == 1
     dose = size.index.str.contains(r"dose|fraction|\bgy\b", case=False)
-    partial = size.index.str.contains("accelerated")
     return {
         "rad-lengths": reading(", ".join(map(str, size)), size.between(LEAST, MOST).mean() > 0.5),
         "rad-vocabulary": reading(f"{len(effects)} terms", set(vocabulary(run)) == effects),
@@ -174,16 +187,5 @@ def _reference_readings(run, reference):
                 f"{single.sum()} of {len(single)}", single.all(), name="each effect of a site"
             ),
         },
-        "rad-dose": {
-            **reading(
-                f"{dose.sum()} of {len(size)} types of radiation",
-                dose.any(),
-                name="dose or fractionation named",
-            ),
-            **reading(
-                f"{(dose | partial).sum()} of {len(size)} types of radiation",
-                (dose | partial).any(),
-                name="accelerated irradiation taken for one",
-            ),
-        },
+        "rad-dose": reading(f"{dose.sum()} of {len(size)} types of radiation", dose.any()),
     }

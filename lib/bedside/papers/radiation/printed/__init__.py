@@ -21,6 +21,7 @@ TIE = 1e-9  # how far floating point may move a tie
 MODERATE = 0.3  # the least correlation that is called moderate (Cohen 1988)
 SCORES = {"free-form": "Table 1", "selection": "Table 3", "selection, 20-30": "Table 4"}
 TABLES = [f"Table {i}" for i in range(1, 8)]
+LARGE = 0.1  # the least change of a score that counts as substantial
 STRONG = ["O4-Mini", "GPT-5.3"]  # section 4.7 names them; the models that aren't open
 
 

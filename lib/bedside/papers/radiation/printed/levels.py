@@ -2,9 +2,22 @@
 
 import pandas as pd
 
-from bedside.claims import between, every, reading
+from bedside.claims import SAID, between, every, reading
 
-from . import ROUNDED, STRONG, TWO, above, both, counted, high, listed, number, of_most, wide
+from . import (
+    ROUNDED,
+    STRONG,
+    TWO,
+    above,
+    agreement,
+    both,
+    counted,
+    high,
+    listed,
+    number,
+    of_most,
+    wide,
+)
 
 NAMED = [  # the delayed effects of section 4.7.1, in the words of the reference
     "breast or chest wall fibrosis",
@@ -20,10 +33,37 @@ MISSED = 0.1  # share of lists: a model that misses an effect in so many fails t
 def readings(run, reference):
     """{id: readings} of section 4.7. Some need the released reference, and are empty without it."""
     six, seven = wide(run, "Table 6"), wide(run, "Table 7")
+    made = _on_tables(run, six, seven, reference)
+    if slip := agreement.slip(run):
+        model, level, value = slip
+        other = seven.copy()
+        other.at[model, level] = value
+        words = f"if {model}'s {level.lower()} recall is {value:.2f}, not {seven.at[model, level]}"
+        made = _carried(made, _on_tables(run, six, other, reference), words)
+    return made
+
+
+def _on_tables(run, six, seven, reference):
     found = {**_on_onset(six, seven), **_on_frequency(seven), **_on_exceptions(six, seven)}
     known = _on_reference(run, six, seven, reference)
     known = known if run.profile == "public" else dict.fromkeys(known, {})
+    # most claims have readings of one kind only
     return {id: found.get(id, {}) | known.get(id, {}) for id in {**found, **known}}
+
+
+def _carried(made, other, words):
+    """Readings of what is printed, which also tell what `other` has instead, and when."""
+
+    def way(told, low, high, holds, then):
+        if (told, holds) != (then[0], then[3]):
+            turned = f", and then {SAID[then[3]]}" * (holds != then[3])
+            told = f"{told}; {words}: {then[0]}{turned}"
+        return told, low, high, holds
+
+    return {
+        id: {name: way(*values, other[id][name]) for name, values in ways.items()}
+        for id, ways in made.items()
+    }
 
 
 def _on_onset(six, seven):
@@ -32,18 +72,12 @@ def _on_onset(six, seven):
     short, late = above(gap, slack=TWO), above(-gap, slack=TWO)
     rarer = above(seven["Common"] - seven["Rare"], slack=TWO)
     told = f"rare below common in {number(rarer)}, long-term below short-term in {number(short)}"
-    found = {}
-    for name, all in (
-        ("rare effects in every model, long-term ones in most", False),
-        ("both in every model", True),
-    ):
-        holds = every([of_most(rarer, all=True), of_most(short, all)])
-        found |= reading(told, holds, name=name)
     models = list(six.index[late[0]])
     return {
         "rad-onset": counted(short, name="Table 6"),
         "rad-onset-reversed": reading(", ".join(models), set(models) == set(STRONG)),
-        "rad-late": found,
+        "rad-tend": reading(told, every([of_most(rarer), of_most(short)])),
+        "rad-late": reading(told, every([of_most(rarer, all=True), of_most(short, all=True)])),
     }
 
 
@@ -77,7 +111,7 @@ def _on_exceptions(six, seven):
     """Are O4-Mini and GPT-5.3 strong in every onset and frequency (4.7.2)?"""
     table = pd.concat([six, seven], axis=1)
     best = above(table.loc[STRONG].min() - table.drop(STRONG).max(), slack=TWO)
-    others = [f"{c}: {', '.join(table[c].nlargest(2).index)}" for c in table.columns[~best[0]]]
+    others = [f"; {c}: {', '.join(table[c].nlargest(2).index)}" for c in table.columns[~best[0]]]
     rest = {(m, c): table.at[m, c] - table[c].drop(m) for m in STRONG for c in table}
     # at the median or above, even if all models with the same rounded value are better
     middle = pd.Series(
@@ -87,7 +121,7 @@ def _on_exceptions(six, seven):
     lower = above(-gap, slack=TWO)
     return {
         "rad-exceptions": {
-            **counted(best, f" columns; {'; '.join(others)}", "the best two", all=True),
+            **counted(best, f" columns{''.join(others)}", "the best two", all=True),
             **counted((middle, middle), " values", "the median or more", all=True),
             **reading(
                 f"rare less common: {listed(gap)}",
