@@ -225,7 +225,7 @@ def test_shares_margins_and_gains_by_hand(made):
 @pytest.mark.parametrize(
     "id, table, row, column, value, holds",
     [
-        ("mh-patients", "text 2.2", "HealthQA", "asked by consumers", 1, True),
+        ("mh-patients", "askers of 2.2", "HealthQA", "asked by consumers", 1, True),
         ("mh-each-query", "Table 4", "None-conflict", "Total", 0, True),
         ("mh-labelled", "text 4.1", "pairs with experts' spans", "count", 2077, True),
         ("mh-text-spans", "Table 7", "GPT-4", "LiveQA Mean", 84.34, False),

@@ -264,6 +264,10 @@ def test_free_form_lists(run):
     assert (low, high) == pytest.approx((-3 / 28, 0)) and not holds
     _, low, high, holds = found["rad-tradeoff"]["the five open models"]
     assert (low, high) == pytest.approx((-0.9, -0.7)) and holds
+    # by hand, of 21: not Gemma, O4-Mini and GPT-5.3 with each other, nor Phi with Mistral and the
+    # last two (0.75); in recall not Qwen and Phi with each other, LLaMA and Mistral, nor the two
+    vary = "intervals apart in precision for 15 and in recall for 15 of 21 pairs of models"
+    assert told(found["rad-varies"]) == {claims.AS_WRITTEN: (vary, True)}
     kinds = told(found["rad-tradeoff"])["both kinds of model"][0]
     assert kinds == "5 pairs of models, beyond both intervals; in 6 one has more of both"
     little = told(found["rad-size-recall"])
@@ -336,7 +340,7 @@ def test_what_the_released_reference_decides(public):
     assert told(found["rad-onset"])["without extremely rare effects"] == ("4 to 5 of 7", True)
     assert told(found["rad-appended"])["the site follows the word"][0] == "23 of 24 mentions"
     fields = {x.casefold() for x in checks.fields(patients["base"][0])}
-    printed_ = {x.casefold() for x in published.table("radiation", "text 3.1 fields")["row"]}
+    printed_ = {x.casefold() for x in published.table("radiation", "fields of 3.1")["row"]}
     assert "current cancer treatments" in fields - printed_ and len(fields) == len(printed_) + 1
     assert told(found["rad-copier"])["F1"] == ("0 to 1 of 14 above copying, 0.906", False)
     assert told(found["rad-qwen"])["terms of the list"][0].endswith("31 terms have 0.74 or more")
@@ -395,6 +399,32 @@ def test_what_follows_if_a_number_is_a_slip(run, monkeypatch):
         "Rare",
         0.9,
     )
+
+
+def test_other_tables_turn_the_readings(run, monkeypatch):
+    """All models gain 0.5 from the list, lose 0.3 of precision to a size, and miss the rare."""
+    published = run.published
+    values = {"Table 1": 0.2, "Table 3": 0.7, "Short-term": 0.9, "Common": 0.9, "Δ Precision": -0.3}
+
+    def other(table):
+        rows = published(table)
+        made = rows["column"].map(values).fillna(values.get(table, 0.1))
+        up = rows["row"].isin(printed.STRONG)
+        made = made.mask(rows["column"] == "Δ Recall", 0.04 * up - 0.02)
+        return rows if table.startswith("text") else rows.assign(value=made, low=made, high=made)
+
+    monkeypatch.setattr(run, "published", other)
+    terms, sizes = ["term"] * 31, pd.Series([20, 30])
+    found = levels.readings(run, study.inputs(run)[1]) | free_form.readings(run, sizes)
+    found |= selection.readings(run, sizes, terms)
+    for id in ("rad-late", "rad-tend", "rad-size-recall", "rad-ground-size"):
+        assert {way[3] for way in found[id].values()} == {True}, id
+    assert found["rad-varies"][claims.AS_WRITTEN][3] is False  # all alike
+    values |= {"Short-term": 0, "Table 3": 0.25}  # gains of 0.05
+    found = levels.readings(run, study.inputs(run)[1])
+    assert {way[3] for id in ("rad-late", "rad-tend") for way in found[id].values()} == {False}
+    last = list(selection.readings(run, sizes, terms)["rad-ground-size"].values())
+    assert last[0][3] is False and last[2][3] is False
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,7 @@ def _sum_reading(run):
 
 def _named_reading(run):
     """Does section 3.1 name as many fields as it says?"""
-    named = run.published("text 3.1 fields")["row"]
+    named = run.published("fields of 3.1")["row"]
     return reading(f"{len(named)} named", len(named) == _said(run, "rad-fields-named"))
 
 

@@ -56,12 +56,12 @@ def counts(run):
 
 def answers(run):
     """Abstract, sections 1, 2.2: how many queries, answers and spans are as the text describes."""
-    four, asked = grid(run, "Table 4")["Total"], grid(run, "text 2.2")
+    four, asked = grid(run, "Table 4")["Total"], text(run, "askers of 2.2") == 1
     whole, spans = four["Total"], text(run, "text 4.1")["pairs with experts' spans"]
     made = {
         "mh-patients": (
             "who asked them",
-            asked.loc[asked["asked by consumers"] == 1, "pairs"].sum(),
+            grid(run, "text 2.2")["pairs"][asked].sum(),
         ),
         "mh-each-query": ("each answer is hallucinated", whole - four["None-conflict"]),
         "mh-labelled": ("spans that the evaluation has", spans),

@@ -73,6 +73,7 @@ def _on_tradeoff(run):
         signs.append(up.astype(int) - up.T)
     kinds = np.triu(np.multiply(*signs), 1)
     traded, better = (kinds < 0).sum(), (kinds > 0).sum()
+    apart, pairs = [int((sign > 0).sum()) for sign in signs], len(first) * (len(first) - 1) // 2
     found = reading(
         f"{traded} pairs of models, beyond both intervals; in {better} one has more of both",
         traded > 0,
@@ -85,7 +86,9 @@ def _on_tradeoff(run):
         ranks, *bounds = rank_correlation(models["Precision"], models["Recall"])
         holds = between(*bounds, most=-MODERATE)
         found |= reading(f"rank correlation {ranks:.2f}", holds, *bounds, name=name)
-    return {"rad-tradeoff": found}
+    told = "intervals apart in precision for {} and in recall for {} of {} pairs of models"
+    holds = min(apart) > pairs / 2
+    return {"rad-tradeoff": found, "rad-varies": reading(told.format(*apart, pairs), holds)}
 
 
 def _on_lengths(run, sizes):
