@@ -86,6 +86,7 @@ EXPECTED = {
     "md-moderate": ("no no", "differs"),
     "md-judge-pilot": ("no yes", "depends"),
     "md-judge-reps": ("no", "differs"),
+    "md-gate": ("no missing", "needs"),
     "md-parallel": ("no no no yes", "depends"),
     "md-dominant-surfaces": ("no yes", "depends"),
     "md-history-taking": ("yes no no no missing", "depends"),
@@ -285,6 +286,12 @@ def test_another_number_turns_the_reading(run, monkeypatch, id, table, row, colu
     monkeypatch.setattr(run, "published", lambda t: changed if t == table else published(t))
     made = validation.of_works(run) | validation.of_judges(run)
     assert [way[3] for way in made[id].values()] == holds
+
+
+def test_coverage_that_only_disclosure_changes(made):
+    # 0.732 - 0.562 for Gemini; two decimals are printed of the others
+    assert numbers(made["md-gate"]["coverage of a dialogue"][0]) == [0.06, 0.08, 0.17]
+    assert next(iter(dose.gate({"dominant": 0.004}).values()))[3] is True
 
 
 def test_smaller_models_have_more_in_the_other_configurations(run, made, monkeypatch):

@@ -401,6 +401,7 @@ def test_what_follows_if_a_number_is_a_slip(run, monkeypatch):
     )
 
 
+@pytest.mark.filterwarnings("ignore:An input array is constant")
 def test_other_tables_turn_the_readings(run, monkeypatch):
     """All models gain 0.5 from the list, lose 0.3 of precision to a size, and miss the rare."""
     published = run.published

@@ -6,7 +6,7 @@ from collections import Counter
 from bedside.claims import between, reading
 
 from ..design import BASELINE
-from . import MODELS, counts, drops, in_words, joined
+from . import MODELS, counts, drops, in_words, joined, wide
 from .single import STEPS
 
 FABRICATING = "fabricating, mean loss of coverage"  # in the text, with two decimals
@@ -106,6 +106,12 @@ def _chosen(paper, mean):
     )
 
 
+def gate(lost):
+    """Whether nothing but Disclosure lowers coverage; lost: coverage, by another level."""
+    told = f"lost: {in_words(lost, 2)}"
+    return reading(told, max(lost.values()) < 0.005, name="coverage of a dialogue")
+
+
 def of_coverage(run):
     """Readings of the claims on coverage compared with accuracy: {id: readings}."""
     mean, text = drops(run).mean(axis=1), run.published("text 4.2").set_index("row")["value"]
@@ -117,7 +123,15 @@ def of_coverage(run):
     told = [f"{x[0]:.1f}-{x[1]:.1f}" for x in (a, b)]
     ratio = fabricating[0] / deficit[1], fabricating[1] / deficit[0]
     part = f"{ratio[0]:.2f}-{ratio[1]:.2f} of what deficit costs"
+    base = wide(run, "Table 2").at["Gemini", "Coverage"]
+    said = run.published("text 4.4").set_index("row").at["Gemini, impatient", "value"]
+    others = {
+        "fabricating": text[FABRICATING],
+        "dominant": text[DEFICIT],
+        "impatient (Gemini)": base - said,
+    }
     return {
+        "md-gate": gate(others),
         "md-dissociation": reading(
             f"fabricating {told[0]}, withholding {told[1]} points for each of coverage",
             between(a[0] - b[1], a[1] - b[0], least=0),

@@ -76,7 +76,15 @@ def raters(run):
     """Section 2.3: the sample and its batches, the raters and their pay, kappa with the labels."""
     said, pay = text(run, "text 2.3"), text(run, "appendix B")
     share = 100 * said["sampled pairs"] / grid(run, "Table 4").at["Total", "Total"]
-    pairs, experts = said["batches"] * said[["pairs of a batch", "experts of a batch"]]
+    again = text(run, "text 3.1")
+    made = [
+        *said["batches"] * said[["pairs of a batch", "experts of a batch"]],
+        *again["batches"] * again[["pairs of a batch", "evaluators of a batch"]],
+    ]
+    groups = (
+        said[["sampled pairs", "medical experts"]].tolist(),
+        again[["sampled pairs", "experts"]],
+    )
     six = text(run, "ethical considerations")["medical experts"]
     hourly = pay["payment"] / pay["time"]
     return {
@@ -86,8 +94,8 @@ def raters(run):
             name=f"within {ABOUT} points",
         ),
         "mh-batches": reading(
-            f"{pairs:.0f}, {experts:.0f}",
-            (pairs, experts) == (said["sampled pairs"], said["medical experts"]),
+            "{:.0f}, {:.0f} (2.3); {:.0f}, {:.0f} (3.1)".format(*made),
+            made == [*groups[0], *groups[1]] and again["experts"] == again["laypeople"],
         ),
         "mh-six": reading(f"{six:.0f} (ethical considerations)", six == said["medical experts"]),
         "mh-pay": reading(f"{hourly:.0f}", hourly == said["hourly rate"]),
