@@ -289,7 +289,7 @@ def test_table_3_and_the_numbers_of_the_text_are_complete(run):
     assert groups.to_dict() == {"Education": 30, "Gender": 30, "Race": 30}
     # beside tables, what stands in data/published are codes of what definitions name
     places = set(published.load("medhalu")["table"])
-    codes = {"text 2.1", "appendix A", "appendix A.2"}
+    codes = {"text 2.1", "askers of 2.2", "appendix A", "appendix A.2"}
     assert {p for p in places if "Table" not in p} - codes == set(tables.benchmark.TEXTS)
     text = tables.benchmark.text_table(run).set_index(["row", "column"])["value"]
     assert text["text 2.3: sampled share", "percent (about)"] == 25
