@@ -77,7 +77,18 @@ def _on_onset(six, seven):
         "rad-onset": counted(short, name="Table 6"),
         "rad-onset-reversed": reading(", ".join(models), set(models) == set(STRONG)),
         "rad-tend": reading(told, every([of_most(rarer), of_most(short)])),
-        "rad-late": reading(told, every([of_most(rarer, all=True), of_most(short, all=True)])),
+        "rad-late": {
+            **reading(
+                told,
+                every([of_most(rarer, all=True), of_most(short)]),
+                name="rare effects in every model, long-term ones in most",
+            ),
+            **reading(
+                told,
+                every([of_most(rarer, all=True), of_most(short, all=True)]),
+                name="both in every model",
+            ),
+        },
     }
 
 
