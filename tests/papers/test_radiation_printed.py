@@ -318,7 +318,7 @@ def test_recall_by_onset_and_by_frequency(run):
     assert told(found["rad-onset-reversed"]) == {claims.AS_WRITTEN: ("O4-Mini, GPT-5.3", True)}
     assert told(found["rad-onset"]) == {"Table 6": ("5 of 7", True)}
     (most, every), (tend,) = (told(found[id]).values() for id in ("rad-late", "rad-tend"))
-    assert (most[1], every[1], tend[1]) == (True, False, True) and most[0] == tend[0]
+    assert (most[1], every[1], tend[1]) == (True, False, True) and every[0] == tend[0]
     lowest = told(found["rad-uncommon"])
     assert lowest["below rare in most models"][0].startswith("uncommon below rare in 0 of 7")
     assert "rare 0.41, extremely rare 0.45" in lowest["lowest on the models' mean"][0]
@@ -380,7 +380,8 @@ def test_what_follows_if_a_number_is_a_slip(run, monkeypatch):
     late = "long-term below short-term in 5 of 7"
     for id in ("rad-late", "rad-tend"):
         words = f"rare below common in 7 of 7, {late}; {slip}rare below common in 6 of 7, {late}"
-        assert {way[0] for way in found[id].values()} == {words}
+        told_of = [way[0].removeprefix(words) for way in found[id].values()]
+        assert told_of == ([", and then no", ""] if id == "rad-late" else [""])
     best = found["rad-exceptions"]["the best two"]
     assert best[0].endswith(f"{slip}6 of 6 columns, and then yes") and best[3] is False
     # means of rare recall: 2.89 / 7 = 0.413, and (2.89 + 0.32) / 7 = 0.459
