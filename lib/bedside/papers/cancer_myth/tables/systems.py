@@ -311,7 +311,7 @@ def _p(graded, run, pair):
     printed = said(run, "v1 text 4.3").set_index("row")["value"][PAIRS[pair]]
     if not {a, b} <= set(grades):
         return {}
-    x, y = grades[[a, b]].dropna().to_numpy().T
+    x, y = grades[[a, b]].dropna().to_numpy(int).T
     hits = int((x == 1).sum()), len(x), int((y == 1).sum()), len(y)
     found = {
         "PCR, paired": stats.mcnemar(x == 1, y == 1),
