@@ -21,7 +21,7 @@ from bedside.annotation import raters
 from bedside.papers.cancer_myth import scores as cm_scores
 from bedside.papers.cancer_myth import survey
 from bedside.papers.cancer_myth.data import CATEGORIES
-from bedside.papers.cancer_myth.tables import evaluation, generation
+from bedside.papers.cancer_myth.tables import evaluation, generation, systems
 from bedside.papers.cancer_myth.tables import survey as survey_tables
 from bedside.papers.cancer_myth.v2 import scores as v2
 from bedside.papers.cancer_myth.v2 import tables as v2_tables
@@ -398,6 +398,14 @@ CASES = {
         counts=lambda run, f: evaluation.counts(f, "category", "run", run),
         pair_table=lambda run, f: evaluation.pair_table(tables.paired(f, run)),
         balance_table=lambda run, f: generation.balance_table({"s": (f, "run")}),
+        overall=lambda run, f: systems.overall(f, run),
+        by_generator=lambda run, f: systems.by_generator(f, run),
+        by_category=lambda run, f: systems.by_category(f, run),
+        rates_of_systems=lambda run, f: systems.rates(f, run),
+        pairs=lambda run, f: systems.pairs(f, run),
+        agreement=lambda run, f: systems.agreement(f, run),
+        failed=lambda run, f: systems.failed(f),
+        by_judge=lambda run, f: systems.by_judge({"j": f}, run),
     ),
     **on(
         MITIGATED,

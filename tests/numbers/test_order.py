@@ -86,6 +86,8 @@ NOT_HERE = {  # public functions of scores and tables that no case reaches, and 
     "related_table configuration_table script_table cost_table": "count the design and its scripts",
     "reference_table length_rows repair_table strict_table pair_table": "count the released files",
     "copier_rows blind rates found_table": "take counts, no replies",
+    "positions cards balanced generated readings as_printed": "show counts or what others read",
+    "own": "joins models and generators by name; tests/papers/test_released_answers.py",
     "most_misled": "shows one consultation",
     "by_words": "fits a classifier by rows; tests/numbers/test_answers.py",
     "macro_f1": "selects rows of a table",

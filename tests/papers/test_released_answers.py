@@ -150,7 +150,7 @@ def test_tables_by_hand(run_of_file):
     assert p[(name, "PCR difference, points")] == pytest.approx(100 * 20 / 585)
     assert p[(name, "p")] == 4e-3 and len(p[:, "PCR p, over myths"]) == 28
     same = tables.agreement(graded, run).set_index(["row", "column"])["value"]
-    assert same[("Claude-3.5-Sonnet and GPT-4o", "same grade, %")] == pytest.approx(100 * 50 / 585)
+    assert same[("Claude-3.5-Sonnet vs GPT-4o", "same grade, %")] == pytest.approx(100 * 50 / 585)
     none = tables.failed(graded).set_index(["row", "column"])["value"]
     assert none[("all", "corrected by none, %")] == pytest.approx(100 * 415 / 585)
     alone = (1 - 100 / 585) * (1 - 120 / 585)

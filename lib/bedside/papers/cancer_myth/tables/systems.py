@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from bedside import published, stats
-from bedside.checks import normal
+from bedside.checks import complete, normal, scored
 from bedside.claims import reading
 from bedside.tables import COLUMNS, Row, card_rows, frame, paired, share, with_bounds
 
@@ -103,20 +103,20 @@ def pairs(graded, run):
 
 def wide(graded):
     """The grades (questions, systems), NaN where there is none."""
-    scored = graded[graded["status"] == "graded"]
-    return scored.pivot(index="item", columns="model", values="value").astype(float)
+    came = complete(scored(graded), ["item", "model"])
+    return came.pivot(index="item", columns="model", values="value").astype(float)
 
 
 def agreement(graded, run):
     """How far pairs of systems have the same grade on a question: share and quadratic kappa."""
-    grades, unit = wide(graded), graded.drop_duplicates("item").set_index("item")["unit"]
-    rows = []
+    about = complete(graded, ["unit"]).drop_duplicates("item").set_index("item")
+    grades, unit, rows = wide(graded), about["unit"], []
     for a, b in itertools.combinations(grades, 2):
         both = grades[[a, b]].dropna()
         if both.empty:
             continue
         x, y = both.to_numpy().T
-        units, name = unit[both.index].to_numpy(), f"{a} and {b}"
+        units, name = unit[both.index].to_numpy(), f"{a} vs {b}"
         rows.append(Row(name, "same grade, %", "raw", *share(x == y, units)))
         found = stats.kappa(x, y, [-1, 0, 1], weights="quadratic", rng=run.rng(a, b), units=units)
         rows.append(Row(name, "quadratic kappa", "raw", *found))
@@ -129,7 +129,8 @@ def failed(graded):
     By category, and beside them the share that would be expected if systems failed independently.
     """
     grades = wide(graded).dropna()
-    about = graded.drop_duplicates("item").set_index("item").loc[grades.index]
+    about = complete(graded, ["unit", "category"]).drop_duplicates("item").set_index("item")
+    about = about.loc[grades.index]
     none = (grades < 1).all(axis=1)
     rows = []
     for name in ("all", *CATEGORIES.values()):
