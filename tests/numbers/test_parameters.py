@@ -677,7 +677,7 @@ def test_whose_verdicts_come_first_for_raters(house):
 
 SEEDED = {  # notebook: outputs whose intervals, p values or draws rest on the seed
     "cancer_myth/01_physician_survey": set(),
-    "cancer_myth/03_evaluation": {"table_judges"},
+    "cancer_myth/03_evaluation": {"fig6a_scores", "table_judges"},
     "cancer_myth/05_judge_agreement": {"table1_agreement"},
     "cancer_myth/06_paper_versions": set(),
     "cancer_myth/07_released_answers": set(),
@@ -701,8 +701,8 @@ SEEDED = {  # notebook: outputs whose intervals, p values or draws rest on the s
         "table_crossing",
     },
     "radiation/06_judge_agreement": {"table_matchers_agreement"},
-    "medhalu/02_detection": {"fig_detection", "table6_detection"},
-    "medhalu/03_expert_in_the_loop": {"table10_expert"},
+    "medhalu/02_detection": {"fig_detection", "fig_rates", "table6_detection"},
+    "medhalu/03_expert_in_the_loop": {"fig_notes", "table10_expert"},
     "meddialbench/01_design_and_validation": {"table7_adherence"},
     # fewer than ten cases have no bootstrap intervals
     "meddialbench/02_baseline": set(),
