@@ -150,6 +150,13 @@ def recordings(tmp_path):
     return store.Recordings(tmp_path / "recordings")
 
 
+def apart(patch, folder):
+    """What users record, bring and get has its place in a folder."""
+    patch.setattr(paths, "RECORDINGS", folder / "recordings")
+    patch.setattr(paths, "EXTERNAL", folder / "external")
+    patch.setenv("BEDSIDE_FIGURES", str(folder / "figures"))
+
+
 @pytest.fixture
 def run_of(tmp_path, monkeypatch, served):
     """A function that makes the Run of a paper's notebook: sample data, recording from `served`."""

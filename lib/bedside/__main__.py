@@ -269,11 +269,11 @@ def plan(given, paper=""):
     for (name, model), mine in calls.groupby(["notebook", "model"]):
         expected, most = ([tuple(map(float, x)) for x in mine[c].to_numpy()] for c in TOKENS)
         each = [
-            _sum(price(model, *_known(x), batch=way) for x in tokens)
+            prices.total(price(model, *_known(x), batch=way) for x in tokens)
             for way in ways
             for price, tokens in ((entries.cost, expected), (entries.cost_at_most, most))
         ]
-        totals = [_sum(both) for both in zip(totals, each)]
+        totals = [prices.total(both) for both in zip(totals, each)]
         usd = " ".join(f"{_usd(p):>9}" for p in each)
         prompt, reply = (sum(x) for x in zip(*most))
         print(f"{name:38} {model:24} {len(mine):7} {prompt:9.0f} {reply:9.0f} {usd}")
@@ -305,12 +305,6 @@ TOKENS = ["expected_prompt", "expected_completion"], ["prompt", "completion"]
 
 def _known(tokens):
     return [None if t != t else t for t in tokens]
-
-
-def _sum(usd):
-    """The sum of prices; None if one isn't known."""
-    usd = list(usd)
-    return None if None in usd else sum(usd)
 
 
 def try_models(models):

@@ -10,6 +10,7 @@ price of such a call isn't known. Entries are checked before they come here (`fa
 """
 
 import datetime
+from collections.abc import Iterable
 
 from . import BedsideError, choose
 
@@ -60,6 +61,12 @@ def at_most(entry: dict, prompt: int, completion: int, batch: bool = False) -> f
     moments = [_moment() + datetime.timedelta(hours=h) for h in range(DAY_H * timed + 1)]
     each = [_priced(entry, p, completion, None, batch, m) for p in prompts for m in moments]
     return None if None in each else max(each)
+
+
+def total(usd: Iterable[float | None]) -> float | None:
+    """The sum of prices in USD; None if one isn't known."""
+    usd = list(usd)
+    return None if None in usd else sum(usd)
 
 
 def _priced(entry, prompt, completion, written, batch, moment):

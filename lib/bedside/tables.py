@@ -307,10 +307,13 @@ def card_table(cards: dict[str, dict], positive: int | str) -> "pd.DataFrame":
         "kappa": "kappa",
     }
     rows = [r for name, card in cards.items() for r in card_rows(name, card, labels)]
-    guess = next(iter(cards.values()))
-    exact = 100 * guess["guesser_exact"]
-    rows.append(Row("constant guesser", "exact match", "run", exact, n=guess["n"], unscored=0))
-    return frame(rows)
+    return frame([*rows, guesser(next(iter(cards.values())))])
+
+
+def guesser(card: dict, row: str = "constant guesser") -> Row:
+    """How often the constant guesser beside a judge's card is exactly right, in percent."""
+    exact = 100 * card["guesser_exact"]
+    return Row(row, "exact match", "run", exact, n=card["n"], unscored=0)
 
 
 def confusion_table(cards: dict[str, dict]) -> "pd.DataFrame":

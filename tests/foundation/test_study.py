@@ -6,10 +6,10 @@ import json
 import pandas as pd
 import pytest
 
-from bedside import BedsideError, annotation, explorer, paths, stats, study
+from bedside import BedsideError, annotation, explorer, stats, study
 from bedside.annotation import raters
 from bedside.study import counted
-from conftest import completion
+from conftest import apart, completion
 
 QUESTIONS = """item,question,reference,group,unit,system
 q1,May I drive today?,No.,driving,ann,
@@ -21,9 +21,7 @@ q3,May I swim?,Yes.,,bob,
 @pytest.fixture
 def own(tmp_path, served, endpoint, monkeypatch):
     """A function that makes a study of three questions with `served` as model and judge."""
-    monkeypatch.setattr(paths, "RECORDINGS", tmp_path / "recordings")
-    monkeypatch.setattr(paths, "EXTERNAL", tmp_path / "external")
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path / "figures"))
+    apart(monkeypatch, tmp_path)
     (tmp_path / "mine.csv").write_text(QUESTIONS, encoding="utf-8")
 
     def reply(n, body):  # a judge for whom only "Yes." is right

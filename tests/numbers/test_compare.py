@@ -5,9 +5,9 @@ import json
 import pandas as pd
 import pytest
 
-from bedside import BedsideError, entries, paths, questions, study, tables
+from bedside import BedsideError, entries, questions, study, tables
 from bedside.study import steps
-from conftest import SILENT, completion
+from conftest import SILENT, apart, completion
 
 QUESTIONS = "item,question,reference,unit\n" + "".join(
     f"q{k},May I do {k}?,Yes.,unit {k % 12}\n" for k in range(36)
@@ -20,9 +20,7 @@ TOO_LONG = (400, {}, {"error": {"message": "maximum context length exceeded"}}) 
 @pytest.fixture
 def own(tmp_path, served, endpoint, monkeypatch):
     """A function that runs a study of 36 questions: own(name, what models say, what the judge)."""
-    monkeypatch.setattr(paths, "RECORDINGS", tmp_path / "recordings")
-    monkeypatch.setattr(paths, "EXTERNAL", tmp_path / "external")
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path / "figures"))
+    apart(monkeypatch, tmp_path)
     (tmp_path / "mine.csv").write_text(QUESTIONS, encoding="utf-8")
 
     def make(name, says="Yes.", grades='{"score": 1}', **given):

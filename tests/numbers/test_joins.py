@@ -18,6 +18,7 @@ from bedside.papers.radiation import study as lists
 from bedside.run import Run
 from bedside.study import counted
 from conftest import completion
+from judged import elsewhere
 
 LEFT = pd.DataFrame({"item": ["a", "b"], "x": [1, 2]})
 
@@ -84,14 +85,8 @@ def test_what_is_left_out_is_counted_and_named(capsys):
 def external(tmp_path, monkeypatch):
     """A folder of the user's own files; returns a function that writes one of records."""
 
-    def where(name):
-        inside, path = WHERE(name)
-        if path.is_relative_to(paths.EXTERNAL):
-            path = tmp_path / path.relative_to(paths.EXTERNAL)
-        return inside, path
-
     def write(name, *records):
-        path = where(name)[1]
+        path = sources.where(name)[1]
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.suffix == ".csv":
             pd.DataFrame(records).to_csv(path, index=False)
@@ -99,13 +94,9 @@ def external(tmp_path, monkeypatch):
             path.write_text("".join(json.dumps(r) + "\n" for r in records))
         sources.forget()
 
-    monkeypatch.setattr(sources, "where", where)
-    sources.forget()
+    elsewhere(monkeypatch, tmp_path)
     yield write
     sources.forget()
-
-
-WHERE = sources.where
 
 
 def dialogue(item, number):

@@ -22,7 +22,7 @@ import matrix
 from bedside import __main__ as main
 from bedside import annotation, calls, explorer, models, notebooks, paths, plots, study
 from bedside.study import steps
-from conftest import SILENT, completion
+from conftest import SILENT, apart, completion
 
 MODELS, JUDGES = "abcdef", ("judge", "other")
 CALL, VERDICT = 0.006, 0.02  # USD: 10 × $100 and 5 × $1,000 a million; 10 × $1,000 and 5 × $2,000
@@ -61,9 +61,7 @@ class Lab:
             entry = {"provider": "test", "base_url": endpoint.url, "model": name}
             entry |= {"usd_per_million_in": usd_in, "usd_per_million_out": usd_out}
             patch.setitem(models.registry(), name, entry)
-        patch.setattr(paths, "RECORDINGS", folder / "recordings")
-        patch.setattr(paths, "EXTERNAL", folder / "external")
-        patch.setenv("BEDSIDE_FIGURES", str(folder / "figures"))
+        apart(patch, folder)
         patch.setattr(calls, "FIRST_S", 0.001)
         patch.setattr(notebooks, "execute", self._execute)
         patch.setattr(plots, "save", matrix.undrawn)

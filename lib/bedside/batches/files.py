@@ -12,7 +12,7 @@ from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from pathlib import Path
 
-from bedside import entries, paths, store
+from bedside import entries, paths, prices, store
 from bedside.models import Request
 
 from . import folder
@@ -158,7 +158,7 @@ class _Writer:
         last.prompt, last.completion = last.prompt + prompt, last.completion + completion
         last.likely += known["likely"]
         usd = entries.cost_at_most(model, prompt, completion, batch=True)
-        last.usd = None if None in (last.usd, usd) else last.usd + usd
+        last.usd = prices.total((last.usd, usd))
         self.asked.append(about)
         if len(self.asked) == TOGETHER:
             self._keep()

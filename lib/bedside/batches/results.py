@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bedside import BedsideError, entries, failures, paths, store
+from bedside import BedsideError, entries, failures, paths, prices, store
 from bedside.failures import Failure
 from bedside.usage import used
 
@@ -146,7 +146,7 @@ def _book(account, about, tokens, when=None):
     usd = entries.cost(about["model"], *tokens, batch=True, when=when)
     if usd is None:
         usd = entries.cost_at_most(about["model"], *about["tokens"], batch=True)
-    account.usd = None if None in (account.usd, usd) else account.usd + usd
+    account.usd = prices.total((account.usd, usd))
 
 
 def _parsed(line):

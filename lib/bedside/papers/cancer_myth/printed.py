@@ -26,6 +26,7 @@ TESTED = [  # whose p-values section 4.3 gives, and which pair the second one ma
 ]
 TEXTS = {1: "the paper", 2: SUMMARY}
 HALF = 0.005  # half a last digit of PCS
+ON = " on questions by "  # in the names of Figure 6b's rows
 
 
 # ---- rates and scores (section 4.3)
@@ -94,7 +95,7 @@ def sums(run):
 def cross_model(run):
     """Figure 6b: PCS by the questions' generator (row) and the model that answers (column)."""
     cells = run.published("v1 Figure 6b")
-    model, by = cells["row"].str.split(" on questions by ", expand=True).T.to_numpy()
+    model, by = cells["row"].str.split(ON, expand=True).T.to_numpy()
     return cells.assign(row=by, column=model)
 
 

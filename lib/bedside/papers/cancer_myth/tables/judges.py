@@ -1,6 +1,6 @@
 """Rows on judges and categorisers against labels (appendix C): percent; kappa is a coefficient."""
 
-from bedside.tables import Row, card_rows, frame, percent
+from bedside.tables import Row, card_rows, frame, guesser, percent
 
 from .. import printed
 from ..study import GRADES
@@ -54,7 +54,5 @@ def categoriser_table(sets, run):
     for name, cards in sets.items():
         for judge, card in cards.items():
             rows += card_rows(f"{judge}, {name}", card, {"exact": "exact match", "kappa": "kappa"})
-        guess = 100 * card["guesser_exact"]
-        row = f"constant guesser, {name}"
-        rows.append(Row(row, "exact match", "run", guess, n=card["n"], unscored=0))
+        rows.append(guesser(card, f"constant guesser, {name}"))
     return frame(rows)

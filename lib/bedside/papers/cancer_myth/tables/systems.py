@@ -5,40 +5,32 @@ import itertools
 import numpy as np
 import pandas as pd
 
-from bedside import published, stats
+from bedside import stats
 from bedside.checks import complete, normal, scored
 from bedside.claims import reading
-from bedside.tables import COLUMNS, Row, card_rows, frame, paired, share, with_bounds
+from bedside.tables import COLUMNS, Row, card_rows, frame, guesser, paired, share, with_bounds
 
 from .. import data
 from ..data import CATEGORIES
+from ..printed import ON, TESTED
 from ..scores import scores
 from ..systems import JUDGE, checks, differing
 from .evaluation import pair_table
 from .judges import MEASURES
 
-ON = " on questions by "
 CLAIMS = """
 cm-raw-file cm-raw-places cm-raw-6a cm-raw-6b cm-raw-7 cm-raw-below-30 cm-raw-hardest cm-raw-own
 cm-raw-p-gemini cm-raw-p-claude cm-raw-all-fail cm-raw-generated
 """.split()  # each needs the released file
-PAIRS = {  # of the printed p: its row in the text
-    "Claude-3.5-Sonnet vs Gemini-1.5-Pro": "Gemini-1.5-Pro over Claude-3.5-Sonnet",
-    "Claude-3.5-Sonnet vs GPT-4o": "Claude-3.5-Sonnet over GPT-4o",
-}
-
-
-def said(run, table):
-    """The printed rows of a table or figure, none if there is no such table."""
-    rows = published.load(run.paper)
-    return rows[rows["table"] == table]
+# of the printed p: its row in the text
+PAIRS = {" vs ".join(sorted(pair)): " over ".join(pair) for pair in TESTED[:2]}
 
 
 def _rows(found, run, table, metric=None):
     """`scores` as rows from raw data, after the printed ones; those of one metric, if named."""
     mine = found if metric is None else found[found["metric"] == metric]
     mine = with_bounds(mine.assign(source="raw"))
-    theirs = said(run, table).assign(source="published")
+    theirs = run.published(table).assign(source="published")
     return pd.concat([theirs, mine], ignore_index=True).reindex(columns=COLUMNS)
 
 
@@ -96,7 +88,7 @@ def pairs(graded, run):
         is_p = rows["column"].str.contains(r" p\b")
         rows["column"] += np.where(is_p, f", over {unit}", "")
         parts.append(rows[is_p] if parts else rows)
-    theirs = said(run, "v1 text 4.3").set_index("row")["value"].reindex(list(PAIRS.values()))
+    theirs = run.published("v1 text 4.3").set_index("row")["value"].reindex(list(PAIRS.values()))
     parts.append(frame(Row(r, "p", "published", p) for r, p in zip(PAIRS, theirs)))
     return pd.concat(parts, ignore_index=True)
 
@@ -167,18 +159,7 @@ def positions(where):
 def cards(made):
     """Agreement of judges with the released grades, {judge: card}, and a constant guesser."""
     rows = [r for name, card in made.items() for r in card_rows(name, card, MEASURES)]
-    card = next(iter(made.values()))
-    rows.append(
-        Row(
-            "constant guesser",
-            "exact match",
-            "run",
-            100 * card["guesser_exact"],
-            n=card["n"],
-            unscored=0,
-        )
-    )
-    return frame(rows)
+    return frame([*rows, guesser(next(iter(made.values())))])
 
 
 def by_judge(graded, run):
@@ -309,7 +290,7 @@ def _p(graded, run, pair):
     """Is a printed p that of a test between two systems on the released grades?"""
     a, b = pair.split(" vs ")
     grades = wide(graded)
-    printed = said(run, "v1 text 4.3").set_index("row")["value"][PAIRS[pair]]
+    printed = run.published("v1 text 4.3").set_index("row")["value"][PAIRS[pair]]
     if not {a, b} <= set(grades):
         return {}
     x, y = grades[[a, b]].dropna().to_numpy(int).T
