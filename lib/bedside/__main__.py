@@ -178,6 +178,7 @@ TOLD = {
     "undetermined": ("is undetermined", "are undetermined"),
     "differs": ("differs", "differ"),
     "needs": ("needs data", "need data"),
+    "not measured": ("was not measured", "were not measured"),
 }
 
 

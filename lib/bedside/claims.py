@@ -7,6 +7,9 @@ A reading is a plausible way to turn a claim into numbers: {name: (computed, low
 `holds` is computed, never typed: True, False, or None if the numbers allow both. A claim with
 several readings lists them in data/readings/<paper>.csv, each with its support. A listed reading
 that is not given lacks data. The verdict follows from all readings.
+
+Besides claims that a text makes there are its numbers' consistency (kind `consistency`: can two
+printed numbers both be right?) and findings of our own, which are `found` or `not found`.
 """
 
 import contextlib
@@ -24,23 +27,28 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-OF = ("paper", "summary", "data", "own")  # which text states it; own: our own question
+OF = ("paper", "summary", "data", "own")  # which text states it; own: none, it is our question
+KINDS = ("claim", "consistency", "finding")
 WEIGHT = ("central", "detail")
-VERDICTS = ("holds", "depends", "undetermined", "differs", "needs")
+VERDICTS = ("holds", "depends", "undetermined", "differs", "needs", "not measured")
+FOUND = {"holds": "found", "differs": "not found"}  # the words for a finding
+RANKS = (*WEIGHT, "consistency", "summary", "data", "finding")  # what is counted apart
 REFERENCE = re.compile(r"\{([^{}|]+)\|([^{}|]+)\|([^{}|]+)(?:\|([^{}|]+))?\}")
 
 
 class Claim(NamedTuple):
     """A row of data/claims.
 
+    kind: one of KINDS; a file without it means a finding if it is our own question, else a claim.
     needs, depends, tried, repair, ask: words that go with the verdict, or empty: the data that are
-    missing; what the verdict depends on; why no reading supports the claim; the likely correction
-    of a slip; what only the authors can answer. `value` is the first number that `published` refers
-    to, or the number that it is, or None.
+    missing (or `not measured ...`); what the verdict depends on; why no reading supports the claim;
+    the likely correction of a slip; what only the authors can answer. `value` is the first number
+    that `published` refers to, or the number that it is, or None.
     """
 
     id: str
     of: str
+    kind: str
     section: str
     weight: str
     claim: str
@@ -57,7 +65,8 @@ class Listed(NamedTuple):
     """A row of data/readings: a way to read a claim, and the text or convention that supports it.
 
     tests: how many comparisons it decides by a test of significance. needs: the data missing for
-    this reading, if they are not those that its claim needs.
+    this reading, if they are not those that its claim needs. date: when it was added. seen: whether
+    its claim had a verdict by then (yes, no).
     """
 
     id: str
@@ -65,15 +74,31 @@ class Listed(NamedTuple):
     support: str
     tests: int
     needs: str
+    date: str
+    seen: str
 
 
 COLUMNS, LISTED = list(Claim._fields[:-1]), list(Listed._fields)
 AS_WRITTEN = "as written"  # the one reading of a claim that lists none
 SAID, MISSING = {True: "yes", False: "no", None: "open"}, "missing"
 READING = ("id", "reading", "support", "computed", "low", "high", "holds")  # figures/*/readings.csv
+OPTIONAL = {"kind", "date", "seen", "predicates"}  # columns that files of earlier versions lack
 SHOWN = ("id", "of", "section", "weight", "claim", "published", "computed", "basis", "verdict")
 REPLY = ["id", "date", "by", "reply"]
-STATEMENT = ["id", "of", "section", "kind", "statement", "claims", "why"]
+STATEMENT = ["id", "of", "section", "kind", "statement", "claims", "predicates", "why"]
+PREDICATES = {  # what of a statement a claim tests
+    "value": "a number that the paper gives is what its data or its other numbers come to",
+    "total": "parts add up to the whole, or a list is complete",
+    "sign": "a change goes up or down",
+    "order": "one is more than another, or several are ranked",
+    "superlative": "one is the most or the least of all",
+    "size": "how much: about, at least, slight, near zero",
+    "significance": "beyond chance, by a test or an interval",
+    "regularity": "always, each, consistently, systematically",
+    "equality": "two are the same, or there is no difference",
+    "cause": "one thing brings another about",
+    "design": "what was done, and how",
+}
 
 
 @functools.cache
@@ -88,6 +113,8 @@ def load(paper: str) -> dict[str, Claim]:
 
     def take(row):
         choose(row["of"], OF, "text of a claim")
+        row["kind"] = row["kind"] or ("finding" if row["of"] == "own" else "claim")
+        choose(row["kind"], KINDS, "kind of claim")
         choose(row["weight"], WEIGHT, "weight of a claim")
         _told(row, "id", "claim")
         if row["id"] in found:
@@ -122,6 +149,8 @@ def listed(paper: str) -> dict[str, dict[str, Listed]]:
             raise BedsideError(f"{row['id']!r} lists {row['reading']!r} twice")
         if not row["tests"].isdigit() and row["tests"]:
             raise BedsideError(f"tests: {row['tests']!r} is not a whole number")
+        _dated(row["date"] or "2026-11-23")
+        choose(row["seen"], ("", "yes", "no"), "answer to whether the verdict had been seen")
         mine[row["reading"]] = Listed(**{**row, "tests": int(row["tests"] or 0)})
 
     if (path := paths.READINGS / f"{paper}.csv").is_file():
@@ -140,10 +169,7 @@ def replies(paper: str) -> dict[str, list[dict]]:
     def take(row):
         choose(row["id"], load(paper), "claim")
         _told(row, *REPLY)
-        try:
-            datetime.date.fromisoformat(row["date"])
-        except ValueError:
-            raise BedsideError(f"{row['date']!r} is not a date such as 2026-11-23") from None
+        _dated(row["date"])
         found.setdefault(row["id"], []).append(row)
 
     if (path := paths.REPLIES / f"{paper}.csv").is_file():
@@ -153,10 +179,11 @@ def replies(paper: str) -> dict[str, list[dict]]:
 
 @functools.cache
 def statements(paper: str) -> list[dict]:
-    """A paper's statements, from data/statements/<paper>.csv: rows id, of, ..., claims, why.
+    """A paper's statements, from data/statements/<paper>.csv: rows of STATEMENT.
 
-    Raises BedsideError naming the line for an unknown claim, and for a statement that has neither
-    claims nor a reason for having none, or both.
+    predicates: which of PREDICATES each claim tests, in the claims' order; several are joined by +.
+    Raises BedsideError naming the line for an unknown claim or predicate, and for a statement that
+    has neither claims nor a reason for having none, or both.
     """
     found: list[dict] = []
 
@@ -167,6 +194,11 @@ def statements(paper: str) -> list[dict]:
             choose(id, load(paper), "claim")
         if bool(row["claims"]) == bool(row["why"]):
             raise BedsideError(f"{row['id']!r}: give either claims or why there are none")
+        tested = row["predicates"].split()
+        for predicate in (p for each in tested for p in each.split("+")):
+            choose(predicate, PREDICATES, "predicate")
+        if tested and len(tested) != len(row["claims"].split()):
+            raise BedsideError(f"{row['id']!r}: give a predicate for each claim")
         found.append(row)
 
     if (path := paths.STATEMENTS / f"{paper}.csv").is_file():
@@ -178,17 +210,25 @@ def _each(path, columns, take):
     """Give each row of a file of claims to `take`; its errors name the file and the line."""
     with open(path, newline="", encoding="utf-8") as f:
         lines = csv.DictReader(f)
-        if lines.fieldnames != columns:
-            raise BedsideError(
-                f"{paths.rel(path)}: the columns are {lines.fieldnames}, expected {columns}"
-            )
+        given = lines.fieldnames or []
+        later = OPTIONAL.intersection(columns).difference(given)
+        if given != [c for c in columns if c not in later]:
+            raise BedsideError(f"{paths.rel(path)}: the columns are {given}, expected {columns}")
         for row in lines:
             try:
                 if None in row.values() or None in row:
                     raise BedsideError("a field is missing, or there are too many")
-                take(row)
+                take(row | dict.fromkeys(later, ""))
             except BedsideError as e:
                 raise BedsideError(f"{paths.rel(path)}, line {lines.line_num}: {e}") from None
+
+
+def _dated(text):
+    """Raise an error if a text is no date."""
+    try:
+        datetime.date.fromisoformat(text)
+    except ValueError:
+        raise BedsideError(f"{text!r} is not a date such as 2026-11-23") from None
 
 
 def _told(row, *columns):
@@ -258,7 +298,7 @@ def judged(paper: str, id: str, readings: dict[str, tuple]) -> tuple[str, list[d
     Raises BedsideError for a reading that data/readings doesn't list.
     """
     claim, known = load(paper)[id], listed(paper).get(id)
-    known = known or {AS_WRITTEN: Listed(id, AS_WRITTEN, "the sentence as it stands", 0, "")}
+    known = known or {AS_WRITTEN: Listed(id, AS_WRITTEN, "the sentence as it stands", 0, *3 * [""])}
     for name in readings:
         choose(name, known, f"reading of {id}")
     rows = []
@@ -274,42 +314,68 @@ def verdict(claim: Claim, rows: list[dict]) -> str:
     """The verdict that follows from a claim's readings.
 
     All yes: holds. All no: differs, or undetermined if tests of significance alone say so, since
-    some of many claims would fail by chance. Yes and no: depends. Otherwise, if data are missing:
-    needs, so that one plausible reading without data keeps a claim from differing. Otherwise
-    undetermined.
+    some of many claims would fail by chance. Yes and no: depends, also on the data that a further
+    reading needs. Otherwise, if data are missing: needs, so that one plausible reading without data
+    keeps a claim from differing; or not measured, if the study never took them. Otherwise
+    undetermined. A finding is found or not found.
     """
     said = {row["holds"] for row in rows}
-    if said == {"yes"}:
-        return "holds"
-    if said == {"no"}:
-        return "undetermined" if all(row["tests"] for row in rows) else "differs"
-    if said >= {"yes", "no"}:
-        return f"depends on {claim.depends or 'the reading'}"
     lacking = [row["computed"] for row in rows if row["holds"] == MISSING]
+    words = FOUND if claim.kind == "finding" else {}
+    if said == {"yes"}:
+        return words.get("holds", "holds")
+    if said == {"no"}:
+        tested = all(row["tests"] for row in rows)
+        return "undetermined" if tested else words.get("differs", "differs")
+    missing = next(filter(None, lacking), "")
+    if said >= {"yes", "no"}:
+        told = f"depends on {claim.depends or 'the reading'}"
+        return f"{told}; a further reading needs {missing}" if lacking else told
     if not lacking:
         return "undetermined"
-    if not any(lacking):
+    if not missing:
         told = "is not decided, and its row does not say which data it needs"
         raise BedsideError(f"claim {claim.id!r} {told}")
-    return f"needs {next(filter(None, lacking))}"
+    return missing if missing.startswith("not measured") else f"needs {missing}"
+
+
+def saved_by(claim: Claim, rows: list[dict]) -> str:
+    """The one reading that keeps a claim from differing in all of its readings, or ''."""
+    for row in rows:
+        rest = [other for other in rows if other is not row]
+        if row["holds"] != "no" and rest and word(verdict(claim, rest)) in ("differs", "not found"):
+            return row["reading"]
+    return ""
+
+
+def word(verdict: str) -> str:
+    """The word of a verdict: one of VERDICTS, or of FOUND for a finding."""
+    return next(w for w in (*VERDICTS, *FOUND.values()) if verdict.startswith(w))
+
+
+def rank(claim: dict) -> str:
+    """Which of RANKS a claim is counted with: a paper's claims by weight, all others apart."""
+    if claim["of"] == "paper" and claim["kind"] == "claim":
+        return claim["weight"]
+    return claim["of"] if claim["of"] in RANKS else claim["kind"]
 
 
 def by_verdict(made: Iterable[dict]) -> dict[str, list[dict]]:
-    """Claims by the first word of their verdicts, with all VERDICTS as keys."""
-    found = {verdict: [] for verdict in VERDICTS}
+    """Claims by their verdicts' words, with all VERDICTS as keys, then those for findings."""
+    found = {verdict: [] for verdict in (*VERDICTS, *FOUND.values())}
     for claim in made:
-        found[claim["verdict"].split()[0]].append(claim)
+        found[word(claim["verdict"])].append(claim)
     return found
 
 
 def tally(made: Iterable[dict]) -> dict[str, dict[str, int]]:
-    """Claims counted by rank and verdict: {rank: {first word of the verdict: number}}.
+    """Claims counted by rank and verdict: {one of RANKS: {verdict's word: number}}.
 
-    The papers' central claims and details come first. Claims of summaries, about released data and
-    our own questions are counted apart.
+    A finding that is found counts as holding, one that isn't as differing.
     """
-    counts = {rank: dict.fromkeys(VERDICTS, 0) for rank in (*WEIGHT, *OF[1:])}
+    counts = {rank: dict.fromkeys(VERDICTS, 0) for rank in RANKS}
+    same = {found: word for word, found in FOUND.items()}
     for claim in made:
-        rank = claim["weight"] if claim["of"] == "paper" else claim["of"]
-        counts[rank][claim["verdict"].split()[0]] += 1
+        found = word(claim["verdict"])
+        counts[rank(claim)][same.get(found, found)] += 1
     return counts

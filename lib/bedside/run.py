@@ -353,6 +353,7 @@ class Run:
             "computed": computed,
             "basis": basis if readings else "none",
             "verdict": verdict,
+            "saved_by": claims.saved_by(claim, rows),
             "readings": rows,
         }
         return verdict

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from .claims import word
+
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
 
@@ -54,7 +56,7 @@ class Claims(pd.DataFrame):
     """Claims as a frame; a notebook shows their verdicts first and counts them in the caption."""
 
     def _repr_html_(self):
-        counts = self["verdict"].str.split().str[0].value_counts()
+        counts = self["verdict"].map(word).value_counts()
         told = ", ".join(f"{word} {n}" for word, n in counts.items())
         first = ["verdict", "claim", "published", "computed", "basis"]
         made = prose(self[[*first, *self.columns.drop(first)]])

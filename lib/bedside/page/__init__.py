@@ -18,7 +18,7 @@ from bedside.claims import READING
 
 HERE = Path(__file__).parent
 CLAIM = ["id", "paper", "of", "section", "weight", "claim", "published", "computed", "basis"]
-CLAIM += ["verdict", "readings"]
+CLAIM += ["verdict", "readings", "kind", "saved_by"]
 
 
 def merge(profile: str, private: bool = False) -> dict:
@@ -47,6 +47,9 @@ def merge(profile: str, private: bool = False) -> dict:
     manifest = {"profile": profile, "notebooks": entries}
     path.write_text(json.dumps(manifest, indent=1, sort_keys=True) + "\n")
     claims = [c for e in entries.values() for c in e["claims"]]
+    for c in claims:  # an entry of an earlier version has neither
+        c.setdefault("kind", "finding" if c["of"] == "own" else "claim")
+        c.setdefault("saved_by", "")
     counted = [{**c, "readings": len(c["readings"])} for c in claims]
     _write(folder / "claims.csv", CLAIM, counted)
     _write(folder / "readings.csv", READING, [r for c in claims for r in c["readings"]])

@@ -10,21 +10,40 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from bedside import judges, notebooks, paths, settings, sources, tables
-from bedside.claims import OF, VERDICTS, WEIGHT, by_verdict, replies, tally
+from bedside.claims import (
+    FOUND,
+    KINDS,
+    OF,
+    RANKS,
+    VERDICTS,
+    WEIGHT,
+    by_verdict,
+    rank,
+    replies,
+    tally,
+    word,
+)
 from bedside.layouts import Layout, grid
 from bedside.published import SOURCES
 
 from . import HERE, executed, frame, hashes, pages, template
 
 PRINTED = re.compile(r"(Table|Figure) (\d+)(\w?)")  # a title that begins with the paper's number
-RANKS = {
-    "central": "The papers’ central claims",
-    "detail": "The papers’ details",
-    "summary": "Counted apart: a third party’s summary",
-    "data": "Counted apart: the released data",
-    "own": "Counted apart: our own questions",
-}
-TOLD = ("the paper", "a third party’s summary", "the released data", "our own question")  # by OF
+COUNTED = dict(
+    zip(
+        RANKS,
+        (
+            "The papers’ central claims",
+            "The papers’ details",
+            "Their printed numbers, against each other",
+            "Counted apart: a third party’s summary",
+            "Counted apart: the released data",
+            "Counted apart: our own findings (found, not found)",
+        ),
+    )
+)
+TOLD = ("the paper", "a third party’s summary", "the released data", "ours")  # by OF
+KIND = ("what a text says", "printed numbers against each other", "our own findings")  # by KINDS
 DOUBT = ("differs", "depends", "undetermined")  # shown first, and open
 
 
@@ -73,6 +92,8 @@ class Pages:
             "claims": self.claims,
             "replies": self.replies,
             "verdicts": VERDICTS,
+            "word": word,
+            "rank": rank,
             "doubt": DOUBT,
             "whose": dict(zip(OF, TOLD)),
             "up": self.up,
@@ -108,10 +129,12 @@ class Pages:
         script = (HERE / "claims.js").read_text(encoding="utf-8")
         facets = {
             "paper": {p: e["name"] for p, e in self.studies.items()},
-            "verdict": dict(zip(VERDICTS, VERDICTS)),
+            "verdict": {v: v for v in (*VERDICTS, *FOUND.values())},
             "basis": {**{s: t.lower() for s, t in SOURCES.items()}, "none": "none yet"},
             "weight": dict(zip(WEIGHT, WEIGHT)),
             "of": dict(zip(OF, TOLD)),
+            "kind": dict(zip(KINDS, KIND)),
+            "saved": {"yes": "by one reading alone"},
         }
         self.page("claims.html", "claims", facets=facets, script=script, hashes=hashes([script]))
 
@@ -162,13 +185,13 @@ def _printed(shown):
 
 def _ranked(claims):
     """A section's claims: the paper's central ones in doubt, and all others by verdict."""
-    first = [c for c in claims if _central(c) and c["verdict"].split()[0] in DOUBT]
+    first = [c for c in claims if _central(c) and word(c["verdict"]) in DOUBT]
     rest = [c for c in claims if c not in first]
     return first, by_verdict(rest)
 
 
 def _central(claim):
-    return claim["of"] == "paper" and claim["weight"] == "central"
+    return rank(claim) == "central"
 
 
 def _cards(entries):
@@ -197,7 +220,7 @@ def _index(profile, entries, claims, shown):
         theirs = [c for c in made if c["of"] == "paper"]
         studies[paper] = {
             "central": by_verdict(central),
-            "counts": Counter((c["basis"], c["verdict"].split()[0]) for c in theirs),
+            "counts": Counter((c["basis"], word(c["verdict"])) for c in theirs),
             "bases": {c["basis"] for c in theirs},
             "printed": _printed(outputs),
             "others": sum(not o["number"] for o in outputs),
@@ -206,7 +229,7 @@ def _index(profile, entries, claims, shown):
         "told": settings.profiles()[profile]["about"],
         "sections": studies,
         "tally": tally(claims),
-        "ranks": RANKS,
+        "ranks": COUNTED,
         "bases": {**SOURCES, "none": "No basis yet"},
         "tested": sum(any(r["tests"] for r in c["readings"]) for c in claims),
         "changed": _changed(entries),
