@@ -5,8 +5,8 @@ import pytest
 from bedside import BedsideError, claims, paths, published
 from bedside.claims import Claim, between, every, reading
 
-HEAD = "id,of,section,weight,claim,published,needs,depends,tried,repair,ask"
-READINGS = "id,reading,support,tests,needs"
+HEAD = "id,of,section,weight,claim,published,needs,depends,tried,repair,ask"  # without kind
+READINGS = "id,reading,support,tests,needs"  # as files of earlier versions have them
 REPLIES = "id,date,by,reply"
 PRINTED = (
     "table,row,column,value,low,high,note\nTable 1,a model,PCR,27.2,,,\nTable 1,b,p,0.00002,,,\n"
@@ -47,7 +47,10 @@ def test_a_reference_is_filled_in(ledger):
         "d,data,4,detail,A word,balanced," + WORDS,
     )
     words = ("data", "the data", "tried", "repair", "ask?")
-    assert found["a"] == Claim("a", "paper", "4.3", "central", "A rate", "27.2%", *words, 27.2)
+    assert found["a"] == Claim(
+        "a", "paper", "claim", "4.3", "central", "A rate", "27.2%", *words, 27.2
+    )
+    assert found["c"].kind == "finding"  # a question of our own, in a file without the column
     assert found["b"].published == "p = 2e-05 against 27"
     assert [found[i].value for i in "bcd"] == [0.00002, 585.0, None]
 
@@ -112,10 +115,12 @@ def test_a_bad_reply_is_named_by_file_and_line(ledger, row, match):
 @pytest.mark.parametrize(
     "row, match",
     [
-        ("s1,paper,1,finding,It rains.,b,", "unknown claim 'b'"),
-        ("s1,paper,1,finding,It rains.,,", "give either claims or why"),
-        ("s1,paper,1,finding,It rains.,a,no number", "give either claims or why"),
-        ("s1,author,1,finding,It rains.,a,", "text of a statement 'author'"),
+        ("s1,paper,1,finding,It rains.,b,,", "unknown claim 'b'"),
+        ("s1,paper,1,finding,It rains.,,,", "give either claims or why"),
+        ("s1,paper,1,finding,It rains.,a,,no number", "give either claims or why"),
+        ("s1,author,1,finding,It rains.,a,,", "text of a statement 'author'"),
+        ("s1,paper,1,finding,It rains.,a,weather,", "unknown predicate 'weather'"),
+        ("s1,paper,1,finding,It rains.,a,sign+size order,", "a predicate for each claim"),
     ],
 )
 def test_a_bad_statement_is_named_by_file_and_line(ledger, row, match):
@@ -130,14 +135,19 @@ def test_replies_are_kept_by_claim(ledger):
     assert [r["reply"] for r in claims.replies("p")["a"]] == ["First.", "Second, too."]
 
 
-def verdict(holds, needs="", depends="", tests=None):
-    claim = Claim("a", "paper", "1", "detail", "x", "1", needs, depends, "", "", "", 1.0)
+def decided(holds, needs="", depends="", tests=None, kind="claim"):
+    """A claim, and its rows of readings."""
+    claim = Claim("a", "paper", kind, "1", "detail", "x", "1", needs, depends, "", "", "", 1.0)
     tests = tests or [0] * len(holds)
     rows = [
-        {"holds": h, "computed": needs if h == "missing" else "1", "tests": t}
-        for h, t in zip(holds, tests, strict=True)
+        {"reading": str(n), "holds": h, "computed": needs if h == "missing" else "1", "tests": t}
+        for n, (h, t) in enumerate(zip(holds, tests, strict=True))
     ]
-    return claims.verdict(claim, rows)
+    return claim, rows
+
+
+def verdict(*said, **more):
+    return claims.verdict(*decided(*said, **more))
 
 
 @pytest.mark.parametrize(
@@ -148,7 +158,7 @@ def verdict(holds, needs="", depends="", tests=None):
         (["no", "no"], "differs"),
         (["yes", "no"], "depends on the average"),
         (["yes", "no", "open"], "depends on the average"),
-        (["yes", "no", "missing"], "depends on the average"),
+        (["yes", "no", "missing"], "depends on the average; a further reading needs data"),
         (["yes", "open"], "undetermined"),
         (["no", "open"], "undetermined"),
         (["open"], "undetermined"),
@@ -160,6 +170,38 @@ def verdict(holds, needs="", depends="", tests=None):
 )
 def test_a_verdict_follows_from_the_readings(holds, expected):
     assert verdict(holds, "data", "the average") == expected
+
+
+def test_what_the_study_never_measured_is_no_missing_file():
+    told = "not measured in the study: overlaps of chosen lists"
+    assert verdict(["missing"], told) == verdict(["no", "missing"], told) == told
+    assert claims.word(told) == "not measured"
+
+
+def test_a_finding_is_found_or_not():
+    assert verdict(["yes", "yes"], kind="finding") == "found"
+    assert verdict(["no"], kind="finding") == "not found"
+    assert verdict(["no"], kind="consistency") == "differs"
+    words = (*claims.VERDICTS, *claims.FOUND.values())
+    assert [claims.word(f"{w} and more") for w in words] == list(words)
+
+
+@pytest.mark.parametrize(
+    "holds, saved",
+    [
+        (["no", "yes", "no"], "1"),
+        (["no", "open"], "1"),
+        (["missing", "no"], "0"),
+        (["no", "yes", "open"], ""),
+        (["yes", "yes"], ""),
+        (["yes"], ""),  # without it there would be no reading at all
+        (["no", "no"], ""),
+    ],
+)
+def test_the_one_reading_that_keeps_a_claim_from_differing_is_named(holds, saved):
+    assert claims.saved_by(*decided(holds, "data")) == saved
+    assert claims.saved_by(*decided(holds, "data", tests=[1] * len(holds))) == ""
+    assert claims.saved_by(*decided(holds, "data", kind="finding")) == saved
 
 
 def test_a_claim_differs_by_no_test_of_significance_alone():
@@ -223,12 +265,19 @@ def test_several_hold_only_together():
 
 def test_claims_of_papers_are_counted_apart_from_ours():
     made = [
-        {"of": "paper", "weight": "central", "verdict": "holds"},
-        {"of": "paper", "weight": "detail", "verdict": "needs the raw ratings"},
-        {"of": "own", "weight": "central", "verdict": "differs"},
-        {"of": "summary", "weight": "central", "verdict": "depends on the test"},
+        {"of": of, "kind": kind, "weight": weight, "verdict": verdict}
+        for of, kind, weight, verdict in (
+            ("paper", "claim", "central", "holds"),
+            ("paper", "claim", "detail", "needs the raw ratings"),
+            ("own", "consistency", "detail", "differs"),
+            ("own", "finding", "central", "not found"),
+            ("own", "finding", "central", "found"),
+            ("summary", "consistency", "central", "depends on the test"),
+        )
     ]
     counts = claims.tally(made)
-    assert list(counts) == ["central", "detail", "summary", "data", "own"]
-    assert counts["central"]["holds"] == counts["detail"]["needs"] == counts["own"]["differs"] == 1
+    assert list(counts) == ["central", "detail", "consistency", "summary", "data", "finding"]
+    assert counts["central"]["holds"] == counts["detail"]["needs"] == 1
+    assert counts["consistency"]["differs"] == counts["summary"]["depends"] == 1
+    assert counts["finding"]["differs"] == counts["finding"]["holds"] == 1
     assert sum(counts["central"].values()) == 1 and not any(counts["data"].values())

@@ -12,7 +12,9 @@ ABOUT = {"title": "A study", "authors": "A, B"}
 
 def made(id, holds, of="paper", weight="central", **words):
     """A claim as the manifest has it, with readings that say so."""
-    claim = claims.Claim(id, of, "4.1", weight, f"Claim {id}", "27.2", "", "", "", "", "", 27.2)
+    claim = claims.Claim(
+        id, of, "claim", "4.1", weight, f"Claim {id}", "27.2", "", "", "", "", "", 27.2
+    )
     claim = claim._replace(**words)
     rows = [
         {

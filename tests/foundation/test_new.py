@@ -105,7 +105,7 @@ def test_the_notebook_makes_a_table_a_figure_and_a_claim(copy):
     with open(copy.top / "figures/sample/claims.csv", newline="") as f:
         claims = list(csv.DictReader(f))
     assert [(c["id"], c["published"], c["verdict"]) for c in claims] == [
-        (f"{NAME}-reference", "100", "holds")
+        (f"{NAME}-reference", "100", "found")
     ]
     assert (
         f"{NAME.replace('_', ' ').capitalize()}: the title"

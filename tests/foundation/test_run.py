@@ -174,7 +174,9 @@ def ledger(monkeypatch):
     def add(id, text, published, needs=""):
         value = float(published) if published else None
         words = (needs, "", "tried everything", "", "")
-        found[id] = claims.Claim(id, "paper", "4.3", "detail", text, published, *words, value)
+        found[id] = claims.Claim(
+            id, "paper", "claim", "4.3", "detail", text, published, *words, value
+        )
 
     return add
 
