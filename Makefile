@@ -54,7 +54,7 @@ PAPERS := $(call named,papers)
 NOTEBOOKS := $(sort $(patsubst notebooks/%.ipynb,%,$(wildcard $(PAPERS:%=notebooks/%/[0-9][0-9]_*.ipynb))))
 DONE := $(NOTEBOOKS:%=$(STAMPS)/%.done)
 # Every notebook depends on the foundation and on its own study; none on explorer, annotation or seminar.
-FOUNDATION := $(wildcard lib/bedside/*.py lib/bedside/stats/*.py lib/bedside/plots/*.py data/*.toml)
+FOUNDATION := $(wildcard lib/bedside/*.py lib/bedside/stats/*.py lib/bedside/plots/*.py data/*.toml data/slips.csv)
 study = $(shell find lib/bedside/papers/$(1) -name '*.py' -o -name '*.toml')
 PEOPLE := $(shell find lib/bedside/rows lib/bedside/explorer lib/bedside/annotation -type f ! -name '*.pyc')
 DATA := $(if $(filter public,$(PROFILE)),$(STAMPS)/data.done)

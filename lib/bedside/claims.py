@@ -101,7 +101,7 @@ PREDICATES = {  # what of a statement a claim tests
 }
 
 
-@functools.cache
+@published.cached
 def load(paper: str) -> dict[str, Claim]:
     """A paper's claims by id, in the order of the file.
 
@@ -348,6 +348,19 @@ def saved_by(claim: Claim, rows: list[dict]) -> str:
     return ""
 
 
+def turned(made: tuple[str, list[dict]], then: tuple[str, list[dict]]) -> dict:
+    """What a likely slip would change: verdict, reading, computed; empty if not the verdict.
+
+    made, then: a verdict with its rows, as of `judged`, as printed and as may be meant.
+    reading, computed: the first reading that would decide otherwise, and what it would come to.
+    """
+    if word(made[0]) == word(then[0]):
+        return {}
+    rows = zip(made[1], then[1], strict=True)
+    row = next(now for was, now in rows if was["holds"] != now["holds"])
+    return {"verdict": then[0], "reading": row["reading"], "computed": str(row["computed"])}
+
+
 def word(verdict: str) -> str:
     """The word of a verdict: one of VERDICTS, or of FOUND for a finding."""
     return next(w for w in (*VERDICTS, *FOUND.values()) if verdict.startswith(w))
@@ -358,6 +371,12 @@ def rank(claim: dict) -> str:
     if claim["of"] == "paper" and claim["kind"] == "claim":
         return claim["weight"]
     return claim["of"] if claim["of"] in RANKS else claim["kind"]
+
+
+def completed(claim: dict) -> dict:
+    """A claim of a manifest, with the fields that those of earlier versions lack."""
+    kind = "finding" if claim["of"] == "own" else "claim"
+    return {"kind": kind, "saved_by": "", "if_slip": [], **claim}
 
 
 def by_verdict(made: Iterable[dict]) -> dict[str, list[dict]]:

@@ -2,8 +2,10 @@
 
     write("public")  # figures/public/letters/<paper>.md and .html
 
-A letter says what was reproduced, what depends on a reading, what differs in every reading, and
-what only the authors can settle. An annex lists each claim with all of its readings.
+A letter says how much was reproduced and then, by consequence, likely slips, printed numbers that
+don't fit together, central claims that differ or depend on the reading, our own findings, and what
+only the authors can settle. Its body has at most a page and a half. An annex lists each claim with
+all of its readings.
 """
 
 import json
@@ -11,7 +13,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from . import BedsideError, claims, page, paths, settings
+from . import BedsideError, claims, page, paths, published, settings
 
 HERE = Path(__file__).parent
 
@@ -41,19 +43,36 @@ def write(profile: str) -> list[Path]:
 
 def letter(paper: str, about: dict, made: list[dict]) -> str:
     """The letter on one study as Markdown. made: its claims as the manifest has them."""
-    made, replies = plain(made), plain(claims.replies(paper))
-    theirs = [c for c in made if c["of"] == "paper"]
-    ranked = sorted(theirs, key=lambda c: c["weight"])  # central before detail
+    made = plain([claims.completed(c) for c in made])
+    ranks = {rank: [c for c in made if claims.rank(c) == rank] for rank in claims.RANKS}
+    by = {rank: claims.by_verdict(found) for rank, found in ranks.items()}
+    slips = [_slip(slip, made) for slip in published.slips(paper)]
+    # a third party's text is none of the authors'; what is asked elsewhere isn't asked again
+    told = [c for s in slips for c, note in s["turned"] if note["verdict"] == "holds"]
+    told += by["consistency"]["differs"]
+    asked = [c for c in made if c["ask"] and c["of"] != "summary" and c not in told]
+    weighty = [c for c in asked if c["weight"] == "central" or c["kind"] == "consistency"]
     return page.template(HERE / "letter.md.j2", autoescape=False).render(
         about=plain(about),
         stated=_statements(paper),
         claims=made,
-        theirs=theirs,
-        by=claims.by_verdict(ranked),
-        count=claims.tally(made),
-        questions=[c for c in made if c["ask"]],
-        replies=replies,
+        theirs=ranks["central"] + ranks["detail"],
+        slips=slips,
+        central=by["central"],
+        detail=by["detail"],
+        consistency=by["consistency"],
+        findings=by["finding"],
+        questions=weighty,
+        others=[c for c in asked if c not in weighty],
+        replies=plain(claims.replies(paper)),
     )
+
+
+def _slip(slip, made):
+    """A likely slip's words, and which claims it turns: [(claim, its note)]."""
+    told = plain(str(slip))
+    turned = [(c, note) for c in made for note in c["if_slip"] if note["slip"] == told]
+    return {"told": told, "why": plain(slip.why), "against": plain(slip.against), "turned": turned}
 
 
 def plain(value: Any) -> Any:
@@ -76,4 +95,5 @@ def _html(title, text):
     import mistune
 
     body = mistune.create_markdown(escape=True, plugins=["table"])(text)
+    body = re.sub(r"<h3>([\w-]+)</h3>", r'<h3 id="\1">\1</h3>', body)  # the claims' ids
     return page.template(HERE / "letter.html.j2").render(title=title, body=body)

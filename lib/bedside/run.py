@@ -40,6 +40,7 @@ from . import (
 )
 from .grids import Grid
 from .layouts import Layout
+from .published import Slip
 
 if TYPE_CHECKING:
     import numpy as np
@@ -330,11 +331,19 @@ class Run:
             self._outputs[file] = {**self._outputs[f"{name}.csv"], "file": file}
         return picture
 
-    def claim(self, id: str, readings: dict | None = None, *, basis: str = "none") -> str:
+    def claim(
+        self,
+        id: str,
+        readings: dict | None = None,
+        *,
+        basis: str = "none",
+        if_slip: dict[Slip, dict] | None = None,
+    ) -> str:
         """The verdict on a claim of data/claims/<paper>.csv, from its readings; see `claims`.
 
         readings: {name: (computed, low, high, holds)}. basis: the one of SOURCES on whose numbers
         the first reading rests. Without a reading the claim needs the data that its row names.
+        if_slip: its readings if a likely slip is one; noted where the verdict would be another.
         """
         choose(basis, (*published.SOURCES, "none"), "basis of a claim")
         known, readings = claims.load(self.paper), readings or {}
@@ -344,7 +353,11 @@ class Run:
         self.reads(f"claims/{self.paper}", paths.CLAIMS / f"{self.paper}.csv")
         if (path := paths.READINGS / f"{self.paper}.csv").is_file():
             self.reads(f"readings/{self.paper}", path)
-        verdict, rows = claims.judged(self.paper, id, readings)
+        made = verdict, rows = claims.judged(self.paper, id, readings)
+        notes = {
+            str(slip): claims.turned(made, claims.judged(self.paper, id, then))
+            for slip, then in (if_slip or {}).items()
+        }
         rows = [{**_rounded(row), "computed": _plain(row["computed"])} for row in rows]
         computed = next((row["computed"] for row in rows if row["reading"] in readings), "")
         self._claims[id] = {
@@ -354,9 +367,24 @@ class Run:
             "basis": basis if readings else "none",
             "verdict": verdict,
             "saved_by": claims.saved_by(claim, rows),
+            "if_slip": [{"slip": slip, **note} for slip, note in notes.items() if note],
             "readings": rows,
         }
         return verdict
+
+    def claim_each(self, make: Callable[[], dict[str, dict]], *, basis: str) -> None:
+        """Claim each of the readings that a function makes of printed numbers: {id: readings}.
+
+        It is called once more for each likely slip of the paper, see `published.repaired`.
+        """
+        made, then = make(), {}
+        for slip in published.slips(self.paper):
+            self.reads("slips", paths.SLIPS)
+            with published.repaired(slip):
+                then[slip] = make()
+        for id, readings in made.items():
+            if_slip = {slip: found[id] for slip, found in then.items()}
+            self.claim(id, readings, basis=basis, if_slip=if_slip)
 
     def claims(self) -> "pd.DataFrame":
         """This notebook's claims as a frame, which a notebook shows as `shown.Claims`."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from bedside import ledger, models, paths, settings, sources, tables
-from bedside.claims import READING
+from bedside.claims import READING, completed
 
 HERE = Path(__file__).parent
 CLAIM = ["id", "paper", "of", "section", "weight", "claim", "published", "computed", "basis"]
@@ -46,10 +46,9 @@ def merge(profile: str, private: bool = False) -> dict:
         v["notebook_sha256"] = sources.sha256(paths.NOTEBOOKS / f"{k}.ipynb")
     manifest = {"profile": profile, "notebooks": entries}
     path.write_text(json.dumps(manifest, indent=1, sort_keys=True) + "\n")
+    for e in entries.values():
+        e["claims"] = [completed(c) for c in e["claims"]]
     claims = [c for e in entries.values() for c in e["claims"]]
-    for c in claims:  # an entry of an earlier version has neither
-        c.setdefault("kind", "finding" if c["of"] == "own" else "claim")
-        c.setdefault("saved_by", "")
     counted = [{**c, "readings": len(c["readings"])} for c in claims]
     _write(folder / "claims.csv", CLAIM, counted)
     _write(folder / "readings.csv", READING, [r for c in claims for r in c["readings"]])

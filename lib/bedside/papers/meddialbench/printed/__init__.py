@@ -19,7 +19,7 @@ MODELS = ["GPT-5.4", "Claude", "DeepSeek", "Gemini", "Qwen"]
 EFFICIENT, EXHAUSTIVE = ["Claude", "Gemini"], ["GPT-5.4", "DeepSeek"]  # questioning (4.1)
 
 
-@functools.cache
+@published.cached
 def counts():
     """Right diagnoses out of N in Table 9, configurations by models; ValueError if not unique."""
     cells = published.table("meddialbench", "Table 9")

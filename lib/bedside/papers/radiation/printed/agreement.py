@@ -104,22 +104,6 @@ def identity(run):
     return pd.DataFrame(dict(zip(("onset", "frequency", "middles"), (by_onset, *sums))))
 
 
-def slip(run):
-    """The number of Table 7 that is likely a slip: (model, level, what would fit), or None.
-
-    Of the model whose sums by `identity` differ most, the only recall that could make up for it and
-    be a share.
-    """
-    sums, seven = identity(run), wide(run, "Table 7")
-    off = sums["onset"] - sums["frequency"]
-    model = off.abs().idxmax()
-    weight = pd.Series({level: 1 if level == LAST else 2 for level in seven})
-    fits = (seven.loc[model] + off[model] / weight)[lambda x: x.between(0, 1)]
-    if abs(off[model]) <= IDENTITY_SLACK or len(fits) != 1:
-        return None
-    return model, fits.index[0], round(float(fits.iloc[0]), 2)
-
-
 def readings(found):
     """Readings of the claim that all printed recalls can hold, one for each way to average.
 

@@ -2,14 +2,13 @@
 
 import pandas as pd
 
-from bedside.claims import SAID, between, every, reading
+from bedside.claims import between, every, reading
 
 from . import (
     ROUNDED,
     STRONG,
     TWO,
     above,
-    agreement,
     both,
     counted,
     high,
@@ -33,37 +32,11 @@ MISSED = 0.1  # share of lists: a model that misses an effect in so many fails t
 def readings(run, reference):
     """{id: readings} of section 4.7. Some need the released reference, and are empty without it."""
     six, seven = wide(run, "Table 6"), wide(run, "Table 7")
-    made = _on_tables(run, six, seven, reference)
-    if slip := agreement.slip(run):
-        model, level, value = slip
-        other = seven.copy()
-        other.at[model, level] = value
-        words = f"if {model}'s {level.lower()} recall is {value:.2f}, not {seven.at[model, level]}"
-        made = _carried(made, _on_tables(run, six, other, reference), words)
-    return made
-
-
-def _on_tables(run, six, seven, reference):
     found = {**_on_onset(six, seven), **_on_frequency(seven), **_on_exceptions(six, seven)}
     known = _on_reference(run, six, seven, reference)
     known = known if run.profile == "public" else dict.fromkeys(known, {})
     # most claims have readings of one kind only
     return {id: found.get(id, {}) | known.get(id, {}) for id in {**found, **known}}
-
-
-def _carried(made, other, words):
-    """Readings of what is printed, which also tell what `other` has instead, and when."""
-
-    def way(told, low, high, holds, then):
-        if (told, holds) != (then[0], then[3]):
-            turned = f", and then {SAID[then[3]]}" * (holds != then[3])
-            told = f"{told}; {words}: {then[0]}{turned}"
-        return told, low, high, holds
-
-    return {
-        id: {name: way(*values, other[id][name]) for name, values in ways.items()}
-        for id, ways in made.items()
-    }
 
 
 def _on_onset(six, seven):
