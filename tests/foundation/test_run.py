@@ -17,6 +17,7 @@ from bedside import (
     models,
     page,
     plots,
+    published,
     settings,
     store,
     tables,
@@ -202,6 +203,30 @@ def test_claims(run, ledger):
     assert made["id"].tolist() == ["a", "b", "c", "e"]
     assert made["computed"].tolist() == ["27.2", "27.3", "", "0.1235"]
     assert made["basis"].tolist() == ["run", "run", "none", "run"]
+
+
+def test_what_follows_from_a_slip_is_noted_and_changes_no_verdict(run, ledger, monkeypatch):
+    """27.2 printed for 72.2: what rests on it is computed both ways, and judged as printed."""
+    place = (run.paper, "v1 text 4.3", "Gemini-1.5-Pro", "PCR")
+    slip = published.Slip(*place, "72.2", "Digits change places.", "")
+    monkeypatch.setattr(published, "slips", lambda paper: [slip])
+    for id in ("low", "high", "any"):
+        ledger(id, "A share", "")
+
+    def make():
+        rate = published.value(*place)
+        holds = {"low": rate < 50, "high": rate > 50, "any": rate > 0}
+        return {id: claims.reading(f"{rate:g}", h) for id, h in holds.items()}
+
+    run.claim_each(make, basis="recomputed")
+    made = {c["id"]: c for c in run.part()["claims"]}
+    assert [c["verdict"] for c in made.values()] == ["holds", "differs", "holds"]
+    assert {c["computed"] for c in made.values()} == {"27.2"}
+    told = "27.2 in v1 text 4.3 (Gemini-1.5-Pro, PCR) is a slip for 72.2"
+    then = {"slip": told, "reading": claims.AS_WRITTEN, "computed": "72.2"}
+    assert made["low"]["if_slip"] == [{**then, "verdict": "differs"}]
+    assert made["high"]["if_slip"] == [{**then, "verdict": "holds"}]
+    assert made["any"]["if_slip"] == []
 
 
 def test_index_manifest_and_claims(run, ledger):
