@@ -129,6 +129,11 @@ def test_no_mean_of_kappas_is_above_the_mean_accuracy(made):
     perfect, wrong = benchmark.kappa(np.array([[0.5, 0, 0, 0.5], [0, 0.99, 0.01, 0]]))
     assert 0.81 * perfect + 0.19 * wrong > stats.most_kappa(0.81)
     told = computed(made, "mh-kappa", "mean over raters, hallucinated or not")
+    pooled = computed(made, "mh-kappa", "all verdicts pooled, hallucinated or not")
+    limits = (told.split(",")[0], pooled.split("; ")[1])  # both are named in the question
+    assert limits == ("at most 0.76", "at most 0.55")
+    asked = claims.load("medhalu")["mh-kappa"].ask
+    assert all(limit in asked for limit in limits)
     assert told.startswith("at most 0.76") and "0.815" in told
     assert made["mh-kappa"]["all verdicts pooled, hallucinated or not"][0].startswith("0.46")
     # 37 of 500 missed at 74.1%: chance 0.667 * 0.741 + 0.333 * 0.259 = 0.580, kappa 0.824
