@@ -32,7 +32,7 @@ VERDICTS = {
     "mh-proprietary": ("depends", "yony"),
     "mh-marginal": ("holds", "yy"),
     "mh-below-experts": ("holds", "yy"),
-    "mh-below-experts-liveqa": ("undetermined", "nn"),
+    "mh-below-experts-liveqa": ("found", "yy"),
     "mh-laypeople": ("holds", "yy"),
     "mh-no-better": ("holds", "yyyyyyyy"),
     "mh-worse-than-laypeople": ("holds", "yyyy"),
@@ -41,12 +41,13 @@ VERDICTS = {
     "mh-self": ("depends", "ny"),
     "mh-matrices": ("depends", "nyyn"),
     "mh-types-fit": ("differs", "n"),
-    "mh-patients": ("needs", "nm"),
+    "mh-patients": ("not", "nm"),
     "mh-each-query": ("needs", "nm"),
     "mh-labelled": ("needs", "nm"),
     "mh-very-large": ("depends", "nnyy"),
     "mh-much-better": ("undetermined", "on"),
-    "mh-always-yes": ("differs", "nnn"),
+    "mh-always-yes": ("found", "y"),
+    "mh-always-yes-10": ("found", "yy"),
     "mh-fact-input": ("undetermined", "yoy"),
     "mh-caption": ("differs", "n"),
     "mh-reason-llama-2": ("differs", "n"),
@@ -54,7 +55,7 @@ VERDICTS = {
     "mh-gpt4-best": ("holds", "yy"),
     "mh-gain-average": ("holds", "y"),
     "mh-matrices-10": ("depends", "nnny"),
-    "mh-yes": ("differs", "nnn"),
+    "mh-yes": ("found", "yyy"),
     "mh-significant": ("needs", "oonnm"),
 }
 
@@ -93,7 +94,9 @@ def test_every_other_claim_holds_or_says_what_it_needs(made):
     others = set(known) - set(VERDICTS)
     for id in others:
         verdict, rows = claims.judged("medhalu", id, made.get(id, {}))
-        if id in UNCOMPUTED | {"mh-personal"} or id.split("-")[1] in NEEDS_DATA - {"liveqa"}:
+        if id == "mh-leak":
+            assert verdict.startswith("not measured in the study"), id
+        elif id in UNCOMPUTED | {"mh-personal"} or id.split("-")[1] in NEEDS_DATA - {"liveqa"}:
             assert verdict.startswith("needs "), id
         elif id.startswith("mh-liveqa-"):
             assert verdict.startswith("needs "), id
@@ -138,6 +141,27 @@ def test_no_mean_of_kappas_is_above_the_mean_accuracy(made):
     assert made["mh-kappa"]["all verdicts pooled, hallucinated or not"][0].startswith("0.46")
     # 37 of 500 missed at 74.1%: chance 0.667 * 0.741 + 0.333 * 0.259 = 0.580, kappa 0.824
     assert benchmark.least_right(0.825, 0.741, 500) == 1 - 36 / 500
+
+
+def test_who_always_says_yes_is_more_accurate_than_models(made):
+    """By hand: GPT-4's 0.55 on MedicationQA is 0.19 below 511 of 690, LLaMA-2's 0.62 on HealthQA
+    0.13 below 853 of 1141; with a reason, GPT-4's 0.81 is 0.06 above that.
+    """
+    assert computed(made, "mh-always-yes") == (
+        "0 of 9 are more accurate, 9 are less; -0.19 to -0.13"
+    )
+    ten = [computed(made, "mh-always-yes-10", name) for name in made["mh-always-yes-10"]]
+    assert [told.split("; ")[0] for told in ten] == [
+        "2 of 9 are more accurate, 7 are less",
+        "1 of 9 are more accurate, 6 are less",
+    ]
+    assert ten[0].endswith("-0.14 to +0.06")
+
+
+def test_a_reason_leaves_few_of_the_answers_without_a_hallucination_accepted(made):
+    told = {name: computed(made, "mh-yes", name) for name in made["mh-yes"]}
+    assert told["any average, Table 4's shares"] == "GPT-3.5 0.87 to 0.19; GPT-4 0.87 to 0.27"
+    assert told["one matrix a row, where there is one"] == "GPT-4 0.87 to 0.25"
 
 
 def test_the_averages_of_section_1(run, made):

@@ -152,8 +152,8 @@ def _pair_readings(run, patients, counts):
         "rad-base": _without(patients, told),
         "rad-begun": _without(patients, planned),
         "rad-realistic": {
-            **_without(patients, kept, "no chest wall after lumpectomy"),
-            **_without(patients, kept | gone, "and no breast after mastectomy"),
+            **_some(patients, kept, "a chest wall after lumpectomy"),
+            **_some(patients, kept | gone, "or a breast after mastectomy"),
         },
     }
 
@@ -162,6 +162,12 @@ def _without(patients, odd, name=claims.AS_WRITTEN):
     """A reading that holds for all patients except the odd ones."""
     but = f", not {', '.join(patients['item'][odd])}" if odd.any() else ""
     return reading(f"{(~odd).sum()} of {len(odd)}{but}", not odd.any(), name=name)
+
+
+def _some(patients, odd, name):
+    """A reading that holds if some patients are odd."""
+    told = ", ".join(patients["item"][odd])
+    return reading(f"{odd.sum()} of {len(odd)}: {told}", odd.any(), name=name)
 
 
 def _reference_readings(run, reference):

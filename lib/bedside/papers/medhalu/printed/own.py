@@ -8,6 +8,7 @@ from . import matrices
 from .numbers import (
     LLMS,
     PEOPLE,
+    PROPRIETARY,
     ROUNDED,
     SIX,
     TEN,
@@ -72,21 +73,44 @@ def thirds(run, table, names, name):
 
 
 def always_yes(run):
-    """Models' accuracies minus the share of hallucinated answers, the accuracy of always yes."""
-    share, made = {d: p / (p + n) for d, (p, n) in classes(run).items()}, {}
-    off = {d: share_error(run, d) for d in share}
-    for name, table, room in (
-        (SIX, SIX, dict.fromkeys(share, 0)),
-        (TEN, TEN, dict.fromkeys(share, 0)),
-        ("Table 10, shares of a sample of 500", TEN, off),
+    """Whether no accuracy of Table 6 is above that of always yes."""
+    gaps = ahead(run, SIX, dict.fromkeys(classes(run), 0))
+    return reading(told(gaps), every(between(*gap, most=0) for gap in gaps.values()))
+
+
+def always_yes_10(run):
+    """Whether most accuracies of Table 10 are below that of always yes, and GPT-4's on HealthQA is
+    above it.
+    """
+    made = {}
+    for name, room in (
+        ("Table 4's shares", dict.fromkeys(classes(run), 0)),
+        ("shares of a sample of 500", {d: share_error(run, d) for d in classes(run)}),
     ):
-        gap = scores_of(run, table)["Acc"] - share
-        ends = {(m, d): (x, ROUNDED + room[d]) for (m, d), x in gap.stack().items()}
-        holds = [between(x - far, x + far, least=0) for x, far in ends.values()]
-        told = f"{holds.count(True)} of {len(holds)} are, {holds.count(False)} are not"
-        told += f"; {gap.min(axis=None):+.2f} to {gap.max(axis=None):+.2f}"
-        made |= reading(told, every(holds), name=name)
+        gaps = ahead(run, TEN, room)
+        above = [between(*gap, least=0) for gap in gaps.values()]
+        below = above.count(False), len(above) - above.count(True)
+        most = between(*below, least=len(above) // 2 + 1)
+        holds = every([most, between(*gaps["GPT-4", "HealthQA"], least=0)])
+        made |= reading(told(gaps), holds, name=name)
     return made
+
+
+def ahead(run, table, room):
+    """Ends of models' accuracies minus the share of hallucinated answers, the accuracy of always
+    yes: {(model, dataset): (least, most)}. room: by how much a share may be off, by dataset.
+    """
+    share = {d: p / (p + n) for d, (p, n) in classes(run).items()}
+    gap = (scores_of(run, table)["Acc"] - share).stack()
+    return {(m, d): (x - ROUNDED - room[d], x + ROUNDED + room[d]) for (m, d), x in gap.items()}
+
+
+def told(gaps):
+    """How many of the differences of `ahead` are surely above 0 and below it, in words."""
+    above = [between(*gap, least=0) for gap in gaps.values()]
+    middle = [sum(gap) / 2 for gap in gaps.values()]
+    counts = f"{above.count(True)} of {len(above)} are more accurate, {above.count(False)} are less"
+    return f"{counts}; {min(middle):+.2f} to {max(middle):+.2f}"
 
 
 def table_10(run):
@@ -105,12 +129,14 @@ def table_10(run):
         made |= reading(f"{fits.sum()} of {len(fits)}", fits.all(), name=name)
     return {
         "mh-matrices-10": made | thirds(run, TEN, LLMS, "a mean over three runs"),
+        "mh-always-yes-10": always_yes_10(run),
         "mh-yes": found_and_let_pass(run, matrices.implied(run, SIX), ten),
     }
 
 
 def found_and_let_pass(run, six, ten):
-    """Section 5: whether a reason lowers specificity, the share of other answers accepted.
+    """Section 5: whether a reason more than halves GPT-3.5's and GPT-4's specificity, the share of
+    other answers accepted, on HealthQA.
 
     six, ten: `implied` of Tables 6 and 10.
     """
@@ -123,14 +149,13 @@ def found_and_let_pass(run, six, ten):
         # rows that both tables have, of a matrix each in the third way: their number is told
         how = {"suffixes": ("", " then"), "validate": "one_to_one"}
         both = before.merge(after, on=["row", "dataset"], **how)
-        least = both["specificity least then"] - both["specificity most"]
-        most = both["specificity most then"] - both["specificity least"]
-        holds = [between(*ends, least=0) for ends in zip(least, most)]
-        told = [
-            f"{r['row']} {r['dataset']} {r['specificity']:.2f} to {r['specificity then']:.2f}"
-            for r, h in zip(both.to_dict("records"), holds)
-            if h is False
-        ]
-        told = f"let pass less in {len(told)} of {len(both)}: {'; '.join(told)}"
-        made |= reading(told, every(holds), name=name)
+        both = both[both["row"].isin(PROPRIETARY) & (both["dataset"] == "HealthQA")]
+        least = both["specificity least then"] - both["specificity most"] / 2
+        most = both["specificity most then"] - both["specificity least"] / 2
+        words = both[["row", "specificity", "specificity then"]].to_numpy()
+        made |= reading(
+            "; ".join(f"{who} {old:.2f} to {new:.2f}" for who, old, new in words),
+            every(between(*ends, most=0) for ends in zip(least, most)),
+            name=name,
+        )
     return made
