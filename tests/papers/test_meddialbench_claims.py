@@ -125,7 +125,7 @@ def test_verdicts(made):
     for id, readings in made.items():
         verdict, rows = claims.judged(PAPER, id, readings)
         said = " ".join(row["holds"] for row in rows)
-        if verdict == "holds":
+        if verdict in ("holds", "found"):
             assert id not in EXPECTED and set(said.split()) == {"yes"}, id
         else:
             found[id] = said, verdict.split()[0]
@@ -433,7 +433,7 @@ def test_claims_on_released_cases(of_cases):
     assert made["md-speak"]["as written"][1:3] == (0, 17)
     assert "findings: positive" in made["md-case-079-exam"]["what comes up in dialogues"][0]
     other = verdicts(of_cases(30, {}, "He has headache and denies loose stool."))
-    assert other["md-speak"] == "differs"  # 22 were left out
+    assert other["md-speak"] == "not"  # found: 22 were left out
     assert other["md-case-079-exam"] == "holds" and other["md-case-084"] == "differs"
 
 

@@ -31,6 +31,7 @@ VERDICTS = {
     "mh-similar": ("depends", "yon"),
     "mh-proprietary": ("depends", "yony"),
     "mh-marginal": ("holds", "yy"),
+    "mh-gpt4-better": ("undetermined", "oo"),
     "mh-below-experts": ("holds", "yy"),
     "mh-below-experts-liveqa": ("found", "yy"),
     "mh-laypeople": ("holds", "yy"),

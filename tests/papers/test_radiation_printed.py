@@ -148,6 +148,7 @@ VERDICTS = [  # of claims whose readings changed: with the sample, and with the 
     ("rad-size-precision", "holds", "holds"),
     ("rad-size-recall", "differs", "differs"),
     ("rad-size-f1", "holds", "holds"),
+    ("rad-size-outweighed", "holds", "holds"),
     ("rad-size-kept", "needs", "needs"),
     ("rad-lean", "undetermined", "undetermined"),
     ("rad-ground-precision", "holds", "holds"),

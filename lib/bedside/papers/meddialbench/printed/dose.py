@@ -28,6 +28,7 @@ def of_levels(run, paper):
             told, {"impatient", "partial_understanding"} <= set(dearer.index)
         ),
         "md-chosen": _chosen(paper, mean),
+        "md-threshold": _threshold(drops(run)),
         "md-monotonic": reading(
             ", ".join(f"{d} {n} of 5" for d, n in down.items()), down["cognition"] == len(MODELS)
         ),
@@ -50,6 +51,24 @@ def _steps(moderate, extreme):
     at = counts()
     last = at.loc[extreme] <= at.loc[moderate]
     return last, last & (at.loc[moderate] <= at.loc[BASELINE])
+
+
+def _threshold(lost):
+    """Whether Cognition's two steps cost alike and Logic's second one more; lost: by level."""
+    mean = lost.mean(axis=1)
+    steps = {d: (mean[a], mean[b] - mean[a]) for d, (a, b) in STEPS.items()}
+    times = {d: second / first for d, (first, second) in steps.items()}
+    last = {d: 1 - lost.loc[a] / lost.loc[b] for d, (a, b) in STEPS.items()}
+    more = last["logic"] > last["cognition"]
+    return reading(
+        "; ".join(f"{d} {first:.1f}, then {more:.1f}" for d, (first, more) in steps.items()),
+        0.5 < times["cognition"] < 2 < times["logic"],
+        name="means: one step is twice the other or more in Logic only (the bound is ours)",
+    ) | reading(
+        f"{more.sum()} of {len(more)}",
+        more.all(),
+        name="each model: the second step is a larger share of the loss in Logic",
+    )
 
 
 def _moderate(run, mean, levels):

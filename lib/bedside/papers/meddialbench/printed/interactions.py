@@ -126,20 +126,26 @@ def _cells(values):
     return ", ".join(f"{c} {m} {v:.2f}" for (c, m), v in values.items()) or "none"
 
 
+def _at_end(run, id, named, ratio):
+    """Whether the named model is at this end, with the printed ratio."""
+    ((computed, *ends, equal),) = same(run, id, ratio, 2).values()
+    return reading(computed, named and equal, *ends)
+
+
 def of_models(run, paper):
     """Readings of the claims on single models, scales and cases: {id: readings}."""
     pairs = combinations(paper)
     observed = ratios(run, pairs)
     spreads = {k: f(observed.loc[FABRICATED]) for k, f in SPREADS.items()}
     widest = {k: f(observed).idxmax() for k, f in SPREADS.items()}
-    deepseek, gemini = (observed.at["C2", m] for m in ("DeepSeek", "Gemini"))
+    c2 = observed.loc["C2"]
     alone, lowest = drops(run).loc["incoherent"].mean(), observed.mean(axis=1).idxmin()
     return {
         "md-spread": joined(
             reading(in_words(v, 3), widest[k] == "C2", name=k) for k, v in spreads.items()
         ),
-        "md-c2-deepseek": same(run, "md-c2-deepseek", deepseek, 2),
-        "md-c2-gemini": same(run, "md-c2-gemini", gemini, 2),
+        "md-c2-deepseek": _at_end(run, "md-c2-deepseek", c2.idxmin() == "DeepSeek", c2.min()),
+        "md-c2-gemini": _at_end(run, "md-c2-gemini", c2.idxmax() == "Gemini", c2.max()),
         **_on_scales(pairs),
         "md-eligible-fabricating": {},
         "md-eligible-other": {},

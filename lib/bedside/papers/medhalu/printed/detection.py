@@ -121,11 +121,19 @@ def models(run):
     made |= reading(told, apart(ahead["Acc"], least=0), name="accuracy over all answers")
     told = "precision {}; recall {}".format(*(by_dataset(each, "+.2f") for each in both))
     made |= reading(told, apart(both, least=0), name="macro precision and recall")
+    better = {}
     for name, metric in (("macro-F1", "ma-F1"), ("accuracy", "Acc")):
         gap = tables[metric].loc["GPT-4"] - tables[metric].loc["GPT-3.5"]
         holds = apart(gap, least=-MARGIN, most=MARGIN)
         marginal |= reading(by_dataset(gap, "+.2f"), holds, name=name)
-    return {"mh-proprietary": made, "mh-marginal": marginal, "mh-self": own_answers(run, known)}
+        mean = means[metric]["GPT-4"] - means[metric]["GPT-3.5"]
+        better |= reading(f"{mean:+.4f}", apart(mean, least=0), name=f"{name}, weighted by pairs")
+    return {
+        "mh-proprietary": made,
+        "mh-marginal": marginal,
+        "mh-gpt4-better": better,
+        "mh-self": own_answers(run, known),
+    }
 
 
 def own_answers(run, known):

@@ -146,4 +146,5 @@ def _on_size(run):
             ),
         },
         "rad-size-f1": counted(above(-change["f1"]), more),
+        "rad-size-outweighed": counted(above(drop - recall, slack=TWO)),
     }
