@@ -38,10 +38,15 @@ def types(run):
     llama = block(OPEN, "ma-F1")
     most = ", ".join(f"{d}: best {llama[d].idxmax()} {llama[d].max()}" for d in DATASETS)
     found = (llama["HealthQA"].idxmin(), llama["LiveQA"].idxmax(), llama["MedicationQA"].idxmax())
+    said = run.published("text 4.2")
+    same = [
+        llama.at[row.row.removeprefix(f"{OPEN}, "), row.column.split()[0]] == row.value
+        for row in said.itertuples()
+    ]
     return {
         "mh-context": reading(context, apart(first, least=0)),
         "mh-fact-input": order,
-        "mh-llama-types": reading(most, found == LLAMA),
+        "mh-llama-types": reading(most, found == LLAMA and all(same)),
         "mh-caption": reading(", ".join(metrics), len(metrics) == 4),
     }
 

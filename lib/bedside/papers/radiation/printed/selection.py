@@ -123,6 +123,7 @@ def _on_size(run, scores):
     same = meet(low, top)
     kept = above(scores["selection, 20-30"]["Precision"], high(run))
     steady = ~fall[1], ~fall[0]
+    apart = listed(step["Precision"][~same])
     found = {}
     for column in ("F1", "Precision"):
         middle = f", median {safer[column].median():+.2f}"
@@ -133,6 +134,10 @@ def _on_size(run, scores):
             **counted(kept, f" have more than {high(run)}", "high"),
             **counted((same, same), " have intervals that meet", "kept"),
         },
+        "rad-sized-varies": reading(
+            f"{same.sum()} of {len(same)} have intervals that meet; {apart}",
+            0 < same.sum() < len(same),
+        ),
         "rad-sized-f1": counted(steady, f" don't fall; {listed(step['F1'][fall[1]])}"),
         "rad-sized-safer": found,
     }
