@@ -1,6 +1,6 @@
 """Cancer-Myth, section 4.3: what the numbers of Figures 5b, 6 and 7 say on the claims about PCS."""
 
-from math import inf
+from math import inf, nan
 
 import pandas as pd
 
@@ -11,9 +11,10 @@ from . import printed
 from .printed import HALF, QUESTIONS
 
 GEMINI, CLAUDE, GPT = "Gemini-1.5-Pro", "Claude-3.5-Sonnet", "GPT-4o"
+TURBO, AGENTS = "GPT-4-Turbo", "MDAgents (GPT-4o)"
 POOR = ["No Treatment", "Inevitable Side Effect"]  # where all models are said to do poorly
 LATE = ["Causal Misattribution", "Underestimated Risk", "No Symptom, No Disease"]
-APART = ["GPT-3.5", "MDAgents (GPT-4o)"]  # excepted where scores are said to be similar
+APART = ["GPT-3.5", AGENTS]  # excepted where scores are said to be similar
 ABOVE = 1e-9  # the least of what is above 0
 
 
@@ -21,12 +22,23 @@ def readings(run):
     """Readings of the claims that rest on Figures 5b, 6 and 7, {id: readings}."""
     shares = run.published("v1 Figure 5b").set_index("row")["value"]
     counts = {row: stats.grim_counts(share, QUESTIONS, 1) for row, share in shares.items()}
-    total = [sum(end(c, default=0) for c in counts.values()) for end in (min, max)]
-    told = ", ".join(f"{row} {' or '.join(map(str, found))}" for row, found in counts.items())
-    odd = [model for model, found in printed.grades(run).items() if not found]
+    can_be = all(counts.values())  # else no whole number prints as one of the shares
+    total = [sum(end(c) for c in counts.values()) if can_be else nan for end in (min, max)]
+    told = ", ".join(
+        f"{row} {' or '.join(map(str, found)) or 'none'}" for row, found in counts.items()
+    )
+    kinds, sizes = run.published("v1 introduction"), run.published("v1 Figure 5a")["value"]
+    kinds = kinds.set_index(["row", "column"])["value"]["categories", "count"]
+    grades = printed.grades(run)
+    odd = [model for model, found in grades.items() if not found]
     clear = printed.sums(run).notna().all(axis=None) or None
     return {
-        "cm-sources": reading(told, between(*total, QUESTIONS, QUESTIONS), *total),
+        "cm-sources": reading(told, every([can_be, between(*total, QUESTIONS, QUESTIONS)]), *total),
+        "cm-categories": reading(
+            f"{' + '.join(f'{n:.0f}' for n in sizes)} = {sizes.sum():.0f}",
+            len(sizes) == kinds and sizes.sum() == QUESTIONS,
+        ),
+        "cm-often": _on_failures(grades),
         "cm-v1-pairs": reading(", ".join(odd) or "all possible", every([not odd, clear])),
         **_on_models(run),
         **_on_generators(run),
@@ -34,7 +46,7 @@ def readings(run):
     }
 
 
-def _lowest(frame, rows, half=0.0):
+def lowest(frame, rows, half=0.0):
     """Whether these rows are below all others, by column: {column: True, False or None}.
 
     half: what rounding may have added to a value or taken from it. A missing value leaves it open.
@@ -43,7 +55,7 @@ def _lowest(frame, rows, half=0.0):
     return {c: between(x - 2 * half, x + 2 * half, least=ABOVE) for c, x in apart.items()}
 
 
-def _each(found, name):
+def each(found, name):
     """The reading that something holds in each column: {column: True, False or None}."""
     but = ", ".join(column for column, holds in found.items() if holds is not True)
     told = f"{sum(h is True for h in found.values())} of {len(found)}" + f", not {but}" * bool(but)
@@ -53,22 +65,77 @@ def _each(found, name):
 def _one(values, rows, name, half=0.0):
     """The reading that these rows are below the others in one series; the lowest are told."""
     told = ", ".join(f"{row} {v:.2f}" for row, v in values.nsmallest(len(rows)).items())
-    return reading(told, *_lowest(values.to_frame(), rows, half).values(), name=name)
+    return reading(told, *lowest(values.to_frame(), rows, half).values(), name=name)
+
+
+def _on_failures(grades):
+    """How often systems' answers do not correct, from their possible grades (1, 0, -1)."""
+    ways = {model: list(zip(*found)) or [[nan]] * 3 for model, found in grades.items()}
+    wrong = {m: (QUESTIONS - max(ones), QUESTIONS - min(ones)) for m, (ones, *_) in ways.items()}
+    unaware = {m: (min(minus), max(minus)) for m, (*_, minus) in ways.items()}
+    half = QUESTIONS / 2
+    low, high = (sum(ends) for ends in zip(*unaware.values()))
+    n = QUESTIONS * len(grades)
+
+    def most(counts):
+        return {m: between(*ends, least=half + ABOVE) for m, ends in counts.items()}
+
+    return (
+        each(most(wrong), "not fully corrected, by each system")
+        | reading(
+            f"{100 * low / n:.0f}%",
+            between(low, high, least=n / 2 + ABOVE),
+            name="not recognised, all systems' answers",
+        )
+        | each(most(unaware), "not recognised, by each system")
+    )
 
 
 def _on_models(run):
-    """Figure 6a: PCS by model."""
-    pcs = run.published("v1 Figure 6a").query("column == 'PCS'").set_index("row")["value"]
+    """Figure 6a: PCR and PCS by model."""
+    said = run.published("v1 Figure 6a").pivot(index="row", columns="column", values="value")
+    pcr, pcs = said["PCR"], said["PCS"]
+    best = [GEMINI, CLAUDE, TURBO]
+    ranked = ", ".join(f"{m} {x}" for m, x in pcr.nlargest(len(best)).items())
+    gaps = [pcr[m] - pcr.drop(best[: i + 1]).max() for i, m in enumerate(best)]
+    models = run.published("v1 text 4.2").set_index("row")["value"]["models evaluated"]
+    apart = printed.possible_p(run, TURBO, GPT)[0][-1]
+    below = {m: between(x - HALF, x + HALF, most=-ABOVE) for m, x in pcs.items()}
     second = pcs.drop(GEMINI).idxmax()
     told = f"{pcs[GEMINI]:.2f}, {second} {pcs[second]:.2f}"
     p = printed.possible_pcs_p(run, GEMINI, second)[1]
-    first = _lowest(-pcs.to_frame(), [GEMINI], HALF)["value"]
+    first = lowest(-pcs.to_frame(), [GEMINI], HALF)["PCS"]
     return {
         "cm-best-pcs": reading(told, first, name="the printed scores")
         | reading(
             f"p of at most {p[1]:.1g}", every([first, between(*p, most=0.05)]), *p, name="unpaired"
+        ),
+        "cm-order": reading(ranked, min(gaps) > 0),
+        "cm-systems": reading(
+            f"{len(pcr)} systems in Figure 6a",
+            len(pcr) == models + 1 and AGENTS in pcr,
+        ),
+        "cm-gpt4o-low": reading(
+            f"{pcr[GPT]}%, median {pcr.median():.1f}%",
+            pcr[GPT] < pcr.median(),
+            name="below the median of the systems",
         )
+        | reading(
+            f"{pcr[GPT]} against {pcr[TURBO]}%, p of at most {apart:.1g}",
+            pcr[GPT] < pcr[TURBO] and apart < 0.05,
+            name="below GPT-4-Turbo",
+        ),
+        "cm-not-one-model": each(below, "each system, all questions") | _on_others(run),
     }
+
+
+def _on_others(run):
+    """Figure 6b: do questions by one model mislead the others, by a PCS below 0?"""
+    cells = printed.cross_model(run)
+    cells = cells[cells["row"] != cells["column"]]
+    names = cells["column"] + printed.ON + cells["row"]
+    below = [between(x - HALF, x + HALF, most=-ABOVE) for x in cells["value"]]
+    return each(dict(zip(names, below)), "each generator's questions, other models")
 
 
 def _on_generators(run):
@@ -76,15 +143,23 @@ def _on_generators(run):
     wide = printed.cross_model(run).pivot(index="row", columns="column", values="value")
     own = [[m == by for m in wide] for by in wide.index]
     rest = wide.drop(columns=GPT)
-    less = _lowest(-rest, [GPT], HALF).values()
+    less = lowest(-rest, [GPT], HALF).values()
     nearest = rest.abs().stack().idxmin() == (GPT, GEMINI)
     gain = rest.loc[GPT] - rest.drop(GPT).mean()
     more = gain[GEMINI] - gain[CLAUDE]
-    lowest = _lowest(wide.mask(own, inf).drop(columns=GEMINI), [GEMINI], HALF)
+    by_others = lowest(wide.mask(own, inf).drop(columns=GEMINI), [GEMINI], HALF)
+    robust = lowest(-wide.mask(own, -inf).drop(index=GEMINI).T, [GEMINI], HALF)
+    mean = wide.mask(own, 0).sum(skipna=False) / (len(wide) - 1)
     return {
-        "cm-hardest": _each(_lowest(wide, [GEMINI], HALF), "each model, all questions")
-        | _each(lowest, "each model, questions by others")
+        "cm-hardest": each(lowest(wide, [GEMINI], HALF), "each model, all questions")
+        | each(by_others, "each model, questions by others")
         | _one(wide.mean(axis=1), [GEMINI], "mean of the models", HALF),
+        "cm-robust": each(robust, "each generator")
+        | reading(
+            ", ".join(f"{m} {x:.2f}" for m, x in mean.items()),
+            *lowest(-mean.to_frame(), [GEMINI], HALF).values(),
+            name="mean of the others' questions",
+        ),
         "cm-asymmetry": reading(
             ", ".join(f"{m} {value:.2f}" for m, value in rest.loc[GPT].items()),
             every([*less, nearest]),
@@ -111,14 +186,18 @@ def _on_categories(run):
     lead = pcs[GEMINI] - pcs.drop(columns=GEMINI).max(axis=1, skipna=False)
     worst = POOR[1:]
     return {
-        "cm-poor-categories": _each(
+        "cm-poor-categories": each(
             {m: between(x, x, most=-ABOVE) for m, x in pcs.loc[POOR].max(skipna=False).items()},
             "below 0",
         )
-        | _each(_lowest(pd.concat([pcs.loc[POOR], own]), POOR), "below the model's own PCS")
-        | _each(_lowest(pcs, POOR), "the two lowest of each model")
+        | each(lowest(pd.concat([pcs.loc[POOR], own]), POOR), "below the model's own PCS")
+        | each(lowest(pcs, POOR), "the two lowest of each model")
         | _one(mean, POOR, "the two lowest of the models' mean"),
-        "cm-worst-side-effect": _each(_lowest(pcs, worst), "each model")
+        "cm-room": each(
+            {row: between(x, x, most=0.5) for row, x in pcs.loc[LATE, GEMINI].items()},
+            "nearer to 0 than to 1",
+        ),
+        "cm-worst-side-effect": each(lowest(pcs, worst), "each model")
         | _one(mean, worst, "mean of the eight systems")
         | _one(of_six, worst, "mean without GPT-3.5 and MDAgents"),
         "cm-similar-on-both": _one(spread, POOR, "spread of the six")
@@ -131,7 +210,7 @@ def _on_categories(run):
         | _share(total, others, "lead over the others' mean")
         | reading(
             ", ".join(f"{row} {x:+.2f}" for row, x in lead.items()),
-            *_lowest(-lead.drop("Others").to_frame("lead"), LATE).values(),
+            *lowest(-lead.drop("Others").to_frame("lead"), LATE).values(),
             name="lead over the next model in each category",
         ),
     }

@@ -3,7 +3,7 @@
 import re
 
 from bedside import stats
-from bedside.checks import counterparts, merged, normal, shared, spellings
+from bedside.checks import complete, counterparts, merged, normal, shared, spellings
 from bedside.claims import between, every, reading
 
 from .data import CATEGORIES
@@ -13,8 +13,9 @@ cm-myths cm-myths-unique cm-cancer-types
 cm-start cm-manual cm-per-myth cm-entire-myths cm-partial-run
 cm-first-76 cm-balanced cm-even cm-algorithm
 cm-subset cm-nfp-source cm-exclude cm-distinct cm-gaps
-cm-review-even
+cm-review-even cm-dropped
 """.split()
+DROPPED = ["candidate-406", "candidate-411"]  # which appendix B.5 shows as filtered out
 EDGE = 0.01  # ours: a run over all myths begins and ends within this share of their number
 
 
@@ -33,14 +34,15 @@ def readings(run, raw, start, checked):
         return dict.fromkeys(CLAIMS, {})
     counts = run.published("v1 text 3", "v1 text 4.1", "v1 text B.1", "v1 text B.4")
     said = {(r.row, r.column): int(r.value) for r in counts.itertuples()}
-    hit = kept(raw["candidates"], raw["released"])
+    offered = complete(raw["candidates"], ["category", "generator", "myth"])  # none falls out
+    hit = kept(offered, raw["released"])
     found = {
         **_on_myths(said, raw["myths"]),
         **_on_start(said, raw, start),
-        **_on_runs(said, raw["candidates"], hit),
-        **_on_balancing(said, raw["candidates"]),
+        **_on_runs(said, offered, hit),
+        **_on_balancing(said, offered),
         **_on_sets(raw, checked),
-        **_on_review(raw["candidates"], hit),
+        **_on_review(offered, hit),
     }
     return {id: found[id] for id in CLAIMS}
 
@@ -170,7 +172,7 @@ def _on_balancing(said, offered):
 def _evenness(first, rest, offered):
     """Are the categories even? All readings but that of Algorithm 1, which needs all candidates."""
     counts = offered["category"].value_counts()
-    by = {
+    by = {  # a category without a question counts 0
         generator: part["category"].value_counts().reindex(CATEGORIES.values(), fill_value=0)
         for generator, part in rest.groupby("generator")
     }
@@ -227,7 +229,12 @@ def _on_review(offered, hit):
     p = _independent(rest["generator"], hit[rest.index])
     told = ", ".join(f"{g} {100 * k:.0f}%" for g, k in share.items())
     lowest = share.index[-1] == "Gemini-1.5-Pro"
-    return {"cm-review-even": reading(f"{told} (p = {p:.1g})", every([lowest, p < 0.05]))}
+    shown = hit[offered["item"].isin(DROPPED)]
+    gone = len(shown) == len(DROPPED) and not shown.any()
+    return {
+        "cm-review-even": reading(f"{told} (p = {p:.1g})", every([lowest, p < 0.05])),
+        "cm-dropped": reading(f"{shown.sum()} of {len(shown)} released", gone),
+    }
 
 
 def _independent(group, hit):

@@ -26,6 +26,8 @@ TESTED = [  # whose p-values section 4.3 gives, and which pair the second one ma
 ]
 TEXTS = {1: "the paper", 2: SUMMARY}
 HALF = 0.005  # half a last digit of PCS
+SHARES = "the printed shares"
+WEIGHTS = {"unweighted": 0, "linear weights": 1, "quadratic weights": 2}  # of Cohen's kappa
 ON = " on questions by "  # in the names of Figure 6b's rows
 
 
@@ -116,6 +118,7 @@ def grades(run, n=QUESTIONS):
             (ones, n - 2 * ones + total, ones - total)
             for ones in stats.grim_counts(pcr, n, 1)
             for total in range(max(-n, 2 * ones - n), ones + 1)
+            # bars that leave a model's sum open don't restrict it
             if abs(total / n - pcs) <= HALF + 1e-9 and (read != read or total == read)
         ]
         for model, pcr, pcs, read in said[["PCR", "PCS", "total"]].itertuples()
@@ -237,6 +240,7 @@ def _order_readings(run):
         "cm-gemini-over-claude": _above(run, "Gemini-1.5-Pro", "Claude-3.5-Sonnet"),
         "cm-claude-over-gpt4o": _above(run, "Claude-3.5-Sonnet", "GPT-4o"),
         "cm-agents": _above(run, "GPT-4o", "MDAgents (GPT-4o)"),
+        "cm-not-aligned": _alignment(run),
     }
 
 
@@ -255,26 +259,13 @@ def _beyond_chance(run, a, b):
     ) | reading(f"p = {pooled:.1g}", pooled < 0.05, name="unpaired")
 
 
-def alignment(run, tests=None):
-    """Readings of cm-not-aligned: is the model rated best another than the one that corrects most?
-
-    tests: `survey.source_tests`, if the ratings are at hand.
-    """
+def _alignment(run):
+    """Is the model that physicians rated best another than the one that corrects most?"""
     score = run.published("v1 text 2.2").set_index("row")["value"].drop("Social workers")
     rate = rates(run, 1)
     best, corrects = score.idxmax(), rate.idxmax()
     told = f"{best} rated {score[best]:.2f}, {corrects} {score[corrects]:.2f}; corrected"
-    made = reading(
-        f"{told} {rate[best]} and {rate[corrects]}%",
-        best != corrects,
-        name="the printed scores and rates",
-    )
-    if tests is None:
-        return made
-    p = tests.set_index("row").loc[f"{best} - {corrects}", "p"]
-    most = possible_p(run, corrects, best)[0][-1]
-    told = f"scores p = {p:.1g}, PCR p of at most {most:.2g}"
-    return made | reading(told, every([p < 0.05, most < 0.05]), name="both orders beyond chance")
+    return reading(f"{told} {rate[best]} and {rate[corrects]}%", best != corrects)
 
 
 # ---- agreement with people (appendix C, Table 1)
@@ -331,37 +322,54 @@ def judge_readings(run):
     n, fits = ANNOTATED, judge_counts(run)
     said = run.published("v1 Table 1").set_index("column")["value"]
     exact, labels = said["exact match"], said["label agreement"]
-    matched, alike = stats.grim_counts(exact, n, 2), stats.grim_counts(labels, n, 2)
-    zeros = "no number of answers fits both shares"
-    if fits:
-        zeros = f"only {fits[0][1]} such answers fit both shares"
-    least = 100 * matched[0] / n  # if each mismatch were a 1 for a human 0
+    binary = said["binary match"]
+    zeros = " or ".join(f"{zeros}" for _, zeros, _ in fits) or "no number of"
+    found = _kappas(possible_confusions(run))
+    three = max((found[f"three grades, {name}"][1] for name in WEIGHTS if found), default=1.0)
+    two = True if binary == 100 else None  # without an error kappa is 1, else it isn't known
     return {
-        "cm-c1-exact": reading(f"{matched[0]} of {n} print as {exact}%", len(matched) == 1),
-        "cm-c1-zero": reading(zeros, len(fits) == 1),
+        "cm-c1-exact": _share_of(exact, n),
+        "cm-c1-zero": reading(f"{zeros} such answers fit both shares", bool(fits), name=SHARES),
         "cm-c1-binary": reading(
-            f"{least:.2f} to 100%, by what is said of 0s",
-            between(least, 100, least=said["binary match"]),
-            least,
+            f"{exact:.2f} to 100%, by what is said of 0s",  # the least if errors were 1s for 0s
+            between(exact, 100, binary, binary),
+            exact,
             100,
-            name="the printed shares",
+            name=SHARES,
         ),
-        "cm-c2-categories": reading(f"{alike[0]} of {n}", bool(alike)),
-        "cm-c1-chance": _reliable(possible_confusions(run)),
+        "cm-c2-categories": _share_of(labels, n),
+        "cm-c1-chance": _reliable(found),
+        "cm-pcr-agrees": reading(
+            f"two grades match in {binary:g}%; kappa of three is at most {three:.2f}",
+            every([three < 1, two]),
+        ),
     }
 
 
-def _reliable(tables):
-    """Is agreement more than fair, allowing for chance, for all counts that the shares allow?"""
+def _share_of(percent, n):
+    """The reading that a number of n answers prints as this percentage."""
+    counts = stats.grim_counts(percent, n, 2)
+    told = " or ".join(map(str, counts)) or "no number"
+    return reading(f"{told} of {n} prints as {percent}%", bool(counts), name=SHARES)
+
+
+def _kappas(tables):
+    """Least and largest coefficient of confusion matrices, by name; none without a matrix."""
+    if not tables:
+        return {}
     halves = np.array([[1, 1, 0], [0, 0, 1]])  # -1 and 0 against 1
     joined = [halves @ t @ halves.T for t in tables if t[2, 2]]  # where both occur
     found = {"two grades": [kappa_of(t) for t in joined]}
-    for name, power in (("unweighted", 0), ("linear weights", 1), ("quadratic weights", 2)):
+    for name, power in WEIGHTS.items():
         found[f"three grades, {name}"] = [kappa_of(t, power) for t in tables]
     found["three grades, Gwet's AC1"] = [ac1_of(t) for t in tables]
+    return {name: (min(values), max(values)) for name, values in found.items()}
+
+
+def _reliable(found):
+    """Is agreement more than fair, allowing for chance, for all counts that the shares allow?"""
     made = {}
-    for name, values in found.items():
-        low, high = min(values), max(values)
+    for name, (low, high) in found.items():
         told = f"{low:.2f} to {high:.2f}" if low < high else f"{low:.2f}"
         made |= reading(told, between(low, high, least=FAIR), low, high, name=name)
     return made

@@ -86,7 +86,8 @@ def _whole(ratings):
 
 def paragraphs(ratings):
     """Ratings of paragraphs that all three took for advice: (question, source, part) x rater."""
-    return _parts(ratings).pivot(index=KEYS[:3], columns="rater", values="rating").dropna()
+    wide = _parts(ratings).pivot(index=KEYS[:3], columns="rater", values="rating")
+    return wide.dropna()  # a missing rating says that the paragraph holds no advice
 
 
 def whole_answers(ratings):
@@ -156,7 +157,7 @@ def label_counts(ratings):
     n = parts.drop_duplicates(["question", "source", "part"])["source"].value_counts()
     once = parts.drop_duplicates(["question", "source", "part", "labels"])
     hit = once.groupby(["source", "labels"]).size()
-    rows = [
+    rows = [  # no paragraph with a label, or of a source, is a count of 0
         (source, label, int(hit.get((source, label), 0)), int(n.get(source, 0)))
         for source in RATED.values()
         for label in LABELS

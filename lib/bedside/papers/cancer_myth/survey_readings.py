@@ -13,7 +13,6 @@ from .survey import (
     RATED,
     SCALE,
     answer_words,
-    chance_spread,
     intraclass,
     label_counts,
     misd,
@@ -25,6 +24,7 @@ LEAST_ALPHA = 0.667  # the least for tentative conclusions (Krippendorff 2004)
 LEAST_ICC = 0.5  # below it reliability is poor (Koo and Li 2016)
 LEAST_AC = 0.6  # above it agreement is substantial (Landis and Koch 1977)
 ALIKE = 0.25  # ours: lengths that differ by at most this share are alike
+GOOD = 4  # points: above the middle of the scale
 TELLING = 0.75  # ours: length shows the source if a guess by it is right more often
 EDITED, SITE = "Edited human answer", "answer"  # columns of the released answers
 NUMBERED = r"(?m)^\s*\d+\.\s*"
@@ -48,7 +48,7 @@ def readings(run, ratings, tests, answers):
         **_on_length(run, answers),
         **_on_editing(answers),
         **_on_agreement(run, paragraphs(ratings)),
-        "labels": _on_labels(label_counts(ratings)),
+        **_on_labels(label_counts(ratings), whole_answers(ratings)),
     }
     return {f"cm-survey-{name}": made for name, made in found.items()}
 
@@ -82,7 +82,20 @@ def _on_scores(run, ratings, tests):
             name="by each physician's ratings",
         )
     )
-    return made | {"llm-better": _better(tests)}
+    return made | {"llm-better": _better(tests), "preferred": _preferred(whole)}
+
+
+def _preferred(whole):
+    """How often do physicians rate a model's answer above the social workers' to one question?"""
+    apart = whole.stack().unstack("source")
+    apart = apart.drop(columns=HUMAN).sub(apart[HUMAN], axis=0)
+    above, clear = (apart > 0).sum(), (apart != 0).sum().sum()
+    n, each = apart.size, ", ".join(f"{m} {k}" for m, k in above.items())
+    return (
+        reading(f"{above.sum()} of {n}", above.sum() > n / 2, name="all comparisons")
+        | reading(f"{above.sum()} of {clear}", above.sum() > clear / 2, name="without ties")
+        | reading(f"{each} of {len(apart)}", every(above > len(apart) / 2), name="each model")
+    )
 
 
 def _better(tests):
@@ -154,11 +167,12 @@ def own_words(answers):
 
 
 def _blind(words):
-    """Could the physicians tell by its length which answer is the social workers'?"""
+    """Could the physicians tell by its length which answer is a model's, of one model at least?"""
     human, models = words[HUMAN], words.drop(columns=HUMAN)
     mean = models.mean() / human.mean() - 1
     near = (models.div(human, axis=0) - 1).abs().le(ALIKE).sum()
-    longer = models.gt(human, axis=0).sum()
+    longer, shorter = models.gt(human, axis=0).sum(), models.lt(human, axis=0).sum()
+    best = max(longer.max(), shorter.max())  # a guess may take either for the model's
 
     def told(found, form):
         return ", ".join(f"{model} {value:{form}}" for model, value in found.items())
@@ -167,13 +181,13 @@ def _blind(words):
     return (
         reading(
             f"longer than the workers': {told(longer, 'd')} of {n}",
-            longer.max() <= TELLING * n,
-            name="the longer answer is the model's",
+            best > TELLING * n,
+            name="which of two answers is longer",
         )
-        | reading(told(mean, "+.0%"), mean.abs().max() <= ALIKE, name="mean lengths")
+        | reading(told(mean, "+.0%"), mean.abs().max() > ALIKE, name="mean lengths")
         | reading(
             f"within a quarter: {told(near, 'd')} of {n}",
-            near.min() > n / 2,
+            near.min() < n / 2,
             name="question by question",
         )
     )
@@ -219,7 +233,7 @@ def _on_agreement(run, wide):
         "misd-1": _commonest_spread(run, groups),
         "misd-llm": _closer(spread, source == HUMAN),
         "agree": reading(f"{two['all']:.1f}%", two["all"] > bound, name="A.4's own measure")
-        | _beyond_chance(run, wide, two["all"]),
+        | _beyond_chance(wide),
     }
 
 
@@ -264,29 +278,37 @@ def _closer(spread, human):
     return made
 
 
-def _beyond_chance(run, wide, share):
-    """Agreement against shuffled ratings, and by coefficients that allow for chance."""
-    shuffled = 100 * chance_spread(wide, run.rng("survey", "shuffled"))
-    p = (1 + (shuffled >= share).sum()) / (1 + len(shuffled))
+def _beyond_chance(wide):
+    """Agreement by coefficients that allow for chance."""
     alpha = stats.krippendorff_alpha(wide.to_numpy().T).value
     single = intraclass(wide)
-    made = (
-        reading(
-            f"{share:.1f}%, shuffled {shuffled.mean():.1f}% (p = {p:.1g})",
-            p < 0.05,
-            name="A.4's measure against shuffled ratings",
-        )
-        | reading(f"{alpha:.2f}", alpha >= LEAST_ALPHA, name="Krippendorff's alpha, ordinal")
-        | reading(f"{single:.2f}", single >= LEAST_ICC, name="intraclass correlation, ICC(2,1)")
-    )
+    made = reading(
+        f"{alpha:.2f}", alpha >= LEAST_ALPHA, name="Krippendorff's alpha, ordinal"
+    ) | reading(f"{single:.2f}", single >= LEAST_ICC, name="intraclass correlation, ICC(2,1)")
     for weights in ("quadratic", "linear"):
         ac = stats.gwet(wide.to_numpy().T, SCALE, weights=weights)
         made |= reading(f"{ac:.2f}", ac >= LEAST_AC, name=f"Gwet's AC2, {weights} weights")
     return made
 
 
-def _on_labels(labels):
-    """On how many of the models' paragraphs is the label Overly generic?"""
-    mine = labels[(labels["row"] != HUMAN) & (labels["column"] == LABELS[0])]
-    told = f"{mine['value'].sum()} of {mine['n'].sum()} paragraphs"
-    return reading(told, every(mine["value"] > 0))
+def _on_labels(labels, whole):
+    """How often are models' paragraphs called generic or false, and their answers rated well?"""
+    models = labels[labels["row"] != HUMAN].set_index("column")
+    generic, false = (models.loc[label] for label in (LABELS[0], "Factually incorrect"))
+    good = 100 * (whole.drop(HUMAN, level="source").stack() >= GOOD).groupby("source").mean()
+    return {
+        "labels": reading(
+            f"{generic['value'].sum()} of {generic['n'].sum()} paragraphs",
+            every(generic["value"] > 0),
+        ),
+        "accurate": reading(
+            f"{false['value'].sum()} of {false['n'].sum()} paragraphs labelled so",
+            every(false["value"] < false["n"] / 2),
+            name="not labelled factually incorrect",
+        )
+        | reading(
+            ", ".join(f"{model} {share:.0f}%" for model, share in good.items()),
+            every(good > 50),
+            name="rated 4 or 5",
+        ),
+    }

@@ -159,10 +159,11 @@ def checks(run, found):
     ]
     for what, made in (("category", kinds), ("generator", writers)):
         counts, expected = made.value_counts(), ours[what].value_counts()
+        # one that does not occur counts 0, beside the number expected
         counted += [(f"{what}: {k}", n, counts.get(k, 0)) for k, n in expected.items()]
     keys = {name: key for key, name in named(found).items()}
     for name in dict.fromkeys([*SYSTEMS.values(), *keys]):
-        said, score = _of(found, keys.get(name))
+        said, score = _of(found, keys.get(name))  # a system that is not there has no answer
         many, scored = len(ours) * (name in SYSTEMS.values()), score.map(is_grade)
         counted += [
             (f"{name}: answers", many, said.map(is_answer).sum()),

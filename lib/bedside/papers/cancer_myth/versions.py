@@ -56,6 +56,7 @@ def places(run):
     frame = run.published(*published.load(run.paper)["table"].unique())
     labels = zip(frame["row"], frame["column"])
     frame = frame.assign(
+        # a label that is not in SAME is a quantity of its own
         quantity=[names.get(label, ", ".join(label)) for label in labels],
         place=frame["table"],
         version=frame["table"].str[1].astype(int),

@@ -26,13 +26,13 @@ def rates(run):
     Columns: row, column, value, low, high, n, least, most (the counts).
     """
     size = {MYTH: QUESTIONS, NFP: int(published.value(run.paper, "v2 text method", "NFP", "count"))}
-    rows = []
-    for r in run.published("v2 Table 1").itertuples():
-        if n := size.get(r.column):
-            counts = stats.grim_counts(r.value, n, 0)
-            least, most = counts[0], counts[-1]
-            low, high = 100 * stats.wilson(least, n).low, 100 * stats.wilson(most, n).high
-            rows.append((r.row, r.column, r.value, low, high, n, least, most))
+    said, rows = run.published("v2 Table 1"), []
+    for r in said[said["column"].isin(size)].itertuples():  # the exams' sizes are not printed
+        n = size[r.column]
+        counts = stats.grim_counts(r.value, n, 0)
+        least, most = counts[0], counts[-1]
+        low, high = 100 * stats.wilson(least, n).low, 100 * stats.wilson(most, n).high
+        rows.append((r.row, r.column, r.value, low, high, n, least, most))
     columns = ["row", "column", "value", "low", "high", "n", "least", "most"]
     return pd.DataFrame(rows, columns=columns)
 
