@@ -330,16 +330,29 @@ def test_survey_claims_by_hand(run):
     assert said["misd-1"][0] == "depends"
     assert said["misd-llm"][0] == "holds"
     assert said["labels"] == ("differs", {"as written": "0 of 6 paragraphs"})
+    assert said["accurate"] == (
+        "holds",
+        {
+            "not labelled factually incorrect": "0 of 6 paragraphs labelled so",
+            "rated 4 or 5": "GPT-4-Turbo 100%, Gemini-1.5-Pro 100%, LLaMa-3.1-405B 67%",
+        },
+    )
+    assert said["preferred"][1] == {  # the others are ties
+        "all comparisons": "5 of 9",
+        "without ties": "5 of 5",
+        "each model": "GPT-4-Turbo 2, Gemini-1.5-Pro 2, LLaMa-3.1-405B 1 of 3",
+    }
     assert said["words"][0] == "differs"  # 10 words, of which 2 stand on the site
     assert said["words"][1]["the workers' own words in the answers as shown"] == "2.0 to 10.0"
 
 
 def test_lengths_that_tell_the_source(run):
     parts = dict.fromkeys(SOURCES, [(4, 5, 4)])
-    assert made_of(run, parts)["length-blind"][0] == "holds"
+    assert made_of(run, parts)["length-blind"][0] == "not"  # found
     found = made_of(run, parts, (20, 10, 10, 10))["length-blind"]
-    assert found[0] == "differs"
+    assert found[0] == "found"
     assert found[1]["mean lengths"] == "GPT-4-Turbo +100%, Gemini-1.5-Pro +0%, LLaMa-3.1-405B +0%"
+    assert made_of(run, parts, (5, 10, 10, 10))["length-blind"][0] == "found"  # always shorter
 
 
 def test_the_judges_printed_shares_fit_one_set_of_counts(run):

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bedside import checks, claims, sources, stats
+from bedside import BedsideError, checks, claims, sources, stats
 from bedside.papers.cancer_myth import (
     data,
     figure_claims,
@@ -262,12 +262,88 @@ SIDE, CAUSE = "Inevitable Side Effect", "Causal Misattribution"
         ("7", "No Treatment", "GPT-4o", LOW, "cm-worst-side-effect",
          "mean without GPT-3.5 and MDAgents", False),
         ("7", CAUSE, "Gemini-1.5-Pro", LOW, "cm-gemini-late", "lead over the next model", False),
+        ("5a", "Others", "questions", {"value": 43}, "cm-categories", "as written", False),
+        ("6a", "GPT-4-Turbo", "PCR", {"value": 13.5}, "cm-order", "as written", False),
+        ("6a", "GPT-4o", "PCR", {"value": 14.4}, "cm-gpt4o-low",
+         "below the median of the systems", False),
+        ("6a", "GPT-3.5", "PCS", {"value": 0.01}, "cm-not-one-model",
+         "each system, all questions", False),
+        ("6a", "GPT-3.5", "PCS", {"value": -0.0}, "cm-not-one-model",
+         "each system, all questions", None),
+        ("6b", GEMINI_ON + "GPT-4o", "PCS", {"value": -0.1}, "cm-not-one-model",
+         "each generator's questions, other models", True),
+        ("6b", GEMINI_ON + "GPT-4o", "PCS", {"value": -0.2}, "cm-robust", "each generator", False),
+        ("6b", GEMINI_ON + "GPT-4o", "PCS", {"value": -0.4}, "cm-robust",
+         "mean of the others' questions", False),
+        ("7", CAUSE, "Gemini-1.5-Pro", {"value": 0.6, "low": 0.59, "high": 0.593}, "cm-room",
+         "nearer to 0 than to 1", False),
     ],
 )  # fmt: skip
 def test_readings_of_the_figures_can_fail(
     run, monkeypatch, table, row, column, values, id, name, holds
 ):
     assert changed(run, monkeypatch, f"v1 Figure {table}", row, column, **values)[id, name] is holds
+
+
+def test_failures_are_counted_over_all_ways_to_grade():
+    """Of 585: 292 are no majority, 293 are; two ways to grade leave open whether half of all is passed."""
+    made = figure_claims._on_failures({"a": [(293, 0, 292)], "b": [(0, 292, 293), (0, 291, 294)]})
+    assert [way[3] for way in made.values()] == [False, None, False]
+    made = figure_claims._on_failures({"a": [(0, 0, 585)], "b": [(292, 293, 0)]})
+    assert [way[3] for way in made.values()] == [True, False, False]
+    assert figure_claims._on_failures({"a": []})["not recognised, by each system"][3] is None
+
+
+def test_a_share_that_no_count_prints_as_is_not_a_count_of_0(run, monkeypatch):
+    """0.4% of 585 is no number; left out, 260, 179 and 146 would add up to 585."""
+    changed(run, monkeypatch, "v1 Figure 5b", "Manual", "percent", value=0.4)
+    found = changed(run, monkeypatch, "v1 Figure 5b", "GPT-4o", "percent", value=44.4)
+    assert found["cm-sources", "as written"] is False
+
+
+def test_another_systems_number_and_another_best_model(run, monkeypatch):
+    given = run.published
+
+    def other(*tables):
+        rows = given(*tables)
+        few = rows[(rows["table"] != "v1 Figure 6a") | (rows["row"] != "GPT-3.5")]
+        up = (few["table"] == "v1 text 2.2") & (few["row"] == "Gemini-1.5-Pro")
+        return few.assign(value=few["value"].where(~up, 4.5))
+
+    monkeypatch.setattr(run, "published", other)
+    assert figure_claims.readings(run)["cm-systems"]["as written"][3] is False
+    assert printed.score_readings(run)["cm-not-aligned"]["as written"][3] is False
+
+
+@pytest.mark.parametrize(
+    "shares, holds",
+    [  # exact match, binary match, match of 0s
+        ({"exact match": 71.06}, {"cm-c1-exact": False, "cm-c1-zero": False}),
+        ({"exact match": 100.0}, {"cm-c1-exact": True, "cm-c1-zero": True}),
+        ({"binary match": 98.68}, {"cm-pcr-agrees": None, "cm-c1-binary": None}),
+        ({"binary match": 70.0}, {"cm-c1-binary": False}),
+        ({"label agreement": 89.5}, {"cm-c2-categories": False}),
+    ],
+)
+def test_the_judges_shares_can_be_impossible(run, monkeypatch, shares, holds):
+    """71.06% and 89.5% are no shares of 76; a binary match can't be below the exact one."""
+    value, given = printed.published.value, run.published
+
+    def other(*tables):
+        rows = given(*tables)
+        return rows.assign(value=rows["column"].map(shares).fillna(rows["value"]))
+
+    monkeypatch.setattr(run, "published", other)
+    monkeypatch.setattr(
+        printed.published, "value", lambda *place: shares.get(place[-1], value(*place))
+    )
+    made = printed.judge_readings(run)
+    assert {id: next(iter(made[id].values()))[3] for id in holds} == holds
+
+
+def test_complete_agreement_leaves_pcr_nothing_to_gain(monkeypatch, run):
+    monkeypatch.setattr(printed, "possible_confusions", lambda run: [np.diag([20, 32, 24])])
+    assert printed.judge_readings(run)["cm-pcr-agrees"]["as written"][3] is False
 
 
 def test_kappas_that_the_shares_allow_by_weights(run):
@@ -354,6 +430,29 @@ def test_shuffling_keeps_each_raters_ratings():
     assert survey.chance_spread(wide, np.random.default_rng(0), most=4, times=5).tolist() == [1] * 5
 
 
+def test_shown_as_filtered_out(public):
+    """Both stand among the candidates; if one were released, the claim would differ."""
+    raw = data.released(public)
+    offered = raw["candidates"]
+    assert offered["item"].isin(pipeline.DROPPED).sum() == 2
+    said = [
+        pipeline._on_review(offered, hit)["cm-dropped"]["as written"]
+        for hit in (
+            pipeline.kept(offered, raw["released"]),
+            offered["item"] == offered["item"].iloc[0],
+            offered["item"] == pipeline.DROPPED[0],
+        )
+    ]
+    assert [way[3] for way in said] == [True, True, False]
+
+
+def test_a_candidate_without_a_category_stops_the_readings(public):
+    raw, start = data.released(public), data.starting_examples(public)
+    raw["candidates"].loc[100, "category"] = None
+    with pytest.raises(BedsideError, match="1 of 874 rows have no category"):
+        pipeline.readings(public, raw, start, checks.report(sources.every(public)))
+
+
 # ---- the two texts
 
 
@@ -371,3 +470,12 @@ def test_every_reading_that_tests_is_corrected_or_alone(run):
     for part in (PRINTED, SURVEY, FILES):
         for id in sets(part).get("differs", ()):
             assert not any(way.tests for way in listed.get(id, {}).values()), id
+
+
+def test_each_claim_of_a_statement_has_its_predicate():
+    for row in claims.statements(PAPER):
+        assert len(row["predicates"].split()) == len(row["claims"].split()), row["id"]
+
+
+def test_nothing_about_a_third_partys_text_is_asked():
+    assert not [c.id for c in claims.load(PAPER).values() if c.of == "summary" and c.ask]

@@ -191,6 +191,33 @@ def test_no_printed_number_is_no_reading():
     assert tables.as_printed(printed()) == {}
 
 
+def test_a_printed_number_without_a_raw_one_is_not_as_printed():
+    rows = printed(("a", "PCR", 27.2, None, 27.2), ("b", "PCR", 19.8, None, 19.8)).iloc[:3]
+    ((told, _, _, holds),) = tables.as_printed(rows).values()
+    assert told.startswith("1 of 2 as printed; b, PCR") and holds is False
+
+
+def test_a_system_without_grades_leaves_open_what_all_do(run_of_file):
+    """Eight grade their own and others' questions; one that is missing is no system that agrees."""
+    run = run_of_file(invented.rows())
+    found = systems.file(run)
+    graded = systems.answers(run, found)
+    hard = graded["generator"] == "Gemini-1.5-Pro"
+    graded = graded.assign(status="graded", value=(~hard).astype(int))
+    made = tables._compared(graded, run)
+    some = tables._compared(graded[graded["model"] != "Claude-3.5-Sonnet"], run)
+    for id, whole, part in (
+        ("cm-raw-hardest", True, None),
+        ("cm-raw-own", False, False),
+        ("cm-raw-below-30", False, False),
+    ):
+        assert [next(iter(m[id].values()))[3] for m in (made, some)] == [whole, part], id
+    rare = graded.assign(value=-1)
+    some = tables._compared(rare[rare["model"] != "Claude-3.5-Sonnet"], run)
+    ends = [tables._compared(rare, run), some]
+    assert [m["cm-raw-below-30"]["the rate"][3] for m in ends] == [True, None]
+
+
 def test_readings_of_a_file_as_described_and_of_another(run_of_file, faulty):
     run = run_of_file(invented.rows())
     found = systems.file(run)
