@@ -286,7 +286,7 @@ def test_readings_of_the_figures_can_fail(
 
 
 def test_failures_are_counted_over_all_ways_to_grade():
-    """Of 585: 292 are no majority, 293 are; two ways to grade leave open whether half of all is passed."""
+    """Of 585 answers 293 are a majority; two ways to grade leave open whether half are passed."""
     made = figure_claims._on_failures({"a": [(293, 0, 292)], "b": [(0, 292, 293), (0, 291, 294)]})
     assert [way[3] for way in made.values()] == [False, None, False]
     made = figure_claims._on_failures({"a": [(0, 0, 585)], "b": [(292, 293, 0)]})
