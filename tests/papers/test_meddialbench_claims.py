@@ -229,7 +229,6 @@ def test_exhaustive_models_beside_efficient_ones_by_hand(made):
     assert gap((34 + 23,), (34 + 8,), 4) == pytest.approx(-2.2, abs=0.01)
     told = {name: numbers(way[0]) for name, way in contrast.items()}
     assert told["accuracy, withholding and fabricating"] == [1.8, 7.1]
-    assert told["accuracy, dominance and denial"] == [-1.8, -7.1]
     assert told["accuracy, all four levels of both"] == [-2.2, -2.4]
 
 

@@ -64,7 +64,6 @@ def _contrast(lost, pools):
         "accuracy, withholding and fabricating": (("withholding",), ("fabricating",)),
         "accuracy, C4 and C3": (("C4",), ("C3",)),
         "accuracy, C4 and the mean of C1 to C3": (("C4",), FABRICATED),
-        "accuracy, dominance and denial": (("dominant",), ("complete_denial",)),
     } | {
         f"accuracy, {name} of both": (pools["deficit", name], pools["pollution", name])
         for name in (EXTREME, FOUR)
