@@ -111,7 +111,7 @@ EXPECTED = {
     "md-profiles": ("yes no missing", "depends"),
     "md-strategy-deficit": ("yes yes yes no no no", "depends"),
     "md-strategy-pollution": ("no no yes no yes yes yes missing", "depends"),
-    "md-strategy-contrast": ("no no no no no no missing", "needs"),
+    "md-strategy-contrast": ("no no no no no missing", "needs"),
     "md-misled": ("open open no no missing", "needs"),
     "md-coverage-c4": ("missing", "needs"),
     "md-gemini-impatient": ("open missing", "needs"),
