@@ -32,7 +32,7 @@ class Finding(NamedTuple):
 
     rank: 1 is the study's main finding. claims: their ids. output: the table or figure that shows
     it. rests, against, changes: on what it rests, what contradicts it, what would change it.
-    cells: the cells that it refers to, as (output, row, column, source). lacks: those that the
+    cells: the cells that they refer to, as (output, row, column, source). lacks: those that the
     folder doesn't have, for which the texts have LACKING; such a finding is not to be shown.
     """
 
@@ -59,68 +59,71 @@ def load(paper: str, folder: Path | None = None) -> list[Finding]:
     if not path.is_file():
         return []
     table = given.of_file(path, COLUMNS, COLUMNS)
-    told = tomllib.loads(path.with_suffix(".toml").read_text(encoding="utf-8"))
-    outputs = _Outputs((folder or paths.FIGURES / "public") / paper)
-    found, ids, ranks = [], {}, {}
+    words, found, seen = _words(path.with_suffix(".toml")), [], set()
     for place, row in table.rows:
         table.filled(place, row, COLUMNS)
-        table.once(ids, place, row["id"], "this finding")
-        table.once(ranks, place, row["rank"], "this rank")
+        for column in ("id", "rank"):
+            if (key := (column, row[column])) in seen:
+                table.fault(place, column, f"{row[column]!r} occurs twice")
+            seen.add(key)
         try:
-            found.append(_finding(paper, row, told.pop(row["id"], {}), outputs))
+            about = words.pop(row["id"], {})
+            found.append(_finding(paper, row, about, (folder or paths.FIGURES / "public") / paper))
         except BedsideError as e:
             table.fault(place, "", str(e))
-    for id in told:
+    for id in words:
         table.fault("line 1", "id", f"{path.stem}.toml has words for {id!r}, which is no finding")
     table.close("finding")
     return sorted(found, key=lambda f: f.rank)
 
 
-def _finding(paper, row, about, outputs):
+def _words(path):
+    """{finding: its words} of a .toml file."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError) as e:
+        raise BedsideError(f"{paths.rel(path)} can't be read: {e}") from e
+
+
+def _finding(paper, row, about, folder):
     choose(row["of"], OF, "source of a finding")
     choose(row["rank"], [*"12345"], "rank of a finding")
     for id in row["claims"].split():
         choose(id, claims.load(paper), "claim")
     if tuple(about) != ABOUT or not all(about.values()):
         raise BedsideError(f"its words in the .toml file must be {', '.join(ABOUT)}")
-    outputs.read.clear()
-    texts = {k: outputs.filled(text) for k, text in (("finding", row["finding"]), *about.items())}
-    lacks = tuple(cell for cell, value in outputs.read.items() if value is None)
-    parts = row | texts | {"rank": int(row["rank"]), "claims": tuple(row["claims"].split())}
-    return Finding(**parts, cells=tuple(outputs.read), lacks=lacks)
+    cells = {}
+    texts = {k: _filled(text, folder, cells) for k, text in (row | about).items()}
+    lacks = tuple(cell for cell, value in cells.items() if value is None)
+    parts = {"rank": int(row["rank"]), "claims": tuple(row["claims"].split())}
+    return Finding(**texts | parts, cells=tuple(cells), lacks=lacks)
 
 
-class _Outputs:
-    """The tables of a paper's folder, and which of their cells have been read."""
+def _filled(text, folder, cells):
+    """A text with its references filled in; adds {cell: value or None} to `cells`."""
 
-    def __init__(self, folder):
-        self.folder, self.tables, self.read = folder, {}, {}
-
-    def filled(self, text):
-        """A text with its references filled in."""
-        return REFERENCE.sub(self._number, text)
-
-    def _number(self, match):
-        *cell, form = (part.strip() for part in (match[1] + "|g").split("|")[:5])
+    def number(match):
+        *cell, form = (part.strip() for part in f"{match[1]}|g".split("|")[:5])
         if len(cell) != 4:
             raise BedsideError(f"{match[0]}: a reference is output | row | column | source")
         choose(cell[3], SOURCES, "source of a finding's number")
-        value = self.read[tuple(cell)] = self._value(*cell)
+        value = cells[tuple(cell)] = _value(folder, *cell)
         if value is None:
             return LACKING
-        value = -value if form.startswith("-") else value
         try:
-            with localcontext(rounding=ROUND_HALF_UP):  # as tables for readers are rounded
-                return format(value, form.removeprefix("-"))
+            with localcontext(rounding=ROUND_HALF_UP):  # as in tables for readers
+                return format(-value if form.startswith("-") else value, form.removeprefix("-"))
         except ValueError:
             raise BedsideError(f"{match[0]}: {form!r} is no format of a number") from None
 
-    def _value(self, output, *cell):
-        path = self.folder / f"{output}.csv"
-        if output not in self.tables and path.is_file():
-            with open(path, newline="", encoding="utf-8") as f:
-                rows = csv.DictReader(f)
-                cells = {(r["row"], r["column"], r["source"]): r["value"] for r in rows}
-                self.tables[output] = cells
-        value = self.tables.get(output, {}).get(cell)
-        return Decimal(value) if value else None
+    return REFERENCE.sub(number, text)
+
+
+def _value(folder, output, *cell):
+    """The number of a cell, (row, column, source), or None."""
+    path = folder / f"{output}.csv"
+    if not path.is_file():
+        return None
+    with open(path, newline="", encoding="utf-8") as f:
+        rows = {(r["row"], r["column"], r["source"]): r["value"] for r in csv.DictReader(f)}
+    return Decimal(rows[cell]) if rows.get(cell) else None
