@@ -183,7 +183,7 @@ $(foreach n,$(NOTEBOOKS),$(eval $(call notebook,$(notdir $(n)),$(patsubst %/,%,$
 
 run = $(PY) -m bedside run --todo $(1) --file $(SETTINGS) --stamps $(STAMPS) $(if $(value JOBS),--jobs $(call quoted,$(value JOBS)))
 
-$(STAMPS)/index.done: $(DONE) $(wildcard lib/bedside/page/* data/replies/*)
+$(STAMPS)/index.done: $(DONE) $(wildcard lib/bedside/page/* data/findings/* data/replies/*)
 	@$(call run,$(PAPERS:%=$(STAMPS)/%.todo))
 	@$(PY) -m bedside index --profile $(PROFILE) --file $(SETTINGS) --since $(SETTINGS).started
 	@touch $@
