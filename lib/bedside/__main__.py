@@ -239,7 +239,9 @@ def data(profile, mirror):
     failed = []
     for name in sources.used_by(profile):
         try:
-            print(f"{sources.fetch(name, mirror):8} {name}")
+            got = sources.fetch(name, mirror)
+            yours = f" (optional; yours to add as {sources.entry(name)['file']})"
+            print(f"{got:8} {name}{yours if got == 'absent' else ''}")
             if rows := sources.differing(name):
                 print(
                     f"         {len(rows)} rows differ from the copy on which the recordings rest:"

@@ -17,20 +17,24 @@ class Grid:
     """A table for readers: heading lines, lines, and notes on its signs and numbers of units.
 
     head: lines of headings over the columns that aren't of the stub. stub: headings of the columns
-    of labels. lines: (labels, cells) each. below: the grids of a layout's other rows. A notebook
-    shows it as an HTML table.
+    of labels. lines: (labels, cells) each. places: for each line "row|column" of its cells, from
+    which `address` makes their addresses. best: (line, cell) in bold. below: the grids of a
+    layout's other rows. A notebook shows it as an HTML table.
     """
 
     def __init__(self, stub, head, lines, notes):
         self.stub, self.head, self.lines, self.notes = stub, head, lines, notes
-        self.below = []
+        self.below, self.places, self.best = [], [], set()
 
     def _repr_html_(self):
         return self.html()
 
-    def html(self) -> str:
-        """The table and its notes as HTML; everything escaped."""
-        rows = []
+    def html(self, name: str = "", taken: set[str] | None = None) -> str:
+        """The table and its notes as HTML; everything escaped.
+
+        name: of the output, so that cells have addresses. taken: the addresses given already.
+        """
+        rows, taken = [], set() if taken is None else taken
         for level in range(len(self.head)):
             stub = ""
             if not level:
@@ -47,14 +51,19 @@ class Grid:
                 if tall[k][i]:
                     more = f' rowspan="{tall[k][i]}"' if tall[k][i] > 1 else ""
                     row += _html("th" if label else "td", label, more)
-            row += "".join(
-                _html("td", c, ' class="off"' if c.startswith("≠") else "") for c in cells
-            )
+            places = [*(self.places[i] if name else ()), *[None] * len(cells)]
+            for k, (c, place) in enumerate(zip(cells, places)):
+                kind = "off" if c.startswith("≠") else "best" if (i, k) in self.best else ""
+                more = f' class="{kind}"' if kind else ""
+                if place and (to := address(name, place)) not in taken:
+                    taken.add(to)
+                    more += f' id="{html.escape(to)}"'
+                row += _html("td", c, more)
             body += f"<tr>{row}</tr>"
         notes = f"<p>{html.escape(self.note)}</p>" if self.notes else ""
         kind = " ".join(["numbers", *(k for k, n in COLUMNS.items() if len(self.head[0]) > n)])
         mine = f'<table class="{kind}"><thead>{head}</thead><tbody>{body}</tbody></table>{notes}'
-        return mine + "".join(made.html() for made in self.below)
+        return mine + "".join(made.html(name, taken) for made in self.below)
 
     @property
     def note(self) -> str:
@@ -145,6 +154,11 @@ class Grid:
             lines += [[*[""] * len(labels), *(cell.strip() for cell in line)] for line in told[1:]]
             last = labels
         return lines
+
+
+def address(output: str, place: str) -> str:
+    """The address of an output's cell on its study's page: place is "row|column" of its CSV."""
+    return re.sub(r"\s+", "_", f"{output}|{place}")
 
 
 def _halves(aside):

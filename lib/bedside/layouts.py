@@ -22,7 +22,7 @@ UNNAMED = (*FORM, "group", "source")  # parts without a heading in the stub
 LEGEND = {
     "=": "= equals the printed number to its last digit",
     "≈": "≈ has the printed number within its confidence interval",
-    "≠": "≠ differs from the printed number beyond rounding (a run has its own models or data)",
+    "≠": "≠ differs from the printed number beyond rounding",
 }
 BESIDE = "†"  # marks a column of recomputed numbers in lines of printed ones
 ALONE = {
@@ -43,8 +43,12 @@ class Layout:
     number. marks: {end of a column's label: sign}; such a column has no numbers of its own, but
     puts the sign beside the number of the column named without the ending, unless it is 0.
     groups: {part: its group}, a part "group" before the others. order: parts that come first.
-    counts: parts whose numbers are counts, None: guessed. only: {"row", "column" or "source":
-    regular expression}; other rows form a table of their own below, with the layout `then`.
+    counts: parts whose numbers are counts, None: guessed. own: parts, or a source, whose computed
+    numbers follow a rule of ours or are of other items, so that no ≠ stands at them. values: words
+    for numbers in their shortest form, "" for a missing one, as the paper prints them. best: parts;
+    the largest printed number of each column is set in bold among their lines. only: {"row",
+    "column" or "source": regular expression}; other rows form a table of their own below, with the
+    layout `then`.
     """
 
     row: str = FORM["row"]
@@ -54,6 +58,9 @@ class Layout:
     groups: dict[str, str] = dataclasses.field(default_factory=dict)
     order: tuple[str, ...] = ()
     counts: tuple[str, ...] | None = None
+    own: tuple[str, ...] = ()
+    values: dict[str, str] = dataclasses.field(default_factory=dict)
+    best: tuple[str, ...] = ()
     only: dict[str, str] = dataclasses.field(default_factory=dict)
     then: "Layout | None" = None
 
@@ -103,8 +110,10 @@ def number(value: float | None, digits: int | None) -> str:
     return f"{Decimal(f'{value:.10g}').quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP):f}"
 
 
-def _told(row, digits):
+def _told(row, digits, values):
     """A number with its mark, interval and bounds; at most with its column's printed decimals."""
+    if (word := values.get(number(row["value"], None))) is not None:
+        return word
     digits = row["digits"] if digits is not None and row["digits"] in range(digits) else digits
     low, high = number(row["low"], digits), number(row["high"], digits)
     told = number(row["value"], 0 if row["count"] else digits) + row["mark"]
@@ -118,7 +127,11 @@ def _told(row, digits):
 
 
 def grid(
-    rows: list[dict], layout: Layout | None = None, digits: int | None = 2, told: str = ""
+    rows: list[dict],
+    layout: Layout | None = None,
+    digits: int | None = 2,
+    told: str = "",
+    words: dict[str, str] | None = None,
 ) -> Grid:
     """Rows with the keys of `tables.COLUMNS` as a table for readers; None or NaN is no number.
 
@@ -131,17 +144,18 @@ def grid(
     mine = [row for row in rows if layout.takes(row)]
     others = [row for row in rows if not layout.takes(row)]
     if not mine:  # a profile may have only the others
-        return grid(others, layout.then, digits, told)
-    made = _grid(mine, layout, digits, told)
+        return grid(others, layout.then, digits, told, words)
+    made = _grid(mine, layout, digits, told, words or {})
     if others:
         told += "".join(sign for sign in LEGEND if LEGEND[sign] in made.note)
-        below = grid(others, layout.then, digits, told)
+        below = grid(others, layout.then, digits, told, words)
         made.below, below.below = [below, *below.below], []
     return made
 
 
-def _grid(rows, layout, digits, known):
+def _grid(rows, layout, digits, known, words):
     """One table; known signs are not explained again."""
+    words = {**words, **SOURCES}
     names, numbers = [*layout.parts(), "source"], _numbers(rows, layout)
     used = [s for s in SOURCES if any(key[-1] == s for key in numbers)]
     across = _across(names, numbers, used) if layout.across is None else layout.across
@@ -160,14 +174,13 @@ def _grid(rows, layout, digits, known):
         places[line, column] = found
     cells = [[places.get((line, column)) for column in columns] for line in lines]
     told = [
-        [f"{c['sign']} {_told(c, digits)}".strip() if c else "" for c in line] for line in cells
+        [f"{c['sign']} {_told(c, digits, layout.values)}".strip() if c else "" for c in line]
+        for line in cells
     ]
     counted, notes = _counted(cells)
     stub = ["" if n in UNNAMED else n for n in down]
-    shown = [[SOURCES[v] if n == "source" else v for n, v in zip(down, line)] for line in lines]
-    head = [
-        [SOURCES[v] if n == "source" else v for v in way] for n, way in zip(across, zip(*columns))
-    ]
+    shown = [[words.get(v, v) for v in line] for line in lines]
+    head = [[words.get(v, v) for v in way] for way in zip(*columns)]
     head[-1] = [f"{h} {BESIDE}" if c in beside else h for h, c in zip(head[-1], columns)]
     head = [level + [""] * len(counted) for level in head[:-1]] + [head[-1] + list(counted)]
     told = [t + [c[i] for c in counted.values()] for i, t in enumerate(told)]
@@ -180,7 +193,24 @@ def _grid(rows, layout, digits, known):
         notes.append("(a to b): the value if everything unscored were worst, or best")
     alone = [ALONE[used[0]]] if len(used) == 1 else []
     notes = [re.sub("^none", "None", f"{'; '.join(notes)}.")] if notes else []
-    return Grid(stub, head, list(zip(shown, told)), alone + notes)
+    made = Grid(stub, head, list(zip(shown, told)), alone + notes)
+    made.best = _best(cells, lines, layout.best)
+    made.places = [[c and f"{c['row']}|{c['column']}" for c in line] for line in cells]
+    return made
+
+
+def _best(cells, lines, among):
+    """The places (line, column) of the largest printed number of each column among some lines."""
+    mine = [i for i, line in enumerate(lines) if not {*among}.isdisjoint(line)]
+    found = set()
+    for k in range(len(cells[0]) if mine else 0):
+        printed = {
+            i: c["value"]
+            for i in mine
+            if (c := cells[i][k]) and c["source"] == "published" and not _missing(c["value"])
+        }
+        found |= {(i, k) for i, value in printed.items() if value == max(printed.values())}
+    return found
 
 
 def _numbers(rows, layout):
@@ -200,13 +230,15 @@ def _numbers(rows, layout):
             numbers[place]["bounds"] = (row["low"], row["high"])
         elif row["value"] and place in numbers:
             numbers[place]["mark"] = mark
-    return _compared_all(numbers, _counts(rows) if layout.counts is None else set(layout.counts))
+    counts = _counts(rows) if layout.counts is None else set(layout.counts)
+    return _compared_all(numbers, counts, {*layout.own, "run"})
 
 
-def _compared_all(numbers, counts):
+def _compared_all(numbers, counts, own):
     """The numbers, each with its decimals if the paper says so, and its sign beside a printed one.
 
-    counts: labels, or parts of them, of numbers without decimals.
+    counts: labels, or parts of them, of numbers without decimals. own: those that do not recompute
+    the printed one, as a run does not, which has models or data of its own.
     """
     decimals = {}
     for place, row in numbers.items():
@@ -220,8 +252,7 @@ def _compared_all(numbers, counts):
         printed = numbers.get((*place[:-1], "published"))
         if printed and printed is not row:
             sign = _compared(row, printed["value"], max(of))
-            other = row["count"] and place[-1] == "run"  # a run counts what it has, not the paper's
-            row["sign"] = "" if other and sign == "≠" else sign
+            row["sign"] = "" if sign == "≠" and not own.isdisjoint(place) else sign
     return numbers
 
 

@@ -64,6 +64,12 @@ def title(name: str) -> str:
     return name
 
 
+def opening(name: str) -> str:
+    """The first paragraph below the first heading of a notebook, or ''."""
+    text = "".join(cells(name)[0]["source"]).partition("\n\n")[2]
+    return text.partition("\n\n")[0]
+
+
 def spare_grammar() -> None:
     """Keep jsonschema, which checks notebooks, from building a grammar when it is imported.
 

@@ -1,13 +1,14 @@
-"""The README's table of outputs: each notebook with its tables and figures of the paper."""
+"""What of the README is made: its findings, and its table of each notebook's outputs."""
 
 import json
 import re
 from pathlib import Path
 
-from . import BedsideError, notebooks, paths
+from . import BedsideError, choose, findings, notebooks, paths
 
 README = paths.ROOT / "README.md"
 BEGIN, END = "<!-- outputs: written by `make outputs` -->", "<!-- end of outputs -->"
+FINDING = re.compile(r"(<!-- finding (\w+) ([\w-]+) -->\n).*?(<!-- end -->)", re.S)
 PRINTED = re.compile(r"(?:Table|Figure) \w+(?: \(version \d\))?")
 
 
@@ -48,17 +49,25 @@ def _files(entry):
 
 
 def filled(text: str) -> str:
-    """A README's text with the table of the committed manifests between its two marks."""
+    """A README's text with the table of the committed manifests between its two marks.
+
+    A finding stands between the marks that name its study and its id.
+    """
     if text.count(BEGIN) != 1 or text.count(END) != 1 or text.index(BEGIN) > text.index(END):
         raise BedsideError(f"README.md: put one {BEGIN} before the table and one {END} after it")
-    before, _, rest = text.partition(BEGIN)
+    before, _, rest = FINDING.sub(_finding, text).partition(BEGIN)
     after = rest.partition(END)[2]
     found = {p: paths.FIGURES / p / "manifest.json" for p in ("sample", "public")}
     manifests = {p: json.loads(file.read_text()) for p, file in found.items() if file.is_file()}
     return f"{before}{BEGIN}\n\n{table(manifests)}\n\n{END}{after}"
 
 
+def _finding(match):
+    known = {f.id: f.finding for f in findings.load(match[2])}
+    return f"{match[1]}**{known[choose(match[3], known, 'finding')]}**\n{match[4]}"
+
+
 def write() -> Path:
-    """Write the table into README.md; return its path."""
+    """Write findings and table into README.md; return its path."""
     README.write_text(filled(README.read_text(encoding="utf-8")), encoding="utf-8")
     return README

@@ -16,7 +16,6 @@ import dataclasses
 import importlib.metadata
 import json
 import os
-import platform
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
@@ -429,7 +428,7 @@ class Run:
             "prompts": {name: prompts.sha256(name, self.prompts) for name in self._prompts},
             "recordings": {m: _summary(m, got) for m, got in sorted(self._replies.items())},
             "judges": self._judges,
-            "versions": {"python": platform.python_version(), **versions},
+            "versions": versions,
             "outputs": list(self._outputs.values()),
             "claims": list(self._claims.values()),
             **({"elsewhere": self._elsewhere} if self._elsewhere else {}),

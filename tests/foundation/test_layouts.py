@@ -10,6 +10,7 @@ import subprocess
 import pytest
 
 from bedside import paths, settings, tables
+from bedside.grids import address
 from bedside.layouts import BOUNDS, LEGEND, Layout, grid, number
 
 HOSTILE = "<script>alert(1)</script>"
@@ -242,9 +243,9 @@ def test_neighbours_share_their_number_of_units():
 
 
 def blocks():
-    rows = [row("A: m", "F1", "published", 0.5), row("A: m", "F1", "run", 0.75, n=9)]
-    rows += [row("A: m", f"F1{BOUNDS}", "run", None, 0.25, 1, 9, 3), row("all: m", "F1", "run", 1)]
-    rows += [row("A: m", "gain", "published", 2), row("A: m", "gain", "run", 3)]
+    rows = [row("A: m", "F1", "published", 0.5), row("A: m", "F1", "raw", 0.75, n=9)]
+    rows += [row("A: m", f"F1{BOUNDS}", "raw", None, 0.25, 1, 9, 3), row("all: m", "F1", "raw", 1)]
+    rows += [row("A: m", "gain", "published", 2), row("A: m", "gain", "raw", 3)]
     gains = Layout(row="data: model", across=("data", "source"))
     overall = Layout(row="data: model", across=("data",), only={"row": "^all"}, then=gains)
     only = {"row": "^(?!all)", "column": "F1$"}
@@ -325,3 +326,30 @@ def test_halves_are_rounded_up_wherever_a_number_comes_from():
         assert number(value, digits) == number(float(f"{value:.10g}"), digits) == told
     assert number(-0.125, 2) == "-0.13" and number(float("inf"), 2) == "inf"
     assert number(None, 2) == "" and number(0.045, None) == "0.045"
+
+
+def test_numbers_and_labels_in_the_papers_words():
+    rows = [row(r, "graded", "published", v) for r, v in (("X", 1), ("Y", 0.5), ("Z", None))]
+    form = Layout(across=("column",), values={"1": "Yes", "0.5": "Partial", "": "N/A"})
+    made = grid(rows, form, 1, words={"Z": "Zed"})
+    assert made.lines == [(["X"], ["Yes"]), (["Y"], ["Partial"]), (["Zed"], ["N/A"])]
+
+
+def test_the_best_of_some_printed_numbers_is_bold():
+    rows = [row(r, "F1", "published", v) for r, v in (("a", 0.5), ("b", 0.7), ("people", 0.9))]
+    rows.append(row("b", "F1", "run", 0.8))
+    shown = grid(rows, Layout(across=("column",), best=("a", "b"))).html()
+    assert re.findall(r'class="best">([^<]*)<', shown) == ["0.7"]
+
+
+def test_only_a_recomputed_number_can_differ():
+    rows = [row("a", "F1", s, v) for s, v in (("published", 0.5), ("raw", 0.6), ("run", 0.7))]
+    assert [cells for _, cells in grid(rows).lines] == [["0.50", "≠ 0.60", "0.70"]]
+    assert "≠" not in grid(rows, Layout(own=("raw",))).html()
+    assert "≠" not in grid(rows, Layout(own=("F1",))).html()
+
+
+def test_each_number_has_one_address():
+    rows = [row("a b", c, s, 0.5) for c in ("F1", "≤ 2") for s in ("published", "run")]
+    ids = re.findall(r'<td id="([^"]*)"', grid(rows, Layout(across=("source", "column"))).html("t"))
+    assert ids == [address("t", "a b|F1"), address("t", "a b|≤ 2")] == ["t|a_b|F1", "t|a_b|≤_2"]

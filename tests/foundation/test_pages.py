@@ -1,15 +1,18 @@
 """The pages: escaped, whole in print, short, without a dead link, and usable by everybody."""
 
+import html
 import json
+import os
 import re
 import subprocess
-from urllib.parse import unquote
+from pathlib import Path
+from urllib.parse import parse_qs, unquote
 
 import nbformat
 import pytest
 
-from bedside import BedsideError, notebooks, page, paths, settings
-from bedside.page import content, executed, site
+from bedside import BedsideError, findings, notebooks, page, paths, settings
+from bedside.page import cite, content, executed, site
 from browser import violations, watched
 
 STUDIES = [f"{paper}.html" for paper in paths.papers()]
@@ -34,12 +37,73 @@ def height(page):
 def test_a_reviewer_reads_them_in_two_minutes(browser, profile):
     with watched(browser, 1440, 900) as shown:
         shown.goto(at(profile, "index.html"))
-        assert height(shown) <= 5000
-        assert shown.locator(".verdict.differs:visible").count()
-        assert not shown.locator(".verdict.holds:visible").count()  # folded behind their number
+        assert height(shown) <= 4500
+        for paper in paths.papers():
+            card = shown.locator(f"#{paper}")
+            assert card.locator(".first").is_visible() and card.locator("img").is_visible()
+            assert card.locator(".counts a").count() > 2
         for name in STUDIES:
             shown.goto(at(profile, name))
             assert height(shown) <= 25000, name
+            first = shown.locator(".findings li p").first.bounding_box()
+            assert first["y"] < 900  # on the first screen
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("paper", paths.papers())
+def test_findings_say_whose_they_are_and_lead_to_claims_and_cells(profile, paper):
+    text = (paths.FIGURES / profile / f"{paper}.html").read_text()
+    ids = set(ID.findall(text))
+    for f in findings.load(paper, paths.FIGURES / profile):
+        assert (f.id in ids) == (not f.lacks)
+        _, _, mine = text.partition(f'id="{f.id}"')
+        mine = mine.partition("</li>")[0]
+        if not f.lacks:
+            assert f.finding in html.unescape(mine)
+            assert ("Found here" in mine) == (f.of == "found")
+            assert all(f'claims.html#{c}"' in mine for c in f.claims)
+            cells = [unquote(to) for to in re.findall(r'href="#([^"]+\|?[^"]*)"', mine)]
+            assert len([c for c in cells if "|" in c]) > 0
+            assert all(html.escape(c) in ids for c in cells if "|" in c), cells
+
+
+def test_another_run_has_no_findings(tmp_path):
+    manifest = json.loads((paths.FIGURES / "public/manifest.json").read_text())
+    for entry in manifest["notebooks"].values():
+        entry["changed"] = {"limit": 3}
+        (tmp_path / entry["paper"]).exists() or (tmp_path / entry["paper"]).symlink_to(
+            paths.FIGURES / "public" / entry["paper"]
+        )
+    content.write(manifest, tmp_path)
+    for name in PAGES:
+        text = html.unescape((tmp_path / name).read_text())
+        told = [f for paper in paths.papers() for f in findings.load(paper)]
+        assert told and not any(f.finding in text for f in told)
+    assert "New here" not in (tmp_path / "index.html").read_text()
+
+
+def test_rows_of_the_embedded_model_are_behind_a_switch(browser):
+    with watched(browser, 1440, 900) as shown:
+        shown.goto(at("public", "medhalu.html"))
+        rows = shown.locator("#table6_detection tr", has_text="smollm2-135m")
+        assert rows.count() and not rows.first.is_visible()
+        shown.get_by_label("Show this run’s rows").check()
+        assert rows.first.is_visible()
+        assert shown.locator("#table6_detection table:visible tr", has_text="GPT-4").count() == 1
+    with browser.new_context(java_script_enabled=False) as context:  # it needs no script
+        shown = context.new_page()
+        shown.goto(at("sample", "medhalu.html"))
+        assert shown.locator("#table6_detection tr", has_text="smollm2-135m").first.is_visible()
+
+
+def test_a_number_has_an_address(browser):
+    with watched(browser, 1440, 900) as shown:
+        shown.goto(at("public", "medhalu.html"))
+        cell = shown.locator('[id="table6_detection|HealthQA:_GPT-4|accuracy"]')
+        cell.hover()
+        cell.get_by_role("link", name="¶").click()
+        assert unquote(shown.url).endswith("#table6_detection|HealthQA:_GPT-4|accuracy")
+        assert shown.evaluate("document.querySelector(':target').textContent").startswith("0.57")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -55,17 +119,24 @@ def test_everybody_can_use_them(browser, width, height, scheme):
         assert (paint == "rgb(255, 255, 255)") == (scheme == "light")
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 768, 1440])
+def test_everybody_can_use_the_pages_of_released_data(browser, width, scheme):
+    with watched(browser, width, 900) as shown:
+        shown.emulate_media(color_scheme=scheme)
+        for name in PAGES:
+            shown.goto(at("public", name))
+            assert violations(shown) == [], name
+            assert shown.evaluate("document.documentElement.scrollWidth") <= width, name
+
+
 def test_from_the_index_to_a_table_to_its_code(browser):
     with watched(browser, 1440, 900) as shown:
         shown.goto(at("sample", "index.html"))
-        shown.get_by_role("link", name="Table 6", exact=True).nth(1).click()
+        shown.locator("#medhalu details summary").click()
+        shown.locator("#medhalu details").get_by_role("link", name="Table 6", exact=True).click()
         assert shown.url.endswith("medhalu.html#table6_detection")
         assert shown.locator("#table6_detection table").first.is_visible()
-        shown.goto(at("sample", "meddialbench.html"))
-        code = shown.locator("#fig4_interactions .files a").last.get_attribute("href")
-        name, _, cell = code.removeprefix("notebooks/").partition(".html#cell-id=")
-        cells = json.loads((paths.NOTEBOOKS / f"{name}.ipynb").read_text())["cells"]
-        assert '"fig4_interactions"' in "".join(next(c for c in cells if c["id"] == cell)["source"])
 
 
 def test_claims_are_filtered_and_linked(browser):
@@ -75,10 +146,10 @@ def test_claims_are_filtered_and_linked(browser):
     off = {c["id"] for c in mine if c["verdict"] == "differs"}
     with watched(browser, 1440, 900) as shown:
         shown.goto(at("public", "index.html"))
-        shown.get_by_role("link", name="claims that differ").nth(1).click()
+        shown.locator("#radiation").get_by_role("link", name="What differs, and why").click()
         visible = shown.locator("article:visible")
         assert {visible.nth(k).get_attribute("id") for k in range(visible.count())} == off and off
-        shown.get_by_label("Text").fill("no such words anywhere")
+        shown.get_by_role("searchbox").fill("no such words anywhere")
         assert visible.count() == 0 and "text=no" in shown.url
         shown.get_by_role("button", name="Show all").click()
         shown.locator("#count", has_text=f"{len(claims)} of").wait_for()
@@ -147,22 +218,35 @@ def test_a_figure_that_is_cut_is_noticed(browser):
 # ---- links
 
 
+def committed():
+    """The files of a fresh clone, as git has them; skips where git isn't."""
+    asked = ["git", "-C", str(paths.ROOT), "ls-files", "-co", "--exclude-standard", "-z"]
+    done = subprocess.run(asked, capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip("not a git checkout")
+    return {*done.stdout.split("\0")}
+
+
 @pytest.mark.parametrize("profile", PROFILES)
-def test_every_link_leads_somewhere(profile):
-    here = paths.FIGURES / profile
-    in_place = ("notebooks/", "explorer.html")  # `make all` writes them beside the committed pages
-    ids = {name: set(ID.findall((here / name).read_text())) for name in PAGES}
+def test_every_link_of_a_fresh_clone_leads_somewhere(profile):
+    here, files = paths.FIGURES / profile, committed()
+    texts = {name: (here / name).read_text() for name in PAGES}
+    ids = {name: {html.unescape(i) for i in ID.findall(text)} for name, text in texts.items()}
     count = 0
     for name in PAGES:
-        for href in HREF.findall((here / name).read_text()):
-            file, _, anchor = unquote(href.replace("&amp;", "&")).partition("#")
-            if href.startswith(("https://", *in_place)):
+        for href in HREF.findall(texts[name]):
+            file, _, anchor = html.unescape(href).partition("#")
+            if href.startswith("https://"):
                 continue
-            assert (here / (file or name)).is_file(), (name, href)
-            if anchor and "=" not in anchor:
-                assert anchor in ids[file or name], (name, href)
+            target = Path(os.path.normpath(here / (unquote(file) or name)))
+            assert target.relative_to(paths.ROOT).as_posix() in files, (name, href)
+            if anchor and file in ("", *PAGES) and unquote(anchor) not in ids[file or name]:
+                assert file == "claims.html" and set(parse_qs(anchor)) <= FACETS, (name, href)
             count += 1
     assert count > 1000
+
+
+FACETS = {"paper", "verdict", "basis", "weight", "of", "kind", "saved"}
 
 
 def test_committed_pages_link_the_notebooks_themselves():
@@ -270,6 +354,23 @@ def test_only_the_scripts_written_here_may_run():
     script = re.search(r"<script>(.*?)</script>", text, re.S)[1]
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1]
     assert f"script-src {page.hashes([script])};" in policy and "default-src 'none'" in policy
-    for name in ("index.html", *STUDIES):
+    for name in STUDIES:
         text = (paths.FIGURES / "sample" / name).read_text()
-        assert "script-src 'none';" in text and "<script" not in text
+        script = re.search(r"<script>(.*?)</script>", text, re.S)[1]
+        assert text.count("<script") == 1 and page.hashes([script]) in text
+    text = (paths.FIGURES / "sample/index.html").read_text()
+    assert "script-src 'none';" in text and "<script" not in text
+
+
+def test_each_page_says_how_to_cite(monkeypatch):
+    for name in PAGES:
+        text = (paths.FIGURES / "public" / name).read_text()
+        made = html.unescape(re.search(r'aria-label="BibTeX">(.*?)</pre>', text, re.S)[1])
+        assert made.count("@software{bedside,") == 1 and made.count("{") == made.count("}")
+        assert made.count("@misc{") == (name in STUDIES)
+        assert '<meta property="og:title"' in text
+    monkeypatch.delenv("GITHUB_REPOSITORY", raising=False)
+    monkeypatch.setattr(cite, "about", lambda: {"repository-code": "https://github.com/a/b-c.git"})
+    assert cite.binder() == "https://mybinder.org/v2/gh/a/b-c/HEAD?urlpath=lab/tree/notebooks"
+    monkeypatch.setattr(cite, "about", dict)
+    assert cite.binder() == ""

@@ -419,3 +419,28 @@ def test_an_experiment_leaves_the_work_tree_clean(path, ignored):
     if (status := subprocess.run(asked).returncode) > 1:
         pytest.skip("not a git checkout")
     assert (status == 0) == ignored
+
+
+def test_workflows_run_what_is_here():
+    import yaml
+
+    ran = {}
+    for path in (paths.ROOT / ".github/workflows").glob("*.yml"):
+        jobs = yaml.safe_load(path.read_text())["jobs"].values()
+        ran[path.stem] = [s["run"] for job in jobs for s in job["steps"] if "run" in s]
+    assert ran["check"] == [".ci/run"] and os.access(paths.ROOT / ".ci/run", os.X_OK)
+    assert "make site" in ran["pages"]
+    assert re.search(r"^site:", (paths.ROOT / "Makefile").read_text(), re.M)
+
+
+def test_binder_takes_the_conda_environment():
+    """Binder reads environment.yml unless a folder of its own is there, and it opens JupyterLab."""
+    text = (paths.ROOT / "environment.yml").read_text()
+    assert "jupyterlab" in text and "-e ." in text
+    assert not any((paths.ROOT / name).exists() for name in ("binder", ".binder"))
+
+
+def test_what_a_manifest_says_of_the_machine_is_what_the_lock_fixes(run_of):
+    lock = (paths.ROOT / "requirements.lock").read_text()
+    versions = {*run_of("medhalu", "01_benchmark").part()["versions"]} - {"bedside"}
+    assert versions <= {*re.findall(r"^([\w-]+)==", lock, re.M)}

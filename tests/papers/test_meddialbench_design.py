@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from bedside import BedsideError, published
+from bedside import BedsideError, paths, published
 from bedside.papers.meddialbench import design as designs
 
 
@@ -190,3 +190,9 @@ def test_an_instruction_that_is_no_text_is_an_error(tmp_path, run):
         changed(
             tmp_path, run, 'instruction = "Be patient and willing to answer."', "instruction = 3"
         )
+
+
+def test_pages_spell_the_combinations_out(design):
+    words = paths.papers()["meddialbench"]["words"]
+    for name, levels in design.combinations.items():
+        assert words[name] == f"{name}: {' + '.join(words.get(n, n) for n in levels)}"

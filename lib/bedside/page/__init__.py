@@ -16,6 +16,8 @@ from typing import Any
 from bedside import ledger, models, paths, settings, sources, tables
 from bedside.claims import READING, completed
 
+from . import cite
+
 HERE = Path(__file__).parent
 CLAIM = ["id", "paper", "of", "section", "weight", "claim", "published", "computed", "basis"]
 CLAIM += ["verdict", "readings", "kind", "saved_by"]
@@ -44,11 +46,11 @@ def merge(profile: str, private: bool = False) -> dict:
     entries = {k: json.loads(json.dumps(entries[k], sort_keys=True)) for k in order}
     for k, v in entries.items():
         v["notebook_sha256"] = sources.sha256(paths.NOTEBOOKS / f"{k}.ipynb")
-    manifest = {"profile": profile, "notebooks": entries}
-    path.write_text(json.dumps(manifest, indent=1, sort_keys=True) + "\n")
     for e in entries.values():
         e["claims"] = [completed(c) for c in e["claims"]]
     claims = [c for e in entries.values() for c in e["claims"]]
+    manifest = {"profile": profile, "notebooks": entries}
+    path.write_text(json.dumps(manifest, indent=1, sort_keys=True) + "\n")
     counted = [{**c, "readings": len(c["readings"])} for c in claims]
     _write(folder / "claims.csv", CLAIM, counted)
     _write(folder / "readings.csv", READING, [r for c in claims for r in c["readings"]])
@@ -99,11 +101,19 @@ def pages(papers: dict[str, str], explorer: bool = True) -> dict[str, str]:
     return made | ({"explorer.html": "Single replies"} if explorer else {})
 
 
-def frame(pages: dict[str, str], here: str = "", asked: Iterable[str] = (), root: str = "") -> dict:
+def frame(
+    pages: dict[str, str],
+    here: str = "",
+    asked: Iterable[str] = (),
+    root: str = "",
+    told: str = "",
+    paper: str = "",
+) -> dict:
     """The fields of `frame.html.j2`: the pages to link to, and the models that this page shows.
 
     pages: {file: name}. here: this page's file. asked: models, including those of answers made
-    elsewhere. root: the relative path to those pages.
+    elsewhere. root: the relative path to those pages. told: one sentence for search and social
+    pages. paper: the study to cite beside this repository.
     """
     known = models.registry()
     tiny = [m for m in asked if known.get(m, {}).get("provider") == "local"]
@@ -113,6 +123,9 @@ def frame(pages: dict[str, str], here: str = "", asked: Iterable[str] = (), root
         "pages": pages,
         "tiny": tiny,
         "others": [m for m in asked if m not in tiny],
+        "told": told,
+        "cited": cite.about(),
+        "bibtex": cite.bibtex(paper),
         "style": (HERE / "frame.css").read_text(encoding="utf-8"),
     }
 

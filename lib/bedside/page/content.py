@@ -1,4 +1,4 @@
-"""What the pages show: a profile's manifest, prepared for the templates of the index, of each
+"""What the pages show: a profile's manifest, prepared for the templates of the front page, of each
 study's page and of the ledger of claims.
 """
 
@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from bedside import judges, notebooks, paths, settings, sources, tables
+from bedside import findings, judges, models, notebooks, paths, settings, sources, tables
 from bedside.claims import (
     FOUND,
     KINDS,
@@ -23,28 +23,41 @@ from bedside.claims import (
     tally,
     word,
 )
-from bedside.layouts import Layout, grid
+from bedside.grids import address
+from bedside.layouts import LEGEND, Layout, grid
 from bedside.published import SOURCES
 
-from . import HERE, executed, frame, hashes, pages, template
+from . import HERE, cite, executed, frame, hashes, pages, template
 
 PRINTED = re.compile(r"(Table|Figure) (\d+)(\w?)")  # a title that begins with the paper's number
-COUNTED = dict(
+APART = dict(  # what is counted apart from the papers' claims: by RANKS, and its filter
     zip(
-        RANKS,
+        RANKS[2:],
         (
-            "The papers’ central claims",
-            "The papers’ details",
-            "Their printed numbers, against each other",
-            "Counted apart: a third party’s summary",
-            "Counted apart: the released data",
-            "Counted apart: our own findings (found, not found)",
+            ("printed numbers against each other", "kind=consistency"),
+            ("a third party’s summary", "of=summary&kind=claim"),
+            ("the released data", "of=data&kind=claim"),
+            ("our own questions (found, not found)", "kind=finding"),
         ),
     )
 )
 TOLD = ("the paper", "a third party’s summary", "the released data", "ours")  # by OF
 KIND = ("what a text says", "printed numbers against each other", "our own findings")  # by KINDS
 DOUBT = ("differs", "depends", "undetermined")  # shown first, and open
+WORST = {  # how a finding stands whose claims have several verdicts
+    "differs": "in part it differs",
+    "undetermined": "in part it is undetermined",
+    "needs": "in part it needs data",
+    "not measured": "in part it was not measured",
+    "depends": "in part it depends on the reading",
+    "holds": "it holds",
+}
+ABOUT = "Four studies of how language models fail patients, recomputed: what stands, what is new."
+CHECKS = "table_data_checks"  # outputs of this name stand at the foot of a study's page
+# sentences of captions that are about this run alone, and where sentences end
+OF_RUN = re.compile(r"\b(this run|cut|judge[: ]|fewer than ten|was asked|made elsewhere)\b", re.I)
+ENDS = re.compile(r"(?<=[.)]) (?=[A-Z(])")
+OFTEN = 3  # captions that say the same: then it is said once, above them
 
 
 def write(manifest: dict, folder: Path, errors: Iterable[dict] = (), site: bool = False) -> None:
@@ -63,16 +76,18 @@ def write_notebooks(manifest: dict, folder: Path, site: bool = False) -> None:
 class Pages:
     """The pages of a profile or run: what all of them share, and the templates.
 
-    A static host (site) may show no other people's texts. There the profiles other than `sample`
-    have neither executed notebooks nor an explorer.
+    A profile's own pages are committed, so they link to nothing that git leaves out: neither to
+    executed notebooks nor, in profiles other than `sample`, to the explorer. A static host (site)
+    may show no other people's texts; it has both for `sample` alone.
     """
 
     def __init__(self, manifest, folder, site=False):
         self.entries, self.profile, self.folder = manifest["notebooks"], manifest["profile"], folder
-        self.texts = self.profile == "sample" or not site
         # the way from the profile's pages to the repository's files
-        of_run = folder.parent.name == "runs"
+        of_run, sample = folder.parent.name == "runs", self.profile == "sample"
         self.up = "../" if site else "../../../" if of_run else "../../"
+        self.explorer, self.executed = sample or of_run, of_run or (site and sample)
+        self.texts = sample or not site
         self.letters = self.profile == "public" and not of_run
         present = {e["paper"] for e in self.entries.values()}
         self.studies = {p: e for p, e in paths.papers().items() if p in present}
@@ -81,12 +96,21 @@ class Pages:
         self.asked = [*sorted(set(said)), *sorted(set(brought))]
         self.claims = [{**c, "notebook": k} for k, e in self.entries.items() for c in e["claims"]]
         self.replies = {p: replies(p) for p in self.studies}
+        self.changed = _changed(self.entries)
+        # findings are about printed and released numbers; another run has pages of its own
+        committed = not of_run and not self.changed
+        found = {p: findings.load(p, folder) if committed else [] for p in self.studies}
+        self.findings = {p: [f for f in told if not f.lacks] for p, told in found.items()}
+        known = models.registry()
+        tiny = all(known.get(m, {}).get("provider") == "local" for m in self.asked)
+        self.folds = committed and not sample and tiny  # this run's rows, behind a switch
 
-    def page(self, here, name, root="", **more):
+    def page(self, here, name, root="", paper="", told=ABOUT, **more):
         """Write one page from the template `name`."""
-        linked = pages({p: e["name"] for p, e in self.studies.items()}, explorer=self.texts)
+        linked = pages({p: e["name"] for p, e in self.studies.items()}, explorer=self.explorer)
+        asked = () if self.folds and name in ("index", "paper") else self.asked
         shared = {
-            "frame": frame(linked, here, self.asked, root),
+            "frame": frame(linked, here, asked, root, told, paper),
             "profile": self.profile,
             "studies": self.studies,
             "claims": self.claims,
@@ -97,8 +121,13 @@ class Pages:
             "doubt": DOUBT,
             "whose": dict(zip(OF, TOLD)),
             "up": self.up,
-            "texts": self.texts,
+            "executed": self.executed,
+            "explorer": self.explorer,
             "letters": self.letters,
+            "findings": self.findings,
+            "folds": self.folds,
+            "asked": self.asked,
+            "paper": paper,
         }
         path = self.folder / here
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -106,26 +135,32 @@ class Pages:
         path.write_text(text, encoding="utf-8")
 
     def write(self, errors):
-        shown = {k: list(_outputs(k, e, self.folder)) for k, e in self.entries.items()}
-        index = _index(self.profile, self.entries, self.claims, shown)
-        self.page("index.html", "index", errors=errors, **index)
+        shown = {k: list(self._outputs(k, e)) for k, e in self.entries.items()}
+        studies = {p: self._study(p, shown) for p in self.studies}
+        self.page("index.html", "index", errors=errors, sections=studies, **self._index())
         cards = _cards(self.entries)
+        script = (HERE / "address.js").read_text(encoding="utf-8")
         for paper, about in self.studies.items():
+            mine = {k: e for k, e in self.entries.items() if e["paper"] == paper}
             parts = {
                 k: {
                     **e,
                     "title": notebooks.title(k),
-                    "shown": shown[k],
+                    "opening": _html(notebooks.opening(k)),
+                    "shown": [o for o in shown[k] if o["name"] != CHECKS],
                     "cards": cards[k],
                     "ranked": _ranked(e["claims"]),
                 }
-                for k, e in self.entries.items()
-                if e["paper"] == paper
+                for k, e in mine.items()
             }
-            printed = _printed(o for e in parts.values() for o in e["shown"])
-            more = {"paper": paper, "about": about, "parts_of": parts, "printed": printed}
-            more["scale"] = judges.scale
-            self.page(f"{paper}.html", "paper", **more)
+            more = {"about": about, "parts_of": parts, "study": studies[paper]}
+            more |= {"checks": [o for k in mine for o in shown[k] if o["name"] == CHECKS]}
+            more |= {"notes": _notes(o for k in mine for o in shown[k]), "of_run": OF_RUN.search}
+            more |= {"legend": LEGEND.values(), "scale": judges.scale, "address": address}
+            more |= {"script": script, "hashes": hashes([script])}
+            said = self.findings[paper]
+            told = said[0].finding if said else about["asks"]
+            self.page(f"{paper}.html", "paper", paper=paper, told=told, **more)
         script = (HERE / "claims.js").read_text(encoding="utf-8")
         facets = {
             "paper": {p: e["name"] for p, e in self.studies.items()},
@@ -145,27 +180,112 @@ class Pages:
                 more = {"title": title, "body": body, "code": code, "notebook": name}
                 self.page(f"notebooks/{name}.html", "notebook", "../../", **more)
 
+    def _outputs(self, notebook, entry):
+        """An entry's figures and tables, each with its numbers laid out for readers, its picture.
 
-def _outputs(notebook, entry, folder):
-    """An entry's figures and tables, each with its numbers laid out for readers and its picture."""
-    cells = notebooks.cells(notebook)
-    for o in (o for o in entry["outputs"] if o["file"].endswith(".csv")):
-        path, svg = folder / entry["paper"] / o["file"], b""
-        with open(path, newline="", encoding="utf-8") as f:
-            rows = [tables.read(r) for r in csv.DictReader(f)]
-        if o["kind"] == "figure":
-            svg = base64.b64encode(path.with_suffix(".svg").read_bytes())
-        layout = Layout(**o["layout"]) if "layout" in o else None
-        forms = [".csv", ".md", ".tex"] + ([".png", ".svg"] if svg else [])
-        yield {
-            **o,
-            "name": path.stem,
-            "number": PRINTED.match(o["title"]),
-            "files": {form: f"{entry['paper']}/{path.stem}{form}" for form in forms},
-            "svg": svg.decode(),
-            "cell": f"{notebook}.html{executed.anchor(cells, path.stem)}",
-            "grid": grid(rows, layout, o["digits"]),
+        Where this run's rows are folded there is a second table without them.
+        """
+        cells = notebooks.cells(notebook)
+        for o in (o for o in entry["outputs"] if o["file"].endswith(".csv")):
+            path = self.folder / entry["paper"] / o["file"]
+            with open(path, newline="", encoding="utf-8") as f:
+                rows = [tables.read(r) for r in csv.DictReader(f)]
+            layout = Layout(**o["layout"]) if "layout" in o else None
+            forms = [".csv", ".md", ".tex"] + [".png", ".svg"] * (o["kind"] == "figure")
+            others = [r for r in rows if r["source"] != "run"] if self.folds else rows
+            apart = 0 < len(others) < len(rows)
+            about = (o["digits"], "".join(LEGEND), paths.papers()[entry["paper"]].get("words"))
+            yield {
+                **o,
+                "name": path.stem,
+                "number": PRINTED.match(o["title"]),
+                "files": {form: f"{entry['paper']}/{path.stem}{form}" for form in forms},
+                "svg": _svg(path.with_suffix(".svg")),
+                "narrow": _svg(path.with_suffix(".narrow.svg")),
+                "cell": executed.anchor(cells, path.stem),
+                "notebook": notebook,
+                "grid": grid(rows, layout, *about),
+                "bare": grid(others, layout, *about) if apart else None,
+                "of_run": not others,  # nothing else is in it
+                "said": ENDS.split(o["caption"]) if o["caption"] else [],
+            }
+
+    def _study(self, paper, shown):
+        """What the front page and a study's page show of it."""
+        outputs = {o["name"]: o for k in shown if k.startswith(f"{paper}/") for o in shown[k]}
+        mine, told = [c for c in self.claims if c["paper"] == paper], self.findings[paper]
+        verdicts = {c["id"]: word(c["verdict"]) for c in mine}
+        printed = _printed(outputs.values())
+        shown = [outputs[f.output] for f in told if f.output in outputs]
+        drawn = [o for o in shown or printed if o["svg"] and not o["of_run"]]
+        # the figure of the first finding that is drawn for phones, too; else the first one
+        key = next((o for o in drawn if o["narrow"]), drawn[0] if drawn else None)
+        return {
+            "key": key,
+            "first": told[0] if told else None,
+            "new": next((f for f in told[1:] if f.of == "found"), None),
+            "rests": {f.id: _rests(f, verdicts) for f in told},
+            "outputs": outputs,
+            "stands": _stands(c for c in mine if c["of"] == "paper" and c["kind"] == "claim"),
+            "printed": printed,
+            "others": sum(not o["number"] for o in outputs.values()),
         }
+
+    def _index(self):
+        """What the front page shows besides the studies."""
+        known = sources.registry()
+        mine = {n: e for n, e in known.items() if self.profile in e["profiles"]}
+        used = {n for e in self.entries.values() for n in e["data"]} & set(known)
+        counts = tally(self.claims)
+        return {
+            "reads": settings.profiles()[self.profile]["about"],
+            "stands": _stands(
+                c for c in self.claims if c["of"] == "paper" and c["kind"] == "claim"
+            ),
+            "apart": {
+                told: (counts[r], to) for r, (told, to) in APART.items() if any(counts[r].values())
+            },
+            "tested": sum(any(r["tests"] for r in c["readings"]) for c in self.claims),
+            "changed": self.changed,
+            "registry": known,
+            "used": sorted(used),
+            "absent": {n: e for n, e in known.items() if n not in mine},
+            "lacking": {n: e for n, e in mine.items() if e.get("optional") and n not in used},
+            "binder": cite.binder(),
+        }
+
+
+def _svg(path):
+    """A picture as base64; empty if there is none."""
+    return base64.b64encode(path.read_bytes()).decode() if path.is_file() else ""
+
+
+def _html(text):
+    """Markdown as HTML; HTML in it is escaped."""
+    import mistune
+
+    return mistune.create_markdown(escape=True)(text)
+
+
+def _notes(outputs):
+    """{sentence: its number} of what several captions of a page say."""
+    said = Counter(s for o in outputs for s in o["said"])
+    return {s: n for n, s in enumerate((s for s in said if said[s] >= OFTEN), 1)}
+
+
+def _stands(made):
+    """{verdict's word: number} of some claims."""
+    found = Counter(word(c["verdict"]) for c in made)
+    return {v: found[v] for v in VERDICTS if found[v]}
+
+
+def _rests(finding, verdicts):
+    """Whose a finding is and, if it is a text's, what became of the claims on which it rests."""
+    if finding.of == "found":
+        return "Found here, not claimed by the paper"
+    who = "The paper" if finding.of == "paper" else "A third party’s summary"
+    said = {verdicts[c] for c in finding.claims if c in verdicts}
+    return f"{who} says so; {next((told for v, told in WORST.items() if v in said), '')}"
 
 
 def _printed(shown):
@@ -185,13 +305,9 @@ def _printed(shown):
 
 def _ranked(claims):
     """A section's claims: the paper's central ones in doubt, and all others by verdict."""
-    first = [c for c in claims if _central(c) and word(c["verdict"]) in DOUBT]
+    first = [c for c in claims if rank(c) == "central" and word(c["verdict"]) in DOUBT]
     rest = [c for c in claims if c not in first]
     return first, by_verdict(rest)
-
-
-def _central(claim):
-    return rank(claim) == "central"
 
 
 def _cards(entries):
@@ -203,41 +319,6 @@ def _cards(entries):
             found[k][judge] = (card, (e["paper"], judge) not in seen)
             seen.add((e["paper"], judge))
     return found
-
-
-def _index(profile, entries, claims, shown):
-    """What the index shows inside the frame."""
-    known = sources.registry()
-    mine = {n: e for n, e in known.items() if profile in e["profiles"]}
-    by_paper = {e["paper"]: [] for e in entries.values()}
-    for c in claims:
-        by_paper[c["paper"]].append(c)
-    used = {n for e in entries.values() for n in e["data"]} & set(known)
-    studies = {}
-    for paper, made in by_paper.items():
-        central = [c for c in made if _central(c)]
-        outputs = [o for k, e in entries.items() if e["paper"] == paper for o in shown[k]]
-        theirs = [c for c in made if c["of"] == "paper"]
-        studies[paper] = {
-            "central": by_verdict(central),
-            "counts": Counter((c["basis"], word(c["verdict"])) for c in theirs),
-            "bases": {c["basis"] for c in theirs},
-            "printed": _printed(outputs),
-            "others": sum(not o["number"] for o in outputs),
-        }
-    return {
-        "told": settings.profiles()[profile]["about"],
-        "sections": studies,
-        "tally": tally(claims),
-        "ranks": COUNTED,
-        "bases": {**SOURCES, "none": "No basis yet"},
-        "tested": sum(any(r["tests"] for r in c["readings"]) for c in claims),
-        "changed": _changed(entries),
-        "registry": known,
-        "used": sorted(used),
-        "absent": {n: e for n, e in known.items() if n not in mine},
-        "lacking": {n: e for n, e in mine.items() if e.get("optional") and n not in used},
-    }
 
 
 def _changed(entries):

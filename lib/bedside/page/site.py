@@ -22,7 +22,7 @@ def write(site: Path) -> Path:
     for profile in PROFILES:
         _profile(profile, site / profile)
     about = {f"{p}/index.html": settings.profiles()[p]["about"] for p in PROFILES}
-    shown = frame({"index.html": "Bedside"}, "index.html")
+    shown = frame({"index.html": "Bedside"}, "index.html", told=content.ABOUT)
     text = template(HERE / "site.html.j2").render(frame=shown, about=about, studies=paths.papers())
     (site / "index.html").write_text(text, encoding="utf-8")
     return site / "index.html"
