@@ -178,8 +178,8 @@ class House:
         end with the last cell that has this text, if one has.
         """
 
-        def save(figure, path, note=""):
-            for file in (path.with_suffix(".png"), path.with_suffix(".svg")):
+        def save(figure, path, title="", below="", narrow=None):
+            for file in _pictures(path, narrow):
                 shutil.copy(pictures / file.relative_to(self.figures), file)
             return plots.Picture(path.with_suffix(".png").read_bytes())
 
@@ -205,11 +205,15 @@ class House:
         return {p.relative_to(self.figures).as_posix(): p.read_bytes() for p in files}
 
 
-def undrawn(figure, path, note=""):
+def undrawn(figure, path, title="", below="", narrow=None):
     """In the place of `plots.save`, where nobody looks at pictures: empty files."""
-    for file in (path.with_suffix(".png"), path.with_suffix(".svg")):
+    for file in _pictures(path, narrow):
         file.touch()
     return plots.Picture(b"")
+
+
+def _pictures(path, narrow):
+    return [path.with_suffix(f) for f in (".png", ".svg", *[".narrow.svg"] * bool(narrow))]
 
 
 def copied(folder, to, pattern):

@@ -25,7 +25,7 @@ def faults(path):
     (width, height), texts = read(path)
     found = [f"wider than a page: {width / 72:g} inches"] if width > 9 * 72 else []
     for k, (text, size, box) in enumerate(texts):
-        if size < 8:
+        if size < 8.25:  # 11 pixels
             found.append(f"{size:g} points: {text}")
         if box.x0 < 0 or box.y0 < 0 or box.x1 > width or box.y1 > height:
             found.append(f"over the edge: {text}")

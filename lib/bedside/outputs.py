@@ -44,7 +44,7 @@ def _files(entry):
     """Names without their endings, in order; trust cards as one."""
     every = (o["file"] for o in entry["outputs"])
     return dict.fromkeys(
-        "trust_*.json" if file.endswith(".json") else Path(file).stem for file in every
+        "trust_*.json" if file.endswith(".json") else file.partition(".")[0] for file in every
     )
 
 

@@ -316,19 +316,43 @@ class Run:
         caption: str = "",
         judged: bool | tuple[str, ...] = False,
         layout: Layout | None = None,
+        narrow: "Figure | None" = None,
     ) -> "Picture":
         """Write <name>.png and .svg, and the numbers that they show, with `table`.
 
-        Returns the picture.
+        narrow: the same drawn for narrow screens, written as <name>.narrow.svg. The picture's title
+        is the message that `plots.message` gave the figure, with `title` below it. It is `title`
+        alone without one, beside marks of this run, and in a run whose settings aren't the
+        profile's. The manifest has the message beside the CSV's title. Returns the picture.
         """
         from . import plots
 
         about = {"digits": digits, "caption": caption, "judged": judged, "layout": layout}
         self.table(name, frame, title, **about, kind="figure")
-        picture = plots.save(figure, self.folder / name, "\n".join(self._judged(judged)))
-        for file in (f"{name}.png", f"{name}.svg"):
-            self._outputs[file] = {**self._outputs[f"{name}.csv"], "file": file}
+        message, said = plots.told(figure)
+        mine = self._draws() and (frame["source"] == "run").any()
+        message = "" if self.changed or mine else message
+        judge = self._judged(judged) if mine else []
+        below = filter(None, [message and f"{title}.", said, *judge])
+        path = self.folder / name
+        picture = plots.save(figure, path, message or title, " ".join(below), narrow=narrow)
+        entry = self._outputs[f"{name}.csv"]
+        entry["message"] = message
+        for form in ("png", "svg", *["narrow.svg"] * bool(narrow)):
+            self._outputs[f"{name}.{form}"] = {**entry, "file": f"{name}.{form}"}
         return picture
+
+    def drawn(self, frame: "pd.DataFrame") -> "pd.DataFrame":
+        """The rows that a figure draws: all, but not this run's if they say nothing.
+
+        They say nothing where the embedded model alone answered questions of released data; the
+        figure's table has them.
+        """
+        return frame if self._draws() else frame[frame["source"] != "run"].reset_index(drop=True)
+
+    def _draws(self):
+        tiny = all(models.model(m)["provider"] == "local" for m in self.models)
+        return bool(self._elsewhere) or self.profile != "public" or not tiny
 
     def claim(
         self,

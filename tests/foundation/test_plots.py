@@ -1,12 +1,16 @@
 """Figures: the same numbers give the same bytes, and all can be read, without colour too."""
 
+import re
+from xml.etree import ElementTree
+
 import pandas as pd
 import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.text import Text
 
 from bedside import paths, plots
-from pictures import faults
+from bedside.plots import palette
+from pictures import faults, read
 
 SHARES = {"a": [0.0, 0.3, 0.6], "b": [0.75, None, 0.85], "c": [0.87, 0.95, 1.0]}
 
@@ -35,8 +39,7 @@ def test_digits_in_a_matrix_stand_out_from_their_cells(matrix):
     del shades[4]  # the missing share
     assert len(ax.texts) == len(shades) == 8
     for text, shade in zip(ax.texts, shades):
-        dark, light = sorted([luminance(text.get_color()), luminance(shade[:3])])
-        assert (light + 0.05) / (dark + 0.05) > 4.5, text.get_text()
+        assert contrast(text.get_color(), shade[:3]) > 4.5, text.get_text()
 
 
 def test_a_matrix_keeps_its_rows_labels_and_gaps(matrix):
@@ -59,16 +62,76 @@ def test_a_confusion_matrix_is_shaded_by_row():
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("matcher", "labelled")
 
 
-def test_the_same_numbers_give_the_same_bytes(tmp_path):
+@pytest.fixture
+def saved(tmp_path):
+    """Save a figure twice, both wide and narrow; the files of each by their endings."""
     frame = pd.DataFrame({"row": ["a", "b"], "value": [1.0, 2], "low": [0.5, 1], "high": [2.0, 3]})
-    made = []
-    for name in ("one", "two"):
-        figure, ((ax,),) = plots.figure((4, 2))
+
+    def drawn(width):
+        figure, ((ax,),) = plots.figure((width, 2))
         plots.dots(ax, frame.assign(source=["published", "run"]), title="dots")
         plots.legend_below(figure)
-        plots.save(figure, tmp_path / name, "judge: none")
-        made.append([(tmp_path / f"{name}.{suffix}").read_bytes() for suffix in ("png", "svg")])
-    assert made[0] == made[1]
+        return figure
+
+    for name in ("one", "two"):
+        wide, narrow = drawn(plots.WIDE), drawn(plots.NARROW)
+        title = "A sentence with its verb that is longer than a narrow screen is wide"
+        plots.save(wide, tmp_path / name, title, "judge: none", narrow)
+    forms = "png", "svg", "narrow.svg"
+    return [{form: tmp_path / f"{name}.{form}" for form in forms} for name in ("one", "two")]
+
+
+def test_the_same_numbers_give_the_same_bytes(saved):
+    one, two = ([path.read_bytes() for path in files.values()] for files in saved)
+    assert one == two
+
+
+def test_a_narrow_drawing_is_a_phones_with_type_of_eleven_pixels(saved):
+    files = saved[0]
+    assert faults(files["svg"]) == faults(files["narrow.svg"]) == []
+    (width, _), texts = read(files["narrow.svg"])
+    assert width * 96 / 72 <= 350 and min(size for _, size, _ in texts) * 96 / 72 >= 11
+    title = [(text, size) for text, size, _ in texts if size > 11]
+    assert len(title) == 2 and len({size for _, size in title}) == 1
+    assert len([size for _, size, _ in read(files["svg"])[1] if size > 11]) == 1
+
+
+def test_every_colour_of_a_saved_figure_has_another_on_dark_screens(saved):
+    light, dark = (
+        re.sub(r"@media.*\}\}", "", text := saved[0]["svg"].read_text()),
+        re.search(r"@media screen and \(prefers-color-scheme: dark\)\{(.*)\}", text)[1],
+    )
+    drawn = set(palette.DRAWN.findall(light))
+    assert len(drawn) > 5 and "black" not in light
+    for what, colour in drawn:
+        assert f'[style*="{what}: {colour}"]' in dark
+        assert f"{{{what}:{palette.in_dark(colour)}!important}}" in dark
+    ElementTree.fromstring(saved[0]["svg"].read_text())
+
+
+def contrast(one, other):
+    dark, light = sorted([luminance(one), luminance(other)])
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_inks_stand_out_from_their_page():
+    for page in (str, palette.in_dark):
+        card = page(plots.CARD)
+        assert all(contrast(page(c), card) > 4.5 for c in (*[plots.INK, plots.SOFT], *COLOURS))
+        assert contrast(page(plots.CONTEXT), card) > 3
+        assert contrast(page(plots.MID), card) > 3
+
+
+COLOURS = plots.RED, plots.BLUE
+
+
+@pytest.mark.parametrize("ink", [plots.INK, *COLOURS])
+def test_a_tint_is_a_tint_in_the_dark_on_which_digits_are_light(ink):
+    shades = [palette.in_dark(plots.tint(ink, share)) for share in (0.1, 0.3, 0.6, 0.85)]
+    light = [luminance(shade) for shade in shades]
+    assert light == sorted(light) and len(set(light)) == 4
+    assert all(contrast(shade, palette.in_dark(palette.ON_DARK)) > 4.5 for shade in shades[:3])
+    assert palette.in_dark(plots.tint(ink, 0)) == palette.in_dark(plots.CARD)
 
 
 NUMBERS = {"value": None, "low": None, "high": None}
@@ -173,20 +236,50 @@ def test_marks_of_a_row_stand_apart_and_a_single_one_on_its_line():
     assert found["Published"].get_ydata()[0] - found["This run"].get_ydata()[0] > 0.2
     assert found["This run"].get_ydata()[1] == 1
     assert found["x"].get_marker() != found["y"].get_marker()
-    assert found["Published"].get_markerfacecolor() == "white"
+    assert found["Published"].get_markerfacecolor() == plots.CARD
 
 
-def test_intervals_at_a_level_stand_beside_one_another():
-    names = "published, mean", "one", "two", "three"
-    rows = [(name, k, 0.5, 0.1, 0.9) for name in names for k in (0, 1)]
-    frame = pd.DataFrame(rows, columns=["series", "k", "value", "low", "high"])
+def test_lines_over_levels_have_names_that_stand_apart_and_a_run_beside_its_level():
+    ends = {"one": (50.0, 20.0), "two": (51.0, 21.0), "three": (90.0, 80.0)}
+    rows = [(name, "published", k, v) for name, both in ends.items() for k, v in enumerate(both)]
+    rows += [("mine", "run", k, 40.0) for k in (0, 1)]
+    frame = pd.DataFrame(rows, columns=["series", "source", "k", "value"])
     _, ((ax,),) = plots.figure((4, 3))
-    plots.levels(ax, frame, "k")
-    places = [c.lines[0].get_xdata()[0] for c in ax.containers]
-    assert len({round(p, 2) for p in places}) == 3 and not ax.collections[0].get_alpha()
-    (printed,) = [line for line in ax.lines if line.get_label() == "Published, mean"]
-    assert printed.get_xdata()[0] == 0 and printed.get_markerfacecolor() == "white"
-    assert 0 not in places  # the published one stands alone
+    plots.slopes(ax, frame.assign(low=30, high=50), "k", ends=(4, 1))
+    assert [line.get_markerfacecolor() for line in ax.lines[:3]] == [plots.CARD] * 3
+    (mine,) = ax.containers
+    assert 0 < mine.lines[0].get_xdata()[0] < 0.5
+    assert mine.lines[0].get_markerfacecolor() != plots.CARD
+    named = {t.get_text(): t.xy[1] for t in ax.texts}
+    assert {"one 50.0", "two 51.0", "three 90.0", "80.0 three", "20.0 one", "21.0 two"} == {*named}
+    assert named["two 51.0"] - named["one 50.0"] == 4 and named["three 90.0"] == 90
+
+
+def test_values_are_moved_apart_as_little_as_needed():
+    assert plots.apart([1, 5, 9], 2) == [1, 5, 9]
+    assert plots.apart([1, 2], 2) == [0.5, 2.5]
+    # 0 and 1 move to -0.5 and 1.5, which touches 2: their mean is 1, one to each side of it
+    assert plots.apart([0, 1, 2, 20], 2) == [-1, 1, 3, 20]
+
+
+def test_losses_and_gains_have_colours_and_the_worst_of_a_column_a_frame():
+    values = {"a": (-20.4, 10.0), "b": (-0.2, None), "c": (5.0, -3.0)}
+    rows = [
+        {"row": row, "column": c, "value": v}
+        for row, each in values.items()
+        for c, v in zip("xy", each)
+    ]
+    _, ((ax,),) = plots.figure((4, 3))
+    plots.changes(ax, pd.DataFrame(rows))
+    assert [t.get_text() for t in ax.texts] == ["\u221220", "+10", "0", "+5", "\u22123"]
+    assert [t.get_text() for t in ax.texts if t.get_fontweight() == "bold"] == [
+        "\u221220",
+        "\u22123",
+    ]
+    shades = ax.collections[0]
+    ax.figure.draw_without_rendering()
+    red, blue = shades.get_facecolors()[:2, :3]
+    assert red[0] > red[2] and blue[2] > blue[0] and len(ax.patches) == 2
 
 
 def test_bars_differ_in_grey_and_only_published_ones_are_hatched():

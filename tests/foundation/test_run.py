@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import pictures
 from bedside import (
     BedsideError,
     claims,
@@ -162,7 +163,44 @@ def test_published_marks_are_hollow(run):
     figure, ((ax,),) = plots.figure((4, 2))
     plots.dots(ax, rows())
     faces = [c[0].get_markerfacecolor() for c in ax.containers]
-    assert faces == ["white", "#1b6f8a"]
+    assert faces == [plots.CARD, plots.BLUE]
+
+
+def drawn_texts(run, file="fig1_x.svg"):
+    every = " ".join(text for text, *_ in pictures.read(run.folder / file)[1])
+    return every.rpartition("1.0 ")[2]  # after the axes' ticks
+
+
+@pytest.mark.parametrize("holds", [True, False])
+@pytest.mark.parametrize("changed", [{}, {"limit": "2"}])
+@pytest.mark.parametrize("n", [1, 2])  # rows: the published one, and this run's
+def test_a_message_is_the_title_of_what_others_found_where_it_holds(run, holds, changed, n):
+    figure, narrow = (plots.figure((width, 2))[0] for width in (plots.WIDE, plots.NARROW))
+    run.changed = changed
+    plots.message(figure, "The first leads", holds, about="Mean of two.")
+    run.figure("fig1_x", figure, rows().head(n), "Figure 1: x", narrow=narrow)
+    told = holds and not changed and n == 1
+    said = "The first leads Figure 1: x. Mean of two." if told else "Figure 1: x Mean of two."
+    assert drawn_texts(run) == drawn_texts(run, "fig1_x.narrow.svg") == said
+    outputs = {o["file"]: o for o in run.part()["outputs"]}
+    assert {f"fig1_x.{form}" for form in ("csv", "png", "svg", "narrow.svg")} < {*outputs}
+    assert outputs["fig1_x.csv"]["message"] == ("The first leads" if told else "")
+    assert {o["title"] for o in outputs.values()} == {"Figure 1: x"}
+
+
+@pytest.mark.parametrize(
+    ("profile", "models", "kept"),
+    [
+        ("sample", ["smollm2-135m"], 2),
+        ("public", ["smollm2-135m"], 1),
+        ("public", ["smollm2-135m", "gpt-5.4-2026-03-05"], 2),
+    ],
+)
+def test_the_embedded_models_marks_leave_the_figures_of_released_data(run, profile, models, kept):
+    run.profile, run.models = profile, models
+    assert len(run.drawn(rows())) == kept
+    run._elsewhere = ["brought"]
+    assert len(run.drawn(rows())) == 2
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from bedside.papers.meddialbench import data as cases_of
 from bedside.papers.meddialbench.design import OURS
 from bedside.papers.medhalu import building
 from bedside.papers.medhalu import data as answers_of
-from matrix import EMBEDDED, House, lacking
+from matrix import EMBEDDED, House, lacking, undrawn
 
 TOP = ("own_study", "explore_failures", "annotate")
 TWO = {"fake-right", "fake-sentence"}
@@ -432,12 +432,6 @@ def test_comments_say_what_has_no_effect():
         for parameter in without - {"profile"}:
             words = ("no effect here", "asks no model", "not used")
             assert any(w in told[parameter] for w in words), (name, told[parameter])
-
-
-def undrawn(figure, path, note=""):
-    for suffix in (".png", ".svg"):
-        path.with_suffix(suffix).touch()
-    return plots.Picture(b"")
 
 
 @pytest.fixture

@@ -552,7 +552,7 @@ def test_the_tradeoff_shows_printed_numbers_as_printed(run):
     )
     monitor = marked.loc[("GPT-4o with MDAgents Monitor", "Cancer-Myth")]
     assert monitor["origin"] == "GPT-4o with MDAgents Plain"
-    assert monitor["label"] == "GPT-4o with MDAgents Monitor"
+    assert monitor["label"] == "with Monitor"
 
 
 def test_claims_on_the_cures(run):

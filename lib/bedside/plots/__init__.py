@@ -3,16 +3,35 @@
     figure, ((ax,),) = plots.figure((7, 3))
     plots.dots(ax, rows, xlabel="accuracy", limits=(0, 1))
     plots.legend_below(figure)
+    plots.message(figure, f"{best} is right most often", holds=best_of(rows) == best, about="n 85")
     run.figure("fig1_accuracy", figure, rows, "Accuracy by model")
 
 A chart takes an axes, a long frame (row, column or series, source, value, low, high) and labels:
-title, xlabel, ylabel. It returns the axes. Figures are at most 9 inches wide, so that pages show
-their type, of 8 points or more, in its size.
+title, xlabel, ylabel. It returns the axes. Figures are at most WIDE inches wide, so that pages
+show their type, of SMALL points or more, in its size; a narrow drawing is NARROW inches wide.
+Colours are those of the palette and their tints: a saved SVG has them for dark screens too.
 """
 # ruff: noqa: F401
 
 from .bar_charts import bars, histogram, stacked
-from .line_charts import curves, growth, levels
-from .look import Picture, figure, label, legend_below, legend_right, picture, remark, save
+from .beside import SMALL
+from .line_charts import apart, curves, growth, slopes
+from .look import (
+    NARROW,
+    WIDE,
+    Picture,
+    figure,
+    fitted,
+    label,
+    legend_below,
+    legend_right,
+    message,
+    picture,
+    remark,
+    save,
+    spelt,
+    told,
+)
 from .mark_charts import dots, plane, points
-from .matrices import confusion, confusions, heat
+from .matrices import changes, confusion, confusions, heat
+from .palette import BLUE, CARD, CONTEXT, GRID, INK, MID, RED, SOFT, tint

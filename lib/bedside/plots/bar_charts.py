@@ -5,17 +5,18 @@ from __future__ import annotations
 from itertools import cycle
 from typing import TYPE_CHECKING
 
-from .look import BLUE, SMALL, floats, if_empty, label, titled
+from .look import SMALL, floats, if_empty, label, titled
+from .palette import BLUE, CARD, INK, ON_DARK, ON_LIGHT, tint
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-LIGHT_BLUE = "#9cc5d1"
-SHADES = (BLUE, LIGHT_BLUE, "0.92", "0.2")
+LIGHT_BLUE = tint(BLUE, 0.4)
+SHADES = (BLUE, LIGHT_BLUE, tint(INK, 0.08), tint(INK, 0.85))
 HATCH = {"published": "////", "recomputed": "...."}
-BACKED = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}  # legible over lines and hatches
-EDGE = {"edgecolor": "black", "linewidth": 0.6}
+BACKED = {"facecolor": CARD, "edgecolor": "none", "pad": 0.8}  # legible over lines and hatches
+EDGE = {"edgecolor": INK, "linewidth": 0.6}
 
 
 def bars(
@@ -36,7 +37,7 @@ def bars(
             [place + (len(kinds) - 1) / 2 * height - k * height for place in places],
             part.fillna(0),
             height * 0.9,
-            color=shades.get(kind, "white"),
+            color=shades.get(kind, CARD),
             hatch=HATCH.get(kind),
             label=label(kind),
             **EDGE,
@@ -60,12 +61,11 @@ def stacked(ax: Axes, frame: pd.DataFrame, **labels: str) -> Axes:
     places = range(len(rows) - 1, -1, -1)
     left = 0
     for k, part in enumerate(parts):
-        grey = 0.25 + 0.75 * k / max(len(parts) - 1, 1)
-        made = ax.barh(
-            places, wide[part], left=left, color=str(grey), label=part, clip_on=False, **EDGE
-        )
+        dark = 0.75 - 0.75 * k / max(len(parts) - 1, 1)
+        look = {"color": tint(INK, dark), "label": part, "clip_on": False, **EDGE}
+        made = ax.barh(places, wide[part], left=left, **look)
         texts = [f"{v:.0f}" if v >= 4 else "" for v in wide[part]]
-        ink = "white" if grey < 0.5 else "black"
+        ink = ON_DARK if dark > 0.5 else ON_LIGHT
         ax.bar_label(made, texts, label_type="center", fontsize=SMALL, color=ink)
         left = left + wide[part]
     ax.set_yticks(places, rows)
@@ -78,6 +78,6 @@ def histogram(ax: Axes, frame: pd.DataFrame, **labels: str) -> Axes:
     """Bars of `value` between the edges `left` and `right`."""
     frame = floats(frame)
     widths = frame["right"] - frame["left"]
-    look = {"color": LIGHT_BLUE, "edgecolor": "black", "linewidth": 0.5}
+    look = {"color": LIGHT_BLUE, "edgecolor": INK, "linewidth": 0.5}
     ax.bar(frame["left"], frame["value"], widths, align="edge", **look)
     return titled(ax, **labels)

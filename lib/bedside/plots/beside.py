@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .palette import CONTEXT
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SMALL = 8  # points: no type is smaller
+SMALL = 8.25  # points, 11 pixels on a page: no type is smaller
 BESIDE = "_beside"  # no entry of a legend
 SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
 STEPS = (7, 14, 24, 36, 50)  # points between a mark and its label; a line joins those apart
 MARK, LINE, GAP = 10, 3, 3  # pixels across a mark, across a line, around a label
-LEADER = {"arrowstyle": "-", "color": "0.5", "linewidth": 0.6, "shrinkA": 0, "shrinkB": 4}
+LEADER = {"arrowstyle": "-", "color": CONTEXT, "linewidth": 0.6, "shrinkA": 0, "shrinkB": 4}
 ACROSS = {1: "left", 0: "center", -1: "right"}
 UP = {1: "bottom", 0: "center", -1: "top"}
 

@@ -12,36 +12,47 @@ from typing import TYPE_CHECKING
 from bedside.published import SOURCES
 
 from .beside import SMALL, arrange
+from .palette import BLUE, CARD, CONTEXT, GRID, INK, SOFT, with_dark
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-BLUE = "#1b6f8a"
+WIDE, NARROW = 9.0, 3.6  # inches: what a page and what a phone shows at its size
 MARKS = {
-    "published": ("D", "white"),
-    "published, summary of version 2": ("s", "white"),
-    "recomputed": ("^", "0.45"),
+    "published": ("D", CARD),
+    "published, summary of version 2": ("s", CARD),
+    "recomputed": ("^", SOFT),
     "raw": ("o", BLUE),
     "run": ("o", BLUE),
 }
 FILLED = "ovsPX*p<>"  # marks of computed series that are no source
-DASHES = [(dash, ink) for ink in (BLUE, "black", "0.55") for dash in ("-", "--", ":", "-.")]
+DASHES = [(dash, ink) for ink in (BLUE, INK, CONTEXT) for dash in ("-", "--", ":", "-.")]
 STYLE = {
     "svg.hashsalt": "bedside",
     "text.parse_math": False,  # names come from files, where a dollar is a dollar
     "font.family": "DejaVu Sans",
     "font.size": 9,
+    "text.color": INK,
+    "axes.labelcolor": SOFT,
+    "axes.edgecolor": CONTEXT,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
-    "grid.color": "0.9",
+    "grid.color": GRID,
     "axes.axisbelow": True,
-    "legend.frameon": False,
     "axes.titlesize": 10,
+    "axes.titleweight": "bold",
+    "xtick.color": CONTEXT,
+    "ytick.color": CONTEXT,
+    "xtick.labelcolor": SOFT,
+    "ytick.labelcolor": INK,
+    "legend.frameon": False,
+    "hatch.color": INK,
     "hatch.linewidth": 0.6,
 }
+LEADING = 1.35  # of the type's size, from line to line
 
 
 def figure(size: tuple[float, float], rows: int = 1, columns: int = 1, **options) -> tuple:
@@ -78,17 +89,90 @@ def picture(figure: Figure) -> Picture:
     return Picture(made.getvalue())
 
 
-def save(figure: Figure, path: Path, note: str = "") -> Picture:
-    """Write path.png and path.svg with `note` at the top; return the Picture.
+def message(figure: Figure, text: str, holds: bool, about: str = "") -> Figure:
+    """Give a figure its message as title, if it `holds`; return the figure.
 
-    The same numbers give the same bytes: no dates, no random names.
+    text: a sentence that is true of the numbers drawn, made or tested by code. about: measure, n
+    and source, which stand in small type below any title. A figure without a message, or of a run
+    with settings of its own, has the neutral title of its numbers.
     """
-    if note:
-        figure.suptitle(note, fontsize=SMALL, color="0.35", x=0.01, ha="left")
-    settle(figure)
+    figure.told = (text if holds else "", about)
+    return figure
+
+
+def spelt(n: int) -> str:
+    """A count in a sentence: a word up to ten."""
+    words = "no one two three four five six seven eight nine ten".split()
+    return words[n] if 0 <= n < len(words) else str(n)
+
+
+def told(figure: Figure) -> tuple[str, str]:
+    """A figure's message, empty for none, and what is said below it."""
+    return getattr(figure, "told", ("", ""))
+
+
+def save(
+    figure: Figure, path: Path, title: str = "", below: str = "", narrow: Figure | None = None
+) -> Picture:
+    """Write path.png and path.svg under a title and what is said `below` it; return the Picture.
+
+    narrow: the same for narrow screens, NARROW inches wide, written as path.narrow.svg. The SVGs
+    have colours for light and dark screens. The same numbers give the same bytes: no dates, no
+    random names.
+    """
+    for each in filter(None, (figure, narrow)):
+        _head(each, title, below)
+        settle(each)
     figure.savefig(path.with_suffix(".png"), dpi=130, metadata={"Software": None})
-    figure.savefig(path.with_suffix(".svg"), metadata={"Date": None, "Creator": None})
+    _svg(figure, path.with_suffix(".svg"))
+    if narrow:
+        _svg(narrow, path.with_suffix(".narrow.svg"))
     return Picture(path.with_suffix(".png").read_bytes())
+
+
+def _svg(figure, path):
+    made = io.StringIO()
+    figure.savefig(made, format="svg", metadata={"Date": None, "Creator": None})
+    path.write_text(with_dark(made.getvalue()), encoding="utf-8")
+
+
+def _head(figure, title, below):
+    """Make a figure higher by its title and what is below that, and write both there."""
+    width, height = figure.get_size_inches()
+    big = 11.5 if width < WIDE / 2 else 14
+    lines = [(line, big, "bold", INK) for line in fitted(title, big, "bold", 72 * width - 8)]
+    lines += [(t, SMALL, "normal", SOFT) for t in fitted(below, SMALL, "normal", 72 * width - 8)]
+    if not lines:
+        return
+    room = (sum(size for _, size, *_ in lines) * LEADING + 12) / 72
+    figure.set_size_inches(width, height + room)
+    figure.get_layout_engine().set(rect=(0, 0, 1, height / (height + room)))
+    down = 5
+    for text, size, weight, ink in lines:
+        y = 1 - down / 72 / (height + room)
+        look = {"fontsize": size, "fontweight": weight, "color": ink}
+        figure.text(4 / 72 / width, y, text, va="top", **look)
+        down += size * LEADING
+
+
+def fitted(text: str, size: float, weight: str, width: float) -> list[str]:
+    """A text in the fewest lines of at most `width` points, all about as long."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import TextToPath
+
+    font, measure = FontProperties(family="DejaVu Sans", size=size, weight=weight), TextToPath()
+
+    def lines(most):
+        made = [""]
+        for word in text.split():
+            longer = f"{made[-1]} {word}".strip()
+            fits = measure.get_text_width_height_descent(longer, font, False)[0] <= most
+            made = [*made[:-1], longer] if fits or not made[-1] else [*made, word]
+        return made
+
+    fewest = lines(width)
+    widths = (width * k / 20 for k in range(10, 21))
+    return next((m for w in widths if len(m := lines(w)) == len(fewest)), fewest) if text else []
 
 
 def settle(figure: Figure) -> None:
@@ -109,7 +193,8 @@ def marks(kinds: Iterable[str]) -> dict[str, tuple[str, str]]:
 
 def wrapped(text: str, width: int) -> str:
     """A long label in lines of at most `width` characters, where it can be broken."""
-    return "\n".join(textwrap.wrap(str(text), width, break_long_words=False)) or str(text)
+    lines = textwrap.wrap(str(text), width, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(t if len(t) <= width else t.replace("-", "-\n", 1) for t in lines) or str(text)
 
 
 def label(series: str) -> str:
@@ -119,10 +204,15 @@ def label(series: str) -> str:
 
 
 def titled(ax: Axes, title: str = "", xlabel: str = "", ylabel: str = "") -> Axes:
-    """Set a chart's title, over its left edge, and the axes' labels; return the axes."""
-    ax.set_title(title, loc="left")
+    """Set a chart's title, over its left edge, and the axes' labels; return the axes.
+
+    The label of the y axis stands upright, below the title.
+    """
+    ax.set_title(title, loc="left", pad=19 if ylabel and title else None)
     ax.set_xlabel(xlabel)
-    ax.set_ylabel(ylabel)
+    ax.set_ylabel(ylabel, rotation=0, ha="left", va="bottom")
+    if ylabel:
+        ax.yaxis.set_label_coords(0, 1.01)
     return ax
 
 
@@ -136,12 +226,12 @@ def if_empty(ax: Axes, values: pd.Series) -> None:
     """Note in a chart that it shows nothing, if none of its values is a number."""
     if not values.notna().any():
         middle = {"transform": ax.transAxes, "ha": "center", "va": "center"}
-        ax.text(0.5, 0.5, "nothing to show: no values", color="0.35", fontsize=SMALL, **middle)
+        ax.text(0.5, 0.5, "nothing to show: no values", color=SOFT, fontsize=SMALL, **middle)
 
 
 def remark(figure: Figure, text: str) -> None:
     """A line below a figure on what it leaves out."""
-    figure.supxlabel(text, fontsize=SMALL, color="0.35", x=0.01, ha="left")
+    figure.supxlabel(text, fontsize=SMALL, color=SOFT, x=0.01, ha="left")
 
 
 def legend_right(ax: Axes) -> None:
@@ -157,7 +247,7 @@ def legend_below(figure: Figure) -> None:
     seen = _told(figure.axes)
     if not seen:
         return
-    columns = min(len(seen), 3)
+    columns = min(len(seen), 3) if figure.get_figwidth() > WIDE / 2 else 1
     figure.legend(
         seen.values(), seen.keys(), loc="outside lower center", ncols=columns, fontsize=SMALL
     )

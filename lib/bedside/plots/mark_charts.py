@@ -6,17 +6,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .beside import beside
-from .look import BLUE, MARKS, SMALL, floats, if_empty, label, marks, titled, wrapped
+from .look import MARKS, SMALL, floats, if_empty, label, marks, titled, wrapped
+from .palette import BLUE, CARD, CONTEXT, INK, RED, SOFT
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-WHISKERS = {"color": "black", "markeredgecolor": "black", "capsize": 2}
+WHISKERS = {"color": INK, "markeredgecolor": INK, "capsize": 2}
 SHAPES = "osD^vP*X"
 LINE = 24  # characters of a row's name in a line
 MOST = 3  # names of marks in one place that are all told
-ARROW = {"arrowstyle": "->", "color": "0.6", "linewidth": 0.8, "shrinkA": 5, "shrinkB": 5}
+ARROW = {"arrowstyle": "->", "color": CONTEXT, "linewidth": 0.8, "shrinkA": 5, "shrinkB": 5}
 
 
 def dots(
@@ -49,7 +50,7 @@ def dots(
     ax.set_ylim(-0.6, len(order) - 0.4)
     ax.set_xlim(limits)
     lost = frame.groupby("row")["value"].count() == 0
-    across = {"transform": ax.get_yaxis_transform(), "va": "center", "color": "0.35"}
+    across = {"transform": ax.get_yaxis_transform(), "va": "center", "color": SOFT}
     for row in lost.index[lost]:
         ax.text(0.01, place[row], "no value", fontsize=SMALL, **across)
     if frame.empty:
@@ -106,7 +107,7 @@ def plane(ax: Axes, frame: pd.DataFrame, x: str, y: str, **labels: str) -> Axes:
     for at, told in names.items():
         beside(ax, _joined(told), at)
     if lost:
-        corner = {"transform": ax.transAxes, "va": "bottom", "color": "0.35", "fontsize": SMALL}
+        corner = {"transform": ax.transAxes, "va": "bottom", "color": SOFT, "fontsize": SMALL}
         ax.text(0.01, 0.01, "not shown, since a rate has no value:\n" + "\n".join(lost), **corner)
     ax.set_xlim(-3, 106)  # room for labels
     ax.set_ylim(-3, 106)
@@ -116,11 +117,11 @@ def plane(ax: Axes, frame: pd.DataFrame, x: str, y: str, **labels: str) -> Axes:
 
 def _equal_means(ax):
     """Dashed lines through the points whose two rates have the same mean, with that mean."""
-    text = {"fontsize": SMALL, "color": "0.4", "ha": "center", "va": "center"}
-    box = {"backgroundcolor": "white", "bbox": {"pad": 0.6, "color": "white"}}
+    text = {"fontsize": SMALL, "color": SOFT, "ha": "center", "va": "center"}
+    box = {"backgroundcolor": CARD, "bbox": {"pad": 0.6, "color": CARD}}
     for mean in range(10, 100, 10):
         least, most = max(0, 2 * mean - 100), min(100, 2 * mean)
-        line = {"color": "0.8", "linestyle": "--", "linewidth": 0.6, "zorder": 0}
+        line = {"color": CONTEXT, "linestyle": "--", "linewidth": 0.6, "zorder": 0}
         ax.plot([least, most], [most, least], **line)
         ax.annotate(str(mean), (least + 2, most - 2), **text, **box)
 
@@ -132,17 +133,21 @@ def _reach(row):
     return [[max(row["value"] - row["low"], 0)], [max(row["high"] - row["value"], 0)]]
 
 
-def points(ax: Axes, frame: pd.DataFrame, x: str, y: str, **labels: str) -> Axes:
+def points(
+    ax: Axes, frame: pd.DataFrame, x: str, y: str, *, message: pd.Series | None = None, **labels
+) -> Axes:
     """Marks in the plane of two changes, the columns `x` and `y`, with lines at 0.
 
     frame: source, `x`, `y` and label, the text beside the mark. Published ones are hollow.
+    message (n,): which ones are red.
     """
     frame = frame.astype({x: float, y: float})
-    ax.axhline(0, color="0.6", linewidth=0.8)
-    ax.axvline(0, color="0.6", linewidth=0.8)
-    for source, part in frame.groupby("source", sort=False):
+    ax.axhline(0, color=CONTEXT, linewidth=0.8)
+    ax.axvline(0, color=CONTEXT, linewidth=0.8)
+    red = frame["label"].isna() if message is None else message
+    for (source, told), part in frame.groupby(["source", red], sort=False):
         marker, face = MARKS[source]
-        look = {"markerfacecolor": face, "markeredgecolor": "black"}
+        look = {"markerfacecolor": face, "markeredgecolor": RED if told else INK}
         ax.plot(part[x], part[y], marker, label=label(source), **look)
     for at, part in frame.groupby([x, y], sort=False):
         beside(ax, _joined(part["label"]), at)

@@ -6,7 +6,8 @@ import math
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from .look import BLUE, SMALL, figure, floats, if_empty, titled, wrapped
+from .look import SMALL, figure, floats, if_empty, titled, wrapped
+from .palette import BLUE, CARD, GRID, INK, ON_DARK, ON_LIGHT, RED, SOFT, tint
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,8 +63,8 @@ def heat(ax: Axes, frame: pd.DataFrame, *, outlined: Collection[str] = (), **lab
     if frame.empty:
         if_empty(ax, frame["value"])
         return titled(ax, **labels)
-    rows, columns = list(dict.fromkeys(frame["row"])), list(dict.fromkeys(frame["column"]))
-    wide = frame.pivot(index="row", columns="column", values="value").loc[rows, columns]
+    wide = _wide(frame)
+    rows, columns = list(wide.index), list(wide.columns)
     _shaded(ax, wide, wide.map("{:.2f}".format), annot_kws={"fontsize": SMALL})
     ax.set_xticks(ax.get_xticks(), [wrapped(column, LINE) for column in columns])
     for text in ax.texts:
@@ -73,7 +74,7 @@ def heat(ax: Axes, frame: pd.DataFrame, *, outlined: Collection[str] = (), **lab
         if row in outlined:
             look = {"fill": False, "edgecolor": BLUE, "linewidth": 2, "clip_on": False}
             ax.axhspan(place, place + 1, **look)
-    middle = {"ha": "center", "va": "center", "color": "0.35", "fontsize": SMALL}
+    middle = {"ha": "center", "va": "center", "color": SOFT, "fontsize": SMALL}
     for place, row in enumerate(rows):
         if wide.loc[row].isna().all():
             ax.text(len(columns) / 2, place + 0.5, "no value", **middle)
@@ -83,17 +84,61 @@ def heat(ax: Axes, frame: pd.DataFrame, *, outlined: Collection[str] = (), **lab
     return titled(ax, **labels)
 
 
+def changes(
+    ax: Axes,
+    frame: pd.DataFrame,
+    *,
+    most: float = 0,
+    digits: int = 0,
+    framed: int = 1,
+    **labels: str,
+) -> Axes:
+    """A matrix of changes: losses in red, gains in blue, the larger the darker, with their numbers.
+
+    frame: row, column, value; the least `framed` values of each column are bold and framed,
+    unless more are equal. most: the change with the full colour, by default the largest.
+    """
+    from matplotlib.colors import LinearSegmentedColormap
+    from matplotlib.patches import Rectangle
+
+    wide = _wide(floats(frame))
+    most = most or wide.abs().max().max() or 1
+    ramp = LinearSegmentedColormap.from_list("", [tint(RED, 0.6), CARD, tint(BLUE, 0.6)])
+    nought = f"{0:.{digits}f}"
+    texts = wide.map(lambda v: nought if float(t := f"{v:+.{digits}f}") == 0 else t)
+    texts = texts.map(lambda t: t.replace("-", "\u2212"))
+    shades = {"cmap": ramp, "vmin": -most, "vmax": most, "annot_kws": {"fontsize": SMALL}}
+    _shaded(ax, wide, texts.where(wide.notna(), ""), **shades)
+    ax.set_xticks(ax.get_xticks(), [wrapped(column, LINE) for column in wide])
+    for text in ax.texts:
+        across, down = (int(place) for place in text.get_position())
+        text.set_color(ON_LIGHT)
+        if (wide.iloc[:, across] <= wide.iloc[down, across]).sum() <= framed:
+            text.set_fontweight("bold")
+            look = {"fill": False, "edgecolor": INK, "linewidth": 1.5, "clip_on": False}
+            ax.add_patch(Rectangle((across, down), 1, 1, **look))
+    ax.xaxis.tick_top()
+    ax.tick_params(length=0)
+    return titled(ax, **labels)
+
+
+def _wide(frame):
+    """A long frame as a matrix, rows and columns in the order in which they come."""
+    rows, columns = dict.fromkeys(frame["row"]), dict.fromkeys(frame["column"])
+    return frame.pivot(index="row", columns="column", values="value").loc[[*rows], [*columns]]
+
+
 def _shaded(ax, shares, texts, **options):
     """Cells in greys with their texts, as seaborn draws them; a missing share is left white."""
     import numpy as np
     import seaborn
 
     # black is 1.4: ratios exceed 1, and a share of 1 should not drown its neighbours in print
-    greys = {"vmin": 0, "vmax": 1.4, "cmap": "Greys", "cbar": False}
-    lines = {"linewidths": 0.5, "linecolor": "0.8", "clip_on": False}
-    seaborn.heatmap(shares, annot=texts, fmt="", ax=ax, **greys, **lines, **options)
+    look = {"vmin": 0, "vmax": 1.4, "cmap": "Greys", "cbar": False}
+    look |= {"linewidths": 0.5, "linecolor": GRID, "clip_on": False, **options}
+    seaborn.heatmap(shares, annot=texts, fmt="", ax=ax, **look)
     ax.grid(False)
     ax.tick_params(rotation=0)
     values = np.ravel(shares)
     for text, share in zip(ax.texts, values[~np.isnan(values)]):
-        text.set_color("white" if share > DARK else "black")
+        text.set_color(ON_DARK if share > DARK else ON_LIGHT)

@@ -1,34 +1,69 @@
 """Cancer-Myth's figures of several panels, drawn from rows of `tables`."""
 
+from collections import Counter
+
 from bedside import plots
 from bedside.tables import without_bounds
 
+from .printed import QUESTIONS, SUMMARY
 from .tables.evaluation import series
 from .tables.generation import HARD
 from .v2.tables import HITS, in_plane
 
 
+def survey(shown, people):
+    """Figure 2: the physicians' mean scores by source. people: the source that is no model."""
+    figure, ((ax,),) = plots.figure((7, 2.4))
+    plots.dots(ax, shown, xlabel="mean score, 1 to 5", limits=(0.9, 5.1))
+    plots.legend_below(figure)
+    said = shown[shown["source"] == "published"].set_index("row")["value"].astype(float)
+    models = said.drop(people)
+    return plots.message(
+        figure,
+        f"On average, physicians rated the answers of all {plots.spelt(len(models))} models above"
+        f" those of {people.lower()}",
+        models.min() > said[people],
+        "Mean of three physicians' scores. Intervals: over questions.",
+    )
+
+
 def generation(shown, models):
-    """Figure 3: what became of the questions, how many fooled their author, how both sets grew."""
+    """Figure 3: how many questions fooled their author; what became of this run's, and its sets."""
+    grown = shown["row"].str.contains(" after ")
+    fooled, sizes = shown[(shown["column"] == HARD) & ~grown], shown[grown]
     became = shown[shown["row"].isin(models)]
     became = became.groupby("column", sort=False).filter(lambda c: c["value"].sum() > 0)
-    grown = shown["row"].str.contains(" after ")
-    fooled = shown[(shown["column"] == HARD) & ~grown]
-    sizes = shown[grown]
-    if len(models) > 1:
-        model = sizes["row"].str.split(" after ").str[0]
-        sizes = sizes.assign(column=sizes["column"] + ", " + model)
-    heights = [0.6 + 0.4 * len(models), 0.4 * fooled["row"].nunique(), 2]
-    figure, axes = plots.figure((8, 2.6 + sum(heights)), 3, height_ratios=heights)
-    axes = axes[:, 0]
-    share = {"xlabel": "% of the questions asked for"}
-    plots.stacked(axes[0], became, title="What became of the questions", **share)
-    plots.dots(axes[1], fooled, title="Questions that fool their author", limits=(-2, 102), **share)
-    labels = {"xlabel": "myths done", "ylabel": "questions"}
-    plots.growth(axes[2], sizes, title="Size of the valid and the invalid set", **labels)
-    for ax in axes:
-        plots.legend_right(ax)
-    return figure
+    heights = [0.4 * fooled["row"].nunique()]
+    heights += [0.6 + 0.4 * len(models), 2] if len(became) or len(sizes) else []
+    size = 6 if len(heights) == 1 else 8, 0.9 * len(heights) + sum(heights)
+    figure, axes = plots.figure(size, len(heights), height_ratios=heights)
+    axes, share = axes[:, 0], {"xlabel": "% of the questions asked for"}
+    most = 1.15 * fooled[["value", "high"]].astype(float).max(axis=None)
+    title = "Questions that fool their author" * (len(heights) > 1)
+    plots.dots(axes[0], fooled, title=title, limits=(0, min(most, 102)), **share)
+    names = list(dict.fromkeys(fooled["row"]))
+    for r in fooled[fooled["source"] == "recomputed"].itertuples():
+        at = r.value, len(names) - 1 - names.index(r.row)
+        axes[0].annotate(f"{r.value:.0f}%", at, (8, 0), textcoords="offset points", va="center")
+    if len(heights) > 1:
+        several = sizes["row"].str.split(" after ").str[0] if len(models) > 1 else None
+        if several is not None:
+            sizes = sizes.assign(column=sizes["column"] + ", " + several)
+        plots.stacked(axes[1], became, title="What became of the questions", **share)
+        labels = {"xlabel": "myths done", "ylabel": "questions"}
+        plots.growth(axes[2], sizes, title="Size of the valid and the invalid set", **labels)
+        for ax in axes:
+            plots.legend_right(ax)
+    paper = fooled[fooled["source"] == "recomputed"]
+    low, high = paper["value"].min(), paper["value"].max()
+    return plots.message(
+        figure,
+        f"Of the questions that three models were asked to write, {low:.0f} to {high:.0f}% fooled"
+        " their author",
+        len(paper) == 3 and paper["n"].nunique() == 1,
+        "Printed counts of adversarial questions as shares of three questions on each of 994 myths;"
+        " GPT-4o's run covered only part of them, so that its share is at least this.",
+    )
 
 
 def balance(shown):
@@ -49,18 +84,84 @@ def balance(shown):
     return figure
 
 
-def scores(shown):
-    """Figure 6a: PCR and PCS by model, the best published PCR first."""
-    figure, (axes,) = plots.figure((9, 5), 1, 2, sharey=True)
-    order = dict.fromkeys(shown["row"])
-    for ax, metric, unit, limits in (
-        (axes[0], "PCR", "% of questions corrected", (-2, 102)),
-        (axes[1], "PCS", "mean grade, −1 to 1", (-1.05, 1.05)),
+def scores(shown, narrow=False):
+    """Figure 6a: PCR and PCS by model, the best published PCR first; narrow: PCR alone."""
+    order = list(dict.fromkeys(shown["row"]))
+    size = (plots.NARROW, 0.9 + 0.34 * len(order)) if narrow else (9, 1.2 + 0.32 * len(order))
+    figure, (axes,) = plots.figure(size, 1, 2 - narrow, sharey=True)
+    least = series(shown, "PCS")[["value", "low"]].astype(float).min(axis=None)
+    for ax, metric, unit, limits in zip(
+        axes,
+        ("PCR", "PCS"),
+        ("% of the questions corrected", "mean grade, from \u22121 to 1"),
+        ((0, None), (min(-0.9, 1.05 * least), None)),
     ):
         rows = series(shown, metric)
         plots.dots(ax, rows, title=metric, xlabel=unit, limits=limits, order=order)
+        ax.spines["left"].set_visible(False)
+        ax.tick_params(length=0)
+    said = series(shown, "PCR").query("source == 'published'").astype({"value": float})
+    for row, values in said.groupby("row")["value"]:
+        told = " / ".join(f"{v:g}" for v in dict.fromkeys(values))
+        at = values.max(), len(order) - 1 - order.index(row)
+        look = {"fontsize": plots.SMALL, "va": "center"}
+        axes[0].annotate(told, at, (9, 0), textcoords="offset points", **look)
     plots.legend_below(figure)
-    return figure
+    best = said.groupby("series")["value"].max().reindex(["published", f"published, {SUMMARY}"])
+    return plots.message(
+        figure,
+        f"No model corrects even half of the false presuppositions: at most {best.iloc[0]:.0f}% in"
+        f" the paper, {best.iloc[1]:.0f}% in a summary of its second version",
+        bool((best < 50).all()),
+        f"PCR: share of {QUESTIONS} questions whose false presupposition the answer corrects in"
+        " full, as graded by GPT-4o.",
+    )
+
+
+def groups(shown, by):
+    """Figures 6b and 7: PCS by kind of question (row) and model (column).
+
+    Published values are a matrix; with this run's, all stand in `panels`, with intervals. by:
+    category or generator.
+    """
+    if (shown["source"] != "published").any():
+        return panels(shown, f"Rows: the question's {by}.")
+    shown = shown.astype({"value": float})
+    mean = shown.groupby("row")["value"].mean()
+    shown = shown.sort_values("row", key=lambda r: r.map(mean), kind="stable")
+    models, kinds = shown["column"].nunique(), len(mean)
+    size = min(plots.WIDE, 2.5 + 0.9 * models), 0.9 + 0.32 * kinds
+    figure, ((ax,),) = plots.figure(size)
+    plots.changes(ax, shown, most=1, digits=2, framed=2 if by == "category" else 1)
+    wide = shown.pivot(index="row", columns="column", values="value")
+    return plots.message(figure, *(_categories if by == "category" else _generators)(wide))
+
+
+def _categories(wide):
+    """Figure 7's message: the two kinds of myth on which most models do worst."""
+    worst = Counter(frozenset(wide[model].nsmallest(2).index) for model in wide)
+    ((pair, models),) = worst.most_common(1)
+    named = " and ".join(sorted(pair, reverse=True))
+    said = (
+        f"{plots.spelt(models).capitalize()} of {plots.spelt(wide.shape[1])} models do worst"
+        f" on the same two kinds of myth: {named}"
+    )
+    about = "PCS: mean grade from \u22121 to 1, read from the paper's bars. Framed: each model's"
+    about += " two lowest."
+    return said, models > wide.shape[1] / 2, about
+
+
+def _generators(wide):
+    """Figure 6b's message: whose questions all but their author answer best."""
+    best = wide.idxmax()
+    easy = best.mode()[0]
+    others = best.drop(easy, errors="ignore")
+    said = f"Questions written by {easy} are the easiest for the other models, but not for {easy}"
+    about = (
+        "PCS: mean grade from \u22121 to 1, as printed. Rows: who wrote the questions; columns: who"
+    )
+    about += " answered them. Framed: a model's lowest."
+    return said, easy in best.index and best[easy] != easy and (others == easy).all(), about
 
 
 def panels(shown, about=""):
@@ -80,10 +181,8 @@ def panels(shown, about=""):
     for ax, name in zip(axes.flat, names):
         mine, limits = shown[panel == name], (-1.05, 1.05)
         plots.dots(ax, mine, title=name, xlabel="mean grade", limits=limits, order=order)
-    for row in axes if about else ():
-        row[0].set_ylabel(about)
     plots.legend_below(figure)
-    return figure
+    return plots.message(figure, "", False, about)
 
 
 def confusions(cards, values):
@@ -92,25 +191,45 @@ def confusions(cards, values):
 
 
 def tradeoff(shown):
-    """Correction against over-correction: published and this run's rates, this run's intervals."""
+    """Correction against over-correction: printed rates with arrows; this run's, with intervals."""
     mine = shown[shown["source"] == "run"]
-    height = 0.4 * mine["row"].nunique()
-    figure, axes = plots.figure((8, 6.8 + height), 2, height_ratios=[5.6, height])
+    size, ratios = (6, 5.2), [5.6]
+    if len(mine):
+        ratios.append(0.4 * mine["row"].nunique())
+        size = size[0], size[1] + 1.2 + ratios[1]
+    figure, axes = plots.figure(size, len(ratios), height_ratios=ratios)
     hit, price = HITS["Cancer-Myth"], HITS["Cancer-Myth-NFP"]
+    rows = in_plane(shown).assign(low=None, high=None)
     plots.plane(
         axes[0, 0],
-        in_plane(shown).assign(low=None, high=None),
+        rows,
         "Cancer-Myth-NFP",
         "Cancer-Myth",
-        title="Published rates and this run's",
-        xlabel=f"{price}, % of the questions without a false presupposition",
-        ylabel=f"{hit}, % of the questions with a false presupposition",
+        title="Published rates and this run's" * (len(ratios) > 1),
+        xlabel=f"{price}, % of the sound questions",
+        ylabel=f"{hit}, % of the false presuppositions",
     )
-    names = mine["row"].str.split(" ", n=1)
-    several = names.str[0].nunique() > 1
-    mine = mine.assign(row=mine["row"] if several else names.str[1])
-    mine = mine.assign(series="This run: " + mine["column"].map(HITS))
-    labels = {"title": "This run, with 95% confidence intervals", "xlabel": "% of the questions"}
-    plots.dots(axes[1, 0], mine, limits=(-2, 102), **labels)
-    plots.legend_below(figure)
-    return figure
+    if len(mine):
+        names = mine["row"].str.split(" ", n=1)
+        several = names.str[0].nunique() > 1
+        mine = mine.assign(row=mine["row"] if several else names.str[1])
+        mine = mine.assign(series="This run: " + mine["column"].map(HITS))
+        labels = {
+            "title": "This run, with 95% confidence intervals",
+            "xlabel": "% of the questions",
+        }
+        plots.dots(axes[1, 0], mine, limits=(-2, 102), **labels)
+        plots.legend_below(figure)
+    wide = rows[rows["source"] == "published"].pivot(index="row", columns="column", values="value")
+    moved = rows[(rows["source"] == "published") & (rows["origin"] != "")]
+    moved = moved.drop_duplicates("row").set_index("row")["origin"]
+    change = wide.loc[moved.index].astype(float) - wide.loc[moved].astype(float).to_numpy()
+    return plots.message(
+        figure,
+        f"In all {plots.spelt(len(change))} systems the fix corrects more false presuppositions"
+        " and leaves fewer sound questions alone",
+        len(change) > 1
+        and bool((change["Cancer-Myth"] > 0).all() and (change["Cancer-Myth-NFP"] < 0).all()),
+        "Arrows: from a system to the same with its fix, as a summary of version 2 prints them, in"
+        " percent. Along a dashed line the mean of both rates is the same.",
+    )

@@ -62,9 +62,10 @@ def in_plane(rows):
     agents = method.isin(["multi_agent", "multi_agent_monitor"])
     uncured = model + " " + agents.map({True: "multi_agent", False: "plain"})
     before = rows["row"].str.replace("GEPA|Monitor", "Plain", regex=True).where(said, uncured)
-    several = model[~said].nunique() > 1
+    several, cure = model[~said].nunique() > 1, rows["row"].str.rsplit(" ", n=1).str[-1]
+    named = rows["row"].str.removesuffix(" Plain").where(cure == "Plain", "with " + cure)
     return rows.assign(
-        label=rows["row"].where(said | several, method),
+        label=named.where(said, rows["row"] if several else method),
         shape="",
         origin=before.where(before != rows["row"], ""),
     )
