@@ -24,10 +24,7 @@ def rate_rows(run, judged, items, rates):
     made = pd.DataFrame([*printed, *own_rates(run, judged, items)]).reindex(
         columns=[*COLUMNS, *MORE]
     )
-    before = made["row"].str.replace("Table 10", "Table 6").where(made["shape"] == "Table 10", "")
-    for model in run.models:
-        before = before.where(~made["label"].str.startswith(f"{model}, "), f"{OWN}: {model}")
-    return made.assign(origin=before, label=made["label"].str.replace(r"^.*?, ", "", regex=True))
+    return made.assign(label=made["label"].str.replace(r"^.*?, ", "", regex=True))
 
 
 def printed_rates(table, behind):
