@@ -25,7 +25,7 @@ def test_a_base_set_without_questions_has_no_panel(run_of):
     questions = pd.Series(["one two three", "one two three four"])
     rows = tables.benchmark.length_table(run, {"LiveQA": (questions, "raw")})
     figure = medhalu.lengths(rows)
-    assert [ax.get_title(loc="left") for ax in figure.axes] == ["LiveQA", ""]
+    assert [ax.get_title(loc="left") for ax in figure.axes] == ["LiveQA", "% of questions"]
     means, counted = figure.axes
     assert [t.get_text() for t in means.get_yticklabels()] == ["Published", "From raw data"]
     assert [c.lines[0].get_xdata().tolist() for c in means.containers][1] == [3.5]

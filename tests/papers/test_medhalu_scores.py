@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from medhalu_items import items_of, judged_of
 
-from bedside import published, stats
+from bedside import plots, published, stats
 from bedside.papers.medhalu import detection, figures, scores, tables
 from bedside.papers.medhalu.printed import matrices, rates
 
@@ -128,7 +128,7 @@ def test_notes_on_one_class_only_have_no_place_in_the_plane(run):
     judged = pd.concat(
         [judged_of(items, [1, 0, 0]), judged_of(items[:2], [1, 1], evaluator="m, expert's note")]
     )
-    behind = {t: rates.behind(run, t) for t in ("Table 10",)}
+    behind = {t: rates.behind(run, t) for t in ("Table 6",)}
     plane = tables.rates.rate_rows(run, judged, items, behind)
     own = plane[plane["panel"] == tables.rates.OWN]
     noted = own["row"] == "this run, all subsets: m, expert's note"
@@ -138,7 +138,10 @@ def test_notes_on_one_class_only_have_no_place_in_the_plane(run):
     }
     lacking = own[noted & (own["column"] == "specificity, %")].iloc[0]
     assert lacking["n"] == 0 and pd.isna(lacking["value"])
-    assert len(figures.rates(plane).axes) == 4
+    ax = figures.rates(plane).axes[-1]
+    assert ax.get_title(loc="left") == tables.rates.OWN
+    shown = [(t.get_text(), t.xy[0]) for t in ax.texts]  # none of the others of whom all are right
+    assert shown == [("100", 100), ("50", 50), ("0", 0)]
     made = tables.notes.changes(run, scores.averaged(judged, items)).set_index("row")
     assert made.loc["m, the expert's note: yes, hallucinated answers", "value"].iloc[0] == 0.5
     other = made.loc["m, the expert's note: yes, the other answers"]
@@ -273,13 +276,9 @@ def test_rates_in_the_figures_are_recomputed_not_published(run):
     plane = tables.rates.rate_rows(run, judged_of(items, [1, 0]), items, behind)
     inferred = plane[plane["shape"].isin(behind)]
     assert set(inferred["source"]) == {"recomputed"}
-    marks = {
-        line.get_markerfacecolor()
-        for ax in figures.rates(plane).axes
-        for line in ax.lines
-        if line.get_marker() in ("o", "s")
-    }
-    assert len(marks) == 2 and "white" not in marks  # recomputed and run, one look each
+    lines = [line for ax in figures.notes(plane).axes for line in ax.lines]
+    marks = {line.get_markerfacecolor() for line in lines if line.get_marker() in ("o", "s")}
+    assert marks == {plots.BLUE, plots.RED}  # filled: the two kinds of answer
     assert len(inferred) == 2 * 18 and not inferred["label"].isin(["Experts", "Laypeople"]).any()
 
 

@@ -828,7 +828,7 @@ def test_tables_of_a_model_that_never_lists_anything(run):
         assert len(mine) and scores_.isna().all(), k
         run.table(f"t{k}", table, "without a list")
     assert made[0].loc[made[0]["source"] == "run", "unscored"].dropna().eq(3).all()
-    run.figure("f", figures.scores(made[0]), made[0], "without a list")
+    run.figure("f", figures.free(made[0]), made[0], "without a list")
 
 
 # ---- replies without text, and cut ones
