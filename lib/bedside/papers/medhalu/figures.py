@@ -62,6 +62,7 @@ def _as_printed(rows):
     """Whether a base set's released questions have the printed mean and deviation (Series)."""
     words = rows[rows["column"].str.startswith("words,")].astype({"value": float})
     wide = words.pivot(index=["row", "column"], columns="source", values="value")
+    wide = wide.reindex(columns=["raw", "published"])  # `sample` has no released questions
     return wide.eval("abs(raw - published) <= @ROUNDED").groupby("row").all()
 
 
