@@ -17,6 +17,7 @@ from bedside import (
     layouts,
     models,
     page,
+    paths,
     plots,
     published,
     settings,
@@ -209,6 +210,7 @@ def ledger(monkeypatch):
     found = {}
     monkeypatch.setattr(claims, "load", lambda paper: found)
     monkeypatch.setattr(claims, "listed", lambda paper: {})
+    monkeypatch.setattr(paths, "FINDINGS", paths.ROOT / "none")  # they name claims of the paper
 
     def add(id, text, published, needs=""):
         value = float(published) if published else None
