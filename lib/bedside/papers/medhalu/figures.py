@@ -10,7 +10,7 @@ from .data import DATASETS
 from .tables.benchmark import LONGEST
 from .tables.rates import OWN, RATES
 
-ROUNDED = 0.005  # how far a printed score may be from what was rounded
+ROUNDED = 0.005 + 1e-9  # how far a printed score may be from what was rounded, as floats go
 ACCEPTED, FOUND = RATES
 LOOKS = {  # of the shares flagged of both kinds of answer: name, mark, colour, line
     FOUND: ("hallucinated", "o", plots.BLUE, "-"),

@@ -13,7 +13,7 @@ from bedside.tables import without_bounds
 from .data import FREQUENCIES, LEAST, MOST, ONSETS
 from .scores import METRICS
 
-ROUNDED = 0.005  # how far a printed score may be from what was rounded
+ROUNDED = 0.005 + 1e-9  # how far a printed score may be from what was rounded, as floats go
 ASKED = f"{LEAST} to {MOST}"
 PRINTED = "Hollow: as printed, with its 95% interval."
 
