@@ -240,7 +240,8 @@ def data(profile, mirror):
     for name in sources.used_by(profile):
         try:
             got = sources.fetch(name, mirror)
-            yours = f" (optional; yours to add as {sources.entry(name)['file']})"
+            place = sources.entry(name).get("file", "")
+            yours = f" (optional{place and f'; yours to add as {place}'})"
             print(f"{got:8} {name}{yours if got == 'absent' else ''}")
             if rows := sources.differing(name):
                 print(
