@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bedside import claims, judges, sources, stats
+from bedside import claims, judges, paths, sources, stats
 from bedside.papers.cancer_myth import (
     data,
     figures,
@@ -182,6 +182,7 @@ def test_kappas_of_counts_by_hand():
     # kappa = (12 - 5) / (16 - 5); apart by chance, linear: (1*1 + 1*2 + 2*2 + 2*1 + 1*4 + 1*1) / 16
     table = printed.confusions_of(4, 2, 1)[1]
     assert table.tolist() == [[1, 0, 0], [1, 1, 0], [0, 0, 1]]
+    assert printed.confusions_of(4, 2, 1, raised=1)[1][1].tolist() == [0, 1, 1]
     assert printed.kappa_of(table) == pytest.approx(7 / 11)
     assert printed.kappa_of(table, 1) == pytest.approx(1 - (1 / 4) / (14 / 16))
     assert printed.ac1_of(table) == pytest.approx(
@@ -346,6 +347,42 @@ def test_survey_claims_by_hand(run):
     assert said["words"][1]["the workers' own words in the answers as shown"] == "2.0 to 10.0"
 
 
+def listed_for(test):
+    """The readings that tests/numbers/flips/unable leaves to this test."""
+    rows = pd.read_csv(paths.ROOT / "tests/numbers/flips/unable/cancer_myth.csv")
+    mine = rows[rows["why"].str.endswith(f"::{test}")]
+    assert len(mine)
+    return set(zip(mine["id"], mine["reading"]))
+
+
+def survey_holds(run, whole, parts, p, answers, label=None):
+    """{(claim, reading): holds} of invented ratings; of answers the columns of the released."""
+    ratings = rated(dict(zip(SOURCES, whole)), dict(zip(SOURCES, parts)))
+    if label:
+        ratings["labels"] = [[label]] * len(ratings)
+    tests = pd.DataFrame({"row": [f"{name} - Social workers" for name in SOURCES[:3]]})
+    tests = tests.assign(difference=0.9, p_holm=p)
+    made = survey_readings.readings(run, ratings, tests, pd.DataFrame(answers))
+    return {(id, name): way[3] for id, ways in made.items() for name, way in ways.items()}
+
+
+def test_readings_of_the_survey_say_yes_and_no(run):
+    """Alike, good and long answers of models against bad ones; then the other way round."""
+    words = int(claims.load(run.paper)["cm-survey-words"].value)
+    clear = [(1, 1, 2), (5, 5, 4)] * 4
+    wide = [(1, 4, 1), *clear]
+    rest = "w " * (words - 4)  # the number counts between spaces, the slash between letters
+    edited = dict.fromkeys(survey.RATED, ["w " * 2 * words])
+    edited |= {"Edited human answer": [f"1. Sum of: w/w {rest}"], "answer": ["w " * words]}
+    yes = survey_holds(run, [[(5, 5, 5)]] * 3 + [[(2, 2, 2)]], [clear] * 3 + [wide], 0.01, edited)
+    far, same = [(1, 5, 3), (5, 1, 3), (3, 1, 5), (5, 3, 1)] * 2, [(3, 3, 3)] * 8
+    short = dict.fromkeys([*survey.RATED, "answer"], ["CancerCare w"])
+    args = [[(2, 2, 2)]] * 3 + [[(5, 5, 5)]], [far] * 3 + [same], 0.9, short
+    no = survey_holds(run, *args, label="Factually incorrect")
+    shown = {k for k in yes if (yes[k], no[k]) == (True, False)}
+    assert listed_for("test_readings_of_the_survey_say_yes_and_no") - shown == set()
+
+
 def test_lengths_that_tell_the_source(run):
     parts = dict.fromkeys(SOURCES, [(4, 5, 4)])
     assert made_of(run, parts)["length-blind"][0] == "not"  # found
@@ -361,6 +398,36 @@ def test_the_judges_printed_shares_fit_one_set_of_counts(run):
     tables = printed.possible_confusions(run)
     assert len(tables) == 76 - 32 + 1 and {t.sum() for t in tables} == {76}
     assert {int(t.trace()) for t in tables} == {54}
+
+
+def test_readings_of_the_files_say_yes_and_no():
+    """Two texts, one of them twice; even categories against one that most questions have."""
+    two = pd.DataFrame({"question": ["a", "b"], "example_question": ["c", "d"]})
+    raw = dict.fromkeys(["candidates", "released", "nfp"], two)
+    kinds, made = list(data.CATEGORIES.values()), []
+    first = pd.DataFrame({"category": kinds[:1] * 9})
+    for most, again in ((20, 0), (200, 1)):
+        many = {k: most if k == kinds[0] else 20 for k in kinds}
+        rest = pd.DataFrame(
+            [("GPT-4o", k) for k, n in many.items() for _ in range(n)],
+            columns=["generator", "category"],
+        )
+        checked = pd.DataFrame(
+            [("cancer_myth_nfp", c, again) for c in ("repeated texts", "empty cells")],
+            columns=["row", "column", "value"],
+        )
+        myths = pd.DataFrame({"myth": ["a", "a" * again or "b"]})
+        myths = myths.assign(cancer=["x", "y"], fact="", source="")
+        said = {("myths", "count"): 2, ("cancer types", "count"): 2}
+        found = {
+            **pipeline._on_sets(raw, checked),
+            **pipeline._on_myths(said, myths),
+            "cm-even": pipeline._evenness(first, rest, rest),
+        }
+        made.append({(id, n): way[3] for id, ways in found.items() for n, way in ways.items()})
+    yes, no = made
+    shown = {k for k in yes if (yes[k], no[k]) == (True, False)}
+    assert listed_for("test_readings_of_the_files_say_yes_and_no") - shown == set()
 
 
 def test_claims_on_the_released_data_wait_for_it(run):

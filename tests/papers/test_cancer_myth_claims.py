@@ -291,6 +291,8 @@ def test_failures_are_counted_over_all_ways_to_grade():
     assert [way[3] for way in made.values()] == [False, None, False]
     made = figure_claims._on_failures({"a": [(0, 0, 585)], "b": [(292, 293, 0)]})
     assert [way[3] for way in made.values()] == [True, False, False]
+    made = figure_claims._on_failures({"a": [(0, 0, 585)]})
+    assert [way[3] for way in made.values()] == [True, True, True]
     assert figure_claims._on_failures({"a": []})["not recognised, by each system"][3] is None
 
 

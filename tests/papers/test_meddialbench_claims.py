@@ -41,6 +41,7 @@ def made(run, design):
         **validation.of_adherence(run, design),
         **validation.of_judges(run),
         **validation.of_patient(run),
+        **baseline.of_counts(run),
         **baseline.readings(run),
         **single.of_marks(run, design),
         **single.of_losses(run),
@@ -389,11 +390,14 @@ def test_readings_follow_from_the_printed_numbers(run, design, monkeypatch):
 # ---- the released cases, by cases of our own
 
 
+DENIED = "He denies headache and loose stool. He takes haloperidol."
+
+
 @pytest.fixture
 def of_cases(run, monkeypatch):
     """A function that lays out 107 cases, of which some are babies, with these tests of case 79."""
 
-    def lay(babies, tests, words="He denies headache and loose stool. He takes haloperidol."):
+    def lay(babies, tests, words=DENIED, of=""):
         one = {"Primary_Symptom": "spinning"}
         actor = {"Demographics": "30-year-old male", "History": words, "Symptoms": one}
         found = [
@@ -405,7 +409,7 @@ def of_cases(run, monkeypatch):
         found[78]["Test_Results"] = tests
         found[78]["Patient_Actor"] |= {
             "Demographics": "59-year-old male",
-            "History": "Spinning for 3 minutes, as he was going to bed.",
+            "History": f"Spinning for 3 minutes, as he was going to bed. {of}",
         }
         frame = pd.DataFrame({"OSCE_Examination": found})
         monkeypatch.setattr(run, "load", lambda name: frame)
@@ -434,6 +438,12 @@ def test_claims_on_released_cases(of_cases):
     other = verdicts(of_cases(30, {}, "He has headache and denies loose stool."))
     assert other["md-speak"] == "not"  # found: 22 were left out
     assert other["md-case-079-exam"] == "holds" and other["md-case-084"] == "differs"
+
+
+def test_a_patient_who_knows_of_the_manoeuvre(of_cases):
+    told = of_cases(17, MANOEUVRE, of="A Dix-Hallpike test made him dizzy.")["md-case-079-exam"]
+    assert {way[3] for way in told.values()} == {False}
+    assert of_cases(17, MANOEUVRE)["md-case-079-exam"]["what patients are told"][3] is True
 
 
 def test_different_diagnoses_but_for_spelling():

@@ -7,6 +7,7 @@ import pytest
 from bedside import published, stats
 from bedside.papers.meddialbench import design as designs
 from bedside.papers.meddialbench import printed
+from bedside.papers.meddialbench.printed import baseline
 
 
 @pytest.fixture
@@ -35,6 +36,16 @@ def test_every_printed_accuracy_is_one_count(run):
     ]
     assert printed.share(run).at["C2", "DeepSeek"] == pytest.approx(2400 / 85)
     assert printed.drops(run).at["C2", "DeepSeek"] == pytest.approx(3900 / 85)
+
+
+def test_a_percentage_that_no_count_prints_is_told(run, monkeypatch):
+    cells = published.table("meddialbench", "Table 9")
+    cells.loc[0, "value"] = 70  # 59 of 85 are 69.4%, 60 are 70.6%
+    monkeypatch.setattr(published, "table", lambda *a: cells)
+    (way,) = baseline.of_counts(run)["md-counts"].values()
+    assert way[0] == "84 of 85 have exactly one count" and way[3] is False
+    with pytest.raises(ValueError, match="0 counts of 85 round to it"):
+        printed.counts.__wrapped__()
 
 
 def test_ratios_by_hand(run, design):

@@ -264,8 +264,9 @@ def _alignment(run):
     score = run.published("v1 text 2.2").set_index("row")["value"].drop("Social workers")
     rate = rates(run, 1)
     best, corrects = score.idxmax(), rate.idxmax()
-    told = f"{best} rated {score[best]:.2f}, {corrects} {score[corrects]:.2f}; corrected"
-    return reading(f"{told} {rate[best]} and {rate[corrects]}%", best != corrects)
+    told = f"{best} rated {score[best]:.2f}, {corrects} {score.get(corrects, np.nan):.2f}"
+    told += f"; corrected {rate.get(best, np.nan)} and {rate[corrects]}%"
+    return reading(told, best != corrects)
 
 
 # ---- agreement with people (appendix C, Table 1)
@@ -287,13 +288,14 @@ def judge_counts(run, n=ANNOTATED):
     ]
 
 
-def confusions_of(n, zeros, right):
+def confusions_of(n, zeros, right, raised=0):
     """Counts (people, judge) of -1, 0 and 1: a table for each number of 1s that people gave.
 
-    All errors are on people's 0s, which the judge grades -1: on two grades it makes none (C.1).
+    All errors are on people's 0s (C.1). The judge grades `raised` of these 1, the others -1.
     """
+    lowered = zeros - right - raised
     return [
-        np.array([[n - zeros - ones, 0, 0], [zeros - right, right, 0], [0, 0, ones]])
+        np.array([[n - zeros - ones, 0, 0], [lowered, right, raised], [0, 0, ones]])
         for ones in range(n - zeros + 1)
     ]
 
@@ -314,7 +316,14 @@ def ac1_of(table):
 
 def possible_confusions(run, n=ANNOTATED):
     """Confusion matrices of the paper's judge that its printed shares allow (appendix C.1)."""
-    return [t for _, zeros, right in judge_counts(run, n) for t in confusions_of(n, zeros, right)]
+    binary = published.value(run.paper, "v1 Table 1", "Presupposition correction", "binary match")
+    return [
+        table
+        for _, zeros, right in judge_counts(run, n)
+        for alike in stats.grim_counts(binary, n, 2)
+        if (raised := n - alike) <= zeros - right
+        for table in confusions_of(n, zeros, right, raised)
+    ]
 
 
 def judge_readings(run):

@@ -4,7 +4,7 @@ import re
 
 import pandas as pd
 
-from bedside import claims
+from bedside import claims, sources
 from bedside.checks import normal
 from bedside.claims import reading, same
 
@@ -172,11 +172,14 @@ def _some(patients, odd, name):
 
 def _reference_readings(run, reference):
     size = reference.groupby("site", sort=False).size()
+    types = size.index  # as released they may say more, in brackets
+    if run.profile == "public" and sources.here("radiation_reference"):
+        types = run.load("radiation_reference").columns[2:]
     effects, two = set(reference["effect"]), frequencies(reference)
     levels = reference["frequency"].nunique(), reference["onset"].nunique()
     said = run.published("text 3.3").set_index("row")["value"]
     single = reference.groupby(["site", "effect"])["frequency"].nunique() == 1
-    dose = size.index.str.contains(r"dose|fraction|\bgy\b", case=False)
+    dose = types.str.contains(r"dose|fraction|\bgy\b", case=False)
     return {
         "rad-lengths": reading(", ".join(map(str, size)), size.between(LEAST, MOST).mean() > 0.5),
         "rad-vocabulary": reading(f"{len(effects)} terms", set(vocabulary(run)) == effects),
@@ -193,5 +196,5 @@ def _reference_readings(run, reference):
                 f"{single.sum()} of {len(single)}", single.all(), name="each effect of a site"
             ),
         },
-        "rad-dose": reading(f"{dose.sum()} of {len(size)} types of radiation", dose.any()),
+        "rad-dose": reading(f"{dose.sum()} of {len(types)} types of radiation", dose.any()),
     }

@@ -19,15 +19,20 @@ MODELS = ["GPT-5.4", "Claude", "DeepSeek", "Gemini", "Qwen"]
 EFFICIENT, EXHAUSTIVE = ["Claude", "Gemini"], ["GPT-5.4", "DeepSeek"]  # questioning (4.1)
 
 
+def fits():
+    """The counts of N that print as each number of Table 9: {(configuration, model): counts}."""
+    cells = published.table("meddialbench", "Table 9").itertuples()
+    return {(r.column, r.row): stats.grim_counts(r.value, N, 1) for r in cells}
+
+
 @published.cached
 def counts():
     """Right diagnoses out of N in Table 9, configurations by models; ValueError if not unique."""
-    cells = published.table("meddialbench", "Table 9")
-    found = {(r.column, r.row): stats.grim_counts(r.value, N, 1) for r in cells.itertuples()}
+    found = fits()
     if bad := [k for k, v in found.items() if len(v) != 1]:
         raise ValueError(f"Table 9, {bad[0]}: {len(found[bad[0]])} counts of {N} round to it")
     wide = pd.Series({k: v[0] for k, v in found.items()}).unstack()
-    return wide.loc[cells["column"].unique(), MODELS]
+    return wide.loc[list(dict.fromkeys(c for c, _ in found)), MODELS]
 
 
 def combinations(design):

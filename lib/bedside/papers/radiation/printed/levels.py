@@ -133,6 +133,7 @@ def _on_reference(run, six, seven, reference):
     missed = 1 - 2 * (last + ROUNDED)
     mostly = ", ".join(missed.index[missed > 0.5])
     sure = missed[missed >= MISSED]
+    may = 2 * (1 - last + ROUNDED) >= MISSED  # if no list misses the other effect
     named = (reference["onset"] == LATE).groupby(reference["effect"]).all()[NAMED]
     return {
         "rad-onset": counted(alike, name="without extremely rare effects"),
@@ -152,7 +153,7 @@ def _on_reference(run, six, seven, reference):
         "rad-pericarditis": reading(
             f"{len(sure)} of {len(missed)} miss it in at least"
             f" {sure.min():.2f} to {sure.max():.2f} of the lists; in over half: {mostly}",
-            between(len(sure), len(missed), least=len(missed) // 2 + 1),
+            between(len(sure), may.sum(), least=len(missed) // 2 + 1),
             name="missed in a tenth of the lists or more by most models",
         ),
     }
