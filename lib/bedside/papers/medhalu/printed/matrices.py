@@ -16,7 +16,7 @@ FITS = ROUNDED + 1e-9  # a score that is off by no more prints the same
 LEFT_OUT = 0.02  # of a model's replies, that may have said neither yes nor no
 
 
-@functools.cache
+@functools.lru_cache(maxsize=16)  # megabytes each
 def _every(positive, negative):
     """All pairs of true positives and negatives, (positive + 1, negative + 1), and 4 scores."""
     tp, tn = np.meshgrid(np.arange(positive + 1), np.arange(negative + 1), indexing="ij")
@@ -83,9 +83,23 @@ def with_some_left_out(positive, negative, scores):
     """
     for lost in range(int(LEFT_OUT * (positive + negative)) + 1):
         for k in range(lost + 1):
-            if len(confusions(positive - k, negative - lost + k, scores)[0]):
+            if _some_fits(positive - k, negative - lost + k, scores):
                 return lost
     return None
+
+
+def _some_fits(positive, negative, scores):
+    """Whether a matrix prints as these scores, among those that are as often right as printed."""
+    n = positive + negative
+    ends = np.array([-FITS, FITS]) * n + scores["Acc"] * n
+    right = np.arange(max(0, np.floor(ends[0])), np.ceil(ends[1]) + 1)
+    tp, right = np.meshgrid(np.arange(positive + 1), right)
+    tn = right - tp
+    there = (tn >= 0) & (tn <= negative)
+    tp, tn = tp[there], tn[there]
+    made = stats.macro(np.stack([tp, negative - tn, positive - tp, tn], axis=-1))
+    mine = made[:, [list(METRICS).index(m) for m in scores]]
+    return bool((np.abs(mine - list(scores.values())) <= FITS).all(-1).any())
 
 
 def mean_of_three(positive, negative, scores):
