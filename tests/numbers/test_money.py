@@ -11,7 +11,7 @@ from bedside import BedsideError, calls, entries, ledger, models, paths, prices,
 from bedside.batches import results
 from bedside.entries import StopRun
 from bedside.ledger import Account, Ledger
-from bedside.papers.meddialbench import data, design
+from bedside.papers.meddialbench import design, study
 from bedside.papers.meddialbench.tables import validation
 from bedside.run import Run
 from conftest import ask_for, completion
@@ -462,7 +462,8 @@ def test_whole_studies_are_priced_by_the_call_as_of_the_price_s_date(monkeypatch
     cheap |= {"usd_per_million_in": 0.01, "usd_per_million_out": 0.02, "price_date": "2026-11-01"}
     cheap["price_rules"] = [{"above": 30_000}, {"from": "2026-11-02"}]
     monkeypatch.setitem(models.registry(), "cheap", cheap)
-    rows = validation.cost_table(run, design.read(run), *data.bundled(run), 13.66, 60)
+    plan = design.read(run)
+    rows = validation.cost_table(run, plan, *asyncio.run(study.cases(run, plan, 0)), 13.66, 60)
     of = rows[rows["row"] == "the paper's study"].set_index("column")["value"]
     tokens = [of[f"{what} tokens, millions"] for what in ("prompt", "reply")]
     # 85 cases, 17 configurations, five doctors; 2 * 13.66 + 1 statements of 60 tokens

@@ -350,6 +350,7 @@ RUNS = {  # notebook: what is given beside SHARED, and what comes of each parame
     ],
 }
 
+RIGHT = notebooks.listed("meddialbench")[2:]
 ASKS_NOBODY = dict.fromkeys(("mode", "models", "judge", "prompts", "budget_usd"))
 NONE = {  # notebook: parameters without effect on its numbers, as its comments say
     "cancer_myth/01_physician_survey": {*ASKS_NOBODY, "limit"},
@@ -391,7 +392,10 @@ ELSEWHERE = {  # notebook: parameters whose effect another test shows
         for name in ("medhalu/02_detection", "medhalu/03_expert_in_the_loop")
     },
     **{
-        name: {"size": "test_what_is_drawn_from_released_data"}
+        name: dict.fromkeys(
+            ("size", "only", "writer"), "test_how_many_cases_are_drawn_from_released_ones"
+        )
+        | dict.fromkeys(["right_only"] * (name in RIGHT), "test_cases_right_at_baseline")
         for name in notebooks.listed("meddialbench")
     },
     "own_study": {"revision": "tests/foundation/test_questions.py::test_a_data_set_of_the_hub"},
@@ -583,7 +587,7 @@ def test_the_benchmark_of_your_own_copy(house, monkeypatch, name):
 
 @pytest.mark.parametrize("name", notebooks.listed("meddialbench"))
 def test_how_many_cases_are_drawn_from_released_ones(bare, monkeypatch, name):
-    """The first doctor writes the key items of each of `size` cases."""
+    """The first doctor, or `writer`, writes the key items of `size` cases, or of `only`."""
     texts = dict.fromkeys(["diagnosis", "patient", "complaint"], "A")
     cases = made_up(9, accepted=[[]] * 9, **texts)
     monkeypatch.setattr(cases_of, "osce", lambda run: cases.assign(history=cases["item"]))
@@ -591,13 +595,22 @@ def test_how_many_cases_are_drawn_from_released_ones(bare, monkeypatch, name):
     def planned(**more):
         until = "study.set_up"
         given = {"profile": "public", "mode": "plan", "models": "fake-list"}
-        return {
-            r.item.partition(" ")[0]
-            for r in Seen(bare.run(name, until=until, **given, **more)).of("key_items")
-        }
+        asked = Seen(bare.run(name, until=until, **given, **more)).of("key_items")
+        return {(r.item.partition(" ")[0], r.model) for r in asked}
 
     assert (len(planned()), len(planned(size="5")), len(planned(size="0"))) == (3, 5, 9)
     assert planned(size="5") != planned(size="5", seed="7")
+    named = planned(only="x-1 x-7", writer="fake-right")
+    assert named == {("x-1", "fake-right"), ("x-7", "fake-right")}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_cases_right_at_baseline(house, name):
+    """The embedded model diagnoses none of the sample's six cases, which captions say."""
+    made = house.run(name, until="judged=True", right_only="True")
+    assert made["judged"].empty and not made["held"].empty
+    told = [p for p, text in house.outputs().items() if b"the 0 of 6 cases" in text]
+    assert any(p.endswith(".md") for p in told)
 
 
 def test_what_the_explorer_shows(house, given):

@@ -3,16 +3,18 @@
 import asyncio
 import json
 import re
+from dataclasses import replace
 
 import pandas as pd
 import pytest
 
-from bedside import BedsideError, sources, store
+from bedside import BedsideError, paths, sources, store
 from bedside.papers.meddialbench import consultations as talks
 from bedside.papers.meddialbench import data, generation, rules, study
 from bedside.papers.meddialbench import design as designs
 from bedside.papers.meddialbench.tables.validation import script_table
 from conftest import completion
+from matrix import EMBEDDED
 
 
 @pytest.fixture
@@ -133,6 +135,45 @@ def test_a_patient_is_told_only_the_scripts_of_active_levels(design, texts):
         ("Attitude", "dominant", script["dominant"]),
     ]
     assert talks.blocks(design, texts, "no-such-case", ("vague",))[0]["script"] == ""
+
+
+def test_what_disclosure_keeps_back_no_other_dimension_gives_away(design, texts):
+    """The gate is told wherever disclosure is adverse, alone and combined, but not to a model
+    that was recorded without it."""
+    gate = design.dimensions["disclosure"]["gate"]
+
+    def gated(*levels, patient="other"):
+        made = talks.blocks(design, texts, "case-1", levels, patient)
+        return [b["level"] for b in made if b["instruction"].endswith(f" {gate}")]
+
+    assert gated("withholding") == gated("withholding", "incoherent") == ["withholding"]
+    assert gated("reluctant", "dominant") == ["reluctant"]
+    assert gated() == gated("incoherent", "fabricating") == []
+    assert gated("withholding", "incoherent", patient=EMBEDDED) == []
+    plain = {d: {k: v for k, v in x.items() if k != "gate"} for d, x in design.dimensions.items()}
+    own = replace(design, dimensions=plain)  # as designs were before
+    made = talks.blocks(own, texts, "case-1", ("withholding",))
+    assert made[3]["instruction"] == design.levels["withholding"]["instruction"]
+
+
+def test_cases_by_name(run, design):
+    found, scripts = asyncio.run(study.cases(run, design, 0, only="case-5 case-2"))
+    assert found["item"].tolist() == ["case-2", "case-5"] and len(scripts) == 20
+    with pytest.raises(BedsideError, match="unknown case 'case-7'; did you mean 'case-"):
+        asyncio.run(study.cases(run, design, 0, only="case-1 case-7"))
+
+
+def test_cases_that_a_model_diagnoses_at_baseline():
+    """Right at baseline: a by m, b by nobody, c by the rules, d by n, and e only when vague."""
+    right = {"a baseline m", "a vague m", "c baseline rules", "d baseline n", "e vague m"}
+    each = [(c, x, m) for c in "abcde" for x in ("baseline", "vague") for m in ("m", "n", "rules")]
+    done = pd.DataFrame(each, columns=["case", "configuration", "model"])
+    done["correct"] = [float(" ".join(key) in right) for key in each]
+    done.loc[done["case"] == "b", "correct"] = float("nan")  # unscored: not known to be right
+    mine, told = study.kept(done, True)
+    assert sorted(set(mine["case"])) == ["a", "d"] and len(mine) == 2 * 2 * 3
+    assert told == "Only the 2 of 5 cases that a model diagnoses at baseline. "
+    assert study.kept(done, False) == (done, "") or study.kept(done, False)[0] is done
 
 
 # ---- generated cases
@@ -275,6 +316,24 @@ def test_cases_are_generated_with_as_many_tries_as_they_need(run, design, endpoi
     assert again[0].equals(found) and again[1].equals(scripts) and len(endpoint.bodies) == sent
 
 
+@pytest.mark.parametrize("writer, facts, false", [("", 6, 4), ("served", 16, 6)])
+def test_one_model_writes_key_items_and_scripts_as_long_as_it_may(
+    run, design, writer, facts, false, monkeypatch
+):
+    """The paper's script of case 079 touches nine facts; EMBEDDED was recorded with fewer."""
+    texts = sources.load("meddialbench_cases")[data.CASE[:-1]].head(1)
+    monkeypatch.setattr(data, "osce", lambda run: texts)
+    run.profile, run.mode, run.models = "public", "plan", [EMBEDDED, "served"]
+    monkeypatch.setattr(paths, "RECORDINGS", paths.RECORDINGS / "none")
+    asyncio.run(study.cases(run, design, 0, writer))
+    assert {r.model for r in run.planned()} == {writer or EMBEDDED}
+    forms = [r.response_format["json_schema"] for r in run.planned()]
+    made = [f["schema"]["properties"] for f in forms if f["name"] == "script"]
+    assert {(p["facts"]["maxItems"], p["false"]["maxItems"]) for p in made} == {(facts, false)}
+    scripts = [r.messages[0]["content"] for r in run.planned() if "actor" in str(r.messages)]
+    assert {"two short sentences" in s for s in scripts} == {not writer}
+
+
 def test_a_sample_of_consultations_is_drawn_among_all_cases_whatever_limit(run_of):
     run = run_of("meddialbench", "01_design_and_validation")
     cases = run.load("meddialbench_cases")["item"]
@@ -288,3 +347,4 @@ def test_a_sample_of_consultations_is_drawn_among_all_cases_whatever_limit(run_o
     part = study.stratified(run, held[held["case"].isin(first)], 0)
     left = whole[whole["case"].isin(first)].reset_index(drop=True)
     assert part.equals(left) and 0 < len(part) < len(whole)
+    assert set(study.stratified(run, held, 0, "case-4")["case"]) == {"case-4"}

@@ -17,6 +17,8 @@ from bedside import dialogues, judges, models
 from bedside.dialogues import ENDED, Dialogue, messages
 from bedside.models import requests_to, response_format
 
+from .data import EARLIER
+
 END = "[END_INQUIRY]"
 ENDS = {**dialogues.ENDS, "ended": "the doctor ended it"}
 OPENING = "What brings you here today?"
@@ -153,7 +155,7 @@ def openings(run, consultations, design, scripts):
     doctors = run.prompts_for("doctor", told, ["complaint"], mark=END)
 
     each = {c.item: c for c in consultations}
-    behaviour = [blocks(design, scripts, c.case.item, c.levels) for c in each.values()]
+    behaviour = [blocks(design, scripts, c.case.item, c.levels, c.patient) for c in each.values()]
     profiles = [c.case._asdict() for c in each.values()]
     told = pd.DataFrame({"item": list(each), "case": profiles, "blocks": behaviour})
     patients = run.prompts_for("patient", told, ["case", "blocks"], opening=OPENING)
@@ -162,14 +164,19 @@ def openings(run, consultations, design, scripts):
     return doctors, patients
 
 
-def blocks(design, scripts, item, levels):
-    """What a patient is told about each dimension: title, level, instruction, adverse script."""
+def blocks(design, scripts, item, levels, patient=""):
+    """What a patient is told about each dimension: title, level, instruction, adverse script.
+
+    The instruction of an adverse level ends with the gate of its dimension, if it has one (section
+    3.2) and the patient, a model, is told it.
+    """
+    gates = {} if patient in EARLIER else {n: design.gate(n) for n in levels}
     mine = scripts[scripts["item"] == item].set_index("level")["script"]
     return [
         {
             "title": design.dimensions[d]["title"],
             "level": n,
-            "instruction": design.levels[n]["instruction"],
+            "instruction": f"{design.levels[n]['instruction']} {gates.get(n, '')}".strip(),
             "script": mine.get(n, "") if n in levels else "",
         }
         for d, n in design.severities(levels).items()

@@ -8,26 +8,30 @@ import re
 import pandas as pd
 
 from bedside import BedsideError, paths, sources
-from bedside.sources import limited
 
 from .words import told
 
 LEAST, MOST = 8, 16  # key items of a case (section 3.3)
 CASE = ["item", "diagnosis", "accepted", "patient", "complaint", "history", "key_items"]
 SCRIPT = ["item", "level", "script", "facts", "false", "toward"]
-WHOSE = {  # in captions
-    "sample": "Cases written for this project. ",
-    "public": "OSCE cases, with key items and scripts by this run's first model. ",
-}
-WHOSE_SCRIPTS = {**WHOSE, "sample": "Cases and scripts written for this project. "}
+# models recorded with earlier prompts: as patients they are not told the gate of a dimension, and
+# the scripts that they write are short
+EARLIER = ("smollm2-135m",)
 
 
-def bundled(run):
+def whose(profile, writer="", scripts=False):
+    """What captions say about cases and, if they matter, scripts; writer: as in `study.cases`."""
+    if profile == "public":
+        by = writer or "this run's first model"
+        return f"OSCE cases, with key items and scripts by {by}. "
+    return f"Cases {'and scripts ' if scripts else ''}written for this project. "
+
+
+def bundled(run, found):
     """Cases and scripts written for this project: frames CASE and SCRIPT, both with a status.
 
-    Raises BedsideError for a script that doesn't fit its case.
+    found: the cases to take. Raises BedsideError for a script that doesn't fit its case.
     """
-    found = limited(run, run.load("meddialbench_cases")[CASE])
     texts = run.load("meddialbench_scripts")
     texts = texts[texts["item"].isin(found["item"])]
     if faults := script_faults(found, texts):

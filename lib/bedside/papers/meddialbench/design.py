@@ -49,6 +49,10 @@ class Design:
     def pathway(self, level):
         return self.dimensions[self.dimension(level)]["pathway"]
 
+    def gate(self, level):
+        """What patients at this adverse level are told of its dimension and the others, or ""."""
+        return self.dimensions[self.dimension(level)].get("gate", "")
+
     def configurations(self, combinations="paper"):
         """{configuration: levels}: baseline, each adverse level, and combinations.
 

@@ -8,33 +8,41 @@ import pandas as pd
 from bedside import checks, judges, planning
 from bedside.models import requests_to, response_format
 
-from .data import LEAST, MOST, SCRIPT
+from .data import EARLIER, LEAST, MOST, SCRIPT
 
 # of a case's key items, and of a script; the paper names neither
 TOKENS, TEMPERATURE = 2000, 0.7
 TRIES = 3
+# the most facts and false statements of a script. The paper's of case 079 hide nine of fifteen
+# facts, and stage three contradictions: two statements each
+LIMITS, SHORT = (MOST, 6), (6, 4)
 STRINGS = {"type": "array", "items": {"type": "string"}}
 ITEMS = response_format("key_items", items={**STRINGS, "minItems": LEAST, "maxItems": MOST})
-SCRIPTED = response_format(
-    "script",
-    script={"type": "string"},
-    facts={"type": "array", "items": {"type": "integer"}, "maxItems": 6},
-    false={**STRINGS, "maxItems": 4},
-)
 
 
-async def generated(run, design, drawn):
-    """Cases and scripts like those of `data.bundled`, written by the first of the run's models.
+def scripted(facts, false):
+    """The form of a script with at most so many facts and false statements."""
+    return response_format(
+        "script",
+        script={"type": "string"},
+        facts={"type": "array", "items": {"type": "integer"}, "maxItems": facts},
+        false={**STRINGS, "maxItems": false},
+    )
 
+
+async def generated(run, design, drawn, writer=""):
+    """Cases and scripts like those of `data.bundled`, written by one model.
+
+    writer: that model, empty for the first of the run's models.
     A case with fewer than LEAST items has the status `few`. One without any has the status of its
     last reply, or the reason why that holds no text, and no scripts.
     """
     with planning.in_sequence():  # whether there is another try depends on the one before
-        found = await with_key_items(run, drawn)
-    return found, await scripts(run, design, found)
+        found = await with_key_items(run, drawn, writer)
+    return found, await scripts(run, design, found, writer)
 
 
-async def with_key_items(run, drawn):
+async def with_key_items(run, drawn, writer=""):
     """Cases with key_items and status.
 
     A case with fewer than LEAST different items is asked about again, up to TRIES times. The
@@ -46,7 +54,7 @@ async def with_key_items(run, drawn):
     for k in range(TRIES):
         again = profiles[profiles["item"].isin(short)]
         asked = run.prompts_for("key_items", again, ["case"], least=LEAST, most=MOST)
-        for reply in await run.ask(_requests(run, asked, ITEMS, k), "key items"):
+        for reply in await run.ask(_requests(run, writer, asked, ITEMS, k), "key items"):
             v = _read(reply, facts_in)
             best[v.item] = max(v, best[v.item], key=lambda v: len(v.value or []))
             known = reply.recorded or run.mode != "plan"
@@ -57,17 +65,21 @@ async def with_key_items(run, drawn):
     return drawn.assign(key_items=items, status=status)
 
 
-async def scripts(run, design, found):
+async def scripts(run, design, found, writer=""):
     """A script for each adverse level of each case with key items: frame SCRIPT and status.
 
     A script that can't be read is empty; only the level's instruction is used then.
     """
+    short = (writer or run.models[0]) in EARLIER
     asked = [(r, n) for r in found.itertuples() if r.key_items for n in design.adverse]
     prompts, rows = {}, []
     for r, n in asked:
         told = {k: design.levels[n][k] for k in ("dimension", "instruction")}
-        prompts[f"{r.item} {n}"] = run.prompt("script", case=r._asdict(), level=n, **told)
-    replies = await run.ask(_requests(run, prompts, SCRIPTED), "scripts")
+        prompts[f"{r.item} {n}"] = run.prompt(
+            "script", case=r._asdict(), level=n, short=short, **told
+        )
+    form = scripted(*(SHORT if short else LIMITS))
+    replies = await run.ask(_requests(run, writer, prompts, form), "scripts")
     for (r, level), reply in zip(asked, replies, strict=True):
         v = _read(reply, parse_script)
         script, facts, false = v.value or ("", [], [])
@@ -76,8 +88,8 @@ async def scripts(run, design, found):
     return pd.DataFrame(rows, columns=[*SCRIPT, "status"])
 
 
-def _requests(run, prompts, form, repeat=0):
-    one = run.models[:1]
+def _requests(run, writer, prompts, form, repeat=0):
+    one = [writer or run.models[0]]
     made = requests_to(run, prompts, TOKENS, one, TEMPERATURE, response_format=form)
     return [replace(r, repeat=repeat) for r in made]
 

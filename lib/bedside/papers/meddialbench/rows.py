@@ -24,6 +24,7 @@ from .design import BASELINE
 from .rules import NAME as RULES
 
 YES_NO, SAYS = {v: v for v in judging.YES_NO}, {1.0: "yes", 0.0: "no"}
+SET_UP = ("design", "size", "writer", "only")
 SETTINGS = ("patient", "turns", "turn_tokens", "temperature")
 HEARD = "4 consultations"
 
@@ -39,7 +40,7 @@ async def collect(document):
 
 async def consultations(document, run, known):
     """The consultations of all configurations, each linked to the baseline of its case."""
-    here = await study.set_up(run, run.settings["design"], run.settings["size"])
+    here = await study.set_up(run, **{k: run.settings[k] for k in SET_UP})
     how = {k: run.settings[k] for k in SETTINGS}
     configurations = here.design.configurations(run.settings["combinations"])
     done, held = await study.consultations(run, here, configurations, **how)

@@ -4,12 +4,12 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from bedside import models
+from bedside import choose, models
 from bedside.sources import drawn, limited
 
 from . import consultations as talks
 from . import data, rules
-from .design import Design, read
+from .design import BASELINE, Design, read
 from .generation import generated
 
 
@@ -26,53 +26,76 @@ class SetUp(NamedTuple):
     why: str = ""
 
 
-async def set_up(run, design="", size=0):
+async def set_up(run, design="", size=0, writer="", only=""):
     """The design (a file; empty: the paper's) with its cases and scripts: a SetUp.
 
-    Without a case that has key items there are no consultations.
+    size, writer, only: as for `cases`. Without a case with key items there are no consultations.
     """
     plan = read(run, design)
-    made, scripts = await cases(run, plan, size)
+    made, scripts = await cases(run, plan, size, writer, only)
     there = made[made["key_items"].map(bool)].reset_index(drop=True)
     found = made["status"].value_counts()
     told = ", ".join(f"{status} ({n})" for status, n in found.items())
-    none = f"No consultations: {run.models[0]} wrote key items for none of {len(made)} cases: "
-    return SetUp(plan, there, scripts, len(made), f"{none}{told}. " if there.empty else "")
+    by = writer or run.models[0]
+    none = f"No consultations: {by} wrote key items for none of {len(made)} cases: {told}. "
+    return SetUp(plan, there, scripts, len(made), none if there.empty else "")
 
 
-async def cases(run, design, size):
+async def cases(run, design, size, writer="", only=""):
     """Cases and scripts of the run's profile: frames like those of `data.bundled`.
 
     sample: the bundled ones. public: `size` OSCE cases, drawn by the seed (0: all), with key items
-    and scripts by `generated`.
+    and scripts by `generated`. only: the names of the cases to take, in place of all or a draw.
     """
+    taken = limited(run, _taken(run, size, only))
     if run.profile == "public":
-        return await generated(run, design, limited(run, _osce(run, size)))
-    return data.bundled(run)
+        return await generated(run, design, taken, writer)
+    return data.bundled(run, taken)
 
 
-def _osce(run, size):
-    return drawn(run, data.osce(run), size)
+def _taken(run, size, only):
+    """The cases of the run's profile, before LIMIT: those named, else all or a draw."""
+    public = run.profile == "public"
+    every = data.osce(run) if public else run.load("meddialbench_cases")[data.CASE]
+    names = [choose(n, list(every["item"]), "case") for n in only.split()]
+    if names:
+        return every[every["item"].isin(names)].reset_index(drop=True)
+    return drawn(run, every, size) if public else every
 
 
-def stratified(run, held, size):
+def stratified(run, held, size, only=""):
     """One consultation for each doctor and configuration (appendix C), as a part of `held`.
 
-    Drawn from all cases, whatever LIMIT is. If the case drawn is not in `held`, there is none.
+    Drawn from all cases (or those named), whatever LIMIT is. If the case drawn is not in `held`,
+    there is none.
     """
-    every = _osce(run, size) if run.profile == "public" else run.load("meddialbench_cases")
+    every = _taken(run, size, only)
     group = ["model", "configuration"]
     planned = held[group].drop_duplicates().merge(every["item"].rename("case"), how="cross")
     groups = planned.groupby(group, sort=False)
     return groups.sample(1, random_state=run.rng("stratified")).merge(held, on=[*group, "case"])
 
 
-def openings(run, here, levels):
+def kept(done, right_only):
+    """Judged consultations of the cases that count, and what captions say of these (section 3.3).
+
+    right_only: only cases that at least one model, other than the rules, diagnoses at baseline.
+    """
+    if not right_only:
+        return done, ""
+    begun = done[(done["configuration"] == BASELINE) & (done["model"] != rules.NAME)]
+    right = begun.loc[begun["correct"].eq(1), "case"]
+    told = f"Only the {right.nunique()} of {done['case'].nunique()} cases that a model diagnoses at"
+    return done[done["case"].isin(right)].reset_index(drop=True), f"{told} baseline. "
+
+
+def openings(run, here, levels, patient):
     """The opening messages of doctor and patient in the first case, under these levels.
 
-    [doctor's messages, patient's messages]; empty without a case.
+    patient: as in `consultations`. [doctor's messages, patient's messages]; empty without a case.
     """
-    first = talks.planned(here.cases.head(1), {"": levels}, run.models[:1], "")
+    patient = patient or run.models[0]
+    first = talks.planned(here.cases.head(1), {"": levels}, run.models[:1], patient)
     told = talks.openings(run, first, here.design, here.scripts)
     return [messages for each in told for messages in each.values()]
 
