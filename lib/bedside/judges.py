@@ -271,13 +271,15 @@ async def grade(
     key: str = "score",
     max_tokens: int = VERDICT_TOKENS,
     kind: str = "verdict",
+    repeat: int = 0,
     folder: Path | str = "",
 ) -> "pd.DataFrame":
     """Verdicts on `frame` (item, reply_status and the `fields`), in its order, joined by item.
 
     ask: sends requests, as a Run does. template: the judge's prompt, filled with the `fields`.
     labelled: examples from which the judge without a model, `baseline` (`baselines.Lexical` unless
-    another is given), learns. kind: of text, as `models.most` takes it. An answer that never came
+    another is given), learns. kind: of text, as `models.most` takes it. repeat: which
+    repetition this is; the judge without a model needs none. An answer that never came
     (`reply_status` not empty) is an error and isn't judged. Columns: item, status, value, raw.
     """
     import pandas as pd
@@ -296,7 +298,7 @@ async def grade(
         most = models.most(judge, max_tokens, kind)
         form, settings = schema(values, key), {"max_tokens": most, "temperature": 0}
         requests = [
-            models.Request(item, judge, messages, settings, form)
+            models.Request(item, judge, messages, settings, form, repeat)
             for item, messages in prompts.render_all(template, came, fields, folder).items()
         ]
         replies = await ask(requests, f"verdicts of {judge}")

@@ -19,7 +19,7 @@ import os
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from . import (
     BedsideError,
@@ -192,6 +192,12 @@ class Run:
         """
         other = copy.copy(self)
         other._step_by_step = True
+        return other
+
+    def judged_by(self, judge: str) -> Self:
+        """The same run with another judge."""
+        other = copy.copy(self)
+        other.judge = judge
         return other
 
     def leave(self, what: str) -> None:

@@ -31,6 +31,7 @@ from bedside.papers.meddialbench import tables as md_captions
 from bedside.papers.meddialbench.judging import KINDS
 from bedside.papers.meddialbench.tables import (
     baseline,
+    described,
     interactions,
     single,
     validation,
@@ -234,6 +235,7 @@ def consultations():
         by="",
         why="",
         reply_status="",
+        dialogue="Doctor: Do you take any medicines?",
     )
     frame["misled"] = frame["correct"].map({1.0: 0.0}).fillna(1.0)
     frame["per_turn"] = frame["coverage"] / frame["turns"]
@@ -473,7 +475,7 @@ CASES = {
         HELD,
         single_table=lambda run, f: single.single_table(run, f),
         change_table=lambda run, f: single.change_table(
-            run, md.changes(f, run), md.changes(f, run, "coverage")
+            run, *(md.changes(f, run, c) for c in ("correct", "coverage", "turns"))
         ),
         dose_rows=lambda run, f: single.dose_rows(run, PLAN, f),
         coverage_rows=lambda run, f: single.coverage_rows(
@@ -483,14 +485,20 @@ CASES = {
         end_table=lambda run, f: baseline.end_table(run, f),
         selection_table=lambda run, f: baseline.selection_table(run, f),
         interaction_table=lambda run, f: interactions.interaction_table(
-            run, PLAN, md.interactions(f, PLAN.combinations, run)
+            run,
+            PLAN,
+            md.interactions(f, PLAN.combinations, run),
+            md.pooled(f, PLAN.combinations, run),
         ),
         case_table=lambda run, f: interactions.case_table(run, PLAN, f),
         mixed_table=lambda run, f: interactions.mixed_table(md.mixed(f, PLAN), f),
         complete_table=lambda run, f: vulnerability.complete_table(run, f, md.changes(f, run)),
         profile_rows=lambda run, f: vulnerability.profile_rows(run, md.changes(f, run)),
-        worst_table=lambda run, f: vulnerability.worst_table(
-            run, md.changes(f, run), f[f["configuration"] == "fabricating"]
+        worst_table=lambda run, f: vulnerability.worst_table(run, md.changes(f, run)),
+        misled_table=lambda run, f: vulnerability.misled_table(run, PLAN, f),
+        described_table=lambda run, f: described.described_table(run, PLAN, f),
+        second_table=lambda run, f: validation.second_table(
+            run, None, {}, {"elm": f, "oak": f.assign(correct=f["misled"])}
         ),
         strategy_table=lambda run, f: vulnerability.strategy_table(run, f),
         lost=lambda run, f: md.lost(f),
@@ -501,6 +509,7 @@ CASES = {
         SHOWN,
         adherence_table=lambda run, f: validation.adherence_table(run, f),
         patient_table=lambda run, f: validation.patient_table(run, f),
+        follow_up_table=lambda run, f: validation.follow_up_table(run, {"elm": f}),
     ),
     **on(
         LISTS,

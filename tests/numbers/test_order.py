@@ -67,8 +67,7 @@ def test_configurations_that_tie_for_the_worst_are_all_named(call):  # noqa: F81
     run = run_of("meddialbench")
 
     def worst(part):
-        none = part[:0].assign(misled=0.0)
-        found = vulnerability.worst_table(run, changes(part, run), none)
+        found = vulnerability.worst_table(run, changes(part, run))
         found = found[found["source"] == "run"].iloc[0]
         return found["column"], found["value"], found["n"], pd.isna(found["low"])
 

@@ -6,6 +6,7 @@ and its value then, both worked out by hand. Where a parameter has no effect (NO
 are the same without it. What a plan can't show has a test of its own (ELSEWHERE).
 """
 
+from collections import Counter
 from pathlib import Path
 
 import pandas as pd
@@ -66,6 +67,15 @@ def asked(form):
 
 def count(form, model=""):
     return lambda seen: len(seen.of(form, model))
+
+
+def repeats(form):
+    """How many of the embedded model's requests belong to each repetition."""
+    return lambda seen: dict(Counter(r.repeat for r in seen.of(form, EMBEDDED)))
+
+
+def set_of(name):
+    return lambda seen: set(seen[name])
 
 
 def setting(name, form=""):
@@ -289,7 +299,28 @@ RUNS = {  # notebook: what is given beside SHARED, and what comes of each parame
                 "judge": (asked("verdict"), {EMBEDDED}, {"fake-list", *TWO}),
                 **PAIRS,
             },
-        )
+        ),
+        (
+            alone(repetitions=2, patients="fake-list", pilot_levels="vague fabricating"),
+            {
+                # again: 30 labelled dialogues, of which 15 have a wrong diagnosis
+                "repetitions": (repeats("verdict"), {0: 89 + 15}, {0: 89 + 15, 1: 30 + 15}),
+                "patients": (lambda seen: set(seen["seen"]), {EMBEDDED}, {"fake-list"}),
+                "pilot_levels": (
+                    lambda seen: seen["seen"].popitem()[1]["configuration"].nunique(),
+                    4,
+                    2,
+                ),
+            },
+        ),
+        (
+            alone(second_judge="fake-list", second_size=20),
+            {
+                # 20 of 204 consultations by two doctors, each judged for its diagnosis
+                "second_judge": (set_of("graded"), set(), {"lexical", "fake-list"}),
+                "second_size": (size("part"), 17 * 2 * 6, 20),
+            },
+        ),
     ],
     "meddialbench/02_baseline": [
         (

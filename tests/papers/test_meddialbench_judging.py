@@ -10,6 +10,7 @@ import pytest
 from bedside import sources, stats
 from bedside.papers.meddialbench import design as designs
 from bedside.papers.meddialbench import examples, judging
+from bedside.papers.meddialbench.tables.validation import judge_table
 from conftest import completion
 
 NAN = float("nan")
@@ -361,3 +362,23 @@ def test_the_misled_judge_is_told_of_all_three_ways_and_measured_on_withholding(
     # nothing untrue in the script: an answer as if there were nothing, and an open refusal
     assert not any(known.loc[["d-6-2", "d-1-2"], "references"])
     assert known.loc[["d-6-2", "d-1-2"], "label"].tolist() == ["yes", "no"]
+
+
+def test_a_judge_that_assesses_the_dialogues_again_is_asked_again(run, endpoint):
+    known, once = examples.Labelled(run), {"misled": {"": '{"misled": "yes"}'}}
+    asked = judged_by(endpoint, {"equivalent": {"": '{"equivalent": "no"}'}, **once})
+    again = asyncio.run(judging.repeated(run, known, ["lexical", "served"], 3))
+    assert list(again) == ["served"] and len(again["served"]) == 2
+    assert [asked.count(k) for k in ("equivalent", "misled")] == [2 * 30, 2 * 15]
+    found = asyncio.run(judging.on_diagnoses(run, known.diagnosis, known.misled, "lexical"))
+    rows = judge_table(run, {"lexical": found}, known, again)
+    assert rows.set_index(["row", "column"]).at[("lexical", "Reps"), "value"] == 1
+    first = judging.on_diagnoses(run, known.diagnosis, known.misled, "served")
+    every = {"served": asyncio.run(first)}
+    three = judge_table(run, every, known, again).set_index(["row", "column"])
+    # 15 of 30 dialogues have a wrong diagnosis; three times as many verdicts are no more dialogues
+    assert three.loc[("served", "Correct Acc"), ["value", "n"]].tolist() == [50, 90]
+    assert three.at[("served", "Reps"), "value"] == 3
+    alone = judge_table(run, every, known, {}).set_index(["row", "column"])
+    for table, none in ((alone, False), (three, True)):
+        assert pd.isna(table.loc[("served", "Correct Acc"), "low"]) == none

@@ -123,18 +123,26 @@ def test_no_table_invents_a_number_for_who_never_answered(run, here, endpoint):
     mine = done[done["model"] == "served"]
     known = examples.Labelled(run)
     shown = asyncio.run(judging.adherence(run, here.design, known, here.scripts, mine))
-    changed, covered = scores.changes(mine, run), scores.changes(mine, run, "coverage")
+    columns = "correct", "coverage", "turns"
+    changed, covered, turned = (scores.changes(mine, run, c) for c in columns)
     pairs = {name: levels for name, levels in configurations.items() if len(levels) > 1}
     for rows in (
         validation.patient_table(run, shown),
         validation.adherence_table(run, shown),
+        validation.follow_up_table(run, {"served": shown}),
         baseline.selection_table(run, mine),
-        single.change_table(run, changed, covered),
+        single.change_table(run, changed, covered, turned),
         single.coverage_rows(run, mine, changed, covered),
         single.dose_rows(run, here.design, mine),
-        interactions.interaction_table(run, here.design, scores.interactions(mine, pairs, run)),
+        interactions.interaction_table(
+            run,
+            here.design,
+            scores.interactions(mine, pairs, run),
+            scores.pooled(mine, pairs, run),
+        ),
         vulnerability.profile_rows(run, changed),
-        vulnerability.worst_table(run, changed, mine),
+        vulnerability.worst_table(run, changed),
+        vulnerability.misled_table(run, here.design, mine),
         vulnerability.strategy_table(run, mine),
     ):
         own = rows[rows["source"] == "run"]
@@ -209,7 +217,10 @@ def test_without_cases_tables_are_empty_and_say_why(run, endpoint, monkeypatch, 
 
     done = outcomes(run, here)
     pairs = {"C1": ("vague", "dominant")}
-    changed, covered = scores.changes(done, run), scores.changes(done, run, "coverage")
+    columns = "correct", "coverage", "turns"
+    changed, covered, turned = (scores.changes(done, run, c) for c in columns)
+    found = scores.interactions(done, pairs, run), scores.pooled(done, pairs, run)
+    four = interactions.interaction_table(run, here.design, *found)
     assert done.empty and scores.mixed(done, here.design) is None
     seen = asyncio.run(
         judging.adherence(run, here.design, examples.Labelled(run), here.scripts, done)
@@ -218,17 +229,18 @@ def test_without_cases_tables_are_empty_and_say_why(run, endpoint, monkeypatch, 
         baseline.end_table(run, done),
         baseline.baseline_table(run, done),
         single.single_table(run, done),
-        single.change_table(run, changed, covered),
+        single.change_table(run, changed, covered, turned),
         single.coverage_rows(run, done, changed, covered),
-        interactions.interaction_table(run, here.design, scores.interactions(done, pairs, run)),
+        four,
         interactions.mixed_table(None, done),
         validation.patient_table(run, seen),
         validation.adherence_table(run, seen),
+        validation.follow_up_table(run, {"served": seen}),
         vulnerability.profile_rows(run, changed),
+        vulnerability.misled_table(run, here.design, done),
         vulnerability.strategy_table(run, done),
     ):
         mine = rows[rows["source"] == "run"]
         assert len(rows) and mine["value"].isna().all() and not mine["n"].fillna(0).any()
-    four = interactions.interaction_table(run, here.design, scores.interactions(done, pairs, run))
     ticks = figures.interactions(four, here.design).axes[0].get_yticklabels()
     assert {t.get_text()[-3:-1] for t in ticks} == {f"C{n}" for n in range(1, 7)}

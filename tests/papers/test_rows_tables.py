@@ -159,5 +159,5 @@ def test_meddialbench_counts_by_doctor_and_configuration(content):
         assert (mean, len(told), 0) == says("meddialbench", "fig2_coverage", *cell)
     fabricating = [r for r in content["rows"] if r["category"] == "fabricating"]
     wrong = other_values([r for r in fabricating if r["model"] == "rules"], "misled")
-    said = says_n("meddialbench", "table_worst_case", "rules", "misled, % of the wrong ones")
+    said = says_n("meddialbench", "table_misled", "fabricating", "rules: % of the wrong ones")
     assert (100 * wrong.count("yes") / len(wrong), len(wrong)) == said

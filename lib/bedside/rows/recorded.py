@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from typing import Any
 
@@ -70,12 +69,6 @@ class Recorded(Run):
         if request.key not in self.calls and reply.error != ABSENT:
             self.calls[request.key] = call(request, reply)
         return reply
-
-    def judged_by(self, judge: str) -> Recorded:
-        """The same run with another judge."""
-        other = copy.copy(self)
-        other.judge = judge
-        return other
 
 
 def call(request: Request, reply: Reply) -> dict:

@@ -9,9 +9,9 @@ from bedside import plots
 from .design import BASELINE
 from .printed import N
 from .rules import NAME as RULES
+from .scores import WORST
 from .tables.single import COVERAGE, POINTS
 
-WORST = "fabricating"  # the level that messages are about
 SAID = {  # levels in the words of a figure
     "partial_understanding": "half aware",
     "complete_denial": "denies",

@@ -160,13 +160,7 @@ async def measured(run, known, judge):
 
     known: `examples.Labelled`. The word-overlap judge is fitted on other examples than it grades.
     """
-    found = {}
-    for task, rows, template, how in (
-        ("", known.diagnosis, "judge_diagnosis", SAME),
-        ("misled", known.misled, "judge_misled", MISLED),
-    ):
-        verdicts = await grade_labelled(run, rows, YES_NO, template, judge, Overlap, **how)
-        found[task] = rows["label"].tolist(), verdicts
+    found = await on_diagnoses(run, known.diagnosis, known.misled, judge)
     for task in ("coverage", "adherence"):
         rows, frame = known.rows(task), getattr(known, task)
         if judge == LEXICAL:
@@ -178,6 +172,32 @@ async def measured(run, known, judge):
             verdicts = await which(run, frame, f"judge_{task}", None, judge)
         found[task] = rows["label"].tolist(), verdicts
     return found
+
+
+async def on_diagnoses(run, diagnosis, misled, judge, repeat=0):
+    """`measured` for the first two tasks, on labelled diagnoses and on wrong ones."""
+    found = {}
+    for task, rows, template, how in (
+        ("", diagnosis, "judge_diagnosis", SAME),
+        ("misled", misled, "judge_misled", MISLED),
+    ):
+        how = {**how, "repeat": repeat}
+        verdicts = await grade_labelled(run, rows, YES_NO, template, judge, Overlap, **how)
+        found[task] = rows["label"].tolist(), verdicts
+    return found
+
+
+async def repeated(run, known, names, times):
+    """Further verdicts on the labelled dialogues (appendix B): {judge: [of `on_diagnoses`]}.
+
+    times: of assessments, the first one included. The word-overlap judge always says the same.
+    """
+    heard = known.diagnosis[known.diagnosis["kind"] == "dialogue"]
+    return {
+        name: [await on_diagnoses(run, heard, known.misled, name, k) for k in range(1, times)]
+        for name in names
+        if name != LEXICAL
+    }
 
 
 def cards(run, known, found):
@@ -195,13 +215,12 @@ def cards(run, known, found):
     return made
 
 
-async def outcomes(run, known, texts, held):
-    """Consultations with the verdicts of the run's judge (section 3.5).
+async def diagnosed(run, known, texts, held):
+    """Consultations with the run's judge's verdicts on their diagnoses (section 3.5).
 
-    `held` (`consultations.frame`) with correct, coverage, per_turn and misled, NaN if unscored;
-    verdict (raw) and verdict_status. A dialogue that broke off has no diagnosis to judge, but the
-    coverage of what was said; one in which a speaker's reply held no text has neither coverage nor
-    turns. Only a wrong diagnosis can be misled; a right one is not, and needs no verdict.
+    `held` (`consultations.frame`) with correct and misled, NaN if unscored; verdict (raw) and
+    verdict_status. A dialogue that broke off has no diagnosis to judge. Only a wrong diagnosis can
+    be misled; a right one is not, and needs no verdict.
     """
     asked = held.assign(references=held["names"], text=held["diagnosis"])
     learnt = baselines.learnt(known.diagnosis)
@@ -220,7 +239,16 @@ async def outcomes(run, known, texts, held):
             )
             misled = yes(found.set_index("item")["value"])
             done["misled"] = done["misled"].fillna(done["item"].map(misled))
+    return done
 
+
+async def outcomes(run, known, texts, held):
+    """`diagnosed` with coverage and per_turn, NaN if unscored.
+
+    A dialogue that broke off has the coverage of what was said; one in which a speaker's reply held
+    no text has neither coverage nor turns.
+    """
+    done = await diagnosed(run, known, texts, held)
     heard = answered(held)
     marks = await which(run, disclosures(heard), "judge_coverage", known.rows("coverage"))
     told = yes(marks["value"]).groupby(marks["item"]).mean()

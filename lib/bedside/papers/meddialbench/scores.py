@@ -10,10 +10,12 @@ import pandas as pd
 
 from bedside import stats
 from bedside.checks import complete, groups, joined, numbers
-from bedside.tables import percent
+from bedside.tables import percent, share
 
 from .design import BASELINE
 
+WORST = "fabricating"  # the level of the paper's interactions
+FABRICATED, OTHERS = f"pairs with {WORST}", "other pairs"
 # terms of `mixed` other than effects
 INTERCEPT, BETWEEN = BASELINE, "standard deviation between cases"
 
@@ -119,19 +121,46 @@ def observed_over_expected(means):
     return ratios.mean(-1, keepdims=True)
 
 
-def only_combined(done, combinations):
-    """Consultations wrong under a combination, but right at baseline and each level alone."""
-    right = wide(done, "correct")
-    rows = [
-        (model, name, case)
-        for model in done["model"].unique()
-        for name, levels in combinations.items()
-        for case in right.index
-        if (right.loc[case, [(model, c) for c in (BASELINE, *levels)]] == 1).all()
-        and right.at[case, (model, name)] == 0
-    ]
+def eligible(done, combinations):
+    """Consultations under a combination whose case is right at baseline and each level alone."""
+    right, rows = wide(done, "correct"), []
+    for model in done["model"].unique():
+        for name, levels in combinations.items():
+            alone = [(model, c) for c in (BASELINE, *levels)]
+            if {*alone, (model, name)} <= set(right.columns):
+                cases = right.index[(right[alone] == 1).all(axis=1)]
+                rows += [(model, name, case) for case in cases]
     keys = ["model", "configuration", "case"]
     return joined(pd.DataFrame(rows, columns=keys), done, keys, whole="left")
+
+
+def only_combined(done, combinations):
+    """Consultations wrong under a combination, but right at baseline and each level alone."""
+    able = eligible(done, combinations)
+    return able[able["correct"] == 0].reset_index(drop=True)
+
+
+def pooled(done, combinations, run):
+    """How many of the `eligible` fail, in percent, pooled over pairs and over models (section 4.3).
+
+    Frame: configuration (a pair, or a group of pairs), model, value, low, high (over cases), n,
+    unscored. Pairs are pooled for each doctor. If the run has several models, pairs and groups are
+    pooled for all of them; the rules are not part of it.
+    """
+    able, rows = eligible(done, combinations), []
+    bad = [c for c, levels in combinations.items() if WORST in levels]
+    rest = [c for c in combinations if c not in bad]
+    doctors = {m: [m] for m in done["model"].unique()}
+    several = {"all models": run.models} if len(run.models) > 1 else {}
+    for group, pairs in {FABRICATED: bad, OTHERS: rest, **{c: [c] for c in combinations}}.items():
+        for name, models in {**(doctors if group not in pairs else {}), **several}.items():
+            part = able[able["configuration"].isin(pairs) & able["model"].isin(models)]
+            scored = part.dropna(subset=["correct"])
+            shared = share(scored["correct"] == 0, scored["case"])
+            if pairs:
+                rows.append((group, name, *shared, len(part) - len(scored) or None))
+    columns = ["configuration", "model", "value", "low", "high", "n", "unscored"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def lost(done):

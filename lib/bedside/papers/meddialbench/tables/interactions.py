@@ -9,20 +9,34 @@ from ..design import BASELINE
 from ..printed import MODELS, N, combinations, drops, ratio_draws, ratios, share
 from . import unscored
 
+ALONE = "fail only in combination, %"
 
-def interaction_table(run, design, found):
+
+def interaction_table(run, design, found, pooled):
     """Table 4: mean accuracy, drop and O/E of each combination: printed, recomputed, this run.
 
-    found: `scores.interactions`. Recomputed are the means, and each model's O/E.
+    Also which share fails only in combination. found: `scores.interactions`; pooled:
+    `scores.pooled`. Recomputed are the means, and each model's O/E.
     """
     rows = printed(run.published("Table 4")) + _recomputed(run, combinations(design))
     for r in found.itertuples():
         numbers = r.value, r.low, r.high, r.n  # no value where nothing is expected
         rows.append(Row(r.configuration, f"O/E, {r.model}", "run", *numbers))
         if r.model != "mean":
-            name = f"fail only in combination, %, {r.model}"
             failing = percent(r.failing, int(r.eligible)) if r.n else (None, None, None, 0)
-            rows.append(Row(r.configuration, name, "run", *failing))
+            rows.append(Row(r.configuration, f"{ALONE}, {r.model}", "run", *failing))
+    said = run.published("text 4.3").query("column == '% of eligible'").set_index("row")
+    for group, words in (
+        (scores.FABRICATED, "fabricating pairs (C1-C3)"),
+        (scores.OTHERS, "non-fabricating pairs (C4-C6)"),
+    ):
+        limits = said.loc[words, ["low", "high"]]
+        rows.append(Row(group, f"{ALONE}, by pair", "published", None, *limits))
+    overall = said.at["fabricating pairs, overall", "value"]
+    rows.append(Row(scores.FABRICATED, f"{ALONE}, all models", "published", overall))
+    for r in pooled.itertuples():
+        numbers = r.value, r.low, r.high, r.n, r.unscored
+        rows.append(Row(r.configuration, f"{ALONE}, {r.model}", "run", *numbers))
     return frame(rows)
 
 

@@ -20,10 +20,10 @@ def single_table(run, done):
     return stack(frame(printed(run.published("Table 3"))), with_bounds(mine))
 
 
-def change_table(run, changed, coverage):
+def change_table(run, changed, coverage, turns):
     """Changes against the baseline with exact McNemar tests, and the p that margins allow.
 
-    changed, coverage: `scores.changes`.
+    changed, coverage, turns: `scores.changes`.
     """
     rows = [
         Row(r.configuration, f"{r.model}: least and most p", "recomputed", None, r.low, r.high, N)
@@ -42,9 +42,19 @@ def change_table(run, changed, coverage):
         for what, value in tests.items():
             if not pd.isna(value):
                 rows.append(Row(r.configuration, f"{r.model}: {what}", "run", value, n=r.n))
-    for r in coverage.itertuples():
-        name = f"{r.model}: change of coverage"
-        rows.append(Row(r.configuration, name, "run", r.value, r.low, r.high, r.n))
+    said = run.published("text 4.2").set_index("row")
+    gain, fewer = (
+        said.loc[f"incoherent, {what}", ["low", "high"]]
+        for what in ("gain of coverage", "fewer turns")
+    )
+    for column, found, limits in (
+        (COVERAGE, coverage, gain),
+        ("change of turns", turns, 0 - fewer[::-1]),
+    ):
+        rows.append(Row("incoherent", f"five models: {column}", "published", None, *limits))
+        for r in found.itertuples():
+            name = f"{r.model}: {column}"
+            rows.append(Row(r.configuration, name, "run", r.value, r.low, r.high, r.n))
     return frame(rows)
 
 

@@ -1,6 +1,9 @@
 """MedDialBench: tables of design and validation (section 3, appendices A to C)."""
 
+import itertools
+
 import numpy as np
+import pandas as pd
 
 from bedside import models, stats, tables
 from bedside.checks import complete, numbers
@@ -8,10 +11,13 @@ from bedside.tables import Row, card_rows, frame, printed
 
 from ..consultations import END, OPENING, blocks
 from ..data import named_facts
-from ..judging import KINDS, TASKS
+from ..judging import KINDS, TASKS, yes
 from ..printed import MODELS, N
+from ..rules import NAME as RULES
 from . import by_doctor, unscored
 
+OPUS, SMALLER, HARD = "Claude Opus 4.5", "two best smaller models", "incoherent and fabricating"
+MISLED = "misled, of wrong diagnoses"
 CHARS_PER_TOKEN = 3  # for expected tokens; what a plan says at most assumes 1
 
 
@@ -91,23 +97,101 @@ def patient_table(run, shown):
     return frame(rows)
 
 
-def judge_table(run, found, known):
+def judge_table(run, found, known, again):
     """Table 6: share of right verdicts on whole dialogues, among those scored, in percent.
 
     The two tasks: whether a diagnosis is correct, and whether a wrong one was misled. found:
-    {judge: `judging.measured`}.
+    {judge: `judging.measured`}; again: `judging.repeated`.
     """
     rows = printed(run.published("Table 6"))
     dialogues = (known.diagnosis["kind"] == "dialogue").to_numpy()
     for name, by in found.items():
-        for task, column, asked in (("", "Correct Acc", dialogues), ("misled", "Misled Acc", True)):
-            labels, verdicts = by[task]
-            graded = (verdicts["status"] == "graded").to_numpy()
-            scored, lost = verdicts[graded & asked], int((~graded & asked).sum()) or None
-            right = scored["value"] == np.array(labels)[scored.index]
-            share = tables.share(right, known.cases(task)[scored.index])
-            rows.append(Row(name, column, "run", *share, lost))
-        rows.append(Row(name, "Reps", "run", 1))
+        times = 1 + len(again.get(name, ()))
+        for task, column, asked in (
+            ("", "Correct Acc", dialogues),
+            ("misled", "Misled Acc", slice(None)),
+        ):
+            verdicts = [by[task][1][asked], *(more[task][1] for more in again.get(name, ()))]
+            labels = np.tile(np.array(by[task][0])[asked], times)
+            cases = np.tile(known.cases(task)[asked], times)
+            status, value = (np.concatenate([v[c] for v in verdicts]) for c in ("status", "value"))
+            graded = status == "graded"
+            hits, *limits, n = tables.share((value == labels)[graded], cases[graded])
+            limits = limits if times == 1 else (None, None)  # repetitions are no more dialogues
+            rows.append(Row(name, column, "run", hits, *limits, n, int((~graded).sum()) or None))
+        rows.append(Row(name, "Reps", "run", times))
+    return frame(rows)
+
+
+def second_table(run, known, found, both):
+    """Agreement of two judges (section 3.5, appendix B): shares of equal verdicts, and kappas.
+
+    found: {judge: `judging.measured`}, of whose labelled examples each pair of judges is compared;
+    both: {judge: `judging.diagnosed`} of the same consultations, for two judges or none. The
+    values of the paper are missing from the text at hand.
+    """
+    said = run.published("text 3.5").set_index("row").at["dual-judge validation", "value"]
+    rows = [Row("Qwen3-Max and Gemini 3 Pro", "dialogues", "published", said)]
+    for a, b in itertools.combinations(found, 2):
+        for task, what in (("", "diagnosis"), ("misled", MISLED)):
+            verdicts = [yes(found[judge][task][1]["value"]).to_numpy() for judge in (a, b)]
+            name = f"{a} and {b}, labelled examples"
+            rows += _agreement(run, name, what, *verdicts, known.cases(task))
+    for (a, first), (b, second) in itertools.combinations(both.items(), 2):
+        columns = ["correct", "misled"]
+        first, second = (numbers(complete(f, ["item", "case"]), columns) for f in (first, second))
+        name, second = f"{a} and {b}, this run", second.set_index("item").loc[first["item"]]
+        rows.append(Row(name, "dialogues", "run", len(first)))
+        verdicts = {c: np.array([first[c], second[c]], float) for c in columns}
+        cases, wrong = first["case"].to_numpy(), (verdicts["correct"] == 0).all(axis=0)
+        rows += _agreement(run, name, "diagnosis", *verdicts["correct"], cases)
+        rows += _agreement(run, name, "misled or not", *verdicts["misled"], cases)
+        rows += _agreement(run, name, MISLED, *verdicts["misled"][:, wrong], cases[wrong])
+    return frame(rows)
+
+
+def _agreement(run, row, what, a, b, cases):
+    """How often two judges say the same, and kappa; NaN in a or b (n,) is unscored."""
+    both = ~np.isnan(a + b)
+    a, b, cases, lost = a[both], b[both], cases[both], int((~both).sum()) or None
+    kappa = (None, None, None, 0)
+    if len(a):
+        rng = run.rng("second judge", row, what)
+        kappa = stats.kappa(a.tolist(), b.tolist(), [0.0, 1.0], rng=rng, units=cases)
+    same = tables.share(a == b, cases)
+    return [
+        Row(row, f"{what}: same, %", "run", *same, lost),
+        Row(row, f"{what}: kappa", "run", *kappa, lost),
+    ]
+
+
+def follow_up_table(run, seen):
+    """Appendix A's follow-up: mean adherence (0 to 1) of patients with single behaviours.
+
+    seen: {the model that plays the patient: `judging.adherence`}.
+    """
+    said = run.published("text A").query("column == 'score'").set_index("row")
+    rows = [
+        Row(name, column, "published", *said.loc[words, ["value", "low", "high"]])
+        for name, column, words in (
+            (OPUS, "mean", "Opus, mean adherence"),
+            (OPUS, HARD, "Opus, incoherent and fabricating"),
+            (SMALLER, "mean", "best smaller models, mean adherence"),
+            (SMALLER, HARD, "smaller models, incoherent and fabricating"),
+        )
+    ]
+    every = pd.concat([shown.assign(patient=name) for name, shown in seen.items()])
+    every = numbers(complete(every, ["configuration", "model"]), ["activation"])
+    ruled = every["model"] == RULES  # who are patients of their own, whichever models are tried
+    every.loc[ruled, "patient"] = RULES
+    for name, mine in every.drop_duplicates(["item", "patient"]).groupby("patient", sort=False):
+        parts = {level: [level] for level in mine["configuration"].unique()}
+        parts |= {HARD: HARD.split(" and "), "mean": list(parts)}
+        for column, levels in parts.items():
+            part = mine[mine["configuration"].isin(levels)]
+            if len(part):
+                share = _share(run, name, column, "activation", part, scale=1)
+                rows.append(Row(name, column, "run", *share))
     return frame(rows)
 
 
@@ -129,14 +213,14 @@ def adherence_table(run, shown):
     return frame(rows)
 
 
-def _share(run, model, kind, key, part):
-    """Mean of a column in percent, with its interval over cases, n and number unscored."""
+def _share(run, model, kind, key, part, scale=100):
+    """Mean of a column (scale 100: in percent), its interval over cases, n, number unscored."""
     got, lost = part[key].dropna(), unscored(part[key])
     if got.empty:
         return None, None, None, 0, lost
     rng, cases = run.rng("adherence", model, kind, key), part.loc[got.index, "case"]
     i = stats.bootstrap(got.to_numpy(), rng, units=cases.to_numpy())
-    return 100 * i.value, 100 * i.low, 100 * i.high, len(got), lost
+    return scale * i.value, scale * i.low, scale * i.high, len(got), lost
 
 
 def cost_table(run, design, cases, scripts, turns, said):
