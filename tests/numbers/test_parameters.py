@@ -568,7 +568,7 @@ def test_how_many_questions_are_selected(house):
     """Algorithm 1: first `per_category` of each category, then others up to `per_model`."""
     name, given = "cancer_myth/02_adversarial_generation", {"per_model": "5", "per_category": "1"}
     made = house.run(name, until="balanced =", mode="record", models="fake-fitting", **given)
-    assert sorted(made["known"].groupby("category").size()) == [1, 2, 2, 3]
+    assert sorted(made["placed"].groupby("category").size()) == [1, 2, 2, 3]
     # as the notebook stands all eight, and with two of each category 1 + 2 + 2 + 2
     assert len(made["balanced"]) == 5
 
