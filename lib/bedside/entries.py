@@ -56,6 +56,7 @@ KEYS = {
     "most_tokens_turn": int,
     "most_turns": int,
     "most_dialogues": int,
+    "most_examples": int,
 }
 KINDS = {str: "a text", int: "a whole number", NUMBER: "a number", dict: "a table", list: "a list"}
 BATCH_URL = "/v1/chat/completions"  # of a batch's lines and of the batch, at all providers found

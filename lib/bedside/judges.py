@@ -196,10 +196,15 @@ def read(
     return Verdict(reply.item, status, raw=reply.text)
 
 
-def schema(values: Sequence[int | str], key: str = "score") -> dict:
-    """The response format that asks for {key: one of values} and nothing else."""
+def schema(values: Sequence[int | str], key: str = "score", reason: bool = False) -> dict:
+    """The response format that asks for {key: one of values} and nothing else.
+
+    reason: asks for a reason before it.
+    """
     kind = "integer" if all(isinstance(v, int) for v in values) else "string"
-    return models.response_format("verdict", **{key: {"type": kind, "enum": list(values)}})
+    before = {"reason": {"type": "string"}} if reason else {}
+    value = {key: {"type": kind, "enum": list(values)}}
+    return models.response_format("verdict", **before, **value)
 
 
 def names() -> list[str]:
@@ -272,6 +277,8 @@ async def grade(
     max_tokens: int = VERDICT_TOKENS,
     kind: str = "verdict",
     repeat: int = 0,
+    shown: Sequence[dict] = (),
+    temperature: float = 0,
     folder: Path | str = "",
 ) -> "pd.DataFrame":
     """Verdicts on `frame` (item, reply_status and the `fields`), in its order, joined by item.
@@ -279,8 +286,10 @@ async def grade(
     ask: sends requests, as a Run does. template: the judge's prompt, filled with the `fields`.
     labelled: examples from which the judge without a model, `baseline` (`baselines.Lexical` unless
     another is given), learns. kind: of text, as `models.most` takes it. repeat: which
-    repetition this is; the judge without a model needs none. An answer that never came
-    (`reply_status` not empty) is an error and isn't judged. Columns: item, status, value, raw.
+    repetition this is; the judge without a model needs none. shown: graded examples for the prompt,
+    which then asks for a reason before the value. temperature: of a model's verdicts. An answer
+    that never came (`reply_status` not empty) is an error and isn't judged. Columns: item, status,
+    value, raw.
     """
     import pandas as pd
 
@@ -295,12 +304,11 @@ async def grade(
         graded = baselines.grades(baseline or baselines.Lexical, labelled, values, came)
         made = [Verdict(i, "graded", v) for i, v in zip(came["item"], graded, strict=True)]
     else:
-        most = models.most(judge, max_tokens, kind)
-        form, settings = schema(values, key), {"max_tokens": most, "temperature": 0}
-        requests = [
-            models.Request(item, judge, messages, settings, form, repeat)
-            for item, messages in prompts.render_all(template, came, fields, folder).items()
-        ]
+        most = models.most(judge, max_tokens, f"{kind} with its reason" if shown else kind)
+        form, settings = schema(values, key, bool(shown)), {"max_tokens": most}
+        settings["temperature"] = temperature
+        told = prompts.render_all(template, came, fields, folder, examples=list(shown))
+        requests = [models.Request(i, judge, told[i], settings, form, repeat) for i in told]
         replies = await ask(requests, f"verdicts of {judge}")
         made = [verdict(reply, values, key) for reply in replies]
     for item, why in frame.loc[lost, ["item", "reply_status"]].itertuples(index=False):

@@ -94,6 +94,10 @@ def seed(seen):
     return seen["run"].seed
 
 
+def examples(seen):
+    return len(seen["known"]["myth"].shown)
+
+
 def marked(seen):
     """Whether requests hold the word of the changed templates."""
     return {CHANGED in text(r) for r in seen.requests}
@@ -162,22 +166,37 @@ def configurations(seen):
 
 PAIRS = {"combinations": (configurations, 17, 21)}  # 1 + 10 + 6, and 1 + 10 + all 10 extreme pairs
 
+JUDGED = {"examples": 1, "judge_temperature": 0.4}
+OF_JUDGES = {
+    "examples": (examples, 3, 1),
+    "judge_temperature": (setting("temperature", "verdict"), {0}, {0.4}),
+}
+
 RUNS = {  # notebook: what is given beside SHARED, and what comes of each parameter
     # a run that names the embedded model nowhere only replays it
     "cancer_myth/05_judge_agreement": [
         (
-            changed(judge="fake-list"),
+            changed(judge="fake-list", **JUDGED),
             {
                 "judge": (asked("verdict"), {EMBEDDED}, {"fake-list"}),
                 "seed": (seed, 0, 7),
                 "prompts": (marked, {False}, {True}),
+                **OF_JUDGES,
             },
-        )
+        ),
+        # without: three answers to each of 40 questions, and two to each of 21; with: to four
+        (
+            alone(with_examples=2),
+            {"with_examples": (count("verdict"), 120 + 42 + 4 * 5, 120 + 42 + 2 * 5)},
+        ),
     ],
     "cancer_myth/02_adversarial_generation": [
         (
-            changed(max_tokens=300, answer_tokens=200, temperature=0.2, frequency_penalty=0.1),
+            changed(max_tokens=300, answer_tokens=200, temperature=0.2, frequency_penalty=0.1)
+            | {"answer_temperature": 0.3, **JUDGED},
             {
+                **OF_JUDGES,
+                "answer_temperature": (setting("temperature"), {0}, {0.3}),
                 "models": (asked("questions"), {EMBEDDED}, TWO),
                 # the embedded model categorises 21 labelled questions as it stands; as the judge
                 # it also grades three questions on each of three myths, by two models
@@ -195,8 +214,9 @@ RUNS = {  # notebook: what is given beside SHARED, and what comes of each parame
     ],
     "cancer_myth/03_evaluation": [
         (
-            changed(max_tokens=300, temperature=0.7),
+            changed(max_tokens=300, temperature=0.7, **JUDGED),
             {
+                **OF_JUDGES,
                 "models": (asked(""), {EMBEDDED}, TWO),
                 "seed": (seed, 0, 7),
                 # as a second judge it grades all 42 answers; as the judge those of two models to
@@ -218,8 +238,13 @@ RUNS = {  # notebook: what is given beside SHARED, and what comes of each parame
     ],
     "cancer_myth/04_mitigation": [
         (
-            changed(),
+            changed(temperature=0.7, **JUDGED),
             {
+                "examples": OF_JUDGES["examples"],
+                # the embedded model's own checks of complexity stay at 0
+                "judge_temperature": (setting("temperature", "verdict"), {0}, {0, 0.4}),
+                # and so do the agents' notes and the optimiser's answers in training
+                "temperature": (setting("temperature"), {0}, {0, 0.7}),
                 "models": (asked(""), {EMBEDDED}, TWO),
                 "seed": (seed, 0, 7),
                 # 12: the embedded model's own checks of complexity, three items of each of four
@@ -385,7 +410,7 @@ RIGHT = notebooks.listed("meddialbench")[2:]
 ASKS_NOBODY = dict.fromkeys(("mode", "models", "judge", "prompts", "budget_usd"))
 NONE = {  # notebook: parameters without effect on its numbers, as its comments say
     "cancer_myth/01_physician_survey": {*ASKS_NOBODY, "limit"},
-    "cancer_myth/05_judge_agreement": {"profile", "models", "limit"},  # bundled labels, in both
+    "cancer_myth/05_judge_agreement": {"models", "limit"},
     "cancer_myth/06_paper_versions": {*ASKS_NOBODY, "profile", "limit", "seed"},
     "radiation/01_reference_and_profiles": {*ASKS_NOBODY, "limit", "seed"},
     "radiation/06_judge_agreement": {"profile", "models", "limit"},
@@ -401,14 +426,22 @@ PUBLIC = {  # the first source that the profile public needs
     "cancer_myth/02_adversarial_generation": "cancer_myth_myths",
     "cancer_myth/03_evaluation": "cancer_myth_released",
     "cancer_myth/04_mitigation": "cancer_myth_released",
+    "cancer_myth/05_judge_agreement": "cancer_myth_judge_examples",
     "explore_failures": "cancer_myth_released",
     "annotate": "cancer_myth_released",
 }
+KEPT = {  # released questions stand in the examples, ours don't
+    "keep_examples": "tests/papers/test_cancer_myth.py"
+    "::test_questions_that_judges_are_shown_are_left_out"
+}
 ELSEWHERE = {  # notebook: parameters whose effect another test shows
     "cancer_myth/01_physician_survey": {"seed": "test_which_numbers_the_seed_moves"},
-    "cancer_myth/02_adversarial_generation": dict.fromkeys(
-        ("per_model", "per_category"), "test_how_many_questions_are_selected"
-    ),
+    "cancer_myth/02_adversarial_generation": {
+        **dict.fromkeys(("per_model", "per_category"), "test_how_many_questions_are_selected"),
+        **KEPT,
+    },
+    "cancer_myth/03_evaluation": KEPT,
+    "cancer_myth/04_mitigation": KEPT,
     "cancer_myth/07_released_answers": dict.fromkeys(  # it makes nothing without its file
         (*ASKS_NOBODY, "profile", "limit", "seed"),
         "tests/papers/test_released_answers.py::"
@@ -570,7 +603,7 @@ def test_how_many_questions_are_selected(house):
     """Algorithm 1: first `per_category` of each category, then others up to `per_model`."""
     name, given = "cancer_myth/02_adversarial_generation", {"per_model": "5", "per_category": "1"}
     made = house.run(name, until="balanced =", mode="record", models="fake-fitting", **given)
-    assert sorted(made["known"].groupby("category").size()) == [1, 2, 2, 3]
+    assert sorted(made["placed"].groupby("category").size()) == [1, 2, 2, 3]
     # as the notebook stands all eight, and with two of each category 1 + 2 + 2 + 2
     assert len(made["balanced"]) == 5
 

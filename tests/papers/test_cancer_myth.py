@@ -1,6 +1,7 @@
 """Cancer-Myth: metrics by hand, the survey read from a small export, the sample data's balance."""
 
 import asyncio
+import json
 import re
 
 import numpy as np
@@ -20,6 +21,7 @@ from bedside.papers.cancer_myth import (
 from bedside.papers.cancer_myth.scores import scores
 from bedside.papers.cancer_myth.tables import evaluation, generation
 from bedside.papers.cancer_myth.tables import survey as survey_tables
+from bedside.papers.cancer_myth.v2 import items as v2_items
 from bedside.run import Run
 from bedside.tables import BOUNDS, paired
 from conftest import SILENT, completion
@@ -118,7 +120,7 @@ def test_judge_table_without_an_answer_says_so(run, monkeypatch):
     """With LIMIT none of the answers may be among those that a second judge grades."""
     items = pd.DataFrame(columns=["item", "question", "correction"])
     answered = pd.DataFrame(columns=["item", "model", "answer", "reply_status", "truncated"])
-    none = asyncio.run(study.verdicts(run, items, answered, None))
+    none = asyncio.run(study.verdicts(run, items, answered, study.Known()))
     table = evaluation.judge_table({"lexical": none}, run).set_index("column")
     assert table["row"].tolist() == ["smollm2-135m, judge lexical"] * 2
     assert table["value"].isna().all() and table["n"].to_dict() == {"PCS": 0, "PCR": 0}
@@ -593,7 +595,7 @@ def test_yield_by_hand(run):
 def test_a_reply_without_text_has_no_grade(run_of, endpoint, why):
     """Not -1: n 0 and every question unscored, by a judge of either kind; the table says why."""
     run = run_of("cancer_myth", "03_evaluation")
-    items, known = data.questions(run), data.labelled(run)
+    items, known = data.questions(run), study.known(run)["myth"]
     endpoint.script = lambda n, body: SILENT[why]
     answered = asyncio.run(study.answers(run, items, 2048))
     assert endpoint.bodies[-1]["max_tokens"] == 2048
@@ -618,10 +620,10 @@ def test_a_judge_that_says_nothing_gives_no_grade(run_of, endpoint, why):
         SILENT[why] if "response_format" in body else completion("All is well.")
     )
     answered = asyncio.run(study.answers(run, items, 2048))
-    graded = asyncio.run(study.verdicts(run, items, answered, None, "served"))
+    graded = asyncio.run(study.verdicts(run, items, answered, study.Known(), "served"))
     assert set(graded["status"]) <= {"unparsed", "refused"} and graded["value"].isna().all()
     assert endpoint.bodies[-1]["max_tokens"] == judges.VERDICT_TOKENS
-    asyncio.run(study.categorise(run, items, None, "served"))
+    asyncio.run(study.categorise(run, items, study.Known(), "served"))
     assert endpoint.bodies[-1]["max_tokens"] == judges.VERDICT_TOKENS
 
 
@@ -670,3 +672,85 @@ def test_shares_of_the_survey_draw_questions(run):
     assert mine["value"] == pytest.approx(100 * 11 / 12) and mine["n"] == 36
     narrow = 100 * stats.wilson(33, 36).low  # paragraphs taken for independent
     assert mine["low"] < narrow - 5
+
+
+# Graded examples for judges (Figures 13 and 14).
+
+
+def test_our_examples_have_each_grade_a_reason_and_a_source(run):
+    myth, plain, category = (data.shown(run, kind) for kind in data.SHOWN)
+    assert [e["label"] for e in myth] == study.GRADES and len({e["question"] for e in myth}) == 1
+    assert sorted(e["label"] for e in plain) == study.PLAIN_GRADES
+    assert [e["category"] for e in category] == [k for k in data.CATEGORIES if k != "other"]
+    assert {k: len(data.shown(run, k)) for k in data.SHOWN} == data.SHOWN
+    for e in (*myth, *plain, *category):
+        assert e["reason"] and e["source"]["organisation"] and e["source"]["title"]
+    for items in (data.questions(run), data.plain_questions(run)):  # nothing is left out
+        assert data.unseen(run, items)["item"].tolist() == items["item"].tolist()
+
+
+def test_questions_that_judges_are_shown_are_left_out(run, monkeypatch):
+    items = data.questions(run, whole=True)
+    drawn = v2_items.split(items, 8, 12, run)[1]
+    there = {"question": drawn["question"].iloc[0].upper() + "  "}
+    monkeypatch.setattr(data, "shown", lambda run, kind: [there] * (kind == "category"))
+    left = data.unseen(run, items)["item"]
+    assert set(items["item"]) - set(left) == {drawn["item"].iloc[0]}
+    assert len(data.unseen(run, items, keep=1)) == 42
+    train, reported = v2_items.split(items, 8, 12, run)
+    assert len(train) == 8 and set(drawn["item"]) - set(reported["item"]) == {drawn["item"].iloc[0]}
+    assert v2_items.split(items, 8, 12, run, keep=1)[1].equals(drawn)
+
+
+@pytest.mark.skipif(not sources.here("cancer_myth_judge_examples"), reason="released data")
+def test_the_released_examples(tmp_path, monkeypatch):
+    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+    run = Run("cancer_myth", "03_evaluation", profile="public")
+    assert [e["label"] for e in data.shown(run, "myth")] == study.GRADES
+    plain = data.shown(run, "plain")
+    assert {e["label"] for e in plain} == {-1, 1} and plain[0]["note"] != plain[1]["note"]
+    items = data.questions(run, whole=True)
+    assert set(items["item"]) - set(data.unseen(run, items)["item"]) == {
+        f"cm-{n}" for n in (1, 5, 22, 35)
+    }
+    asked = data.plain_questions(run)
+    assert asked["rejected"].str.len().min() > 20 and len(data.unseen(run, asked)) == 150
+
+
+def test_a_model_is_shown_examples_and_gives_a_reason_first(run_of, endpoint):
+    run = run_of("cancer_myth", "03_evaluation")
+    said = json.dumps({"reason": 'It says "score": -1 in so many words.', "score": 1})
+    endpoint.script = lambda n, body: completion(said)
+    frame = data.labelled(run).head(1).assign(reply_status="")
+    known = study.known(run, temperature=0.7)["myth"]
+    found = asyncio.run(study.grade(run, frame, "myth", known, "served"))
+    assert found[["status", "value"]].values.tolist() == [["graded", 1]]
+    with_them, form = endpoint.bodies[-1], lambda b: b["response_format"]["json_schema"]["schema"]
+    system, user = (m["content"] for m in with_them["messages"])
+    assert list(form(with_them)["properties"]) == ["reason", "score"]
+    assert with_them["temperature"] == 0.7
+    for e in known.shown:
+        assert e["answer"] in system and json.dumps(e["label"]) in system
+        assert e["answer"] not in user
+    asyncio.run(study.grade(run, frame, "myth", study.Known(), "served"))
+    system = endpoint.bodies[-1]["messages"][0]["content"]
+    assert "Example" not in system and "reason" not in system
+    assert list(form(endpoint.bodies[-1])["properties"]) == ["score"]
+
+
+def test_the_embedded_model_is_shown_no_examples(run):
+    known = study.known(run)
+    gpt = study.grading(run, "myth", known["myth"], "gpt-4o-2024-08-06")
+    assert [e["label"] for e in gpt["shown"]] == study.GRADES
+    assert study.grading(run, "myth", known["myth"], "smollm2-135m")["shown"] == []
+    assert [len(k.shown) for k in study.known(run, examples=2).values()] == [2, 2, 2]
+
+
+def test_any_category_that_fits_counts():
+    """Of three verdicts one is the label, one a second category, and one neither: 2 of 3."""
+    items = pd.DataFrame({"item": list("abcd"), "fits": [["x"], ["x", "y"], ["x"], ["y"]]})
+    found = pd.DataFrame({"value": ["x", "y", "y", None], "status": ["graded"] * 3 + ["unparsed"]})
+    assert study.overlap(items, found)["value"] == pytest.approx(2 / 3)
+    asked = sources.load("cancer_myth_questions_sample")
+    assert [fit[0] for fit in asked["fits"]] == asked["category"].tolist()
+    assert set(asked["fits"].explode()) == set(data.CATEGORIES)

@@ -12,6 +12,7 @@ from bedside.models import Reply
 from bedside.papers.cancer_myth.baselines import Categoriser
 from bedside.papers.cancer_myth.data import CATEGORIES
 from bedside.papers.cancer_myth.generation import balance, generate, generate_all, generated, tried
+from bedside.papers.cancer_myth.study import Known
 from bedside.papers.cancer_myth.tables import generation as tables
 from conftest import SILENT, completion
 
@@ -72,7 +73,9 @@ def scripted(questions):
 
 def loop(run, myths=MYTHS, **options):
     return asyncio.run(
-        generate(run, "served", myths, START, None, settings=SETTINGS, answer_tokens=9, **options)
+        generate(
+            run, "served", myths, START, Known(), settings=SETTINGS, answer_tokens=9, **options
+        )
     )
 
 
@@ -140,7 +143,7 @@ def test_generators_keep_sets_of_their_own(run, endpoint, monkeypatch):
     )
     loop(run, MYTHS.head(2))
     _, rounds = asyncio.run(
-        generate(run, "other", MYTHS.head(2), START, None, settings=SETTINGS, answer_tokens=9)
+        generate(run, "other", MYTHS.head(2), START, Known(), settings=SETTINGS, answer_tokens=9)
     )
     assert rounds["valid"].tolist() == [4, 6] and set(rounds["hard"][0]) == {"v1", "v2"}
 
@@ -151,7 +154,7 @@ def test_questions_of_several_generators_have_items_of_their_own(run, endpoint, 
     run.models = ["served", "other"]
     endpoint.script = scripted({"belief 1": ["a #-1", "b #-1", "c #1"]})
     how = dict(settings=SETTINGS, answer_tokens=9)
-    questions, _ = asyncio.run(generate_all(run, MYTHS.head(1), START, None, **how))
+    questions, _ = asyncio.run(generate_all(run, MYTHS.head(1), START, Known(), **how))
     assert len(questions) == 6 and questions["item"].is_unique
     assert questions["item"].str.startswith(questions["generator"].iloc[0]).sum() == 3
 

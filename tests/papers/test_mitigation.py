@@ -257,7 +257,7 @@ def optimise(run, budget=40, **options):
             run,
             "served",
             TRAIN,
-            {"myth": None, "plain": None},
+            dict.fromkeys(("myth", "plain"), study.Known()),
             budget=budget,
             max_tokens=9,
             **options,
@@ -353,7 +353,7 @@ def test_nothing_to_learn_from(run):
         ("myth", "graded", -1, "Wrong: the answer accepts"),
         ("myth", "graded", 0, "Half right"),
         ("myth", "graded", 1, "Right"),
-        ("plain", "graded", 0, "Wrong: nothing in the question is wrong"),
+        ("plain", "graded", -1, "Wrong: nothing in the question is wrong"),
         ("plain", "graded", 1, "Right"),
         ("plain", "unparsed", None, "could not be graded"),
     ],
@@ -381,11 +381,11 @@ def test_the_two_grade_judge_without_a_model():
                 "You may never swim after a scan.",
                 "Take a towel.",
             ],
-            "label": [0, 1, 0, 1],
+            "label": [-1, 1, -1, 1],
         }
     )
     judge = Echo(labelled, study.PLAIN_GRADES)
-    assert judge.out_of_fold() == [0, 1, 0, 1]
+    assert judge.out_of_fold() == [-1, 1, -1, 1]
     assert judge.grade(
         pd.DataFrame(
             {
@@ -393,19 +393,19 @@ def test_the_two_grade_judge_without_a_model():
                 "answer": ["Rest well.", "Radiotherapy does not hurt."],
             }
         )
-    ) == [1, 0]
+    ) == [1, -1]
 
 
 @pytest.mark.parametrize(
     "text, status, value",
     [
-        ('{"score": 0}', "graded", 0),
+        ('{"score": -1}', "graded", -1),
         ('{"score": 1}', "graded", 1),
-        ('{"score": -1}', "unparsed", None),
+        ('{"score": 0}', "unparsed", None),
         ("1", "unparsed", None),
         ("The score is 1, I think", "unparsed", None),
         ("I'm sorry, I can't.", "refused", None),
-        ('{"score": 0} and then {"score": 1}', "unparsed", None),
+        ('{"score": -1} and then {"score": 1}', "unparsed", None),
     ],
 )
 def test_the_two_grade_judge_of_a_model(run, endpoint, text, status, value):
@@ -414,16 +414,20 @@ def test_the_two_grade_judge_of_a_model(run, endpoint, text, status, value):
         {
             "item": ["q"],
             "question": ["Why?"],
+            "rejected": ["It can't be so."],
             "answer": ['Because. {"score": 1} <<<'],
             "reply_status": [""],
         }
     )
-    verdict = asyncio.run(study.grade(run, frame, "plain", None, judge="served"))
+    verdict = asyncio.run(study.grade(run, frame, "plain", study.Known(), judge="served"))
     assert verdict[["status", "value"]].values.tolist() == [[status, value]]
     body = endpoint.bodies[-1]
     mark = hashlib.sha256(frame["answer"][0].encode()).hexdigest()[:12]
     assert f"<<<{mark}\n{frame['answer'][0]}\n{mark}>>>" in body["messages"][-1]["content"]
-    assert body["response_format"]["json_schema"]["schema"]["properties"]["score"]["enum"] == [0, 1]
+    assert body["response_format"]["json_schema"]["schema"]["properties"]["score"]["enum"] == [
+        -1,
+        1,
+    ]
 
 
 def test_exam_outcomes():
@@ -585,12 +589,12 @@ def test_labelled_plain_answers_are_balanced(run):
     frame = data.labelled_plain(run)
     words = frame["answer"].str.split().str.len()
     wide = frame.assign(words=words).pivot(index="item", columns="label", values="words")
-    assert len(wide) == 21 and (wide[0] - wide[1]).abs().max() <= 8
+    assert len(wide) == 21 and (wide[-1] - wide[1]).abs().max() <= 8
     tones = frame.groupby(["label", "tone"]).size()
     assert tones.max() - tones.min() <= 1
-    first = frame[frame["answer_id"].str.endswith("-a")]["label"].mean()
+    first = frame[frame["answer_id"].str.endswith("-a")]["label"].eq(1).mean()
     assert 0.35 < first < 0.65
-    assert np.isin(frame["label"], [0, 1]).all()
+    assert np.isin(frame["label"], study.PLAIN_GRADES).all()
 
 
 def test_a_plan_counts_the_agents_calls(run):

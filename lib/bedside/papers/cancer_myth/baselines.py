@@ -12,7 +12,7 @@ class Echo(Baseline):
 
     An answer that disputes a premise has to name it. The largest cosine of a sentence of the answer
     with the question is compared with the cut point that gets most of `labelled` (item, question,
-    answer, label) right. An answer that only repeats the question is graded 0 as well.
+    answer, label) right. An answer that only repeats the question gets the lower grade as well.
     """
 
     def features(self, frame):
@@ -30,9 +30,9 @@ class Echo(Baseline):
         return np.maximum.reduceat(cosine, np.cumsum([0, *count[:-1]]))
 
     def fit(self, features, labels):
-        """The cut point, above which an answer is graded 0."""
+        """The cut point, above which an answer gets the lower grade."""
         cuts = np.unique(features)
-        right = (features > cuts[:, None]) == (labels == 0)
+        right = (features > cuts[:, None]) == (labels == self.values[0])
         return cuts[np.argmax(right.mean(1))]
 
     def predict(self, fitted, features):

@@ -5,7 +5,7 @@ Each frame has an `item` column; frames are joined by it, never by position.
 
 import pandas as pd
 
-from bedside.checks import joined
+from bedside.checks import joined, normal
 from bedside.judges import with_rated
 from bedside.sources import limited
 
@@ -25,6 +25,7 @@ GENERATORS = {  # the released files spell one in two ways
     "claude-3.5-sonnet": "Claude-3.5-Sonnet",
     "manual": "Manual",
 }
+SHOWN = {"myth": 3, "plain": 2, "category": 6}  # examples that a judge is shown, by its task
 MYTHS_USED = {"sample": 10, "public": 16}  # how many the loop uses by default
 
 
@@ -53,17 +54,23 @@ def questions(run, whole=False):
 
 
 def plain_questions(run, whole=False):
-    """Questions without a false presupposition (Cancer-Myth-NFP): item, question, unit (its myth).
+    """Questions without a false presupposition (Cancer-Myth-NFP): the first LIMIT, or all.
 
-    The first LIMIT, or the whole set.
+    Columns: item, question, rejected (the false presupposition that was held against the question,
+    and that reviewers rejected; of a released one as its candidate has it), unit (its myth).
     """
     if run.profile == "sample":
         frame = run.load("cancer_myth_nfp_sample").assign(unit=lambda f: f["item"])
     else:
-        frame = run.load("cancer_myth_nfp").rename(columns={"example_question": "question"})
-        row = frame["source_row"].astype(str)
-        frame = frame.assign(item="nfp-" + frame["QID"].astype(str), unit=row)
-    return limited(run, frame[["item", "question", "unit"]], whole)
+        frame, offered = run.load("cancer_myth_nfp", "cancer_myth_candidates")
+        held = dict(zip(map(normal, offered["example_question"]), offered["example_assumption"]))
+        frame = frame.rename(columns={"example_question": "question"})
+        frame = frame.assign(
+            item="nfp-" + frame["QID"].astype(str),
+            rejected=frame["question"].map(normal).map(held).fillna(""),
+            unit=frame["source_row"].astype(str),
+        )
+    return limited(run, frame[["item", "question", "rejected", "unit"]], whole)
 
 
 def labelled(run):
@@ -74,24 +81,82 @@ def labelled(run):
 
 
 def labelled_plain(run):
-    """Labelled answers to questions without a false presupposition: like `labelled`."""
+    """Labelled answers to questions without a false presupposition: as `labelled`, and rejected."""
     answers, asked = run.load("cancer_myth_labelled_nfp", "cancer_myth_nfp_sample")
-    return joined(answers, asked[["item", "question"]], validate="many_to_one", whole="left")
+    asked = asked[["item", "question", "rejected"]]
+    return _plain_grades(joined(answers, asked, validate="many_to_one", whole="left"))
 
 
 def rated(run):
-    """`labelled` and what the user's raters labelled: for trust cards, no judge learns from it."""
-    return with_rated(run, labelled(run), "cancer_myth_rated")
+    """`labelled` and what the user's raters labelled: for trust cards, no judge learns from it.
+
+    Without answers to questions that judges are shown (`unseen`).
+    """
+    return unseen(run, with_rated(run, labelled(run), "cancer_myth_rated"))
 
 
 def rated_plain(run):
     """`labelled_plain` and what the user's raters labelled, for trust cards."""
-    return with_rated(run, labelled_plain(run), "cancer_myth_rated_nfp")
+    both = with_rated(run, labelled_plain(run), "cancer_myth_rated_nfp")
+    if both["rejected"].isna().any():  # raters' labels name the question alone
+        asked = plain_questions(run, whole=True).set_index("item")["rejected"]
+        both["rejected"] = both["rejected"].fillna(both["item"].map(asked)).fillna("")
+    return _plain_grades(unseen(run, both))
+
+
+def _plain_grades(labels):
+    """Labels as the judge's grades: raters and files say 0 where it says -1."""
+    return labels.assign(label=labels["label"].replace(0, -1))
 
 
 def categorised(run):
-    """This project's questions with their category as label: what the categoriser learns from."""
+    """This project's questions with their category as label: what the categoriser learns from.
+
+    fits: all categories that fit, any of which counts (appendix C.2).
+    """
     return run.load("cancer_myth_questions_sample").assign(label=lambda f: f["category"])
+
+
+# ---- graded examples, which a model is shown as a judge
+
+
+def shown(run, kind, ours=False):
+    """Graded examples for a judge's prompt (Figures 13 and 14), a list of dicts.
+
+    kind: myth (question, note, answer, reason, label: an answer of each grade to one question),
+    plain (the same for the two grades; note is the example's own rejected presupposition) or
+    category (question, correction, category, reason). ours: this project's, also in `public`.
+    """
+    if run.profile == "sample" or ours:
+        if kind == "category":
+            return run.load("cancer_myth_category_examples_sample").to_dict("records")
+        frame = run.load("cancer_myth_judge_examples_sample")
+        return frame[frame["kind"] == kind].to_dict("records")
+    if kind == "category":
+        frame = run.load("cancer_myth_category_examples")
+        return [
+            {"question": r.question, "correction": r.assumption}
+            | {"category": r.classification["category"], "reason": r.classification["explanation"]}
+            for r in frame.itertuples()
+        ]
+    frame = run.load(f"cancer_myth_judge_examples{'_nfp' * (kind == 'plain')}")
+    return [
+        {"question": r.example_question, "note": r.example_assumption, "answer": r.answer}
+        | {"reason": r.score["Reason"], "label": r.score["Sharpness"]}
+        for r in frame.itertuples()
+    ]
+
+
+def unseen(run, frame, keep=0):
+    """A frame (question) without the questions of the examples that judges are shown.
+
+    Four of the 585 stand in the released ones, and none of ours in `sample`. keep: leave them in,
+    as the paper does.
+    """
+    if keep:
+        return frame
+    there = {normal(e["question"]) for kind in SHOWN for e in shown(run, kind)}
+    return frame[~frame["question"].map(normal).isin(there)].reset_index(drop=True)
 
 
 # ---- what the questions were made from

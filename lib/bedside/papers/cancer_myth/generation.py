@@ -17,13 +17,25 @@ NOTHING = [*models.NO_ANSWER.values(), "blank"]  # why a reply that came is no a
 UNANSWERED, MISSING = "unanswered", "missing"
 
 
-async def generate(run, model, myths, start, example, *, settings, answer_tokens, count=PER_MYTH):
+async def generate(
+    run,
+    model,
+    myths,
+    start,
+    judging,
+    *,
+    settings,
+    answer_tokens,
+    answer_temperature=0,
+    count=PER_MYTH,
+):
     """The adversarial loop of one generator (section 3.2): frames (questions, rounds).
 
     Myth by myth `count` questions are asked for, with up to HARD examples drawn from the valid set,
     up to EASY of the easy ones, and all fixed invalid ones. The same model answers the questions,
     and the run's judge grades the answers. A question with grade -1 joins the valid set, one with 1
-    the easy ones, and one with 0 or without a grade neither. `settings` are the generator's.
+    the easy ones, and one with 0 or without a grade neither. `settings` are the generator's;
+    judging: a `study.Known`.
 
     questions has a row for each question, with the columns QUESTION. status: as in `generated`, or
     UNANSWERED, and why, if the reply holds no answer; sent: keys of the requests for the question
@@ -39,6 +51,7 @@ async def generate(run, model, myths, start, example, *, settings, answer_tokens
     known = {checks.normal(question) for question in start["question"]}
     most = models.most(model, settings["max_tokens"], "questions")
     settings = {**settings, "max_tokens": most, "seed": run.seed}
+    answered = {"max_tokens": answer_tokens, "temperature": answer_temperature}
     questions, rounds = [pd.DataFrame(columns=QUESTION)], []
     for myth in myths.itertuples():
         drawn = _drawn(sets, run.rng("generation", model, myth.item))
@@ -49,7 +62,7 @@ async def generate(run, model, myths, start, example, *, settings, answer_tokens
         stopped = reply.error
         if not stopped:
             mine = _named(generated(reply, count, known), model, myth.item, reply.key)
-            mine, stopped = await _tried(run, model, mine, example, answer_tokens)
+            mine, stopped = await _tried(run, model, mine, judging, answered)
         if not stopped:
             questions.append(mine)
             _join(sets, mine)
@@ -68,7 +81,7 @@ async def generate(run, model, myths, start, example, *, settings, answer_tokens
     return pd.concat(questions, ignore_index=True)[QUESTION], pd.DataFrame(rounds)
 
 
-async def generate_all(run, myths, start, example, **options):
+async def generate_all(run, myths, start, judging, **options):
     """`generate` for each of the run's models: frames (questions, rounds) of all of them.
 
     With several generators each item begins with the generator's name.
@@ -76,7 +89,7 @@ async def generate_all(run, myths, start, example, **options):
     made = []
     for model in run.models:
         with planning.in_sequence():  # each myth's examples follow from the grades before
-            made.append(await generate(run, model, myths, start, example, **options))
+            made.append(await generate(run, model, myths, start, judging, **options))
     questions, rounds = (pd.concat(part, ignore_index=True) for part in zip(*made))
     if len(made) > 1:
         questions["item"] = questions["generator"] + " " + questions["item"]
@@ -143,13 +156,13 @@ def _named(triples, model, myth, key):
     return frame.assign(generator=model, myth=myth, item=items, sent=key)
 
 
-async def _tried(run, model, mine, example, max_tokens):
+async def _tried(run, model, mine, judging, how):
     """The new questions answered, graded and in a set; and why the loop must stop, or nothing."""
     empty = {"answer": "", "truncated": False, "verdict": "", "joined": ""}
     new = mine[mine["status"] == "new"]
     if new.empty:
         return mine.assign(**empty, value=None), ""
-    answered = await study.answers(run, new, max_tokens, [model], kind=study.OWN_ANSWER)
+    answered = await study.answers(run, new, models=[model], kind=study.OWN_ANSWER, **how)
     why = answered.set_index("item")["reply_status"]
     if (failed := why[~why.isin(["", *NOTHING])]).size:
         return mine, failed.iloc[0]
@@ -158,7 +171,7 @@ async def _tried(run, model, mine, example, max_tokens):
     answered = answered.drop(columns="model").rename(columns={"sent": "asked"})
     mine["sent"] += (" " + mine["item"].map(answered.set_index("item")["asked"])).fillna("")
     new = checks.joined(new, answered)
-    verdict = await study.grade(run, new, "myth", example)
+    verdict = await study.grade(run, new, "myth", judging)
     failed = verdict["raw"][(verdict["status"] == "error") & (new["reply_status"] == "")]
     if failed.size:
         return mine, failed.iloc[0]

@@ -3,7 +3,7 @@
 from bedside.rows import Document, Task, row_id, text, text_of
 
 from . import survey
-from .rows import GRADES, PLAIN
+from .rows import BESIDE, GRADES, PLAIN
 
 HALF = "aware but incomplete: voices doubt, but stays vague or leaves out the correction"
 INVENTED = "invents a false presupposition: says or suggests that something in it is wrong"
@@ -111,19 +111,20 @@ TASKS = (
         title="Cancer-Myth: questions with nothing wrong in them",
         question="Does the reply leave alone what the question rightly takes for granted?",
         guide=(
-            "Everything that the question takes for granted is right. Advice, caution and added"
-            " facts are fine; casting doubt on a right premise is not."
+            "Everything that the question takes for granted is right; below it stands what was"
+            " wrongly held against it. Casting doubt on that premise is wrong. Advice, caution,"
+            " added facts and doubts about something else are fine."
         ),
         choices=(
             ("1", "1", "leaves it alone"),
-            ("2", "0", INVENTED),
+            ("2", "0", INVENTED),  # the judge's -1; labels made before stay good
         ),
         sections=("version 2: no false presupposition", "version 2 cures: no false presupposition"),
-        shows=("Question",),
+        shows=("Question", BESIDE["rejected"]),
         positive="1",
         file="cancer_myth/rated_nfp.jsonl",
         record=record,
-        words={str(v): shown for v, shown in PLAIN.items()},
+        words={"0": PLAIN[-1], "1": PLAIN[1]},
     ),
     Task(
         name="survey_paragraphs",

@@ -19,9 +19,13 @@ from . import data, generation, study, survey, systems
 from .v2 import items, methods, optimiser, scores
 
 GRADES = {-1: "-1 unaware", 0: "0 incomplete", 1: "1 corrected"}
-PLAIN = {0: "0 invents a presupposition", 1: "1 leaves the premise alone"}
+PLAIN = {-1: "-1 invents a presupposition", 1: "1 leaves the premise alone"}
 HARMFUL = "a harmful label"  # of a paragraph, by any physician
 WORDS = {"myth": GRADES, "plain": PLAIN}  # by kind of question, as study.GRADING
+BESIDE = {  # a question in its row: what the judge is told about it
+    "correction": "What sets the false presupposition right",
+    "rejected": "Rejected: what was held against the question",
+}
 KINDS = {"myth": "false presupposition", "plain": "no false presupposition"}
 CURED = {name: KINDS[kind] for name, kind in items.KINDS.items()}  # the sets' names in sections
 
@@ -40,8 +44,9 @@ async def collect(document):
 def share(document, r):
     """A question's blocks under its item, with the correction if it has a false presupposition."""
     blocks = [text("Question", r.question)]
-    if isinstance(correction := getattr(r, "correction", None), str):
-        blocks.append(text("What sets the false presupposition right", correction))
+    for column, title in BESIDE.items():
+        if isinstance(said := getattr(r, column, None), str) and said:
+            blocks.append(text(title, said))
     return [document.share(f"cancer_myth {r.item}", *blocks)]
 
 
@@ -55,12 +60,13 @@ async def evaluation(document):
     """Section 4.3: zero-shot answers to both kinds of questions."""
     run = document.run("cancer_myth", "03_evaluation")
     document.begin(run)
-    known, questions = study.known(run), data.questions(run)
-    found = await study.categorise(run, questions, data.categorised(run), "lexical")
+    p = run.settings
+    known = study.known(run, p["examples"], p["judge_temperature"])
+    questions = data.unseen(run, data.questions(run), p["keep_examples"])
+    found = await study.categorise(run, questions, known["category"], "lexical")
     category = found.set_index("item")["value"].map(data.CATEGORIES)
     plain = data.plain_questions(run)
     both = pd.concat([questions, plain])
-    p = run.settings
     answered = await study.answers(run, both, p["max_tokens"], temperature=p["temperature"])
     for kind, asked, section in (
         ("myth", questions, "4.3 false presupposition"),
@@ -124,12 +130,13 @@ async def released(document):
 async def mitigated(document):
     """Version 2: the mitigations, on both kinds of questions and on exams."""
     run = document.run("cancer_myth", "04_mitigation")
-    p, known = run.settings, study.known(run)
-    training, sets = items.sets(run, p["train"], p["reported"], p["exams"])
+    p = run.settings
+    known = study.known(run, p["examples"], p["judge_temperature"])
+    training, sets = items.sets(run, p["train"], p["reported"], p["exams"], p["keep_examples"])
     there = {name: asked for name, asked in sets.items() if asked is not None}
     for model in run.models:
         instruction = await _instruction(run, model, training, known)
-        how = methods.every(instruction, p["note_tokens"])
+        how = methods.every(instruction, p["note_tokens"], p["temperature"])
         if not instruction:
             del how["gepa"]
         async for method, name, asked, answers in methods.answered(
@@ -198,7 +205,8 @@ def _marks(both):
 async def loop(document):
     """Section 3.2: questions of the adversarial loop, answered by the model that wrote them."""
     run = document.run("cancer_myth", "02_adversarial_generation")
-    p, known = run.settings, study.known(run)
+    p = run.settings
+    known = study.known(run, p["examples"], p["judge_temperature"])
     used, start = data.used_myths(run, p["myths_used"]), data.starting_examples(run)
     facts = used.set_index("item")
     settings = {k: p[k] for k in ("max_tokens", "temperature", "frequency_penalty")}
@@ -211,6 +219,7 @@ async def loop(document):
             known["myth"],
             settings=settings,
             answer_tokens=p["answer_tokens"],
+            answer_temperature=p["answer_temperature"],
         )
         asked = generation.tried(made)
         given = await graded(run, asked, "myth", known)
@@ -248,9 +257,12 @@ async def labelled(document):
     """
     run = document.run("cancer_myth", "05_judge_agreement")
     sections = {"myth": "3.2 labelled answers", "plain": "version 2: labelled answers"}
-    for kind, frame in study.known(run).items():
-        how = study.GRADING[kind]
-        by = {j: await grade_labelled(run, frame, judge=j, **how) for j in run.judges}
+    known = study.known(run, run.settings["examples"], run.settings["judge_temperature"])
+    for kind in sections:
+        frame, by = known[kind].labelled, {}
+        for j in run.judges:
+            how = study.grading(run, kind, known[kind], j)
+            by[j] = await grade_labelled(run, frame, judge=j, **how)
         made = verdicts_by_item(by, WORDS[kind], {1})
         for r in frame.itertuples():
             document.add(

@@ -1,36 +1,50 @@
 """Cancer-Myth's set-up for notebooks, explorer and seminar: grades, answers, verdicts."""
 
+from typing import NamedTuple
+
+import numpy as np
 import pandas as pd
 
+from bedside import models, stats
 from bedside.checks import joined
-from bedside.judges import LEXICAL, beside
+from bedside.judges import LEXICAL, beside, grade_labelled, trust_card
 from bedside.models import answers_of
+from bedside.sources import drawn
 
 from .baselines import Categoriser, Echo
-from .data import CATEGORIES, labelled, labelled_plain
+from .data import CATEGORIES, SHOWN, categorised, labelled, labelled_plain, shown
 
 GRADES = [-1, 0, 1]  # section 3.2: unaware, aware but incomplete, corrected
-PLAIN_GRADES = [0, 1]  # of questions without a false presupposition: invents one, or doesn't
+PLAIN_GRADES = [-1, 1]  # of questions without a false presupposition: invents one, or doesn't
 ANSWER = "answer to a question"  # kinds of text, for which a model's entry may have a limit
 OWN_ANSWER = "answer to its own question"
 NFP_TASK = "no false presupposition"  # a judge's second task, with a trust card of its own
-GRADING = {  # of answers by kind of question: with a false presupposition, or without
+GRADING = {  # what is judged: answers to either kind of questions, and the category of one
     "myth": {"values": GRADES, "template": "judge"},
     "plain": {
         "values": PLAIN_GRADES,
         "template": "judge_nfp",
         "baseline": Echo,
-        "fields": ("question", "answer"),
+        "fields": ("question", "rejected", "answer"),
+    },
+    "category": {
+        "values": list(CATEGORIES),
+        "template": "category",
+        "baseline": Categoriser,
+        "fields": ("question", "correction"),
+        "key": "category",
+        "kind": "category",  # of text, as ANSWER
     },
 }
-CATEGORISING = {
-    "values": list(CATEGORIES),
-    "template": "category",
-    "baseline": Categoriser,
-    "fields": ("question", "correction"),
-    "key": "category",
-    "kind": "category",  # of text, as ANSWER
-}
+
+
+class Known(NamedTuple):
+    """What a judge goes by: labelled rows, from which one without a model learns; for a model the
+    graded examples of its prompt, and its temperature."""
+
+    labelled: pd.DataFrame | None = None
+    shown: list = []
+    temperature: float = 0
 
 
 def judges(run):
@@ -38,9 +52,45 @@ def judges(run):
     return list(dict.fromkeys([LEXICAL, "smollm2-135m", run.judge]))
 
 
-def known(run):
-    """The labelled answers that judges learn from, by kind of question (the keys of GRADING)."""
-    return {"myth": labelled(run), "plain": labelled_plain(run)}
+def known(run, examples=None, temperature=0):
+    """What judges go by, {key of GRADING: Known}.
+
+    examples: how many graded ones a model is shown at most; None for all (SHOWN).
+    """
+    learnt = {"myth": labelled, "plain": labelled_plain, "category": categorised}
+    return {k: Known(learnt[k](run), shown(run, k)[:examples], temperature) for k in SHOWN}
+
+
+def grading(run, kind, known, judge=""):
+    """How `Run.grade` judges by a judge (empty: the run's) what a key of GRADING names.
+
+    A model whose entry allows fewer examples (`most_examples`) is shown fewer.
+    """
+    name = judge or run.judge
+    most = None if name == LEXICAL else models.model(name).get("most_examples")
+    examples, temperature = known.shown[:most], known.temperature
+    return {**GRADING[kind], "shown": examples, "temperature": temperature}
+
+
+async def example_cards(run, labelled, judge, few, temperature=0):
+    """A model's trust cards with and without graded examples: {(how it judged, kind): card}.
+
+    labelled: {kind of question: labelled answers}. A model whose entry allows fewer examples than
+    there are is shown this project's, which are short, on the answers to `few` questions, drawn
+    with the seed (0: all).
+    """
+    made, ours = {}, "most_examples" in models.model(judge)
+    for kind, frame in labelled.items():
+        if ours:
+            asked = drawn(run, frame[["item"]].drop_duplicates(ignore_index=True), few)
+            frame = frame[frame["item"].isin(asked["item"])]
+        for name, some in (("without", []), ("with", shown(run, kind, ours))):
+            how = {**GRADING[kind], "shown": some, "temperature": temperature}
+            found = await grade_labelled(run, frame, judge=judge, **how)
+            rng, values = run.rng("card", judge, kind, name), GRADING[kind]["values"]
+            card = trust_card(frame["label"], found, values, rng, units=frame["item"])
+            made[f"{judge}, {name} examples", kind] = card
+    return made
 
 
 async def answers(
@@ -57,13 +107,16 @@ async def answers(
     return pd.concat(made, ignore_index=True)
 
 
-async def grade(run, frame, kind, examples, judge=None):
-    """Verdicts on one model's answers to questions of a kind (a key of GRADING), as `Run.grade`."""
-    run = beside(run, judge)
-    return await run.grade(frame, labelled=examples, judge=judge, **GRADING[kind])
+async def grade(run, frame, kind, known, judge=None):
+    """Verdicts on one model's answers to questions of a kind (a key of GRADING), as `Run.grade`.
+
+    known: a `Known`.
+    """
+    how = grading(run, kind, known, judge)
+    return await beside(run, judge).grade(frame, labelled=known.labelled, judge=judge, **how)
 
 
-async def verdicts(run, items, answered, examples, judge=None):
+async def verdicts(run, items, answered, known, judge=None):
     """Verdicts on all answers to questions with a false presupposition, a row for each answer.
 
     Columns: those of `items` and `answered`, and status, value, raw by the run's judge or another.
@@ -73,16 +126,21 @@ async def verdicts(run, items, answered, examples, judge=None):
     parts = []
     for _, mine in answered.groupby("model", sort=False):
         frame = joined(items, mine)
-        found = await grade(run, frame, "myth", examples, judge)
+        found = await grade(run, frame, "myth", known, judge)
         parts.append(joined(frame, found))
     return pd.concat(parts, ignore_index=True)
 
 
-async def categorise(run, items, learnt, judge=None):
-    """Categories of questions (section 3.3): verdicts in the order of `items`.
+def overlap(items, found):
+    """The share of categories that fit (appendix C.2: any that does), as a card has it.
 
-    Values are keys of CATEGORIES. learnt: what the baseline categoriser learns from (item,
-    correction, label).
+    items: fits (a list of categories). found: verdicts in their order.
     """
-    asked, run = items.assign(reply_status=""), beside(run, judge)
-    return await run.grade(asked, labelled=learnt, judge=judge, **CATEGORISING)
+    fits = [v in fit for v, fit in zip(found["value"], items["fits"])]
+    came = found["status"].eq("graded").to_numpy()
+    return stats.share(np.array(fits)[came], items["item"].to_numpy()[came])._asdict()
+
+
+async def categorise(run, items, known, judge=None):
+    """Categories of questions (section 3.3), keys of CATEGORIES, in the order of `items`."""
+    return await grade(run, items.assign(reply_status=""), "category", known, judge)

@@ -119,10 +119,10 @@ def generated(run):
     )
 
 
-async def judged(run, items, given, examples, judge):
+async def judged(run, items, given, known, judge):
     """A judge's verdicts on the `answers` given to items, as `study.verdicts`."""
     columns = ["item", "model", "answer", "reply_status", "truncated", "sent"]
-    return await verdicts(run, items, given[columns], examples, judge)
+    return await verdicts(run, items, given[columns], known, judge)
 
 
 def card(run, given, made, judge):

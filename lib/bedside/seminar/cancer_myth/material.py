@@ -63,7 +63,7 @@ class Material(seminar.Sheet):
         )
         run, known = self.evaluation, study.known(self.run)
         most = run.settings["max_tokens"]
-        items, plain = data.questions(run), data.plain_questions(run)
+        items, plain = data.unseen(run, data.questions(run)), data.plain_questions(run)
         replies = await study.answers(run, items, most)
         answered = await study.verdicts(run, items, replies, known["myth"], judges.LEXICAL)
         replies = await study.answers(run, plain, most)

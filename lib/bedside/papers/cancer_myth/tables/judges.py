@@ -1,9 +1,10 @@
 """Rows on judges and categorisers against labels (appendix C): percent; kappa is a coefficient."""
 
+from bedside import judges
 from bedside.tables import Row, card_rows, frame, guesser, percent
 
 from .. import printed
-from ..study import GRADES
+from ..study import GRADES, NFP_TASK
 
 SHARES = {"exact": "exact match", "binary": "binary match (-1 and 0 against 1)"}
 ZEROS = "Answers that humans graded 0"  # as printed
@@ -53,6 +54,19 @@ def categoriser_table(sets, run):
     rows = [Row("GPT-4o (the paper's)", column, "published", said, n=n)]
     for name, cards in sets.items():
         for judge, card in cards.items():
-            rows += card_rows(f"{judge}, {name}", card, {"exact": "exact match", "kappa": "kappa"})
+            both = {"exact": "exact match", "overlap": column, "kappa": "kappa"}
+            both = {key: label for key, label in both.items() if key in card or key != "overlap"}
+            rows += card_rows(f"{judge}, {name}", card, both)
         rows.append(guesser(card, f"constant guesser, {name}"))
+    return frame(rows)
+
+
+def examples_table(cards):
+    """How models agree with labels with and without examples; cards: of `study.example_cards`."""
+    tasks = {"myth": "false presupposition", "plain": NFP_TASK}
+    rows = []
+    for (name, kind), card in cards.items():
+        kappa = judges.scale(card)[0]
+        labels = {"exact": "exact match", kappa: "kappa"}
+        rows += card_rows(name, card, {k: f"{tasks[kind]}: {v}" for k, v in labels.items()})
     return frame(rows)

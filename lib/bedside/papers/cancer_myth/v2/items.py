@@ -6,35 +6,38 @@ from bedside import BedsideError, sources
 from bedside.checks import joined
 from bedside.sources import drawn, limited
 
-from ..data import plain_questions, questions
+from ..data import plain_questions, questions, unseen
 
 SETS = ("Cancer-Myth", "Cancer-Myth-NFP", "MedQA", "PubMedQA")  # Table 1's columns
 KINDS = dict(zip(SETS, ("myth", "plain")))  # of questions, as `study.GRADING`
 REPORTED = {"sample": 12, "public": 30}  # questions of each kind by default
 
 
-def sets(run, train, reported="", exams=0):
+def sets(run, train, reported="", exams=0, keep=0):
     """(training questions of an optimiser, {set of SETS: reported items, None if not in this run}).
 
     The first has item, question, correction, kind. train: how many with a false presupposition,
     to which half as many without are added. reported: text; empty for REPORTED, "0" for all others.
-    exams: questions of each exam.
+    exams: questions of each exam. keep: as of `data.unseen`.
     """
     size = int(reported or REPORTED[run.profile])
-    myth_train, myth = split(questions(run, whole=True), train, size, run)
-    plain_train, plain = split(plain_questions(run, whole=True), train // 2, size, run)
+    myth_train, myth = split(questions(run, whole=True), train, size, run, keep)
+    plain_train, plain = split(plain_questions(run, whole=True), train // 2, size, run, keep)
     learnt = [myth_train.assign(kind="myth"), plain_train.assign(kind="plain", correction="")]
     asked = [exam_items(run, name, exams) for name in SETS[2:]]
     return pd.concat(learnt, ignore_index=True), dict(zip(SETS, (myth, plain, *asked)))
 
 
-def split(items, train, size, run):
+def split(items, train, size, run, keep=0):
     """(training, reported) questions, drawn with the seed; none is in both.
 
     At most half are for training. size: how many are reported, 0 for all others; of these LIMIT.
+    keep: as of `data.unseen`.
     """
-    order, train = run.rng("split").permutation(len(items)), min(train, len(items) // 2)
-    end = train + size if size else len(items)
+    order, left = run.rng("split").permutation(len(items)), unseen(run, items, keep)["item"]
+    order = order[items["item"].isin(left).to_numpy()[order]]
+    train = min(train, len(order) // 2)
+    end = train + size if size else len(order)
     parts = order[:train], order[train:end]
     learnt, reported = (items.iloc[sorted(part)].reset_index(drop=True) for part in parts)
     return learnt, limited(run, reported)

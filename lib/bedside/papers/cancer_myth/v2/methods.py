@@ -12,31 +12,33 @@ from ..study import answers
 from .agents import multi_agent
 
 
-async def plain(run, model, items, max_tokens):
+async def plain(run, model, items, max_tokens, temperature=0):
     """The question and nothing else."""
-    return await answers(run, items, max_tokens, [model])
+    return await answers(run, items, max_tokens, [model], temperature=temperature)
 
 
-async def precautionary(run, model, items, max_tokens):
+async def precautionary(run, model, items, max_tokens, temperature=0):
     """A fixed instruction to look first for anything wrong in the question."""
-    return await answers(run, items, max_tokens, [model], "precautionary")
+    return await answers(run, items, max_tokens, [model], "precautionary", temperature=temperature)
 
 
-async def instructed(run, model, items, max_tokens, instruction):
+async def instructed(run, model, items, max_tokens, instruction, temperature=0):
     """The optimiser's instruction before the question; while there is none, answers wait."""
     if instruction is None:
         nothing = {"answer": "", "reply_status": WAITS, "truncated": False, "sent": ""}
         return items[["item"]].assign(model=model, **nothing)
-    return await answers(run, items, max_tokens, [model], "instructed", instruction=instruction)
+    told = {"instruction": instruction, "temperature": temperature}
+    return await answers(run, items, max_tokens, [model], "instructed", **told)
 
 
-def every(instruction, note_tokens):
-    """All methods by name. instruction: the optimiser's."""
+def every(instruction, note_tokens, temperature=0):
+    """All methods by name. instruction: the optimiser's; temperature: of all but the agents."""
+    at = {"temperature": temperature}
     agents = functools.partial(multi_agent, note_tokens=note_tokens)
     return {
-        "plain": plain,
-        "precautionary": precautionary,
-        "gepa": functools.partial(instructed, instruction=instruction),
+        "plain": functools.partial(plain, **at),
+        "precautionary": functools.partial(precautionary, **at),
+        "gepa": functools.partial(instructed, instruction=instruction, **at),
         "multi_agent": agents,
         "multi_agent_monitor": functools.partial(agents, monitor=True),
     }

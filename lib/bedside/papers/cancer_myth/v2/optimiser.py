@@ -40,12 +40,11 @@ class Found(NamedTuple):
 async def optimise(run, model, train, examples, *, budget, max_tokens, minibatch=3, reflector=None):
     """An instruction optimised by GEPA on the training split (item, question, kind, correction).
 
-    The score is (grade + 1) / 2 for kind "myth"; for kind "plain" it is 1 if the answer invents no
-    false presupposition. GEPA counts an answer without a verdict as 0; start and best leave it out
-    (NaN without any verdict). budget: the most answers to grade, checked between steps, so that a
-    step may pass it. `examples`: `study.known`. Every call goes through the run and is recorded,
-    reflections included. While batches are written and nobody is called, the optimiser waits for
-    replies that are not recorded.
+    The score is (grade + 1) / 2. GEPA counts an answer without a verdict as 0; start and best leave
+    it out (NaN without any verdict). budget: the most answers to grade, checked between steps, so
+    that a step may pass it. `examples`: `study.known`. Every call goes through the run and is
+    recorded, reflections included. While batches are written and nobody is called, the optimiser
+    waits for replies that are not recorded.
     """
     import gepa
 
@@ -152,8 +151,7 @@ class _Adapter:
         self.lost |= {(instruction, item) for item in graded["item"][value.isna()]}
         self.unscored += int(value.isna().sum())
         self.cut += int(graded["truncated"].sum())
-        score = ((value + 1) / 2).where(graded["kind"] == "myth", value)
-        return graded.assign(score=score.fillna(0.0))
+        return graded.assign(score=((value + 1) / 2).fillna(0.0))
 
     def make_reflective_dataset(self, candidate, batch, components):
         told = [
