@@ -18,11 +18,7 @@ DETECTED = [
     *("item", "evaluator", "repeat", "source", "status", "yes", "spans"),
     *("truncated", "raw", "why", "sent"),
 ]
-DETECTION = response_format(
-    "detection",
-    verdict={"type": "string", "enum": ["Yes", "No"]},
-    spans={"type": "array", "items": {"type": "string"}, "maxItems": 3},
-)
+MOST_SPANS = 3  # that a model may name, against lists without end; 0: any number
 BULLET = re.compile(r"^\s*(?:[-*•–]|\d+[.)])\s+")
 FIRST = re.compile(
     r"\W*(?:(?:judge?ment|verdict|answer)\W+)?(yes|no)\b"
@@ -55,7 +51,17 @@ def parse_detection(text):
     return stated.lower() == "yes", tuple(dict.fromkeys(s for s in plain if re.search(r"\w", s)))
 
 
-async def detect(run, items, max_tokens, repeats, notes=None, name=""):
+def form(most_spans):
+    """The response format of a detection."""
+    spans = {"type": "array", "items": {"type": "string"}}
+    return response_format(
+        "detection",
+        verdict={"type": "string", "enum": ["Yes", "No"]},
+        spans=spans | ({"maxItems": most_spans} if most_spans else {}),
+    )
+
+
+async def detect(run, items, max_tokens, repeats, notes=None, name="", most_spans=MOST_SPANS):
     """Every model's detections (section 3.1), `repeats` samples each at 0.7: DETECTED.
 
     notes: {item: text} for the prompt with an expert's note (section 5); items without a note are
@@ -75,7 +81,7 @@ async def detect(run, items, max_tokens, repeats, notes=None, name=""):
         max_tokens,
         temperature=TEMPERATURE,
         repeats=repeats,
-        response_format=DETECTION,
+        response_format=form(most_spans),
     )
     replies = await run.ask(requests, f"detections{name}")
     rows = [

@@ -103,10 +103,10 @@ async def notes(run, items, which, size, generator, max_tokens, limits=building.
     return {name: {i: texts[i] for i in here if i in texts} for name, texts in found.items()}
 
 
-async def detect_noted(run, items, notes, max_tokens, repeats):
+async def detect_noted(run, items, notes, max_tokens, repeats, most_spans=detection.MOST_SPANS):
     """Every model's detections with each note of `detection.notes`: {condition: frame}."""
     return {
-        name: await detection.detect(run, items, max_tokens, repeats, texts, name)
+        name: await detection.detect(run, items, max_tokens, repeats, texts, name, most_spans)
         for name, texts in notes.items()
     }
 
@@ -121,6 +121,10 @@ async def replayed(plain, run):
     made.append(tuple(p[name] for name in ("least_words", "most_words", "liveqa")))
     items = await benchmark(run, *made)
     labels, given = annotations(run, items), await notes(run, items, *made)
-    found = {"": await detection.detect(plain, items, p["max_tokens"], plain.settings["repeats"])}
-    found |= await detect_noted(run, items, given, p["max_tokens"], p["repeats"])
+    own, noted = (
+        {k: each.settings[k] for k in ("max_tokens", "repeats", "most_spans")}
+        for each in (plain, run)
+    )
+    found = {"": await detection.detect(plain, items, **own)}
+    found |= await detect_noted(run, items, given, **noted)
     return items, labels, given, found
