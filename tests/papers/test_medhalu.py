@@ -308,6 +308,44 @@ def test_few_items_and_a_single_repeat_replay(tmp_path, monkeypatch):
     assert not six.duplicated(["row", "column", "source"]).any()
 
 
+def test_attention_checks_are_half_right_and_half_wrong():
+    items = labels.checks()
+    right = [item["right"] for item in items]
+    assert [r["value"] for r in right] == ["yes", "yes", "no", "no"]
+    for item, r in zip(items, right):
+        assert (r["value"] == "yes") == bool(r["type"]) == bool(r["spans"])
+        assert all(span in item["reply"] for span in r["spans"]) and "Source: " in item["why"]
+
+
+def test_the_form_of_table_3_is_that_of_the_questions(run):
+    asked = {f"{name}: {answer}" for name, _, known in labels.BACKGROUND for answer in known}
+    assert asked - {*run.published("Table 3")["row"]} == {"Education: None in Medicine"}
+
+
+def test_table_3_counts_the_runs_own_experts(tmp_path, monkeypatch, run):
+    before = tables.benchmark.experts_table(run)
+    assert set(before["source"]) == {"published"}
+    counts = "expert,Gender,Male,2\nexpert,Gender,prefer not to say,4\n"
+    counts += "layperson,Gender,Male,9\n"
+    counts += "expert,attention checks,passed,5\nexpert,attention checks,failed,1\n"
+    path = tmp_path / "raters.csv"
+    path.write_text(f"group,question,answer,raters\n{counts}")
+    monkeypatch.setitem(sources.registry()["medhalu_raters"], "file", str(path))
+    sources._frame.cache_clear()
+    own = tables.benchmark.experts_table(run).query("source == 'run'")
+    assert own[["row", "value"]].values.tolist() == [
+        ["Gender: Male", 2],
+        ["Gender: prefer not to say", 4],
+    ]
+    assert own["column"].unique().tolist() == before["column"].unique().tolist()
+    items = asyncio.run(study.benchmark(run, "built", 16, "smollm2-135m", 512))
+    items, found = items, labels.annotations(run, items)
+    made = tables.benchmark.raters_table(run, found, items).iloc[-1]
+    assert (made["row"], made["value"], made["n"]) == ("expert", 1, 6)
+    assert "left out" in made["column"]
+    sources._frame.cache_clear()
+
+
 def test_training_items_are_of_every_type_and_their_places_are_there():
     items = labels.training()
     right = [item["right"] for item in items]

@@ -126,7 +126,8 @@ EXPERT, OTHER, TOPIC = list(NOTES)[1:]
 def notes(items, labels):
     """An expert's reason and two controls for section 5's prompt: {name in NOTES: {item: text}}.
 
-    An item without a reason of its own takes one of an expert from the labels. An item without
+    An item without a reason of its own takes the first of an expert in the labels, whatever was
+    decided (the paper doesn't say whose it took). An item without
     either has no such note; only if no item has one does the beginning of each expert answer stand
     in. The other item's note is the one on another topic that is nearest in length.
     """
