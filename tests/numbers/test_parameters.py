@@ -126,6 +126,11 @@ def radiation(matches, then):
     }
 
 
+def spans_allowed(seen):
+    forms = [r.response_format["json_schema"]["schema"] for r in seen.of("detection")]
+    return {form["properties"]["spans"].get("maxItems") for form in forms}
+
+
 def medhalu(repeats):
     return {
         "models": (asked("detection"), {EMBEDDED}, TWO),
@@ -134,6 +139,7 @@ def medhalu(repeats):
         "prompts": (marked, {False}, {True}),
         "max_tokens": (limit("detection"), {128}, {100}),
         "repeats": (lambda seen: {r.repeat for r in seen.requests}, *repeats),
+        "most_spans": (spans_allowed, {3}, {None}),
     }
 
 
@@ -312,8 +318,12 @@ RUNS = {  # notebook: what is given beside SHARED, and what comes of each parame
             },
         )
     ],
-    "medhalu/02_detection": [(changed(max_tokens=100, repeats=2), medhalu(({0, 1, 2}, {0, 1})))],
-    "medhalu/03_expert_in_the_loop": [(changed(max_tokens=100, repeats=2), medhalu(({0}, {0, 1})))],
+    "medhalu/02_detection": [
+        (changed(max_tokens=100, repeats=2, most_spans=0), medhalu(({0, 1, 2}, {0, 1})))
+    ],
+    "medhalu/03_expert_in_the_loop": [
+        (changed(max_tokens=100, repeats=2, most_spans=0), medhalu(({0}, {0, 1})))
+    ],
     # the pilot and 17 configurations in three turns of two statements, of six cases; then 21 in one
     # turn of two doctors. Of the 21, six have incoherent or vague speech, and the pilot too
     "meddialbench/01_design_and_validation": [
@@ -447,10 +457,12 @@ ELSEWHERE = {  # notebook: parameters whose effect another test shows
         "tests/papers/test_released_answers.py::"
         "test_with_the_file_all_results_appear_outside_of_what_is_committed",
     ),
-    "medhalu/01_benchmark": {"size": "test_what_is_drawn_from_released_data"},
+    "medhalu/01_benchmark": dict.fromkeys(
+        ("size", "least_words", "most_words", "liveqa"), "test_what_is_drawn_from_released_data"
+    ),
     **{
         name: dict.fromkeys(
-            ("size", "benchmark", "generator", "generated_tokens"),
+            "size benchmark generator generated_tokens least_words most_words liveqa".split(),
             "test_what_is_drawn_from_released_data",
         )
         for name in ("medhalu/02_detection", "medhalu/03_expert_in_the_loop")
@@ -617,8 +629,12 @@ def test_what_is_drawn_from_released_data(bare, monkeypatch, name):
     """MedHalu: of each of two base sets of 24, `size` items; three of four types are generated."""
     base = made_up(48, dataset=["LiveQA"] * 24 + ["MedicationQA"] * 24, topic="A")
     base = base.assign(question=base["item"] + "?", expert_answer=" ".join(["word"] * 20))
+
+    def base_of(run, liveqa="test", **more):
+        return base if liveqa == "test" else base[24:]
+
     for module in (building, answers_of):
-        monkeypatch.setattr(module, "base", lambda run: base)
+        monkeypatch.setattr(module, "base", base_of)
     sets = {"LiveQA": (base["question"], "raw")}
     monkeypatch.setattr(answers_of, "printed_sets", lambda run: sets)
     there = {"medhalu_training": sources.load("medhalu_training")}
@@ -640,6 +656,13 @@ def test_what_is_drawn_from_released_data(bare, monkeypatch, name):
     assert len(small) == 2 * 8 * 3 // 4
     assert {(r.model, r.body()["max_tokens"]) for r in small} == {("fake-list", 99)}
     assert {r.item for r in small} != {r.item for r in planned(**more, seed="7")}
+    base.loc[:7, "expert_answer"], base.loc[36:, "expert_answer"] = "a few words", "word " * 150
+    every = {"size": "0", "generator": "fake-list"}
+    # 16 of LiveQA's 24 and 12 of MedicationQA's are long enough and not too long
+    assert len(planned(**every)) == (16 + 12) * 3 // 4
+    assert len(planned(**every, least_words="3")) == (24 + 12) * 3 // 4
+    assert len(planned(**every, most_words="0")) == (16 + 24) * 3 // 4
+    assert len(planned(**every, liveqa="training")) == 12 * 3 // 4
 
 
 @pytest.mark.parametrize("name", ["02_detection", "03_expert_in_the_loop"])

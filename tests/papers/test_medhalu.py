@@ -137,10 +137,18 @@ def test_the_base_sets_are_pairs_with_an_answer(run, monkeypatch):
     monkeypatch.setattr(run, "profile", "public")
     monkeypatch.setattr(run, "load", {"liveqa": live, "medicationqa": drugs, "healthqa": None}.get)
     monkeypatch.setattr(sources, "here", lambda name: False)
-    assert data.base(run).values.tolist() == [
-        ["liveqa-TQ1", "LiveQA", "a", "first", "x, y"],
-        ["medicationqa-1", "MedicationQA", "c", "yes", "z"],
-    ]
+    test, drug = ["liveqa-TQ1", "LiveQA", "a", "first", "x, y"], ["medicationqa-1", "MedicationQA"]
+    assert data.base(run).values.tolist() == [test, [*drug, "c", "yes", "z"]]
+    every = data.base(run, unanswered=True)
+    assert every["item"].tolist() == [test[0], "liveqa-TQ2", *(f"{drug[0][:-1]}{n}" for n in "123")]
+    assert every["expert_answer"].tolist() == ["first", "", "yes", "", ""]
+    training = pd.DataFrame({"qid": ["1.0"], "message": "f", "answers": [["g"]], "focus": [["h"]]})
+    there = {"liveqa_train": training, "medicationqa": drugs, "healthqa": None}
+    monkeypatch.setattr(run, "load", there.get)
+    found = data.base(run, "training")
+    assert found.values.tolist()[0] == ["liveqa-train-1.0", "LiveQA", "f", "g", "h"]
+    with pytest.raises(BedsideError, match="unknown LiveQA set 'train'; did you mean 'training'"):
+        data.base(run, "train")
 
 
 def test_an_optional_file_of_the_user_is_absent_without_fuss(tmp_path, monkeypatch):
@@ -163,6 +171,38 @@ def test_types_are_seeded_and_balanced_in_each_set():
     drawn = [building.typed(frame[:41], np.random.default_rng(s))["type"] for s in range(30)]
     odd = {types.value_counts().idxmax() for types in drawn}
     assert odd == set(data.TYPES)  # no type always gets the odd one
+
+
+def test_which_pairs_are_built_is_a_choice_up_to_the_papers_2077(run, monkeypatch):
+    """Words of its answers: 0 for one, else 5, 50 or 500; all pairs that the paper counts."""
+    sizes = {"HealthQA": 1141, "LiveQA": 246, "MedicationQA": 690}
+    made = [(name, i) for name, n in sizes.items() for i in range(n)]
+    long = [("word " * (5, 50, 500)[i % 3]).strip() for _, i in made]
+    whole = pd.DataFrame(made, columns=["dataset", "question"]).astype(str)
+    whole = whole.assign(item=whole.index.astype(str), expert_answer=[*long[:-1], ""], topic="t")
+    monkeypatch.setattr(run, "profile", "public")
+    asked = []
+
+    def base(run, liveqa_set, unanswered):
+        asked.append(liveqa_set)
+        return whole if unanswered else whole[:-1]
+
+    monkeypatch.setattr(building, "base", base)
+
+    def lengths(*limits):
+        found = building.chosen(run, 0, limits)
+        return sorted({*data.words(found["expert_answer"])}), len(found)
+
+    assert lengths(10, 100, "test") == ([50], 380 + 82 + 230)
+    assert lengths(1, 100, "test")[0] == [5, 50] and lengths(10, 0, "test")[0] == [50, 500]
+    assert lengths(0, 0, "training") == ([0, 5, 50, 500], 2077)
+    assert asked == ["test"] * 3 + ["training"]
+    for seed in range(8):  # with some seeds the last one was to be none
+        monkeypatch.setattr(run, "seed", seed)
+        built = building.chosen(run, 0, (0, 0, "training"))
+        assert built["type"].iloc[-1] != "none"
+        counts = built.groupby(["dataset", "type"]).size().unstack()
+        assert (counts.max(axis=1) - counts.min(axis=1) <= 1).all()
 
 
 def test_a_stratified_sample_in_ten_batches():
@@ -266,6 +306,44 @@ def test_few_items_and_a_single_repeat_replay(tmp_path, monkeypatch):
     assert len(items) == 5 and judged["item"].tolist() == items["item"].tolist()
     six = tables.detection.detection_table(run, judged, items)
     assert not six.duplicated(["row", "column", "source"]).any()
+
+
+def test_attention_checks_are_half_right_and_half_wrong():
+    items = labels.checks()
+    right = [item["right"] for item in items]
+    assert [r["value"] for r in right] == ["yes", "yes", "no", "no"]
+    for item, r in zip(items, right):
+        assert (r["value"] == "yes") == bool(r["type"]) == bool(r["spans"])
+        assert all(span in item["reply"] for span in r["spans"]) and "Source: " in item["why"]
+
+
+def test_the_form_of_table_3_is_that_of_the_questions(run):
+    asked = {f"{name}: {answer}" for name, _, known in labels.BACKGROUND for answer in known}
+    assert asked - {*run.published("Table 3")["row"]} == {"Education: None in Medicine"}
+
+
+def test_table_3_counts_the_runs_own_experts(tmp_path, monkeypatch, run):
+    before = tables.benchmark.experts_table(run)
+    assert set(before["source"]) == {"published"}
+    counts = "expert,Gender,Male,2\nexpert,Gender,prefer not to say,4\n"
+    counts += "layperson,Gender,Male,9\n"
+    counts += "expert,attention checks,passed,5\nexpert,attention checks,failed,1\n"
+    path = tmp_path / "raters.csv"
+    path.write_text(f"group,question,answer,raters\n{counts}")
+    monkeypatch.setitem(sources.registry()["medhalu_raters"], "file", str(path))
+    sources._frame.cache_clear()
+    own = tables.benchmark.experts_table(run).query("source == 'run'")
+    assert own[["row", "value"]].values.tolist() == [
+        ["Gender: Male", 2],
+        ["Gender: prefer not to say", 4],
+    ]
+    assert own["column"].unique().tolist() == before["column"].unique().tolist()
+    items = asyncio.run(study.benchmark(run, "built", 16, "smollm2-135m", 512))
+    items, found = items, labels.annotations(run, items)
+    made = tables.benchmark.raters_table(run, found, items).iloc[-1]
+    assert (made["row"], made["value"], made["n"]) == ("expert", 1, 6)
+    assert "left out" in made["column"]
+    sources._frame.cache_clear()
 
 
 def test_training_items_are_of_every_type_and_their_places_are_there():

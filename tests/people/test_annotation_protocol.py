@@ -8,7 +8,7 @@ import pytest
 from test_annotation import BURN, SECRET, lines, many, row  # noqa: F401 - a fixture
 
 from bedside import BedsideError, annotation, models, rows
-from bedside.annotation import Log, Session, alias, sampling
+from bedside.annotation import Log, Session, alias, raters, sampling
 from bedside.rows import Task, tasks, text
 from bedside.store import digest
 
@@ -245,6 +245,44 @@ def test_shares_are_fixed_by_the_seed_whatever_the_order_of_names(strata):
     assert sum(again for _, again in here) == round(0.2 * 28)
 
 
+def test_ten_batches_of_fifty_with_three_raters_each(strata):
+    """500 rows of three strata of 275, 59 and 166; every batch has a tenth of each."""
+    sizes = {"a": 275, "b": 59, "c": 166}
+    there = [row(f"cm-{m}{i}", model=m) for m, n in sizes.items() for i in range(n)]
+    model = {r["id"]: r["model"] for r in there}
+    team = [f"reader {n:02}" for n in range(30)]
+    batch = annotation.assigned(team, 10)
+    assert annotation.assigned(team[::-1], 10) == batch
+    assert collections.Counter(batch.values()) == dict.fromkeys(range(1, 11), 3)
+    queues = {r: [e.row["id"] for e in shared(there, r, team, batches=10).queue] for r in team}
+    texts = {n: {frozenset(queues[r]) for r in team if batch[r] == n} for n in range(1, 11)}
+    assert all(len(sets) == 1 for sets in texts.values())  # the three see the same fifty
+    parts = [next(iter(sets)) for sets in texts.values()]
+    assert [len(p) for p in parts] == [50] * 10 and len(set.union(*map(set, parts))) == 500
+    for p in parts:
+        counts = collections.Counter(model[id] for id in p)
+        assert counts["a"] in (27, 28) and counts["b"] in (5, 6) and counts["c"] in (16, 17)
+    first, other = (queues[r] for r in team if batch[r] == 1 and r != team[20])
+    assert first != other  # each in an order of its own
+    again = shared(there[::-1], team[7], team[::-1], batches=10).queue
+    assert [e.row["id"] for e in again] == queues[team[7]]
+
+
+@pytest.mark.parametrize("raters, batches", [(TEAM, 2), ((), 2), (TEAM, -1), (TEAM, 4)])
+def test_batches_need_equally_many_raters(strata, raters, batches):
+    with pytest.raises(BedsideError, match=f"batches is {batches} for {len(raters)} raters"):
+        shared(strata, "Ann", raters, batches=batches)
+
+
+def test_labels_of_a_share_go_on_in_a_batch(strata):
+    first = shared(strata, "Ann")
+    while not first.done:
+        first.label("1")
+    then = shared(strata, "Ann", batches=1)
+    assert len(first.queue) == 28 and then.progress == (28, 60)
+    assert then.queue[then.at].row["id"] not in {e.row["id"] for e in first.queue}
+
+
 @pytest.mark.parametrize("size, n, overlap", [(1, 3, 0.2), (2, 5, 0.0), (7, 2, 1.0), (10, 4, 0.5)])
 def test_every_row_is_somebodys_and_shares_are_even(strata, size, n, overlap):
     drawn = sampling.draw(strata, size, 3)
@@ -327,6 +365,169 @@ def test_reason_and_source_are_needed_in_a_protocol_only(own, session):
     plain = session(mine(2, reply=BURN), "own", rater="Ben")
     assert plain.label("yes", "fact", ["Rest"]) == ""
     assert plain.about["closing"] == "" and plain.about["reason_for"] == ()
+
+
+def test_a_reason_for_every_decision(own, session):
+    own(**SPANS | {"training": None, "source_for": ()})
+    s = protocol(session, all_reasons=True)
+    assert "'no' needs a reason" in s.label("no") and s.label("no", reason="it is right") == ""
+    assert "'yes' needs a reason" in s.label("yes", "fact", ["Rest"])
+    assert set(s.about["reason_for"]) == {"yes", "no"}
+    plain = session(mine(2, reply=BURN), "own", rater="Ben", all_reasons=True)
+    assert plain.about["reason_for"] == () and plain.label("no") == ""  # without the protocol
+    assert tasks()["own"].reason_for == ("yes",)
+
+
+ABOUT = {
+    "consent": "You may stop.\n\n<b>Agree?</b>",
+    "background": (("school", "Which school?", ("one", "two")), ("pet", "A pet?", ("cat", "dog"))),
+}
+
+
+def test_nothing_is_shown_before_consent(own, session):
+    own(**SPANS | ABOUT)
+    s = protocol(session, group="expert")
+    shown = s.shown()
+    assert shown["place"] == "entrance" and "answer" not in shown and not s.done
+    page = shown["entrance"]
+    assert page["consent"] == ABOUT["consent"]
+    assert page["questions"][0] == {
+        "name": "school",
+        "question": "Which school?",
+        "answers": ["prefer not to say", "one", "two"],
+        "given": "prefer not to say",
+    }
+    s.skip()
+    s.back()
+    assert "without your consent" in s.label("no") and s.shown()["place"] == "entrance"
+    assert "without your consent" in s.enter(False, {"school": "one"})
+    assert "'three' is not one of the answers" in s.enter(True, {"school": "three"})
+    about = s.log.path.parent / "background" / "Ann.jsonl"
+    assert not about.exists()
+    assert s.enter(True, {"school": "two"}) == "" and s.shown()["training"] == "training 1 of 2"
+    line = json.loads(about.read_text())
+    assert line["answers"] == {"school": "two", "pet": "prefer not to say"}
+    assert line["consent"] == digest(ABOUT["consent"]) and line["group"] == "expert"
+    again = protocol(session)  # asked anew, with the answers of last time
+    assert [q["given"] for q in again.shown()["entrance"]["questions"]] == [
+        "two",
+        "prefer not to say",
+    ]
+    assert again.enter(True, {"pet": "cat"}) == ""
+    assert len(about.read_text().splitlines()) == 2 and not s.log.path.exists()
+    plain = session(mine(2, reply=BURN), "own", rater="Ben")
+    assert plain.entrance is None and plain.shown()["place"] == 0
+
+
+def test_consent_that_cannot_be_written_is_said(own, session, tmp_path):
+    own(**ABOUT)
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own/background").write_text("")
+    s = protocol(session)
+    assert "could not be written" in s.enter(True, {}) and s.entrance
+
+
+def known():
+    """Two attention checks with what is right."""
+    right = [("Sun is green.", {"value": "yes", "type": "fact", "spans": ["Sun"]})]
+    right += [("Water is wet.", {"value": "no"})]
+    return [{"shared": [text("Question", "so?")], "reply": r, "right": x} for r, x in right]
+
+
+def checked(session, rater, said, group="expert", n=8):
+    """A rater's session with everything labelled no but what `said` gives, {reply: value}."""
+    s = session(mine(n), "own", rater=rater, protocol=True, group=group)
+    while not s.done:
+        reply = s.shown()["answer"]["text"]
+        value = said.get(reply, "no")
+        given = ("yes", "fact", [reply[:3]]) if value == "yes" else (value,)
+        assert s.label(*given, **({"refused": "faulty", "reason": "x"} if not value else {})) == ""
+    return s
+
+
+def test_attention_checks_are_items_like_others(own, session):
+    own(types=SPANS["types"], spans_for="yes", checks=known)
+    s = session(mine(8), "own", protocol=True)
+    texts = [e.row["reply"] for e in s.queue]
+    assert len(texts) == 8 + 2 and {"Sun is green.", "Water is wet."} < {*texts}
+    assert texts[0] not in ("Sun is green.", "Water is wet.")
+    order = [e.row["id"] for e in s.queue]
+    assert [e.row["id"] for e in session(mine(8), "own", protocol=True).queue] == order
+    places = {
+        tuple(e.row["item"] == "check" for e in session(mine(8), "own", r, protocol=True).queue)
+        for r in ("Ann", "Ben", "Cem", "Dan")
+    }
+    assert len(places) > 1
+    assert s.shown().keys() == session(mine(8), "own", rater="Ben").shown().keys()
+    assert len(session(mine(8), "own", rater="Ben").queue) == 8  # without the protocol
+    checked(session, "Ann", {"Sun is green.": "yes"})
+    assert session(mine(8), "own", protocol=True).done
+    assert len(lines(s)) == 10 and {r["paper"] for r in lines(s)} == {"medhalu"}
+
+
+def test_labels_from_before_there_were_checks_go_on(own, session):
+    own(types=SPANS["types"], spans_for="yes")
+    s = session(mine(4), "own", protocol=True)
+    while not s.done:
+        s.label("no")
+    own(types=SPANS["types"], spans_for="yes", checks=known, **ABOUT)
+    then = session(mine(4), "own", protocol=True)
+    then.enter(True, {})
+    assert then.progress == (4, 6) and then.queue[then.at].row["item"] == "check"
+
+
+def test_who_fails_a_check_does_not_count(own, session, tmp_path):
+    own(types=SPANS["types"], spans_for="yes", checks=known)
+    right = {"Sun is green.": "yes"}
+    for rater, said in (
+        ("Ann", right),
+        ("Ben", {}),
+        ("Cem", right | {"Water is wet.": ""}),
+        ("Dan", right | {"Water is wet.": "yes"}),
+    ):
+        checked(session, rater, said)
+    late = session(mine(8), "own", rater="Eve", protocol=True)  # has seen no check yet
+    late.label("no")
+    plain = session(mine(8), "own", rater="Fay")
+    plain.label("yes", "fact", ["rep"]) or plain.label("no")
+    rows = [r | {"unit": r["item"]} for r in mine(8)]
+    given = raters.labels("own", rows, tmp_path)
+    assert {*given["rater"]} == {"Ann", "Eve", "Fay"}
+    assert given.attrs["failed"] == ["Ben", "Cem", "Dan"] and given.attrs["left_out"] == 0
+    counted = raters.background("own", tmp_path)
+    assert counted.values.tolist() == [
+        ["expert", "attention checks", "passed", 1],
+        ["expert", "attention checks", "failed", 3],
+    ]
+    again = session(mine(8), "own", rater="Ben", protocol=True, group="expert")
+    again.at = next(i for i, e in enumerate(again.queue) if e.row["reply"] == "Sun is green.")
+    again.label("yes", "fact", ["Sun"])  # a correction counts, as for any item
+    assert raters.labels("own", rows, tmp_path).attrs["failed"] == ["Cem", "Dan"]
+
+
+def test_background_is_counted_for_five_raters_or_more(own, session, tmp_path):
+    own(**ABOUT)
+
+    def enter(rater, group, **said):
+        session(mine(2), "own", rater=rater, group=group, protocol=True).enter(True, said)
+
+    for n in range(5):
+        enter(f"e{n}", "expert", school="one" if n else "two", **({"pet": "cat"} if n else {}))
+    for n in range(4):
+        enter(f"l{n}", "layperson", school="one", pet="dog")
+    counted = raters.background("own", tmp_path)
+    # four of the experts told their pet, and the laypeople are four: too few to be counted
+    assert counted.values.tolist() == [
+        ["expert", "school", "one", 4],
+        ["expert", "school", "two", 1],
+        ["expert", "school", "prefer not to say", 0],
+    ]
+    enter("e0", "expert", school="one", pet="cat")  # the last answer counts
+    with open(tmp_path / "own/background/e1.jsonl", "a") as f:
+        f.write('{"cut')
+    counted = raters.background("own", tmp_path)
+    assert counted["raters"].tolist() == [5, 0, 0, 5, 0, 0]
+    assert not {f"e{n}" for n in range(5)} & {*counted.astype(str).to_numpy().ravel()}
 
 
 def test_training_that_cannot_be_written_is_said(own, session, tmp_path):

@@ -11,14 +11,15 @@ Each label is written to data/external/annotations/<task>/<rater>.jsonl before t
 Running the cells again resumes where the file stops.
 
 blind: what a rater sees. sampling: which rows are drawn. log: labels on disk. session: the way
-through a sample. faults: faults of a label. training: items of a study's protocol that come first.
-widget: the session on screen. raters: labels of several raters, and judges compared with them.
+through a sample. faults: faults of a label. entrance, training, attention: a study's protocol:
+consent and background, items that come first, items with a known answer. widget: the session on
+screen. raters: labels of several raters, and judges compared with them.
 """
 
 from .blind import alias, candidates, material, rows
 from .log import ADJUDICATED, FIELDS, FOLDER, Log, read
 from .sampling import Entry, coverage, sample
-from .session import Session
+from .session import Session, assigned
 from .widget import box, widget
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "Log",
     "Session",
     "alias",
+    "assigned",
     "box",
     "candidates",
     "coverage",

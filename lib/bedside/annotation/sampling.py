@@ -66,16 +66,17 @@ def _strata(found, strata):
 def share(drawn, place, of, overlap, seed, repetitions=0.0, strata=STRATA):
     """One rater's share of a sample: a list of Entry, in an order of its own.
 
-    drawn: from `draw`, without repetitions. place: the rater's number among `of` raters, from 0.
-    The share `overlap` of the sample goes to all raters, and the rest is divided among them; both
-    keep the strata as far as their numbers allow.
+    drawn: from `draw`, without repetitions. place: the rater's number, from 0. The share `overlap`
+    of the sample goes to all raters, and the rest is divided into `of` parts, of which raters
+    from number `of` on share those of the first; both keep the strata as far as their numbers
+    allow.
     """
     if not 0 <= overlap <= 1:
         raise BedsideError(f"overlap is {overlap}; give a share from 0 to 1")
     parts = _strata([e.row for e in drawn], strata)
     common = shares([len(p) for p in parts], round(overlap * len(drawn)))
     mine = [row for part, k in zip(parts, common) for row in part[:k]]
-    mine += [row for part, k in zip(parts, common) for row in part[k:]][place::of]
+    mine += [row for part, k in zip(parts, common) for row in part[k:]][place % of :: of]
     rng = np.random.default_rng([seed, place])
     once = [Entry(mine[i], False) for i in rng.permutation(len(mine))]
     return _with_repetitions(once, repetitions, rng)

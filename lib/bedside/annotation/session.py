@@ -1,5 +1,6 @@
 """A rater's way through a sample: what is on screen, which labels are accepted, what comes next."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -9,7 +10,9 @@ from bedside.prompts import clean
 from bedside.rows import JOINED, tasks
 from bedside.store import digest
 
+from . import attention
 from .blind import alias, candidates, material
+from .entrance import Entrance
 from .faults import fault_of
 from .log import ADJUDICATED, NAME, RESERVED, Log, named
 from .sampling import Entry, draw, share
@@ -25,16 +28,18 @@ LATER = "it was put off once already; label it, or press u (can't decide) or w (
 class Session:
     """A rater's way through a sample; it resumes where the log stopped.
 
-    `shown()` is the item on screen; `label(...)`, `back()` and `skip()` lead on from it, and
-    `read()` after a training item.
+    `shown()` is the item on screen; `label(...)`, `back()` and `skip()` lead on from it, `read()`
+    after a training item, and `enter(...)` from the page before the first one.
 
     rows: from `annotation.rows(document)`. group: "expert", "layperson" or another word. size,
     seed, repetitions, tiny: as in `sample`. folder: of the logs, by default
     data/external/annotations. raters: the names of all raters if each labels a share; overlap: the
-    part of the sample that all of them label (`share`). protocol: follow the protocol of the task's
-    study, with training first. opinions: for ADJUDICATED, the raters' labels, {row id: [{value,
-    type, spans, reason, refused, source}]}; all those rows are then shown. `queue` holds the
-    entries in the order of labelling, `at` the place of the item on screen.
+    part of the sample that all of them label (`share`); batches: cut the sample into so many parts
+    instead, each for equally many raters (`assigned`). protocol: follow the protocol of the task's
+    study, with consent and training first and attention checks between the items; all_reasons: and
+    ask for a reason whatever the value. opinions: for ADJUDICATED, the raters' labels, {row id:
+    [{value, type, spans, reason, refused, source}]}; all those rows are then shown. `queue` holds
+    the entries in the order of labelling, `at` the place of the item on screen.
     """
 
     def __init__(
@@ -51,10 +56,14 @@ class Session:
         tiny=False,
         raters=(),
         overlap=0.2,
+        batches=0,
         protocol=False,
+        all_reasons=False,
         opinions=None,
     ):
         self.task = tasks()[choose(task, tasks(), "task")]
+        if all_reasons:
+            self.task = replace(self.task, reason_for=self.task.values)
         self.log, self.group = Log(folder, task, rater), str(group).strip()
         self.opinions, self.protocol, self.seed = opinions, protocol, seed
         if (self.log.rater == ADJUDICATED) != (opinions is not None):
@@ -66,7 +75,9 @@ class Session:
             )
         if opinions is None:
             found = candidates(rows, self.task, tiny)
-            self.queue = self._queue(found, size, seed, repetitions, members(raters), overlap)
+            self.queue = self._queue(
+                found, size, seed, repetitions, members(raters), overlap, batches
+            )
         else:
             found = [row for row in rows if row["id"] in opinions and self.task.takes(row)]
             self.queue = [Entry(row, False) for row in found]
@@ -77,16 +88,21 @@ class Session:
                 " that has them (`public` for released data), run the paper's notebooks, or choose"
                 " another task"
             )
+        if protocol and opinions is None:
+            self.queue = attention.mixed(self.queue, self.task, self.log.rater, seed)
         self.drawn = {"seed": seed, "size": size, "n": len(found), "of": len(self.queue)}
         self._sha = {e.row["id"]: digest(material(e.row, self.task)) for e in self.queue}
         self._training = Training(self.task, self.log) if protocol else None
+        self._entrance = Entrance(self.task, self.log, self.group) if protocol else None
         self._later = set()  # what was put off
         self.at = 0
         self._read()
         self._next()
 
-    def _queue(self, found, size, seed, repetitions, raters, overlap):
+    def _queue(self, found, size, seed, repetitions, raters, overlap, batches):
         """This rater's entries: the sample or a share of it, in pieces if the task splits rows."""
+        if batches:
+            assigned(raters, batches)
         if not raters:
             drawn = draw(found, size, seed, repetitions=repetitions)
         elif self.log.rater not in raters:
@@ -95,7 +111,8 @@ class Session:
                 f" {', '.join(raters)}"
             )
         else:
-            place, of = raters.index(self.log.rater), len(raters)
+            place, of = raters.index(self.log.rater), batches or len(raters)
+            overlap = 0 if batches else overlap
             drawn = share(draw(found, size, seed), place, of, overlap, seed, repetitions)
         return [Entry(row, e.repetition) for e in drawn for row in self.task.asked(e.row)]
 
@@ -114,6 +131,11 @@ class Session:
         self.at = next((i for i in places if not self._given(self.queue[i])), len(self.queue))
 
     @property
+    def entrance(self):
+        """The page before the first item, as `Entrance`, or None once the rater has agreed."""
+        return self._entrance if self._entrance and not self._entrance.passed else None
+
+    @property
     def training(self):
         """The training items that are left, as `Training`, or None."""
         return self._training if self._training and self._training.left else None
@@ -121,7 +143,7 @@ class Session:
     @property
     def done(self):
         """Whether there is nothing on screen to label."""
-        return not self.training and self.at == len(self.queue)
+        return not (self.entrance or self.training) and self.at == len(self.queue)
 
     @property
     def progress(self):
@@ -147,7 +169,7 @@ class Session:
         It has place, handled, refused, of, where, the row's `material`, earlier (the rater's own
         label) and opinions, and nothing else of the row. A training item has its name in
         `training`, and `feedback` once it is answered. When everything is labelled, `place` is None
-        and `where` names the file.
+        and `where` names the file. Before consent there is only the page in `entrance`.
         """
         handled, of = self.progress
         made = {"handled": handled, "of": of, "refused": self.refused}
@@ -156,7 +178,10 @@ class Session:
             "training": "",
             "feedback": None,
             "opinions": [],
+            "entrance": None,
         }
+        if self.entrance:
+            return made | {"place": "entrance", "entrance": self.entrance.shown()}
         if self.training:
             return made | self.training.shown()
         if self.done:
@@ -198,6 +223,8 @@ class Session:
         """
         if self.done:
             return "everything is labelled; go back to correct a label"
+        if self.entrance:
+            return "nothing is labelled without your consent"
         if self.training and self.training.feedback:
             return "read the feedback first, then go on"
         row = self.training.left[0] if self.training else self.queue[self.at].row
@@ -227,6 +254,16 @@ class Session:
         self._next()
         return ""
 
+    def enter(self, agreed, answers):
+        """Go on from the page before the first item. Returns "", or the fault in words.
+
+        agreed: True for consent. answers: to the questions about the rater, {name: answer}.
+        """
+        try:
+            return self.entrance.enter(agreed, answers) if self.entrance else ""
+        except OSError as e:
+            return f"{paths.rel(self.entrance.path)} could not be written ({e.strerror})"
+
     def read(self):
         """Go on from the feedback of a training item. Returns "", or the fault in words."""
         if self.training and self.training.feedback:
@@ -255,7 +292,7 @@ class Session:
 
     def back(self):
         """Go to the item before this one; a new label for it takes the place of the old."""
-        if not self.training:
+        if not (self.entrance or self.training):
             self.at = max(self.at - 1, 0)
 
     def skip(self):
@@ -263,7 +300,7 @@ class Session:
 
         Returns "", or a message that it can't be put off again.
         """
-        if self.done or self.training:
+        if self.done or self.entrance or self.training:
             return ""
         entry = self.queue[self.at]
         if not self._given(entry):
@@ -278,6 +315,20 @@ class Session:
             self.queue.append(entry)
         self._next()
         return ""
+
+
+def assigned(raters, batches):
+    """{rater: batch} of raters dealt to batches from 1, by their names alone.
+
+    Raises BedsideError unless each batch gets the same number of raters.
+    """
+    names = members(raters)
+    if batches < 1 or not names or len(names) % batches:
+        raise BedsideError(
+            f"batches is {batches} for {len(names)} raters; give a number of batches by which the"
+            " raters can be divided, 10 for example for 30 raters"
+        )
+    return {name: place % batches + 1 for place, name in enumerate(names)}
 
 
 def members(raters):

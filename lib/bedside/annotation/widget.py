@@ -9,7 +9,7 @@ from .log import ADJUDICATED, RESERVED, Log, named
 from .session import Session, members
 
 FOLDER = Path(__file__).parent
-SCRIPT = "elements spans door desk render".split()
+SCRIPT = "elements spans door entrance desk render".split()
 
 
 def widget(session):
@@ -95,7 +95,7 @@ def _made():
             """Do what the page asks, and answer with `shown`.
 
             message: {"do": "open", "name", "sure"} before there is a session; then {"do": "label",
-            "read", "back" or "skip", "place": the shown one, ...}.
+            "enter", "read", "back" or "skip", "place": the shown one, ...}.
             """
             if message["do"] == "open":
                 if not self.session:
@@ -111,6 +111,8 @@ def _made():
                 fault = self.session.label(*(message[k] for k in said), **more)
                 if not (fault or training):
                     saved = "saved again" if again else f"saved {self.session.progress[0]}"
+            elif message["do"] == "enter":
+                fault = self.session.enter(message["agreed"], message["answers"])
             elif message["do"] == "read":
                 fault = self.session.read()
             elif message["do"] == "skip":

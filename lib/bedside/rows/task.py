@@ -23,9 +23,13 @@ class Task:
     choices may hold at once, or none. labels: further labels beside the choice, any number at once;
     a task has types or labels, not both.
 
-    The study's own protocol, if raters follow it: reason_for and source_for are the values that
-    need a reason and a consulted source; training returns items that come first with feedback,
-    [{shared: blocks, reply, right: {value, type, spans}, why}]; closing is the last page's text.
+    The study's own protocol, if raters follow it: consent is the text to which they agree first;
+    background are optional questions about them, (name, question, answers) each, and counts the
+    source in data/external to which the numbers of raters by answer are published. reason_for and
+    source_for are the values that need a reason and a consulted source; training returns items that
+    come first with feedback, [{shared: blocks, reply, right: {value, type, spans}, why}]; checks
+    returns such items that come unannounced, and whoever gives one another value doesn't count;
+    closing is the last page's text.
 
     positive: the value that rates count. ordered: the values are steps of a scale. words: how
     verdicts name a value. file: the source in data/external to which labels are published, one
@@ -58,7 +62,11 @@ class Task:
     split: Callable[[dict], list[dict]] | None = None
     reason_for: tuple = ()
     source_for: tuple = ()
+    consent: str = ""
+    background: tuple = ()
+    counts: str = ""
     training: Callable[[], list[dict]] | None = None
+    checks: Callable[[], list[dict]] | None = None
     closing: str = ""
     reference: Callable[[], list[dict]] | None = None
 

@@ -63,12 +63,13 @@ def _published(row, rater):
     return any(h["by"].split(": ")[-1] == rater for h in row["human"])
 
 
-def publish(task, rows, given, settled, folder=None):
+def publish(task, rows, given, settled, folder=None, counted=None):
     """Write a task's labels to the source that its study reads; return (file, labels written).
 
     The task defines whether each reply gets one settled label, without disputed ones, or every
-    rater's own. The whole file is replaced, and removed if there are no labels. Raises BedsideError
-    if no study reads labels of the task, or if the file can't be written; the old one then stays.
+    rater's own. The whole file is replaced, and removed if there are no labels; so is the task's
+    file of counts by `counted`, from `background`. Raises BedsideError if no study reads labels of
+    the task, or if a file can't be written; the old one then stays.
     """
     how = tasks()[task]
     if not how.file:
@@ -80,7 +81,10 @@ def publish(task, rows, given, settled, folder=None):
         records = [how.record(label) for label in own_labels(given).itertuples()]
     else:
         records = _settled_records(how, rows, given, settled)
-    return _write(Path(folder or paths.EXTERNAL) / how.file, records), len(records)
+    folder = Path(folder or paths.EXTERNAL)
+    if how.counts and counted is not None:
+        _write(folder / how.counts, counted.to_dict("records"))
+    return _write(folder / how.file, records), len(records)
 
 
 def _settled_records(task, rows, given, settled):

@@ -5,13 +5,17 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from bedside.annotation import attention
 from bedside.annotation.blind import alias, material
+from bedside.annotation.entrance import NOT_SAID, answers
 from bedside.annotation.log import ADJUDICATED, FOLDER, read
 from bedside.annotation.session import Session
 from bedside.checks import complete
 from bedside.rows import JOINED, tasks
 from bedside.store import digest
 
+FEWEST = 5  # raters of a group whose answers about themselves are counted
+CHECKS = "attention checks"
 REFUSALS = {"undecided": "can't decide", "faulty": "item faulty"}
 LABEL = (
     "id unit paper item part rater group value type spans reason source refused seconds repetition"
@@ -26,12 +30,15 @@ def labels(task, rows, folder=None):
     whether the item came for the second time (see `attention`). Files may be copies of each other;
     a rater's latest label for a row counts. Labels for a text that has changed since, or with
     unknown values, are left out: `frame.attrs["left_out"]` counts them, and
-    `frame.attrs["damaged"]` names lines that can't be read.
+    `frame.attrs["damaged"]` names lines that can't be read. Raters who failed an attention check
+    are left out whole, and named in `frame.attrs["failed"]`.
     """
     how = tasks()[task]
     found, damaged = _records(task, folder)
     known = {alias(row["id"]): row for row in asked(rows, task)}
-    last = {(r["id"], r["rater"], r["check"]): r for r in found}.values()
+    every = {(r["id"], r["rater"], r["check"]): r for r in found}.values()
+    passed, last = attention.answered(how, every)
+    last = [r for r in last if passed.get(r["rater"], True)]
     current = [
         r
         for r in last
@@ -47,7 +54,8 @@ def labels(task, rows, folder=None):
         for part, value in parts(how, r["value"], r["refused"])
     ]
     given = pd.DataFrame(made, columns=LABEL).astype({"repetition": bool})
-    given.attrs = {"left_out": len(last) - len(current), "damaged": damaged}
+    failed = sorted(rater for rater, right in passed.items() if not right)
+    given.attrs = {"left_out": len(last) - len(current), "damaged": damaged, "failed": failed}
     return given
 
 
@@ -70,9 +78,9 @@ def _records(task, folder):
 def progress(task, folder=None, team=()):
     """Each rater's progress: rater, labels, a column for each of REFUSALS, of, last.
 
-    Repetitions count; corrected labels count once. of: the number of items given to the rater, None
-    if the file doesn't say. last: date and time of the last label, UTC. team: names to list even
-    before they begin.
+    Repetitions and attention checks count; corrected labels count once. of: the number of items
+    given to the rater, None if the file doesn't say. last: date and time of the last label, UTC.
+    team: names to list even before they begin.
     """
     last = {(r["id"], r["rater"], r["check"]): r for r in _records(task, folder)[0]}
     rows = []
@@ -85,6 +93,36 @@ def progress(task, folder=None, team=()):
         rows.append({"rater": rater, **counts, "of": of, "last": latest["at"]})
     columns = ["rater", "labels", *REFUSALS.values(), "of", "last"]
     return pd.DataFrame(rows, columns=columns, dtype=object)
+
+
+def background(task, folder=None):
+    """Raters counted by their answers about themselves: group, question, answer, raters.
+
+    No rater's answers are shown: a question that fewer than FEWEST of a group answered has no
+    counts. Raters who passed or failed attention checks are counted under CHECKS.
+    """
+    how, said = tasks()[task], []
+    for path in Path(folder or FOLDER).glob(f"{task}/background/*.jsonl"):
+        given = answers(path)
+        said += [(given["group"], *pair) for pair in given.get("answers", {}).items()]
+    counted = pd.DataFrame(said, columns=["group", "question", "answer"])
+    every = {(r["id"], r["rater"], r["check"]): r for r in _records(task, folder)[0]}.values()
+    group = {r["rater"]: r["group"] for r in every}
+    passed = attention.answered(how, every)[0]
+    rows = []
+    for name in sorted({*counted["group"], *(group[rater] for rater in passed)}):
+        mine = counted[counted["group"] == name]
+        for question, _, known in how.background:
+            here = mine.loc[mine["question"] == question, "answer"]
+            if (here != NOT_SAID).sum() >= FEWEST:
+                rows += [(name, question, a, int((here == a).sum())) for a in (*known, NOT_SAID)]
+        right = [passed[rater] for rater in passed if group[rater] == name]
+        if right:
+            rows += [
+                (name, CHECKS, "passed", sum(right)),
+                (name, CHECKS, "failed", right.count(False)),
+            ]
+    return pd.DataFrame(rows, columns=["group", "question", "answer", "raters"])
 
 
 def asked(rows, task):

@@ -4,13 +4,13 @@ function render({ model, el }) {
   let now = null, known = null;
 
   function told() {
-    const labelling = Boolean(model.get("about").name);
-    if (now && known === labelling) return now.told();
-    known = labelling;
+    const view = !model.get("about").name ? door : model.get("shown").entrance ? entrance : desk;
+    if (now && known === view) return now.told();
+    known = view;
     const here = root.contains(document.activeElement);
     now?.end();
-    now = (labelling ? desk : door)({ model, root });
-    if (here && labelling) root.focus({ preventScroll: true });
+    now = view({ model, root });
+    if (here && view === desk) root.focus({ preventScroll: true });
   }
 
   root.addEventListener("keydown", (event) => {
@@ -23,7 +23,7 @@ function render({ model, el }) {
   told();
   requestAnimationFrame(() => {
     root.scrollIntoView({ block: "nearest" });
-    if (known) root.focus({ preventScroll: true });
+    if (known === desk) root.focus({ preventScroll: true });
     else root.querySelector("input, button")?.focus({ preventScroll: true });
   });
   return () => {

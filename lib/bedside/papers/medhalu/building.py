@@ -9,7 +9,7 @@ from bedside.sources import drawn, limited
 
 from .data import TEMPERATURE, TYPES, base, words
 
-LEAST, MOST = 10, 100  # words of an expert answer that a built item may have
+LIMITS = (10, 100, "test")  # least and most words of a pair's expert answer (0: any); LiveQA's set
 ANSWER = response_format("answer", answer={"type": "string"})
 
 
@@ -25,21 +25,33 @@ def typed(frame, rng):
     return frame.assign(type=made)
 
 
-def chosen(run, size, whole=False):
+def chosen(run, size, limits=LIMITS, whole=False):
     """The items to build, with types: `size` of each base set, drawn by the seed (0: all).
 
-    In `public` only expert answers of LEAST to MOST words; the sample is taken whole. whole:
+    limits: as LIMITS, in `public`; the sample is taken whole. Without a least number of words,
+    questions without an expert answer belong to the base sets, as in the paper's counts. whole:
     regardless of LIMIT.
     """
-    every = base(run)
+    least, most, liveqa = limits
+    every = base(run, liveqa, unanswered=not least)
     if run.profile == "public":
-        fits = every[words(every["expert_answer"]).between(LEAST, MOST)]
+        fits = every[words(every["expert_answer"]).between(least, most or np.inf)]
         parts = [
             drawn(run, part.reset_index(drop=True), size, name)
             for name, part in fits.groupby("dataset", sort=False)
         ]
         every = pd.concat(parts, ignore_index=True)
-    return limited(run, typed(every.reset_index(drop=True), run.rng("types")), whole)
+    items = typed(every.reset_index(drop=True), run.rng("types"))
+    return limited(run, without_none(items), whole)
+
+
+def without_none(items):
+    """The items with types exchanged, so that none without an expert answer has the type none."""
+    types, answered = items["type"].copy(), items["expert_answer"] != ""
+    for row in items[["dataset"]][~answered & (types == "none")].itertuples():
+        others = items.index[answered & (types != "none") & (items["dataset"] == row.dataset)]
+        types[[row.Index, *others[:1]]] = types[[*others[:1], row.Index]].to_numpy()
+    return items.assign(type=types)
 
 
 def written(text):

@@ -5,7 +5,7 @@ An `item` is a question with the answer to be judged.
 
 import pandas as pd
 
-from bedside import BedsideError, paths, sources
+from bedside import BedsideError, choose, paths, sources
 from bedside.checks import normal
 
 TYPES = {
@@ -15,6 +15,7 @@ TYPES = {
     "fact": "Fact-conflict",
 }  # section 2.1
 DATASETS = ["HealthQA", "LiveQA", "MedicationQA"]
+LIVEQA = {"test": "liveqa", "training": "liveqa_train"}  # its sets, and their sources
 TEMPERATURE = 0.7  # section 3.2, of generation and detection
 PEOPLE = "people: "  # how the names of evaluators begin that are groups of people
 COLUMNS = ["item", "dataset", "question", "expert_answer", "topic"]
@@ -31,17 +32,21 @@ def units(items):
     return items.groupby("question")["item"].transform("min").set_axis(items["item"])
 
 
-def base(run):
+def base(run, liveqa_set="test", unanswered=False):
     """Questions with expert answers, from the base sets at hand (section 2.2): COLUMNS.
 
-    public: the first of several reference answers; rows without an answer are left out.
+    public: the first of several reference answers. liveqa_set: "test" or "training". unanswered:
+    keep rows without an answer, whose expert answer is then empty.
     """
+    choose(liveqa_set, LIVEQA, "LiveQA set")
     if run.profile == "sample":
         return run.load("medhalu_answers_sample")[COLUMNS]
     parts = [healthqa(run)] if sources.here("healthqa") else []
-    every = pd.concat([*parts, liveqa(run), medicationqa(run)], ignore_index=True)
+    parts += [liveqa(run, LIVEQA[liveqa_set]), medicationqa(run)]
+    every = pd.concat(parts, ignore_index=True)
     answered = every["expert_answer"].fillna("").str.strip() != ""
-    return every[answered].reset_index(drop=True)
+    every["expert_answer"] = every["expert_answer"].where(answered, "")
+    return every[unanswered | answered].reset_index(drop=True)
 
 
 def healthqa(run):
@@ -58,12 +63,12 @@ def healthqa(run):
     )
 
 
-def liveqa(run):
-    """LiveQA's test set, each question with its first reference answer: COLUMNS."""
-    rows = run.load("liveqa")
+def liveqa(run, source):
+    """A set of LiveQA, each question with its first reference answer: COLUMNS."""
+    rows = run.load(source)
     return pd.DataFrame(
         {
-            "item": "liveqa-" + rows["qid"],
+            "item": source.replace("_", "-") + "-" + rows["qid"],
             "dataset": "LiveQA",
             "question": rows["message"],
             "expert_answer": rows["answers"].str[0],

@@ -18,11 +18,7 @@ DETECTED = [
     *("item", "evaluator", "repeat", "source", "status", "yes", "spans"),
     *("truncated", "raw", "why", "sent"),
 ]
-DETECTION = response_format(
-    "detection",
-    verdict={"type": "string", "enum": ["Yes", "No"]},
-    spans={"type": "array", "items": {"type": "string"}, "maxItems": 3},
-)
+MOST_SPANS = 3  # that a model may name, against lists without end; 0: any number
 BULLET = re.compile(r"^\s*(?:[-*•–]|\d+[.)])\s+")
 FIRST = re.compile(
     r"\W*(?:(?:judge?ment|verdict|answer)\W+)?(yes|no)\b"
@@ -55,7 +51,17 @@ def parse_detection(text):
     return stated.lower() == "yes", tuple(dict.fromkeys(s for s in plain if re.search(r"\w", s)))
 
 
-async def detect(run, items, max_tokens, repeats, notes=None, name=""):
+def form(most_spans):
+    """The response format of a detection."""
+    spans = {"type": "array", "items": {"type": "string"}}
+    return response_format(
+        "detection",
+        verdict={"type": "string", "enum": ["Yes", "No"]},
+        spans=spans | ({"maxItems": most_spans} if most_spans else {}),
+    )
+
+
+async def detect(run, items, max_tokens, repeats, notes=None, name="", most_spans=MOST_SPANS):
     """Every model's detections (section 3.1), `repeats` samples each at 0.7: DETECTED.
 
     notes: {item: text} for the prompt with an expert's note (section 5); items without a note are
@@ -75,7 +81,7 @@ async def detect(run, items, max_tokens, repeats, notes=None, name=""):
         max_tokens,
         temperature=TEMPERATURE,
         repeats=repeats,
-        response_format=DETECTION,
+        response_format=form(most_spans),
     )
     replies = await run.ask(requests, f"detections{name}")
     rows = [
@@ -120,7 +126,8 @@ EXPERT, OTHER, TOPIC = list(NOTES)[1:]
 def notes(items, labels):
     """An expert's reason and two controls for section 5's prompt: {name in NOTES: {item: text}}.
 
-    An item without a reason of its own takes one of an expert from the labels. An item without
+    An item without a reason of its own takes the first of an expert in the labels, whatever was
+    decided (the paper doesn't say whose it took). An item without
     either has no such note; only if no item has one does the beginning of each expert answer stand
     in. The other item's note is the one on another topic that is nearest in length.
     """

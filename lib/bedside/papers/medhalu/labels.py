@@ -30,8 +30,30 @@ def record(label):
     }
 
 
-def training():
-    """The items on which raters practise before they label, as `Task` describes them."""
+CONSENT = (
+    "You are asked to read answers to health questions and to say which of them hold a"
+    " hallucination. Many are false on purpose: don't take anything from them as advice. Taking"
+    " part is voluntary. You may stop at any time by closing this page, and go on later under the"
+    " same name; to leave for good, tell whoever runs the study, who then deletes your files.\n\n"
+    "What is kept: your decisions, reasons and sources, how long each took, and the name or number"
+    " that you gave, in files on this computer that go to whoever runs the study. Some items check"
+    " attention; if one of them is answered wrongly, none of your labels counts.\n\n"
+    "The questions below are optional. Their answers stay in a file of your own. They are only"
+    " counted, for groups of raters, and never shown for one person."
+)
+BACKGROUND = (  # the form of Table 3, whose experts all had a degree
+    (
+        "Education",
+        "Do you have a degree in medicine or health?",
+        ("Undergrad in Medicine", "Graduate in Medicine", "None in Medicine"),
+    ),
+    ("Gender", "What is your gender?", ("Male", "Female", "Other")),
+    ("Race", "What is your race or ethnicity?", ("White", "Asian", "Black", "Other")),
+)
+
+
+def known(source):
+    """Items of a source with the right answer and why it is right, as `Task` describes them."""
     return [
         {
             "shared": [text("Question", r.question)],
@@ -43,8 +65,18 @@ def training():
             },
             "why": f"{r.reason} Source: {r.source['organisation']}, {r.source['title']}.",
         }
-        for r in sources.load("medhalu_training").itertuples()
+        for r in sources.load(source).itertuples()
     ]
+
+
+def training():
+    """The items on which raters practise before they label."""
+    return known("medhalu_training")
+
+
+def checks():
+    """The attention checks, which anyone who reads them answers rightly."""
+    return known("medhalu_checks")
 
 
 TASKS = (
@@ -75,7 +107,11 @@ TASKS = (
         words={"yes": SAYS[1.0], "no": SAYS[0.0]},
         reason_for=("yes",),  # appendix B: a short reason, and any resource looked at
         source_for=("yes",),
+        consent=CONSENT,
+        background=BACKGROUND,
+        counts="medhalu/raters.csv",
         training=training,
+        checks=checks,
         closing=(
             "Thank you: this is the end of your batch. Nobody has seen your labels yet. Hand the"
             " file below to whoever runs the study, and don't discuss the answers with other"

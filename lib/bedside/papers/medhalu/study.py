@@ -58,22 +58,25 @@ def over(people=()):
     return f"Confidence intervals are over questions{more}. "
 
 
-def chosen(run, which, size, whole=False):
+def chosen(run, which, size, limits=building.LIMITS, whole=False):
     """The items of `benchmark` before any answer is built; whole: regardless of LIMIT."""
     if which == "medhalu":
         return released(run, whole)
     if which != "built":
         raise BedsideError(f"benchmark={which!r} is not known: built or medhalu")
-    return bundled(run, whole) if run.profile == "sample" else building.chosen(run, size, whole)
+    if run.profile == "sample":
+        return bundled(run, whole)
+    return building.chosen(run, size, limits, whole)
 
 
-async def benchmark(run, which, size, generator, max_tokens):
+async def benchmark(run, which, size, generator, max_tokens, limits=building.LIMITS):
     """The items whose answers are detected: JUDGED and hallucinated; spans: None if unmarked.
 
     which: "built" (in `sample` the bundled answers, in `public` generated ones, without requests
-    that brought no answer) or "medhalu" (the released benchmark, from your own copy).
+    that brought no answer) or "medhalu" (the released benchmark, from your own copy). limits: of
+    the pairs that are built, as building.LIMITS.
     """
-    items = chosen(run, which, size)
+    items = chosen(run, which, size, limits)
     if "answer" not in items:
         made = await building.build(run, items, generator, max_tokens)
         came = made[made["status"] == "graded"].drop(columns=["status", "truncated", "why"])
@@ -81,12 +84,12 @@ async def benchmark(run, which, size, generator, max_tokens):
     return items.assign(hallucinated=items["type"] != "none").reset_index(drop=True)
 
 
-async def notes(run, items, which, size, generator, max_tokens):
+async def notes(run, items, which, size, generator, max_tokens, limits=building.LIMITS):
     """`detection.notes` of a benchmark's items, drawn from all items regardless of LIMIT.
 
     Items beyond LIMIT that are known to have no answer are left out.
     """
-    every, here = chosen(run, which, size, whole=True), items["item"].tolist()
+    every, here = chosen(run, which, size, limits, whole=True), items["item"].tolist()
     unknown = False  # whether a batch is to bring some of the items that are drawn among
     if "answer" not in every:
         unknown = run.waits(building.requests(run, every, generator, max_tokens))
@@ -100,10 +103,10 @@ async def notes(run, items, which, size, generator, max_tokens):
     return {name: {i: texts[i] for i in here if i in texts} for name, texts in found.items()}
 
 
-async def detect_noted(run, items, notes, max_tokens, repeats):
+async def detect_noted(run, items, notes, max_tokens, repeats, most_spans=detection.MOST_SPANS):
     """Every model's detections with each note of `detection.notes`: {condition: frame}."""
     return {
-        name: await detection.detect(run, items, max_tokens, repeats, texts, name)
+        name: await detection.detect(run, items, max_tokens, repeats, texts, name, most_spans)
         for name, texts in notes.items()
     }
 
@@ -115,8 +118,13 @@ async def replayed(plain, run):
     """
     p = run.settings
     made = [p[name] for name in ("benchmark", "size", "generator", "generated_tokens")]
+    made.append(tuple(p[name] for name in ("least_words", "most_words", "liveqa")))
     items = await benchmark(run, *made)
     labels, given = annotations(run, items), await notes(run, items, *made)
-    found = {"": await detection.detect(plain, items, p["max_tokens"], plain.settings["repeats"])}
-    found |= await detect_noted(run, items, given, p["max_tokens"], p["repeats"])
+    own, noted = (
+        {k: each.settings[k] for k in ("max_tokens", "repeats", "most_spans")}
+        for each in (plain, run)
+    )
+    found = {"": await detection.detect(plain, items, **own)}
+    found |= await detect_noted(run, items, given, **noted)
     return items, labels, given, found

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from bedside import stats
+from bedside import sources, stats
 from bedside.checks import complete, groups, scored
 from bedside.tables import Row, frame, no_answer_rows, percent, printed, told
 
@@ -11,6 +11,7 @@ from ..data import DATASETS, TYPES, words
 from ..printed.numbers import ROUNDED, SHORT, overall, shares, text, wide
 from ..scores import agreement
 
+CHECKS = "attention checks"  # the question under which raters who passed or failed are counted
 LONGEST = dict(zip(DATASETS, [20, 200, 20]))  # words, of the histograms
 BARS = 20
 TEXTS = [
@@ -20,9 +21,42 @@ TEXTS = [
 COPIED = 80  # a rapidfuzz ratio from which on a text counts as a copy
 
 
+def raters_by(run):
+    """The run's own raters by group, question and answer; None if nobody was asked."""
+    return run.load("medhalu_raters") if sources.here("medhalu_raters") else None
+
+
 def experts_table(run):
-    """Table 3: the background of the 30 medical experts, as printed."""
-    return frame(printed(run.published("Table 3")))
+    """Table 3: the background of the 30 medical experts, as printed, and of the run's own."""
+    said, own = run.published("Table 3"), raters_by(run)
+    rows = printed(said)
+    if own is not None:
+        asked = (own["group"] == "expert") & (own["question"] != CHECKS)
+        rows += [
+            Row(f"{r.question}: {r.answer}", said["column"].iloc[0], "run", int(r.raters))
+            for r in own[asked].itertuples()
+        ]
+    return frame(rows)
+
+
+def took_part(run):
+    """A caption's sentence on the run's own experts in Table 3."""
+    if raters_by(run) is None:
+        return "No experts took part in this run."
+    return "This run: experts' own answers, counted where five or more gave any."
+
+
+def left_out(run):
+    """How many of the run's own raters failed an attention check, and so don't count: Rows."""
+    own = raters_by(run)
+    if own is None:
+        return []
+    checked = own[own["question"] == CHECKS].assign(raters=own["raters"].astype(int))
+    return [
+        Row(group, "raters left out (attention checks)", "run", failed, n=part["raters"].sum())
+        for group, part in groups(checked, "group", ["answer"])
+        for failed in [part.loc[part["answer"] == "failed", "raters"].sum()]
+    ]
 
 
 def text_table(run):
@@ -141,7 +175,7 @@ def sampling_table(run, drawn, source):
 
 
 def raters_table(run, labels, items):
-    """The printed kappa, the largest that Table 6's accuracies allow, and `agreement`."""
+    """The printed kappa, the largest that Table 6's accuracies allow, `agreement`, `left_out`."""
     said, accuracy = text(run, "text 2.3"), wide(run, "Table 6", "Acc").loc["Experts"]
     kappa, experts = said["expert annotators"], int(said["medical experts"])
     rows = [Row("experts", "kappa with the labels, mean of raters", "published", kappa, n=experts)]
@@ -156,4 +190,4 @@ def raters_table(run, labels, items):
         Row(r.group, r.coefficient, "run", r.value, r.low, r.high, r.n)
         for r in agreement(labels, items, run).itertuples()
     ]
-    return frame(rows)
+    return frame([*rows, *left_out(run)])
