@@ -76,19 +76,6 @@ def stratified(run, held, size, only=""):
     return groups.sample(1, random_state=run.rng("stratified")).merge(held, on=[*group, "case"])
 
 
-def kept(done, right_only):
-    """Judged consultations of the cases that count, and what captions say of these (section 3.3).
-
-    right_only: only cases that at least one model, other than the rules, diagnoses at baseline.
-    """
-    if not right_only:
-        return done, ""
-    begun = done[(done["configuration"] == BASELINE) & (done["model"] != rules.NAME)]
-    right = begun.loc[begun["correct"].eq(1), "case"]
-    told = f"Only the {right.nunique()} of {done['case'].nunique()} cases that a model diagnoses at"
-    return done[done["case"].isin(right)].reset_index(drop=True), f"{told} baseline. "
-
-
 def in_strata(run, held, size):
     """`size` consultations (0: all), spread evenly over doctors and configurations (3.5)."""
     mixed = held.sample(frac=1, random_state=run.rng("second judge"))
@@ -125,3 +112,16 @@ async def consultations(run, here, configurations, *, patient, turns, turn_token
     plain = talks.planned(cases, configurations, [rules.NAME], rules.NAME, turns)
     made += rules.hold(plain, rules.Knowledge(design, cases, scripts))
     return made, talks.frame(made)
+
+
+def kept(done, right_only):
+    """Judged consultations of the cases that count, and what captions say of these (section 3.3).
+
+    right_only: only cases that at least one model, other than the rules, diagnoses at baseline.
+    """
+    if not right_only:
+        return done, ""
+    begun = done[(done["configuration"] == BASELINE) & (done["model"] != rules.NAME)]
+    right = begun.loc[begun["correct"].eq(1), "case"]
+    told = f"Only the {right.nunique()} of {done['case'].nunique()} cases that a model diagnoses at"
+    return done[done["case"].isin(right)].reset_index(drop=True), f"{told} baseline. "
