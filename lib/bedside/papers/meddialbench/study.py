@@ -67,13 +67,6 @@ def stratified(run, held, size):
     return groups.sample(1, random_state=run.rng("stratified")).merge(held, on=[*group, "case"])
 
 
-def in_strata(run, held, size):
-    """`size` consultations (0: all), spread evenly over doctors and configurations (3.5)."""
-    mixed = held.sample(frac=1, random_state=run.rng("second judge"))
-    turn = mixed.groupby(["model", "configuration"]).cumcount().sort_values(kind="stable")
-    return held.loc[sorted(turn.index[: size or None])].reset_index(drop=True)
-
-
 def openings(run, here, levels):
     """The opening messages of doctor and patient in the first case, under these levels.
 
@@ -102,3 +95,10 @@ async def consultations(run, here, configurations, *, patient, turns, turn_token
     plain = talks.planned(cases, configurations, [rules.NAME], rules.NAME, turns)
     made += rules.hold(plain, rules.Knowledge(design, cases, scripts))
     return made, talks.frame(made)
+
+
+def in_strata(run, held, size):
+    """`size` consultations (0: all), spread evenly over doctors and configurations (3.5)."""
+    mixed = held.sample(frac=1, random_state=run.rng("second judge"))
+    turn = mixed.groupby(["model", "configuration"]).cumcount().sort_values(kind="stable")
+    return held.loc[sorted(turn.index[: size or None])].reset_index(drop=True)
