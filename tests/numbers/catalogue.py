@@ -475,7 +475,7 @@ CASES = {
         HELD,
         single_table=lambda run, f: single.single_table(run, f),
         change_table=lambda run, f: single.change_table(
-            run, *(md.changes(f, run, c) for c in ("correct", "coverage", "turns"))
+            run, *(md.changes(f, run, c) for c in single.CHANGED)
         ),
         dose_rows=lambda run, f: single.dose_rows(run, PLAN, f),
         coverage_rows=lambda run, f: single.coverage_rows(

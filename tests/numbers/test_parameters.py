@@ -620,6 +620,19 @@ def test_how_many_questions_are_selected(house):
     assert len(made["balanced"]) == 5
 
 
+def test_a_second_judge_grades_consultations_too(house):
+    name, until = "meddialbench/01_design_and_validation", '"table_second_judge"'
+    given = {"second_judge": "fake-right", "second_size": "20", "patients": "fake-list"}
+    house.run(name, until=until, mode="record", models="fake-list", **given)
+    (path,) = (p for p in numbers(house) if p.endswith("table_second_judge.csv"))
+    found = pd.read_csv(house.figures / path).set_index(["row", "column"])
+    two = "lexical and fake-right"
+    assert found.at[(f"{two}, this run", "dialogues"), "value"] == 20
+    counted = found.loc[(f"{two}, this run", "diagnosis: same, %"), ["n", "unscored"]]
+    assert counted.sum() == 20 and counted["n"] > 0
+    assert found.at[(f"{two}, labelled examples", "diagnosis: same, %"), "n"] == 90
+
+
 def made_up(count, **more):
     return pd.DataFrame({"item": [f"x-{n}" for n in range(count)], **more})
 

@@ -123,8 +123,7 @@ def test_no_table_invents_a_number_for_who_never_answered(run, here, endpoint):
     mine = done[done["model"] == "served"]
     known = examples.Labelled(run)
     shown = asyncio.run(judging.adherence(run, here.design, known, here.scripts, mine))
-    columns = "correct", "coverage", "turns"
-    changed, covered, turned = (scores.changes(mine, run, c) for c in columns)
+    changed, covered, turned = (scores.changes(mine, run, c) for c in single.CHANGED)
     pairs = {name: levels for name, levels in configurations.items() if len(levels) > 1}
     for rows in (
         validation.patient_table(run, shown),
@@ -217,8 +216,7 @@ def test_without_cases_tables_are_empty_and_say_why(run, endpoint, monkeypatch, 
 
     done = outcomes(run, here)
     pairs = {"C1": ("vague", "dominant")}
-    columns = "correct", "coverage", "turns"
-    changed, covered, turned = (scores.changes(done, run, c) for c in columns)
+    changed, covered, turned = (scores.changes(done, run, c) for c in single.CHANGED)
     found = scores.interactions(done, pairs, run), scores.pooled(done, pairs, run)
     four = interactions.interaction_table(run, here.design, *found)
     assert done.empty and scores.mixed(done, here.design) is None

@@ -76,13 +76,6 @@ def stratified(run, held, size, only=""):
     return groups.sample(1, random_state=run.rng("stratified")).merge(held, on=[*group, "case"])
 
 
-def in_strata(run, held, size):
-    """`size` consultations (0: all), spread evenly over doctors and configurations (3.5)."""
-    mixed = held.sample(frac=1, random_state=run.rng("second judge"))
-    turn = mixed.groupby(["model", "configuration"]).cumcount().sort_values(kind="stable")
-    return held.loc[sorted(turn.index[: size or None])].reset_index(drop=True)
-
-
 def openings(run, here, levels, patient):
     """The opening messages of doctor and patient in the first case, under these levels.
 
@@ -125,3 +118,10 @@ def kept(done, right_only):
     right = begun.loc[begun["correct"].eq(1), "case"]
     told = f"Only the {right.nunique()} of {done['case'].nunique()} cases that a model diagnoses at"
     return done[done["case"].isin(right)].reset_index(drop=True), f"{told} baseline. "
+
+
+def in_strata(run, held, size):
+    """`size` consultations (0: all), spread evenly over doctors and configurations (3.5)."""
+    mixed = held.sample(frac=1, random_state=run.rng("second judge"))
+    turn = mixed.groupby(["model", "configuration"]).cumcount().sort_values(kind="stable")
+    return held.loc[sorted(turn.index[: size or None])].reset_index(drop=True)

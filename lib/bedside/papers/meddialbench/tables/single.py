@@ -10,6 +10,7 @@ from ..design import BASELINE
 from ..printed import N, drops, marks, share
 from . import stack
 
+CHANGED = "correct", "coverage", "turns"
 POINTS, COVERAGE = "change of accuracy, points", "change of coverage"
 
 
@@ -23,7 +24,7 @@ def single_table(run, done):
 def change_table(run, changed, coverage, turns):
     """Changes against the baseline with exact McNemar tests, and the p that margins allow.
 
-    changed, coverage, turns: `scores.changes`.
+    changed, coverage, turns: `scores.changes` of each of CHANGED.
     """
     rows = [
         Row(r.configuration, f"{r.model}: least and most p", "recomputed", None, r.low, r.high, N)
