@@ -13,7 +13,7 @@ from .data import PEOPLE, TYPES
 SAYS = {1.0: "yes, hallucinated", 0.0: "no, right"}  # a reading, in the words of a verdict
 FILES = ("medhalu_annotations_sample", "medhalu_annotations")
 COLUMNS = ["item", "evaluator", "repeat", "source", "status", "yes", "spans"]  # as of detections
-OURS = re.compile(r"(healthqa|liveqa|medicationqa|medhalu)-")  # how items of public begin
+OURS = re.compile(r"(healthqa|liveqa(_train)?|medicationqa|medhalu)-")  # how items of public begin
 
 
 def record(label):
