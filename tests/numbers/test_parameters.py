@@ -481,8 +481,8 @@ ELSEWHERE = {  # notebook: parameters whose effect another test shows
     ),
     "annotate": {
         **dict.fromkeys(
-            "task rater group size repetitions team overlap protocol models limit seed prompts"
-            " folder".split(),
+            "task rater group size repetitions team overlap batches protocol all_reasons models"
+            " limit seed prompts folder".split(),
             "test_what_a_rater_gets",
         ),
         **dict.fromkeys(("judge", "tiny"), "test_whose_verdicts_come_first_for_raters"),
@@ -753,13 +753,19 @@ def test_what_a_rater_gets(house, monkeypatch, given, tmp_path):
     assert len(first.queue) == 20 + 2  # a tenth of 20 comes twice
     assert session(rater="") is None and session(rater="Bob").log.rater == "Bob"
     assert session(group="expert").group == "expert"
-    assert session(protocol="True").training is not None
+    first = session(protocol="True")
+    assert first.training is not None and first.entrance is not None
+    assert first.about["reason_for"] == ("yes",)
+    assert len(first.queue) == 20 + 2 + 4  # with four attention checks
+    both = session(protocol="True", all_reasons="True").about["reason_for"]
+    assert sorted(both) == ["no", "yes"]
     assert len(queue(size="0")) == 32 + 3
     assert len(queue(size="8", repetitions="0.5")) == 8 + 4
     assert set(queue(size="8")) != set(queue(size="8", seed="7"))
     # of eight, two or four go to both raters, and half of the rest to each
     team = {"size": "8", "repetitions": "0", "team": "Ann,Bob"}
     assert [len(queue(**team, overlap=o)) for o in ("0.2", "0.5")] == [2 + 3, 4 + 2]
+    assert [len(queue(**team, batches=n)) for n in ("1", "2")] == [8, 4]
     assert len(set(queue(limit="2"))) == 2
 
     lists = {"task": "side_effect"}  # of the embedded model: ten of each of 22 patients

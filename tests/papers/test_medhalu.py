@@ -146,7 +146,7 @@ def test_the_base_sets_are_pairs_with_an_answer(run, monkeypatch):
     there = {"liveqa_train": training, "medicationqa": drugs, "healthqa": None}
     monkeypatch.setattr(run, "load", there.get)
     found = data.base(run, "training")
-    assert found.values.tolist()[0] == ["liveqa-train-1.0", "LiveQA", "f", "g", "h"]
+    assert found.values.tolist()[0] == ["liveqa_train-1", "LiveQA", "f", "g", "h"]
     with pytest.raises(BedsideError, match="unknown LiveQA set 'train'; did you mean 'training'"):
         data.base(run, "train")
 
@@ -338,9 +338,10 @@ def test_table_3_counts_the_runs_own_experts(tmp_path, monkeypatch, run):
         ["Gender: prefer not to say", 4],
     ]
     assert own["column"].unique().tolist() == before["column"].unique().tolist()
+    assert tables.benchmark.took_part(run).startswith("This run: experts")
     items = asyncio.run(study.benchmark(run, "built", 16, "smollm2-135m", 512))
-    items, found = items, labels.annotations(run, items)
-    made = tables.benchmark.raters_table(run, found, items).iloc[-1]
+    found = tables.benchmark.raters_table(run, labels.annotations(run, items), items)
+    made = found.iloc[-1]
     assert (made["row"], made["value"], made["n"]) == ("expert", 1, 6)
     assert "left out" in made["column"]
     sources._frame.cache_clear()

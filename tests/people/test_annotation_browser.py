@@ -90,7 +90,9 @@ right = {"value": "yes", "type": "fact", "spans": ["Iron heals"]}
 item = {"shared": [text("Question", "what heals?")], "reply": "Iron heals burns.", "right": right}
 how = vars(tasks()["hallucination"]) | {"name": "protocol", "reason_for": ("yes",)}
 how |= {"source_for": ("yes",), "closing": "Give the file to who asked you."}
-how |= {"training": lambda: [item | {"why": "<b>Nothing</b> shows it."}]}
+how |= {"training": lambda: [item | {"why": "<b>Nothing</b> shows it."}], "checks": None}
+how |= {"consent": "You may stop.\\n\\n<b>Agree?</b>"}
+how |= {"background": (("pet", "<i>A pet?</i>", ("a cat", "a dog")),)}
 tasks()["protocol"] = Task(**how)
 """
 OPINIONS = """
@@ -420,6 +422,16 @@ def test_a_name_that_has_labels_is_asked_about(lab, page):
 def test_a_protocol_with_training_and_spans_by_mouse(lab, page):
     notebook(lab[1], "protocol", before=PROTOCOL, size=0, repetitions=0, protocol=True)
     run_all(page, lab, "protocol")
+    agree = page.get_by_label("I have read this and agree")
+    begin, pet = page.get_by_role("button", name="begin"), page.get_by_label("<i>A pet?</i>")
+    page.locator(WIDGET, has_text="<b>Agree?</b>").wait_for()
+    assert pet.input_value() == "prefer not to say" and not agree.is_checked()
+    accessible(page)
+    begin.click()
+    page.locator(f"{WIDGET} .status", has_text="without your consent").wait_for()
+    pet.select_option("a dog")
+    agree.press("Space")
+    agree.press("Enter")
     ready(page, "training 1 of 1")
     press(page, "2", "Enter")
     page.locator(f"{WIDGET} .feedback", has_text="<b>Nothing</b> shows it.").wait_for()
@@ -460,8 +472,11 @@ def test_a_protocol_with_training_and_spans_by_mouse(lab, page):
     assert records(lab, "protocol")[0]["source"] == "a handbook"
     assert records(lab, "protocol")[0]["spans"] == ["Plasters should"]
     kernels(lab[2])[-1].kill()
-    run_all(page, lab, "protocol")  # training isn't shown again
-    press(page, "Enter")
+    run_all(page, lab, "protocol")  # consent is asked for again; training isn't shown
+    page.get_by_role("button", name="go on as Ann").click()
+    agree.check()
+    assert pet.input_value() == "a dog"
+    begin.click()
     ready(page, "1 of 3")
     press(page, "2", "Enter", "2", "Enter")
     page.locator(WIDGET, has_text="Give the file to who asked you.").wait_for()

@@ -492,17 +492,17 @@ def test_who_fails_a_check_does_not_count(own, session, tmp_path):
     plain.label("yes", "fact", ["rep"]) or plain.label("no")
     rows = [r | {"unit": r["item"]} for r in mine(8)]
     given = raters.labels("own", rows, tmp_path)
-    assert {*given["rater"]} == {"Ann", "Eve", "Fay"}
-    assert given.attrs["failed"] == ["Ben", "Cem", "Dan"] and given.attrs["left_out"] == 0
+    assert {*given["rater"]} == {"Ann", "Cem", "Eve", "Fay"}  # Cem called one faulty
+    assert given.attrs["failed"] == ["Ben", "Dan"] and given.attrs["left_out"] == 0
     counted = raters.background("own", tmp_path)
     assert counted.values.tolist() == [
-        ["expert", "attention checks", "passed", 1],
-        ["expert", "attention checks", "failed", 3],
+        ["expert", "attention checks", "passed", 2],
+        ["expert", "attention checks", "failed", 2],
     ]
     again = session(mine(8), "own", rater="Ben", protocol=True, group="expert")
     again.at = next(i for i, e in enumerate(again.queue) if e.row["reply"] == "Sun is green.")
     again.label("yes", "fact", ["Sun"])  # a correction counts, as for any item
-    assert raters.labels("own", rows, tmp_path).attrs["failed"] == ["Cem", "Dan"]
+    assert raters.labels("own", rows, tmp_path).attrs["failed"] == ["Dan"]
 
 
 def test_background_is_counted_for_five_raters_or_more(own, session, tmp_path):

@@ -911,6 +911,25 @@ def test_what_is_published_again_is_read_again(tmp_path, monkeypatch):
     assert counts == [2, 1]
 
 
+def test_raters_are_published_as_counts_only(tmp_path, monkeypatch):
+    elsewhere(monkeypatch, tmp_path)
+    labels = hallucination_labels({"Ann": {"a0": "no"}})
+    counted = raters.background("hallucination", tmp_path / "labels")
+    given = judged_rows("a", [True]), labels, raters.consensus(labels), tmp_path
+    raters.publish("hallucination", *given, counted)
+    assert not (tmp_path / "medhalu/raters.csv").exists()  # nobody to count
+    said = {"group": "expert", "answers": {"Gender": "Male"}}
+    folder = tmp_path / "labels/hallucination/background"
+    folder.mkdir(parents=True)
+    for n in range(5):
+        (folder / f"reader {n}.jsonl").write_text(json.dumps(said) + "\n")
+    counted = raters.background("hallucination", tmp_path / "labels")
+    raters.publish("hallucination", *given, counted)
+    text = (tmp_path / "medhalu/raters.csv").read_text()
+    assert "expert,Gender,Male,5\n" in text and "reader" not in text
+    sources.forget()
+
+
 def test_the_source_that_a_rater_consulted_is_published(tmp_path, monkeypatch):
     elsewhere(monkeypatch, tmp_path)
     labels = hallucination_labels({"Ann": {"mh-01": "no", "mh-02": "undecided"}})

@@ -30,11 +30,12 @@ def mixed(queue, task, rater, seed):
 def answered(task, records):
     """({rater: whether each check so far has the known answer}, the other records).
 
-    records: of all raters, a rater's last one for each row.
+    records: of all raters, a rater's last one for each row. Who declines to label a check, since it
+    makes no sense as an item, hasn't failed it.
     """
     right = {alias(row["id"]): row["right"] for row in checks(task)}
     passed = {}
     for r in records:
-        if r["id"] in right:
+        if r["id"] in right and not r["refused"]:
             passed[r["rater"]] = passed.get(r["rater"], True) and r["value"] == right[r["id"]]
     return passed, [r for r in records if r["id"] not in right]

@@ -68,7 +68,7 @@ def liveqa(run, source):
     rows = run.load(source)
     return pd.DataFrame(
         {
-            "item": source.replace("_", "-") + "-" + rows["qid"],
+            "item": "liveqa-" + rows["qid"] if source == "liveqa" else numbered(source, rows),
             "dataset": "LiveQA",
             "question": rows["message"],
             "expert_answer": rows["answers"].str[0],

@@ -13,7 +13,7 @@ from .data import PEOPLE, TYPES
 SAYS = {1.0: "yes, hallucinated", 0.0: "no, right"}  # a reading, in the words of a verdict
 FILES = ("medhalu_annotations_sample", "medhalu_annotations")
 COLUMNS = ["item", "evaluator", "repeat", "source", "status", "yes", "spans"]  # as of detections
-OURS = re.compile(r"(healthqa|liveqa|medicationqa|medhalu)-")  # how items of public begin
+OURS = re.compile(r"(healthqa|liveqa(_train)?|medicationqa|medhalu)-")  # how items of public begin
 
 
 def record(label):
@@ -38,7 +38,7 @@ CONSENT = (
     "What is kept: your decisions, reasons and sources, how long each took, and the name or number"
     " that you gave, in files on this computer that go to whoever runs the study. Some items check"
     " attention; if one of them is answered wrongly, none of your labels counts.\n\n"
-    "The questions below are optional. Their answers stay in a file of your own. They are only"
+    "The questions below are optional. Your answers are kept apart from your labels. They are only"
     " counted, for groups of raters, and never shown for one person."
 )
 BACKGROUND = (  # the form of Table 3, whose experts all had a degree
@@ -114,8 +114,9 @@ TASKS = (
         checks=checks,
         closing=(
             "Thank you: this is the end of your batch. Nobody has seen your labels yet. Hand the"
-            " file below to whoever runs the study, and don't discuss the answers with other"
-            " raters before they are done."
+            " file named here, and that of the same name in the folder background beside it, to"
+            " whoever runs the study, and don't discuss the answers with other raters before they"
+            " are done."
         ),
     ),
 )
