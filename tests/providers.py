@@ -216,6 +216,7 @@ class Persona:
     usage: bool = True
     lines: bytes = b""  # sent while one waits
     more: dict = field(default_factory=dict)  # what else stands in an answer
+    bare: bool = False  # whether it completes bare prompts too
 
 
 PERSONAS = {
@@ -325,6 +326,7 @@ PERSONAS = {
         key=None,
         missing=(404, "NotFoundError", "The model `{0}` does not exist."),
         words=vllm,
+        bare=True,
     ),
     "ollama": Persona(
         key=None,
@@ -457,6 +459,15 @@ def completion(p, body):
     return {**made, "choices": [{"index": 0, "finish_reason": finish, "message": message}]}, shown
 
 
+def without_template(made):
+    """A chat completion as the completion of a bare prompt."""
+    choices = [
+        {**{k: v for k, v in c.items() if k != "message"}, "text": c["message"]["content"]}
+        for c in made["choices"]
+    ]
+    return {**made, "object": "text_completion", "choices": choices}
+
+
 # ---- faults: {name: what is sent in a completion's place}
 
 
@@ -548,9 +559,14 @@ class Providers(conftest.Endpoint):
 
     def _answer(self, n, body):
         name, _, route = self.request.path.strip("/").partition("?")[0].partition("/")
-        if route != "v1/chat/completions" or name not in PERSONAS:
+        bare = route == "v1/completions" and name in PERSONAS and PERSONAS[name].bare
+        if name not in PERSONAS or not (bare or route == "v1/chat/completions"):
             return 404, {}, {"error": {"message": f"no such route: {self.request.path}"}}
+        if bare:
+            body = {**body, "messages": [{"role": "user", "content": body["prompt"]}]}
         kind, text, action = self._chosen(PERSONAS[name], body)
+        if bare and action[0] == 200:
+            action = (*action[:2], json.dumps(without_template(json.loads(action[2]))).encode())
         time.sleep(self.delay_s)
         with self.lock:
             self.log.append(Exchange(name, body, kind, text, time.monotonic()))

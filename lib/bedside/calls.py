@@ -293,8 +293,9 @@ async def send(client, request, secrets=()):
 
     began, status = time.monotonic(), 200
     body = entries.sent(request.model, request.body())
+    route = entries.ROUTES[entries.model(request.model).get("api", "chat")]
     try:  # the raw response: building the client's typed objects would double the time per call
-        response = await client.post("/chat/completions", body=body, cast_to=httpx2.Response)
+        response = await client.post(route, body=body, cast_to=httpx2.Response)
         content, headers = response.content, response.headers
     except openai.APIStatusError as e:
         content, headers, status = e.response.content, e.response.headers, e.status_code

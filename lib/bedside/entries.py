@@ -25,6 +25,7 @@ KEYS = {
     "base_url": str,
     "model": str,
     "api_key_env": str,
+    "api": str,
     "max_concurrency": int,
     "timeout_s": NUMBER,
     "requests_per_minute": NUMBER,
@@ -61,6 +62,7 @@ KEYS = {
 KINDS = {str: "a text", int: "a whole number", NUMBER: "a number", dict: "a table", list: "a list"}
 BATCH_URL = "/v1/chat/completions"  # of a batch's lines and of the batch, at all providers found
 FORMS = ("json_schema", "json_object", "none")
+ROUTES = {"chat": "/chat/completions", "completions": "/completions"}  # by `api` of an entry
 THINK = ["<think>", "</think>"]
 VARIABLE = re.compile(r"\$\{(\w+)\}")
 # what a provider's key looks like, and how headers and parts of a query that hold one are named
@@ -122,6 +124,10 @@ def _fault(name, entry):
         return "api_key_env is the name of an environment variable, not a key"
     if entry.get("response_format", "none") not in FORMS:
         return f"response_format is one of {', '.join(FORMS)}"
+    if entry.get("api", "chat") not in ROUTES:
+        return f"api is one of {', '.join(ROUTES)}"
+    if entry.get("api") == "completions" and entry.get("response_format") != "none":
+        return 'api = "completions" asks for JSON in words alone: response_format = "none"'
     think = entry.get("think", [])
     if [type(t) for t in think] not in ([], [str, str]) or "" in think:
         return "think is an opening and a closing tag, or empty"
@@ -181,6 +187,11 @@ def api_key(name: str) -> str:
     return os.environ[variable] if variable else "none"
 
 
+def bare(name: str) -> bool:
+    """Whether a model gets the text of its prompt alone, to which no chat template is added."""
+    return model(name).get("api") == "completions"
+
+
 def in_batches(name: str) -> bool:
     """Whether a model is asked by request files in mode batch; the embedded one never is."""
     return model(name)["provider"] != "local"
@@ -194,6 +205,11 @@ def check_batch(name: str) -> None:
         raise StopRun(
             f"model {name!r} can't be asked in batches: its extra_body takes a value from the"
             " environment, which no file may hold; MODE=record calls it directly"
+        )
+    if bare(name):
+        raise StopRun(
+            f"model {name!r} can't be asked in batches, which hold chat completions; MODE=record"
+            " calls it directly"
         )
 
 
@@ -244,10 +260,14 @@ FROM_ENVIRONMENT = ("base_url", "headers", "query", "extra_body")  # where ${VAR
 def sent(name: str, body: dict) -> dict:
     """A call's body as it is sent: with the ${VARIABLES} of the entry's extra_body, and no others.
 
-    Messages may say `${...}` too; they are never expanded.
+    Messages may say `${...}` too; they are never expanded. A bare prompt is what they say, with
+    blank lines between them.
     """
     beyond = model(name).get("extra_body", {})
-    return body | expanded({k: v for k, v in beyond.items() if k in body})
+    made = body | expanded({k: v for k, v in beyond.items() if k in body})
+    if bare(name):
+        made["prompt"] = "\n\n".join(m["content"] for m in made.pop("messages"))
+    return made
 
 
 def expanded(value: Any) -> Any:
@@ -318,6 +338,8 @@ def identity(name: str, body: dict) -> dict:
     for k in ("temperature", "top_p"):  # 0 and 0.0 are one setting
         if isinstance(fields.get(k), int):
             fields[k] = float(fields[k])
+    if bare(name):
+        fields["api"] = m["api"]
     beside = {k: _literal(m.get(k, {})) for k in ("headers", "query")}
     fields |= {k: v for k, v in beside.items() if v}
     if "revision" in m:

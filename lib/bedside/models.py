@@ -246,6 +246,8 @@ def as_record(kept: dict, answer: Any, date: datetime.datetime | None = None) ->
     """
     choice = first_choice(answer)
     message = choice.get("message")
+    if "text" in choice and message is None:  # of a bare prompt
+        message = {"content": choice["text"]}
     if not isinstance(message, dict):
         raise ValueError("the endpoint's answer holds no choice")
     called = bool(message.get("tool_calls") or message.get("function_call"))

@@ -115,6 +115,16 @@ def alone(**given):
 # 64 in the loop, 40 of a note, a statement and a diagnosis, 128 of a detection; three turns
 
 
+def terms_shown(seen):
+    """How many terms a model as matcher is shown, over its requests."""
+    entry = [r.response_format["json_schema"]["schema"] for r in seen.of("matches")]
+    pairs = [e["properties"]["matches"]["items"]["properties"] for e in entry]
+    return {len(pair["reference"]["enum"]) for pair in pairs}
+
+
+ALL_TERMS = {"shown": (terms_shown, set(), {31})}  # only a model as matcher is shown any
+
+
 def radiation(matches, then):
     return {
         "models": (asked(""), {EMBEDDED}, TWO),
@@ -280,6 +290,24 @@ RUNS = {  # notebook: what is given beside SHARED, and what comes of each parame
             },
         ),
     ],
+    "radiation/01_reference_and_profiles": [
+        (
+            changed(missing="history", incomplete=5, max_tokens=300),
+            {
+                "models": (asked("record"), {EMBEDDED}, TWO),
+                "prompts": (marked, {False}, {True}),
+                "missing": (
+                    lambda seen: {text(r).count(": (missing)") for r in seen.of("record")},
+                    {2},
+                    {1},
+                ),
+                # five of the first three, by two models
+                "limit": (count("record"), 1, 2 * 3),
+                "max_tokens": (limit("record"), {400}, {300}),
+            },
+        ),
+        (alone(incomplete=5), {"incomplete": (size("gaps"), 1, 5)}),
+    ],
     "radiation/06_judge_agreement": [
         (
             changed(judge="fake-list"),
@@ -295,15 +323,27 @@ RUNS = {  # notebook: what is given beside SHARED, and what comes of each parame
     "radiation/02_free_form": [
         (changed(max_tokens=300), radiation(10, 2 * 3 * 4)),
         (
-            alone(second_matcher=2),
-            {"second_matcher": (count("matches"), 10, 2)},
+            alone(second_matcher=2, shown="vocabulary"),
+            {
+                "second_matcher": (count("matches"), 10, 2),
+                "shown": (terms_shown, {17, 19, 23, 25, 29}, {31}),  # of the five sites
+            },
         ),
     ],
     # both profiles, two kinds of lists, with and without a number asked for
-    "radiation/03_grounded_selection": [(changed(max_tokens=300), radiation(0, 2 * 3 * 8))],
-    "radiation/04_documentation_sensitivity": [(changed(max_tokens=300), radiation(0, 2 * 3 * 8))],
+    "radiation/03_grounded_selection": [
+        (changed(max_tokens=300, shown="vocabulary"), radiation(0, 2 * 3 * 8) | ALL_TERMS)
+    ],
+    # besides, a model compares both free-form lists of a patient, with and without a number: as the
+    # judge of each of three, else of as many as it is told
+    "radiation/04_documentation_sensitivity": [
+        (changed(max_tokens=300), radiation(3 * 2, 2 * 3 * (8 + 2))),
+        (alone(second_matcher=4), {"second_matcher": (count("matches"), 3 * 2, 4 * 2)}),
+    ],
     # specified profiles only
-    "radiation/05_survivorship_recall": [(changed(max_tokens=300), radiation(0, 2 * 3 * 4))],
+    "radiation/05_survivorship_recall": [
+        (changed(max_tokens=300, shown="vocabulary"), radiation(0, 2 * 3 * 4) | ALL_TERMS)
+    ],
     "medhalu/01_benchmark": [
         (
             changed(generator="fake-list", max_tokens=300),
@@ -422,7 +462,7 @@ NONE = {  # notebook: parameters without effect on its numbers, as its comments 
     "cancer_myth/01_physician_survey": {*ASKS_NOBODY, "limit"},
     "cancer_myth/05_judge_agreement": {"models", "limit"},
     "cancer_myth/06_paper_versions": {*ASKS_NOBODY, "profile", "limit", "seed"},
-    "radiation/01_reference_and_profiles": {*ASKS_NOBODY, "limit", "seed"},
+    "radiation/01_reference_and_profiles": {"judge", "seed"},
     "radiation/06_judge_agreement": {"profile", "models", "limit"},
     "medhalu/01_benchmark": {"models", "judge"},
     "medhalu/02_detection": {"judge"},

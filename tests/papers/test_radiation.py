@@ -16,13 +16,17 @@ from bedside.papers.radiation import (
     concepts,
     data,
     figures,
+    filling,
+    labels,
     lists,
     matching,
+    rows,
     scores,
     study,
     tables,
 )
 from bedside.papers.radiation.tables import files
+from bedside.rows import text as block
 from conftest import SILENT, completion
 
 
@@ -283,6 +287,55 @@ def test_lengths_of_the_printed_lists_stand_in_a_table(run):
     assert len(rows) == 28 and rows["value"]["GPT-5.3", "selection"] == pytest.approx(0.87 / 0.036)
 
 
+# ---- records with missing fields
+
+
+def test_a_filled_record_counts_only_if_nothing_else_changed(run, endpoint, served):
+    """One usable, one with a given field reworded, one that stays empty, one cut into half."""
+    gaps = filling.incomplete(run, ["medications", "last_visit"], 4)
+    assert (gaps[["medications", "last_visit"]] == "").all(axis=None) and len(gaps) == 4
+    new = {"medications": "Letrozole daily.", "last_visit": "Seen after  radiation."}
+    replies = [
+        {**r, "item": None, **new, **more}
+        for r, more in zip(
+            gaps.to_dict("records"),
+            [
+                {"age": f" {gaps['age'].iloc[0]}"},
+                {"gender": "Woman"},
+                {"medications": "(missing)"},
+                {},
+            ],
+        )
+    ]
+    for r in replies:
+        del r["item"]
+    del replies[3]["history"]
+
+    def answer(n, body):
+        said = body["messages"][-1]["content"]
+        assert said.count("(missing)") == 2
+        return completion(json.dumps(next(r for r in replies if r["diagnosis"] in said)))
+
+    endpoint.script = answer
+    found = asyncio.run(filling.filled(run, gaps, 1000)).set_index("item").loc[gaps["item"]]
+    assert found["status"].tolist() == ["filled", "rejected", "rejected", "unparsed"]
+    assert found["changed"].tolist()[:3] == [[], ["gender"], []]
+    assert found["empty"].tolist()[:3] == [[], [], ["medications"]]
+    assert found["signs"].tolist()[0] == ["last_visit"]
+    assert found["new"].iloc[0] == {**new, "last_visit": "Seen after radiation."}
+    schema = endpoint.bodies[0]["response_format"]["json_schema"]["schema"]
+    assert schema["required"] == list(data.FIELDS)
+    rows = filling.table(found.reset_index()).set_index("column")
+    assert rows["value"].round(1).tolist() == [33.3, 33.3, 33.3, 100.0]
+    assert set(rows["n"]) == {3} and set(rows["unscored"]) == {1}
+    none = filling.table(found[found["status"] == "unparsed"].reset_index())
+    assert none["value"].isna().all() and set(none["unscored"]) == {1}
+    with pytest.raises(
+        BedsideError, match="unknown field 'medication'; did you mean 'medications'"
+    ):
+        filling.incomplete(run, ["medication"])
+
+
 # ---- the released reference, read strictly
 
 HEAD = [
@@ -506,6 +559,37 @@ def lists_of(*terms, profile="specified", regime="free-form", site="chest wall",
     return pd.DataFrame(rows).assign(truncated=False, repeated=0)
 
 
+def test_raters_flag_what_a_matcher_decided_on_a_list(run):
+    """Two lists of two decisions each; one false positive: 3 of 4 decisions, 1 of 2 lists."""
+    effects, terms = ["fatigue", "rib fracture"], list(SYNONYMS)
+    graded = matched(lists_of(["Tiredness", "Exhaustion"]))
+    graded.at[0, "pairs"] = np.array([[1, 0, 0, 0], [0.9, 1, 0, 0]])  # both, and a lung's fibrosis
+    said = rows.decisions(next(graded.itertuples()), effects, terms)
+    assert said == "Tiredness → fatigue\nExhaustion → nothing"
+    unread = graded.assign(match="unparsed", pairs=[None])
+    assert rows.decisions(next(unread.itertuples()), effects, terms) == ""
+    whole = {"id": "a/b", "blocks": [block(rows.DECISIONS, said)], "reply": "- Tiredness"}
+    pieces = labels.pieces({**whole, "verdicts": [{"judge": "lexical"}]})
+    assert [(p["id"], p["reply"]) for p in pieces] == list(
+        zip(["a/b#1", "a/b#2"], said.splitlines())
+    )
+    assert labels.pieces({**whole, "blocks": [], "verdicts": []}) == []
+    flags = [labels.flag(p, "right", "Ann") for p in pieces]
+    assert flags[0]["list"] == "a/b" and flags[0]["matcher"] == "lexical"
+    more = [{**f, "list": "a/c"} for f in flags]
+    frame = pd.DataFrame([*flags, more[0], {**more[1], "label": "false positive"}])
+    found = tables.flag_table(run, frame).set_index(["row", "column"])
+    assert found.loc[("O4-Mini", "agreement"), ["value", "n"]].tolist() == [96, 30]
+    assert found.loc["lexical", "value"].to_dict() == {
+        "agreement": 75,
+        "false positives": 25,
+        "false negatives": 0,
+        "lists without a flag": 50,
+    }
+    assert found.loc[("lexical", "agreement"), "n"] == 4
+    assert len(tables.flag_table(run, None)) == 1
+
+
 def test_a_model_as_matcher_is_restricted_to_both_lists(run, endpoint, served):
     few = lists_of(["Tiredness", "Cystitis"], None, ["Rib fracture"], ["Nausea"], ["Fatigue"])
     terms = data.vocabulary(run)
@@ -534,6 +618,26 @@ def test_a_model_as_matcher_is_restricted_to_both_lists(run, endpoint, served):
     reference = pd.DataFrame({"effect": terms[:2], "site": "chest wall"})
     graded = scores.scored(found, reference, terms)
     assert graded["precision"].dropna().max() <= 1 and graded["recall"].dropna().max() <= 1
+
+
+@pytest.mark.parametrize("shown, sees", [("site", "nausea"), ("vocabulary", "brachial plexopathy")])
+def test_a_model_as_matcher_is_shown_the_sites_own_list(run, endpoint, served, shown, sees):
+    """Its number 1 is another term then; what it isn't shown it can't match (3.5)."""
+    terms = data.vocabulary(run)
+    reference = pd.DataFrame({"effect": ["fatigue", "nausea"], "site": "chest wall"})
+    reply = {"matches": [{"predicted": 1, "reference": 2 if shown == "site" else 1}]}
+    endpoint.script = lambda n, body: completion(json.dumps(reply))
+    listed = lists_of(["Feeling sick"])
+    graded = asyncio.run(study.graded(run, listed, reference, terms, served, shown))
+    (place,) = np.flatnonzero(graded["pairs"].iloc[0][0])
+    assert terms[place] == sees and graded["pairs"].iloc[0].shape == (1, 31)
+    assert graded["hits"].tolist() == [shown == "site"]
+    (body,) = endpoint.bodies
+    said = body["messages"][-1]["content"]
+    assert "2. nausea" in said if shown == "site" else "31. " in said
+    assert ("brachial plexopathy" in said) == (shown == "vocabulary")
+    with pytest.raises(BedsideError, match="unknown shown 'sites'; did you mean 'site'"):
+        asyncio.run(study.graded(run, listed, reference, terms, served, "sites"))
 
 
 def test_terms_can_not_speak_to_the_matcher(run):
@@ -699,6 +803,26 @@ def test_overlap_by_text_and_by_meaning():
     assert found["overlap"].isna().tolist() == [False, True]
 
 
+def test_overlap_by_a_model_that_compares_both_lists(run, endpoint, served):
+    """Of three and two items two match one to one: 2 of 3. A third match has no item left."""
+    same = [{"predicted": p, "reference": r} for p, r in [(1, 1), (2, 2), (3, 2)]]
+
+    def answer(n, body):
+        said = body["messages"][-1]["content"]
+        return completion("I won't." if "cough" in said else json.dumps({"matches": same}))
+
+    endpoint.script = answer
+    base = lists_of(["Fatigue", "nausea", "sick"], ["cough"], ["rash"], profile="base")
+    both = pd.concat([base, lists_of(["tiredness", "Sickness"], ["coughing"], None)])
+    found = asyncio.run(matching.compared(run, both, served))
+    assert found["match"].tolist() == ["graded", "refused", "no list"]
+    assert found["by_model"].tolist()[0] == 2 / 3 and found["by_model"].isna().sum() == 2
+    assert len(endpoint.bodies) == 2
+    mine = tables.overlap_table(run, matched(both.reset_index(drop=True)), TERMS, found)
+    mine = mine.set_index(["row", "column"]).loc[("m", "Overlap (FF), by a model")]
+    assert (mine["value"], mine["n"], mine["unscored"]) == (pytest.approx(2 / 3), 1, 2)
+
+
 def test_recall_by_onset_and_frequency_both_ways():
     cells = scores.strata(scored(["fatigue", "rib fracture"], None), REFERENCE)
     # the chest wall has three of the eight cells
@@ -829,11 +953,12 @@ def test_tables_of_a_model_that_never_lists_anything(run):
     matches = asyncio.run(matching.matched(run, empty, "lexical"))
     graded = scores.scored(matches, reference, terms)
     found = scores.strata(graded[graded["profile"] == "specified"], reference)
+    compared = asyncio.run(matching.compared(run, empty, "smollm2-135m"))  # asks nothing
     made = [
         tables.score_table(run, graded, "free-form", "Table 1"),
         tables.health_table(run, graded.assign(reply_status=""), list(data.REGIMES)[:2]),
         tables.change_table(run, graded, "free-form", "free-form, 20-30", "Table 2"),
-        tables.overlap_table(run, graded, terms),
+        tables.overlap_table(run, graded, terms, compared),
         tables.specificity_table(graded, reference, terms),
         tables.level_table(run, found, "onset", "Table 6"),
         tables.crossing_table(run, found),

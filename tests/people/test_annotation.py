@@ -116,7 +116,9 @@ def test_a_rater_sees_nothing_that_says_whose_reply_it_is(session, task):
     assert SECRET not in shown and "script" not in json.dumps(s.shown())
     assert all(b["text"] in shown for b in seen)
     assert ("nothing." in shown) == (task == "adherence")
-    assert s.shown()["answer"]["text"] == "reply x-1"
+    # of a list it is what was decided on an item
+    reply = f"seen {how.shows[1]}" if task == "side_effect_list" else "reply x-1"
+    assert s.shown()["answer"]["text"] == reply
     assert SECRET not in json.dumps(page_state(s))
 
 

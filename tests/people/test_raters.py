@@ -742,6 +742,23 @@ def test_published_files_are_what_the_sources_describe(world):
     assert said["references"][0] == said["truth"] and said["diagnosis"] and said["label"] == "no"
 
 
+def test_flags_on_the_pieces_of_a_list_are_published_piece_by_piece(world, tmp_path):
+    task = tasks()["side_effect_list"]
+    whole = max(annotation.candidates(world.rows, task), key=lambda r: len(task.asked(r)))
+    pieces = task.asked(whole)[:3]
+    label_of = "right", "false negative", "right"
+    for piece, value in zip(pieces, label_of, strict=True):
+        write(tmp_path / "annotations", task.name, "Ann", piece, value)
+    labels = raters.labels(task.name, world.rows, tmp_path / "annotations")
+    settled = raters.consensus(labels)
+    path, written = raters.publish(task.name, world.rows, labels, settled, tmp_path)
+    frame = pd.read_json(path, lines=True)
+    assert written == 3 and set(frame.columns) == set(sources.entry("radiation_flagged")["columns"])
+    assert set(frame["list"]) == {whole["id"]} and set(frame["matcher"]) == {"lexical"}
+    said = dict(zip(frame["decision"], frame["label"]))
+    assert said == {p["reply"]: value for p, value in zip(pieces, label_of, strict=True)}
+
+
 def test_what_the_embedded_model_asked_itself_is_not_worth_a_label(world):
     task, loop = tasks()["presupposition"], "3.2 generation loop"
 

@@ -9,7 +9,7 @@ from bedside import BedsideError, paths, prompts, sources
 from bedside.annotation.blind import rows as with_blocks
 from bedside.rows import JOINED, human_label, other_verdict, tasks
 
-from .together import REFUSALS, first_labels, handled, labels, own_labels
+from .together import REFUSALS, asked, first_labels, handled, labels, own_labels
 
 
 def with_labels(content, folder=None):
@@ -89,7 +89,7 @@ def publish(task, rows, given, settled, folder=None, counted=None):
 
 def _settled_records(task, rows, given, settled):
     """A record for each reply whose parts are all settled."""
-    by_id, records = {row["id"]: row for row in rows}, []
+    by_id, records = {row["id"]: row for row in asked(rows, task.name)}, []
     raters = first_labels(given).groupby("id")["rater"].unique()
     for id, mine in settled.groupby("id", sort=False):
         if mine["value"].notna().all():

@@ -1,6 +1,9 @@
-"""Radiation: what raters decide about pairs of terms (3.5), and how their labels are stored."""
+"""Radiation: what raters decide about pairs and lists (3.5), and how their labels are stored."""
 
 from bedside.rows import Task, text_of
+
+from .matching import FLAGS
+from .rows import DECISIONS
 
 
 def record(row, value, by):
@@ -16,6 +19,27 @@ def record(row, value, by):
     }
 
 
+def pieces(row):
+    """The decisions of a list's matcher, each as a row whose reply is the decision."""
+    made = next((b["text"] for b in row["blocks"] if b["label"] == DECISIONS), "").splitlines()
+    by = row["verdicts"][0]["judge"] if row["verdicts"] else ""
+    one = {**row, "verdicts": [], "matcher": by}
+    return [{**one, "id": f"{row['id']}#{n}", "reply": said} for n, said in enumerate(made, 1)]
+
+
+def flag(row, value, by):
+    """An agreed flag as a row of the source radiation_flagged."""
+    whole = row["id"].rpartition("#")[0]
+    said = {"matcher": row["matcher"], "list": whole, "decision": row["reply"]}
+    return {**said, "label": value, "labelled_by": by}
+
+
+RIGHT, WRONG, LOST = FLAGS
+WORDS = {
+    RIGHT: "right",
+    WRONG: "false positive: the item means something else than the term",
+    LOST: "false negative: it means a term of the reference that nothing else took",
+}
 TASKS = (
     Task(
         name="side_effect",
@@ -33,5 +57,24 @@ TASKS = (
         positive="same",
         file="radiation/rated.jsonl",
         record=record,
+    ),
+    Task(
+        name="side_effect_list",
+        paper="radiation",
+        title="Radiation: what the matcher made of a list",
+        question="Is the matcher right about this item of the list?",
+        guide=(
+            "Each list comes item by item, with the reference of the patient's site and all that"
+            " was decided on the list. One item counts for one term, and one term for one item: a"
+            " second item for a term is rightly left alone."
+        ),
+        choices=tuple((str(n), *both) for n, both in enumerate(WORDS.items(), 1)),
+        sections=("4 lists",),
+        shows=("Reference of the site", DECISIONS),
+        reply="Item → term",
+        positive=RIGHT,
+        split=pieces,
+        file="radiation/flagged.jsonl",
+        record=flag,
     ),
 )

@@ -7,6 +7,7 @@ is restricted to the two lists.
 """
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -18,10 +19,12 @@ from bedside.models import Request, json_object, response_format
 from bedside.prompts import numbered
 
 from .concepts import Concepts
-from .data import vocabulary
+from .data import PROFILES, vocabulary
 
-EXACT, SPELLED = "exact", "spelling"
+EXACT, SPELLED, EMBEDDED = "exact", "spelling", "smollm2-135m"
+PAIR = ["item", "model", "regime"]  # what the two lists of a pair share
 LABELS = ["different", "same"]
+FLAGS = ("right", "false positive", "false negative")  # what raters say of a decision on a list
 FILLER = set(
     "a an the of in on at to and or due by from your this that with treated treatment therapy"
     " irradiated radiation induced caused related area site field".split()
@@ -104,11 +107,12 @@ def matcher(run, name):
     return MATCHERS[name]({t: known[t] for t in vocabulary(run)}, *concepts)
 
 
-async def matched(run, lists, judge=None):
+async def matched(run, lists, judge=None, shown=None):
     """Lists as matched by the run's matcher or another: `lists` plus match and pairs.
 
-    pairs: array (predicted, terms of the vocabulary), above 0 where both mean the same and larger
-    where they are more alike; None where nothing was matched. match: graded, or why not (unparsed,
+    shown: {site: the terms that a model as matcher is shown}; None: the whole vocabulary. pairs:
+    array (predicted, terms of the vocabulary), above 0 where both mean the same and larger where
+    they are more alike; None where nothing was matched. match: graded, or why not (unparsed,
     refused, error), or the list's own status.
     """
     judge, terms = judge or run.judge, vocabulary(run)
@@ -118,16 +122,59 @@ async def matched(run, lists, judge=None):
         made = [Verdict("", "graded", p) for p in _alike(matcher(run, judge), usable["terms"])]
     else:
         names = usable["item"] + "/" + usable["profile"] + "/" + usable["regime"] + "/match"
-        made = await _verdicts(run, judge, [(n, t, terms) for n, t in zip(names, usable["terms"])])
+        sees = [terms if shown is None else shown[site] for site in usable["site"]]
+        made = await _verdicts(run, judge, list(zip(names, usable["terms"], sees)))
+        made = [_widened(v, mine, terms) for v, mine in zip(made, sees)]
     match, pairs = lists["status"].tolist(), [None] * len(lists)
     for place, verdict in zip(np.flatnonzero(there), made):
         match[place], pairs[place] = verdict.status, verdict.value
     return lists.assign(match=match, pairs=pairs)
 
 
+def _widened(verdict, shown, terms):
+    """A verdict on the terms that were shown as one on all terms."""
+    if verdict.value is None:
+        return verdict
+    pairs = np.zeros((len(verdict.value), len(terms)))
+    pairs[:, [terms.index(t) for t in shown]] = verdict.value
+    return replace(verdict, value=pairs)
+
+
+async def compared(run, lists, judge):
+    """Overlap of each patient's two lists as a model compares them (3.6): a row for each pair.
+
+    Frame item, model, regime, match and by_model: the items that match one to one, of those in
+    either list; NaN where a list or the verdict is missing.
+    """
+    pairs = {
+        key: both.set_index("profile")["terms"].reindex(PROFILES).tolist()
+        for key, both in lists[lists["status"] == "listed"].groupby(PAIR, sort=False)
+    }
+    whole = {key: both for key, both in pairs.items() if all(isinstance(t, list) for t in both)}
+    asked = [("/".join([*key, "overlap"]), *both) for key, both in whole.items()]
+    rows = {key: (*key, "no list", float("nan")) for key in lists.groupby(PAIR, sort=False).groups}
+    for (key, (base, then)), verdict in zip(whole.items(), await _verdicts(run, judge, asked)):
+        share = float("nan")
+        if verdict.value is not None:
+            same = int((one_to_one(verdict.value) >= 0).sum())
+            share = same / (len(base) + len(then) - same)
+        rows[key] = (*key, verdict.status, share)
+    return pd.DataFrame(rows.values(), columns=[*PAIR, "match", "by_model"])
+
+
+def comparer(run, items, few):
+    """(the model that compares lists, the patients whose lists it compares).
+
+    The run's judge compares all; if that is no model, the embedded one the first `few` (0: all).
+    """
+    if run.judge in MATCHERS:
+        return EMBEDDED, items.head(few or len(items))
+    return run.judge, items
+
+
 def unasked(run, judge, matches):
     """What a caption says of lists that a matcher wasn't asked about; see `judges.beside`."""
-    lost = (matches["status"] == "listed") & (matches["match"] == "error")
+    lost = (matches.get("status", "listed") == "listed") & (matches["match"] == "error")
     return judges.unasked(run, judge, int(lost.sum()))
 
 

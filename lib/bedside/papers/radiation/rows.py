@@ -19,6 +19,7 @@ from bedside.rows import (
 
 from . import data, matching, scores, study
 
+DECISIONS, NOTHING = "What the matcher decided", "nothing"
 RECALLED = ["nothing matched", "less than half matched", "half or more matched"]
 
 
@@ -62,7 +63,10 @@ async def listed(document):
             reply=r.answer,
             status=r.reply_status,
             truncated=r.truncated,
-            blocks=[sides(both[r.item, r.model, r.regime], effects[r.site], terms)],
+            blocks=[
+                sides(both[r.item, r.model, r.regime], effects[r.site], terms),
+                text(DECISIONS, decisions(r, effects[r.site], terms)),
+            ],
             verdicts=verdicts[r.item, r.model, r.regime, r.profile],
             beside=row_id(run, r.item, r.model, other),
         )
@@ -104,6 +108,15 @@ def sides(both, effects, terms):
                 line = f"{predicted} (as listed)" if predicted in effects else predicted
                 marks.setdefault(line, ["", ""])[k] = "spurious"
     return aligned("Reference and lists", data.PROFILES, marks)
+
+
+def decisions(r, effects, terms):
+    """What the matcher decided on each item of a list, a line each: "item → term", or NOTHING."""
+    if r.match != "graded":
+        return ""
+    meant = matching.one_to_one(r.pairs * [t in effects for t in terms])
+    lines = [f"{t} → {terms[i] if i >= 0 else NOTHING}" for t, i in zip(r.terms, meant)]
+    return "\n".join(lines)
 
 
 def verdicts_of(by_judge):

@@ -7,11 +7,14 @@ graded = await study.graded(run, lists, reference, terms)
 
 import pandas as pd
 
+from bedside import choose
 from bedside.checks import joined
 from bedside.models import answers_of
 
 from . import data, matching, scores
 from .lists import read_all
+
+SITE, VOCABULARY = SHOWN = "site", "vocabulary"
 
 
 def inputs(run, whole=False):
@@ -57,6 +60,13 @@ async def listed(run, patients, regimes, max_tokens):
     return read_all(every)
 
 
-async def graded(run, lists, reference, terms, judge=None):
-    """Lists matched by the run's matcher or another, with `scores.scored`."""
-    return scores.scored(await matching.matched(run, lists, judge), reference, terms)
+async def graded(run, lists, reference, terms, judge=None, shown=SITE):
+    """Lists matched by the run's matcher or another, with `scores.scored`.
+
+    shown: of SHOWN, what a model as matcher sees: the reference of the site (3.5), or all terms.
+    """
+    sees = None
+    if choose(shown, SHOWN, "shown") == SITE:
+        mine = scores.belonging(reference, terms).items()
+        sees = {site: [t for t, belongs in zip(terms, them) if belongs] for site, them in mine}
+    return scores.scored(await matching.matched(run, lists, judge, sees), reference, terms)

@@ -23,6 +23,7 @@ from bedside.tables import (
 
 from .. import printed, scores
 from ..data import CELLS, MOST, PROFILES
+from ..matching import FLAGS, PAIR
 from ..printed import agreement
 from ..scores import KEYS, METRICS
 
@@ -107,9 +108,8 @@ def cut_by_matcher(graded):
 
 def cut_pairs(graded, terms):
     """`cut` for pairs of base and specified lists; a pair with a cut list counts as cut."""
-    keys = ["item", "model", "regime"]
-    either = groups(graded, keys, ["truncated"])["truncated"].any().reset_index()
-    found = joined(scores.overlaps(graded, terms), either, keys)
+    either = groups(graded, PAIR, ["truncated"])["truncated"].any().reset_index()
+    found = joined(scores.overlaps(graded, terms), either, PAIR)
     note = cut(found, {"overlap": "overlap", "by_meaning": "overlap by meaning"})
     return f"{note} The counts are of pairs of lists."
 
@@ -196,6 +196,25 @@ def by_kind(labelled, verdicts, kind="kind"):
     return frame(rows)
 
 
+def flag_table(run, flagged):
+    """Agreement of matchers with raters who flagged their decisions on lists, in percent (3.5).
+
+    flagged: rows of the source radiation_flagged, or None. Wilson intervals over lists. Printed is
+    one agreement, of decisions or of lists.
+    """
+    said = run.published("text 3.5").set_index("row")["value"]
+    number = int(said["validated examples"])
+    rows = [Row("O4-Mini", "agreement", "published", said["matcher agreement"], n=number)]
+    for matcher, part in () if flagged is None else flagged.groupby("matcher", sort=False):
+        lists, labels = part["list"].to_numpy(), part["label"]
+        for label, column in {"right": "agreement", **{k: f"{k}s" for k in FLAGS[1:]}}.items():
+            rows.append(Row(matcher, column, "run", *share(labels.eq(label).to_numpy(), lists)))
+        whole = labels.eq("right").groupby(lists).all()
+        found = share(whole.to_numpy(), whole.index.to_numpy())
+        rows.append(Row(matcher, "lists without a flag", "run", *found))
+    return frame(rows)
+
+
 def copier_rows(run, patients, reference, terms):
     """The scores of a baseline that copies the whole vocabulary, with intervals over patients."""
     size = patients["site"].map(reference.groupby("site").size()).to_numpy()
@@ -271,15 +290,17 @@ def implied_table(run, sizes):
 # ---- what the site changes
 
 
-def overlap_table(run, graded, terms):
+def overlap_table(run, graded, terms, compared):
     """Table 5: overlap of base and specified lists, as printed and of this run.
 
-    The overlap of this run is by words, and by meaning.
+    The overlap of this run is by words, by meaning, and by a model. compared: of
+    `matching.compared`.
     """
     names = {"free-form": "Overlap (FF)", "free-form, 20-30": "Overlap (LSC)"}
-    kinds = {"overlap": "", "by_meaning": ", by meaning"}
+    kinds = {"overlap": "", "by_meaning": ", by meaning", "by_model": ", by a model"}
     mine = scores.overlaps(complete(graded, ["regime"]).query("regime in @names"), terms)
-    found = estimates(mine, list(kinds), ["model", "regime"], run)
+    parts = [(mine, list(kinds)[:2]), (compared.query("regime in @names"), ["by_model"])]
+    found = pd.concat([estimates(f, metrics, PAIR[1:], run) for f, metrics in parts])
     column = found["regime"].map(names) + found["metric"].map(kinds)
     rows = with_bounds(found.assign(row=found["model"], column=column, source="run"))
     return pd.concat([printed_rows(run, "Table 5"), rows], ignore_index=True)

@@ -1,0 +1,103 @@
+"""Radiation: missing fields of patient records, filled by a model (section 3.1).
+
+    gaps = filling.incomplete(run, ["medications", "last_visit"], 3)
+    filled = await filling.filled(run, gaps, 1000)
+
+The records before filling aren't released, so these are invented ones with fields taken out.
+"""
+
+import re
+
+import pandas as pd
+
+from bedside import choose, judges, models
+from bedside.models import response_format
+from bedside.sources import limited
+from bedside.tables import Row, frame, share
+
+from .data import FIELDS
+
+GAP = "(missing)"
+SIGNS = re.compile(r"\b(radiation|radiotherapy|irradiat\w*|gy|cancer|\w*carcinoma|tumou?r)\b", re.I)
+OUTCOMES = {  # of a reply: whether only what was missing changed, and whether all of it is filled
+    "status": "usable, %",
+    "changed": "a given field changed, %",
+    "empty": "a field still empty, %",
+    "signs": "to be read: a filled field names cancer or radiation, %",
+}
+
+
+def incomplete(run, missing, size=0):
+    """Records of the sample without the fields `missing`: frame item and FIELDS, a gap empty.
+
+    size: the first so many; 0: all. Raises BedsideError for an unknown field.
+    """
+    for field in missing:
+        choose(field, FIELDS, "field")
+    records = run.load("radiation_profiles_sample")[["item", *FIELDS]]
+    records = limited(run, records.head(size or len(records)))
+    return records.assign(**dict.fromkeys(missing, ""))
+
+
+def prompt(run, record):
+    """The messages that ask for a record's empty fields."""
+    lines = [f"{field}: {record[field] or GAP}" for field in FIELDS]
+    return run.prompt("fill", record="\n".join(lines), fields=list(FIELDS), gap=GAP)
+
+
+async def filled(run, records, max_tokens):
+    """The records as the run's models return them: a row for each record and model.
+
+    Frame item, model, status (filled, rejected, or why nothing can be read), new ({field: text} of
+    what was missing), and fields that changed though they were given, that are empty still, and
+    that hold one of SIGNS. A record is filled if the first two are empty (section 3.1).
+    """
+    given = {r["item"]: r for r in records.to_dict("records")}
+    form = response_format("record", **dict.fromkeys(FIELDS, {"type": "string"}))
+    asked = {item: prompt(run, record) for item, record in given.items()}
+    requests = models.requests_to(run, asked, max_tokens, response_format=form, kind="record")
+    rows = []
+    for reply in await run.ask(requests, "filled records"):
+        verdict = judges.read(reply, _record)
+        row = {"item": reply.item, "model": reply.model, "status": verdict.status}
+        rows.append(row | (checked(given[reply.item], verdict.value) if verdict.value else {}))
+    columns = ["item", "model", "status", "new", "changed", "empty", "signs"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def checked(given, came):
+    """What came of a record, by `filled`; spaces don't count. given, came: {field: text}."""
+    before, after = ({f: " ".join(r[f].split()) for f in FIELDS} for r in (given, came))
+    gaps = [f for f in FIELDS if not before[f]]
+    changed = [f for f in FIELDS if before[f] and before[f] != after[f]]
+    empty = [f for f in gaps if after[f] in ("", GAP)]
+    return {
+        "status": "rejected" if changed or empty else "filled",
+        "new": {f: after[f] for f in gaps},
+        "changed": changed,
+        "empty": empty,
+        "signs": [f for f in gaps if SIGNS.search(after[f])],
+    }
+
+
+def _record(text):
+    """The record in a reply: all fields as texts, and no others; else None."""
+    try:
+        found = judges.json_in(text)
+    except ValueError:
+        return None
+    if not isinstance(found, dict) or found.keys() != FIELDS.keys():
+        return None
+    return found if all(isinstance(t, str) for t in found.values()) else None
+
+
+def table(filled):
+    """Shares of the records with each of OUTCOMES, by model, of those that could be read."""
+    rows = []
+    for model, part in filled.groupby("model", sort=False):
+        read = part.dropna(subset=["new"])
+        for column, name in OUTCOMES.items():
+            hits = read[column].eq("filled") if column == "status" else read[column].map(bool)
+            found = share(hits.to_numpy(bool), read["item"].to_numpy())
+            rows.append(Row(model, name, "run", *found, len(part) - len(read)))
+    return frame(rows)
