@@ -200,10 +200,10 @@ RUNS = {  # notebook: what is given beside SHARED, and what comes of each parame
                 **OF_JUDGES,
             },
         ),
-        # without: three answers to each of 40 questions, and two to each of 21; with: to four
+        # without: three answers to each of 40 questions, and two to each of 21; with: to two
         (
-            alone(with_examples=2),
-            {"with_examples": (count("verdict"), 120 + 42 + 4 * 5, 120 + 42 + 2 * 5)},
+            alone(with_examples=3),
+            {"with_examples": (count("verdict"), 120 + 42 + 2 * 5, 120 + 42 + 3 * 5)},
         ),
     ],
     "cancer_myth/02_adversarial_generation": [
