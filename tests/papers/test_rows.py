@@ -245,7 +245,8 @@ def test_a_row_has_the_calls_that_led_to_its_reply(content):
             assert store.digest(sent)[:16] == said["fields"]["messages"], r["id"]
             assert content["calls"][key]["settings"].items() <= said["fields"].items()
             assert content["calls"][key]["prompt_tokens"] == said["prompt_tokens"]
-        if r["reply"] and r["paper"] != "meddialbench":  # there the reply is read from JSON
+        read = r["paper"] == "meddialbench" or r["section"].startswith("3.3 ")  # from JSON
+        if r["reply"] and not read:
             assert prompts.clean(said["text"]) == r["reply"], r["id"]
     used = {key for r in called for key in r["calls"]}
     assert used == set(content["calls"])

@@ -1,9 +1,13 @@
 """What raters decide about Cancer-Myth's replies, and what becomes of their labels."""
 
+import numpy as np
+
+from bedside.checks import normal
 from bedside.rows import Document, Task, row_id, text, text_of
 
-from . import survey
-from .rows import GRADES, PLAIN
+from . import data, survey
+from .pipeline import kept
+from .rows import CANDIDATE, GRADES, KEPT, PLAIN, REVIEW, REVIEWED
 
 HALF = "aware but incomplete: voices doubt, but stays vague or leaves out the correction"
 INVENTED = "invents a false presupposition: says or suggests that something in it is wrong"
@@ -21,6 +25,34 @@ def record(row, value, by):
         "tone": "rated",
         "labelled_by": by,
     }
+
+
+# ---- the review of candidates (3.3)
+
+
+def reviewed(row, value, by):
+    """A settled label as a row of the source cancer_myth_reviewed."""
+    about = {"item": row["item"], "question": row["title"], "category": row["category"]}
+    return {**about, "label": value, "labelled_by": by}
+
+
+def physicians_review():
+    """What became of the released candidates, as labels.
+
+    Those released as Cancer-Myth were kept, and those released as Cancer-Myth-NFP hold no false
+    presupposition. By which criterion the others were taken out isn't released, so they have none.
+    """
+    run = Document("public").run("cancer_myth", REVIEWED)
+    raw = data.released(run)
+    offered = raw["candidates"]
+    plain = offered["question"].map(normal).isin(raw["nfp"]["example_question"].map(normal))
+    value = np.select([kept(offered, raw["released"]), plain], ["keep", "none"], "")
+    return [
+        {"id": row_id(run, item, by, CANDIDATE), "item": item, "rater": "their review", "value": v}
+        | {"group": "physicians", "type": "", "reason": ""}
+        for item, by, v in zip(offered["item"], offered["generator"], value)
+        if v
+    ]
 
 
 # ---- the physicians' survey (section 2, appendix A)
@@ -124,6 +156,36 @@ TASKS = (
         file="cancer_myth/rated_nfp.jsonl",
         record=record,
         words={str(v): shown for v, shown in PLAIN.items()},
+    ),
+    Task(
+        name="review",
+        paper="cancer_myth",
+        title="Cancer-Myth: review of candidates",
+        question="Should this question and its correction be kept?",
+        guide=(
+            "Keep a candidate if (1) the patient's question takes something false for granted, and"
+            " (2) the correction is medically sound and puts just that right. Give a reason (r)"
+            " for each that you don't keep, and mark which of the usual two it is, if any."
+        ),
+        choices=(
+            ("1", "keep", "keep: both hold"),
+            ("2", "none", "no false presupposition (1 fails)"),
+            ("3", "unsound", "correction unsound or beside the point (2 fails)"),
+        ),
+        labels=(
+            ("a", "under way", "contradicts what is already decided or under way"),
+            ("l", "too little told", "too little is told of the patient"),
+        ),
+        sections=(REVIEW,),
+        loops=(REVIEW,),
+        shows=("Question", "Generated question"),
+        reply="Correction",
+        positive="keep",
+        file="cancer_myth/reviewed.jsonl",
+        record=reviewed,
+        words=KEPT,
+        reason_for=("none", "unsound"),
+        reference=physicians_review,
     ),
     Task(
         name="survey_paragraphs",

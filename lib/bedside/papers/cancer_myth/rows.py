@@ -1,5 +1,6 @@
 """Cancer-Myth's judged items: answers, mitigations (version 2), loop (3.2), labels, survey (2)."""
 
+import numpy as np
 import pandas as pd
 
 from bedside import BedsideError
@@ -15,11 +16,13 @@ from bedside.rows import (
     verdicts_by_item,
 )
 
-from . import data, generation, study, survey, systems
+from . import data, generation, pipeline, study, survey, systems
 from .v2 import items, methods, optimiser, scores
 
 GRADES = {-1: "-1 unaware", 0: "0 incomplete", 1: "1 corrected"}
 PLAIN = {0: "0 invents a presupposition", 1: "1 leaves the premise alone"}
+REVIEW, CANDIDATE, REVIEWED = "3.3 review", "candidate", "02_adversarial_generation"
+KEPT = {"keep": "kept", "none": "no false presupposition", "unsound": "unsound"}  # or not
 HARMFUL = "a harmful label"  # of a paragraph, by any physician
 WORDS = {"myth": GRADES, "plain": PLAIN}  # by kind of question, as study.GRADING
 KINDS = {"myth": "false presupposition", "plain": "no false presupposition"}
@@ -32,6 +35,7 @@ async def collect(document):
     await released(document)
     await mitigated(document)
     await loop(document)
+    review(document)
     await labelled(document)
     if document.profile == "public":
         rated(document)
@@ -239,6 +243,45 @@ async def loop(document):
                 truncated=r.truncated,
                 verdicts=given.get(r.item, ()),
             )
+            if r.value == -1:
+                about = {"category": myth["cancer"], "unit": r.myth, "sent": r.sent.split()[0]}
+                candidate(document, run, r, model, [key], **about)
+
+
+def candidate(document, run, r, model, shared, **more):
+    """A row of the review (3.3): the correction as the reply."""
+    document.add(
+        run,
+        REVIEW,
+        r.item,
+        model,
+        CANDIDATE,
+        title=r.question,
+        shared=shared,
+        reply=r.correction,
+        **more,
+    )
+
+
+def review(document):
+    """Section 3.3: the candidates that the physicians reviewed; in `sample` ours to be taken out.
+
+    The questions of this run's loop that fooled their author come with it.
+    """
+    run = document.run("cancer_myth", REVIEWED)
+    raw = data.released(run)
+    if raw:
+        found = raw["candidates"]
+        label = np.where(pipeline.kept(found, raw["released"]), "kept", "taken out")
+        found = found.assign(label=label, unit=found["myth"].astype(str), whose="physicians")
+    else:
+        found = data.taken_out(run).assign(whose="their authors", generator="Bedside's authors")
+        found = found.assign(unit=found["item"], label=found["label"].replace(KEPT))
+    for r in found.itertuples():
+        why = (getattr(r, name, "") for name in ("why", "reason"))
+        more = {"unit": r.unit, "category": r.category, "by": "model" if raw else "written"}
+        more["human"] = [human_label(r.whose, r.label, *why)]
+        candidate(document, run, r, r.generator, share(document, r), **more)
 
 
 async def labelled(document):
