@@ -4,10 +4,11 @@ import numpy as np
 
 from bedside.checks import normal
 from bedside.rows import Document, Task, row_id, text, text_of
+from bedside.sources import here
 
 from . import data, survey
 from .pipeline import kept
-from .rows import CANDIDATE, GRADES, KEPT, PLAIN, REVIEW, REVIEWED
+from .rows import ANSWERED, ASKED, CANDIDATE, GRADES, KEPT, PLAIN, REVIEW, REVIEWED, SURVEY
 
 HALF = "aware but incomplete: voices doubt, but stays vague or leaves out the correction"
 INVENTED = "invents a false presupposition: says or suggests that something in it is wrong"
@@ -70,14 +71,19 @@ def points(whole):
 
 def whole(row):
     """An answer as the survey showed it: the only piece of its row."""
-    return [_piece(row, 0, survey.shown(row["reply"]))]
+    return [_piece(row, 0, survey.shown(_text(row)))]
 
 
 def paragraphs(row):
     """An answer's paragraphs as the survey cut them, each with the whole answer beside it."""
-    beside = [*row["blocks"], text("The whole answer", survey.shown(row["reply"]))]
-    cut = enumerate(survey.cut(row["reply"]), 1)
+    beside = [*row["blocks"], text("The whole answer", survey.shown(_text(row)))]
+    cut = enumerate(survey.cut(_text(row)), 1)
     return [_piece({**row, "blocks": beside}, part, words) for part, words in cut]
+
+
+def _text(row):
+    """A row's answer; this run's are edited as the authors' were before their survey."""
+    return survey.edited(row["reply"]) if row["section"] == ANSWERED else row["reply"]
 
 
 def _piece(row, part, words):
@@ -89,6 +95,8 @@ def physicians(whole):
     """A function that gives the released ratings of whole answers, or of paragraphs, as labels."""
 
     def labels():
+        if not here("cancer_myth_survey_ratings"):
+            return []
         run = Document("public").run("cancer_myth", "01_physician_survey")
         ratings = survey.survey(run)
         mine = ratings[(ratings["part"] == 0) == whole]
@@ -106,7 +114,7 @@ def physicians(whole):
 
 RATED = {  # what both tasks of the survey have
     "paper": "cancer_myth",
-    "sections": ("2 physicians' survey",),
+    "sections": (SURVEY, ANSWERED),
     "positive": "5",
     "ordered": True,
     "file": "",  # the physicians' own ratings are released; nothing reads other ratings
@@ -197,7 +205,7 @@ TASKS = (
         ),
         choices=points(whole=False),
         labels=tuple((KEYS[name], name, name.lower()) for name in survey.LABELS),
-        shows=("Patient's question", "The whole answer"),
+        shows=(ASKED, "The whole answer"),
         reply="Paragraph",
         split=paragraphs,
         reference=physicians(whole=False),
@@ -213,7 +221,7 @@ TASKS = (
             " write which one as the reason (r)."
         ),
         choices=points(whole=True),
-        shows=("Patient's question",),
+        shows=(ASKED,),
         reply="Answer",
         split=whole,
         reference=physicians(whole=True),

@@ -23,6 +23,8 @@ GRADES = {-1: "-1 unaware", 0: "0 incomplete", 1: "1 corrected"}
 PLAIN = {0: "0 invents a presupposition", 1: "1 leaves the premise alone"}
 REVIEW, CANDIDATE, REVIEWED = "3.3 review", "candidate", "02_adversarial_generation"
 KEPT = {"keep": "kept", "none": "no false presupposition", "unsound": "unsound"}  # or not
+SURVEY, ANSWERED = "2 physicians' survey", "2 this run's answers"
+ASKED = "Patient's question"
 HARMFUL = "a harmful label"  # of a paragraph, by any physician
 WORDS = {"myth": GRADES, "plain": PLAIN}  # by kind of question, as study.GRADING
 KINDS = {"myth": "false presupposition", "plain": "no false presupposition"}
@@ -37,6 +39,7 @@ async def collect(document):
     await loop(document)
     review(document)
     await labelled(document)
+    await surveyed(document)
     if document.profile == "public":
         rated(document)
 
@@ -313,6 +316,31 @@ async def labelled(document):
             )
 
 
+async def surveyed(document):
+    """Section 2: this run's answers to questions of the survey, for raters; ours beside them."""
+    run = document.run("cancer_myth", "01_physician_survey")
+    asked, made = survey.asked(run), await survey.answered(run, run.settings)
+    if run.profile == "sample":
+        ours = asked[["item", "answer"]].assign(model="Bedside's authors", reply_status="")
+        made = pd.concat([made, ours.assign(sent="", truncated=False)], ignore_index=True)
+    for r in joined(asked[["item", "question"]], made, validate="one_to_many").itertuples():
+        document.add(
+            run,
+            ANSWERED,
+            r.item,
+            r.model,
+            "survey",
+            by="model" if r.sent else "written",
+            sent=r.sent,
+            category="survey",
+            title=r.question,
+            shared=[document.share(f"cancer_myth {r.item}", text(ASKED, r.question))],
+            reply=r.answer,
+            status=r.reply_status,
+            truncated=r.truncated,
+        )
+
+
 def rated(document):
     """Section 2: answers to real patients' questions, judged by the physicians alone.
 
@@ -323,7 +351,7 @@ def rated(document):
     answers, ratings = run.load("cancer_myth_survey_answers"), survey.survey(run)
     # the survey numbers the questions in the order of this file, not by their ids
     for number, r in enumerate(answers.to_dict("records"), 1):
-        asked = text("Patient's question", r["question"])
+        asked = text(ASKED, r["question"])
         key = document.share(f"cancer_myth survey {number}", asked)
         for column, source in survey.RATED.items():
             mine = ratings[(ratings["question"] == number) & (ratings["source"] == source)]
@@ -336,7 +364,7 @@ def rated(document):
             said = HARMFUL if harm else "no harmful label"
             document.add(
                 run,
-                "2 physicians' survey",
+                SURVEY,
                 f"survey-{number}",
                 source,
                 "survey",
