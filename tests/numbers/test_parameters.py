@@ -164,14 +164,32 @@ RUNS = {  # notebook: what is given beside SHARED, and what comes of each parame
             },
         )
     ],
+    "cancer_myth/01_physician_survey": [
+        (
+            changed(words=100, max_tokens=50, temperature=0.7, limit="2"),
+            {
+                "models": (asked(""), {EMBEDDED}, TWO),
+                "limit": (lambda seen: len({r.item for r in seen.requests}), 3, 2),
+                "prompts": (marked, {False}, {True}),
+                "words": (
+                    lambda seen: {n for n in (237, 100) if f"{n} words" in text(seen.requests[0])},
+                    {237},
+                    {100},
+                ),
+                "max_tokens": (limit(), {96}, {50}),
+                "temperature": (setting("temperature"), {0}, {0.7}),
+            },
+        )
+    ],
     "cancer_myth/02_adversarial_generation": [
         (
             changed(max_tokens=300, answer_tokens=200, temperature=0.2, frequency_penalty=0.1),
             {
                 "models": (asked("questions"), {EMBEDDED}, TWO),
-                # the embedded model categorises 21 labelled questions as it stands; as the judge
-                # it also grades three questions on each of three myths, by two models
-                "judge": (count("verdict"), 21, 21 + 2 * 3 * 3),
+                # the embedded model categorises 21 labelled questions and compares 20 pairs of
+                # myths as it stands; as the judge it also grades three questions on each of three
+                # myths, by two models
+                "judge": (count("verdict"), 21 + 20, 21 + 20 + 2 * 3 * 3),
                 "limit": (size("used"), 10, 3),
                 "seed": (setting("seed", "questions"), {0}, {7}),
                 "prompts": (marked, {False}, {True}),
@@ -182,6 +200,13 @@ RUNS = {  # notebook: what is given beside SHARED, and what comes of each parame
             },
         ),
         (alone(myths_used=4), {"myths_used": (size("used"), 10, 4)}),
+        (
+            alone(cancer_types=2, myths_each=5),
+            {
+                "cancer_types": (count("myths"), 4, 2),
+                "myths_each": (size("listed"), 4 * 3, 2 * 5),
+            },
+        ),
     ],
     "cancer_myth/03_evaluation": [
         (
@@ -352,7 +377,7 @@ RUNS = {  # notebook: what is given beside SHARED, and what comes of each parame
 
 ASKS_NOBODY = dict.fromkeys(("mode", "models", "judge", "prompts", "budget_usd"))
 NONE = {  # notebook: parameters without effect on its numbers, as its comments say
-    "cancer_myth/01_physician_survey": {*ASKS_NOBODY, "limit"},
+    "cancer_myth/01_physician_survey": {"judge"},
     "cancer_myth/05_judge_agreement": {"profile", "models", "limit"},  # bundled labels, in both
     "cancer_myth/06_paper_versions": {*ASKS_NOBODY, "profile", "limit", "seed"},
     "radiation/01_reference_and_profiles": {*ASKS_NOBODY, "limit", "seed"},
@@ -373,7 +398,10 @@ PUBLIC = {  # the first source that the profile public needs
     "annotate": "cancer_myth_released",
 }
 ELSEWHERE = {  # notebook: parameters whose effect another test shows
-    "cancer_myth/01_physician_survey": {"seed": "test_which_numbers_the_seed_moves"},
+    "cancer_myth/01_physician_survey": {
+        "seed": "test_which_numbers_the_seed_moves",
+        "ask_patients": "test_patients_questions_are_sent_only_if_one_says_so",
+    },
     "cancer_myth/02_adversarial_generation": dict.fromkeys(
         ("per_model", "per_category"), "test_how_many_questions_are_selected"
     ),
@@ -538,6 +566,14 @@ def test_how_many_questions_are_selected(house):
     assert sorted(made["known"].groupby("category").size()) == [1, 2, 2, 3]
     # as the notebook stands all eight, and with two of each category 1 + 2 + 2 + 2
     assert len(made["balanced"]) == 5
+
+
+@pytest.mark.skipif(not sources.here("cancer_myth_survey_ratings"), reason="released data")
+@pytest.mark.parametrize("told, sent", [({}, 0), ({"ask_patients": "True"}, 25)])
+def test_patients_questions_are_sent_only_if_one_says_so(bare, told, sent):
+    name, until = "cancer_myth/01_physician_survey", "made = await survey"
+    space = bare.run(name, until=until, profile="public", mode="plan", **told)
+    assert len(space["run"].planned()) == sent
 
 
 def made_up(count, **more):

@@ -17,6 +17,7 @@ SENT = "given to the physicians"
 BEFORE = "taken out in the review before"  # of the questions generated at first
 RELEASED = "released"
 PLAIN = "without a false presupposition"
+MYTHS = {"new": "different texts", "copied": "texts told before"}  # what is listed, by status
 STAGES = {"candidates": FOOLED, "balanced": SENT, "released": RELEASED}  # of v1 text 4.1
 
 
@@ -160,3 +161,25 @@ def review_table(candidates, released):
     return frame(
         Row(name, column, "raw", *share(hit[part.index], part["myth"])) for name, part in parts
     )
+
+
+def collected_table(listed, compared):
+    """What models listed, and how many judges of pairs call told before or found again (3.1).
+
+    compared: {judge: `collecting.compared`}.
+    """
+    rows = []
+    for model, mine in listed.groupby("model", sort=False):
+        counts = mine["status"].value_counts()
+        rows.append(Row(model, "asked for", "run", len(mine)))
+        rows += [Row(model, MYTHS.get(status, status), "run", n) for status, n in counts.items()]
+        with_source = (mine["status"].eq("new") & mine["source"].ne("")).sum()
+        rows.append(Row(model, "with a source", "run", with_source))
+    for judge, found in compared.items():
+        for (model, kind), mine in found.groupby(["model", "kind"], sort=False):
+            value = scored(mine)["value"]
+            about = share(value == 1, mine.loc[value.index, "item"])
+            rows.append(
+                Row(f"{model}, {judge}", f"{kind}, %", "run", *about, len(mine) - len(value))
+            )
+    return frame(rows)
