@@ -69,6 +69,8 @@ async def evaluation(document):
     both = pd.concat([questions, plain])
     p = run.settings
     answered = await study.answers(run, both, p["max_tokens"], temperature=p["temperature"])
+    how = [p[k] for k in ("agent_questions", "rounds", "note_tokens", "max_tokens")]
+    answered = pd.concat([answered, await methods.as_systems(run, questions, *how)])
     for kind, asked, section in (
         ("myth", questions, "4.3 false presupposition"),
         ("plain", plain, "version 2: no false presupposition"),
@@ -136,7 +138,7 @@ async def mitigated(document):
     there = {name: asked for name, asked in sets.items() if asked is not None}
     for model in run.models:
         instruction = await _instruction(run, model, training, known)
-        how = methods.every(instruction, p["note_tokens"])
+        how = methods.every(instruction, p["note_tokens"], p["rounds"])
         if not instruction:
             del how["gepa"]
         async for method, name, asked, answers in methods.answered(
