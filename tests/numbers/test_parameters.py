@@ -187,9 +187,10 @@ RUNS = {  # notebook: what is given beside SHARED, and what comes of each parame
             {
                 "models": (asked("questions"), {EMBEDDED}, TWO),
                 # the embedded model categorises 21 labelled questions as it stands; as the judge
-                # it also compares 20 pairs of myths, and grades three questions on each of three
-                # myths, by two models
-                "judge": (count("verdict"), 21, 21 + 20 + 2 * 3 * 3),
+                # it also compares 20 labelled pairs of myths, and of each of two models it grades
+                # three questions on each of three myths and compares nine myths on three cancers:
+                # eight with earlier ones, three that were collected, nine with others
+                "judge": (count("verdict"), 21, 21 + 20 + 2 * (3 * 3 + 8 + 3 + 9)),
                 "limit": (size("used"), 10, 3),
                 "seed": (setting("seed", "questions"), {0}, {7}),
                 "prompts": (marked, {False}, {True}),
