@@ -146,9 +146,9 @@ def candidates(run):
     """The questions that the physicians reviewed (section 4.1); in `public` only.
 
     Columns: item, question, correction, category, generator, spelled (the generator as the file has
-    it), first, myth, cancer. first: whether the question is of the set that was generated first and
-    not balanced (appendix B.4). That set is GPT-4o's; it stands at the head of the file and ends
-    where the questions of another generator begin.
+    it), first, myth. first: whether the question is of the set that was generated first and not
+    balanced (appendix B.4). That set is GPT-4o's; it stands at the head of the file and ends where
+    the questions of another generator begin.
     """
     names = {"example_question": "question", "example_assumption": "correction"}
     frame = run.load("cancer_myth_candidates").rename(columns=names)
@@ -161,10 +161,9 @@ def candidates(run):
         spelled=frame["from_model"],
         first=generator.isin(["GPT-4o", "Manual"]).cummin(),
         myth=frame["source_row"],
-        cancer=[about["cancer"] for about in frame["source_info"]],
     )
     columns = ["item", "question", "correction", "category", "generator", "spelled", "first"]
-    return frame[[*columns, "myth", "cancer"]]
+    return frame[[*columns, "myth"]]
 
 
 def of_each_category(run):
