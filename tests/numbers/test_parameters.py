@@ -206,6 +206,23 @@ RUNS = {  # notebook: what is given beside SHARED, and what comes of each parame
             {"with_examples": (count("verdict"), 120 + 42 + 2 * 5, 120 + 42 + 3 * 5)},
         ),
     ],
+    "cancer_myth/01_physician_survey": [
+        (
+            changed(words=100, max_tokens=50, temperature=0.7, limit="2"),
+            {
+                "models": (asked(""), {EMBEDDED}, TWO),
+                "limit": (lambda seen: len({r.item for r in seen.requests}), 3, 2),
+                "prompts": (marked, {False}, {True}),
+                "words": (
+                    lambda seen: {n for n in (237, 100) if f"{n} words" in text(seen.requests[0])},
+                    {237},
+                    {100},
+                ),
+                "max_tokens": (limit(), {96}, {50}),
+                "temperature": (setting("temperature"), {0}, {0.7}),
+            },
+        )
+    ],
     "cancer_myth/02_adversarial_generation": [
         (
             changed(max_tokens=300, answer_tokens=200, temperature=0.2, frequency_penalty=0.1)
@@ -215,8 +232,10 @@ RUNS = {  # notebook: what is given beside SHARED, and what comes of each parame
                 "answer_temperature": (setting("temperature"), {0}, {0.3}),
                 "models": (asked("questions"), {EMBEDDED}, TWO),
                 # the embedded model categorises 21 labelled questions as it stands; as the judge
-                # it also grades three questions on each of three myths, by two models
-                "judge": (count("verdict"), 21, 21 + 2 * 3 * 3),
+                # it also compares 20 labelled pairs of myths, and of each of two models it grades
+                # three questions on each of three myths and compares nine myths on three cancers:
+                # eight with earlier ones, three that were collected, nine with others
+                "judge": (count("verdict"), 21, 21 + 20 + 2 * (3 * 3 + 8 + 3 + 9)),
                 "limit": (size("used"), 10, 3),
                 "seed": (setting("seed", "questions"), {0}, {7}),
                 "prompts": (marked, {False}, {True}),
@@ -227,6 +246,13 @@ RUNS = {  # notebook: what is given beside SHARED, and what comes of each parame
             },
         ),
         (alone(myths_used=4), {"myths_used": (size("used"), 10, 4)}),
+        (
+            alone(cancer_types=2, myths_each=5),
+            {
+                "cancer_types": (count("myths"), 4, 2),
+                "myths_each": (size("listed"), 4 * 3, 2 * 5),
+            },
+        ),
     ],
     "cancer_myth/03_evaluation": [
         (
@@ -459,7 +485,7 @@ RUNS = {  # notebook: what is given beside SHARED, and what comes of each parame
 RIGHT = notebooks.listed("meddialbench")[2:]
 ASKS_NOBODY = dict.fromkeys(("mode", "models", "judge", "prompts", "budget_usd"))
 NONE = {  # notebook: parameters without effect on its numbers, as its comments say
-    "cancer_myth/01_physician_survey": {*ASKS_NOBODY, "limit"},
+    "cancer_myth/01_physician_survey": {"judge"},
     "cancer_myth/05_judge_agreement": {"models", "limit"},
     "cancer_myth/06_paper_versions": {*ASKS_NOBODY, "profile", "limit", "seed"},
     "radiation/01_reference_and_profiles": {"judge", "seed"},
@@ -485,18 +511,31 @@ KEPT = {  # released questions stand in the examples, ours don't
     "::test_questions_that_judges_are_shown_are_left_out"
 }
 ELSEWHERE = {  # notebook: parameters whose effect another test shows
-    "cancer_myth/01_physician_survey": {"seed": "test_which_numbers_the_seed_moves"},
+    "cancer_myth/01_physician_survey": {
+        "seed": "test_which_numbers_the_seed_moves",
+        "ask_patients": "test_patients_questions_are_sent_only_if_one_says_so",
+    },
     "cancer_myth/02_adversarial_generation": {
         **dict.fromkeys(("per_model", "per_category"), "test_how_many_questions_are_selected"),
         **KEPT,
     },
-    "cancer_myth/03_evaluation": KEPT,
-    "cancer_myth/04_mitigation": KEPT,
     "cancer_myth/07_released_answers": dict.fromkeys(  # it makes nothing without its file
         (*ASKS_NOBODY, "profile", "limit", "seed"),
         "tests/papers/test_released_answers.py::"
         "test_with_the_file_all_results_appear_outside_of_what_is_committed",
     ),
+    "cancer_myth/03_evaluation": {
+        **dict.fromkeys(
+            ("agent_questions", "rounds", "note_tokens"),
+            "tests/papers/test_mitigation.py::test_mdagents_as_a_system_of_its_own",
+        ),
+        **KEPT,
+    },
+    "cancer_myth/04_mitigation": {
+        "rounds": "tests/papers/test_mitigation.py::"
+        "test_a_recruited_panel_discusses_until_it_agrees",
+        **KEPT,
+    },
     "medhalu/01_benchmark": dict.fromkeys(
         ("size", "least_words", "most_words", "liveqa"), "test_what_is_drawn_from_released_data"
     ),
@@ -671,6 +710,14 @@ def test_a_second_judge_grades_consultations_too(house):
     counted = found.loc[(f"{two}, this run", "diagnosis: same, %"), ["n", "unscored"]]
     assert counted.sum() == 20 and counted["n"] > 0
     assert found.at[(f"{two}, labelled examples", "diagnosis: same, %"), "n"] == 90
+
+
+@pytest.mark.skipif(not sources.here("cancer_myth_survey_ratings"), reason="released data")
+@pytest.mark.parametrize("told, sent", [({}, 0), ({"ask_patients": "True"}, 25)])
+def test_patients_questions_are_sent_only_if_one_says_so(bare, told, sent):
+    name, until = "cancer_myth/01_physician_survey", "made = await survey"
+    space = bare.run(name, until=until, profile="public", mode="plan", **told)
+    assert len(space["run"].planned()) == sent
 
 
 def made_up(count, **more):

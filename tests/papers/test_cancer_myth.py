@@ -495,6 +495,7 @@ def test_the_first_set_ends_where_another_generator_begins():
             return pd.DataFrame(
                 {
                     "example_question": list("dbca"),
+                    "example_assumption": list("dbca"),
                     "raw_QID": [3, 1, 2, 0],
                     "source_row": [9, 1, 4, -1],
                     "from_model": ["gpt-4o", "gpt-4o", "claude-3-5-sonnet", "manual"],

@@ -442,7 +442,7 @@ def test_shown_as_filtered_out(public):
         for hit in (
             pipeline.kept(offered, raw["released"]),
             offered["item"] == offered["item"].iloc[0],
-            offered["item"] == pipeline.DROPPED[0],
+            offered["item"] == [*pipeline.DROPPED][0],
         )
     ]
     assert [way[3] for way in said] == [True, True, False]

@@ -724,3 +724,67 @@ def test_no_length_of_the_embedded_model_holds_for_others(run, endpoint, graded)
     }.items():
         given = notebooks.parameters(f"cancer_myth/{notebook}")
         assert min(given[name] for name in names) >= 1000
+
+
+def recruiting(agree_after):
+    """An endpoint for MDAgents as published; the moderator agrees from the n-th time on."""
+    asked = []
+
+    def script(n, body):
+        system, user = (m["content"] for m in body["messages"])
+        if "response_format" not in body:
+            who = system.split(" Texts")[0].removeprefix("You are ").rstrip(".")
+            return completion("the answer" if who.startswith("a clinician") else f"note by {who}")
+        form = body["response_format"]["json_schema"]["name"]
+        if form == "panel":
+            blank = "nobody" in user
+            return completion(json.dumps({"experts": [" "] if blank else ["a nurse", "a surgeon"]}))
+        if form == "teams":
+            teams = [("first", ["a GP", "a nurse"]), ("last", ["an oncologist"])]
+            named = [{"name": name, "members": mine} for name, mine in teams]
+            return completion(json.dumps({"teams": named}))
+        if system.startswith("You moderate"):
+            asked.append(user)
+            return completion(json.dumps({"agreed": "yes" if len(asked) >= agree_after else "no"}))
+        level = "advanced" if "three" in user else "basic" if "one" in user else "intermediate"
+        return completion(json.dumps({"complexity": level}))
+
+    return script
+
+
+@pytest.mark.parametrize("agree_after, rounds, calls", [(1, 5, 9), (2, 5, 12), (9, 2, 12)])
+def test_a_recruited_panel_discusses_until_it_agrees(run, endpoint, agree_after, rounds, calls):
+    """Check, recruiting, 2 views, then 2 replies and the moderator a round, report and answer."""
+    endpoint.script = recruiting(agree_after)
+    two = ITEMS[ITEMS["item"] == "q2"]
+    (made,) = asyncio.run(multi_agent(run, "served", two, 9, 5, rounds=rounds)).itertuples()
+    assert (made.calls, made.complexity, made.answer) == (calls, "intermediate", "the answer")
+    last = endpoint.bodies[-1]["messages"][-1]["content"]
+    assert "the moderator of the discussion:" in last and "a nurse:" not in last
+
+
+def test_recruited_teams_work_one_after_the_other(run, endpoint):
+    """Check, recruiting, a note and a report, the last team's report, answer: 6 calls."""
+    endpoint.script = recruiting(1)
+    three = ITEMS[ITEMS["item"] == "q3"]
+    (made,) = asyncio.run(multi_agent(run, "served", three, 9, 5, rounds=5)).itertuples()
+    assert (made.calls, made.complexity) == (6, "advanced")
+    second, answer = (b["messages"][-1]["content"] for b in endpoint.bodies[-2:])
+    assert "the lead of first, a GP:" in second and "a nurse (first):" not in second
+    assert answer.index("the lead of first") < answer.index("the lead of last")
+
+
+def test_a_recruiter_without_words_loses_the_item(run, endpoint):
+    endpoint.script = recruiting(1)
+    asked = pd.DataFrame({"item": ["q"], "question": ["nobody?"]})
+    (made,) = asyncio.run(multi_agent(run, "served", asked, 9, 5, rounds=5)).itertuples()
+    assert (made.reply_status, made.answer, made.calls) == ("recruits unparsed", "", 2)
+
+
+def test_mdagents_as_a_system_of_its_own(run, endpoint):
+    endpoint.script = recruiting(1)
+    run.models = ["served"]
+    made = asyncio.run(methods.as_systems(run, ITEMS, 2, 1, 5, 9))
+    assert {b["max_tokens"] for b in endpoint.bodies if "response_format" not in b} <= {5, 9}
+    assert made["model"].tolist() == ["served (MDAgents)"] * 2 and made["item"].is_unique
+    assert asyncio.run(methods.as_systems(run, ITEMS, 0, 1, 5, 9)).empty

@@ -1,4 +1,4 @@
-"""Cancer-Myth's baseline judges: of over-correction (second version) and of categories."""
+"""Cancer-Myth's baseline judges: of over-correction, of categories and of equal misconceptions."""
 
 import re
 
@@ -37,6 +37,40 @@ class Echo(Baseline):
 
     def predict(self, fitted, features):
         return [self.values[int(similar <= fitted)] for similar in features]
+
+
+class Alike(Baseline):
+    """Do two misconceptions share their words? Labelled: item, myth, other, label.
+
+    The cosine of the two is compared with the cut point that gets most of the pairs right.
+    """
+
+    def features(self, frame):
+        """The cosines (n,) of the two texts of each pair, in 0..1."""
+        if frame.empty:
+            return np.zeros(0)
+        a, b = (_words(frame[column]) for column in ("myth", "other"))
+        return np.asarray(a.multiply(b).sum(1)).ravel()
+
+    def fit(self, features, labels):
+        """The cut point, above which two are the same."""
+        cuts = np.unique(features)
+        right = (features > cuts[:, None]) == (labels == 1)
+        return cuts[np.argmax(right.mean(1))]
+
+    def predict(self, fitted, features):
+        return [self.values[int(similar > fitted)] for similar in features]
+
+
+def alike(a, b):
+    """Cosines (n, m) of the words of n texts with those of m."""
+    return (_words(a) @ _words(b).T).toarray()
+
+
+def _words(texts):
+    from sklearn.feature_extraction.text import HashingVectorizer
+
+    return HashingVectorizer(stop_words="english", alternate_sign=False).transform(texts)
 
 
 class Categoriser(Baseline):

@@ -26,6 +26,13 @@ GENERATORS = {  # the released files spell one in two ways
     "manual": "Manual",
 }
 SHOWN = {"myth": 3, "plain": 2, "category": 6}  # examples that a judge is shown, by its task
+FIGURE_4 = (3, 0, 4, 1, 48, 136, 40)  # the candidates that the figure shows, by category
+DROPPED = {  # candidates that appendix B.5 shows as taken out, and why, in our words
+    "candidate-411": "The operation is already planned, so its need has been decided and is no"
+    " misconception of the asker.",
+    "candidate-406": "The patient is described as near the end of life, with hospice chosen; that"
+    " is a decision, not a belief about treatment.",
+}
 MYTHS_USED = {"sample": 10, "public": 16}  # how many the loop uses by default
 
 
@@ -203,12 +210,13 @@ def starting_examples(run):
 def candidates(run):
     """The questions that the physicians reviewed (section 4.1); in `public` only.
 
-    Columns: item, question, category, generator, spelled (the generator as the file has it), first,
-    myth. first: whether the question is of the set that was generated first and not balanced
-    (appendix B.4). That set is GPT-4o's; it stands at the head of the file and ends where the
-    questions of another generator begin.
+    Columns: item, question, correction, category, generator, spelled (the generator as the file has
+    it), first, myth. first: whether the question is of the set that was generated first and not
+    balanced (appendix B.4). That set is GPT-4o's; it stands at the head of the file and ends where
+    the questions of another generator begin.
     """
-    frame = run.load("cancer_myth_candidates").rename(columns={"example_question": "question"})
+    names = {"example_question": "question", "example_assumption": "correction"}
+    frame = run.load("cancer_myth_candidates").rename(columns=names)
     frame = frame.sort_values("raw_QID", ignore_index=True)
     generator = frame["from_model"].map(GENERATORS)
     frame = frame.assign(
@@ -219,7 +227,24 @@ def candidates(run):
         first=generator.isin(["GPT-4o", "Manual"]).cummin(),
         myth=frame["source_row"],
     )
-    return frame[["item", "question", "category", "generator", "spelled", "first", "myth"]]
+    columns = ["item", "question", "correction", "category", "generator", "spelled", "first"]
+    return frame[[*columns, "myth"]]
+
+
+def of_each_category(run):
+    """A question of each category with its correction: Figure 4's, in `sample` ours."""
+    if run.profile == "sample":
+        return questions(run, whole=True).drop_duplicates("category")
+    return candidates(run).set_index("item").loc[[f"candidate-{n}" for n in FIGURE_4]].reset_index()
+
+
+def taken_out(run):
+    """Candidates that a review takes out, with the reason: appendix B.5's, in `sample` ours."""
+    if run.profile == "sample":
+        found = run.load("cancer_myth_candidates_sample")
+        return found.assign(category=found["category"].map(CATEGORIES))
+    frame = candidates(run).set_index("item").loc[[*DROPPED]].reset_index()
+    return frame.assign(reason=frame["item"].map(DROPPED))
 
 
 def released(run):

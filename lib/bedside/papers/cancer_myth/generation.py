@@ -57,7 +57,9 @@ async def generate(
         drawn = _drawn(sets, run.rng("generation", model, myth.item))
         told = {"cancer": myth.cancer, "myth": myth.myth, "fact": myth.fact}
         prompt = run.prompt("generate", **drawn, invalid=sets["invalid"], count=count, **told)
-        request = Request(myth.item, model, prompt, settings, questions_schema(count))
+        request = Request(
+            myth.item, model, prompt, settings, listed_schema("questions", FIELDS, count)
+        )
         (reply,) = await run.ask([request], "questions")
         stopped = reply.error
         if not stopped:
@@ -96,40 +98,46 @@ async def generate_all(run, myths, start, judging, **options):
     return questions, rounds
 
 
-def questions_schema(count):
-    """The response format that asks for `count` questions and their corrections."""
-    one = json_object(question={"type": "string"}, correction={"type": "string"})
+FIELDS = ("question", "correction")  # of a generated question
+
+
+def listed_schema(name, fields, count):
+    """The response format that asks for a list of `count` objects with these texts."""
+    one = json_object(**{field: {"type": "string"} for field in fields})
     many = {"type": "array", "items": one, "minItems": count, "maxItems": count}
-    return response_format("questions", questions=many)
+    return response_format(name, **{name: many})
 
 
-def generated(reply, count, known):
-    """What a generator's reply holds: `count` triples (status, question, correction).
+def generated(reply, count, known, name="questions", fields=FIELDS):
+    """What a reply lists under a name: `count` tuples of a status and the texts of the fields.
+
+    The first two fields are needed, and the first tells entries apart.
 
     status: new, or copied (already in `known`, the normalised texts that the generator has seen or
     written, to which new ones are added). Else nothing usable came, for this reason: refused,
     truncated, unparsed, or missing (fewer than asked for, or without text; with the reason if the
     whole reply had none).
     """
+    nothing = [""] * len(fields)
     if reply.no_answer == models.NO_ANSWER["refusal"]:
-        return [("refused", "", "")] * count
+        return [("refused", *nothing)] * count
     if reply.no_answer:
-        return [(f"{MISSING}: {reply.no_answer}", "", "")] * count
+        return [(f"{MISSING}: {reply.no_answer}", *nothing)] * count
     try:
-        found = judges.json_in(reply.text)["questions"]
-        pairs = [(q["question"].strip(), q["correction"].strip()) for q in found][:count]
+        found = judges.json_in(reply.text)[name]
+        entries = [[entry[field].strip() for field in fields] for entry in found][:count]
     except (ValueError, KeyError, TypeError, AttributeError):
-        return [("truncated" if reply.truncated else "unparsed", "", "")] * count
+        return [("truncated" if reply.truncated else "unparsed", *nothing)] * count
     rows = []
-    for question, correction in pairs:
-        text = checks.normal(question)
-        if not text or not checks.normal(correction):
+    for texts in entries:
+        text = checks.normal(texts[0])
+        if not text or not checks.normal(texts[1]):
             status = MISSING
         else:
             status = "copied" if text in known else "new"
         known.add(text)
-        rows.append((status, question, correction))
-    return rows + [(MISSING, "", "")] * (count - len(rows))
+        rows.append((status, *texts))
+    return rows + [(MISSING, *nothing)] * (count - len(rows))
 
 
 def tried(questions):

@@ -1,9 +1,25 @@
 """What raters decide about Cancer-Myth's replies, and what becomes of their labels."""
 
-from bedside.rows import Document, Task, row_id, text, text_of
+import numpy as np
 
-from . import survey
-from .rows import BESIDE, GRADES, PLAIN
+from bedside.checks import normal
+from bedside.rows import Document, Task, row_id, text, text_of
+from bedside.sources import here
+
+from . import data, survey
+from .pipeline import kept
+from .rows import (
+    ANSWERED,
+    ASKED,
+    BESIDE,
+    CANDIDATE,
+    GRADES,
+    KEPT,
+    PLAIN,
+    REVIEW,
+    REVIEWED,
+    SURVEY,
+)
 
 HALF = "aware but incomplete: voices doubt, but stays vague or leaves out the correction"
 INVENTED = "invents a false presupposition: says or suggests that something in it is wrong"
@@ -23,6 +39,34 @@ def record(row, value, by):
     }
 
 
+# ---- the review of candidates (3.3)
+
+
+def reviewed(row, value, by):
+    """A settled label as a row of the source cancer_myth_reviewed."""
+    about = {"item": row["item"], "question": row["title"], "category": row["category"]}
+    return {**about, "label": value, "labelled_by": by}
+
+
+def physicians_review():
+    """What became of the released candidates, as labels.
+
+    Those released as Cancer-Myth were kept, and those released as Cancer-Myth-NFP hold no false
+    presupposition. By which criterion the others were taken out isn't released, so they have none.
+    """
+    run = Document("public").run("cancer_myth", REVIEWED)
+    raw = data.released(run)
+    offered = raw["candidates"]
+    plain = offered["question"].map(normal).isin(raw["nfp"]["example_question"].map(normal))
+    value = np.select([kept(offered, raw["released"]), plain], ["keep", "none"], "")
+    return [
+        {"id": row_id(run, item, by, CANDIDATE), "item": item, "rater": "their review", "value": v}
+        | {"group": "physicians", "type": "", "reason": ""}
+        for item, by, v in zip(offered["item"], offered["generator"], value)
+        if v
+    ]
+
+
 # ---- the physicians' survey (section 2, appendix A)
 
 NO_ADVICE = "none"
@@ -38,14 +82,19 @@ def points(whole):
 
 def whole(row):
     """An answer as the survey showed it: the only piece of its row."""
-    return [_piece(row, 0, survey.shown(row["reply"]))]
+    return [_piece(row, 0, survey.shown(_text(row)))]
 
 
 def paragraphs(row):
     """An answer's paragraphs as the survey cut them, each with the whole answer beside it."""
-    beside = [*row["blocks"], text("The whole answer", survey.shown(row["reply"]))]
-    cut = enumerate(survey.cut(row["reply"]), 1)
+    beside = [*row["blocks"], text("The whole answer", survey.shown(_text(row)))]
+    cut = enumerate(survey.cut(_text(row)), 1)
     return [_piece({**row, "blocks": beside}, part, words) for part, words in cut]
+
+
+def _text(row):
+    """A row's answer; this run's are edited as the authors' were before their survey."""
+    return survey.edited(row["reply"]) if row["section"] == ANSWERED else row["reply"]
 
 
 def _piece(row, part, words):
@@ -57,6 +106,8 @@ def physicians(whole):
     """A function that gives the released ratings of whole answers, or of paragraphs, as labels."""
 
     def labels():
+        if not here("cancer_myth_survey_ratings"):
+            return []
         run = Document("public").run("cancer_myth", "01_physician_survey")
         ratings = survey.survey(run)
         mine = ratings[(ratings["part"] == 0) == whole]
@@ -74,7 +125,7 @@ def physicians(whole):
 
 RATED = {  # what both tasks of the survey have
     "paper": "cancer_myth",
-    "sections": ("2 physicians' survey",),
+    "sections": (SURVEY, ANSWERED),
     "positive": "5",
     "ordered": True,
     "file": "",  # the physicians' own ratings are released; nothing reads other ratings
@@ -127,6 +178,36 @@ TASKS = (
         words={"0": PLAIN[-1], "1": PLAIN[1]},
     ),
     Task(
+        name="review",
+        paper="cancer_myth",
+        title="Cancer-Myth: review of candidates",
+        question="Should this question and its correction be kept?",
+        guide=(
+            "Keep a candidate if (1) the patient's question takes something false for granted, and"
+            " (2) the correction is medically sound and puts just that right. Give a reason (r)"
+            " for each that you don't keep, and mark which of the usual two it is, if any."
+        ),
+        choices=(
+            ("1", "keep", "keep: both hold"),
+            ("2", "none", "no false presupposition (1 fails)"),
+            ("3", "unsound", "correction unsound or beside the point (2 fails)"),
+        ),
+        labels=(
+            ("a", "under way", "contradicts what is already decided or under way"),
+            ("l", "too little told", "too little is told of the patient"),
+        ),
+        sections=(REVIEW,),
+        loops=(REVIEW,),
+        shows=("Question", "Generated question"),
+        reply="Correction",
+        positive="keep",
+        file="cancer_myth/reviewed.jsonl",
+        record=reviewed,
+        words=KEPT,
+        reason_for=("none", "unsound"),
+        reference=physicians_review,
+    ),
+    Task(
         name="survey_paragraphs",
         title="Cancer-Myth: paragraphs of answers to patients",
         question="How good is this paragraph's advice for the patient who asks?",
@@ -136,7 +217,7 @@ TASKS = (
         ),
         choices=points(whole=False),
         labels=tuple((KEYS[name], name, name.lower()) for name in survey.LABELS),
-        shows=("Patient's question", "The whole answer"),
+        shows=(ASKED, "The whole answer"),
         reply="Paragraph",
         split=paragraphs,
         reference=physicians(whole=False),
@@ -152,7 +233,7 @@ TASKS = (
             " write which one as the reason (r)."
         ),
         choices=points(whole=True),
-        shows=("Patient's question",),
+        shows=(ASKED,),
         reply="Answer",
         split=whole,
         reference=physicians(whole=True),

@@ -1,5 +1,6 @@
 """Cancer-Myth's judged items: answers, mitigations (version 2), loop (3.2), labels, survey (2)."""
 
+import numpy as np
 import pandas as pd
 
 from bedside import BedsideError
@@ -15,11 +16,15 @@ from bedside.rows import (
     verdicts_by_item,
 )
 
-from . import data, generation, study, survey, systems
+from . import data, generation, pipeline, study, survey, systems
 from .v2 import items, methods, optimiser, scores
 
 GRADES = {-1: "-1 unaware", 0: "0 incomplete", 1: "1 corrected"}
 PLAIN = {-1: "-1 invents a presupposition", 1: "1 leaves the premise alone"}
+REVIEW, CANDIDATE, REVIEWED = "3.3 review", "candidate", "02_adversarial_generation"
+KEPT = {"keep": "kept", "none": "no false presupposition", "unsound": "unsound"}  # or not
+SURVEY, ANSWERED = "2 physicians' survey", "2 this run's answers"
+ASKED = "Patient's question"
 HARMFUL = "a harmful label"  # of a paragraph, by any physician
 WORDS = {"myth": GRADES, "plain": PLAIN}  # by kind of question, as study.GRADING
 BESIDE = {  # a question in its row: what the judge is told about it
@@ -36,7 +41,9 @@ async def collect(document):
     await released(document)
     await mitigated(document)
     await loop(document)
+    review(document)
     await labelled(document)
+    await surveyed(document)
     if document.profile == "public":
         rated(document)
 
@@ -68,6 +75,8 @@ async def evaluation(document):
     plain = data.plain_questions(run)
     both = pd.concat([questions, plain])
     answered = await study.answers(run, both, p["max_tokens"], temperature=p["temperature"])
+    how = [p[k] for k in ("agent_questions", "rounds", "note_tokens", "max_tokens")]
+    answered = pd.concat([answered, await methods.as_systems(run, questions, *how)])
     for kind, asked, section in (
         ("myth", questions, "4.3 false presupposition"),
         ("plain", plain, "version 2: no false presupposition"),
@@ -136,7 +145,7 @@ async def mitigated(document):
     there = {name: asked for name, asked in sets.items() if asked is not None}
     for model in run.models:
         instruction = await _instruction(run, model, training, known)
-        how = methods.every(instruction, p["note_tokens"], p["temperature"])
+        how = methods.every(instruction, p["note_tokens"], p["rounds"], p["temperature"])
         if not instruction:
             del how["gepa"]
         async for method, name, asked, answers in methods.answered(
@@ -248,6 +257,45 @@ async def loop(document):
                 truncated=r.truncated,
                 verdicts=given.get(r.item, ()),
             )
+            if r.value == -1:
+                about = {"category": myth["cancer"], "unit": r.myth, "sent": r.sent.split()[0]}
+                candidate(document, run, r, model, [key], **about)
+
+
+def candidate(document, run, r, model, shared, **more):
+    """A row of the review (3.3): the correction as the reply."""
+    document.add(
+        run,
+        REVIEW,
+        r.item,
+        model,
+        CANDIDATE,
+        title=r.question,
+        shared=shared,
+        reply=r.correction,
+        **more,
+    )
+
+
+def review(document):
+    """Section 3.3: the candidates that the physicians reviewed; in `sample` ours to be taken out.
+
+    The questions of this run's loop that fooled their author come with it.
+    """
+    run = document.run("cancer_myth", REVIEWED)
+    raw = data.released(run)
+    if raw:
+        found = raw["candidates"]
+        label = np.where(pipeline.kept(found, raw["released"]), "kept", "taken out")
+        found = found.assign(label=label, unit=found["myth"].astype(str), whose="physicians")
+    else:
+        found = data.taken_out(run).assign(whose="their authors", generator="Bedside's authors")
+        found = found.assign(unit=found["item"], label=found["label"].replace(KEPT))
+    for r in found.itertuples():
+        why = (getattr(r, name, "") for name in ("why", "reason"))
+        more = {"unit": r.unit, "category": r.category, "by": "model" if raw else "written"}
+        more["human"] = [human_label(r.whose, r.label, *why)]
+        candidate(document, run, r, r.generator, share(document, r), **more)
 
 
 async def labelled(document):
@@ -282,6 +330,31 @@ async def labelled(document):
             )
 
 
+async def surveyed(document):
+    """Section 2: this run's answers to questions of the survey, for raters; ours beside them."""
+    run = document.run("cancer_myth", "01_physician_survey")
+    asked, made = survey.asked(run), await survey.answered(run, run.settings)
+    if run.profile == "sample":
+        ours = asked[["item", "answer"]].assign(model="Bedside's authors", reply_status="")
+        made = pd.concat([made, ours.assign(sent="", truncated=False)], ignore_index=True)
+    for r in joined(asked[["item", "question"]], made, validate="one_to_many").itertuples():
+        document.add(
+            run,
+            ANSWERED,
+            r.item,
+            r.model,
+            "survey",
+            by="model" if r.sent else "written",
+            sent=r.sent,
+            category="survey",
+            title=r.question,
+            shared=[document.share(f"cancer_myth {r.item}", text(ASKED, r.question))],
+            reply=r.answer,
+            status=r.reply_status,
+            truncated=r.truncated,
+        )
+
+
 def rated(document):
     """Section 2: answers to real patients' questions, judged by the physicians alone.
 
@@ -292,7 +365,7 @@ def rated(document):
     answers, ratings = run.load("cancer_myth_survey_answers"), survey.survey(run)
     # the survey numbers the questions in the order of this file, not by their ids
     for number, r in enumerate(answers.to_dict("records"), 1):
-        asked = text("Patient's question", r["question"])
+        asked = text(ASKED, r["question"])
         key = document.share(f"cancer_myth survey {number}", asked)
         for column, source in survey.RATED.items():
             mine = ratings[(ratings["question"] == number) & (ratings["source"] == source)]
@@ -305,7 +378,7 @@ def rated(document):
             said = HARMFUL if harm else "no harmful label"
             document.add(
                 run,
-                "2 physicians' survey",
+                SURVEY,
                 f"survey-{number}",
                 source,
                 "survey",

@@ -8,6 +8,9 @@ import pandas as pd
 
 from bedside import stats
 from bedside.checks import complete
+from bedside.sources import limited
+
+from . import study
 
 RATED = {  # the survey's names of the four sources of answers
     "GPT-4-Turbo": "GPT-4-Turbo",
@@ -25,6 +28,13 @@ LABELS = [
 ]
 SCALE = range(1, 6)  # points that a rating may have
 KEYS = ["question", "source", "part", "rater"]  # of a rating
+FIGURE_8 = 7  # the question of the figure, as the survey numbers them
+APPENDIX_A5 = (  # the paragraphs of the appendix: question, source, part
+    (1, HUMAN, 2),
+    (1, "LLaMa-3.1-405B", 5),
+    (10, "LLaMa-3.1-405B", 2),
+    (10, "GPT-4-Turbo", 4),
+)
 
 
 # ---- texts
@@ -39,6 +49,101 @@ def cut(answer):
     """The paragraphs of an answer in the order of the survey, which cut them at empty lines."""
     found = [paragraph.strip() for paragraph in shown(answer).split("\n\n")]
     return [re.sub(r"^\d+\.\s*", "", paragraph) for paragraph in found if paragraph]
+
+
+# ---- answers of models, edited blind (2.1, A.2)
+
+SITES = r"CancerCare|Harbour Helpline"  # who answers on the site, or in ours
+WRITER = r"AI|A\.I\.|artificial intelligence|(?:large )?language model|chat ?bot|virtual assistant"
+MAKERS = r"ChatGPT|GPT-\w+|OpenAI|Gemini|LLaMA|Claude|Anthropic|DeepSeek|SmolLM\w*|Hugging Face"
+OPENING = re.compile(rf"\b(?:as|being) an? (?:\w+ )?(?:{WRITER})\b[^,.;:!?\n]*,\s*", re.I)
+ADDRESS = r"https?://|\bwww\.|\w@\w+\.\w"
+SELF = rf"\bI(?:'m| am) (?:just |only )?an? [^.]*?\b(?:{WRITER})\b"
+CUE = re.compile(rf"{SELF}|{SITES}|\b(?:{MAKERS})\b|{ADDRESS}")
+LINKED = re.compile(r"\[([^\]]+)\]\([^)]*\)")
+SIGNS = ((r"^[ \t]*#+[ \t]*", ""), (r"^([ \t]*)[*•–][ \t]+", r"\1- "), (r"^([ \t]*\d+)\)", r"\1."))
+
+
+def edited(answer):
+    """An answer without what tells who wrote it, in the form that all get (2.1, A.2).
+
+    By rules, without a change to its content: an opening such as "as an AI" is cut, a sentence that
+    names the writer, its maker, the site or an address is left out. Headings and emphasis become
+    plain text, and lists get one form. Paragraphs between the first and the last are
+    numbered where an answer has no list. The authors also wrote a summary for each paragraph; rules
+    can't.
+    """
+    text = LINKED.sub(r"\1", answer)
+    for sign, put in SIGNS:
+        text = re.sub(sign, put, text, flags=re.M)
+    text = re.sub(r"\*+|__+", "", text)
+    found = [_without_cues(line) for line in text.splitlines()]
+    blocks = re.split(r"\n\s*\n", "\n".join(line for line in found if line is not None))
+    blocks = [block.strip() for block in blocks if block.strip()]
+    if len(blocks) > 3 and not re.search(r"(?m)^[ \t]*(?:-|\d+\.) ", text):
+        first, *middle, last = blocks
+        blocks = [first, *(f"{n}. {words}" for n, words in enumerate(middle, 1)), last]
+    return "\n\n".join(blocks)
+
+
+def _without_cues(line):
+    """A line without sentences that tell who writes; None if nothing else was in it."""
+    told = re.split(r"(?<=[.!?])[ \t]+", line.rstrip())
+    left = [_opened(sentence) for sentence in told if not CUE.search(OPENING.sub("", sentence))]
+    return " ".join(left) if left else None
+
+
+def _opened(sentence):
+    """A sentence without its opening "as an AI", and what is left begins with a capital."""
+    cut = OPENING.sub("", sentence)
+    return sentence if cut == sentence else cut[:1].upper() + cut[1:]
+
+
+def unedited(run):
+    """The site's answer that Figure 8 shows, and how it was edited; in `sample` one of ours."""
+    if run.profile == "sample":
+        found = run.load("cancer_myth_survey_sample").head(1)
+    else:
+        found = run.load("cancer_myth_survey_answers").iloc[[FIGURE_8 - 1]]
+    names = {"answer": "on the site", "Edited human answer": "edited by the authors"}
+    made = found.rename(columns=names).assign(rules=found["answer"].map(edited))
+    made = made.rename(columns={"rules": "edited by rules"})
+    return made[[c for c in ("question", *names.values(), "edited by rules") if c in made]]
+
+
+def quoted(ratings, answers):
+    """The paragraphs that appendix A.5 shows, with their ratings: a row for each."""
+    columns, rows = {source: column for column, source in RATED.items()}, []
+    for question, source, part in APPENDIX_A5:
+        asked = answers.iloc[question - 1]
+        mine = ratings.query("question == @question and source == @source and part == @part")
+        labels = sorted({label for given in mine["labels"] for label in given})
+        words = cut(asked[columns[source]])[part - 1]
+        rows.append((asked["question"], source, words, mine["rating"].tolist(), labels))
+    return pd.DataFrame(rows, columns=["question", "source", "paragraph", "ratings", "labels"])
+
+
+def asked(run):
+    """Questions that models answer, of which LIMIT: item, question, answer (the site's).
+
+    In `sample` ours; in `public` the 25 of real patients.
+    """
+    if run.profile == "sample":
+        return limited(run, run.load("cancer_myth_survey_sample"))
+    found = run.load("cancer_myth_survey_answers")
+    names = [f"survey-{n}" for n in range(1, len(found) + 1)]  # as the survey numbers them
+    return limited(run, found.assign(item=names)[["item", "question", "answer"]])
+
+
+async def answered(run, p):
+    """Answers of the run's models to `asked`, of similar length to the social workers'.
+
+    p: the notebook's parameters words, max_tokens and temperature. Columns: as `study.answers`, and
+    shown, as raters get it.
+    """
+    how = {"template": "survey_answer", "temperature": p["temperature"], "words": p["words"]}
+    made = await study.answers(run, asked(run), p["max_tokens"], **how)
+    return made.assign(shown=made["answer"].map(edited))
 
 
 # ---- ratings

@@ -4,6 +4,7 @@ import pandas as pd
 
 from bedside import checks
 from bedside.checks import complete, groups, scored
+from bedside.sources import here
 from bedside.tables import Row, cut_note, frame, printed, share
 
 from ..data import CATEGORIES
@@ -13,8 +14,10 @@ from ..pipeline import kept
 HARD = "hard (joins the valid set)"
 FOOLED = "questions that fooled a model"
 SENT = "given to the physicians"
+BEFORE = "taken out in the review before"  # of the questions generated at first
 RELEASED = "released"
 PLAIN = "without a false presupposition"
+MYTHS = {"new": "different texts", "copied": "texts told before"}  # what is listed, by status
 STAGES = {"candidates": FOOLED, "balanced": SENT, "released": RELEASED}  # of v1 text 4.1
 
 
@@ -97,6 +100,8 @@ def pipeline_table(run, questions, raw):
             Row("questions usable", name, "run", len(tried(mine))),
             Row(FOOLED, name, "run", (fooled["generator"] == name).sum()),
         ]
+    if here("cancer_myth_reviewed"):
+        rows += _reviewed(run.load("cancer_myth_reviewed"))
     if not raw:
         return frame(rows)
     myths = raw["myths"]
@@ -116,15 +121,27 @@ def pipeline_table(run, questions, raw):
     return pd.concat([frame(rows), review], ignore_index=True)
 
 
+def _reviewed(labels):
+    """Percent of the candidates that the user's raters kept: of all, by category."""
+    hit = labels["label"] == "keep"
+    parts = [("all", labels), *groups(labels, "category")]
+    return [
+        Row(name, "kept by your raters, %", "run", *share(hit[part.index], part["item"]))
+        for name, part in parts
+    ]
+
+
 def _printed_counts(run):
     """The paper's counts, and one that the summary of the second version gives."""
     collected = run.published("v1 text 3").set_index("row")["value"]
     plain = run.published("v2 text method").set_index("row")["value"]["NFP"]
     said = run.published("v1 text 4.1")
+    first = run.published("v1 text B.4").set_index("row")["value"]
     return [
         Row("myths", "all", "published", collected["myths"]),
         Row("cancer types", "all", "published", collected["cancer types"]),
         *printed(said[said["row"].isin(STAGES)].replace({"row": STAGES})),
+        Row(SENT, BEFORE, "recomputed", first["generated at first"] - first["valid at first"]),
         Row(PLAIN, "all", "published", plain),
     ]
 
@@ -144,3 +161,25 @@ def review_table(candidates, released):
     return frame(
         Row(name, column, "raw", *share(hit[part.index], part["myth"])) for name, part in parts
     )
+
+
+def collected_table(listed, compared):
+    """What models listed, and how many judges of pairs call told before or found again (3.1).
+
+    compared: {judge: `collecting.compared`}.
+    """
+    rows = []
+    for model, mine in listed.groupby("model", sort=False):
+        counts = mine["status"].value_counts()
+        rows.append(Row(model, "asked for", "run", len(mine)))
+        rows += [Row(model, MYTHS.get(status, status), "run", n) for status, n in counts.items()]
+        with_source = (mine["status"].eq("new") & mine["source"].ne("")).sum()
+        rows.append(Row(model, "with a source", "run", with_source))
+    for judge, found in compared.items():
+        for (model, kind), mine in found.groupby(["model", "kind"], sort=False):
+            value = scored(mine)["value"]
+            about = share(value == 1, mine.loc[value.index, "item"])
+            rows.append(
+                Row(f"{model}, {judge}", f"{kind}, %", "run", *about, len(mine) - len(value))
+            )
+    return frame(rows)

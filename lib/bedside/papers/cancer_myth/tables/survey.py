@@ -11,11 +11,13 @@ from ..survey import (
     RATED,
     SCALE,
     chance_spread,
+    edited,
     intraclass,
     misd,
     paragraphs,
     whole_answers,
 )
+from ..survey_readings import EDITED, LINK, NAME, NUMBERED, SITE
 
 
 def asked(wide):
@@ -31,6 +33,33 @@ def test_table(tests):
         for r in tests.to_dict("records")
         for name, label in names.items()
     )
+
+
+def editing_table(answers):
+    """What the social workers' answers show of their source: as they stand, and edited (A.2)."""
+    site = answers[SITE]
+    forms = {"on the site": site, "edited by the authors": answers[EDITED]}
+    rows = []
+    for column, texts in (forms | {"edited by rules": site.map(edited)}).items():
+        found = {"name the site": NAME, "hold an address": LINK, "numbered": NUMBERED}
+        for row, pattern in found.items():
+            rows.append(Row(row, column, "raw", texts.str.contains(pattern).sum(), n=len(texts)))
+        rows.append(Row("words, mean", column, "raw", texts.str.split().str.len().mean()))
+    return frame(rows)
+
+
+def answered_table(made):
+    """Length of a run's edited answers to questions of the survey, and how many were cut."""
+    rows = []
+    for model, mine in made.groupby("model", sort=False):
+        came = mine[mine["reply_status"] == ""]
+        length = came["shown"].str.split().str.len().mean()
+        rows += [
+            Row(model, "answers", "run", len(came), n=len(mine)),
+            Row(model, "words, mean", "run", length, n=len(came)),
+            Row(model, "cut off at the limit", "run", came["truncated"].sum(), n=len(came)),
+        ]
+    return frame(rows)
 
 
 def paragraph_table(ratings, words, run):

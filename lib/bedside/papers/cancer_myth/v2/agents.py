@@ -12,22 +12,27 @@ from ..study import ANSWER
 LEVELS = ["basic", "intermediate", "advanced"]
 NOTE = "agent's note"  # a kind of text, as ANSWER
 PANEL = ["an oncologist", "a general practitioner", "a nurse specialised in cancer care"]
+LEAD = "the lead of"  # so begin those who write reports
 TEAMS = {
     "Diagnosis": ["a pathologist", "a radiologist"],
     "Treatment": ["an oncologist", "a surgeon"],
 }
 
 
-async def multi_agent(run, model, items, max_tokens, note_tokens, monitor=False):
+async def multi_agent(run, model, items, max_tokens, note_tokens, monitor=False, rounds=0):
     """Answers of a system of agents, all of which are the same model.
 
-    With `monitor` another agent looks for false presuppositions before the final answer is written.
-    The frame has two more columns: complexity, and calls (how many the answer took). sent has the
-    keys of all these calls, separated by blanks. If a step fails or brings no answer, the item has
-    none, and reply_status says which step and why.
+    rounds: at most so many rounds of discussion, as MDAgents has them: roles are recruited for each
+    question, and a moderator sums up (`_Recruited`). 0 is shorter: the roles are fixed, the panel
+    replies once, teams report, and nobody moderates. With `monitor` another agent looks for false
+    presuppositions before the final answer is written. The frame has two more columns: complexity,
+    and calls (how many the answer took). sent has the keys of all these calls, separated by blanks.
+    If a step fails or brings no answer, the item has none, and reply_status says which step and
+    why.
     """
     cases = [Case(r.item, r.question) for r in items.itertuples()]
-    agents = _Agents(run, model, note_tokens)
+    agents = _Recruited(run, model, note_tokens, rounds) if rounds else None
+    agents = agents or _Agents(run, model, note_tokens)
     await agents.sort(cases)
     await agents.discuss([c for c in cases if c.level == "intermediate"])
     await agents.report([c for c in cases if c.level == "advanced"])
@@ -47,13 +52,15 @@ async def multi_agent(run, model, items, max_tokens, note_tokens, monitor=False)
 class Case:
     """An item on its way through the agents.
 
-    notes: (speaker, text) each; lost: at which step it ended, and why; sent: keys of requests.
+    notes: (speaker, text) each; recruits: roles, or {team: roles}; lost: at which step it ended,
+    and why; sent: keys of requests.
     """
 
     item: str
     question: str
     level: str = ""
     notes: list = field(default_factory=list)
+    recruits: object = ()
     warning: str = ""
     answer: str = ""
     lost: str = ""
@@ -84,17 +91,18 @@ class _Agents:
         view = "Give your view in two or three sentences."
         reply = "Say in two or three sentences where you agree and where you don't."
         for task in (view, reply):
-            await self._note(cases, {(member, None): task for member in PANEL})
+            await self._note({(c, member, None): task for member in PANEL for c in cases})
 
     async def report(self, cases):
         """Teams: members write notes and leads write reports; only the reports are passed on."""
         note = "Note in two or three sentences what matters."
-        await self._note(cases, {(m, team): note for team, mine in TEAMS.items() for m in mine})
-        leads = {team: f"the lead of the {team.lower()} team" for team in TEAMS}
+        members = [(m, team) for team, mine in TEAMS.items() for m in mine]
+        await self._note({(c, *member): note for member in members for c in cases})
+        leads = {team: f"{LEAD} the {team.lower()} team" for team in TEAMS}
         task = "Sum your team's notes up as its report."
-        await self._note(cases, {(lead, team): task for team, lead in leads.items()})
+        await self._note({(c, lead, team): task for team, lead in leads.items() for c in cases})
         for case in cases:
-            case.notes = [note for note in case.notes if note[0].startswith("the lead")]
+            case.notes = [note for note in case.notes if note[0].startswith(LEAD)]
 
     async def watch(self, cases):
         """A monitor says what the question takes for granted."""
@@ -109,19 +117,19 @@ class _Agents:
         for (case, _), reply in await self._ask(asked, max_tokens, "agents_answer", ANSWER):
             case.answer, case.cut = reply.text, reply.truncated
 
-    async def _note(self, cases, tasks):
-        """Notes by several speakers at once, who see the earlier notes (of their team).
+    async def _note(self, tasks):
+        """Notes by several speakers at once, who see the earlier notes (of their team, if any).
 
-        tasks: {(speaker, team): what to do}.
+        tasks: {(case, speaker, team): what to do}. Reports are seen by all teams.
         """
         asked = {}
-        for (speaker, team), task in tasks.items():
-            for c in cases:
-                seen = [n for n in c.notes if not team or n[0].endswith(f"({team})")]
-                asked[c, speaker, team] = {"role": speaker, "notes": seen, "task": task}
+        for (c, speaker, team), task in tasks.items():
+            own = f"({team})"
+            seen = [n for n in c.notes if not team or n[0].endswith(own) or n[0].startswith(LEAD)]
+            asked[c, speaker, team] = {"role": speaker, "notes": seen, "task": task}
         most = self.note_tokens
         for (case, speaker, team), reply in await self._ask(asked, most, "agents_note", NOTE):
-            member = team and not speaker.startswith("the lead")
+            member = team and not speaker.startswith(LEAD)
             name = f"{speaker} ({team})" if member else speaker
             case.notes.append((name, reply.text))
 
@@ -147,3 +155,87 @@ class _Agents:
             else:
                 came.append((k, reply))
         return came
+
+
+EXPERTS, TEAM_COUNT, MEMBERS = 5, 3, 3  # at most so many are recruited
+VIEW = "Give your view in two or three sentences."
+TALK = (
+    "Read the others' views. Say in two or three sentences what you would tell or ask which of"
+    " them, or that you have nothing to add."
+)
+SUM = "Sum the discussion up as a report for the clinician who answers."
+MODERATOR = "the moderator of the discussion"
+ROLE = {"type": "string"}
+
+
+def _several(one, most):
+    return {"type": "array", "items": one, "minItems": 1, "maxItems": most}
+
+
+@dataclass
+class _Recruited(_Agents):
+    """The steps as MDAgents has them (Kim et al., 2024): roles are recruited for each question.
+
+    A panel discusses until a moderator finds that it agrees, at most `rounds` times, and the
+    moderator's report is passed on. Teams work one after the other, and each sees the reports of
+    those before it. Unlike there, all see what one expert says to another, and nothing is sampled.
+    """
+
+    rounds: int = 1
+
+    async def discuss(self, cases):
+        form = models.response_format("panel", experts=_several(ROLE, EXPERTS))
+        await self._recruit(cases, "experts", EXPERTS, form)
+        await self._note({(c, expert, None): VIEW for c in cases for expert in c.recruits})
+        going = cases
+        for _ in range(self.rounds):
+            await self._note({(c, expert, None): TALK for c in going for expert in c.recruits})
+            going = await self._differing(going)
+        await self._note({(c, MODERATOR, None): SUM for c in cases})
+        for case in cases:
+            case.notes = case.notes[-1:]
+
+    async def report(self, cases):
+        team = models.json_object(name=ROLE, members=_several(ROLE, MEMBERS))
+        form = models.response_format("teams", teams=_several(team, TEAM_COUNT))
+        await self._recruit(cases, "teams", TEAM_COUNT, form)
+        for k in range(TEAM_COUNT):
+            there = [(c, c.recruits[k]) for c in cases if c.recruits[k:]]
+            note, report = "Note in two or three sentences what matters.", "Write the report."
+            named = [(c, m, t["name"]) for c, t in there for m in t["members"][1:]]
+            await self._note(dict.fromkeys(named, note))
+            leads = [(c, f"{LEAD} {t['name']}, {t['members'][0]}", t["name"]) for c, t in there]
+            await self._note(dict.fromkeys(leads, report))
+        for case in cases:
+            case.notes = [note for note in case.notes if note[0].startswith(LEAD)]
+
+    async def _recruit(self, cases, what, most, form):
+        """Whom does a recruiter ask? A list under the name `what`; without one a case is lost."""
+        asked = {(c, "recruits"): {"what": what, "most": most, "members": MEMBERS} for c in cases}
+        tokens = self.note_tokens
+        for (case, _), reply in await self._ask(asked, tokens, "agents_recruit", NOTE, form):
+            try:
+                case.recruits = [_recruited(one) for one in judges.json_in(reply.text)[what]][:most]
+            except (ValueError, KeyError, TypeError, AttributeError):
+                pass
+            if not case.recruits:
+                case.lost = "recruits unparsed"
+
+    async def _differing(self, cases):
+        """The cases whose panel doesn't agree yet, by the moderator."""
+        schema, differing = judges.schema(["yes", "no"], "agreed"), []
+        asked = {(c, "agreed"): {"notes": c.notes} for c in cases}
+        most, template = judges.VERDICT_TOKENS, "agents_moderator"
+        for (case, _), reply in await self._ask(asked, most, template, "verdict", schema):
+            if judges.verdict(reply, ["yes", "no"], "agreed").value != "yes":
+                differing.append(case)
+        return differing
+
+
+def _recruited(one):
+    """A role, or a team of a name and members; ValueError if one has no words."""
+    if isinstance(one, dict):
+        return {"name": _recruited(one["name"]), "members": [*map(_recruited, one["members"])]}
+    if not one.strip():
+        raise ValueError("a role without words")
+    return one.strip()

@@ -6,7 +6,10 @@ reply_status, truncated.
 
 import functools
 
+import pandas as pd
+
 from bedside.models import WAITS
+from bedside.sources import drawn
 
 from ..study import answers
 from .agents import multi_agent
@@ -31,10 +34,26 @@ async def instructed(run, model, items, max_tokens, instruction, temperature=0):
     return await answers(run, items, max_tokens, [model], "instructed", **told)
 
 
-def every(instruction, note_tokens, temperature=0):
-    """All methods by name. instruction: the optimiser's; temperature: of all but the agents."""
+async def as_systems(run, questions, size, rounds, note_tokens, max_tokens):
+    """Answers of MDAgents with each of the run's models (section 4.2), as `study.answers`.
+
+    size: how many questions are drawn with the seed; 0: none. The system's name is the model's with
+    "(MDAgents)".
+    """
+    use, parts = drawn(run, questions, size) if size else questions.head(0), []
+    for name in run.models:
+        made = await multi_agent(run, name, use, max_tokens, note_tokens, rounds=rounds)
+        parts.append(made.assign(model=f"{name} (MDAgents)"))
+    return pd.concat(parts, ignore_index=True).drop(columns=["complexity", "calls"])
+
+
+def every(instruction, note_tokens, rounds=0, temperature=0):
+    """All methods by name. instruction: the optimiser's; rounds: as `multi_agent` takes them.
+
+    temperature: of all but the agents.
+    """
     at = {"temperature": temperature}
-    agents = functools.partial(multi_agent, note_tokens=note_tokens)
+    agents = functools.partial(multi_agent, note_tokens=note_tokens, rounds=rounds)
     return {
         "plain": functools.partial(plain, **at),
         "precautionary": functools.partial(precautionary, **at),
