@@ -501,10 +501,10 @@ PUBLIC = {  # the first source that the profile public needs
     "cancer_myth/01_physician_survey": "cancer_myth_survey_ratings",
     "cancer_myth/02_adversarial_generation": "cancer_myth_myths",
     "cancer_myth/03_evaluation": "cancer_myth_released",
-    "cancer_myth/04_mitigation": "cancer_myth_released",
+    "cancer_myth/04_mitigation": "cancer_myth_judge_examples",
     "cancer_myth/05_judge_agreement": "cancer_myth_judge_examples",
-    "explore_failures": "cancer_myth_released",
-    "annotate": "cancer_myth_released",
+    "explore_failures": "cancer_myth_judge_examples",
+    "annotate": "cancer_myth_judge_examples",
 }
 KEPT = {  # released questions stand in the examples, ours don't
     "keep_examples": "tests/papers/test_cancer_myth.py"
