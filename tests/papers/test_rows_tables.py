@@ -99,7 +99,7 @@ def test_radiation_scores_and_the_lists_set_side_by_side(content):
 def radiation_scores(row, profile):
     """Precision, recall and F1 of a row's verdict, which its lists side by side bear out."""
     said = [v for v in row["verdicts"] if (v["judge"], v["status"]) == ("lexical", "graded")]
-    (block,) = row["blocks"]
+    block, decided = row["blocks"]
     column = block["columns"].index(profile)
     marks = Counter(line["cells"][column] for line in block["rows"])
     if not said:
@@ -109,6 +109,8 @@ def radiation_scores(row, profile):
     hits, size, listed = map(int, told.groups())
     shown = (marks["matched"], marks["missed"], marks["spurious"])
     assert shown == (hits, size - hits, listed - hits)
+    lines = decided["text"].splitlines()
+    assert (sum(not d.endswith("→ nothing") for d in lines), len(lines)) == (hits, listed)
     assert said[0]["right"] == (hits / size >= 0.5)
     return hits / listed, hits / size, 2 * hits / (listed + size)
 
