@@ -77,6 +77,13 @@ def openings(run, here, levels):
     return [messages for each in told for messages in each.values()]
 
 
+def in_strata(run, held, size):
+    """`size` consultations (0: all), spread evenly over doctors and configurations (3.5)."""
+    mixed = held.sample(frac=1, random_state=run.rng("second judge"))
+    turn = mixed.groupby(["model", "configuration"]).cumcount().sort_values(kind="stable")
+    return held.loc[sorted(turn.index[: size or None])].reset_index(drop=True)
+
+
 async def consultations(run, here, configurations, *, patient, turns, turn_tokens, temperature):
     """Consultations of the run's models with the patient, and of the rules: (list, frame).
 
@@ -95,10 +102,3 @@ async def consultations(run, here, configurations, *, patient, turns, turn_token
     plain = talks.planned(cases, configurations, [rules.NAME], rules.NAME, turns)
     made += rules.hold(plain, rules.Knowledge(design, cases, scripts))
     return made, talks.frame(made)
-
-
-def in_strata(run, held, size):
-    """`size` consultations (0: all), spread evenly over doctors and configurations (3.5)."""
-    mixed = held.sample(frac=1, random_state=run.rng("second judge"))
-    turn = mixed.groupby(["model", "configuration"]).cumcount().sort_values(kind="stable")
-    return held.loc[sorted(turn.index[: size or None])].reset_index(drop=True)
