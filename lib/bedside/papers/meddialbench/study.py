@@ -87,6 +87,13 @@ def openings(run, here, levels, patient):
     return [messages for each in told for messages in each.values()]
 
 
+def in_strata(run, held, size):
+    """`size` consultations (0: all), spread evenly over doctors and configurations (3.5)."""
+    mixed = held.sample(frac=1, random_state=run.rng("second judge"))
+    turn = mixed.groupby(["model", "configuration"]).cumcount().sort_values(kind="stable")
+    return held.loc[sorted(turn.index[: size or None])].reset_index(drop=True)
+
+
 async def consultations(run, here, configurations, *, patient, turns, turn_tokens, temperature):
     """Consultations of the run's models with the patient, and of the rules: (list, frame).
 
@@ -118,10 +125,3 @@ def kept(done, right_only):
     right = begun.loc[begun["correct"].eq(1), "case"]
     told = f"Only the {right.nunique()} of {done['case'].nunique()} cases that a model diagnoses at"
     return done[done["case"].isin(right)].reset_index(drop=True), f"{told} baseline. "
-
-
-def in_strata(run, held, size):
-    """`size` consultations (0: all), spread evenly over doctors and configurations (3.5)."""
-    mixed = held.sample(frac=1, random_state=run.rng("second judge"))
-    turn = mixed.groupby(["model", "configuration"]).cumcount().sort_values(kind="stable")
-    return held.loc[sorted(turn.index[: size or None])].reset_index(drop=True)
