@@ -180,7 +180,7 @@ def test_own_parameters_go_to_the_notebooks_that_take_them():
         "max_tokens": 40,
         "limit": "2",
     }
-    assert notebooks.typed("radiation/01_reference_and_profiles", given) == {"limit": "2"}
+    assert notebooks.typed("radiation/06_judge_agreement", given) == {"limit": "2"}
     with pytest.raises(
         BedsideError, match="unknown parameter of notebooks/radiation/02.*max_token"
     ):

@@ -194,7 +194,7 @@ async def of_medhalu(run):
 async def of_cancer_myth(run):
     items = myths.questions(run)
     answered = await cancer_myth.answers(run, items, 256)
-    return await cancer_myth.verdicts(run, items, answered, myths.labelled(run))
+    return await cancer_myth.verdicts(run, items, answered, cancer_myth.known(run)["myth"])
 
 
 async def of_meddialbench(run):

@@ -371,6 +371,12 @@ def scored(run, frame):
     return rad.scored(frame, REFERENCE, TERMS)
 
 
+def compared(frame):
+    """Pairs of a patient's lists, as a model compares them."""
+    pairs = frame[["item", "model", "regime"]].drop_duplicates()
+    return pairs.assign(match="compared", by_model=0.5)
+
+
 def strata(run, frame):
     return rad.strata(scored(run, frame), REFERENCE)
 
@@ -523,7 +529,7 @@ CASES = {
         model_table=lambda run, f: rad_tables.model_table(run, scored(run, f)),
         matcher_table=lambda run, f: rad_tables.matcher_table(run, {"x": scored(run, f)}),
         length_curves=lambda run, f: rad_tables.length_curves(run, f, REFERENCE, TERMS),
-        overlap_table=lambda run, f: rad_tables.overlap_table(run, f, TERMS),
+        overlap_table=lambda run, f: rad_tables.overlap_table(run, f, TERMS, compared(f)),
         specificity_table=lambda run, f: rad_tables.specificity_table(f, REFERENCE, TERMS),
         level_table=lambda run, f: rad_tables.level_table(run, strata(run, f), "onset", "Table 6"),
         crossing_table=lambda run, f: rad_tables.crossing_table(run, strata(run, f)),

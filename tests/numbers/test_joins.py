@@ -171,7 +171,7 @@ def test_an_answer_or_verdict_of_another_item_is_an_error(run_of, endpoint, monk
 
         monkeypatch.setattr(run, "grade", elsewhere)
     with pytest.raises(BedsideError, match="1 of 3 rows to be joined by item"):
-        asyncio.run(evaluation.verdicts(run, items, answered, None, "served"))
+        asyncio.run(evaluation.verdicts(run, items, answered, evaluation.Known(), "served"))
 
 
 def test_a_list_without_its_patient_is_an_error(run_of, endpoint, monkeypatch):

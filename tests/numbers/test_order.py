@@ -80,10 +80,15 @@ def test_configurations_that_tie_for_the_worst_are_all_named(call):  # noqa: F81
 
 NOT_HERE = {  # public functions of scores and tables that no case reaches, and why
     "by_kind card_table table1 categoriser_table judge_table": "take trust cards or labelled pairs",
+    "examples_table": "takes trust cards, too",
     "experts_table text_table versions_table named published_rows": "show printed numbers",
     "identity_table misfit_table implied_rows implied_table power_table": "follow from these",
     "related_table configuration_table script_table cost_table": "count the design and its scripts",
     "reference_table length_rows repair_table strict_table pair_table": "count the released files",
+    "editing_table answered_table": "count words of texts; tests/papers/test_survey_answers.py",
+    "collected_table": "takes verdicts on pairs; tests/papers/test_collecting.py",
+    "flag_table": "takes raters' flags; tests/papers/test_radiation.py",
+    "took_part": "is a sentence of a caption; tests/papers/test_medhalu.py",
     "copier_rows blind rates found_table": "take counts, no replies",
     "positions cards balanced generated readings as_printed": "show counts or what others read",
     "own": "joins models and generators by name; tests/papers/test_released_answers.py",

@@ -226,6 +226,8 @@ def test_the_export_agrees_with_the_recordings(sample, whole):
         for key in r["calls"]:
             for m in sample["calls"][key]["messages"]:
                 assert sample["messages"][m]["content"] in got["messages"]
+        if r["configuration"] == "candidate":  # one of the questions of a reply
+            continue
         if len(recorded) == 1 and r["reply"]:
             assert got["reply"] == tables.cell_text(recorded[0]["text"]), r["id"]
             compared += 1

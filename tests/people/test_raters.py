@@ -133,7 +133,7 @@ def test_the_last_label_counts_and_repetitions_are_marked(tmp_path):
         ["a", "Ann", "no", True],
         ["b", "Bob", "yes", False],
     ]
-    assert found.attrs == {"left_out": 0, "damaged": {}}
+    assert found.attrs == {"left_out": 0, "damaged": {}, "failed": []}
     assert list(found) == raters.LABEL and set(found["part"]) == {""}
     none = raters.labels("nfp", rows, tmp_path)
     assert none.empty and list(none) == raters.LABEL and none["repetition"].dtype == bool
@@ -433,7 +433,7 @@ def test_files_of_before_there_were_refusals_and_aliases(tmp_path):
     path.write_text(json.dumps(record | {"id": "a"}) + "\n")
     labels = raters.labels("diagnosis", [one], tmp_path)
     assert labels[["id", "value", "refused", "source"]].values.tolist() == [["a", "yes", "", ""]]
-    assert labels.attrs == {"left_out": 0, "damaged": {}}
+    assert labels.attrs == {"left_out": 0, "damaged": {}, "failed": []}
     write(tmp_path, "diagnosis", "Ann", one, "no", at="2026-02-01")  # under the alias
     labels = raters.labels("diagnosis", [one], tmp_path)
     assert labels[["id", "value"]].values.tolist() == [["a", "no"]]

@@ -81,12 +81,16 @@ def pairs(listed, known, rng):
     return pd.DataFrame(rows, columns=["item", "kind", "myth", "other"]).assign(reply_status="")
 
 
-async def compared(run, listed, known, judge):
-    """The verdicts of a judge on each model's `pairs`: model, kind, status, value."""
+async def compared(run, listed, known, judge, temperature=0):
+    """The verdicts of a judge on each model's `pairs`: model, kind, status, value.
+
+    temperature: of a model's verdicts.
+    """
     examples, parts = run.load("cancer_myth_myth_pairs"), []
     new = listed[listed["status"] == "new"]
     for model in run.models:
         asked = pairs(new[new["model"] == model], known, run.rng("pairs", model))
-        found = await run.grade(asked, labelled=examples, judge=judge, **SAME)
+        how = {"labelled": examples, "judge": judge, "temperature": temperature}
+        found = await run.grade(asked, **how, **SAME)
         parts.append(asked.assign(model=model, status=found["status"], value=found["value"]))
     return pd.concat(parts, ignore_index=True)
