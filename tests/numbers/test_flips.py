@@ -10,7 +10,6 @@ import worlds
 from bedside import claims, paths, sources
 
 STUDIES = sorted(p.stem for p in paths.CLAIMS.glob("*.csv"))
-FRAGILE = sorted(p.stem for p in worlds.FRAGILITY.glob("*.json"))  # those done so far
 WHY = ("exact count: ", "data not at hand: ", "interval: ", "test: ")
 SEED, DRAWN = 0, 12  # printed numbers of each study that the slow test changes again
 
@@ -97,14 +96,14 @@ def test_each_computed_reading_flips_or_says_why_not(paper):
     assert not lacking, f"no change is known that turns these; {renew('flips', paper)}"
 
 
-@pytest.mark.parametrize("paper", FRAGILE)
+@pytest.mark.parametrize("paper", STUDIES)
 def test_fragility_rests_on_what_is_here(paper):
     about = json.loads((worlds.FRAGILITY / f"{paper}.json").read_text())
     assert about["inputs"] == worlds.hashes(paper), f"out of date; {renew('fragility', paper)}"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("paper", FRAGILE)
+@pytest.mark.parametrize("paper", STUDIES)
 def test_fragility_is_what_a_rerun_finds(paper):
     """For numbers drawn at random, as all of them take too long."""
     mine = study(paper)
