@@ -9,7 +9,6 @@ from bedside import models, stats
 from bedside.checks import joined
 from bedside.judges import LEXICAL, beside, grade_labelled, trust_card
 from bedside.models import answers_of
-from bedside.sources import drawn
 
 from .baselines import Categoriser, Echo
 from .data import CATEGORIES, SHOWN, categorised, labelled, labelled_plain, shown
@@ -76,14 +75,13 @@ async def example_cards(run, labelled, judge, few, temperature=0):
     """A model's trust cards with and without graded examples: {(how it judged, kind): card}.
 
     labelled: {kind of question: labelled answers}. A model whose entry allows fewer examples than
-    there are is shown this project's, which are short, on the answers to `few` questions, drawn
-    with the seed (0: all).
+    there are is shown this project's, which are short, on the answers to the first `few` questions
+    (0: all).
     """
     made, ours = {}, "most_examples" in models.model(judge)
     for kind, frame in labelled.items():
         if ours:
-            asked = drawn(run, frame[["item"]].drop_duplicates(ignore_index=True), few)
-            frame = frame[frame["item"].isin(asked["item"])]
+            frame = frame[frame["item"].isin(frame["item"].unique()[: few or None])]
         for name, some in (("without", []), ("with", shown(run, kind, ours))):
             how = {**GRADING[kind], "shown": some, "temperature": temperature}
             found = await grade_labelled(run, frame, judge=judge, **how)
