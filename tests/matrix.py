@@ -22,7 +22,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from bedside import calls, ledger, models, notebooks, paths, plots, settings, sources
+from bedside import ledger, models, notebooks, paths, plots, sending, settings, sources
 from bedside.checks import normal
 from conftest import completion
 from providers import said
@@ -132,7 +132,7 @@ FAKES["random"] = lambda r: any_of(*EACH)(r)(r)
 
 
 async def send(client, request, secrets=()):
-    """A fake's reply, in the place of `calls.send`."""
+    """A fake's reply, in the place of `sending.send`."""
     name = "fitting" if request.model == EMBEDDED else request.model.removeprefix("fake-")
     says = FAKES[name](request)
     says = {"text": says} if isinstance(says, str) else says
@@ -151,8 +151,8 @@ class House:
         for name in FAKES:
             entry = {"provider": "test", "base_url": "http://127.0.0.1:9/v1", "model": name}
             patch.setitem(models.registry(), f"fake-{name}", {**entry, "max_concurrency": 64})
-        patch.setattr(calls, "send", send)
-        patch.setattr(calls, "opened", self._opened)
+        patch.setattr(sending, "send", send)
+        patch.setattr(sending, "opened", self._opened)
         patch.setattr(paths, "RECORDINGS", folder / "recordings")
         patch.setenv("BEDSIDE_LEDGER", str(folder / "ledger"))
         patch.setenv("BEDSIDE_RUN", "matrix")
@@ -191,13 +191,13 @@ class House:
             return asyncio.run(execute(name, given, until))
 
     async def _opened(self, stack, name, account):
-        """In the place of `calls.opened`: as it, without a client, which takes a tenth of a second.
+        """In place of `sending.opened`: as it, without a client, which takes a tenth of a second.
 
         The embedded model is never started, and called only by runs that name it.
         """
         assert name != EMBEDDED or name in self.given["models"], "nobody named the embedded model"
         book = stack.enter_context(contextlib.closing(ledger.Ledger(name, account)))
-        return calls._Model(None, book, asyncio.Semaphore(64), [])
+        return sending._Model(None, book, asyncio.Semaphore(64), [])
 
     def outputs(self):
         """{path: bytes} of all that notebooks wrote."""

@@ -1,6 +1,12 @@
-"""Bedside: recompute and test four studies of how language models fail patients."""
+"""Bedside: recompute and test four studies of how language models fail patients.
+
+import bedside
+bedside.graded("cancer_myth")     # every graded reply of a study, a row for each judge
+bedside.calls("cancer_myth")      # what was sent, what came back, tokens, price, time
+"""
 
 import difflib
+import importlib
 from collections.abc import Collection
 
 
@@ -19,3 +25,12 @@ def choose(name: str, valid: Collection[str], what: str) -> str:
     near = difflib.get_close_matches(str(name), valid, n=1, cutoff=0.4)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     raise BedsideError(f"unknown {what} {name!r}{hint} Valid: {', '.join(valid)}")
+
+
+OFFERED = {"graded": "kept", "calls": "kept"}  # name: the module that has it, read when first used
+
+
+def __getattr__(name: str):
+    if name not in OFFERED:
+        raise AttributeError(f"module 'bedside' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"bedside.{OFFERED[name]}"), name)

@@ -183,14 +183,15 @@ TOLD = {
 
 
 def explorer(given):
-    """Write the failure explorer of a profile from its recordings, without a call."""
+    """Write the failure explorer of what the notebooks of a profile or run kept."""
     from . import rows, settings
     from .annotation import raters
     from .explorer import write
     from .page import pages
 
-    chosen = {k: v for k, v in given.items() if k not in ("mode", "budget_usd")}
-    content = raters.with_labels(asyncio.run(rows.collect(**chosen)))
+    apart = ("mode", *settings.NOT_OF_A_RUN)
+    chosen = {k: v for k, v in given.items() if k not in apart}
+    content = raters.with_labels(rows.collect(**chosen))
     folder = settings.outputs(content["profile"], settings.changed(chosen))
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "explorer.html"

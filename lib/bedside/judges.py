@@ -4,7 +4,6 @@ A verdict is `graded` with a value, or `unparsed`, `refused` or `error` with the
 is ever filled in. `trust_card` measures a judge on labelled answers.
 """
 
-import copy
 import functools
 import json
 import re
@@ -13,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import BedsideError, checks, choose, given, models, prompts, sources
+from . import BedsideError, checks, choose, given, models, paths, prompts, sources
 from .models import NOT_RECORDED  # noqa: F401 - what `beside` says
 
 if TYPE_CHECKING:
@@ -228,16 +227,17 @@ def beside(run, judge: str | None):
     A verdict that isn't recorded then has the error NOT_RECORDED. So a run with another model
     neither starts the embedded model nor adds to its recordings.
     """
-    if named(run, judge):
-        return run
-    other = copy.copy(run)
-    other.mode, ask = "replay", other.ask
+    return run if named(run, judge) else run.replaying()
 
-    def recorded(requests, label=""):
-        return models.of_recorded(requests, run.recordings, lambda those: ask(those, label))
 
-    other.ask = recorded
-    return other
+def recorded(run) -> list[str]:
+    """The run's judge, the judge without a model, and every model with recordings here.
+
+    What others than the run's judge said of a reply is shown beside it; none of them is asked.
+    """
+    files = {path.stem for path in run.recordings.folder.glob("*.jsonl")}
+    there = [name for name in models.registry() if paths.file_name(name) in files]
+    return list(dict.fromkeys([run.judge, LEXICAL, *there]))
 
 
 def told(profile: str, paper: str, notebook: str, mode: str, judge: str) -> str:

@@ -394,8 +394,8 @@ async def _caller(recordings, mode, account, label, progress, names=(), count=(N
     names: models whose key, price and folder are checked before anything is sent; count: (requests,
     recorded ones) if that is known beforehand.
     """
-    from .calls import Calls, Meter  # most runs replay
     from .ledger import Account
+    from .sending import Calls, Meter  # most runs replay
 
     under_way, called, account = {}, set(), account or Account()
     meter = Meter(label, progress, account.notebook, *count)

@@ -4,6 +4,7 @@ run = Run("my_paper", "03_evaluation", profile="sample")
 items = run.load("my_paper_questions")
 replies = await run.ask(requests, "answers")
 verdicts = await run.grade(frame, values, "judge", labelled)
+run.keep("evaluation", verdicts, ["category"])
 run.table("table1_x", rows, "Title")
 run.figure("fig1_x", figure, rows, "Title")
 run.claim("mp-1", claims.reading("26.9", rate < 30), basis="run")
@@ -26,6 +27,7 @@ from . import (
     choose,
     claims,
     judges,
+    kept,
     models,
     paths,
     planning,
@@ -66,8 +68,18 @@ class Run:
     SAVED = None  # settings of a run that hold where a parameter is empty: this process's
 
     def __init__(self, paper: str, notebook: str, **parameters: Any):
-        self.__dict__.update(settings.validated(self.SAVED, **parameters))
+        given = settings.validated(self.SAVED, **parameters)
         self.paper, self.notebook = paper, notebook
+        self.profile: str = given["profile"]
+        self.mode: str = given["mode"]
+        self.models: list[str] = given["models"]
+        self.judge: str = given["judge"]
+        self.limit: int = given["limit"]
+        self.seed: int = given["seed"]
+        self.prompts: str = given["prompts"]
+        self.answers: str = given["answers"]
+        self.budget_usd: float | None = given["budget_usd"]
+        self.budget_total: float | None = given["budget_total"]
         self.models_named = bool(parameters.get("models"))
         self.changed = settings.changed({**parameters, **settings.kept(), "profile": self.profile})
         self.folder, self.recordings = self._place()
@@ -75,9 +87,10 @@ class Run:
         self._data, self._judges = {}, {}  # name -> hash, trust card
         self._prompts, self._files = {}, {}  # templates; name -> path of what is read besides
         self._replies, self._planned = {}, self._sink()  # model -> {key: reply}
-        self._outputs, self._claims = {}, {}
+        self._outputs, self._claims, self._graded = {}, {}, {}
         self._elsewhere, self.left = [], []  # models of ANSWERS=; what in it isn't asked
-        self._step_by_step = False
+        self._step_by_step = self._replaying = False
+        self._calls = kept.Calls(kept.cache(self.folder) / f"calls_{notebook}.jsonl")
 
     def _sink(self):
         """The collection of requests that aren't sent: for a plan, or for request files."""
@@ -157,9 +170,17 @@ class Run:
 
     async def ask(self, requests: Iterable[models.Request], label: str = "") -> list[models.Reply]:
         """`models.ask` with this run's mode, its recordings and the rest of its budget."""
+        asked, calling = list(requests), self._calling(label)
+
+        async def ask(those):
+            return await models.ask(those, self.recordings, **calling)
+
         with planning.by_calls(self._step_by_step):
-            replies = await models.ask(requests, self.recordings, **self._calling(label))
-        return [self._noted(reply) for reply in replies]
+            if self._replaying:
+                replies = await models.of_recorded(asked, self.recordings, ask)
+            else:
+                replies = await ask(asked)
+        return [self._noted(*both) for both in zip(asked, replies)]
 
     @contextlib.asynccontextmanager
     async def asking(
@@ -169,7 +190,7 @@ class Run:
         async with models.asking(self.recordings, **self._calling(label)) as one:
 
             async def noted(request):
-                return self._noted(await one(request))
+                return self._noted(request, await one(request))
 
             yield noted
 
@@ -194,6 +215,17 @@ class Run:
         other._step_by_step = True
         return other
 
+    def replaying(self, aside: bool = False) -> Self:
+        """This run, but a request without a recording has the error NOT_RECORDED for its reply.
+
+        aside: what it replays is shown beside the run's results, so no caption names its models.
+        """
+        other = copy.copy(self)
+        other._replaying, other.mode = True, "replay"
+        if aside:
+            other._replies = {}
+        return other
+
     def judged_by(self, judge: str) -> Self:
         """The same run with another judge."""
         other = copy.copy(self)
@@ -208,8 +240,11 @@ class Run:
         """Whether a reply to any of these requests is to come by batch."""
         return self.mode == "batch" and any(r.key in self._planned.keys for r in requests)
 
-    def _noted(self, reply):
-        self._replies.setdefault(reply.model, {})[reply.key] = reply
+    def _noted(self, request, reply):
+        if reply.error != models.NOT_RECORDED:
+            self._replies.setdefault(reply.model, {})[reply.key] = reply
+            if self.mode not in ("plan", "batch"):
+                self._calls.add(request, reply)
         return reply
 
     async def grade(
@@ -267,6 +302,23 @@ class Run:
         return [judges.describe(self.card(task=t)) for t in tasks]
 
     # ---- what is written
+
+    def keep(self, section: str, frame: "pd.DataFrame", own: Iterable[str] = ()) -> None:
+        """Write the graded replies of a section, a row for each reply and judge; see `kept`.
+
+        frame: item, model, configuration, the verdicts' columns, `sent` (keys of the calls that led
+        to the reply), and what the section shows. own: of its columns, those that the CSV has
+        beside COLUMNS; they hold ids, categories and numbers. Plans and request files have none.
+        """
+        if self.mode in ("plan", "batch"):
+            return
+        if section in self._graded:
+            raise BedsideError(f"section {section!r} is kept twice")
+        frame = kept.checked(frame.rename(columns={"sent": "key"}), section)
+        ended = {r.key: r.finish for got in self._replies.values() for r in got.values()}
+        frame["finish"] = [ended.get(k.rpartition(" ")[2], "") for k in frame["key"]]
+        file = kept.write(self.folder, section, frame, own, f"{self.paper}/{self.notebook}")
+        self._graded[section] = {"file": file, "rows": len(frame)}
 
     def table(
         self,
@@ -428,6 +480,7 @@ class Run:
 
         In the modes plan and batch: write the requests that would be sent.
         """
+        self._calls.close()
         folder, name = self.folder.parent / ".parts", f"{self.paper}.{self.notebook}"
         folder.mkdir(exist_ok=True)
         if self.mode == "plan":
@@ -444,7 +497,7 @@ class Run:
 
     def part(self) -> dict:
         """What this run read, asked and wrote, as the manifest has it."""
-        for o in self._outputs.values():
+        for o in (*self._outputs.values(), *self._graded.values()):
             o["sha256"] = sources.sha256(self.folder / o["file"])
         parameters = ("models", "judge", "limit", "seed")
         versions = {v: importlib.metadata.version(v) for v in ("bedside", *VERSIONS)}
@@ -460,6 +513,7 @@ class Run:
             "judges": self._judges,
             "versions": versions,
             "outputs": list(self._outputs.values()),
+            "graded": list(self._graded.values()),
             "claims": list(self._claims.values()),
             **({"elsewhere": self._elsewhere} if self._elsewhere else {}),
         }

@@ -11,7 +11,7 @@ import json
 import re
 from typing import NamedTuple
 
-from . import calls, entries, failures, judges, ledger, models, prices
+from . import entries, failures, judges, ledger, models, prices, sending
 from .entries import StopRun
 from .models import Request
 
@@ -76,7 +76,7 @@ async def tried(name: str, tell=print) -> bool:
     try:
         async with contextlib.AsyncExitStack() as stack:
             entries.check_callable(name)
-            m = await calls.opened(stack, name, ledger.Account("make try"))
+            m = await sending.opened(stack, name, ledger.Account("make try"))
             lines, faults, usd = await _probed(m, name, tell)
     except StopRun as e:
         lines, faults, usd = [], [str(e)], 0.0
@@ -106,7 +106,7 @@ async def _probed(m, name, tell):
         probe = left[0]
         request = Request("try", name, probe.messages, probe.settings, probe.form)
         tell(f"  {probe.what}: sent {_shown(request.body())}")
-        record, failure, price = await calls.sent(m, request, await calls.turn(m, request))
+        record, failure, price = await sending.sent(m, request, await sending.turn(m, request))
         usd = None if price is None or usd is None else usd + price
         if failure:
             tell(f"    {failure.status or ''} {failure.kind}: {failure.message}".rstrip())

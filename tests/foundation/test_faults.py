@@ -17,11 +17,11 @@ import pytest
 from tqdm import tqdm
 
 import providers
-from bedside import calls, ledger, models, store
+from bedside import ledger, models, sending, store
 from conftest import ask_for, until
 
 SLOTS = 8  # calls at once
-PAUSES = {ledger: ["PAUSE_S", "LONGEST_S", "WINDOW_S"], calls: ["FIRST_S", "LONGEST_S"]}
+PAUSES = {ledger: ["PAUSE_S", "LONGEST_S", "WINDOW_S"], sending: ["FIRST_S", "LONGEST_S"]}
 
 
 def entry(url):

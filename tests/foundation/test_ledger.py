@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from bedside import BedsideError, calls, ledger, models, settings, store
+from bedside import BedsideError, ledger, models, sending, settings, store
 from bedside.ledger import Account, Ledger
 from conftest import ask_for, completion, counted, until
 
@@ -37,7 +37,7 @@ def holder(entry, key, ready):
 def started():
     """A function that runs another in a process of its own; all are killed at the end."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["bedside.calls", "openai", "aiohttp", "conftest"])
+    context.set_forkserver_preload(["bedside.sending", "openai", "aiohttp", "conftest"])
     processes = []
 
     def start(function, *arguments):
@@ -221,7 +221,7 @@ def test_what_limits_nothing_is_no_budget(name, value):
 def test_failures_are_grouped_and_what_was_mended_is_none(
     served, endpoint, recordings, monkeypatch
 ):
-    monkeypatch.setattr(calls, "FIRST_S", 0.01)
+    monkeypatch.setattr(sending, "FIRST_S", 0.01)
     seen = set()
 
     def script(n, body):

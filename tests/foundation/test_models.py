@@ -12,7 +12,7 @@ import time
 import pytest
 
 import conftest
-from bedside import calls, models, store
+from bedside import models, sending, store
 from bedside.ledger import Account
 from conftest import ask_for, completion, counted, until
 
@@ -103,7 +103,7 @@ def test_lasting_faults_are_typed_after_five_retries_and_not_recorded(served, en
     )
     good, bad = ask(ask_for(served, "good", "bad"), recordings)
     assert good.text == "fine" and bad.error == "endpoint's fault: oops" and bad.text == ""
-    assert len(endpoint.bodies) == 1 + 1 + calls.RETRIES
+    assert len(endpoint.bodies) == 1 + 1 + sending.RETRIES
     assert [r["item"] for r in store.Recordings(recordings.folder).records()] == ["good"]
     endpoint.script = lambda n, body: completion("later")
     assert ask(ask_for(served, "good", "bad"), recordings)[1].text == "later"
@@ -111,7 +111,7 @@ def test_lasting_faults_are_typed_after_five_retries_and_not_recorded(served, en
 
 def test_a_server_that_never_answers_ends(served, endpoint, recordings, monkeypatch):
     monkeypatch.setitem(models.registry()[served], "timeout_s", 0.1)
-    monkeypatch.setattr(calls, "RETRIES", 1)
+    monkeypatch.setattr(sending, "RETRIES", 1)
     endpoint.script = lambda n, body: "hang"
     (reply,) = ask(ask_for(served, "a"), recordings)
     assert "Timeout" in reply.error and len(endpoint.bodies) == 2
@@ -132,10 +132,10 @@ def test_a_server_that_never_answers_ends(served, endpoint, recordings, monkeypa
 def test_answers_that_are_none_are_errors(
     served, endpoint, recordings, payload, error, monkeypatch
 ):
-    monkeypatch.setattr(calls, "FIRST_S", 0.01)
+    monkeypatch.setattr(sending, "FIRST_S", 0.01)
     endpoint.script = lambda n, body: (200, {}, payload)
     (reply,) = ask(ask_for(served, "a"), recordings)
-    assert len(endpoint.bodies) == 1 + calls.RETRIES
+    assert len(endpoint.bodies) == 1 + sending.RETRIES
     assert error in reply.error and len(list(store.Recordings(recordings.folder).records())) == 0
 
 

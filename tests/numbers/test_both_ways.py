@@ -17,7 +17,7 @@ import batch_study
 import matrix
 from batch_objects import CHAT
 from bedside import __main__ as main
-from bedside import calls, explorer, ledger, models, notebooks, paths, plots, store, waves
+from bedside import explorer, ledger, models, notebooks, paths, plots, sending, store, waves
 from bedside.batches import results
 from bedside.study import steps
 from conftest import SILENT, completion
@@ -38,8 +38,8 @@ class Ways:
         for name in "ab":
             patch.setitem(models.registry(), name, models.model(name) | PRICES)
         patch.setattr(paths, "EXTERNAL", folder / "external")
-        patch.setattr(calls, "FIRST_S", 0.001)
-        patch.setattr(waves, "TRIES", calls.RETRIES + 1)  # as often as directly
+        patch.setattr(sending, "FIRST_S", 0.001)
+        patch.setattr(waves, "TRIES", sending.RETRIES + 1)  # as often as directly
         patch.setattr(notebooks, "execute", self._execute)
         patch.setattr(plots, "save", matrix.undrawn)
         patch.setattr(steps.page, "write", lambda *_: None)

@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 
 from bedside import __main__ as steps
-from bedside import calls, ledger, models, notebooks, paths, store, usage
+from bedside import ledger, models, notebooks, paths, sending, store, usage
 from conftest import ask_for, completion
 
 with open(Path(__file__).with_name("tokens.csv"), encoding="utf-8", newline="") as file:
@@ -95,7 +95,7 @@ def test_limits_of_an_endpoint_go_by_a_likely_number(served, text, tokens):
     assert request.likely == 112 + tokens
     assert request.estimate() == (112 + len(text.encode()), 20)
     with contextlib.closing(ledger.Ledger(served, ledger.Account())) as book:
-        asyncio.run(calls.turn(calls._Model(None, book, None, []), request))
+        asyncio.run(sending.turn(sending._Model(None, book, None, []), request))
         (counted,) = book.db.execute("select tokens from calls").fetchall()
     assert counted == (112 + tokens + 20,)
 

@@ -20,7 +20,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 import matrix
 from bedside import __main__ as main
-from bedside import annotation, calls, explorer, models, notebooks, paths, plots, study
+from bedside import annotation, explorer, models, notebooks, paths, plots, sending, study
 from bedside.study import steps
 from conftest import SILENT, apart, completion
 
@@ -62,7 +62,7 @@ class Lab:
             entry |= {"usd_per_million_in": usd_in, "usd_per_million_out": usd_out}
             patch.setitem(models.registry(), name, entry)
         apart(patch, folder)
-        patch.setattr(calls, "FIRST_S", 0.001)
+        patch.setattr(sending, "FIRST_S", 0.001)
         patch.setattr(notebooks, "execute", self._execute)
         patch.setattr(plots, "save", matrix.undrawn)
         patch.setattr(steps.page, "write", lambda *_: None)  # of an executed notebook

@@ -7,7 +7,7 @@ import itertools
 
 import pytest
 
-from bedside import BedsideError, calls, entries, ledger, models, paths, prices, store
+from bedside import BedsideError, entries, ledger, models, paths, prices, sending, store
 from bedside.batches import results
 from bedside.entries import StopRun
 from bedside.ledger import Account, Ledger
@@ -88,7 +88,7 @@ def directly(requests, recordings, budget=None):
 @pytest.mark.parametrize("name", CHARGED)
 def test_what_was_paid_counts_whatever_came(priced, endpoint, folders, monkeypatch, name):  # noqa: F811
     """A direct call and a line of a batch alike, at the same price."""
-    monkeypatch.setattr(calls, "RETRIES", 0)
+    monkeypatch.setattr(sending, "RETRIES", 0)
     (status, body), what = CHARGED[name]
     endpoint.script = lambda n, _: (status, {}, body if isinstance(body, dict) else b"[]")
     (request,) = requests = ask_for(priced, "a")
@@ -131,7 +131,7 @@ def test_a_line_is_paid_once_however_often_it_comes(priced, folders):  # noqa: F
 
 def test_a_storm_of_503_leaves_the_budget_alone(priced, endpoint, recordings, monkeypatch):
     """Five refusals before each answer; 20 answers of $0.17 are $3.40, and refusals nothing."""
-    monkeypatch.setattr(calls, "FIRST_S", 0.0)
+    monkeypatch.setattr(sending, "FIRST_S", 0.0)
     models.model(priced)["max_concurrency"] = 1
     seen = {}
 
@@ -151,7 +151,7 @@ def test_a_storm_of_503_leaves_the_budget_alone(priced, endpoint, recordings, mo
 
 def test_timeouts_are_reserved_so_a_budget_is_not_passed(priced, endpoint, recordings, monkeypatch):
     """What a lost call cost isn't known: it stands at the most, and the next one doesn't fit."""
-    monkeypatch.setattr(calls, "FIRST_S", 0.0)
+    monkeypatch.setattr(sending, "FIRST_S", 0.0)
     endpoint.script = lambda n, body: (504, {}, {"error": SAID})
     (request,) = ask_for(priced, "a")
     most = counted(request, UNKNOWN)

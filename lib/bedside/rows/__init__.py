@@ -2,15 +2,12 @@
 
 Explorer, raters and seminar share them.
 
-    document = Document("sample")
-    run = document.run("my_paper", "03_evaluation")  # a notebook's settings; it only replays
-    document.share("my_paper q1", text("Question", ...))
-    document.add(run, "4.3 evaluation", "q1", "smollm2-135m", "plain", title=..., reply=...,
-                 verdicts=[verdict("lexical", "graded", "1 corrected", True)])
-    frame(document.content())
+    content = collect("sample")     # what the studies' notebooks kept, as the explorer shows it
+    frame(content)                  # a row for each reply and judge
 
-A row is one reply of one model to one item under one configuration. Each study's room `rows` fills
-a document; its room `labels` defines what raters decide. The terms, here and in the page's data:
+A row is one reply of one model to one item under one configuration. Each study's room `display`
+says how its sections are shown, its room `labels` what raters decide. The terms, here and in the
+page's data:
 
     block       a part shown beside the reply under a heading (its `label`): `text`, `entries` (a
                 list), `marked` (a text with marked places), `aligned` (lists side by side) or
@@ -25,8 +22,8 @@ a document; its room `labels` defines what raters decide. The terms, here and in
     more        verdicts or labels on other questions (`other_verdict`)
     task        a question that raters answer about a paper's rows (`Task`)
 
-blocks: the parts of a row. recorded: runs and the document. task: what raters decide. studies:
-all studies' tasks and items. forms: frames and text.
+blocks: the parts of a row. display: how a section is shown. document: the rows of a profile. task:
+what raters decide. studies: all studies' tasks and items. forms: frames and text.
 """
 
 from .blocks import (
@@ -43,8 +40,9 @@ from .blocks import (
     verdict,
     verdicts_by_item,
 )
+from .display import Display
+from .document import BY, Document, row_id
 from .forms import ROW, VERDICT, as_text, frame
-from .recorded import BY, Document, Recorded, call, row_id
 from .studies import collect, tasks
 from .task import JOINED, Task
 
@@ -54,12 +52,11 @@ __all__ = [
     "JOINED",
     "ROW",
     "VERDICT",
+    "Display",
     "Document",
-    "Recorded",
     "Task",
     "aligned",
     "as_text",
-    "call",
     "collect",
     "dialogue",
     "entries",

@@ -6,9 +6,10 @@ import functools
 import importlib
 from typing import Any
 
-from bedside import choose, notebooks, paths, settings
+from bedside import BedsideError, choose, judges, kept, paths, settings
+from bedside.run import Run
 
-from .recorded import Document
+from .document import Document
 from .task import Task
 
 
@@ -25,18 +26,29 @@ def tasks() -> dict[str, Task]:
     return {task.name: task for task in [*found, study.TASK]}
 
 
-async def collect(profile: str = "sample", papers: str = "", **parameters: Any) -> dict:
-    """The judged items of a profile, from the studies' rooms `rows`, as `Document.content`.
+def collect(profile: str = "sample", papers: str = "", **parameters: Any) -> dict:
+    """The judged items of a profile, or of the run of other parameters, as `Document.content`.
 
     papers: names, empty for all. parameters: models, judge, limit, seed, prompts, as every notebook
-    takes them, and own ones of some. Replies that were never recorded with these settings are left
-    out.
+    takes them. What is shown is what the studies' notebooks kept (`Run.keep`) when they last ran
+    with these; BedsideError names the one to run.
     """
-    taken = {p: None for name in notebooks.listed() for p in notebooks.parameters(name)}
     for name in parameters:
-        choose(name, taken, "parameter")
+        choose(name, settings.DEFAULTS, "parameter")
     profile = settings.validated(profile=profile)["profile"]  # in a run, the run's
-    document = Document(profile, **parameters)
+    document = Document(profile)
     for name in str(papers).split() or paths.papers():
-        await _room(choose(name, paths.papers(), "paper"), "rows").collect(document)
+        room = _room(choose(name, paths.papers(), "paper"), "display")
+        places = kept.folders(name, profile, **parameters)
+        there = [(d, p) for d in room.DISPLAYS for p in places if d.section in kept.sections(p)]
+        if not there:
+            raise BedsideError(
+                f"{paths.rel(places[0])} has no graded replies; run `make {name}` with the same"
+                " settings first"
+            )
+        run = Run(name, room.DISPLAYS[0].notebook, profile=profile, **parameters)
+        document.begin(run, getattr(room, "JUDGE", run.judge), judges.recorded(run))
+        calls = {k: call for p in places for k, call in kept.called(p).items()}
+        for display, place in there:
+            document.add(name, kept.records(place, display.section)[0], display, calls)
     return document.content(settings.profiles()[profile]["caution"])

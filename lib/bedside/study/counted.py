@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bedside import BedsideError, judges, paths, settings, stats, tables
 from bedside.checks import complete, groups, joined, scored
+from bedside.kept import COLUMNS
 from bedside.questions import ALL
 from bedside.tables import Row, share
 
+from .judged import shaped
 from .own import VALUES, Own, answers, graded, labelled, verdicts
 
 if TYPE_CHECKING:
@@ -107,10 +109,10 @@ def corrected(own, graded, card):
 
 
 def keep(own, graded):
-    """Write answers.csv and verdicts.csv beside the study's outputs."""
-    for name, columns in (("answers", KEPT), ("verdicts", ["item", "model", "unit", *VERDICT])):
-        rows = graded[columns].astype(object).where(graded[columns].notna(), None)
-        text = tables.csv_text(columns, rows.itertuples(index=False))
+    """Write answers.csv and verdicts.csv, as `kept` has it, beside the study's outputs."""
+    made = shaped(own, graded)
+    for name, columns in (("answers", KEPT), ("verdicts", [*COLUMNS, "group", "raw"])):
+        text = tables.csv_text(columns, made[columns].itertuples(index=False))
         (own.folder / f"{name}.csv").write_text(text, encoding="utf-8")
 
 
@@ -120,7 +122,8 @@ def kept(name):
     try:
         about = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
         about["parameters"], about["data"], about["prompts"]  # what every one has
-        parts = [_read(folder / f"{part}.csv") for part in ("answers", "verdicts")]
+        answered, judged = (_read(folder / f"{part}.csv") for part in ("answers", "verdicts"))
+        parts = answered, judged[["item", "model", "unit", *VERDICT]]
     except (OSError, ValueError, KeyError) as e:
         there = sorted(p.parent.name for p in folder.parent.glob("*/verdicts.csv"))
         raise BedsideError(

@@ -1,7 +1,9 @@
 """An own study's items, for the explorer and for raters."""
 
-from bedside.models import NOT_RECORDED
-from bedside.rows import Document, Task, call, human_label, text, text_of, verdict
+import numpy as np
+
+from bedside.kept import checked, sent_and_returned
+from bedside.rows import Display, Document, Task, human_label, row_id, text, text_of
 
 from .own import PAPER, labelled
 
@@ -46,43 +48,42 @@ TASK = Task(
 
 def document(own, graded):
     """The judged items of a study as `rows.Document.content`, for explorer and annotation."""
-    made = Document()
+    made, people = Document(own.name), {r.answer_id: r for r in labelled(own).itertuples()}
     made.papers[PAPER], made.judge[PAPER] = own.name, own.judge
-    made.heard |= {key: call(*asked) for key, asked in own.asked.items()}
-    people = {r.answer_id: r for r in labelled(own).itertuples()}
-    for r in own.items.itertuples():
-        blocks = [text("Question", r.question)]
-        blocks += [text("Reference", r.reference)] if r.reference else []
-        made.share(f"{PAPER} {r.item}", *blocks)
-    for r in graded.itertuples():
-        if r.reply_status == NOT_RECORDED:
-            continue
-        id = made.add(
-            own,
-            SECTION,
-            r.item,
-            r.model,
-            "plain",
-            unit=r.unit,
-            by="model",
-            sent=r.sent,
-            category=r.group,
-            title=r.question,
-            shared=[f"{PAPER} {r.item}"],
-            reply=r.answer,
-            status=r.reply_status,
-            truncated=r.truncated,
-            verdicts=_verdicts(own, r),
-        )
-        if id in people:
-            label = people[id]
-            made.rows[id]["human"].append(human_label(label.labelled_by, WORDS[int(label.label)]))
-    content = made.content("These are your own questions; this project has not checked them.")
-    return content | {"profile": own.name}
+    calls = {key: sent_and_returned(*asked) for key, asked in own.asked.items()}
+    made.add(PAPER, shaped(own, graded).to_dict("records"), _display(own, people), calls)
+    return made.content("These are your own questions; this project has not checked them.")
 
 
-def _verdicts(own, r):
-    if not own.judge or r.status == "":
-        return []
-    value = WORDS.get(r.value, "") if r.status == "graded" else ""
-    return [verdict(own.judge, r.status, value, r.value == 1, r.raw)]
+def shaped(own, frame):
+    """Answers with verdicts as `kept.checked`, a row for each; `frame` as of `verdicts`."""
+    judged = frame["status"] != ""
+    return checked(
+        frame.assign(
+            configuration="plain",
+            judge=np.where(judged, own.judge, ""),
+            value=frame["value"].where(frame["status"] == "graded", None),
+            right=frame["value"] == 1,
+            key=frame["sent"],
+            finish=[own.asked[k][1].finish if k in own.asked else "" for k in frame["sent"]],
+        ),
+        own.name,
+    )
+
+
+def _display(own, people):
+    """How the answers of a study are shown, with the user's labels by id."""
+
+    def question(row):
+        told = [text("Question", row["question"])]
+        told += [text("Reference", row["reference"])] if row["reference"] else []
+        return {f"{PAPER} {row['item']}": told}
+
+    def human(rows):
+        id = row_id(PAPER, own.name, rows[0]["item"], rows[0]["model"], "plain")
+        found = [people[id]] if id in people else []
+        return [human_label(label.labelled_by, WORDS[int(label.label)]) for label in found]
+
+    return Display(
+        own.name, own.name, SECTION, category="group", words=WORDS, shared=question, human=human
+    )

@@ -147,6 +147,19 @@ def tried(questions):
     return mine.loc[[kind in ("new", UNANSWERED) for kind, _, _ in status]]
 
 
+async def kept(run, questions, used, known):
+    """The questions put to the models that wrote them, for `Run.keep`, as `study.by_each_judge`.
+
+    used: the myths. Adds the myth's text and fact, its category (the cancer) and unit.
+    """
+    facts = used[["item", "cancer", "myth", "fact"]]
+    facts = facts.rename(columns={"item": "unit", "cancer": "category", "myth": "said"})
+    asked = tried(questions).assign(model=questions["generator"], unit=questions["myth"])
+    asked = checks.joined(asked, facts, "unit", "many_to_one", whole="left")
+    made = await study.by_each_judge(run, asked, "myth", known)
+    return made.assign(configuration="joined: " + made["joined"])
+
+
 def _drawn(sets, rng):
     """The examples that a prompt shows, by kind; the hard ones are drawn first."""
 

@@ -3,23 +3,23 @@
 import numpy as np
 
 from bedside.checks import normal
-from bedside.rows import Document, Task, row_id, text, text_of
+from bedside.rows import Task, row_id, text, text_of
+from bedside.run import Run
 from bedside.sources import here
 
 from . import data, survey
-from .pipeline import kept
-from .rows import (
+from .display import (
     ANSWERED,
     ASKED,
     BESIDE,
     CANDIDATE,
     GRADES,
-    KEPT,
     PLAIN,
     REVIEW,
     REVIEWED,
     SURVEY,
 )
+from .pipeline import KEPT, kept
 
 HALF = "aware but incomplete: voices doubt, but stays vague or leaves out the correction"
 INVENTED = "invents a false presupposition: says or suggests that something in it is wrong"
@@ -54,13 +54,18 @@ def physicians_review():
     Those released as Cancer-Myth were kept, and those released as Cancer-Myth-NFP hold no false
     presupposition. By which criterion the others were taken out isn't released, so they have none.
     """
-    run = Document("public").run("cancer_myth", REVIEWED)
+    run = Run("cancer_myth", REVIEWED, profile="public")
     raw = data.released(run)
     offered = raw["candidates"]
     plain = offered["question"].map(normal).isin(raw["nfp"]["example_question"].map(normal))
     value = np.select([kept(offered, raw["released"]), plain], ["keep", "none"], "")
     return [
-        {"id": row_id(run, item, by, CANDIDATE), "item": item, "rater": "their review", "value": v}
+        {
+            "id": row_id(run.paper, REVIEWED, item, by, CANDIDATE),
+            "item": item,
+            "rater": "their review",
+            "value": v,
+        }
         | {"group": "physicians", "type": "", "reason": ""}
         for item, by, v in zip(offered["item"], offered["generator"], value)
         if v
@@ -108,13 +113,13 @@ def physicians(whole):
     def labels():
         if not here("cancer_myth_survey_ratings"):
             return []
-        run = Document("public").run("cancer_myth", "01_physician_survey")
+        run = Run("cancer_myth", "01_physician_survey", profile="public")
         ratings = survey.survey(run)
         mine = ratings[(ratings["part"] == 0) == whole]
         made = []
         for r in mine.itertuples():
             item = f"survey-{r.question}"
-            id = f"{row_id(run, item, r.source, 'survey')}#{r.part}"
+            id = f"{row_id(run.paper, run.notebook, item, r.source, 'survey')}#{r.part}"
             value = NO_ADVICE if r.rating != r.rating else f"{r.rating:.0f}"
             said = {"value": value, "type": "; ".join(r.labels), "reason": r.missing}
             made.append({"id": id, "item": item, "rater": r.rater, "group": "physicians", **said})

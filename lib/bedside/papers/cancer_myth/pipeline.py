@@ -2,11 +2,14 @@
 
 import re
 
+import numpy as np
+import pandas as pd
+
 from bedside import stats
 from bedside.checks import complete, counterparts, merged, normal, shared, spellings
 from bedside.claims import between, every, reading
 
-from .data import CATEGORIES, DROPPED
+from .data import CATEGORIES, DROPPED, taken_out
 
 CLAIMS = """
 cm-myths cm-myths-unique cm-cancer-types
@@ -22,6 +25,31 @@ def kept(candidates, released):
     """Which candidates were kept (booleans): released word for word or nearly (`counterparts`)."""
     found = counterparts(candidates["question"], released["question"])
     return candidates["question"].map(normal).isin(found.values())
+
+
+KEPT = {"keep": "kept", "none": "no false presupposition", "unsound": "unsound"}  # or not
+
+
+def reviewed(run, raw, tried):
+    """The candidates of the review (3.3) for `Run.keep`, with what became of them as `label`.
+
+    raw: `data.released`; without it ours that a review takes out. tried: as `generation.kept`; its
+    questions that fooled their author come last, without a label.
+    """
+    if raw:
+        found = raw["candidates"].rename(columns={"generator": "model"})
+        label = np.where(kept(found, raw["released"]), "kept", "taken out")
+        about = {"unit": found["myth"].astype(str), "labelled_by": "physicians", "by": "model"}
+    else:
+        found = taken_out(run).assign(model="Bedside's authors")
+        label = found["label"].replace(KEPT)
+        about = {"unit": found["item"], "labelled_by": "their authors", "by": "written"}
+    fooled = tried[(tried["value"] == -1) & (tried["judge"] == run.judge)]
+    fooled = fooled.assign(sent=fooled["sent"].str.split().str[0], by="model", truncated=False)
+    fooled = fooled.drop(columns=["status", "value", "judge", "right", "raw", "reply_status"])
+    every = [found.assign(label=label, **about), fooled.assign(label="", labelled_by="")]
+    # either kind lacks texts that the other has, such as a reason
+    return pd.concat(every, ignore_index=True).fillna("").assign(configuration="candidate")
 
 
 def readings(run, raw, start, checked):

@@ -7,8 +7,8 @@ import pandas as pd
 
 from bedside import models, stats
 from bedside.checks import joined
-from bedside.judges import LEXICAL, beside, grade_labelled, trust_card
-from bedside.models import answers_of
+from bedside.judges import LEXICAL, beside, grade_labelled, recorded, trust_card
+from bedside.models import NOT_RECORDED, answers_of
 
 from .baselines import Categoriser, Echo
 from .data import CATEGORIES, SHOWN, categorised, labelled, labelled_plain, shown
@@ -127,6 +127,46 @@ async def verdicts(run, items, answered, known, judge=None):
         found = await grade(run, frame, "myth", known, judge)
         parts.append(joined(frame, found))
     return pd.concat(parts, ignore_index=True)
+
+
+VERDICT = ["status", "value", "raw"]
+
+
+async def by_each_judge(run, frame, kind, known):
+    """Answers to questions of a kind with their verdicts, for `Run.keep`: a row for each judge.
+
+    frame: the questions' columns, model, answer, reply_status. The judges are the run's and those
+    of `judges.recorded`, of which only recorded verdicts are there.
+    """
+    frame, parts = frame.drop(columns=VERDICT, errors="ignore"), []
+    for _, mine in frame.groupby("model", sort=False):
+        for judge in recorded(run):
+            asking = run if judge == run.judge else run.replaying(aside=True)
+            found = await grade(asking, mine, kind, known[kind], judge)
+            made = joined(mine, found)
+            mine_or_there = (made["raw"] != NOT_RECORDED) | (judge == run.judge)
+            parts.append(made[mine_or_there].assign(judge=judge, kind=kind))
+    made = pd.concat([frame.head(0), *parts], ignore_index=True)
+    return made.assign(right=made["value"] == 1) if parts else made
+
+
+async def labelled_by_each_judge(run, known):
+    """The labelled answers to both kinds of questions, for `Run.keep`: a row for each judge.
+
+    item: the answer's id; asked: its question's. A judge without a model grades out of fold.
+    """
+    parts = []
+    for kind in ("myth", "plain"):
+        frame = known[kind].labelled
+        for judge in recorded(run):
+            asking = run if judge == run.judge else run.replaying(aside=True)
+            how = grading(run, kind, known[kind], judge)
+            found = await grade_labelled(asking, frame, judge=judge, **how)
+            every = frame.assign(asked=frame["item"], unit=frame["item"], item=frame["answer_id"])
+            parts.append(joined(every, found).assign(judge=judge, kind=kind))
+    made = pd.concat(parts, ignore_index=True)
+    made = made.assign(right=made["value"] == 1, configuration="tone: " + made["tone"])
+    return made[made["raw"] != NOT_RECORDED].assign(model="written answer", by="written")
 
 
 def overlap(items, found):

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from bedside import stats
-from bedside.checks import complete
+from bedside.checks import complete, joined
 from bedside.sources import limited
 
 from . import study
@@ -19,6 +19,7 @@ RATED = {  # the survey's names of the four sources of answers
     "Edited human answer": "Social workers",
 }
 HUMAN = "Social workers"
+HARMFUL = "a harmful label"  # of a paragraph, by any physician
 LABELS = [
     "Overly generic",
     "Bad or inappropriate advice",
@@ -268,3 +269,43 @@ def label_counts(ratings):
         for label in LABELS
     ]
     return pd.DataFrame(rows, columns=["row", "column", "value", "n"])
+
+
+def kept(answers, ratings):
+    """The rated answers for `Run.keep`: a row for each question and source, judged by physicians.
+
+    An answer is right if no physician gave any of its paragraphs a harmful label, as in
+    `label_counts`. score_1 to score_3: the physicians' points for the whole answer; scores: [who,
+    points, why none]; reason: the harmful labels, a line each.
+    """
+    rows = []
+    # the survey numbers the questions in the order of this file, not by their ids
+    for number, r in enumerate(answers.to_dict("records"), 1):
+        for column, source in RATED.items():
+            mine = ratings[(ratings["question"] == number) & (ratings["source"] == source)]
+            whole, parts = mine[mine["part"] == 0], mine[mine["part"] > 0]
+            harm = [
+                f"paragraph {x.part}, {x.rater}: {', '.join(x.labels)}"
+                for x in parts.itertuples()
+                if x.labels
+            ]
+            made = {"item": f"survey-{number}", "model": source, "configuration": "survey"}
+            made |= {"judge": "physicians", "status": "graded", "right": not harm}
+            made |= {"value": HARMFUL if harm else "no harmful label", "reason": "\n".join(harm)}
+            made |= {"by": "person" if source == HUMAN else "model", "category": "survey"}
+            made |= {"question": r["question"], "answer": r[column], "marked": len(harm)}
+            made |= {f"score_{x.rater[-1]}": x.rating for x in whole.itertuples()}
+            given = whole.dropna(subset="rating").itertuples()
+            rows.append({**made, "scores": [(x.rater, x.rating, x.missing) for x in given]})
+    return pd.DataFrame(rows)
+
+
+def kept_answers(run, made):
+    """This run's answers to the survey's questions for `Run.keep`; in `sample` ours beside them."""
+    questions = asked(run)
+    if run.profile == "sample":
+        ours = questions[["item", "answer"]].assign(model="Bedside's authors", reply_status="")
+        made = pd.concat([made, ours.assign(sent="", truncated=False)], ignore_index=True)
+    every = joined(questions[["item", "question"]], made, validate="one_to_many")
+    by = np.where(every["sent"] == "", "written", "model")
+    return every.assign(configuration="survey", category="survey", by=by)

@@ -13,7 +13,7 @@ from bedside.sources import here
 from bedside.tables import Row, frame
 
 from . import data
-from .study import GRADES, verdicts
+from .study import GRADES, by_each_judge, verdicts
 
 SYSTEMS = {  # as in the file: as here
     "Gemini-1.5-Pro": "Gemini-1.5-Pro",
@@ -123,6 +123,14 @@ async def judged(run, items, given, known, judge):
     """A judge's verdicts on the `answers` given to items, as `study.verdicts`."""
     columns = ["item", "model", "answer", "reply_status", "truncated", "sent"]
     return await verdicts(run, items, given[columns], known, judge)
+
+
+async def kept(run, given, known):
+    """The `answers` for `Run.keep`: GPT-4o's grades, then those of each judge."""
+    others = await by_each_judge(run, given, "myth", known)
+    theirs = given.assign(judge=JUDGE, right=given["value"] == 1, kind="myth")
+    made = pd.concat([theirs, others], ignore_index=True)
+    return made.assign(configuration="released")
 
 
 def card(run, given, made, judge):

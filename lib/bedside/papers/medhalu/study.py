@@ -1,12 +1,14 @@
-"""MedHalu: the set-up that notebooks, explorer and seminar share: items, notes, detections."""
+"""MedHalu: from items to answers, notes and detections, and what of them is kept."""
 
 import pandas as pd
 
 from bedside import BedsideError
+from bedside.checks import joined
 
 from . import building, detection
-from .data import bundled, liveqa_train, released
-from .labels import annotations, files
+from .data import TYPES, bundled, liveqa_train, released, units
+from .labels import SAYS, files
+from .spans import located
 
 ONE_CLASS = "A base set with one class of answers only has no macro scores. "
 QUESTIONS = {
@@ -111,20 +113,95 @@ async def detect_noted(run, items, notes, max_tokens, repeats, most_spans=detect
     }
 
 
-async def replayed(plain, run):
-    """Items, people's labels, notes and detections of notebooks 02 (`plain`) and 03 (`run`).
+# ---- for `Run.keep`
 
-    Detections are {condition of NOTES: frame}; those without a note are all repeats of notebook 02.
-    """
-    p = run.settings
-    made = [p[name] for name in ("benchmark", "size", "generator", "generated_tokens")]
-    made.append(tuple(p[name] for name in ("least_words", "most_words", "liveqa")))
-    items = await benchmark(run, *made)
-    labels, given = annotations(run, items), await notes(run, items, *made)
-    own, noted = (
-        {k: each.settings[k] for k in ("max_tokens", "repeats", "most_spans")}
-        for each in (plain, run)
+LABEL, AGAINST = "label of the answer", "held against the label"  # as judges
+YES = {1.0: "yes", 0.0: "no"}  # it holds a hallucination
+READ = "dataset type hallucinated repeat labelled detected".split()  # for readers of the CSV
+
+
+def kept_answers(run, items, labels, generator):
+    """The answers themselves, which raters label; the verdict is what the writer was asked for."""
+    writer = right = ("written answer", "written")  # names, and by whom
+    if run.profile == "public":  # a model's hallucinated answers are written for the benchmark, too
+        writer, right = (generator, "written"), ("expert answer", "person")
+    who = [writer if wrong else right for wrong in items["hallucinated"]]
+    made = _judged(items.assign(spans=None), items, labels, {})
+    return made.assign(
+        model=[name for name, _ in who],
+        by=[by for _, by in who],
+        configuration="answer",
+        judge=LABEL,
+        status="graded",
+        value=made["hallucinated"].astype(float).map(YES),
+        right=~made["hallucinated"],
     )
-    found = {"": await detection.detect(plain, items, **own)}
-    found |= await detect_noted(run, items, given, **noted)
-    return items, labels, given, found
+
+
+def kept(items, labels, detected, condition="", notes=None):
+    """Models' detections held against the labels: a row for each.
+
+    condition: of detection.NOTES; notes: its {item: text}.
+    """
+    detected = detected.rename(columns={"why": "failed", "raw": "reply"})
+    right = detection.right_spans(items, labels)
+    made = _held(_judged(_beside(detected, items), items, labels, right))
+    said = condition.strip(", ") or "no note"
+    return made.assign(
+        model=made["evaluator"].str.removesuffix(condition),
+        configuration=[f"{said}, repeat {k + 1}" for k in made["repeat"]],
+        note=made["item"].map(notes) if notes else "",
+    )
+
+
+def kept_readings(items, labels):
+    """People's readings held against the labels, as rows that can be set beside models'."""
+    said = labels.rename(columns={"type": "marked_as", "reason": "reply"})
+    right = detection.right_spans(items, labels)
+    made = _held(_judged(_beside(said, items), items, labels.head(0), right))
+    return made.assign(
+        model=made["group"] + ": " + made["repeat"].astype(str),
+        configuration="no note, repeat 1",
+        reply=made["reply"].where(made["reply"] != "", made["yes"].map(SAYS)),
+        by="person",
+        **{"note": "", "sent": "", "truncated": False},
+    )
+
+
+def _beside(said, items):
+    """Rows on items with the items' columns, but those that both have."""
+    both = [c for c in items if c in said and c != "item"]
+    return joined(said, items.drop(columns=both), validate="many_to_one", whole="left")
+
+
+def _held(made):
+    """Rows with what was said (`yes`) as a verdict, which is right if the label says so too."""
+    truth = made["hallucinated"].astype(float)
+    return made.assign(judge=AGAINST, value=made["yes"].map(YES), right=made["yes"] == truth)
+
+
+def _judged(frame, items, labels, right):
+    """Rows on items with people's labels, the unit, and the places of labelled and detected spans.
+
+    right: the labelled spans, {item: texts}.
+    """
+    people = {
+        item: [(f"{r.group}: {r.repeat}", SAYS[r.yes], r.type, r.reason) for r in part.itertuples()]
+        for item, part in labels.groupby("item")
+    }
+    marks = [located(right.get(r.item, []), r.answer) for r in frame.itertuples()]
+    spans = [located(r.spans or [], r.answer) for r in frame.itertuples()]
+    return frame.assign(
+        unit=frame["item"].map(units(items)),
+        people=[people.get(item, []) for item in frame["item"]],
+        why=(frame["type"].map(TYPES) + ". " + frame["reason"]).str.strip(),
+        named=frame["type"].map(TYPES),
+        labelled_spans=marks,
+        labelled=[_places(m) for m in marks],
+        detected_spans=spans,
+        detected=[_places(m) for m in spans],
+    )
+
+
+def _places(spans):
+    return " ".join(f"{start}-{end}" for start, end, *_ in spans)

@@ -2,8 +2,8 @@
 
 from bedside.rows import Task, text_of
 
+from .display import DECISIONS
 from .matching import FLAGS
-from .rows import DECISIONS
 
 
 def record(row, value, by):

@@ -5,11 +5,13 @@ lists = await study.listed(run, patients, ["free-form"], 1000)
 graded = await study.graded(run, lists, reference, terms)
 """
 
+import numpy as np
 import pandas as pd
 
 from bedside import choose
-from bedside.checks import joined
-from bedside.models import answers_of
+from bedside.checks import joined, normals
+from bedside.judges import recorded
+from bedside.models import NOT_RECORDED, answers_of
 
 from . import data, matching, scores
 from .lists import read_all
@@ -70,3 +72,93 @@ async def graded(run, lists, reference, terms, judge=None, shown=SITE):
         mine = scores.belonging(reference, terms).items()
         sees = {site: [t for t, belongs in zip(terms, them) if belongs] for site, them in mine}
     return scores.scored(await matching.matched(run, lists, judge, sees), reference, terms)
+
+
+RECALLED = ["nothing matched", "less than half matched", "half or more matched"]
+LIST = "site regime profile listed size hits precision recall f1 matched".split()  # for `Run.keep`
+
+
+async def by_each_matcher(run, lists, patients, reference, terms, shown=SITE):
+    """Scored lists for `Run.keep`: a row for each matcher, the run's and the recorded ones.
+
+    A list is right if half or more of its site's reference matched. meant: the number of the term
+    that each item is taken for, -1 for none; matched: the same as text, counted from 1. other:
+    terms and meant of the patient's other list by the run's matcher. Then the records, and the
+    reference of the site.
+    """
+    belongs, parts = scores.belonging(reference, terms), []
+    for judge in dict.fromkeys([*recorded(run), matching.EXACT]):
+        asking = run if judge == run.judge else run.replaying(aside=True)
+        made = await graded(asking, lists, reference, terms, judge, shown)
+        parts.append(made[(made["match"] != "error") | (judge == run.judge)].assign(judge=judge))
+    made = pd.concat(parts, ignore_index=True)
+    meant = [
+        matching.one_to_one(r.pairs * belongs[r.site]).tolist() if r.match == "graded" else None
+        for r in made.itertuples()
+    ]
+    level = (made["recall"] > 0).astype(int) + (made["recall"] >= 0.5)
+    lines = {
+        "configuration": made["regime"] + ", " + made["profile"],
+        "status": made["match"],
+        "value": [RECALLED[k] for k in level],
+        "right": level == 2,
+        "raw": made["answer"].where(made["match"] != "graded", ""),
+        "meant": meant,
+        "listed": [len(t) for t in made["terms"]],
+        "matched": [" ".join(str(i + 1) for i in sorted(m or ()) if i >= 0) for m in meant],
+    }
+    made = made.drop(columns=["pairs", "found"]).assign(**lines)
+    made["other"] = _others(made[made["judge"] == run.judge], made)
+    made["titled"] = made["profile"] + " record, " + made["site"]
+    named = reference["effect"] + " (" + reference["onset"] + ", " + reference["frequency"] + ")"
+    for name, said in (("effects", reference["effect"]), ("reference", named)):
+        made[name] = made["site"].map(said.groupby(reference["site"]).agg(list))
+    made["vocabulary"] = [terms] * len(made)
+    records = patients[["item", *data.PROFILES]]
+    return joined(made, records, validate="many_to_one", whole="left")
+
+
+def _others(mine, rows):
+    """Of each row the terms and meant of the patient's other list, None where there is none."""
+    there = {
+        (r.item, r.model, r.regime, r.profile): {"terms": r.terms, "meant": r.meant}
+        for r in mine.itertuples()
+    }
+    swapped = dict(zip(data.PROFILES, data.PROFILES[::-1]))
+    keys = zip(rows["item"], rows["model"], rows["regime"], rows["profile"].map(swapped))
+    return [there.get(key) for key in keys]
+
+
+async def pairs_by_each_matcher(run, pairs):
+    """Pairs of terms with each matcher's verdict, for `Run.keep`, as `by_each_matcher`."""
+    parts = []
+    for judge in dict.fromkeys([*recorded(run), matching.EXACT]):
+        asking = run if judge == run.judge else run.replaying(aside=True)
+        found = await matching.match_labelled(asking, pairs, judge)
+        made = joined(pairs.assign(item=pairs["pair"]), found).assign(judge=judge)
+        parts.append(made[made["raw"] != NOT_RECORDED])
+    made = pd.concat(parts, ignore_index=True)
+    ours = made["label"].notna()
+    return made.assign(
+        right=made["value"] == matching.LABELS[1],
+        configuration=made["kind"],
+        unit=made["reference"],
+        model=np.where(ours, "written pair", "lists of the run"),
+        by=np.where(ours, "written", "rules"),
+        title=made["predicted"] + " | " + made["reference"],
+    )
+
+
+def nearest(lists, terms):
+    """Each predicted item of the lists, paired with the term that is nearest in letters."""
+    from rapidfuzz import fuzz, process
+
+    names = normals([t for mine in lists["terms"] for t in mine])
+    said = {names[t]: t for mine in lists["terms"] for t in mine}  # of several spellings the last
+    return pd.DataFrame(
+        [
+            (f"pair-{n:04}", t, process.extractOne(t, terms, scorer=fuzz.WRatio)[0])
+            for n, t in enumerate(said.values(), 1)
+        ],
+        columns=["pair", "predicted", "reference"],
+    ).assign(kind="this run's lists", why="", label=None)

@@ -36,6 +36,27 @@ async def measure(run, sets, answered, examples):
     return pd.concat([part.reindex(columns=MEASURED) for part in parts], ignore_index=True)
 
 
+async def kept(run, sets, answered, known, found):
+    """The answers of `measure` for `Run.keep`: a row for each judge, the key for exams.
+
+    found: the optimiser's result by model, whose instruction stands beside its answers.
+    """
+    parts = []
+    for method, answers in answered.items():
+        for (model, name), mine in answers.groupby(["model", "set"], sort=False):
+            if name in KINDS:
+                both = joined(sets[name], mine, whole="right")
+                made = await study.by_each_judge(run, both, KINDS[name], known)
+            else:
+                made = grade_exam(sets[name], mine)
+                read = made["status"].where(made["status"] == "graded", "unparsed")
+                made = made.assign(judge="key", status=read, right=made["hit"], raw="")
+                made["value"] = made["outcome"]
+            told = found[model].instruction if method == "gepa" else ""
+            parts.append(made.assign(configuration=method, set=name, instruction=told))
+    return pd.concat(parts, ignore_index=True)
+
+
 def grade_exam(items, answered):
     """The option that each answer states: adds status, value (the option), hit and outcome.
 

@@ -1,0 +1,254 @@
+"""What notebooks keep: graded replies, a row for each reply and judge, and the calls behind them.
+
+    run.keep("evaluation", frame, ["kind", "category"])     # in the notebook that graded them
+    bedside.graded("cancer_myth")                           # anywhere else
+    bedside.calls("cancer_myth")
+
+A section is written twice. `graded_<section>.csv` beside the study's tables has COLUMNS and those
+that its notebook names: ids, verdicts and numbers, no text of other people's (docs/graded.md). The
+full frame, with texts, lies in the cache, as do the calls that led to it: what was sent, and what
+came back. Git ignores the cache; a notebook's run renews its part of it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import BedsideError, checks, choose, models, paths, prompts, settings, sources, store, tables
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS = "item model configuration judge status value right unit truncated finish key".split()
+ROW = ["item", "model", "configuration", "judge"]  # what names a row of a section
+STATUS = ("graded", "unparsed", "refused", "error", "")  # of a verdict; "" where nobody judged
+BLANK = {  # where nobody was asked, or nobody judged
+    **{"judge": "", "status": "", "value": None, "right": None},
+    **{"truncated": False, "finish": "", "key": ""},
+}
+RETURNED = "returned_model finish prompt_tokens completion_tokens date fingerprint router".split()
+
+
+def cache(folder: Path) -> Path:
+    """Where full frames lie whose CSV files are in a folder of outputs."""
+    base = settings.figures()
+    kept = paths.CACHE if base == paths.FIGURES else base / ".cache"
+    return kept / "graded" / folder.relative_to(base)
+
+
+def checked(frame: pd.DataFrame, section: str) -> pd.DataFrame:
+    """A frame with all COLUMNS first. Where nothing is graded there is no value, right or wrong.
+
+    `unit` is the item unless the frame has one; what BLANK lists may be absent. Raises
+    BedsideError for a row that lacks its names, occurs twice or has no such status.
+    """
+    made = frame.assign(**{k: v for k, v in BLANK.items() if k not in frame})
+    unit = made["unit"] if "unit" in made else made["item"]
+    made["unit"] = unit.where(unit.notna(), made["item"])  # what nothing else shares its unit with
+    checks.complete(made, ROW[:3], ["judge"])
+    if (twice := made.duplicated(ROW)).any():
+        what = ", ".join(map(str, made.loc[twice, ROW].iloc[0]))
+        raise BedsideError(f"graded_{section}: two rows are {what}; a reply and a judge name one")
+    for status in made["status"].unique():
+        choose(status, STATUS, f"status in graded_{section}")
+    graded = made["status"] == "graded"
+    checks.complete(made[graded], ["value"])
+    for column in ("value", "right"):
+        made[column] = made[column].astype(object).where(graded & made[column].notna(), None)
+    return made[[*COLUMNS, *(c for c in made if c not in COLUMNS)]]
+
+
+def write(folder: Path, section: str, frame: pd.DataFrame, own: Iterable[str], about: str) -> str:
+    """Write a section's CSV, with the columns `own`, and its full frame; return the CSV's name.
+
+    frame: as `checked`. about: the notebook <paper>/<name> that keeps it. In the CSV a unit, which
+    may be a text of others, is named by its first item.
+    """
+    name = f"graded_{section}.csv"
+    columns = [*COLUMNS, *own]
+    shown = frame[columns].assign(unit=frame.groupby("unit", sort=False)["item"].transform("first"))
+    text = tables.csv_text(columns, shown.itertuples(index=False))
+    (folder / name).write_text(text, encoding="utf-8")
+    first = {"notebook": about, "csv": sources.sha256(folder / name), "columns": list(frame)}
+    whole = frame.astype(object).where(frame.notna(), None).to_dict("records")
+    _replace(cache(folder) / f"{section}.jsonl", "".join(map(_line, [first, *whole])))
+    return name
+
+
+def _line(value):
+    return prompts.clean(json.dumps(value, ensure_ascii=False, default=_plain)) + "\n"
+
+
+def _plain(value):
+    """A value of numpy's, or a tuple-like one, as JSON has it."""
+    return value.tolist() if hasattr(value, "tolist") else list(value)
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a file that others may be reading."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    part.write_text(text, encoding="utf-8")
+    os.replace(part, path)
+
+
+# ---- what was sent and what came back
+
+
+class Calls:
+    """The calls of a notebook, written to its cache as they come back; each message once."""
+
+    def __init__(self, path: Path):
+        self.path, self._file = path, None
+        self._known: set[str] = set()
+
+    def add(self, request: models.Request, reply: models.Reply) -> None:
+        """Write down a call, once."""
+        if request.key in self._known:
+            return
+        if self._file is None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._part = self.path.with_name(f"{self.path.name}.{os.getpid()}.part")
+            self._file = open(self._part, "w", encoding="utf-8")
+        made = sent_and_returned(request, reply)
+        told = [store.digest(m)[:16] for m in made["messages"]]
+        for digest, message in zip(told, made["messages"]):
+            if digest not in self._known:
+                self._file.write(_line({"digest": digest, "message": message}))
+                self._known.add(digest)
+        self._known.add(request.key)
+        made |= {"messages": told, "text": reply.text}
+        self._file.write(_line({"key": request.key, "item": request.item, **made}))
+
+    def close(self) -> None:
+        """Put the file in place; without calls there is none."""
+        self.path.unlink(missing_ok=True)
+        if self._file is not None:
+            self._file.close()
+            os.replace(self._part, self.path)
+            self._file = None
+            self._known.clear()
+
+
+def sent_and_returned(request: models.Request, reply: models.Reply) -> dict[str, Any]:
+    """A request as it was sent, and what came back with the reply; None for unknown values."""
+    sent = dict(request.body())
+    tokens = reply.prompt_tokens, reply.completion_tokens, reply.cache_write_tokens
+    return {
+        "model": request.model,
+        "messages": sent.pop("messages"),
+        "response_format": sent.pop("response_format", None),
+        "settings": {k: v for k, v in sent.items() if k != "model"},
+        "repeat": request.repeat,
+        **{name: None if (v := getattr(reply, name)) == "" else v for name in RETURNED},
+        "seconds": reply.latency_s,
+        "usd": models.cost(request.model, *tokens, batch=reply.batch, when=reply.date),
+    }
+
+
+# ---- read again
+
+
+def folders(paper: str, profile: str, **changed: Any) -> list[Path]:
+    """The folders with a study's graded replies: a profile's or a run's, and its private ones."""
+    mine = settings.outputs(profile, settings.changed({"profile": profile, **changed}))
+    private = settings.outputs(profile, private=True)
+    return [folder / choose(paper, paths.papers(), "paper") for folder in (mine, private)]
+
+
+def sections(folder: Path) -> list[str]:
+    """The sections that are kept in a folder of outputs."""
+    return [p.stem.removeprefix("graded_") for p in sorted(folder.glob("graded_*.csv"))]
+
+
+def read(folder: Path, section: str, texts: bool = True) -> pd.DataFrame:
+    """A section's rows: COLUMNS and its own columns, with `texts` the full frame."""
+    import pandas as pd
+
+    if texts:
+        return pd.DataFrame(*records(folder, section))
+    made = pd.read_csv(folder / f"graded_{section}.csv", dtype=str, keep_default_na=False)
+    blank = made.replace("", None)
+    for column in made.columns.difference([*ROW, "status", "unit", "finish", "key"]):
+        found = pd.to_numeric(blank[column], errors="coerce")
+        made[column] = found if found.notna().equals(blank[column].notna()) else made[column]
+    return made
+
+
+def records(folder: Path, section: str) -> tuple[list[dict], None, list[str]]:
+    """The rows of a section's full frame, and its columns, as `pandas.DataFrame` takes them.
+
+    Raises BedsideError naming the notebook to run if the full frame isn't there, or isn't that of
+    the CSV.
+    """
+    path, first, rows = folder / f"graded_{section}.csv", {}, []
+    with contextlib.suppress(FileNotFoundError):
+        with open(cache(folder) / f"{section}.jsonl", encoding="utf-8") as f:
+            first, *rows = map(json.loads, f)
+    if first.get("csv") != sources.sha256(path):
+        raise BedsideError(
+            f"{paths.rel(path)}: its texts aren't here. Run the notebook that keeps them:"
+            f" `make {folder.name}` (PROFILE= and MODELS= as for the figures), or read it without:"
+            " texts=False"
+        )
+    return rows, None, first["columns"]
+
+
+def called(folder: Path) -> dict[str, dict]:
+    """The calls of all notebooks of a folder of outputs, {key: call}, with their messages."""
+    told, found = {}, {}
+    for path in sorted(cache(folder).glob("calls_*.jsonl")):
+        with open(path, encoding="utf-8") as f:
+            for line in map(json.loads, f):
+                if "message" in line:
+                    told[line["digest"]] = line["message"]
+                else:
+                    found[line["key"]] = line
+    return {k: {**v, "messages": [told[m] for m in v["messages"]]} for k, v in found.items()}
+
+
+# ---- for everybody
+
+
+def graded(
+    paper: str, profile: str = "sample", section: str | None = None, texts: bool = True
+) -> pd.DataFrame:
+    """The graded replies of a study, a row for each reply and judge, with their `section`.
+
+    section: one of them, else all, each reply once. texts: the full frames of this machine, with
+    questions, replies and judges' words; without them the committed files, which hold ids, verdicts
+    and numbers. docs/graded.md has the columns. Nothing is replayed or called. BedsideError names
+    what to run if they aren't here.
+    """
+    import pandas as pd
+
+    found = {s: place for place in folders(paper, profile) for s in sections(place)}
+    if not found:
+        raise _nothing(paper, profile, "graded replies")
+    names = [choose(section, found, f"section of {paper}")] if section else found
+    parts = [read(found[s], s, texts).assign(section=s) for s in names]
+    return pd.concat(parts, ignore_index=True)
+
+
+def calls(paper: str, profile: str = "sample") -> pd.DataFrame:
+    """The calls behind a study's replies and verdicts, a row for each.
+
+    key (as graded replies name it), item, model, messages, response_format, settings, text, tokens,
+    date, seconds, usd. BedsideError names what to run if they aren't here.
+    """
+    import pandas as pd
+
+    found = [call for place in folders(paper, profile) for call in called(place).values()]
+    if not found:
+        raise _nothing(paper, profile, "calls")
+    return pd.DataFrame(found)
+
+
+def _nothing(paper, profile, what):
+    place = paths.rel(folders(paper, profile)[0])
+    return BedsideError(f"{place} has no {what}; run `make {paper} PROFILE={profile}` first")
