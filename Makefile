@@ -77,7 +77,8 @@ all: $(STAMPS)/index.done $(STAMPS)/explorer.done ## set everything up, run what
 PUBLIC := $(if $(filter file,$(origin PROFILE)),public,$(PROFILE))
 pytest = $(PY) -m pytest -n $(call quoted,$(or $(value JOBS),auto))
 
-test: $(READY) ## set everything up and run the tests on all cores (SLOW=1: also those that take minutes)
+# Many tests read what the sample's notebooks kept.
+test: $(STAMPS)/index.done ## set everything up and run the tests on all cores (SLOW=1: also those that take minutes)
 	@$(pytest) --dist loadfile
 	@$(if $(SLOW),$(pytest) --dist worksteal -m slow tests/test_matrix.py tests/numbers)
 
@@ -96,7 +97,8 @@ site: ## write the pages of both profiles to site/, for any static host
 	@$(MAKE) all PROFILE=sample
 	@$(PY) -m bedside site
 
-seminar: $(READY) ## write the seminar's sheets for students and instructors, and a zip to hand out, to seminar/ (PROFILE=public: on released data)
+# The sheets of the sample read what its notebooks kept.
+seminar: $(if $(filter sample,$(PROFILE)),$(STAMPS)/explorer.done) $(READY) ## write the seminar's sheets for students and instructors, and a zip to hand out, to seminar/ (PROFILE=public: on released data)
 	@$(PY) -m bedside seminar --profile $(PROFILE)
 
 class: $(READY) ## write a page and a CSV of a class's results: make class FOLDER=DIR

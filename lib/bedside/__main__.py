@@ -28,7 +28,7 @@ def check(given, write=None):
 
     Write them to a file if they changed since the last time.
     """
-    from . import questions, settings
+    from . import kept, questions, settings
 
     pairs = dict(g.split("=", 1) for g in given)
     for name in pairs:
@@ -50,6 +50,8 @@ def check(given, write=None):
         Path(f"{write}.started").touch()
         folder = settings.outputs(pairs.get("PROFILE") or "sample")
         Path(f"{write}.folder").write_text(paths.rel(folder))
+        for name in kept.missing(folder):  # it has to run once more
+            (path.parent / f"{name}.done").unlink(missing_ok=True)
         newer = brought and path.is_file() and _newer(brought, path)
         if newer or not path.is_file() or path.read_text() != text:
             path.write_text(text)

@@ -155,10 +155,19 @@ def sent_and_returned(request: models.Request, reply: models.Reply) -> dict[str,
 
 
 def folders(paper: str, profile: str, **changed: Any) -> list[Path]:
-    """The folders with a study's graded replies: a profile's or a run's, and its private ones."""
+    """The folders with a study's graded replies: a profile's or a run's, and its private ones.
+
+    profile: also the name of a run, as its folder in figures/runs.
+    """
+    choose(paper, paths.papers(), "paper")
+    if (
+        profile not in settings.profiles()
+        and (run := settings.figures() / "runs" / profile).is_dir()
+    ):
+        return [run / paper]
     mine = settings.outputs(profile, settings.changed({"profile": profile, **changed}))
     private = settings.outputs(profile, private=True)
-    return [folder / choose(paper, paths.papers(), "paper") for folder in (mine, private)]
+    return [folder / paper for folder in dict.fromkeys((mine, private))]
 
 
 def sections(folder: Path) -> list[str]:
@@ -171,13 +180,14 @@ def read(folder: Path, section: str, texts: bool = True) -> pd.DataFrame:
     import pandas as pd
 
     if texts:
-        return pd.DataFrame(*records(folder, section))
+        made = pd.DataFrame(*records(folder, section))
+        return made.assign(right=made["right"].astype(float))
     made = pd.read_csv(folder / f"graded_{section}.csv", dtype=str, keep_default_na=False)
     blank = made.replace("", None)
     for column in made.columns.difference([*ROW, "status", "unit", "finish", "key"]):
         found = pd.to_numeric(blank[column], errors="coerce")
         made[column] = found if found.notna().equals(blank[column].notna()) else made[column]
-    return made
+    return made.assign(right=made["right"].astype(float), truncated=made["truncated"] == 1)
 
 
 def records(folder: Path, section: str) -> tuple[list[dict], None, list[str]]:
@@ -197,6 +207,22 @@ def records(folder: Path, section: str) -> tuple[list[dict], None, list[str]]:
             " texts=False"
         )
     return rows, None, first["columns"]
+
+
+def missing(folder: Path) -> list[str]:
+    """The notebooks of a profile's or run's manifest whose full frames aren't here as they were."""
+    path, found = folder / "manifest.json", []
+    entries = json.loads(path.read_text())["notebooks"] if path.is_file() else {}
+    for name, entry in entries.items():
+        for o in entry.get("graded", ()):
+            first = {}
+            with contextlib.suppress(FileNotFoundError):
+                section = o["file"].removeprefix("graded_").removesuffix(".csv")
+                with open(cache(folder / entry["paper"]) / f"{section}.jsonl", "rb") as f:
+                    first = json.loads(f.readline())
+            if first.get("csv") != o["sha256"]:
+                found.append(name)
+    return found
 
 
 def called(folder: Path) -> dict[str, dict]:

@@ -306,15 +306,17 @@ class Run:
     def keep(self, section: str, frame: "pd.DataFrame", own: Iterable[str] = ()) -> None:
         """Write the graded replies of a section, a row for each reply and judge; see `kept`.
 
-        frame: item, model, configuration, the verdicts' columns, `sent` (keys of the calls that led
-        to the reply), and what the section shows. own: of its columns, those that the CSV has
-        beside COLUMNS; they hold ids, categories and numbers. Plans and request files have none.
+        frame: item, model, configuration, the verdicts' columns, `answer` or `reply` (what was
+        judged), `sent` (keys of the calls that led to it), and what the section shows. own: of its
+        columns, those that the CSV has beside COLUMNS; they hold ids, categories and numbers. Plans
+        and request files have none.
         """
         if self.mode in ("plan", "batch"):
             return
         if section in self._graded:
             raise BedsideError(f"section {section!r} is kept twice")
-        frame = kept.checked(frame.rename(columns={"sent": "key"}), section)
+        names = {"sent": "key", **({} if "reply" in frame else {"answer": "reply"})}
+        frame = kept.checked(frame.rename(columns=names), section)
         ended = {r.key: r.finish for got in self._replies.values() for r in got.values()}
         frame["finish"] = [ended.get(k.rpartition(" ")[2], "") for k in frame["key"]]
         file = kept.write(self.folder, section, frame, own, f"{self.paper}/{self.notebook}")

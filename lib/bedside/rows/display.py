@@ -36,7 +36,7 @@ class Display:
     notebook: str
     heading: str | Callable[[Row], str]
     title: str = "question"
-    reply: str = "answer"
+    reply: str = "reply"
     status: str = "reply_status"
     category: str | Callable[[Row], str] = "category"
     by: str = "by"

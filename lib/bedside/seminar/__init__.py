@@ -17,7 +17,7 @@ from bedside.shown import prose as shown
 
 from .answers import choice, fields, near, nothing, number, numbers, right
 from .classroom import handed_in
-from .display import document, finished
+from .display import finished, graded, run
 from .tasks import Feedback, Sheet, Wrong, needs, open_in, task
 
 __all__ = [
@@ -25,9 +25,9 @@ __all__ = [
     "Sheet",
     "Wrong",
     "choice",
-    "document",
     "fields",
     "finished",
+    "graded",
     "handed_in",
     "kind",
     "names",
@@ -38,6 +38,7 @@ __all__ = [
     "numbers",
     "open_in",
     "right",
+    "run",
     "sheet",
     "shown",
     "task",

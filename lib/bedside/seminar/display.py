@@ -3,13 +3,28 @@
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
-from bedside import settings
-from bedside.rows import Document
+from bedside import choose, kept, settings
+from bedside.run import Run
+
+READ = {  # the sections that sheets read, which the students' zip holds
+    "cancer_myth": ("labelled", "evaluation"),
+    "radiation": ("free_form",),
+    "medhalu": ("detection", "notes"),
+    "meddialbench": ("consultations",),
+}
 
 
-def document(profile="sample"):
-    """The Document of a sheet: of the profile's models alone, since its tasks are about these."""
-    return Document(profile, models=" ".join(settings.profiles()[profile]["models"]))
+def run(paper, notebook, profile="sample"):
+    """A notebook's run for a sheet: of the profile's models, since its tasks are about these."""
+    return Run(
+        paper, notebook, profile=profile, models=" ".join(settings.profiles()[profile]["models"])
+    )
+
+
+def graded(paper, section, judge="lexical"):
+    """What a section's notebook kept of the sample, by one judge."""
+    frame = kept.graded(paper, "sample", choose(section, READ[paper], "section of the sheets"))
+    return frame[frame["judge"] == judge].reset_index(drop=True)
 
 
 def finished(coroutine):

@@ -1,4 +1,4 @@
-"""The zip for students: their sheets, the library, sample data, recordings, and the explorer.
+"""The zip for students: their sheets, the library, sample data, graded replies, the explorer.
 
 The explorer leaves out what the sheets ask about, because it would give the answers.
 """
@@ -9,6 +9,8 @@ import re
 import zipfile
 
 from bedside import explorer, paths
+
+from . import display
 
 NAME = "bedside-seminar.zip"
 NEEDED = (
@@ -25,10 +27,8 @@ NEEDED = (
     "data/published",
     "data/sample",
     "data/seen",
-    "data/recordings/*/sample",
     "figures/sample/*/trust_*.json",
     "lib/bedside",
-    "notebooks/*/[0-9][0-9]_*.ipynb",
 )  # from the checkout
 PAGE = "figures/sample/explorer.html"
 LEFT_OUT = "The patients, questions and cases of the seminar's sheets are left out."
@@ -37,7 +37,7 @@ LONG = 60  # characters; a text longer than this belongs to one item alone
 
 def hand_out(folder):
     """Write the zip beside the editions in `folder` and return it; the same bytes each time."""
-    tops = [top for pattern in NEEDED for top in paths.ROOT.glob(pattern)]
+    tops = [top for pattern in (*NEEDED, *kept()) for top in paths.ROOT.glob(pattern)]
     found = [p for top in tops for p in ([top] if top.is_file() else top.rglob("*"))]
     files = {
         p.relative_to(paths.ROOT).as_posix(): p.read_bytes()
@@ -54,6 +54,14 @@ def hand_out(folder):
             entry = zipfile.ZipInfo(f"bedside-seminar/{name}", (1980, 1, 1, 0, 0, 0))
             z.writestr(entry, files[name], zipfile.ZIP_DEFLATED)
     return path
+
+
+def kept():
+    """The files with what the sheets read of the studies' notebooks."""
+    for paper, sections in display.READ.items():
+        for section in sections:
+            yield f"figures/sample/{paper}/graded_{section}.csv"
+            yield f".cache/graded/sample/{paper}/{section}.jsonl"
 
 
 def page(sheets):

@@ -65,6 +65,7 @@ def shaped(own, frame):
             value=frame["value"].where(frame["status"] == "graded", None),
             right=frame["value"] == 1,
             key=frame["sent"],
+            reply=frame["answer"],
             finish=[own.asked[k][1].finish if k in own.asked else "" for k in frame["sent"]],
         ),
         own.name,

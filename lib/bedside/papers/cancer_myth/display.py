@@ -120,7 +120,6 @@ DISPLAYS = (
         "review",
         REVIEWED,
         REVIEW,
-        reply="correction",
         shared=lambda row: generated(row) if row["said"] else question(row),
         human=reviewed,
     ),

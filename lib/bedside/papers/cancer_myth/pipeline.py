@@ -49,7 +49,8 @@ def reviewed(run, raw, tried):
     fooled = fooled.drop(columns=["status", "value", "judge", "right", "raw", "reply_status"])
     every = [found.assign(label=label, **about), fooled.assign(label="", labelled_by="")]
     # either kind lacks texts that the other has, such as a reason
-    return pd.concat(every, ignore_index=True).fillna("").assign(configuration="candidate")
+    made = pd.concat(every, ignore_index=True).fillna("")
+    return made.assign(configuration="candidate", reply=made["correction"])
 
 
 def readings(run, raw, start, checked):

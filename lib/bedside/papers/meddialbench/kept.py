@@ -72,6 +72,7 @@ def _shaped(made, here):
         lies=lies,
         by=np.where(made["model"] == RULES, "rules", "model"),
         title=made["profile"] + ": " + made["complaint"],
+        reply=made["diagnosis"],
     )
 
 
@@ -142,6 +143,7 @@ async def labelled(run, known):
         right=made["value"] == "yes",
         by="written",
         title=made["diagnosis"] + " | " + made["truth"],
+        reply=made["diagnosis"],
         turns=[heard[i].turns if i in heard else None for i in made["item"]],
         why=[why(heard[i]) if i in heard else "" for i in made["item"]],
     )

@@ -42,7 +42,6 @@ def _read(section, notebook):
         section,
         notebook,
         SECTION,
-        reply="reply",
         status="failed",
         category=lambda row: f"{row['dataset']}, {row['named']}",
         words=WORDS,

@@ -135,6 +135,7 @@ def kept_answers(run, items, labels, generator):
         status="graded",
         value=made["hallucinated"].astype(float).map(YES),
         right=~made["hallucinated"],
+        reply=made["answer"],
     )
 
 
@@ -151,6 +152,7 @@ def kept(items, labels, detected, condition="", notes=None):
         model=made["evaluator"].str.removesuffix(condition),
         configuration=[f"{said}, repeat {k + 1}" for k in made["repeat"]],
         note=made["item"].map(notes) if notes else "",
+        by="model",
     )
 
 

@@ -91,7 +91,7 @@ def _lists(section):
 
 
 def _pairs(section, heading):
-    about = {"title": "title", "reply": "predicted", "category": "reference"}
+    about = {"title": "title", "category": "reference"}
     return Display(section, "06_judge_agreement", heading, **about, shared=term, human=labelled)
 
 

@@ -75,6 +75,7 @@ async def graded(run, lists, reference, terms, judge=None, shown=SITE):
 
 
 RECALLED = ["nothing matched", "less than half matched", "half or more matched"]
+LISTED = "item site profile regime model reply truncated read terms".split()
 LIST = "site regime profile listed size hits precision recall f1 matched".split()  # for `Run.keep`
 
 
@@ -99,6 +100,7 @@ async def by_each_matcher(run, lists, patients, reference, terms, shown=SITE):
     level = (made["recall"] > 0).astype(int) + (made["recall"] >= 0.5)
     lines = {
         "configuration": made["regime"] + ", " + made["profile"],
+        "read": made["status"],
         "status": made["match"],
         "value": [RECALLED[k] for k in level],
         "right": level == 2,
@@ -146,6 +148,7 @@ async def pairs_by_each_matcher(run, pairs):
         model=np.where(ours, "written pair", "lists of the run"),
         by=np.where(ours, "written", "rules"),
         title=made["predicted"] + " | " + made["reference"],
+        reply=made["predicted"],
     )
 
 

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from bedside import baselines, judges, plots, seminar, stats
-from bedside.checks import joined, normal
+from bedside import baselines, plots, seminar, stats
+from bedside.checks import normal
 from bedside.papers.cancer_myth import data, study
 from bedside.papers.cancer_myth.scores import scores
 from bedside.papers.cancer_myth.v2.items import SETS
@@ -34,15 +34,16 @@ class Material(seminar.Sheet):
     """
 
     def __init__(self):
-        document = seminar.document()
-        run = self.run = document.run("cancer_myth", "05_judge_agreement")
+        run = self.run = seminar.run("cancer_myth", "05_judge_agreement")
         self.questions = run.load("cancer_myth_questions_sample").set_index("item")
         self.plain = run.load("cancer_myth_nfp_sample").set_index("item")
         self.labelled = data.labelled(run)
         self.lexical = baselines.Lexical(self.labelled, study.GRADES)
-        self.evaluation = document.run("cancer_myth", "03_evaluation")
-        graded, self.answered, self.kept = seminar.finished(self._load())
-        self.labelled["judged"] = graded["value"].to_numpy(int)
+        said = seminar.graded("cancer_myth", "labelled").set_index("item")["value"]
+        replies = seminar.graded("cancer_myth", "evaluation")
+        self.answered, self.kept = (replies[replies["kind"] == k] for k in ("myth", "plain"))
+        graded = self.labelled["answer_id"].map(said)
+        self.labelled["judged"] = graded.to_numpy(int)
         truth, judged = self.labelled["label"] == 1, self.labelled["judged"] == 1
         counts, both = pd.crosstab(truth, judged), [True, False]
         self.counts = counts.reindex(index=both, columns=both, fill_value=0)
@@ -52,24 +53,6 @@ class Material(seminar.Sheet):
         self.few = few.assign(letter=list("abcdef"))
         rest = self.labelled[~self.labelled["item"].isin(few["item"])]
         self.ten = self._draw(rest, "judged", TEN, "ten")
-
-    async def _load(self):
-        """The judge's grades of the labelled answers, and the model's graded replies.
-
-        Replies come twice: to questions with a false presupposition, and to those without one.
-        """
-        graded = await judges.grade_labelled(
-            self.run, self.labelled, judge=judges.LEXICAL, **study.GRADING["myth"]
-        )
-        run, known = self.evaluation, study.known(self.run)
-        most = run.settings["max_tokens"]
-        items, plain = data.unseen(run, data.questions(run)), data.plain_questions(run)
-        replies = await study.answers(run, items, most)
-        answered = await study.verdicts(run, items, replies, known["myth"], judges.LEXICAL)
-        replies = await study.answers(run, plain, most)
-        kept = joined(plain, replies, validate="one_to_many")
-        verdicts = await study.grade(run, kept, "plain", known["plain"], judges.LEXICAL)
-        return graded, answered, joined(kept, verdicts)
 
     def _draw(self, frame, column, sizes, name):
         """Answers by `sizes` of each grade, no question twice, in an order that tells nothing."""
@@ -185,7 +168,7 @@ class Material(seminar.Sheet):
 
     def replies(self, size=3):
         """Replies of the embedded model, with the judge's grade; all are cut off at 96 tokens."""
-        names = {"answer": "the model's reply", "value": "judge"}
+        names = {"reply": "the model's reply", "value": "judge"}
         return shown(self.answered.head(size)[["question", *names]].rename(columns=names))
 
     def verdicts(self):

@@ -28,8 +28,7 @@ class Material(seminar.Sheet):
     """
 
     def __init__(self):
-        self.document = seminar.document()
-        self.run = self.document.run("meddialbench", "04_interactions")
+        self.run = seminar.run("meddialbench", "04_interactions")
         self.here = seminar.finished(study.set_up(self.run))
         self.design, self.cases, self.texts, *_ = self.here
         self.known = examples.Labelled(self.run)
@@ -278,14 +277,10 @@ class Material(seminar.Sheet):
 
     def limits(self):
         """Print what the numbers rest on: the judges, and the embedded model as a doctor."""
-        for judge in self.run.judges:
+        for judge in (judges.LEXICAL, *self.run.models):
             print(judges.describe(self.run.card(judge)))
-        p = self.run.settings
-        settings = {k: p[k] for k in ("patient", "turns", "turn_tokens", "temperature")}
-        baseline = {BASELINE: ()}
-        _, found = seminar.finished(study.consultations(self.run, self.here, baseline, **settings))
-        models, run = found[found["model"] != rules.NAME], self.run.judged_by(judges.LEXICAL)
-        done = seminar.finished(judging.outcomes(run, self.known, self.texts, models))
+        done = seminar.graded("meddialbench", "consultations", judges.LEXICAL)
+        done = done[(done["configuration"] == BASELINE) & (done["by"] == "model")]
         for model, part in done.groupby("model"):
             graded = part["correct"].dropna()
             i = stats.wilson(graded.sum(), len(graded))

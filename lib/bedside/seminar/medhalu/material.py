@@ -9,6 +9,7 @@ from bedside.checks import joined, normal
 from bedside.papers.medhalu import data as mh
 from bedside.papers.medhalu import detection, scores, study
 from bedside.papers.medhalu import spans as marking
+from bedside.papers.medhalu.labels import COLUMNS, annotations
 from bedside.papers.medhalu.printed import matrices
 from bedside.papers.medhalu.printed import numbers as paper
 from bedside.seminar import Wrong, choice, needs, number
@@ -27,11 +28,12 @@ class Material(seminar.Sheet):
     """The sample's answers, replayed detections, illustrative readings and the printed tables."""
 
     def __init__(self):
-        document = seminar.document()
-        self.run = document.run("medhalu", "03_expert_in_the_loop")
-        plain = document.run("medhalu", "02_detection")
-        self.items, self.labels, _, found = seminar.finished(study.replayed(plain, self.run))
-        self.judged = pd.concat(found.values(), ignore_index=True)
+        run = self.run = seminar.run("medhalu", "03_expert_in_the_loop")
+        self.items = seminar.finished(study.benchmark(run, "built", 0, "", 0))
+        self.labels = annotations(run, self.items)
+        parts = [seminar.graded("medhalu", s, study.AGAINST) for s in ("detection", "notes")]
+        read = pd.concat(parts, ignore_index=True)
+        self.judged = read.loc[read["by"] == "model", [*COLUMNS, "truncated"]]
         self.of = self.items.set_index("item")
         self.marks = detection.right_spans(self.items, self.labels)
         rng, some = self.run.rng("seminar"), []

@@ -28,15 +28,13 @@ class Material(seminar.Sheet):
     """Data and displays of sheet 2 (radiation, sections 3.2 to 3.6, 4.3, 4.4, 4.6 and 4.7)."""
 
     def __init__(self):
-        document = seminar.document()
-        run = self.run = document.run("radiation", "04_documentation_sensitivity")
+        run = self.run = seminar.run("radiation", "04_documentation_sensitivity")
         self.patients, self.terms = rad.profiles(run), rad.vocabulary(run)
         self.reference = rad.reference(run)
         self.patient = self.patients.set_index("item").loc[PATIENT]
         mine = self.reference["site"] == self.patient["site"]
         self.site = self.reference[mine].set_index("effect")
-        judged_in = document.run("radiation", "06_judge_agreement")
-        self.pairs, self.lists = seminar.finished(self._load(judged_in))
+        self.pairs, self.lists = seminar.finished(self._load())
         self.matcher = matching.matcher(run, MATCHER)
         elsewhere = run.load("radiation_elsewhere")
         self.parts = {
@@ -51,11 +49,12 @@ class Material(seminar.Sheet):
         self.two = [wordings["reference"].to_dict() for wordings in both]
         self.asked = self._asked().assign(letter=list("abcdefghij"))
 
-    async def _load(self, pairs_run):
-        """The first labelled pairs with the matcher's verdicts, and the model's scored lists."""
-        pairs = pairs_run.load("radiation_pairs").query("batch == 'first'")
-        verdicts = await matching.match_labelled(pairs_run, pairs, MATCHER)
-        lists = await study.listed(self.run, self.patients, FREE, self.run.settings["max_tokens"])
+    async def _load(self):
+        """The first labelled pairs and the model's free-form lists, as the matcher sees them."""
+        pairs = self.run.load("radiation_pairs").query("batch == 'first'")
+        verdicts = await matching.match_labelled(self.run, pairs, MATCHER)
+        lists = seminar.graded("radiation", "free_form")
+        lists = lists[study.LISTED].rename(columns={"reply": "answer", "read": "status"})
         matched = await matching.matched(self.run, lists, MATCHER)
         pairs = pairs.assign(judged=verdicts["value"].to_numpy())
         return pairs, scores.scored(matched, self.reference, self.terms)

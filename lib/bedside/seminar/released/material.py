@@ -35,7 +35,7 @@ class Material(seminar.Sheet):
     """Data and displays of sheet 2p (radiation, sections 3 and 4, on the released data)."""
 
     def __init__(self):
-        run = self.run = seminar.document("public").run("radiation", "04_documentation_sensitivity")
+        run = self.run = seminar.run("radiation", "04_documentation_sensitivity", "public")
         self.patients = rad.profiles(run, whole=True).set_index("item")
         self.reference, self.terms = rad.reference(run), rad.vocabulary(run)
         self.patient = self.patients.loc[PATIENT]

@@ -24,7 +24,7 @@ class Material(seminar.Sheet):
     """Data and displays of sheet 1p (Cancer-Myth, section 2 and appendix A: the survey)."""
 
     def __init__(self):
-        run = self.run = seminar.document("public").run("cancer_myth", "01_physician_survey")
+        run = self.run = seminar.run("cancer_myth", "01_physician_survey", "public")
         ratings = survey.survey(run)
         self.whole, self.rated = survey.whole_answers(ratings), survey.paragraphs(ratings)
         self.asked, self.replies, texts = self._texts(run.load("cancer_myth_survey_answers"))
@@ -202,7 +202,7 @@ class Material(seminar.Sheet):
 
         One on which GPT-4o, as the study's judge, gave all three grades; None without the file.
         """
-        run = seminar.document("public").run("cancer_myth", "07_released_answers")
+        run = seminar.run("cancer_myth", "07_released_answers", "public")
         if (found := systems.file(run)) is None:
             return None
         graded = systems.answers(run, found)
