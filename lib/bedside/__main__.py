@@ -191,7 +191,7 @@ def explorer(given):
     from .explorer import write
     from .page import pages
 
-    apart = ("mode", *settings.NOT_OF_A_RUN)
+    apart = ("mode", "budget_usd", "budget_total")
     chosen = {k: v for k, v in given.items() if k not in apart}
     content = raters.with_labels(rows.collect(**chosen))
     folder = settings.outputs(content["profile"], settings.changed(chosen))

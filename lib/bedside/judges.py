@@ -231,13 +231,29 @@ def beside(run, judge: str | None):
 
 
 def recorded(run) -> list[str]:
-    """The run's judge, the judge without a model, and every model with recordings here.
-
-    What others than the run's judge said of a reply is shown beside it; none of them is asked.
-    """
+    """The run's judge, the judge without a model, and every model with recordings here."""
     files = {path.stem for path in run.recordings.folder.glob("*.jsonl")}
     there = [name for name in models.registry() if paths.file_name(name) in files]
     return list(dict.fromkeys([run.judge, LEXICAL, *there]))
+
+
+async def by_each(
+    run, grade: "Callable[[Any, str], Awaitable[pd.DataFrame]]", more: Iterable[str] = ()
+) -> "pd.DataFrame":
+    """Verdicts of the run's judge and of those `recorded`, with the column `judge`, for `Run.keep`.
+
+    grade: of a run and a judge, the frame of verdicts (with raw). The other judges are shown beside
+    the run's: none is asked, and what they never said is left out. more: judges without a model.
+    """
+    import pandas as pd
+
+    parts = []
+    for judge in dict.fromkeys([*recorded(run), *more]):
+        mine = judge == run.judge
+        asking = run if mine else run.replaying(aside=True).judged_by(judge)
+        made = (await grade(asking, judge)).assign(judge=judge)
+        parts.append(made if mine else made[made["raw"] != NOT_RECORDED])
+    return pd.concat(parts, ignore_index=True)
 
 
 def told(profile: str, paper: str, notebook: str, mode: str, judge: str) -> str:

@@ -81,7 +81,7 @@ def test_every_file_made_is_named_and_has_its_name(copy):
     for name in copy.begun:
         assert NAME in name
         assert "new study" not in (copy.top / name).read_text().lower().replace("_", " "), name
-    rooms = {"data", "study", "scores", "tables", "printed", "rows", "labels", "__init__"}
+    rooms = {"data", "study", "scores", "tables", "printed", "display", "labels", "__init__"}
     package = copy.top / "lib/bedside/papers" / NAME
     assert {p.stem for p in package.glob("*.py")} == rooms
 

@@ -7,8 +7,8 @@ import pandas as pd
 
 from bedside import models, stats
 from bedside.checks import joined
-from bedside.judges import LEXICAL, beside, grade_labelled, recorded, trust_card
-from bedside.models import NOT_RECORDED, answers_of
+from bedside.judges import LEXICAL, beside, by_each, grade_labelled, trust_card
+from bedside.models import answers_of
 
 from .baselines import Categoriser, Echo
 from .data import CATEGORIES, SHOWN, categorised, labelled, labelled_plain, shown
@@ -135,19 +135,17 @@ VERDICT = ["status", "value", "raw"]
 async def by_each_judge(run, frame, kind, known):
     """Answers to questions of a kind with their verdicts, for `Run.keep`: a row for each judge.
 
-    frame: the questions' columns, model, answer, reply_status. The judges are the run's and those
-    of `judges.recorded`, of which only recorded verdicts are there.
+    frame: the questions' columns, model, answer, reply_status.
     """
-    frame, parts = frame.drop(columns=VERDICT, errors="ignore"), []
+    frame, parts = frame.drop(columns=VERDICT, errors="ignore"), [frame.head(0)]
     for _, mine in frame.groupby("model", sort=False):
-        for judge in recorded(run):
-            asking = run if judge == run.judge else run.replaying(aside=True)
-            found = await grade(asking, mine, kind, known[kind], judge)
-            made = joined(mine, found)
-            mine_or_there = (made["raw"] != NOT_RECORDED) | (judge == run.judge)
-            parts.append(made[mine_or_there].assign(judge=judge, kind=kind))
-    made = pd.concat([frame.head(0), *parts], ignore_index=True)
-    return made.assign(right=made["value"] == 1) if parts else made
+
+        async def graded(asking, judge, mine=mine):
+            return joined(mine, await grade(asking, mine, kind, known[kind], judge))
+
+        parts.append(await by_each(run, graded))
+    made = pd.concat(parts, ignore_index=True).assign(kind=kind)
+    return made.assign(right=made["value"] == 1 if len(made) else None)
 
 
 async def labelled_by_each_judge(run, known):
@@ -158,15 +156,16 @@ async def labelled_by_each_judge(run, known):
     parts = []
     for kind in ("myth", "plain"):
         frame = known[kind].labelled
-        for judge in recorded(run):
-            asking = run if judge == run.judge else run.replaying(aside=True)
+        every = frame.assign(asked=frame["item"], unit=frame["item"], item=frame["answer_id"])
+
+        async def graded(asking, judge, kind=kind, frame=frame, every=every):
             how = grading(run, kind, known[kind], judge)
-            found = await grade_labelled(asking, frame, judge=judge, **how)
-            every = frame.assign(asked=frame["item"], unit=frame["item"], item=frame["answer_id"])
-            parts.append(joined(every, found).assign(judge=judge, kind=kind))
+            return joined(every, await grade_labelled(asking, frame, judge=judge, **how))
+
+        parts.append((await by_each(run, graded)).assign(kind=kind))
     made = pd.concat(parts, ignore_index=True)
     made = made.assign(right=made["value"] == 1, configuration="tone: " + made["tone"])
-    return made[made["raw"] != NOT_RECORDED].assign(model="written answer", by="written")
+    return made.assign(model="written answer", by="written")
 
 
 def overlap(items, found):

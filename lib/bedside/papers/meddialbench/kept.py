@@ -7,7 +7,7 @@ import pandas as pd
 
 from bedside import baselines
 from bedside.checks import joined
-from bedside.judges import LEXICAL, recorded
+from bedside.judges import LEXICAL, by_each
 from bedside.models import NOT_RECORDED
 
 from . import judging, words
@@ -40,14 +40,13 @@ async def consultations(run, here, known, done, held):
     cases = here.cases.drop(columns=["key_items", "status"], errors="ignore").rename(columns=CASE)
     every = joined(held.drop(columns="turns"), about)
     every = joined(every, cases, "case", "many_to_one", "left")
-    parts = []
-    for judge in recorded(run):
-        asking = run if judge == run.judge else run.replaying(aside=True).judged_by(judge)
+
+    async def judged(asking, judge):
         made = await judging.outcomes(asking, known, here.scripts, held)
         made = made[["item", "verdict", "verdict_status", "correct", "misled", "coverage", "turns"]]
-        both = joined(every, made).assign(judge=judge)
-        parts.append(both[(both["verdict"] != NOT_RECORDED) | (judge == run.judge)])
-    return _shaped(pd.concat(parts, ignore_index=True), here)
+        return joined(every, made.rename(columns={"verdict": "raw"}))
+
+    return _shaped(await by_each(run, judged), here)
 
 
 def _shaped(made, here):
@@ -64,7 +63,6 @@ def _shaped(made, here):
         status=made["verdict_status"],
         value=made["correct"].map(SAYS),
         right=made["correct"] == 1,
-        raw=made["verdict"],
         truncated=made["truncated"] > 0,
         level=[" + ".join(v) or "cooperative" for v in made["levels"]],
         ended=[ENDS[e] + (f" ({by})" if by else "") for e, by in zip(made["end"], made["by"])],
@@ -121,21 +119,22 @@ async def labelled(run, known):
 
     misled: whether the judge says so of a wrong one. The other labels of the dialogue are `why`.
     """
-    frame, parts = baselines.learnt(known.diagnosis), []
-    for judge in recorded(run):
-        asking = run if judge == run.judge else run.replaying(aside=True)
-        asking = asking.judged_by(judge)
+    frame = baselines.learnt(known.diagnosis)
+    frame = frame.assign(asked=frame["item"], item=frame["answer_id"])
+
+    async def judged(asking, judge):
         found = await judging.on_diagnoses(asking, known.diagnosis, known.misled, judge)
         same, misled = (found[task][1] for task in ("", "misled"))
-        made = frame.assign(asked=frame["item"], item=frame["answer_id"])
         said = misled[misled["raw"] != NOT_RECORDED].set_index("item")
-        made = joined(made, same, whole="left").assign(judge=judge)
-        made["misled"] = made["item"].map(said["value"])
-        made["misled_raw"] = made["item"].map(said["raw"])
-        made["misled_judged"] = made["item"].isin(said.index)
-        parts.append(made[made["raw"] != NOT_RECORDED])
+        made = joined(frame, same, whole="left")
+        told = {
+            "misled": made["item"].map(said["value"]),
+            "misled_raw": made["item"].map(said["raw"]),
+        }
+        return made.assign(**told, misled_judged=made["item"].isin(said.index))
+
+    made = await by_each(run, judged)
     heard = {r.answer_id: r for r in known.dialogues.itertuples()}
-    made = pd.concat(parts, ignore_index=True)
     return made.assign(
         model="written for the project",
         configuration=made["kind"],

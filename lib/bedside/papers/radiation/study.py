@@ -10,7 +10,7 @@ import pandas as pd
 
 from bedside import choose
 from bedside.checks import joined, normals
-from bedside.judges import recorded
+from bedside.judges import by_each
 from bedside.models import NOT_RECORDED, answers_of
 
 from . import data, matching, scores
@@ -87,12 +87,14 @@ async def by_each_matcher(run, lists, patients, reference, terms, shown=SITE):
     terms and meant of the patient's other list by the run's matcher. Then the records, and the
     reference of the site.
     """
-    belongs, parts = scores.belonging(reference, terms), []
-    for judge in dict.fromkeys([*recorded(run), matching.EXACT]):
-        asking = run if judge == run.judge else run.replaying(aside=True)
+    belongs = scores.belonging(reference, terms)
+
+    async def matched(asking, judge):
         made = await graded(asking, lists, reference, terms, judge, shown)
-        parts.append(made[(made["match"] != "error") | (judge == run.judge)].assign(judge=judge))
-    made = pd.concat(parts, ignore_index=True)
+        lost = NOT_RECORDED if judge != run.judge else ""
+        return made.assign(raw=made["answer"].where(made["match"] != "error", lost))
+
+    made = await by_each(run, matched, [matching.EXACT])
     meant = [
         matching.one_to_one(r.pairs * belongs[r.site]).tolist() if r.match == "graded" else None
         for r in made.itertuples()
@@ -104,7 +106,7 @@ async def by_each_matcher(run, lists, patients, reference, terms, shown=SITE):
         "status": made["match"],
         "value": [RECALLED[k] for k in level],
         "right": level == 2,
-        "raw": made["answer"].where(made["match"] != "graded", ""),
+        "raw": made["raw"].where(made["match"] != "graded", ""),
         "meant": meant,
         "listed": [len(t) for t in made["terms"]],
         "matched": [" ".join(str(i + 1) for i in sorted(m or ()) if i >= 0) for m in meant],
@@ -133,13 +135,12 @@ def _others(mine, rows):
 
 async def pairs_by_each_matcher(run, pairs):
     """Pairs of terms with each matcher's verdict, for `Run.keep`, as `by_each_matcher`."""
-    parts = []
-    for judge in dict.fromkeys([*recorded(run), matching.EXACT]):
-        asking = run if judge == run.judge else run.replaying(aside=True)
+
+    async def matched(asking, judge):
         found = await matching.match_labelled(asking, pairs, judge)
-        made = joined(pairs.assign(item=pairs["pair"]), found).assign(judge=judge)
-        parts.append(made[made["raw"] != NOT_RECORDED])
-    made = pd.concat(parts, ignore_index=True)
+        return joined(pairs.assign(item=pairs["pair"]), found)
+
+    made = await by_each(run, matched, [matching.EXACT])
     ours = made["label"].notna()
     return made.assign(
         right=made["value"] == matching.LABELS[1],

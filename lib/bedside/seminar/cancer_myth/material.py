@@ -40,7 +40,7 @@ class Material(seminar.Sheet):
         self.labelled = data.labelled(run)
         self.lexical = baselines.Lexical(self.labelled, study.GRADES)
         said = seminar.graded("cancer_myth", "labelled").set_index("item")["value"]
-        replies = seminar.graded("cancer_myth", "evaluation")
+        replies = seminar.graded("cancer_myth", "evaluation").astype({"value": int})
         self.answered, self.kept = (replies[replies["kind"] == k] for k in ("myth", "plain"))
         graded = self.labelled["answer_id"].map(said)
         self.labelled["judged"] = graded.to_numpy(int)

@@ -2,7 +2,7 @@
 
 from bedside.rows import Task
 
-from .rows import WORDS
+from .display import WORDS
 
 
 def record(row, value, by):

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from bedside.checks import joined
-from bedside.judges import grade_labelled
+from bedside.judges import by_each, grade_labelled
 from bedside.models import answers_of, requests_to
 
 from .scores import FIELDS, VALUES, Overlap
@@ -43,3 +43,22 @@ async def judged_labelled(run, labelled, judge=None):
     """Verdicts on the labelled answers, in their order, by a judge that never saw their labels."""
     judge = judge or run.judge
     return await grade_labelled(run, labelled, VALUES, "judge", judge, Overlap, fields=FIELDS)
+
+
+async def by_each_judge(run, answers, labelled):
+    """The answers for `Run.keep`: a row for each judge, this run's and all with recordings here."""
+    made = await by_each(run, lambda asking, judge: judged(asking, answers, labelled, judge))
+    by = made["sent"].map(lambda sent: "model" if sent else "rules")
+    return made.assign(configuration="plain", by=by, right=made["value"] == 1)
+
+
+async def labelled_by_each_judge(run, labelled):
+    """The labelled answers for `Run.keep`, as `by_each_judge`; item is the answer's id."""
+    every = labelled.assign(asked=labelled["item"], unit=labelled["item"], model="written")
+    every = every.assign(item=labelled["answer_id"], configuration="plain", by="written")
+
+    async def graded(asking, judge):
+        return joined(every, await judged_labelled(asking, labelled, judge))
+
+    made = await by_each(run, graded)
+    return made.assign(right=made["value"] == 1)

@@ -1,0 +1,23 @@
+"""New study: how its graded replies are shown in the explorer and to raters."""
+
+from bedside.rows import Display, human_label, text
+
+WORDS = {0: "0 not right", 1: "1 right"}
+
+
+def question(row):
+    """A question and its reference answer, which all replies to it share."""
+    blocks = [text("Question", row["question"]), text("Reference", row["reference"])]
+    return {f"new_study {row.get('asked', row['item'])}": blocks}
+
+
+def label(rows):
+    """The label of a written answer."""
+    return [human_label(rows[0]["labelled_by"], WORDS[rows[0]["label"]])]
+
+
+NOTEBOOK = "01_first_section"
+DISPLAYS = (
+    Display("answers", NOTEBOOK, "1 answers", words=WORDS, shared=question),
+    Display("labelled", NOTEBOOK, "1 labelled answers", words=WORDS, shared=question, human=label),
+)
