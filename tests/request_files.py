@@ -11,11 +11,11 @@ from openai.types.chat.completion_create_params import CompletionCreateParamsNon
 from pydantic import ConfigDict, TypeAdapter
 from typing_extensions import TypedDict
 
-from bedside import batches, models, paths, planning, store
+from bedside import batches, models, paths, planning, replies, store
 from bedside.batches import files, results
 from conftest import ask_for, completion
 
-FORM = models.response_format("verdict", score={"type": "integer", "enum": [0, 1]})
+FORM = replies.response_format("verdict", score={"type": "integer", "enum": [0, 1]})
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ import json
 import re
 import time
 
-from . import entries, models, prompts
+from . import entries, prompts, replies
 from .entries import StopRun
 from .usage import tokens_of, written
 
@@ -98,7 +98,7 @@ def inside(answer):
     """(status, body) of an error that comes inside a 200: of the whole, or of its choice."""
     if not isinstance(answer, dict):
         return None
-    choice = models.first_choice(answer)
+    choice = replies.first_choice(answer)
     error = answer.get("error") or choice.get("error")
     if not error and choice.get("finish_reason") not in BROKEN_OFF:
         return None
@@ -121,7 +121,7 @@ def of(status, content, headers, secrets, answer=None):
     other = ("endpoint's fault", "", "", "again") if again else ("bad request", "", "", "alone")
     kind, _, _, fate = next(fits, other)
     failure = Failure(kind, status, words, fate, _retry_after(headers, text))
-    if kind not in MAYBE_CHARGED and not models.first_choice(answer):  # no reply had begun either
+    if kind not in MAYBE_CHARGED and not replies.first_choice(answer):  # no reply had begun either
         failure.tokens = (0, 0)
     return _with_usage(failure, answer or _parsed(text))
 
@@ -186,7 +186,7 @@ def read(kept, answer, headers, secrets, date=None):
     if fault := inside(answer):
         raise of(*fault, headers, secrets, answer)
     try:
-        return models.as_record(kept, answer, date)
+        return replies.as_record(kept, answer, date)
     except ValueError as e:
         raise _with_usage(Failure("bad answer", 200, str(e), "again"), answer) from None
 
@@ -196,7 +196,7 @@ def withheld(kept, failure, date=None):
     finish = "content_filter" if failure.kind == "filtered" else "length"
     choice = {"message": {"content": ""}, "finish_reason": finish}
     answer = {"choices": [choice], "usage": failure.usage}
-    return {**models.as_record(kept, answer, date), "withheld": failure.message}
+    return {**replies.as_record(kept, answer, date), "withheld": failure.message}
 
 
 def hint(name, failure):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import BedsideError, checks, choose, given, models, paths, prompts, sources
+from . import BedsideError, checks, choose, given, models, paths, prompts, replies, sources
 from .models import NOT_RECORDED  # noqa: F401 - what `beside` says
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ def schema(values: Sequence[int | str], key: str = "score", reason: bool = False
     kind = "integer" if all(isinstance(v, int) for v in values) else "string"
     before = {"reason": {"type": "string"}} if reason else {}
     value = {key: {"type": kind, "enum": list(values)}}
-    return models.response_format("verdict", **before, **value)
+    return replies.response_format("verdict", **before, **value)
 
 
 def names() -> list[str]:

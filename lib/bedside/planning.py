@@ -11,12 +11,9 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
 
-from . import entries, models
-
-if TYPE_CHECKING:
-    from .models import Reply, Request
+from . import entries, store
+from .replies import Reply, Request, alike
 
 MARK, SHORT = 12, 6  # hexadecimal digits of a mark, and of one in a list
 MARKS = re.compile(rf"\b[0-9a-f]{{{SHORT}}}(?:[0-9a-f]{{{MARK - SHORT}}})?\b")
@@ -26,7 +23,7 @@ _before = ContextVar("before", default=None)  # in a sequence: [the last wave so
 _by_calls = ContextVar("by_calls", default=False)
 
 
-def stand_ins(requests: "Iterable[Request]") -> "dict[str, Reply]":
+def stand_ins(requests: Iterable[Request]) -> dict[str, Reply]:
     """Replies by key when only planning: lists of full length, or what the formats ask for.
 
     Requests that come together don't wait for each other.
@@ -45,7 +42,7 @@ def _stand_in(request):
         text = _filled(form["json_schema"]["schema"], mark, tokens)
     else:
         text = "".join(f"- {mark[:SHORT]} {i}\n" for i in range(tokens // 5))
-    return models.Reply(request.item, request.model, request.key, text=text, finish="stop")
+    return Reply(request.item, request.model, request.key, text=text, finish="stop")
 
 
 def _filled(schema, mark, tokens):
@@ -82,9 +79,23 @@ def stands_in(text: str) -> bool:
 # ---- waves
 
 
-def wave(request: "Request") -> int:
+def wave(request: Request) -> int:
     """In which wave a planned request can be asked, from 1; 0: by a call, with no wave before."""
     return _waves.get(request.key[:MARK], 1)
+
+
+def planned(request: Request) -> dict:
+    """What a plan says of a call: key, model, prompt and completion (tokens at most), its wave."""
+    prompt, completion = request.estimate()
+    return {
+        "key": request.key,
+        "model": request.model,
+        "prompt": prompt,
+        "completion": completion,
+        "chars": request.chars,
+        "like": alike(store.redacted(request.fields)),
+        "wave": wave(request),
+    }
 
 
 @contextlib.contextmanager

@@ -486,7 +486,7 @@ class Run:
         folder, name = self.folder.parent / ".parts", f"{self.paper}.{self.notebook}"
         folder.mkdir(exist_ok=True)
         if self.mode == "plan":
-            calls = json.dumps([r.planned() for r in self.planned()])
+            calls = json.dumps([planning.planned(r) for r in self.planned()])
             (folder / f"{name}.plan.json").write_text(calls)
             return
         if self.mode == "batch":

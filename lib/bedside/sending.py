@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from . import entries, failures, ledger
 from .entries import StopRun, cost_at_most
 from .failures import Failure
-from .models import Reply, as_reply
+from .replies import Reply, as_reply
 from .usage import used
 
 RETRIES = 5  # of a request, where another try can help

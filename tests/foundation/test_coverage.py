@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from bedside import notebooks, paths
-from bedside.rows import tasks
+from bedside.annotation import tasks
 
 PAGE = paths.ROOT / "docs" / "coverage.md"
 STATUSES = ("present", "partly", "left out", "can't be had here")

@@ -5,10 +5,10 @@ import json
 
 import pytest
 
-from bedside import BedsideError, entries, models, paths, store
+from bedside import BedsideError, entries, models, paths, replies, store
 from conftest import ask_for, completion
 
-FORM = models.response_format("verdict", score={"type": "integer", "enum": [-1, 0, 1]})
+FORM = replies.response_format("verdict", score={"type": "integer", "enum": [-1, 0, 1]})
 MESSAGES = [{"role": "user", "content": "why?"}]
 
 

@@ -124,7 +124,7 @@ def test_the_explorer_shows_it(copy):
 
 
 def test_its_raters_have_a_task(copy):
-    code = "from bedside import rows; print(*rows.tasks())"
+    code = "from bedside import annotation; print(*annotation.tasks())"
     assert NAME in copy.call(sys.executable, "-c", code).stdout.split()
 
 

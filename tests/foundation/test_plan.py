@@ -12,10 +12,10 @@ import pandas as pd
 import pytest
 from test_stops import ENTRY, notebook
 
-from bedside import entries, models, notebooks, paths, store
+from bedside import entries, models, notebooks, paths, planning, replies, store
 from conftest import completion
 
-FORM = models.response_format("verdict", score={"type": "integer", "enum": [-1, 0, 1]})
+FORM = replies.response_format("verdict", score={"type": "integer", "enum": [-1, 0, 1]})
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def recorded(study, requests):
 
 def planned(study, requests):
     """What is expected of each call, as `make plan` sees it."""
-    rows = [{"notebook": f"{study}/01_x", **r.planned(), "adaptive": ""} for r in requests]
+    rows = [{"notebook": f"{study}/01_x", **planning.planned(r), "adaptive": ""} for r in requests]
     return notebooks._expected(pd.DataFrame(rows))
 
 

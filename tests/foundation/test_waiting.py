@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 
 import providers
-from bedside import dialogues, entries, local, models, paths, planning, store
+from bedside import dialogues, entries, local, models, paths, planning, replies, store
 from bedside.batches import files, results
 from bedside.papers.cancer_myth import data as myths
 from bedside.papers.cancer_myth import study as cancer_myth
@@ -125,7 +125,7 @@ def planned(requests):
         models.ask(requests, store.Recordings(paths.RECORDINGS), mode="plan", plan=plan)
     )
     assert plan == requests
-    return replies, [r.planned()["wave"] for r in requests]
+    return replies, [planning.wave(r) for r in requests]
 
 
 def told(name, *texts, item="told"):
@@ -144,7 +144,7 @@ def test_a_request_waits_for_the_replies_that_it_tells_of(served):
     (verdict,), waves = planned([form])
     assert waves == [3] and planning.stands_in(verdict.text) and not planning.stands_in(a.text)
     assert json.loads(verdict.text)["score"] == 1
-    words = models.response_format("word", said={"type": "string"})
+    words = replies.response_format("word", said={"type": "string"})
     form = models.Request("w", served, [{"role": "user", "content": "say"}], {}, words)
     (spoken,), _ = planned([form])
     assert planned([told(served, json.loads(spoken.text)["said"])])[1] == [2]
@@ -232,7 +232,7 @@ def test_a_study_wave_by_wave(name, served, endpoint, monkeypatch):
     """No stand-in is ever asked, every line fits, and it ends where direct calls do."""
     persona = providers.PERSONAS["openai"]
     endpoint.script = lambda n, body: providers.completion(persona, body)[0]
-    most = max(r.planned()["wave"] for r in made_by(name, "plan")[0].planned())
+    most = max(planning.wave(r) for r in made_by(name, "plan")[0].planned())
     assert planning._waves  # marks of what stands in
     waves = 0
     while made := asked_by(name, f"{waves + 1:02}"):

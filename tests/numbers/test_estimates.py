@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 
 from bedside import __main__ as steps
-from bedside import ledger, models, notebooks, paths, sending, store, usage
+from bedside import ledger, models, notebooks, paths, planning, replies, sending, store, usage
 from conftest import ask_for, completion
 
 with open(Path(__file__).with_name("tokens.csv"), encoding="utf-8", newline="") as file:
@@ -81,7 +81,7 @@ def test_at_most_is_more_than_all_recorded_prompts_had():
 
 
 def test_the_form_of_an_answer_is_part_of_the_prompt(served):
-    form = models.response_format("verdict", score={"type": "integer", "enum": [0, 1]})
+    form = replies.response_format("verdict", score={"type": "integer", "enum": [0, 1]})
     messages = [{"role": "system", "content": "ab"}, {"role": "user", "content": "é"}]
     request = models.Request("a", served, messages, {"max_tokens": 5}, form)
     assert request.estimate() == (100 + 3 * 12 + 2 + 2 + len(json.dumps(form)) - 2, 5)
@@ -148,7 +148,7 @@ def recorded(name, endpoint, count, limit, prompt, reply, text="word", study="a"
 
 
 def planned(requests, study="a"):
-    rows = [{"notebook": f"{study}/01_x", **r.planned(), "adaptive": ""} for r in requests]
+    rows = [{"notebook": f"{study}/01_x", **planning.planned(r), "adaptive": ""} for r in requests]
     return notebooks._expected(pd.DataFrame(rows))
 
 

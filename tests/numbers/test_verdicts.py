@@ -301,5 +301,5 @@ def test_a_withheld_answer_is_shown_with_its_reason_and_labelled_by_nobody(run_o
     content = document.content()
     (one,) = annotation.rows(content)
     assert why in rows.as_text(content, content["rows"][0])
-    task = rows.tasks()["presupposition"]
+    task = annotation.tasks()["presupposition"]
     assert task.takes(one) and blind.candidates([one], task) == []

@@ -6,12 +6,12 @@ import pandas as pd
 import pytest
 
 from bedside import annotation, sources
-from bedside.annotation import raters
+from bedside.annotation import raters, tasks
 from bedside.annotation.faults import fault_of
 from bedside.papers.cancer_myth import data, rows
 from bedside.papers.cancer_myth.labels import reviewed
 from bedside.papers.cancer_myth.tables import generation as tables
-from bedside.rows import Document, tasks
+from bedside.rows import Document
 from bedside.run import Run
 
 TASK = tasks()["review"]

@@ -3,8 +3,9 @@
 import pytest
 
 from bedside import sources
+from bedside.annotation import tasks
 from bedside.papers.cancer_myth import labels, rows, survey
-from bedside.rows import tasks, text
+from bedside.rows import text
 from bedside.run import Run
 
 NOTEBOOK = "01_physician_survey"

@@ -10,8 +10,7 @@ import sys
 import pytest
 
 from bedside import BedsideError, annotation, paths
-from bedside.annotation import Log, Session, alias, sampling
-from bedside.rows import tasks
+from bedside.annotation import Log, Session, alias, sampling, tasks
 from bedside.store import digest
 
 TASKS = tasks()

@@ -85,7 +85,8 @@ def document():
 
 # A task of this test's own in the kernel: with a protocol, and what two raters said.
 PROTOCOL = """
-from bedside.rows import Task, tasks, text
+from bedside.rows import Task, text
+from bedside.annotation import tasks
 right = {"value": "yes", "type": "fact", "spans": ["Iron heals"]}
 item = {"shared": [text("Question", "what heals?")], "reply": "Iron heals burns.", "right": right}
 how = vars(tasks()["hallucination"]) | {"name": "protocol", "reason_for": ("yes",)}

@@ -8,8 +8,8 @@ import pytest
 from test_annotation import BURN, SECRET, lines, many, row  # noqa: F401 - a fixture
 
 from bedside import BedsideError, annotation, models, rows
-from bedside.annotation import Log, Session, alias, raters, sampling
-from bedside.rows import Task, tasks, text
+from bedside.annotation import Log, Session, alias, raters, sampling, tasks
+from bedside.rows import Task, text
 from bedside.store import digest
 
 LOCAL = next(name for name, m in models.registry().items() if m["provider"] == "local")

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from bedside import BedsideError, annotation, baselines, judges, sources, stats
-from bedside.annotation import raters
+from bedside.annotation import raters, tasks
 from bedside.annotation.blind import alias
 from bedside.papers.cancer_myth import study as cancer_myth
 from bedside.papers.cancer_myth.baselines import Echo
@@ -22,7 +22,7 @@ from bedside.papers.meddialbench.examples import Labelled
 from bedside.papers.medhalu import study as medhalu
 from bedside.papers.medhalu.labels import annotations
 from bedside.papers.radiation import matching
-from bedside.rows import other_verdict, tasks, text
+from bedside.rows import other_verdict, text
 from bedside.run import Run
 from bedside.store import digest
 from judged import collected, elsewhere

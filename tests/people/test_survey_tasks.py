@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 
 from bedside import BedsideError, annotation, sources
-from bedside.annotation import raters
+from bedside.annotation import raters, tasks
 from bedside.annotation.widget import FOLDER
 from bedside.papers.cancer_myth import labels as room
 from bedside.papers.cancer_myth import rows as study
 from bedside.papers.cancer_myth import survey
-from bedside.rows import Document, tasks, text
+from bedside.rows import Document, text
 
 ANSWER = "First,  see **your** team.\n \n\n2. Then rest.\n\n\n\nLast, a walk."
 PARAGRAPHS, ANSWERS = "survey_paragraphs", "survey_answers"

@@ -10,13 +10,14 @@ In a notebook, with a document of judged items:
 Each label is written to data/external/annotations/<task>/<rater>.jsonl before the next item comes.
 Running the cells again resumes where the file stops.
 
-blind: what a rater sees. sampling: which rows are drawn. log: labels on disk. session: the way
-through a sample. faults: faults of a label. entrance, training, attention: a study's protocol:
-consent and background, items that come first, items with a known answer. widget: the session on
-screen. raters: labels of several raters, and judges compared with them.
+labelling: all tasks. blind: what a rater sees. sampling: which rows are drawn. log: labels on disk.
+session: the way through a sample. faults: faults of a label. entrance, training, attention: a
+study's protocol: consent and background, items that come first, items with a known answer. widget:
+the session on screen. raters: labels of several raters, and judges compared with them.
 """
 
 from .blind import alias, candidates, material, rows
+from .labelling import tasks
 from .log import ADJUDICATED, FIELDS, FOLDER, Log, read
 from .sampling import Entry, coverage, sample
 from .session import Session, assigned
@@ -38,5 +39,6 @@ __all__ = [
     "read",
     "rows",
     "sample",
+    "tasks",
     "widget",
 ]

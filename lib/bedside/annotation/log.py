@@ -6,7 +6,7 @@ import unicodedata
 from pathlib import Path
 
 from bedside import BedsideError, choose, locks, paths
-from bedside.rows import tasks
+from bedside.annotation.labelling import tasks
 from bedside.store import append
 
 from .blind import alias

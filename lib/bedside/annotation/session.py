@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 import numpy as np
 
 from bedside import BedsideError, choose, paths
+from bedside.annotation.labelling import tasks
 from bedside.prompts import clean
-from bedside.rows import JOINED, tasks
+from bedside.rows import JOINED
 from bedside.store import digest
 
 from . import attention

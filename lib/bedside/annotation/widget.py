@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from bedside import BedsideError, choose
-from bedside.rows import tasks
+from bedside.annotation.labelling import tasks
 
 from .log import ADJUDICATED, RESERVED, Log, named
 from .session import Session, members

@@ -23,7 +23,7 @@ page's data:
     task        a question that raters answer about a paper's rows (`Task`)
 
 blocks: the parts of a row. display: how a section is shown. document: the rows of a profile. task:
-what raters decide. studies: all studies' tasks and items. forms: frames and text.
+what raters decide. studies: all studies' items. forms: frames and text.
 """
 
 from .blocks import (
@@ -43,7 +43,7 @@ from .blocks import (
 from .display import Display
 from .document import BY, Document, row_id
 from .forms import ROW, VERDICT, as_text, frame
-from .studies import collect, tasks
+from .studies import collect
 from .task import JOINED, Task
 
 __all__ = [
@@ -66,7 +66,6 @@ __all__ = [
     "other_verdict",
     "pieces",
     "row_id",
-    "tasks",
     "text",
     "text_of",
     "verdict",

@@ -1,8 +1,7 @@
-"""The labelling tasks of all studies, and their judged items in one document."""
+"""The judged items of all studies in one document."""
 
 from __future__ import annotations
 
-import functools
 import importlib
 from typing import Any
 
@@ -10,20 +9,10 @@ from bedside import BedsideError, choose, judges, kept, paths, settings
 from bedside.run import Run
 
 from .document import Document
-from .task import Task
 
 
 def _room(paper, name):
     return importlib.import_module(f"bedside.papers.{paper}.{name}")
-
-
-@functools.cache
-def tasks() -> dict[str, Task]:
-    """All labelling tasks by name: those in the studies' rooms `labels`, and own studies' task."""
-    from bedside import study
-
-    found = [t for name in paths.papers() for t in _room(name, "labels").TASKS]
-    return {task.name: task for task in [*found, study.TASK]}
 
 
 def collect(profile: str = "sample", papers: str = "", **parameters: Any) -> dict:

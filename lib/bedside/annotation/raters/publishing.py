@@ -7,7 +7,8 @@ from pathlib import Path
 
 from bedside import BedsideError, paths, prompts, sources
 from bedside.annotation.blind import rows as with_blocks
-from bedside.rows import JOINED, human_label, other_verdict, tasks
+from bedside.annotation.labelling import tasks
+from bedside.rows import JOINED, human_label, other_verdict
 
 from .together import REFUSALS, asked, first_labels, handled, labels, own_labels
 

@@ -5,8 +5,8 @@ import re
 import pandas as pd
 
 from bedside import judges, stats
+from bedside.annotation.labelling import tasks
 from bedside.checks import complete, groups, scored
-from bedside.rows import tasks
 from bedside.tables import Row, frame
 
 from .together import asked, parts, values

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 
 from bedside import stats
+from bedside.annotation.labelling import tasks
 from bedside.checks import groups, numbers
-from bedside.rows import JOINED, tasks
+from bedside.rows import JOINED
 from bedside.tables import Row, frame, percent, share
 
 from .together import REFUSALS, asked, first_labels, handled, own_labels, said, values

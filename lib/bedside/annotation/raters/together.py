@@ -8,10 +8,11 @@ import pandas as pd
 from bedside.annotation import attention
 from bedside.annotation.blind import alias, material
 from bedside.annotation.entrance import NOT_SAID, answers
+from bedside.annotation.labelling import tasks
 from bedside.annotation.log import ADJUDICATED, FOLDER, read
 from bedside.annotation.session import Session
 from bedside.checks import complete
-from bedside.rows import JOINED, tasks
+from bedside.rows import JOINED
 from bedside.store import digest
 
 FEWEST = 5  # raters of a group whose answers about themselves are counted

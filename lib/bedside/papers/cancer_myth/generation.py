@@ -3,7 +3,7 @@
 import pandas as pd
 
 from bedside import checks, judges, models, planning
-from bedside.models import Request, json_object, response_format
+from bedside.replies import Request, json_object, response_format
 
 from . import study
 from .data import CATEGORIES

@@ -15,7 +15,8 @@ import pandas as pd
 
 from bedside import dialogues, judges, models
 from bedside.dialogues import ENDED, Dialogue, messages
-from bedside.models import requests_to, response_format
+from bedside.models import requests_to
+from bedside.replies import response_format
 
 from .data import EARLIER
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 import pandas as pd
 
 from bedside import checks, judges, planning
-from bedside.models import requests_to, response_format
+from bedside.models import requests_to
+from bedside.replies import response_format
 
 from .data import EARLIER, LEAST, MOST, SCRIPT
 

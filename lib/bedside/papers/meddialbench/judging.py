@@ -13,8 +13,8 @@ import pandas as pd
 from bedside import baselines, judges, models, planning, stats
 from bedside.checks import joined
 from bedside.judges import LEXICAL, grade_labelled
-from bedside.models import Request, response_format
 from bedside.prompts import numbered
+from bedside.replies import Request, response_format
 
 from .data import false_statements
 from .words import told

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 
 from bedside import judges
-from bedside.models import ask, requests_to, response_format
+from bedside.models import ask, requests_to
+from bedside.replies import response_format
 from bedside.sources import drawn, limited
 
 from .data import TEMPERATURE, TYPES, base, words

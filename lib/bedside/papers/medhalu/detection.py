@@ -10,7 +10,8 @@ import pandas as pd
 
 from bedside import judges
 from bedside.checks import normal
-from bedside.models import requests_to, response_format
+from bedside.models import requests_to
+from bedside.replies import response_format
 
 from .data import TEMPERATURE
 

@@ -11,7 +11,7 @@ import re
 import pandas as pd
 
 from bedside import choose, judges, models
-from bedside.models import response_format
+from bedside.replies import response_format
 from bedside.sources import limited
 from bedside.tables import Row, frame, share
 

@@ -15,8 +15,8 @@ import pandas as pd
 from bedside import judges, models
 from bedside.checks import normals
 from bedside.judges import LEXICAL, Verdict, with_rated
-from bedside.models import Request, json_object, response_format
 from bedside.prompts import numbered
+from bedside.replies import Request, json_object, response_format
 
 from .concepts import Concepts
 from .data import PROFILES, vocabulary

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from bedside import judges, models
+from bedside import judges, models, replies
 from bedside.models import Request
 
 from ..study import ANSWER
@@ -184,7 +184,7 @@ class _Recruited(_Agents):
     rounds: int = 1
 
     async def discuss(self, cases):
-        form = models.response_format("panel", experts=_several(ROLE, EXPERTS))
+        form = replies.response_format("panel", experts=_several(ROLE, EXPERTS))
         await self._recruit(cases, "experts", EXPERTS, form)
         await self._note({(c, expert, None): VIEW for c in cases for expert in c.recruits})
         going = cases
@@ -196,8 +196,8 @@ class _Recruited(_Agents):
             case.notes = case.notes[-1:]
 
     async def report(self, cases):
-        team = models.json_object(name=ROLE, members=_several(ROLE, MEMBERS))
-        form = models.response_format("teams", teams=_several(team, TEAM_COUNT))
+        team = replies.json_object(name=ROLE, members=_several(ROLE, MEMBERS))
+        form = replies.response_format("teams", teams=_several(team, TEAM_COUNT))
         await self._recruit(cases, "teams", TEAM_COUNT, form)
         for k in range(TEAM_COUNT):
             there = [(c, c.recruits[k]) for c in cases if c.recruits[k:]]

@@ -7,7 +7,7 @@ import pandas as pd
 
 from bedside import judges, models
 from bedside.checks import joined
-from bedside.models import Request, response_format
+from bedside.replies import Request, response_format
 
 from .. import study
 from .methods import instructed

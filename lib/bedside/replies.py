@@ -1,0 +1,262 @@
+"""Requests and replies: what is sent to a model, what comes back, and what recordings keep."""
+
+import datetime
+import functools
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from . import entries, prompts, store
+from .entries import model
+from .usage import prompt_tokens, tokens_of, used
+
+UNLIMITED = 4096  # tokens that a reply without a limit is taken to have
+
+
+def json_object(**members: dict) -> dict:
+    """The JSON schema of an object with exactly these members ({name: schema})."""
+    return {
+        "type": "object",
+        "properties": members,
+        "required": list(members),
+        "additionalProperties": False,
+    }
+
+
+def response_format(name: str, **members: dict) -> dict:
+    """The response format that asks for a JSON object with these members ({name: schema})."""
+    schema = {"name": name, "strict": True, "schema": json_object(**members)}
+    return {"type": "json_schema", "json_schema": schema}
+
+
+@dataclass(frozen=True)
+class Request:
+    """One call: for which item, to which model of the registry, with what messages and settings."""
+
+    item: str
+    model: str
+    messages: list
+    settings: dict = field(default_factory=dict)  # max_tokens, temperature, seed, ...
+    response_format: dict | None = None
+    repeat: int = 0
+
+    @functools.cached_property
+    def _body(self):
+        return entries.body(self.model, self.messages, self.settings, self.response_format)
+
+    def body(self) -> dict:
+        """The JSON body of the call."""
+        return self._body
+
+    @functools.cached_property
+    def fields(self) -> dict:
+        """Everything that can change the answer, as the recording's key sees it."""
+        return {**entries.identity(self.model, self._body), "repeat": self.repeat}
+
+    @functools.cached_property
+    def key(self) -> str:
+        return store.key(self.fields)
+
+    @functools.cached_property
+    def chars(self) -> int:
+        """Characters that are sent, with some for each message and for the form of the answer."""
+        return sum(map(len, self._sent)) + 12 * len(self._body["messages"])
+
+    @property
+    def _sent(self):
+        """The texts of a call: its messages and, if it has one, the form of the answer."""
+        texts = [m["content"] for m in self._body["messages"]]
+        form = json.dumps(self._body.get("response_format", ""))[1:-1]
+        return [*texts, form] if form else texts
+
+    def estimate(self) -> tuple[int, int]:
+        """(prompt, completion) tokens at most, before the call.
+
+        Every token of a prompt stands for at least one byte of it, whatever the script, where a
+        vocabulary holds all bytes, as those of today's models do. The reply has at most its limit.
+        """
+        names = (model(self.model).get("max_tokens_name", "max_tokens"), "max_tokens")
+        limits = [self._body[k] for k in names if k in self._body] or [UNLIMITED]
+        return prompt_tokens(self._sent), limits[0]
+
+    @property
+    def likely(self) -> int:
+        """Prompt tokens by a cautious estimate, for limits that cost only time if they are passed.
+
+        Of texts in ASCII less than half of what `estimate` says; of others about as much.
+        """
+        return prompt_tokens(self._sent, likely=True)
+
+    def kept(self) -> dict:
+        """What a recording keeps of the request, besides its reply."""
+        fields = store.redacted(self.fields)
+        return {"key": self.key, "item": self.item, "chars": self.chars, "fields": fields}
+
+
+def alike(fields: dict) -> str:
+    """What requests have in common whose replies are about equally long: limit and form.
+
+    fields: as a recording keeps them.
+    """
+    limits = {k: v for k, v in fields.items() if k.startswith("max_")}
+    return store.canonical([limits, fields.get("response_format")])
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came back. Where nothing usable came `error` says why; that is never recorded."""
+
+    item: str
+    model: str
+    key: str
+    text: str = ""
+    finish: str = ""  # stop, length, content_filter, ...
+    refusal: str = ""
+    returned_model: str = ""  # as the endpoint names it
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cache_write_tokens: int | None = None  # of the prompt's; None where nobody counted them
+    date: str = ""  # this and the next two are empty where they weren't recorded
+    fingerprint: str = ""  # of what served it
+    router: str = ""  # the provider that a router chose
+    latency_s: float | None = None  # of the call, seconds; None where it wasn't recorded
+    error: str = ""  # "kind: the provider's words" of a call that failed
+    no_answer: str = ""  # why a reply that came is no answer: of NO_ANSWER
+    batch: bool = False  # came by a batch, at its price
+    recorded: bool = False  # replayed, not called
+
+    @property
+    def truncated(self) -> bool:
+        """Whether it was cut at its limit; one that was cut before its first word is no answer."""
+        return self.finish == "length" and not self.no_answer
+
+    @property
+    def declined(self) -> bool:
+        """Whether the model refused or the provider filtered, whatever text came."""
+        return bool(self.refusal) or self.finish in ("refusal", "content_filter")
+
+    @property
+    def why(self) -> str:
+        """Why there is nothing to read or judge; empty where there is."""
+        return self.error or self.no_answer
+
+    @property
+    def waits(self) -> bool:
+        """Whether a batch is to bring it: what follows from it can't be asked yet."""
+        return self.error == WAITS
+
+
+WAITS = "waits for a batch"
+# why a reply is no answer, by how it ended; those of WITHHELD hold even if some text came
+NO_ANSWER = {
+    "refusal": "refused",
+    "content_filter": "filtered",
+    "tool_calls": "tool calls",
+    "length": "cut off while thinking",
+}  # else "blank"
+WITHHELD = ("refusal", "content_filter", "tool_calls")
+SPELLED = {  # finish reasons that some endpoints give in place of OpenAI's
+    **dict.fromkeys(("max_tokens", "model_length"), "length"),
+    **dict.fromkeys(("function_call", "tool_use"), "tool_calls"),
+    **dict.fromkeys(
+        ("safety", "recitation", "blocklist", "prohibited_content", "spii", "sensitive"),
+        "content_filter",
+    ),
+}
+KEPT = ("text", "finish", "refusal", "returned_model", "date", "fingerprint", "router", "latency_s")
+TOKENS = ("prompt_tokens", "completion_tokens", "cache_write_tokens")
+
+
+def as_reply(request: Request, record: dict, recorded: bool) -> Reply:
+    """The reply to a request from its record, without what no frame or file can hold.
+
+    Its text is what the model says once it has thought. What was refused, filtered or broken off
+    for a tool that nobody offered is no answer, whatever text came before.
+    """
+    kept = prompts.cleaned({k: record[k] for k in KEPT if record.get(k) is not None})
+    kept["finish"] = finish = _finish(kept.get("finish", ""))
+    kept["text"] = entries.spoken(request.model, kept.get("text", ""), finish == "length")
+    if kept.get("refusal", "").strip():
+        finish = "refusal"
+    elif record.get("tool_calls"):
+        finish = "tool_calls"
+    if finish in WITHHELD or not kept["text"].strip():
+        kept["no_answer"] = NO_ANSWER.get(finish, "blank")
+    kept["batch"] = _by_batch(request.model, record)
+    kept |= zip(TOKENS, used(record))
+    return Reply(request.item, request.model, request.key, recorded=recorded, **kept)
+
+
+def _by_batch(name, record):
+    """Whether a batch brought a reply.
+
+    Records from before this was noted tell it by what they lack: since `usage` is recorded in
+    detail a call also has its latency, unless the answer was withheld.
+    """
+    if "batch" in record:
+        return bool(record["batch"])
+    called = "latency_s" in record or "withheld" in record or "usage" not in record
+    return not called and entries.in_batches(name)
+
+
+def _finish(said):
+    """A finish reason as OpenAI spells it; one that nobody knows as it is."""
+    plain = said.lower().partition(":")[0].strip()
+    return SPELLED.get(plain, plain if plain in NO_ANSWER else said)
+
+
+def as_record(kept: dict, answer: Any, date: datetime.datetime | None = None) -> dict:
+    """The record of a parsed chat completion; raises ValueError saying what is wrong with it.
+
+    kept: `Request.kept`; date: when it came, without one now. A reply without text is one too. What
+    an endpoint adds (fingerprint, usage in detail, who served it) is kept as far as it is what it
+    should be.
+    """
+    choice = first_choice(answer)
+    message = choice.get("message")
+    if "text" in choice and message is None:  # of a bare prompt
+        message = {"content": choice["text"]}
+    if not isinstance(message, dict):
+        raise ValueError("the endpoint's answer holds no choice")
+    called = bool(message.get("tool_calls") or message.get("function_call"))
+    prompt, completion, usage = tokens_of(answer)
+    date = date or datetime.datetime.now(datetime.UTC)
+    return {
+        "key": kept["key"],
+        "item": kept["item"],
+        "text": _content(message.get("content")),
+        "finish": _text(choice.get("finish_reason")),
+        "refusal": _text(message.get("refusal")),
+        "returned_model": _text(answer.get("model")),
+        "prompt_tokens": prompt,
+        "completion_tokens": completion,
+        "usage": usage,
+        "fingerprint": _text(answer.get("system_fingerprint")),
+        "router": _text(answer.get("provider")),
+        "date": date.isoformat(timespec="seconds"),
+        "chars": kept["chars"],
+        "fields": kept["fields"],
+        **({"tool_calls": True} if called else {}),
+    }
+
+
+def first_choice(answer: Any) -> dict:
+    """The first choice of a parsed chat completion; empty where there is none."""
+    choices = answer.get("choices") if isinstance(answer, dict) else None
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    return choice if isinstance(choice, dict) else {}
+
+
+def _content(content):
+    """A message's text, which may come in parts; parts that aren't text don't count."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    if isinstance(content, list):
+        parts = [{"text": p} if isinstance(p, str) else p for p in content]
+        if all(isinstance(p, dict) for p in parts):
+            return "".join(_text(p.get("text")) for p in parts)
+    raise ValueError(f"the endpoint's answer has {type(content).__name__} for its text")
+
+
+def _text(value):
+    return value if isinstance(value, str) else ""
