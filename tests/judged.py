@@ -1,8 +1,11 @@
-"""All judged items of the sample, for tests of rows and of raters."""
+"""All judged items of the sample, for tests of rows and of raters.
 
-import asyncio
+They are what the sample's notebooks kept when `make` last ran them; `make test` runs what changed.
+"""
+
 import copy
 import functools
+import shutil
 
 import pytest
 
@@ -29,8 +32,7 @@ def elsewhere(patch, folder):
 def _collected(folder):
     with pytest.MonkeyPatch.context() as patch:
         elsewhere(patch, folder)
-        content = asyncio.run(rows.collect("sample"))
-        made = raters.with_labels(content, folder / "annotations")
+        made = raters.with_labels(rows.collect("sample"), folder / "annotations")
     sources.forget()
     return made
 
@@ -38,6 +40,18 @@ def _collected(folder):
 def collected(folder):
     """All judged items of the sample, with the user's own files in `folder`; a copy."""
     return copy.deepcopy(_collected(folder))
+
+
+def kept_in(folder, *papers):
+    """Copy what the sample's notebooks kept, and its trust cards, into a folder of figures."""
+    for paper in papers or paths.papers():
+        for path in (paths.FIGURES / "sample" / paper).glob("*"):
+            if path.name.startswith(("trust_", "graded_")):
+                place = folder / "sample" / paper
+                place.mkdir(parents=True, exist_ok=True)
+                shutil.copy(path, place)
+        made = paths.CACHE / "graded" / "sample" / paper
+        shutil.copytree(made, folder / ".cache" / "graded" / "sample" / paper)
 
 
 @pytest.fixture(scope="session")

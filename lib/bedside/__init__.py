@@ -1,8 +1,8 @@
 """Bedside: recompute and test four studies of how language models fail patients.
 
 import bedside
-bedside.graded("cancer_myth")     # every graded reply of a study, a row for each judge
-bedside.calls("cancer_myth")      # what was sent, what came back, tokens, price, time
+bedside.graded("my_paper")     # every graded reply of a study, a row for each judge
+bedside.calls("my_paper")      # what was sent, what came back, tokens, price, time
 """
 
 import difflib

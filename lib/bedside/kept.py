@@ -1,8 +1,8 @@
 """What notebooks keep: graded replies, a row for each reply and judge, and the calls behind them.
 
     run.keep("evaluation", frame, ["kind", "category"])     # in the notebook that graded them
-    bedside.graded("cancer_myth")                           # anywhere else
-    bedside.calls("cancer_myth")
+    bedside.graded("my_paper")                              # anywhere else
+    bedside.calls("my_paper")
 
 A section is written twice. `graded_<section>.csv` beside the study's tables has COLUMNS and those
 that its notebook names: ids, verdicts and numbers, no text of other people's (docs/graded.md). The
@@ -13,13 +13,14 @@ came back. Git ignores the cache; a notebook's run renews its part of it.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import BedsideError, checks, choose, models, paths, prompts, settings, sources, store, tables
+from . import BedsideError, checks, choose, models, paths, prompts, settings, store
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,15 +70,22 @@ def write(folder: Path, section: str, frame: pd.DataFrame, own: Iterable[str], a
     frame: as `checked`. about: the notebook <paper>/<name> that keeps it. In the CSV a unit, which
     may be a text of others, is named by its first item.
     """
+    from . import tables  # `make` reads `missing` with the standard library alone
+
     name = f"graded_{section}.csv"
     columns = [*COLUMNS, *own]
     shown = frame[columns].assign(unit=frame.groupby("unit", sort=False)["item"].transform("first"))
     text = tables.csv_text(columns, shown.itertuples(index=False))
-    (folder / name).write_text(text, encoding="utf-8")
-    first = {"notebook": about, "csv": sources.sha256(folder / name), "columns": list(frame)}
+    (folder / name).write_text(text, encoding="utf-8", newline="\n")
+    first = {"notebook": about, "csv": _digest(folder / name), "columns": list(frame)}
     whole = frame.astype(object).where(frame.notna(), None).to_dict("records")
     _replace(cache(folder) / f"{section}.jsonl", "".join(map(_line, [first, *whole])))
     return name
+
+
+def _digest(path):
+    """The sha256 of a CSV, whatever a system made of its line ends."""
+    return hashlib.sha256(path.read_bytes().replace(b"\r\n", b"\n")).hexdigest()
 
 
 def _line(value):
@@ -93,7 +101,7 @@ def _replace(path: Path, text: str) -> None:
     """Write a file that others may be reading."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    part.write_text(text, encoding="utf-8")
+    part.write_text(text, encoding="utf-8", newline="\n")
     os.replace(part, path)
 
 
@@ -200,7 +208,7 @@ def records(folder: Path, section: str) -> tuple[list[dict], None, list[str]]:
     with contextlib.suppress(FileNotFoundError):
         with open(cache(folder) / f"{section}.jsonl", encoding="utf-8") as f:
             first, *rows = map(json.loads, f)
-    if first.get("csv") != sources.sha256(path):
+    if first.get("csv") != _digest(path):
         raise BedsideError(
             f"{paths.rel(path)}: its texts aren't here. Run the notebook that keeps them:"
             f" `make {folder.name}` (PROFILE= and MODELS= as for the figures), or read it without:"

@@ -1,9 +1,8 @@
 """Judged items made by hand: verdicts by id, hostile texts, marked places, ids taken once."""
 
+import dataclasses
 import json
-from types import SimpleNamespace
 
-import pandas as pd
 import pytest
 
 from bedside import BedsideError, rows
@@ -11,25 +10,34 @@ from bedside import BedsideError, rows
 HOSTILE = "<script>alert(1)</script> {{ 7*7 }} =1+1 \ud800 \x00 \"'</div> \u202e"
 
 
-def test_verdicts_are_given_by_id_and_unscored_ones_have_no_side():
-    by = {
-        "a": pd.DataFrame(
-            {
-                "item": ["y", "x", "z"],
-                "status": ["graded", "unparsed", "error"],
-                "value": [1, None, None],
-                "raw": ['{"reason": "so"}', "?", rows.ABSENT],
-            }
-        ),
-        "b": pd.DataFrame(
-            {"item": ["x", "y"], "status": ["graded", "graded"], "value": [0.0, 1.0], "raw": ""}
-        ),
-    }
-    found = rows.verdicts_by_item(by, {0: "bad", 1: "good"}, {1})
-    assert list(found) == ["y", "x"]  # z was never recorded
+ROW = {
+    **{"item": "i", "model": "m", "configuration": "c", "judge": "j", "status": "graded"},
+    **{"value": 1, "right": True, "unit": "u", "truncated": False, "key": "", "question": "q"},
+    **{"reply": "r", "raw": "so", "reply_status": ""},
+}
+HOW = rows.Display("s", "n", "1 s", words={0: "bad", 1: "good"})
+
+
+def content(*replies, how=HOW):
+    """A document of these replies, each a change of ROW."""
+    document = rows.Document("sample")
+    document.add("p", [ROW | r for r in replies], how, {})
+    return document.content()
+
+
+def test_verdicts_stand_at_their_reply_and_unscored_ones_have_no_side():
+    made = content(
+        {"item": "y", "raw": '{"reason": "so"}'},
+        {"item": "x", "status": "unparsed", "value": None, "right": None, "raw": "?"},
+        {"item": "x", "judge": "k", "value": 0.0, "right": False},
+        {"item": "y", "judge": "k", "value": 1.0},
+        {"item": "z", "judge": "", "status": "", "value": None, "right": None},
+    )
+    found = {r["item"]: r["verdicts"] for r in made["rows"]}
+    assert list(found) == ["y", "x", "z"] and found["z"] == []
     assert [(v["judge"], v["status"], v["value"], v["right"], v["reason"]) for v in found["y"]] == [
-        ("a", "graded", "good", True, "so"),
-        ("b", "graded", "good", True, ""),
+        ("j", "graded", "good", True, "so"),
+        ("k", "graded", "good", True, ""),
     ]
     assert [(v["status"], v["value"], v["right"]) for v in found["x"]] == [
         ("unparsed", "", None),
@@ -39,42 +47,29 @@ def test_verdicts_are_given_by_id_and_unscored_ones_have_no_side():
     assert rows.verdict("j", "graded", "v")["right"] is None
 
 
-def document_of(**row):
-    document = rows.Document("sample")
-    run = SimpleNamespace(paper="p", notebook="n")
-    id = document.add(
-        run,
-        "1 s",
-        "i",
-        "m",
-        "c",
-        **{"title": "t", "shared": [document.share("p i", rows.text("Question", HOSTILE))], **row},
-    )
-    return document, run, id
-
-
 def test_hostile_texts_pass_through_but_for_lone_surrogates():
     clean = HOSTILE.replace("\ud800", "\ufffd")
-    document, _, id = document_of(
-        title=f"a\n b {HOSTILE}",
-        reply=HOSTILE,
-        verdicts=[rows.verdict("j", "unparsed", raw=HOSTILE, reason=HOSTILE)],
-        human=[rows.human_label("Ann", "yes", reason=HOSTILE)],
-        blocks=[
+    how = dataclasses.replace(
+        HOW,
+        shared=lambda row: {"p i": [rows.text("Question", row["question"])]},
+        reason=lambda row: HOSTILE,
+        human=lambda mine: [rows.human_label("Ann", "yes", reason=HOSTILE)],
+        blocks=lambda mine: [
             rows.entries("list", [HOSTILE]),
             rows.aligned("sides", ["x"], {HOSTILE: ("matched",)}),
             rows.marked("spans", HOSTILE, found=[(0, 8)]),
             rows.dialogue("talk", [("Doctor", rows.pieces(HOSTILE), [])]),
         ],
     )
-    content = document.content()
-    (row,) = content["rows"]
-    text = json.dumps(content, ensure_ascii=False)
+    said = {"reply": HOSTILE, "raw": HOSTILE, "status": "unparsed", "value": None, "right": None}
+    made = content({**said, "question": HOSTILE}, how=how)
+    (row,) = made["rows"]
+    text = json.dumps(made, ensure_ascii=False)
     assert text.encode() and text.count(json.dumps(clean, ensure_ascii=False)[1:-1]) == 9
-    assert row["reply"] == row["human"][0]["reason"] == content["shared"]["p i"][0]["text"] == clean
-    assert row["title"] == "a b " + " ".join(clean.split())
-    assert rows.as_text(content, row).count(clean) == 7
-    assert "\n<script> [found]alert" in rows.as_text(content, row)
+    assert row["reply"] == row["human"][0]["reason"] == made["shared"]["p i"][0]["text"] == clean
+    assert row["title"] == " ".join(clean.split())
+    assert rows.as_text(made, row).count(clean) == 7
+    assert "\n<script> [found]alert" in rows.as_text(made, row)
 
 
 def test_marks_stand_where_the_places_are():
@@ -92,18 +87,21 @@ def test_marks_stand_where_the_places_are():
 
 
 def test_a_row_is_taken_in_once_and_an_absent_reply_never():
-    document, run, id = document_of(
-        verdicts=[rows.verdict("j", "graded", 1, 1), rows.verdict("k", "refused")],
-        human=[rows.human_label("Ann", 1), rows.human_label("Bob", 0)],
-        reply="r",
-    )
-    assert id == "p/n/i/m/c"
+    label = [rows.human_label("Ann", 1), rows.human_label("Bob", 0)]
+    how = dataclasses.replace(HOW, words={}, human=lambda mine: label * (mine[0]["item"] == "i"))
+    document = rows.Document("sample")
+    first = [ROW, ROW | {"judge": "k", "status": "refused", "value": None, "right": None}]
+    document.add("p", first, how, {})
+    assert list(document.rows) == ["p/n/i/m/c"]
     with pytest.raises(BedsideError, match="two rows have the id 'p/n/i/m/c'"):
-        document.add(run, "1 s", "i", "m", "c", title="t")
-    assert document.add(run, "1 s", "j", "m", "c", title="t", status=rows.ABSENT) == ""
-    assert document.add(run, "1 s", "k", "m", "c", title="t", status="500")
-    assert document.share("p i", rows.text("Question", "another")) == "p i"
-    assert document.content()["shared"]["p i"][0]["text"].startswith("<script>")
+        document.add("p", [ROW], how, {})
+    nobody = {"judge": "", "status": "", "value": None, "right": None}
+    lost = [
+        ROW | nobody | {"item": i, "reply_status": why}
+        for i, why in (("j", rows.ABSENT), ("k", "500"))
+    ]
+    document.add("p", lost, how, {})
+    assert list(document.rows) == ["p/n/i/m/c", "p/n/k/m/c"]
     found = rows.frame(document.content())
     assert found[["item", "judge", "status", "value", "right", "human"]].values.tolist() == [
         ["i", "j", "graded", "1", True, "1"],

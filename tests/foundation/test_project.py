@@ -235,7 +235,7 @@ FOUNDATION = sorted((paths.ROOT / "lib/bedside").glob("*.py"))
 @pytest.mark.parametrize(
     "modules, more",
     [
-        ("__main__ notebooks settings judges models claims calls store prompts sources", ""),
+        ("__main__ notebooks settings judges models claims sending store prompts sources", ""),
         ("run page rows verify explorer stats", "numpy"),  # statistics are arrays
     ],
 )

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from bedside import BedsideError, batches, entries, models, paths, rows, store
+from bedside import BedsideError, batches, entries, kept, models, paths, store
 from bedside.batches import files, results
 from conftest import ask_for, completion
 from request_files import (
@@ -99,10 +99,10 @@ def test_what_a_reply_cost_is_the_same_wherever_it_is_shown(keys, served, endpoi
     (by_call,) = direct.records()
 
     def usd(record, *without):
-        kept = {k: v for k, v in record.items() if k not in without}
-        return rows.call(asked, models.as_reply(asked, kept, True))["usd"]
+        told = {k: v for k, v in record.items() if k not in without}
+        return kept.sent_and_returned(asked, models.as_reply(asked, told, True))["usd"]
 
-    assert rows.call(asked, called)["usd"] == usd(by_call) == pytest.approx(70e-6)
+    assert kept.sent_and_returned(asked, called)["usd"] == usd(by_call) == pytest.approx(70e-6)
     assert usd(by_batch) == usd(by_batch, "batch") == pytest.approx(52.5e-6)
     assert usd(by_call, "usage", "latency_s") == pytest.approx(70e-6)  # of before both were noted
     assert usd({**by_call, "withheld": "so"}, "latency_s") == pytest.approx(70e-6)

@@ -4,9 +4,10 @@ import json
 import os
 import subprocess
 
+import pandas as pd
 import pytest
 
-from bedside import BedsideError, notebooks, paths, settings, study
+from bedside import BedsideError, kept, notebooks, paths, settings, study
 from bedside import __main__ as steps
 from bedside.run import Run
 
@@ -155,15 +156,21 @@ def test_a_run_is_indexed_and_shown_in_its_own_profile(mine, monkeypatch, tmp_pa
 
 
 def test_the_explorer_of_a_run_with_a_notebooks_own_parameter(tmp_path, monkeypatch, capsys):
-    """The notebooks that have it take it, the others go on without."""
+    """It shows what the notebooks of that run kept, and no other."""
     monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
     given = {"limit": "2", "second_matcher": "1"}
     settings.entered(given, "own")
     settings.keep(given)
+    with pytest.raises(BedsideError, match="runs/own/radiation has no graded replies; run `make"):
+        steps.explorer(settings.entered({"papers": "radiation"}, "own"))
+    one = {"item": "p", "model": "m", "configuration": "c", "reference": "fatigue", "label": "same"}
+    pair = pd.DataFrame([one | {"title": "t", "reply": "r", "why": ""}])
+    folder = tmp_path / "runs/own/radiation"
+    folder.mkdir(parents=True)
+    kept.write(folder, "pairs", kept.checked(pair, "pairs"), [], "radiation/06_judge_agreement")
     for asked in ({"papers": "radiation"}, {"papers": "radiation", **given}):
         steps.explorer(settings.entered(asked, "own"))
-        # 330 labelled pairs; of each of two patients eight lists and ten pairs of lists
-        assert "366 replies" in capsys.readouterr().out
+        assert "1 replies" in capsys.readouterr().out
     assert (tmp_path / "runs/own/explorer.html").is_file()
 
 

@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bedside import annotation, judges, models, rows, trial
+from bedside import annotation, judges, kept, models, rows, trial
 from bedside.annotation import blind
 from bedside.batches import results
+from bedside.papers.cancer_myth import display
 from bedside.papers.cancer_myth.v2 import agents, scores
 from bedside.papers.meddialbench import judging
 from bedside.papers.medhalu import detection
@@ -294,10 +295,10 @@ def test_a_withheld_answer_is_shown_with_its_reason_and_labelled_by_nobody(run_o
     (row,) = answered.itertuples()
     came = SILENT[why]["choices"][0]["message"]
     assert row.answer.strip() == (came.get("refusal") or came["content"] or "").strip()
-    document = rows.Document()
-    document.heard[row.sent] = rows.call(ASKED, reply_of(SILENT[why]))
-    shown = {"title": "Why?", "reply": row.answer, "status": row.reply_status, "sent": row.sent}
-    document.add(run, "4.3 false presupposition", "q1", "served", "plain", **shown)
+    run.keep("evaluation", answered.assign(configuration="plain", question="Why?", kind="myth"))
+    document, (how, *_) = rows.Document(), display.DISPLAYS
+    calls = {row.sent: kept.sent_and_returned(ASKED, reply_of(SILENT[why]))}
+    document.add("cancer_myth", kept.records(run.folder, "evaluation")[0], how, calls)
     content = document.content()
     (one,) = annotation.rows(content)
     assert why in rows.as_text(content, content["rows"][0])

@@ -1,6 +1,5 @@
 """Annotation beyond one label an item: refusals, names, shares, protocols, pieces, opinions."""
 
-import asyncio
 import collections
 import json
 
@@ -543,7 +542,7 @@ def test_training_that_cannot_be_written_is_said(own, session, tmp_path):
 
 
 def test_records_name_no_model_and_no_configuration(tmp_path):
-    judged = annotation.rows(asyncio.run(rows.collect("sample")))
+    judged = annotation.rows(rows.collect("sample"))
     names = {r["model"] for r in judged} | {*models.registry()}
     here = [name for name, task in tasks().items() if annotation.candidates(judged, task)]
     assert here == [name for name in tasks() if name != "own"]  # own studies are elsewhere

@@ -1,26 +1,23 @@
 """The two notebooks beside the papers' ones, and the step that writes the explorer."""
 
-import asyncio
 import base64
 import gzip
 import json
 import shutil
 
+import pytest
+
+from bedside import BedsideError, annotation, explorer, paths, rows, stats, verify
 from bedside import __main__ as steps
-from bedside import annotation, explorer, paths, rows, stats, verify
 from bedside.explorer import counts
 from bedside.notebooks import execute
+from judged import kept_in
 
 
 def run_notebook(name, tmp_path, monkeypatch, **given):
     """The executed cells of a top notebook, and what they say; what it writes goes to tmp_path."""
     monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
-    for paper in paths.papers():  # the trust cards are read where figures are
-        shutil.copytree(
-            paths.FIGURES / "sample" / paper,
-            tmp_path / "sample" / paper,
-            ignore=lambda _, names: [n for n in names if not n.startswith("trust_")],
-        )
+    kept_in(tmp_path)
     execute(paths.NOTEBOOKS / f"{name}.ipynb", tmp_path / "out.ipynb", given)
     cells = json.loads((tmp_path / "out.ipynb").read_text(encoding="utf-8"))["cells"]
     outputs = [o for cell in cells for o in cell.get("outputs", [])]
@@ -45,15 +42,19 @@ def test_the_explorers_notebook_writes_the_page(tmp_path, monkeypatch):
 def test_the_explorers_notebook_with_other_settings_leaves_the_samples_page(tmp_path, monkeypatch):
     (tmp_path / "sample").mkdir()
     (tmp_path / "sample/explorer.html").write_text("the sample's")
+    kept_in(tmp_path / "before", "medhalu")
+    for top in ("", ".cache/graded"):
+        made = tmp_path / "before" / top / "sample" / "medhalu"
+        shutil.copytree(made, tmp_path / top / "runs" / "sample-limit-2" / "medhalu")
     run_notebook("explore_failures", tmp_path, monkeypatch, chosen="medhalu", limit="2")
     assert (tmp_path / "sample/explorer.html").read_text() == "the sample's"
     page, _ = written(tmp_path, "runs/sample-limit-2")
-    assert {r["item"] for r in page["rows"]} == {"mh-01", "mh-02"}
+    assert len(page["rows"]) == 320
 
 
 def test_the_annotation_notebook_runs_without_labels_and_with_some(tmp_path, monkeypatch):
     folder = tmp_path / "labels"
-    judged = annotation.rows(asyncio.run(rows.collect("sample", "radiation")))
+    judged = annotation.rows(rows.collect("sample", "radiation"))
     for rater in ("Ann", "Bob"):
         session = annotation.Session(
             judged, "side_effect", rater, size=6, repetitions=0.0, folder=folder
@@ -120,9 +121,12 @@ def test_judges_disagree_where_both_graded():
 
 def test_the_step_writes_the_page_of_the_settings(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
-    steps.explorer({"profile": "sample", "papers": "medhalu", "limit": "2", "mode": "replay"})
-    page, _ = written(tmp_path, "runs/sample-limit-2")
-    assert {r["item"] for r in page["rows"]} == {"mh-01", "mh-02"}
+    asked = {"profile": "sample", "papers": "medhalu", "limit": "2", "mode": "replay"}
+    with pytest.raises(BedsideError, match="sample-limit-2/medhalu has no graded replies"):
+        steps.explorer(asked)  # what the sample's notebooks kept is another run's
+    kept_in(tmp_path, "medhalu")
+    steps.explorer({"profile": "sample", "papers": "medhalu"})
+    page, _ = written(tmp_path)
     assert f"{len(page['rows'])} replies" in capsys.readouterr().out
 
 

@@ -1,10 +1,8 @@
 """The explorer's export, what was sent and came back, marks and notes."""
 
-import asyncio
 import csv
 import json
 import re
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from test_explorer import (
@@ -157,8 +155,7 @@ def test_export_is_safe_for_spreadsheets(shown):  # noqa: F811
 @pytest.fixture(scope="module")
 def sample():
     """The document of the sample's real page."""
-    with ThreadPoolExecutor(1) as another:  # in this one runs the browser's loop
-        return another.submit(lambda: asyncio.run(rows.collect("sample"))).result()
+    return rows.collect("sample")
 
 
 @pytest.fixture

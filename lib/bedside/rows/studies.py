@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from bedside import BedsideError, choose, judges, kept, paths, settings
+from bedside import BedsideError, choose, judges, kept, notebooks, paths, settings
 from bedside.run import Run
 
 from .document import Document
@@ -19,13 +19,17 @@ def collect(profile: str = "sample", papers: str = "", **parameters: Any) -> dic
     """The judged items of a profile, or of the run of other parameters, as `Document.content`.
 
     papers: names, empty for all. parameters: models, judge, limit, seed, prompts, as every notebook
-    takes them. What is shown is what the studies' notebooks kept (`Run.keep`) when they last ran
-    with these; BedsideError names the one to run.
+    takes them, and own ones of some. What is shown is what the studies' notebooks kept when they
+    last ran with these (`Run.keep`); BedsideError names the one to run.
     """
+    taken = {p: None for name in notebooks.listed() for p in notebooks.parameters(name)}
     for name in parameters:
-        choose(name, settings.DEFAULTS, "parameter")
+        choose(name, taken, "parameter")
     profile = settings.validated(profile=profile)["profile"]  # in a run, the run's
-    document = Document(profile)
+    document, shared = (
+        Document(profile),
+        {k: parameters[k] for k in settings.DEFAULTS if k in parameters},
+    )
     for name in str(papers).split() or paths.papers():
         room = _room(choose(name, paths.papers(), "paper"), "display")
         places = kept.folders(name, profile, **parameters)
@@ -35,7 +39,7 @@ def collect(profile: str = "sample", papers: str = "", **parameters: Any) -> dic
                 f"{paths.rel(places[0])} has no graded replies; run `make {name}` with the same"
                 " settings first"
             )
-        run = Run(name, room.DISPLAYS[0].notebook, profile=profile, **parameters)
+        run = Run(name, room.DISPLAYS[0].notebook, profile=profile, **shared)
         document.begin(run, getattr(room, "JUDGE", run.judge), judges.recorded(run))
         calls = {k: call for p in places for k, call in kept.called(p).items()}
         for display, place in there:
