@@ -5,11 +5,12 @@ They are what the sample's notebooks kept when `make` last ran them; `make test`
 
 import copy
 import functools
+import importlib
 import shutil
 
 import pytest
 
-from bedside import paths, rows, sources
+from bedside import kept, paths, rows, sources
 from bedside.annotation import raters
 
 WHERE = sources.where
@@ -52,6 +53,17 @@ def kept_in(folder, *papers):
                 shutil.copy(path, place)
         made = paths.CACHE / "graded" / "sample" / paper
         shutil.copytree(made, folder / ".cache" / "graded" / "sample" / paper)
+
+
+def shown(run, section, frame):
+    """A section's rows as explorer and raters get them, from the frame that its notebook keeps."""
+    run.keep(section, frame)
+    run._calls.close()
+    document, place = rows.Document(run.profile), run.folder
+    room = importlib.import_module(f"bedside.papers.{run.paper}.display")
+    (how,) = (d for d in room.DISPLAYS if d.section == section)
+    document.add(run.paper, kept.records(place, section)[0], how, kept.called(place))
+    return document.content()
 
 
 @pytest.fixture(scope="session")

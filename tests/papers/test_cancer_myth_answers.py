@@ -9,12 +9,12 @@ import shutil
 import pandas as pd
 import pytest
 
-from bedside import BedsideError, judges, notebooks, paths, rows, settings
+from bedside import BedsideError, judges, notebooks, paths, settings
 from bedside import __main__ as steps
 from bedside.papers.cancer_myth import data, study
-from bedside.papers.cancer_myth import rows as cancer_myth
 from bedside.run import Run
 from bedside.sources import sha256
+from judged import shown
 
 HOSTILE = "Eve, <b>$\\frac{1}$"  # a comma parts labels, dollars begin a formula
 SHOWN = "Eve; <b>$\\frac{1}$ (from theirs.csv)"
@@ -91,9 +91,11 @@ def test_other_models_than_the_runs_are_asked_alone(theirs, questions):
 
 
 def test_explorer_rows_have_them(theirs, questions):
-    document = rows.Document(answers=str(theirs))
-    asyncio.run(cancer_myth.evaluation(document))
-    content = document.content()
+    run = Run("cancer_myth", "03_evaluation", answers=str(theirs))
+    answered = asyncio.run(study.answers(run, questions, 2048))
+    asked = questions.merge(answered, on="item")
+    frame = asyncio.run(study.by_each_judge(run, asked, "myth", study.known(run)))
+    content = shown(run, "evaluation", frame.assign(configuration="plain"))
     mine = [r for r in content["rows"] if r["model"] == SHOWN and "4.3" in r["section"]]
     assert len(mine) == len(questions)
     first, second, third = mine[:3]

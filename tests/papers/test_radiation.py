@@ -15,12 +15,12 @@ from bedside.papers.radiation import (
     checks,
     concepts,
     data,
+    display,
     figures,
     filling,
     labels,
     lists,
     matching,
-    rows,
     scores,
     study,
     tables,
@@ -564,11 +564,13 @@ def test_raters_flag_what_a_matcher_decided_on_a_list(run):
     effects, terms = ["fatigue", "rib fracture"], list(SYNONYMS)
     graded = matched(lists_of(["Tiredness", "Exhaustion"]))
     graded.at[0, "pairs"] = np.array([[1, 0, 0, 0], [0.9, 1, 0, 0]])  # both, and a lung's fibrosis
-    said = rows.decisions(next(graded.itertuples()), effects, terms)
+    (first, *_) = graded.itertuples()
+    meant = matching.one_to_one(first.pairs * np.isin(terms, effects)).tolist()
+    row = {"terms": first.terms, "vocabulary": terms}
+    said = display.decisions({**row, "meant": meant})
     assert said == "Tiredness → fatigue\nExhaustion → nothing"
-    unread = graded.assign(match="unparsed", pairs=[None])
-    assert rows.decisions(next(unread.itertuples()), effects, terms) == ""
-    whole = {"id": "a/b", "blocks": [block(rows.DECISIONS, said)], "reply": "- Tiredness"}
+    assert display.decisions({**row, "meant": None}) == ""  # nobody could match it
+    whole = {"id": "a/b", "blocks": [block(display.DECISIONS, said)], "reply": "- Tiredness"}
     pieces = labels.pieces({**whole, "verdicts": [{"judge": "lexical"}]})
     assert [(p["id"], p["reply"]) for p in pieces] == list(
         zip(["a/b#1", "a/b#2"], said.splitlines())

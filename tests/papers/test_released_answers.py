@@ -13,14 +13,13 @@ from bedside import BedsideError, notebooks, page, paths, seminar, sources, stat
 from bedside import __main__ as steps
 from bedside.checks import normal
 from bedside.layouts import BOUNDS
-from bedside.papers.cancer_myth import data, systems
+from bedside.papers.cancer_myth import data, study, systems
 from bedside.papers.cancer_myth.labels import TASKS
-from bedside.papers.cancer_myth.rows import released as collect
 from bedside.papers.cancer_myth.tables import systems as tables
-from bedside.rows import Document
 from bedside.run import Run
 from bedside.seminar.survey.material import ELSEWHERE
 from bedside.tables import COLUMNS
+from judged import shown
 from matrix import House
 
 NOTEBOOK = "07_released_answers"
@@ -347,9 +346,12 @@ def test_the_notebook_goes_on_whatever_the_file_holds(house, monkeypatch, tmp_pa
 def test_people_get_the_answers_where_they_are(monkeypatch, tmp_path):
     rows = invented.rows()
     invented.place(monkeypatch, tmp_path, rows)
-    document = Document("public", limit=3)
-    asyncio.run(collect(document))
-    content = document.content()
+    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path / "figures"))
+    run = Run("cancer_myth", NOTEBOOK, profile="public", limit=3)
+    given = systems.answers(run, systems.file(run))
+    frame = asyncio.run(systems.kept(run, given, study.known(run)))
+    content = shown(run, "released", frame)
+    assert (run.folder / "graded_released.csv").is_file() and "runs" in run.folder.parts
     mine = [r for r in content["rows"] if r["section"] == "4.3 released answers"]
     assert len(mine) == 3 * 8 and {r["model"] for r in mine} == set(systems.SYSTEMS.values())
     said = {r["example_question"]: r["answers"]["GPT-4o"] for r in rows}

@@ -8,23 +8,30 @@ import pytest
 from bedside import annotation, sources
 from bedside.annotation import raters, tasks
 from bedside.annotation.faults import fault_of
-from bedside.papers.cancer_myth import data, rows
+from bedside.papers.cancer_myth import data, display, pipeline
 from bedside.papers.cancer_myth.labels import reviewed
 from bedside.papers.cancer_myth.tables import generation as tables
-from bedside.rows import Document
 from bedside.run import Run
+from judged import shown
 
 TASK = tasks()["review"]
 
 
+@pytest.fixture(autouse=True)
+def scratch(monkeypatch, tmp_path):
+    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path / "figures"))
+
+
 def reviews(profile):
-    document = Document(profile)
-    rows.review(document)
-    return annotation.rows(document.content())
+    """The candidates without those of this run's loop."""
+    run = run_of(profile)
+    none = pd.DataFrame(columns=["item", "value", "judge", "sent", "question", "correction"])
+    frame = pipeline.reviewed(run, data.released(run), none)
+    return annotation.rows(shown(run, "review", frame))
 
 
 def run_of(profile="sample"):
-    return Run("cancer_myth", rows.REVIEWED, profile=profile)
+    return Run("cancer_myth", display.REVIEWED, profile=profile)
 
 
 def test_a_rater_sees_question_and_correction_and_nothing_else():

@@ -2,17 +2,16 @@
 
 import re
 from collections import Counter
-from types import SimpleNamespace
 
-import numpy as np
 import pytest
 from committed import rows_of
 
 from bedside import checks
-from bedside.papers.meddialbench import rows as meddialbench
+from bedside.papers.meddialbench import kept as meddialbench
 from bedside.papers.meddialbench import words
-from bedside.papers.medhalu import rows as medhalu
-from bedside.papers.radiation import rows as radiation
+from bedside.papers.medhalu import display as medhalu
+from bedside.papers.medhalu.spans import located
+from bedside.papers.radiation import display as radiation
 from judged import collected
 
 DISCLOSES = r"discloses key item (\d+): (.*)"
@@ -73,45 +72,42 @@ def test_a_short_false_statement_is_marked_too():
     assert meddialbench.scripted(lie, [lie]) == [(0, len(lie))]
 
 
+def sides(terms, meant, effects, vocabulary):
+    """A patient's base list beside a specified one that isn't there: {term: cells}."""
+    row = {"profile": "base", "terms": terms, "meant": meant, "other": None}
+    block = radiation.sides({**row, "effects": effects, "vocabulary": vocabulary})
+    assert block["columns"] == ["base", "specified"]
+    return [(x["term"], *x["cells"]) for x in block["rows"]]
+
+
 def test_a_predicted_item_keeps_the_reference_terms_own_mark():
     # what was predicted second is the reference's own wording, but the matcher gave the term to
     # the first item
-    r = SimpleNamespace(
-        match="graded",
-        found={"fatigue"},
-        terms=["tiredness", "rash"],
-        pairs=np.array([[1.0, 0, 1], [0, 0, 0]]),
-    )
-    block = radiation.sides({"base": r}, ["fatigue", "nausea"], ["fatigue", "nausea", "weariness"])
-    assert block["columns"] == ["base", "specified"]
-    assert {x["term"]: x["cells"] for x in block["rows"]} == {
-        "fatigue": ["matched", ""],
-        "nausea": ["missed", ""],
-        "rash": ["spurious", ""],
-    }
+    found = sides(["tiredness", "rash"], [0, -1], ["fatigue", "nausea"], ["fatigue", "nausea"])
+    assert found == [
+        ("fatigue", "matched", ""),
+        ("nausea", "missed", ""),
+        ("rash", "spurious", ""),
+    ]
 
 
 def test_a_spurious_item_in_a_terms_own_words_leaves_the_terms_mark():
     # a matcher gives fatigue to "tiredness"; "fatigue" and "nausea", as worded in the reference,
     # are matched with nothing
-    r = SimpleNamespace(
-        match="graded",
-        found={"fatigue"},
-        terms=["tiredness", "fatigue", "nausea"],
-        pairs=np.array([[1.0, 0], [0, 0], [0, 0]]),
-    )
     terms = ["fatigue", "nausea"]
-    block = radiation.sides({"base": r}, terms, terms)
-    marks = Counter(x["cells"][0] for x in block["rows"])
-    assert marks == {"matched": 1, "missed": 1, "spurious": 2}
+    found = sides(["tiredness", "fatigue", "nausea"], [0, -1, -1], terms, terms)
+    assert Counter(mark for _, mark, _ in found) == {"matched": 1, "missed": 1, "spurious": 2}
 
 
 def test_labelled_and_detected_spans_are_marked_where_they_stand():
     answer, found = "Cold air causes it. Milk helps.", ["cold AIR", "snow and ice"]
-    block = medhalu.spans(answer, ["Milk helps"], found)
+    places = {"labelled": located(["Milk helps"], answer), "detected": located(found, answer)}
+    row = {"answer": answer, "note": ""} | {f"{k}_spans": v for k, v in places.items()}
+    (block,) = medhalu.spans([row])
     assert block["pieces"] == [
         ["Cold air", "detected"],
         [" causes it. ", ""],
         ["Milk helps", "labelled"],
         [".", ""],
     ]
+    assert [b["label"] for b in medhalu.spans([row | {"note": "x"}])][1:] == ["Note in the prompt"]

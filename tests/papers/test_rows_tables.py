@@ -9,8 +9,9 @@ import pytest
 from committed import rights, rows_of, says, says_n, says_value, share, table
 
 from bedside import paths, rows
-from bedside.papers.cancer_myth import rows as cancer_myth
-from bedside.papers.medhalu import rows as medhalu
+from bedside.papers.cancer_myth import display
+from bedside.papers.cancer_myth.v2.items import KINDS
+from bedside.papers.medhalu.study import AGAINST
 from bedside.papers.radiation import matching
 from judged import collected
 
@@ -38,7 +39,7 @@ def test_cancer_myth_counts(content):
     cells = [i for i in table("cancer_myth", "table1_mitigation").index if i[1] in SETS]
     assert len(cells) == 20
     for model, name in cells:
-        section = f"version 2 cures: {cancer_myth.CURED.get(name, name)}"
+        section = f"version 2 cures: {display.KIND[KINDS[name]] if name in KINDS else name}"
         found = rows_of(content, section, configuration=model.split()[1])
         judge = "lexical" if name.startswith("Cancer") else "key"
         said = says("cancer_myth", "table1_mitigation", model, name)
@@ -128,14 +129,14 @@ def test_medhalu_accuracy_and_yes_shares(content):
             found = [r for r in detections(content, who) if r["category"].startswith(dataset)]
             said = says_value("medhalu", "table6_detection", f"{dataset}: {who}", "accuracy")
             items = {r["item"]: [] for r in found}  # repeats are averaged, as far as they were read
-            for r, right in zip(found, rights(found, medhalu.AGAINST), strict=True):
+            for r, right in zip(found, rights(found, AGAINST), strict=True):
                 items[r["item"]] += [] if right is None else [right]
             assert share([np.mean(mine) for mine in items.values()], 1)[0] == said
         for name in ("expert's note", "other item's note", "topic only"):
             noted = rows_of(content, "3 detection", configuration=f"{name}, repeat 1")
             found = [r for r in noted if r["category"].startswith(dataset)]
             said = says("medhalu", "table10_expert", f"{dataset}: {TINY}, {name}", "accuracy")
-            assert share(rights(found, medhalu.AGAINST), 1) == said
+            assert share(rights(found, AGAINST), 1) == said
     for who in (TINY, "people: illustrative"):
         given = [r["verdicts"][0] for r in detections(content, who)]
         read = [v for v in given if v["status"] == "graded"]

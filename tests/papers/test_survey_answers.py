@@ -4,7 +4,7 @@ import pytest
 
 from bedside import sources
 from bedside.annotation import tasks
-from bedside.papers.cancer_myth import labels, rows, survey
+from bedside.papers.cancer_myth import display, labels, survey
 from bedside.rows import text
 from bedside.run import Run
 
@@ -41,10 +41,15 @@ def test_ours_name_nobody_when_edited():
 
 
 def test_raters_get_the_edited_answer():
-    row = {"id": "a", "section": rows.ANSWERED, "reply": "As an AI, I rest.\n\nWalk.", "blocks": []}
-    row |= {"shared": [text(rows.ASKED, "Q?")]}
+    row = {
+        "id": "a",
+        "section": display.ANSWERED,
+        "reply": "As an AI, I rest.\n\nWalk.",
+        "blocks": [],
+    }
+    row |= {"shared": [text(display.ASKED, "Q?")]}
     assert [p["reply"] for p in tasks()["survey_paragraphs"].asked(row)] == ["I rest.", "Walk."]
-    (whole,) = tasks()["survey_answers"].asked({**row, "section": rows.SURVEY})
+    (whole,) = tasks()["survey_answers"].asked({**row, "section": display.SURVEY})
     assert whole["reply"].startswith("As an AI")
 
 

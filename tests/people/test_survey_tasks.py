@@ -11,9 +11,10 @@ from bedside import BedsideError, annotation, sources
 from bedside.annotation import raters, tasks
 from bedside.annotation.widget import FOLDER
 from bedside.papers.cancer_myth import labels as room
-from bedside.papers.cancer_myth import rows as study
 from bedside.papers.cancer_myth import survey
-from bedside.rows import Document, text
+from bedside.rows import text
+from bedside.run import Run
+from judged import shown
 
 ANSWER = "First,  see **your** team.\n \n\n2. Then rest.\n\n\n\nLast, a walk."
 PARAGRAPHS, ANSWERS = "survey_paragraphs", "survey_answers"
@@ -208,13 +209,16 @@ def test_labels_of_the_survey_stand_at_its_rows_and_are_published_nowhere(tmp_pa
 
 
 @pytest.fixture(scope="module")
-def released():
+def released(tmp_path_factory):
     names = ("ratings", "blocks", "answers")
     if not all(sources.here(f"cancer_myth_survey_{name}") for name in names):
         pytest.skip("the survey isn't here")
-    document = Document("public")
-    study.rated(document)
-    return annotation.rows(document.content())
+    folder = tmp_path_factory.mktemp("figures")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BEDSIDE_FIGURES", str(folder))
+        run = Run("cancer_myth", "01_physician_survey", profile="public")
+        frame = survey.kept(run.load("cancer_myth_survey_answers"), survey.survey(run))
+        return annotation.rows(shown(run, "survey", frame))
 
 
 def test_each_released_paragraph_has_its_ratings(released):

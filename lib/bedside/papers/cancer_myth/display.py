@@ -120,7 +120,7 @@ DISPLAYS = (
         "review",
         REVIEWED,
         REVIEW,
-        shared=lambda row: generated(row) if row["said"] else question(row),
+        shared=lambda row: generated(row) if row.get("said") else question(row),
         human=reviewed,
     ),
     Display(
