@@ -238,22 +238,32 @@ def recorded(run) -> list[str]:
 
 
 async def by_each(
-    run, grade: "Callable[[Any, str], Awaitable[pd.DataFrame]]", more: Iterable[str] = ()
+    run,
+    grade: "Callable[[Any, str], Awaitable[pd.DataFrame]]",
+    mine: "pd.DataFrame | None" = None,
+    more: Iterable[str] = (),
 ) -> "pd.DataFrame":
     """Verdicts of the run's judge and of those `recorded`, with the column `judge`, for `Run.keep`.
 
-    grade: of a run and a judge, the frame of verdicts (with raw). The other judges are shown beside
-    the run's: none is asked, and what they never said is left out. more: judges without a model.
+    grade: of a run and a judge, the frame of verdicts (item, status, value, raw and others). It
+    only replays: nobody is asked, and what was never recorded is left out. mine: what the run's
+    judge has said already. more: judges without a model. A reply that nobody judged has a row
+    without a judge.
     """
     import pandas as pd
 
-    parts = []
+    aside, parts = run.replaying(aside=True), []
     for judge in dict.fromkeys([*recorded(run), *more]):
-        mine = judge == run.judge
-        asking = run if mine else run.replaying(aside=True).judged_by(judge)
-        made = (await grade(asking, judge)).assign(judge=judge)
-        parts.append(made if mine else made[made["raw"] != NOT_RECORDED])
-    return pd.concat(parts, ignore_index=True)
+        given = mine if judge == run.judge else None
+        made = await grade(aside.judged_by(judge), judge) if given is None else given
+        parts.append(made.assign(judge=judge))
+    made = pd.concat(parts, ignore_index=True)
+    lost = made["raw"] == NOT_RECORDED
+    names = [c for c in ("item", "model", "regime", "profile") if c in made]  # of a reply
+    judged = made.set_index(names).index.isin(made[~lost].set_index(names).index)
+    nobody = made[lost & ~judged].drop_duplicates(names)
+    nobody = nobody.assign(judge="", status="", value=None, raw="")
+    return pd.concat([made[~lost], nobody], ignore_index=True)
 
 
 def told(profile: str, paper: str, notebook: str, mode: str, judge: str) -> str:

@@ -233,6 +233,15 @@ def missing(folder: Path) -> list[str]:
     return found
 
 
+def nothing(folder: Path, what: str) -> BedsideError:
+    """The error of a study whose notebooks have kept nothing in a folder."""
+    profile = f" PROFILE={p}" if (p := folder.parent.name) in settings.profiles() else ""
+    told = "" if profile else " with the settings of this run"
+    return BedsideError(
+        f"{paths.rel(folder)} has no {what}; run `make {folder.name}{profile}`{told} first"
+    )
+
+
 def called(folder: Path) -> dict[str, dict]:
     """The calls of all notebooks of a folder of outputs, {key: call}, with their messages."""
     told, found = {}, {}
@@ -250,20 +259,24 @@ def called(folder: Path) -> dict[str, dict]:
 
 
 def graded(
-    paper: str, profile: str = "sample", section: str | None = None, texts: bool = True
+    paper: str,
+    profile: str = "sample",
+    section: str | None = None,
+    texts: bool = True,
+    **changed: Any,
 ) -> pd.DataFrame:
     """The graded replies of a study, a row for each reply and judge, with their `section`.
 
-    section: one of them, else all, each reply once. texts: the full frames of this machine, with
+    profile: or the name of a run. section: one of them, else all, each reply once. texts: the full frames of this machine, with
     questions, replies and judges' words; without them the committed files, which hold ids, verdicts
-    and numbers. docs/graded.md has the columns. Nothing is replayed or called. BedsideError names
-    what to run if they aren't here.
+    and numbers. changed: settings of a run that has no name, such as models. docs/graded.md has the
+    columns. Nothing is replayed or called. BedsideError names what to run if they aren't here.
     """
     import pandas as pd
 
-    found = {s: place for place in folders(paper, profile) for s in sections(place)}
-    if not found:
-        raise _nothing(paper, profile, "graded replies")
+    places = folders(paper, profile, **changed)
+    if not (found := {s: place for place in places for s in sections(place)}):
+        raise nothing(places[0], "graded replies")
     names = [choose(section, found, f"section of {paper}")] if section else found
     parts = [read(found[s], s, texts).assign(section=s) for s in names]
     return pd.concat(parts, ignore_index=True)
@@ -277,12 +290,7 @@ def calls(paper: str, profile: str = "sample") -> pd.DataFrame:
     """
     import pandas as pd
 
-    found = [call for place in folders(paper, profile) for call in called(place).values()]
-    if not found:
-        raise _nothing(paper, profile, "calls")
+    places = folders(paper, profile)
+    if not (found := [call for place in places for call in called(place).values()]):
+        raise nothing(places[0], "calls")
     return pd.DataFrame(found)
-
-
-def _nothing(paper, profile, what):
-    place = paths.rel(folders(paper, profile)[0])
-    return BedsideError(f"{place} has no {what}; run `make {paper} PROFILE={profile}` first")

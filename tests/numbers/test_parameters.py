@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from bedside import annotation, notebooks, paths, plots, sources
+from bedside import BedsideError, annotation, notebooks, paths, plots, sources
 from bedside.annotation import raters
 from bedside.entries import StopRun
 from bedside.models import MissingRecording
@@ -20,6 +20,7 @@ from bedside.papers.meddialbench import data as cases_of
 from bedside.papers.meddialbench.design import OURS
 from bedside.papers.medhalu import building
 from bedside.papers.medhalu import data as answers_of
+from judged import kept_in
 from matrix import EMBEDDED, House, lacking, undrawn
 
 TOP = ("own_study", "explore_failures", "annotate")
@@ -483,6 +484,10 @@ RUNS = {  # notebook: what is given beside SHARED, and what comes of each parame
 }
 
 RIGHT = notebooks.listed("meddialbench")[2:]
+OTHERS = {  # settings of another run than the profile's
+    **{"models": "fake-list", "judge": EMBEDDED, "limit": "2", "seed": "7"},
+    "prompts": "FOLDER/prompts",
+}
 ASKS_NOBODY = dict.fromkeys(("mode", "models", "judge", "prompts", "budget_usd"))
 NONE = {  # notebook: parameters without effect on its numbers, as its comments say
     "cancer_myth/01_physician_survey": {"judge"},
@@ -503,8 +508,6 @@ PUBLIC = {  # the first source that the profile public needs
     "cancer_myth/03_evaluation": "cancer_myth_released",
     "cancer_myth/04_mitigation": "cancer_myth_judge_examples",
     "cancer_myth/05_judge_agreement": "cancer_myth_judge_examples",
-    "explore_failures": "cancer_myth_judge_examples",
-    "annotate": "cancer_myth_judge_examples",
 }
 KEPT = {  # released questions stand in the examples, ours don't
     "keep_examples": "tests/papers/test_cancer_myth.py"
@@ -554,17 +557,19 @@ ELSEWHERE = {  # notebook: parameters whose effect another test shows
         for name in notebooks.listed("meddialbench")
     },
     "own_study": {"revision": "tests/foundation/test_questions.py::test_a_data_set_of_the_hub"},
-    "explore_failures": dict.fromkeys(
-        ("models", "judge", "limit", "seed", "prompts", "chosen"),
-        "test_what_the_explorer_shows",
-    ),
+    "explore_failures": {
+        **dict.fromkeys(("profile", *OTHERS), "test_whose_replies_people_see"),
+        **dict.fromkeys(("study", "chosen"), "test_what_the_explorer_shows"),
+    },
     "annotate": {
+        **dict.fromkeys(("profile", *OTHERS), "test_whose_replies_people_see"),
+        "seed": "test_what_a_rater_gets",  # of the sample
         **dict.fromkeys(
-            "task rater group size repetitions team overlap batches protocol all_reasons models"
-            " limit seed prompts folder".split(),
+            "task rater group size repetitions team overlap batches protocol all_reasons folder"
+            "".split(),
             "test_what_a_rater_gets",
         ),
-        **dict.fromkeys(("judge", "tiny"), "test_whose_verdicts_come_first_for_raters"),
+        "tiny": "test_whose_verdicts_come_first_for_raters",
     },
 }
 BY_MODE = {*notebooks.listed(), "own_study"}
@@ -800,35 +805,52 @@ def test_cases_right_at_baseline(house, name):
     assert any(p.endswith(".md") for p in told)
 
 
-def test_what_the_explorer_shows(house, given):
-    def content(chosen="medhalu", **more):
-        more = given("explore_failures", {"chosen": chosen, **more})
-        return house.run("explore_failures", until="await", **more)["content"]
+@pytest.fixture
+def people(house, monkeypatch):
+    """The house with what the sample's notebooks kept, and outside of any run."""
+    monkeypatch.delenv("BEDSIDE_RUN")
+    kept_in(house.figures)
+    return house
+
+
+@pytest.mark.parametrize(
+    "name, parameter",
+    [
+        *(("explore_failures", p) for p in ("profile", *OTHERS)),
+        *(("annotate", p) for p in ("profile", *OTHERS) if p != "seed"),
+    ],
+)
+def test_whose_replies_people_see(people, given, name, parameter):
+    """Those that the notebooks kept with these settings, which are another run's folder."""
+    more = given(name, {parameter: OTHERS.get(parameter, "public")})
+    where = "public" if parameter == "profile" else "runs/sample-"
+    with pytest.raises(BedsideError, match=f"/{where}[^ ]* has no graded replies; run `make"):
+        people.run(name, until="collect(", **more)
+
+
+def test_what_the_explorer_shows(people):
+    def made(**more):
+        return people.run("explore_failures", until="content[", **more)
 
     def rows(section, **more):
-        return [r for r in content(**more)["rows"] if r["section"] == section]
+        return [r for r in made(**more)["content"]["rows"] if r["section"] == section]
 
     # 32 items: without a note three times, with each of three notes once
-    assert len([r for r in rows("3 detection") if r["by"] == "model"]) == 32 * (3 + 3)
-    assert {r["item"] for r in rows("3 detection", limit="2")} == {"mh-01", "mh-02"}
-    # what was never recorded is left out: another model's replies, and those to other prompts
-    for other in ({"models": "fake-list"}, {"prompts": "FOLDER/prompts"}):
-        assert {r["by"] for r in rows("3 detection", **other)} == {"person"}
-    other = content("radiation", judge=EMBEDDED)
-    assert {r["paper"] for r in other["rows"]} == {"radiation"}
-    assert other["judge"] == {"radiation": EMBEDDED}
-    # the seed goes with the requests for questions; with 0 there are 17, as raters see below
-    assert not rows("3.2 generation loop", chosen="cancer_myth", seed="7")
+    found = rows("3 detection", chosen="medhalu")
+    assert len([r for r in found if r["by"] == "model"]) == 32 * (3 + 3)
+    other = made(chosen="radiation", study="medhalu")
+    assert {r["paper"] for r in other["content"]["rows"]} == {"radiation"}
+    assert set(other["replies"]["section"]) == {"answers"}
 
 
-def test_what_a_rater_gets(house, monkeypatch, given, tmp_path):
+def test_what_a_rater_gets(people, monkeypatch, given, tmp_path):
     boxes, box = [], annotation.box
     monkeypatch.setattr(annotation, "box", lambda *all, **how: boxes.append(box(*all, **how)))
     labels = {"task": "hallucination", "rater": "Ann", "folder": f"{tmp_path}/labels"}
 
     def session(**more):
         """The rater's session; None if it does not begin."""
-        house.run("annotate", until="annotation.box(", **given("annotate", {**labels, **more}))
+        people.run("annotate", until="annotation.box(", **given("annotate", {**labels, **more}))
         return boxes[-1].session
 
     def queue(**more):
@@ -853,26 +875,20 @@ def test_what_a_rater_gets(house, monkeypatch, given, tmp_path):
     team = {"size": "8", "repetitions": "0", "team": "Ann,Bob"}
     assert [len(queue(**team, overlap=o)) for o in ("0.2", "0.5")] == [2 + 3, 4 + 2]
     assert [len(queue(**team, batches=n)) for n in ("1", "2")] == [8, 4]
-    assert len(set(queue(limit="2"))) == 2
-
-    lists = {"task": "side_effect"}  # of the embedded model: ten of each of 22 patients
-    assert session(**lists).drawn["n"] == 220
-    for other in ({"models": "fake-list"}, {"prompts": "FOLDER/prompts"}):
-        assert session(**lists, **other) is None
+    # of the embedded model: ten of each of 22 patients
+    assert session(task="side_effect").drawn["n"] == 220
 
 
-def test_whose_verdicts_come_first_for_raters(house):
+def test_whose_verdicts_come_first_for_raters(people):
     """And replies to a model's questions (17 of 89) are shown where `tiny` asks for them."""
 
     def made(**more):
-        return house.run("annotate", until="annotation.sample(", task="presupposition", **more)
+        return people.run("annotate", until="annotation.sample(", task="presupposition", **more)
 
-    def judges(space):
-        return raters.judged(space["rows"], "presupposition")["judge"].drop_duplicates().tolist()
-
-    tiny, other = made(tiny="True", size="0"), made(judge=EMBEDDED, size="0")
-    assert (len(tiny["drawn"]), len(other["drawn"])) == (72 + 17, 72)
-    assert (judges(tiny)[0], judges(other)[0]) == ("lexical", EMBEDDED)
+    tiny, usual = made(tiny="True", size="0"), made(size="0")
+    assert (len(tiny["drawn"]), len(usual["drawn"])) == (72 + 17, 72)
+    first = raters.judged(usual["rows"], "presupposition")["judge"].drop_duplicates()
+    assert first.tolist()[0] == "lexical"
 
 
 SEEDED = {  # notebook: outputs whose intervals, p values or draws rest on the seed

@@ -46,7 +46,9 @@ def test_the_explorers_notebook_with_other_settings_leaves_the_samples_page(tmp_
     for top in ("", ".cache/graded"):
         made = tmp_path / "before" / top / "sample" / "medhalu"
         shutil.copytree(made, tmp_path / top / "runs" / "sample-limit-2" / "medhalu")
-    run_notebook("explore_failures", tmp_path, monkeypatch, chosen="medhalu", limit="2")
+    run_notebook(
+        "explore_failures", tmp_path, monkeypatch, chosen="medhalu", study="medhalu", limit="2"
+    )
     assert (tmp_path / "sample/explorer.html").read_text() == "the sample's"
     page, _ = written(tmp_path, "runs/sample-limit-2")
     assert len(page["rows"]) == 320

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from bedside import BedsideError, choose, judges, kept, notebooks, paths, settings
+from bedside import choose, judges, kept, notebooks, paths, settings
 from bedside.run import Run
 
 from .document import Document
@@ -35,10 +35,7 @@ def collect(profile: str = "sample", papers: str = "", **parameters: Any) -> dic
         places = kept.folders(name, profile, **parameters)
         there = [(d, p) for d in room.DISPLAYS for p in places if d.section in kept.sections(p)]
         if not there:
-            raise BedsideError(
-                f"{paths.rel(places[0])} has no graded replies; run `make {name}` with the same"
-                " settings first"
-            )
+            raise kept.nothing(places[0], "graded replies")
         run = Run(name, room.DISPLAYS[0].notebook, profile=profile, **shared)
         document.begin(run, getattr(room, "JUDGE", run.judge), judges.recorded(run))
         calls = {k: call for p in places for k, call in kept.called(p).items()}

@@ -132,18 +132,22 @@ async def verdicts(run, items, answered, known, judge=None):
 VERDICT = ["status", "value", "raw"]
 
 
-async def by_each_judge(run, frame, kind, known):
+async def by_each_judge(run, frame, kind, known, said=None):
     """Answers to questions of a kind with their verdicts, for `Run.keep`: a row for each judge.
 
-    frame: the questions' columns, model, answer, reply_status.
+    frame: the questions' columns, model, answer, reply_status. said: item, model and the verdicts
+    (VERDICT) of the run's judge, if it has graded them.
     """
     frame, parts = frame.drop(columns=VERDICT, errors="ignore"), [frame.head(0)]
-    for _, mine in frame.groupby("model", sort=False):
+    if said is not None:
+        said = joined(frame, said[["item", "model", *VERDICT]], ["item", "model"])
+    for model, mine in frame.groupby("model", sort=False):
 
         async def graded(asking, judge, mine=mine):
             return joined(mine, await grade(asking, mine, kind, known[kind], judge))
 
-        parts.append(await by_each(run, graded))
+        own = None if said is None else said[said["model"] == model]
+        parts.append(await by_each(run, graded, own))
     made = pd.concat(parts, ignore_index=True).assign(kind=kind)
     return made.assign(right=made["value"] == 1 if len(made) else None)
 

@@ -17,17 +17,22 @@ from .rules import NAME as RULES
 
 SAYS = {1.0: "yes", 0.0: "no"}
 CONSULTED = "level end turns coverage misled shown".split()  # for readers of the CSV
+OUTCOME = ["verdict", "verdict_status", "correct", "misled", "coverage", "per_turn"]
 CASE = {"item": "case", "patient": "profile", "diagnosis": "true_diagnosis"}  # columns renamed
 
 
-async def consultations(run, here, known, done, held):
+async def consultations(run, here, known, done, said):
     """Consultations without failed calls: a row for each judge, the run's and the recorded ones.
 
-    here: a SetUp; done, held: as of `study.consultations`. shown: the behaviours that word overlap
-    finds; spoken: the dialogue, as `noted`. Then the case, and what its scripts say.
+    here: a SetUp; done: as of `study.consultations`; said: `judging.outcomes` by the run's judge.
+    shown: the behaviours that word overlap finds; spoken: the dialogue, as `noted`. Then the case,
+    and what its scripts say.
     """
-    came = (held["end"] != "failed").to_numpy()
-    held = held[came].reset_index(drop=True)
+    came = (said["end"] != "failed").to_numpy()
+    said = said[came].reset_index(drop=True)
+    held = said.drop(columns=OUTCOME).assign(
+        turns=[len(c.turns) for c, ok in zip(done, came) if ok]
+    )
     overlap = judging.Overlap(known.rows("coverage"), judging.YES_NO)
     mine = [c for c, ok in zip(done, came) if ok]
     aside = run.replaying(aside=True).judged_by(LEXICAL)
@@ -42,11 +47,13 @@ async def consultations(run, here, known, done, held):
     every = joined(every, cases, "case", "many_to_one", "left")
 
     async def judged(asking, judge):
-        made = await judging.outcomes(asking, known, here.scripts, held)
-        made = made[["item", "verdict", "verdict_status", "correct", "misled", "coverage", "turns"]]
-        return joined(every, made.rename(columns={"verdict": "raw"}))
+        return told(await judging.outcomes(asking, known, here.scripts, held))
 
-    return _shaped(await by_each(run, judged), here)
+    def told(made):
+        made = made[["item", "turns", *OUTCOME]].rename(columns={"verdict": "raw"})
+        return joined(every, made.assign(status=made["verdict_status"], value=None))
+
+    return _shaped(await by_each(run, judged, told(said)), here)
 
 
 def _shaped(made, here):
@@ -60,7 +67,6 @@ def _shaped(made, here):
     return made.assign(
         item=made["case"],
         unit=made["case"],
-        status=made["verdict_status"],
         value=made["correct"].map(SAYS),
         right=made["correct"] == 1,
         truncated=made["truncated"] > 0,

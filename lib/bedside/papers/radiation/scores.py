@@ -21,6 +21,7 @@ LOOSE = {
     "loose_precision": "Precision, several to one",
     "loose_recall": "Recall, several to one",
 }
+SCORED = ["size", "hits", "found", *METRICS, *LOOSE]
 KEYS = ["item", "model", "regime", "profile"]
 
 
@@ -51,8 +52,7 @@ def scored(matches, reference, terms):
                 **rates(hits, len(r.terms), size),
             }
         )
-    columns = ["size", "hits", "found", *METRICS, *LOOSE]
-    return matches.join(pd.DataFrame(rows, index=matches.index).reindex(columns=columns))
+    return matches.join(pd.DataFrame(rows, index=matches.index).reindex(columns=SCORED))
 
 
 def told(lists):

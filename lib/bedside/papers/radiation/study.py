@@ -79,8 +79,8 @@ LISTED = "item site profile regime model reply truncated read terms".split()
 LIST = "site regime profile listed size hits precision recall f1 matched".split()  # for `Run.keep`
 
 
-async def by_each_matcher(run, lists, patients, reference, terms, shown=SITE):
-    """Scored lists for `Run.keep`: a row for each matcher, the run's and the recorded ones.
+async def by_each_matcher(run, said, patients, reference, terms, shown=SITE):
+    """Lists for `Run.keep`: a row for each matcher, the run's (`said`, as `graded`) and others.
 
     A list is right if half or more of its site's reference matched. meant: the number of the term
     that each item is taken for, -1 for none; matched: the same as text, counted from 1. other:
@@ -89,12 +89,14 @@ async def by_each_matcher(run, lists, patients, reference, terms, shown=SITE):
     """
     belongs = scores.belonging(reference, terms)
 
+    lists = said.drop(columns=["match", "pairs", *scores.SCORED])
+
     async def matched(asking, judge):
         made = await graded(asking, lists, reference, terms, judge, shown)
-        lost = NOT_RECORDED if judge != run.judge else ""
-        return made.assign(raw=made["answer"].where(made["match"] != "error", lost))
+        lost = (made["match"] == "error") & (made["status"] == "listed")
+        return made.assign(raw=made["answer"].mask(lost, NOT_RECORDED))
 
-    made = await by_each(run, matched, [matching.EXACT])
+    made = await by_each(run, matched, said.assign(raw=said["answer"]), [matching.EXACT])
     meant = [
         matching.one_to_one(r.pairs * belongs[r.site]).tolist() if r.match == "graded" else None
         for r in made.itertuples()
@@ -103,10 +105,10 @@ async def by_each_matcher(run, lists, patients, reference, terms, shown=SITE):
     lines = {
         "configuration": made["regime"] + ", " + made["profile"],
         "read": made["status"],
-        "status": made["match"],
+        "status": made["match"].where(made["judge"] != "", ""),
         "value": [RECALLED[k] for k in level],
         "right": level == 2,
-        "raw": made["raw"].where(made["match"] != "graded", ""),
+        "raw": made["raw"].where((made["match"] != "graded") & (made["judge"] != ""), ""),
         "meant": meant,
         "listed": [len(t) for t in made["terms"]],
         "matched": [" ".join(str(i + 1) for i in sorted(m or ()) if i >= 0) for m in meant],
@@ -140,7 +142,7 @@ async def pairs_by_each_matcher(run, pairs):
         found = await matching.match_labelled(asking, pairs, judge)
         return joined(pairs.assign(item=pairs["pair"]), found)
 
-    made = await by_each(run, matched, [matching.EXACT])
+    made = await by_each(run, matched, more=[matching.EXACT])
     ours = made["label"].notna()
     return made.assign(
         right=made["value"] == matching.LABELS[1],

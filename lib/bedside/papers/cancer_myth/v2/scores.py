@@ -10,8 +10,8 @@ from .. import study
 from .items import KINDS
 
 MEASURED = (
-    "item unit model method set answer reply_status truncated status value hit outcome complexity"
-    " calls"
+    "item unit model method set answer reply_status truncated status value raw hit outcome"
+    " complexity calls"
 ).split()
 
 
@@ -36,17 +36,19 @@ async def measure(run, sets, answered, examples):
     return pd.concat([part.reindex(columns=MEASURED) for part in parts], ignore_index=True)
 
 
-async def kept(run, sets, answered, known, found):
+async def kept(run, sets, answered, known, graded, found):
     """The answers of `measure` for `Run.keep`: a row for each judge, the key for exams.
 
-    found: the optimiser's result by model, whose instruction stands beside its answers.
+    graded: as `measure` returns it. found: the optimiser's result by model, whose instruction
+    stands beside its answers.
     """
-    parts = []
+    parts, by = [], {key: mine for key, mine in graded.groupby(["method", "model", "set"])}
     for method, answers in answered.items():
         for (model, name), mine in answers.groupby(["model", "set"], sort=False):
             if name in KINDS:
                 both = joined(sets[name], mine, whole="right")
-                made = await study.by_each_judge(run, both, KINDS[name], known)
+                said = by[method, model, name]
+                made = await study.by_each_judge(run, both, KINDS[name], known, said)
             else:
                 made = grade_exam(sets[name], mine)
                 read = made["status"].where(made["status"] == "graded", "unparsed")

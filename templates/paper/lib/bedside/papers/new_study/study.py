@@ -45,9 +45,14 @@ async def judged_labelled(run, labelled, judge=None):
     return await grade_labelled(run, labelled, VALUES, "judge", judge, Overlap, fields=FIELDS)
 
 
-async def by_each_judge(run, answers, labelled):
-    """The answers for `Run.keep`: a row for each judge, this run's and all with recordings here."""
-    made = await by_each(run, lambda asking, judge: judged(asking, answers, labelled, judge))
+async def by_each_judge(run, graded, labelled):
+    """The answers for `Run.keep`: a row for each judge, this run's (`graded`) and recorded ones."""
+    answers = graded.drop(columns=["status", "value", "raw"])
+
+    async def by(asking, judge):
+        return await judged(asking, answers, labelled, judge)
+
+    made = await by_each(run, by, graded)
     by = made["sent"].map(lambda sent: "model" if sent else "rules")
     return made.assign(configuration="plain", by=by, right=made["value"] == 1)
 
