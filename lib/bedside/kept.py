@@ -267,10 +267,11 @@ def graded(
 ) -> pd.DataFrame:
     """The graded replies of a study, a row for each reply and judge, with their `section`.
 
-    profile: or the name of a run. section: one of them, else all, each reply once. texts: the full frames of this machine, with
-    questions, replies and judges' words; without them the committed files, which hold ids, verdicts
-    and numbers. changed: settings of a run that has no name, such as models. docs/graded.md has the
-    columns. Nothing is replayed or called. BedsideError names what to run if they aren't here.
+    profile: or the name of a run. section: one of them, else all, each reply once. texts: the full
+    frames of this machine, with questions, replies and judges' words; without them the committed
+    files, which hold ids, verdicts and numbers. changed: settings of a run that has no name, such
+    as models. docs/graded.md has the columns. Nothing is replayed or called. BedsideError names
+    what to run if they aren't here.
     """
     import pandas as pd
 

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from bedside import BedsideError, rows
+from bedside import BedsideError, models, rows
 
 HOSTILE = "<script>alert(1)</script> {{ 7*7 }} =1+1 \ud800 \x00 \"'</div> \u202e"
 
@@ -98,7 +98,7 @@ def test_a_row_is_taken_in_once_and_an_absent_reply_never():
     nobody = {"judge": "", "status": "", "value": None, "right": None}
     lost = [
         ROW | nobody | {"item": i, "reply_status": why}
-        for i, why in (("j", rows.ABSENT), ("k", "500"))
+        for i, why in (("j", models.NOT_RECORDED), ("k", "500"))
     ]
     document.add("p", lost, how, {})
     assert list(document.rows) == ["p/n/i/m/c", "p/n/k/m/c"]

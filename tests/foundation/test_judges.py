@@ -310,6 +310,35 @@ def test_a_judge_that_a_run_does_not_name_is_not_asked(run_of, served, endpoint)
     assert judges.beside(run, served) is run and not judges.unasked(run, served, 1)
 
 
+def test_verdicts_of_each_recorded_judge_are_kept_and_nobody_is_asked(run_of, served, endpoint):
+    """The run's judge isn't asked twice, and a reply that nobody judged has a row of its own."""
+    run, answers, asked = run_of("cancer_myth", "03_evaluation"), frame("a", "b", "c"), []
+    endpoint.script = lambda n, body: completion('{"score": 1}')
+    how = {"values": GRADES, "template": "judge"}
+    asyncio.run(run.grade(answers[:1], judge=served, **how))
+    run.models, run.judge = ["another"], judges.LEXICAL
+    captioned = {name: dict(replies) for name, replies in run._replies.items()}
+    lost = ["", "", judges.NOT_RECORDED]
+
+    async def graded(asking, judge):
+        asked.append(judge)
+        if judge == judges.LEXICAL:  # as one that graded the first two
+            return answers.assign(status=["graded"] * 2 + ["error"], value=[1, 0, None], raw=lost)
+        return await asking.grade(answers, judge=judge, **how)
+
+    made = asyncio.run(judges.by_each(run, graded))
+    rows = [tuple(r) for r in made[["item", "judge", "status"]].to_numpy()]
+    both = [("i0", "lexical"), ("i1", "lexical"), ("i0", served)]
+    assert rows == [(*who, "graded") for who in both] + [("i2", "", "")]
+    assert set(asked) == {served, judges.LEXICAL} and len(endpoint.bodies) == 1
+    assert run._replies == captioned
+    mine = asyncio.run(graded(run, judges.LEXICAL))
+    asked.clear()
+    again = asyncio.run(judges.by_each(run, graded, mine))
+    assert asked == [served]
+    assert [tuple(r) for r in again[["item", "judge", "status"]].to_numpy()] == rows
+
+
 def test_refusals_by_the_endpoint_are_verdicts_of_their_own(served, endpoint, recordings):
     endpoint.script = lambda n, body: completion(None, refusal="No.")
     ask = lambda requests, label: models.ask(requests, recordings, mode="record", progress=False)  # noqa: E731

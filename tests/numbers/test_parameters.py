@@ -840,7 +840,7 @@ def test_what_the_explorer_shows(people):
     assert len([r for r in found if r["by"] == "model"]) == 32 * (3 + 3)
     other = made(chosen="radiation", study="medhalu")
     assert {r["paper"] for r in other["content"]["rows"]} == {"radiation"}
-    assert set(other["replies"]["section"]) == {"answers"}
+    assert set(other["replies"]["section"]) == {"detection", "notes"}
 
 
 def test_what_a_rater_gets(people, monkeypatch, given, tmp_path):

@@ -16,7 +16,7 @@ page's data:
     unit        what repeats and is resampled: the question, the case, the patient
     by          who wrote the reply: a model, rules without one, a person, or this project
     calls       the calls that led to a reply, each with what was sent and what came back
-    verdicts    the judges' verdicts on the study's main question (`verdict`, `verdicts_by_item`): a
+    verdicts    the judges' verdicts on the study's main question (`verdict`): a
                 status, a value if it is `graded`, and whether that value is right (no failure)
     human       people's labels on the same question, in the words of the verdicts (`human_label`)
     more        verdicts or labels on other questions (`other_verdict`)
@@ -27,7 +27,6 @@ what raters decide. studies: all studies' items. forms: frames and text.
 """
 
 from .blocks import (
-    ABSENT,
     aligned,
     dialogue,
     entries,
@@ -38,7 +37,6 @@ from .blocks import (
     text,
     text_of,
     verdict,
-    verdicts_by_item,
 )
 from .display import Display
 from .document import BY, Document, row_id
@@ -47,7 +45,6 @@ from .studies import collect
 from .task import JOINED, Task
 
 __all__ = [
-    "ABSENT",
     "BY",
     "JOINED",
     "ROW",
@@ -69,5 +66,4 @@ __all__ = [
     "text",
     "text_of",
     "verdict",
-    "verdicts_by_item",
 ]

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bedside import judges, prompts
-from bedside.models import NOT_RECORDED as ABSENT
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def text(heading: str, words: str) -> dict:
@@ -80,23 +76,6 @@ def verdict(
         "raw": prompts.clean(raw),
         "reason": prompts.clean(reason or judges.member(str(raw), "reason") or ""),
     }
-
-
-def verdicts_by_item(
-    by_judge: Mapping[str, pd.DataFrame], words: Mapping[Any, str], right: Iterable
-) -> dict[str, list[dict]]:
-    """{item: its verdicts} from frames {judge: verdicts (item, status, value, raw)}.
-
-    Verdicts that were never recorded are left out. words: {value: how it is shown}. right: the
-    values that aren't failures.
-    """
-    found: dict[str, list[dict]] = {}
-    for judge, verdicts in by_judge.items():
-        for r in verdicts[verdicts["raw"] != ABSENT].itertuples():
-            value = words.get(r.value, "") if r.status == "graded" else ""
-            made = verdict(judge, r.status, value, r.value in right, r.raw)
-            found.setdefault(r.item, []).append(made)
-    return found
 
 
 def other_verdict(judge: str, task: str, value: str, raw: str = "") -> dict:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bedside import BedsideError, choose, judges, kept, paths, prompts, store
-from bedside.models import NOT_RECORDED as ABSENT
+from bedside.models import NOT_RECORDED
 from bedside.run import Run
 
 from .display import Display
@@ -55,7 +55,7 @@ class Document:
         for r in rows:
             replies.setdefault((r["item"], r["model"], r["configuration"]), []).append(r)
         for mine in replies.values():
-            if mine[0].get(how.status) != ABSENT:
+            if mine[0].get(how.status) != NOT_RECORDED:
                 self._add(paper, mine, how, calls)
 
     def _add(self, paper, rows, how, calls):
