@@ -8,6 +8,7 @@ from bedside import BedsideError, notebooks, paths, settings
 
 from . import HERE, content, frame, template
 
+KEPT = ("outputs", "graded")  # a notebook's files in a manifest
 PROFILES = ("sample", "public")
 
 
@@ -35,7 +36,7 @@ def _profile(profile, to):
     files = ["manifest.json", "claims.csv", "readings.csv"]
     files += [p.relative_to(here) for p in here.glob("letters/*")]
     for name, entry in manifest["notebooks"].items():
-        files += [f"{entry['paper']}/{o['file']}" for o in entry["outputs"]]
+        files += [f"{entry['paper']}/{o['file']}" for k in KEPT for o in entry.get(k, ())]
         copied = to.parent / "notebooks" / f"{name}.ipynb"
         copied.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(paths.NOTEBOOKS / f"{name}.ipynb", copied)
