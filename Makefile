@@ -84,7 +84,7 @@ test: $(STAMPS)/index.done ## set everything up and run the tests on all cores (
 
 lint: $(READY) ## check style and layers with ruff (lint and format) and import-linter
 	@$(BIN)/ruff check lib tests notebooks templates start.py
-	@$(BIN)/ruff format --check lib tests notebooks templates start.py start.py
+	@$(BIN)/ruff format --check lib tests notebooks templates start.py
 	@$(BIN)/lint-imports
 
 verify: $(SETTINGS) $(DATA) ## rebuild a profile and compare it with the committed outputs

@@ -136,6 +136,12 @@ def test_the_page_of_a_comparison_shows_what_is_lacking(own, capsys):
     assert "0.0 " not in told.split("answers that differ")[1].splitlines()[0]
 
 
+def test_a_run_is_not_compared_with_itself(own):
+    own("old")
+    with pytest.raises(BedsideError, match="COMPARE=old, old names one run twice; give two"):
+        steps.compare("old, old")
+
+
 # ---- what else differs
 
 

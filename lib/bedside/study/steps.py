@@ -122,6 +122,8 @@ def compare(names: str) -> None:
     old, _, new = (part.strip() for part in names.partition(","))
     for name in (old, new):
         choose(name, there, f"run in {paths.rel(folder)}, as in COMPARE=old,new:")
+    if old == new:
+        raise BedsideError(f"COMPARE={names} names one run twice; give two, as in COMPARE=old,new")
     rows, flips, notes = counted.changed(old, new)
     path = folder / new / f"changed_from_{old}"
     caption = " ".join(f"{note[:1].upper()}{note[1:]}." for note in notes)
