@@ -231,9 +231,13 @@ def beside(run, judge: str | None):
 
 
 def recorded(run) -> list[str]:
-    """The run's judge, the judge without a model, and every model with recordings here."""
+    """The run's judge, the judge without a model, and every model with recordings here.
+
+    A profile's own outputs, which are committed, rest on its own models' recordings alone.
+    """
     files = {path.stem for path in run.recordings.folder.glob("*.jsonl")}
-    there = [name for name in models.registry() if paths.file_name(name) in files]
+    names = models.registry() if run.changed else run.models
+    there = [name for name in names if paths.file_name(name) in files]
     return list(dict.fromkeys([run.judge, LEXICAL, *there]))
 
 
@@ -246,9 +250,9 @@ async def by_each(
     """Verdicts of the run's judge and of those `recorded`, with the column `judge`, for `Run.keep`.
 
     grade: of a run and a judge, the frame of verdicts (item, status, value, raw and others). It
-    only replays: nobody is asked, and what was never recorded is left out. mine: what the run's
-    judge has said already. more: judges without a model. A reply that nobody judged has a row
-    without a judge.
+    only replays: nobody is asked, and what was never recorded is left out, as is a model that never
+    judged here. mine: what the run's judge has said already. more: judges without a model. A reply
+    that nobody judged has a row without a judge.
     """
     import pandas as pd
 
@@ -256,7 +260,8 @@ async def by_each(
     for judge in dict.fromkeys([*recorded(run), *more]):
         given = mine if judge == run.judge else None
         made = await grade(aside.judged_by(judge), judge) if given is None else given
-        parts.append(made.assign(judge=judge))
+        if judge in (run.judge, LEXICAL, *more) or aside.heard(judge):
+            parts.append(made.assign(judge=judge))
     made = pd.concat(parts, ignore_index=True)
     lost = made["raw"] == NOT_RECORDED
     names = [c for c in ("item", "model", "regime", "profile") if c in made]  # of a reply

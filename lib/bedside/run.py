@@ -226,6 +226,10 @@ class Run:
             other._replies = {}
         return other
 
+    def heard(self, model: str) -> bool:
+        """Whether a model has replied in this run."""
+        return model in self._replies
+
     def judged_by(self, judge: str) -> Self:
         """The same run with another judge."""
         other = copy.copy(self)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from bedside import BedsideError, baselines, judges, models, tables
-from conftest import completion
+from conftest import ask_for, completion
 
 GRADES = [-1, 0, 1]
 
@@ -337,6 +337,26 @@ def test_verdicts_of_each_recorded_judge_are_kept_and_nobody_is_asked(run_of, se
     again = asyncio.run(judges.by_each(run, graded, mine))
     assert asked == [served]
     assert [tuple(r) for r in again[["item", "judge", "status"]].to_numpy()] == rows
+
+
+def test_only_models_that_judged_here_have_rows(run_of, served, endpoint):
+    """Not one that only answered; nor, beside a profile's own outputs, a user's judge."""
+    run, answers = run_of("cancer_myth", "03_evaluation"), frame("a", "b")
+    endpoint.script = lambda n, body: completion('{"score": 1}')
+    asyncio.run(run.ask(ask_for(served, "a"), "answers"))
+    refused = answers.assign(reply_status="refused")  # known without a judge
+
+    async def graded(asking, judge):
+        how = {"values": GRADES, "template": "judge", "judge": judge}
+        if judge == judges.LEXICAL:
+            return answers.assign(status="graded", value=0, raw="")
+        return refused.assign(**await asking.grade(refused, **how))
+
+    run.judge = judges.LEXICAL
+    assert set(asyncio.run(judges.by_each(run, graded))["judge"]) == {judges.LEXICAL}
+    assert served in judges.recorded(run)
+    run.changed, run.models = {}, ["another"]
+    assert judges.recorded(run) == [judges.LEXICAL]
 
 
 def test_refusals_by_the_endpoint_are_verdicts_of_their_own(served, endpoint, recordings):

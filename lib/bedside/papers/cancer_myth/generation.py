@@ -154,7 +154,8 @@ async def kept(run, questions, used, known):
     """
     facts = used[["item", "cancer", "myth", "fact"]]
     facts = facts.rename(columns={"item": "unit", "cancer": "category", "myth": "said"})
-    asked = tried(questions).assign(model=questions["generator"], unit=questions["myth"])
+    asked = tried(questions)
+    asked = asked.assign(model=asked["generator"], unit=asked["myth"])
     asked = checks.joined(asked, facts, "unit", "many_to_one", whole="left")
     made = await study.by_each_judge(run, asked, "myth", known)
     return made.assign(configuration="joined: " + made["joined"])

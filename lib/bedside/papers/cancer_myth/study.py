@@ -138,7 +138,8 @@ async def by_each_judge(run, frame, kind, known, said=None):
     frame: the questions' columns, model, answer, reply_status. said: item, model and the verdicts
     (VERDICT) of the run's judge, if it has graded them.
     """
-    frame, parts = frame.drop(columns=VERDICT, errors="ignore"), [frame.head(0)]
+    frame = frame.drop(columns=VERDICT, errors="ignore")
+    parts = [frame.head(0).assign(**dict.fromkeys(["judge", *VERDICT]))]
     if said is not None:
         said = joined(frame, said[["item", "model", *VERDICT]], ["item", "model"])
     for model, mine in frame.groupby("model", sort=False):

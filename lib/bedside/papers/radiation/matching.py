@@ -7,7 +7,7 @@ is restricted to the two lists.
 """
 
 import re
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pandas as pd
@@ -263,4 +263,5 @@ async def match_labelled(run, labelled, judge):
         asked = [(r.pair, [r.predicted], [r.reference]) for r in labelled.itertuples()]
         made = await _verdicts(run, judge, asked)
     value = [None if v.value is None else LABELS[int(np.any(v.value))] for v in made]
-    return pd.DataFrame([vars(v) for v in made]).assign(value=value)
+    columns = [field.name for field in fields(Verdict)]
+    return pd.DataFrame([vars(v) for v in made], columns=columns).assign(value=value)
