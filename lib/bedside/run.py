@@ -128,9 +128,9 @@ class Run:
         for name in names:
             if (reader := sources.entry(name).get("private", self.notebook)) != self.notebook:
                 raise BedsideError(f"source {name!r} is for {self.paper}/{reader} alone")
-        frames, digests = sources.taken(names, self.profile)
+        loaded, digests = sources.taken(names, self.profile)
         self._data |= digests
-        return frames if len(names) > 1 else frames[0]
+        return loaded if len(names) > 1 else loaded[0]
 
     def published(self, *tables: str) -> "pd.DataFrame":
         """The printed rows of one or more of this paper's tables, as a frame."""

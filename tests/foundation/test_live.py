@@ -53,14 +53,14 @@ def test_without_a_terminal_lines_come_now_and_then(monkeypatch):
     earlier = ledger.Progress("a/02")  # of the same make, but not of these notebooks
     earlier.tell(**STATE, failed={}, again={})
     earlier.close()
-    progress = ledger.Progress("a/03")
+    meter = ledger.Progress("a/03")
     with live.Watch(["a/03"], file=shown) as watch:
-        progress.tell(**STATE, failed={}, again={})
+        meter.tell(**STATE, failed={}, again={})
         time.sleep(0.3)
         watch.write("[ 1 of 1] a/03", "a/03")
         length = len(shown.getvalue())
         time.sleep(0.2)  # nothing more is said of a notebook that is done
-    progress.close()
+    meter.close()
     first, *_, last = shown.getvalue().splitlines()
     assert first.startswith("a/03 answers: 120 of 735") and last == "[ 1 of 1] a/03"
     assert len(shown.getvalue()) == length
@@ -96,9 +96,9 @@ def in_terminal(command, environment, until, send, limit=60):
 VIEW = """
 import time
 from bedside import ledger, live
-live.DRAWN_S, progress = 0.1, ledger.Progress("a/03")
+live.DRAWN_S, meter = 0.1, ledger.Progress("a/03")
 with live.Watch(["a/03"]) as watch:
-    progress.tell(label="answers", done=1, total=9, recorded=0, failed={}, again={})
+    meter.tell(label="answers", done=1, total=9, recorded=0, failed={}, again={})
     time.sleep(0.5)
     watch.write("[ 1 of 1] a/03", "a/03")
 """

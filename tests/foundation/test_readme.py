@@ -124,7 +124,7 @@ def test_steps_of_commands_are_there_with_their_parameters(name, capsys):
 
 
 def test_readme_and_glossary_are_short():
-    readme = (paths.ROOT / "README.md").read_text(encoding="utf-8").splitlines()
-    assert len(readme) <= 130 and any("![" in line for line in readme[:8])
+    lines = (paths.ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 130 and any("![" in line for line in lines[:8])
     terms = (paths.ROOT / "docs/glossary.md").read_text(encoding="utf-8").splitlines()[4:]
     assert len(terms) <= 20

@@ -127,8 +127,8 @@ def test_make_passes_what_is_given_and_nothing_else():
 
 def test_an_own_study_belongs_to_no_run(mine, monkeypatch):
     monkeypatch.setenv("BEDSIDE_RUN", "mine")
-    own = study.Own("data/sample/own/ten_questions.csv", models="smollm2-135m")
-    assert (own.seed, own.limit, own.judge) == (0, 0, "")
+    run = study.Own("data/sample/own/ten_questions.csv", models="smollm2-135m")
+    assert (run.seed, run.limit, run.judge) == (0, 0, "")
 
 
 def test_a_budget_of_nothing_is_a_budget(monkeypatch):

@@ -19,7 +19,7 @@ q3,May I swim?,Yes.,,bob,
 
 
 @pytest.fixture
-def own(tmp_path, served, endpoint, monkeypatch):
+def study_of(tmp_path, served, endpoint, monkeypatch):
     """A function that makes a study of three questions with `served` as model and judge."""
     apart(monkeypatch, tmp_path)
     (tmp_path / "mine.csv").write_text(QUESTIONS, encoding="utf-8")
@@ -41,8 +41,8 @@ def own(tmp_path, served, endpoint, monkeypatch):
     return make
 
 
-def test_questions_are_asked_judged_and_counted_by_unit(own, endpoint, tmp_path, capsys):
-    found = own()
+def test_questions_are_asked_judged_and_counted_by_unit(study_of, endpoint, tmp_path, capsys):
+    found = study_of()
     first = capsys.readouterr().out.splitlines()[0]
     assert endpoint.url in first and first.count("served") == 2 and "3 questions" in first
     assert found.answers["answer"].tolist() == ["No.", "Yes.", "Yes."]
@@ -59,22 +59,22 @@ def test_questions_are_asked_judged_and_counted_by_unit(own, endpoint, tmp_path,
     assert manifest["recordings"]["served"]["replies"] == 6
     assert len(pd.read_csv(folder / "verdicts.csv")) == 3
     sent = len(endpoint.bodies)
-    again = own(mode="replay")
+    again = study_of(mode="replay")
     assert len(endpoint.bodies) == sent and again.verdicts.equals(found.verdicts)
 
 
-def test_a_verdict_that_cannot_be_read_is_counted_and_bounds_follow(own, endpoint):
+def test_a_verdict_that_cannot_be_read_is_counted_and_bounds_follow(study_of, endpoint):
     endpoint.script = lambda n, body: completion("Perhaps.")
-    scores = own().scores.set_index("column")
+    scores = study_of().scores.set_index("column")
     assert scores.loc["all: right, %", "unscored"] == 3 and scores.loc["all: right, %", "n"] == 0
     bounds = [c for c in scores.index if c.startswith("all") and c != "all: right, %"]
     assert len(bounds) == 1 and list(scores.loc[bounds[0], ["low", "high"]]) == [0, 100]
 
 
-def test_answers_of_a_file_are_judged_and_never_asked_for(own, endpoint, tmp_path):
+def test_answers_of_a_file_are_judged_and_never_asked_for(study_of, endpoint, tmp_path):
     lines = "item,model,answer\nq1,colleague,Yes.\nq2,colleague,No.\nq9,colleague,Yes.\n"
     (tmp_path / "theirs.csv").write_text(lines)
-    found = own(answers=str(tmp_path / "theirs.csv"))
+    found = study_of(answers=str(tmp_path / "theirs.csv"))
     theirs = found.verdicts[found.verdicts["model"] != "served"]
     assert theirs["model"].unique().tolist() == ["colleague (from theirs.csv)"]
     assert theirs["status"].tolist() == ["graded"] * 2 + ["error"] and (theirs["sent"] == "").all()
@@ -83,18 +83,18 @@ def test_answers_of_a_file_are_judged_and_never_asked_for(own, endpoint, tmp_pat
     assert label == ["colleague (from theirs.csv) vs served"]
     p = found.pairs.set_index("column")["value"]
     assert "permutation of units p" in p and "McNemar p" not in p  # ann asks twice
-    alone = own(models="", answers=str(tmp_path / "theirs.csv"), name="theirs")
+    alone = study_of(models="", answers=str(tmp_path / "theirs.csv"), name="theirs")
     assert alone.answers["model"].nunique() == 1
 
 
-def test_without_a_judge_nothing_is_graded(own, endpoint):
-    found = own(judge="")
+def test_without_a_judge_nothing_is_graded(study_of, endpoint):
+    found = study_of(judge="")
     assert (found.verdicts["status"] == "").all() and found.scores.empty and found.pairs.empty
     assert len(endpoint.bodies) == 3
 
 
-def test_labels_of_raters_measure_the_judge(own, tmp_path):
-    found = own()
+def test_labels_of_raters_measure_the_judge(study_of, tmp_path):
+    found = study_of()
     mine = study.Own(str(tmp_path / "mine.csv"), models="served", judge="served", mode="replay")
     assert asyncio.run(study.card(mine)) is None
     asyncio.run(study.verdicts(mine, asyncio.run(study.answers(mine))))
@@ -119,10 +119,10 @@ def test_labels_of_raters_measure_the_judge(own, tmp_path):
         counted.labelled(mine)
 
 
-def test_each_study_has_labels_of_its_own(own, tmp_path):
+def test_each_study_has_labels_of_its_own(study_of, tmp_path):
     """Publishing replaces a file whole: one study's must not be where another's are."""
     for name in ("spring", "autumn"):
-        own(name=name)
+        study_of(name=name)
         mine = study.Own(str(tmp_path / "mine.csv"), name, models="served", judge="served")
         found = asyncio.run(study.verdicts(mine, asyncio.run(study.answers(mine))))
         judged = annotation.rows(study.document(mine, found))
@@ -137,26 +137,26 @@ def test_each_study_has_labels_of_its_own(own, tmp_path):
         assert len(counted.labelled(mine)) == 3
 
 
-def test_a_bad_file_leaves_nothing_behind(own, tmp_path, endpoint):
+def test_a_bad_file_leaves_nothing_behind(study_of, tmp_path, endpoint):
     (tmp_path / "mine.csv").write_text("item,question\nq1,\n")
     with pytest.raises(BedsideError, match="mine.csv, line 2"):
-        own()
+        study_of()
     assert not (tmp_path / "figures").exists() and not endpoint.bodies
 
 
-def test_two_runs_are_compared_by_item(own, endpoint):
-    own(name="old")
+def test_two_runs_are_compared_by_item(study_of, endpoint):
+    study_of(name="old")
     endpoint.script = lambda n, body: completion(
         '{"score": 1}' if "Answer to grade" in str(body) else "Yes."
     )
-    own(name="new")
+    study_of(name="new")
     shown, flips, notes = study.changed("old", "new")
     value = shown.set_index("column")["value"]
     assert value["answers that differ, %"] == pytest.approx(100 / 3)
     assert value["right in old, %"] == pytest.approx(200 / 3) and value["right in new, %"] == 100
     assert value["change, points"] == pytest.approx(100 / 3)
     assert flips["item"].tolist() == ["q1"] and notes == []
-    own(name="unjudged", judge="")
+    study_of(name="unjudged", judge="")
     assert any("judge: served before, none now" in n for n in study.changed("old", "unjudged")[2])
     with pytest.raises(BedsideError, match="no study 'gone'.*there are: new, old, unjudged"):
         study.changed("old", "gone")
@@ -174,18 +174,18 @@ def test_two_runs_are_compared_by_item(own, endpoint):
         ({"judge": "lexical"}, "name a model"),
     ],
 )
-def test_what_is_wrong_is_said(own, endpoint, given, match):
+def test_what_is_wrong_is_said(study_of, endpoint, given, match):
     with pytest.raises(BedsideError, match=match):
-        own(**given)
+        study_of(**given)
     assert not endpoint.bodies
 
 
-def test_a_rubric_of_ones_own_is_what_the_judge_gets(own, endpoint, tmp_path):
+def test_a_rubric_of_ones_own_is_what_the_judge_gets(study_of, endpoint, tmp_path):
     rubric = tmp_path / "kind.j2"
     rubric.write_text("{% block user %}Answer to grade: {{ answer|fence }} KIND{% endblock %}")
-    own(rubric=str(rubric))
+    study_of(rubric=str(rubric))
     judged = [b for b in endpoint.bodies if "Answer to grade" in str(b)]
     assert len(judged) == 2 and all("KIND" in str(b) for b in judged)
     rubric.write_text("{% block user %}{{ nothing_of_this_name }}{% endblock %}")
     with pytest.raises(BedsideError, match="kind.j2"):
-        own(rubric=str(rubric), name="other")
+        study_of(rubric=str(rubric), name="other")

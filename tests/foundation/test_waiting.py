@@ -36,7 +36,7 @@ EMBEDDED = "smollm2-135m"
 
 
 @pytest.fixture
-def embedded(endpoint, monkeypatch):
+def tiny(endpoint, monkeypatch):
     """The embedded model, answered by `endpoint`."""
     monkeypatch.setattr(local, "running", lambda: contextlib.nullcontext(endpoint.url))
     return EMBEDDED
@@ -48,11 +48,11 @@ def asked(requests, recordings, plan, **more):
 
 
 def test_what_is_recorded_comes_and_the_embedded_model_is_called_and_all_else_waits(
-    served, endpoint, recordings, embedded
+    served, endpoint, recordings, tiny
 ):
     there, plan = ask_for(served, "a", "b"), []
     asked(there, recordings, [], mode="record")
-    requests = [*there, *ask_for(served, *"cd"), *ask_for(embedded, *"ef")]
+    requests = [*there, *ask_for(served, *"cd"), *ask_for(tiny, *"ef")]
     before = len(endpoint.bodies)
     replies = asked(requests, recordings, plan)
     assert [r.waits for r in replies] == [False, False, True, True, False, False]
@@ -63,14 +63,14 @@ def test_what_is_recorded_comes_and_the_embedded_model_is_called_and_all_else_wa
     ]
     assert plan == requests[2:4] and replies[2].why and not replies[0].why
     asked_now = [b["model"] for b in endpoint.bodies[before:]]
-    assert asked_now == [entries.model(embedded)["model"]] * 2
+    assert asked_now == [entries.model(tiny)["model"]] * 2
     again = asked(requests[4:], store.Recordings(recordings.folder), plan, mode="replay")
     assert [r.text for r in again] == ["fine", "fine"] and len(recordings) == 4
 
 
-def test_the_embedded_model_is_in_no_request_file(served, recordings, embedded):
+def test_the_embedded_model_is_in_no_request_file(served, recordings, tiny):
     sink = files.Sink(parts() / "p.01_x", recordings)
-    asked([*ask_for(embedded, *"ab"), *ask_for(served, "a")], recordings, sink)
+    asked([*ask_for(tiny, *"ab"), *ask_for(served, "a")], recordings, sink)
     sink.close()
     (made,) = gathered()
     assert (made.model, made.lines) == (served, 1)
@@ -84,15 +84,13 @@ class Talk(dialogues.Dialogue):
     model: str
 
 
-def test_a_dialogue_that_waits_holds_up_no_other(
-    served, endpoint, recordings, embedded, monkeypatch
-):
+def test_a_dialogue_that_waits_holds_up_no_other(served, endpoint, recordings, tiny, monkeypatch):
     """One has all its replies, one the first alone, the embedded model is called for all."""
     monkeypatch.setitem(models.registry(), "whole", {**entries.model(served), "model": "whole"})
     endpoint.script = lambda n, body: completion("to " + body["messages"][0]["content"])
     asked([*ask_for("whole", *"0123"), *ask_for(served, "0")], recordings, [], mode="record")
     before, plan = len(endpoint.bodies), []
-    talks = [Talk(model=m, most=2) for m in (served, "whole", embedded)]
+    talks = [Talk(model=m, most=2) for m in (served, "whole", tiny)]
 
     async def held():
         async with models.asking(recordings, mode="batch", plan=plan, progress=False) as one:
@@ -112,7 +110,7 @@ def test_a_dialogue_that_waits_holds_up_no_other(
     ]
     assert plan == ask_for(served, "1")
     called = [b["model"] for b in endpoint.bodies[before:]]
-    assert called == [entries.model(embedded)["model"]] * 4
+    assert called == [entries.model(tiny)["model"]] * 4
 
 
 # ---- waves

@@ -18,8 +18,8 @@ TOO_LONG = (400, {}, {"error": {"message": "maximum context length exceeded"}}) 
 
 
 @pytest.fixture
-def own(tmp_path, served, endpoint, monkeypatch):
-    """A function that runs a study of 36 questions: own(name, what models say, what the judge)."""
+def study_of(tmp_path, served, endpoint, monkeypatch):
+    """A function that runs a study of 36 questions: study_of(name, what models say, what the judge)."""
     apart(monkeypatch, tmp_path)
     (tmp_path / "mine.csv").write_text(QUESTIONS, encoding="utf-8")
 
@@ -53,10 +53,10 @@ def parity(said):
 # ---- failures
 
 
-def test_two_runs_in_which_all_failed_have_nothing_to_compare(own):
+def test_two_runs_in_which_all_failed_have_nothing_to_compare(study_of):
     """36 answers are lacking in each: no share of answers differs, and nobody is right or wrong."""
     for name in ("old", "new"):
-        own(name, TOO_LONG)
+        study_of(name, TOO_LONG)
     found, notes = cells("old", "new")
     assert found["answers that differ, %"] == (None, 0, 36)
     for name in ("old", "new"):
@@ -65,10 +65,10 @@ def test_two_runs_in_which_all_failed_have_nothing_to_compare(own):
     assert "change, points" not in found and "permutation p" not in found and notes == []
 
 
-def test_a_lost_run_differs_in_nothing(own):
+def test_a_lost_run_differs_in_nothing(study_of):
     """Two of 36 came in the second run, and they are the same as before."""
-    own("old")
-    own("new", lambda said: "Yes." if parity(said) < 2 else TOO_LONG)
+    study_of("old")
+    study_of("new", lambda said: "Yes." if parity(said) < 2 else TOO_LONG)
     found, _ = cells("old", "new")
     assert found["answers that differ, %"] == (0, 2, 34)
     assert found["right in old, %"] == found["right in new, %"] == (100, 2, 34)
@@ -78,13 +78,13 @@ def test_a_lost_run_differs_in_nothing(own):
 
 
 @pytest.mark.parametrize("why", SILENT)
-def test_what_is_no_answer_is_named_and_not_compared(own, why):
+def test_what_is_no_answer_is_named_and_not_compared(study_of, why):
     """Every third of the second run is withheld; of the other 24 answers 12 are new.
 
     Numbers divisible by 3 are withheld, of the others the even ones are new: 2, 4, 8, 10, ... 34.
     """
-    own("old")
-    own(
+    study_of("old")
+    study_of(
         "new",
         lambda said: SILENT[why] if parity(said) % 3 == 0 else ["No.", "Yes."][parity(said) % 2],
     )
@@ -99,10 +99,10 @@ def doubtful(said):
     return '{"score": 1}' if right else '{"score": 1} or {"score": 0}'
 
 
-def test_verdicts_that_failed_are_named_by_run(own):
+def test_verdicts_that_failed_are_named_by_run(study_of):
     """The judge can be read on 18 answers of the new run: these are compared."""
-    own("old")
-    own("half", lambda said: ["Yes.", "No."][parity(said) % 2], doubtful)
+    study_of("old")
+    study_of("half", lambda said: ["Yes.", "No."][parity(said) % 2], doubtful)
     found, _ = cells("old", "half")
     assert found["answers that differ, %"] == (50, 36, 0)
     assert found["no verdict in half: unparsed, %"] == (50, 36, None)
@@ -110,34 +110,34 @@ def test_verdicts_that_failed_are_named_by_run(own):
     assert found["change, points"][:2] == (0, 18) and found["permutation p"][:2] == (1, 18)
 
 
-def test_the_order_of_runs_turns_the_sign_and_nothing_else(own):
-    own("old", lambda said: SILENT["filtered"] if parity(said) % 3 == 0 else "Yes.")
-    own("new", grades='{"score": 0}')
+def test_the_order_of_runs_turns_the_sign_and_nothing_else(study_of):
+    study_of("old", lambda said: SILENT["filtered"] if parity(said) % 3 == 0 else "Yes.")
+    study_of("new", grades='{"score": 0}')
     (there, _), (back, _) = cells("old", "new"), cells("new", "old")
     assert there["change, points"][0] == -back["change, points"][0] == -100
     for column in ("answers that differ, %", "right in old, %", "right in new, %"):
         assert there[column] == back[column]
 
 
-def test_without_a_judge_answers_alone_are_compared(own):
-    own("old", judge="")
-    own("new", lambda said: "No.")
+def test_without_a_judge_answers_alone_are_compared(study_of):
+    study_of("old", judge="")
+    study_of("new", lambda said: "No.")
     found, notes = cells("old", "new")
     assert found == {"answers that differ, %": (100, 36, 0)}
     assert notes == ["judge: none before, served now"]
 
 
-def test_the_page_of_a_comparison_shows_what_is_lacking(own, capsys):
+def test_the_page_of_a_comparison_shows_what_is_lacking(study_of, capsys):
     for name in ("old", "new"):
-        own(name, TOO_LONG)
+        study_of(name, TOO_LONG)
     steps.compare("old,new")
     told = capsys.readouterr().out
     assert "no answer in old: context too long" in told and "0 verdicts changed" in told
     assert "0.0 " not in told.split("answers that differ")[1].splitlines()[0]
 
 
-def test_a_run_is_not_compared_with_itself(own):
-    own("old")
+def test_a_run_is_not_compared_with_itself(study_of):
+    study_of("old")
     with pytest.raises(BedsideError, match="COMPARE=old, old names one run twice; give two"):
         steps.compare("old, old")
 
@@ -145,14 +145,14 @@ def test_a_run_is_not_compared_with_itself(own):
 # ---- what else differs
 
 
-def test_what_differs_is_named_for_what_it_is(own, tmp_path, monkeypatch):
+def test_what_differs_is_named_for_what_it_is(study_of, tmp_path, monkeypatch):
     rubric, theirs = tmp_path / "kind.j2", tmp_path / "theirs.csv"
     rubric.write_text(RUBRIC)
     theirs.write_text("item,model,answer\nq1,colleague,Yes.\n")
-    own("old", rubric=str(rubric), answers=str(theirs))
+    study_of("old", rubric=str(rubric), answers=str(theirs))
 
     def notes(name, **given):
-        own(name, **{"rubric": str(rubric), "answers": str(theirs), **given})
+        study_of(name, **{"rubric": str(rubric), "answers": str(theirs), **given})
         return cells("old", name)[1]
 
     assert notes("same") == []
@@ -172,7 +172,7 @@ def test_what_differs_is_named_for_what_it_is(own, tmp_path, monkeypatch):
     assert told[0] == "models: served before, served another now"
 
 
-def test_another_revision_of_a_data_set_is_other_questions(own, tmp_path, monkeypatch):
+def test_another_revision_of_a_data_set_is_other_questions(study_of, tmp_path, monkeypatch):
     """Of a data set of the hub no file is hashed."""
     found = questions.read(tmp_path / "mine.csv")
     asked = {"first": found, "second": found.assign(reference="No."), "again": found}
@@ -183,17 +183,17 @@ def test_another_revision_of_a_data_set_is_other_questions(own, tmp_path, monkey
     assert study.changed("first", "again")[2] == []
 
 
-def test_another_model_behind_the_same_name_is_told(own):
-    own("old")
-    own("new", {**completion("Yes."), "model": "served-2026-09-09"}, '{"score": 1}')
+def test_another_model_behind_the_same_name_is_told(study_of):
+    study_of("old")
+    study_of("new", {**completion("Yes."), "model": "served-2026-09-09"}, '{"score": 1}')
     (told,) = cells("old", "new")[1]
     assert "served" in told and "served-2026-01-01" in told and "served-2026-09-09" in told
 
 
-def test_runs_of_before_can_be_compared(own, tmp_path):
+def test_runs_of_before_can_be_compared(study_of, tmp_path):
     """Manifests once had fewer members; what isn't noted on one side is not said to differ."""
-    own("old", lambda said: ["Yes.", "No."][parity(said) % 2])
-    own("new")
+    study_of("old", lambda said: ["Yes.", "No."][parity(said) % 2])
+    study_of("new")
     path = tmp_path / "figures/own/old/manifest.json"
     about = json.loads(path.read_text())
     kept = {k: about[k] for k in ("questions", "items", "data", "prompts", "parameters")}
@@ -205,10 +205,10 @@ def test_runs_of_before_can_be_compared(own, tmp_path):
         study.changed("old", "new")
 
 
-def test_what_is_compared_are_the_files(own, tmp_path):
+def test_what_is_compared_are_the_files(study_of, tmp_path):
     """A blank answer with a status, as e625a69 wrote it, is no answer."""
-    own("old")
-    own("new")
+    study_of("old")
+    study_of("new")
     path = tmp_path / "figures/own/new/answers.csv"
     frame = pd.read_csv(path, dtype=str, keep_default_na=False)
     frame.loc[:8, ["answer", "reply_status"]] = ["", "rate limit: slow down, please"]
