@@ -19,7 +19,7 @@ TOO_LONG = (400, {}, {"error": {"message": "maximum context length exceeded"}}) 
 
 @pytest.fixture
 def study_of(tmp_path, served, endpoint, monkeypatch):
-    """A function that runs a study of 36 questions: study_of(name, what models say, what the judge)."""
+    """A function that runs a study of 36 questions: its name, what models and the judge say."""
     apart(monkeypatch, tmp_path)
     (tmp_path / "mine.csv").write_text(QUESTIONS, encoding="utf-8")
 
