@@ -53,10 +53,11 @@ SETTINGS := $(STAMPS)/settings.json
 PAPERS := $(call named,papers)
 NOTEBOOKS := $(sort $(patsubst notebooks/%.ipynb,%,$(wildcard $(PAPERS:%=notebooks/%/[0-9][0-9]_*.ipynb))))
 DONE := $(NOTEBOOKS:%=$(STAMPS)/%.done)
+ROOMS := read keep asking judging build bulk stats write write/plots
 # Every notebook depends on the foundation and on its own study; none on explorer, annotation or seminar.
-FOUNDATION := $(wildcard lib/bedside/*.py lib/bedside/stats/*.py lib/bedside/plots/*.py data/*.toml data/slips.csv)
+FOUNDATION := $(wildcard lib/bedside/*.py $(ROOMS:%=lib/bedside/%/*.py) data/*.toml data/slips.csv)
 study = $(shell find lib/bedside/papers/$(1) -name '*.py' -o -name '*.toml')
-PEOPLE := $(shell find lib/bedside/rows lib/bedside/explorer lib/bedside/annotation -type f ! -name '*.pyc')
+PEOPLE := $(shell find lib/bedside/publish/judged_items lib/bedside/explorer lib/bedside/annotation -type f ! -name '*.pyc')
 DATA := $(if $(filter public,$(PROFILE)),$(STAMPS)/data.done)
 
 .PHONY: help all test lint verify explorer site seminar class data try plan batch collect record study new letter outputs lab serve doctor bench setup lock clean FORCE $(PAPERS)
@@ -185,7 +186,7 @@ $(foreach n,$(NOTEBOOKS),$(eval $(call notebook,$(notdir $(n)),$(patsubst %/,%,$
 
 run = $(PY) -m bedside run --todo $(1) --file $(SETTINGS) --stamps $(STAMPS) $(if $(value JOBS),--jobs $(call quoted,$(value JOBS)))
 
-$(STAMPS)/index.done: $(DONE) $(wildcard lib/bedside/page/* data/findings/* data/replies/*)
+$(STAMPS)/index.done: $(DONE) $(wildcard lib/bedside/publish/pages/* data/findings/* data/replies/*)
 	@$(call run,$(PAPERS:%=$(STAMPS)/%.todo))
 	@$(PY) -m bedside index --profile $(PROFILE) --file $(SETTINGS) --since $(SETTINGS).started
 	@touch $@

@@ -6,8 +6,12 @@ import re
 from collections import Counter
 
 from batch_service import BatchService
-from bedside import ledger, models, paths, planning, settings, store, waves
-from bedside.batches import files, service
+from bedside.asking import dry_run, models
+from bedside.build import settings
+from bedside.bulk import files, service, submission
+from bedside.keep import ledger, registry, store
+from bedside.keep.replies import Request
+from bedside.read import paths
 
 KEY = "made-up-3b8e61f4d7a9"  # like no provider's, so that no pattern finds it
 PRICES = {"usd_per_million_in": 100.0, "usd_per_million_out": 300.0, "batch_discount": 0.5}
@@ -35,7 +39,7 @@ class Chains:
         said = ""
         for k in range(self.length):
             messages = [{"role": "user", "content": f"What helps in case {n}? {k} {said}"}]
-            asked = models.Request(f"{n}.{k}", name, messages, {"max_tokens": 60})
+            asked = Request(f"{n}.{k}", name, messages, {"max_tokens": 60})
             how = {"mode": mode, "plan": plan, "progress": False}
             (reply,) = await models.ask([asked], recordings, **how)
             if reply.why:
@@ -44,7 +48,7 @@ class Chains:
 
     def ask(self, scratch):
         recordings = store.Recordings(paths.RECORDINGS / self.run)
-        parts = waves.prepared(scratch)
+        parts = submission.prepared(scratch)
         for notebook in self.notebooks:
             sink = files.Sink(parts / notebook, recordings)
             asyncio.run(self._all("batch", recordings, sink))
@@ -53,7 +57,7 @@ class Chains:
     def most(self):
         plan = []
         asyncio.run(self._all("plan", store.Recordings(paths.RECORDINGS / self.run), plan))
-        return max(map(planning.wave, plan), default=0)
+        return max(map(dry_run.wave, plan), default=0)
 
     def recorded(self):
         """{key: text} of what is on disk."""
@@ -115,7 +119,7 @@ def served(tmp_path, monkeypatch):
     monkeypatch.setattr(service, "LONGEST_S", 0.02)
     with BatchService() as endpoint:
         for name in "ab":
-            monkeypatch.setitem(models.registry(), name, entry(endpoint.url, name))
+            monkeypatch.setitem(registry.entries(), name, entry(endpoint.url, name))
         yield endpoint
 
 
@@ -128,7 +132,7 @@ def submit(study):
         assert len(said) < 300, "it goes round in circles"
 
     try:
-        waves.submit(study, say)
+        submission.submit(study, say)
     finally:
         study.said = "\n".join(said)
     return study.said

@@ -13,6 +13,9 @@ import tempfile
 import time
 from pathlib import Path
 
+from bedside.keep import registry
+from bedside.keep.replies import Request
+
 sys.path.insert(0, str(Path(__file__).parent))
 from bench_batches import batches  # noqa: E402
 from bench_explorer import explorer  # noqa: E402
@@ -61,14 +64,13 @@ def timed(function, times=3):
 
 
 def requests(count):
-    from bedside import models
 
     text = (
         "I was told last week that I have an early cancer and I would like to know what to plan"
         " for. " * 3
     )
     return [
-        models.Request(
+        Request(
             f"q{i}",
             "bench",
             [{"role": "user", "content": f"{i} {text}"}],
@@ -99,11 +101,12 @@ def bare(asked, url):
 
 
 def calls():
-    from bedside import models, store
+    from bedside.asking import models
+    from bedside.keep import store
 
     with served(0.05) as url:
         entry = {"provider": "bench", "model": "m", "max_concurrency": 100, "base_url": url}
-        models.registry()["bench"] = entry
+        registry.entries()["bench"] = entry
 
         def recorded(asked):
             with tempfile.TemporaryDirectory(dir=".") as folder:
@@ -124,14 +127,15 @@ def calls():
 
 CONSULTATIONS = """
 import asyncio, resource, sys, time
-from bedside import models, store
+from bedside.asking import models
+from bedside.keep import registry, store
 from bedside.papers.meddialbench import consultations, design, study
 from bedside.run import Run
 number, url, folder, mode = int(sys.argv[1]), *sys.argv[2:]
 doctors = [f"bench{i}" for i in range(5)]
 entry = {"provider": "bench", "max_concurrency": 100, "base_url": url}
 for name in doctors:
-    models.registry()[name] = {**entry, "model": name}
+    registry.entries()[name] = {**entry, "model": name}
 async def main():
     run = Run("meddialbench", "bench", profile="sample", mode=mode)
     run.recordings = store.Recordings(folder)
@@ -195,8 +199,9 @@ REPLAY = """
 import asyncio, resource, sys, time
 sys.path.insert(0, {tests!r})
 from bench import requests
-from bedside import models, store
-models.registry()["bench"] = {{"provider": "bench", "model": "m"}}
+from bedside.asking import models
+from bedside.keep import registry, store
+registry.entries()["bench"] = {{"provider": "bench", "model": "m"}}
 asked = requests(100_000)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 start = time.perf_counter()
@@ -207,9 +212,9 @@ assert len(replies) == 100_000 and replies[-1].text
 
 
 def replay():
-    from bedside import models, store
+    from bedside.keep import store
 
-    models.registry()["bench"] = {"provider": "bench", "model": "m"}
+    registry.entries()["bench"] = {"provider": "bench", "model": "m"}
     with tempfile.TemporaryDirectory() as folder:
         with open(Path(folder, "bench.jsonl"), "w") as f:
             for r in requests(100_000):

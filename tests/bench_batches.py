@@ -9,18 +9,20 @@ import tempfile
 import time
 from pathlib import Path
 
+from bedside.keep import registry
+from bedside.keep.replies import Request
+
 COUNTS = (50_000, 100_000, 200_000)
 PARTS = ("requests written", "results taken in")
 
 
 def requests(count):
     """Turns of a consultation: about 1,200 tokens each, as MedDialBench's are on average."""
-    from bedside import models
 
     told = "A doctor asks one question at a time and ends the inquiry once enough is known. " * 12
     said = "It began three weeks ago and is worse at night, when I lie down; nothing helps. " * 14
     for i in range(count):
-        yield models.Request(
+        yield Request(
             f"case {i}",
             "bench",
             [
@@ -34,11 +36,12 @@ def requests(count):
 
 def work(part, count):
     """One part, in this process: prints its seconds and MiB at most."""
-    from bedside import models, paths, store
-    from bedside.batches import files, folder, results
+    from bedside.bulk import files, folder, results
+    from bedside.keep import store
+    from bedside.read import paths
 
     prices = {"usd_per_million_in": 1.0, "usd_per_million_out": 2.0, "batch_discount": 0.5}
-    models.registry()["bench"] = {"provider": "bench", "base_url": "x", "model": "bench", **prices}
+    registry.entries()["bench"] = {"provider": "bench", "base_url": "x", "model": "bench", **prices}
     paths.RECORDINGS = folder() / "recordings"
     start = time.perf_counter()
     if part == PARTS[0]:
@@ -54,7 +57,7 @@ def work(part, count):
 
 def answered():
     """What an engine writes for the request files, in another order."""
-    from bedside.batches import folder
+    from bedside.bulk import folder
 
     text = "Have you had a fever, or lost weight, and when did you first notice it? " * 3
     choice = {

@@ -10,7 +10,9 @@ import pytest
 
 pytest.register_assert_rewrite("sheets")
 
-from bedside import models, paths, store  # noqa: E402
+from bedside.keep import registry, store  # noqa: E402
+from bedside.keep.replies import Request  # noqa: E402
+from bedside.read import paths  # noqa: E402
 from bedside.run import Run  # noqa: E402
 from browser import browser  # noqa: E402, F401  (a fixture)
 from judged import nothing  # noqa: E402, F401  (a fixture)
@@ -141,7 +143,7 @@ def served(endpoint, monkeypatch):
         "max_concurrency": 4,
         "timeout_s": 5,
     }
-    monkeypatch.setitem(models.registry(), "served", entry)
+    monkeypatch.setitem(registry.entries(), "served", entry)
     return "served"
 
 
@@ -182,7 +184,7 @@ def batches(tmp_path, monkeypatch):
 def ask_for(name, *items, **settings):
     """Requests, one for each item."""
     return [
-        models.Request(
+        Request(
             i,
             name,
             [{"role": "user", "content": f"question {i}"}],

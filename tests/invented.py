@@ -11,8 +11,8 @@ import shutil
 
 import pytest
 
-from bedside import paths, sources
 from bedside.papers.cancer_myth.systems import FILE, GENERATED, SYSTEMS
+from bedside.read import paths, sources
 
 SHARES = dict(zip(SYSTEMS, (0.27, 0.20, 0.15, 0.14, 0.10, 0.06, 0.02, 0.015)))  # of grade 1
 FILLING = "care team visit plan support week question nurse clinic option trial dose".split()

@@ -10,8 +10,10 @@ import shutil
 
 import pytest
 
-from bedside import kept, paths, rows, sources
 from bedside.annotation import raters
+from bedside.publish import judged_items
+from bedside.read import paths, sources
+from bedside.write import frames
 
 WHERE = sources.where
 
@@ -33,7 +35,7 @@ def elsewhere(patch, folder):
 def _collected(folder):
     with pytest.MonkeyPatch.context() as patch:
         elsewhere(patch, folder)
-        made = raters.with_labels(rows.collect("sample"), folder / "annotations")
+        made = raters.with_labels(judged_items.collect("sample"), folder / "annotations")
     sources.forget()
     return made
 
@@ -59,10 +61,10 @@ def shown(run, section, frame):
     """A section's rows as explorer and raters get them, from the frame that its notebook keeps."""
     run.keep(section, frame)
     run._calls.close()
-    document, place = rows.Document(run.profile), run.folder
+    document, place = judged_items.Document(run.profile), run.folder
     room = importlib.import_module(f"bedside.papers.{run.paper}.display")
     (how,) = (d for d in room.DISPLAYS if d.section == section)
-    document.add(run.paper, kept.records(place, section)[0], how, kept.called(place))
+    document.add(run.paper, frames.records(place, section)[0], how, frames.called(place))
     return document.content()
 
 

@@ -22,8 +22,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from bedside import ledger, models, notebooks, paths, plots, sending, settings, sources
-from bedside.checks import normal
+from bedside.asking import sending
+from bedside.build import notebooks, settings
+from bedside.keep import ledger, registry
+from bedside.keep.replies import as_record
+from bedside.read import paths, sources
+from bedside.read.checks import normal
+from bedside.write import plots
 from conftest import completion
 from providers import said
 
@@ -136,7 +141,7 @@ async def send(client, request, secrets=()):
     name = "fitting" if request.model == EMBEDDED else request.model.removeprefix("fake-")
     says = FAKES[name](request)
     says = {"text": says} if isinstance(says, str) else says
-    return models.as_record(request.kept(), completion(**says))
+    return as_record(request.kept(), completion(**says))
 
 
 # ---- a place of its own for outputs and recordings
@@ -150,7 +155,7 @@ class House:
         self.cards = [paths.FIGURES / profile for profile in PROFILES]
         for name in FAKES:
             entry = {"provider": "test", "base_url": "http://127.0.0.1:9/v1", "model": name}
-            patch.setitem(models.registry(), f"fake-{name}", {**entry, "max_concurrency": 64})
+            patch.setitem(registry.entries(), f"fake-{name}", {**entry, "max_concurrency": 64})
         patch.setattr(sending, "send", send)
         patch.setattr(sending, "opened", self._opened)
         patch.setattr(paths, "RECORDINGS", folder / "recordings")

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import conftest
-from bedside import store
+from bedside.keep import store
 
 # ---- what is answered
 

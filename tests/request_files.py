@@ -11,8 +11,12 @@ from openai.types.chat.completion_create_params import CompletionCreateParamsNon
 from pydantic import ConfigDict, TypeAdapter
 from typing_extensions import TypedDict
 
-from bedside import batches, models, paths, planning, replies, store
-from bedside.batches import files, results
+from bedside import bulk
+from bedside.asking import dry_run
+from bedside.bulk import files, results
+from bedside.keep import replies, store
+from bedside.keep.replies import Request
+from bedside.read import paths
 from conftest import ask_for, completion
 
 FORM = replies.response_format("verdict", score={"type": "integer", "enum": [0, 1]})
@@ -25,8 +29,8 @@ def folders(tmp_path, monkeypatch):
     monkeypatch.setenv("BEDSIDE_PARTS", str(tmp_path / "parts"))
     monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path / "figures"))
     monkeypatch.setattr(paths, "RECORDINGS", tmp_path / "recordings")
-    monkeypatch.setattr(planning, "_waves", {})
-    planning._latest.cache_clear()
+    monkeypatch.setattr(dry_run, "_waves", {})
+    dry_run._latest.cache_clear()
     return tmp_path
 
 
@@ -45,7 +49,7 @@ def put(requests, notebook="cancer_myth.01_x"):
 
 def gathered(wave="01", **more):
     """The request files of all that was put down."""
-    return files.gather(parts(), batches.folder() / "sample" / wave, "sample", **more)
+    return files.gather(parts(), bulk.folder() / "sample" / wave, "sample", **more)
 
 
 def written(requests, *more):
@@ -63,8 +67,8 @@ def requests_like_ours(name, count=2):
     settings = {"seed": 7, "top_p": 0.9, "frequency_penalty": 0.5}
     made = ask_for(name, *(f"é\u2028{k} ${{HOME}}" for k in range(count)), **settings)
     system = {"role": "system", "content": "Be brief."}
-    form = [models.Request(r.item, name, [system, *r.messages], r.settings, FORM) for r in made]
-    again = [models.Request(r.item, name, r.messages, r.settings, repeat=1) for r in made]
+    form = [Request(r.item, name, [system, *r.messages], r.settings, FORM) for r in made]
+    again = [Request(r.item, name, r.messages, r.settings, repeat=1) for r in made]
     return [*made, *form, *again]
 
 
@@ -106,7 +110,7 @@ def result(key, body, status=200, error=None):
 
 def results_file(*lines, name="results.jsonl", end=b"\n"):
     """A file of results: of what can be JSON, and of bytes as they are."""
-    path = batches.folder() / name
+    path = bulk.folder() / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(
         b"".join((x if isinstance(x, bytes) else json.dumps(x).encode()) + end for x in lines)

@@ -3,7 +3,11 @@
 import pytest
 
 import matrix
-from bedside import explorer, kept, notebooks, page, paths, rows
+from bedside import explorer
+from bedside.build import notebooks
+from bedside.publish import judged_items, pages
+from bedside.read import paths
+from bedside.write import frames
 from matrix import EMBEDDED, FAKES, LIMITS, PROFILES, House, lacking
 
 ROLES = {
@@ -57,12 +61,12 @@ def run_through(house, measured, name, fake, profile, role, limit, then):
     if then == "planned":
         house.run(name, mode="plan", **given)
     elif then == "explored":
-        if kept.sections(kept.folders(paper, **given)[0]):
-            document = rows.collect(papers=paper, **given)
+        if frames.sections(frames.folders(paper, **given)[0]):
+            document = judged_items.collect(papers=paper, **given)
             assert f"{document['profile']}" in explorer.html(document)
-            rows.frame(document)
+            judged_items.frame(document)
     elif then == "on the page":
-        assert name in page.merge(profile)["notebooks"]
+        assert name in pages.merge(profile)["notebooks"]
 
 
 def named(case):

@@ -27,7 +27,10 @@ def choose(name: str, valid: Collection[str], what: str) -> str:
     raise BedsideError(f"unknown {what} {name!r}{hint} Valid: {', '.join(valid)}")
 
 
-OFFERED = {"graded": "kept", "calls": "kept"}  # name: the module that has it, read when first used
+OFFERED = {
+    "graded": "write.frames",
+    "calls": "write.frames",
+}  # name: the module that has it, read when first used
 
 
 def __getattr__(name: str):

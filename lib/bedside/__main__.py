@@ -11,7 +11,10 @@ import sys
 import time
 from pathlib import Path
 
-from . import BedsideError, choose, notebooks, paths
+from . import BedsideError, choose
+from .build import notebooks
+from .keep import registry
+from .read import paths
 
 # the variables that go into every notebook, and others that make takes on its command line
 PASSED = ("PROFILE", "MODE", "MODELS", "JUDGE", "LIMIT", "SEED", "PROMPTS", "BUDGET_USD")
@@ -28,7 +31,9 @@ def check(given, write=None):
 
     Write them to a file if they changed since the last time.
     """
-    from . import kept, questions, settings
+    from .build import settings
+    from .read import questions
+    from .write import frames
 
     pairs = dict(g.split("=", 1) for g in given)
     for name in pairs:
@@ -50,7 +55,7 @@ def check(given, write=None):
         Path(f"{write}.started").touch()
         folder = settings.outputs(pairs.get("PROFILE") or "sample")
         Path(f"{write}.folder").write_text(paths.rel(folder))
-        for name in kept.missing(folder):  # it has to run once more
+        for name in frames.missing(folder):  # it has to run once more
             (path.parent / f"{name}.done").unlink(missing_ok=True)
         newer = brought and path.is_file() and _newer(brought, path)
         if newer or not path.is_file() or path.read_text() != text:
@@ -68,7 +73,9 @@ def run(names, given, jobs=0, stamps=None, todo=None):
     jobs: how many at once; 0: one for each core, but one after the other if models are called.
     stamps: a folder for an empty file <name>.done for each that is done.
     """
-    from . import ledger, live, settings
+    from .asking import progress
+    from .build import settings
+    from .keep import ledger
 
     if todo is None:
         names = [n.removeprefix("notebooks/").removesuffix(".ipynb") for n in names]
@@ -99,7 +106,7 @@ def run(names, given, jobs=0, stamps=None, todo=None):
         os.environ["BEDSIDE_LIVE"] = "1"
         ledger.make()  # opens an account for the kernels: without make there is none
     try:
-        with live.Watch(names, calling) as watch:
+        with progress.Watch(names, calling) as watch:
             notebooks.run_all(names, given, jobs, done)
     finally:
         if calling:
@@ -108,30 +115,34 @@ def run(names, given, jobs=0, stamps=None, todo=None):
 
 def _tell_whose(names, given):
     """Print whose texts go to the judge, before any do."""
-    from . import judges, settings
+    from .build import settings
+    from .judging import judges
 
     taken = {k: v for k, v in given.items() if k in ("profile", "mode", "judge")}
     run = settings.validated(**taken)
     for name in names:
-        if line := judges.told(run["profile"], *name.split("/"), run["mode"], run["judge"]):
+        if line := judges.whose_texts_go(
+            run["profile"], *name.split("/"), run["mode"], run["judge"]
+        ):
             print(line, flush=True)
 
 
 def _tell_calls(folder):
     """Print the cost and the failures of this make's calls; write errors.csv into `folder`."""
-    from . import ledger, page
+    from .keep import ledger
+    from .publish import pages
 
     calls, usd, unpriced = ledger.total(ledger.make())
     if not calls:
         return
     told = f"; the price of {unpriced} is unknown" if unpriced else ""
     print(f"{calls} calls, ${usd:.2f}{told}")
-    failed = page.errors(folder)
+    failed = pages.errors(folder)
     for e in failed[:SHOWN]:
         status = f" ({e['status']})" if e["status"] else ""
         print(f"  {e['calls']} failed: {e['model']}, {e['kind']}{status}: {e['message']}")
     if failed:
-        path = paths.rel(folder / page.ERRORS)
+        path = paths.rel(folder / pages.ERRORS)
         print(f"  {sum(e['calls'] for e in failed)} failed in all; see {path}", flush=True)
 
 
@@ -149,10 +160,12 @@ def index(profile, since=None):
 
     since: a file that was touched when the run started.
     """
-    from . import claims, page, settings
-    from .page import content
+    from .build import settings
+    from .publish import pages
+    from .publish.pages import content
+    from .read import claims
 
-    manifest = page.merge(profile)
+    manifest = pages.merge(profile)
     content.write_notebooks(manifest, settings.outputs(profile))
     entries, folder = manifest["notebooks"].values(), paths.rel(settings.outputs(profile))
     print(
@@ -165,7 +178,7 @@ def index(profile, since=None):
         print(told, ", ".join(f"{n} {w}" for n, w in zip(counts[rank].values(), words)))
     local = settings.outputs(profile, private=True)
     if (local / ".parts").is_dir() and local != settings.outputs(profile):
-        made = page.merge(profile, private=True)
+        made = pages.merge(profile, private=True)
         content.write_notebooks(made, local)
         count = sum(len(e["outputs"]) for e in made["notebooks"].values())
         place = f"{paths.rel(local)}/index.html"
@@ -186,14 +199,15 @@ TOLD = {
 
 def explorer(given):
     """Write the failure explorer of what the notebooks of a profile or run kept."""
-    from . import rows, settings
     from .annotation import raters
+    from .build import settings
     from .explorer import write
-    from .page import pages
+    from .publish import judged_items
+    from .publish.pages import pages
 
     apart = ("mode", "budget_usd", "budget_total")
     chosen = {k: v for k, v in given.items() if k not in apart}
-    content = raters.with_labels(rows.collect(**chosen))
+    content = raters.with_labels(judged_items.collect(**chosen))
     folder = settings.outputs(content["profile"], settings.changed(chosen))
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "explorer.html"
@@ -208,7 +222,7 @@ def explorer(given):
 
 def site():
     """Write the pages of both profiles for a static host."""
-    from .page import site
+    from .publish.pages import site
 
     print(f"Open {paths.rel(site.write(paths.ROOT / 'site'))}")
 
@@ -237,7 +251,7 @@ def class_(folder, names):
 
 def data(profile, mirror):
     """Fetch and verify every source of a profile; go on after a failure and report all of them."""
-    from . import sources
+    from .read import sources
 
     failed = []
     for name in sources.used_by(profile):
@@ -263,10 +277,10 @@ def data(profile, mirror):
 
 def plan(given, paper=""):
     """Print calls, tokens and cost of all requests without a recording, without a call."""
-    from . import entries, prices
+    from .keep import prices, registry
 
     calls = notebooks.planned(given, paper)
-    saved = any("batch_discount" in entries.model(m) for m in calls["model"].unique())
+    saved = any("batch_discount" in registry.model(m) for m in calls["model"].unique())
     ways = (False, True) if saved else (False,)
     print(
         f"{'notebook':38} {'model':24} {'calls':>7} {'prompt':>9} {'reply':>9}  expected   at most"
@@ -278,7 +292,7 @@ def plan(given, paper=""):
         each = [
             prices.total(price(model, *_known(x), batch=way) for x in tokens)
             for way in ways
-            for price, tokens in ((entries.cost, expected), (entries.cost_at_most, most))
+            for price, tokens in ((registry.cost, expected), (registry.cost_at_most, most))
         ]
         totals = [prices.total(both) for both in zip(totals, each)]
         usd = " ".join(f"{_usd(p):>9}" for p in each)
@@ -295,11 +309,11 @@ def plan(given, paper=""):
     for name, what in zip(adaptive["notebook"], adaptive["adaptive"]):
         print(f"{name}: {what} depends on earlier replies, so these numbers are bounds")
     for model in calls["model"].unique():
-        if told := prices.told(entries.model(model)):
+        if told := prices.told(registry.model(model)):
             print(f"price of {model}: {told}")
         try:
-            entries.check_callable(model)
-        except entries.StopRun as e:
+            registry.check_callable(model)
+        except registry.StopRun as e:
             print(f"before this can run: {e}")
 
 
@@ -316,36 +330,37 @@ def _known(tokens):
 
 def try_models(models):
     """Try models of the registry with a few calls each; BedsideError lists those not ready."""
-    from . import entries, trial
+    from .keep import registry
+    from .own import try_out
 
     names = models.split()
     if not names:
         raise BedsideError('name the models to try: make try MODELS="a b"')
     for name in names:
-        entries.model(name)  # check all names before the first call is paid
-    lacking = [name for name in names if not asyncio.run(trial.tried(name))]
+        registry.model(name)  # check all names before the first call is paid
+    lacking = [name for name in names if not asyncio.run(try_out.tried(name))]
     if lacking:
         raise BedsideError(f"not ready: {', '.join(lacking)}")
 
 
 def verify(profile):
     """Rebuild a profile and compare it with the committed outputs."""
-    from . import verify as verification
     from .explorer import read
+    from .publish import verification
 
     verification.verify(profile, (explorer, read))
 
 
 def outputs():
     """Write the table of outputs in README.md from the manifests."""
-    from . import outputs as table
+    from .publish import readme as table
 
     print(f"wrote the table of outputs to {paths.rel(table.write())}")
 
 
 def letter(profile):
     """Write a report on each study for its authors, from the claims of a profile's last run."""
-    from . import letters
+    from .publish import letters
 
     for path in letters.write(profile):
         print(f"{paths.rel(path)} and .html")
@@ -353,10 +368,10 @@ def letter(profile):
 
 def serve():
     """Serve the embedded model in the foreground, by llama.cpp's OpenAI-compatible interface."""
-    from . import local
+    from .asking import embedded
 
-    name = Path(local.MEMBER).stem
-    with local.running() as url:
+    name = Path(embedded.MEMBER).stem
+    with embedded.running() as url:
         print(f"{url} (OpenAI-compatible; model {name}; end with Ctrl-C)", flush=True)
         try:
             while True:
@@ -369,7 +384,9 @@ def doctor():
     """Print what this checkout has and lacks: Python, packages, weights, data, recordings."""
     import importlib.metadata
 
-    from . import local, models, sources, store
+    from .asking import embedded
+    from .keep import store
+    from .read import sources
 
     print(f"Python {sys.version.split()[0]} at {sys.prefix}")
     for package in ("papermill", "openai", "pandas", "matplotlib", "scikit-learn", "xllamacpp"):
@@ -377,7 +394,7 @@ def doctor():
             print(f"  {package} {importlib.metadata.version(package)}")
         except importlib.metadata.PackageNotFoundError:
             print(f"  {package} missing; install it with `make setup`")
-    weights = (paths.CACHE / "local" / Path(local.MEMBER).name).is_file()
+    weights = (paths.CACHE / "local" / Path(embedded.MEMBER).name).is_file()
     told = "present" if weights else "not here yet; fetched when first needed (93 MB)"
     print(f"weights of the embedded model: {told}")
     for name in sources.registry():
@@ -393,7 +410,7 @@ def doctor():
             f"recordings {paths.rel(folder)}: {count} replies, {len(kept.damaged)} damaged lines"
             + "".join(f"\n  {place}: {why}" for place, why in kept.damaged.items())
         )
-    for name, m in models.registry().items():
+    for name, m in registry.entries().items():
         if variable := m.get("api_key_env"):
             state = "set" if os.environ.get(variable) else "not set"
             print(f"model {name}: key in {variable} {state}")
@@ -404,7 +421,7 @@ def study(given):
 
     given: NAME=value strings of STUDY.
     """
-    from .study import steps
+    from .own import steps
 
     given = _of_study(given, "make study")
     if compared := given.pop("compare", ""):
@@ -432,22 +449,23 @@ def batch(given, own=(), submit=False, paper=""):
 
     own: NAME=value strings of STUDY, for own questions in place of the notebooks.
     """
-    from . import ledger, waves
+    from .bulk import submission
+    from .keep import ledger
 
     ledger.make()  # opens an account for everything sent from here
     if own:
-        from .study import steps
+        from .own import steps
 
         study = steps.Questions(_of_study(own, "make batch"))
     else:
         _tell_whose(notebooks.listed(paper), {**given, "mode": "record"})
-        study = waves.Notebooks(given, paper)
-    return waves.submit(study) if submit else waves.tell(study)
+        study = submission.Notebooks(given, paper)
+    return submission.submit(study) if submit else submission.tell(study)
 
 
 def collect(place):
     """Record the results of request files: one file, or all files of a folder."""
-    from .batches import results
+    from .bulk import results
 
     if not place:
         raise BedsideError("name the file or folder of results: make collect FROM=results.jsonl")
@@ -457,7 +475,7 @@ def collect(place):
 
 def new(name):
     """Begin a study: copy `templates/paper` into place."""
-    from . import template
+    from .build import template
 
     for path in template.begin(name):
         print(paths.rel(path))
@@ -534,7 +552,7 @@ def _entered(file, pairs):
 
     Its calls count as those of this make, and towards BUDGET_TOTAL.
     """
-    from . import settings
+    from .build import settings
 
     given = {**(json.loads(Path(file).read_text()) if file else {}), **pairs}
     os.environ["BEDSIDE_TOTAL"] = str(given.pop("budget_total", ""))

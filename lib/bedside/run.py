@@ -22,33 +22,24 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequen
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from . import (
-    BedsideError,
-    choose,
-    claims,
-    judges,
-    kept,
-    models,
-    paths,
-    planning,
-    prompts,
-    published,
-    questions,
-    settings,
-    sources,
-    store,
-    tables,
-)
-from .grids import Grid
-from .layouts import Layout
-from .published import Slip
+from . import BedsideError, choose
+from .asking import dry_run, models
+from .build import settings
+from .judging import judges, trust_cards
+from .keep import registry, store
+from .keep.replies import NO_ANSWER, Reply, Request
+from .read import claims, paths, prompts, published, questions, sources
+from .read.published import Slip
+from .write import frames, tables
+from .write.grids import Grid
+from .write.layouts import Layout
 
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from .plots import Picture
+    from .write.plots import Picture
 
 TINY = (
     " (the embedded model, far too small for medicine: it shows that the machinery works, not how"
@@ -90,13 +81,13 @@ class Run:
         self._outputs, self._claims, self._graded = {}, {}, {}
         self._elsewhere, self.left = [], []  # models of ANSWERS=; what in it isn't asked
         self._step_by_step = self._replaying = False
-        self._calls = kept.Calls(kept.cache(self.folder) / f"calls_{notebook}.jsonl")
+        self._calls = frames.Calls(frames.cache(self.folder) / f"calls_{notebook}.jsonl")
 
     def _sink(self):
         """The collection of requests that aren't sent: for a plan, or for request files."""
         if self.mode != "batch":
             return []
-        from .batches import files
+        from .bulk import files
 
         name = f"{self.paper}.{self.notebook}"
         return files.Sink(Path(os.environ["BEDSIDE_PARTS"]) / name, self.recordings)
@@ -168,14 +159,14 @@ class Run:
 
     # ---- what is asked and judged
 
-    async def ask(self, requests: Iterable[models.Request], label: str = "") -> list[models.Reply]:
+    async def ask(self, requests: Iterable[Request], label: str = "") -> list[Reply]:
         """`models.ask` with this run's mode, its recordings and the rest of its budget."""
         asked, calling = list(requests), self._calling(label)
 
         async def ask(those):
             return await models.ask(those, self.recordings, **calling)
 
-        with planning.by_calls(self._step_by_step):
+        with dry_run.by_calls(self._step_by_step):
             if self._replaying:
                 replies = await models.of_recorded(asked, self.recordings, ask)
             else:
@@ -183,9 +174,7 @@ class Run:
         return [self._noted(*both) for both in zip(asked, replies)]
 
     @contextlib.asynccontextmanager
-    async def asking(
-        self, label: str = ""
-    ) -> AsyncIterator[Callable[[models.Request], Awaitable[models.Reply]]]:
+    async def asking(self, label: str = "") -> AsyncIterator[Callable[[Request], Awaitable[Reply]]]:
         """The same as `models.asking`, for requests that follow from replies."""
         async with models.asking(self.recordings, **self._calling(label)) as one:
 
@@ -199,7 +188,7 @@ class Run:
         if self._step_by_step and mode == "batch":
             mode = "record" if os.environ.get("BEDSIDE_SUBMIT") else "replay"
         if mode in ("record", "fresh", "batch"):
-            from .ledger import Account
+            from .keep.ledger import Account
 
             name, scope = f"{self.paper}/{self.notebook}", settings.scope(vars(self))
             account = Account(name, self.budget_usd, self.budget_total, scope)
@@ -240,7 +229,7 @@ class Run:
         """Note, in mode batch, which calls of this notebook no batch holds."""
         self._planned.leave(f"{self.paper}/{self.notebook}: {what}")
 
-    def waits(self, requests: Iterable[models.Request]) -> bool:
+    def waits(self, requests: Iterable[Request]) -> bool:
         """Whether a reply to any of these requests is to come by batch."""
         return self.mode == "batch" and any(r.key in self._planned.keys for r in requests)
 
@@ -303,7 +292,7 @@ class Run:
     def _judged(self, tasks):
         """A caption's lines on the judge, one for each of its tasks (True: the main one)."""
         tasks = ("",) if tasks is True else tasks or ()
-        return [judges.describe(self.card(task=t)) for t in tasks]
+        return [trust_cards.describe(self.card(task=t)) for t in tasks]
 
     # ---- what is written
 
@@ -320,10 +309,10 @@ class Run:
         if section in self._graded:
             raise BedsideError(f"section {section!r} is kept twice")
         names = {"sent": "key", **({} if "reply" in frame else {"answer": "reply"})}
-        frame = kept.checked(frame.rename(columns=names), section)
+        frame = frames.checked(frame.rename(columns=names), section)
         ended = {r.key: r.finish for got in self._replies.values() for r in got.values()}
         frame["finish"] = [ended.get(k.rpartition(" ")[2], "") for k in frame["key"]]
-        file = kept.write(self.folder, section, frame, own, f"{self.paper}/{self.notebook}")
+        file = frames.write(self.folder, section, frame, own, f"{self.paper}/{self.notebook}")
         self._graded[section] = {"file": file, "rows": len(frame)}
 
     def table(
@@ -366,7 +355,9 @@ class Run:
         brought = f" Answers made elsewhere, judged here: {brought}." if brought else ""
         if not self._replies:
             return f"No model was asked for this run's rows.{brought}"
-        names = (m + TINY * (models.model(m)["provider"] == "local") for m in sorted(self._replies))
+        names = (
+            m + TINY * (registry.model(m)["provider"] == "local") for m in sorted(self._replies)
+        )
         return f"Models of this run: {', '.join(names)}.{brought}"
 
     def figure(
@@ -389,7 +380,7 @@ class Run:
         alone without one, beside marks of this run, and in a run whose settings aren't the
         profile's. The manifest has the message beside the CSV's title. Returns the picture.
         """
-        from . import plots
+        from .write import plots
 
         about = {"digits": digits, "caption": caption, "judged": judged, "layout": layout}
         self.table(name, frame, title, **about, kind="figure")
@@ -415,7 +406,7 @@ class Run:
         return frame if self._draws() else frame[frame["source"] != "run"].reset_index(drop=True)
 
     def _draws(self):
-        tiny = all(models.model(m)["provider"] == "local" for m in self.models)
+        tiny = all(registry.model(m)["provider"] == "local" for m in self.models)
         return bool(self._elsewhere) or self.profile != "public" or not tiny
 
     def claim(
@@ -475,9 +466,9 @@ class Run:
 
     def claims(self) -> "pd.DataFrame":
         """This notebook's claims as a frame, which a notebook shows as `shown.Claims`."""
-        from . import shown
+        from .write import prose
 
-        return shown.Claims(self._claims.values(), columns=list(claims.SHOWN))
+        return prose.Claims(self._claims.values(), columns=list(claims.SHOWN))
 
     # ---- provenance
 
@@ -490,14 +481,14 @@ class Run:
         folder, name = self.folder.parent / ".parts", f"{self.paper}.{self.notebook}"
         folder.mkdir(exist_ok=True)
         if self.mode == "plan":
-            calls = json.dumps([planning.planned(r) for r in self.planned()])
+            calls = json.dumps([dry_run.planned(r) for r in self.planned()])
             (folder / f"{name}.plan.json").write_text(calls)
             return
         if self.mode == "batch":
             return self._planned.close()
         (folder / f"{name}.json").write_text(json.dumps(self.part(), indent=1))
 
-    def planned(self) -> list[models.Request]:
+    def planned(self) -> list[Request]:
         """The requests without a recording that mode plan found, each once."""
         return list({r.key: r for r in self._planned}.values())
 
@@ -531,14 +522,14 @@ def _card_name(judge, task):
 
 def _summary(name, got):
     """The manifest's summary of a model's replies, {key: reply}."""
-    mine, entry = got.values(), models.model(name)
+    mine, entry = got.values(), registry.model(name)
     none = Counter(r.no_answer for r in mine if r.no_answer)
     dates = sorted({r.date[:10] for r in mine if r.date})
     return {
         "replies": len(mine),
         "keys_sha256": store.digest(sorted(got)),
         "truncated": sum(r.truncated for r in mine),
-        "refused": none.pop(models.NO_ANSWER["refusal"], 0),
+        "refused": none.pop(NO_ANSWER["refusal"], 0),
         "failed": sum(bool(r.error) for r in mine),
         "no_answer": dict(sorted(none.items())),
         "returned": sorted({r.returned_model for r in mine if r.returned_model}),

@@ -6,7 +6,7 @@ import pytest
 
 from batch_study import KEY, KINDS, SORRY, Chains, at, sent, submit, with_key
 from bedside import BedsideError
-from bedside.entries import StopRun
+from bedside.keep.registry import StopRun
 
 PASSING = [(500, SORRY), (503, SORRY), (429, SORRY), (409, SORRY), "drop", "drop after"]
 EARLY = (400, {"message": "Cannot find file.", "code": "invalid_request"})

@@ -6,8 +6,11 @@ import json
 import pytest
 from pydantic import ValidationError
 
-from bedside import batches, entries, models, paths, store
-from bedside.batches import files
+from bedside import bulk
+from bedside.asking import models
+from bedside.bulk import files
+from bedside.keep import registry, store
+from bedside.read import paths
 from conftest import ask_for
 from request_files import (
     checked,
@@ -41,7 +44,7 @@ def entry(request, served, monkeypatch):
     """A model whose entry has something to it, and its secrets in the environment."""
     monkeypatch.setenv("BESIDE", SECRET)
     monkeypatch.setenv("OWN_KEY", SECRET)
-    entries.model(served).update(ENTRIES[request.param], api_key_env="OWN_KEY")
+    registry.model(served).update(ENTRIES[request.param], api_key_env="OWN_KEY")
     return served
 
 
@@ -49,7 +52,7 @@ def entry(request, served, monkeypatch):
 
 
 def test_each_line_is_of_the_package_s_types(entry):
-    requests, beyond = requests_like_ours(entry), entries.model(entry).get("extra_body", ())
+    requests, beyond = requests_like_ours(entry), registry.model(entry).get("extra_body", ())
     (made,) = written(requests)
     lines = [checked(x, beyond) for x in lines_of([made])]
     assert [x["custom_id"] for x in lines] == [r.key for r in requests]
@@ -74,24 +77,24 @@ def test_each_line_is_of_the_package_s_types(entry):
 )
 def test_the_package_s_types_tell_a_wrong_line(wrong):
     body = {"model": "m", "messages": [{"role": "user", "content": "a"}]}
-    right = {"custom_id": "a", "method": "POST", "url": entries.BATCH_URL, "body": body}
+    right = {"custom_id": "a", "method": "POST", "url": registry.BATCH_URL, "body": body}
     checked(right)
     with pytest.raises(ValidationError):
         checked(right | wrong)
 
 
 def usable(name):
-    m = models.registry()[name]
-    plain = "${" not in str(m.get("extra_body")) and not entries.bare(name)
-    return entries.in_batches(name) and "retired" not in m and plain
+    m = registry.entries()[name]
+    plain = "${" not in str(m.get("extra_body")) and not registry.bare(name)
+    return registry.in_batches(name) and "retired" not in m and plain
 
 
-@pytest.mark.parametrize("name", [*filter(usable, models.registry())])
+@pytest.mark.parametrize("name", [*filter(usable, registry.entries())])
 def test_what_the_entries_send_is_of_these_types_but_for_what_a_provider_adds(name):
-    beyond = entries.model(name).get("extra_body", ())
+    beyond = registry.model(name).get("extra_body", ())
     for request in requests_like_ours(name):
         line = checked(files.line(request), beyond)
-        assert line["body"]["model"] == entries.model(name)["model"]
+        assert line["body"]["model"] == registry.model(name)["model"]
 
 
 def test_a_body_is_what_a_direct_call_sends_and_the_id_is_the_recording_s_key(entry, endpoint):
@@ -130,8 +133,8 @@ def test_no_file_holds_a_secret(entry):
 )
 def test_what_takes_no_batch_is_refused_before_a_file_is_there(served, monkeypatch, more, words):
     monkeypatch.setenv("BESIDE", SECRET)
-    entries.model(served).update(more)
-    with pytest.raises(entries.StopRun, match=words):
+    registry.model(served).update(more)
+    with pytest.raises(registry.StopRun, match=words):
         put(ask_for(served, "a"))
     assert not [p for p in parts().parent.rglob("*") if p.is_file()]
 
@@ -142,7 +145,7 @@ def test_what_takes_no_batch_is_refused_before_a_file_is_there(served, monkeypat
 @pytest.fixture
 def two(served, monkeypatch):
     """Names of two models of the registry."""
-    monkeypatch.setitem(models.registry(), "second/2", {**entries.model(served), "model": "2"})
+    monkeypatch.setitem(registry.entries(), "second/2", {**registry.model(served), "model": "2"})
     return served, "second/2"
 
 
@@ -155,7 +158,7 @@ def test_one_model_a_file_and_each_request_once_over_all_notebooks(two):
     made = gathered()
     assert {m.model: m.lines for m in made} == {first: 4, second: 3} and len(made) == 2
     for m in made:
-        assert {x["body"]["model"] for x in lines_of([m])} == {entries.model(m.model)["model"]}
+        assert {x["body"]["model"] for x in lines_of([m])} == {registry.model(m.model)["model"]}
         keys = [x["custom_id"] for x in lines_of([m])]
         every = "abcd" if m.model == first else "abc"
         assert keys == [r.key for r in ask_for(m.model, *every)]
@@ -166,7 +169,7 @@ def test_one_model_a_file_and_each_request_once_over_all_notebooks(two):
 
 
 def test_counts_are_those_of_the_file(served):
-    entries.model(served).update(usd_per_million_in=2, usd_per_million_out=10, batch_discount=0.25)
+    registry.model(served).update(usd_per_million_in=2, usd_per_million_out=10, batch_discount=0.25)
     requests = requests_like_ours(served, 3)
     (made,) = written(requests)
     assert (made.lines, made.bytes) == (9, made.path.stat().st_size)
@@ -174,7 +177,7 @@ def test_counts_are_those_of_the_file(served):
     assert [made.prompt, made.completion] == [sum(column) for column in zip(*each)]
     assert made.completion == 9 * 20
     assert made.usd == pytest.approx(0.75 * (2 * made.prompt + 10 * 180) / 1e6)
-    entries.model(served).pop("usd_per_million_in")
+    registry.model(served).pop("usd_per_million_in")
     (made,) = gathered("02")
     assert made.usd is None
 
@@ -185,7 +188,7 @@ def test_what_is_under_way_isn_t_asked_again(served):
     assert [x["custom_id"] for x in lines_of([made])] == [requests[1].key, requests[3].key]
     assert made.lines == 2 and len(files.asked()) == 2
     assert gathered("02", but={r.key for r in requests}) == []
-    assert not (batches.folder() / "sample/02").exists()
+    assert not (bulk.folder() / "sample/02").exists()
 
 
 def test_files_are_cut_by_lines(served, monkeypatch):
@@ -210,7 +213,7 @@ def test_files_are_cut_by_bytes(served, monkeypatch):
 def test_files_are_cut_by_the_entry_s_tokens_and_one_too_large_goes_alone(two):
     small, large = ask_for(two[0], *"abcd"), ask_for(two[0], "long " * 200)
     (each,) = {r.likely for r in small}
-    entries.model(two[0])["batch_tokens"] = 2 * each
+    registry.model(two[0])["batch_tokens"] = 2 * each
     put([*small[:3], *large, small[3], *ask_for(two[1], *"abcd")])
     made = gathered()
     assert [(m.model, m.lines) for m in made] == [(two[1], 4), *((two[0], n) for n in (2, 1, 1, 1))]

@@ -12,8 +12,10 @@ import time
 import pytest
 from jupyter_client.provisioning import KernelProvisionerFactory
 
-from bedside import BedsideError, kernels, notebooks, paths
+from bedside import BedsideError
 from bedside import __main__ as steps
+from bedside.build import kernels, notebooks
+from bedside.read import paths
 from conftest import until
 
 
@@ -87,7 +89,7 @@ def test_a_kernel_gets_the_environment_of_the_moment(kind, tmp_path, monkeypatch
 RUN = """
 import sys
 from pathlib import Path
-from bedside import kernels, notebooks
+from bedside.build import kernels, notebooks
 if sys.argv[2] == "forked":
     kernels.warm()
 path = Path(sys.argv[1])
@@ -216,7 +218,9 @@ def test_a_notebook_rests_on_the_foundation_and_its_own_study(rules, name):
     needs, study = rules[f".cache/stamps/sample/{name}.done"], name.partition("/")[0]
     library = {n for n in needs if n.startswith("lib/")}
     rooms = {paths.rel(p) for p in (paths.ROOT / "lib/bedside/papers" / study).rglob("*.py")}
-    foundation = {paths.rel(p) for p in (paths.ROOT / "lib/bedside").glob("*.py")}
+    rested_on = ("stats", "read", "keep", "ask", "judge", "build", "bulk", "write")
+    every = (p for room in rested_on for p in (paths.ROOT / "lib/bedside" / room).rglob("*.py"))
+    foundation = {*map(paths.rel, every), "lib/bedside/run.py"}
     assert rooms | foundation <= library and f"notebooks/{name}.ipynb" in needs
     assert {"data/sources.toml", f"data/claims/{study}.csv", f"data/published/{study}.csv"} <= {
         *needs

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from bedside import checks, sources
+from bedside.read import checks, sources
 
 
 def test_repeated_texts_ignore_case_and_punctuation():

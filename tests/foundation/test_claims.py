@@ -2,8 +2,9 @@
 
 import pytest
 
-from bedside import BedsideError, claims, paths, published
-from bedside.claims import Claim, between, every, reading
+from bedside import BedsideError
+from bedside.read import claims, paths, published
+from bedside.read.claims import Claim, between, every, reading
 
 HEAD = "id,of,section,weight,claim,published,needs,depends,tried,repair,ask"  # without kind
 READINGS = "id,reading,support,tests,needs"  # as files of earlier versions have them

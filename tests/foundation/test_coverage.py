@@ -6,8 +6,9 @@ import re
 import pandas as pd
 import pytest
 
-from bedside import notebooks, paths
 from bedside.annotation import tasks
+from bedside.build import notebooks
+from bedside.read import paths
 
 PAGE = paths.ROOT / "docs" / "coverage.md"
 STATUSES = ("present", "partly", "left out", "can't be had here")

@@ -6,9 +6,9 @@ from typing import ClassVar
 
 import pytest
 
-from bedside import dialogues
-from bedside.dialogues import Dialogue
-from bedside.models import Reply
+from bedside.asking import dialogues
+from bedside.asking.dialogues import Dialogue
+from bedside.keep.replies import Reply
 
 
 class Talk(Dialogue):

@@ -5,7 +5,12 @@ import json
 
 import pytest
 
-from bedside import BedsideError, entries, models, paths, replies, store
+from bedside import BedsideError
+from bedside.asking import models
+from bedside.keep import registry, replies, store
+from bedside.keep.registry import StopRun
+from bedside.keep.replies import Request
+from bedside.read import paths
 from conftest import ask_for, completion
 
 FORM = replies.response_format("verdict", score={"type": "integer", "enum": [-1, 0, 1]})
@@ -21,11 +26,11 @@ def reads(tmp_path, monkeypatch):
         url = "" if "base_url" in text or head == "" else 'base_url = "http://x/v1"\n'
         (tmp_path / "models.toml").write_text(head + url + text)
         monkeypatch.setattr(paths, "DATA", tmp_path)
-        entries.registry.cache_clear()
-        return entries.registry()
+        registry.entries.cache_clear()
+        return registry.entries()
 
     yield read
-    entries.registry.cache_clear()
+    registry.entries.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -94,7 +99,7 @@ def entry(served, monkeypatch):
     """A function that adds to the entry of a served model."""
 
     def add(**more):
-        monkeypatch.setitem(models.registry(), served, {**models.model(served), **more})
+        monkeypatch.setitem(registry.entries(), served, {**registry.model(served), **more})
         return served
 
     return add
@@ -130,7 +135,7 @@ ASKED = {"max_tokens": 24, "temperature": 0, "seed": 1}
     ],
 )
 def test_a_body_is_what_the_entry_says(entry, more, body):
-    made = entries.body(entry(**more), MESSAGES, ASKED, FORM)
+    made = registry.body(entry(**more), MESSAGES, ASKED, FORM)
     assert made.pop("model") == "asked-2026-01-01"
     (message,) = made.pop("messages")
     if "settings" in more and "max_tokens" in more["settings"]:
@@ -151,7 +156,7 @@ def test_variables_are_filled_in_the_entrys_own_parts_alone(
         extra_body={"user": "${MINE}"}, headers={"x-mine": "${MINE}"}, query={"v": "${MINE}"}
     )
     said = "${OPENAI_API_KEY} and ${MINE}"
-    request = models.Request("a", name, [{"role": "user", "content": said}], {"stop": [said]})
+    request = Request("a", name, [{"role": "user", "content": said}], {"stop": [said]})
     asyncio.run(models.ask([request], recordings, mode="record", progress=False))
     (body,), (headers,) = endpoint.bodies, endpoint.headers
     assert body["messages"][0]["content"] == said and body["stop"] == [said]
@@ -164,7 +169,7 @@ def test_variables_are_filled_in_the_entrys_own_parts_alone(
 
 
 def key(name="served"):
-    return models.Request("a", name, MESSAGES, {"max_tokens": 9, "temperature": 0}, FORM).key
+    return Request("a", name, MESSAGES, {"max_tokens": 9, "temperature": 0}, FORM).key
 
 
 @pytest.mark.parametrize(
@@ -222,10 +227,10 @@ def test_what_cannot_does_not(entry, monkeypatch, more):
     assert {*kept, key(entry(**other))} == {before}
 
 
-@pytest.mark.parametrize("provider, host", entries.OWN_HOSTS.items())
+@pytest.mark.parametrize("provider, host", registry.OWN_HOSTS.items())
 def test_a_providers_own_endpoint_needs_none_in_the_key(entry, provider, host):
     def fields(url, **more):
-        return entries.identity(entry(provider=provider, base_url=url, **more), {})
+        return registry.identity(entry(provider=provider, base_url=url, **more), {})
 
     assert "endpoint" not in fields(f"https://{host}/v1")
     elsewhere = f"https://{host}.example.org/v1"
@@ -237,14 +242,14 @@ def test_entries_of_one_model_at_other_endpoints_do_not_share_replies(
 ):
     """Issue 17, point 10: `vllm` serves whatever was started there, by the same name."""
     endpoint.script = lambda n, body: completion(f"answer {n}")
-    first = models.model(entry())
+    first = registry.model(entry())
     others = {
         "elsewhere": {**first, "base_url": endpoint.url.replace("127.0.0.1", "localhost")},
         "in another mode": {**first, "headers": {"x-mode": "precise"}},
         "newer": {**first, "revision": "weights of Tuesday"},
     }
     for name, other in others.items():
-        monkeypatch.setitem(models.registry(), name, other)
+        monkeypatch.setitem(registry.entries(), name, other)
     asked = [r for name in ("served", *others) for r in ask_for(name, "a")]
     for mode in ("record", "replay"):
         replies = asyncio.run(models.ask(asked, recordings, mode=mode, progress=False))
@@ -255,11 +260,11 @@ def test_entries_of_one_model_at_other_endpoints_do_not_share_replies(
 def test_keys_of_the_bundled_recordings_are_what_they_were():
     """Digests computed by the code that recorded them."""
     plain = {"max_tokens": 96, "temperature": 0.7, "seed": 3}
-    request = models.Request("a", "smollm2-135m", MESSAGES, plain)
+    request = Request("a", "smollm2-135m", MESSAGES, plain)
     assert request.key == "48f47a90b32b6c55be2c99bcbb2de46afd87cdbeda813a554e3041799dce0207"
     messages = [{"role": "system", "content": "be brief"}, *MESSAGES]
     settings = {"max_tokens": 24, "temperature": 0}
-    request = models.Request("a", "smollm2-135m", messages, settings, FORM, repeat=2)
+    request = Request("a", "smollm2-135m", messages, settings, FORM, repeat=2)
     assert request.key == "2dfb726b1f2672ee1e2a0ae9a306e21295fb5ff0442fcf06930d1e675927ac62"
 
 
@@ -283,14 +288,14 @@ def test_what_a_model_thought_is_not_what_it_says(entry, think, text, spoken):
     own = {} if think is None else {"think": think}
     if isinstance(spoken, dict):
         spoken = spoken["own" if own else None]
-    opening, closing = think or entries.THINK
+    opening, closing = think or registry.THINK
     text = text.replace("</think>", closing).replace("<think>", opening)
     spoken = spoken.replace("</think>", closing).replace("<think>", opening)
-    assert entries.spoken(entry(**own), text) == spoken
+    assert registry.spoken(entry(**own), text) == spoken
 
 
 def test_without_tags_a_reply_stays_as_it_is(entry):
-    assert entries.spoken(entry(think=[]), "<think>hm</think>fine") == "<think>hm</think>fine"
+    assert registry.spoken(entry(think=[]), "<think>hm</think>fine") == "<think>hm</think>fine"
 
 
 def test_thoughts_are_recorded_but_not_spoken(entry, endpoint, recordings):
@@ -316,14 +321,14 @@ def test_a_retired_model_replays_but_is_not_called(entry, endpoint, recordings):
     ask("a")
     entry(retired="2026-06-15", instead="a-newer-one")
     assert ask("a")[0].text == "fine"
-    with pytest.raises(models.StopRun, match="retired on 2026-06-15; use 'a-newer-one' instead"):
+    with pytest.raises(StopRun, match="retired on 2026-06-15; use 'a-newer-one' instead"):
         ask("a", "b")
     entry(retired="2026-06-15")
     assert len(endpoint.bodies) == 1
 
 
 def test_shipped_entries_that_are_retired_name_one_that_is_not():
-    known = entries.registry()
+    known = registry.entries()
     retired = [e for e in known.values() if "retired" in e]
     assert retired
     for e in retired:

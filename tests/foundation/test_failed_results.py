@@ -4,7 +4,10 @@ import asyncio
 
 import pytest
 
-from bedside import models, paths, store
+from bedside.asking import models
+from bedside.keep import store
+from bedside.keep.replies import NO_ANSWER
+from bedside.read import paths
 from conftest import SILENT, ask_for, completion
 from request_files import (
     counts,
@@ -157,7 +160,7 @@ def test_a_reply_by_a_batch_is_the_same_as_one_by_a_call(served, endpoint):
         {False},
     ]
     assert plain[0] == plain[1] == plain[2]
-    assert {r.why for r in replayed[0]} == {"", *models.NO_ANSWER.values(), "blank"}
+    assert {r.why for r in replayed[0]} == {"", *NO_ANSWER.values(), "blank"}
 
 
 @pytest.mark.parametrize("created", [None, "now", 1e300, float("nan"), True, {}])

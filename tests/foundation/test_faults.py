@@ -17,7 +17,9 @@ import pytest
 from tqdm import tqdm
 
 import providers
-from bedside import ledger, models, sending, store
+from bedside.asking import models, sending
+from bedside.keep import ledger, registry, store
+from bedside.keep.registry import StopRun
 from conftest import ask_for, until
 
 SLOTS = 8  # calls at once
@@ -40,7 +42,7 @@ def provider(tmp_path, monkeypatch):
     monkeypatch.setenv("BEDSIDE_LEDGER", str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # of processes that are started
     with providers.Providers() as provider:
-        monkeypatch.setitem(models.registry(), "mine", entry(provider.at("vllm")))
+        monkeypatch.setitem(registry.entries(), "mine", entry(provider.at("vllm")))
         yield provider
 
 
@@ -64,7 +66,7 @@ def record(folder, count):
 def recorder(url, top, count):
     """The same in a process of its own."""
     os.environ["BEDSIDE_LEDGER"] = str(top)
-    models.registry()["mine"] = entry(url)
+    registry.entries()["mine"] = entry(url)
     tqdm.set_lock(threading.RLock())  # its own is a semaphore, which a kill would leave behind
     record(top / "recordings", count)
 
@@ -148,7 +150,7 @@ def test_what_lasts_is_not_asked_for_again_and_again(
 ):
     shorten(monkeypatch, 40)
     provider.failing = failing
-    with pytest.raises(models.StopRun, match=words):
+    with pytest.raises(StopRun, match=words):
         record(tmp_path / "recordings", count)
     print(failing, count, len(provider.log))
     assert len(provider.log) <= most
@@ -184,7 +186,7 @@ def named(provider, monkeypatch):
     def make(persona, model="a-model", key=providers.KEY):
         monkeypatch.setenv("KEY_OF_A_TEST", key)
         own = {"base_url": provider.at(persona), "api_key_env": "KEY_OF_A_TEST", "model": model}
-        monkeypatch.setitem(models.registry(), "mine", {**models.registry()["mine"], **own})
+        monkeypatch.setitem(registry.entries(), "mine", {**registry.entries()["mine"], **own})
 
     return make
 
@@ -205,7 +207,7 @@ def test_each_provider_is_understood(provider, named, tmp_path, monkeypatch, per
     else:
         provider.failing = failing
     named(persona, key=key)
-    with pytest.raises(models.StopRun) as stop:
+    with pytest.raises(StopRun) as stop:
         record(tmp_path / "recordings", 40)
     assert len(provider.log) <= 8 and words.partition("{0}")[0] in str(stop.value)
     assert key not in str(stop.value)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from bedside import BedsideError, claims, findings, paths
+from bedside import BedsideError
+from bedside.read import claims, findings, paths
 
 HEAD = "id,rank,finding,of,claims,output\n"
 WORDS = '[a]\nrests = "r {t | m | F1 | raw}"\nagainst = "x"\nchanges = "y"\n'

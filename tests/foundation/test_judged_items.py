@@ -5,7 +5,9 @@ import json
 
 import pytest
 
-from bedside import BedsideError, models, rows
+from bedside import BedsideError
+from bedside.asking import models
+from bedside.publish import judged_items
 
 HOSTILE = "<script>alert(1)</script> {{ 7*7 }} =1+1 \ud800 \x00 \"'</div> \u202e"
 
@@ -15,12 +17,12 @@ ROW = {
     **{"value": 1, "right": True, "unit": "u", "truncated": False, "key": "", "question": "q"},
     **{"reply": "r", "raw": "so", "reply_status": ""},
 }
-HOW = rows.Display("s", "n", "1 s", words={0: "bad", 1: "good"})
+HOW = judged_items.Display("s", "n", "1 s", words={0: "bad", 1: "good"})
 
 
 def content(*replies, how=HOW):
     """A document of these replies, each a change of ROW."""
-    document = rows.Document("sample")
+    document = judged_items.Document("sample")
     document.add("p", [ROW | r for r in replies], how, {})
     return document.content()
 
@@ -43,22 +45,22 @@ def test_verdicts_stand_at_their_reply_and_unscored_ones_have_no_side():
         ("unparsed", "", None),
         ("graded", "bad", False),
     ]
-    assert rows.verdict("j", "refused", "value", True, "no")["right"] is None
-    assert rows.verdict("j", "graded", "v")["right"] is None
+    assert judged_items.verdict("j", "refused", "value", True, "no")["right"] is None
+    assert judged_items.verdict("j", "graded", "v")["right"] is None
 
 
 def test_hostile_texts_pass_through_but_for_lone_surrogates():
     clean = HOSTILE.replace("\ud800", "\ufffd")
     how = dataclasses.replace(
         HOW,
-        shared=lambda row: {"p i": [rows.text("Question", row["question"])]},
+        shared=lambda row: {"p i": [judged_items.text("Question", row["question"])]},
         reason=lambda row: HOSTILE,
-        human=lambda mine: [rows.human_label("Ann", "yes", reason=HOSTILE)],
+        human=lambda mine: [judged_items.human_label("Ann", "yes", reason=HOSTILE)],
         blocks=lambda mine: [
-            rows.entries("list", [HOSTILE]),
-            rows.aligned("sides", ["x"], {HOSTILE: ("matched",)}),
-            rows.marked("spans", HOSTILE, found=[(0, 8)]),
-            rows.dialogue("talk", [("Doctor", rows.pieces(HOSTILE), [])]),
+            judged_items.entries("list", [HOSTILE]),
+            judged_items.aligned("sides", ["x"], {HOSTILE: ("matched",)}),
+            judged_items.marked("spans", HOSTILE, found=[(0, 8)]),
+            judged_items.dialogue("talk", [("Doctor", judged_items.pieces(HOSTILE), [])]),
         ],
     )
     said = {"reply": HOSTILE, "raw": HOSTILE, "status": "unparsed", "value": None, "right": None}
@@ -68,12 +70,12 @@ def test_hostile_texts_pass_through_but_for_lone_surrogates():
     assert text.encode() and text.count(json.dumps(clean, ensure_ascii=False)[1:-1]) == 9
     assert row["reply"] == row["human"][0]["reason"] == made["shared"]["p i"][0]["text"] == clean
     assert row["title"] == " ".join(clean.split())
-    assert rows.as_text(made, row).count(clean) == 7
-    assert "\n<script> [found]alert" in rows.as_text(made, row)
+    assert judged_items.as_text(made, row).count(clean) == 7
+    assert "\n<script> [found]alert" in judged_items.as_text(made, row)
 
 
 def test_marks_stand_where_the_places_are():
-    assert rows.pieces("0123456789", a=[(2, 5, "exact")], b=[(4, 7), (9, 10)]) == [
+    assert judged_items.pieces("0123456789", a=[(2, 5, "exact")], b=[(4, 7), (9, 10)]) == [
         ["01", ""],
         ["23", "a"],
         ["4", "a b"],
@@ -81,15 +83,15 @@ def test_marks_stand_where_the_places_are():
         ["78", ""],
         ["9", "b"],
     ]
-    assert rows.pieces("") == []
-    assert rows.pieces("ab") == [["ab", ""]]
-    assert rows.pieces("ab", a=[(0, 2)]) == [["ab", "a"]]
+    assert judged_items.pieces("") == []
+    assert judged_items.pieces("ab") == [["ab", ""]]
+    assert judged_items.pieces("ab", a=[(0, 2)]) == [["ab", "a"]]
 
 
 def test_a_row_is_taken_in_once_and_an_absent_reply_never():
-    label = [rows.human_label("Ann", 1), rows.human_label("Bob", 0)]
+    label = [judged_items.human_label("Ann", 1), judged_items.human_label("Bob", 0)]
     how = dataclasses.replace(HOW, words={}, human=lambda mine: label * (mine[0]["item"] == "i"))
-    document = rows.Document("sample")
+    document = judged_items.Document("sample")
     first = [ROW, ROW | {"judge": "k", "status": "refused", "value": None, "right": None}]
     document.add("p", first, how, {})
     assert list(document.rows) == ["p/n/i/m/c"]
@@ -102,17 +104,19 @@ def test_a_row_is_taken_in_once_and_an_absent_reply_never():
     ]
     document.add("p", lost, how, {})
     assert list(document.rows) == ["p/n/i/m/c", "p/n/k/m/c"]
-    found = rows.frame(document.content())
+    found = judged_items.frame(document.content())
     assert found[["item", "judge", "status", "value", "right", "human"]].values.tolist() == [
         ["i", "j", "graded", "1", True, "1"],
         ["i", "k", "refused", "", None, "1"],
         ["k", "", "", "", None, ""],
     ]
-    assert rows.frame(document.content(), "k")["item"].tolist() == ["i"]
-    assert rows.frame({"rows": []}).empty
+    assert judged_items.frame(document.content(), "k")["item"].tolist() == ["i"]
+    assert judged_items.frame({"rows": []}).empty
     with pytest.raises(BedsideError, match="judge"):
-        rows.frame(document.content(), "nobody")
-    assert rows.as_text(document.content(), document.content()["rows"][0]).splitlines()[-5:] == [
+        judged_items.frame(document.content(), "nobody")
+    assert judged_items.as_text(document.content(), document.content()["rows"][0]).splitlines()[
+        -5:
+    ] == [
         "VERDICTS",
         "j: 1",
         "k: refused",

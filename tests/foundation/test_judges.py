@@ -6,7 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bedside import BedsideError, baselines, judges, models, tables
+from bedside import BedsideError
+from bedside.asking import models
+from bedside.asking.models import NOT_RECORDED
+from bedside.judging import baselines, judges, parsing, trust_cards
+from bedside.keep.replies import Reply
+from bedside.write import tables
 from conftest import ask_for, completion
 
 GRADES = [-1, 0, 1]
@@ -65,7 +70,7 @@ GRADES = [-1, 0, 1]
     ],
 )
 def test_parse(text, value):
-    assert judges.parse(text, GRADES) == value
+    assert parsing.parse(text, GRADES) == value
 
 
 OPTIONS = {"A": "Metformin", "B": "Insulin lispro", "C": "None of these", "D": "B vitamin"}
@@ -108,7 +113,7 @@ OPTIONS = {"A": "Metformin", "B": "Insulin lispro", "C": "None of these", "D": "
     ],
 )
 def test_parse_option(text, option):
-    assert judges.parse_option(text, OPTIONS) == option
+    assert parsing.parse_option(text, OPTIONS) == option
 
 
 @pytest.mark.parametrize(
@@ -124,14 +129,14 @@ def test_parse_option(text, option):
     ],
 )
 def test_parse_option_of_words(text, option):
-    assert judges.parse_option(text, {o: o for o in ("yes", "no", "maybe")}) == option
+    assert parsing.parse_option(text, {o: o for o in ("yes", "no", "maybe")}) == option
 
 
 def test_parse_words():
-    assert judges.parse('{"verdict": "yes"}', ["yes", "no"], "verdict") == "yes"
-    assert judges.parse("Verdict: No", ["yes", "no"], "verdict") == "no"
-    assert judges.parse("Verdict: nope", ["yes", "no"], "verdict") is None
-    assert judges.parse("yes, the verdict is no", ["yes", "no"], "verdict") is None
+    assert parsing.parse('{"verdict": "yes"}', ["yes", "no"], "verdict") == "yes"
+    assert parsing.parse("Verdict: No", ["yes", "no"], "verdict") == "no"
+    assert parsing.parse("Verdict: nope", ["yes", "no"], "verdict") is None
+    assert parsing.parse("yes, the verdict is no", ["yes", "no"], "verdict") is None
 
 
 @pytest.mark.parametrize(
@@ -149,7 +154,7 @@ def test_parse_words():
     ],
 )
 def test_verdict_is_typed(reply, status, value):
-    v = judges.verdict(models.Reply("a", "m", "k", **reply), GRADES)
+    v = parsing.verdict(Reply("a", "m", "k", **reply), GRADES)
     assert (v.item, v.status, v.value) == ("a", status, value)
     assert v.status == "graded" or v.raw
 
@@ -169,7 +174,7 @@ def frame(*answers, lost=()):
 def grade(asked, replies, **options):
     async def ask(requests, label):
         asked.extend(requests)
-        return [models.Reply(r.item, r.model, r.key, text=replies[r.item]) for r in requests][::1]
+        return [Reply(r.item, r.model, r.key, text=replies[r.item]) for r in requests][::1]
 
     return asyncio.run(
         judges.grade(
@@ -273,7 +278,7 @@ def test_agreement_by_hand():
     verdicts = pd.DataFrame(
         {"status": ["graded"] * 3 + ["unparsed"] + ["graded"] * 2, "value": [-1, 0, 0, None, 1, -1]}
     )
-    card = judges.trust_card([-1, -1, 0, 0, 1, 1], verdicts, GRADES, np.random.default_rng(0))
+    card = trust_cards.trust_card([-1, -1, 0, 0, 1, 1], verdicts, GRADES, np.random.default_rng(0))
     assert (card["n"], card["unscored"]) == (6, 1)
     assert card["exact"]["value"] == 0.6 and card["binary"]["value"] == 0.8
     assert card["exact_bounds"] == [3 / 6, 4 / 6]
@@ -287,9 +292,9 @@ def test_agreement_by_hand():
 
 def test_a_judge_that_graded_nothing_has_a_card_without_numbers():
     verdicts = pd.DataFrame({"status": ["unparsed"] * 3, "value": [None] * 3})
-    card = judges.trust_card([-1, 0, 1], verdicts, GRADES, np.random.default_rng(0))
+    card = trust_cards.trust_card([-1, 0, 1], verdicts, GRADES, np.random.default_rng(0))
     assert card["unscored"] == 3 and "kappa" not in card
-    assert "not measurable" in judges.describe({"judge": "x", "of": "answers", **card})
+    assert "not measurable" in trust_cards.describe({"judge": "x", "of": "answers", **card})
     (row,) = tables.card_rows("x", card, {"kappa": "kappa"})
     assert (row.value, row.n, row.unscored) == (None, 0, 3)
 
@@ -301,13 +306,13 @@ def test_a_judge_that_a_run_does_not_name_is_not_asked(run_of, served, endpoint)
     how = {"values": GRADES, "template": "judge", "judge": served}
     asyncio.run(run.grade(frame("a"), **how))
     run.models, run.judge = ["another"], judges.LEXICAL
-    other = judges.beside(run, served)
+    other = judges.run_asking(run, served)
     made = asyncio.run(other.grade(frame("a", "b"), **how))
     assert made["status"].tolist() == ["graded", "error"]
-    assert made["raw"].iloc[1] == judges.NOT_RECORDED and len(endpoint.bodies) == 1
+    assert made["raw"].iloc[1] == NOT_RECORDED and len(endpoint.bodies) == 1
     assert served in judges.unasked(run, served, 1) and not judges.unasked(run, served, 0)
     run.models = [served]
-    assert judges.beside(run, served) is run and not judges.unasked(run, served, 1)
+    assert judges.run_asking(run, served) is run and not judges.unasked(run, served, 1)
 
 
 def test_verdicts_of_each_recorded_judge_are_kept_and_nobody_is_asked(run_of, served, endpoint):
@@ -318,7 +323,7 @@ def test_verdicts_of_each_recorded_judge_are_kept_and_nobody_is_asked(run_of, se
     asyncio.run(run.grade(answers[:1], judge=served, **how))
     run.models, run.judge = ["another"], judges.LEXICAL
     captioned = {name: dict(replies) for name, replies in run._replies.items()}
-    lost = ["", "", judges.NOT_RECORDED]
+    lost = ["", "", NOT_RECORDED]
 
     async def graded(asking, judge):
         asked.append(judge)
@@ -326,7 +331,7 @@ def test_verdicts_of_each_recorded_judge_are_kept_and_nobody_is_asked(run_of, se
             return answers.assign(status=["graded"] * 2 + ["error"], value=[1, 0, None], raw=lost)
         return await asking.grade(answers, judge=judge, **how)
 
-    made = asyncio.run(judges.by_each(run, graded))
+    made = asyncio.run(judges.verdicts_by_judge(run, graded))
     rows = [tuple(r) for r in made[["item", "judge", "status"]].to_numpy()]
     both = [("i0", "lexical"), ("i1", "lexical"), ("i0", served)]
     assert rows == [(*who, "graded") for who in both] + [("i2", "", "")]
@@ -334,7 +339,7 @@ def test_verdicts_of_each_recorded_judge_are_kept_and_nobody_is_asked(run_of, se
     assert run._replies == captioned
     mine = asyncio.run(graded(run, judges.LEXICAL))
     asked.clear()
-    again = asyncio.run(judges.by_each(run, graded, mine))
+    again = asyncio.run(judges.verdicts_by_judge(run, graded, mine))
     assert asked == [served]
     assert [tuple(r) for r in again[["item", "judge", "status"]].to_numpy()] == rows
 
@@ -353,7 +358,7 @@ def test_only_models_that_judged_here_have_rows(run_of, served, endpoint):
         return refused.assign(**await asking.grade(refused, **how))
 
     run.judge = judges.LEXICAL
-    assert set(asyncio.run(judges.by_each(run, graded))["judge"]) == {judges.LEXICAL}
+    assert set(asyncio.run(judges.verdicts_by_judge(run, graded))["judge"]) == {judges.LEXICAL}
     assert served in judges.recorded(run)
     run.changed, run.models = {}, ["another"]
     assert judges.recorded(run) == [judges.LEXICAL]
@@ -371,7 +376,7 @@ def test_labels_without_an_order_have_no_binary_agreement():
     # kappa (12 - 5) / (16 - 5)
     rng = np.random.default_rng(0)
     made = pd.DataFrame({"status": "graded", "value": list("abbc")})
-    card = judges.trust_card(list("aabc"), made, list("abc"), rng, positive=None)
+    card = trust_cards.trust_card(list("aabc"), made, list("abc"), rng, positive=None)
     assert card["exact"]["value"] == 0.75 and card["kappa"]["value"] == pytest.approx(7 / 11)
     assert not {"binary", "sensitivity", "kappa_quadratic", "guesser_binary"} & set(card)
 
@@ -382,7 +387,7 @@ def test_a_judge_of_another_task_gets_its_own_fields(served, endpoint, recording
     async def ask(requests, label):
         seen.extend(requests)
         return [
-            models.Reply(r.item, r.model, r.key, text='{"category": "other"}', finish="stop")
+            Reply(r.item, r.model, r.key, text='{"category": "other"}', finish="stop")
             for r in requests
         ]
 
@@ -442,7 +447,7 @@ MEMBERS = [  # a reply, and its member `a`
 
 @pytest.mark.parametrize("text, found", MEMBERS, ids=range(len(MEMBERS)))
 def test_a_string_member_is_read_out_of_a_reply(text, found):
-    assert judges.member(text, "a") == found
+    assert parsing.member(text, "a") == found
 
 
 LISTS = [  # a reply, and the strings of its member `a`
@@ -478,13 +483,13 @@ LISTS = [  # a reply, and the strings of its member `a`
 
 @pytest.mark.parametrize("text, found", LISTS, ids=range(len(LISTS)))
 def test_a_list_of_strings_is_read_out_of_a_reply(text, found):
-    assert judges.strings(text, "a") == found
+    assert parsing.strings(text, "a") == found
 
 
 def test_an_escaped_lone_surrogate_does_not_get_into_a_text():
     for text in (
-        judges.member('{"a": "x \\ud83d"}', "a"),
-        judges.strings('{"a": ["x \\ud83d"]}', "a")[0],
+        parsing.member('{"a": "x \\ud83d"}', "a"),
+        parsing.strings('{"a": ["x \\ud83d"]}', "a")[0],
     ):
         assert pd.DataFrame({"text": [text]})["text"][0].encode() and text.startswith("x")
 
@@ -537,7 +542,7 @@ def test_what_a_model_thought_is_not_judged(endpoint, run_of):
     ],
 )
 def test_json_may_stand_in_a_fence(text):
-    assert judges.json_in(text) == {"a": [1]}
+    assert parsing.json_in(text) == {"a": [1]}
 
 
 TWO = '```\n{"a": 1}\n```\n```\n{"a": 2}\n```'
@@ -546,4 +551,4 @@ TWO = '```\n{"a": 1}\n```\n```\n{"a": 2}\n```'
 @pytest.mark.parametrize("text", ["", "a", TWO, '{"a": 1, "a": 2}', "[" * 100_000])
 def test_what_is_no_json_is_a_value_error(text):
     with pytest.raises(ValueError):
-        judges.json_in(text)
+        parsing.json_in(text)

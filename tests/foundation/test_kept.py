@@ -7,7 +7,11 @@ import pandas as pd
 import pytest
 
 import bedside
-from bedside import BedsideError, kept, models, paths, settings, sources
+from bedside import BedsideError
+from bedside.build import settings
+from bedside.keep.replies import Request, as_reply
+from bedside.read import paths, sources
+from bedside.write import frames
 
 FRAME = {
     "item": ["q1", "q1", "q2"],
@@ -38,12 +42,14 @@ def place(tmp_path, monkeypatch):
 
 
 def write(place, made, own=("kind", "tokens")):
-    return kept.write(place, "lists", kept.checked(made, "lists"), own, "radiation/02_free_form")
+    return frames.write(
+        place, "lists", frames.checked(made, "lists"), own, "radiation/02_free_form"
+    )
 
 
 def test_the_columns_come_first_and_nothing_ungraded_has_a_value():
-    made = kept.checked(frame(), "lists")
-    assert list(made)[: len(kept.COLUMNS)] == kept.COLUMNS
+    made = frames.checked(frame(), "lists")
+    assert list(made)[: len(frames.COLUMNS)] == frames.COLUMNS
     assert made["value"].tolist() == [1, None, -1] and made["right"].tolist() == [True, None, False]
     assert made["unit"].tolist() == ["a myth of others"] * 2 + ["q2"]  # else the item
     assert made["truncated"].tolist() == [False] * 3 and made["key"].tolist() == [""] * 3
@@ -61,22 +67,22 @@ def test_the_columns_come_first_and_nothing_ungraded_has_a_value():
 )
 def test_what_names_no_row_or_no_verdict_is_refused(columns, told):
     with pytest.raises(BedsideError, match=told):
-        kept.checked(frame(**columns), "lists")
+        frames.checked(frame(**columns), "lists")
 
 
 def test_the_file_has_ids_and_numbers_and_the_cache_has_texts(place):
     assert write(place, frame()) == "graded_lists.csv"
     text = (place / "graded_lists.csv").read_text()
     first, *lines = text.splitlines()
-    assert first == ",".join([*kept.COLUMNS, "kind", "tokens"])
+    assert first == ",".join([*frames.COLUMNS, "kind", "tokens"])
     assert lines[0] == "q1,m,plain,a,graded,1,1,q1,0,,,x,3"  # a unit is named by its first item
     assert lines[1] == "q1,m,plain,b,unparsed,,,q1,0,,,x," and "this" not in text
-    whole = kept.read(place, "lists")
+    whole = frames.read(place, "lists")
     assert whole["question"].tolist() == FRAME["question"]
     assert whole["unit"].tolist() == ["a myth of others"] * 2 + ["q2"]
     assert whole["right"].tolist()[::2] == [1, 0] and np.isnan(whole["right"][1])
-    short = kept.read(place, "lists", texts=False)
-    assert list(short) == [*kept.COLUMNS, "kind", "tokens"]
+    short = frames.read(place, "lists", texts=False)
+    assert list(short) == [*frames.COLUMNS, "kind", "tokens"]
     assert short["value"].tolist()[::2] == [1, -1] and short["tokens"].tolist()[::2] == [3, 5]
     assert short["truncated"].tolist() == [False] * 3 and short["key"].tolist() == [""] * 3
 
@@ -85,24 +91,24 @@ def test_texts_that_are_not_those_of_the_file_are_an_error_that_says_what_to_run
     write(place, frame())
     (place / "graded_lists.csv").write_text("item\nanother commit's\n")
     with pytest.raises(BedsideError, match="texts aren't here. Run .*make radiation.*texts=False"):
-        kept.read(place, "lists")
+        frames.read(place, "lists")
     write(place, frame())
-    (kept.cache(place) / "lists.jsonl").unlink()
+    (frames.cache(place) / "lists.jsonl").unlink()
     with pytest.raises(BedsideError, match="graded_lists.csv: its texts aren't here"):
-        kept.read(place, "lists")
-    assert len(kept.read(place, "lists", texts=False)) == 3
+        frames.read(place, "lists")
+    assert len(frames.read(place, "lists", texts=False)) == 3
 
 
 def test_line_ends_of_another_system_are_the_same_file(place):
     write(place, frame())
     path = place / "graded_lists.csv"
     path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
-    assert len(kept.read(place, "lists")) == 3
+    assert len(frames.read(place, "lists")) == 3
 
 
 def test_an_empty_section_keeps_its_columns(place):
     write(place, frame().head(0))
-    assert "question" in kept.read(place, "lists") and not len(kept.read(place, "lists"))
+    assert "question" in frames.read(place, "lists") and not len(frames.read(place, "lists"))
 
 
 def test_notebooks_whose_frames_are_gone_run_again(place):
@@ -110,12 +116,12 @@ def test_notebooks_whose_frames_are_gone_run_again(place):
     entry = {"paper": "radiation", "graded": [{"file": name, "sha256": "old"}]}
     manifest = place.parent / "manifest.json"
     manifest.write_text(json.dumps({"notebooks": {"radiation/02_free_form": entry}}))
-    assert kept.missing(place.parent) == ["radiation/02_free_form"]
+    assert frames.missing(place.parent) == ["radiation/02_free_form"]
     entry["graded"][0]["sha256"] = sources.sha256(place / name)
     manifest.write_text(json.dumps({"notebooks": {"radiation/02_free_form": entry}}))
-    assert kept.missing(place.parent) == []
-    (kept.cache(place) / "lists.jsonl").unlink()
-    assert kept.missing(place.parent) == ["radiation/02_free_form"]
+    assert frames.missing(place.parent) == []
+    (frames.cache(place) / "lists.jsonl").unlink()
+    assert frames.missing(place.parent) == ["radiation/02_free_form"]
 
 
 def test_everybody_gets_a_studys_replies_and_calls_or_a_way_to_them(place):
@@ -145,32 +151,32 @@ def test_a_runs_replies_are_read_by_its_name(place, monkeypatch):
 
 def test_calls_are_written_as_they_come_and_messages_once(place):
     told = {"role": "user", "content": "Hello \ud800 there"}
-    asked = [models.Request(f"q{n}", "smollm2-135m", [told] * 2, {"seed": n}) for n in (1, 2)]
-    log = kept.Calls(kept.cache(place) / "calls_02_free_form.jsonl")
+    asked = [Request(f"q{n}", "smollm2-135m", [told] * 2, {"seed": n}) for n in (1, 2)]
+    log = frames.Calls(frames.cache(place) / "calls_02_free_form.jsonl")
     for request in [*asked, asked[0]]:
         record = {"key": request.key, "item": request.item, "text": "a", "finish": "stop"}
-        log.add(request, models.as_reply(request, record, True))
+        log.add(request, as_reply(request, record, True))
     log.close()
     lines = log.path.read_text().splitlines()
     assert len(lines) == 3  # one message, two calls
-    found = kept.called(place)
+    found = frames.called(place)
     assert [c["item"] for c in found.values()] == ["q1", "q2"]
     one = found[asked[0].key]
     assert [m["content"] for m in one["messages"]] == ["Hello � there"] * 2
     assert (one["text"], one["finish"], one["settings"]["seed"]) == ("a", "stop", 1)
     assert bedside.calls("radiation")["key"].tolist() == [r.key for r in asked]
-    kept.Calls(log.path).close()  # a run without a call leaves none of an earlier one
-    assert kept.called(place) == {}
+    frames.Calls(log.path).close()  # a run without a call leaves none of an earlier one
+    assert frames.called(place) == {}
 
 
 def test_what_was_not_recorded_is_not_made_up():
-    request = models.Request("q1", "smollm2-135m", [{"role": "user", "content": "q"}])
+    request = Request("q1", "smollm2-135m", [{"role": "user", "content": "q"}])
     record = {"key": request.key, "item": "q1", "text": "a", "finish": "stop"}
-    old = kept.sent_and_returned(request, models.as_reply(request, record, True))
+    old = frames.sent_and_returned(request, as_reply(request, record, True))
     assert old["finish"] == "stop"
     assert [old[k] for k in ("date", "seconds", "prompt_tokens")] == [None] * 3
     record |= {"date": "2026-11-23T06:00:00+00:00", "latency_s": 0.0, "completion_tokens": 0}
-    new = kept.sent_and_returned(request, models.as_reply(request, record, True))
+    new = frames.sent_and_returned(request, as_reply(request, record, True))
     assert (new["seconds"], new["completion_tokens"], new["date"]) == (0.0, 0, record["date"])
 
 
@@ -183,9 +189,9 @@ IDS = [p.relative_to(paths.FIGURES).as_posix() for p in COMMITTED]
 @pytest.mark.parametrize("path", COMMITTED, ids=IDS)
 def test_committed_sections_keep_the_contract(path):
     section = path.stem.removeprefix("graded_")
-    made = kept.read(path.parent, section, texts=False)
-    assert list(made)[: len(kept.COLUMNS)] == kept.COLUMNS
-    assert not made.duplicated(kept.ROW).any() and set(made["status"]) <= set(kept.STATUS)
+    made = frames.read(path.parent, section, texts=False)
+    assert list(made)[: len(frames.COLUMNS)] == frames.COLUMNS
+    assert not made.duplicated(frames.ROW).any() and set(made["status"]) <= set(frames.STATUS)
     graded = made["status"] == "graded"
     assert made.loc[graded, "right"].isin([0, 1]).all() and made.loc[~graded, "right"].isna().all()
     assert made["unit"].isin(made["item"]).all()  # a unit is named by an item
@@ -201,5 +207,5 @@ def test_every_section_is_shown_and_documented():
         room = importlib.import_module(f"bedside.papers.{paper}.display")
         assert section in {d.section for d in room.DISPLAYS}
         assert f"`{section}`" in page, section
-        own = path.read_text().partition("\n")[0].split(",")[len(kept.COLUMNS) :]
+        own = path.read_text().partition("\n")[0].split(",")[len(frames.COLUMNS) :]
         assert all(f"`{column}`" in page for column in own), (section, own)

@@ -9,9 +9,11 @@ import subprocess
 
 import pytest
 
-from bedside import paths, settings, tables
-from bedside.grids import address
-from bedside.layouts import BOUNDS, LEGEND, Layout, grid, number
+from bedside.build import settings
+from bedside.read import paths
+from bedside.write import tables
+from bedside.write.grids import address
+from bedside.write.layouts import BOUNDS, LEGEND, Layout, grid, number
 
 HOSTILE = "<script>alert(1)</script>"
 

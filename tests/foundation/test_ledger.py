@@ -9,22 +9,26 @@ import time
 
 import pytest
 
-from bedside import BedsideError, ledger, models, sending, settings, store
-from bedside.ledger import Account, Ledger
+from bedside import BedsideError
+from bedside.asking import models, sending
+from bedside.build import settings
+from bedside.keep import ledger, registry, store
+from bedside.keep.ledger import Account, Ledger
+from bedside.keep.registry import StopRun
 from conftest import ask_for, completion, counted, until
 
 
 def recorder(entry, folder, items, window):
     """Record replies to `items`: what a process of its own does."""
     ledger.WINDOW_S = window
-    models.registry()["served"] = entry
+    registry.entries()["served"] = entry
     asked = ask_for("served", *items)
     asyncio.run(models.ask(asked, store.Recordings(folder), mode="record", progress=False))
 
 
 def holder(entry, key, ready):
     """Claim a request, begin all calls that the model may have at once, and do nothing more."""
-    models.registry()["served"] = entry
+    registry.entries()["served"] = entry
     book = Ledger("served", Account("a/01_x", usd=100.0))
     assert book.claim(key)
     for _ in range(entry["max_concurrency"]):
@@ -37,7 +41,7 @@ def holder(entry, key, ready):
 def started():
     """A function that runs another in a process of its own; all are killed at the end."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["bedside.sending", "openai", "aiohttp", "conftest"])
+    context.set_forkserver_preload(["bedside.asking.sending", "openai", "aiohttp", "conftest"])
     processes = []
 
     def start(function, *arguments):
@@ -69,7 +73,7 @@ def sent(tmp_path):
 
 def both(started, served, recordings, count, window=60.0):
     """Let two processes record `count` replies each."""
-    entry = models.model(served)
+    entry = registry.model(served)
     items = [[f"{who}{k}" for k in range(count)] for who in "ab"]
     two = [started(recorder, entry, recordings.folder, mine, window) for mine in items]
     for process in two:
@@ -78,7 +82,7 @@ def both(started, served, recordings, count, window=60.0):
 
 
 def test_two_processes_share_a_models_max_concurrency(served, endpoint, recordings, started):
-    models.model(served)["max_concurrency"] = 3
+    registry.model(served)["max_concurrency"] = 3
     endpoint.script, most = counted()
     both(started, served, recordings, 12)
     assert most[0] == 3 and len(endpoint.bodies) == 24
@@ -87,7 +91,7 @@ def test_two_processes_share_a_models_max_concurrency(served, endpoint, recordin
 def test_two_processes_share_a_models_requests_per_minute(
     served, endpoint, recordings, started, tmp_path
 ):
-    models.model(served)["requests_per_minute"] = 6
+    registry.model(served)["requests_per_minute"] = 6
     both(started, served, recordings, 9, window=1.0)
     times = sent(tmp_path)
     assert len(times) == 18 == len(endpoint.bodies)
@@ -97,7 +101,7 @@ def test_two_processes_share_a_models_requests_per_minute(
 
 def test_tokens_per_minute_count_as_used_once_that_is_known(served, monkeypatch):
     monkeypatch.setattr(ledger, "WINDOW_S", 0.5)
-    models.model(served)["tokens_per_minute"] = 100
+    registry.model(served)["tokens_per_minute"] = 100
     book, start = Ledger(served, Account()), time.monotonic()
     for used, waited in ((None, 0.0), (10, 0.5), (10, 0.5), (10, 0.5)):  # 60 + 60 > 100 > 10 + 60
         call = asyncio.run(book.turn(60, None))
@@ -107,7 +111,7 @@ def test_tokens_per_minute_count_as_used_once_that_is_known(served, monkeypatch)
 
 
 def test_a_killed_process_holds_nothing(served, started, tmp_path):
-    entry, ready = models.model(served), tmp_path / "ready"
+    entry, ready = registry.model(served), tmp_path / "ready"
     process = started(holder, entry, "a key", ready)
     until(ready.is_file, 30)
     book = Ledger(served, Account("b/01_y", usd=100.0))
@@ -130,7 +134,7 @@ def test_a_request_that_another_process_has_under_way_is_waited_for(
     endpoint.script = lambda n, body: (
         "hang" if n == 1 and killed else (time.sleep(0.5), completion(f"answer {n}"))[1]
     )
-    process = started(recorder, models.model(served), recordings.folder, ["a"], 60.0)
+    process = started(recorder, registry.model(served), recordings.folder, ["a"], 60.0)
     until(lambda: endpoint.bodies, 30)
     if killed:
         threading.Timer(0.3, process.kill).start()
@@ -146,7 +150,7 @@ def test_a_request_that_another_process_has_under_way_is_waited_for(
 @pytest.fixture
 def priced(served):
     """A model that takes a dollar for each token."""
-    models.model(served).update(usd_per_million_in=1e6, usd_per_million_out=1e6)
+    registry.model(served).update(usd_per_million_in=1e6, usd_per_million_out=1e6)
     return served
 
 
@@ -157,7 +161,7 @@ def spend(name, dollars, **account):
 
 def test_a_budget_holds_for_all_notebooks_of_a_make(priced, monkeypatch):
     spend(priced, 6.0, notebook="a/01_x", usd=10.0)
-    with pytest.raises(models.StopRun, match=r"BUDGET_USD=10 .*\$6\.0000 spent .* \$5\.0000"):
+    with pytest.raises(StopRun, match=r"BUDGET_USD=10 .*\$6\.0000 spent .* \$5\.0000"):
         spend(priced, 5.0, notebook="b/02_y", usd=10.0)
     spend(priced, 4.0, notebook="b/02_y", usd=10.0)
     monkeypatch.setenv("BEDSIDE_MAKE", "another")
@@ -168,11 +172,11 @@ def test_a_total_holds_for_all_makes_of_the_same_settings(priced, monkeypatch):
     mine = {"total": 10.0, "scope": "these settings"}
     spend(priced, 6.0, **mine)
     monkeypatch.setenv("BEDSIDE_MAKE", "another")
-    with pytest.raises(models.StopRun, match="BUDGET_TOTAL=10 "):
+    with pytest.raises(StopRun, match="BUDGET_TOTAL=10 "):
         spend(priced, 5.0, **mine)
     spend(priced, 5.0, **{**mine, "scope": "other settings"})
     spend(priced, 4.0, **mine)
-    with pytest.raises(models.StopRun, match="BUDGET_USD=10 "):  # of this make: 5 + 4
+    with pytest.raises(StopRun, match="BUDGET_USD=10 "):  # of this make: 5 + 4
         spend(priced, 2.0, usd=10.0, **{**mine, "total": 99.0})
 
 
@@ -199,9 +203,9 @@ def test_replies_without_usage_count_at_the_most_they_can_cost(priced, endpoint,
     endpoint.script = lambda n, body: {k: v for k, v in completion().items() if k != "usage"}
     asked = ask_for(priced, *"abcd")
     most = float(sum(asked[0].estimate()))
-    models.model(priced)["max_concurrency"] = 1
+    registry.model(priced)["max_concurrency"] = 1
     account = Account(usd=2.5 * most)
-    with pytest.raises(models.StopRun, match="BUDGET_USD"):
+    with pytest.raises(StopRun, match="BUDGET_USD"):
         asyncio.run(models.ask(asked, recordings, mode="record", account=account, progress=False))
     assert len(endpoint.bodies) == 2 and ledger.total("test")[1] == 2 * most
 

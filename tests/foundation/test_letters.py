@@ -5,7 +5,10 @@ import re
 
 import pytest
 
-from bedside import BedsideError, claims, letters, paths, published, settings
+from bedside import BedsideError
+from bedside.build import settings
+from bedside.publish import letters
+from bedside.read import claims, paths, published
 
 HOSTILE = "<script>alert(1)</script> **bold** [link](javascript:alert(1)) | a\nb"
 ABOUT = {"title": "A study", "authors": "A, B"}

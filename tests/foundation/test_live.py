@@ -15,7 +15,9 @@ import time
 
 import pytest
 
-from bedside import ledger, live, paths
+from bedside.asking import progress
+from bedside.keep import ledger
+from bedside.read import paths
 from conftest import completion
 
 STATE = {"label": "answers", "done": 120, "total": 735, "recorded": 100}
@@ -37,24 +39,24 @@ STATE = {"label": "answers", "done": 120, "total": 735, "recorded": 100}
 )
 def test_a_line_says_how_far_it_is_and_what_it_cost(more, rate, shown):
     state = {**STATE, "failed": {}, "again": {}, **more}
-    assert live.line("a/03", state, rate, 0.12) == shown
+    assert progress.line("a/03", state, rate, 0.12) == shown
 
 
 @pytest.mark.parametrize(
     "seconds, said", [(4, "4 s"), (99, "99 s"), (150, "2 min"), (7800, "2 h 10 min")]
 )
 def test_a_duration_as_a_person_says_it(seconds, said):
-    assert live.duration(seconds) == said
+    assert progress.duration(seconds) == said
 
 
 def test_without_a_terminal_lines_come_now_and_then(monkeypatch):
-    monkeypatch.setattr(live, "PRINTED_S", 0.05)
+    monkeypatch.setattr(progress, "PRINTED_S", 0.05)
     shown = io.StringIO()
     earlier = ledger.Progress("a/02")  # of the same make, but not of these notebooks
     earlier.tell(**STATE, failed={}, again={})
     earlier.close()
     meter = ledger.Progress("a/03")
-    with live.Watch(["a/03"], file=shown) as watch:
+    with progress.Watch(["a/03"], file=shown) as watch:
         meter.tell(**STATE, failed={}, again={})
         time.sleep(0.3)
         watch.write("[ 1 of 1] a/03", "a/03")
@@ -95,9 +97,10 @@ def in_terminal(command, environment, until, send, limit=60):
 
 VIEW = """
 import time
-from bedside import ledger, live
-live.DRAWN_S, meter = 0.1, ledger.Progress("a/03")
-with live.Watch(["a/03"]) as watch:
+from bedside.asking import progress
+from bedside.keep import ledger
+progress.DRAWN_S, meter = 0.1, ledger.Progress("a/03")
+with progress.Watch(["a/03"]) as watch:
     meter.tell(label="answers", done=1, total=9, recorded=0, failed={}, again={})
     time.sleep(0.5)
     watch.write("[ 1 of 1] a/03", "a/03")

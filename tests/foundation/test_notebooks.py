@@ -4,7 +4,9 @@ import json
 
 import pytest
 
-from bedside import BedsideError, notebooks, paths
+from bedside import BedsideError
+from bedside.build import notebooks
+from bedside.read import paths
 
 
 def notebook(path, *sources_):

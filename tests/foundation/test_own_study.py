@@ -11,7 +11,10 @@ import pandas as pd
 import pytest
 
 from bedside import __main__ as steps
-from bedside import annotation, explorer, judges, notebooks, paths, prompts, study
+from bedside import annotation, explorer, own
+from bedside.build import notebooks
+from bedside.keep.replies import VERDICT_TOKENS
+from bedside.read import paths, prompts
 from browser import violations, watched
 from conftest import completion
 
@@ -122,7 +125,7 @@ def test_own_labels_measure_the_judge_and_correct_its_rates(checkout, root, endp
         for n, row in enumerate(annotation.rows(content)):
             # right: all of a's but one, and one of b's
             value = "1" if (row["model"] == "a") != (n % 11 == 0) else "0"
-            f.write(json.dumps(study.TASK.record(row, value, "Ann")) + "\n")
+            f.write(json.dumps(own.TASK.record(row, value, "Ann")) + "\n")
     sent = len(endpoint.bodies)
     status, told = checkout(*asked, "MODE=replay")
     assert status == 0 and len(endpoint.bodies) == sent, told
@@ -164,7 +167,7 @@ def test_a_plan_counts_and_prices_the_calls_and_makes_none(checkout, root, endpo
     status, told = checkout("QUESTIONS=mine.csv", "MODELS=a", "JUDGE=c", "MODE=plan")
     assert status == 0 and not endpoint.bodies, told
     assert "a: 2 calls, at most unknown" in told and "4 calls in all" in told
-    limit = judges.VERDICT_TOKENS  # two verdicts of this length, and prompts for next to nothing
+    limit = VERDICT_TOKENS  # two verdicts of this length, and prompts for next to nothing
     assert f"c: 2 calls, at most ${2 * limit}.0" in told
 
 

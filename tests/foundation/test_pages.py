@@ -11,8 +11,11 @@ from urllib.parse import parse_qs, unquote
 import nbformat
 import pytest
 
-from bedside import BedsideError, findings, notebooks, page, paths, settings
-from bedside.page import cite, content, executed, site
+from bedside import BedsideError
+from bedside.build import notebooks, settings
+from bedside.publish import pages
+from bedside.publish.pages import cite, content, executed, site
+from bedside.read import findings, paths
 from browser import violations, watched
 
 STUDIES = [f"{paper}.html" for paper in paths.papers()]
@@ -353,11 +356,11 @@ def test_only_the_scripts_written_here_may_run():
     text = (paths.FIGURES / "sample/claims.html").read_text()
     script = re.search(r"<script>(.*?)</script>", text, re.S)[1]
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1]
-    assert f"script-src {page.hashes([script])};" in policy and "default-src 'none'" in policy
+    assert f"script-src {pages.hashes([script])};" in policy and "default-src 'none'" in policy
     for name in STUDIES:
         text = (paths.FIGURES / "sample" / name).read_text()
         script = re.search(r"<script>(.*?)</script>", text, re.S)[1]
-        assert text.count("<script") == 1 and page.hashes([script]) in text
+        assert text.count("<script") == 1 and pages.hashes([script]) in text
     text = (paths.FIGURES / "sample/index.html").read_text()
     assert "script-src 'none';" in text and "<script" not in text
 

@@ -12,7 +12,11 @@ import pandas as pd
 import pytest
 from test_stops import ENTRY, notebook
 
-from bedside import entries, models, notebooks, paths, planning, replies, store
+from bedside.asking import dry_run, models
+from bedside.build import notebooks
+from bedside.keep import registry, replies, store
+from bedside.keep.replies import Request
+from bedside.read import paths
 from conftest import completion
 
 FORM = replies.response_format("verdict", score={"type": "integer", "enum": [-1, 0, 1]})
@@ -21,7 +25,7 @@ FORM = replies.response_format("verdict", score={"type": "integer", "enum": [-1,
 @pytest.fixture
 def priced(served, endpoint):
     """A model with prices, whose endpoint counts about four characters a token."""
-    models.model(served).update(usd_per_million_in=2.0, usd_per_million_out=10.0)
+    registry.model(served).update(usd_per_million_in=2.0, usd_per_million_out=10.0)
     rng = random.Random(0)
 
     def script(n, body):
@@ -41,7 +45,7 @@ def asked(name, count, limit, form=None, seed=0):
     said = [f"{seed} {k} " + "word " * rng.randint(10, 600) for k in range(count)]
     settings = {"max_tokens": limit, "temperature": 0}
     return [
-        models.Request(f"{k}", name, [{"role": "user", "content": s}], settings, form)
+        Request(f"{k}", name, [{"role": "user", "content": s}], settings, form)
         for k, s in enumerate(said)
     ]
 
@@ -50,18 +54,18 @@ def recorded(study, requests):
     """Record replies where plans look for them; what they cost."""
     kept = store.Recordings(paths.RECORDINGS / study / "sample")
     replies = asyncio.run(models.ask(requests, kept, mode="record", progress=False))
-    return sum(models.cost(r.model, r.prompt_tokens, r.completion_tokens) for r in replies)
+    return sum(registry.cost(r.model, r.prompt_tokens, r.completion_tokens) for r in replies)
 
 
 def planned(study, requests):
     """What is expected of each call, as `make plan` sees it."""
-    rows = [{"notebook": f"{study}/01_x", **planning.planned(r), "adaptive": ""} for r in requests]
+    rows = [{"notebook": f"{study}/01_x", **dry_run.planned(r), "adaptive": ""} for r in requests]
     return notebooks._expected(pd.DataFrame(rows))
 
 
 def priced_at(calls, *columns):
     tokens = calls[list(columns)].itertuples(index=False)
-    return sum(models.cost(m, *t) for m, t in zip(calls["model"], tokens))
+    return sum(registry.cost(m, *t) for m, t in zip(calls["model"], tokens))
 
 
 @pytest.fixture(autouse=True)
@@ -113,7 +117,7 @@ def test_what_is_expected_follows_replies_alike_first_of_the_study_then_of_all(p
 def test_an_unknown_price_or_count_is_unknown(served, priced):
     calls = planned("a", asked(priced, 2, 400))
     assert calls[["expected_prompt", "expected_completion"]].isna().all(axis=None)
-    assert entries.cost(served, None, 3) is None
+    assert registry.cost(served, None, 3) is None
 
 
 # ---- as make prints it

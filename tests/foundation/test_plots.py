@@ -8,8 +8,9 @@ import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.text import Text
 
-from bedside import paths, plots
-from bedside.plots import palette
+from bedside.read import paths
+from bedside.write import plots
+from bedside.write.plots import palette
 from pictures import faults, read
 
 SHARES = {"a": [0.0, 0.3, 0.6], "b": [0.75, None, 0.85], "c": [0.87, 0.95, 1.0]}

@@ -13,8 +13,10 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-from bedside import BedsideError, notebooks, paths
+from bedside import BedsideError
 from bedside import __main__ as steps
+from bedside.build import notebooks
+from bedside.read import paths
 
 NOTEBOOKS = notebooks.listed()
 EVERY = sorted(
@@ -216,8 +218,8 @@ def test_a_failing_notebook_fails_and_shows_the_cell(root):
 
 def test_notebooks_run_from_their_own_folder_too(root):
     code = (
-        f"import os; os.chdir({str(root / 'notebooks/cancer_myth')!r}); from bedside import paths,"
-        " sources; print(len(sources.load('cancer_myth_labelled')), paths.ROOT)"
+        f"import os; os.chdir({str(root / 'notebooks/cancer_myth')!r}); from bedside.read import"
+        " paths, sources; print(len(sources.load('cancer_myth_labelled')), paths.ROOT)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -229,14 +231,21 @@ def test_notebooks_run_from_their_own_folder_too(root):
 
 
 HEAVY = "openai datasets sklearn scipy matplotlib xllamacpp papermill pandas numpy seaborn".split()
-FOUNDATION = sorted((paths.ROOT / "lib/bedside").glob("*.py"))
+LIBRARY = paths.ROOT / "lib/bedside"
+ROOMS = "read keep asking judging build bulk write publish own stats".split()
+FOUNDATION = [*LIBRARY.glob("*.py"), *(p for r in ROOMS for p in (LIBRARY / r).rglob("*.py"))]
 
 
 @pytest.mark.parametrize(
     "modules, more",
     [
-        ("__main__ notebooks settings judges models claims sending store prompts sources", ""),
-        ("run page rows verify explorer stats", "numpy"),  # statistics are arrays
+        (
+            "__main__ build.notebooks build.settings judging.judges asking.models asking.sending"
+            " keep.store read.claims read.prompts read.sources",
+            "",
+        ),
+        # statistics are arrays
+        ("run publish.pages publish.judged_items publish.verification explorer stats", "numpy"),
     ],
 )
 def test_what_light_commands_import_is_light(modules, more):
@@ -276,14 +285,10 @@ def test_foundation_explorer_and_annotation_name_no_study():
     people = [
         p for d in ("explorer", "annotation") for p in (paths.ROOT / "lib/bedside" / d).rglob("*")
     ]
-    packages = [
-        p for d in ("stats", "plots") for p in (paths.ROOT / "lib/bedside" / d).rglob("*.py")
-    ]
     files = [
         *FOUNDATION,
-        *packages,
         paths.ROOT / "Makefile",
-        *(paths.ROOT / "lib/bedside/page").glob("*.*"),
+        *(paths.ROOT / "lib/bedside/publish/pages").glob("*.*"),
     ]
     files += [
         p for p in people if p.suffix in (".py", ".js", ".css", ".j2") and "vendor" not in p.parts
@@ -342,7 +347,7 @@ def test_no_verdict_is_typed():
 
 def test_every_claim_of_the_ledger_is_made_and_says_where_it_stands():
     """Each row of data/claims is made by the committed notebooks, in one profile or both."""
-    from bedside import claims
+    from bedside.read import claims
 
     made = {}
     for profile in ("sample", "public"):

@@ -4,7 +4,8 @@ import hashlib
 
 import pytest
 
-from bedside import BedsideError, prompts
+from bedside import BedsideError
+from bedside.read import prompts
 
 ARGS = {"question": "Q?", "correction": "C.", "answer": "A."}
 

@@ -12,7 +12,11 @@ from collections import Counter
 import pytest
 
 import providers
-from bedside import entries, models, paths, store, trial
+from bedside.asking import models
+from bedside.keep import registry, store
+from bedside.keep.replies import Request
+from bedside.own import try_out
+from bedside.read import paths
 
 PROVIDERS = {  # by base_url, where it settles them
     "https://api.openai.com/v1": "openai-reasoning",
@@ -45,9 +49,9 @@ def provider(tmp_path, monkeypatch):
 
 def tried(name, entry, monkeypatch):
     """(whether an entry is ready, the lines that it lacks, all that is told)."""
-    monkeypatch.setitem(models.registry(), name, entry)
+    monkeypatch.setitem(registry.entries(), name, entry)
     told = []
-    ready = asyncio.run(trial.tried(name, told.append))
+    ready = asyncio.run(try_out.tried(name, told.append))
     _, _, after = "\n".join(told).partition("in data/models.toml:\n")
     return ready, tomllib.loads("\n".join(re.findall(r"^ {4}(.*)$", after, re.M))), "\n".join(told)
 
@@ -57,7 +61,7 @@ def test_a_shipped_entry_is_ready(name, provider, monkeypatch):
     entry = {**SHIPPED[name], "base_url": provider.at(persona_of(SHIPPED[name]))}
     ready, lines, told = tried(name, entry, monkeypatch)
     assert ready and not lines, told
-    assert {e.kind for e in provider.log} == {""} and len(provider.log) <= trial.MOST
+    assert {e.kind for e in provider.log} == {""} and len(provider.log) <= try_out.MOST
     assert told.splitlines()[-1].startswith("  ready")
 
 
@@ -82,7 +86,7 @@ def test_what_a_bare_entry_lacks_is_told(persona, model, lacks, provider, monkey
     for _ in range(4):
         before = len(provider.log)
         ready, lines, told = tried("mine", entry, monkeypatch)
-        assert len(provider.log) - before <= trial.MOST
+        assert len(provider.log) - before <= try_out.MOST
         assert ready or lines, told
         entry |= lines
     assert ready, told
@@ -92,10 +96,10 @@ def test_what_a_bare_entry_lacks_is_told(persona, model, lacks, provider, monkey
 def test_a_bare_prompt_goes_out_and_comes_back_as_text(provider, recordings, monkeypatch):
     """Radiation's open models got no chat template; what is kept of the prompt is a digest."""
     name, url = "vllm-llama-3.1-8b-bare", provider.at("vllm")
-    monkeypatch.setitem(models.registry(), name, {**SHIPPED[name], "base_url": url})
+    monkeypatch.setitem(registry.entries(), name, {**SHIPPED[name], "base_url": url})
     roles = ("system", "user")
     messages = [{"role": r, "content": f"the {r}'s words ${{HOME}}"} for r in roles]
-    request = models.Request("a", name, messages, {"max_tokens": 500, "temperature": 0})
+    request = Request("a", name, messages, {"max_tokens": 500, "temperature": 0})
     (reply,) = asyncio.run(models.ask([request], recordings, mode="record"))
     (asked,) = provider.log
     assert asked.body["prompt"] == "the system's words ${HOME}\n\nthe user's words ${HOME}"
@@ -104,8 +108,8 @@ def test_a_bare_prompt_goes_out_and_comes_back_as_text(provider, recordings, mon
     (kept,) = recordings.records()
     assert kept["fields"]["api"] == "completions" and "words" not in str(kept["fields"])
     assert asyncio.run(models.ask([request], recordings))[0].text == reply.text
-    chat = models.Request("a", "vllm-llama-3.1-8b", messages, request.settings)
-    assert chat.key != request.key and entries.sent(chat.model, chat.body()) == chat.body()
+    chat = Request("a", "vllm-llama-3.1-8b", messages, request.settings)
+    assert chat.key != request.key and registry.sent(chat.model, chat.body()) == chat.body()
 
 
 @pytest.mark.parametrize("name", [n for n, m in SHIPPED.items() if "retired" in m])

@@ -2,7 +2,8 @@
 
 import pytest
 
-from bedside import BedsideError, paths, published
+from bedside import BedsideError
+from bedside.read import paths, published
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,9 @@ import os
 
 import pytest
 
-from bedside import BedsideError, questions
-from bedside.questions import answers, read
+from bedside import BedsideError
+from bedside.read import questions
+from bedside.read.questions import answers, read
 
 
 @pytest.fixture
@@ -269,6 +270,6 @@ def test_answers_are_checked_without_pandas():
     import subprocess
     import sys
 
-    code = "import sys; from bedside import questions; print('pandas' in sys.modules)"
+    code = "import sys; from bedside.read import questions; print('pandas' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout == "False\n", done.stderr

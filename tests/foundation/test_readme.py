@@ -6,8 +6,11 @@ import shlex
 
 import pytest
 
-from bedside import BedsideError, notebooks, outputs, paths
+from bedside import BedsideError
 from bedside import __main__ as steps
+from bedside.build import notebooks
+from bedside.publish import readme
+from bedside.read import paths
 
 TEXTS = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
 TEXTS += sorted(f"docs/{path.name}" for path in (paths.ROOT / "docs").glob("*.md"))
@@ -15,13 +18,13 @@ MANIFESTS = {p: paths.FIGURES / p / "manifest.json" for p in ("sample", "public"
 
 
 def test_the_table_of_outputs_is_that_of_the_manifests():
-    text = outputs.README.read_text(encoding="utf-8")
-    assert text == outputs.filled(text), "write it anew: make outputs"
+    text = readme.README.read_text(encoding="utf-8")
+    assert text == readme.filled(text), "write it anew: make outputs"
 
 
 def test_every_file_of_the_table_is_there():
     manifests = {p: json.loads(file.read_text()) for p, file in MANIFESTS.items()}
-    lines = outputs.table(manifests).splitlines()[2:]
+    lines = readme.table(manifests).splitlines()[2:]
     every = {name for m in manifests.values() for name in m["notebooks"]}
     assert len(lines) == len(every)
     for line in lines:
@@ -47,7 +50,7 @@ def test_a_line_by_hand(monkeypatch):
         {"file": f"trust_{judge}.json", "title": "Trust card"} for judge in ("one", "two")
     ]
     public = {"z/02_y": entry("z", ("f6a", "Figure 6a: PCR"), ("t9", "Table 9: more"))}
-    made = outputs.table({"sample": {"notebooks": sample}, "public": {"notebooks": public}})
+    made = readme.table({"sample": {"notebooks": sample}, "public": {"notebooks": public}})
     assert made.splitlines()[2:] == [
         "| [What z/02_y is about](notebooks/z/02_y.ipynb) | Figure 6a, Table 9"
         " | `f6a`, `t9` (public), `trust_*.json` |",
@@ -56,9 +59,9 @@ def test_a_line_by_hand(monkeypatch):
 
 
 def test_a_text_without_the_marks_is_an_error():
-    for text in ("", outputs.BEGIN, outputs.END + outputs.BEGIN, 2 * outputs.BEGIN + outputs.END):
+    for text in ("", readme.BEGIN, readme.END + readme.BEGIN, 2 * readme.BEGIN + readme.END):
         with pytest.raises(BedsideError, match="README.md"):
-            outputs.filled(text)
+            readme.filled(text)
 
 
 @pytest.mark.parametrize("name", TEXTS)

@@ -7,8 +7,13 @@ import sys
 
 import pytest
 
-from bedside import BedsideError, batches, entries, kept, models, paths, store
-from bedside.batches import files, results
+from bedside import BedsideError, bulk
+from bedside.asking import models
+from bedside.bulk import files, results
+from bedside.keep import registry, store
+from bedside.keep.replies import as_reply
+from bedside.read import paths
+from bedside.write import frames
 from conftest import ask_for, completion
 from request_files import (
     counts,
@@ -69,7 +74,7 @@ def test_results_go_where_those_who_asked_look_for_them(served):
 
 
 def test_what_it_cost_is_at_the_price_of_batches(keys, served):
-    entries.model(served).update(usd_per_million_in=2, usd_per_million_out=10, batch_discount=0.25)
+    registry.model(served).update(usd_per_million_in=2, usd_per_million_out=10, batch_discount=0.25)
     lines = [good(keys["a"]), good(keys["b"]), good(keys["a"]), result(keys["c"], None, 500)]
     account = results.take([results_file(*lines)])
     assert account.usd == pytest.approx(2 * 0.75 * (10 * 2 + 5 * 10) / 1e6)
@@ -80,7 +85,7 @@ def test_what_it_cost_is_at_the_price_of_batches(keys, served):
     assert account.taken == 1 and account.usd == pytest.approx(
         0.75 * (prompt * 2 + reply * 10) / 1e6
     )
-    entries.model(served).pop("usd_per_million_in")
+    registry.model(served).pop("usd_per_million_in")
     assert results.take([results_file(good(keys["e"]))]).usd is None
 
 
@@ -89,7 +94,7 @@ def test_what_a_reply_cost_is_the_same_wherever_it_is_shown(keys, served, endpoi
 
     A recording that doesn't say how it came tells it by what it lacks.
     """
-    entries.model(served).update(usd_per_million_in=2, usd_per_million_out=10, batch_discount=0.25)
+    registry.model(served).update(usd_per_million_in=2, usd_per_million_out=10, batch_discount=0.25)
     taken(results_file(good(keys["a"])))
     (asked,) = ask_for(served, "a")
     place = paths.RECORDINGS / "cancer_myth/sample"
@@ -100,9 +105,9 @@ def test_what_a_reply_cost_is_the_same_wherever_it_is_shown(keys, served, endpoi
 
     def usd(record, *without):
         told = {k: v for k, v in record.items() if k not in without}
-        return kept.sent_and_returned(asked, models.as_reply(asked, told, True))["usd"]
+        return frames.sent_and_returned(asked, as_reply(asked, told, True))["usd"]
 
-    assert kept.sent_and_returned(asked, called)["usd"] == usd(by_call) == pytest.approx(70e-6)
+    assert frames.sent_and_returned(asked, called)["usd"] == usd(by_call) == pytest.approx(70e-6)
     assert usd(by_batch) == usd(by_batch, "batch") == pytest.approx(52.5e-6)
     assert usd(by_call, "usage", "latency_s") == pytest.approx(70e-6)  # of before both were noted
     assert usd({**by_call, "withheld": "so"}, "latency_s") == pytest.approx(70e-6)
@@ -251,6 +256,6 @@ def test_from_names_a_file_or_a_folder_with_results(tmp_path):
 
 
 def test_what_was_never_asked_for_anywhere_is_unknown(served):
-    assert not batches.folder().exists()
+    assert not bulk.folder().exists()
     path = results_file(good(ask_for(served, "a")[0].key))
     assert counts(taken(path)) == (0, 0, 0, 1, 0) and not recorded()

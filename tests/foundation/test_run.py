@@ -10,22 +10,16 @@ import pandas as pd
 import pytest
 
 import pictures
-from bedside import (
-    BedsideError,
-    claims,
-    judges,
-    layouts,
-    models,
-    page,
-    paths,
-    plots,
-    published,
-    settings,
-    store,
-    tables,
-)
-from bedside.page import content
+from bedside import BedsideError
+from bedside.build import settings
+from bedside.judging import trust_cards
+from bedside.keep import registry, store
+from bedside.keep.registry import StopRun
+from bedside.publish import pages
+from bedside.publish.pages import content
+from bedside.read import claims, paths, published
 from bedside.run import Run
+from bedside.write import layouts, plots, tables
 from conftest import ask_for
 
 HOSTILE = "<script>alert(1)</script>"
@@ -141,7 +135,7 @@ def test_a_judged_table_needs_the_judges_card_and_shows_it(run):
     verdicts = pd.DataFrame({"status": "graded", "value": [-1, 0, 1, 1]})
     run.write_card(
         "lexical",
-        judges.trust_card([-1, 0, 1, 0], verdicts, [-1, 0, 1], np.random.default_rng(0)),
+        trust_cards.trust_card([-1, 0, 1, 0], verdicts, [-1, 0, 1], np.random.default_rng(0)),
         "their authors",
     )
     run.table("t", rows(), "T", judged=True)
@@ -277,7 +271,7 @@ def test_index_manifest_and_claims(run, ledger):
     ledger("a", HOSTILE + ' {{ 7 * 7 }} "quoted"', "27.2")
     run.claim("a", claims.reading("=1+1", 1 > 2), basis="run")
     run.close()
-    manifest = page.merge("sample")
+    manifest = pages.merge("sample")
     folder = settings.figures() / "sample"
     entry = json.loads((folder / "manifest.json").read_text())["notebooks"][
         "cancer_myth/03_evaluation"
@@ -326,7 +320,7 @@ def test_other_settings_are_a_run_in_a_folder_of_its_own(tmp_path, monkeypatch):
     run = Run("cancer_myth", "03_evaluation", profile="sample", limit=5, judge="")
     run.table("t", rows(), "T")
     run.close()
-    page.merge("sample")
+    pages.merge("sample")
     assert [p.name for p in tmp_path.iterdir()] == ["runs"]
     html = (tmp_path / "runs/sample-limit-5/index.html").read_text()
     assert "not the committed run" in html and "LIMIT=5" in html
@@ -371,10 +365,10 @@ def test_a_notebook_that_did_not_run_keeps_its_entry(run):
             "nobody",
         )
     run.close()
-    page.merge("sample")
+    pages.merge("sample")
     html = (settings.figures() / "sample/index.html").read_text()
     (settings.figures() / "sample/.parts/cancer_myth.03_evaluation.json").unlink()
-    assert "cancer_myth/03_evaluation" in page.merge("sample")["notebooks"]
+    assert "cancer_myth/03_evaluation" in pages.merge("sample")["notebooks"]
     assert (
         settings.figures() / "sample/index.html"
     ).read_text() == html  # whichever notebooks ran, the page is the same
@@ -426,11 +420,11 @@ def test_a_judge_has_a_card_for_each_task(run):
 def test_a_budget_holds_over_all_questions_of_a_run(run, served, endpoint, monkeypatch, tmp_path):
     """Each call costs 15 tokens at $1,000 per million, $0.015, and may cost more before it."""
     prices = {"usd_per_million_in": 1e3, "usd_per_million_out": 1e3}
-    monkeypatch.setitem(models.registry(), "served", {**models.registry()["served"], **prices})
+    monkeypatch.setitem(registry.entries(), "served", {**registry.entries()["served"], **prices})
     run.mode, run.budget_usd = "record", 0.30
     run.recordings = store.Recordings(tmp_path / "recordings")
     most = sum(ask_for("served", "q0")[0].estimate()) / 1e3
-    with pytest.raises(models.StopRun, match="BUDGET_USD"):
+    with pytest.raises(StopRun, match="BUDGET_USD"):
         for k in range(99):
             asyncio.run(run.ask(ask_for("served", f"q{k}")))
     spent = 0.015 * k
@@ -466,7 +460,7 @@ def test_numbers_of_a_text_are_told_with_place_and_note():
         {"table": "text 2", "row": ["x", "y"], "column": "count", "value": [7.0, 9], "note": ""}
     )
     said.loc[1, "note"] = "about"
-    assert tables.told(said) == [
+    assert tables.published_text_rows(said) == [
         tables.Row("text 2: x", "count", "published", 7),
         tables.Row("text 2: y", "count (about)", "published", 9),
     ]
@@ -491,7 +485,7 @@ def test_what_an_author_replies_stands_beside_the_verdict(run, ledger, monkeypat
     run.close()
     said = {"id": "a", "date": "2026-11-23", "by": "A. Author", "reply": HOSTILE}
     monkeypatch.setattr(content, "replies", lambda paper: {"a": [said]})
-    page.merge("sample")
+    pages.merge("sample")
     html = (settings.figures() / "sample/claims.html").read_text()
     assert "A. Author, 2026-11-23:" in html and "tried everything" in html
     assert HOSTILE not in html and "&lt;script&gt;" in html

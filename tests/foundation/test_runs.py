@@ -7,9 +7,12 @@ import subprocess
 import pandas as pd
 import pytest
 
-from bedside import BedsideError, kept, notebooks, paths, settings, study
+from bedside import BedsideError, own
 from bedside import __main__ as steps
+from bedside.build import notebooks, settings
+from bedside.read import paths
 from bedside.run import Run
+from bedside.write import frames
 
 SAVED = {"profile": "public", "judge": "smollm2-135m", "limit": "3", "seed": "5"}
 CONTRADICTIONS = [  # each is what would hold without the run
@@ -127,7 +130,7 @@ def test_make_passes_what_is_given_and_nothing_else():
 
 def test_an_own_study_belongs_to_no_run(mine, monkeypatch):
     monkeypatch.setenv("BEDSIDE_RUN", "mine")
-    run = study.Own("data/sample/own/ten_questions.csv", models="smollm2-135m")
+    run = own.Own("data/sample/own/ten_questions.csv", models="smollm2-135m")
     assert (run.seed, run.limit, run.judge) == (0, 0, "")
 
 
@@ -167,7 +170,7 @@ def test_the_explorer_of_a_run_with_a_notebooks_own_parameter(tmp_path, monkeypa
     pair = pd.DataFrame([one | {"title": "t", "reply": "r", "why": ""}])
     folder = tmp_path / "runs/own/radiation"
     folder.mkdir(parents=True)
-    kept.write(folder, "pairs", kept.checked(pair, "pairs"), [], "radiation/06_judge_agreement")
+    frames.write(folder, "pairs", frames.checked(pair, "pairs"), [], "radiation/06_judge_agreement")
     for asked in ({"papers": "radiation"}, {"papers": "radiation", **given}):
         steps.explorer(settings.entered(asked, "own"))
         assert "1 replies" in capsys.readouterr().out

@@ -11,7 +11,10 @@ from html.parser import HTMLParser
 import pandas as pd
 import pytest
 
-from bedside import claims, notebooks, paths, prompts, shown, store
+from bedside.build import notebooks
+from bedside.keep import store
+from bedside.read import claims, paths, prompts
+from bedside.write import prose
 
 HOSTILE = '<script>alert("x")</script> & <b>bold</b>\n\n  second line'
 LONG = "A claim that needs room. " * 40
@@ -104,7 +107,7 @@ def test_a_role_is_escaped_too():
     assert "<i>" not in prompts.Messages([{"role": "<i>", "content": ""}])._repr_html_()
 
 
-@pytest.mark.parametrize("form", [shown.prose, shown.record])
+@pytest.mark.parametrize("form", [prose.prose, prose.record])
 def test_prose_is_whole_wrapped_from_the_left_and_escaped(form):
     rows = pd.DataFrame(
         {
@@ -137,19 +140,19 @@ def test_prose_is_whole_wrapped_from_the_left_and_escaped(form):
     assert "text-align: left" in re.search(" th {(.*?)}", html, re.S)[1]
 
 
-@pytest.mark.parametrize("form", [shown.prose, shown.record])
+@pytest.mark.parametrize("form", [prose.prose, prose.record])
 def test_no_row_is_shown_too(form):
     assert "<td" not in form(pd.DataFrame({"answer": []})).to_html()
 
 
 def test_a_record_has_a_line_for_each_field():
-    page = Page(shown.record(pd.DataFrame({"a": ["x"], "b": ["y"]})).to_html())
+    page = Page(prose.record(pd.DataFrame({"a": ["x"], "b": ["y"]})).to_html())
     assert page.text.split()[-4:] == ["a", "x", "b", "y"]
 
 
 def test_claims_are_shown_whole_with_their_verdicts_first():
     row = dict.fromkeys(claims.SHOWN, "-")
-    made = shown.Claims(
+    made = prose.Claims(
         [
             {**row, "claim": LONG + HOSTILE, "verdict": "differs"},
             {**row, "verdict": "needs the raw data"},
@@ -166,6 +169,6 @@ def test_claims_are_shown_whole_with_their_verdicts_first():
 
 @pytest.mark.parametrize("path", EVERY, ids=lambda p: p.stem)
 def test_notebooks_make_no_html_of_their_own(path):
-    """What they show of models and data is escaped in one place, `bedside.shown`."""
+    """What they show of models and data is escaped in one place, `bedside.write.prose`."""
     for source in sources(path):
         assert not re.search(r"\.style\b|\bto_html\b|\b(HTML|Markdown)\(", source), source

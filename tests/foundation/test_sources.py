@@ -8,8 +8,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from bedside import BedsideError, paths, sources
+from bedside import BedsideError
 from bedside import __main__ as steps
+from bedside.read import paths, sources
 
 ROWS = [{"QID": i, "question": f"q{i}", "category": "x" if i < 2 else "y"} for i in range(3)]
 

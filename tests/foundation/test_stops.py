@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from bedside import paths
+from bedside.read import paths
 from conftest import completion
 
 KEY = "sk-made-up-51c8d2a7e9"
@@ -26,7 +26,7 @@ usd_per_million_out = 2
 CELLS = (
     'profile = "sample"\nmode = "replay"\nmodels = ""\njudge = ""\nlimit = 0\nseed = 0\n'
     'prompts = ""\nbudget_usd = ""',
-    "from bedside.models import Request\nfrom bedside.run import Run\n"
+    "from bedside.keep.replies import Request\nfrom bedside.run import Run\n"
     "run = Run('cancer_myth', '{name}', profile=profile, mode=mode, models=models,"
     " budget_usd=budget_usd)",
     "said = [[{{'role': 'user', 'content': f'{said} {{k}}'}}] for k in range({count})]\n"
@@ -105,7 +105,7 @@ def refused(status, message):
 # the disk is full after some thousand bytes, for the process and the kernels that it starts
 FULL = """
 import errno, os
-from bedside import store
+from bedside.keep import store
 append = store.append
 
 def limited(path, lines, keep=True):

@@ -5,7 +5,8 @@ import json
 
 import pytest
 
-from bedside import models, store
+from bedside.keep import registry, store
+from bedside.keep.replies import Request
 
 BASE = {
     "item": "a",
@@ -33,20 +34,20 @@ BASE = {
     ],
 )
 def test_each_field_changes_the_key(field, value):
-    assert models.Request(**BASE).key != models.Request(**{**BASE, field: value}).key
+    assert Request(**BASE).key != Request(**{**BASE, field: value}).key
 
 
 @pytest.mark.parametrize("entry", ["provider", "model", "weights_sha256"])
 def test_each_property_of_the_model_changes_the_key(monkeypatch, entry):
-    before = models.Request(**BASE).key
-    monkeypatch.setitem(models.registry()["smollm2-135m"], entry, "another")
-    assert models.Request(**BASE).key != before
+    before = Request(**BASE).key
+    monkeypatch.setitem(registry.entries()["smollm2-135m"], entry, "another")
+    assert Request(**BASE).key != before
 
 
 def test_the_item_and_the_order_of_settings_do_not_change_the_key():
     turned = dict(reversed(BASE["settings"].items()))
-    other = models.Request(**{**BASE, "item": "b", "settings": turned})
-    assert models.Request(**BASE).key == other.key
+    other = Request(**{**BASE, "item": "b", "settings": turned})
+    assert Request(**BASE).key == other.key
 
 
 def test_the_key_is_the_sha256_of_canonical_json():
@@ -115,7 +116,7 @@ def test_what_another_process_appends_is_seen(tmp_path):
 
 
 def test_a_record_keeps_settings_but_no_prompt(tmp_path):
-    kept = store.redacted(models.Request(**BASE).fields)
+    kept = store.redacted(Request(**BASE).fields)
     assert kept["max_tokens"] == 9 and kept["temperature"] == 0.0
     assert "content" not in json.dumps(kept) and len(kept["messages"]) == 16
 

@@ -6,9 +6,9 @@ import json
 import pandas as pd
 import pytest
 
-from bedside import BedsideError, annotation, explorer, stats, study
+from bedside import BedsideError, annotation, explorer, own, stats
 from bedside.annotation import raters
-from bedside.study import counted
+from bedside.own import results
 from conftest import apart, completion
 
 QUESTIONS = """item,question,reference,group,unit,system
@@ -34,7 +34,7 @@ def study_of(tmp_path, served, endpoint, monkeypatch):
     endpoint.script = reply
 
     def make(**given):
-        return study.compare(
+        return own.compare(
             str(tmp_path / "mine.csv"), **{"models": "served", "judge": "served", **given}
         )
 
@@ -95,10 +95,10 @@ def test_without_a_judge_nothing_is_graded(study_of, endpoint):
 
 def test_labels_of_raters_measure_the_judge(study_of, tmp_path):
     found = study_of()
-    mine = study.Own(str(tmp_path / "mine.csv"), models="served", judge="served", mode="replay")
-    assert asyncio.run(study.card(mine)) is None
-    asyncio.run(study.verdicts(mine, asyncio.run(study.answers(mine))))
-    document = study.document(mine, found.verdicts)
+    mine = own.Own(str(tmp_path / "mine.csv"), models="served", judge="served", mode="replay")
+    assert asyncio.run(own.card(mine)) is None
+    asyncio.run(own.verdicts(mine, asyncio.run(own.answers(mine))))
+    document = own.document(mine, found.verdicts)
     judged = annotation.rows(document)
     assert {r["unit"] for r in judged} == {"ann", "bob"} and all(r["calls"] for r in judged)
     assert explorer.read(explorer.html(document))[0] == document
@@ -107,34 +107,34 @@ def test_labels_of_raters_measure_the_judge(study_of, tmp_path):
         assert session.label("1", seconds=1) == ""
     labels = raters.labels("own", judged, tmp_path / "labels")
     settled = raters.consensus(labels)
-    place = study.rated(mine.name).parent
+    place = own.rated(mine.name).parent
     path, count = raters.publish("own", judged, labels, settled, place)
     assert count == 3 and path == tmp_path / "external/own/mine/rated.jsonl"
-    card = asyncio.run(study.card(mine))
+    card = asyncio.run(own.card(mine))
     assert card["labelled_by"] == "Ann" and card["confusion"] == [[0, 0], [1, 2]]
     assert card["sensitivity"]["value"] == pytest.approx(2 / 3)
-    assert study.document(mine, found.verdicts)["rows"][0]["human"][0]["value"] == "1 right"
+    assert own.document(mine, found.verdicts)["rows"][0]["human"][0]["value"] == "1 right"
     path.write_text("{}\n")
     with pytest.raises(BedsideError, match="rated.jsonl, line 1"):
-        counted.labelled(mine)
+        results.labelled(mine)
 
 
 def test_each_study_has_labels_of_its_own(study_of, tmp_path):
     """Publishing replaces a file whole: one study's must not be where another's are."""
     for name in ("spring", "autumn"):
         study_of(name=name)
-        mine = study.Own(str(tmp_path / "mine.csv"), name, models="served", judge="served")
-        found = asyncio.run(study.verdicts(mine, asyncio.run(study.answers(mine))))
-        judged = annotation.rows(study.document(mine, found))
+        mine = own.Own(str(tmp_path / "mine.csv"), name, models="served", judge="served")
+        found = asyncio.run(own.verdicts(mine, asyncio.run(own.answers(mine))))
+        judged = annotation.rows(own.document(mine, found))
         session = annotation.Session(judged, "own", "Ann", repetitions=0.0, folder=tmp_path / "x")
         while not session.done:
             assert session.label("1", seconds=1) == ""
         labels = raters.labels("own", judged, tmp_path / "x")
-        place = study.rated(name).parent
+        place = own.rated(name).parent
         raters.publish("own", judged, labels, raters.consensus(labels), place)
     for name in ("spring", "autumn"):
-        mine = study.Own(str(tmp_path / "mine.csv"), name, models="served", judge="served")
-        assert len(counted.labelled(mine)) == 3
+        mine = own.Own(str(tmp_path / "mine.csv"), name, models="served", judge="served")
+        assert len(results.labelled(mine)) == 3
 
 
 def test_a_bad_file_leaves_nothing_behind(study_of, tmp_path, endpoint):
@@ -150,16 +150,16 @@ def test_two_runs_are_compared_by_item(study_of, endpoint):
         '{"score": 1}' if "Answer to grade" in str(body) else "Yes."
     )
     study_of(name="new")
-    shown, flips, notes = study.changed("old", "new")
+    shown, flips, notes = own.changed("old", "new")
     value = shown.set_index("column")["value"]
     assert value["answers that differ, %"] == pytest.approx(100 / 3)
     assert value["right in old, %"] == pytest.approx(200 / 3) and value["right in new, %"] == 100
     assert value["change, points"] == pytest.approx(100 / 3)
     assert flips["item"].tolist() == ["q1"] and notes == []
     study_of(name="unjudged", judge="")
-    assert any("judge: served before, none now" in n for n in study.changed("old", "unjudged")[2])
+    assert any("judge: served before, none now" in n for n in own.changed("old", "unjudged")[2])
     with pytest.raises(BedsideError, match="no study 'gone'.*there are: new, old, unjudged"):
-        study.changed("old", "gone")
+        own.changed("old", "gone")
 
 
 @pytest.mark.parametrize(

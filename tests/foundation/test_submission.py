@@ -7,9 +7,12 @@ import pytest
 
 from batch_objects import ENDED
 from batch_study import KEY, PRICES, Chains, paid, place, sent, spent, submit, with_key
-from bedside import BedsideError, ledger, models, paths, settings, store, waves
-from bedside.batches import service
-from bedside.entries import StopRun
+from bedside import BedsideError
+from bedside.build import settings
+from bedside.bulk import service, submission
+from bedside.keep import ledger, registry, store
+from bedside.keep.registry import StopRun
+from bedside.read import paths
 
 
 def test_a_study_is_sent_wave_by_wave_and_its_replies_are_those_of_direct_calls(batches):
@@ -58,7 +61,7 @@ class Steps:
 
 
 def test_killed_at_any_step_the_same_command_goes_on(batches, monkeypatch, tmp_path):
-    monkeypatch.setitem(models.registry(), "a", models.model("a") | PRICES)
+    monkeypatch.setitem(registry.entries(), "a", registry.model("a") | PRICES)
     batches.polls, steps = 0, Steps(monkeypatch)
     study = Chains(chains=2, length=2)
     submit(study)
@@ -92,7 +95,7 @@ def test_a_second_process_is_told_and_does_nothing(batches, tmp_path):
             told.append(second.said)
         first.said = line
 
-    waves.submit(first, say)
+    submission.submit(first, say)
     assert told and not any(told) and len(batches.batches) == 1
     assert {p.name for p in (tmp_path / "batches/chains").glob("*/*.jsonl")} == {"a-1.jsonl"}
     assert "nothing is left" in first.said
@@ -106,7 +109,7 @@ def test_what_expires_is_asked_again_as_often_as_sensible(batches):
     batches.expire_after = 1
     said = submit(study)
     assert [len(b.requests) for b in batches.batches.values()] == [5, 4, 3]
-    assert len(study.recorded()) == waves.TRIES == 3
+    assert len(study.recorded()) == submission.TRIES == 3
     assert said.count(", expired:") == 3 and "2 requests failed for good" in said
     assert re.search(r"2 expired: a, \d\.0; a, \d\.0:", said)
     batches.expire_after = None
@@ -122,7 +125,7 @@ def test_a_cancelled_batch_stops_the_run_and_the_next_one_asks_for_the_rest(batc
             batches.cancel(next(iter(batches.batches)))
 
     with pytest.raises(StopRun, match="was cancelled at the provider; what came is recorded"):
-        waves.submit(study, say)
+        submission.submit(study, say)
     came = study.recorded()
     assert 0 < len(came) < 6
     submit(study)
@@ -169,7 +172,7 @@ def test_single_failures_are_named_by_kind_and_tried_again_where_that_can_help(b
     batches.answer, asked = failing(batches.answer, script)
     study = Chains(chains=6, length=2)
     said = submit(study)
-    assert [asked[n] for n in range(6)] == [1, 2, 2, waves.TRIES, 1, 1]
+    assert [asked[n] for n in range(6)] == [1, 2, 2, submission.TRIES, 1, 1]
     for words in (
         "1 context too long: a, 0.0: The prompt exceeds",
         "endpoint's fault: a, ",
@@ -202,7 +205,7 @@ def test_a_request_whose_result_is_missing_is_not_asked_for_ever(batches):
     batches._shown = shown
     study = Chains(chains=1, length=1)
     said = submit(study)
-    assert len(batches.batches) == waves.TRIES and said.count("1 of 1 have no result") == 3
+    assert len(batches.batches) == submission.TRIES and said.count("1 of 1 have no result") == 3
     assert "1 requests failed for good" in said
 
 
@@ -215,7 +218,7 @@ def alone(service):
 
 @pytest.mark.parametrize("status", ["at validation", 400, 429])
 def test_files_wait_for_room(batches, monkeypatch, status):
-    monkeypatch.setitem(models.model("a"), "batch_tokens", 1)  # a request is a file
+    monkeypatch.setitem(registry.model("a"), "batch_tokens", 1)  # a request is a file
     no_room = {"message": "Enqueued token limit reached", "code": "token_limit_exceeded"}
 
     def fault(method, path):

@@ -9,14 +9,17 @@ from dataclasses import dataclass
 import pytest
 
 import providers
-from bedside import dialogues, entries, local, models, paths, planning, replies, store
-from bedside.batches import files, results
+from bedside.asking import dialogues, dry_run, embedded, models
+from bedside.bulk import files, results
+from bedside.keep import registry, replies, store
+from bedside.keep.replies import WAITS, Request
 from bedside.papers.cancer_myth import data as myths
 from bedside.papers.cancer_myth import study as cancer_myth
 from bedside.papers.meddialbench import study as meddialbench
 from bedside.papers.medhalu import detection
 from bedside.papers.medhalu import study as medhalu
 from bedside.papers.radiation import study as radiation
+from bedside.read import paths
 from bedside.run import Run
 from conftest import ask_for, completion
 from request_files import (
@@ -38,7 +41,7 @@ EMBEDDED = "smollm2-135m"
 @pytest.fixture
 def tiny(endpoint, monkeypatch):
     """The embedded model, answered by `endpoint`."""
-    monkeypatch.setattr(local, "running", lambda: contextlib.nullcontext(endpoint.url))
+    monkeypatch.setattr(embedded, "running", lambda: contextlib.nullcontext(endpoint.url))
     return EMBEDDED
 
 
@@ -63,7 +66,7 @@ def test_what_is_recorded_comes_and_the_embedded_model_is_called_and_all_else_wa
     ]
     assert plan == requests[2:4] and replies[2].why and not replies[0].why
     asked_now = [b["model"] for b in endpoint.bodies[before:]]
-    assert asked_now == [entries.model(tiny)["model"]] * 2
+    assert asked_now == [registry.model(tiny)["model"]] * 2
     again = asked(requests[4:], store.Recordings(recordings.folder), plan, mode="replay")
     assert [r.text for r in again] == ["fine", "fine"] and len(recordings) == 4
 
@@ -86,7 +89,7 @@ class Talk(dialogues.Dialogue):
 
 def test_a_dialogue_that_waits_holds_up_no_other(served, endpoint, recordings, tiny, monkeypatch):
     """One has all its replies, one the first alone, the embedded model is called for all."""
-    monkeypatch.setitem(models.registry(), "whole", {**entries.model(served), "model": "whole"})
+    monkeypatch.setitem(registry.entries(), "whole", {**registry.model(served), "model": "whole"})
     endpoint.script = lambda n, body: completion("to " + body["messages"][0]["content"])
     asked([*ask_for("whole", *"0123"), *ask_for(served, "0")], recordings, [], mode="record")
     before, plan = len(endpoint.bodies), []
@@ -104,13 +107,13 @@ def test_a_dialogue_that_waits_holds_up_no_other(served, endpoint, recordings, t
     every = [["to question 0", "to question 1"], ["to question 2", "to question 3"]]
     assert [t.turns for t in talks] == [[["to question 0", ""]], every, every]
     assert [(t.end, t.why) for t in talks] == [
-        ("failed", models.WAITS),
+        ("failed", WAITS),
         ("limit", ""),
         ("limit", ""),
     ]
     assert plan == ask_for(served, "1")
     called = [b["model"] for b in endpoint.bodies[before:]]
-    assert called == [entries.model(tiny)["model"]] * 4
+    assert called == [registry.model(tiny)["model"]] * 4
 
 
 # ---- waves
@@ -123,11 +126,11 @@ def planned(requests):
         models.ask(requests, store.Recordings(paths.RECORDINGS), mode="plan", plan=plan)
     )
     assert plan == requests
-    return replies, [planning.wave(r) for r in requests]
+    return replies, [dry_run.wave(r) for r in requests]
 
 
 def told(name, *texts, item="told"):
-    return models.Request(item, name, [{"role": "user", "content": t} for t in texts])
+    return Request(item, name, [{"role": "user", "content": t} for t in texts])
 
 
 def test_a_request_waits_for_the_replies_that_it_tells_of(served):
@@ -138,23 +141,23 @@ def test_a_request_waits_for_the_replies_that_it_tells_of(served):
     (line,) = a.text.splitlines()[1:2]  # one entry of a list is enough
     requests = [told(served, f"and {line}."), told(served, second.text, b.text), told(served, "c")]
     assert planned(requests)[1] == [2, 3, 1]
-    form = models.Request("f", served, requests[1].messages, {"max_tokens": 40}, FORM)
+    form = Request("f", served, requests[1].messages, {"max_tokens": 40}, FORM)
     (verdict,), waves = planned([form])
-    assert waves == [3] and planning.stands_in(verdict.text) and not planning.stands_in(a.text)
+    assert waves == [3] and dry_run.stands_in(verdict.text) and not dry_run.stands_in(a.text)
     assert json.loads(verdict.text)["score"] == 1
     words = replies.response_format("word", said={"type": "string"})
-    form = models.Request("w", served, [{"role": "user", "content": "say"}], {}, words)
+    form = Request("w", served, [{"role": "user", "content": "say"}], {}, words)
     (spoken,), _ = planned([form])
     assert planned([told(served, json.loads(spoken.text)["said"])])[1] == [2]
 
 
 def test_in_a_sequence_each_waits_for_those_before(served):
-    with planning.in_sequence():
+    with dry_run.in_sequence():
         assert planned(ask_for(served, "a", "b"))[1] == [1, 1]  # together, not one after the other
         (reply,), waves = planned(ask_for(served, "c"))
         assert waves == [2] and planned(ask_for(served, "d"))[1] == [3]
     assert planned(ask_for(served, "e"))[1] == [1]
-    with planning.in_sequence():
+    with dry_run.in_sequence():
         assert planned(ask_for(served, "f"))[1] == [1]
         assert planned([told(served, reply.text)])[1] == [3]  # what its text says counts as well
 
@@ -165,11 +168,11 @@ def test_the_embedded_model_and_what_is_called_one_by_one_take_no_wave(served):
     (reply,), _ = planned(ask_for(served, "a"))
     (after,), waves = planned([told(EMBEDDED, reply.text)])
     assert waves == [1] and planned([told(served, after.text)])[1] == [2]
-    with planning.by_calls():
+    with dry_run.by_calls():
         (called,), waves = planned(ask_for(served, "b"))
         assert waves == [0] and planned([told(served, called.text)])[1] == [0]
         assert planned([told(served, reply.text, "x")])[1] == [1]
-        with planning.by_calls(False):
+        with dry_run.by_calls(False):
             assert planned(ask_for(served, "c"))[1] == [1]
         assert planned(ask_for(served, "d"))[1] == [0]
     assert planned([told(served, called.text, "y")])[1] == [1]
@@ -230,16 +233,16 @@ def test_a_study_wave_by_wave(name, served, endpoint, monkeypatch):
     """No stand-in is ever asked, every line fits, and it ends where direct calls do."""
     persona = providers.PERSONAS["openai"]
     endpoint.script = lambda n, body: providers.completion(persona, body)[0]
-    most = max(planning.wave(r) for r in made_by(name, "plan")[0].planned())
-    assert planning._waves  # marks of what stands in
+    most = max(dry_run.wave(r) for r in made_by(name, "plan")[0].planned())
+    assert dry_run._waves  # marks of what stands in
     waves = 0
     while made := asked_by(name, f"{waves + 1:02}"):
         waves += 1
         asked = [checked(x) for x in lines_of(made)]
         assert not endpoint.bodies and {m.model for m in made} == {served}
         for text in (m["content"] for line in asked for m in line["body"]["messages"]):
-            assert not {*planning.MARKS.findall(text)} & planning._waves.keys()
-            assert not planning.stands_in(text) and "word word" not in text
+            assert not {*dry_run.MARKS.findall(text)} & dry_run._waves.keys()
+            assert not dry_run.stands_in(text) and "word word" not in text
         came = [result(x["custom_id"], endpoint.script(0, x["body"])) for x in asked]
         account = results.take([results_file(*reversed(came))])
         assert account.taken == len(asked) and account.told()[1:] == []

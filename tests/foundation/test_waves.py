@@ -7,14 +7,17 @@ import pytest
 
 from batch_objects import ENDED
 from batch_study import PRICES, SORRY, Chains, at, paid, sent, spent, submit
-from bedside import BedsideError, ledger, models, settings, waves
-from bedside.batches import results
-from bedside.entries import StopRun
+from bedside import BedsideError
+from bedside.build import settings
+from bedside.bulk import results, submission
+from bedside.keep import ledger, registry
+from bedside.keep.registry import StopRun
+from bedside.keep.replies import Request
 
 
 def told(study):
     said = []
-    return waves.tell(study, said.append), "\n".join(said)
+    return submission.tell(study, said.append), "\n".join(said)
 
 
 def answered(service, path):
@@ -61,12 +64,10 @@ def lines(path):
 
 def test_what_is_told_of_a_wave(batches, monkeypatch):
     study = Chains(chains=3, length=4, models="a b")
-    monkeypatch.setitem(models.registry(), "a", models.model("a") | PRICES)
+    monkeypatch.setitem(registry.entries(), "a", registry.model("a") | PRICES)
     wave, said = told(study)
     a, b = wave.made
-    requests = [
-        models.Request("", "a", r["body"]["messages"], {"max_tokens": 60}) for r in lines(a.path)
-    ]
+    requests = [Request("", "a", r["body"]["messages"], {"max_tokens": 60}) for r in lines(a.path)]
     prompt, completion = map(sum, zip(*(r.estimate() for r in requests)))
     assert (a.prompt, a.completion) == (prompt, completion) == (a.prompt, 180)
     usd = (prompt * 100 + completion * 300) / 1e6 / 2
@@ -107,8 +108,8 @@ def test_what_two_notebooks_ask_is_asked_once(batches):
 
 def test_files_hold_as_many_tokens_as_the_entry_says(batches, monkeypatch):
     def made(**more):
-        monkeypatch.setitem(models.registry(), "a", models.model("a") | more)
-        return waves.write(Chains(chains=5, length=1)).made
+        monkeypatch.setitem(registry.entries(), "a", registry.model("a") | more)
+        return submission.write(Chains(chains=5, length=1)).made
 
     (one,) = made()
     each = one.likely // 5  # alike
@@ -134,7 +135,7 @@ def test_a_notebook_that_stops_is_told_and_ends_the_run_when_nothing_else_is_lef
     assert "nothing is left" in submit(study)
     study.for_good = True
     with pytest.raises(BedsideError, match="no card"):
-        waves.tell(study)
+        submission.tell(study)
     with pytest.raises(BedsideError, match="no card"):
         submit(study)
 
@@ -184,13 +185,13 @@ def test_a_batch_that_is_over_lets_the_next_wave_go(batches):
 @pytest.fixture
 def priced(batches, monkeypatch):
     for name in "ab":
-        monkeypatch.setitem(models.registry(), name, models.model(name) | PRICES)
+        monkeypatch.setitem(registry.entries(), name, registry.model(name) | PRICES)
     return batches
 
 
 @pytest.mark.parametrize("which", ledger.BUDGETS)
 def test_a_wave_that_could_pass_a_budget_is_not_submitted(priced, which):
-    most = waves.write(Chains()).made[0].usd
+    most = submission.write(Chains()).made[0].usd
     words = f"{which}=.* would be passed .*the next wave at most"
     with pytest.raises(StopRun, match=words):
         submit(Chains(**{which.lower(): most - 0.0001}))
@@ -220,7 +221,7 @@ def test_a_budget_is_of_one_make_and_a_total_of_all(priced, monkeypatch):
 
 
 def test_what_is_under_way_is_taken_in_before_a_budget_stops_the_run(priced):
-    most = sum(m.usd for m in waves.write(Chains(models="a b")).made)
+    most = sum(m.usd for m in submission.write(Chains(models="a b")).made)
     study = Chains(models="a b", budget_usd=most)
     ready = slow(priced, "b", lambda: len(study.recorded()) == 2)
     with pytest.raises(StopRun, match="BUDGET_USD"):

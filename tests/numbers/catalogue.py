@@ -16,8 +16,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bedside import judges, stats, tables
+from bedside import stats
 from bedside.annotation import raters
+from bedside.judging import trust_cards
+from bedside.own import results
 from bedside.papers.cancer_myth import scores as cm_scores
 from bedside.papers.cancer_myth import survey
 from bedside.papers.cancer_myth.data import CATEGORIES
@@ -39,12 +41,12 @@ from bedside.papers.meddialbench.tables import (
 )
 from bedside.papers.medhalu import scores as mh
 from bedside.papers.medhalu.data import DATASETS, TYPES
-from bedside.papers.medhalu.printed import rates as printed_rates
+from bedside.papers.medhalu.implied import rates as printed_rates
 from bedside.papers.medhalu.tables import benchmark, cut, detection, notes, rates, spans
 from bedside.papers.radiation import scores as rad
 from bedside.papers.radiation import tables as rad_tables
 from bedside.run import Run
-from bedside.study import counted
+from bedside.write import tables
 
 NAN = float("nan")
 MODELS = ["larch", "maple"]
@@ -319,7 +321,7 @@ def judged():
 
 # ---- functions on them
 
-CARD = judges.trust_card(
+CARD = trust_cards.trust_card(
     np.repeat([1, 0], 20),
     pd.DataFrame({"status": "graded", "value": [1] * 17 + [0] * 20 + [1] * 3}),
     [0, 1],
@@ -542,9 +544,9 @@ CASES = {
     ),
     **on(
         OWN,
-        scores=lambda run, f: counted.scores(run, f),
-        pairs=lambda run, f: counted.pairs(run, f),
-        corrected=lambda run, f: counted.corrected(run, f, CARD),
+        scores=lambda run, f: results.scores(run, f),
+        pairs=lambda run, f: results.pairs(run, f),
+        corrected=lambda run, f: results.corrected(run, f, CARD),
     ),
     **on(
         LABELS,

@@ -17,15 +17,15 @@ from catalogue import (  # noqa: F401
     run_of,
 )
 
-from bedside.baselines import Lexical
+from bedside.judging.baselines import Lexical
+from bedside.own import results
 from bedside.papers.cancer_myth import scores as cm
 from bedside.papers.cancer_myth.baselines import Echo
 from bedside.papers.cancer_myth.v2 import scores as v2
 from bedside.papers.meddialbench import scores as md
 from bedside.papers.medhalu import scores as mh
 from bedside.papers.radiation import scores as rad
-from bedside.study import counted
-from bedside.tables import estimates
+from bedside.write.tables import estimates
 
 pytestmark = pytest.mark.usefixtures("call")
 NONE = {"status": "unparsed", "value": None}
@@ -78,7 +78,7 @@ def of_radiation(verdicts):
 def of_own(verdicts):
     frame = right_or_wrong().assign(status="graded", value=verdicts and max(verdicts, 0))
     frame = frame.assign(**NONE) if verdicts is None else frame
-    rows = counted.scores(Judged, frame)
+    rows = results.scores(Judged, frame)
     return rows[rows["column"].str.endswith("%")].rename(columns={"column": "metric"})
 
 

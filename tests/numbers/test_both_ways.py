@@ -17,9 +17,14 @@ import batch_study
 import matrix
 from batch_objects import CHAT
 from bedside import __main__ as main
-from bedside import explorer, ledger, models, notebooks, paths, plots, sending, store, waves
-from bedside.batches import results
-from bedside.study import steps
+from bedside import explorer
+from bedside.asking import sending
+from bedside.build import notebooks
+from bedside.bulk import results, submission
+from bedside.keep import ledger, registry, store
+from bedside.own import steps
+from bedside.read import paths
+from bedside.write import plots
 from conftest import SILENT, completion
 
 PRICES = {"usd_per_million_in": 100.0, "usd_per_million_out": 1000.0, "batch_discount": 0.4}
@@ -36,10 +41,10 @@ class Ways:
         self.folder, self.service, self.patch = folder, service, patch
         self.failed = {}  # {(model, item): kind} of what batches didn't bring
         for name in "ab":
-            patch.setitem(models.registry(), name, models.model(name) | PRICES)
+            patch.setitem(registry.entries(), name, registry.model(name) | PRICES)
         patch.setattr(paths, "EXTERNAL", folder / "external")
         patch.setattr(sending, "FIRST_S", 0.001)
-        patch.setattr(waves, "TRIES", sending.RETRIES + 1)  # as often as directly
+        patch.setattr(submission, "TRIES", sending.RETRIES + 1)  # as often as directly
         patch.setattr(notebooks, "execute", self._execute)
         patch.setattr(plots, "save", matrix.undrawn)
         patch.setattr(steps.page, "write", lambda *_: None)
@@ -70,7 +75,7 @@ class Ways:
         """Ask a study in batches, and nothing directly."""
         self.to("batch")
         before = len(self.service.posts)
-        waves.submit(study, lambda line: None)
+        submission.submit(study, lambda line: None)
         self.to("batch")  # from where waves were written
         assert all(path != CHAT for path, _ in self.service.posts[before:])
 
@@ -214,7 +219,7 @@ def test_the_explorer_prices_each_call_by_its_way(own):
 def test_a_batch_costs_what_it_did_when_it_was_answered(ways):
     """Before the price rose: 0.6 × (10 × $250, as into a cache, + 5 × $1,000), for a million."""
     rule = {"from": "2000-01-01"} | {k: 9 * v for k, v in PRICES.items() if k.startswith("usd")}
-    ways.patch.setitem(models.registry(), "a", models.model("a") | {"price_rules": [rule]})
+    ways.patch.setitem(registry.entries(), "a", registry.model("a") | {"price_rules": [rule]})
     ways.service.answer = lambda body: completion()
     given = {"questions": questions(ways, ["one", "two"]), "models": "a"}
     ways.batched(steps.Questions(given))
@@ -251,7 +256,7 @@ def test_a_paper(ways, paper):
     given = {"profile": "sample", "models": "a b", **settings}
     ways.to("direct")
     notebooks.run_all(names, {**given, **more, "mode": "record"}, jobs=1)
-    study = waves.Notebooks({**given, **more}, paper)
+    study = submission.Notebooks({**given, **more}, paper)
     study.left = names
     ways.batched(study)
     assert not study.fault

@@ -5,8 +5,11 @@ import json
 import pandas as pd
 import pytest
 
-from bedside import BedsideError, entries, questions, study, tables
-from bedside.study import steps
+from bedside import BedsideError, own
+from bedside.keep import registry
+from bedside.own import steps
+from bedside.read import questions
+from bedside.write import tables
 from conftest import SILENT, apart, completion
 
 QUESTIONS = "item,question,reference,unit\n" + "".join(
@@ -19,7 +22,7 @@ TOO_LONG = (400, {}, {"error": {"message": "maximum context length exceeded"}}) 
 
 @pytest.fixture
 def study_of(tmp_path, served, endpoint, monkeypatch):
-    """A function that runs a study of 36 questions: its name, what models and the judge say."""
+    """A function that runs a study of 36 questions: (name, what models say, what the judge)."""
     apart(monkeypatch, tmp_path)
     (tmp_path / "mine.csv").write_text(QUESTIONS, encoding="utf-8")
 
@@ -32,14 +35,14 @@ def study_of(tmp_path, served, endpoint, monkeypatch):
 
         endpoint.script = script
         given = {"models": "served", "judge": "served", **given}
-        return study.compare(str(tmp_path / "mine.csv"), name=name, **given)
+        return own.compare(str(tmp_path / "mine.csv"), name=name, **given)
 
     return make
 
 
 def cells(old, new, row="served"):
     """{column: (value, n, unscored)} of a comparison, and its notes."""
-    shown, _, notes = study.changed(old, new)
+    shown, _, notes = own.changed(old, new)
     mine = shown[shown["row"] == row].set_index("column")[["value", "n", "unscored"]]
     mine = mine.astype(object).where(mine.notna(), None)
     return {c: tuple(r) for c, r in zip(mine.index, mine.itertuples(index=False))}, notes
@@ -167,7 +170,7 @@ def test_what_differs_is_named_for_what_it_is(study_of, tmp_path, monkeypatch):
     (tmp_path / "mine.csv").write_text(QUESTIONS.replace("May I do 7?", "May I do 7 twice?"))
     assert notes("questions") == ["the questions differ"]
     (tmp_path / "mine.csv").write_text(QUESTIONS)
-    monkeypatch.setitem(entries.registry(), "another", entries.model("served") | {"model": "b"})
+    monkeypatch.setitem(registry.entries(), "another", registry.model("served") | {"model": "b"})
     told = notes("models", models="served another")
     assert told[0] == "models: served before, served another now"
 
@@ -176,11 +179,11 @@ def test_another_revision_of_a_data_set_is_other_questions(study_of, tmp_path, m
     """Of a data set of the hub no file is hashed."""
     found = questions.read(tmp_path / "mine.csv")
     asked = {"first": found, "second": found.assign(reference="No."), "again": found}
-    monkeypatch.setattr("bedside.study.own.read", lambda source, revision: asked[revision])
+    monkeypatch.setattr("bedside.own.study.read", lambda source, revision: asked[revision])
     for name in asked:
-        study.compare("someone/asks", name=name, models="served", revision=name)
-    assert study.changed("first", "second")[2] == ["the questions differ"]
-    assert study.changed("first", "again")[2] == []
+        own.compare("someone/asks", name=name, models="served", revision=name)
+    assert own.changed("first", "second")[2] == ["the questions differ"]
+    assert own.changed("first", "again")[2] == []
 
 
 def test_another_model_behind_the_same_name_is_told(study_of):
@@ -202,7 +205,7 @@ def test_runs_of_before_can_be_compared(study_of, tmp_path):
     assert found["answers that differ, %"] == (50, 36, 0) and notes == []
     path.write_text(json.dumps({k: v for k, v in kept.items() if k != "data"}))
     with pytest.raises(BedsideError, match="no study 'old'"):
-        study.changed("old", "new")
+        own.changed("old", "new")
 
 
 def test_what_is_compared_are_the_files(study_of, tmp_path):

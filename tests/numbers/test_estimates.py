@@ -17,7 +17,12 @@ import pandas as pd
 import pytest
 
 from bedside import __main__ as steps
-from bedside import ledger, models, notebooks, paths, planning, replies, sending, store, usage
+from bedside.asking import dry_run, models, sending
+from bedside.build import notebooks
+from bedside.keep import ledger, registry, replies, store, usage
+from bedside.keep.registry import StopRun
+from bedside.keep.replies import Request
+from bedside.read import paths
 from conftest import ask_for, completion
 
 with open(Path(__file__).with_name("tokens.csv"), encoding="utf-8", newline="") as file:
@@ -54,7 +59,7 @@ MADE = [  # what, a text made of the same bytes everywhere, most tokens by any o
 
 def estimate(name, text, limit=20):
     messages = [{"role": "user", "content": text}]
-    return models.Request("a", name, messages, {"max_tokens": limit}).estimate()
+    return Request("a", name, messages, {"max_tokens": limit}).estimate()
 
 
 @pytest.mark.parametrize("what, text, most, whose", [*TEXTS, *MADE], ids=lambda x: str(x)[:12])
@@ -83,7 +88,7 @@ def test_at_most_is_more_than_all_recorded_prompts_had():
 def test_the_form_of_an_answer_is_part_of_the_prompt(served):
     form = replies.response_format("verdict", score={"type": "integer", "enum": [0, 1]})
     messages = [{"role": "system", "content": "ab"}, {"role": "user", "content": "é"}]
-    request = models.Request("a", served, messages, {"max_tokens": 5}, form)
+    request = Request("a", served, messages, {"max_tokens": 5}, form)
     assert request.estimate() == (100 + 3 * 12 + 2 + 2 + len(json.dumps(form)) - 2, 5)
 
 
@@ -91,7 +96,7 @@ def test_the_form_of_an_answer_is_part_of_the_prompt(served):
 def test_limits_of_an_endpoint_go_by_a_likely_number(served, text, tokens):
     """2.75 ASCII characters a token, other ones a byte each; at most is for money alone."""
     messages = [{"role": "user", "content": text}]
-    request = models.Request("a", served, messages, {"max_tokens": 20})
+    request = Request("a", served, messages, {"max_tokens": 20})
     assert request.likely == 112 + tokens
     assert request.estimate() == (112 + len(text.encode()), 20)
     with contextlib.closing(ledger.Ledger(served, ledger.Account())) as book:
@@ -106,9 +111,11 @@ def test_limits_of_an_endpoint_go_by_a_likely_number(served, text, tokens):
 @pytest.mark.parametrize("text", [t for w, t, *_ in TEXTS if w in ("Chinese", "Hindi", "Tamil")])
 def test_a_budget_is_not_passed_in_any_script(served, endpoint, recordings, text):
     """The endpoint counts a token for each byte, as p50k does for Tamil; $1 a token in."""
-    from bedside.ledger import Account, total
+    from bedside.keep.ledger import Account, total
 
-    models.model(served).update(usd_per_million_in=1e6, usd_per_million_out=0.0, max_concurrency=8)
+    registry.model(served).update(
+        usd_per_million_in=1e6, usd_per_million_out=0.0, max_concurrency=8
+    )
 
     def script(n, body):
         prompt = len(body["messages"][0]["content"].encode())
@@ -116,13 +123,11 @@ def test_a_budget_is_not_passed_in_any_script(served, endpoint, recordings, text
 
     endpoint.script = script
     asked = [
-        models.Request(
-            str(k), served, [{"role": "user", "content": f"{k} {text}"}], {"max_tokens": 1}
-        )
+        Request(str(k), served, [{"role": "user", "content": f"{k} {text}"}], {"max_tokens": 1})
         for k in range(20)
     ]
     budget = 5.5 * len(text.encode())
-    with pytest.raises(models.StopRun, match="BUDGET_USD"):
+    with pytest.raises(StopRun, match="BUDGET_USD"):
         account = Account(usd=budget)
         asyncio.run(models.ask(asked, recordings, mode="record", account=account, progress=False))
     assert 0.5 * budget < total("test")[1] <= budget
@@ -134,7 +139,7 @@ def test_a_budget_is_not_passed_in_any_script(served, endpoint, recordings, text
 @pytest.fixture
 def priced(served, tmp_path, monkeypatch):
     monkeypatch.setattr(paths, "RECORDINGS", tmp_path / "recordings")
-    models.model(served).update(usd_per_million_in=1.0, usd_per_million_out=10.0)
+    registry.model(served).update(usd_per_million_in=1.0, usd_per_million_out=10.0)
     return served
 
 
@@ -148,7 +153,7 @@ def recorded(name, endpoint, count, limit, prompt, reply, text="word", study="a"
 
 
 def planned(requests, study="a"):
-    rows = [{"notebook": f"{study}/01_x", **planning.planned(r), "adaptive": ""} for r in requests]
+    rows = [{"notebook": f"{study}/01_x", **dry_run.planned(r), "adaptive": ""} for r in requests]
     return notebooks._expected(pd.DataFrame(rows))
 
 
@@ -192,7 +197,7 @@ def test_in_a_plan_expected_is_never_more_than_at_most(
     a name of one or two letters, template 112) at $1 for a million.
     """
     if batch:
-        models.model(priced)["batch_discount"] = 0.5
+        registry.model(priced)["batch_discount"] = 0.5
     recorded(priced, endpoint, 6, 1000, 900, 900)
     asked = ask_for(priced, *map(str, range(20)), max_tokens=24)
     asked += ask_for(priced, *"vwxyz", max_tokens=1000)
@@ -211,7 +216,7 @@ def test_in_a_plan_expected_is_never_more_than_at_most(
 def test_a_plan_prices_each_call_not_their_sum(priced, monkeypatch, capsys):
     """Prompts of 122 bytes fall under no rule for long ones, and 20 of them don't either."""
     longer = {"above": 1000, "usd_per_million_in": 1e6, "usd_per_million_out": 1e6}
-    models.model(priced).update(price_rules=[longer], price_date="2026-11-01")
+    registry.model(priced).update(price_rules=[longer], price_date="2026-11-01")
     asked = ask_for(priced, *map(str, range(10)))
     monkeypatch.setattr(notebooks, "planned", lambda given, paper: planned(asked))
     steps.plan({})

@@ -7,7 +7,7 @@ import random
 import pytest
 import worlds
 
-from bedside import claims, paths, sources
+from bedside.read import claims, paths, sources
 
 STUDIES = sorted(p.stem for p in paths.CLAIMS.glob("*.csv"))
 WHY = ("exact count: ", "data not at hand: ", "interval: ", "test: ")

@@ -6,14 +6,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bedside import kept, paths, settings, sources
+from bedside.build import settings
+from bedside.read import paths, sources
+from bedside.write import frames
 
 PROFILES = ("sample", "public")
 MODEL = "smollm2-135m"
 
 
 def graded(paper, profile, section, judge):
-    made = kept.read(settings.figures() / profile / paper, section, texts=False)
+    made = frames.read(settings.figures() / profile / paper, section, texts=False)
     made = made[(made["judge"] == judge) & (made["status"] == "graded")]
     return made[made["model"] == MODEL]
 
@@ -66,7 +68,7 @@ def test_accuracy_of_detections(profile):
 
 def test_rules_and_turns_of_consultations():
     for profile in PROFILES:
-        made = kept.read(settings.figures() / profile / "meddialbench", "consultations", False)
+        made = frames.read(settings.figures() / profile / "meddialbench", "consultations", False)
         made = made[(made["judge"] == "lexical") & (made["configuration"] == "baseline")]
         for model, mine in made.groupby("model"):
             table = ("meddialbench", profile, "table2_baseline", model)

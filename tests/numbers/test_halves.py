@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bedside import stats
+from bedside.own import results
 from bedside.papers.cancer_myth.scores import scores
 from bedside.papers.meddialbench.scores import accuracy
-from bedside.study import counted
 
 # rows whose values are no means over the replies that n counts
 OTHER = re.compile(r"published|recomputed|macro|corrected|PCR of|PCS of|always|coin|all\b")
@@ -70,7 +70,7 @@ def test_parts_of_a_table_pool_to_its_total():
     for by in ("category", "generator"):
         found = pooled(scores(frame, run, [by]), ["model", "metric"])
         pd.testing.assert_frame_equal(found, total, check_dtype=False)
-    made = counted.scores(SimpleOwn, right_or_wrong())
+    made = results.scores(SimpleOwn, right_or_wrong())
     made = made[made["column"].str.endswith(": right, %")].astype({"value": float})
     every = made["column"].str.startswith("all")
     pd.testing.assert_frame_equal(

@@ -7,16 +7,19 @@ import re
 import pandas as pd
 import pytest
 
-from bedside import BedsideError, checks, judges, paths, sources, study
+from bedside import BedsideError, own
 from bedside.annotation import raters
+from bedside.asking import models
+from bedside.judging import judges
+from bedside.own import results
 from bedside.papers import radiation
 from bedside.papers.cancer_myth import data as cancer_myth
 from bedside.papers.cancer_myth import study as evaluation
 from bedside.papers.meddialbench import examples
 from bedside.papers.medhalu import labels as medhalu
 from bedside.papers.radiation import study as lists
+from bedside.read import checks, paths, sources
 from bedside.run import Run
-from bedside.study import counted
 from conftest import completion
 from judged import elsewhere
 
@@ -194,7 +197,7 @@ def test_judges_grade_what_they_were_given(served):
     """One verdict for each item, whatever the replies say of themselves."""
 
     async def swapped(requests, label):
-        return [judges.models.not_recorded(r) for r in requests[:1] * 2]
+        return [models.not_recorded(r) for r in requests[:1] * 2]
 
     frame = pd.DataFrame({"item": ["a", "b"], "question": "q", "correction": "c", "answer": "x"})
     asked = judges.grade(
@@ -212,11 +215,11 @@ def test_files_of_two_runs_do_not_pass_for_one(tmp_path, monkeypatch, served, en
     monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path / "figures"))
     (tmp_path / "mine.csv").write_text("item,question\nq1,Why?\nq2,How?\n")
     endpoint.script = lambda n, body: completion('{"score": 1}')
-    study.compare(str(tmp_path / "mine.csv"), models="served", judge="served")
+    own.compare(str(tmp_path / "mine.csv"), models="served", judge="served")
     path = tmp_path / "figures/own/mine/verdicts.csv"
     path.write_text("".join(path.read_text().splitlines(True)[:-1]))
     with pytest.raises(BedsideError, match="1 of 2 rows to be joined by item, model, unit"):
-        study.changed("mine", "mine")
+        own.changed("mine", "mine")
 
 
 def test_two_models_without_a_common_answer_stand_in_the_table_with_n_0():
@@ -225,7 +228,7 @@ def test_two_models_without_a_common_answer_stand_in_the_table_with_n_0():
         {"item": ["q1", "q2"], "model": ["a", "b"], "status": "graded", "value": 1}
     ).assign(unit=lambda f: f["item"], group="")
     run = Run("cancer_myth", "03_evaluation")
-    found = counted.pairs(run, graded)
+    found = results.pairs(run, graded)
     assert len(found) and set(found["row"]) == {"a vs b"}
     assert found["value"].isna().all() and (found["n"] == 0).all()
 

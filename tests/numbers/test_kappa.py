@@ -6,15 +6,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bedside import judges, stats, tables
+from bedside import stats
 from bedside.annotation import raters
+from bedside.judging import trust_cards
 from bedside.papers.medhalu import scores as medhalu
+from bedside.write import tables
 
 
 def card_of(labels, said, values, **more):
     verdicts = pd.DataFrame({"status": "graded", "value": said})
     rng = np.random.default_rng(0)
-    card = judges.trust_card(labels, verdicts, values, rng, units=range(len(said)), **more)
+    card = trust_cards.trust_card(labels, verdicts, values, rng, units=range(len(said)), **more)
     return {"judge": "j", "of": "answers", **card}
 
 
@@ -33,13 +35,13 @@ def test_ratings_without_variation_have_no_kappa(weights):
 def test_twelve_right_answers_and_a_judge_that_always_says_right():
     card = card_of([1] * 12, [1] * 12, [0, 1])
     assert isnan(card["kappa"]["value"]) and isnan(card["guesser_kappa"])
-    assert "kappa not measurable on 12 labelled answers" in judges.describe(card)
+    assert "kappa not measurable on 12 labelled answers" in trust_cards.describe(card)
     (row,) = tables.card_rows("j", card, {"scale": ""})
     assert row.column == "kappa" and isnan(row.value) and row.n == 12
     # where labels vary, a constant judge knows nothing, and that is measured
     varied = card_of([1] * 10 + [0] * 2, [1] * 12, [0, 1])
     assert varied["kappa"]["value"] == 0 == varied["guesser_kappa"]
-    assert "kappa 0.00 [0.00, 0.00]" in judges.describe(varied)
+    assert "kappa 0.00 [0.00, 0.00]" in trust_cards.describe(varied)
 
 
 def test_the_measure_follows_the_scale():
@@ -50,8 +52,8 @@ def test_the_measure_follows_the_scale():
     weighted = stats.kappa(labels, said, [-1, 0, 1], weights="quadratic").value
     assert plain == pytest.approx(0.5) and weighted > 0.7
     card = card_of(labels, said, [-1, 0, 1])
-    assert judges.scale(card) == ("kappa_quadratic", "quadratic kappa")
-    assert f"quadratic kappa {weighted:.2f} [" in judges.describe(card)
+    assert trust_cards.scale(card) == ("kappa_quadratic", "quadratic kappa")
+    assert f"quadratic kappa {weighted:.2f} [" in trust_cards.describe(card)
     (row,) = tables.card_rows("j", card, {"scale": ""})
     assert (row.column, row.value) == ("quadratic kappa", pytest.approx(weighted))
 
@@ -69,8 +71,8 @@ def test_the_measure_follows_the_scale():
 def test_values_without_an_order_have_plain_kappa(values, more):
     labels = [values[0]] * 6 + [values[1]] * 6
     card = card_of(labels, labels[1:] + labels[:1], values, **more)
-    assert judges.scale(card) == ("kappa", "kappa") and "kappa_quadratic" not in card
-    assert "quadratic" not in judges.describe(card)
+    assert trust_cards.scale(card) == ("kappa", "kappa") and "kappa_quadratic" not in card
+    assert "quadratic" not in trust_cards.describe(card)
 
 
 def test_a_card_of_before_still_reads():
@@ -78,7 +80,7 @@ def test_a_card_of_before_still_reads():
     card = {"judge": "j", "of": "answers", "n": 4, "unscored": 0, "values": [0, 1]}
     card |= {k: {"value": 0.5, "low": None, "high": None, "n": 4} for k in ("kappa",)}
     card["kappa_quadratic"] = card["kappa"]
-    assert judges.describe(card) == "judge: j, kappa 0.50 on 4 labelled answers"
+    assert trust_cards.describe(card) == "judge: j, kappa 0.50 on 4 labelled answers"
 
 
 def test_raters_cards_take_the_order_from_their_task():
@@ -90,7 +92,7 @@ def test_raters_cards_take_the_order_from_their_task():
     settled = pd.DataFrame({"id": ids, "part": "", "value": values})
     rng = np.random.default_rng(0)
     card = raters.against(judged.assign(value=said), settled, "presupposition", rng)["j"]
-    assert judges.scale(card)[1] == "quadratic kappa"
+    assert trust_cards.scale(card)[1] == "quadratic kappa"
 
 
 def test_a_mean_kappa_leaves_out_what_is_not_measurable():

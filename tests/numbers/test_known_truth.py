@@ -20,8 +20,13 @@ from statsmodels.stats.proportion import proportion_confint
 
 import matrix
 from bedside import __main__ as main
-from bedside import annotation, explorer, models, notebooks, paths, plots, sending, study
-from bedside.study import steps
+from bedside import annotation, explorer, own
+from bedside.asking import sending
+from bedside.build import notebooks
+from bedside.keep import registry
+from bedside.own import steps
+from bedside.read import paths
+from bedside.write import plots
 from conftest import SILENT, apart, completion
 
 MODELS, JUDGES = "abcdef", ("judge", "other")
@@ -60,7 +65,7 @@ class Lab:
             usd_in, usd_out = PRICES[name in JUDGES]
             entry = {"provider": "test", "base_url": endpoint.url, "model": name}
             entry |= {"usd_per_million_in": usd_in, "usd_per_million_out": usd_out}
-            patch.setitem(models.registry(), name, entry)
+            patch.setitem(registry.entries(), name, entry)
         apart(patch, folder)
         patch.setattr(sending, "FIRST_S", 0.001)
         patch.setattr(notebooks, "execute", self._execute)
@@ -112,8 +117,8 @@ class Lab:
         """Let people label all answers of a study by their letters."""
         content, _ = explorer.read((self.folder / f"figures/own/{name}/explorer.html").read_text())
         rows = [r for r in annotation.rows(content) if (r["reply"] + " " * 8)[7] in people]
-        lines = [study.TASK.record(r, people[r["reply"][7]], "Ann") for r in rows]
-        path = study.rated(name)
+        lines = [own.TASK.record(r, people[r["reply"][7]], "Ann") for r in rows]
+        path = own.rated(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
 
@@ -282,9 +287,9 @@ def test_order_of_models_and_questions_changes_no_number(lab, given):
     lab.study(truth, unit=2)
     lab.label(people=PEOPLE | {"u": "1"})
     lab.study(truth, unit=2)
-    labels = study.rated("mine").read_text().replace('"mine"', '"other"').splitlines(True)
-    study.rated("other").parent.mkdir(parents=True)
-    study.rated("other").write_text("".join(labels[::-1]))
+    labels = own.rated("mine").read_text().replace('"mine"', '"other"').splitlines(True)
+    own.rated("other").parent.mkdir(parents=True)
+    own.rated("other").write_text("".join(labels[::-1]))
     lab.study(truth, unit=2, name="other", **given)
     for name in ("table_scores", "table_pairs", "table_corrected"):
         once, again = lab.table(name).sort_index(), lab.table(name, "other").sort_index()
@@ -412,8 +417,8 @@ def test_other_labels_are_told_beside_the_changes_of_two_runs(lab):
         if name != "none":
             lab.label(name, PEOPLE | {"W": "1" if name == "new" else "0"})
             lab.study(truth, name=name)
-    assert study.changed("old", "new")[2] == ["the labels differ"]
-    assert study.changed("none", "old")[2] == study.changed("old", "none")[2] == []
+    assert own.changed("old", "new")[2] == ["the labels differ"]
+    assert own.changed("none", "old")[2] == own.changed("old", "none")[2] == []
 
 
 # ---- ordered grades

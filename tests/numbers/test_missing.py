@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 from catalogue import CASES, call, same  # noqa: F401
 
-from bedside import BedsideError, checks
+from bedside import BedsideError
+from bedside.read import checks
 
 NAN = float("nan")
 MISSING = [None, NAN, ""]

@@ -7,12 +7,15 @@ import itertools
 
 import pytest
 
-from bedside import BedsideError, entries, ledger, models, paths, prices, sending, store
-from bedside.batches import results
-from bedside.entries import StopRun
-from bedside.ledger import Account, Ledger
+from bedside import BedsideError
+from bedside.asking import models, sending
+from bedside.bulk import results
+from bedside.keep import ledger, prices, registry, store
+from bedside.keep.ledger import Account, Ledger
+from bedside.keep.registry import StopRun
 from bedside.papers.meddialbench import design, study
 from bedside.papers.meddialbench.tables import validation
+from bedside.read import paths
 from bedside.run import Run
 from conftest import ask_for, completion
 from request_files import folders, result, results_file, written  # noqa: F401  (a fixture)
@@ -69,7 +72,7 @@ CHARGED = {  # name -> (status, body), what it counts as
 
 @pytest.fixture
 def priced(served):
-    models.model(served).update(usd_per_million_in=1e3, usd_per_million_out=1e4)
+    registry.model(served).update(usd_per_million_in=1e3, usd_per_million_out=1e4)
     return served
 
 
@@ -132,7 +135,7 @@ def test_a_line_is_paid_once_however_often_it_comes(priced, folders):  # noqa: F
 def test_a_storm_of_503_leaves_the_budget_alone(priced, endpoint, recordings, monkeypatch):
     """Five refusals before each answer; 20 answers of $0.17 are $3.40, and refusals nothing."""
     monkeypatch.setattr(sending, "FIRST_S", 0.0)
-    models.model(priced)["max_concurrency"] = 1
+    registry.model(priced)["max_concurrency"] = 1
     seen = {}
 
     def script(n, body):
@@ -315,7 +318,7 @@ def test_a_past_reply_keeps_the_price_of_its_date(clock):
 
 def test_a_call_is_priced_by_itself_not_by_the_sum_of_calls(served, monkeypatch):
     """Twenty prompts of 60 are no prompt of 1,200, for which a rule has another price."""
-    models.model(served).update(entry(rule(5.0, 20.0, above=1000)), provider="test")
+    registry.model(served).update(entry(rule(5.0, 20.0, above=1000)), provider="test")
     requests = ask_for(served, *map(str, range(20)))
     each = [r.estimate() for r in requests]
     assert sum(p for p, _ in each) > 1000 > max(p for p, _ in each)
@@ -325,7 +328,7 @@ def test_a_call_is_priced_by_itself_not_by_the_sum_of_calls(served, monkeypatch)
 
 @pytest.mark.parametrize("budget", ["usd", "total"])
 def test_a_budget_needs_the_price_of_each_call(served, endpoint, recordings, budget):
-    models.model(served).update(entry(rule(above=1000)), provider="test")
+    registry.model(served).update(entry(rule(above=1000)), provider="test")
     short, long = ask_for(served, "a", "b" * 1000)
     account = Account(**{budget: 5.0})
     given = {"mode": "record", "account": account, "progress": False}
@@ -351,11 +354,11 @@ def reads(tmp_path, monkeypatch):
     def read(text):
         (tmp_path / "models.toml").write_text(HEAD + text)
         monkeypatch.setattr(paths, "DATA", tmp_path)
-        entries.registry.cache_clear()
-        return entries.registry()["mine"]
+        registry.entries.cache_clear()
+        return registry.entries()["mine"]
 
     yield read
-    entries.registry.cache_clear()
+    registry.entries.cache_clear()
 
 
 LONGER = "usd_per_million_in = 5, usd_per_million_out = 9"
@@ -416,7 +419,7 @@ def test_a_price_says_as_of_when_it_is(reads, clock, text, told):
 
 
 def test_every_bundled_price_has_a_date():
-    priced = {n: e for n, e in entries.registry().items() if "usd_per_million_in" in e}
+    priced = {n: e for n, e in registry.entries().items() if "usd_per_million_in" in e}
     assert len(priced) > 10
     for name, e in priced.items():
         assert "price_date" in e, name
@@ -442,7 +445,7 @@ MILLION = [  # USD of a prompt of so many tokens and 1,000 more, by the provider
 
 @pytest.mark.parametrize("name, prompt, when, usd", MILLION)
 def test_bundled_rules_by_hand(name, prompt, when, usd):
-    assert entries.cost(name, prompt, 1000, when=when) == pytest.approx(usd, rel=1e-12)
+    assert registry.cost(name, prompt, 1000, when=when) == pytest.approx(usd, rel=1e-12)
 
 
 def test_no_comment_of_a_bundled_entry_says_a_price():
@@ -461,7 +464,7 @@ def test_whole_studies_are_priced_by_the_call_as_of_the_price_s_date(monkeypatch
     cheap = {"model": "cheap", "provider": "test", "base_url": "http://127.0.0.1:9/v1"}
     cheap |= {"usd_per_million_in": 0.01, "usd_per_million_out": 0.02, "price_date": "2026-11-01"}
     cheap["price_rules"] = [{"above": 30_000}, {"from": "2026-11-02"}]
-    monkeypatch.setitem(models.registry(), "cheap", cheap)
+    monkeypatch.setitem(registry.entries(), "cheap", cheap)
     plan = design.read(run)
     rows = validation.cost_table(run, plan, *asyncio.run(study.cases(run, plan, 0)), 13.66, 60)
     of = rows[rows["row"] == "the paper's study"].set_index("column")["value"]

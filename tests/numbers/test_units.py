@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bedside import judges, stats, tables
+from bedside import stats
 from bedside.annotation import raters
+from bedside.judging import trust_cards
+from bedside.write import tables
 
 # booleans of 12 to 30 rows in 6 to 10 units, each with at least one row
 RNG_SEED = 7
@@ -154,14 +156,14 @@ def labelled(k=1):
 def card_of(k=1):
     truth, said, units = labelled(k)
     verdicts = pd.DataFrame({"status": "graded", "value": said.astype(int)})
-    return judges.trust_card(truth.astype(int), verdicts, [0, 1], rng(), units=units)
+    return trust_cards.trust_card(truth.astype(int), verdicts, [0, 1], rng(), units=units)
 
 
 def test_a_corrected_rate_by_hand():
     # Judged positive 12 of 30 = 0.4, sensitivity 15/20, specificity 18/20:
     # (0.4 + 0.9 - 1) / (0.75 + 0.9 - 1) = 0.3 / 0.65.
     rate = tables.share([1] * 12 + [0] * 18, range(30))
-    value, low, high, n = judges.corrected(rate, card_of(), rng())
+    value, low, high, n = trust_cards.corrected(rate, card_of(), rng())
     assert value == pytest.approx(30 / 0.65) and n == 30
     # the sizes behind the intervals are the counts themselves: Jeffreys posteriors of these
     r = rng()
@@ -176,7 +178,7 @@ def test_copies_of_answers_narrow_no_corrected_rate(k):
     hits, units = np.array([1] * 12 + [0] * 18), np.arange(30)
 
     def found(k):
-        return judges.corrected(tables.share(*copies(k, hits, units)), card_of(k), rng())
+        return trust_cards.corrected(tables.share(*copies(k, hits, units)), card_of(k), rng())
 
     once, twice, many = found(1), found(2), found(k)
     assert many[:3] == pytest.approx(twice[:3], abs=1e-6)
@@ -199,15 +201,15 @@ def test_raters_and_cards_correct_alike(k):
     settled = rows.assign(value=np.where(truth, "1", "0"))
     found = raters.corrected(judged, settled, "own", rng()).set_index("column").loc["Rogan-Gladen"]
     rate = tables.share(said, units)
-    expected = judges.corrected(rate, card_of(k), rng())
+    expected = trust_cards.corrected(rate, card_of(k), rng())
     assert found[["value", "low", "high"]].astype(float).tolist() == pytest.approx(expected[:3])
 
 
 def test_a_rate_whose_units_say_nothing_of_its_error_has_no_limits():
     one = tables.share([1, 1, 0], ["a", "a", "a"])  # a single unit
-    value, low, high, n = judges.corrected(one, card_of(), rng())
+    value, low, high, n = trust_cards.corrected(one, card_of(), rng())
     assert value > 0 and isnan(low) and isnan(high) and n == 3
-    assert isnan(judges.corrected(tables.share([], []), card_of(), rng())[0])
+    assert isnan(trust_cards.corrected(tables.share([], []), card_of(), rng())[0])
     with pytest.raises(ValueError, match="between 0 and 1"):
         stats.corrected_rate(stats.Interval(40, 30, 50, 10), *[stats.wilson(9, 10)] * 2, rng())
 

@@ -10,9 +10,12 @@ import itertools
 
 import pytest
 
-from bedside import ledger, models, paths, store
-from bedside import usage as counts_of
-from bedside.batches import results
+from bedside.asking import models
+from bedside.bulk import results
+from bedside.keep import ledger, registry, store
+from bedside.keep import usage as counts_of
+from bedside.keep.replies import as_record, as_reply
+from bedside.read import paths
 from conftest import ask_for, completion
 from request_files import folders, good, results_file, written  # noqa: F401  (a fixture)
 
@@ -221,7 +224,7 @@ CALLS = [  # usage, (prompt, completion, into a cache: None where nobody counted
 @pytest.fixture
 def priced(served):
     """$2 and $10 for a million tokens; a token that goes into a cache costs a quarter more."""
-    models.model(served).update(
+    registry.model(served).update(
         usd_per_million_in=2.0, usd_per_million_out=10.0, usd_per_million_cache_write=2.5
     )
     return served
@@ -235,12 +238,12 @@ def test_each_shape_of_a_call_is_the_same_account(name, usage, tokens):
 @pytest.mark.parametrize("name, usage, tokens", CALLS, ids=[c[0] for c in CALLS])
 def test_a_record_keeps_it_and_a_later_look_finds_it_again(priced, name, usage, tokens):
     (request,) = ask_for(priced, "a")
-    record = models.as_record(request.kept(), {**completion(), "usage": usage})
+    record = as_record(request.kept(), {**completion(), "usage": usage})
     assert (record["prompt_tokens"], record["completion_tokens"]) == tokens
     assert counts_of.used(record)[:2] == tokens
     # a recording of the time when the counts were read otherwise
     before = {**record, "prompt_tokens": 3, "completion_tokens": 20010}
-    reply = models.as_reply(request, before, True)
+    reply = as_reply(request, before, True)
     assert (reply.prompt_tokens, reply.completion_tokens) == tokens
 
 
@@ -278,9 +281,9 @@ def test_directly_and_by_a_batch_the_price_is_one(priced, endpoint, folders):  #
 
 def test_what_nobody_counted_may_all_have_gone_into_a_cache(priced):
     assert counts_of.written({"prompt_tokens": 1, "prompt_tokens_details.cached_tokens": 1}) is None
-    assert models.cost(priced, 1000, 0, None) == pytest.approx(0.0025)
-    assert models.cost(priced, 1000, 0, 400) == pytest.approx(0.0022)
-    assert models.cost(priced, 1000, 0) == pytest.approx(0.002)
+    assert registry.cost(priced, 1000, 0, None) == pytest.approx(0.0025)
+    assert registry.cost(priced, 1000, 0, 400) == pytest.approx(0.0022)
+    assert registry.cost(priced, 1000, 0) == pytest.approx(0.002)
 
 
 # ---- whatever the counts: nothing is lost, and no thought is taken for a prompt

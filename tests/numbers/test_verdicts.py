@@ -9,25 +9,32 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bedside import annotation, judges, kept, models, rows, trial
+from bedside import annotation
 from bedside.annotation import blind
-from bedside.batches import results
+from bedside.asking import models
+from bedside.bulk import results
+from bedside.judging import parsing
+from bedside.judging.parsing import Verdict
+from bedside.keep.replies import Request, as_record, as_reply
+from bedside.own import try_out
 from bedside.papers.cancer_myth import display
 from bedside.papers.cancer_myth.v2 import agents, scores
 from bedside.papers.meddialbench import judging
 from bedside.papers.medhalu import detection
 from bedside.papers.radiation import matching
+from bedside.publish import judged_items
 from bedside.run import _summary as summary
+from bedside.write import frames
 from conftest import SILENT, completion
 
 GRADES = [-1, 0, 1]
-ASKED = models.Request("q1", "smollm2-135m", [{"role": "user", "content": "Grade it."}])
+ASKED = Request("q1", "smollm2-135m", [{"role": "user", "content": "Grade it."}])
 CALL = {"finish": "tool_calls", "tool_calls": [{"id": "a"}]}
 DOUBT = "But wait, this contradicts the reference and so I"
 
 
 def directly(body):
-    return models.as_record(ASKED.kept(), body)
+    return as_record(ASKED.kept(), body)
 
 
 def by_batch(body):
@@ -40,28 +47,28 @@ WAYS = pytest.mark.parametrize("way", [directly, by_batch], ids=["call", "batch"
 
 def reply_of(body, way=directly):
     """A completion as a reply, from the recording that it makes."""
-    return models.as_reply(ASKED, json.loads(json.dumps(way(body))), True)
+    return as_reply(ASKED, json.loads(json.dumps(way(body))), True)
 
 
 # ---- every reader of verdicts: two JSON objects, their two values, two marked lines, how it reads
 
 
 def of_values(values, key):
-    return lambda reply: judges.verdict(reply, values, key)
+    return lambda reply: parsing.verdict(reply, values, key)
 
 
 def matches(reply):
     """The first column of the matched pair, of 2 predicted items and 3 terms."""
     v = matching._verdict(reply, 2, 3)
     value = None if v.value is None else int(np.argwhere(v.value)[0][1]) + 1
-    return judges.Verdict(v.item, v.status, value, v.raw)
+    return Verdict(v.item, v.status, value, v.raw)
 
 
 def detected(reply):
     row = dict(zip(detection.DETECTED, detection.detected(ASKED, reply, "")))
     value = bool(row["yes"]) if row["yes"] == row["yes"] else None
     assert value is not None or row["spans"] == []
-    return judges.Verdict("", row["status"], value, row["raw"])
+    return Verdict("", row["status"], value, row["raw"])
 
 
 def exam(reply):
@@ -70,7 +77,7 @@ def exam(reply):
     (row,) = scores.grade_exam(items, pd.DataFrame([asked | {"truncated": reply.truncated}]))[
         ["status", "value"]
     ].to_dict("records")
-    return judges.Verdict("", row["status"], row["value"], reply.text)
+    return Verdict("", row["status"], row["value"], reply.text)
 
 
 def member(key, *values):
@@ -95,7 +102,7 @@ READERS = {
         member("which", [1, 3], [2]),
         [{1, 3}, {2}],
         "",
-        lambda reply: judges.read(reply, functools.partial(judging.parse_which, count=3)),
+        lambda reply: parsing.read(reply, functools.partial(judging.parse_which, count=3)),
     ),
     "pairs": (
         member("matches", *([{"predicted": 1, "reference": n}] for n in (2, 3))),
@@ -193,10 +200,10 @@ def test_why_there_is_no_verdict_stands_in_what_is_kept():
         "cut off before its end: ": completion("Score: 1\n" + DOUBT, "length"),
     }
     for why, body in said.items():
-        v = judges.verdict(reply_of(body), GRADES)
+        v = parsing.verdict(reply_of(body), GRADES)
         assert v.raw == why + body["choices"][0]["message"]["content"]
-    assert judges.verdict(reply_of(SILENT["refused"]), GRADES).raw == "I can't help with that."
-    assert judges.verdict(reply_of(completion(None, **CALL)), GRADES).raw == "tool calls"
+    assert parsing.verdict(reply_of(SILENT["refused"]), GRADES).raw == "I can't help with that."
+    assert parsing.verdict(reply_of(completion(None, **CALL)), GRADES).raw == "tool calls"
 
 
 def test_a_manifest_counts_each_reason_once():
@@ -209,9 +216,9 @@ def test_a_manifest_counts_each_reason_once():
 def test_answers_and_material_are_read_even_if_cut():
     """They are judged as they stand, and counted as cut."""
     body = completion('{"a": "half a sen', "length")
-    parser = functools.partial(judges.member, key="a")
-    assert judges.read(reply_of(body), parser, even_cut=True).value == "half a sen"
-    assert judges.read(reply_of(body), parser).status == "unparsed"
+    parser = functools.partial(parsing.member, key="a")
+    assert parsing.read(reply_of(body), parser, even_cut=True).value == "half a sen"
+    assert parsing.read(reply_of(body), parser).status == "unparsed"
 
 
 # ---- in whatever order and number
@@ -231,7 +238,7 @@ def test_all_statements_agree_or_there_is_none(objects):
             text = list(said)
             for v, place in zip(objects, places):
                 text.insert(place, f'I say {{"score": {v}}} here.')
-            assert judges.parse("\n".join(text), GRADES) == expected, text
+            assert parsing.parse("\n".join(text), GRADES) == expected, text
 
 
 PROSE = [
@@ -249,7 +256,7 @@ PROSE = [
 @pytest.mark.parametrize("prose", PROSE)
 def test_prose_around_a_verdict_changes_nothing(prose):
     for text in (f'{prose}\n{{"score": 0}}', f'{{"score": 0}}\n{prose}', f"{prose}\nScore: 0"):
-        assert judges.parse(text, GRADES) == 0
+        assert parsing.parse(text, GRADES) == 0
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
@@ -274,13 +281,13 @@ def test_lists_are_the_same_in_any_order(order):
 def test_a_judge_whose_verdict_is_none_is_not_ready(served, endpoint, said, lacks):
     told = []
     endpoint.script = lambda n, body: said if "Grade it" in str(body) else completion("Fine.")
-    assert not asyncio.run(trial.tried(served, told.append))
+    assert not asyncio.run(try_out.tried(served, told.append))
     assert lacks in "\n".join(told) and told[-1].startswith("  not ready")
 
 
 def test_a_judge_that_is_cut_after_its_object_is_ready(served, endpoint):
     endpoint.script = lambda n, body: completion('{"score": 1}\n', "length")
-    assert asyncio.run(trial.tried(served, lambda line: None))
+    assert asyncio.run(try_out.tried(served, lambda line: None))
 
 
 # ---- answers, to whoever looks at them
@@ -296,11 +303,11 @@ def test_a_withheld_answer_is_shown_with_its_reason_and_labelled_by_nobody(run_o
     came = SILENT[why]["choices"][0]["message"]
     assert row.answer.strip() == (came.get("refusal") or came["content"] or "").strip()
     run.keep("evaluation", answered.assign(configuration="plain", question="Why?", kind="myth"))
-    document, (how, *_) = rows.Document(), display.DISPLAYS
-    calls = {row.sent: kept.sent_and_returned(ASKED, reply_of(SILENT[why]))}
-    document.add("cancer_myth", kept.records(run.folder, "evaluation")[0], how, calls)
+    document, (how, *_) = judged_items.Document(), display.DISPLAYS
+    calls = {row.sent: frames.sent_and_returned(ASKED, reply_of(SILENT[why]))}
+    document.add("cancer_myth", frames.records(run.folder, "evaluation")[0], how, calls)
     content = document.content()
     (one,) = annotation.rows(content)
-    assert why in rows.as_text(content, content["rows"][0])
+    assert why in judged_items.as_text(content, content["rows"][0])
     task = annotation.tasks()["presupposition"]
     assert task.takes(one) and blind.candidates([one], task) == []

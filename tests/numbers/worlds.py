@@ -25,9 +25,10 @@ from unittest import mock
 import numpy as np
 import pandas as pd
 
-from bedside import claims, paths, published, sources, stats
+from bedside import stats
+from bedside.read import claims, paths, published, sources
+from bedside.read.sources import sha256
 from bedside.run import Run
-from bedside.sources import sha256
 
 FLIPS, FRAGILITY = paths.ROOT / "tests" / "numbers" / "flips", paths.DATA / "fragility"
 FLIP = ["id", "reading", "holds", "place", "row", "column", "change", "becomes"]

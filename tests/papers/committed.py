@@ -8,8 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bedside import layouts, paths, settings, tables
-from bedside.published import SOURCES
+from bedside.build import settings
+from bedside.read import paths
+from bedside.read.published import SOURCES
+from bedside.write import layouts, tables
 
 
 def rows_of(content, section, **fields):

@@ -8,22 +8,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bedside import claims, judges, paths, sources, stats
-from bedside.papers.cancer_myth import (
-    data,
-    figures,
-    pipeline,
-    printed,
-    study,
-    survey,
-    survey_readings,
-)
+from bedside import stats
+from bedside.keep.replies import VERDICT_TOKENS
+from bedside.papers.cancer_myth import data, figures, implied, pipeline, study, survey
+from bedside.papers.cancer_myth.implied import survey_readings
 from bedside.papers.cancer_myth.scores import scores
 from bedside.papers.cancer_myth.tables import evaluation, generation
 from bedside.papers.cancer_myth.tables import survey as survey_tables
 from bedside.papers.cancer_myth.v2 import items as v2_items
+from bedside.read import claims, paths, sources
 from bedside.run import Run
-from bedside.tables import BOUNDS, paired
+from bedside.write.tables import BOUNDS, paired
 from conftest import SILENT, completion
 
 
@@ -182,12 +177,12 @@ def test_kappas_of_counts_by_hand():
     # 4 answers, 2 human 0s of which 1 is right; errors go to -1. With one human 1 and one human -1:
     # po = 3/4; judge: -1 twice, 0 once, 1 once; pe = (1*2 + 2*1 + 1*1) / 16 = 5/16;
     # kappa = (12 - 5) / (16 - 5); apart by chance, linear: (1*1 + 1*2 + 2*2 + 2*1 + 1*4 + 1*1) / 16
-    table = printed.confusions_of(4, 2, 1)[1]
+    table = implied.confusions_of(4, 2, 1)[1]
     assert table.tolist() == [[1, 0, 0], [1, 1, 0], [0, 0, 1]]
-    assert printed.confusions_of(4, 2, 1, raised=1)[1][1].tolist() == [0, 1, 1]
-    assert printed.kappa_of(table) == pytest.approx(7 / 11)
-    assert printed.kappa_of(table, 1) == pytest.approx(1 - (1 / 4) / (14 / 16))
-    assert printed.ac1_of(table) == pytest.approx(
+    assert implied.confusions_of(4, 2, 1, raised=1)[1][1].tolist() == [0, 1, 1]
+    assert implied.kappa_of(table) == pytest.approx(7 / 11)
+    assert implied.kappa_of(table, 1) == pytest.approx(1 - (1 / 4) / (14 / 16))
+    assert implied.ac1_of(table) == pytest.approx(
         stats.gwet([[0, 1, 1, 2], [0, 0, 1, 2]], range(3))
     )
 
@@ -195,19 +190,19 @@ def test_kappas_of_counts_by_hand():
 def test_possible_p_of_printed_rates(run):
     # 27.2% and 19.8% of 585 are 159 and 116: at the least overlap all discordant,
     # at the most 43 against 0
-    paired, unpaired = printed.possible_p(run, "Gemini-1.5-Pro", "Claude-3.5-Sonnet")
+    paired, unpaired = implied.possible_p(run, "Gemini-1.5-Pro", "Claude-3.5-Sonnet")
     assert paired[0] == stats.mcnemar_counts(43, 0) and paired[-1] == stats.mcnemar_counts(159, 116)
     assert len(paired) == 117 and unpaired == pytest.approx(0.003, abs=5e-4)
 
 
 def test_impossible_pairs(run, monkeypatch):
-    assert printed.impossible_pairs(run) == []
+    assert implied.impossible_pairs(run) == []
     rows = run.published("v2 Main results")
     wrong = rows.assign(
         value=np.where((rows["row"] == "GPT-5") & (rows["column"] == "PCS"), 0.5, rows["value"])
     )
     monkeypatch.setattr(run, "published", lambda table: wrong)
-    assert printed.impossible_pairs(run) == [
+    assert implied.impossible_pairs(run) == [
         "GPT-5"
     ]  # PCS 0.5 with PCR 42.1%: even no -1 at all gives 0.421
 
@@ -396,8 +391,8 @@ def test_lengths_that_tell_the_source(run):
 
 def test_the_judges_printed_shares_fit_one_set_of_counts(run):
     # 54 of 76 are 71.05%, so 22 differ, all among the 0s: 10 of 32 are 31.25%
-    assert printed.judge_counts(run) == [(54, 32, 10)]
-    tables = printed.possible_confusions(run)
+    assert implied.judge_counts(run) == [(54, 32, 10)]
+    tables = implied.possible_confusions(run)
     assert len(tables) == 76 - 32 + 1 and {t.sum() for t in tables} == {76}
     assert {int(t.trace()) for t in tables} == {54}
 
@@ -623,9 +618,9 @@ def test_a_judge_that_says_nothing_gives_no_grade(run_of, endpoint, why):
     answered = asyncio.run(study.answers(run, items, 2048))
     graded = asyncio.run(study.verdicts(run, items, answered, study.Known(), "served"))
     assert set(graded["status"]) <= {"unparsed", "refused"} and graded["value"].isna().all()
-    assert endpoint.bodies[-1]["max_tokens"] == judges.VERDICT_TOKENS
+    assert endpoint.bodies[-1]["max_tokens"] == VERDICT_TOKENS
     asyncio.run(study.categorise(run, items, study.Known(), "served"))
-    assert endpoint.bodies[-1]["max_tokens"] == judges.VERDICT_TOKENS
+    assert endpoint.bodies[-1]["max_tokens"] == VERDICT_TOKENS
 
 
 def cut_graded():

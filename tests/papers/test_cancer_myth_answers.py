@@ -9,11 +9,14 @@ import shutil
 import pandas as pd
 import pytest
 
-from bedside import BedsideError, judges, notebooks, paths, settings
+from bedside import BedsideError
 from bedside import __main__ as steps
+from bedside.build import notebooks, settings
+from bedside.judging import judges
 from bedside.papers.cancer_myth import data, study
+from bedside.read import paths
+from bedside.read.sources import sha256
 from bedside.run import Run
-from bedside.sources import sha256
 from judged import shown
 
 HOSTILE = "Eve, <b>$\\frac{1}$"  # a comma parts labels, dollars begin a formula

@@ -4,18 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bedside import BedsideError, checks, claims, sources, stats
-from bedside.papers.cancer_myth import (
-    data,
-    figure_claims,
-    pipeline,
-    printed,
-    survey,
-    survey_readings,
-    versions,
-)
+from bedside import BedsideError, stats
+from bedside.papers.cancer_myth import data, implied, pipeline, survey, versions
+from bedside.papers.cancer_myth.implied import figure_claims, survey_readings
 from bedside.papers.cancer_myth.tables.systems import CLAIMS
-from bedside.papers.cancer_myth.v2 import printed as cures
+from bedside.papers.cancer_myth.v2 import implied as cures
+from bedside.read import checks, claims, sources
 from bedside.run import Run
 
 PAPER = "cancer_myth"
@@ -101,10 +95,10 @@ def compared(run):
 
 def from_printed(run):
     return {
-        **printed.count_readings(run),
-        **printed.score_readings(run),
+        **implied.count_readings(run),
+        **implied.score_readings(run),
         **figure_claims.readings(run),
-        **printed.judge_readings(run),
+        **implied.judge_readings(run),
         **cures.readings(run),
         **versions.readings(compared(run)),
     }
@@ -118,7 +112,7 @@ def from_survey(run):
 
 def from_files(run):
     raw, start = data.released(run), data.starting_examples(run)
-    return pipeline.readings(run, raw, start, checks.report(sources.every(run)))
+    return pipeline.readings(run, raw, start, checks.report(sources.all_sources(run)))
 
 
 # ---- verdicts
@@ -184,30 +178,30 @@ def test_which_p_the_printed_numbers_allow(run):
     Claude's grades sum up to 116 - 272 = -156, GPT-4o's to 34 - 336 = -302. If high grades of one
     meet low ones of the other, 150 differ by 2 and 412 by 1: z = 146 / sqrt(4 * 150 + 412) = 4.59.
     """
-    ways = printed.possible_ways(run, "Gemini-1.5-Pro", "Claude-3.5-Sonnet")
+    ways = implied.possible_ways(run, "Gemini-1.5-Pro", "Claude-3.5-Sonnet")
     assert ways["PCR, paired"] == (stats.mcnemar_counts(43, 0), stats.mcnemar_counts(159, 116))
     assert ways["PCR, paired"][1] == pytest.approx(0.0112, abs=1e-4)
     assert ways["PCS, paired"][1] == pytest.approx(0.052, abs=5e-4)
-    made = printed.score_readings(run)
+    made = implied.score_readings(run)
     assert set(made["cm-p-gemini"]) == {"PCR, unpaired", "PCS, unpaired"}  # the paired ones need
     assert said(made, "cm-p-claude", "PCR, paired")[1:] == (stats.mcnemar_counts(116, 34), False)
     low, high, holds = said(made, "cm-p-claude", "PCS, paired")
     assert low < 1e-40 and high == pytest.approx(4.7e-6, rel=0.01) and holds is False
     # the repair that the claim names: over GPT-4-Turbo 0.004 is within reach
-    ways = printed.possible_ways(run, "Claude-3.5-Sonnet", "GPT-4-Turbo")
+    ways = implied.possible_ways(run, "Claude-3.5-Sonnet", "GPT-4-Turbo")
     assert ways["PCR, paired"] == pytest.approx((3e-8, 0.081), rel=0.01)
     assert ways["PCS, paired"] == pytest.approx((6e-5, 0.54), rel=0.01)
-    paired, unpaired = printed.possible_p(run, "Claude-3.5-Sonnet", "GPT-4-Turbo")
+    paired, unpaired = implied.possible_p(run, "Claude-3.5-Sonnet", "GPT-4-Turbo")
     assert "0.004" in {f"{p:.3f}" for p in paired} and unpaired == pytest.approx(0.046, abs=1e-3)
 
 
 def test_grades_behind_the_figures(run):
     """Figure 6a's bars, which aren't used here, end at 116 and 313, and at 34 and 249 answers."""
-    found = printed.grades(run)
+    found = implied.grades(run)
     assert found["Claude-3.5-Sonnet"] == [(116, 197, 272)]
     assert found["GPT-4o"] == [(34, 215, 336)]
     assert found["MDAgents (GPT-4o)"] == [(13, 67, 505)]
-    assert printed.sums(run).sum().astype(int).to_dict() == {
+    assert implied.sums(run).sum().astype(int).to_dict() == {
         "Gemini-1.5-Pro": -84,
         "Claude-3.5-Sonnet": -156,
         "GPT-4-Turbo": -178,
@@ -314,7 +308,7 @@ def test_another_systems_number_and_another_best_model(run, monkeypatch):
 
     monkeypatch.setattr(run, "published", other)
     assert figure_claims.readings(run)["cm-systems"]["as written"][3] is False
-    assert printed.score_readings(run)["cm-not-aligned"]["as written"][3] is False
+    assert implied.score_readings(run)["cm-not-aligned"]["as written"][3] is False
 
 
 @pytest.mark.parametrize(
@@ -329,7 +323,7 @@ def test_another_systems_number_and_another_best_model(run, monkeypatch):
 )
 def test_the_judges_shares_can_be_impossible(run, monkeypatch, shares, holds):
     """71.06% and 89.5% are no shares of 76; a binary match can't be below the exact one."""
-    value, given = printed.published.value, run.published
+    value, given = implied.published.value, run.published
 
     def other(*tables):
         rows = given(*tables)
@@ -337,19 +331,19 @@ def test_the_judges_shares_can_be_impossible(run, monkeypatch, shares, holds):
 
     monkeypatch.setattr(run, "published", other)
     monkeypatch.setattr(
-        printed.published, "value", lambda *place: shares.get(place[-1], value(*place))
+        implied.published, "value", lambda *place: shares.get(place[-1], value(*place))
     )
-    made = printed.judge_readings(run)
+    made = implied.judge_readings(run)
     assert {id: next(iter(made[id].values()))[3] for id in holds} == holds
 
 
 def test_complete_agreement_leaves_pcr_nothing_to_gain(monkeypatch, run):
-    monkeypatch.setattr(printed, "possible_confusions", lambda run: [np.diag([20, 32, 24])])
-    assert printed.judge_readings(run)["cm-pcr-agrees"]["as written"][3] is False
+    monkeypatch.setattr(implied, "possible_confusions", lambda run: [np.diag([20, 32, 24])])
+    assert implied.judge_readings(run)["cm-pcr-agrees"]["as written"][3] is False
 
 
 def test_kappas_that_the_shares_allow_by_weights(run):
-    made = printed.judge_readings(run)["cm-c1-chance"]
+    made = implied.judge_readings(run)["cm-c1-chance"]
     found = {name: (round(low, 3), round(high, 3)) for name, (_, low, high, _) in made.items()}
     assert found == {
         "two grades": (1.0, 1.0),
@@ -362,7 +356,7 @@ def test_kappas_that_the_shares_allow_by_weights(run):
 
 def test_a_mark_that_is_only_possible_is_open(run):
     """The 22 missed 0s may all have been graded -1: 100% on two grades is allowed, not shown."""
-    low, high, holds = said(printed.judge_readings(run), "cm-c1-binary", "the printed shares")
+    low, high, holds = said(implied.judge_readings(run), "cm-c1-binary", "the printed shares")
     assert (round(low, 2), high, holds) == (71.05, 100, None)
 
 
@@ -452,7 +446,7 @@ def test_a_candidate_without_a_category_stops_the_readings(public):
     raw, start = data.released(public), data.starting_examples(public)
     raw["candidates"].loc[100, "category"] = None
     with pytest.raises(BedsideError, match="1 of 874 rows have no category"):
-        pipeline.readings(public, raw, start, checks.report(sources.every(public)))
+        pipeline.readings(public, raw, start, checks.report(sources.all_sources(public)))
 
 
 # ---- the two texts

@@ -3,8 +3,8 @@
 import pytest
 from committed import people
 
-from bedside import published
-from bedside.layouts import number
+from bedside.read import published
+from bedside.write.layouts import number
 
 PRINTED = [
     ("cancer_myth", "table1_mitigation", "v2 Table 1", 0),

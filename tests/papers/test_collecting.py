@@ -7,10 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bedside import baselines, models, sources
+from bedside.judging import baselines
+from bedside.keep.replies import as_reply
 from bedside.papers.cancer_myth import collecting, data
 from bedside.papers.cancer_myth.baselines import Alike
 from bedside.papers.cancer_myth.tables import generation as tables
+from bedside.read import sources
 from bedside.run import Run
 
 
@@ -19,7 +21,7 @@ def run_of(replies=()):
 
     async def ask(requests, label):
         return [
-            models.as_reply(r, {"key": r.key, "item": r.item, "text": t, "finish": "stop"}, True)
+            as_reply(r, {"key": r.key, "item": r.item, "text": t, "finish": "stop"}, True)
             for r, t in zip(requests, replies, strict=True)
         ]
 

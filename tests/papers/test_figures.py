@@ -5,18 +5,18 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from bedside import plots
 from bedside.papers.cancer_myth import figures as cancer_myth
 from bedside.papers.cancer_myth.survey import HUMAN
 from bedside.papers.cancer_myth.tables import evaluation
 from bedside.papers.cancer_myth.tables.generation import HARD
-from bedside.papers.meddialbench import design, printed
+from bedside.papers.meddialbench import design, implied
 from bedside.papers.meddialbench import figures as meddialbench
 from bedside.papers.meddialbench.tables import interactions, single, vulnerability
 from bedside.papers.medhalu import figures as medhalu
 from bedside.papers.medhalu import tables
 from bedside.seminar.cancer_myth.sheet import Sheet
-from bedside.tables import Row, frame
+from bedside.write import plots
+from bedside.write.tables import Row, frame
 from pictures import faults
 
 
@@ -41,7 +41,7 @@ def message(figure):
 def consultations(run_of):
     """A run of MedDialBench, its design, and Table 9's accuracies."""
     run = run_of("meddialbench", "03_single_dimension")
-    return run, design.read(run), printed.share(run)
+    return run, design.read(run), implied.share(run)
 
 
 COLUMNS = ["dimension", "source", "severity", "series", "value", "low", "high"]

@@ -5,13 +5,13 @@ import pytest
 from matplotlib.colors import to_hex
 from medhalu_items import items_of, judged_of
 
-from bedside import plots
 from bedside.papers.medhalu import figures as medhalu
-from bedside.papers.medhalu import printed, tables
+from bedside.papers.medhalu import implied, tables
 from bedside.papers.radiation import figures
 from bedside.papers.radiation.data import SITES
 from bedside.papers.radiation.tables import implied_rows, printed_rows
-from bedside.tables import Row, frame
+from bedside.write import plots
+from bedside.write.tables import Row, frame
 from pictures import faults
 
 
@@ -143,7 +143,7 @@ def shares(run_of):
     run, items = run_of("medhalu", "02_detection"), items_of("fact", "none")
 
     def rows(*names):
-        behind = {t: printed.rates.behind(run, t) for t in names}
+        behind = {t: implied.rates.behind(run, t) for t in names}
         return tables.rates.rate_rows(run, judged_of(items, [1, 0]), items, behind)
 
     return rows

@@ -7,7 +7,7 @@ from statistics import mean
 
 import pytest
 
-from bedside import claims, findings, paths
+from bedside.read import claims, findings, paths
 
 PUBLIC, SAMPLE = paths.FIGURES / "public", paths.FIGURES / "sample"
 PAPERS = sorted(p.stem for p in paths.FINDINGS.glob("*.csv"))

@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bedside import judges, models, store
-from bedside.models import Reply
+from bedside.judging import judges
+from bedside.keep import registry, store
+from bedside.keep.replies import Reply
 from bedside.papers.cancer_myth.baselines import Categoriser
 from bedside.papers.cancer_myth.data import CATEGORIES
 from bedside.papers.cancer_myth.generation import balance, generate, generate_all, generated, tried
@@ -136,7 +137,7 @@ def test_examples_in_the_prompt(run, endpoint):
 
 def test_generators_keep_sets_of_their_own(run, endpoint, monkeypatch):
     monkeypatch.setitem(
-        models.registry(), "other", {**models.registry()["served"], "model": "other-2026"}
+        registry.entries(), "other", {**registry.entries()["served"], "model": "other-2026"}
     )
     endpoint.script = scripted(
         {"belief 1": ["a #-1", "b #-1", "c #1"], "belief 2": ["d #-1", "e #-1", "f #1"]}
@@ -149,8 +150,8 @@ def test_generators_keep_sets_of_their_own(run, endpoint, monkeypatch):
 
 
 def test_questions_of_several_generators_have_items_of_their_own(run, endpoint, monkeypatch):
-    other = {**models.registry()["served"], "model": "other-2026"}
-    monkeypatch.setitem(models.registry(), "other", other)
+    other = {**registry.entries()["served"], "model": "other-2026"}
+    monkeypatch.setitem(registry.entries(), "other", other)
     run.models = ["served", "other"]
     endpoint.script = scripted({"belief 1": ["a #-1", "b #-1", "c #1"]})
     how = dict(settings=SETTINGS, answer_tokens=9)
@@ -371,6 +372,6 @@ def test_answers_cut_at_the_limit_are_told_of(run, endpoint):
 def test_a_models_entry_limits_questions_and_answers(run, endpoint):
     endpoint.script = scripted({"belief 1": ["a", "b", "c"]})
     limits = {"questions": 30, "answer to its own question": 5}
-    models.registry()["served"]["most_tokens_for"] = limits
+    registry.entries()["served"]["most_tokens_for"] = limits
     loop(run, MYTHS.head(1))
     assert [body["max_tokens"] for body in endpoint.bodies] == [30, 5, 5, 5]

@@ -8,11 +8,13 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from bedside import BedsideError, paths, sources, store
+from bedside import BedsideError
+from bedside.keep import store
 from bedside.papers.meddialbench import consultations as talks
 from bedside.papers.meddialbench import data, generation, rules, study
 from bedside.papers.meddialbench import design as designs
 from bedside.papers.meddialbench.tables.validation import script_table
+from bedside.read import paths, sources
 from conftest import completion
 from matrix import EMBEDDED
 

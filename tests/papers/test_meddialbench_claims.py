@@ -3,10 +3,10 @@
 import pandas as pd
 import pytest
 
-from bedside import claims, stats
-from bedside.papers.meddialbench import data, printed
+from bedside import stats
+from bedside.papers.meddialbench import data, implied
 from bedside.papers.meddialbench import design as designs
-from bedside.papers.meddialbench.printed import (
+from bedside.papers.meddialbench.implied import (
     baseline,
     dose,
     interactions,
@@ -17,6 +17,7 @@ from bedside.papers.meddialbench.printed import (
     validation,
     vulnerability,
 )
+from bedside.read import claims
 
 PAPER = "meddialbench"
 RAW = {"md-osce", "md-speak", "md-case-079", "md-case-079-exam", "md-case-084"}  # of released cases
@@ -184,7 +185,7 @@ def test_a_mean_of_ratios_by_hand():
 
 def test_rounding_matters_for_one_mean_only(run, design):
     """Means of printed percentages print as those of counts do, but for denial's loss."""
-    lost, plain = printed.drops(run).mean(axis=1), printed.printed_losses(run)
+    lost, plain = implied.drops(run).mean(axis=1), implied.printed_losses(run)
     named = ["fabricating", "withholding", "dominant", "partial_understanding"]
     named += ["occasional_contradiction", "complete_denial", *design.combinations]
     off = [c for c in named if f"{lost[c]:.1f}" != f"{plain[c]:.1f}"]
@@ -234,12 +235,12 @@ def test_exhaustive_models_beside_efficient_ones_by_hand(made):
 
 
 def test_strategies_that_help_under_deficit_only(run, design, monkeypatch):
-    counts = printed.counts().copy()
+    counts = implied.counts().copy()
     adverse = [c for c in counts.index if c != "baseline"]
     counts.loc[adverse] = counts.loc["baseline"].to_numpy() - 20
     deficit = ["reluctant", "withholding", "impatient", "dominant", "C4"]
-    counts.loc[deficit, printed.EXHAUSTIVE] += 10  # these lose 10 cases instead of 20
-    monkeypatch.setattr(printed, "counts", lambda: counts)
+    counts.loc[deficit, implied.EXHAUSTIVE] += 10  # these lose 10 cases instead of 20
+    monkeypatch.setattr(implied, "counts", lambda: counts)
     made = strategies.of_strategies(run, design)
     for id in ("md-strategy-contrast", "md-strategy-deficit", "md-strategy-pollution"):
         assert {way[3] for way in made[id].values()} == {True}, id
@@ -248,23 +249,23 @@ def test_strategies_that_help_under_deficit_only(run, design, monkeypatch):
 def test_errors_of_a_ratio_for_any_overlap_by_hand(monkeypatch):
     """One of two right in each of four cells: weights of 2 and of -2, in two cases."""
     right = pd.DataFrame(1, index=["baseline", "x", "y", "both"], columns=["A"])
-    monkeypatch.setattr(printed, "counts", lambda: right)
-    monkeypatch.setattr(printed, "MODELS", ["A"])
-    monkeypatch.setattr(printed, "N", 2)
-    mean, least, most = printed.log_ratio("both", ("x", "y"))
+    monkeypatch.setattr(implied, "counts", lambda: right)
+    monkeypatch.setattr(implied, "MODELS", ["A"])
+    monkeypatch.setattr(implied, "N", 2)
+    mean, least, most = implied.log_ratio("both", ("x", "y"))
     # the same case in all cells: 2 + 2 - 2 - 2 = 0 in both; the other one in x and y: 4 and -4
     assert (mean, least, most) == pytest.approx((0, 0, 4 / 2**0.5))
 
 
 def test_super_additivity_is_open_for_some_overlap(run, design, made, monkeypatch):
     name = "below 1 beyond chance, however cases overlap"
-    least, most = printed.log_ratio("C1", design.combinations["C1"])[1:]
+    least, most = implied.log_ratio("C1", design.combinations["C1"])[1:]
     assert (least, most) == pytest.approx((0.077, 0.306), abs=5e-4)
     assert made["md-super"][name][0].startswith("p: C1 0.003 to 0.5")  # -0.226 / 0.306: 0.46
     told = made["md-additive"]["each 95% interval between 0.9 and 1.1, however cases overlap"][0]
     assert "C4 0.71-1.68" in told  # exp(0.088 -+ 1.96 * 0.218)
-    counts = printed.counts().copy()
-    monkeypatch.setattr(printed, "counts", lambda: counts)
+    counts = implied.counts().copy()
+    monkeypatch.setattr(implied, "counts", lambda: counts)
     for right, holds in ((2, True), (80, False)):
         counts.loc[["C1", "C2", "C3"]] = right
         made = interactions.of_fabricating(run, design)["md-super"]
@@ -310,12 +311,12 @@ def test_losses_by_dimension_and_model_turn_readings(run, design, made, monkeypa
     # from 77 - 59 = 18 cases to 71 - 47 = 24, and to 54 - 42 = 12
     gap = made["md-parallel"]["gap from best to worst: changes less than under fabricating"]
     assert gap[0] == "7.1 and 7.1 points" and gap[3] is False
-    counts = printed.counts().copy()
+    counts = implied.counts().copy()
     counts.loc["complete_denial"] = counts.loc["baseline"] - 3  # all lose alike, and little
     counts.loc[["C3", "fabricating"], "Claude"] = 66  # Claude loses nothing
     counts.loc["partial_understanding"] = counts.loc["baseline"] - 1
     counts.loc[["impatient", "dominant"]] = counts.loc["baseline"].to_numpy() - [[1] * 5, [4] * 5]
-    for module in (printed, single):
+    for module in (implied, single):
         monkeypatch.setattr(module, "counts", lambda: counts)
     found = single.of_order(run) | single.of_surfaces(run, design) | vulnerability.of_history(run)
     found |= dose.of_levels(run, design)
@@ -332,7 +333,7 @@ def test_losses_by_dimension_and_model_turn_readings(run, design, made, monkeypa
 
 
 def test_models_that_change_places_are_an_interaction(run, design, monkeypatch):
-    counts = printed.counts().copy()
+    counts = implied.counts().copy()
     counts.loc["withholding"] = [5, 80, 5, 80, 5]
     monkeypatch.setattr(vulnerability, "counts", lambda: counts)
     (way,) = vulnerability.of_profiles(run, design)["md-profiles-additive"].values()
@@ -352,9 +353,9 @@ def test_a_model_that_is_seldom_wrong_cannot_be_misled_often(run, design, monkey
         return made["share of all dialogues, fabricating"][3]
 
     assert holds() is None  # 36.5% wrong at least: 22 to 32% may be misled
-    counts = printed.counts().copy()
+    counts = implied.counts().copy()
     counts.loc["fabricating", "Gemini"] = 68  # 20% wrong
-    monkeypatch.setattr(printed, "counts", lambda: counts)
+    monkeypatch.setattr(implied, "counts", lambda: counts)
     assert holds() is False
 
 

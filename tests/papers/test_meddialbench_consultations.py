@@ -9,13 +9,16 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from bedside import models, sources, store
-from bedside.models import Reply
+from bedside.asking import models
+from bedside.keep import registry, store
+from bedside.keep.registry import StopRun
+from bedside.keep.replies import Reply
 from bedside.papers.meddialbench import consultations as talks
 from bedside.papers.meddialbench import design as designs
 from bedside.papers.meddialbench import rules, study
 from bedside.papers.meddialbench.consultations import END
 from bedside.papers.meddialbench.data import CASE
+from bedside.read import sources
 from conftest import completion
 
 FOUND = pd.DataFrame(
@@ -325,7 +328,7 @@ def test_an_error_that_stops_one_stops_all_and_comes_out_as_itself():
 
     async def doctor(c):
         if c.turns and c.item == "case-B c3" and c.doctor == "one":
-            raise models.StopRun("the budget is used up")
+            raise StopRun("the budget is used up")
         if c.turns:
             await asyncio.Event().wait()  # for ever, unless it is stopped
             went_on.append(c)
@@ -335,7 +338,7 @@ def test_an_error_that_stops_one_stops_all_and_comes_out_as_itself():
         return Reply("", "m", "k", text="I am well.")
 
     made = crowd()
-    with pytest.raises(models.StopRun, match="the budget is used up"):
+    with pytest.raises(StopRun, match="the budget is used up"):
         asyncio.run(talks.hold(made, doctor, patient, doctor))
     assert not went_on and all(
         c.end == "" and c.turns == [["How is it?", "I am well."]] for c in made
@@ -498,7 +501,7 @@ def test_a_run_stopped_in_the_middle_goes_on_where_it_stopped(run, bundled, endp
     endpoint.bodies.clear()
     endpoint.script = lambda n, body: played(n, body) if n < k else (401, {}, b"{}")
     run.recordings = store.Recordings(folder)
-    with pytest.raises(models.StopRun, match="refuses the key"):
+    with pytest.raises(StopRun, match="refuses the key"):
         asyncio.run(by_models(run, design, cases, texts, THREE))
     before = {r["fields"]["messages"] for r in store.Recordings(folder).records()}
     assert len(before) < k <= len(endpoint.bodies)
@@ -551,7 +554,7 @@ def test_a_models_limits_hold_for_its_dialogues(run, bundled, endpoint, monkeypa
         ("most_turns", 2),
         ("most_dialogues", 1),
     ):
-        monkeypatch.setitem(models.registry()["served"], key, value)
+        monkeypatch.setitem(registry.entries()["served"], key, value)
     here = study.SetUp(design, cases, texts, len(cases))
     made, frame = asyncio.run(
         study.consultations(run, here, THREE, patient="", turns=5, turn_tokens=33, temperature=0.7)
@@ -574,9 +577,9 @@ def test_a_model_may_be_the_patient_of_another(run, bundled, endpoint, monkeypat
     design, cases, texts = bundled
     endpoint.script = played
     monkeypatch.setitem(
-        models.registry(),
+        registry.entries(),
         "shy",
-        {**models.registry()["served"], "model": "shy-1", "most_turns": 1, "most_tokens_turn": 7},
+        {**registry.entries()["served"], "model": "shy-1", "most_turns": 1, "most_tokens_turn": 7},
     )
     made, frame = asyncio.run(
         study.consultations(

@@ -4,8 +4,9 @@ import itertools
 
 import pytest
 
-from bedside import BedsideError, paths, published
+from bedside import BedsideError
 from bedside.papers.meddialbench import design as designs
+from bedside.read import paths, published
 
 
 @pytest.fixture

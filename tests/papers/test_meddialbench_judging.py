@@ -7,10 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bedside import sources, stats
+from bedside import stats
 from bedside.papers.meddialbench import design as designs
 from bedside.papers.meddialbench import examples, judging
 from bedside.papers.meddialbench.tables.validation import judge_table
+from bedside.read import sources
 from conftest import completion
 
 NAN = float("nan")

@@ -6,7 +6,6 @@ import json
 import pandas as pd
 import pytest
 
-from bedside import sources
 from bedside.papers.meddialbench import data, examples, figures, generation, judging, scores, study
 from bedside.papers.meddialbench import design as designs
 from bedside.papers.meddialbench.tables import (
@@ -17,6 +16,7 @@ from bedside.papers.meddialbench.tables import (
     validation,
     vulnerability,
 )
+from bedside.read import sources
 from conftest import completion
 
 TWO = {"baseline": (), "vague": ("vague",)}

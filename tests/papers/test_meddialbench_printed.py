@@ -4,10 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bedside import published, stats
+from bedside import stats
 from bedside.papers.meddialbench import design as designs
-from bedside.papers.meddialbench import printed
-from bedside.papers.meddialbench.printed import baseline
+from bedside.papers.meddialbench import implied
+from bedside.papers.meddialbench.implied import baseline
+from bedside.read import published
 
 
 @pytest.fixture
@@ -22,7 +23,7 @@ def design(run):
 
 def test_every_printed_accuracy_is_one_count(run):
     cells = published.table("meddialbench", "Table 9")
-    counts = printed.counts()
+    counts = implied.counts()
     assert counts.shape == (17, 5) and len(cells) == 85
     for r in cells.itertuples():
         assert [k for k in range(86) if f"{100 * k / 85:.1f}" == f"{r.value:.1f}"] == [
@@ -34,8 +35,8 @@ def test_every_printed_accuracy_is_one_count(run):
         62,
         24,
     ]
-    assert printed.share(run).at["C2", "DeepSeek"] == pytest.approx(2400 / 85)
-    assert printed.drops(run).at["C2", "DeepSeek"] == pytest.approx(3900 / 85)
+    assert implied.share(run).at["C2", "DeepSeek"] == pytest.approx(2400 / 85)
+    assert implied.drops(run).at["C2", "DeepSeek"] == pytest.approx(3900 / 85)
 
 
 def test_a_percentage_that_no_count_prints_is_told(run, monkeypatch):
@@ -45,11 +46,11 @@ def test_a_percentage_that_no_count_prints_is_told(run, monkeypatch):
     (way,) = baseline.of_counts(run)["md-counts"].values()
     assert way[0] == "84 of 85 have exactly one count" and way[3] is False
     with pytest.raises(ValueError, match="0 counts of 85 round to it"):
-        printed.counts.__wrapped__()
+        implied.counts.__wrapped__()
 
 
 def test_ratios_by_hand(run, design):
-    found = printed.ratios(run, design.combinations)
+    found = implied.ratios(run, design.combinations)
     assert found.shape == (6, 5)
     assert (
         found.at["C2", "DeepSeek"]
@@ -58,14 +59,14 @@ def test_ratios_by_hand(run, design):
     )
     # Gemini, C1: 45 with 77, 51 and 65
     assert found.at["C1", "Gemini"] == pytest.approx(45 * 77 / (51 * 65))
-    draws = printed.ratio_draws(run, design.combinations, draws=4000)
+    draws = implied.ratio_draws(run, design.combinations, draws=4000)
     assert draws.shape == (4000, 6, 5) and np.median(draws, axis=0) == pytest.approx(
         found.to_numpy(), rel=0.03
     )
 
 
 def test_the_papers_marks_are_possible_and_others_are_not(run, monkeypatch):
-    made = printed.marks(run)
+    made = implied.marks(run)
     assert (
         len(made) == 80
         and made["starred"].sum() == 34
@@ -79,7 +80,7 @@ def test_the_papers_marks_are_possible_and_others_are_not(run, monkeypatch):
         (marks["row"] == "Gemini") & marks["column"].isin(["incoherent", "fabricating"]), "value"
     ] = [1, 0]
     monkeypatch.setattr(run, "published", lambda table: marks)
-    other = printed.marks(run)
+    other = implied.marks(run)
     off = other[~other["possible"]]
     assert off[["configuration", "model", "starred"]].values.tolist() == [
         ["incoherent", "Gemini", True],
@@ -103,7 +104,7 @@ def test_the_papers_marks_are_possible_and_others_are_not(run, monkeypatch):
 )
 def test_fewest_and_most_discordant_pairs_by_hand(x, y, least, most):
     # x = 70 and y = 54 of 85: 54 right in both at most (16 differ), 39 at least (31 + 15 differ)
-    assert printed.least_discordant(x, y) == (least, most)
+    assert implied.least_discordant(x, y) == (least, most)
     tables = [
         (x - both) + (y - both) for both in range(86) if both <= min(x, y) and x + y - both <= 85
     ]
@@ -112,7 +113,7 @@ def test_fewest_and_most_discordant_pairs_by_hand(x, y, least, most):
 
 def test_power_lies_between_0_and_1_and_grows_with_the_number_of_cases(run):
     for configuration in ("fabricating", "impatient"):
-        made = printed.powers(run, configuration, (40, 85, 200))
+        made = implied.powers(run, configuration, (40, 85, 200))
         wide = made.pivot(index="model", columns="n", values=["fewest", "most"])
         assert (
             made[["fewest", "most"]].ge(0).all(axis=None)
@@ -123,7 +124,7 @@ def test_power_lies_between_0_and_1_and_grows_with_the_number_of_cases(run):
             (wide[x].diff(axis=1).iloc[:, 1:] > -1e-9).all(axis=None) for x in ("fewest", "most")
         )
     # GPT-5.4 under fabricating: 16 more lost than won of 85, 46 pairs at most: 31 lost and 15 won
-    one = printed.powers(run, "fabricating").set_index("model").loc["GPT-5.4"]
+    one = implied.powers(run, "fabricating").set_index("model").loc["GPT-5.4"]
     assert one["most"] == pytest.approx(stats.mcnemar_power(85, 31 / 85, 15 / 85))
     assert one["fewest"] == pytest.approx(stats.mcnemar_power(85, 16 / 85, 0))
 
@@ -135,12 +136,12 @@ def test_regression_to_the_mean_against_a_simulation(a, b, models):
     first = rng.random((models, len(chance))) < chance
     kept = first.any(axis=0)
     accuracy = first[:, kept].mean()
-    found = printed.regression(kept.mean(), accuracy, models)
+    found = implied.regression(kept.mean(), accuracy, models)
     assert found < accuracy and found == pytest.approx(chance[kept].mean(), abs=0.004)
 
 
 def test_regression_of_the_papers_numbers():
-    assert 0.7 < printed.regression(85 / 107, 0.788) < 0.788
+    assert 0.7 < implied.regression(85 / 107, 0.788) < 0.788
 
 
 @pytest.mark.parametrize(
@@ -157,25 +158,25 @@ def test_regression_of_the_papers_numbers():
 )
 def test_an_interaction_is_0_where_effects_add_up_on_its_scale(scale, right, monkeypatch):
     made = pd.DataFrame(
-        {m: right + [right[-1] - 5] for m in printed.MODELS},
+        {m: right + [right[-1] - 5] for m in implied.MODELS},
         index=["baseline", "x", "y", "both", "less"],
     )
-    monkeypatch.setattr(printed, "counts", lambda: made)
-    assert printed.interaction(scale, "both", ("x", "y")) == pytest.approx(0)
-    assert printed.interaction(scale, "less", ("x", "y")) > 0  # more harm than the parts foretell
+    monkeypatch.setattr(implied, "counts", lambda: made)
+    assert implied.interaction(scale, "both", ("x", "y")) == pytest.approx(0)
+    assert implied.interaction(scale, "less", ("x", "y")) > 0  # more harm than the parts foretell
 
 
 def test_limits_of_none_and_of_all_by_hand():
     # none of 100: (1 - p)^100 = 0.025; all of 15: p^15 = 0.025
-    assert printed.limits(0, 100) == pytest.approx((0, 100 * (1 - 0.025 ** (1 / 100))))
-    assert printed.limits(15, 15) == pytest.approx((100 * 0.025 ** (1 / 15), 100))
-    low, high = printed.limits(66, 70)
+    assert implied.limits(0, 100) == pytest.approx((0, 100 * (1 - 0.025 ** (1 / 100))))
+    assert implied.limits(15, 15) == pytest.approx((100 * 0.025 ** (1 / 15), 100))
+    low, high = implied.limits(66, 70)
     assert (low, high) == pytest.approx((86.01, 98.42), abs=0.01)
 
 
 def test_pairs_that_change_places(monkeypatch):
     made = pd.DataFrame(
-        [[5, 4, 3, 2, 1], [5, 3, 4, 1, 1]], index=["baseline", "x"], columns=printed.MODELS
+        [[5, 4, 3, 2, 1], [5, 3, 4, 1, 1]], index=["baseline", "x"], columns=implied.MODELS
     )
-    monkeypatch.setattr(printed, "counts", lambda: made)  # a tie is no exchange
-    assert printed.exchanged("baseline", "x") == [("Claude", "DeepSeek")]
+    monkeypatch.setattr(implied, "counts", lambda: made)  # a tie is no exchange
+    assert implied.exchanged("baseline", "x") == [("Claude", "DeepSeek")]

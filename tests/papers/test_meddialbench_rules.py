@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from bedside import checks, sources
 from bedside.papers.meddialbench import consultations as talks
 from bedside.papers.meddialbench import design as designs
 from bedside.papers.meddialbench import rules
+from bedside.read import checks, sources
 
 
 @pytest.fixture

@@ -4,12 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bedside import sources, stats
+from bedside import stats
 from bedside.papers.meddialbench import design as designs
 from bedside.papers.meddialbench import scores, study
 from bedside.papers.meddialbench.tables import baseline, described, interactions, over, validation
 from bedside.papers.meddialbench.tables import vulnerability as tables
-from bedside.tables import frame
+from bedside.read import sources
+from bedside.write.tables import frame
 
 NAN = float("nan")
 

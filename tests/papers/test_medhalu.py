@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bedside import BedsideError, formats, sources
+from bedside import BedsideError
 from bedside.papers.medhalu import building, data, detection, labels, study, tables
+from bedside.read import formats, sources
 from bedside.run import Run
 
 

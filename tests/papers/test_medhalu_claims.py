@@ -6,17 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bedside import claims, sources, stats
+from bedside import stats
 from bedside.papers.medhalu import data, tables
-from bedside.papers.medhalu.printed import (
-    benchmark,
-    detection,
-    notes,
-    numbers,
-    own,
-    rates,
-    types,
-)
+from bedside.papers.medhalu.implied import benchmark, detection, notes, numbers, own, rates, types
+from bedside.read import claims, sources
 
 UNCOMPUTED = {"mh-spans-length", "mh-same-answers", "mh-leak"}
 NEEDS_DATA = {"healthqa", "liveqa", "medicationqa"}  # sizes and lengths of base sets
@@ -172,7 +165,7 @@ def test_the_averages_of_section_1(run, made):
     )
     weighted = numbers.overall(f1, numbers.shares(run))
     assert weighted["GPT-4"] == pytest.approx((1141 * 0.57 + 246 * 0.52 + 690 * 0.55) / 2077)
-    known = rates.printed(run)
+    known = rates.printed_rates(run)
     assert rates.pooled(known, "Experts") == pytest.approx((0.7197, 0.7300), abs=1e-3)
     least, most = rates.pooled(known, "GPT-4")
     assert least < 0.5550 and most > 0.5573  # of the matrices that print so
@@ -185,7 +178,7 @@ def test_the_averages_of_section_1(run, made):
 
 def test_p_values_by_the_delta_method_are_those_of_draws(run):
     """Of one subset: macro-F1 of GPT-4 and LLaMA-2 on HealthQA, unpaired, drawn as binomials."""
-    known, rng = rates.printed(run), np.random.default_rng(0)
+    known, rng = rates.printed_rates(run), np.random.default_rng(0)
     positive, negative = known.sizes["HealthQA"]
     f1 = []
     for name in ("GPT-4", "LLaMA-2"):
@@ -202,13 +195,13 @@ def test_p_values_by_the_delta_method_are_those_of_draws(run):
 
 
 def test_an_overlap_without_discordant_pairs_leaves_no_error(run):
-    known = rates.printed(run)
+    known = rates.printed_rates(run)
     same = ("Table 6", "GPT-4"), ("Table 6", "GPT-4")
     assert rates.error(known, *same, "Acc", {"LiveQA": 1}, overlap="best") == pytest.approx(0)
 
 
 def test_p_values_that_verdicts_rest_on(run):
-    known, weights, part = rates.printed(run), numbers.shares(run), numbers.sample_share(run)
+    known, weights, part = rates.printed_rates(run), numbers.shares(run), numbers.sample_share(run)
     six = {name: ("Table 6", name) for name in numbers.LLMS + numbers.PEOPLE}
     for m in numbers.LLMS:  # experts over models, and over laypeople
         assert rates.p_ends(known, six["Experts"], six[m], "Acc", weights, (part, 1))[1] < 1e-9
@@ -291,7 +284,7 @@ def test_a_wider_gap_is_very_large_and_a_larger_gain_much(run, monkeypatch):
 
 def test_replies_left_out_do_not_join_tables_6_and_8(run):
     """What data/claims says was tried: up to four of 246 left out leave the two 4 apart."""
-    from bedside.papers.medhalu.printed import matrices
+    from bedside.papers.medhalu.implied import matrices
 
     n, eight = numbers.sizes(run)["LiveQA"], numbers.by_row(run, "Table 8")
     six, kinds = numbers.by_row(run, "Table 6")["LLaMA-2", "LiveQA"], list(data.TYPES.items())[1:]

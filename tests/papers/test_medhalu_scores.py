@@ -5,9 +5,11 @@ import pandas as pd
 import pytest
 from medhalu_items import items_of, judged_of
 
-from bedside import plots, published, stats
+from bedside import stats
 from bedside.papers.medhalu import detection, figures, scores, tables
-from bedside.papers.medhalu.printed import matrices, rates
+from bedside.papers.medhalu.implied import matrices, rates
+from bedside.read import published
+from bedside.write import plots
 
 
 @pytest.fixture

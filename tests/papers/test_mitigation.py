@@ -8,12 +8,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bedside import BedsideError, judges, models, notebooks, paths, sources, stats, store
+from bedside import BedsideError, stats
+from bedside.asking import models
+from bedside.build import notebooks
+from bedside.judging import judges
+from bedside.keep import registry, store
+from bedside.keep.registry import StopRun
+from bedside.keep.replies import VERDICT_TOKENS
 from bedside.papers.cancer_myth import data, study
 from bedside.papers.cancer_myth.baselines import Echo
-from bedside.papers.cancer_myth.v2 import methods, optimiser, printed, scores, tables
+from bedside.papers.cancer_myth.v2 import implied, methods, optimiser, scores, tables
 from bedside.papers.cancer_myth.v2.agents import multi_agent
 from bedside.papers.cancer_myth.v2.items import exam_items, split
+from bedside.read import paths, sources
 from conftest import SILENT, completion
 
 ITEMS = pd.DataFrame({"item": ["q1", "q2", "q3"], "question": ["one?", "two?", "three?"]})
@@ -323,13 +330,13 @@ def test_an_optimiser_that_finds_nothing_says_why(run, endpoint, graded, proposa
 def test_a_budget_used_up_in_the_optimiser_stops_the_run(run, endpoint, graded, monkeypatch):
     """GEPA goes on after exceptions; it must not swallow a refused key or a budget."""
     monkeypatch.setitem(
-        models.registry(),
+        registry.entries(),
         "served",
-        {**models.registry()["served"], "usd_per_million_in": 1e3, "usd_per_million_out": 1e3},
+        {**registry.entries()["served"], "usd_per_million_in": 1e3, "usd_per_million_out": 1e3},
     )
     endpoint.script = answerer("Be kind.")
     run.budget_usd = 0.6
-    with pytest.raises(models.StopRun, match="BUDGET_USD"):
+    with pytest.raises(StopRun, match="BUDGET_USD"):
         optimise(run, 400)
     run.budget_usd, run.mode = None, "replay"
     with pytest.raises(models.MissingRecording):
@@ -561,7 +568,7 @@ def test_the_tradeoff_shows_printed_numbers_as_printed(run):
 
 def test_claims_on_the_cures(run):
     """By Table 1: 96 - 68 = 28 and 100 - 68 = 32; 100 - 35 = 65; MDAgents 89 to 70 and 2 to 12."""
-    made = printed.readings(run)
+    made = implied.readings(run)
     said = {id: {n: (r[0], r[3]) for n, r in ways.items()} for id, ways in made.items()}
     one = "as written"
     assert said["cm-gepa-over-28"] == {
@@ -712,7 +719,7 @@ def test_rates_of_the_uncut_by_hand(run):
 def test_no_length_of_the_embedded_model_holds_for_others(run, endpoint, graded):
     endpoint.script = agents({"?": "basic"})
     asyncio.run(multi_agent(run, "served", ITEMS, 2048, 1000, monitor=True))
-    assert {b["max_tokens"] for b in endpoint.bodies} == {judges.VERDICT_TOKENS, 1000, 2048}
+    assert {b["max_tokens"] for b in endpoint.bodies} == {VERDICT_TOKENS, 1000, 2048}
     endpoint.script = answerer("Be careful.")
     optimise(run)
     reflection = next(b for b in reversed(endpoint.bodies) if "response_format" in b)

@@ -8,9 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bedside import BedsideError, claims, judges, models, prompts, sources, stats
-from bedside import tables as shared
-from bedside.checks import normal
+from bedside import BedsideError, stats
+from bedside.asking import models
+from bedside.judging import trust_cards
+from bedside.keep import registry
+from bedside.keep.replies import VERDICT_TOKENS
 from bedside.papers.radiation import (
     checks,
     concepts,
@@ -26,7 +28,10 @@ from bedside.papers.radiation import (
     tables,
 )
 from bedside.papers.radiation.tables import files
-from bedside.rows import text as block
+from bedside.publish.judged_items import text as block
+from bedside.read import claims, prompts, sources
+from bedside.read.checks import normal
+from bedside.write import tables as shared
 from conftest import SILENT, completion
 
 
@@ -658,7 +663,7 @@ def test_the_trust_card_of_matchers(run, endpoint, served):
     assert none["item"].tolist() == pairs["pair"].head(4).tolist()
     lexical = asyncio.run(matching.match_labelled(run, pairs, "lexical"))
     rng = np.random.default_rng(0)
-    card = judges.trust_card(pairs["label"], lexical, matching.LABELS, rng, positive="same")
+    card = trust_cards.trust_card(pairs["label"], lexical, matching.LABELS, rng, positive="same")
     assert card["n"] == 330 and card["kappa"]["value"] > 0.9
     spelled = asyncio.run(matching.match_labelled(run, pairs, "spelling"))
     verdicts = {"lexical": lexical, "spelling": spelled}
@@ -677,7 +682,7 @@ def test_the_trust_card_of_matchers(run, endpoint, served):
     }
     # as counted once, when the matcher was final: data/sample/README.md says so
     assert right["lexical"].filter(like="third").tolist() == [29, 28]
-    assert "labelled pairs" in judges.describe({"judge": "lexical", "of": "pairs", **card})
+    assert "labelled pairs" in trust_cards.describe({"judge": "lexical", "of": "pairs", **card})
 
 
 def test_pairs_of_a_term_count_together(run):
@@ -937,7 +942,7 @@ def test_lists_keep_patients_profiles_and_models_apart(run, endpoint):
 
 def test_a_models_own_limit_shortens_its_answers(run, endpoint, served):
     sources.registry()  # data is read before the registry of models is changed
-    models.registry()[served]["most_tokens"] = 50
+    registry.entries()[served]["most_tokens"] = 50
     prompt = {"a": [{"role": "user", "content": "x"}]}
     asyncio.run(models.answers_of(run, prompt, 1000))
     assert endpoint.bodies[-1]["max_tokens"] == 50
@@ -1007,9 +1012,9 @@ def test_a_matcher_that_says_nothing_matches_nothing(run, endpoint, served, why)
     endpoint.script = lambda n, body: SILENT[why]
     found = asyncio.run(matching.matched(run, lists_of(["Tiredness", "Cystitis"]), served))
     assert found["match"].iloc[0] in ("unparsed", "refused") and found["pairs"].iloc[0] is None
-    most = judges.VERDICT_TOKENS + 2 * matching.PAIR_TOKENS
+    most = VERDICT_TOKENS + 2 * matching.PAIR_TOKENS
     assert endpoint.bodies[-1]["max_tokens"] == most
-    models.registry()[served]["most_tokens_for"] = {"verdict": 24}
+    registry.entries()[served]["most_tokens_for"] = {"verdict": 24}
     asyncio.run(matching.matched(run, lists_of(["Tiredness", "Cystitis"]), served))
     assert endpoint.bodies[-1]["max_tokens"] == 24 + 48
 

@@ -3,9 +3,9 @@
 import pandas as pd
 import pytest
 
-from bedside import claims, published, sources, stats
-from bedside.papers.radiation import checks, printed, study, tables
-from bedside.papers.radiation.printed import (
+from bedside import stats
+from bedside.papers.radiation import checks, implied, study, tables
+from bedside.papers.radiation.implied import (
     agreement,
     consistency,
     free_form,
@@ -14,6 +14,7 @@ from bedside.papers.radiation.printed import (
     overlap,
     selection,
 )
+from bedside.read import claims, published, sources
 
 
 @pytest.fixture
@@ -33,7 +34,7 @@ def public(run):
 
 def test_all_seven_tables_are_there_with_intervals():
     frame = published.load("radiation")
-    sizes = dict(zip(printed.TABLES, (21, 21, 21, 21, 14, 14, 28)))
+    sizes = dict(zip(implied.TABLES, (21, 21, 21, 21, 14, 14, 28)))
     found = frame[frame["table"].isin(sizes)]
     assert found.groupby("table").size().to_dict() == sizes
     assert not found[["value", "low", "high"]].isna().any(axis=None)
@@ -79,11 +80,11 @@ def test_f1_must_lie_between_the_bounds():
 
 def test_list_lengths_follow_from_precision_and_recall():
     some, sizes = Printed([0.4, 0.6, 0.48], [-0.3, 0, -0.3]), pd.Series([20, 28])
-    found = printed.implied_lengths(some, sizes).set_index("regime")["items"]
+    found = implied.implied_lengths(some, sizes).set_index("regime")["items"]
     assert found["selection"] == pytest.approx(0.6 * 24 / 0.4)
     assert found["free-form, 20-30"] == pytest.approx(144)
-    assert printed.too_long(some, sizes, "selection") == {}
-    over = printed.too_long(some, sizes, "free-form, 20-30")
+    assert implied.too_long(some, sizes, "selection") == {}
+    over = implied.too_long(some, sizes, "free-form, 20-30")
     assert over == {"M": 108}  # 0.59 * 20 / 0.11 is 107.3
 
 
@@ -188,7 +189,7 @@ VERDICTS = [  # of claims whose readings changed: with the sample, and with the 
 def made(run):
     """All readings of the study's claims, as its notebooks make them."""
     patients, reference, terms = study.inputs(run, whole=True)
-    sizes = printed.reference_sizes(run, patients, reference)
+    sizes = implied.reference_sizes(run, patients, reference)
     copier = tables.copier_rows(run, patients, reference, terms)
     misfits = None
     if run.profile == "public":
@@ -243,15 +244,15 @@ def test_every_difference_says_what_was_tried(run):
 
 
 def test_a_rounded_number_lies_surely_or_possibly_above_a_bound():
-    which = printed.above(pd.Series([0.02, 0.01, 0.0, -0.01]), slack=0.01)
+    which = implied.above(pd.Series([0.02, 0.01, 0.0, -0.01]), slack=0.01)
     assert [w.tolist() for w in which] == [[1, 0, 0, 0], [1, 1, 1, 0]]
-    assert printed.number(which) == "1 to 3 of 4"
-    assert printed.of_most(which) is None and printed.of_most(which, all=True) is False
+    assert implied.number(which) == "1 to 3 of 4"
+    assert implied.of_most(which) is None and implied.of_most(which, all=True) is False
 
 
 def test_equal_printed_numbers_may_stand_in_either_order():
     """By hand: of 1, 2, 3 against 5, 5, 9 the tie makes rho 1 or 1 - 6 * 2 / (3 * 8) = 0.5."""
-    value, least, most = printed.rank_correlation(pd.Series([1, 2, 3]), pd.Series([5, 5, 9]))
+    value, least, most = implied.rank_correlation(pd.Series([1, 2, 3]), pd.Series([5, 5, 9]))
     assert (least, most) == pytest.approx((0.5, 1)) and least < value < most
 
 
@@ -369,7 +370,7 @@ def test_short_and_long_term_recalls_add_up_to_those_by_frequency(run):
         "GPT-5.3": 0.07,
     }
     # what data/claims says of the likeliest repair: half the difference more on the rare effects
-    rare = printed.wide(run, "Table 7").at["O4-Mini", "Rare"]
+    rare = implied.wide(run, "Table 7").at["O4-Mini", "Rare"]
     assert rare + off["O4-Mini"] / 2 == pytest.approx(0.80)
     middle = sums["onset"] - sums["middles"]
     assert middle[["Qwen-2.5-7B", "Phi-3-Medium"]].round(2).tolist() == [-0.05, 0.09]
@@ -378,7 +379,7 @@ def test_short_and_long_term_recalls_add_up_to_those_by_frequency(run):
 def test_what_follows_if_a_number_is_a_slip(run):
     """0.80 for O4-Mini's rare 0.48: above its common 0.79, and the best of the column."""
     (slip,) = published.slips("radiation")
-    sums, seven = agreement.identity(run).loc["O4-Mini"], printed.wide(run, "Table 7")
+    sums, seven = agreement.identity(run).loc["O4-Mini"], implied.wide(run, "Table 7")
     off = sums["onset"] - sums["frequency"]
     # no other recall of Table 7 makes up for it: 0.79 + 0.32, 0.70 + 0.32 and 0.80 + 0.64 are > 1
     weight = pd.Series(dict.fromkeys(seven, 2) | {agreement.LAST: 1})
@@ -410,7 +411,7 @@ def test_other_tables_turn_the_readings(run, monkeypatch):
     def other(table):
         rows = published(table)
         made = rows["column"].map(values).fillna(values.get(table, 0.1))
-        up = rows["row"].isin(printed.STRONG)
+        up = rows["row"].isin(implied.STRONG)
         made = made.mask(rows["column"] == "Δ Recall", 0.04 * up - 0.02)
         return rows if table.startswith("text") else rows.assign(value=made, low=made, high=made)
 

@@ -9,16 +9,19 @@ import pandas as pd
 import pytest
 
 import invented
-from bedside import BedsideError, notebooks, page, paths, seminar, sources, stats, verify
+from bedside import BedsideError, seminar, stats
 from bedside import __main__ as steps
-from bedside.checks import normal
-from bedside.layouts import BOUNDS
+from bedside.build import notebooks
 from bedside.papers.cancer_myth import data, study, systems
 from bedside.papers.cancer_myth.labels import TASKS
 from bedside.papers.cancer_myth.tables import systems as tables
+from bedside.publish import pages, verification
+from bedside.read import paths, sources
+from bedside.read.checks import normal
 from bedside.run import Run
 from bedside.seminar.survey.material import ELSEWHERE
-from bedside.tables import COLUMNS
+from bedside.write.layouts import BOUNDS
+from bedside.write.tables import COLUMNS
 from judged import shown
 from matrix import House
 
@@ -239,7 +242,7 @@ def test_what_rests_on_the_file_stays_out_of_committed_folders(run_of_file, tmp_
     assert other.folder == tmp_path / "figures/public/cancer_myth"
     with pytest.raises(BedsideError, match=f"is for cancer_myth/{NOTEBOOK} alone"):
         other.load(systems.FILE)
-    assert systems.FILE not in sources.every(other)
+    assert systems.FILE not in sources.all_sources(other)
 
 
 def test_without_the_file_there_is_nothing(monkeypatch, tmp_path):
@@ -306,7 +309,7 @@ def test_with_the_file_all_results_appear_outside_of_what_is_committed(
     (line, _) = capsys.readouterr().out.strip().splitlines()  # of each of the two files
     assert "Bill1235813" in line and "the judge fake-fitting (http://127.0.0.1:9/v1)" in line
 
-    page.merge("public", private=True)
+    pages.merge("public", private=True)
     theirs = eight_words(said for r in rows for said in r["answers"].values())
     assert len(theirs) > 60_000
     for path in house.figures.rglob("*"):
@@ -388,19 +391,19 @@ def test_verify_names_what_rests_on_the_file_and_compares_the_rest(monkeypatch, 
     committed, name = tmp_path / "committed", f"cancer_myth/{NOTEBOOK}"
     monkeypatch.setattr(paths, "FIGURES", committed)
     monkeypatch.setattr(paths, "CACHE", tmp_path / "cache")
-    monkeypatch.setattr(verify, "_git", lambda *_: None)
+    monkeypatch.setattr(verification, "_git", lambda *_: None)
     monkeypatch.setattr(notebooks, "listed", lambda *_: [name])
     monkeypatch.setattr(notebooks, "run_all", built)
     monkeypatch.setenv("BEDSIDE_FIGURES", str(committed))
     monkeypatch.setitem(sources.registry()[systems.FILE], "path", "data/elsewhere.json")
     built()
-    page.merge("public")
+    pages.merge("public")
     invented.place(monkeypatch, tmp_path, invented.rows(count=3))
-    verify.verify("public")
+    verification.verify("public")
     said = capsys.readouterr().out
     compared = re.search(r"(\d+) of (\d+) files of public identical", said)
     assert int(compared[1]) == int(compared[2]) > 4
     assert f"{name} rests on {systems.FILE}" in said and "table_eight.csv" in said
     (committed / "public" / "claims.csv").write_text("other\n")
     with pytest.raises(BedsideError, match="figures/public/claims.csv"):
-        verify.verify("public")
+        verification.verify("public")

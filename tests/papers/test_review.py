@@ -5,12 +5,13 @@ import json
 import pandas as pd
 import pytest
 
-from bedside import annotation, sources
+from bedside import annotation
 from bedside.annotation import raters, tasks
 from bedside.annotation.faults import fault_of
 from bedside.papers.cancer_myth import data, display, pipeline
 from bedside.papers.cancer_myth.labels import reviewed
 from bedside.papers.cancer_myth.tables import generation as tables
+from bedside.read import sources
 from bedside.run import Run
 from judged import shown
 

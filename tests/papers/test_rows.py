@@ -8,12 +8,16 @@ import pandas as pd
 import pytest
 from committed import rows_of
 
-from bedside import kept, models, paths, plots, prompts, rows, sources, store
+from bedside.asking import models
+from bedside.keep import store
 from bedside.papers.cancer_myth import study as cancer_myth
 from bedside.papers.cancer_myth import survey
 from bedside.papers.medhalu import detection
 from bedside.papers.radiation import matching, study
+from bedside.publish import judged_items
+from bedside.read import paths, prompts, sources
 from bedside.run import Run
+from bedside.write import frames, plots
 from judged import collected, shown
 from matrix import House, undrawn
 
@@ -41,7 +45,7 @@ def test_ids_verdicts_and_blocks_are_sound_and_the_content_is_json(content):
         for v in r["verdicts"]:
             assert v["raw"] != models.NOT_RECORDED
             assert (v["right"] in (True, False)) == (v["status"] == "graded") == bool(v["value"])
-        assert rows.as_text(content, r).startswith(r["id"] + "\n")
+        assert judged_items.as_text(content, r).startswith(r["id"] + "\n")
     assert "quadratic kappa 0.63" in content["cards"]["cancer_myth lexical"]
     assert "judge" not in content["cards"]["radiation lexical"]
 
@@ -69,7 +73,7 @@ def test_what_is_shown_belongs_to_the_row(content):
         assert "".join(t for t, _ in r["blocks"][0]["pieces"]) == sample.at[r["item"], "answer"]
         marks = {" ".join(t.split()): m.split() for t, m in r["blocks"][0]["pieces"]}
         assert any("labelled" in m for m in marks.values()) == bool(sample.at[r["item"], "spans"])
-    again = rows.collect("sample", "medhalu")
+    again = judged_items.collect("sample", "medhalu")
     assert [r["id"] for r in again["rows"]] == [
         r["id"] for r in content["rows"] if r["paper"] == "medhalu"
     ]
@@ -115,17 +119,17 @@ def test_nothing_is_joined_by_position(monkeypatch, tmp_path):
         ("radiation/06_judge_agreement", "pairs"),
     ):
         run = house.run(name, until="run.keep(", profile="sample")["run"]
-        made = by_row(kept.read(run.folder, section))
+        made = by_row(frames.read(run.folder, section))
         with monkeypatch.context() as patch:
             patch.delenv("BEDSIDE_FIGURES")
-            whole = by_row(kept.read(paths.FIGURES / "sample" / run.paper, section))
+            whole = by_row(frames.read(paths.FIGURES / "sample" / run.paper, section))
         assert len(made) > 30
         pd.testing.assert_frame_equal(made, whole)
 
 
 def by_row(frame):
     """A section's rows, in the order of their names."""
-    return frame.sort_values(kept.ROW).reset_index(drop=True)
+    return frame.sort_values(frames.ROW).reset_index(drop=True)
 
 
 def test_physicians_ratings_stand_at_the_replies_that_they_rated(monkeypatch, tmp_path):

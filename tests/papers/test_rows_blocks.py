@@ -6,12 +6,12 @@ from collections import Counter
 import pytest
 from committed import rows_of
 
-from bedside import checks
-from bedside.papers.meddialbench import kept as meddialbench
+from bedside.papers.meddialbench import frames as meddialbench
 from bedside.papers.meddialbench import words
 from bedside.papers.medhalu import display as medhalu
 from bedside.papers.medhalu.spans import located
 from bedside.papers.radiation import display as radiation
+from bedside.read import checks
 from judged import collected
 
 DISCLOSES = r"discloses key item (\d+): (.*)"

@@ -8,11 +8,12 @@ import pandas as pd
 import pytest
 from committed import rights, rows_of, says, says_n, says_value, share, table
 
-from bedside import paths, rows
 from bedside.papers.cancer_myth import display
 from bedside.papers.cancer_myth.v2.items import KINDS
 from bedside.papers.medhalu.study import AGAINST
 from bedside.papers.radiation import matching
+from bedside.publish import judged_items
+from bedside.read import paths
 from judged import collected
 
 TINY = "smollm2-135m"
@@ -69,7 +70,7 @@ CARDS = [
 def test_labelled_rows_agree_with_the_trust_cards_tables(
     content, section, paper, name, judges, positive
 ):
-    held = rows.frame({"rows": rows_of(content, section)})
+    held = judged_items.frame({"rows": rows_of(content, section)})
     if paper == "radiation":  # cards rest on the pairs that no matcher was made on
         pairs = pd.read_json(paths.DATA / "sample/radiation/pairs.jsonl", lines=True)
         held = held[held["item"].isin(pairs["pair"][matching.unseen(pairs)])]

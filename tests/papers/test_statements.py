@@ -2,7 +2,7 @@
 
 import pytest
 
-from bedside import claims, paths
+from bedside.read import claims, paths
 
 KINDS = ("abstract", "contribution", "finding", "conclusion")
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from bedside import sources
 from bedside.annotation import tasks
 from bedside.papers.cancer_myth import display, labels, survey
-from bedside.rows import text
+from bedside.publish.judged_items import text
+from bedside.read import sources
 from bedside.run import Run
 
 NOTEBOOK = "01_physician_survey"

@@ -3,9 +3,9 @@
 import pandas as pd
 import pytest
 
-from bedside import published
 from bedside.papers.cancer_myth import versions
 from bedside.papers.cancer_myth.tables.versions import text_table, versions_table
+from bedside.read import published
 from bedside.run import Run
 
 

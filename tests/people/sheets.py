@@ -13,7 +13,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from bedside import paths, seminar
+from bedside import seminar
+from bedside.read import paths
 
 __all__ = [
     "pytest_generate_tests",

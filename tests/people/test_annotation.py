@@ -9,9 +9,10 @@ import sys
 
 import pytest
 
-from bedside import BedsideError, annotation, paths
+from bedside import BedsideError, annotation
 from bedside.annotation import Log, Session, alias, sampling, tasks
-from bedside.store import digest
+from bedside.keep.store import digest
+from bedside.read import paths
 
 TASKS = tasks()
 SECRET = "SENTINEL"  # stands wherever a rater must not look

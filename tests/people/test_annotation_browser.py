@@ -15,7 +15,8 @@ import urllib.request
 import psutil
 import pytest
 
-from bedside import annotation, paths
+from bedside import annotation
+from bedside.read import paths
 from browser import violations
 
 TOKEN = "annotation-test"
@@ -85,7 +86,7 @@ def document():
 
 # A task of this test's own in the kernel: with a protocol, and what two raters said.
 PROTOCOL = """
-from bedside.rows import Task, text
+from bedside.publish.judged_items import Task, text
 from bedside.annotation import tasks
 right = {"value": "yes", "type": "fact", "spans": ["Iron heals"]}
 item = {"shared": [text("Question", "what heals?")], "reply": "Iron heals burns.", "right": right}

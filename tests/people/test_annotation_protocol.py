@@ -6,12 +6,14 @@ import json
 import pytest
 from test_annotation import BURN, SECRET, lines, many, row  # noqa: F401 - a fixture
 
-from bedside import BedsideError, annotation, models, rows
+from bedside import BedsideError, annotation
 from bedside.annotation import Log, Session, alias, raters, sampling, tasks
-from bedside.rows import Task, text
-from bedside.store import digest
+from bedside.keep import registry
+from bedside.keep.store import digest
+from bedside.publish import judged_items
+from bedside.publish.judged_items import Task, text
 
-LOCAL = next(name for name, m in models.registry().items() if m["provider"] == "local")
+LOCAL = next(name for name, m in registry.entries().items() if m["provider"] == "local")
 
 
 def paragraphs(row):
@@ -542,8 +544,8 @@ def test_training_that_cannot_be_written_is_said(own, session, tmp_path):
 
 
 def test_records_name_no_model_and_no_configuration(tmp_path):
-    judged = annotation.rows(rows.collect("sample"))
-    names = {r["model"] for r in judged} | {*models.registry()}
+    judged = annotation.rows(judged_items.collect("sample"))
+    names = {r["model"] for r in judged} | {*registry.entries()}
     here = [name for name, task in tasks().items() if annotation.candidates(judged, task)]
     assert here == [name for name in tasks() if name != "own"]  # own studies are elsewhere
     for task in here:

@@ -8,8 +8,9 @@ import shutil
 import pytest
 from sheets import answers, space
 
-from bedside import BedsideError, paths, seminar
+from bedside import BedsideError, seminar
 from bedside.__main__ import main
+from bedside.read import paths
 from bedside.seminar import classroom, overview
 from browser import violations, watched
 

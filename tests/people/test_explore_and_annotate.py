@@ -7,10 +7,12 @@ import shutil
 
 import pytest
 
-from bedside import BedsideError, annotation, explorer, paths, rows, stats, verify
+from bedside import BedsideError, annotation, explorer, stats
 from bedside import __main__ as steps
+from bedside.build.notebooks import execute
 from bedside.explorer import counts
-from bedside.notebooks import execute
+from bedside.publish import judged_items, verification
+from bedside.read import paths
 from judged import kept_in
 
 
@@ -56,7 +58,7 @@ def test_the_explorers_notebook_with_other_settings_leaves_the_samples_page(tmp_
 
 def test_the_annotation_notebook_runs_without_labels_and_with_some(tmp_path, monkeypatch):
     folder = tmp_path / "labels"
-    judged = annotation.rows(rows.collect("sample", "radiation"))
+    judged = annotation.rows(judged_items.collect("sample", "radiation"))
     for rater in ("Ann", "Bob"):
         session = annotation.Session(
             judged, "side_effect", rater, size=6, repetitions=0.0, folder=folder
@@ -73,17 +75,17 @@ def test_the_annotation_notebook_runs_without_labels_and_with_some(tmp_path, mon
 def judged(item, model, **rights):
     """A row with judges' verdicts: right, wrong or, for None, unparsed."""
     verdicts = [
-        rows.verdict(judge, "unparsed" if right is None else "graded", str(right), right)
+        judged_items.verdict(judge, "unparsed" if right is None else "graded", str(right), right)
         for judge, right in rights.items()
     ]
     texts = {"id": f"{item}/{model}", "item": item, "unit": str(item), "model": model}
-    return dict.fromkeys(rows.ROW, "") | texts | {"verdicts": verdicts, "human": []}
+    return dict.fromkeys(judged_items.ROW, "") | texts | {"verdicts": verdicts, "human": []}
 
 
 def test_failures_are_counted_among_what_was_scored():
     content = {"rows": [judged(i, "a", j=right) for i, right in enumerate([True, False, None])]}
     content["rows"].append(judged(0, "b", j=None))
-    found = counts.failures(rows.frame(content), ["paper", "model"])
+    found = counts.failures(judged_items.frame(content), ["paper", "model"])
     share = stats.wilson(1, 2)
     columns = ["failures, %", "low", "high", "scored", "unscored"]
     assert list(found) == columns and found.index.names == ["paper", "model"]
@@ -97,12 +99,12 @@ def test_failures_have_intervals_of_the_unit_that_repeats():
     content = {"rows": [judged(n, "a", j=not w) for n, w in enumerate(wrong)]}
     for n, row in enumerate(content["rows"]):
         row |= {"paper": f"p{n % 2}", "unit": f"u{n // 4}"}
-    found = counts.failures(rows.frame(content), "model")
+    found = counts.failures(judged_items.frame(content), "model")
     # a unit is one within its paper: six of them
     share = stats.share(wrong, [f"p{n % 2} u{n // 4}" for n in range(12)])
     assert found.loc["a"].tolist()[:3] == [100 * x for x in share[:3]]
     assert share.high != stats.wilson(4, 12).high
-    one = counts.failures(rows.frame({"rows": content["rows"][:4:2]}), "model").loc["a"]
+    one = counts.failures(judged_items.frame({"rows": content["rows"][:4:2]}), "model").loc["a"]
     assert one["failures, %"] == 50 and one[["low", "high"]].isna().all()
 
 
@@ -115,10 +117,10 @@ def test_judges_disagree_where_both_graded():
             judged(4, "b", m=True),
         ]
     }
-    ((pair, (both, differing)),) = counts.disagreements(rows.frame(content)).items()
+    ((pair, (both, differing)),) = counts.disagreements(judged_items.frame(content)).items()
     assert (pair, both) == ("j and k", 2)
     assert differing.to_dict("index") == {"2/a": {"j": "True", "k": "False"}}
-    assert counts.disagreements(rows.frame({"rows": []})) == {}
+    assert counts.disagreements(judged_items.frame({"rows": []})) == {}
 
 
 def test_the_step_writes_the_page_of_the_settings(tmp_path, monkeypatch, capsys):
@@ -134,7 +136,7 @@ def test_the_step_writes_the_page_of_the_settings(tmp_path, monkeypatch, capsys)
 
 def test_verification_compares_what_a_page_holds_and_not_how_it_is_packed():
     def same(name, before, now):
-        return verify.same(name, before and before.encode(), now.encode(), explorer.read)
+        return verification.same(name, before and before.encode(), now.encode(), explorer.read)
 
     empty = dict.fromkeys(("papers", "judge", "cards", "shared"), {})
     document = {"profile": "sample", "about": "", **empty, "rows": []}

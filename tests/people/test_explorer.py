@@ -13,7 +13,8 @@ import re
 
 import pytest
 
-from bedside import BedsideError, explorer, settings, stats
+from bedside import BedsideError, explorer, stats
+from bedside.build import settings
 from browser import violations, watched
 
 PAPERS = {

@@ -17,8 +17,12 @@ from test_explorer import (
     verdict,
 )
 
-from bedside import explorer, paths, rows, store, tables
+from bedside import explorer
+from bedside.keep import store
+from bedside.publish import judged_items
+from bedside.read import paths
 from bedside.seminar import handout
+from bedside.write import tables
 from browser import browser, violations, watched  # noqa: F401
 
 csv.field_size_limit(10_000_000)
@@ -155,7 +159,7 @@ def test_export_is_safe_for_spreadsheets(shown):  # noqa: F811
 @pytest.fixture(scope="module")
 def sample():
     """The document of the sample's real page."""
-    return rows.collect("sample")
+    return judged_items.collect("sample")
 
 
 @pytest.fixture
@@ -171,10 +175,14 @@ def expected(document, r):
     first = {v["judge"]: v for v in r["verdicts"]}
     counted = first.get(document["judge"][r["paper"]], next(iter(first.values()), {}))
     human = "; ".join(f"{h['by']}: {h['value']}" for h in r["human"])
-    made = {**r, **{k: counted.get(k) for k in rows.VERDICT + ["reason"]}, "question": r["title"]}
+    made = {
+        **r,
+        **{k: counted.get(k) for k in judged_items.VERDICT + ["reason"]},
+        "question": r["title"],
+    }
     cells = {k: made.get(k) for k in FIXED[: FIXED.index("calls")]} | {"human": human}
     blocks = [b for key in r["shared"] for b in document["shared"][key]] + r["blocks"]
-    cells |= {b["label"]: "\n".join(rows.forms._lines(b)) for b in blocks}
+    cells |= {b["label"]: "\n".join(judged_items.forms._lines(b)) for b in blocks}
     lists = [b for b in blocks if b["kind"] == "list"]
     cells |= {b["label"]: "\n".join(f"• {e}" for e in b["entries"]) for b in lists}
     assert len({b["label"] for b in blocks}) == len(blocks)

@@ -12,8 +12,8 @@ import pytest
 from sheets import answers, cells, source, space
 
 from bedside import seminar
-from bedside.checks import normal
-from bedside.notebooks import execute
+from bedside.build.notebooks import execute
+from bedside.read.checks import normal
 from bedside.seminar import editions
 
 PAPERS = {1: "cancer_myth", 2: "radiation", 3: "medhalu", 4: "meddialbench"}

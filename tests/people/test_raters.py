@@ -11,9 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bedside import BedsideError, annotation, baselines, judges, sources, stats
+from bedside import BedsideError, annotation, stats
 from bedside.annotation import raters, tasks
 from bedside.annotation.blind import alias
+from bedside.judging import baselines, judges, trust_cards
+from bedside.keep.store import digest
 from bedside.papers.cancer_myth import study as cancer_myth
 from bedside.papers.cancer_myth.baselines import Echo
 from bedside.papers.cancer_myth.data import labelled, rated, rated_plain
@@ -22,9 +24,9 @@ from bedside.papers.meddialbench.examples import Labelled
 from bedside.papers.medhalu import study as medhalu
 from bedside.papers.medhalu.labels import annotations
 from bedside.papers.radiation import matching
-from bedside.rows import collect, other_verdict, text
+from bedside.publish.judged_items import collect, other_verdict, text
+from bedside.read import sources
 from bedside.run import Run
-from bedside.store import digest
 from judged import collected, elsewhere
 from matrix import House
 
@@ -864,7 +866,9 @@ def test_cancer_myths_cards_count_the_new_labels(world, tmp_path, monkeypatch, r
         return asyncio.run(judges.grade_labelled(run, labelled, judge="lexical", **how))
 
     example = rated(run)
-    card = judges.trust_card(example["label"], graded(example, "myth"), cancer_myth.GRADES, rng)
+    card = trust_cards.trust_card(
+        example["label"], graded(example, "myth"), cancer_myth.GRADES, rng
+    )
     assert card["n"] == 131 and card["exact"]["value"] == pytest.approx(69 / 131)
     assert card["sensitivity"]["value"] == pytest.approx(33 / 51)
     assert card["specificity"]["value"] == pytest.approx(75 / 80)
@@ -984,7 +988,7 @@ def test_published_without_a_settled_label_reads_as_none(tmp_path, monkeypatch):
     settled = raters.consensus(labels)
     assert raters.publish("diagnosis", [row("a")], labels, settled, tmp_path)[1] == 0
     run = run_of("meddialbench", "01_design_and_validation", tmp_path, monkeypatch)
-    own = judges.with_rated(run, pd.DataFrame({"label": ["yes"]}), "meddialbench_rated")
+    own = judges.with_raters_labels(run, pd.DataFrame({"label": ["yes"]}), "meddialbench_rated")
     assert len(own) == 1
 
 
@@ -1038,6 +1042,6 @@ def test_without_raters_labels_are_their_authors(nothing, tmp_path, monkeypatch)
     elsewhere(monkeypatch, nothing)
     run = run_of("cancer_myth", "05_judge_agreement", tmp_path, monkeypatch)
     labels = pd.DataFrame({"label": [1, 0]})
-    own = judges.with_rated(run, labels, "cancer_myth_rated", "us")
+    own = judges.with_raters_labels(run, labels, "cancer_myth_rated", "us")
     assert own["labelled_by"].tolist() == ["us", "us"]
     assert not own["rated"].any() and judges.whose(own) == "us"

@@ -11,16 +11,18 @@ import zipfile
 import pytest
 from sheets import answers, space
 
-from bedside import BedsideError, entries, explorer, paths, seminar
+from bedside import BedsideError, explorer, seminar
 from bedside.__main__ import main
-from bedside.notebooks import execute
+from bedside.build.notebooks import execute
+from bedside.keep import registry
+from bedside.read import paths
 from bedside.seminar import built as building
 from bedside.seminar import editions, handout
 from browser import browser, violations, watched  # noqa: F401
 
 TASKS = 9  # of each sheet
 RUN = (
-    "import sys; from bedside import paths; from bedside.notebooks import execute;"
+    "import sys; from bedside.read import paths; from bedside.build.notebooks import execute;"
     " print(paths.ROOT); [execute(p, p, {}) for p in sys.argv[1:]]"
 )
 
@@ -60,7 +62,7 @@ def test_recordings_of_other_models_change_no_sheet(number, paper, tmp_path, mon
     for path in tmp_path.glob("*/sample/smollm2-135m.jsonl"):
         shutil.copy(path, path.with_stem("twin"))
     monkeypatch.setattr(paths, "RECORDINGS", tmp_path)
-    monkeypatch.setitem(entries.registry(), "twin", entries.model("smollm2-135m"))
+    monkeypatch.setitem(registry.entries(), "twin", registry.model("smollm2-135m"))
     assert solutions() == before
 
 

@@ -7,7 +7,7 @@ import pytest
 from sheets import *  # noqa: F403
 from sheets import assert_pass, cells, source
 
-from bedside import paths
+from bedside.read import paths
 
 PAPER, NUMBER = "cancer_myth", 1
 TEXT = {

@@ -6,7 +6,7 @@ import pytest
 from sheets import *  # noqa: F403
 from sheets import assert_pass, cells, source
 
-from bedside.papers.medhalu.printed import matrices
+from bedside.papers.medhalu.implied import matrices
 
 PAPER, NUMBER = "medhalu", 3
 NAMES = ["true positives", "false positives", "false negatives", "true negatives", "accuracy"]

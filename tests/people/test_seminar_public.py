@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from sheets import ABSURD, OPEN, answers, assert_pass, source, space, whole
 
-from bedside import BedsideError, paths, seminar, sources
-from bedside.checks import normal
-from bedside.notebooks import execute
+from bedside import BedsideError, seminar
+from bedside.build.notebooks import execute
 from bedside.papers.cancer_myth import systems
-from bedside.rows import Document
+from bedside.publish.judged_items import Document
+from bedside.read import paths, sources
+from bedside.read.checks import normal
 from bedside.seminar import editions
 
 SHEETS = {"survey": "public/1", "released": "public/2"}

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from bedside import paths
+from bedside.read import paths
 
 FILE = paths.ROOT / "start.py"
 

@@ -7,12 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bedside import BedsideError, annotation, sources
+from bedside import BedsideError, annotation
 from bedside.annotation import raters, tasks
 from bedside.annotation.widget import FOLDER
 from bedside.papers.cancer_myth import labels as room
 from bedside.papers.cancer_myth import survey
-from bedside.rows import text
+from bedside.publish.judged_items import text
+from bedside.read import sources
 from bedside.run import Run
 from judged import shown
 

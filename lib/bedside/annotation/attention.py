@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bedside.store import digest
+from bedside.keep.store import digest
 
 from .blind import alias
 from .sampling import Entry

@@ -2,9 +2,10 @@
 
 import re
 
-from bedside import BedsideError, models
-from bedside.prompts import clean
-from bedside.store import digest
+from bedside import BedsideError
+from bedside.keep import registry
+from bedside.keep.store import digest
+from bedside.read.prompts import clean
 
 ALIAS = re.compile(r"[0-9a-f]{20}")
 
@@ -68,5 +69,5 @@ def candidates(rows, task, tiny=False):
 
 def _idle(row, task):
     """Whether a row is of the embedded model and not worth a rater's time."""
-    local = models.registry().get(row["model"], {}).get("provider") == "local"
+    local = registry.entries().get(row["model"], {}).get("provider") == "local"
     return local and row["section"].startswith(task.loops)

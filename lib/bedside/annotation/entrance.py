@@ -3,8 +3,8 @@
 import json
 from datetime import UTC, datetime
 
-from bedside.prompts import clean
-from bedside.store import append, digest
+from bedside.keep.store import append, digest
+from bedside.read.prompts import clean
 
 NOT_SAID = "prefer not to say"
 

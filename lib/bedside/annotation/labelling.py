@@ -3,12 +3,13 @@
 import functools
 import importlib
 
-from bedside import paths, study
-from bedside.rows import Task
+from bedside import own
+from bedside.publish.judged_items import Task
+from bedside.read import paths
 
 
 @functools.cache
 def tasks() -> dict[str, Task]:
     """All labelling tasks by name: those in the studies' rooms `labels`, and own studies' task."""
     rooms = [importlib.import_module(f"bedside.papers.{p}.labels") for p in paths.papers()]
-    return {task.name: task for task in [*(t for room in rooms for t in room.TASKS), study.TASK]}
+    return {task.name: task for task in [*(t for room in rooms for t in room.TASKS), own.TASK]}

@@ -5,9 +5,11 @@ import re
 import unicodedata
 from pathlib import Path
 
-from bedside import BedsideError, choose, locks, paths
+from bedside import BedsideError, choose
 from bedside.annotation.labelling import tasks
-from bedside.store import append
+from bedside.keep import locks
+from bedside.keep.store import append
+from bedside.read import paths
 
 from .blind import alias
 

@@ -5,11 +5,12 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from bedside import BedsideError, choose, paths
+from bedside import BedsideError, choose
 from bedside.annotation.labelling import tasks
-from bedside.prompts import clean
-from bedside.rows import JOINED
-from bedside.store import digest
+from bedside.keep.store import digest
+from bedside.publish.judged_items import JOINED
+from bedside.read import paths
+from bedside.read.prompts import clean
 
 from . import attention
 from .blind import alias, candidates, material

@@ -4,8 +4,8 @@ import json
 import re
 from datetime import UTC, datetime
 
-from bedside.prompts import clean
-from bedside.store import append, digest
+from bedside.keep.store import append, digest
+from bedside.read.prompts import clean
 
 from .blind import material
 

@@ -16,8 +16,10 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from . import checks, models
-from .models import Reply
+from bedside.keep.replies import NO_ANSWER, Reply
+from bedside.read import checks
+
+from . import models
 
 ENDS = {
     "ended": "the first speaker ended it",
@@ -110,7 +112,7 @@ def _fault(reply):
         return "failed"
     if reply.declined:
         return "refused"
-    if reply.no_answer == models.NO_ANSWER["tool_calls"]:
+    if reply.no_answer == NO_ANSWER["tool_calls"]:
         return "tools"
     return "cut off" if reply.no_answer and reply.finish == "length" else ""
 

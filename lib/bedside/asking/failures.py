@@ -10,9 +10,10 @@ import json
 import re
 import time
 
-from . import entries, prompts, replies
-from .entries import StopRun
-from .usage import tokens_of, written
+from bedside.keep import registry, replies
+from bedside.keep.registry import StopRun
+from bedside.keep.usage import tokens_of, written
+from bedside.read import prompts
 
 WORDS = 300  # characters of a provider's message that are kept
 LONGEST_S = 600.0  # that a server's word about when to come back is heeded
@@ -162,7 +163,7 @@ def cleaned(text, secrets):
     """Words of a provider without keys, as one line of at most WORDS characters."""
     for secret in secrets:
         text = text.replace(secret, "***")
-    text = " ".join(entries.LITERAL_KEY.sub("***", prompts.clean(text)).split())
+    text = " ".join(registry.LITERAL_KEY.sub("***", prompts.clean(text)).split())
     return text if len(text) <= WORDS else f"{text[:WORDS]}..."
 
 
@@ -202,7 +203,7 @@ def withheld(kept, failure, date=None):
 def hint(name, failure):
     """What to do about a failure that ends a run."""
     if failure.fate == "stop":
-        return f"check {entries.model(name).get('api_key_env', 'the settings of the endpoint')}"
+        return f"check {registry.model(name).get('api_key_env', 'the settings of the endpoint')}"
     return HINTS.get(failure.kind, "try again later")
 
 

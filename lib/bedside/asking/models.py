@@ -1,4 +1,4 @@
-"""Models: data/models.toml, and `ask`, which replays and records replies to requests.
+"""Models asked: `ask` replays and records replies to requests.
 
     replies = await ask([Request("q1", "smollm2-135m", messages)], recordings, mode="record")
 
@@ -13,23 +13,18 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterat
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from . import BedsideError, choose, entries, paths, planning, store
-from .entries import StopRun, api_key, cost, cost_at_most, model, most, registry  # noqa: F401
-from .replies import (  # noqa: F401 - what others know as this module's
-    NO_ANSWER,
-    WAITS,
-    Reply,
-    Request,
-    alike,
-    as_record,
-    as_reply,
-    first_choice,
-)
+from bedside import BedsideError, choose
+from bedside.keep import registry, store
+from bedside.keep.registry import model, most
+from bedside.keep.replies import WAITS, Reply, Request, as_reply
+from bedside.read import paths
+
+from . import dry_run
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from . import ledger
+    from bedside.keep import ledger
 
 MODES = ("replay", "record", "fresh", "plan", "batch")
 
@@ -68,12 +63,12 @@ async def ask(
         what = f"{len(missing)} of {len(requests)} requests have"
         raise _unrecorded(missing[0], recordings, what)
     if mode == "batch":
-        plan.extend(r for r in missing if entries.in_batches(r.model))
-        replies |= {r.key: waiting(r) for r in missing if entries.in_batches(r.model)}
+        plan.extend(r for r in missing if registry.in_batches(r.model))
+        replies |= {r.key: waiting(r) for r in missing if registry.in_batches(r.model)}
         missing, mode = [r for r in missing if r.key not in replies], "record"
     if missing and mode == "plan":
         plan.extend(missing)
-        replies |= planning.stand_ins(missing)
+        replies |= dry_run.stand_ins(missing)
     elif missing:
         names = list(dict.fromkeys(r.model for r in missing))
         count = len(every), len(replies)
@@ -126,7 +121,7 @@ async def asking(
         async with _caller(recordings, "record", account, label, progress) as called:
 
             async def one(request):
-                return await (without if entries.in_batches(request.model) else called)(request)
+                return await (without if registry.in_batches(request.model) else called)(request)
 
             yield one
 
@@ -138,7 +133,8 @@ async def _caller(recordings, mode, account, label, progress, names=(), count=(N
     names: models whose key, price and folder are checked before anything is sent; count: (requests,
     recorded ones) if that is known beforehand.
     """
-    from .ledger import Account
+    from bedside.keep.ledger import Account
+
     from .sending import Calls, Meter  # most runs replay
 
     under_way, called, account = {}, set(), account or Account()
@@ -205,7 +201,7 @@ async def _without_call(recordings, mode, plan, request):
     if mode == "replay":
         raise _unrecorded(request, recordings, "a request has")
     plan.append(request)
-    return waiting(request) if mode == "batch" else planning.stand_ins([request])[request.key]
+    return waiting(request) if mode == "batch" else dry_run.stand_ins([request])[request.key]
 
 
 @contextlib.contextmanager

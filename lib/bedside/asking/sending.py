@@ -16,11 +16,13 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 
-from . import entries, failures, ledger
-from .entries import StopRun, cost_at_most
+from bedside.keep import ledger, registry
+from bedside.keep.registry import StopRun, cost_at_most
+from bedside.keep.replies import Reply, as_reply
+from bedside.keep.usage import used
+
+from . import failures
 from .failures import Failure
-from .replies import Reply, as_reply
-from .usage import used
 
 RETRIES = 5  # of a request, where another try can help
 FIRST_S, LONGEST_S = 0.5, 8.0  # before the first retry and the last, without a word from the server
@@ -106,21 +108,21 @@ async def opened(stack, name, account):
     """A model's client, over aiohttp (half the default's time per call), and the rest."""
     import openai
 
-    m = entries.model(name)
+    m = registry.model(name)
     url = m.get("base_url")
     if m["provider"] == "local":
-        from . import local
+        from . import embedded
 
-        url = await asyncio.to_thread(stack.enter_context, local.running())
+        url = await asyncio.to_thread(stack.enter_context, embedded.running())
     client = openai.AsyncOpenAI(
-        **entries.connection(name, url),
+        **registry.connection(name, url),
         max_retries=0,  # calls are tried again here, where all processes see it
         http_client=openai.DefaultAioHttpClient(),
     )
     await stack.enter_async_context(client)
     book = stack.enter_context(contextlib.closing(ledger.Ledger(name, account)))
     slots = asyncio.Semaphore(min(FEW, m.get("max_concurrency", 8)))  # until a first reply came
-    return _Model(client, book, slots, entries.secrets(name))
+    return _Model(client, book, slots, registry.secrets(name))
 
 
 class Calls:
@@ -158,7 +160,7 @@ class Calls:
         return opened.result() if opened.done() else await asyncio.shield(opened)
 
     async def _ready(self, name):
-        entries.check_callable(name)
+        registry.check_callable(name)
         self.account.check_price(name)
         self.recordings.check_writable(name)
         self.recordings.refresh()
@@ -235,7 +237,7 @@ class Calls:
         """Take a reply in, and name its file; it can't be lost now, whatever is cancelled."""
         path = self.recordings.put(request.model, record)
         if not m.replies:  # the first: now all slots are of use
-            for _ in range(entries.model(request.model).get("max_concurrency", 8) - FEW):
+            for _ in range(registry.model(request.model).get("max_concurrency", 8) - FEW):
                 m.slots.release()
         m.replies, m.alike, m.in_a_row = m.replies + 1, "", 0
         return path
@@ -292,8 +294,8 @@ async def send(client, request, secrets=()):
     import openai
 
     began, status = time.monotonic(), 200
-    body = entries.sent(request.model, request.body())
-    route = entries.ROUTES[entries.model(request.model).get("api", "chat")]
+    body = registry.sent(request.model, request.body())
+    route = registry.ROUTES[registry.model(request.model).get("api", "chat")]
     try:  # the raw response: building the client's typed objects would double the time per call
         response = await client.post(route, body=body, cast_to=httpx2.Response)
         content, headers = response.content, response.headers

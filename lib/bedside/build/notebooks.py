@@ -11,7 +11,10 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from . import BedsideError, choose, models, paths, usage
+from bedside import BedsideError, choose
+from bedside.keep import usage
+from bedside.keep.replies import alike
+from bedside.read import paths
 
 STOPS = ("StopRun", "StoreError")  # errors that would stop every other notebook too
 
@@ -289,7 +292,7 @@ def _said(names):
             for line in path.read_text().splitlines():
                 try:
                     r = json.loads(line)
-                    like = models.alike(r["fields"])
+                    like = alike(r["fields"])
                     counts = *usage.used(r)[:2], r.get("chars")
                 except (ValueError, KeyError):
                     continue  # a line that a crash cut short

@@ -11,9 +11,12 @@ import re
 import tomllib
 from pathlib import Path
 
-from . import BedsideError, choose, judges, paths, store
-from .given import there
-from .models import MODES
+from bedside import BedsideError, choose
+from bedside.asking.models import MODES
+from bedside.judging import judges
+from bedside.keep import store
+from bedside.read import paths
+from bedside.read.user_files import there
 
 PROFILE = "sample"
 DEFAULTS = {  # an empty one isn't given; a 0 is

@@ -5,7 +5,8 @@ import re
 import tomllib
 from pathlib import Path
 
-from . import BedsideError, paths
+from bedside import BedsideError
+from bedside.read import paths
 
 TEMPLATE = paths.ROOT / "templates" / "paper"
 NAME, TITLE = "new_study", "New study"  # placeholders for the study's name and title

@@ -1,14 +1,16 @@
 """Batches: what waits for an engine as request files, and what it brings, in OpenAI's format.
 
-files       requests that wait, a line each; one model a file
-results     what an engine wrote, taken into the recordings, with an account
-service     files and batches at an endpoint, by the `openai` client
+files: requests that wait, a line each; one model a file. results: what an engine wrote, taken into
+the recordings, with an account. service: files and batches at an endpoint, by the `openai` client.
+submission: all that can be asked now, over all notebooks, written, sent and taken in wave by wave.
 """
 
 import os
 from pathlib import Path
 
-from bedside import paths
+from bedside.read import paths
+
+__all__ = """folder files results service submission""".split()
 
 
 def folder() -> Path:

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from pathlib import Path
 
-from bedside import entries, paths, prices, store
-from bedside.models import Request
+from bedside.keep import prices, registry, store
+from bedside.keep.replies import Request
+from bedside.read import paths
 
 from . import folder
 
@@ -26,8 +27,8 @@ def line(request: Request) -> dict:
     return {
         "custom_id": request.key,
         "method": "POST",
-        "url": entries.BATCH_URL,
-        "body": entries.sent(request.model, request.body()),
+        "url": registry.BATCH_URL,
+        "body": registry.sent(request.model, request.body()),
     }
 
 
@@ -63,7 +64,7 @@ class Sink:
 
     def _files(self, model):
         if model not in self.open:
-            entries.check_batch(model)
+            registry.check_batch(model)
             self.folder.mkdir(parents=True, exist_ok=True)
             name = paths.file_name(model)
             self.open[model] = [
@@ -144,7 +145,7 @@ class _Writer:
         self.seen.add(key)
         known = json.loads(about)
         model, (prompt, completion) = known["model"], known["tokens"]
-        most = entries.model(model).get("batch_tokens", float("inf"))
+        most = registry.model(model).get("batch_tokens", float("inf"))
         last = self.made[-1] if self.made else None
         if (
             not last
@@ -157,7 +158,7 @@ class _Writer:
         last.lines, last.bytes = last.lines + 1, last.bytes + len(request)
         last.prompt, last.completion = last.prompt + prompt, last.completion + completion
         last.likely += known["likely"]
-        usd = entries.cost_at_most(model, prompt, completion, batch=True)
+        usd = registry.cost_at_most(model, prompt, completion, batch=True)
         last.usd = prices.total((last.usd, usd))
         self.asked.append(about)
         if len(self.asked) == TOGETHER:

@@ -12,9 +12,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bedside import BedsideError, entries, failures, paths, prices, store
-from bedside.failures import Failure
-from bedside.usage import used
+from bedside import BedsideError
+from bedside.asking import failures
+from bedside.asking.failures import Failure
+from bedside.keep import prices, registry, store
+from bedside.keep.usage import used
+from bedside.read import paths
 
 from . import files
 
@@ -143,9 +146,9 @@ def _taken(account, asked, kept, line, place):
 
 def _book(account, about, tokens, when=None):
     """Count what a line cost when it was answered; at most, where that isn't known."""
-    usd = entries.cost(about["model"], *tokens, batch=True, when=when)
+    usd = registry.cost(about["model"], *tokens, batch=True, when=when)
     if usd is None:
-        usd = entries.cost_at_most(about["model"], *about["tokens"], batch=True)
+        usd = registry.cost_at_most(about["model"], *about["tokens"], batch=True)
     account.usd = prices.total((account.usd, usd))
 
 

@@ -19,9 +19,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bedside import BedsideError, entries, failures, locks, paths
-from bedside.entries import StopRun
-from bedside.failures import Failure
+from bedside import BedsideError
+from bedside.asking import failures
+from bedside.asking.failures import Failure
+from bedside.keep import locks, registry
+from bedside.keep.registry import StopRun
+from bedside.read import paths
 
 from .files import ID, Made
 
@@ -186,7 +189,7 @@ class Jobs:
     def _created(self, job):
         """The batch that a file becomes, found if an earlier try has made it; None without room."""
         about = {"input_file_id": job.file, "completion_window": WINDOW}
-        about |= {"endpoint": entries.BATCH_URL, "metadata": {"file": job.place.stem}}
+        about |= {"endpoint": registry.BATCH_URL, "metadata": {"file": job.place.stem}}
         for _ in range(RETRIES):
             try:
                 return self._once(job, "batches.create", **about)
@@ -245,7 +248,7 @@ class Jobs:
     def _seen(self, job, batch):
         """Put down what the service says of a job's batch."""
         data = (batch.errors and batch.errors.data) or []
-        secrets = entries.secrets(job.model)
+        secrets = registry.secrets(job.model)
         errors = [[e.code or "", failures.cleaned(e.message or "", secrets)] for e in data]
         outputs = [i for i in (batch.output_file_id, batch.error_file_id) if i]
         now = {
@@ -275,8 +278,8 @@ class Jobs:
         if model not in self.clients:
             import openai
 
-            entries.check_callable(model)
-            made = openai.OpenAI(**entries.connection(model), max_retries=0)
+            registry.check_callable(model)
+            made = openai.OpenAI(**registry.connection(model), max_retries=0)
             self.clients[model] = made
         return self.clients[model]
 
@@ -296,7 +299,7 @@ class Jobs:
         """What the service answers; raises Failure."""
         import openai
 
-        client, secrets = self._client(job.model), entries.secrets(job.model)
+        client, secrets = self._client(job.model), registry.secrets(job.model)
         call = what if callable(what) else functools.reduce(getattr, what.split("."), client)
         try:
             made = call(*args, **more)

@@ -14,13 +14,18 @@ from collections.abc import Callable, Set
 from pathlib import Path
 from typing import NamedTuple
 
-from . import BedsideError, failures, ledger, notebooks, paths, settings
-from .batches import files, folder, results
-from .batches.service import FULL, Job, Jobs, asked_in, refused, under_way
-from .entries import StopRun
-from .failures import Failure
+from bedside import BedsideError
+from bedside.asking import failures
+from bedside.asking.failures import Failure
+from bedside.build import notebooks, settings
+from bedside.keep import ledger
+from bedside.keep.registry import StopRun
+from bedside.read import paths
 
-printed = functools.partial(print, flush=True)  # a line at once, also into a file
+from . import files, folder, results
+from .service import FULL, Job, Jobs, asked_in, refused, under_way
+
+say = functools.partial(print, flush=True)  # a line at once, also into a file
 TRIES = 3  # of a line whose failure may pass
 
 
@@ -122,7 +127,7 @@ def _same(made, before):
     )
 
 
-def tell(study, say: Callable[[str], None] = printed) -> Wave:
+def tell(study, say: Callable[[str], None] = say) -> Wave:
     """Write the next wave, and say what is in it, how many follow at most, and what to do.
 
     What submitted batches are to bring isn't in it. BedsideError if a notebook failed and there is
@@ -152,7 +157,7 @@ def tell(study, say: Callable[[str], None] = printed) -> Wave:
     return wave
 
 
-def submit(study, say: Callable[[str], None] = printed) -> None:
+def submit(study, say: Callable[[str], None] = say) -> None:
     """Send waves, wait for them and take them in, until nothing can be asked any more.
 
     A batch that is over makes room for the wave that follows from it, whatever else is under way.

@@ -4,11 +4,12 @@ It filters, compares and shows single replies.
 
     write("figures/sample/explorer.html", document)
 
-A document is what `bedside.rows.Document.content` returns: rows, each a reply with its verdicts,
-and the blocks that they share. The page holds it gzipped in base64, unpacks it (script/) and shows
-every text as plain text. The messages sent (`calls` and `messages`) are a second parcel, unpacked
-on request. The page has the frame of all pages (`bedside.page`) and their Content-Security-Policy:
-it may run only the scripts written here and may not contact any address.
+A document is what `Document.content` of `bedside.publish.judged_items` returns: rows, each a reply
+with its verdicts, and the blocks that they share. The page holds it gzipped in base64, unpacks it
+(script/) and shows every text as plain text. The messages sent (`calls` and `messages`) are a
+second parcel, unpacked on request. The page has the frame of all pages (`bedside.publish.pages`)
+and their Content-Security-Policy: it may run only the scripts written here and may not contact any
+address.
 """
 
 import base64
@@ -18,9 +19,11 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from bedside import BedsideError, models, paths, prompts
-from bedside.page import frame, hashes, pages, template
-from bedside.questions import FROM
+from bedside import BedsideError
+from bedside.keep import registry
+from bedside.publish.pages import frame, hashes, pages, template
+from bedside.read import paths, prompts
+from bedside.read.questions import FROM
 
 FOLDER = Path(__file__).parent
 SCRIPT = (
@@ -47,7 +50,7 @@ def html(document, linked=None):
     data = {k: v for k, v in document.items() if k not in SENT}
     papers = {paper: prompts.clean(name) for paper, name in document["papers"].items()}
     answering = dict.fromkeys(r["model"] for r in document["rows"])
-    asked = [name for name in answering if name in models.registry() or FROM.fullmatch(name)]
+    asked = [name for name in answering if name in registry.entries() or FROM.fullmatch(name)]
     return template(FOLDER / "explorer.html.j2").render(
         frame=frame(linked or pages(papers), "explorer.html", asked),
         profile=prompts.clean(document["profile"]),

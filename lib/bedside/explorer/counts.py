@@ -1,6 +1,6 @@
 """Counts of judged items for a notebook: which replies fail, and where two judges differ.
 
-Frames are those of `bedside.rows.frame`: a row for each reply and judge.
+Frames are those of `bedside.publish.judged_items.frame`: a row for each reply and judge.
 """
 
 import itertools

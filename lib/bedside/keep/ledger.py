@@ -23,13 +23,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from . import locks, paths
-from .entries import StopRun, cost, model
-from .paths import rel
+from bedside.read import paths
+from bedside.read.paths import rel
+
+from . import locks
+from .registry import StopRun, cost, model
 from .store import StoreError
 
 if TYPE_CHECKING:
-    from .failures import Failure
+    from bedside.asking.failures import Failure
 
 WINDOW_S = 60.0  # of requests_per_minute and tokens_per_minute
 PAUSE_S, LONGEST_S = 1.0, 32.0  # after a refusal without Retry-After, doubled up to the longest

@@ -12,7 +12,7 @@ price of such a call isn't known. Entries are checked before they come here (`fa
 import datetime
 from collections.abc import Iterable
 
-from . import BedsideError, choose
+from bedside import BedsideError, choose
 
 NUMBER = (int, float)
 PRICES = ("usd_per_million_in", "usd_per_million_out")  # both or none

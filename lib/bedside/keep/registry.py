@@ -12,7 +12,10 @@ import tomllib
 from typing import Any
 from urllib.parse import urlsplit
 
-from . import BedsideError, choose, paths, prices, store
+from bedside import BedsideError, choose
+from bedside.read import paths
+
+from . import prices, store
 
 
 class StopRun(BedsideError):
@@ -79,7 +82,7 @@ OWN_HOSTS = {
 
 
 @functools.cache
-def registry() -> dict[str, dict]:
+def entries() -> dict[str, dict]:
     """Entries of data/models.toml by name; BedsideError names the first that is wrong, and how."""
     path = paths.DATA / "models.toml"
     try:
@@ -148,7 +151,7 @@ ABOVE_0 = ("max_concurrency", "timeout_s", "requests_per_minute", "tokens_per_mi
 
 def model(name: str) -> dict:
     """One registry entry; an unknown name is an error with the nearest one."""
-    known = registry()
+    known = entries()
     return known[name] if name in known else choose(name, known, "model")
 
 

@@ -3,11 +3,14 @@
 import datetime
 import functools
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import entries, prompts, store
-from .entries import model
+from bedside.read import prompts
+
+from . import registry, store
+from .registry import model
 from .usage import prompt_tokens, tokens_of, used
 
 UNLIMITED = 4096  # tokens that a reply without a limit is taken to have
@@ -29,6 +32,20 @@ def response_format(name: str, **members: dict) -> dict:
     return {"type": "json_schema", "json_schema": schema}
 
 
+VERDICT_TOKENS = 1000  # room for a verdict: some models write before they state it
+
+
+def verdict_format(values: Sequence[int | str], key: str = "score", reason: bool = False) -> dict:
+    """The response format that asks for {key: one of values} and nothing else.
+
+    reason: asks for a reason before it.
+    """
+    kind = "integer" if all(isinstance(v, int) for v in values) else "string"
+    before = {"reason": {"type": "string"}} if reason else {}
+    value = {key: {"type": kind, "enum": list(values)}}
+    return response_format("verdict", **before, **value)
+
+
 @dataclass(frozen=True)
 class Request:
     """One call: for which item, to which model of the registry, with what messages and settings."""
@@ -42,7 +59,7 @@ class Request:
 
     @functools.cached_property
     def _body(self):
-        return entries.body(self.model, self.messages, self.settings, self.response_format)
+        return registry.body(self.model, self.messages, self.settings, self.response_format)
 
     def body(self) -> dict:
         """The JSON body of the call."""
@@ -51,7 +68,7 @@ class Request:
     @functools.cached_property
     def fields(self) -> dict:
         """Everything that can change the answer, as the recording's key sees it."""
-        return {**entries.identity(self.model, self._body), "repeat": self.repeat}
+        return {**registry.identity(self.model, self._body), "repeat": self.repeat}
 
     @functools.cached_property
     def key(self) -> str:
@@ -175,7 +192,7 @@ def as_reply(request: Request, record: dict, recorded: bool) -> Reply:
     """
     kept = prompts.cleaned({k: record[k] for k in KEPT if record.get(k) is not None})
     kept["finish"] = finish = _finish(kept.get("finish", ""))
-    kept["text"] = entries.spoken(request.model, kept.get("text", ""), finish == "length")
+    kept["text"] = registry.spoken(request.model, kept.get("text", ""), finish == "length")
     if kept.get("refusal", "").strip():
         finish = "refusal"
     elif record.get("tool_calls"):
@@ -196,7 +213,7 @@ def _by_batch(name, record):
     if "batch" in record:
         return bool(record["batch"])
     called = "latency_s" in record or "withheld" in record or "usage" not in record
-    return not called and entries.in_batches(name)
+    return not called and registry.in_batches(name)
 
 
 def _finish(said):

@@ -15,8 +15,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from . import BedsideError, locks
-from .paths import file_name, rel
+from bedside import BedsideError
+from bedside.read.paths import file_name, rel
+
+from . import locks
 
 START = b'{"key":"'
 PRIVATE = ("messages", "response_format")  # kept as digests: they hold other people's data

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from bedside.kept import checked, sent_and_returned
-from bedside.rows import Display, Document, Task, human_label, row_id, text, text_of
+from bedside.publish.judged_items import Display, Document, Task, human_label, row_id, text, text_of
+from bedside.write.frames import checked, sent_and_returned
 
-from .own import PAPER, labelled
+from .study import PAPER, labelled
 
 WORDS = {1: "1 right", 0: "0 wrong"}
 SECTION = "own questions"

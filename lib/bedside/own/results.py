@@ -8,14 +8,18 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bedside import BedsideError, judges, paths, settings, stats, tables
-from bedside.checks import complete, groups, joined, scored
-from bedside.kept import COLUMNS
-from bedside.questions import ALL
-from bedside.tables import Row, share
+from bedside import BedsideError, stats
+from bedside.build import settings
+from bedside.judging import judges, trust_cards
+from bedside.read import paths
+from bedside.read.checks import complete, groups, joined, scored
+from bedside.read.questions import ALL
+from bedside.write import tables
+from bedside.write.frames import COLUMNS
+from bedside.write.tables import Row, share
 
-from .judged import shaped
-from .own import VALUES, Own, answers, graded, labelled, verdicts
+from .items import shaped
+from .study import VALUES, Own, answers, graded, labelled, verdicts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,7 +89,7 @@ async def card(own):
         return None
     found = await graded(own, known.assign(item=known["answer_id"], reply_status=""))
     rng, labels = own.rng("card"), known["label"].astype(int)
-    made = judges.trust_card(labels, found, VALUES, rng, units=known["unit"])
+    made = trust_cards.trust_card(labels, found, VALUES, rng, units=known["unit"])
     return own.write_card(own.judge, made, judges.whose(known))
 
 
@@ -100,7 +104,7 @@ def corrected(own, graded, card):
         _, judged, lost = _right(part)
         rows.append(Row(model, "judge says, %", "run", *judged, lost))
         if card:
-            found = judges.corrected(judged, card, own.rng("corrected", model))
+            found = trust_cards.corrected(judged, card, own.rng("corrected", model))
             rows.append(Row(model, "corrected, %", "run", *found, lost))
     return tables.frame(rows)
 

@@ -5,22 +5,17 @@ import os
 from collections import Counter
 from pathlib import Path
 
-from bedside import (
-    BedsideError,
-    choose,
-    entries,
-    notebooks,
-    paths,
-    planning,
-    prices,
-    settings,
-    tables,
-    waves,
-)
-from bedside.page import own as page
+from bedside import BedsideError, choose
+from bedside.asking import dry_run
+from bedside.build import notebooks, settings
+from bedside.bulk import submission
+from bedside.keep import prices, registry
+from bedside.publish.pages import own as page
+from bedside.read import paths
+from bedside.write import tables
 
-from . import counted
-from .own import Own, answers, verdicts
+from . import results
+from .study import Own, answers, verdicts
 
 FILES = ("questions", "answers", "rubric")
 
@@ -56,10 +51,10 @@ def plan(own: Own) -> None:
     calls = own.planned()
     for model, count in Counter(r.model for r in calls).items():
         mine = [r.estimate() for r in calls if r.model == model]
-        usd, saved = ([entries.cost_at_most(model, *e, batch=b) for e in mine] for b in (0, 1))
+        usd, saved = ([registry.cost_at_most(model, *e, batch=b) for e in mine] for b in (0, 1))
         told = "unknown cost, since its entry has no price" if None in usd else f"${sum(usd):.2f}"
         told += "" if usd == saved else f", in batches ${sum(saved):.2f}"
-        since = prices.told(entries.model(model))
+        since = prices.told(registry.model(model))
         print(f"{model}: {count} calls, at most {told}" + f" (price {since})" * bool(since))
     print(f"{len(calls)} calls in all; none was made")
 
@@ -73,14 +68,14 @@ class Questions:
     def __init__(self, given: dict):
         own, self.given = begun({**given, "mode": "plan"})
         self.run, self.settings, self.fault = f"own-{own.name}", vars(own), ""
-        self.replays = waves.command("study", self.given)
+        self.replays = submission.command("study", self.given)
 
     def _own(self, mode):
         return Own(**{**self.given, "mode": mode})
 
     def ask(self, scratch: Path) -> None:
         """Write the requests that can be sent now, below scratch/parts."""
-        waves.prepared(scratch)
+        submission.prepared(scratch)
         own = self._own("batch")
         asyncio.run(_all_of_it(own))
         own.close()
@@ -89,12 +84,13 @@ class Questions:
         """The highest possible number of waves left."""
         own = self._own("plan")
         asyncio.run(_all_of_it(own))
-        return max([planning.wave(r) for r in own.planned()], default=0)
+        return max([dry_run.wave(r) for r in own.planned()], default=0)
 
 
 def execute(own: Own, given: dict) -> None:
     """Execute the notebook of a study and write its page."""
-    from bedside import ledger, live
+    from bedside.asking import progress
+    from bedside.keep import ledger
 
     # its own defaults are those of the bundled questions
     blank = {k: "" for k, v in notebooks.parameters(notebooks.OWN).items() if isinstance(v, str)}
@@ -102,7 +98,7 @@ def execute(own: Own, given: dict) -> None:
     if calling:
         os.environ["BEDSIDE_LIVE"] = "1"
         ledger.make()
-    with live.Watch([f"own/{own.name}"], calling):
+    with progress.Watch([f"own/{own.name}"], calling):
         executed = notebooks.run_own(own.name, {**blank, **given})
     page.write(own.folder, own.name, executed, [*own.models, *filter(None, [own.judge])])
 
@@ -124,7 +120,7 @@ def compare(names: str) -> None:
         choose(name, there, f"run in {paths.rel(folder)}, as in COMPARE=old,new:")
     if old == new:
         raise BedsideError(f"COMPARE={names} names one run twice; give two, as in COMPARE=old,new")
-    rows, flips, notes = counted.changed(old, new)
+    rows, flips, notes = results.changed(old, new)
     path = folder / new / f"changed_from_{old}"
     caption = " ".join(f"{note[:1].upper()}{note[1:]}." for note in notes)
     tables.write(path, rows, f"What changed from {old} to {new}", caption, 1)

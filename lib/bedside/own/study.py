@@ -7,10 +7,15 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bedside import BedsideError, judges, models, paths, prompts, settings, store
-from bedside.checks import joined
-from bedside.questions import answers as made_elsewhere
-from bedside.questions import read
+from bedside import BedsideError
+from bedside.asking import models
+from bedside.build import settings
+from bedside.judging import judges
+from bedside.keep import registry, store
+from bedside.read import paths, prompts
+from bedside.read.checks import joined
+from bedside.read.questions import answers as made_elsewhere
+from bedside.read.questions import read
 from bedside.run import Run
 
 if TYPE_CHECKING:
@@ -88,10 +93,10 @@ class Own(Run):
         """A line on which texts go where, to be shown before anything is sent."""
         if self.mode == "replay":
             return f"{self.name}: nothing is sent, replies are those that were recorded"
-        where = {m: models.model(m).get("base_url", "this machine") for m in self.models}
+        where = {m: registry.model(m).get("base_url", "this machine") for m in self.models}
         sent = [f"{len(self.items)} questions to {m} ({at})" for m, at in where.items()]
         if self.judge:
-            at = models.model(self.judge).get("base_url", "this machine")
+            at = registry.model(self.judge).get("base_url", "this machine")
             sent.append(f"questions, references and answers to the judge {self.judge} ({at})")
         return f"{self.name}: {'; '.join(sent) or 'nothing is sent'}; to nobody else"
 

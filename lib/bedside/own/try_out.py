@@ -1,6 +1,6 @@
 """The first calls to a model: what is sent, what comes back, and what its entry lacks.
 
-    ready = await trial.tried("mine")
+    ready = await try_out.tried("mine")
 
 Nothing is recorded. If an endpoint refuses a parameter, the line to add to the entry is printed,
 and the trial goes on as if the line were there.
@@ -11,9 +11,11 @@ import json
 import re
 from typing import NamedTuple
 
-from . import entries, failures, judges, ledger, models, prices, sending
-from .entries import StopRun
-from .models import Request
+from bedside.asking import failures, sending
+from bedside.judging import parsing
+from bedside.keep import ledger, prices, registry, replies
+from bedside.keep.registry import StopRun
+from bedside.keep.replies import NO_ANSWER, VERDICT_TOKENS, Request, as_reply
 
 MOST = 5  # calls to a model
 THOUGHTS = "completion_tokens_details.reasoning_tokens"  # in what a reply says it used
@@ -45,8 +47,8 @@ PROBES = (
             "Does the answer below say that ice is frozen water? Grade it 1 if it does, 0 if it"
             ' does not, as JSON with the one member "score".\n\nAnswer: Ice is water that froze.'
         ),
-        {"max_tokens": judges.VERDICT_TOKENS, "temperature": 0},
-        judges.schema(GRADES),
+        {"max_tokens": VERDICT_TOKENS, "temperature": 0},
+        replies.verdict_format(GRADES),
     ),
     _Probe(
         "a list",
@@ -71,24 +73,26 @@ async def tried(name: str, tell=print) -> bool:
 
     tell: the function that prints a line.
     """
-    tell(f"{name}: {entries.model(name)['model']} at {entries.model(name).get('base_url', 'home')}")
-    kept = entries.registry()[name]
+    tell(
+        f"{name}: {registry.model(name)['model']} at {registry.model(name).get('base_url', 'home')}"
+    )
+    kept = registry.entries()[name]
     try:
         async with contextlib.AsyncExitStack() as stack:
-            entries.check_callable(name)
+            registry.check_callable(name)
             m = await sending.opened(stack, name, ledger.Account("make try"))
             lines, faults, usd = await _probed(m, name, tell)
     except StopRun as e:
         lines, faults, usd = [], [str(e)], 0.0
     finally:
-        entries.registry()[name] = kept
+        registry.entries()[name] = kept
     if lines:
         tell(f'  Add to ["{name}"] in data/models.toml:')
         for line in lines:
             tell(f"    {line}")
     for fault in faults:
         tell(f"  {fault}")
-    if since := prices.told(entries.model(name)):
+    if since := prices.told(registry.model(name)):
         tell(f"  price {since}")
     unknown = "cost not known" if since else "price unknown, so BUDGET_USD can't be used"
     cost = unknown if usd is None else f"${usd:.4f}"
@@ -114,11 +118,11 @@ async def _probed(m, name, tell):
             again = bool(fix)
         else:
             tell(f"    {_came(record)}{'' if price is None else f', ${price:.4f}'}")
-            reply = models.as_reply(request, record, False)
+            reply = as_reply(request, record, False)
             fix, fault, again = _lacking(name, probe, record, reply)
             faults += [f"{probe.what}: {fault}"] if fault else []
         if fix:  # go on as if the entry had the line
-            entries.registry()[name] = {**entries.model(name), **fix}
+            registry.entries()[name] = {**registry.model(name), **fix}
             lines |= fix
         elif failure:
             return _toml(lines), [f"{failure.kind}: {failures.hint(name, failure)}"], usd
@@ -153,7 +157,7 @@ def _came(record):
 
 def _missing(name, body, message):
     """{key: value} that an entry lacks, from an endpoint's message about a parameter."""
-    m = entries.model(name)
+    m = registry.model(name)
     sent = [k for k in body if k not in ("model", "messages")]
     places = {k: re.search(rf"(?<!\w){k}(?!\w)", message) for k in sent}
     named = sorted((place.start(), k) for k, place in places.items() if place)
@@ -172,10 +176,10 @@ def _missing(name, body, message):
 
 def _lacking(name, probe, record, reply):
     """What an entry lacks, from a reply: ({key: value}, other fault, whether to repeat)."""
-    m = entries.model(name)
+    m = registry.model(name)
     thought = record["usage"].get(THOUGHTS, 0)
-    unread = probe.form and judges.verdict(reply, GRADES).status != "graded"
-    cut = reply.no_answer == models.NO_ANSWER["length"] or (unread and reply.truncated)
+    unread = probe.form and parsing.verdict(reply, GRADES).status != "graded"
+    cut = reply.no_answer == NO_ANSWER["length"] or (unread and reply.truncated)
     if cut or (thought and "reasoning_tokens" not in m):
         used = thought or record["completion_tokens"] or probe.settings["max_tokens"]
         room = max(4000, 4 * used, 2 * m.get("reasoning_tokens", 0))
@@ -183,7 +187,7 @@ def _lacking(name, probe, record, reply):
     if reply.why:
         return {}, reply.why, False
     if "</think>" in reply.text and "think" not in m:
-        return {"think": entries.THINK}, "", False
+        return {"think": registry.THINK}, "", False
     if unread:
         if m.get("response_format", "json_schema") != "none":
             return {"response_format": "none"}, "", True

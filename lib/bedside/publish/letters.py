@@ -13,7 +13,11 @@ import re
 from pathlib import Path
 from typing import Any
 
-from . import BedsideError, claims, page, paths, published, settings
+from bedside import BedsideError
+from bedside.build import settings
+from bedside.read import claims, paths, published
+
+from . import pages
 
 HERE = Path(__file__).parent
 
@@ -52,7 +56,7 @@ def letter(paper: str, about: dict, made: list[dict]) -> str:
     told += by["consistency"]["differs"]
     asked = [c for c in made if c["ask"] and c["of"] != "summary" and c not in told]
     weighty = [c for c in asked if c["weight"] == "central" or c["kind"] == "consistency"]
-    return page.template(HERE / "letter.md.j2", autoescape=False).render(
+    return pages.template(HERE / "letter.md.j2", autoescape=False).render(
         about=plain(about),
         stated=_statements(paper),
         claims=made,
@@ -96,4 +100,4 @@ def _html(title, text):
 
     body = mistune.create_markdown(escape=True, plugins=["table"])(text)
     body = re.sub(r"<h3>([\w-]+)</h3>", r'<h3 id="\1">\1</h3>', body)  # the claims' ids
-    return page.template(HERE / "letter.html.j2").render(title=title, body=body)
+    return pages.template(HERE / "letter.html.j2").render(title=title, body=body)

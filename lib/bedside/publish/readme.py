@@ -4,7 +4,9 @@ import json
 import re
 from pathlib import Path
 
-from . import BedsideError, choose, findings, notebooks, paths
+from bedside import BedsideError, choose
+from bedside.build import notebooks
+from bedside.read import findings, paths
 
 README = paths.ROOT / "README.md"
 BEGIN, END = "<!-- outputs: written by `make outputs` -->", "<!-- end of outputs -->"

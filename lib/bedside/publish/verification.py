@@ -5,7 +5,11 @@ import os
 import shutil
 import subprocess
 
-from . import BedsideError, letters, notebooks, page, paths, sources
+from bedside import BedsideError
+from bedside.build import notebooks
+from bedside.read import paths, sources
+
+from . import letters, pages
 
 # compared only if the versions of packages are those of the committed run
 LOOSE = (".svg", ".png", ".html")
@@ -28,7 +32,7 @@ def verify(profile: str, explorer=None) -> None:
     without = {"notebooks": {name: old[name] for name in apart if name in old}}
     (scratch / profile).mkdir(parents=True, exist_ok=True)  # nothing else may have been built
     (scratch / profile / "manifest.json").write_text(json.dumps(without))
-    built = page.merge(profile)["notebooks"]
+    built = pages.merge(profile)["notebooks"]
     write, read = explorer or (None, None)
     if f"{profile}/explorer.html" in committed and write:
         write({"profile": profile})

@@ -10,7 +10,9 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from . import BedsideError, sources
+from bedside import BedsideError
+
+from . import sources
 
 if TYPE_CHECKING:
     import pandas as pd

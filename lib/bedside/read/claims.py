@@ -21,7 +21,9 @@ from collections.abc import Iterable
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
-from . import BedsideError, choose, paths, published
+from bedside import BedsideError, choose
+
+from . import paths, published
 
 if TYPE_CHECKING:
     import numpy as np

@@ -17,7 +17,9 @@ from decimal import ROUND_HALF_UP, Decimal, localcontext
 from pathlib import Path
 from typing import NamedTuple
 
-from . import BedsideError, choose, claims, given, paths
+from bedside import BedsideError, choose
+
+from . import claims, paths, user_files
 
 OF = ("paper", "summary", "found")  # who says it; found: we, here
 SOURCES = ("published", "recomputed", "raw")
@@ -58,7 +60,7 @@ def load(paper: str, folder: Path | None = None) -> list[Finding]:
     path = paths.FINDINGS / f"{paper}.csv"
     if not path.is_file():
         return []
-    table = given.of_file(path, COLUMNS, COLUMNS)
+    table = user_files.of_file(path, COLUMNS, COLUMNS)
     words, found, seen = _words(path.with_suffix(".toml")), [], set()
     for place, row in table.rows:
         table.filled(place, row, COLUMNS)

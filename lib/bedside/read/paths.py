@@ -6,9 +6,9 @@ import tomllib
 from pathlib import Path
 from urllib.parse import quote
 
-from . import BedsideError
+from bedside import BedsideError
 
-ROOT = Path(os.environ.get("BEDSIDE_ROOT") or Path(__file__).resolve().parents[2])
+ROOT = Path(os.environ.get("BEDSIDE_ROOT") or Path(__file__).resolve().parents[3])
 DATA = ROOT / "data"
 EXTERNAL = DATA / "external"
 PROMPTS = DATA / "prompts"

@@ -11,7 +11,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import BedsideError, paths
+from bedside import BedsideError
+
+from . import paths
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,7 +11,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from . import BedsideError, paths
+from bedside import BedsideError
+
+from . import paths
 
 if TYPE_CHECKING:
     import pandas as pd

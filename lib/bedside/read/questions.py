@@ -13,7 +13,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import BedsideError, given, sources
+from bedside import BedsideError
+
+from . import sources, user_files
 from .prompts import clean
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ COLUMNS = (*ASKED, "reference", "group", "unit", "system")
 ANSWERED = ("item", "model", "answer")
 ALL = "all"  # what tables call the questions of all groups
 HUB = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*(:[\w.-]+)?")
-FILES = (*given.KINDS, *given.SPREADSHEETS, ".json", ".tsv", ".txt")
+FILES = (*user_files.KINDS, *user_files.SPREADSHEETS, ".json", ".tsv", ".txt")
 MOVES = ("", "main", "master")  # revisions that may hold other data tomorrow
 FROM = re.compile(r".+ \(from .+\)", re.S)  # the shown name of a model with answers made elsewhere
 BLANK, MISSING = "blank", "not in the file"  # why an answer made elsewhere is lacking
@@ -40,18 +42,18 @@ def read(source: str | Path, revision: str = "") -> "pd.DataFrame":
     import pandas as pd
 
     name = str(source)
-    hub = HUB.fullmatch(name) and not given.there(name) and not name.lower().endswith(FILES)
+    hub = HUB.fullmatch(name) and not user_files.there(name) and not name.lower().endswith(FILES)
     if revision and not hub:
         raise BedsideError(
             f"REVISION={revision} goes with a data set of the Hugging Face hub (owner/name);"
             f" {source} is none; leave REVISION out"
         )
-    if not (hub or given.there(name) or Path(name).suffix):
+    if not (hub or user_files.there(name) or Path(name).suffix):
         raise BedsideError(
             f"{source} is neither a file nor named like a data set of the Hugging Face hub"
             " (owner/name or owner/name:split)"
         )
-    table, seen = _of_hub(name, revision) if hub else given.of_file(source, COLUMNS, ASKED), {}
+    table, seen = _of_hub(name, revision) if hub else user_files.of_file(source, COLUMNS, ASKED), {}
     for place, row in table.rows:
         table.filled(place, row, ASKED)
         table.once(seen, place, row["item"] or place, f"item {row['item']!r}")
@@ -89,7 +91,7 @@ def _of_hub(source, revision):
             f"{source} has no column {lacking[0]!r}; it has {', '.join(found.column_names)}. Save"
             f" it as CSV with the columns {', '.join(COLUMNS)}, and give that file"
         )
-    table = given.Table(source, COLUMNS, ASKED, others=True)
+    table = user_files.Table(source, COLUMNS, ASKED, others=True)
     for number, row in enumerate(found, 1):
         table.add(f"row {number}", row)
     return table
@@ -137,7 +139,7 @@ def answer_rows(path: str | Path) -> list[tuple[str, dict[str, str]]]:
 
     Other columns are ignored, since logs have many. Needs the standard library only.
     """
-    table, seen = given.of_file(path, ANSWERED, ANSWERED, others=True), {}
+    table, seen = user_files.of_file(path, ANSWERED, ANSWERED, others=True), {}
     for place, row in table.rows:
         row["model"] = " ".join(row["model"].split())
         table.filled(place, row, ("item", "model"))  # an answer may be empty

@@ -17,7 +17,9 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import BedsideError, choose, formats, paths
+from bedside import BedsideError, choose
+
+from . import formats, paths
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -262,13 +264,13 @@ def forget() -> None:
 # ---- what a run takes of them
 
 
-def every(run) -> "dict[str, pd.DataFrame]":
+def all_sources(run) -> "dict[str, pd.DataFrame]":
     """All available sources of a run's paper and profile that any notebook may read."""
     mine = used_by(run.profile, run.paper)
     return {n: run.load(n) for n in mine if here(n) and "private" not in entry(n)}
 
 
-def limited(run, frame: "pd.DataFrame", whole: bool = False) -> "pd.DataFrame":
+def first_items(run, frame: "pd.DataFrame", whole: bool = False) -> "pd.DataFrame":
     """The first LIMIT items of a frame, or the whole frame.
 
     Raises BedsideError if an item occurs twice or has an empty cell.
@@ -282,7 +284,7 @@ def limited(run, frame: "pd.DataFrame", whole: bool = False) -> "pd.DataFrame":
     return frame.head(most).reset_index(drop=True)
 
 
-def drawn(run, frame: "pd.DataFrame", size: int, *name: object) -> "pd.DataFrame":
+def random_rows(run, frame: "pd.DataFrame", size: int, *name: object) -> "pd.DataFrame":
     """`size` rows drawn with the run's seed (and a name, for several draws), in their order.
 
     All rows if size is 0 or there are no more than `size`.

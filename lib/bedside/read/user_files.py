@@ -16,7 +16,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from . import BedsideError, paths
+from bedside import BedsideError
+
+from . import paths
 from .prompts import clean
 
 NAMES = ("item", "model", "group", "unit")  # short labels that are joined on and shown

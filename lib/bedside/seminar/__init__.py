@@ -13,7 +13,7 @@ import importlib
 from pathlib import Path
 
 from bedside import choose
-from bedside.shown import prose as shown
+from bedside.write.prose import prose as shown
 
 from .answers import choice, fields, near, nothing, number, numbers, right
 from .classroom import handed_in

@@ -3,7 +3,7 @@
 import re
 from numbers import Real
 
-from bedside.checks import normal
+from bedside.read.checks import normal
 
 from .tasks import Wrong
 

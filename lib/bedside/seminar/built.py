@@ -9,8 +9,9 @@ import os
 import shutil
 from pathlib import Path
 
-from bedside import BedsideError, paths
-from bedside.sources import sha256
+from bedside import BedsideError
+from bedside.read import paths
+from bedside.read.sources import sha256
 
 NAME = ".built.json"
 

@@ -21,7 +21,8 @@ from datetime import datetime
 from numbers import Integral, Real
 from pathlib import Path
 
-from bedside import BedsideError, paths
+from bedside import BedsideError
+from bedside.read import paths
 
 FOLDER = paths.ROOT / "handed_in"  # beside the editions' folder
 STATES = ("right", "collected", "not yet", "open")

@@ -3,8 +3,10 @@
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
-from bedside import choose, kept, settings
+from bedside import choose
+from bedside.build import settings
 from bedside.run import Run
+from bedside.write import frames
 
 READ = {  # the sections that sheets read, which the students' zip holds
     "cancer_myth": ("labelled", "evaluation"),
@@ -23,7 +25,7 @@ def run(paper, notebook, profile="sample"):
 
 def graded(paper, section, judge="lexical"):
     """What a section's notebook kept of the sample, by one judge."""
-    frame = kept.graded(paper, "sample", choose(section, READ[paper], "section of the sheets"))
+    frame = frames.graded(paper, "sample", choose(section, READ[paper], "section of the sheets"))
     return frame[frame["judge"] == judge].reset_index(drop=True)
 
 

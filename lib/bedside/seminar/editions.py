@@ -10,8 +10,9 @@ import re
 import tempfile
 from pathlib import Path
 
-from bedside import BedsideError, paths, seminar
-from bedside.notebooks import execute
+from bedside import BedsideError, seminar
+from bedside.build.notebooks import execute
+from bedside.read import paths
 
 from . import built, handout, projector
 

@@ -8,7 +8,8 @@ import json
 import re
 import zipfile
 
-from bedside import explorer, paths
+from bedside import explorer
+from bedside.read import paths
 
 from . import display
 

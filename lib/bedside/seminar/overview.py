@@ -12,7 +12,10 @@ from collections import Counter
 from itertools import islice
 from pathlib import Path
 
-from bedside import BedsideError, page, paths, prompts, tables
+from bedside import BedsideError
+from bedside.publish import pages
+from bedside.read import paths, prompts
+from bedside.write import tables
 
 from . import kind, names
 from .classroom import DONE, STATES, folder_of, students
@@ -39,8 +42,8 @@ def write(folder, named=False):
     _check_ours(html, csv)
     csv.write_text(tables.csv_text(COLUMNS, rows(everybody)), encoding="utf-8-sig", newline="\n")
     sheets = [sheet(s, [e for e in everybody if e.sheet == s]) for s in _sheets(everybody)]
-    made = page.template(Path(__file__).parent / "overview.html.j2").render(
-        frame=page.frame({f"#{s['id']}": s["title"] for s in sheets}),
+    made = pages.template(Path(__file__).parent / "overview.html.j2").render(
+        frame=pages.frame({f"#{s['id']}": s["title"] for s in sheets}),
         digest=_digest(csv),
         sheets=sheets,
         faults={text(k, 200): text(why, 300) for k, why in faults.items()},

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from bedside.page import executed, frame, template
+from bedside.publish.pages import executed, frame, template
 
 FOLDER = Path(__file__).parent
 # How outputs begin that say only that nothing was answered or handed in yet.

@@ -13,6 +13,8 @@ its bootstrap is slow; "As ..." in a docstring names the function with which tes
 # ruff: noqa: F401
 
 from .agreement import gwet, kappa, krippendorff_alpha
+from .classification import harmonic, macro
+from .implied import grim, grim_counts, mcnemar_range, most_kappa, permutation_range
 from .intervals import (
     Interval,
     balanced_accuracy,
@@ -23,9 +25,7 @@ from .intervals import (
     share,
     wilson,
 )
-from .printed import grim, grim_counts, mcnemar_range, most_kappa, permutation_range
 from .resampling import LEAST, bootstrap, paired_permutation
-from .scores import harmonic, macro
 from .tests import (
     detectable,
     even,

@@ -20,7 +20,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import BedsideError, checks, choose, models, paths, prompts, settings, store
+from bedside import BedsideError, choose
+from bedside.build import settings
+from bedside.keep import registry, store
+from bedside.keep.replies import Reply, Request
+from bedside.read import checks, paths, prompts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -115,7 +119,7 @@ class Calls:
         self.path, self._file = path, None
         self._known: set[str] = set()
 
-    def add(self, request: models.Request, reply: models.Reply) -> None:
+    def add(self, request: Request, reply: Reply) -> None:
         """Write down a call, once."""
         if request.key in self._known:
             return
@@ -143,7 +147,7 @@ class Calls:
             self._known.clear()
 
 
-def sent_and_returned(request: models.Request, reply: models.Reply) -> dict[str, Any]:
+def sent_and_returned(request: Request, reply: Reply) -> dict[str, Any]:
     """A request as it was sent, and what came back with the reply; None for unknown values."""
     sent = dict(request.body())
     tokens = reply.prompt_tokens, reply.completion_tokens, reply.cache_write_tokens
@@ -155,7 +159,7 @@ def sent_and_returned(request: models.Request, reply: models.Reply) -> dict[str,
         "repeat": request.repeat,
         **{name: None if (v := getattr(reply, name)) == "" else v for name in RETURNED},
         "seconds": reply.latency_s,
-        "usd": models.cost(request.model, *tokens, batch=reply.batch, when=reply.date),
+        "usd": registry.cost(request.model, *tokens, batch=reply.batch, when=reply.date),
     }
 
 

@@ -13,8 +13,9 @@ import re
 from decimal import ROUND_HALF_UP, Decimal
 from itertools import groupby
 
+from bedside.read.published import SOURCES
+
 from .grids import Grid
-from .published import SOURCES
 
 BOUNDS = " if unscored were worst to best"
 FORM = {"row": "row", "column": "column"}

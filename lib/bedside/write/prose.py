@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from .claims import word
+from bedside.read.claims import word
 
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler

@@ -10,11 +10,14 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, SupportsInt
 
-from . import BedsideError, choose, judges, prompts, stats
-from .checks import complete, groups, numbers, scored
+from bedside import BedsideError, choose, stats
+from bedside.judging import trust_cards
+from bedside.read import prompts
+from bedside.read.checks import complete, groups, numbers, scored
+from bedside.read.published import SOURCES
+
 from .grids import Grid
 from .layouts import BOUNDS, Layout, grid
-from .published import SOURCES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,15 +47,15 @@ def frame(rows: Iterable[tuple]) -> "pd.DataFrame":
     return pd.DataFrame([Row(*row) for row in rows], columns=COLUMNS)
 
 
-def printed(rows: "pd.DataFrame") -> list[Row]:
+def published_rows(rows: "pd.DataFrame") -> list[Row]:
     """The numbers of a printed table as `Row`s."""
     return [Row(r.row, r.column, "published", r.value) for r in rows.itertuples()]
 
 
-def told(rows: "pd.DataFrame") -> list[Row]:
-    """`printed` numbers of a paper's text; labels name the row's place and the column's note."""
+def published_text_rows(rows: "pd.DataFrame") -> list[Row]:
+    """`published_rows` of a paper's text; labels name the row's place and the column's note."""
     notes = rows["note"].map(lambda note: f" ({note})" if note else "")
-    return printed(
+    return published_rows(
         rows.assign(row=rows["table"] + ": " + rows["row"], column=rows["column"] + notes)
     )
 
@@ -287,7 +290,7 @@ def card_rows(name: str, card: dict, labels: dict[str, str]) -> list[Row]:
     rows = []
     for key, label in labels.items():
         if key == "scale":
-            key, label = judges.scale(card)
+            key, label = trust_cards.scale(card)
         found = card.get(key, {"n": 0})
         unit, value = 1 if "kappa" in key else 100, [found.get(x) for x in ("value", "low", "high")]
         value = [None if v is None else unit * v for v in value]

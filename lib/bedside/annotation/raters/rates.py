@@ -4,10 +4,11 @@ import re
 
 import pandas as pd
 
-from bedside import judges, stats
+from bedside import stats
 from bedside.annotation.labelling import tasks
-from bedside.checks import complete, groups, scored
-from bedside.tables import Row, frame
+from bedside.judging import trust_cards
+from bedside.read.checks import complete, groups, scored
+from bedside.write.tables import Row, frame
 
 from .together import asked, parts, values
 
@@ -60,7 +61,7 @@ def against(judged, settled, task, rng):
     for judge, mine in groups(both, "judge", ["unit"]):
         said, how = mine.reset_index(drop=True), tasks()[task]
         positive, ordered = how.positive, how.ordered
-        card = judges.trust_card(
+        card = trust_cards.trust_card(
             mine["value_label"], said, values(task), rng, positive, said["unit"], ordered
         )
         cards[judge] = {"judge": judge, "of": "replies", "labelled_by": "raters", **card}

@@ -7,9 +7,9 @@ import pandas as pd
 
 from bedside import stats
 from bedside.annotation.labelling import tasks
-from bedside.checks import groups, numbers
-from bedside.rows import JOINED
-from bedside.tables import Row, frame, percent, share
+from bedside.publish.judged_items import JOINED
+from bedside.read.checks import groups, numbers
+from bedside.write.tables import Row, frame, percent, share
 
 from .together import REFUSALS, asked, first_labels, handled, own_labels, said, values
 

@@ -11,9 +11,9 @@ from bedside.annotation.entrance import NOT_SAID, answers
 from bedside.annotation.labelling import tasks
 from bedside.annotation.log import ADJUDICATED, FOLDER, read
 from bedside.annotation.session import Session
-from bedside.checks import complete
-from bedside.rows import JOINED
-from bedside.store import digest
+from bedside.keep.store import digest
+from bedside.publish.judged_items import JOINED
+from bedside.read.checks import complete
 
 FEWEST = 5  # raters of a group whose answers about themselves are counted
 CHECKS = "attention checks"

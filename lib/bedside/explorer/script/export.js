@@ -1,6 +1,6 @@
 // Exports
 
-function cell(value) {                      // as bedside.tables.cell_text: never a spreadsheet formula
+function cell(value) {                      // as bedside.write.tables.cell_text: never a spreadsheet formula
   const safe = /^[=+\-@\t\r]/.test(value) && !/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(value) ? "'" + value : value;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

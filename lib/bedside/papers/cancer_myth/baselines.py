@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from bedside.baselines import Baseline
+from bedside.judging.baselines import Baseline
 
 
 class Echo(Baseline):

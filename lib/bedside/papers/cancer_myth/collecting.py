@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from bedside import models
-from bedside.models import Request
-from bedside.sources import limited
+from bedside.keep import registry
+from bedside.keep.replies import Request
+from bedside.read.sources import first_items
 
 from .baselines import Alike, alike
 from .generation import generated, listed_schema
@@ -25,7 +25,7 @@ def types(run, myths, count):
     """Kinds of cancer for which myths are listed: `count` of those of `myths`, of which LIMIT."""
     names = myths["cancer"].drop_duplicates()
     drawn = run.rng("cancers").permutation(len(names))[: count or None]
-    return limited(run, names.iloc[sorted(drawn)].to_frame("item"))["item"].tolist()
+    return first_items(run, names.iloc[sorted(drawn)].to_frame("item"))["item"].tolist()
 
 
 async def listed(run, cancers, count, settings):
@@ -37,7 +37,7 @@ async def listed(run, cancers, count, settings):
     """
     requests = []
     for model in run.models:
-        most = models.most(model, settings["max_tokens"], "questions")
+        most = registry.most(model, settings["max_tokens"], "questions")
         for cancer in cancers:
             prompt = run.prompt("collect", cancer=cancer, count=count)
             how = {**settings, "max_tokens": most, "seed": run.seed}

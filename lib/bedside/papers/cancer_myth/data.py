@@ -5,9 +5,9 @@ Each frame has an `item` column; frames are joined by it, never by position.
 
 import pandas as pd
 
-from bedside.checks import joined, normal
-from bedside.judges import with_rated
-from bedside.sources import limited
+from bedside.judging.judges import with_raters_labels
+from bedside.read.checks import joined, normal
+from bedside.read.sources import first_items
 
 CATEGORIES = {
     "only/standard treatment": "Only/Standard Treatment",
@@ -57,7 +57,7 @@ def questions(run, whole=False):
         )
     frame = frame.assign(category=frame["category"].map(CATEGORIES))
     columns = ["item", "question", "correction", "category", "cancer", "generator", "unit"]
-    return limited(run, frame[columns], whole)
+    return first_items(run, frame[columns], whole)
 
 
 def plain_questions(run, whole=False):
@@ -77,7 +77,7 @@ def plain_questions(run, whole=False):
             rejected=frame["question"].map(normal).map(held).fillna(""),
             unit=frame["source_row"].astype(str),
         )
-    return limited(run, frame[["item", "question", "rejected", "unit"]], whole)
+    return first_items(run, frame[["item", "question", "rejected", "unit"]], whole)
 
 
 def labelled(run):
@@ -99,12 +99,12 @@ def rated(run):
 
     Without answers to questions that judges are shown (`unseen`).
     """
-    return unseen(run, with_rated(run, labelled(run), "cancer_myth_rated"))
+    return unseen(run, with_raters_labels(run, labelled(run), "cancer_myth_rated"))
 
 
 def rated_plain(run):
     """`labelled_plain` and what the user's raters labelled, for trust cards."""
-    both = with_rated(run, labelled_plain(run), "cancer_myth_rated_nfp")
+    both = with_raters_labels(run, labelled_plain(run), "cancer_myth_rated_nfp")
     if both["rejected"].isna().any():  # raters' labels name the question alone
         asked = plain_questions(run, whole=True).set_index("item")["rejected"]
         both["rejected"] = both["rejected"].fillna(both["item"].map(asked)).fillna("")
@@ -188,7 +188,7 @@ def used_myths(run, count=""):
     collected = myths(run)
     size = int(count or MYTHS_USED[run.profile]) or len(collected)
     order = run.rng("order").permutation(len(collected))
-    return limited(run, collected.iloc[order[:size]].reset_index(drop=True))
+    return first_items(run, collected.iloc[order[:size]].reset_index(drop=True))
 
 
 def starting_examples(run):

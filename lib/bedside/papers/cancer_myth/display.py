@@ -1,6 +1,6 @@
 """How Cancer-Myth's graded replies are shown to readers and raters, section by section."""
 
-from bedside.rows import Display, entries, human_label, other_verdict, text
+from bedside.publish.judged_items import Display, entries, human_label, other_verdict, text
 
 from .v2.items import KINDS
 

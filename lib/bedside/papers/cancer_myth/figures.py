@@ -2,10 +2,10 @@
 
 from collections import Counter
 
-from bedside import plots
-from bedside.tables import without_bounds
+from bedside.write import plots
+from bedside.write.tables import without_bounds
 
-from .printed import QUESTIONS, SUMMARY
+from .implied import QUESTIONS, SUMMARY
 from .tables.evaluation import series
 from .tables.generation import HARD
 from .v2.tables import HITS, in_plane

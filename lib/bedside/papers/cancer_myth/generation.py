@@ -2,8 +2,11 @@
 
 import pandas as pd
 
-from bedside import checks, judges, models, planning
-from bedside.replies import Request, json_object, response_format
+from bedside.asking import dry_run
+from bedside.judging import parsing
+from bedside.keep import registry
+from bedside.keep.replies import NO_ANSWER, Request, json_object, response_format
+from bedside.read import checks
 
 from . import study
 from .data import CATEGORIES
@@ -13,7 +16,7 @@ JOINS = {-1: "valid", 1: "easy"}  # the set that a question joins by its answer'
 QUESTION = (
     "generator myth item question correction status answer truncated sent verdict value joined"
 ).split()
-NOTHING = [*models.NO_ANSWER.values(), "blank"]  # why a reply that came is no answer
+NOTHING = [*NO_ANSWER.values(), "blank"]  # why a reply that came is no answer
 UNANSWERED, MISSING = "unanswered", "missing"
 
 
@@ -49,7 +52,7 @@ async def generate(
     sets = {kind: start[start["kind"] == kind].to_dict("records") for kind in ("valid", "invalid")}
     sets["easy"] = []
     known = {checks.normal(question) for question in start["question"]}
-    most = models.most(model, settings["max_tokens"], "questions")
+    most = registry.most(model, settings["max_tokens"], "questions")
     settings = {**settings, "max_tokens": most, "seed": run.seed}
     answered = {"max_tokens": answer_tokens, "temperature": answer_temperature}
     questions, rounds = [pd.DataFrame(columns=QUESTION)], []
@@ -90,7 +93,7 @@ async def generate_all(run, myths, start, judging, **options):
     """
     made = []
     for model in run.models:
-        with planning.in_sequence():  # each myth's examples follow from the grades before
+        with dry_run.in_sequence():  # each myth's examples follow from the grades before
             made.append(await generate(run, model, myths, start, judging, **options))
     questions, rounds = (pd.concat(part, ignore_index=True) for part in zip(*made))
     if len(made) > 1:
@@ -119,12 +122,12 @@ def generated(reply, count, known, name="questions", fields=FIELDS):
     whole reply had none).
     """
     nothing = [""] * len(fields)
-    if reply.no_answer == models.NO_ANSWER["refusal"]:
+    if reply.no_answer == NO_ANSWER["refusal"]:
         return [("refused", *nothing)] * count
     if reply.no_answer:
         return [(f"{MISSING}: {reply.no_answer}", *nothing)] * count
     try:
-        found = judges.json_in(reply.text)[name]
+        found = parsing.json_in(reply.text)[name]
         entries = [[entry[field].strip() for field in fields] for entry in found][:count]
     except (ValueError, KeyError, TypeError, AttributeError):
         return [("truncated" if reply.truncated else "unparsed", *nothing)] * count

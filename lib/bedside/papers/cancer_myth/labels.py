@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from bedside.checks import normal
-from bedside.rows import Task, row_id, text, text_of
+from bedside.publish.judged_items import Task, row_id, text, text_of
+from bedside.read.checks import normal
+from bedside.read.sources import here
 from bedside.run import Run
-from bedside.sources import here
 
 from . import data, survey
 from .display import (

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from bedside import stats
-from bedside.checks import complete, counterparts, merged, normal, shared, spellings
-from bedside.claims import between, every, reading
+from bedside.read.checks import complete, counterparts, merged, normal, shared, spellings
+from bedside.read.claims import between, every, reading
 
 from .data import CATEGORIES, DROPPED, taken_out
 

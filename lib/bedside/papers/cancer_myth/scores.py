@@ -3,8 +3,8 @@
 import pandas as pd
 
 from bedside import stats
-from bedside.checks import groups, scored
-from bedside.tables import units_of
+from bedside.read.checks import groups, scored
+from bedside.write.tables import units_of
 
 
 def scores(graded, run, by=()):

@@ -5,10 +5,12 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from bedside import models, stats
-from bedside.checks import joined
-from bedside.judges import LEXICAL, beside, by_each, grade_labelled, trust_card
-from bedside.models import answers_of
+from bedside import stats
+from bedside.asking.models import answers_of
+from bedside.judging.judges import LEXICAL, grade_labelled, run_asking, verdicts_by_judge
+from bedside.judging.trust_cards import trust_card
+from bedside.keep import registry
+from bedside.read.checks import joined
 
 from .baselines import Categoriser, Echo
 from .data import CATEGORIES, SHOWN, categorised, labelled, labelled_plain, shown
@@ -66,7 +68,7 @@ def grading(run, kind, known, judge=""):
     A model whose entry allows fewer examples (`most_examples`) is shown fewer.
     """
     name = judge or run.judge
-    most = None if name == LEXICAL else models.model(name).get("most_examples")
+    most = None if name == LEXICAL else registry.model(name).get("most_examples")
     examples, temperature = known.shown[:most], known.temperature
     return {**GRADING[kind], "shown": examples, "temperature": temperature}
 
@@ -78,7 +80,7 @@ async def example_cards(run, labelled, judge, few, temperature=0):
     there are is shown this project's, which are short, on the answers to the first `few` questions
     (0: all).
     """
-    made, ours = {}, "most_examples" in models.model(judge)
+    made, ours = {}, "most_examples" in registry.model(judge)
     for kind, frame in labelled.items():
         if ours:
             frame = frame[frame["item"].isin(frame["item"].unique()[: few or None])]
@@ -111,7 +113,7 @@ async def grade(run, frame, kind, known, judge=None):
     known: a `Known`.
     """
     how = grading(run, kind, known, judge)
-    return await beside(run, judge).grade(frame, labelled=known.labelled, judge=judge, **how)
+    return await run_asking(run, judge).grade(frame, labelled=known.labelled, judge=judge, **how)
 
 
 async def verdicts(run, items, answered, known, judge=None):
@@ -148,7 +150,7 @@ async def by_each_judge(run, frame, kind, known, said=None):
             return joined(mine, await grade(asking, mine, kind, known[kind], judge))
 
         own = None if said is None else said[said["model"] == model]
-        parts.append(await by_each(run, graded, own))
+        parts.append(await verdicts_by_judge(run, graded, own))
     made = pd.concat(parts, ignore_index=True).assign(kind=kind)
     return made.assign(right=made["value"] == 1 if len(made) else None)
 
@@ -167,7 +169,7 @@ async def labelled_by_each_judge(run, known):
             how = grading(run, kind, known[kind], judge)
             return joined(every, await grade_labelled(asking, frame, judge=judge, **how))
 
-        parts.append((await by_each(run, graded)).assign(kind=kind))
+        parts.append((await verdicts_by_judge(run, graded)).assign(kind=kind))
     made = pd.concat(parts, ignore_index=True)
     made = made.assign(right=made["value"] == 1, configuration="tone: " + made["tone"])
     return made.assign(model="written answer", by="written")

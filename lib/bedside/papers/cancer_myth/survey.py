@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 
 from bedside import stats
-from bedside.checks import complete, joined
-from bedside.sources import limited
+from bedside.read.checks import complete, joined
+from bedside.read.sources import first_items
 
 from . import study
 
@@ -130,10 +130,10 @@ def asked(run):
     In `sample` ours; in `public` the 25 of real patients.
     """
     if run.profile == "sample":
-        return limited(run, run.load("cancer_myth_survey_sample"))
+        return first_items(run, run.load("cancer_myth_survey_sample"))
     found = run.load("cancer_myth_survey_answers")
     names = [f"survey-{n}" for n in range(1, len(found) + 1)]  # as the survey numbers them
-    return limited(run, found.assign(item=names)[["item", "question", "answer"]])
+    return first_items(run, found.assign(item=names)[["item", "question", "answer"]])
 
 
 async def answered(run, p):

@@ -7,10 +7,10 @@ finding and no error: `checks`, `places`.
 import numpy as np
 import pandas as pd
 
-from bedside.checks import joined, normal
-from bedside.judges import trust_card
-from bedside.sources import here
-from bedside.tables import Row, frame
+from bedside.judging.trust_cards import trust_card
+from bedside.read.checks import joined, normal
+from bedside.read.sources import here
+from bedside.write.tables import Row, frame
 
 from . import data
 from .study import GRADES, by_each_judge, verdicts

@@ -5,10 +5,11 @@ The paper is the first version; the second is at hand in a third party's summary
 
 import pandas as pd
 
-from bedside import published, stats
-from bedside.claims import reading
+from bedside import stats
+from bedside.read import published
+from bedside.read.claims import reading
 
-from .printed import QUESTIONS, TEXTS
+from .implied import QUESTIONS, TEXTS
 
 SAME = {  # one quantity under several labels: (row, column) of data/published
     "released questions": [("dataset", "questions"), ("released", "all"), ("released", "count")],

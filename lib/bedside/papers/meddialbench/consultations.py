@@ -3,8 +3,8 @@
     made = planned(cases, configurations, doctors, patient)
     await hold(made, *by_models(run, ask, made, design, scripts, ...))
 
-A consultation is a dialogue (see `bedside.dialogues`) about one case under one configuration of
-the design.
+A consultation is a dialogue (see `bedside.asking.dialogues`) about one case under one configuration
+of the design.
 """
 
 import re
@@ -13,10 +13,13 @@ from typing import ClassVar
 
 import pandas as pd
 
-from bedside import dialogues, judges, models
-from bedside.dialogues import ENDED, Dialogue, messages
-from bedside.models import requests_to
-from bedside.replies import response_format
+from bedside.asking import dialogues
+from bedside.asking.dialogues import ENDED, Dialogue, messages
+from bedside.asking.models import requests_to
+from bedside.judging import parsing
+from bedside.judging.parsing import REFUSALS
+from bedside.keep import registry
+from bedside.keep.replies import response_format
 
 from .data import EARLIER
 
@@ -96,7 +99,7 @@ async def hold(consultations, doctor, patient, diagnose, *, at_once=10_000):
             c.status = "error"
             return
         reply = await diagnose(c)
-        verdict = judges.read(reply, stated, even_cut=True)  # an answer, judged as it stands
+        verdict = parsing.read(reply, stated, even_cut=True)  # an answer, judged as it stands
         c.keys.append(reply.key)
         c.truncated += reply.truncated
         c.diagnosis, c.status = verdict.value or "", reply.why or verdict.status
@@ -107,9 +110,9 @@ async def hold(consultations, doctor, patient, diagnose, *, at_once=10_000):
 
 def stated(text):
     """The diagnosis in a reply, from JSON (even cut JSON) or the whole text; else None."""
-    if judges.member(text, "diagnosis") is None and judges.REFUSALS.match(text):
+    if parsing.member(text, "diagnosis") is None and REFUSALS.match(text):
         return None
-    found = judges.said(text, "diagnosis")
+    found = parsing.said(text, "diagnosis")
     return found if found and re.search(r"\w", found) else None
 
 
@@ -125,7 +128,7 @@ def by_models(run, ask, consultations, design, scripts, max_tokens, temperature)
 
     def blank(model, tokens, form=None):
         """A request that still lacks its item and messages."""
-        most = min(tokens, models.model(model).get("most_tokens_turn", tokens))
+        most = min(tokens, registry.model(model).get("most_tokens_turn", tokens))
         (made,) = requests_to(run, {"": []}, most, [model], temperature, response_format=form)
         return made
 

@@ -7,7 +7,8 @@ import re
 
 import pandas as pd
 
-from bedside import BedsideError, paths, sources
+from bedside import BedsideError
+from bedside.read import paths, sources
 
 from .words import told
 

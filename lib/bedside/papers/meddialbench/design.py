@@ -11,7 +11,8 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from bedside import BedsideError, paths
+from bedside import BedsideError
+from bedside.read import paths
 
 OURS = Path(__file__).with_name("design.toml")
 BASELINE, PILOT = "baseline", "all extreme"

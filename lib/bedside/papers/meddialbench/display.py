@@ -1,11 +1,19 @@
 """How MedDialBench's consultations and labelled diagnoses are shown, turn by turn."""
 
-from bedside.judges import LEXICAL
-from bedside.rows import Display, dialogue, entries, human_label, other_verdict, pieces, text
+from bedside.judging.judges import LEXICAL
+from bedside.publish.judged_items import (
+    Display,
+    dialogue,
+    entries,
+    human_label,
+    other_verdict,
+    pieces,
+    text,
+)
 
 from .design import BASELINE
 from .examples import OURS
-from .kept import SAYS
+from .frames import SAYS
 
 HEARD = "4 consultations"
 

@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from bedside import baselines
-from bedside.checks import joined
-from bedside.judges import whose, with_rated
+from bedside.judging import baselines
+from bedside.judging.judges import whose, with_raters_labels
+from bedside.read.checks import joined
 
 from . import design as designs
 from .judging import YES_NO, behaviours, disclosures, expected, numbered_rows, wrong_diagnoses
@@ -39,14 +39,14 @@ class Labelled:
         both = pd.concat([pairs, told], ignore_index=True)
         names = {c.diagnosis: [c.diagnosis, *c.accepted] for c in cases.itertuples()}
         both = both.assign(references=both["truth"].map(lambda t: names.get(t, [t])))
-        every = with_rated(run, both, "meddialbench_rated", OURS)
+        every = with_raters_labels(run, both, "meddialbench_rated", OURS)
         answer = every["answer_id"].fillna(every["pair"])
         return every.assign(text=every["diagnosis"], reply_status="", answer_id=answer)
 
     def _adherence(self, run, cases, design):
         """Dialogues with the behaviours shown; raters' dialogues if their case has scripts."""
         source, known = "meddialbench_rated_adherence", cases["item"].tolist()
-        every = with_rated(run, self.dialogues, source, OURS, known)
+        every = with_raters_labels(run, self.dialogues, source, OURS, known)
         words = every.get("text", every["dialogue"])
         looked_for = expected(design, self.texts, zip(every["item"], every["levels"]))
         return every.assign(

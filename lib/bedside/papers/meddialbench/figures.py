@@ -4,10 +4,10 @@ import math
 
 import pandas as pd
 
-from bedside import plots
+from bedside.write import plots
 
 from .design import BASELINE
-from .printed import N
+from .implied import N
 from .rules import NAME as RULES
 from .scores import WORST
 from .tables.single import COVERAGE, POINTS

@@ -5,10 +5,10 @@ import re
 import numpy as np
 import pandas as pd
 
-from bedside import baselines
-from bedside.checks import joined
-from bedside.judges import LEXICAL, by_each
-from bedside.models import NOT_RECORDED
+from bedside.asking.models import NOT_RECORDED
+from bedside.judging import baselines
+from bedside.judging.judges import LEXICAL, verdicts_by_judge
+from bedside.read.checks import joined
 
 from . import judging, words
 from .consultations import ENDS, OPENING
@@ -53,7 +53,7 @@ async def consultations(run, here, known, done, said):
         made = made[["item", "turns", *OUTCOME]].rename(columns={"verdict": "raw"})
         return joined(every, made.assign(status=made["verdict_status"], value=None))
 
-    return _shaped(await by_each(run, judged, told(said)), here)
+    return _shaped(await verdicts_by_judge(run, judged, told(said)), here)
 
 
 def _shaped(made, here):
@@ -139,7 +139,7 @@ async def labelled(run, known):
         }
         return made.assign(**told, misled_judged=made["item"].isin(said.index))
 
-    made = await by_each(run, judged)
+    made = await verdicts_by_judge(run, judged)
     heard = {r.answer_id: r for r in known.dialogues.itertuples()}
     return made.assign(
         model="written for the project",

@@ -5,9 +5,12 @@ from dataclasses import replace
 
 import pandas as pd
 
-from bedside import checks, judges, planning
-from bedside.models import requests_to
-from bedside.replies import response_format
+from bedside.asking import dry_run
+from bedside.asking.models import requests_to
+from bedside.judging import parsing
+from bedside.judging.parsing import Verdict
+from bedside.keep.replies import response_format
+from bedside.read import checks
 
 from .data import EARLIER, LEAST, MOST, SCRIPT
 
@@ -38,7 +41,7 @@ async def generated(run, design, drawn, writer=""):
     A case with fewer than LEAST items has the status `few`. One without any has the status of its
     last reply, or the reason why that holds no text, and no scripts.
     """
-    with planning.in_sequence():  # whether there is another try depends on the one before
+    with dry_run.in_sequence():  # whether there is another try depends on the one before
         found = await with_key_items(run, drawn, writer)
     return found, await scripts(run, design, found, writer)
 
@@ -49,7 +52,7 @@ async def with_key_items(run, drawn, writer=""):
     A case with fewer than LEAST different items is asked about again, up to TRIES times. The
     longest list counts, among equal ones the later. A plan counts every possible try.
     """
-    best = {i: judges.Verdict(i, "") for i in drawn["item"]}
+    best = {i: Verdict(i, "") for i in drawn["item"]}
     short = set(best)
     profiles = drawn.assign(case=[r._asdict() for r in drawn.itertuples()])
     for k in range(TRIES):
@@ -97,21 +100,21 @@ def _requests(run, writer, prompts, form, repeat=0):
 
 def _read(reply, parser):
     """`judges.read` of material, even if it was cut; if there is none, the status says why."""
-    v = judges.read(reply, parser, even_cut=True)
+    v = parsing.read(reply, parser, even_cut=True)
     return replace(v, status=reply.why or v.status)
 
 
 def facts_in(text):
     """The different key items of 3 words or more in a reply, at most MOST; None without any."""
-    listed = [s for s in judges.strings(text, "items") or [] if len(s.split()) >= 3]
+    listed = [s for s in parsing.strings(text, "items") or [] if len(s.split()) >= 3]
     made = {checks.normal(s): s for s in listed}
     return list(made.values())[:MOST] or None
 
 
 def parse_script(text):
     """(script, facts, false statements) in a reply, even if its JSON was cut short; or None."""
-    if not (script := judges.member(text, "script")):
+    if not (script := parsing.member(text, "script")):
         return None
     listed = re.search(r'"facts"\s*:\s*\[([\d\s,]*)', text)
     facts = [int(n) for n in re.findall(r"\d+", listed[1])] if listed else []
-    return script, facts, judges.strings(text, "false") or []
+    return script, facts, parsing.strings(text, "false") or []

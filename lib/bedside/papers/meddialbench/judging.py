@@ -10,11 +10,14 @@ import re
 import numpy as np
 import pandas as pd
 
-from bedside import baselines, judges, models, planning, stats
-from bedside.checks import joined
-from bedside.judges import LEXICAL, grade_labelled
-from bedside.prompts import numbered
-from bedside.replies import Request, response_format
+from bedside import stats
+from bedside.asking import dry_run
+from bedside.judging import baselines, judges, parsing, trust_cards
+from bedside.judging.judges import LEXICAL, grade_labelled
+from bedside.keep import registry
+from bedside.keep.replies import VERDICT_TOKENS, Request, response_format
+from bedside.read.checks import joined
+from bedside.read.prompts import numbered
 
 from .data import false_statements
 from .words import told
@@ -123,7 +126,7 @@ def parse_which(text, count):
     listed = re.findall(r'"which"\s*:\s*\[([^\]]*)\]', text)
     if not all(re.fullmatch(r"\s*(\d+\s*(,\s*\d+\s*)*)?", one) for one in listed):
         return None
-    numbers = judges.only(frozenset(map(int, re.findall(r"\d+", one))) for one in listed)
+    numbers = parsing.only(frozenset(map(int, re.findall(r"\d+", one))) for one in listed)
     return None if numbers is None or numbers - set(range(1, count + 1)) else numbers
 
 
@@ -141,14 +144,14 @@ async def which(run, frame, template, learnt, judge=None):
         return rows.assign(status="graded", value=value, raw="")[columns]
     listed = frame.assign(statements=frame["statements"].map(numbered))
     asked = run.prompts_for(template, listed, ["dialogue", "statements"])
-    most = models.most(judge, judges.VERDICT_TOKENS, "verdicts")
+    most = registry.most(judge, VERDICT_TOKENS, "verdicts")
     settings = {"max_tokens": most, "temperature": 0}
     requests = [Request(item, judge, prompt, settings, WHICH) for item, prompt in asked.items()]
-    replies = await judges.beside(run, judge).ask(requests, f"{template} of {judge}")
+    replies = await judges.run_asking(run, judge).ask(requests, f"{template} of {judge}")
     made = []
     for statements, reply in zip(frame["statements"], replies, strict=True):
         count = len(statements)
-        v = judges.read(reply, functools.partial(parse_which, count=count))
+        v = parsing.read(reply, functools.partial(parse_which, count=count))
         for n in range(1, count + 1):
             value = None if v.value is None else YES_NO[n in v.value]
             made.append((reply.item, n, v.status, value, v.raw))
@@ -207,7 +210,9 @@ def cards(run, known, found):
         for task, (labels, verdicts) in by.items():
             rng = run.rng("card", name, task)
             units = known.cases(task)
-            card = judges.trust_card(labels, verdicts, YES_NO, rng, positive="yes", units=units)
+            card = trust_cards.trust_card(
+                labels, verdicts, YES_NO, rng, positive="yes", units=units
+            )
             made.setdefault(name, {})[task] = card
         for task in TASKS:
             of = LABELLED.get(task, "statements")
@@ -224,13 +229,13 @@ async def diagnosed(run, known, texts, held):
     """
     asked = held.assign(references=held["names"], text=held["diagnosis"])
     learnt = baselines.learnt(known.diagnosis)
-    with planning.in_sequence():  # only a wrong diagnosis is judged for misled
+    with dry_run.in_sequence():  # only a wrong diagnosis is judged for misled
         same = await run.grade(asked, YES_NO, "judge_diagnosis", learnt, baseline=Overlap, **SAME)
         same = same.rename(columns={"raw": "verdict", "status": "verdict_status"})
         done = joined(held, same)
         done["correct"] = yes(done.pop("value"))
 
-        wrong = done[(done["correct"] == 0) | done["verdict"].map(planning.stands_in)]
+        wrong = done[(done["correct"] == 0) | done["verdict"].map(dry_run.stands_in)]
         done["misled"] = done["correct"].map({1.0: 0.0})
         if len(wrong):
             asked = wrong_diagnoses(wrong, texts, "case").assign(reply_status="")

@@ -1,6 +1,6 @@
 """MedDialBench: tasks for raters of its consultations, and the rows that labels become."""
 
-from bedside.rows import Task, text_of
+from bedside.publish.judged_items import Task, text_of
 
 
 def diagnosis(row, value, by):

@@ -10,8 +10,8 @@ import tomllib
 from collections import Counter
 from pathlib import Path
 
-from bedside import checks
-from bedside.dialogues import ENDED, normal, recite
+from bedside.asking.dialogues import ENDED, normal, recite
+from bedside.read import checks
 
 from .consultations import END
 

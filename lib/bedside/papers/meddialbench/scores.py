@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from bedside import stats
-from bedside.checks import complete, groups, joined, numbers
-from bedside.tables import percent, share
+from bedside.read.checks import complete, groups, joined, numbers
+from bedside.write.tables import percent, share
 
 from .design import BASELINE
 

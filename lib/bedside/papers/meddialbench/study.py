@@ -4,8 +4,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from bedside import choose, models
-from bedside.sources import drawn, limited
+from bedside import choose
+from bedside.keep import registry
+from bedside.read.sources import first_items, random_rows
 
 from . import consultations as talks
 from . import data, rules
@@ -22,7 +23,7 @@ class SetUp(NamedTuple):
     design: Design
     cases: pd.DataFrame
     scripts: pd.DataFrame
-    drawn: int
+    random_rows: int
     why: str = ""
 
 
@@ -47,7 +48,7 @@ async def cases(run, design, size, writer="", only=""):
     sample: the bundled ones. public: `size` OSCE cases, drawn by the seed (0: all), with key items
     and scripts by `generated`. only: the names of the cases to take, in place of all or a draw.
     """
-    taken = limited(run, _taken(run, size, only))
+    taken = first_items(run, _taken(run, size, only))
     if run.profile == "public":
         return await generated(run, design, taken, writer)
     return data.bundled(run, taken)
@@ -60,7 +61,7 @@ def _taken(run, size, only):
     names = [choose(n, list(every["item"]), "case") for n in only.split()]
     if names:
         return every[every["item"].isin(names)].reset_index(drop=True)
-    return drawn(run, every, size) if public else every
+    return random_rows(run, every, size) if public else every
 
 
 def stratified(run, held, size, only=""):
@@ -102,7 +103,7 @@ async def consultations(run, here, configurations, *, patient, turns, turn_token
     """
     design, cases, scripts, *_ = here
     patient = patient or run.models[0]
-    limits = [models.model(m) for m in dict.fromkeys([*run.models, patient])]
+    limits = [registry.model(m) for m in dict.fromkeys([*run.models, patient])]
     most = min([turns, *(m["most_turns"] for m in limits if "most_turns" in m)])
     at_once = min([10_000, *(m["most_dialogues"] for m in limits if "most_dialogues" in m)])
     made = talks.planned(cases, configurations, run.models, patient, most)

@@ -4,7 +4,7 @@ They are used to compare scripts with facts of their case, by the rules to find 
 about, and by the word-overlap judge.
 """
 
-from bedside import checks
+from bedside.read import checks
 
 IDLE = frozenset(
     """

@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 
-from bedside import judges
-from bedside.models import ask, requests_to
-from bedside.replies import response_format
-from bedside.sources import drawn, limited
+from bedside.asking.models import ask, requests_to
+from bedside.judging import parsing
+from bedside.keep.replies import response_format
+from bedside.read.sources import first_items, random_rows
 
 from .data import TEMPERATURE, TYPES, base, words
 
@@ -38,12 +38,12 @@ def chosen(run, size, limits=LIMITS, whole=False):
     if run.profile == "public":
         fits = every[words(every["expert_answer"]).between(least, most or np.inf)]
         parts = [
-            drawn(run, part.reset_index(drop=True), size, name)
+            random_rows(run, part.reset_index(drop=True), size, name)
             for name, part in fits.groupby("dataset", sort=False)
         ]
         every = pd.concat(parts, ignore_index=True)
     items = typed(every.reset_index(drop=True), run.rng("types"))
-    return limited(run, without_none(items), whole)
+    return first_items(run, without_none(items), whole)
 
 
 def without_none(items):
@@ -60,7 +60,7 @@ def written(text):
 
     It is a member of a JSON object, which may be cut short, or else the text itself.
     """
-    answer = judges.said(text, "answer")
+    answer = parsing.said(text, "answer")
     return answer if answer and len(answer.split()) >= 3 else None
 
 
@@ -77,7 +77,7 @@ async def not_built(run, items, generator, max_tokens):
     """Items for which a recorded reply of the generator holds no answer; calls no model."""
     asked = requests(run, items, generator, max_tokens)
     known = await ask([r for r in asked if r.key in run.recordings], run.recordings)
-    read = [judges.read(reply, written, even_cut=True) for reply in known]
+    read = [parsing.read(reply, written, even_cut=True) for reply in known]
     return [v.item for v in read if v.status != "graded"]
 
 
@@ -90,7 +90,7 @@ async def build(run, items, generator, max_tokens):
     """
     asked = requests(run, items, generator, max_tokens)
     replies = await run.ask(asked, "hallucinated answers")
-    read = [judges.read(reply, written, even_cut=True) for reply in replies]
+    read = [parsing.read(reply, written, even_cut=True) for reply in replies]
     made = pd.DataFrame(
         [(v.item, v.value, v.status, r.truncated, r.why, r.key) for v, r in zip(read, replies)],
         columns=["item", "answer", "status", "truncated", "why", "sent"],

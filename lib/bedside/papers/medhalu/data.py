@@ -5,8 +5,9 @@ An `item` is a question with the answer to be judged.
 
 import pandas as pd
 
-from bedside import BedsideError, choose, paths, sources
-from bedside.checks import normal
+from bedside import BedsideError, choose
+from bedside.read import paths, sources
+from bedside.read.checks import normal
 
 TYPES = {
     "none": "None-conflict",
@@ -122,7 +123,7 @@ def bundled(run, whole=False):
 
     whole: regardless of LIMIT, here and below.
     """
-    return sources.limited(run, run.load("medhalu_answers_sample")[JUDGED], whole)
+    return sources.first_items(run, run.load("medhalu_answers_sample")[JUDGED], whole)
 
 
 def released(run, whole=False):
@@ -142,4 +143,4 @@ def released(run, whole=False):
             f"{path}: item {row['item']!r} has type {row['type']!r} and dataset {row['dataset']!r};"
             f" types are {', '.join(TYPES)}, datasets {', '.join(DATASETS)}"
         )
-    return sources.limited(run, frame[JUDGED], whole)
+    return sources.first_items(run, frame[JUDGED], whole)

@@ -8,10 +8,10 @@ import re
 
 import pandas as pd
 
-from bedside import judges
-from bedside.checks import normal
-from bedside.models import requests_to
-from bedside.replies import response_format
+from bedside.asking.models import requests_to
+from bedside.judging import parsing
+from bedside.keep.replies import response_format
+from bedside.read.checks import normal
 
 from .data import TEMPERATURE
 
@@ -36,13 +36,13 @@ def parse_detection(text):
     the first line, alone or with a mark after it, then bullets. Of several marked verdicts the last
     counts; objects that differ state none. Yes and No in prose never count.
     """
-    stated = judges.parse(text, ["Yes", "No"], "verdict")
-    spans = judges.strings(text, "spans")
+    stated = parsing.parse(text, ["Yes", "No"], "verdict")
+    spans = parsing.strings(text, "spans")
     if spans is None and len(re.findall(r'"spans"\s*:\s*\[', text)) > 1:
         return None  # lists that differ
     if spans is None:
         first, *more = [line for line in text.splitlines() if line.strip()] or [""]
-        later = judges.states("\n".join(more), "verdict")
+        later = parsing.states("\n".join(more), "verdict")
         if stated is None and not later and (found := FIRST.match(first)):
             stated = found[1]
         spans = [BULLET.sub("", line) for line in more if BULLET.match(line)]
@@ -93,7 +93,7 @@ async def detect(run, items, max_tokens, repeats, notes=None, name="", most_span
 
 def detected(request, reply, name):
     """A reply as a row of DETECTED."""
-    v = judges.read(reply, parse_detection)
+    v = parsing.read(reply, parse_detection)
     yes, spans = v.value or (float("nan"), ())
     said = (v.status, float(yes), list(spans), reply.truncated, reply.text, reply.why, reply.key)
     return (v.item, reply.model + name, request.repeat, "run", *said)

@@ -1,6 +1,6 @@
 """How MedHalu's answers, and what models and people say of them, are shown."""
 
-from bedside.rows import Display, human_label, marked, text
+from bedside.publish.judged_items import Display, human_label, marked, text
 
 from .labels import SAYS
 from .study import AGAINST, YES

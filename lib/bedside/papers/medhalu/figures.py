@@ -4,7 +4,7 @@ Printed marks are hollow, computed ones filled. Messages are made from printed a
 numbers, and hold only beyond rounding.
 """
 
-from bedside import plots
+from bedside.write import plots
 
 from .data import DATASETS
 from .tables.benchmark import LONGEST

@@ -4,9 +4,10 @@ import re
 
 import pandas as pd
 
-from bedside import BedsideError, paths, sources
-from bedside.checks import within
-from bedside.rows import Task, text
+from bedside import BedsideError
+from bedside.publish.judged_items import Task, text
+from bedside.read import paths, sources
+from bedside.read.checks import within
 
 from .data import PEOPLE, TYPES
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from bedside import stats
-from bedside.checks import complete, groups, joined, numbers
+from bedside.read.checks import complete, groups, joined, numbers
 
 from .data import TYPES, units
 

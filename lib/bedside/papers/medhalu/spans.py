@@ -4,7 +4,7 @@ import re
 
 import pandas as pd
 
-from bedside.checks import complete
+from bedside.read.checks import complete
 
 from .data import units
 

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from bedside import BedsideError
-from bedside.checks import joined
+from bedside.read.checks import joined
 
 from . import building, detection
 from .data import TYPES, bundled, liveqa_train, released, units

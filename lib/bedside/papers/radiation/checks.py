@@ -4,9 +4,9 @@ import re
 
 import pandas as pd
 
-from bedside import claims, sources
-from bedside.checks import normal
-from bedside.claims import reading, same
+from bedside.read import claims, sources
+from bedside.read.checks import normal
+from bedside.read.claims import reading, same
 
 from .data import LEAST, MENTION, MOST, difference, vocabulary
 

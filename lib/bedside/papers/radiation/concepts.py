@@ -14,7 +14,7 @@ import re
 
 import numpy as np
 
-from bedside.checks import normals
+from bedside.read.checks import normals
 
 SMALL = set("a an the of in on at to and or by your this that with is are it s".split())
 # "if the nodes are treated", but not "as if" and "for a while"

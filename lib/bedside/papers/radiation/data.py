@@ -9,8 +9,8 @@ from difflib import SequenceMatcher, get_close_matches
 import pandas as pd
 
 from bedside import BedsideError
-from bedside.checks import normal
-from bedside.sources import limited
+from bedside.read.checks import normal
+from bedside.read.sources import first_items
 
 SITES = [
     "accelerated partial breast irradiation",
@@ -64,7 +64,7 @@ def profiles(run, whole=False):
     if len(strange := frame[~frame["site"].isin(SITES)]):
         item, site = strange[["item", "site"]].iloc[0]
         raise BedsideError(f"{item}: site {site!r} is not one of {', '.join(SITES)}")
-    return limited(run, frame[["item", "site", "base", "specified"]], whole)
+    return first_items(run, frame[["item", "site", "base", "specified"]], whole)
 
 
 def specify(text, site, item=""):

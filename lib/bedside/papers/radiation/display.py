@@ -1,6 +1,6 @@
 """How radiation's graded replies are shown: lists beside the reference, and pairs of terms."""
 
-from bedside.rows import Display, aligned, entries, human_label, text
+from bedside.publish.judged_items import Display, aligned, entries, human_label, text
 
 from . import data
 

@@ -6,9 +6,8 @@ beyond rounding.
 
 import pandas as pd
 
-from bedside import plots
-from bedside.plots.beside import beside
-from bedside.tables import without_bounds
+from bedside.write import plots
+from bedside.write.tables import without_bounds
 
 from .data import FREQUENCIES, LEAST, MOST, ONSETS
 from .scores import METRICS
@@ -180,7 +179,7 @@ def lengths(rows):
             for model in start.index:
                 ink = plots.RED if model == longest else plots.SOFT
                 _arrow(ax, start.loc[model], end.loc[model], ink)
-                beside(ax, model, tuple(start.loc[model]))
+                plots.beside(ax, model, tuple(start.loc[model]))
     ax.set_xscale("log")
     ax.set_xticks(TICKS := [1, 3, 10, 30, 100], [str(t) for t in TICKS])
     ax.minorticks_off()

@@ -10,10 +10,12 @@ import re
 
 import pandas as pd
 
-from bedside import choose, judges, models
-from bedside.replies import response_format
-from bedside.sources import limited
-from bedside.tables import Row, frame, share
+from bedside import choose
+from bedside.asking import models
+from bedside.judging import parsing
+from bedside.keep.replies import response_format
+from bedside.read.sources import first_items
+from bedside.write.tables import Row, frame, share
 
 from .data import FIELDS
 
@@ -35,7 +37,7 @@ def incomplete(run, missing, size=0):
     for field in missing:
         choose(field, FIELDS, "field")
     records = run.load("radiation_profiles_sample")[["item", *FIELDS]]
-    records = limited(run, records.head(size or len(records)))
+    records = first_items(run, records.head(size or len(records)))
     return records.assign(**dict.fromkeys(missing, ""))
 
 
@@ -58,7 +60,7 @@ async def filled(run, records, max_tokens):
     requests = models.requests_to(run, asked, max_tokens, response_format=form, kind="record")
     rows = []
     for reply in await run.ask(requests, "filled records"):
-        verdict = judges.read(reply, _record)
+        verdict = parsing.read(reply, _record)
         row = {"item": reply.item, "model": reply.model, "status": verdict.status}
         rows.append(row | (checked(given[reply.item], verdict.value) if verdict.value else {}))
     columns = ["item", "model", "status", "new", "changed", "empty", "signs"]
@@ -83,7 +85,7 @@ def checked(given, came):
 def _record(text):
     """The record in a reply: all fields as texts, and no others; else None."""
     try:
-        found = judges.json_in(text)
+        found = parsing.json_in(text)
     except ValueError:
         return None
     if not isinstance(found, dict) or found.keys() != FIELDS.keys():

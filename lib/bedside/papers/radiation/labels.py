@@ -1,6 +1,6 @@
 """Radiation: what raters decide about pairs and lists (3.5), and how their labels are stored."""
 
-from bedside.rows import Task, text_of
+from bedside.publish.judged_items import Task, text_of
 
 from .display import DECISIONS
 from .matching import FLAGS

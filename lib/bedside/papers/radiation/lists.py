@@ -3,8 +3,8 @@
 import json
 import re
 
-from bedside import judges
-from bedside.checks import normals
+from bedside.judging.parsing import REFUSALS
+from bedside.read.checks import normals
 
 BULLET = re.compile(
     r"^(?:[-–—*+•◦▪‣·●○](?!-)|\(?\d{1,3}(?:[.):]|\s?[-–]\s)|\(?[a-z][.)](?=\s))"
@@ -43,7 +43,7 @@ def read(text, truncated=False):
     spaces; a hyphen inside a term stays. A term counts once; `repeated` counts its repeats. The
     last entry of a truncated reply is dropped, unless the cut fell into its explanation.
     """
-    if judges.REFUSALS.match(text):
+    if REFUSALS.match(text):
         return "refused", [], 0
     lines = _lines(text)
     entries = _bulleted(lines) or _in_a_line(lines) or _short(lines)

@@ -12,11 +12,13 @@ from dataclasses import fields, replace
 import numpy as np
 import pandas as pd
 
-from bedside import judges, models
-from bedside.checks import normals
-from bedside.judges import LEXICAL, Verdict, with_rated
-from bedside.prompts import numbered
-from bedside.replies import Request, json_object, response_format
+from bedside.judging import judges, parsing
+from bedside.judging.judges import LEXICAL, with_raters_labels
+from bedside.judging.parsing import Verdict
+from bedside.keep import registry
+from bedside.keep.replies import VERDICT_TOKENS, Request, json_object, response_format
+from bedside.read.checks import normals
+from bedside.read.prompts import numbered
 
 from .concepts import Concepts
 from .data import PROFILES, vocabulary
@@ -173,7 +175,7 @@ def comparer(run, items, few):
 
 
 def unasked(run, judge, matches):
-    """What a caption says of lists that a matcher wasn't asked about; see `judges.beside`."""
+    """What a caption says of lists that a matcher wasn't asked about; see `judges.run_asking`."""
     lost = (matches.get("status", "listed") == "listed") & (matches["match"] == "error")
     return judges.unasked(run, judge, int(lost.sum()))
 
@@ -188,7 +190,7 @@ def _alike(matcher, lists):
 async def _verdicts(run, judge, asked):
     """A model's verdicts on (item, predicted, reference), the latter two lists of texts."""
     requests = [_request(run, judge, *lists) for lists in asked]
-    replies = await judges.beside(run, judge).ask(requests, f"matches of {judge}")
+    replies = await judges.run_asking(run, judge).ask(requests, f"matches of {judge}")
     return [_verdict(r, len(p), len(terms)) for r, (_, p, terms) in zip(replies, asked)]
 
 
@@ -201,7 +203,7 @@ def _request(run, judge, item, predicted, terms):
     pair = json_object(predicted=numbers(len(predicted)), reference=numbers(len(terms)))
     matches = {"type": "array", "items": pair, "maxItems": len(predicted)}
     messages = run.prompt("match", predicted=numbered(predicted), reference=numbered(terms))
-    most = models.most(judge, judges.VERDICT_TOKENS, "verdict") + PAIR_TOKENS * len(predicted)
+    most = registry.most(judge, VERDICT_TOKENS, "verdict") + PAIR_TOKENS * len(predicted)
     settings = {"max_tokens": most, "temperature": 0}
     return Request(item, judge, messages, settings, response_format("matches", matches=matches))
 
@@ -212,7 +214,7 @@ def _verdict(reply, predicted, terms):
     def parser(text):
         pairs = np.zeros((predicted, terms))
         try:
-            for m in judges.json_in(text)["matches"]:
+            for m in parsing.json_in(text)["matches"]:
                 if not (1 <= m["predicted"] <= predicted and 1 <= m["reference"] <= terms):
                     return None
                 pairs[m["predicted"] - 1, m["reference"] - 1] = 1
@@ -220,7 +222,7 @@ def _verdict(reply, predicted, terms):
             return None
         return pairs
 
-    return judges.read(reply, parser)
+    return parsing.read(reply, parser)
 
 
 def one_to_one(pairs):
@@ -241,7 +243,7 @@ def labelled(run):
     Frame pair, predicted, reference, label, kind, why, batch (empty for raters' pairs),
     labelled_by.
     """
-    return with_rated(run, run.load("radiation_pairs"), "radiation_rated", "their author")
+    return with_raters_labels(run, run.load("radiation_pairs"), "radiation_rated", "their author")
 
 
 def unseen(labelled):

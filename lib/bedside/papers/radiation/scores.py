@@ -9,9 +9,10 @@ import re
 import numpy as np
 import pandas as pd
 
-from bedside import checks, stats
-from bedside.checks import normals
-from bedside.tables import estimates
+from bedside import stats
+from bedside.read import checks
+from bedside.read.checks import normals
+from bedside.write.tables import estimates
 
 from .data import CELLS, FREQUENCIES, LEAST, MOST, ONSETS, vocabulary
 from .matching import one_to_one

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from bedside import choose
-from bedside.checks import joined, normals
-from bedside.judges import by_each
-from bedside.models import NOT_RECORDED, answers_of
+from bedside.asking.models import NOT_RECORDED, answers_of
+from bedside.judging.judges import verdicts_by_judge
+from bedside.read.checks import joined, normals
 
 from . import data, matching, scores
 from .lists import read_all
@@ -96,7 +96,7 @@ async def by_each_matcher(run, said, patients, reference, terms, shown=SITE):
         lost = (made["match"] == "error") & (made["status"] == "listed")
         return made.assign(raw=made["answer"].mask(lost, NOT_RECORDED))
 
-    made = await by_each(run, matched, said.assign(raw=said["answer"]), [matching.EXACT])
+    made = await verdicts_by_judge(run, matched, said.assign(raw=said["answer"]), [matching.EXACT])
     meant = [
         matching.one_to_one(r.pairs * belongs[r.site]).tolist() if r.match == "graded" else None
         for r in made.itertuples()
@@ -142,7 +142,7 @@ async def pairs_by_each_matcher(run, pairs):
         found = await matching.match_labelled(asking, pairs, judge)
         return joined(pairs.assign(item=pairs["pair"]), found)
 
-    made = await by_each(run, matched, more=[matching.EXACT])
+    made = await verdicts_by_judge(run, matched, more=[matching.EXACT])
     ours = made["label"].notna()
     return made.assign(
         right=made["value"] == matching.LABELS[1],

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from bedside import judges, prompts
+from bedside.judging import parsing
+from bedside.read import prompts
 
 
 def text(heading: str, words: str) -> dict:
@@ -74,7 +75,7 @@ def verdict(
         "value": str(value) if graded else "",
         "right": bool(right) if graded and right is not None else None,
         "raw": prompts.clean(raw),
-        "reason": prompts.clean(reason or judges.member(str(raw), "reason") or ""),
+        "reason": prompts.clean(reason or parsing.member(str(raw), "reason") or ""),
     }
 
 

@@ -6,9 +6,13 @@ import contextlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from bedside import BedsideError, choose, judges, kept, paths, prompts, store
-from bedside.models import NOT_RECORDED
+from bedside import BedsideError, choose
+from bedside.asking.models import NOT_RECORDED
+from bedside.judging import trust_cards
+from bedside.keep import store
+from bedside.read import paths, prompts
 from bedside.run import Run
+from bedside.write import frames
 
 from .display import Display
 
@@ -40,7 +44,7 @@ class Document:
         self.judge[run.paper] = judge
         for name in named:
             with contextlib.suppress(BedsideError):  # never measured: the page then shows no card
-                line = judges.describe(run.card(name))
+                line = trust_cards.describe(run.card(name))
                 self.cards[f"{run.paper} {name}"] = line.split(", ", 1)[1]
 
     def add(
@@ -95,7 +99,7 @@ class Document:
     def _called(self, key, calls):
         """Add a call, and each of its messages once; return its key."""
         if key not in self.calls:
-            made = {k: calls[key][k] for k in (*SENT, *kept.RETURNED)}
+            made = {k: calls[key][k] for k in (*SENT, *frames.RETURNED)}
             for message in made["messages"]:
                 self.messages[store.digest(message)[:16]] = prompts.cleaned(message)
             made["messages"] = [store.digest(message)[:16] for message in made["messages"]]

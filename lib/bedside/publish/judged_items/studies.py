@@ -5,8 +5,12 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from bedside import choose, judges, kept, notebooks, paths, settings
+from bedside import choose
+from bedside.build import notebooks, settings
+from bedside.judging import judges
+from bedside.read import paths
 from bedside.run import Run
+from bedside.write import frames
 
 from .document import Document
 
@@ -32,13 +36,13 @@ def collect(profile: str = "sample", papers: str = "", **parameters: Any) -> dic
     )
     for name in str(papers).split() or paths.papers():
         room = _room(choose(name, paths.papers(), "paper"), "display")
-        places = kept.folders(name, profile, **parameters)
-        there = [(d, p) for d in room.DISPLAYS for p in places if d.section in kept.sections(p)]
+        places = frames.folders(name, profile, **parameters)
+        there = [(d, p) for d in room.DISPLAYS for p in places if d.section in frames.sections(p)]
         if not there:
-            raise kept.nothing(places[0], "graded replies")
+            raise frames.nothing(places[0], "graded replies")
         run = Run(name, room.DISPLAYS[0].notebook, profile=profile, **shared)
         document.begin(run, getattr(room, "JUDGE", run.judge), judges.recorded(run))
-        calls = {k: call for p in places for k, call in kept.called(p).items()}
+        calls = {k: call for p in places for k, call in frames.called(p).items()}
         for display, place in there:
-            document.add(name, kept.records(place, display.section)[0], display, calls)
+            document.add(name, frames.records(place, display.section)[0], display, calls)
     return document.content(settings.profiles()[profile]["caution"])

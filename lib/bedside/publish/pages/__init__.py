@@ -13,8 +13,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from bedside import ledger, models, paths, settings, sources, tables
-from bedside.claims import READING, completed
+from bedside.build import settings
+from bedside.keep import ledger, registry
+from bedside.read import paths, sources
+from bedside.read.claims import READING, completed
+from bedside.write import tables
 
 from . import cite
 
@@ -115,7 +118,7 @@ def frame(
     elsewhere. root: the relative path to those pages. told: one sentence for search and social
     pages. paper: the study to cite beside this repository.
     """
-    known = models.registry()
+    known = registry.entries()
     tiny = [m for m in asked if known.get(m, {}).get("provider") == "local"]
     return {
         "here": here,

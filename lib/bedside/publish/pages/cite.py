@@ -4,7 +4,7 @@ import functools
 import re
 from typing import Any
 
-from bedside import paths
+from bedside.read import paths
 
 
 @functools.cache

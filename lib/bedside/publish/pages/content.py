@@ -9,8 +9,11 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from bedside import findings, judges, models, notebooks, paths, settings, sources, tables
-from bedside.claims import (
+from bedside.build import notebooks, settings
+from bedside.judging import trust_cards
+from bedside.keep import registry
+from bedside.read import findings, paths, sources
+from bedside.read.claims import (
     FOUND,
     KINDS,
     OF,
@@ -23,9 +26,10 @@ from bedside.claims import (
     tally,
     word,
 )
-from bedside.grids import address
-from bedside.layouts import LEGEND, Layout, grid
-from bedside.published import SOURCES
+from bedside.read.published import SOURCES
+from bedside.write import tables
+from bedside.write.grids import address
+from bedside.write.layouts import LEGEND, Layout, grid
 
 from . import HERE, cite, executed, frame, hashes, pages, template
 
@@ -101,7 +105,7 @@ class Pages:
         committed = not of_run and not self.changed
         found = {p: findings.load(p, folder) if committed else [] for p in self.studies}
         self.findings = {p: [f for f in told if not f.lacks] for p, told in found.items()}
-        known = models.registry()
+        known = registry.entries()
         tiny = all(known.get(m, {}).get("provider") == "local" for m in self.asked)
         self.folds = committed and not sample and tiny  # this run's rows, behind a switch
 
@@ -156,7 +160,7 @@ class Pages:
             more = {"about": about, "parts_of": parts, "study": studies[paper]}
             more |= {"checks": [o for k in mine for o in shown[k] if o["name"] == CHECKS]}
             more |= {"notes": _notes(o for k in mine for o in shown[k]), "of_run": OF_RUN.search}
-            more |= {"legend": LEGEND.values(), "scale": judges.scale, "address": address}
+            more |= {"legend": LEGEND.values(), "scale": trust_cards.scale, "address": address}
             more |= {"script": script, "hashes": hashes([script])}
             said = self.findings[paper]
             told = said[0].finding if said else about["asks"]

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from bedside import notebooks
+from bedside.build import notebooks
 
 from . import HERE
 

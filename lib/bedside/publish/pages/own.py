@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from bedside import prompts
+from bedside.read import prompts
 
 from . import HERE, executed, frame, template
 

@@ -4,7 +4,9 @@ import json
 import shutil
 from pathlib import Path
 
-from bedside import BedsideError, notebooks, paths, settings
+from bedside import BedsideError
+from bedside.build import notebooks, settings
+from bedside.read import paths
 
 from . import HERE, content, frame, template
 

@@ -2,15 +2,17 @@
 
 import pandas as pd
 
-from bedside import baselines, plots, seminar, stats
-from bedside.checks import normal
+from bedside import seminar, stats
+from bedside.judging import baselines
 from bedside.papers.cancer_myth import data, study
 from bedside.papers.cancer_myth.scores import scores
+from bedside.papers.cancer_myth.v2.implied import rates
 from bedside.papers.cancer_myth.v2.items import SETS
-from bedside.papers.cancer_myth.v2.printed import rates
 from bedside.papers.cancer_myth.v2.tables import in_plane
+from bedside.read.checks import normal
 from bedside.seminar import needs, shown
-from bedside.tables import units_of
+from bedside.write import plots
+from bedside.write.tables import units_of
 
 FIRST = dict(zip("ABC", ("cm-only-1", "cm-risk-2", "cm-symptom-5")))  # what students answer in 1.1
 DRAWN = {-1: 2, 0: 2, 1: 2}  # answers of each grade that students grade in 1.3

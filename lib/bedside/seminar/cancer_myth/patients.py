@@ -2,8 +2,8 @@
 
 import re
 
-from bedside.checks import normal
 from bedside.papers.cancer_myth.study import GRADES
+from bedside.read.checks import normal
 from bedside.seminar import Wrong, fields, needs, nothing, number, shown, task
 from bedside.seminar.cancer_myth.material import FIRST, Material
 

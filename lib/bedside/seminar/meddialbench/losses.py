@@ -1,9 +1,9 @@
 """Tasks 4.3, 4.6 and 4.7: what single behaviours cost, dose and response, a test on six cases."""
 
 from bedside import stats
-from bedside.checks import normal
-from bedside.papers.meddialbench import printed
+from bedside.papers.meddialbench import implied
 from bedside.papers.meddialbench.design import BASELINE
+from bedside.read.checks import normal
 from bedside.seminar import Wrong, fields, near, numbers, right, task
 from bedside.seminar.meddialbench.material import Material
 
@@ -39,7 +39,7 @@ class Losses(Material):
             " baseline's mean."
         )
         right(answer, truth, mistakes, hint, by=0.06)
-        each = printed.drops(self.run)
+        each = implied.drops(self.run)
         ratios = each.loc["fabricating"] / each.loc["withholding"]
         return (
             "wrong information costs more than missing information. The models' ratios go from"
@@ -115,7 +115,7 @@ class Losses(Material):
         return (
             f"p = {true:.3f}. {pairs[0]} of {n} right diagnoses are lost, and it may still be"
             f" chance. With {n} cases, only a loss of {needed} of {needed} would be significant."
-            f" With {printed.N} cases, the paper can detect a loss of"
-            f" {100 * stats.mde_paired(printed.N, 0.2):.0f} points (if a fifth of the cases are"
+            f" With {implied.N} cases, the paper can detect a loss of"
+            f" {100 * stats.mde_paired(implied.N, 0.2):.0f} points (if a fifth of the cases are"
             " discordant)."
         )

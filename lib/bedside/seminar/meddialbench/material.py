@@ -5,12 +5,14 @@ import functools
 import numpy as np
 import pandas as pd
 
-from bedside import judges, plots, seminar, stats
-from bedside.checks import normal
+from bedside import seminar, stats
+from bedside.judging import judges, trust_cards
 from bedside.papers.meddialbench import consultations as held
-from bedside.papers.meddialbench import data, examples, judging, printed, rules, scores, study
+from bedside.papers.meddialbench import data, examples, implied, judging, rules, scores, study
 from bedside.papers.meddialbench.design import BASELINE
+from bedside.read.checks import normal
 from bedside.seminar import needs, shown
+from bedside.write import plots
 
 READ = "d-2-1"  # the labelled consultation that is read: a cooperative patient
 CELL = ("DeepSeek", "C3")  # of Table 9, to work out by hand: shares and odds disagree there
@@ -116,7 +118,7 @@ class Material(seminar.Sheet):
             raise ValueError(f"a guess is one of {', '.join(adverse)}")
         both = {
             "run": -100 * self.changes()["value"][adverse],
-            "published": printed.drops(self.run).mean(axis=1)[adverse],
+            "published": implied.drops(self.run).mean(axis=1)[adverse],
         }
         rows = [(n, source, lost[n] + 0.0) for n in adverse for source, lost in both.items()]
         most = {s: " and ".join(lost[lost == lost.max()].index) for s, lost in both.items()}
@@ -137,7 +139,7 @@ class Material(seminar.Sheet):
     def table3(self, *configurations):
         """Rows of Table 3 as printed: accuracy in percent."""
         rows = self.run.published("Table 3").pivot(index="row", columns="column", values="value")
-        rows = rows.loc[list(configurations), printed.MODELS]
+        rows = rows.loc[list(configurations), implied.MODELS]
         return shown(rows.reset_index(names="configuration"), digits=1)
 
     def means(self):
@@ -164,7 +166,7 @@ class Material(seminar.Sheet):
     @needs("4.7")
     def widths(self, given):
         """95% Wilson intervals of half right, by number of cases."""
-        sizes = (len(self.cases), printed.N, 1000)
+        sizes = (len(self.cases), implied.N, 1000)
         rows = [(n, *stats.wilson(n // 2, n)[:3]) for n in sizes]
         return shown(pd.DataFrame(rows, columns=["cases", "share right", "low", "high"]))
 
@@ -226,13 +228,13 @@ class Material(seminar.Sheet):
         Printed: the models' mean with the interval that 85 cases give, and their range. Six cases
         give no interval.
         """
-        paper = printed.combinations(self.design)
-        each, draws = printed.ratios(self.run, paper), printed.ratio_draws(self.run, paper).mean(-1)
+        paper = implied.combinations(self.design)
+        each, draws = implied.ratios(self.run, paper), implied.ratio_draws(self.run, paper).mean(-1)
         ours = scores.interactions(self.outcomes(self.plain), paper, self.run)
         ours, rows = ours.set_index("configuration"), []
         for k, (c, levels) in enumerate(paper.items()):
             low, high = np.quantile(draws[:, k], LIMITS)
-            odds = np.exp(printed.interaction("odds of failure multiplied", c, levels))
+            odds = np.exp(implied.interaction("odds of failure multiplied", c, levels))
             mine, models = ours.loc[c], each.loc[c]
             rows.append(
                 {
@@ -251,10 +253,10 @@ class Material(seminar.Sheet):
 
         The interval is the one that 85 cases give.
         """
-        paper, (model, name) = printed.combinations(self.design), CELL
-        draws = printed.ratio_draws(self.run, paper)
-        own = draws[:, list(paper).index(name), printed.MODELS.index(model)]
-        mean = float(printed.ratios(self.run, paper).loc[name].mean())
+        paper, (model, name) = implied.combinations(self.design), CELL
+        draws = implied.ratio_draws(self.run, paper)
+        own = draws[:, list(paper).index(name), implied.MODELS.index(model)]
+        mean = float(implied.ratios(self.run, paper).loc[name].mean())
         return mean, *np.quantile(own, LIMITS).tolist()
 
     @functools.cached_property
@@ -278,7 +280,7 @@ class Material(seminar.Sheet):
     def limits(self):
         """Print what the numbers rest on: the judges, and the embedded model as a doctor."""
         for judge in (judges.LEXICAL, *self.run.models):
-            print(judges.describe(self.run.card(judge)))
+            print(trust_cards.describe(self.run.card(judge)))
         done = seminar.graded("meddialbench", "consultations", judges.LEXICAL)
         done = done[(done["configuration"] == BASELINE) & (done["by"] == "model")]
         for model, part in done.groupby("model"):

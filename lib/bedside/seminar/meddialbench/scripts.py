@@ -1,7 +1,7 @@
 """Tasks 4.4 and 4.5: a student's own behaviour script, and a change of one thing in it."""
 
-from bedside.checks import normal
 from bedside.papers.meddialbench import data
+from bedside.read.checks import normal
 from bedside.seminar import Wrong, fields, nothing, task
 from bedside.seminar.meddialbench.material import ITEM, Material
 

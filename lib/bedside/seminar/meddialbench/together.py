@@ -1,6 +1,6 @@
 """Tasks 4.8 and 4.9: two behaviours at once on two scales, and what more questions undo."""
 
-from bedside.papers.meddialbench import printed
+from bedside.papers.meddialbench import implied
 from bedside.papers.meddialbench.design import BASELINE
 from bedside.seminar import Wrong, numbers, right, task
 from bedside.seminar.meddialbench.material import MORE, TURNS, Material
@@ -54,7 +54,7 @@ class Together(Material):
         right(answer, truth, mistakes, hint, by=0.03)
         return (
             f"on shares there is slightly more harm than expected (O/E {both / expected:.2f}), on"
-            f" odds there is less ({odds(both):.2f} against {failing:.2f}). With {printed.N}"
+            f" odds there is less ({odds(both):.2f} against {failing:.2f}). With {implied.N}"
             f" cases, the 95% confidence interval of O/E is {low:.2f} to {high:.2f}."
             " “Super-additive” is a statement about a scale, and about an interval."
         )

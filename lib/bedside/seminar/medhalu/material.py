@@ -4,16 +4,17 @@ import re
 
 import pandas as pd
 
-from bedside import plots, seminar, stats
-from bedside.checks import joined, normal
+from bedside import seminar, stats
 from bedside.papers.medhalu import data as mh
 from bedside.papers.medhalu import detection, scores, study
 from bedside.papers.medhalu import spans as marking
+from bedside.papers.medhalu.implied import matrices
+from bedside.papers.medhalu.implied import numbers as paper
 from bedside.papers.medhalu.labels import COLUMNS, annotations
-from bedside.papers.medhalu.printed import matrices
-from bedside.papers.medhalu.printed import numbers as paper
+from bedside.read.checks import joined, normal
 from bedside.seminar import Wrong, choice, needs, number
 from bedside.seminar.medhalu import classroom
+from bedside.write import plots
 
 EACH = 3  # answers of each type that are read
 # the row of Tables 6 and 10 to work out by hand: in both, some counts give the printed scores

@@ -1,7 +1,7 @@
 """Tasks 3.6 to 3.8: the rates behind a printed row, at another base rate, and with a note."""
 
 from bedside import stats
-from bedside.papers.medhalu.printed import numbers as paper
+from bedside.papers.medhalu.implied import numbers as paper
 from bedside.seminar import Wrong, near, numbers, task
 from bedside.seminar.medhalu.material import RATES, ROW, Material
 

@@ -3,7 +3,7 @@
 from bedside import stats
 from bedside.papers.medhalu import scores
 from bedside.papers.medhalu import spans as marking
-from bedside.papers.medhalu.printed import numbers as paper
+from bedside.papers.medhalu.implied import numbers as paper
 from bedside.seminar import Wrong, near, numbers, task
 from bedside.seminar.medhalu.material import Material
 

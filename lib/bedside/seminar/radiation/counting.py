@@ -4,7 +4,7 @@ Each check knows the numbers that common mistakes lead to.
 """
 
 from bedside import stats
-from bedside.checks import normal
+from bedside.read.checks import normal
 from bedside.seminar import fields, right, task
 from bedside.seminar.radiation.material import MODEL, SIZED, Material
 

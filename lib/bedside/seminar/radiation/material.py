@@ -2,11 +2,12 @@
 
 import pandas as pd
 
-from bedside import plots, seminar, stats
-from bedside.checks import normal
+from bedside import seminar, stats
 from bedside.papers.radiation import data as rad
-from bedside.papers.radiation import matching, printed, scores, study
+from bedside.papers.radiation import implied, matching, scores, study
+from bedside.read.checks import normal
 from bedside.seminar import needs, shown
+from bedside.write import plots
 
 PATIENT = "rp-06"
 MATCHER = (
@@ -155,7 +156,7 @@ class Material(seminar.Sheet):
 
     def printed(self, table):
         """A printed table of the paper: models by columns."""
-        return printed.wide(self.run, table)
+        return implied.wide(self.run, table)
 
     @needs("2.4")
     def growing(self, given):

@@ -1,8 +1,8 @@
 """Tasks 2.1 to 2.3: the words added to a record, a list of one's own, the same or not."""
 
-from bedside.checks import normal
 from bedside.papers.radiation import data as rad
 from bedside.papers.radiation import matching
+from bedside.read.checks import normal
 from bedside.seminar import Wrong, choice, fields, nothing, number, task
 from bedside.seminar.radiation.material import Material
 

@@ -1,7 +1,7 @@
 """Tasks 2.1 to 2.9: a record and its site, the site's reference, what lists leave out."""
 
-from bedside.checks import normal
 from bedside.papers.radiation import data as rad
+from bedside.read.checks import normal
 from bedside.seminar import Wrong, fields, right, task
 from bedside.seminar.answers import choice, nothing, number
 from bedside.seminar.released.material import LEAFLET, MODELS, NEAR, NOT_HERE, OPERATIONS, Material

@@ -7,7 +7,7 @@ import pandas as pd
 
 from bedside import seminar, stats
 from bedside.papers.radiation import data as rad
-from bedside.papers.radiation import printed
+from bedside.papers.radiation import implied
 from bedside.seminar import needs, shown
 
 PATIENT, NEAR = (
@@ -97,7 +97,7 @@ class Material(seminar.Sheet):
         sets = {s: set(f.index) for s, f in self.sites.items()}
         each = [len(a & b) / len(a | b) for s, a in sets.items() for t, b in sets.items() if s < t]
         print(f"Overlap of two sites of the reference: {min(each):.2f} to {max(each):.2f}")
-        table = printed.wide(self.run, "Table 5").reset_index()
+        table = implied.wide(self.run, "Table 5").reset_index()
         return shown(table.rename(columns={"row": "model, as printed"}))
 
     def everything(self, site):
@@ -107,7 +107,7 @@ class Material(seminar.Sheet):
 
     def f1s(self):
         """F1 of the models as printed, without and with a list to choose from."""
-        return pd.DataFrame({n: printed.wide(self.run, t)["F1"] for t, n in F1S.items()})
+        return pd.DataFrame({n: implied.wide(self.run, t)["F1"] for t, n in F1S.items()})
 
     @needs("2.6")
     def with_everything(self, given):
@@ -127,7 +127,7 @@ class Material(seminar.Sheet):
 
     def recalls(self):
         """Recall by frequency as printed (Table 7)."""
-        made = printed.wide(self.run, "Table 7")
+        made = implied.wide(self.run, "Table 7")
         return made.rename(columns=str.lower)[rad.FREQUENCIES]
 
     def limits(self):

@@ -1,7 +1,7 @@
 """Tasks 1.1, 1.2 and 1.8: rating and labelling paragraphs whose sources are hidden; one reply."""
 
-from bedside.checks import normal
 from bedside.papers.cancer_myth.survey import LABELS, SCALE
+from bedside.read.checks import normal
 from bedside.seminar import Wrong, fields, task
 from bedside.seminar.answers import choice, nothing, number
 from bedside.seminar.survey.material import NONE, OLDEST, Material

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import cycle
 from typing import TYPE_CHECKING
 
-from .beside import SMALL, beside
+from .labels import SMALL, beside
 from .look import DASHES, floats, if_empty, label, marks, titled
 from .palette import CARD, CONTEXT, INK
 

@@ -9,9 +9,9 @@ from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bedside.published import SOURCES
+from bedside.read.published import SOURCES
 
-from .beside import SMALL, arrange
+from .labels import SMALL, arrange
 from .palette import BLUE, CARD, CONTEXT, GRID, INK, SOFT, with_dark
 
 if TYPE_CHECKING:

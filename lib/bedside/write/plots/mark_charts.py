@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .beside import beside
+from .labels import beside
 from .look import MARKS, SMALL, floats, if_empty, label, marks, titled, wrapped
 from .palette import BLUE, CARD, CONTEXT, INK, RED, SOFT
 

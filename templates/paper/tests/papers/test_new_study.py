@@ -5,9 +5,9 @@ import asyncio
 import pandas as pd
 import pytest
 
-from bedside import claims, sources
-from bedside.papers.new_study import data, printed, scores, study, tables
-from bedside.tables import BOUNDS
+from bedside.papers.new_study import data, implied, scores, study, tables
+from bedside.read import claims, sources
+from bedside.write.tables import BOUNDS
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_a_model_s_answers_stand_beside_those_without_one(run):
     table = tables.right(run, judged)
     mine = table[table["source"] == "run"].set_index("row")["value"]
     assert mine.to_dict() == {"reference": 100, "one advice": 0, "served": 0}
-    assert claims.load("new_study").keys() == printed.readings(run, table).keys()
+    assert claims.load("new_study").keys() == implied.readings(run, table).keys()
 
 
 def test_what_was_not_graded_is_unscored_and_bounded(run):

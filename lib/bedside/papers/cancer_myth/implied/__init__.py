@@ -5,11 +5,12 @@ from math import floor, log10
 
 import numpy as np
 
-from bedside import published, stats
-from bedside.claims import between, every, reading
-from bedside.tables import Row, frame
+from bedside import stats
+from bedside.read import published
+from bedside.read.claims import between, every, reading
+from bedside.write.tables import Row, frame
 
-from .data import CATEGORIES
+from ..data import CATEGORIES
 
 QUESTIONS, ANNOTATED = 585, 76  # released questions; answers that people graded (appendix C)
 FAIR = 0.4  # agreement is more than fair above this kappa (Landis and Koch 1977)

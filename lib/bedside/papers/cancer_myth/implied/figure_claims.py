@@ -5,10 +5,10 @@ from math import inf, nan
 import pandas as pd
 
 from bedside import stats
-from bedside.claims import between, every, reading
+from bedside.read.claims import between, every, reading
 
-from . import printed
-from .printed import HALF, QUESTIONS
+from .. import implied
+from . import HALF, QUESTIONS
 
 GEMINI, CLAUDE, GPT = "Gemini-1.5-Pro", "Claude-3.5-Sonnet", "GPT-4o"
 TURBO, AGENTS = "GPT-4-Turbo", "MDAgents (GPT-4o)"
@@ -29,9 +29,9 @@ def readings(run):
     )
     kinds, sizes = run.published("v1 introduction"), run.published("v1 Figure 5a")["value"]
     kinds = kinds.set_index(["row", "column"])["value"]["categories", "count"]
-    grades = printed.grades(run)
+    grades = implied.grades(run)
     odd = [model for model, found in grades.items() if not found]
-    clear = printed.sums(run).notna().all(axis=None) or None
+    clear = implied.sums(run).notna().all(axis=None) or None
     return {
         "cm-sources": reading(told, every([can_be, between(*total, QUESTIONS, QUESTIONS)]), *total),
         "cm-categories": reading(
@@ -99,11 +99,11 @@ def _on_models(run):
     ranked = ", ".join(f"{m} {x}" for m, x in pcr.nlargest(len(best)).items())
     gaps = [pcr[m] - pcr.drop(best[: i + 1]).max() for i, m in enumerate(best)]
     models = run.published("v1 text 4.2").set_index("row")["value"]["models evaluated"]
-    apart = printed.possible_p(run, TURBO, GPT)[0][-1]
+    apart = implied.possible_p(run, TURBO, GPT)[0][-1]
     below = {m: between(x - HALF, x + HALF, most=-ABOVE) for m, x in pcs.items()}
     second = pcs.drop(GEMINI).idxmax()
     told = f"{pcs[GEMINI]:.2f}, {second} {pcs[second]:.2f}"
-    p = printed.possible_pcs_p(run, GEMINI, second)[1]
+    p = implied.possible_pcs_p(run, GEMINI, second)[1]
     first = lowest(-pcs.to_frame(), [GEMINI], HALF)["PCS"]
     return {
         "cm-best-pcs": reading(told, first, name="the printed scores")
@@ -131,16 +131,16 @@ def _on_models(run):
 
 def _on_others(run):
     """Figure 6b: do questions by one model mislead the others, by a PCS below 0?"""
-    cells = printed.cross_model(run)
+    cells = implied.cross_model(run)
     cells = cells[cells["row"] != cells["column"]]
-    names = cells["column"] + printed.ON + cells["row"]
+    names = cells["column"] + implied.ON + cells["row"]
     below = [between(x - HALF, x + HALF, most=-ABOVE) for x in cells["value"]]
     return each(dict(zip(names, below)), "each generator's questions, other models")
 
 
 def _on_generators(run):
     """Figure 6b: PCS by the questions' generator (rows) and the model that answers (columns)."""
-    wide = printed.cross_model(run).pivot(index="row", columns="column", values="value")
+    wide = implied.cross_model(run).pivot(index="row", columns="column", values="value")
     own = [[m == by for m in wide] for by in wide.index]
     rest = wide.drop(columns=GPT)
     less = lowest(-rest, [GPT], HALF).values()
@@ -175,9 +175,9 @@ def _on_generators(run):
 
 def _on_categories(run):
     """Figure 7: PCS by category and model, from the sums of grades that its bars allow."""
-    total = printed.sums(run)
+    total = implied.sums(run)
     others = total.drop(columns=GEMINI).mean(axis=1, skipna=False)
-    pcs = total.div(printed.category_sizes(run), axis=0)
+    pcs = total.div(implied.category_sizes(run), axis=0)
     own = total.sum(skipna=False).to_frame("all").T / QUESTIONS
     six = pcs.drop(columns=APART)
     mean, of_six = (part.mean(axis=1, skipna=False) for part in (pcs, six))

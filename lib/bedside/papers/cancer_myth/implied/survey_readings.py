@@ -4,10 +4,11 @@ import difflib
 
 import pandas as pd
 
-from bedside import claims, published, stats
-from bedside.claims import between, every, reading, same
+from bedside import stats
+from bedside.read import claims, published
+from bedside.read.claims import between, every, reading, same
 
-from .survey import (
+from ..survey import (
     HUMAN,
     LABELS,
     RATED,

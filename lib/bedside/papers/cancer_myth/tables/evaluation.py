@@ -3,10 +3,10 @@
 import pandas as pd
 
 from bedside import stats
-from bedside.checks import complete, groups, scored
-from bedside.judges import corrected
-from bedside.questions import FROM
-from bedside.tables import (
+from bedside.judging.trust_cards import corrected
+from bedside.read.checks import complete, groups, scored
+from bedside.read.questions import FROM
+from bedside.write.tables import (
     COLUMNS,
     Row,
     cut_note,
@@ -17,9 +17,9 @@ from bedside.tables import (
     with_bounds,
     without_bounds,
 )
-from bedside.tables import printed as printed_rows
+from bedside.write.tables import published_rows as printed_rows
 
-from .. import printed
+from .. import implied
 from ..scores import scores
 
 FIXED = "corrected for the judge's errors"
@@ -103,13 +103,13 @@ def score_table(found, run):
     The run's PCR is also corrected for the judge's errors. Version 1 is the paper, version 2 what
     the summary gives of the second version.
     """
-    said = printed.scores(run)
+    said = implied.scores(run)
     best = said[said["column"] == "PCR"].groupby("row")["value"].max().sort_values(ascending=False)
     place = {model: i for i, model in enumerate(best.index)}
     said = said.assign(
-        column=said["column"] + said["version"].map({1: "", 2: f", {printed.SUMMARY}"}),
+        column=said["column"] + said["version"].map({1: "", 2: f", {implied.SUMMARY}"}),
         source="published",
-        n=printed.QUESTIONS,
+        n=implied.QUESTIONS,
     ).sort_values("row", key=lambda row: row.map(place), kind="stable")
     mine = found.rename(columns={"model": "row", "metric": "column"}).assign(source="run")
     both = pd.concat([said, with_bounds(mine), corrected_rows(found, run)], ignore_index=True)
@@ -124,7 +124,7 @@ def series(table, metric=None):
     table = without_bounds(table)
     table = table[(table["column"] != CORRECTED) | table["value"].notna()]
     column = table["column"].replace(CORRECTED, f"PCR, {FIXED}")
-    apart = column.str.extract(f"(, (?:{printed.SUMMARY}|{FIXED}))")[0].fillna("")
+    apart = column.str.extract(f"(, (?:{implied.SUMMARY}|{FIXED}))")[0].fillna("")
     rows = table.assign(series=table["source"] + apart)
     return rows if metric is None else rows[column.str.split(",").str[0] == metric]
 
@@ -136,7 +136,7 @@ def group_table(found, by, run):
     """
     pcs = found[found["metric"] == "PCS"]
     mine = with_bounds(pcs.assign(row=pcs[by], column=pcs["model"], source="run"))
-    said = run.published("v1 Figure 7") if by == "category" else printed.cross_model(run)
+    said = run.published("v1 Figure 7") if by == "category" else implied.cross_model(run)
     rows = pd.concat([frame(printed_rows(said)), mine], ignore_index=True)
     place = {row: i for i, row in enumerate(dict.fromkeys(rows["row"]))}
     return rows.sort_values("row", key=lambda r: r.map(place), kind="stable", ignore_index=True)

@@ -2,10 +2,10 @@
 
 import pandas as pd
 
-from bedside import checks
-from bedside.checks import complete, groups, scored
-from bedside.sources import here
-from bedside.tables import Row, cut_note, frame, printed, share
+from bedside.read import checks
+from bedside.read.checks import complete, groups, scored
+from bedside.read.sources import here
+from bedside.write.tables import Row, cut_note, frame, published_rows, share
 
 from ..data import CATEGORIES
 from ..generation import MISSING, tried
@@ -140,7 +140,7 @@ def _printed_counts(run):
     return [
         Row("myths", "all", "published", collected["myths"]),
         Row("cancer types", "all", "published", collected["cancer types"]),
-        *printed(said[said["row"].isin(STAGES)].replace({"row": STAGES})),
+        *published_rows(said[said["row"].isin(STAGES)].replace({"row": STAGES})),
         Row(SENT, BEFORE, "recomputed", first["generated at first"] - first["valid at first"]),
         Row(PLAIN, "all", "published", plain),
     ]

@@ -1,9 +1,9 @@
 """Rows on judges and categorisers against labels (appendix C): percent; kappa is a coefficient."""
 
-from bedside import judges
-from bedside.tables import Row, card_rows, frame, guesser, percent
+from bedside.judging import trust_cards
+from bedside.write.tables import Row, card_rows, frame, guesser, percent
 
-from .. import printed
+from .. import implied
 from ..study import GRADES, NFP_TASK
 
 SHARES = {"exact": "exact match", "binary": "binary match (-1 and 0 against 1)"}
@@ -36,10 +36,10 @@ def table1(cards, run):
 
 def _printed(run):
     """The paper's judge: its published shares, and the kappas that they allow."""
-    name, n = "GPT-4o (the paper's judge)", printed.ANNOTATED
+    name, n = "GPT-4o (the paper's judge)", implied.ANNOTATED
     said = run.published("v1 Table 1").set_index("column")["value"]
     on_zero = run.published("v1 text C.1").set_index("row")["value"][ZEROS]
-    kappas = [printed.kappa_of(table) for table in printed.possible_confusions(run)]
+    kappas = [implied.kappa_of(table) for table in implied.possible_confusions(run)]
     return [
         *(Row(name, SHARES[k], "published", said[f"{k} match"], n=n) for k in SHARES),
         Row(name, ON_ZERO, "published", on_zero),
@@ -50,7 +50,7 @@ def _printed(run):
 def categoriser_table(sets, run):
     """Agreement of categorisers with labels ({set: {categoriser: card}}) beside the published."""
     said = run.published("v1 Table 1").set_index("row")["value"]["Categorisation"]
-    column, n = "exact match, overlaps count", printed.ANNOTATED
+    column, n = "exact match, overlaps count", implied.ANNOTATED
     rows = [Row("GPT-4o (the paper's)", column, "published", said, n=n)]
     for name, cards in sets.items():
         for judge, card in cards.items():
@@ -66,7 +66,7 @@ def examples_table(cards):
     tasks = {"myth": "false presupposition", "plain": NFP_TASK}
     rows = []
     for (name, kind), card in cards.items():
-        kappa = judges.scale(card)[0]
+        kappa = trust_cards.scale(card)[0]
         labels = {"exact": "exact match", kappa: "kappa"}
         rows += card_rows(name, card, {k: f"{tasks[kind]}: {v}" for k, v in labels.items()})
     return frame(rows)

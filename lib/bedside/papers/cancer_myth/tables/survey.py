@@ -5,8 +5,9 @@ import itertools
 import numpy as np
 
 from bedside import stats
-from bedside.tables import Row, frame, share
+from bedside.write.tables import Row, frame, share
 
+from ..implied.survey_readings import EDITED, LINK, NAME, NUMBERED, SITE
 from ..survey import (
     RATED,
     SCALE,
@@ -17,7 +18,6 @@ from ..survey import (
     paragraphs,
     whole_answers,
 )
-from ..survey_readings import EDITED, LINK, NAME, NUMBERED, SITE
 
 
 def asked(wide):

@@ -7,14 +7,14 @@ import numpy as np
 import pandas as pd
 
 from bedside import stats
-from bedside.checks import complete, normal, scored
-from bedside.claims import AS_WRITTEN, between, every, reading
-from bedside.tables import COLUMNS, Row, card_rows, frame, guesser, paired, share, with_bounds
+from bedside.read.checks import complete, normal, scored
+from bedside.read.claims import AS_WRITTEN, between, every, reading
+from bedside.write.tables import COLUMNS, Row, card_rows, frame, guesser, paired, share, with_bounds
 
 from .. import data
 from ..data import CATEGORIES
-from ..figure_claims import ABOVE, GEMINI, each, lowest
-from ..printed import ON, TESTED
+from ..implied import ON, TESTED
+from ..implied.figure_claims import ABOVE, GEMINI, each, lowest
 from ..scores import scores
 from ..systems import JUDGE, SYSTEMS, checks, differing
 from .evaluation import pair_table

@@ -1,9 +1,9 @@
 """Rows on the paper and the summary of its second version."""
 
-from bedside import published
-from bedside.tables import Row, frame, told
+from bedside.read import published
+from bedside.write.tables import Row, frame, published_text_rows
 
-from ..printed import SUMMARY
+from ..implied import SUMMARY
 
 KINDS = {
     "different": "different numbers",
@@ -15,7 +15,9 @@ KINDS = {
 def text_table(run):
     """Every number of the texts outside their tables, each with its place."""
     known = published.load(run.paper)["table"].unique()
-    rows = frame(told(run.published(*(name for name in known if "Table" not in name))))
+    rows = frame(
+        published_text_rows(run.published(*(name for name in known if "Table" not in name)))
+    )
     return rows.assign(row=rows["row"].map(named))
 
 

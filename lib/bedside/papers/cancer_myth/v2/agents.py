@@ -4,8 +4,9 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from bedside import judges, models, replies
-from bedside.models import Request
+from bedside.judging import parsing
+from bedside.keep import registry, replies
+from bedside.keep.replies import VERDICT_TOKENS, Request
 
 from ..study import ANSWER
 
@@ -78,11 +79,11 @@ class _Agents:
 
     async def sort(self, cases):
         """How complex is each question?"""
-        schema = judges.schema(LEVELS, "complexity")
+        schema = replies.verdict_format(LEVELS, "complexity")
         asked = {(c, "complexity"): {} for c in cases}
-        most, template = judges.VERDICT_TOKENS, "agents_complexity"
+        most, template = VERDICT_TOKENS, "agents_complexity"
         for (case, _), reply in await self._ask(asked, most, template, "verdict", schema):
-            found = judges.verdict(reply, LEVELS, "complexity")
+            found = parsing.verdict(reply, LEVELS, "complexity")
             case.level = found.value or ""
             case.lost = "" if found.value else f"complexity {found.status}"
 
@@ -139,7 +140,7 @@ class _Agents:
         A case without a reply is lost.
         """
         going = {k: fields for k, fields in asked.items() if not k[0].lost}
-        most = models.most(self.model, max_tokens, kind)
+        most = registry.most(self.model, max_tokens, kind)
         settings = {"max_tokens": most, "temperature": 0}
         requests = []
         for (case, *_), fields in going.items():
@@ -215,7 +216,8 @@ class _Recruited(_Agents):
         tokens = self.note_tokens
         for (case, _), reply in await self._ask(asked, tokens, "agents_recruit", NOTE, form):
             try:
-                case.recruits = [_recruited(one) for one in judges.json_in(reply.text)[what]][:most]
+                named = parsing.json_in(reply.text)[what]
+                case.recruits = [_recruited(one) for one in named][:most]
             except (ValueError, KeyError, TypeError, AttributeError):
                 pass
             if not case.recruits:
@@ -223,11 +225,11 @@ class _Recruited(_Agents):
 
     async def _differing(self, cases):
         """The cases whose panel doesn't agree yet, by the moderator."""
-        schema, differing = judges.schema(["yes", "no"], "agreed"), []
+        schema, differing = replies.verdict_format(["yes", "no"], "agreed"), []
         asked = {(c, "agreed"): {"notes": c.notes} for c in cases}
-        most, template = judges.VERDICT_TOKENS, "agents_moderator"
+        most, template = VERDICT_TOKENS, "agents_moderator"
         for (case, _), reply in await self._ask(asked, most, template, "verdict", schema):
-            if judges.verdict(reply, ["yes", "no"], "agreed").value != "yes":
+            if parsing.verdict(reply, ["yes", "no"], "agreed").value != "yes":
                 differing.append(case)
         return differing
 

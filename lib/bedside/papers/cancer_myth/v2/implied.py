@@ -4,11 +4,12 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from bedside import published, stats
-from bedside.claims import between, every, reading
+from bedside import stats
+from bedside.read import published
+from bedside.read.claims import between, every, reading
 
-from .. import printed
-from ..printed import QUESTIONS
+from .. import implied
+from ..implied import QUESTIONS
 from .items import SETS
 
 MYTH, NFP, MEDQA, PUBMEDQA = SETS
@@ -167,7 +168,7 @@ def _on_agents(run, cell):
     alone, team = cell["GPT-4o Plain"], cell["GPT-4o with MDAgents Plain"]
     exams = [f"{exam} {team[exam]:.0f} against {alone[exam]:.0f}" for exam in SETS[2:]]
     better = all(team[exam] > alone[exam] for exam in SETS[2:])
-    rate = printed.rates(run, 2)
+    rate = implied.rates(run, 2)
     made = {}
     for name, x, y in (
         ("rates of Table 1", team[MYTH], alone[MYTH]),

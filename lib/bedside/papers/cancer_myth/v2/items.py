@@ -2,9 +2,10 @@
 
 import pandas as pd
 
-from bedside import BedsideError, sources
-from bedside.checks import joined
-from bedside.sources import drawn, limited
+from bedside import BedsideError
+from bedside.read import sources
+from bedside.read.checks import joined
+from bedside.read.sources import first_items, random_rows
 
 from ..data import plain_questions, questions, unseen
 
@@ -40,7 +41,7 @@ def split(items, train, size, run, keep=0):
     end = train + size if size else len(order)
     parts = order[:train], order[train:end]
     learnt, reported = (items.iloc[sorted(part)].reset_index(drop=True) for part in parts)
-    return learnt, limited(run, reported)
+    return learnt, first_items(run, reported)
 
 
 def exam_items(run, name, size=0):
@@ -57,7 +58,7 @@ def exam_items(run, name, size=0):
     if wrong:
         raise BedsideError(f"source {source!r}: the answer of {wrong[0]!r} is none of its options")
     frame = frame[["item", "gold", "context", "question", "options"]]
-    frame = limited(run, drawn(run, frame, size))
+    frame = first_items(run, random_rows(run, frame, size))
     asked = run.prompts_for("exam", frame, ["context", "question", "options"])
     frame = frame.assign(question=frame["item"].map(lambda item: asked[item][-1]["content"]))
     return frame[["item", "question", "options", "gold"]]

@@ -8,8 +8,8 @@ import functools
 
 import pandas as pd
 
-from bedside.models import WAITS
-from bedside.sources import drawn
+from bedside.keep.replies import WAITS
+from bedside.read.sources import random_rows
 
 from ..study import answers
 from .agents import multi_agent
@@ -40,7 +40,7 @@ async def as_systems(run, questions, size, rounds, note_tokens, max_tokens):
     size: how many questions are drawn with the seed; 0: none. The system's name is the model's with
     "(MDAgents)".
     """
-    use, parts = drawn(run, questions, size) if size else questions.head(0), []
+    use, parts = random_rows(run, questions, size) if size else questions.head(0), []
     for name in run.models:
         made = await multi_agent(run, name, use, max_tokens, note_tokens, rounds=rounds)
         parts.append(made.assign(model=f"{name} (MDAgents)"))

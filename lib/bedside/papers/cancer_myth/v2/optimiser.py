@@ -5,9 +5,11 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from bedside import judges, models
-from bedside.checks import joined
-from bedside.replies import Request, response_format
+from bedside.asking import models
+from bedside.judging import parsing
+from bedside.keep import registry
+from bedside.keep.replies import WAITS, Request, response_format
+from bedside.read.checks import joined
 
 from .. import study
 from .methods import instructed
@@ -75,7 +77,7 @@ async def optimise(run, model, train, examples, *, budget, max_tokens, minibatch
             raise
     if run.mode == "batch" and isinstance(adapter.fault, models.MissingRecording):
         run.leave(STEPS)
-        return Found(None, models.WAITS, nan, nan, 0, 0, 0)
+        return Found(None, WAITS, nan, nan, 0, 0, 0)
     if adapter.fault is not None:  # the optimiser goes on after exceptions; a run must not
         raise adapter.fault
     return Found(
@@ -165,12 +167,12 @@ class _Adapter:
         self.proposals += 1
         old, told = candidate["instruction"], examples["instruction"]
         prompt = self.run.prompt("reflect", instruction=old, examples=told)
-        most = models.most(self.reflector, REFLECTION_TOKENS, "instruction")
+        most = registry.most(self.reflector, REFLECTION_TOKENS, "instruction")
         name, settings = f"reflection-{self.proposals}", {"max_tokens": most, "temperature": 0}
         request = Request(name, self.reflector, prompt, settings, INSTRUCTION)
         (reply,) = self._wait(self.run.ask([request], "reflection"))
         try:
-            text = judges.json_in("" if reply.why else reply.text)["instruction"].strip()
+            text = parsing.json_in("" if reply.why else reply.text)["instruction"].strip()
         except (ValueError, KeyError, TypeError, AttributeError):
             text = ""
         self.unusable += text in ("", old)

@@ -2,9 +2,11 @@
 
 import pandas as pd
 
-from bedside import judges, stats
-from bedside.checks import groups, joined, scored
-from bedside.tables import paired, share, units_of
+from bedside import stats
+from bedside.judging import parsing
+from bedside.judging.parsing import REFUSALS
+from bedside.read.checks import groups, joined, scored
+from bedside.write.tables import paired, share, units_of
 
 from .. import study
 from .items import KINDS
@@ -75,8 +77,8 @@ def grade_exam(items, answered):
 
 def _option(row):
     """The option that an answer states; None where it was cut, since the last one stated counts."""
-    cut = getattr(row, "truncated", False) and not judges.closed(row.answer)
-    return None if row.reply_status or cut else judges.parse_option(row.answer, row.options)
+    cut = getattr(row, "truncated", False) and not parsing.closed(row.answer)
+    return None if row.reply_status or cut else parsing.parse_option(row.answer, row.options)
 
 
 def _outcome(row, value):
@@ -84,7 +86,7 @@ def _outcome(row, value):
         return "failed"
     if value:
         return "right" if value == row.gold else "wrong"
-    return "refused" if judges.REFUSALS.match(row.answer) else "not answered"
+    return "refused" if REFUSALS.match(row.answer) else "not answered"
 
 
 def rates(graded):

@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from bedside.checks import complete, groups, scored
-from bedside.judges import corrected
-from bedside.tables import (
+from bedside.judging.trust_cards import corrected
+from bedside.read.checks import complete, groups, scored
+from bedside.write.tables import (
     COLUMNS,
     Row,
     cut_note,
@@ -16,7 +16,7 @@ from bedside.tables import (
 )
 
 from ..study import NFP_TASK
-from . import printed
+from . import implied
 from .items import KINDS, SETS
 from .scores import pairs_as_one
 
@@ -29,7 +29,7 @@ def table1(found, run):
     said = run.published("v2 Table 1")[["row", "column", "value"]]
     parts = [
         said.assign(source="published"),
-        printed.pairs_as_one(run).assign(source="recomputed"),
+        implied.pairs_as_one(run).assign(source="recomputed"),
         with_bounds(found).assign(source="run"),
         pairs_as_one(found).assign(source="run"),
     ]
@@ -47,7 +47,7 @@ def tradeoff(found, run):
     """Rates on Cancer-Myth (corrected) and -NFP (left alone), published and this run's."""
     parts = {
         "published": run.published("v2 Table 1")[["row", "column", "value"]],
-        "recomputed": printed.rates(run),
+        "recomputed": implied.rates(run),
         "run": found,
     }
     rows = pd.concat([rows.assign(source=s) for s, rows in parts.items()], ignore_index=True)

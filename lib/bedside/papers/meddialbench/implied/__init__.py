@@ -10,7 +10,8 @@ import itertools
 import numpy as np
 import pandas as pd
 
-from bedside import published, stats
+from bedside import stats
+from bedside.read import published
 
 from ..design import BASELINE
 

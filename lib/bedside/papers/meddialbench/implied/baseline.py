@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bedside.claims import between, every, reading
+from bedside.read.claims import between, every, reading
 
 from ..design import BASELINE
 from . import EFFICIENT, EXHAUSTIVE, MODELS, fits, share, wide

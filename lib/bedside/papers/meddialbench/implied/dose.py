@@ -3,7 +3,7 @@
 import itertools
 from collections import Counter
 
-from bedside.claims import between, reading
+from bedside.read.claims import between, reading
 
 from ..design import BASELINE
 from . import MODELS, counts, drops, in_words, joined, wide

@@ -3,7 +3,7 @@
 import numpy as np
 
 from bedside import stats
-from bedside.claims import between, every, reading, same
+from bedside.read.claims import between, every, reading, same
 
 from ..design import BASELINE
 from . import (

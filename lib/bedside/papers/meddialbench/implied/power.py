@@ -3,7 +3,7 @@
 import functools
 
 from bedside import stats
-from bedside.claims import between, every, reading
+from bedside.read.claims import between, every, reading
 
 from . import joined, powers, span
 

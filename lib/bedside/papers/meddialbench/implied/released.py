@@ -2,7 +2,7 @@
 
 import re
 
-from bedside.claims import between, reading, same
+from bedside.read.claims import between, reading, same
 
 from ..data import osce, plain
 from . import DRAWN, N

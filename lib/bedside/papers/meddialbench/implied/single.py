@@ -2,7 +2,7 @@
 
 import math
 
-from bedside.claims import load, reading, same
+from bedside.read.claims import load, reading, same
 
 from ..design import BASELINE
 from . import (

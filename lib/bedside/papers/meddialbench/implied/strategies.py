@@ -2,7 +2,7 @@
 
 import itertools
 
-from bedside.claims import between, every, reading
+from bedside.read.claims import between, every, reading
 
 from . import EFFICIENT, EXHAUSTIVE, drops, joined, share, span, wide
 

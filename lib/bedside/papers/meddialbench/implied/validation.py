@@ -1,7 +1,7 @@
 """MedDialBench: readings of the claims on design and validation (sections 3, A to C)."""
 
 from bedside import stats
-from bedside.claims import between, reading, same
+from bedside.read.claims import between, reading, same
 
 from . import DRAWN, MODELS, N, joined, limits, wide
 

@@ -3,8 +3,8 @@
 import pandas as pd
 
 from bedside import stats
-from bedside.checks import complete, groups
-from bedside.tables import cut_note
+from bedside.read.checks import complete, groups
+from bedside.write.tables import cut_note
 
 from ..rules import NAME as RULES
 

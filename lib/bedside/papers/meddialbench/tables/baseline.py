@@ -1,14 +1,14 @@
 """MedDialBench: tables of the baseline (section 4.1) and of how consultations end."""
 
-from bedside import tables
-from bedside.checks import complete, numbers
-from bedside.dialogues import ENDED
-from bedside.tables import Row, estimates, frame, printed, with_bounds
+from bedside.asking.dialogues import ENDED
+from bedside.read.checks import complete, numbers
+from bedside.write import tables
+from bedside.write.tables import Row, estimates, frame, published_rows, with_bounds
 
 from .. import scores
 from ..consultations import ENDS
 from ..design import BASELINE
-from ..printed import DRAWN, N, regression, share
+from ..implied import DRAWN, N, regression, share
 from . import by_doctor, stack, unscored
 
 CUT, UNCUT = "a reply was cut at its limit", "right diagnoses where none was"
@@ -19,7 +19,7 @@ def baseline_table(run, done):
     table = run.published("Table 2")
     two = table.pivot(index="row", columns="column", values="value").loc[table["row"].unique()]
     ratio = two["Coverage"] / two["Turns"]
-    rows = printed(table) + [Row(m, "Cov/Turn", "recomputed", v) for m, v in ratio.items()]
+    rows = published_rows(table) + [Row(m, "Cov/Turn", "recomputed", v) for m, v in ratio.items()]
     mine = complete(done, ["configuration", "case"]).query("configuration == @BASELINE")
     found = scores.accuracy(mine).assign(row=lambda f: f["model"], column="Acc", source="run")
     names = {"coverage": "Coverage", "per_turn": "Cov/Turn"}

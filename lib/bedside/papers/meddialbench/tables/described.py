@@ -2,8 +2,8 @@
 
 import re
 
-from bedside.checks import complete, numbers
-from bedside.tables import Row, frame
+from bedside.read.checks import complete, numbers
+from bedside.write.tables import Row, frame
 
 from .. import scores
 from ..data import osce

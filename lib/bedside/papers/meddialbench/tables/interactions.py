@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from bedside.tables import Row, frame, percent, printed
+from bedside.write.tables import Row, frame, percent, published_rows
 
 from .. import scores
 from ..design import BASELINE
-from ..printed import MODELS, N, combinations, drops, ratio_draws, ratios, share
+from ..implied import MODELS, N, combinations, drops, ratio_draws, ratios, share
 from . import unscored
 
 ALONE = "fail only in combination, %"
@@ -18,7 +18,7 @@ def interaction_table(run, design, found, pooled):
     Also which share fails only in combination. found: `scores.interactions`; pooled:
     `scores.pooled`. Recomputed are the means, and each model's O/E.
     """
-    rows = printed(run.published("Table 4")) + _recomputed(run, combinations(design))
+    rows = published_rows(run.published("Table 4")) + _recomputed(run, combinations(design))
     for r in found.itertuples():
         numbers = r.value, r.low, r.high, r.n  # no value where nothing is expected
         rows.append(Row(r.configuration, f"O/E, {r.model}", "run", *numbers))
@@ -63,7 +63,10 @@ def case_table(run, design, done, combination="C1"):
     Also the name of this run's first such case, "" if there is none; its rows count the doctors
     that are right and wrong. done: `judging.outcomes`.
     """
-    rows, levels = printed(run.published("Table 8")), design.combinations.get(combination, ())
+    rows, levels = (
+        published_rows(run.published("Table 8")),
+        design.combinations.get(combination, ()),
+    )
     held = {combination: levels} if combination in set(done["configuration"]) else {}
     case = next(iter(scores.only_combined(done, held)["case"]), "")
     for c in (BASELINE, *levels, combination) if case else ():

@@ -2,12 +2,12 @@
 
 import pandas as pd
 
-from bedside.checks import joined
-from bedside.tables import Row, estimates, frame, printed, with_bounds
+from bedside.read.checks import joined
+from bedside.write.tables import Row, estimates, frame, published_rows, with_bounds
 
 from .. import scores
 from ..design import BASELINE
-from ..printed import N, drops, marks, share
+from ..implied import N, drops, marks, share
 from . import stack
 
 CHANGED = "correct", "coverage", "turns"
@@ -18,7 +18,7 @@ def single_table(run, done):
     """Table 3: accuracy by configuration and model, with bounds for unscored consultations."""
     mine = scores.accuracy(done).assign(source="run")
     mine = mine.assign(row=mine["configuration"], column=mine["model"])
-    return stack(frame(printed(run.published("Table 3"))), with_bounds(mine))
+    return stack(frame(published_rows(run.published("Table 3"))), with_bounds(mine))
 
 
 def change_table(run, changed, coverage, turns):

@@ -5,14 +5,16 @@ import itertools
 import numpy as np
 import pandas as pd
 
-from bedside import models, stats, tables
-from bedside.checks import complete, numbers
-from bedside.tables import Row, card_rows, frame, printed
+from bedside import stats
+from bedside.keep import registry
+from bedside.read.checks import complete, numbers
+from bedside.write import tables
+from bedside.write.tables import Row, card_rows, frame, published_rows
 
 from ..consultations import END, OPENING, blocks
 from ..data import named_facts
+from ..implied import MODELS, N
 from ..judging import KINDS, TASKS, yes
-from ..printed import MODELS, N
 from ..rules import NAME as RULES
 from . import by_doctor, unscored
 
@@ -32,7 +34,7 @@ def related_table(run, design):
         "interaction": bool(design.combinations),
     }
     rows = [Row("the design of this run", c, "run", float(v)) for c, v in mine.items()]
-    return frame(printed(run.published("Table 1")) + rows)
+    return frame(published_rows(run.published("Table 1")) + rows)
 
 
 def configuration_table(design, combinations):
@@ -103,7 +105,7 @@ def judge_table(run, found, known, again):
     The two tasks: whether a diagnosis is correct, and whether a wrong one was misled. found:
     {judge: `judging.measured`}; again: `judging.repeated`.
     """
-    rows = printed(run.published("Table 6"))
+    rows = published_rows(run.published("Table 6"))
     dialogues = (known.diagnosis["kind"] == "dialogue").to_numpy()
     for name, by in found.items():
         times = 1 + len(again.get(name, ()))
@@ -197,7 +199,7 @@ def follow_up_table(run, seen):
 
 def adherence_table(run, shown):
     """Table 7: activation and isolation by type of configuration and doctor, in percent."""
-    rows = printed(run.published("Table 7"))
+    rows = published_rows(run.published("Table 7"))
     columns = {"activation": "Activation", "isolation": "Isolation", "full": "Full Pass"}
     shown = numbers(complete(shown, ["kind"]), columns)
     for model, mine in by_doctor(run, shown):
@@ -237,7 +239,7 @@ def cost_table(run, design, cases, scripts, turns, said):
     count = {c: len(design.configurations(c)) for c in ("", "paper", "adverse")}
     prices = {
         m: e["usd_per_million_out"]
-        for m, e in models.registry().items()
+        for m, e in registry.entries().items()
         if "usd_per_million_out" in e and "retired" not in e
     }
     priced = [min(prices, key=prices.get), max(prices, key=prices.get)]
@@ -255,8 +257,8 @@ def cost_table(run, design, cases, scripts, turns, said):
         }
         for m in priced:
             # a call's price, as of its date: a run tomorrow says the same; NaN without a case
-            when = models.model(m).get("price_date")
-            costs[f"USD with {m}"] = models.cost(m, *each, when=when) * calls * number
+            when = registry.model(m).get("price_date")
+            costs[f"USD with {m}"] = registry.cost(m, *each, when=when) * calls * number
         rows += [Row(name, what, "run", v) for what, v in costs.items()]
     return frame(rows)
 

@@ -3,22 +3,11 @@
 import numpy as np
 
 from bedside import stats
-from bedside.claims import between, every, reading, same
+from bedside.read.claims import between, every, reading, same
 
 from ..data import DATASETS, liveqa_train
-from .numbers import (
-    ALPHA,
-    ROUNDED,
-    SHORT,
-    by_dataset,
-    grid,
-    listed,
-    overall,
-    shares,
-    text,
-    wide,
-)
-from .rates import confusion, mean_rates, printed
+from .numbers import ALPHA, ROUNDED, SHORT, by_dataset, grid, listed, overall, shares, text, wide
+from .rates import confusion, mean_rates, printed_rates
 
 ABOUT = 2.5  # percentage points that "about" allows
 PERSONAL = r"\S+@\w+\.\w+|\(?\b\d{3}\)?[-. ]\d{3}[-. ]\d{4}\b"  # mail, telephone
@@ -111,7 +100,7 @@ def kappas(run, least, pairs):
     """
     each = wide(run, "Table 6", "Acc").loc[["Experts"]] + ROUNDED
     mean, best = float(overall(each, shares(run)).iloc[0]), float(each.max(axis=None))
-    at, share = mean_rates(printed(run), "Experts")
+    at, share = mean_rates(printed_rates(run), "Experts")
     one = kappa(confusion(at, share, 1 - share))
     pooled = float(stats.most_kappa(mean))
     majority = float(stats.most_kappa(min(1, 1.5 * mean)))  # two right verdicts of three each

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from bedside import stats
-from bedside.claims import between, every, reading
+from bedside.read.claims import between, every, reading
 
 from ..data import DATASETS
 from .numbers import (
@@ -24,7 +24,7 @@ from .numbers import (
     text,
     wide,
 )
-from .rates import mean_ends, mean_rates, p_ends, pooled, printed
+from .rates import mean_ends, mean_rates, p_ends, pooled, printed_rates
 
 MARGIN = 0.02  # of a score, that "marginal" and "similar" allow
 MACRO = {"macro precision": "ma-P", "macro recall": "ma-R", "macro-F1": "ma-F1"}
@@ -38,7 +38,7 @@ def claims(run):
 
 def averages(run):
     """Section 1: its three macro-F1s, each reading by one average of Table 6."""
-    said, f1, known = text(run, "text 1"), wide(run, SIX, "ma-F1"), printed(run)
+    said, f1, known = text(run, "text 1"), wide(run, SIX, "ma-F1"), printed_rates(run)
     names = ["Experts", "Laypeople", "GPT-4"]
     raters = {name: mean_ends(*mean_rates(known, name)) for name in PEOPLE}
     made = {}
@@ -106,7 +106,7 @@ def significant(tests):
 
 def models(run):
     """Section 4.1: models compared with each other, and GPT-3.5 on the answers that it wrote."""
-    known, weights, tables = printed(run), shares(run), scores_of(run, SIX)
+    known, weights, tables = printed_rates(run), shares(run), scores_of(run, SIX)
     made, marginal = {}, {}
     for name, of in (("weighted by pairs", weights), ("mean of the subsets", PLAIN)):
         tests = {
@@ -159,7 +159,7 @@ def own_answers(run, known):
 
 def experts(run):
     """Abstract, sections 1, 4.1, 5: experts compared with the models."""
-    known, part = printed(run), sample_share(run)
+    known, part = printed_rates(run), sample_share(run)
     made, live = {}, {}
     for name, metric, of in (
         ("accuracy over all answers", "Acc", shares(run)),
@@ -206,7 +206,7 @@ def margin(run):
 
 def laypeople(run):
     """Abstract, sections 1, 4.1, 5: laypeople, experts and models; the hardest subset."""
-    known, weights, part = printed(run), shares(run), sample_share(run)
+    known, weights, part = printed_rates(run), shares(run), sample_share(run)
     table = {x: wide(run, SIX, x) for x in ("Acc", "ma-P", "ma-R", "ma-F1")}
     gap = table["ma-F1"].loc["Experts"] - table["ma-F1"].loc["Laypeople"]
     both = (SIX, "Experts"), (SIX, "Laypeople")

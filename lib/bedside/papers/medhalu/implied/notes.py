@@ -3,7 +3,7 @@
 from math import ceil, floor
 
 from bedside import stats
-from bedside.claims import between, every, reading
+from bedside.read.claims import between, every, reading
 
 from .detection import much, significant
 from .numbers import (
@@ -23,7 +23,7 @@ from .numbers import (
     shares,
     text,
 )
-from .rates import p_ends, printed
+from .rates import p_ends, printed_rates
 
 NAMES = {"macro-F1": "ma-F1", "accuracy": "Acc", "macro precision": "ma-P", "macro recall": "ma-R"}
 
@@ -101,7 +101,7 @@ def much_better(run):
 
 def certain(run):
     """Whether the improvement is significant, for any overlap of right answers in both tables."""
-    known, sizes = printed(run), (1, sample_share(run))
+    known, sizes = printed_rates(run), (1, sample_share(run))
     rows = {m: ((TEN, m), (SIX, m)) for m in LLMS}
 
     def ends(both, metric, weights):  # over all pairs, or a sample of them

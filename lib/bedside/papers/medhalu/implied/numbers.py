@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from bedside.claims import between, every
+from bedside.read.claims import between, every
 
 from ..data import DATASETS, TYPES
 

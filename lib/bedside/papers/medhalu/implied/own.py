@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bedside.claims import between, every, reading
+from bedside.read.claims import between, every, reading
 
 from . import matrices
 from .numbers import (

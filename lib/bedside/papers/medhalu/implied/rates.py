@@ -35,7 +35,7 @@ class Printed(NamedTuple):
     at: dict
 
 
-def printed(run):
+def printed_rates(run):
     """Tables 6 and 10 with the rates behind them."""
     sizes, scores, at = {d: np.array(n) for d, n in classes(run).items()}, {}, {}
     for table in ("Table 6", "Table 10"):

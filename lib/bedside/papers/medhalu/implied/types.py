@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from bedside.claims import reading
+from bedside.read.claims import reading
 
 from ..data import DATASETS, TYPES
 from .numbers import OPEN, PROPRIETARY, apart, grid, long, wide

@@ -3,12 +3,20 @@
 import numpy as np
 import pandas as pd
 
-from bedside import sources, stats
-from bedside.checks import complete, groups, scored
-from bedside.tables import Row, frame, no_answer_rows, percent, printed, told
+from bedside import stats
+from bedside.read import sources
+from bedside.read.checks import complete, groups, scored
+from bedside.write.tables import (
+    Row,
+    frame,
+    no_answer_rows,
+    percent,
+    published_rows,
+    published_text_rows,
+)
 
 from ..data import DATASETS, TYPES, words
-from ..printed.numbers import ROUNDED, SHORT, overall, shares, text, wide
+from ..implied.numbers import ROUNDED, SHORT, overall, shares, text, wide
 from ..scores import agreement
 
 CHECKS = "attention checks"  # the question under which raters who passed or failed are counted
@@ -29,7 +37,7 @@ def raters_by(run):
 def experts_table(run):
     """Table 3: the background of the 30 medical experts, as printed, and of the run's own."""
     said, own = run.published("Table 3"), raters_by(run)
-    rows = printed(said)
+    rows = published_rows(said)
     if own is not None:
         asked = (own["group"] == "expert") & (own["question"] != CHECKS)
         rows += [
@@ -61,7 +69,7 @@ def left_out(run):
 
 def text_table(run):
     """The numbers in the paper's text, each with its section."""
-    return frame(told(run.published(*TEXTS)))
+    return frame(published_text_rows(run.published(*TEXTS)))
 
 
 def statistics_table(run, typed):

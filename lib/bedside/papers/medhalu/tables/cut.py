@@ -3,8 +3,8 @@
 import pandas as pd
 
 from bedside import stats
-from bedside.checks import complete
-from bedside.tables import cut_note
+from bedside.read.checks import complete
+from bedside.write.tables import cut_note
 
 from ..data import PEOPLE, TYPES
 from ..scores import averaged, counts, per_type, with_right

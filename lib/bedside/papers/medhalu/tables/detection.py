@@ -2,11 +2,11 @@
 
 import pandas as pd
 
-from bedside.checks import complete, groups, scored
-from bedside.tables import COLUMNS, Row, frame, no_answer_rows, percent, share, with_bounds
+from bedside.read.checks import complete, groups, scored
+from bedside.write.tables import COLUMNS, Row, frame, no_answer_rows, percent, share, with_bounds
 
 from ..data import PEOPLE, units
-from ..printed.numbers import answered, classes, long
+from ..implied.numbers import answered, classes, long
 from ..scores import METRICS, averaged, blind, per_type, repeats_differ, scores
 from ..spans import locate
 

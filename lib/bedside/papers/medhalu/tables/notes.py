@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from bedside.checks import joined
-from bedside.tables import COLUMNS, Row, differences, frame, tested_rows
+from bedside.read.checks import joined
+from bedside.write.tables import COLUMNS, Row, differences, frame, tested_rows
 
 from ..detection import NOTES
 from ..scores import averaged, with_right

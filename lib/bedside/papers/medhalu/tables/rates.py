@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from bedside.tables import COLUMNS, estimates
+from bedside.write.tables import COLUMNS, estimates
 
 from ..data import PEOPLE
 from ..scores import averaged, with_right

@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 
 from bedside import stats
-from bedside.checks import joined
-from bedside.tables import Row, frame
+from bedside.read.checks import joined
+from bedside.write.tables import Row, frame
 
 from ..data import PEOPLE
-from ..printed.numbers import long
+from ..implied.numbers import long
 from ..spans import TOKEN_SCORES, compared, whole
 
 MEDIAN = "median edit distance"

@@ -10,8 +10,8 @@ from math import ceil
 import pandas as pd
 
 from bedside import stats
-from bedside.claims import AS_WRITTEN, between, reading
-from bedside.published import value
+from bedside.read.claims import AS_WRITTEN, between, reading
+from bedside.read.published import value
 
 from ..data import MOST, REGIMES
 

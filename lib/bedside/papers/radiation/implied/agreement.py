@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from bedside.claims import reading
+from bedside.read.claims import reading
 
 from ..data import FREQUENCIES, ONSETS
 from . import ROUNDED, all_scores, slack, wide

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from bedside import stats
-from bedside.claims import reading
+from bedside.read.claims import reading
 
 from . import ROUNDED, TABLES, all_scores, rows_of, slack
 

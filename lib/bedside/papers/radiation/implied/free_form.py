@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from bedside.claims import between, every, load, reading
-from bedside.published import value
+from bedside.read.claims import between, every, load, reading
+from bedside.read.published import value
 
 from . import (
     LARGE,

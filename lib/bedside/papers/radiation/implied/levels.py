@@ -2,21 +2,9 @@
 
 import pandas as pd
 
-from bedside.claims import between, every, reading
+from bedside.read.claims import between, every, reading
 
-from . import (
-    ROUNDED,
-    STRONG,
-    TWO,
-    above,
-    both,
-    counted,
-    high,
-    listed,
-    number,
-    of_most,
-    wide,
-)
+from . import ROUNDED, STRONG, TWO, above, both, counted, high, listed, number, of_most, wide
 
 NAMED = [  # the delayed effects of section 4.7.1, in the words of the reference
     "breast or chest wall fibrosis",

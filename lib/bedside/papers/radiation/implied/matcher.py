@@ -1,7 +1,7 @@
 """Radiation: readings of its claims about the matcher (3.5): 96% agreement on 30 examples."""
 
 from bedside import stats
-from bedside.claims import reading
+from bedside.read.claims import reading
 
 from . import ROUNDED, all_scores
 

@@ -1,6 +1,6 @@
 """Radiation: readings of its claims about the overlap of base and specified lists (4.6)."""
 
-from bedside.claims import between, every, reading
+from bedside.read.claims import between, every, reading
 
 from . import MODERATE, ROUNDED, above, counted, meet, rank_correlation, wide
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from bedside.claims import between, every, reading
+from bedside.read.claims import between, every, reading
 
 from ..data import MOST
 from . import (

@@ -8,8 +8,8 @@ import itertools
 import numpy as np
 import pandas as pd
 
-from bedside.checks import complete, groups, joined
-from bedside.tables import (
+from bedside.read.checks import complete, groups, joined
+from bedside.write.tables import (
     Row,
     cut_note,
     differences,
@@ -21,10 +21,10 @@ from bedside.tables import (
     with_bounds,
 )
 
-from .. import printed, scores
+from .. import implied, scores
 from ..data import CELLS, MOST, PROFILES
+from ..implied import agreement
 from ..matching import FLAGS, PAIR
-from ..printed import agreement
 from ..scores import KEYS, METRICS
 
 PRINTED = 21  # patients behind the printed means
@@ -34,7 +34,7 @@ PRINTED = 21  # patients behind the printed means
 
 def printed_rows(run, table):
     """A printed table's rows, with their intervals and the paper's number of patients."""
-    rows = printed.rows_of(run, table).assign(source="published", n=PRINTED)
+    rows = implied.rows_of(run, table).assign(source="published", n=PRINTED)
     return rows.drop(columns=["table", "note"])
 
 
@@ -133,7 +133,7 @@ def score_table(run, graded, regime, table):
     profile = rows["profile"].map({"specified": "", "base": ", base profile"})
     rows = rows.assign(row=rows["model"], column=metric + profile, source="run")
     order = rows["profile"].map(PROFILES[::-1].index).argsort(kind="stable")
-    means = printed.f1_of_means(run, table).items()
+    means = implied.f1_of_means(run, table).items()
     recomputed = [Row(m, "F1 of the means", "recomputed", f1, n=PRINTED) for m, f1 in means]
     parts = [printed_rows(run, table), frame(recomputed), with_bounds(rows.iloc[order])]
     return pd.concat(parts, ignore_index=True)
@@ -150,7 +150,7 @@ def change_table(run, graded, first, second, table=None):
     rows = tested_rows(changes.rename(columns={"model": "row"}), METRICS, run)
     if not table:
         return rows
-    after = printed.all_scores(run)[second].stack().items()
+    after = implied.all_scores(run)[second].stack().items()
     sized = [Row(m, f"{c}, 20-30", "recomputed", v, n=PRINTED) for (m, c), v in after]
     return pd.concat([printed_rows(run, table), frame(sized), rows], ignore_index=True)
 
@@ -264,11 +264,11 @@ def implied_rows(run, sizes, far=40):
     of free-form lists of 20 to 30 are sums of two tables.
     """
     keys, metrics = ["model", "regime", "items"], ["Precision", "Recall"]
-    found = printed.implied_lengths(run, sizes).melt(keys, metrics, "column", "value")
+    found = implied.implied_lengths(run, sizes).melt(keys, metrics, "column", "value")
     named = (found["items"] > far) & (found["column"] == "Recall")
     return found.assign(
         row=found["model"] + ", " + found["regime"],
-        source=np.where(found["regime"].isin(printed.SCORES), "published", "recomputed"),
+        source=np.where(found["regime"].isin(implied.SCORES), "published", "recomputed"),
         k=found["items"],
         n=PRINTED,
         series="published, " + found["regime"].str.split(",").str[0],
@@ -283,7 +283,7 @@ def implied_table(run, sizes):
     """
     return frame(
         Row(r.model, r.regime, "recomputed", r.items, n=PRINTED)
-        for r in printed.implied_lengths(run, sizes).itertuples()
+        for r in implied.implied_lengths(run, sizes).itertuples()
     )
 
 

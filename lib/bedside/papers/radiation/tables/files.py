@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from bedside import published
-from bedside.tables import Row, frame
+from bedside.read import published
+from bedside.write.tables import Row, frame
 
 from ..checks import COUNTS
 from ..data import CELLS, LEAST, MOST

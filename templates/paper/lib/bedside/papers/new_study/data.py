@@ -1,14 +1,14 @@
 """New study: its sources as long frames, joined by the column `item`."""
 
-from bedside.checks import joined
-from bedside.judges import with_rated
-from bedside.sources import limited
+from bedside.judging.judges import with_raters_labels
+from bedside.read.checks import joined
+from bedside.read.sources import first_items
 
 
 def questions(run, whole=False):
     """The questions: item, question, reference; LIMIT or all."""
     frame = run.load("new_study_questions")
-    return limited(run, frame[["item", "question", "reference"]], whole)
+    return first_items(run, frame[["item", "question", "reference"]], whole)
 
 
 def labelled(run):
@@ -20,5 +20,6 @@ def labelled(run):
     """
     written, asked = run.load("new_study_answers"), questions(run, whole=True)
     known = asked["item"].tolist()
-    answers = with_rated(run, written, "new_study_rated", "their author", known)
+    rated = "new_study_rated"
+    answers = with_raters_labels(run, written, rated, "their author", known)
     return joined(answers, asked, validate="many_to_one", whole="left")

@@ -1,6 +1,6 @@
 """New study: how its graded replies are shown in the explorer and to raters."""
 
-from bedside.rows import Display, human_label, text
+from bedside.publish.judged_items import Display, human_label, text
 
 WORDS = {0: "0 not right", 1: "1 right"}
 

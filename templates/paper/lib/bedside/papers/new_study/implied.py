@@ -1,6 +1,6 @@
 """New study: its printed numbers, what follows from them, readings of its claims."""
 
-from bedside.claims import same
+from bedside.read.claims import same
 
 from .tables import RIGHT
 

@@ -1,6 +1,6 @@
 """New study: what raters decide about its answers, and records of their labels."""
 
-from bedside.rows import Task
+from bedside.publish.judged_items import Task
 
 from .display import WORDS
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from bedside.baselines import Baseline
-from bedside.checks import normal
+from bedside.judging.baselines import Baseline
+from bedside.read.checks import normal
 
 VALUES = [0, 1]  # worst first; 1: the answer says what the reference says
 FIELDS = ("question", "reference", "answer")  # what the judge's prompt shows

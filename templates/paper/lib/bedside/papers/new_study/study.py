@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from bedside.checks import joined
-from bedside.judges import by_each, grade_labelled
-from bedside.models import answers_of, requests_to
+from bedside.asking.models import answers_of, requests_to
+from bedside.judging.judges import grade_labelled, verdicts_by_judge
+from bedside.read.checks import joined
 
 from .scores import FIELDS, VALUES, Overlap
 
@@ -52,7 +52,7 @@ async def by_each_judge(run, graded, labelled):
     async def by(asking, judge):
         return await judged(asking, answers, labelled, judge)
 
-    made = await by_each(run, by, graded)
+    made = await verdicts_by_judge(run, by, graded)
     by = made["sent"].map(lambda sent: "model" if sent else "rules")
     return made.assign(configuration="plain", by=by, right=made["value"] == 1)
 
@@ -65,5 +65,5 @@ async def labelled_by_each_judge(run, labelled):
     async def graded(asking, judge):
         return joined(every, await judged_labelled(asking, labelled, judge))
 
-    made = await by_each(run, graded)
+    made = await verdicts_by_judge(run, graded)
     return made.assign(right=made["value"] == 1)

@@ -1,13 +1,13 @@
 """New study: the rows of its tables and figures."""
 
-from bedside.tables import Row, frame, percent, printed, with_bounds
+from bedside.write.tables import Row, frame, percent, published_rows, with_bounds
 
 RIGHT = "right, %"  # the column's name, as in data/published
 
 
 def right(run, judged):
     """Table 1: answers judged right, in percent with Wilson intervals, beside the printed ones."""
-    rows = printed(run.published("Table 1"))
+    rows = published_rows(run.published("Table 1"))
     for model, mine in judged.groupby("model", sort=False):
         value = mine["value"][mine["status"] == "graded"]
         share = percent((value == 1).sum(), len(value))

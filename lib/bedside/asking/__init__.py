@@ -1,0 +1,10 @@
+"""How a model is asked: replayed, called, retried, served, in dialogues, or only planned.
+
+What a reply means is decided in `judging`; what waits for batches is in `bulk`.
+
+models: `ask`, which replays and records. sending: calls to endpoints. failures: what refusals mean.
+embedded: the bundled model's server. dialogues: two speakers in turn. dry_run: what stands in for
+replies in a plan. progress: what make shows meanwhile.
+"""
+
+__all__ = """models sending failures embedded dialogues dry_run progress""".split()

@@ -1,0 +1,7 @@
+"""How notebooks are run: their settings, their execution, the files of a new study.
+
+settings: parameters, profiles, runs. notebooks: their list, their execution, plans of their calls.
+template: a new study. What notebooks write is in `write`, pages of it in `publish`.
+"""
+
+__all__ = """settings notebooks template""".split()

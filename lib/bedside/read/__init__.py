@@ -1,0 +1,12 @@
+"""What is on disk before a run: folders, data, printed numbers, claims, prompts, users' files.
+
+Each module reads files and says what is wrong with them. What calls a model, keeps a reply or
+writes an output doesn't belong here.
+
+paths: the repository's folders. sources: released and sample data, as frames. checks: of frames,
+and their joins. published: printed numbers. claims: what papers state, and the verdicts that
+readings give. findings: what is told of each study. prompts: templates. user_files: tables that
+users bring; questions: their questions and answers.
+"""
+
+__all__ = """paths sources checks published claims findings prompts user_files questions""".split()
