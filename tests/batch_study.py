@@ -1,4 +1,4 @@
-"""A small study as `waves` asks it, and an endpoint of batches that it is asked at."""
+"""A small study as `submission` asks it, and an endpoint of batches that it is asked at."""
 
 import asyncio
 import contextlib
@@ -18,7 +18,7 @@ PRICES = {"usd_per_million_in": 100.0, "usd_per_million_out": 300.0, "batch_disc
 
 
 class Chains:
-    """Chains of questions to each model; a prompt holds all replies before. See `waves.Notebooks`.
+    """Chains of questions to each model, each with all replies before, as `submission.Notebooks`.
 
     chains: how many to each model; length: questions of one; more: MODELS= and budgets.
     """

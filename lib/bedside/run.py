@@ -297,7 +297,7 @@ class Run:
     # ---- what is written
 
     def keep(self, section: str, frame: "pd.DataFrame", own: Iterable[str] = ()) -> None:
-        """Write the graded replies of a section, a row for each reply and judge; see `kept`.
+        """Write the graded replies of a section, a row for each reply and judge; see `frames`.
 
         frame: item, model, configuration, the verdicts' columns, `answer` or `reply` (what was
         judged), `sent` (keys of the calls that led to it), and what the section shows. own: of its
@@ -465,7 +465,7 @@ class Run:
             self.claim(id, readings, basis=basis, if_slip=if_slip)
 
     def claims(self) -> "pd.DataFrame":
-        """This notebook's claims as a frame, which a notebook shows as `shown.Claims`."""
+        """This notebook's claims as a frame, which a notebook shows as `prose.Claims`."""
         from .write import prose
 
         return prose.Claims(self._claims.values(), columns=list(claims.SHOWN))

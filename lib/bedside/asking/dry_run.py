@@ -1,4 +1,4 @@
-"""Planning: what stands in for a reply that isn't there, and in which wave a request can be asked.
+"""Dry runs: what stands in for a reply that isn't there, and in which wave a request can be asked.
 
 A stand-in carries a mark of its request. Whoever is told a text with it waits for that reply: such
 a request belongs to the wave after. What depends on replies in another way than by their text is

@@ -1,4 +1,4 @@
-"""Waves: all that can be asked now, over all notebooks, as request files; sent and taken in.
+"""Submission: all that can be asked now, over all notebooks, as request files; sent and taken in.
 
 study = Notebooks(given)      # or Questions(given), for your own
 wave = write(study)           # the next one

@@ -47,7 +47,7 @@ TASK = Task(
 
 
 def document(own, graded):
-    """The judged items of a study as `rows.Document.content`, for explorer and annotation."""
+    """The judged items of a study as `Document.content`, for explorer and annotation."""
     made, people = Document(own.name), {r.answer_id: r for r in labelled(own).itertuples()}
     made.papers[PAPER], made.judge[PAPER] = own.name, own.judge
     calls = {key: sent_and_returned(*asked) for key, asked in own.asked.items()}
@@ -56,7 +56,7 @@ def document(own, graded):
 
 
 def shaped(own, frame):
-    """Answers with verdicts as `kept.checked`, a row for each; `frame` as of `verdicts`."""
+    """Answers with verdicts as `frames.checked`, a row for each; `frame` as of `verdicts`."""
     judged = frame["status"] != ""
     return checked(
         frame.assign(

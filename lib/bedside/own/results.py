@@ -113,7 +113,7 @@ def corrected(own, graded, card):
 
 
 def keep(own, graded):
-    """Write answers.csv and verdicts.csv, as `kept` has it, beside the study's outputs."""
+    """Write answers.csv and verdicts.csv, as `frames` has it, beside the study's outputs."""
     made = shaped(own, graded)
     for name, columns in (("answers", KEPT), ("verdicts", [*COLUMNS, "group", "raw"])):
         text = tables.csv_text(columns, made[columns].itertuples(index=False))

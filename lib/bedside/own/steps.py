@@ -60,7 +60,7 @@ def plan(own: Own) -> None:
 
 
 class Questions:
-    """A user's own questions as `waves` sends them; see `waves.Notebooks`.
+    """A user's own questions as `submission` sends them; see `submission.Notebooks`.
 
     given: parameters of `begun`.
     """

@@ -1,6 +1,6 @@
-"""Given: the checked rows of a CSV or JSON Lines file that a user brings.
+"""Users' files: the checked rows of a CSV or JSON Lines file that a user brings.
 
-    table = given.of_file("mine.csv", columns=("item", "question", "group"), needed=("item",))
+    table = user_files.of_file("mine.csv", columns=("item", "question", "group"), needed=("item",))
     table.close("question")  # BedsideError with the first ten faults, by line and column
     table.rows  # [("line 2", {"item": "a", "question": "...", "group": ""}), ...]
 

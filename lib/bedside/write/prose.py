@@ -1,7 +1,7 @@
-"""Shown: frames of prose, as a notebook shows them.
+"""Prose: frames of texts, as a notebook shows them.
 
-    shown.prose(answers[["item", "question", "answer"]])    # a line for each row
-    shown.record(patients.head(1))                          # a line for each field
+    prose.prose(answers[["item", "question", "answer"]])    # a line for each row
+    prose.record(patients.head(1))                          # a line for each field
 
 Texts are shown in full, wrapped, left-aligned and escaped, since data and models may say anything.
 Colours and sizes are those of the surrounding page.

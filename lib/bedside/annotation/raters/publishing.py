@@ -18,8 +18,8 @@ def with_labels(content, folder=None):
     """A document's content with all raters' labels beside its rows, in the words of the verdicts.
 
     Refusals, and labels on other than the main question, go with the verdicts on other questions,
-    so that no judge counts as differing from them. content: from `rows.collect`; it is changed in
-    place. folder: of the labels.
+    so that no judge counts as differing from them. content: from `judged_items.collect`; it is
+    changed in place. folder: of the labels.
     """
     rows, by_id = with_blocks(content), {row["id"]: row for row in content["rows"]}
     for name, task in tasks().items():

@@ -99,7 +99,7 @@ def _requests(run, writer, prompts, form, repeat=0):
 
 
 def _read(reply, parser):
-    """`judges.read` of material, even if it was cut; if there is none, the status says why."""
+    """`parsing.read` of material, even if it was cut; if there is none, the status says why."""
     v = parsing.read(reply, parser, even_cut=True)
     return replace(v, status=reply.why or v.status)
 

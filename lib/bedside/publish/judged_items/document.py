@@ -52,7 +52,7 @@ class Document:
     ) -> None:
         """Add the replies of a section, shown as a Display says.
 
-        rows: as `kept.records`, one for each reply and judge. calls: {key: call} of what led to
+        rows: as `frames.records`, one for each reply and judge. calls: {key: call} of what led to
         them. Replies that were never recorded are left out. BedsideError if an id is taken.
         """
         replies: dict[tuple, list[dict]] = {}

@@ -15,7 +15,7 @@ MORE = ["panel", "label", "shape"]
 def rate_rows(run, judged, items, rates):
     """Sensitivity and specificity in percent, printed and of this run, for `figures.rates`.
 
-    rates: {table: rows of `printed.rates.behind`}; only evaluators that are in all of them count.
+    rates: {table: rows of `implied.rates.behind`}; only evaluators that are in all of them count.
     low and high are what rounding allows.
     """
     names = [set(part["row"]) for part in rates.values()]
@@ -28,7 +28,7 @@ def rate_rows(run, judged, items, rates):
 
 
 def printed_rates(table, behind):
-    """The rows of `printed.rates.behind`, one for each rate."""
+    """The rows of `implied.rates.behind`, one for each rate."""
     return [
         {
             "row": f"{r['dataset']}: {r['row']}, {table}",
