@@ -1,11 +1,13 @@
 """The project's own promises: its environments, layers, notebooks, parameters and errors."""
 
 import ast
+import io
 import json
 import os
 import re
 import subprocess
 import sys
+import tokenize
 import tomllib
 from pathlib import Path
 
@@ -278,6 +280,45 @@ def test_the_house_keeps_its_layers():
         cwd=paths.ROOT,
     )
     assert done.returncode == 0, done.stdout
+
+
+def code_lines(path):
+    """The lines of a Python file without blank ones, comments and docstrings."""
+    text, lines, told = path.read_text(), set(), set()
+    for node in ast.walk(ast.parse(text)):
+        documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+        if isinstance(node, documented) and ast.get_docstring(node) is not None:
+            told |= {*range(node.body[0].lineno, node.body[0].end_lineno + 1)}
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.string.strip() and token.type != tokenize.COMMENT:
+            lines |= {*range(token.start[0], token.end[0] + 1)}
+    return len(lines - told)
+
+
+def test_code_lines_by_hand(tmp_path):
+    path = tmp_path / "x.py"
+    path.write_text(
+        '"""Told.\n\nMore."""\n\n# why\nx = """\n\n"""  # a text\n\ndef f():\n    "what"\n'
+    )
+    assert code_lines(path) == 4  # three of x, whose value isn't a docstring, and one of f
+
+
+def test_the_picture_of_the_house_is_the_house():
+    """Its rooms, their order and what each may use are the contract's; its lines are measured."""
+    text = (paths.ROOT / "docs/design.md").read_text()
+    drawn = re.findall(r"^(\w+) +([\d,]+)  .*?  +(\w+(?:, \w+)*)$", text.split("```")[1], re.M)
+    project = tomllib.loads((paths.ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    layers = [layer.split(" : ") for layer in project["contracts"][0]["layers"]]
+    below = [", ".join(layer) for layer in layers[1:]] + ["none"]
+    expected = [(room, uses) for layer, uses in zip(layers, below) for room in layer]
+    assert [(room, uses) for room, _, uses in drawn] == expected
+    packages = {p.parent.name for p in LIBRARY.glob("*/__init__.py")}
+    assert packages <= {room for room, *_ in drawn}
+    for room, told, _ in drawn:
+        files = [*(LIBRARY / room).rglob("*.py")] or [LIBRARY / f"{room}.py"]
+        lines = sum(map(code_lines, files))
+        assert lines == pytest.approx(int(told.replace(",", "")), rel=0.1), room
+        assert lines <= 1700 or room not in ROOMS, f"{room} is too large: {lines} lines"
 
 
 def test_foundation_explorer_and_annotation_name_no_study():

@@ -1,12 +1,13 @@
 """What README and the other texts say is here is here, and the README's table is the manifests'."""
 
+import ast
 import json
 import re
 import shlex
 
 import pytest
 
-from bedside import BedsideError
+from bedside import OFFERED, BedsideError
 from bedside import __main__ as steps
 from bedside.build import notebooks
 from bedside.publish import readme
@@ -79,6 +80,64 @@ def test_paths_that_a_text_names_are_there(name):
         pattern = re.sub(r"(<\w+>_?|\*)+", "*", path).rstrip("/")
         if not any(part in path for part in own):
             assert list(paths.ROOT.glob(pattern)), path
+
+
+def known():
+    """{module, package or class: the names in it} of the library; namesakes are taken together."""
+    found, library = {"bedside": {*OFFERED}, "sheet": set()}, paths.ROOT / "lib/bedside"
+    for path in library.rglob("*.py"):
+        inside = path.stem == "__init__"
+        name = path.parent.name if inside else path.stem
+        mine = found.setdefault(name, set())
+        found.setdefault((path.parent.parent if inside else path.parent).name, set()).add(name)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                mine.add(node.name)
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                mine.add(node.id)
+            elif isinstance(node, ast.alias):
+                mine.add((node.asname or node.name).rpartition(".")[2])
+            if isinstance(node, ast.ClassDef):
+                parts = [
+                    n
+                    for n in ast.walk(node)
+                    if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)
+                ]
+                found.setdefault(node.name, set()).update(n.name for n in parts)
+    found["sheet"] |= found["tasks"]  # a notebook's `sheet`
+    return found
+
+
+FILES = r"(?:py|md|cff|csv|jsonl?|toml|html|ipynb|js|css|txt|xml|zip|j2|yml|svg|sqlite|sbatch)"
+OTHERS = {
+    "found",
+    "pandas",
+    "Figure",
+    "functools",
+}  # a variable that docs/own_study.md makes; other libraries
+
+
+def test_names_of_code_that_texts_and_docstrings_name_are_there():
+    texts = [paths.ROOT / n for n in TEXTS if n != "CHANGELOG.md"]  # that one tells of the past
+    texts += [p for d in ("lib", "templates") for p in (paths.ROOT / d).rglob("*.py")]
+    have, seen = known(), 0
+    for path in texts:
+        text = path.read_text(encoding="utf-8")
+        for dotted in re.findall(r"`((?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*)(?:\([^`]*\))?`", text):
+            parts = dotted.split(".")
+            if parts[0] in OTHERS or re.fullmatch(FILES, parts[-1]):
+                continue
+            for outer, name in zip(parts, parts[1:]):
+                assert name in have.get(outer, ()), f"{paths.rel(path)}: {dotted}"
+            seen += 1
+    assert seen > 100
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_tests_that_a_text_names_are_there(name):
+    there = {path.name for path in (paths.ROOT / "tests").rglob("*.py")}
+    named = re.findall(r"`(test_[\w*]+\.py)`", (paths.ROOT / name).read_text(encoding="utf-8"))
+    assert {*named} <= there
 
 
 @pytest.mark.parametrize("name", TEXTS)
