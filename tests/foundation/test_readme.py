@@ -98,12 +98,8 @@ def known():
             elif isinstance(node, ast.alias):
                 mine.add((node.asname or node.name).rpartition(".")[2])
             if isinstance(node, ast.ClassDef):
-                parts = [
-                    n
-                    for n in ast.walk(node)
-                    if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)
-                ]
-                found.setdefault(node.name, set()).update(n.name for n in parts)
+                methods = (getattr(n, "name", "") for n in node.body)
+                found.setdefault(node.name, set()).update(methods)
     found["sheet"] |= found["tasks"]  # a notebook's `sheet`
     return found
 

@@ -10,6 +10,9 @@ In a notebook, with a document of judged items:
 Each label is written to data/external/annotations/<task>/<rater>.jsonl before the next item comes.
 Running the cells again resumes where the file stops.
 
+What a study asks raters is in its `labels`, how a reply is shown in `publish.judged_items`, and
+whether a judge agrees with people in `judging.trust_cards`.
+
 labelling: all tasks. blind: what a rater sees. sampling: which rows are drawn. log: labels on disk.
 session: the way through a sample. faults: faults of a label. entrance, training, attention: a
 study's protocol: consent and background, items that come first, items with a known answer. widget:

@@ -1,5 +1,8 @@
 """Batches: what waits for an engine as request files, and what it brings, in OpenAI's format.
 
+A batch sends what direct calls would have sent: requests and keys are `keep`'s, refusals are read
+by `asking`, and notebooks are run by `build`. What the replies mean is decided in `judging`.
+
 files: requests that wait, a line each; one model a file. results: what an engine wrote, taken into
 the recordings, with an account. service: files and batches at an endpoint, by the `openai` client.
 submission: all that can be asked now, over all notebooks, written, sent and taken in wave by wave.

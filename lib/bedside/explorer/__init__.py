@@ -1,6 +1,8 @@
 """The failure explorer: judged items as one HTML file that needs no server.
 
-It filters, compares and shows single replies.
+It filters, compares and shows single replies. What a row holds is decided in
+`publish.judged_items` and in the studies' `display`, how it looks here. Nothing here grades or
+calls a model; counts that aren't of single replies are in the studies' tables.
 
     write("figures/sample/explorer.html", document)
 

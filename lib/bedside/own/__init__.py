@@ -9,6 +9,9 @@ A study has a name. Its outputs are in figures/own/<name>, its recordings in
 data/recordings/own/<name>. Both stay on this machine, and texts go only to the endpoints that
 `Own.told` names. `notebooks/own_study.ipynb` takes the same steps one by one.
 
+Faults of users' files are told by `read.questions` and `read.user_files`; the page of a study is
+`publish.pages.own`. What is about the papers' studies is in `papers`.
+
 study: the run, its answers, verdicts and labels. results: scores, tests, the judge's trust card,
 and two runs compared. items: the items for explorer and raters. steps: the steps of `make study`.
 try_out: the first calls to a model, `make try`.

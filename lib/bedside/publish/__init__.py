@@ -1,5 +1,8 @@
 """What is made of all notebooks' outputs: manifest, pages, judged items, letters, and their check.
 
+What one notebook writes is in `write`, and what runs the notebooks in `build`. Explorer, labels and
+sheets have rooms above; what they show of a graded reply is `judged_items`.
+
 pages: manifest and pages. judged_items: graded replies as explorer and raters show them. letters:
 reports to authors. readme: what of the README is made. verification: outputs rebuilt and compared.
 """

@@ -1,7 +1,8 @@
 """What is on disk before a run: folders, data, printed numbers, claims, prompts, users' files.
 
-Each module reads files and says what is wrong with them. What calls a model, keeps a reply or
-writes an output doesn't belong here.
+Each module reads files and says what is wrong with them. Nothing here calls a model (`asking`),
+keeps a reply (`keep`) or writes an output (`write`). What follows from printed numbers is in
+`stats.implied` or, of one paper, in its `implied`.
 
 paths: the repository's folders. sources: released and sample data, as frames. checks: of frames,
 and their joins. published: printed numbers. claims: what papers state, and the verdicts that

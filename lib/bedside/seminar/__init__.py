@@ -3,6 +3,9 @@
     sheet = seminar.sheet("cancer_myth")        # bedside/seminar/cancer_myth/sheet.py
     sheet.check("1.2", {"a": -1, "b": ...})     # right, or what to look at
 
+What a paper's numbers are, and how they are computed, is in the study; a sheet shows them and
+checks answers. Notebooks of the seminar are in notebooks/seminar/.
+
 Modules: `tasks` (a sheet, its checks and their feedback), `answers` (what checks share), `display`,
 `classroom` (what is handed in), `overview` (a class on one page), `editions` (for students and
 instructors), `handout` (the zip) and `projector`. Each sheet has a package with its `material`

@@ -5,6 +5,9 @@
     stats.mcnemar(correct_a, correct_b)              # exact two-sided p
     stats.kappa(judge, physician, ["no", "partly", "yes"], weights="quadratic", rng=rng)
 
+Nothing here knows a file, a study or a table's columns: rows are made in `write.tables` and in the
+studies, and a judge is held against labels in `judging.trust_cards`.
+
 Values are scored values: NaN is a ValueError except where a docstring says otherwise. Shares lie
 between 0 and 1. `units` labels what repeats (patient, question, case); the rows of a unit are drawn
 together. Functions that libraries have too are written here because scipy.stats loads slowly and
