@@ -2,7 +2,7 @@
 
 It filters, compares and shows single replies. What a row holds is decided in
 `publish.judged_items` and in the studies' `display`, how it looks here. Nothing here grades or
-calls a model; counts that aren't of single replies are in the studies' tables.
+calls a model.
 
     write("figures/sample/explorer.html", document)
 

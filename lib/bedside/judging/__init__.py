@@ -1,8 +1,8 @@
 """What a text is worth: verdicts read from replies, judges with and without a model, trust cards.
 
-All that turns a model's words into a verdict, a detection, an option or a list is read here, by one
-rule. How the model is asked is in `asking`, the arithmetic of agreement in `stats`, people's labels
-in `annotation`. A judge that only one study needs is a `Baseline` in its `scores`.
+A model's words become a verdict, a detection or an option only here, by one rule. How the
+model is asked is in `asking`, the arithmetic of agreement in `stats`, people's labels are in
+`annotation`. A judge that only one study needs is a `Baseline` in its `scores`.
 
 parsing: what a judge's text states, or a typed reason why it states nothing. judges: who judges,
 and verdicts on frames. trust_cards: judges measured on labelled examples. baselines: judges without
