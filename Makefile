@@ -199,19 +199,19 @@ LOCKED := --require-hashes -r requirements.lock
 .venv/.ready: requirements.lock pyproject.toml
 	@$(call new,$(PYTHON))
 	@test -x .venv/bin/pip || { rm -rf .venv; $(PYTHON) -m venv .venv; } || \
-		{ echo "$(PYTHON) can't make a virtual environment (on Debian and Ubuntu: apt install python3-venv)"; exit 1; }
+	{ echo "$(PYTHON) can't make a virtual environment (on Debian and Ubuntu: apt install python3-venv)"; exit 1; }
 	@echo "setting up .venv from requirements.lock"
 	@.venv/bin/python -m pip install --quiet --disable-pip-version-check $(UV) 2>/dev/null || true
 	@if .venv/bin/python -m uv --version >/dev/null 2>&1; \
-		then .venv/bin/python -m uv pip install --quiet --compile-bytecode --python .venv/bin/python $(LOCKED); \
-		else .venv/bin/python -m pip install --quiet --disable-pip-version-check $(LOCKED); fi
+	then .venv/bin/python -m uv pip install --quiet --compile-bytecode --python .venv/bin/python $(LOCKED); \
+	else .venv/bin/python -m pip install --quiet --disable-pip-version-check $(LOCKED); fi
 	@.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@.venv/bin/python -m compileall -q lib
 	@touch $@
 
 .cache/ready-conda%: environment.yml pyproject.toml
 	@$(PY) -c 'import papermill, openai, aiohttp, anywidget, openpyxl, pandas, matplotlib, sklearn, rapidfuzz, \
-		statsmodels, gepa, xllamacpp, pytest, ruff, importlinter, xdist' || { \
-		echo "the active conda environment lacks packages: conda env update -f environment.yml (or deactivate it)"; exit 1; }
+		statsmodels, gepa, xllamacpp, pytest, ruff, importlinter, xdist' || { echo \
+		"the active conda environment lacks packages: conda env update -f environment.yml (or deactivate it)"; exit 1; }
 	@$(PY) -m pip install --quiet --no-deps --no-build-isolation -e .
 	@mkdir -p .cache && touch '$@'
