@@ -2,41 +2,29 @@
 # `make` prints help; `make all` and `make test` set everything up by themselves.
 
 PROFILE ?= sample
-MODE ?= replay
-MODELS ?=
-JUDGE ?=
-LIMIT ?=
-SEED ?=
-PROMPTS ?=
-BUDGET_USD ?=
-BUDGET_TOTAL ?=
-RUN ?=
-MIRROR ?=
-JOBS ?=
-QUESTIONS ?=
-RUBRIC ?=
-ANSWERS ?=
-COMPARE ?=
-REVISION ?=
-SUBMIT ?=
-FROM ?=
 # Some systems have an environment variable of this name, for the machine's name.
 NAME :=
-PASSED := PROFILE MODE MODELS JUDGE LIMIT SEED PROMPTS BUDGET_USD
-STUDY := QUESTIONS MODELS JUDGE RUBRIC ANSWERS NAME COMPARE LIMIT SEED BUDGET_USD REVISION
-KNOWN := $(PASSED) BUDGET_TOTAL RUN SLOW SUBMIT FROM MIRROR PAPER FOLDER JOBS QUESTIONS RUBRIC ANSWERS NAME COMPARE REVISION PYTHON CONDA_PREFIX
-# A value quoted for the shell, whatever it holds.
-quoted = '$(subst ','\'',$(1))'
-UNKNOWN := $(filter-out $(KNOWN),$(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $(v))),$(v))))
 # Given values are plain text: make would otherwise expand them for each recipe, and so run a $(shell ...) in them.
-$(foreach v,$(KNOWN) $(UNKNOWN),$(if $(filter command,$(origin $(v))),$(eval override $(v) := $$(value $(v)))))
+GIVEN := $(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $(v))),$(v)))
+$(foreach v,$(GIVEN),$(eval override $(v) := $$(value $(v))))
+# A value quoted for the shell, whatever it holds; an option of a step, if its variable has a value.
+quoted = '$(subst ','\'',$(1))'
+option = $(if $(value $(2)),--$(1) $(call quoted,$(value $(2))))
+# NAME=value of what is given of the variables that a command takes, by the table that also tells unknown ones.
+TABLE := lib/bedside/build/commands.py
+taken = $(shell sed -n 's/^\([A-Z_]*\) *|[^|]* $(1) .*/\1/p' $(TABLE))
+given = $(foreach v,$(1),$(if $(filter-out file undefined,$(origin $(v))),$(v)))
+pass = $(foreach v,$(call given,$(call taken,$(1))),$(call quoted,$(v)=$(value $(v))))
 
 named = $(shell sed -n 's/^\[\([a-z0-9_]*\)\].*/\1/p' data/$(1).toml)
 $(if $(filter-out $(call named,profiles),$(value PROFILE)),$(error PROFILE is one of: $(call named,profiles)))
 
 # The first Python found of the versions that the lock covers; `make PYTHON=...` names another.
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
-	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && echo $$p && exit; done; echo python3)
+	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && echo $$p && exit; \
+	done; echo python3)
+new = $(1) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+	{ echo "Bedside needs Python 3.11 or newer as $(1); name another one: make PYTHON=python3.12 ..."; exit 1; }
 
 # An active conda environment (except its base) is used as it is, otherwise .venv.
 CONDA := $(if $(filter-out base,$(CONDA_DEFAULT_ENV)),$(CONDA_PREFIX),$(if $(CONDA_DEFAULT_ENV),,$(CONDA_PREFIX)))
@@ -44,6 +32,14 @@ BIN := $(if $(CONDA),$(CONDA),.venv)/bin
 PY := $(BIN)/python
 READY := $(if $(CONDA),.cache/ready-conda$(subst /,-,$(CONDA)),.venv/.ready)
 UV := uv==0.13.9
+
+# Before anything is set up, any Python will do for what needs no package.
+ANY = $(or $(wildcard $(PY)),$(PYTHON))
+# An unknown variable stops everything. Without questions, `batch` is of the notebooks.
+GOALS := $(if $(value QUESTIONS),$(MAKECMDGOALS),$(MAKECMDGOALS:batch=all))
+FAULT := $(if $(GIVEN),$(shell PYTHONPATH=lib $(ANY) -m bedside variables 2>/dev/null \
+	--goals=$(call quoted,$(GOALS)) --names=$(call quoted,$(sort $(GIVEN)))))
+$(if $(FAULT),$(error $(FAULT)))
 
 # A run with settings other than the profile's has its own outputs, in figures/runs, and its own stamps.
 ASKED = $(value MODELS)|$(value JUDGE)|$(value LIMIT)|$(value SEED)|$(value PROMPTS)|$(value ANSWERS)|$(value RUN)
@@ -57,21 +53,18 @@ ROOMS := read keep asking judging build bulk stats write write/plots
 # Every notebook depends on the foundation and on its own study; none on explorer, annotation or seminar.
 FOUNDATION := $(wildcard lib/bedside/*.py $(ROOMS:%=lib/bedside/%/*.py) data/*.toml data/slips.csv)
 study = $(shell find lib/bedside/papers/$(1) -name '*.py' -o -name '*.toml')
-PEOPLE := $(shell find lib/bedside/publish/judged_items lib/bedside/explorer lib/bedside/annotation -type f ! -name '*.pyc')
+PEOPLE := $(shell find $(addprefix lib/bedside/,publish/judged_items explorer annotation) -type f ! -name '*.pyc')
 DATA := $(if $(filter public,$(PROFILE)),$(STAMPS)/data.done)
 
-.PHONY: help all test lint verify explorer site seminar class data try plan batch collect record study new letter outputs lab serve doctor bench setup lock clean FORCE $(PAPERS)
+.PHONY: help all test lint verify explorer site seminar class data try plan batch collect record study new letter \
+	outputs lab serve doctor bench setup lock clean FORCE $(PAPERS)
 .DEFAULT_GOAL := help
 
 help: ## show this text
-	@echo "Bedside. Usage: make TARGET [PROFILE=sample|public] [MODE=replay|record|fresh] [MODELS=\"a b\"]"
-	@echo "         [JUDGE=name] [LIMIT=n] [SEED=n] [PROMPTS=DIR] [ANSWERS=FILE] [BUDGET_USD=x] [BUDGET_TOTAL=x] [RUN=name] [MIRROR=DIR] [SUBMIT=1] [FROM=DIR] [JOBS=n] [PAPER=name] [FOLDER=DIR] [PYTHON=python3.12]"
-	@echo "         make study QUESTIONS=FILE [MODELS=\"a b\"] [JUDGE=name] [RUBRIC=FILE] [ANSWERS=FILE] [NAME=name] [REVISION=x] [COMPARE=old,new]"
-	@echo
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
-	@for p in $(PAPERS); do printf '  %-12s %s\n' $$p "the notebooks of this study"; done
+	@$(call new,$(ANY))
+	@PYTHONPATH=lib $(ANY) -m bedside help
 
-all: $(STAMPS)/index.done $(STAMPS)/explorer.done ## set everything up, run what changed, and write figures/PROFILE/index.html
+all: $(STAMPS)/index.done $(STAMPS)/explorer.done ## set up, run what changed, write figures/PROFILE/index.html
 	@echo "$$(cat $(SETTINGS).folder)/index.html is up to date"
 
 # The profile of targets that are about the released data, unless you name another.
@@ -91,7 +84,7 @@ lint: $(READY) ## check style and layers with ruff (lint and format) and import-
 verify: $(SETTINGS) $(DATA) ## rebuild a profile and compare it with the committed outputs
 	@$(PY) -m bedside verify --profile $(PROFILE)
 
-explorer: $(STAMPS)/explorer.done ## write every judged item into one page, figures/PROFILE/explorer.html (part of `all`)
+explorer: $(STAMPS)/explorer.done ## write every judged item into figures/PROFILE/explorer.html (part of `all`)
 	@echo "$$(cat $(SETTINGS).folder)/explorer.html is up to date"
 
 site: ## write the pages of both profiles to site/, for any static host
@@ -99,14 +92,15 @@ site: ## write the pages of both profiles to site/, for any static host
 	@$(PY) -m bedside site
 
 # The sheets of the sample read what its notebooks kept.
-seminar: $(if $(filter sample,$(PROFILE)),$(STAMPS)/explorer.done) $(READY) ## write the seminar's sheets for students and instructors, and a zip to hand out, to seminar/ (PROFILE=public: on released data)
+seminar: $(if $(filter sample,$(PROFILE)),$(STAMPS)/explorer.done)
+seminar: $(READY) ## write the seminar's sheets and a zip to hand out to seminar/ (PROFILE=public: on released data)
 	@$(PY) -m bedside seminar --profile $(PROFILE)
 
 class: $(READY) ## write a page and a CSV of a class's results: make class FOLDER=DIR
 	@$(PY) -m bedside class $(call quoted,$(value FOLDER))
 
 data: $(READY) ## fetch and check the papers' released data (for PROFILE=public unless you name another)
-	@$(PY) -m bedside data --profile $(PUBLIC) $(if $(value MIRROR),--mirror $(call quoted,$(value MIRROR)))
+	@$(PY) -m bedside data --profile $(PUBLIC) $(call option,mirror,MIRROR)
 
 try: $(READY) ## send a few calls to each of MODELS: what it answers and costs, and what its entry lacks
 	@$(PY) -m bedside try $(call quoted,$(value MODELS))
@@ -115,9 +109,10 @@ plan: $(SETTINGS) $(DATA) ## print calls, tokens and cost of all replies that ar
 	@$(PY) -m bedside plan $(if $(value PAPER),$(call quoted,$(value PAPER))) --file $(SETTINGS)
 
 # With QUESTIONS it takes the variables of `study`, otherwise the settings of the notebooks.
-batch: $(if $(value QUESTIONS),$(READY),$(SETTINGS) $(DATA)) ## write request files of one wave; SUBMIT=1 sends and collects all waves (docs/scale.md)
-	@$(PY) -m bedside batch $(if $(value SUBMIT),--submit) $(if $(value PAPER),--paper $(call quoted,$(value PAPER))) \
-		$(if $(value QUESTIONS),$(foreach v,$(STUDY),$(if $(value $(v)),$(call quoted,$(v)=$(value $(v))))),--file $(SETTINGS))
+batch: $(if $(value QUESTIONS),$(READY),$(SETTINGS) $(DATA))
+batch: ## write request files of one wave; SUBMIT=1 sends and collects all waves (docs/scale.md)
+	@$(PY) -m bedside batch $(if $(value SUBMIT),--submit) $(call option,paper,PAPER) \
+		$(if $(value QUESTIONS),$(call pass,study),--file $(SETTINGS))
 
 collect: $(READY) ## record the results of request files: make collect FROM=results.jsonl, or a folder
 	@$(PY) -m bedside collect $(call quoted,$(value FROM))
@@ -125,11 +120,9 @@ collect: $(READY) ## record the results of request files: make collect FROM=resu
 record: ## like `all`, but call models for replies that are not recorded (MODE=record)
 	@$(MAKE) all MODE=record
 
-# Variables that it doesn't take are passed on so that it names them; without MODE it records missing replies.
-study: $(READY) ## put your own questions to models: make study QUESTIONS=mine.csv MODELS="a b" JUDGE=c, or COMPARE=old,new (docs/own_study.md)
-	@$(PY) -m bedside study $(foreach v,$(STUDY),$(if $(value $(v)),$(call quoted,$(v)=$(value $(v))))) \
-		$(call quoted,MODE=$(if $(filter file,$(origin MODE)),record,$(value MODE))) \
-		$(foreach v,$(filter-out $(STUDY) MODE JOBS PYTHON,$(KNOWN) $(UNKNOWN)),$(if $(filter override,$(origin $(v))),$(call quoted,$(v)=)))
+# Without MODE it records missing replies.
+study: $(READY) ## put your own questions to models: QUESTIONS=mine.csv MODELS="a b" JUDGE=c (docs/own_study.md)
+	@$(PY) -m bedside study MODE=record $(call pass,study)
 
 new: $(READY) ## begin a study of your own: make new PAPER=name
 	@$(PY) -m bedside new $(call quoted,$(value PAPER))
@@ -155,36 +148,36 @@ bench: $(READY) ## measure calls, replay, statistics and `make all` on this mach
 setup: $(READY) ## only set everything up
 
 lock: $(READY) ## renew requirements.lock from pyproject.toml (needs uv)
-	@.venv/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-emit-index-url --no-header \
-		--group dev pyproject.toml -o requirements.lock
+	@.venv/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-emit-index-url \
+		--no-header --group dev pyproject.toml -o requirements.lock
 
 clean: ## forget which notebooks have run (recordings, data and figures stay)
 	rm -rf .cache/stamps .cache/executed .cache/verify
 
-# A changed setting makes every notebook out of date; an unknown one is an error here.
+# A changed setting makes every notebook out of date.
 $(SETTINGS): FORCE | $(READY)
-	@$(PY) -m bedside check --write $@ $(call quoted,PROFILE=$(if $(filter-out file,$(origin PROFILE)),$(value PROFILE))) \
-		$(foreach v,$(filter-out PROFILE,$(PASSED)) ANSWERS BUDGET_TOTAL RUN,$(call quoted,$(v)=$(value $(v)))) \
-		$(foreach v,$(UNKNOWN) $(foreach s,QUESTIONS RUBRIC NAME COMPARE REVISION,$(if $(filter override,$(origin $(s))),$(s))),$(call quoted,$(v)=))
+	@$(PY) -m bedside check --write $@ MODE=replay $(call pass,notebooks)
 	@rm -f $(STAMPS)/*.todo
 
 # Data that were put there since count, too.
-$(STAMPS)/data.done: data/sources.toml $(SETTINGS) $(shell find data/external/github data/external/huggingface -type f 2>/dev/null)
-	@$(PY) -m bedside data --profile $(PROFILE) $(if $(value MIRROR),--mirror $(call quoted,$(value MIRROR)))
+RELEASED := $(shell find data/external/github data/external/huggingface -type f 2>/dev/null)
+$(STAMPS)/data.done: data/sources.toml $(SETTINGS) $(RELEASED)
+	@$(PY) -m bedside data --profile $(PROFILE) $(call option,mirror,MIRROR)
 	@touch $@
 
-# A notebook's inputs: itself, foundation and study, the study's data, prompts, printed numbers, recordings, your files, settings.
-# Notebooks that are out of date are listed first and then run by one process, on all cores (JOBS=n: n at once). A stamp
-# is set only when a notebook has finished, so a failed one never counts as up to date.
+# A notebook's inputs: itself, foundation and study, the study's data, prompts, printed numbers, recordings, your files,
+# settings. Notebooks that are out of date are listed first and then run by one process, on all cores (JOBS=n: n at
+# once). A stamp is set only when a notebook has finished, so a failed one never counts as up to date.
 define notebook
-$(STAMPS)/$(2)/$(1).done: notebooks/$(2)/$(1).ipynb $(FOUNDATION) $(SOURCE_$(2)) $(wildcard data/sample/$(2)/* data/prompts/$(2)/* \
-		data/published/$(2).csv data/claims/$(2).csv data/readings/$(2).csv data/recordings/$(2)/*/* data/external/$(2)/*) $(SETTINGS) $(DATA) $(READY)
+$(STAMPS)/$(2)/$(1).done: notebooks/$(2)/$(1).ipynb $(FOUNDATION) $(SOURCE_$(2)) $(SETTINGS) $(DATA) $(READY)
+$(STAMPS)/$(2)/$(1).done: $(wildcard data/sample/$(2)/* data/prompts/$(2)/* data/external/$(2)/* \
+		$(patsubst %,data/%/$(2).csv,published claims readings) data/recordings/$(2)/*/*)
 	@rm -f $$@ && echo $(2)/$(1) >> $(STAMPS)/$(2).todo
 endef
 $(foreach p,$(PAPERS),$(eval SOURCE_$(p) := $(call study,$(p))))
 $(foreach n,$(NOTEBOOKS),$(eval $(call notebook,$(notdir $(n)),$(patsubst %/,%,$(dir $(n))))))
 
-run = $(PY) -m bedside run --todo $(1) --file $(SETTINGS) --stamps $(STAMPS) $(if $(value JOBS),--jobs $(call quoted,$(value JOBS)))
+run = $(PY) -m bedside run --todo $(1) --file $(SETTINGS) --stamps $(STAMPS) $(call option,jobs,JOBS)
 
 $(STAMPS)/index.done: $(DONE) $(wildcard lib/bedside/publish/pages/* data/findings/* data/replies/*)
 	@$(call run,$(PAPERS:%=$(STAMPS)/%.todo))
@@ -202,22 +195,23 @@ $(1): $(filter $(STAMPS)/$(1)/%,$(DONE))
 endef
 $(foreach p,$(PAPERS),$(eval $(call paper,$(p))))
 
+LOCKED := --require-hashes -r requirements.lock
 .venv/.ready: requirements.lock pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
-		{ echo "Bedside needs Python 3.11 or newer as $(PYTHON); name another one: make PYTHON=python3.12 ..."; exit 1; }
+	@$(call new,$(PYTHON))
 	@test -x .venv/bin/pip || { rm -rf .venv; $(PYTHON) -m venv .venv; } || \
-		{ echo "$(PYTHON) can't make a virtual environment (on Debian and Ubuntu: apt install python3-venv)"; exit 1; }
+	{ echo "$(PYTHON) can't make a virtual environment (on Debian and Ubuntu: apt install python3-venv)"; exit 1; }
 	@echo "setting up .venv from requirements.lock"
 	@.venv/bin/python -m pip install --quiet --disable-pip-version-check $(UV) 2>/dev/null || true
 	@if .venv/bin/python -m uv --version >/dev/null 2>&1; \
-		then .venv/bin/python -m uv pip install --quiet --compile-bytecode --python .venv/bin/python --require-hashes -r requirements.lock; \
-		else .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock; fi
+	then .venv/bin/python -m uv pip install --quiet --compile-bytecode --python .venv/bin/python $(LOCKED); \
+	else .venv/bin/python -m pip install --quiet --disable-pip-version-check $(LOCKED); fi
 	@.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@.venv/bin/python -m compileall -q lib
 	@touch $@
 
 .cache/ready-conda%: environment.yml pyproject.toml
-	@$(PY) -c 'import papermill, openai, aiohttp, anywidget, openpyxl, pandas, matplotlib, sklearn, rapidfuzz, statsmodels, gepa, xllamacpp, pytest, ruff, importlinter, xdist' || \
-		{ echo "the active conda environment lacks packages: conda env update -f environment.yml (or deactivate it)"; exit 1; }
+	@$(PY) -c 'import papermill, openai, aiohttp, anywidget, openpyxl, pandas, matplotlib, sklearn, rapidfuzz, \
+		statsmodels, gepa, xllamacpp, pytest, ruff, importlinter, xdist' || { echo \
+	"the active conda environment lacks packages: conda env update -f environment.yml (or deactivate it)"; exit 1; }
 	@$(PY) -m pip install --quiet --no-deps --no-build-isolation -e .
 	@mkdir -p .cache && touch '$@'

@@ -1,6 +1,6 @@
 """python -m bedside: the steps that `make` calls, which also work without it.
 
-`check` needs the standard library only.
+`help` and `check` need the standard library only.
 """
 
 import argparse
@@ -12,18 +12,26 @@ import time
 from pathlib import Path
 
 from . import BedsideError, choose
-from .build import notebooks
+from .build import commands, notebooks
 from .keep import registry
 from .read import paths
 
-# the variables that go into every notebook, and others that make takes on its command line
-PASSED = ("PROFILE", "MODE", "MODELS", "JUDGE", "LIMIT", "SEED", "PROMPTS", "BUDGET_USD")
-SOME = tuple(name.upper() for name in notebooks.ONLY_SOME)
-# the variables of a study of your own questions
-STUDY = ("QUESTIONS", "MODELS", "JUDGE", "RUBRIC", "ANSWERS", "NAME", "MODE", "LIMIT", "SEED")
-STUDY = (*STUDY, "BUDGET_USD", "REVISION", "COMPARE")
-OTHERS = "BUDGET_TOTAL RUN SLOW SUBMIT FROM MIRROR PAPER FOLDER JOBS PYTHON CONDA_PREFIX".split()
-KNOWN = tuple(dict.fromkeys((*PASSED, *STUDY, *OTHERS)))
+# the variables that go into every notebook
+OTHERS = (*notebooks.ONLY_SOME, "budget_total", "run")
+PASSED = tuple(n for n in commands.taken("notebooks") if n.lower() not in OTHERS)
+
+
+def help_():
+    """Print make's commands and variables."""
+    print(commands.help_text())
+
+
+def variables(goals, names):
+    """Print what is wrong with the variables that make is given for these goals, if anything is."""
+    try:
+        commands.check(goals.split(), names.split())
+    except BedsideError as e:
+        print(e)
 
 
 def check(given, write=None):
@@ -36,18 +44,15 @@ def check(given, write=None):
     from .write import frames
 
     pairs = dict(g.split("=", 1) for g in given)
-    for name in pairs:
-        choose(name, KNOWN, "variable")
-        if name in STUDY and name not in (*PASSED, *SOME):
-            raise BedsideError(f"{name} is for `make study` alone; see docs/own_study.md")
-    taken = (*PASSED, *SOME, "BUDGET_TOTAL")  # the last covers all notebooks together
-    given = {n.lower(): pairs[n] for n in taken if pairs.get(n)}
+    commands.check(["all"], pairs)
+    given = {n.lower(): pairs[n] for n in commands.taken("notebooks") if pairs.get(n)}
+    name = given.pop("run", "")
     settings.validated(**given)
-    given = settings.entered(given, pairs.get("RUN", ""))
+    given = settings.entered(given, name)
     brought = settings.validated(answers=given.get("answers", ""))["answers"]
     if brought:
         questions.answer_rows(brought)  # raises its faults before anything runs
-    given |= {"run": pairs["RUN"]} if pairs.get("RUN") else {}
+    given |= {"run": name} if name else {}
     text = json.dumps(given, indent=1) + "\n"
     if write:
         path = Path(write)
@@ -55,8 +60,8 @@ def check(given, write=None):
         Path(f"{write}.started").touch()
         folder = settings.outputs(pairs.get("PROFILE") or "sample")
         Path(f"{write}.folder").write_text(paths.rel(folder))
-        for name in frames.missing(folder):  # it has to run once more
-            (path.parent / f"{name}.done").unlink(missing_ok=True)
+        for done in frames.missing(folder):  # it has to run once more
+            (path.parent / f"{done}.done").unlink(missing_ok=True)
         newer = brought and path.is_file() and _newer(brought, path)
         if newer or not path.is_file() or path.read_text() != text:
             path.write_text(text)
@@ -419,11 +424,11 @@ def doctor():
 def study(given):
     """Put a user's own questions to models, or show what changed between two such runs.
 
-    given: NAME=value strings of STUDY.
+    given: NAME=value strings.
     """
     from .own import steps
 
-    given = _of_study(given, "make study")
+    given = _of_study(given, "study")
     if compared := given.pop("compare", ""):
         return steps.compare(compared)
     mine, given = steps.begun(given)
@@ -439,15 +444,16 @@ def study(given):
 
 def _of_study(given, target):
     pairs = dict(g.partition("=")[::2] for g in given)
+    valid = [n for n in commands.taken("study") if n in commands.taken(target)]
     for name in pairs:
-        choose(name, STUDY, f"variable of {target}")
+        choose(name, valid, f"variable of make {target}")
     return {n.lower(): value for n, value in pairs.items() if value}
 
 
 def batch(given, own=(), submit=False, paper=""):
     """Write request files of one wave, or send them and record the results, wave by wave.
 
-    own: NAME=value strings of STUDY, for own questions in place of the notebooks.
+    own: NAME=value strings, as for study, for own questions in place of the notebooks.
     """
     from .bulk import submission
     from .keep import ledger
@@ -456,7 +462,7 @@ def batch(given, own=(), submit=False, paper=""):
     if own:
         from .own import steps
 
-        study = steps.Questions(_of_study(own, "make batch"))
+        study = steps.Questions(_of_study(own, "batch"))
     else:
         _tell_whose(notebooks.listed(paper), {**given, "mode": "record"})
         study = submission.Notebooks(given, paper)
@@ -498,6 +504,10 @@ def _arguments():
             )
         return p
 
+    step(help_, "print make's commands and variables")
+    p = step(variables, "print which of make's variables is unknown, or not for its goals")
+    p.add_argument("--goals", default="")
+    p.add_argument("--names", default="")
     p = step(check, "validate make's variables")
     p.add_argument("given", nargs="*")
     p.add_argument("--write")

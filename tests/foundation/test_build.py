@@ -218,8 +218,9 @@ def test_a_notebook_rests_on_the_foundation_and_its_own_study(rules, name):
     needs, study = rules[f".cache/stamps/sample/{name}.done"], name.partition("/")[0]
     library = {n for n in needs if n.startswith("lib/")}
     rooms = {paths.rel(p) for p in (paths.ROOT / "lib/bedside/papers" / study).rglob("*.py")}
-    rested_on = ("stats", "read", "keep", "ask", "judge", "build", "bulk", "write")
-    every = (p for room in rested_on for p in (paths.ROOT / "lib/bedside" / room).rglob("*.py"))
+    rested_on = ("stats", "read", "keep", "asking", "judging", "build", "bulk", "write")
+    every = [p for r in rested_on for p in (paths.ROOT / "lib/bedside" / r).rglob("*.py")]
+    assert {p.relative_to(paths.ROOT / "lib/bedside").parts[0] for p in every} == {*rested_on}
     foundation = {*map(paths.rel, every), "lib/bedside/run.py"}
     assert rooms | foundation <= library and f"notebooks/{name}.ipynb" in needs
     assert {"data/sources.toml", f"data/claims/{study}.csv", f"data/published/{study}.csv"} <= {

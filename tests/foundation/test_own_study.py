@@ -10,7 +10,6 @@ import sys
 import pandas as pd
 import pytest
 
-from bedside import __main__ as steps
 from bedside import annotation, explorer, own
 from bedside.build import notebooks
 from bedside.keep.replies import VERDICT_TOKENS
@@ -231,9 +230,3 @@ def test_a_rubric_with_and_without_a_reference_fences_what_it_judges():
     for said in (with_, without):
         assert prompts.fence(asked["answer"]) in said[1]["content"]
         assert '{"score": 1}' in said[0]["content"]
-
-
-def test_make_and_the_step_take_the_same_variables():
-    makefile = (paths.ROOT / "Makefile").read_text()
-    named = re.search(r"^STUDY := (.*)$", makefile, re.M)[1].split()
-    assert {*named, "MODE"} == set(steps.STUDY)

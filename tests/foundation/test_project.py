@@ -81,14 +81,6 @@ def test_every_parameter_of_make_reaches_the_notebook(name):
         )
 
 
-def test_make_and_the_steps_agree_on_variables():
-    makefile = (paths.ROOT / "Makefile").read_text()
-    assert tuple(re.search(r"^PASSED := (.*)$", makefile, re.M)[1].split()) == steps.PASSED
-    known = re.search(r"^KNOWN := \$\(PASSED\) (.*)$", makefile, re.M)[1].split()
-    assert {*steps.PASSED, *known} == set(steps.KNOWN)
-    assert "&:" not in makefile  # grouped targets need GNU Make 4.3
-
-
 @pytest.mark.parametrize("name", EVERY)
 def test_notebooks_are_committed_clean_and_short(name):
     cells = json.loads((paths.NOTEBOOKS / f"{name}.ipynb").read_text())["cells"]
@@ -140,36 +132,6 @@ def test_settings_are_rewritten_only_when_they_change(tmp_path):
     assert file.stat().st_mtime_ns == before
     steps.check(["PROFILE=public", "LIMIT=4"], file)
     assert file.stat().st_mtime_ns != before
-
-
-def test_what_is_for_own_studies_alone_is_said_elsewhere():
-    for name in ("QUESTIONS", "RUBRIC", "NAME", "COMPARE", "REVISION"):
-        with pytest.raises(BedsideError, match=f"{name} is for `make study` alone"):
-            steps.check([f"{name}="])
-        command = ["make", "-n", "-C", str(paths.ROOT), "all", f"{name}=x"]
-        told = subprocess.run(command, capture_output=True, text=True).stdout
-        assert f"'{name}='" in told
-    steps.check(["MODELS=", "ANSWERS=", "RUN="])
-
-
-def test_make_help_and_an_unknown_variable():
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("MAKE")}
-    helped = subprocess.run(
-        ["make", "-C", str(paths.ROOT)], capture_output=True, text=True, env=environment
-    )
-    for target in (
-        "all",
-        "test",
-        "verify",
-        "explorer",
-        "seminar",
-        "data",
-        "plan",
-        "lab",
-        "bench",
-        "cancer_myth",
-    ):
-        assert re.search(rf"^  {target} ", helped.stdout, re.M), target
 
 
 def run_step(root, *arguments, **environment):
@@ -261,8 +223,8 @@ def test_what_light_commands_import_is_light(modules, more):
 
 
 def test_check_and_help_need_the_standard_library_only(tmp_path):
-    """`check` runs in an interpreter that has no other package."""
-    code = "from bedside.__main__ import main; main(['check', 'PROFILE=sample'])"
+    """Both run in an interpreter that has no other package."""
+    code = "from bedside.__main__ import main; main(['check', 'PROFILE=sample']); main(['help'])"
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-c", f"import sys; sys.path.insert(0, 'lib'); {code}"],
         capture_output=True,

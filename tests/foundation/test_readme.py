@@ -9,6 +9,7 @@ import pytest
 
 from bedside import OFFERED, BedsideError
 from bedside import __main__ as steps
+from bedside.build import commands as table
 from bedside.build import notebooks
 from bedside.publish import readme
 from bedside.read import paths
@@ -166,7 +167,7 @@ def test_variables_of_commands_are_there(name):
     for command in commands(name):
         if command.startswith("make "):
             for variable in re.findall(r"\b([A-Z_]+)=", command):
-                assert variable in steps.KNOWN, command
+                assert variable in table.KNOWN, command
 
 
 @pytest.mark.parametrize("name", TEXTS)

@@ -120,12 +120,11 @@ def test_make_passes_what_is_given_and_nothing_else():
         environment = {k: v for k, v in os.environ.items() if not k.startswith("MAKE")}
         told = subprocess.run(command, capture_output=True, text=True, env=environment).stdout
         line = told.partition("-m bedside check")[2].partition("\nrm ")[0]
-        return {w.strip("'") for w in line.split() if w.startswith("'")}
+        return [w.strip("'") for w in line.split()[2:]]
 
-    assert {"PROFILE=", "SEED=", "LIMIT="} <= checked("RUN=mine")
-    assert {"PROFILE=sample", "SEED=0", "LIMIT=0"} <= checked(
-        "RUN=mine", "PROFILE=sample", "SEED=0", "LIMIT=0"
-    )
+    assert checked("RUN=mine") == ["MODE=replay", "RUN=mine"]
+    given = ["PROFILE=sample", "MODE=fresh", "LIMIT=0", "SEED=0", "RUN=mine"]
+    assert checked(*reversed(given)) == ["MODE=replay", *given]  # the later MODE holds
 
 
 def test_an_own_study_belongs_to_no_run(mine, monkeypatch):

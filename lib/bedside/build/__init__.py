@@ -4,7 +4,7 @@ What one notebook does step by step is `bedside.run`. What notebooks write is in
 it in `publish`; what they wait for in batches is in `bulk`.
 
 settings: parameters, profiles, runs. notebooks: their list, their execution, plans of their calls.
-kernels: the processes that run them. template: a new study.
+kernels: the processes that run them. template: a new study. commands: make's variables and help.
 """
 
-__all__ = """settings notebooks template""".split()
+__all__ = """settings notebooks template commands""".split()

@@ -1,0 +1,72 @@
+"""make's variables: which commands take each, and what it means. `make help` is printed from here.
+
+The Makefile reads the first two columns of the table too; it needs a blank on both sides of a word.
+"""
+
+import re
+from collections.abc import Iterable
+
+from bedside import BedsideError, choose
+from bedside.read import paths
+
+TABLE = """
+PROFILE      | notebooks data letter | sample: items of our own (usual); public: the released data
+MODE         | notebooks study batch | replay (usual): no call; record: only missing replies; fresh
+QUESTIONS    | study batch     | a file of your own questions (docs/own_study.md)
+MODELS       | notebooks study batch try | names in data/models.toml: MODELS="a b"
+JUDGE        | notebooks study batch | who grades: a model's name, or a judge without a model
+LIMIT        | notebooks study batch | only the first n items
+SEED         | notebooks study batch | another seed than 0
+PROMPTS      | notebooks       | a folder of prompts in your wording, in templates of the same names
+BUDGET_USD   | notebooks study batch | where calls stop, in USD, for this command
+ANSWERS      | notebooks study batch | a file of answers made elsewhere, to be judged
+BUDGET_TOTAL | notebooks       | where they stop for all runs of the same settings
+RUN          | notebooks lab   | a run's name, to give one or to return to it
+RUBRIC       | study batch     | a file that says how to grade
+NAME         | study batch     | a name for this run of your questions
+REVISION     | study batch     | which version of a dataset of the Hugging Face Hub
+COMPARE      | study           | two runs, COMPARE=old,new: what changed
+PAPER        | plan batch new  | only this study; with new, its name
+SUBMIT       | batch           | 1: also send, wait and record
+FROM         | collect         | the file or folder of results
+FOLDER       | class           | the folder of what a class handed in
+MIRROR       | data all verify plan batch | a folder that has the released data
+SLOW         | test            | 1: also tests that take minutes
+JOBS         | any             | how many notebooks or tests run at once
+PYTHON       | any             | which Python sets everything up
+CONDA_PREFIX | any             | empty: .venv, although a conda environment is active
+"""
+ROWS = [[part.strip() for part in line.split("|")] for line in TABLE.strip().splitlines()]
+KNOWN = {name: commands.split() for name, commands, _ in ROWS}
+NOTEBOOKS = "all record plan batch verify test explorer site seminar".split()  # and each study
+
+
+def taken(command: str) -> tuple[str, ...]:
+    """The variables that a command takes, in the table's order; `notebooks`: all in NOTEBOOKS."""
+    return tuple(name for name, commands in KNOWN.items() if command in commands)
+
+
+def check(goals: Iterable[str], names: Iterable[str]) -> None:
+    """BedsideError for an unknown variable, or one that is not for these commands."""
+    for name in names:
+        if "study" in goals and name not in taken("any"):
+            choose(name, taken("study"), "variable of make study")
+        takers = KNOWN[choose(name, KNOWN, "variable")]
+        others = ({*NOTEBOOKS, *paths.papers()} - {*takers}).intersection(goals)
+        if others and "study" in takers and "notebooks" not in takers:
+            raise BedsideError(f"{name} is for `make study` alone; see docs/own_study.md")
+
+
+def help_text() -> str:
+    """All commands, from the Makefile and the list of studies, and all variables."""
+    makefile = (paths.ROOT / "Makefile").read_text(encoding="utf-8")
+    commands = re.findall(r"^([a-z]+):.*## (.*)$", makefile, re.M)
+    commands += [(paper, "the notebooks of this study") for paper in paths.papers()]
+    return "\n".join(
+        [
+            "Bedside. Usage: make COMMAND [VARIABLE=value ...]\n",
+            *(f"  {name:12} {text}" for name, text in commands),
+            f"\nVariables and who takes them; notebooks: {', '.join(NOTEBOOKS)} and each study\n",
+            *(f"  {name:12} {text} ({', '.join(KNOWN[name])})" for name, _, text in ROWS),
+        ]
+    )
