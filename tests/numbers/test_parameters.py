@@ -41,7 +41,7 @@ class Seen:
 
     def __init__(self, space):
         self.space = space
-        self.requests = space["own" if "own" in space else "run"].planned()
+        self.requests = space["run"].planned()
 
     def __getitem__(self, name):
         return self.space[name]
@@ -463,11 +463,11 @@ RUNS = {  # notebook: what is given beside SHARED, and what comes of each parame
             | {"rubric": "FOLDER/prompts/own/judge.j2", "answers": "FOLDER/answers.csv"},
             {
                 "questions": (
-                    lambda seen: set(seen["own"].items["item"]) & {"mine"},
+                    lambda seen: set(seen["run"].items["item"]) & {"mine"},
                     set(),
                     {"mine"},
                 ),
-                "name": (lambda seen: seen["own"].folder.name, "ten_questions", "parameters"),
+                "name": (lambda seen: seen["run"].folder.name, "ten_questions", "parameters"),
                 "models": (asked(""), {EMBEDDED}, TWO),
                 "judge": (asked("verdict"), {EMBEDDED}, {"fake-list"}),
                 "rubric": (lambda seen: marked(seen), {False}, {False, True}),
@@ -476,8 +476,8 @@ RUNS = {  # notebook: what is given beside SHARED, and what comes of each parame
                     {"written (from answers.csv)"},
                     {"elsewhere (from answers.csv)"},
                 ),
-                "limit": (lambda seen: len(seen["own"].items), 10, 3),
-                "seed": (lambda seen: seen["own"].seed, 0, 7),
+                "limit": (lambda seen: len(seen["run"].items), 10, 3),
+                "seed": (lambda seen: seen["run"].seed, 0, 7),
             },
         )
     ],
