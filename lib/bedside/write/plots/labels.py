@@ -20,7 +20,7 @@ UP = {1: "bottom", 0: "center", -1: "top"}
 
 
 def label_beside(ax: Axes, text: str, at: tuple[float, float]) -> None:
-    """A label of the mark at `at` (data); `arrange` gives it its place."""
+    """A label beside the mark at `at` (data); `arrange` puts it where it covers least."""
     made = ax.annotate(
         text, at, (0, 0), textcoords="offset points", fontsize=SMALL, arrowprops=LEADER
     )
