@@ -29,7 +29,8 @@ def here(tmp_path, monkeypatch):
     """The checkout's folder, with a folder of figures where examples may write."""
     for profile in ("sample", "public"):
         (tmp_path / profile).symlink_to(paths.FIGURES / profile)
-    (tmp_path / ".cache").symlink_to(paths.CACHE)
+    if paths.CACHE.is_dir():
+        (tmp_path / ".cache").symlink_to(paths.CACHE)
     monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
     monkeypatch.chdir(paths.ROOT)
     yield
