@@ -3,10 +3,12 @@
 import bedside
 bedside.graded("my_paper")     # every graded reply of a study, a row for each judge
 bedside.calls("my_paper")      # what was sent, what came back, tokens, price, time
+
+docs/api.md has all names of OFFERED, each with an example.
 """
 
 import difflib
-import importlib
+import pkgutil
 from collections.abc import Collection
 
 
@@ -28,12 +30,43 @@ def choose(name: str, valid: Collection[str], what: str) -> str:
 
 
 OFFERED = {
-    "graded": "write.frames",
-    "calls": "write.frames",
-}  # name: the module that has it, read when first used
+    "graded": "write.frames:graded",
+    "calls": "write.frames:calls",
+    "claims": "write.frames:claims",
+    "table": "write.frames:table",
+    "published": "read.published:table",
+    "load": "read.sources:data_of",
+    "questions": "read.questions:read",
+    "models": "keep.registry:entries",
+    "render": "read.prompts:render",
+    "render_all": "read.prompts:render_all",
+    "ask": "asking.models:answers_to",
+    "judge": "judging.judges:verdicts_on",
+    "trust_card": "judging.trust_cards:trust_card",
+    "study": "own:compare",
+    "stats": "stats",
+    "Run": "run:Run",
+    "first_items": "read.sources:first_items",
+    "random_rows": "read.sources:random_rows",
+    "with_raters_labels": "judging.judges:with_raters_labels",
+    "run_asking": "judging.judges:run_asking",
+    "verdicts_by_judge": "judging.judges:verdicts_by_judge",
+    "tables": "write.tables",
+    "estimated_means": "write.tables:estimated_means",
+    "published_rows": "write.tables:published_rows",
+    "plots": "write.plots",
+    "label_beside": "write.plots:label_beside",
+}  # name: the module that has it, read when first used, and what it is called there
+__all__ = ["BedsideError", "choose", *OFFERED]  # noqa: PLE0604, all are there when they are used
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
 
 def __getattr__(name: str):
     if name not in OFFERED:
-        raise AttributeError(f"module 'bedside' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"bedside.{OFFERED[name]}"), name)
+        near = [] if name[:1] == "_" else difflib.get_close_matches(name, __all__, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise AttributeError(f"module 'bedside' has no attribute {name!r}{hint}")
+    return pkgutil.resolve_name(f"bedside.{OFFERED[name]}")

@@ -357,10 +357,11 @@ def verify(profile):
 
 
 def outputs():
-    """Write the table of outputs in README.md from the manifests."""
-    from .publish import readme as table
+    """Write what of README.md and docs/api.md is made: findings, outputs, names of the library."""
+    from .publish import api, readme
 
-    print(f"wrote the table of outputs to {paths.rel(table.write())}")
+    print(f"wrote the table of outputs to {paths.rel(readme.write())}")
+    print(f"wrote the names of `import bedside` to {paths.rel(api.write())}")
 
 
 def letter(profile):
@@ -550,7 +551,7 @@ def _arguments():
     p.add_argument("--profile", default="sample")
     p = step(letter, "write a report on each study for its authors")
     p.add_argument("--profile", default="public")
-    step(outputs, "write the README's table of outputs")
+    step(outputs, "write the README's table of outputs, and docs/api.md")
     step(new, "begin a study of your own").add_argument("name")
     step(serve, "serve the embedded model")
     step(doctor, "list what this checkout has and lacks")

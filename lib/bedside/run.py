@@ -397,7 +397,7 @@ class Run:
             self._outputs[f"{name}.{form}"] = {**entry, "file": f"{name}.{form}"}
         return picture
 
-    def drawn(self, frame: "pd.DataFrame") -> "pd.DataFrame":
+    def rows_to_draw(self, frame: "pd.DataFrame") -> "pd.DataFrame":
         """The rows that a figure draws: all, but not this run's if they say nothing.
 
         They say nothing where the embedded model alone answered questions of released data; the

@@ -193,9 +193,9 @@ def test_a_message_is_the_title_of_what_others_found_where_it_holds(run, holds, 
 )
 def test_the_embedded_models_marks_leave_the_figures_of_released_data(run, profile, models, kept):
     run.profile, run.models = profile, models
-    assert len(run.drawn(rows())) == kept
+    assert len(run.rows_to_draw(rows())) == kept
     run._elsewhere = ["brought"]
-    assert len(run.drawn(rows())) == 2
+    assert len(run.rows_to_draw(rows())) == 2
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from bedside.papers.cancer_myth.v2 import scores as v2
 from bedside.papers.meddialbench import scores as md
 from bedside.papers.medhalu import scores as mh
 from bedside.papers.radiation import scores as rad
-from bedside.write.tables import estimates
+from bedside.write.tables import estimated_means
 
 pytestmark = pytest.mark.usefixtures("call")
 NONE = {"status": "unparsed", "value": None}
@@ -72,7 +72,7 @@ def of_radiation(verdicts):
     if verdicts is None:
         frame = frame.assign(match="unparsed", pairs=None)
     scored = rad.scored(frame, REFERENCE, TERMS)
-    return estimates(scored, ["precision", "recall", "f1"], ["model"], run_of("radiation"))
+    return estimated_means(scored, ["precision", "recall", "f1"], ["model"], run_of("radiation"))
 
 
 def of_own(verdicts):

@@ -737,7 +737,7 @@ def test_precision_recall_and_f1_by_hand():
 
 def test_estimates_have_bounds_and_count_patients(run):
     def estimates(frame, *metrics):
-        return shared.estimates(frame, list(metrics), ["model"], run)
+        return shared.estimated_means(frame, list(metrics), ["model"], run)
 
     graded = scored(["fatigue"], ["cystitis"], None, None)
     found = estimates(graded, "precision").iloc[0]

@@ -9,9 +9,12 @@ embedded model's server starts only then.
 import asyncio
 import contextlib
 import functools
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 from bedside import BedsideError, choose
 from bedside.keep import registry, store
@@ -267,6 +270,53 @@ async def answers_of(
     rows = [(r.item, r.model, r.text or r.refusal, r.why, r.truncated, r.key) for r in replies]
     columns = ["item", "model", "answer", "reply_status", "truncated", "sent"]
     return pd.DataFrame(rows, columns=columns)
+
+
+# ---- without a run
+
+ASKED = "own/asked"  # of data/recordings: where replies are kept unless a folder is named
+
+
+def waited(coroutine: Coroutine) -> Any:
+    """What a coroutine returns, also in a notebook, whose own loop is running already."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, coroutine).result()
+
+
+def asking_alone(
+    mode: str, recordings: Path | str, budget_usd: float | None
+) -> Callable[[Iterable[Request], str], Awaitable[list[Reply]]]:
+    """A function that asks as a Run's `ask` does; recordings: a folder, of data/recordings."""
+    from bedside.keep.ledger import Account
+
+    kept, mode = store.Recordings(paths.RECORDINGS / recordings), choose(mode, MODES[:3], "mode")
+    calling = {"mode": mode, "account": Account("bedside", budget_usd)}
+    return lambda requests, label="": ask(requests, kept, label=label, **calling)
+
+
+def answers_to(
+    prompts: dict[str, str | list[dict]],
+    models: str,
+    *,
+    mode: str = "replay",
+    recordings: Path | str = ASKED,
+    budget_usd: float | None = None,
+    max_tokens: int = 2048,
+    temperature: float = 0,
+    kind: str = "answer to a question",
+) -> "pd.DataFrame":
+    """Answers of one or more models ("a b") to {item: a text or messages}, a row for each.
+
+    mode: replay, record (call what has no recording) or fresh. recordings: a folder, of
+    data/recordings. Columns and `kind`: as of `answers_of`. `Run.ask` is the same to be awaited.
+    """
+    if not (names := models.split()):
+        raise BedsideError("name a model of data/models.toml to ask, or several: 'a b'")
+    told = {
+        i: [{"role": "user", "content": p}] if isinstance(p, str) else p for i, p in prompts.items()
+    }
+    alone = SimpleNamespace(ask=asking_alone(mode, recordings, budget_usd))
+    return waited(answers_of(alone, told, max_tokens, names, kind, temperature))
 
 
 def _unrecorded(request, recordings, what):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bedside import BedsideError, choose
-from bedside.asking.models import NOT_RECORDED
+from bedside.asking.models import ASKED, NOT_RECORDED, asking_alone, waited
 from bedside.keep import registry
 from bedside.keep.replies import VERDICT_TOKENS, Reply, Request, verdict_format
 from bedside.read import checks, paths, prompts, sources
@@ -164,6 +164,28 @@ async def grade(
     columns = ["item", "status", "value", "raw"]
     made = pd.DataFrame([vars(v) for v in made], columns=columns)
     return checks.joined(frame[["item"]], made)
+
+
+def verdicts_on(
+    frame: "pd.DataFrame",
+    judge: str,
+    values: Sequence[int | str] = (0, 1),
+    *,
+    template: str = "own/judge",
+    fields: Iterable[str] = ("question", "reference", "answer"),
+    mode: str = "replay",
+    recordings: Path | str = ASKED,
+    budget_usd: float | None = None,
+    **more: Any,
+) -> "pd.DataFrame":
+    """A judge's verdicts on answers (item and the `fields`), a row for each item.
+
+    Arguments as of `grade`; mode, recordings: as of `models.answers_to`. Columns: item, status,
+    value, raw.
+    """
+    frame = frame if "reply_status" in frame else frame.assign(reply_status="")
+    ask = asking_alone(mode, recordings, budget_usd)
+    return waited(grade(frame, judge, values, ask, template=template, fields=fields, **more))
 
 
 def with_raters_labels(

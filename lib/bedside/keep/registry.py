@@ -83,7 +83,7 @@ OWN_HOSTS = {
 
 @functools.cache
 def entries() -> dict[str, dict]:
-    """Entries of data/models.toml by name; BedsideError names the first that is wrong, and how."""
+    """The models of data/models.toml, {name: entry}; BedsideError names a wrong entry."""
     path = paths.DATA / "models.toml"
     try:
         entries = tomllib.loads(path.read_text())

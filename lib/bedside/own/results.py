@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bedside import BedsideError, stats
+from bedside.asking.models import waited
 from bedside.build import settings
 from bedside.judging import judges, trust_cards
 from bedside.read import paths
@@ -268,7 +267,10 @@ class Compared(NamedTuple):
 
 
 def compare(questions: str, models: str = "", judge: str = "", **more: Any) -> Compared:
-    """Ask, judge and count a whole study at once. Arguments: those of `Own`."""
+    """Put own questions to models, judge, count and compare, all at once.
+
+    Arguments: those of `Own`.
+    """
     own = Own(questions, models=models, judge=judge, **more)
     print(own.told(), flush=True)
 
@@ -276,8 +278,7 @@ def compare(questions: str, models: str = "", judge: str = "", **more: Any) -> C
         answered = await answers(own)
         return answered, await verdicts(own, answered)
 
-    with ThreadPoolExecutor(1) as pool:  # a notebook's own loop is running already
-        answered, judged = pool.submit(asyncio.run, all_of_it()).result()
+    answered, judged = waited(all_of_it())
     keep(own, judged)
     own.close()
     return Compared(answered, judged, scores(own, judged), pairs(own, judged))

@@ -120,10 +120,14 @@ def load(paper: str) -> "pd.DataFrame":
 
 
 def table(paper: str, *names: str) -> "pd.DataFrame":
-    """The rows of one printed table (or figure, or 'text ...') or of several, in printed order."""
+    """The printed numbers of a table (or figure, or 'text ...') or of several; without names, all.
+
+    Rows in printed order, with COLUMNS.
+    """
     import pandas as pd
 
     frame = load(paper)
+    names = names or frame["table"].unique()
     parts = [frame[frame["table"] == name] for name in names]
     for name, rows in zip(names, parts):
         if rows.empty:

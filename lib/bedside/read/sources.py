@@ -248,6 +248,17 @@ def load(name: str) -> "pd.DataFrame":
     return _frame(name).copy()
 
 
+def data_of(name: str, profile: str = "sample") -> "pd.DataFrame | dict[str, pd.DataFrame]":
+    """A source of a profile as a frame; of a study, its sources that are here, {name: frame}.
+
+    Raises BedsideError for an unknown name, and SourceError for a file that differs or is missing.
+    """
+    if name in registry():
+        return taken([name], profile)[0][0]
+    choose(name, [*paths.papers(), *registry()], "study or source")
+    return {n: load(n) for n in used_by(profile, name) if here(n) and "private" not in entry(n)}
+
+
 def taken(names: Collection[str], profile: str) -> "tuple[list[pd.DataFrame], dict[str, str]]":
     """(sources as `load` returns them, {name: sha256}); BedsideError if not of the profile."""
     for name in names:

@@ -13,6 +13,7 @@ came back. Git ignores the cache; a notebook's run renews its part of it.
 from __future__ import annotations
 
 import contextlib
+import csv
 import hashlib
 import json
 import os
@@ -299,3 +300,34 @@ def calls(paper: str, profile: str = "sample") -> pd.DataFrame:
     if not (found := [call for place in places for call in called(place).values()]):
         raise nothing(places[0], "calls")
     return pd.DataFrame(found)
+
+
+def claims(paper: str, profile: str = "sample") -> pd.DataFrame:
+    """A study's claims with their verdicts, a row for each, from the last run of a profile.
+
+    profile: or the name of a run. Columns as in figures/<profile>/claims.csv.
+    """
+    import pandas as pd
+
+    folder = folders(paper, profile)[0]
+    if not (path := folder.parent / "claims.csv").is_file():
+        raise nothing(folder, "claims")
+    made = pd.read_csv(path, keep_default_na=False)
+    return made[made["paper"] == paper].reset_index(drop=True)
+
+
+def table(paper: str, name: str, profile: str = "sample") -> pd.DataFrame:
+    """A table or figure as its rows: printed, recomputed, raw and this run's numbers.
+
+    name: of its file, such as table1_scores. profile: or the name of a run. Columns:
+    `tables.COLUMNS`.
+    """
+    import pandas as pd
+
+    from . import tables
+
+    folder = folders(paper, profile)[0]
+    if not (names := sorted(p.stem for p in folder.glob("*.md"))):
+        raise nothing(folder, "tables")
+    with open(folder / f"{choose(name, names, 'table')}.csv", newline="", encoding="utf-8") as f:
+        return pd.DataFrame(map(tables.read, csv.DictReader(f)))

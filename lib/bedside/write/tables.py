@@ -75,7 +75,7 @@ def share(hits: "ArrayLike", units: "ArrayLike") -> tuple[float, float, float, i
     return 100 * i.value, 100 * i.low, 100 * i.high, i.n
 
 
-def estimates(
+def estimated_means(
     scores: "pd.DataFrame",
     columns: Collection[str],
     by: list[str],
@@ -129,7 +129,7 @@ def differences(
 def tested(
     changes: "pd.DataFrame", columns: Collection[str], by: list[str], run
 ) -> "tuple[pd.DataFrame, pd.DataFrame]":
-    """Differences by group as `estimates` rows, and p of paired permutation tests over items.
+    """Differences by group as `estimated_means` rows, and p of paired permutation tests over items.
 
     p is Holm-corrected over all groups and columns. A group without a pair has no p, and n 0.
     """
@@ -145,7 +145,7 @@ def tested(
                 chance = stats.paired_permutation(value, value * 0, rng, units=units)
             p.append((*key, name, chance, got["item"].nunique()))
     p = pd.DataFrame(p, columns=[*by, "metric", "p", "n"])
-    found = estimates(changes, list(columns), by, run, worst=-1.0)
+    found = estimated_means(changes, list(columns), by, run, worst=-1.0)
     return found, p.assign(p=stats.holm(p["p"].to_numpy(float)))
 
 

@@ -179,7 +179,7 @@ def lengths(rows):
             for model in start.index:
                 ink = plots.RED if model == longest else plots.SOFT
                 _arrow(ax, start.loc[model], end.loc[model], ink)
-                plots.beside(ax, model, tuple(start.loc[model]))
+                plots.label_beside(ax, model, tuple(start.loc[model]))
     ax.set_xscale("log")
     ax.set_xticks(TICKS := [1, 3, 10, 30, 100], [str(t) for t in TICKS])
     ax.minorticks_off()

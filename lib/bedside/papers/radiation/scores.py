@@ -12,7 +12,7 @@ import pandas as pd
 from bedside import stats
 from bedside.read import checks
 from bedside.read.checks import normals
-from bedside.write.tables import estimates
+from bedside.write.tables import estimated_means
 
 from .data import CELLS, FREQUENCIES, LEAST, MOST, ONSETS, vocabulary
 from .matching import one_to_one
@@ -73,7 +73,7 @@ def rates(hits, counted, size):
 
 
 def f1_of_means(rows, by):
-    """Rows with the harmonic mean of mean precision and mean recall, from `estimates` rows.
+    """Rows with the harmonic mean of mean precision and mean recall, from `estimated_means` rows.
 
     They have no interval; the value is 0 where both means are 0.
     """
@@ -140,8 +140,8 @@ def recall_by(found, by):
 
 
 def levels(found, by, run):
-    """`estimates` of recall and pooled recall by model and level, ordered by level."""
-    rows = estimates(recall_by(found, by), ["recall", "pooled"], ["model", by], run)
+    """`estimated_means` of recall and pooled recall by model and level, ordered by level."""
+    rows = estimated_means(recall_by(found, by), ["recall", "pooled"], ["model", by], run)
     place = (ONSETS if by == "onset" else FREQUENCIES).index
     order = rows[by].map(place).argsort(kind="stable")
     return rows.iloc[order].reset_index(drop=True)

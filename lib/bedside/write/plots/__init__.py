@@ -14,7 +14,7 @@ Colours are those of the palette and their tints: a saved SVG has them for dark 
 # ruff: noqa: F401
 
 from .bar_charts import bars, histogram, stacked
-from .labels import SMALL, beside
+from .labels import SMALL, label_beside
 from .line_charts import apart, curves, growth, slopes
 from .look import (
     NARROW,

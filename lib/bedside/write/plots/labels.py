@@ -19,8 +19,8 @@ ACROSS = {1: "left", 0: "center", -1: "right"}
 UP = {1: "bottom", 0: "center", -1: "top"}
 
 
-def beside(ax: Axes, text: str, at: tuple[float, float]) -> None:
-    """A label of the mark at `at` (data); `arrange` gives it its place."""
+def label_beside(ax: Axes, text: str, at: tuple[float, float]) -> None:
+    """A label beside the mark at `at` (data); `arrange` puts it where it covers least."""
     made = ax.annotate(
         text, at, (0, 0), textcoords="offset points", fontsize=SMALL, arrowprops=LEADER
     )
@@ -28,7 +28,7 @@ def beside(ax: Axes, text: str, at: tuple[float, float]) -> None:
 
 
 def arrange(ax: Axes) -> None:
-    """Put each label made by `beside` on the side of its mark where it covers least."""
+    """Put each label made by `label_beside` on the side of its mark where it covers least."""
     labels = [t for t in ax.texts if t.get_label() == BESIDE]
     if not labels:
         return

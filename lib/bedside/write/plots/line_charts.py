@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import cycle
 from typing import TYPE_CHECKING
 
-from .labels import SMALL, beside
+from .labels import SMALL, label_beside
 from .look import DASHES, floats, if_empty, label, marks, titled
 from .palette import CARD, CONTEXT, INK
 
@@ -46,7 +46,7 @@ def curves(
         part = found.pop(name)
         ax.plot(part[x], part["value"], marker, label=label(name), markeredgecolor=INK, **HOLLOW)
         for r in part[part["label"] != ""].to_dict("records"):
-            beside(ax, r["label"], (r[x], r["value"]))
+            label_beside(ax, r["label"], (r[x], r["value"]))
     for (dash, ink), (name, part) in zip(cycle(DASHES), found.items()):
         along = part[x].astype(float)
         ax.plot(part[x], part["value"], color=ink, linestyle=dash, label=name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .labels import beside
+from .labels import label_beside
 from .look import MARKS, SMALL, floats, if_empty, label, marks, titled, wrapped
 from .palette import BLUE, CARD, CONTEXT, INK, RED, SOFT
 
@@ -105,7 +105,7 @@ def plane(ax: Axes, frame: pd.DataFrame, x: str, y: str, **labels: str) -> Axes:
         )
         names.setdefault(at, []).append(up["label"])
     for at, told in names.items():
-        beside(ax, _joined(told), at)
+        label_beside(ax, _joined(told), at)
     if lost:
         corner = {"transform": ax.transAxes, "va": "bottom", "color": SOFT, "fontsize": SMALL}
         ax.text(0.01, 0.01, "not shown, since a rate has no value:\n" + "\n".join(lost), **corner)
@@ -150,7 +150,7 @@ def points(
         look = {"markerfacecolor": face, "markeredgecolor": RED if told else INK}
         ax.plot(part[x], part[y], marker, label=label(source), **look)
     for at, part in frame.groupby([x, y], sort=False):
-        beside(ax, _joined(part["label"]), at)
+        label_beside(ax, _joined(part["label"]), at)
     if_empty(ax, frame[x] + frame[y])
     ax.xaxis.get_major_locator().set_params(nbins=6)
     ax.margins(0.15)

@@ -3,7 +3,7 @@
 from bedside.asking.dialogues import ENDED
 from bedside.read.checks import complete, numbers
 from bedside.write import tables
-from bedside.write.tables import Row, estimates, frame, published_rows, with_bounds
+from bedside.write.tables import Row, estimated_means, frame, published_rows, with_bounds
 
 from .. import scores
 from ..consultations import ENDS
@@ -24,7 +24,7 @@ def baseline_table(run, done):
     found = scores.accuracy(mine).assign(row=lambda f: f["model"], column="Acc", source="run")
     names = {"coverage": "Coverage", "per_turn": "Cov/Turn"}
     means = mine.assign(item=mine["case"]).rename(columns={"turns": "Turns", **names})
-    other = estimates(means, ["Turns", "Coverage", "Cov/Turn"], ["model"], run)
+    other = estimated_means(means, ["Turns", "Coverage", "Cov/Turn"], ["model"], run)
     other = other.rename(columns={"model": "row", "metric": "column"}).assign(source="run")
     return stack(frame(rows), with_bounds(found), other)
 

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from bedside.read.checks import joined
-from bedside.write.tables import Row, estimates, frame, published_rows, with_bounds
+from bedside.write.tables import Row, estimated_means, frame, published_rows, with_bounds
 
 from .. import scores
 from ..design import BASELINE
@@ -88,7 +88,7 @@ def dose_rows(run, design, done):
 def coverage_rows(run, done, changed, coverage):
     """Coverage (share) by configuration and doctor, with changes of coverage and accuracy."""
     by = ["configuration", "model"]
-    made = estimates(done.assign(item=done["case"]), ["coverage"], by, run)
+    made = estimated_means(done.assign(item=done["case"]), ["coverage"], by, run)
     made = made.rename(columns={"configuration": "row", "model": "column"}).assign(source="run")
     keys, rows = ["model", "configuration"], []
     both = joined(changed, coverage.set_index(keys).add_suffix("_coverage").reset_index(), keys)

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from bedside.write.tables import COLUMNS, estimates
+from bedside.write.tables import COLUMNS, estimated_means
 
 from ..data import PEOPLE
 from ..scores import averaged, with_right
@@ -58,7 +58,7 @@ def own_rates(run, judged, items):
         right=100 * shares["right"],
         rate=shares["hallucinated"].map({True: RATES[1], False: RATES[0]}),
     )
-    found = estimates(shares, ["right"], ["evaluator", "rate"], run, best=100.0)
+    found = estimated_means(shares, ["right"], ["evaluator", "rate"], run, best=100.0)
     every = pd.MultiIndex.from_product([found["evaluator"].unique(), RATES])
     lacking = every.difference(pd.MultiIndex.from_frame(found[["evaluator", "rate"]]), sort=False)
     none = [{"evaluator": who, "rate": rate, "n": 0} for who, rate in lacking]

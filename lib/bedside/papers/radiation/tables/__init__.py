@@ -13,7 +13,7 @@ from bedside.write.tables import (
     Row,
     cut_note,
     differences,
-    estimates,
+    estimated_means,
     frame,
     no_answer_rows,
     share,
@@ -66,8 +66,8 @@ def health_table(run, graded, regimes):
     made[list(uncut)] = lists[list(uncut)].astype(float)
     some = made.groupby(by)["truncated"].transform("any")
     whole = made[some & (made["truncated"] == 0)]
-    rows = estimates(made, columns, by, run)
-    rows = pd.concat([_of_lists(rows, made), estimates(whole, uncut, by, run)])
+    rows = estimated_means(made, columns, by, run)
+    rows = pd.concat([_of_lists(rows, made), estimated_means(whole, uncut, by, run)])
     names = rows["model"] + ", " + rows["regime"]
     rows = rows.assign(row=names, column=rows["metric"].map(HEALTH | uncut), source="run")
     asked = groups(lists, by, texts=["reply_status"])
@@ -77,7 +77,7 @@ def health_table(run, graded, regimes):
 
 
 def _of_lists(rows, made):
-    """`estimates` rows in which OF_LISTS are shares of lists, with the patient as the unit."""
+    """`estimated_means` rows in which OF_LISTS are shares of lists, over patients."""
     lists = made.groupby(["model", "regime"])
     rows = rows.astype({"value": float, "low": float, "high": float})
     for i, r in enumerate(rows.itertuples()):
@@ -127,7 +127,9 @@ def score_table(run, graded, regime, table):
 
     Specified profiles have the paper's columns, and base profiles columns beside them.
     """
-    found = estimates(graded[graded["regime"] == regime], list(METRICS), ["model", "profile"], run)
+    found = estimated_means(
+        graded[graded["regime"] == regime], list(METRICS), ["model", "profile"], run
+    )
     rows = pd.concat([found, scores.f1_of_means(found, ["model", "profile"])], ignore_index=True)
     metric = rows["metric"].map({**METRICS, "f1 of means": "F1 of the means"})
     profile = rows["profile"].map({"specified": "", "base": ", base profile"})
@@ -172,7 +174,7 @@ def matcher_table(run, by_matcher):
     """The same lists under several matchers ({name: scored lists}), one to one and not."""
     names, parts = {**METRICS, **scores.LOOSE}, []
     for matcher, graded in by_matcher.items():
-        found = estimates(graded, list(names), ["model"], run)
+        found = estimated_means(graded, list(names), ["model"], run)
         row, column = found["model"] + f", matcher {matcher}", found["metric"].map(names)
         parts.append(with_bounds(found.assign(row=row, column=column, source="run")))
     return pd.concat(parts, ignore_index=True)
@@ -220,7 +222,7 @@ def copier_rows(run, patients, reference, terms):
     size = patients["site"].map(reference.groupby("site").size()).to_numpy()
     rates = scores.rates(size, len(terms), size)
     guesser = patients[["item"]].assign(model="copier of the whole list", **rates)
-    found = estimates(guesser, list(METRICS), ["model"], run)
+    found = estimated_means(guesser, list(METRICS), ["model"], run)
     return found.assign(
         row=found["model"],
         column=found["metric"].map(METRICS),
@@ -239,7 +241,7 @@ def length_curves(run, matches, reference, terms):
     found["kind"] = found["regime"].str.split(",").str[0]
     longest = found.groupby(["model", "kind"])["listed"].transform("max")
     found, by = found[found["k"] <= longest], ["model", "kind", "k"]
-    rows = estimates(found, ["precision", "recall"], by, run)
+    rows = estimated_means(found, ["precision", "recall"], by, run)
     of = matches.assign(kind=matches["regime"].str.split(",").str[0]).groupby(by[:2], sort=False)
     none = [
         {**dict(zip(by, (*key, 1))), "metric": metric, "n": 0, "unscored": len(lists)}
@@ -300,7 +302,7 @@ def overlap_table(run, graded, terms, compared):
     kinds = {"overlap": "", "by_meaning": ", by meaning", "by_model": ", by a model"}
     mine = scores.overlaps(complete(graded, ["regime"]).query("regime in @names"), terms)
     parts = [(mine, list(kinds)[:2]), (compared.query("regime in @names"), ["by_model"])]
-    found = pd.concat([estimates(f, metrics, PAIR[1:], run) for f, metrics in parts])
+    found = pd.concat([estimated_means(f, metrics, PAIR[1:], run) for f, metrics in parts])
     column = found["regime"].map(names) + found["metric"].map(kinds)
     rows = with_bounds(found.assign(row=found["model"], column=column, source="run"))
     return pd.concat([printed_rows(run, "Table 5"), rows], ignore_index=True)
@@ -351,7 +353,7 @@ def level_table(run, found, by, table):
 
 def crossing_table(run, found):
     """Recall in each cell of onset and frequency, by model; the paper has no such table."""
-    rows = estimates(found, ["recall"], ["model", "onset", "frequency"], run)
+    rows = estimated_means(found, ["recall"], ["model", "onset", "frequency"], run)
     column = rows["onset"] + ", " + rows["frequency"]
     rows = rows.assign(row=rows["model"], column=column, source="run")
     names = [*found["model"].unique(), *(f"{o}, {f}" for o, f in CELLS)]

@@ -1,0 +1,71 @@
+"""What of docs/api.md is made: the names that `import bedside` offers, with what each does.
+
+A name's words are its docstring's first line; order, sections and examples are docs/api.toml's.
+"""
+
+import inspect
+import tomllib
+from pathlib import Path
+
+import bedside
+from bedside import BedsideError
+from bedside.read import paths
+
+PAGE, EXAMPLES = paths.ROOT / "docs/api.md", paths.ROOT / "docs/api.toml"
+BEGIN, END = "<!-- names: written by `make outputs` -->", "<!-- end of names -->"
+
+
+def sections() -> list[dict]:
+    """The sections of docs/api.toml: title, names ({name: [an example, its result or ""]}).
+
+    before: what its examples need, if anything. Raises BedsideError unless each name that bedside
+    offers is there once.
+    """
+    found = tomllib.loads(EXAMPLES.read_text(encoding="utf-8"))["section"]
+    names, offered = [name for section in found for name in section["names"]], bedside.__all__
+    if sorted(names) != sorted(offered):
+        odd = {n for n in (*names, *offered) if names.count(n) != 1 or n not in offered}
+        raise BedsideError(
+            f"{paths.rel(EXAMPLES)}: each name that bedside offers stands there once; see"
+            f" {', '.join(sorted(odd))}"
+        )
+    return found
+
+
+def entry(name: str, example: str, result: str) -> str:
+    """A name's lines: its signature, the first line of its docstring, the example."""
+    about = getattr(bedside, name)
+    said = inspect.getdoc(about).splitlines()[0].rstrip(".")
+    gives = f" gives `{result}`" if result else ""
+    return f"**`{name}{_signature(about)}`**: {said}.\\\n`{example}`{gives}\n"
+
+
+def _signature(about):
+    """The parameters, without their types; nothing of a module or an error."""
+    if inspect.ismodule(about) or isinstance(about, type) and issubclass(about, Exception):
+        return ""
+    found, bare = inspect.signature(about), inspect.Parameter.empty
+    given = [p.replace(annotation=bare) for p in found.parameters.values()]
+    return str(found.replace(parameters=given, return_annotation=bare))
+
+
+def filled(text: str) -> str:
+    """A page's text with the names between its two marks."""
+    if text.count(BEGIN) != 1 or text.count(END) != 1 or text.index(BEGIN) > text.index(END):
+        raise BedsideError(
+            f"docs/api.md: put one {BEGIN} before the names and one {END} after them"
+        )
+    lines = []
+    for section in sections():
+        lines.append(f"## {section['title']}\n")
+        if before := section.get("before", "").strip():
+            lines.append(f"```python\n{before}\n```\n")
+        lines += [entry(name, *given) for name, given in section["names"].items()]
+    before, _, rest = text.partition(BEGIN)
+    return "\n".join([f"{before}{BEGIN}\n", *lines, END]) + rest.partition(END)[2]
+
+
+def write() -> Path:
+    """Write the names into docs/api.md; return its path."""
+    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    return PAGE
