@@ -159,4 +159,4 @@ def taken(*came):
 
 
 def told(account, line=0):
-    return account.told()[line]
+    return account.lines()[line]

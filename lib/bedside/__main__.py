@@ -314,7 +314,7 @@ def plan(given, paper=""):
     for name, what in zip(adaptive["notebook"], adaptive["adaptive"]):
         print(f"{name}: {what} depends on earlier replies, so these numbers are bounds")
     for model in calls["model"].unique():
-        if told := prices.told(registry.model(model)):
+        if told := prices.priced_when(registry.model(model)):
             print(f"price of {model}: {told}")
         try:
             registry.check_callable(model)
@@ -476,7 +476,7 @@ def collect(place):
 
     if not place:
         raise BedsideError("name the file or folder of results: make collect FROM=results.jsonl")
-    for line in results.take(results.found(place)).told():
+    for line in results.take(results.found(place)).lines():
         print(line)
 
 

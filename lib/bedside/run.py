@@ -384,7 +384,7 @@ class Run:
 
         about = {"digits": digits, "caption": caption, "judged": judged, "layout": layout}
         self.table(name, frame, title, **about, kind="figure")
-        message, said = plots.told(figure)
+        message, said = plots.message_of(figure)
         mine = self._draws() and (frame["source"] == "run").any()
         message = "" if self.changed or mine else message
         judge = self._judged(judged) if mine else []

@@ -78,7 +78,7 @@ def test_failures_are_told_by_kind_the_most_frequent_first(keys):
     lines = [result(keys[i], None, None, EXPIRED) for i in "abcde"]
     account = taken(results_file(result(keys["f"], {"error": SAID}, 400), *lines))
     assert counts(account) == (0, 0, 6, 0, 0) and not recorded()
-    assert account.told()[1:] == [
+    assert account.lines()[1:] == [
         f"  5 expired: served, a; served, b; served, c, ...: {EXPIRED['message']} batch_expired",
         "  1 bad request: served, f: The words of it.",
     ]
@@ -92,7 +92,7 @@ def test_what_failed_and_came_has_come(keys, two_files, failed_first):
     paths = [results_file(x, name=f"{n}.jsonl") for n, x in enumerate(lines)]
     account = taken(*(paths if two_files else [results_file(*lines)]))
     assert counts(account) == (1, int(not failed_first), 0, 0, 0) and recorded() == {"a": "fine"}
-    assert len(account.told()) == 1
+    assert len(account.lines()) == 1
 
 
 def test_a_failure_later_does_not_undo_what_is_recorded(keys):

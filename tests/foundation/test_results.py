@@ -42,7 +42,7 @@ def test_results_in_any_order_are_the_replies_to_their_requests(keys, served, en
     assert told(account) == (
         "6 taken in (6 of served), 0 known already, 0 failed, 0 never asked for, 0 unreadable"
     )
-    assert len(account.told()) == 1 and not endpoint.bodies
+    assert len(account.lines()) == 1 and not endpoint.bodies
     (path,) = on_disk()
     assert path == paths.RECORDINGS / "cancer_myth/sample/served.jsonl"
 

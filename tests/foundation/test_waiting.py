@@ -245,7 +245,7 @@ def test_a_study_wave_by_wave(name, served, endpoint, monkeypatch):
             assert not dry_run.stands_in(text) and "word word" not in text
         came = [result(x["custom_id"], endpoint.script(0, x["body"])) for x in asked]
         account = results.take([results_file(*reversed(came))])
-        assert account.taken == len(asked) and account.told()[1:] == []
+        assert account.taken == len(asked) and account.lines()[1:] == []
     assert 1 <= waves <= most and waves == STUDIES[name][1]
     by_batches = made_by(name, "replay")[1]
     monkeypatch.setattr(paths, "RECORDINGS", paths.RECORDINGS.parent / "direct")

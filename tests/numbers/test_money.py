@@ -414,7 +414,7 @@ def test_a_price_that_says_nothing_clear_is_an_error(reads, text, said):
     ],
 )
 def test_a_price_says_as_of_when_it_is(reads, clock, text, told):
-    said = prices.told(reads(text))
+    said = prices.priced_when(reads(text))
     assert said.startswith(told) and bool(said) == bool(told)
 
 

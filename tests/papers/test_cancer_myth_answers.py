@@ -159,5 +159,5 @@ def test_the_profiles_model_is_no_judge_of_them_unless_it_is_named(theirs):
         ("smollm2-135m", str(theirs), True),
     ):
         run = Run("cancer_myth", "03_evaluation", models=models, answers=answers)
-        assert judges.named(run, "smollm2-135m") is named
-        assert judges.named(run, "lexical")
+        assert judges.is_named(run, "smollm2-135m") is named
+        assert judges.is_named(run, "lexical")

@@ -34,7 +34,7 @@ def test_a_base_set_without_questions_has_no_panel(run_of):
 
 
 def message(figure):
-    return plots.told(figure)[0]
+    return plots.message_of(figure)[0]
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_every_printed_model_has_a_line_and_the_largest_loss_the_large_panel(
     first, *others = figure.axes
     assert len(first.lines) == 5 and all(len(ax.lines) == 6 for ax in others)  # with their mean
     assert "all five models" in message(figure)
-    plots.save(figure, tmp_path / "dose", message(figure), plots.told(figure)[1])
+    plots.save(figure, tmp_path / "dose", message(figure), plots.message_of(figure)[1])
     assert faults(tmp_path / "dose.svg") == []
 
 
@@ -109,7 +109,7 @@ def test_pairs_are_spelt_out_and_their_ratios_start_at_one(pairs, narrow, tmp_pa
     assert "fabricates + incoherent (C2)" in spelt and "withholds + dominant (C4)" in spelt
     assert ax.get_xscale() == "log" and [b.get_x() for b in ax.patches] == pytest.approx([1] * 6)
     assert "19 to 30%" in message(figure) and "within 10%" in message(figure)
-    plots.save(figure, tmp_path / "pairs", message(figure), plots.told(figure)[1])
+    plots.save(figure, tmp_path / "pairs", message(figure), plots.message_of(figure)[1])
     assert faults(tmp_path / "pairs.svg") == []
 
 
@@ -123,7 +123,7 @@ def test_a_ratio_of_nought_is_named_below_a_log_scale(pairs):
     rows, plan = pairs
     mine = frame([Row("C1", "O/E, mine", "run", 0.0), Row("C2", "O/E, mine", "run", 1.1)])
     figure = meddialbench.interactions(pd.concat([rows, mine], ignore_index=True), plan)
-    assert plots.told(figure)[1].endswith(" O/E of 0, not shown: C1, mine.")
+    assert plots.message_of(figure)[1].endswith(" O/E of 0, not shown: C1, mine.")
     assert [t.get_text() for t in figure.legends[0].texts] == ["This run: mine"]
 
 
@@ -190,7 +190,7 @@ def test_the_best_published_rates_are_in_the_message_while_below_a_half(cancer, 
     assert "at most 27% in the paper, 42% in a summary" in message(wide)
     assert [len(f.axes) for f in (wide, narrow)] == [2, 1]
     assert "15.4 / 6.3" in words(wide.axes[0]) and "27.2" in words(narrow.axes[0])
-    plots.save(wide, tmp_path / "rates", message(wide), plots.told(wide)[1], narrow)
+    plots.save(wide, tmp_path / "rates", message(wide), plots.message_of(wide)[1], narrow)
     assert faults(tmp_path / "rates.svg") == faults(tmp_path / "rates.narrow.svg") == []
     rows.loc[(rows["row"] == "GPT-5") & rows["column"].str.startswith("PCR"), "value"] = 50
     assert message(cancer_myth.scores(rows)) == ""
@@ -250,7 +250,7 @@ def test_arrows_lead_from_a_system_to_the_same_with_its_fix(cures, tmp_path):
     named = {"GPT-4o", "Gemini-2.5-Pro", "GPT-4o with MDAgents", "with GEPA", "with Monitor"}
     assert named < {*words(ax)}
     assert message(figure).startswith("In all three systems the fix corrects more")
-    plots.save(figure, tmp_path / "tradeoff", message(figure), plots.told(figure)[1])
+    plots.save(figure, tmp_path / "tradeoff", message(figure), plots.message_of(figure)[1])
     assert faults(tmp_path / "tradeoff.svg") == []
     cures.loc[(cures["row"] == "GPT-4o GEPA") & (cures["column"] == "Cancer-Myth-NFP"), "value"] = (
         90

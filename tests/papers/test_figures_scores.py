@@ -16,7 +16,7 @@ from pictures import faults
 
 
 def message(figure):
-    return plots.told(figure)[0]
+    return plots.message_of(figure)[0]
 
 
 def changed(rows, row, column, value):
@@ -30,7 +30,7 @@ def checked(figure, folder, narrow=None):
     """The figure, saved: no text is small, turned, over another or over the edge."""
     texts = [t for ax in figure.axes for t in (*ax.texts, *ax.get_yticklabels(), ax.yaxis.label)]
     assert {t.get_rotation() for t in texts if t.get_text()} <= {0}
-    plots.save(figure, folder / "f", message(figure), plots.told(figure)[1], narrow)
+    plots.save(figure, folder / "f", message(figure), plots.message_of(figure)[1], narrow)
     assert [f for path in folder.glob("f*.svg") for f in faults(path)] == []
     return figure
 
@@ -68,7 +68,7 @@ def test_f1_rises_by_choosing_and_stays_below_a_copy(one, three, tmp_path):
     wide, narrow = (figures.chosen(three, one, COPY, narrow) for narrow in (False, True))
     checked(wide, tmp_path, narrow)
     assert "raises every model's F1, yet none reaches" in message(wide)
-    assert plots.told(wide)[1].endswith("By precision, 5 of 7 models exceed the copy.")
+    assert plots.message_of(wide)[1].endswith("By precision, 5 of 7 models exceed the copy.")
     assert len(wide.axes) == 3 and [ax.get_title(loc="left") for ax in narrow.axes] == ["F1"]
     best = changed(three, "O4-Mini", "F1", 0.902)  # 0.907 at most
     assert message(figures.chosen(best, one, COPY)).endswith("every model's F1")

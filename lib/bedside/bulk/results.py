@@ -46,7 +46,7 @@ class Account:
     usd: float | None = 0.0
     came: set = field(default_factory=set)
 
-    def told(self) -> list[str]:
+    def lines(self) -> list[str]:
         """The account in lines."""
         lines = [
             f"{self.taken} taken in{_of(self.models)}, {self.known} known already,"

@@ -230,7 +230,7 @@ class _Submission:
             return self.jobs.hold(job)
         self.room = True
         account = results.take(map(Path, job.got))
-        for line in (f"{job.name}, {job.status}:", *account.told()):
+        for line in (f"{job.name}, {job.status}:", *account.lines()):
             self.say(line)
         if job.most is not None and account.usd is not None:
             self.book.settle(job.path, account.usd)

@@ -28,7 +28,7 @@ def names() -> list[str]:
     return [LEXICAL, *registry.entries()]
 
 
-def named(run, judge: str | None) -> bool:
+def is_named(run, judge: str | None) -> bool:
     """Whether a run names a judge: as its judge, as a model, or as the judge without a model.
 
     With answers made elsewhere, the profile's models don't count as named unless the user names
@@ -39,12 +39,12 @@ def named(run, judge: str | None) -> bool:
 
 
 def run_asking(run, judge: str | None):
-    """The run through which a judge is asked: itself, or one that only replays if it isn't `named`.
+    """The run through which a judge is asked: itself, or one that only replays if it isn't named.
 
     A verdict that isn't recorded then has the error NOT_RECORDED. So a run with another model
     neither starts the embedded model nor adds to its recordings.
     """
-    return run if named(run, judge) else run.replaying()
+    return run if is_named(run, judge) else run.replaying()
 
 
 def recorded(run) -> list[str]:
@@ -103,7 +103,7 @@ def whose_texts_go(profile: str, paper: str, notebook: str, mode: str, judge: st
 
 def unasked(run, judge: str, count: int) -> str:
     """A caption's note on a judge's verdicts that aren't recorded; empty if none is lacking."""
-    if named(run, judge) or not count:
+    if is_named(run, judge) or not count:
         return ""
     return (
         f" Neither MODELS nor JUDGE names {judge}, so it wasn't asked: {count} of its verdicts"

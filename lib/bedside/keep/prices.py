@@ -101,7 +101,7 @@ def _moment(when=None):
     return moment.astimezone(datetime.UTC) if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)
 
 
-def told(entry: dict) -> str:
+def priced_when(entry: dict) -> str:
     """In words: as of when an entry's price is, and whether to check it; empty without a price."""
     if PRICES[0] not in entry:
         return ""

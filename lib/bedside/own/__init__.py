@@ -7,7 +7,7 @@
 
 A study has a name. Its outputs are in figures/own/<name>, its recordings in
 data/recordings/own/<name>. Both stay on this machine, and texts go only to the endpoints that
-`Own.told` names. `notebooks/own_study.ipynb` takes the same steps one by one.
+`Own.texts_sent` names. `notebooks/own_study.ipynb` takes the same steps one by one.
 
 Faults of users' files are told by `read.questions` and `read.user_files`; the page of a study is
 `publish.pages.own`. What is about the papers' studies is in `papers`.

@@ -272,7 +272,7 @@ def compare(questions: str, models: str = "", judge: str = "", **more: Any) -> C
     Arguments: those of `Own`.
     """
     own = Own(questions, models=models, judge=judge, **more)
-    print(own.told(), flush=True)
+    print(own.texts_sent(), flush=True)
 
     async def all_of_it():
         answered = await answers(own)

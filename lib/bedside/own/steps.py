@@ -32,7 +32,7 @@ def begun(given: dict) -> tuple[Own, dict]:
         )
     given = {n: _from_root(value) if n in FILES else value for n, value in given.items()}
     own = Own(**{"mode": "record", **given})
-    print(own.told(), flush=True)
+    print(own.texts_sent(), flush=True)
     return own, {**given, "name": own.name, "mode": own.mode}
 
 
@@ -54,7 +54,7 @@ def plan(own: Own) -> None:
         usd, saved = ([registry.cost_at_most(model, *e, batch=b) for e in mine] for b in (0, 1))
         told = "unknown cost, since its entry has no price" if None in usd else f"${sum(usd):.2f}"
         told += "" if usd == saved else f", in batches ${sum(saved):.2f}"
-        since = prices.told(registry.model(model))
+        since = prices.priced_when(registry.model(model))
         print(f"{model}: {count} calls, at most {told}" + f" (price {since})" * bool(since))
     print(f"{len(calls)} calls in all; none was made")
 

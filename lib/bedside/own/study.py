@@ -89,7 +89,7 @@ class Own(Run):
         self.asked |= {r.key: (r, reply) for r, reply in zip(asked, replies)}
         return replies
 
-    def told(self) -> str:
+    def texts_sent(self) -> str:
         """A line on which texts go where, to be shown before anything is sent."""
         if self.mode == "replay":
             return f"{self.name}: nothing is sent, replies are those that were recorded"

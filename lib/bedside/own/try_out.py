@@ -92,7 +92,7 @@ async def tried(name: str, tell=print) -> bool:
             tell(f"    {line}")
     for fault in faults:
         tell(f"  {fault}")
-    if since := prices.told(registry.model(name)):
+    if since := prices.priced_when(registry.model(name)):
         tell(f"  price {since}")
     unknown = "cost not known" if since else "price unknown, so BUDGET_USD can't be used"
     cost = unknown if usd is None else f"${usd:.4f}"

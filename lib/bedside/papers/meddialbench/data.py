@@ -10,7 +10,7 @@ import pandas as pd
 from bedside import BedsideError
 from bedside.read import paths, sources
 
-from .words import told
+from .words import telling_words
 
 LEAST, MOST = 8, 16  # key items of a case (section 3.3)
 CASE = ["item", "diagnosis", "accepted", "patient", "complaint", "history", "key_items"]
@@ -88,7 +88,7 @@ def named_facts(scripts, key_items):
 
     scripts: a frame SCRIPT; key_items: {item: key items of its case}.
     """
-    words = told([*scripts["script"], *(k for mine in key_items.values() for k in mine)])
+    words = telling_words([*scripts["script"], *(k for mine in key_items.values() for k in mine)])
     return [
         [n for n, k in enumerate(key_items[r.item], 1) if words[k] & words[r.script]]
         for r in scripts.itertuples()

@@ -47,13 +47,13 @@ async def consultations(run, here, known, done, said):
     every = joined(every, cases, "case", "many_to_one", "left")
 
     async def judged(asking, judge):
-        return told(await judging.outcomes(asking, known, here.scripts, held))
+        return with_status(await judging.outcomes(asking, known, here.scripts, held))
 
-    def told(made):
+    def with_status(made):
         made = made[["item", "turns", *OUTCOME]].rename(columns={"verdict": "raw"})
         return joined(every, made.assign(status=made["verdict_status"], value=None))
 
-    return _shaped(await verdicts_by_judge(run, judged, told(said)), here)
+    return _shaped(await verdicts_by_judge(run, judged, with_status(said)), here)
 
 
 def _shaped(made, here):

@@ -20,7 +20,7 @@ from bedside.read.checks import joined
 from bedside.read.prompts import numbered
 
 from .data import false_statements
-from .words import told
+from .words import telling_words
 
 YES_NO = ["no", "yes"]
 # of the trust cards
@@ -44,7 +44,7 @@ class Overlap(baselines.Baseline):
 
     def features(self, frame):
         """Share (n,) of the best-fitting reference's words that the text has, 0 to 1."""
-        words = told([*(r for mine in frame["references"] for r in mine), *frame["text"]])
+        words = telling_words([*(r for mine in frame["references"] for r in mine), *frame["text"]])
         shares = [
             [len(words[r] & words[text]) / len(words[r]) for r in references if words[r]]
             for references, text in zip(frame["references"], frame["text"])

@@ -32,6 +32,6 @@ def of(text):
     return frozenset(telling(checks.normal(text)))
 
 
-def told(texts):
+def telling_words(texts):
     """{text: its telling words} for all texts."""
     return {t: frozenset(telling(n)) for t, n in checks.normals(texts).items()}

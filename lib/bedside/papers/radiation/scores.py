@@ -35,7 +35,7 @@ def scored(matches, reference, terms):
     if one item could count several times. Unscored lists have NaN.
     """
     belongs, rows = belonging(reference, terms), []
-    for r in told(matches).itertuples():
+    for r in whole(matches).itertuples():
         size = int(belongs[r.site].sum())
         if r.match != "graded":
             rows.append({"size": size, "found": None})
@@ -56,7 +56,7 @@ def scored(matches, reference, terms):
     return matches.join(pd.DataFrame(rows, index=matches.index).reindex(columns=SCORED))
 
 
-def told(lists):
+def whole(lists):
     """The lists; BedsideError if one lacks what it is about or, where it was matched, its pairs."""
     checks.complete(lists[lists["match"] == "graded"], ["terms", "pairs"])
     return checks.complete(lists, [*KEYS, "site"])
@@ -102,7 +102,7 @@ def overlaps(graded, terms):
     def overlap(a, b):
         return len(a & b) / len(a | b) if a and b else float("nan")
 
-    of = {tuple(getattr(r, k) for k in KEYS): sets(r) for r in told(graded).itertuples()}
+    of = {tuple(getattr(r, k) for k in KEYS): sets(r) for r in whole(graded).itertuples()}
     rows = []
     for key in dict.fromkeys((item, model, regime) for item, model, regime, _ in of):
         base, then = of[*key, "base"], of[*key, "specified"]
@@ -153,7 +153,7 @@ def prefixes(matches, reference, terms, most):
     Frame KEYS, k, listed, precision, recall.
     """
     belongs, rows = belonging(reference, terms), []
-    for r in told(matches).query("match == 'graded'").itertuples():
+    for r in whole(matches).query("match == 'graded'").itertuples():
         pairs, size = r.pairs * belongs[r.site], int(belongs[r.site].sum())
         for k in range(1, most + 1):
             if k <= len(r.terms):
@@ -172,7 +172,7 @@ def changes(graded, reference, terms):
     that list?
     """
     belongs, rows, lost = belonging(reference, terms), [], {}
-    for (item, model, regime), part in told(graded).groupby(KEYS[:3], sort=False):
+    for (item, model, regime), part in whole(graded).groupby(KEYS[:3], sort=False):
         lost.setdefault((model, regime), 0)
         if (part["match"] != "graded").any():
             lost[model, regime] += 1

@@ -26,11 +26,11 @@ from .look import (
     legend_below,
     legend_right,
     message,
+    message_of,
     picture,
     remark,
     save,
     spelt,
-    told,
 )
 from .mark_charts import dots, plane, points
 from .matrices import changes, confusion, confusions, heat

@@ -106,7 +106,7 @@ def spelt(n: int) -> str:
     return words[n] if 0 <= n < len(words) else str(n)
 
 
-def told(figure: Figure) -> tuple[str, str]:
+def message_of(figure: Figure) -> tuple[str, str]:
     """A figure's message, empty for none, and what is said below it."""
     return getattr(figure, "told", ("", ""))
 
