@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from bedside import BedsideError, annotation
-from bedside.annotation import Log, Session, alias, sampling, tasks
+from bedside.annotation import Log, Session, alias, grouped, sampling, tasks
 from bedside.keep.store import digest
 from bedside.read import paths
 
@@ -61,7 +61,8 @@ def session(tmp_path):
     """A function that makes a session on rows with its log in this test's folder."""
 
     def make(rows, task="presupposition", rater="Ann", repetitions=0.0, **other):
-        return Session(rows, task, rater, folder=tmp_path, repetitions=repetitions, **other)
+        how = grouped(folder=tmp_path, repetitions=repetitions, **other)
+        return Session(rows, task, rater, **how)
 
     return make
 
@@ -314,7 +315,8 @@ FULL = """
 import resource, sys
 from pathlib import Path
 from test_annotation import *
-s = Session(many(3), "presupposition", "Ann", repetitions=0, folder=sys.argv[1])
+drawing = sampling.Draw(repetitions=0)
+s = Session(many(3), "presupposition", "Ann", drawing=drawing, folder=sys.argv[1])
 assert s.label("1") == ""
 before = s.log.path.read_bytes()
 # a real write that stops half way
