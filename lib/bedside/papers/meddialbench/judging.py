@@ -6,6 +6,7 @@ looks for) and `text` (where it looks). Verdicts are yes or no, or unscored with
 
 import functools
 import re
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -42,7 +43,7 @@ class Overlap(baselines.Baseline):
     it.
     """
 
-    def features(self, frame):
+    def features(self, frame: pd.DataFrame) -> np.ndarray:
         """Share (n,) of the best-fitting reference's words that the text has, 0 to 1."""
         words = told([*(r for mine in frame["references"] for r in mine), *frame["text"]])
         shares = [
@@ -51,7 +52,7 @@ class Overlap(baselines.Baseline):
         ]
         return np.array([max(mine, default=0.0) for mine in shares])
 
-    def fit(self, features, labels):
+    def fit(self, features: np.ndarray, labels: Sequence[str]) -> float:
         """The cut point with the highest kappa; where all labels are alike, one that fits them."""
         cuts = np.unique(features)
         kappas = [
@@ -59,7 +60,7 @@ class Overlap(baselines.Baseline):
         ]
         return cuts[int(np.argmax(np.nan_to_num(kappas, nan=1.0)))]
 
-    def predict(self, fitted, features):
+    def predict(self, fitted: float, features: np.ndarray) -> list[str]:
         return np.where(features >= fitted, *self.values[::-1]).tolist()
 
 
