@@ -19,6 +19,8 @@ from .parsing import Verdict, verdict
 if TYPE_CHECKING:
     import pandas as pd
 
+    from bedside.run import Run
+
     from .baselines import Baseline
 
 LEXICAL = "lexical"
@@ -29,7 +31,7 @@ def names() -> list[str]:
     return [LEXICAL, *registry.entries()]
 
 
-def named(run, judge: str | None) -> bool:
+def named(run: "Run", judge: str | None) -> bool:
     """Whether a run names a judge: as its judge, as a model, or as the judge without a model.
 
     With answers made elsewhere, the profile's models don't count as named unless the user names
@@ -39,7 +41,7 @@ def named(run, judge: str | None) -> bool:
     return judge in (None, "", LEXICAL, run.judge, *mine)
 
 
-def run_asking(run, judge: str | None):
+def run_asking(run: "Run", judge: str | None) -> "Run":
     """The run through which a judge is asked: itself, or one that only replays if it isn't `named`.
 
     A verdict that isn't recorded then has the error NOT_RECORDED. So a run with another model
@@ -48,7 +50,7 @@ def run_asking(run, judge: str | None):
     return run if named(run, judge) else run.replaying()
 
 
-def recorded(run) -> list[str]:
+def recorded(run: "Run") -> list[str]:
     """The run's judge, the judge without a model, and every model with recordings here.
 
     A profile's own outputs, which are committed, rest on its own models' recordings alone.
@@ -60,7 +62,7 @@ def recorded(run) -> list[str]:
 
 
 async def verdicts_by_judge(
-    run,
+    run: "Run",
     grade: "Callable[[Any, str], Awaitable[pd.DataFrame]]",
     mine: "pd.DataFrame | None" = None,
     more: Iterable[str] = (),
@@ -102,7 +104,7 @@ def whose_texts_go(profile: str, paper: str, notebook: str, mode: str, judge: st
     )
 
 
-def unasked(run, judge: str, count: int) -> str:
+def unasked(run: "Run", judge: str, count: int) -> str:
     """A caption's note on a judge's verdicts that aren't recorded; empty if none is lacking."""
     if named(run, judge) or not count:
         return ""
@@ -183,7 +185,7 @@ async def grade(
 
 
 def with_raters_labels(
-    run,
+    run: "Run",
     labelled: "pd.DataFrame",
     source: str,
     authors: str = "their authors",
@@ -214,7 +216,7 @@ def whose(labelled: "pd.DataFrame") -> str:
 
 
 async def grade_labelled(
-    run,
+    run: "Run",
     example: "pd.DataFrame",
     values: Sequence[int | str],
     template: str,

@@ -1,5 +1,7 @@
 """What raters decide about Cancer-Myth's replies, and what becomes of their labels."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from bedside.publish.judged_items import Task, row_id, text, text_of

@@ -6,7 +6,6 @@ looks for) and `text` (where it looks). Verdicts are yes or no, or unscored with
 
 import functools
 import re
-from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -52,7 +51,7 @@ class Overlap(baselines.Baseline):
         ]
         return np.array([max(mine, default=0.0) for mine in shares])
 
-    def fit(self, features: np.ndarray, labels: Sequence[str]) -> float:
+    def fit(self, features: np.ndarray, labels: np.ndarray) -> float:
         """The cut point with the highest kappa; where all labels are alike, one that fits them."""
         cuts = np.unique(features)
         kappas = [
