@@ -67,6 +67,16 @@ def session(tmp_path):
     return make
 
 
+def test_single_settings_and_records_are_the_same(session):
+    how = grouped(size=4, seed=3, tiny=True, raters=["Ann"], protocol=True, group="expert")
+    assert how["drawing"] == sampling.Draw(4, 3, tiny=True, raters=["Ann"])
+    assert how["rules"] == annotation.Rules(protocol=True) and how["group"] == "expert"
+    with pytest.raises(TypeError, match="drawing"):
+        grouped(size=4, drawing=sampling.Draw())
+    with pytest.raises(TypeError, match="sise"):
+        session(many(2), sise=4)
+
+
 def lines(session):
     return [json.loads(line) for line in session.log.path.read_text().splitlines()]
 

@@ -44,10 +44,11 @@ class Rules:
 
 def grouped(**settings: Any) -> dict[str, Any]:
     """A Session's keywords, with Draw and Rules, from single settings as notebooks have them."""
-    for name, kind in {"drawing": Draw, "rules": Rules}.items():
-        mine = [f.name for f in fields(kind) if f.name in settings]
-        settings[name] = kind(**{k: settings.pop(k) for k in mine})
-    return settings
+    made = {
+        name: kind(**{f.name: settings.pop(f.name) for f in fields(kind) if f.name in settings})
+        for name, kind in {"drawing": Draw, "rules": Rules}.items()
+    }
+    return dict(**settings, **made)  # TypeError if one is given as a whole, too
 
 
 class Session:
