@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
+    from .judging.baselines import Baseline
     from .write.plots import Picture
 
 TINY = (
@@ -247,13 +248,20 @@ class Run:
         template: str,
         labelled: "pd.DataFrame | None" = None,
         judge: str | None = "",
+        *,
+        baseline: "type[Baseline] | None" = None,
+        repeat: int = 0,
         **more: Any,
     ) -> "pd.DataFrame":
-        """`judges.grade` with the run's judge (or another), its recordings and PROMPTS=."""
+        """`judges.grade` with the run's judge (or another), its recordings and PROMPTS=.
+
+        more: of `judges.Question`, beside values, template and folder.
+        """
         judge = judge or self.judge
-        more |= {"template": "" if judge == judges.LEXICAL else self._template(template)}
-        more |= {"labelled": labelled, "folder": self.prompts}
-        return await judges.grade(frame, judge, values, self.ask, **more)
+        template = "" if judge == judges.LEXICAL else self._template(template)
+        question = judges.Question(values, template, folder=self.prompts, **more)
+        how = {"labelled": labelled, "baseline": baseline, "repeat": repeat}
+        return await judges.grade(frame, judge, question, self.ask, **how)
 
     def write_card(
         self, judge: str, card: dict, labelled_by: str, task: str = "", of: str = "answers"

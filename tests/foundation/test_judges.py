@@ -15,6 +15,7 @@ from bedside.write import tables
 from conftest import ask_for, completion
 
 GRADES = [-1, 0, 1]
+ASKED = judges.Question(GRADES, "cancer_myth/judge")
 
 
 @pytest.mark.parametrize(
@@ -177,13 +178,7 @@ def grade(asked, replies, **options):
         return [Reply(r.item, r.model, r.key, text=replies[r.item]) for r in requests][::1]
 
     return asyncio.run(
-        judges.grade(
-            frame(*options.pop("answers"), **options),
-            "smollm2-135m",
-            GRADES,
-            ask,
-            template="cancer_myth/judge",
-        )
+        judges.grade(frame(*options.pop("answers"), **options), "smollm2-135m", ASKED, ask)
     )
 
 
@@ -214,7 +209,7 @@ def test_the_answer_under_judgement_is_fenced():
 def test_an_item_that_stands_twice_is_an_error():
     twice = frame("a", "b").assign(item="same")
     with pytest.raises(BedsideError, match="'same' would be judged twice"):
-        asyncio.run(judges.grade(twice, "lexical", GRADES, None, template="", labelled=None))
+        asyncio.run(judges.grade(twice, "lexical", ASKED, None))
 
 
 def labelled():
@@ -367,7 +362,7 @@ def test_only_models_that_judged_here_have_rows(run_of, served, endpoint):
 def test_refusals_by_the_endpoint_are_verdicts_of_their_own(served, endpoint, recordings):
     endpoint.script = lambda n, body: completion(None, refusal="No.")
     ask = lambda requests, label: models.ask(requests, recordings, mode="record", progress=False)  # noqa: E731
-    made = asyncio.run(judges.grade(frame("a"), served, GRADES, ask, template="cancer_myth/judge"))
+    made = asyncio.run(judges.grade(frame("a"), served, ASKED, ask))
     assert made["status"].tolist() == ["refused"] and made["raw"].tolist() == ["No."]
 
 
@@ -394,18 +389,14 @@ def test_a_judge_of_another_task_gets_its_own_fields(served, endpoint, recording
     frame = pd.DataFrame(
         {"item": ["q"], "question": ["why?"], "correction": ["so"], "reply_status": [""]}
     )
-    made = asyncio.run(
-        judges.grade(
-            frame,
-            "served",
-            ["other", "no treatment"],
-            ask,
-            template="cancer_myth/category",
-            fields=("question", "correction"),
-            key="category",
-            max_tokens=40,
-        )
+    question = judges.Question(
+        ["other", "no treatment"],
+        "cancer_myth/category",
+        fields=("question", "correction"),
+        key="category",
+        max_tokens=40,
     )
+    made = asyncio.run(judges.grade(frame, "served", question, ask))
     assert made["value"].tolist() == ["other"] and seen[0].settings["max_tokens"] == 40
     assert seen[0].response_format["json_schema"]["schema"]["required"] == ["category"]
 
@@ -517,9 +508,7 @@ def test_quotes_and_thoughts_are_no_verdict(served, endpoint, recordings, said, 
     async def ask(requests, label):
         return await models.ask(requests, recordings, mode="record", progress=False)
 
-    graded = judges.grade(
-        frame.assign(correction="c"), served, [-1, 0, 1], ask, template="cancer_myth/judge"
-    )
+    graded = judges.grade(frame.assign(correction="c"), served, ASKED, ask)
     (row,) = asyncio.run(graded).itertuples()
     assert (row.status, row.value) == verdict
 

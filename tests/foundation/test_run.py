@@ -385,6 +385,7 @@ def test_a_notebook_that_did_not_run_keeps_its_entry(run):
         ({"seed": -1}, "SEED"),
         ({"budget_usd": "a lot"}, "BUDGET_USD"),
         ({"prompts": "/nowhere"}, "not a folder"),
+        ({"modles": "smollm2-135m"}, "did you mean 'models'"),
     ],
 )
 def test_unknown_settings_name_the_valid_ones(bad, match):

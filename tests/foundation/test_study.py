@@ -102,7 +102,8 @@ def test_labels_of_raters_measure_the_judge(study_of, tmp_path):
     judged = annotation.rows(document)
     assert {r["unit"] for r in judged} == {"ann", "bob"} and all(r["calls"] for r in judged)
     assert explorer.read(explorer.html(document))[0] == document
-    session = annotation.Session(judged, "own", "Ann", repetitions=0.0, folder=tmp_path / "labels")
+    once = annotation.Draw(repetitions=0.0)
+    session = annotation.Session(judged, "own", "Ann", drawing=once, folder=tmp_path / "labels")
     while not session.done:  # the same as the judge, but for q1
         assert session.label("1", seconds=1) == ""
     labels = raters.labels("own", judged, tmp_path / "labels")
@@ -126,7 +127,8 @@ def test_each_study_has_labels_of_its_own(study_of, tmp_path):
         mine = own.Own(str(tmp_path / "mine.csv"), name, models="served", judge="served")
         found = asyncio.run(own.verdicts(mine, asyncio.run(own.answers(mine))))
         judged = annotation.rows(own.document(mine, found))
-        session = annotation.Session(judged, "own", "Ann", repetitions=0.0, folder=tmp_path / "x")
+        once = annotation.Draw(repetitions=0.0)
+        session = annotation.Session(judged, "own", "Ann", drawing=once, folder=tmp_path / "x")
         while not session.done:
             assert session.label("1", seconds=1) == ""
         labels = raters.labels("own", judged, tmp_path / "x")

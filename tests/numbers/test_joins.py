@@ -200,9 +200,8 @@ def test_judges_grade_what_they_were_given(served):
         return [models.not_recorded(r) for r in requests[:1] * 2]
 
     frame = pd.DataFrame({"item": ["a", "b"], "question": "q", "correction": "c", "answer": "x"})
-    asked = judges.grade(
-        frame.assign(reply_status=""), "served", [0, 1], swapped, template="cancer_myth/judge"
-    )
+    question = judges.Question([0, 1], "cancer_myth/judge")
+    asked = judges.grade(frame.assign(reply_status=""), "served", question, swapped)
     with pytest.raises((BedsideError, pd.errors.MergeError)):
         asyncio.run(asked)
 

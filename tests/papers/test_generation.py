@@ -37,13 +37,13 @@ SETTINGS = {"max_tokens": 50, "temperature": 0.7}
 def run(monkeypatch, run_of):
     """A run in record mode; the judge grades a question by the number after '#' in it."""
 
-    async def grade(frame, judge, values, ask, **_):
+    async def grade(frame, judge, question, ask, **_):
         value = [int(q.rpartition("#")[2]) if "#" in q else 0 for q in frame["question"]]
         return pd.DataFrame(
             {
                 "item": frame["item"],
-                "status": ["graded" if v in values else "unparsed" for v in value],
-                "value": [v if v in values else None for v in value],
+                "status": ["graded" if v in question.values else "unparsed" for v in value],
+                "value": [v if v in question.values else None for v in value],
                 "raw": "raw",
             }
         )

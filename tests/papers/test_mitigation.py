@@ -248,8 +248,9 @@ TRAIN = pd.DataFrame(
 def graded(monkeypatch):
     """A judge that calls an answer 'good' right."""
 
-    async def grade(frame, judge, values, ask, **_):
-        value = pd.Series([values[-1 if a == "good" else 0] for a in frame["answer"]], dtype=object)
+    async def grade(frame, judge, question, ask, **_):
+        value = [question.values[-1 if a == "good" else 0] for a in frame["answer"]]
+        value = pd.Series(value, dtype=object)
         came = (frame["reply_status"] == "").reset_index(drop=True)
         status = came.map({True: "graded", False: "error"})
         given = {"status": status, "value": value.where(came, None), "raw": ""}

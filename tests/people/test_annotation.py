@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from bedside import BedsideError, annotation
-from bedside.annotation import Log, Session, alias, sampling, tasks
+from bedside.annotation import Log, Session, alias, grouped, sampling, tasks
 from bedside.keep.store import digest
 from bedside.read import paths
 
@@ -61,9 +61,20 @@ def session(tmp_path):
     """A function that makes a session on rows with its log in this test's folder."""
 
     def make(rows, task="presupposition", rater="Ann", repetitions=0.0, **other):
-        return Session(rows, task, rater, folder=tmp_path, repetitions=repetitions, **other)
+        how = grouped(folder=tmp_path, repetitions=repetitions, **other)
+        return Session(rows, task, rater, **how)
 
     return make
+
+
+def test_single_settings_and_records_are_the_same(session):
+    how = grouped(size=4, seed=3, tiny=True, raters=["Ann"], protocol=True, group="expert")
+    assert how["drawing"] == sampling.Draw(4, 3, tiny=True, raters=["Ann"])
+    assert how["rules"] == annotation.Rules(protocol=True) and how["group"] == "expert"
+    with pytest.raises(TypeError, match="drawing"):
+        grouped(size=4, drawing=sampling.Draw())
+    with pytest.raises(TypeError, match="sise"):
+        session(many(2), sise=4)
 
 
 def lines(session):
@@ -314,7 +325,8 @@ FULL = """
 import resource, sys
 from pathlib import Path
 from test_annotation import *
-s = Session(many(3), "presupposition", "Ann", repetitions=0, folder=sys.argv[1])
+drawing = sampling.Draw(repetitions=0)
+s = Session(many(3), "presupposition", "Ann", drawing=drawing, folder=sys.argv[1])
 assert s.label("1") == ""
 before = s.log.path.read_bytes()
 # a real write that stops half way

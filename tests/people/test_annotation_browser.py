@@ -546,7 +546,7 @@ ALONE = """async ([script, state]) => {
 
 
 def test_spans_on_a_touch_screen(browser, tmp_path):
-    given = {"folder": tmp_path, "size": 0, "repetitions": 0}
+    given = {"folder": tmp_path, "drawing": annotation.Draw(size=0, repetitions=0)}
     session = annotation.Session(annotation.rows(document()), "hallucination", "Ann", **given)
     made = annotation.widget(session)
     context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True)

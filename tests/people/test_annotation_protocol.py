@@ -7,7 +7,7 @@ import pytest
 from test_annotation import BURN, SECRET, lines, many, row  # noqa: F401 - a fixture
 
 from bedside import BedsideError, annotation
-from bedside.annotation import Log, Session, alias, raters, sampling, tasks
+from bedside.annotation import Draw, Log, Session, alias, grouped, raters, sampling, tasks
 from bedside.keep import registry
 from bedside.keep.store import digest
 from bedside.publish import judged_items
@@ -58,7 +58,8 @@ def session(tmp_path):
     """A function that makes a session on rows with its log in this test's folder."""
 
     def make(rows, task="presupposition", rater="Ann", repetitions=0.0, **other):
-        return Session(rows, task, rater, folder=tmp_path, repetitions=repetitions, **other)
+        how = grouped(folder=tmp_path, repetitions=repetitions, **other)
+        return Session(rows, task, rater, **how)
 
     return make
 
@@ -210,7 +211,7 @@ TEAM = ("Ann", "Ben", "Cem")
 
 def shared(rows, rater, raters=TEAM, **other):
     given = {"size": 0, "repetitions": 0.0, "overlap": 0.2} | other
-    return Session(rows, "presupposition", rater, raters=raters, **given)
+    return Session(rows, "presupposition", rater, **grouped(raters=raters, **given))
 
 
 @pytest.fixture
@@ -549,7 +550,8 @@ def test_records_name_no_model_and_no_configuration(tmp_path):
     here = [name for name, task in tasks().items() if annotation.candidates(judged, task)]
     assert here == [name for name in tasks() if name != "own"]  # own studies are elsewhere
     for task in here:
-        s = Session(judged, task, "Ann", folder=tmp_path, tiny=True, size=0, repetitions=0.0)
+        every = Draw(size=0, repetitions=0.0, tiny=True)
+        s = Session(judged, task, "Ann", drawing=every, folder=tmp_path)
         while not s.done:
             assert s.label("", reason="x", refused="faulty") == ""
         for record in lines(s):

@@ -61,7 +61,7 @@ def test_the_annotation_notebook_runs_without_labels_and_with_some(tmp_path, mon
     judged = annotation.rows(judged_items.collect("sample", "radiation"))
     for rater in ("Ann", "Bob"):
         session = annotation.Session(
-            judged, "side_effect", rater, size=6, repetitions=0.0, folder=folder
+            judged, "side_effect", rater, drawing=annotation.Draw(6, repetitions=0), folder=folder
         )
         while not session.done:
             value = "different" if rater == "Ann" or session.at else "same"

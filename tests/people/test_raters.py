@@ -646,9 +646,8 @@ OPPOSITE = {
 
 def label_hallucinations(rows, folder):
     """Ann's labels of every second answer as hallucinated, three of them again as not."""
-    session = annotation.Session(
-        rows, "hallucination", "Ann", "expert", size=0, repetitions=0.3, folder=folder
-    )
+    drawing = annotation.Draw(size=0, repetitions=0.3)
+    session = annotation.Session(rows, "hallucination", "Ann", "expert", drawing, folder=folder)
     while not session.done:
         words = session.shown()["answer"]["text"].split()
         yes = session.at % 2 == 0 and not session.queue[session.at].repetition
@@ -829,7 +828,7 @@ def test_from_two_raters_who_may_refuse_to_a_studys_source(world, tmp_path, monk
     }
     for rater, values in says.items():
         session = annotation.Session(
-            world.rows, "diagnosis", rater, size=6, repetitions=0, folder=folder
+            world.rows, "diagnosis", rater, drawing=annotation.Draw(6, repetitions=0), folder=folder
         )
         for value in values:
             refusal = {"refused": value, "reason": "so"} if value in raters.REFUSALS else {}

@@ -191,7 +191,11 @@ def test_labels_of_the_survey_stand_at_its_rows_and_are_published_nowhere(tmp_pa
         content["shared"][key], row["shared"] = row["shared"], [key]
     seen = annotation.rows(content)
     session = annotation.Session(
-        seen, PARAGRAPHS, "Ann", size=0, repetitions=0, folder=tmp_path / "annotations"
+        seen,
+        PARAGRAPHS,
+        "Ann",
+        drawing=annotation.Draw(size=0, repetitions=0),
+        folder=tmp_path / "annotations",
     )
     while not session.done:
         assert session.label("2", type=["Overly generic"]) == ""

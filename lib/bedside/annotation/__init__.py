@@ -4,7 +4,7 @@ In a notebook, with a document of judged items:
 
     rows = annotation.rows(document)
     annotation.box(rows, "my_task", group="expert", size=30)    # asks who labels
-    session = annotation.Session(rows, "my_task", "Ann", group="expert", size=30)
+    session = annotation.Session(rows, "my_task", "Ann", "expert", annotation.Draw(size=30))
     annotation.widget(session)                                  # the same for a known rater
 
 Each label is written to data/external/annotations/<task>/<rater>.jsonl before the next item comes.
@@ -22,22 +22,25 @@ the session on screen. raters: labels of several raters, and judges compared wit
 from .blind import alias, candidates, material, rows
 from .labelling import tasks
 from .log import ADJUDICATED, FIELDS, FOLDER, Log, read
-from .sampling import Entry, coverage, sample
-from .session import Session, assigned
+from .sampling import Draw, Entry, coverage, sample
+from .session import Rules, Session, assigned, grouped
 from .widget import box, widget
 
 __all__ = [
     "ADJUDICATED",
     "FIELDS",
     "FOLDER",
+    "Draw",
     "Entry",
     "Log",
+    "Rules",
     "Session",
     "alias",
     "assigned",
     "box",
     "candidates",
     "coverage",
+    "grouped",
     "material",
     "read",
     "rows",

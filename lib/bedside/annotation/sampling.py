@@ -3,6 +3,8 @@
 Several raters each get a share of the sample; some rows go to all of them.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +23,24 @@ class Entry(NamedTuple):
 
     row: dict
     repetition: bool
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Which of a task's rows a rater gets.
+
+    size, seed, repetitions, tiny: as in `sample`. raters: the names of all raters if each labels a
+    share; overlap: the part of the sample that all of them label (`share`); batches: cut the sample
+    into so many parts instead, each for equally many raters (`assigned`).
+    """
+
+    size: int = 30
+    seed: int = 0
+    repetitions: float = 0.1
+    tiny: bool = False
+    raters: Sequence[str] = ()
+    overlap: float = 0.2
+    batches: int = 0
 
 
 def sample(rows, task, size, seed, strata=STRATA, repetitions=0.0, tiny=False):

@@ -1,7 +1,10 @@
 """A rater's way through a sample: what is on screen, which labels are accepted, what comes next."""
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +20,7 @@ from .blind import alias, candidates, material
 from .entrance import Entrance
 from .faults import fault_of
 from .log import ADJUDICATED, NAME, RESERVED, Log, named
-from .sampling import Entry, draw, share
+from .sampling import Draw, Entry, draw, share
 from .training import Training
 
 # The fields of a task that the page gets: not those that choose rows and blocks or use labels.
@@ -27,47 +30,58 @@ SAID = ("type", "spans", "reason", "refused", "source")  # the parts of a label 
 LATER = "it was put off once already; label it, or press u (can't decide) or w (the item is faulty)"
 
 
+@dataclass(frozen=True)
+class Rules:
+    """By which rules a rater labels.
+
+    protocol: follow the protocol of the task's study, with consent and training first and attention
+    checks between the items. all_reasons: ask for a reason whatever the value.
+    """
+
+    protocol: bool = False
+    all_reasons: bool = False
+
+
+def grouped(**settings: Any) -> dict[str, Any]:
+    """A Session's keywords, with Draw and Rules, from single settings as notebooks have them."""
+    made = {
+        name: kind(**{f.name: settings.pop(f.name) for f in fields(kind) if f.name in settings})
+        for name, kind in {"drawing": Draw, "rules": Rules}.items()
+    }
+    return dict(**settings, **made)  # TypeError if one is given as a whole, too
+
+
 class Session:
     """A rater's way through a sample; it resumes where the log stopped.
 
     `shown()` is the item on screen; `label(...)`, `back()` and `skip()` lead on from it, `read()`
     after a training item, and `enter(...)` from the page before the first one.
 
-    rows: from `annotation.rows(document)`. group: "expert", "layperson" or another word. size,
-    seed, repetitions, tiny: as in `sample`. folder: of the logs, by default
-    data/external/annotations. raters: the names of all raters if each labels a share; overlap: the
-    part of the sample that all of them label (`share`); batches: cut the sample into so many parts
-    instead, each for equally many raters (`assigned`). protocol: follow the protocol of the task's
-    study, with consent and training first and attention checks between the items; all_reasons: and
-    ask for a reason whatever the value. opinions: for ADJUDICATED, the raters' labels, {row id:
-    [{value, type, spans, reason, refused, source}]}; all those rows are then shown. `queue` holds
-    the entries in the order of labelling, `at` the place of the item on screen.
+    rows: from `annotation.rows(document)`. group: "expert", "layperson" or another word. drawing,
+    rules: by default `Draw()` and `Rules()`. folder: of the logs, by default
+    data/external/annotations. opinions: for ADJUDICATED, the raters' labels, {row id: [{value,
+    type, spans, reason, refused, source}]}; all those rows are then shown. `queue` holds the
+    entries in the order of labelling, `at` the place of the item on screen.
     """
 
     def __init__(
         self,
-        rows,
-        task,
-        rater,
-        group="",
-        size=30,
-        seed=0,
-        repetitions=0.1,
-        folder=None,
+        rows: list[dict],
+        task: str,
+        rater: str,
+        group: str = "",
+        drawing: Draw | None = None,
+        rules: Rules | None = None,
         *,
-        tiny=False,
-        raters=(),
-        overlap=0.2,
-        batches=0,
-        protocol=False,
-        all_reasons=False,
-        opinions=None,
+        folder: Path | str | None = None,
+        opinions: Mapping[str, list[dict]] | None = None,
     ):
+        drawing, rules = drawing or Draw(), rules or Rules()
         self.task = tasks()[choose(task, tasks(), "task")]
-        if all_reasons:
+        if rules.all_reasons:
             self.task = replace(self.task, reason_for=self.task.values)
         self.log, self.group = Log(folder, task, rater), str(group).strip()
-        self.opinions, self.protocol, self.seed = opinions, protocol, seed
+        self.opinions, self.protocol, self.seed = opinions, rules.protocol, drawing.seed
         if (self.log.rater == ADJUDICATED) != (opinions is not None):
             raise BedsideError(f"rater {self.log.rater!r}: {RESERVED}")
         if self.group and not NAME.fullmatch(self.group):
@@ -76,10 +90,8 @@ class Session:
                 " digits"
             )
         if opinions is None:
-            found = candidates(rows, self.task, tiny)
-            self.queue = self._queue(
-                found, size, seed, repetitions, members(raters), overlap, batches
-            )
+            found = candidates(rows, self.task, drawing.tiny)
+            self.queue = self._queue(found, drawing)
         else:
             found = [row for row in rows if row["id"] in opinions and self.task.takes(row)]
             self.queue = [Entry(row, False) for row in found]
@@ -90,19 +102,22 @@ class Session:
                 " that has them (`public` for released data), run the paper's notebooks, or choose"
                 " another task"
             )
-        if protocol and opinions is None:
-            self.queue = attention.mixed(self.queue, self.task, self.log.rater, seed)
-        self.drawn = {"seed": seed, "size": size, "n": len(found), "of": len(self.queue)}
+        if self.protocol and opinions is None:
+            self.queue = attention.mixed(self.queue, self.task, self.log.rater, self.seed)
+        self.drawn = {"seed": self.seed, "size": drawing.size}
+        self.drawn |= {"n": len(found), "of": len(self.queue)}
         self._sha = {e.row["id"]: digest(material(e.row, self.task)) for e in self.queue}
-        self._training = Training(self.task, self.log) if protocol else None
-        self._entrance = Entrance(self.task, self.log, self.group) if protocol else None
+        self._training = Training(self.task, self.log) if self.protocol else None
+        self._entrance = Entrance(self.task, self.log, self.group) if self.protocol else None
         self._later = set()  # what was put off
         self.at = 0
         self._read()
         self._next()
 
-    def _queue(self, found, size, seed, repetitions, raters, overlap, batches):
+    def _queue(self, found, drawing):
         """This rater's entries: the sample or a share of it, in pieces if the task splits rows."""
+        raters, batches = members(drawing.raters), drawing.batches
+        size, seed, repetitions = drawing.size, drawing.seed, drawing.repetitions
         if batches:
             assigned(raters, batches)
         if not raters:
@@ -114,7 +129,7 @@ class Session:
             )
         else:
             place, of = raters.index(self.log.rater), batches or len(raters)
-            overlap = 0 if batches else overlap
+            overlap = 0 if batches else drawing.overlap
             drawn = share(draw(found, size, seed), place, of, overlap, seed, repetitions)
         return [Entry(row, e.repetition) for e in drawn for row in self.task.asked(e.row)]
 

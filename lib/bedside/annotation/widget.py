@@ -6,7 +6,7 @@ from bedside import BedsideError, choose
 from bedside.annotation.labelling import tasks
 
 from .log import ADJUDICATED, RESERVED, Log, named
-from .session import Session, members
+from .session import Session, grouped, members
 
 FOLDER = Path(__file__).parent
 SCRIPT = "elements spans door entrance desk render".split()
@@ -26,8 +26,8 @@ def box(rows, task, rater="", raters=(), **settings):
     """A widget that asks who labels, and then shows the session of that rater.
 
     rater: asked for if empty or not a valid name. If the name has labels already, the widget says
-    so and asks whether to go on. raters, settings: as in `Session`. Any fault is a sentence on
-    screen.
+    so and asks whether to go on. raters, settings: of `Session`, and of its `Draw` and `Rules`. Any
+    fault is a sentence on screen.
     """
     made = _made()
 
@@ -42,7 +42,8 @@ def box(rows, task, rater="", raters=(), **settings):
                     raise BedsideError(f"rater {name!r}: {RESERVED}")
                 shown["known"] = None if sure else _known(settings.get("folder"), task, name)
                 if not shown["known"]:
-                    return made.begin(Session(rows, task, name, raters=raters, **settings))
+                    how = grouped(raters=raters, **settings)
+                    return made.begin(Session(rows, task, name, **how))
         except BedsideError as e:
             shown["fault"] = str(e)
         made.ask(shown)

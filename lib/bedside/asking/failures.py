@@ -5,10 +5,13 @@ account, a 403 a wrong key or a filter. FAULTS tells them apart.
 """
 
 import contextlib
+import datetime
 import email.utils
 import json
 import re
 import time
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from bedside.keep import registry, replies
 from bedside.keep.registry import StopRun
@@ -83,7 +86,9 @@ HINTS = {
 class Failure(Exception):
     """Why a call has no reply: its kind, the status, the provider's words, and what follows."""
 
-    def __init__(self, kind, status, message, fate, wait=None):
+    def __init__(
+        self, kind: str, status: int | str, message: str, fate: str, wait: float | None = None
+    ):
         super().__init__(message)
         self.kind, self.status, self.message, self.fate = kind, status, message, fate
         self.wait = wait  # seconds that the server asks for
@@ -91,7 +96,7 @@ class Failure(Exception):
         self.tokens = (None, None)  # as `cost` takes them; None where it isn't known whether any
 
     @property
-    def again(self):
+    def again(self) -> bool:
         return self.fate == "again"
 
 
@@ -110,7 +115,13 @@ def inside(answer):
     return status, json.dumps({"error": error or "it broke off in its answer"}).encode()
 
 
-def of(status, content, headers, secrets, answer=None):
+def of(
+    status: int,
+    content: bytes,
+    headers: Mapping[str, str],
+    secrets: Iterable[str],
+    answer: Any = None,
+) -> Failure:
     """The Failure that a status and what came with it are.
 
     answer: what an error of `inside` came with.
@@ -159,7 +170,7 @@ def _plain(value):
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def cleaned(text, secrets):
+def cleaned(text: str, secrets: Iterable[str]) -> str:
     """Words of a provider without keys, as one line of at most WORDS characters."""
     for secret in secrets:
         text = text.replace(secret, "***")
@@ -179,7 +190,13 @@ def _retry_after(headers, text):
     return min(max(seconds, 0.0), LONGEST_S) if seconds is not None and seconds == seconds else None
 
 
-def read(kept, answer, headers, secrets, date=None):
+def read(
+    kept: dict,
+    answer: Any,
+    headers: Mapping[str, str],
+    secrets: Iterable[str],
+    date: datetime.datetime | None = None,
+) -> dict:
     """The record of a parsed answer of status 200; raises Failure for an error or no choice in it.
 
     kept: of the request; date: when it came, without one now.
@@ -192,7 +209,7 @@ def read(kept, answer, headers, secrets, date=None):
         raise _with_usage(Failure("bad answer", 200, str(e), "again"), answer) from None
 
 
-def withheld(kept, failure, date=None):
+def withheld(kept: dict, failure: Failure, date: datetime.datetime | None = None) -> dict:
     """The record of an answer that the provider withheld: filtered, or never got to."""
     finish = "content_filter" if failure.kind == "filtered" else "length"
     choice = {"message": {"content": ""}, "finish_reason": finish}
@@ -200,14 +217,14 @@ def withheld(kept, failure, date=None):
     return {**replies.as_record(kept, answer, date), "withheld": failure.message}
 
 
-def hint(name, failure):
+def hint(name: str, failure: Failure) -> str:
     """What to do about a failure that ends a run."""
     if failure.fate == "stop":
         return f"check {registry.model(name).get('api_key_env', 'the settings of the endpoint')}"
     return HINTS.get(failure.kind, "try again later")
 
 
-def stop(name, failure):
+def stop(name: str, failure: Failure) -> StopRun:
     """The StopRun that a failure is: one sentence, with the provider's words and the way out."""
     why = "the endpoint refuses the key" if failure.fate == "stop" else failure.kind
     status = f" ({failure.status})" if failure.status else ""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from bedside.keep import ledger
+    from bedside.run import Run
 
 MODES = ("replay", "record", "fresh", "plan", "batch")
 
@@ -224,7 +225,7 @@ def unwrapped() -> Iterator[None]:
 
 
 def requests_to(
-    run,
+    run: "Run",
     prompts: dict[str, list[dict]],
     max_tokens: int,
     models: list[str] | None = None,
@@ -250,7 +251,7 @@ def requests_to(
 
 
 async def answers_of(
-    run,
+    run: "Run",
     prompts: dict[str, list[dict]],
     max_tokens: int,
     models: list[str] | None = None,

@@ -13,6 +13,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterable
+from typing import TextIO
 
 from bedside.keep import ledger
 
@@ -49,7 +50,7 @@ def line(name: str, state: dict, rate: float, usd: float) -> str:
 class Watch:
     """Shows the progress of this make's notebooks while its block runs."""
 
-    def __init__(self, names: Iterable[str], shown: bool = True, file=None):
+    def __init__(self, names: Iterable[str], shown: bool = True, file: TextIO | None = None):
         self.under_way, self.shown, self.file = set(names), shown, file or sys.stdout
         self.over = threading.Event()
         self.bars, self.seen = {}, {}  # notebook -> tqdm bar; -> (phase, recent [time, done])

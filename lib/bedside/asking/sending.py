@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from bedside.keep import ledger, registry
 from bedside.keep.registry import StopRun, cost_at_most
-from bedside.keep.replies import Reply, as_reply
+from bedside.keep.replies import Reply, Request, as_reply
 from bedside.keep.usage import used
 
 from . import failures
@@ -104,7 +104,7 @@ class _Model:
     in_a_row: int = 0  # how many these are
 
 
-async def opened(stack, name, account):
+async def opened(stack: contextlib.AsyncExitStack, name: str, account: ledger.Account) -> _Model:
     """A model's client, over aiohttp (half the default's time per call), and the rest."""
     import openai
 
@@ -264,14 +264,16 @@ class Calls:
         return as_reply(request, record, recorded=path is None)
 
 
-async def turn(m, request):
+async def turn(m: _Model, request: Request) -> tuple[int, float | None]:
     """Wait until a request may be sent; the call's number and the most it can cost."""
     prompt, completion = request.estimate()
     most = cost_at_most(request.model, prompt, completion)
     return await m.ledger.turn(request.likely + completion, most), most
 
 
-async def sent(m, request, call):
+async def sent(
+    m: _Model, request: Request, call: tuple[int, float | None]
+) -> tuple[dict | None, Failure | None, float | None]:
     """Send a request once, in its `turn`: (record, None, USD) or (None, failure, USD).
 
     USD is None where it isn't known.

@@ -10,11 +10,15 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bedside import BedsideError, choose
 from bedside.keep import usage
 from bedside.keep.replies import alike
 from bedside.read import paths
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 STOPS = ("StopRun", "StoreError")  # errors that would stop every other notebook too
 
@@ -81,7 +85,7 @@ def spare_grammar() -> None:
     sys.modules.setdefault("rfc3987_syntax", None)
 
 
-def execute(path, out, given) -> None:
+def execute(path: Path, out: Path, given: dict) -> None:
     """Run the notebook `path` from the repository's root with parameters and write it to `out`.
 
     Raises BedsideError, which shows a failing cell, or Stopped, which is one sentence.
@@ -219,7 +223,7 @@ def run_all(names: list[str], given: dict, jobs: int = 0, done: Callable | None 
         raise (Stopped if stopped else BedsideError)("\n\n".join(reversed(shown)))
 
 
-def planned(given: dict, paper: str = ""):
+def planned(given: dict, paper: str = "") -> "pd.DataFrame":
     """The calls without a recording, as a frame with a row for each; nothing is called.
 
     Columns: notebook, model, key, prompt and completion (maximum tokens), expected_prompt and

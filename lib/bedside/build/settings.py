@@ -61,7 +61,7 @@ def changed(given: dict) -> dict:
     same = {k: v for k, v in given.items() if k not in NOT_OF_A_RUN and v not in ("", None)}
     profile = same.pop("profile", PROFILE)
     own = {k: v for k, v in same.items() if k in DEFAULTS}
-    usual, mine = _checked(profile=profile), _checked(profile=profile, **own)
+    usual, mine = _checked({"profile": profile}), _checked({"profile": profile, **own})
     return {k: v for k, v in same.items() if k not in own or mine[k] != usual[k]}
 
 
@@ -103,8 +103,8 @@ def _contradicts(given, saved):
         return True
     profile = saved.get("profile", PROFILE)
     mine = {k: v for k, v in mine.items() if k not in own}
-    asked = _checked(**{"profile": profile, **mine})
-    there = _checked(**{"profile": profile, **{k: saved[k] for k in DEFAULTS if k in saved}})
+    asked = _checked({"profile": profile, **mine})
+    there = _checked({"profile": profile, **{k: saved[k] for k in DEFAULTS if k in saved}})
     return any(asked[k] != there[k] for k in mine)
 
 
@@ -150,53 +150,51 @@ def validated(saved: dict | None = None, /, **parameters: str | int | float) -> 
         del given["profile"]
     if saved and _contradicts(given, saved):
         raise _other_settings(saved, "leave these empty here, or open JupyterLab without RUN=")
-    return _checked(**{k: v for k, v in saved.items() if k in ("profile", *DEFAULTS)} | given)
+    return _checked({k: v for k, v in saved.items() if k in ("profile", *DEFAULTS)} | given)
 
 
-def _checked(
-    profile: str = PROFILE,
-    mode: str = "replay",
-    models: str = "",
-    judge: str = "",
-    limit: int | str = "",
-    seed: int | str = "",
-    prompts: str = "",
-    answers: str = "",
-    budget_usd: float | str = "",
-    budget_total: float | str = "",
-) -> dict:
-    choose(profile, profiles(), "PROFILE")
-    settings = profiles()[profile]
-    choose(mode, MODES, "MODE")
-    judge = choose(judge or settings["judge"], judges.names(), "JUDGE")
-    names = str(models).split() or settings["models"]
+def _checked(given):
+    """What is given and the profile's defaults, validated: see `validated`."""
+    every = {"profile": PROFILE, **DEFAULTS, "budget_total": ""}
+    for name in given:
+        choose(name, every, "parameter")
+    given = every | given
+    choose(given["profile"], profiles(), "PROFILE")
+    usual = profiles()[given["profile"]]
+    choose(given["mode"], MODES, "MODE")
+    judge = choose(given["judge"] or usual["judge"], judges.names(), "JUDGE")
+    names = str(given["models"]).split() or usual["models"]
     for name in names:
         choose(name, judges.names()[1:], "MODELS")
-    try:
-        limit, seed = int(limit or 0), int(seed or 0)
-        budget = _usd(budget_usd)
-        total = _usd(os.environ.get("BEDSIDE_TOTAL", "") if budget_total == "" else budget_total)
-        if limit < 0 or seed < 0:
-            raise ValueError
-    except ValueError:
-        raise BedsideError(
-            f"LIMIT={limit!r}, SEED={seed!r}, BUDGET_USD={budget_usd!r},"
-            f" BUDGET_TOTAL={budget_total!r}: give numbers of at least 0"
-        ) from None
-    if prompts and not Path(prompts).is_dir():
+    if (prompts := given["prompts"]) and not Path(prompts).is_dir():
         raise BedsideError(f"PROMPTS={prompts} is not a folder; name one with templates")
     return {
-        "profile": profile,
-        "mode": mode,
+        "profile": given["profile"],
+        "mode": given["mode"],
         "models": list(dict.fromkeys(names)),
         "judge": judge,
-        "limit": limit,
-        "seed": seed,
+        **_numbers(given),
         "prompts": str(Path(prompts).resolve()) if prompts else "",
-        "answers": _file(answers),
-        "budget_usd": budget,
-        "budget_total": total,
+        "answers": _file(given["answers"]),
     }
+
+
+def _numbers(given):
+    """The settings that are numbers: limit and seed (0 if empty), and the budgets."""
+    total = given["budget_total"]
+    try:
+        made = {k: int(given[k] or 0) for k in ("limit", "seed")}
+        if min(made.values()) < 0:
+            raise ValueError
+        return made | {
+            "budget_usd": _usd(given["budget_usd"]),
+            "budget_total": _usd(os.environ.get("BEDSIDE_TOTAL", "") if total == "" else total),
+        }
+    except ValueError:
+        told = (f"{k.upper()}={given[k]!r}" for k in ("limit", "seed", "budget_usd"))
+        raise BedsideError(
+            f"{', '.join(told)}, BUDGET_TOTAL={total!r}: give numbers of at least 0"
+        ) from None
 
 
 def scope(run: dict) -> str:

@@ -127,7 +127,7 @@ def _same(made, before):
     )
 
 
-def tell(study, say: Callable[[str], None] = say) -> Wave:
+def tell(study: Notebooks, say: Callable[[str], None] = say) -> Wave:
     """Write the next wave, and say what is in it, how many follow at most, and what to do.
 
     What submitted batches are to bring isn't in it. BedsideError if a notebook failed and there is
@@ -157,7 +157,7 @@ def tell(study, say: Callable[[str], None] = say) -> Wave:
     return wave
 
 
-def submit(study, say: Callable[[str], None] = say) -> None:
+def submit(study: Notebooks, say: Callable[[str], None] = say) -> None:
     """Send waves, wait for them and take them in, until nothing can be asked any more.
 
     A batch that is over makes room for the wave that follows from it, whatever else is under way.

@@ -35,7 +35,7 @@ SENT = ("calls", "messages")  # the parts of a document on what was sent and wha
 PARCEL = re.compile(r'<script[^>]*\bid="(?:data|sent)"[^>]*>\s*([^<]*?)\s*</script>')
 
 
-def html(document, linked=None):
+def html(document: dict, linked: dict[str, str] | None = None) -> str:
     """The explorer as HTML text; the same document always gives the same text.
 
     linked: the pages beside it, {file: name}, if they aren't a profile's. Raises BedsideError if
@@ -64,12 +64,12 @@ def html(document, linked=None):
     )
 
 
-def write(path, document, linked=None):
+def write(path: Path | str, document: dict, linked: dict[str, str] | None = None) -> None:
     """Write the explorer of a document to `path`; linked as for `html`."""
     Path(path).write_text(html(document, linked), encoding="utf-8", newline="\n")
 
 
-def read(text):
+def read(text: str) -> tuple[dict, str]:
     """(the document in an explorer's HTML text, the text without it).
 
     Compressed bytes may differ between machines; these don't.

@@ -1,9 +1,10 @@
 """Judges: who may judge, and their verdicts on frames of answers.
 
-verdicts = await grade(frame, "lexical", [-1, 0, 1], run.ask, template="my_paper/judge")
+verdicts = await grade(frame, "lexical", Question([-1, 0, 1], "my_paper/judge"), run.ask)
 """
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,8 @@ from .parsing import Verdict, verdict
 if TYPE_CHECKING:
     import pandas as pd
 
+    from bedside.run import Run
+
     from .baselines import Baseline
 
 LEXICAL = "lexical"
@@ -28,7 +31,7 @@ def names() -> list[str]:
     return [LEXICAL, *registry.entries()]
 
 
-def is_named(run, judge: str | None) -> bool:
+def is_named(run: "Run", judge: str | None) -> bool:
     """Whether a run names a judge: as its judge, as a model, or as the judge without a model.
 
     With answers made elsewhere, the profile's models don't count as named unless the user names
@@ -38,7 +41,7 @@ def is_named(run, judge: str | None) -> bool:
     return judge in (None, "", LEXICAL, run.judge, *mine)
 
 
-def run_asking(run, judge: str | None):
+def run_asking(run: "Run", judge: str | None) -> "Run":
     """The run through which a judge is asked: itself, or one that only replays if it isn't named.
 
     A verdict that isn't recorded then has the error NOT_RECORDED. So a run with another model
@@ -47,7 +50,7 @@ def run_asking(run, judge: str | None):
     return run if is_named(run, judge) else run.replaying()
 
 
-def recorded(run) -> list[str]:
+def recorded(run: "Run") -> list[str]:
     """The run's judge, the judge without a model, and every model with recordings here.
 
     A profile's own outputs, which are committed, rest on its own models' recordings alone.
@@ -59,7 +62,7 @@ def recorded(run) -> list[str]:
 
 
 async def verdicts_by_judge(
-    run,
+    run: "Run",
     grade: "Callable[[Any, str], Awaitable[pd.DataFrame]]",
     mine: "pd.DataFrame | None" = None,
     more: Iterable[str] = (),
@@ -101,7 +104,7 @@ def whose_texts_go(profile: str, paper: str, notebook: str, mode: str, judge: st
     )
 
 
-def unasked(run, judge: str, count: int) -> str:
+def unasked(run: "Run", judge: str, count: int) -> str:
     """A caption's note on a judge's verdicts that aren't recorded; empty if none is lacking."""
     if is_named(run, judge) or not count:
         return ""
@@ -111,33 +114,52 @@ def unasked(run, judge: str, count: int) -> str:
     )
 
 
+@dataclass(frozen=True)
+class Question:
+    """What a judge is asked about each answer, and how a model may reply.
+
+    values: of a verdict, stated for `key`. template: the judge's prompt, filled with the `fields`;
+    it is looked for in `folder` first. shown: graded examples for the prompt, which then asks for a
+    reason before the value. kind: of text, as `registry.most` takes it. temperature, max_tokens: of
+    a model's verdicts. A judge without a model goes by the values alone.
+    """
+
+    values: Sequence[int | str]
+    template: str = ""
+    fields: Iterable[str] = ("question", "correction", "answer")
+    key: str = "score"
+    shown: Sequence[dict] = ()
+    kind: str = "verdict"
+    max_tokens: int = VERDICT_TOKENS
+    temperature: float = 0
+    folder: Path | str = ""
+
+    def requests(self, frame: "pd.DataFrame", judge: str, repeat: int = 0) -> list[Request]:
+        """A request to a model for each row of a frame (item and the `fields`)."""
+        kind = f"{self.kind} with its reason" if self.shown else self.kind
+        settings = {"max_tokens": registry.most(judge, self.max_tokens, kind)}
+        settings["temperature"] = self.temperature
+        form, shown = verdict_format(self.values, self.key, bool(self.shown)), list(self.shown)
+        told = prompts.render_all(self.template, frame, self.fields, self.folder, examples=shown)
+        return [Request(i, judge, told[i], settings, form, repeat) for i in told]
+
+
 async def grade(
     frame: "pd.DataFrame",
     judge: str,
-    values: Sequence[int | str],
+    question: Question,
     ask: Callable[[list[Request], str], Awaitable[list[Reply]]],
     *,
-    template: str,
-    fields: Iterable[str] = ("question", "correction", "answer"),
     labelled: "pd.DataFrame | None" = None,
     baseline: "type[Baseline] | None" = None,
-    key: str = "score",
-    max_tokens: int = VERDICT_TOKENS,
-    kind: str = "verdict",
     repeat: int = 0,
-    shown: Sequence[dict] = (),
-    temperature: float = 0,
-    folder: Path | str = "",
 ) -> "pd.DataFrame":
-    """Verdicts on `frame` (item, reply_status and the `fields`), in its order, joined by item.
+    """Verdicts on `frame` (item, reply_status and the question's fields), joined by item.
 
-    ask: sends requests, as a Run does. template: the judge's prompt, filled with the `fields`.
-    labelled: examples from which the judge without a model, `baseline` (`baselines.Lexical` unless
-    another is given), learns. kind: of text, as `models.most` takes it. repeat: which
-    repetition this is; the judge without a model needs none. shown: graded examples for the prompt,
-    which then asks for a reason before the value. temperature: of a model's verdicts. An answer
-    that never came (`reply_status` not empty) is an error and isn't judged. Columns: item, status,
-    value, raw.
+    They are in its order. ask: sends requests, as a Run does. labelled: examples from which the
+    judge without a model, `baseline` (`baselines.Lexical` unless another is given), learns.
+    repeat: which repetition this is; the judge without a model needs none. An answer that never
+    came (`reply_status` not empty) is an error and isn't judged. Columns: item, status, value, raw.
     """
     import pandas as pd
 
@@ -149,16 +171,12 @@ async def grade(
     if judge == LEXICAL:
         from . import baselines
 
-        graded = baselines.grades(baseline or baselines.Lexical, labelled, values, came)
+        kind = baseline or baselines.Lexical
+        graded = baselines.grades(kind, labelled, question.values, came)
         made = [Verdict(i, "graded", v) for i, v in zip(came["item"], graded, strict=True)]
     else:
-        most = registry.most(judge, max_tokens, f"{kind} with its reason" if shown else kind)
-        form, settings = verdict_format(values, key, bool(shown)), {"max_tokens": most}
-        settings["temperature"] = temperature
-        told = prompts.render_all(template, came, fields, folder, examples=list(shown))
-        requests = [Request(i, judge, told[i], settings, form, repeat) for i in told]
-        replies = await ask(requests, f"verdicts of {judge}")
-        made = [verdict(reply, values, key) for reply in replies]
+        replies = await ask(question.requests(came, judge, repeat), f"verdicts of {judge}")
+        made = [verdict(reply, question.values, question.key) for reply in replies]
     for item, why in frame.loc[lost, ["item", "reply_status"]].itertuples(index=False):
         made.append(Verdict(item, "error", raw=f"no answer to judge: {why}"))
     columns = ["item", "status", "value", "raw"]
@@ -171,25 +189,27 @@ def verdicts_on(
     judge: str,
     values: Sequence[int | str] = (0, 1),
     *,
-    template: str = "own/judge",
-    fields: Iterable[str] = ("question", "reference", "answer"),
+    labelled: "pd.DataFrame | None" = None,
     mode: str = "replay",
     recordings: Path | str = ASKED,
     budget_usd: float | None = None,
-    **more: Any,
+    **question: Any,
 ) -> "pd.DataFrame":
-    """A judge's verdicts on answers (item and the `fields`), a row for each item.
+    """A judge's verdicts on answers (item and the question's fields), a row for each item.
 
-    Arguments as of `grade`; mode, recordings: as of `models.answers_to`. Columns: item, status,
-    value, raw.
+    labelled: as of `grade`; mode, recordings: as of `models.answers_to`; question: as of
+    `Question`, with the template and the fields of own studies unless others are given. Columns:
+    item, status, value, raw.
     """
+    own = {"template": "own/judge", "fields": ("question", "reference", "answer")}
     frame = frame if "reply_status" in frame else frame.assign(reply_status="")
     ask = asking_alone(mode, recordings, budget_usd)
-    return waited(grade(frame, judge, values, ask, template=template, fields=fields, **more))
+    asked = Question(values, **own | question)
+    return waited(grade(frame, judge, asked, ask, labelled=labelled))
 
 
 def with_raters_labels(
-    run,
+    run: "Run",
     labelled: "pd.DataFrame",
     source: str,
     authors: str = "their authors",
@@ -220,7 +240,7 @@ def whose(labelled: "pd.DataFrame") -> str:
 
 
 async def grade_labelled(
-    run,
+    run: "Run",
     example: "pd.DataFrame",
     values: Sequence[int | str],
     template: str,

@@ -11,7 +11,7 @@ WORDS = {1: "1 right", 0: "0 wrong"}
 SECTION = "own questions"
 
 
-def record(row, value, by):
+def record(row: dict, value: str, by: str) -> dict:
     """A settled label as a line of the own studies' labels, on which trust cards rest."""
     return {
         "study": row["id"].split("/")[1],

@@ -195,12 +195,5 @@ async def graded(own: Own, frame: pd.DataFrame) -> pd.DataFrame:
     """The judge's verdicts on answers (item, reply_status and FIELDS), as `judges.grade`."""
     template, folder = own.rubric
     own.reads("rubric", prompts.source(template, folder))
-    return await judges.grade(
-        frame,
-        own.judge,
-        VALUES,
-        own.ask,
-        template=template,
-        folder=folder,
-        fields=FIELDS,
-    )
+    question = judges.Question(VALUES, template, FIELDS, folder=folder)
+    return await judges.grade(frame, own.judge, question, own.ask)

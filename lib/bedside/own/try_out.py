@@ -9,6 +9,7 @@ and the trial goes on as if the line were there.
 import contextlib
 import json
 import re
+from collections.abc import Callable
 from typing import NamedTuple
 
 from bedside.asking import failures, sending
@@ -68,7 +69,7 @@ PROBES = (
 )
 
 
-async def tried(name: str, tell=print) -> bool:
+async def tried(name: str, tell: Callable[[str], None] = print) -> bool:
     """Try a model of the registry with at most MOST calls; return whether it is ready.
 
     tell: the function that prints a line.

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+from collections.abc import Callable
 
 from bedside import BedsideError
 from bedside.build import notebooks
@@ -15,7 +16,7 @@ from . import letters, pages
 LOOSE = (".svg", ".png", ".html")
 
 
-def verify(profile: str, explorer=None) -> None:
+def verify(profile: str, explorer: tuple[Callable, Callable] | None = None) -> None:
     """Rebuild a profile in a scratch folder and compare it with the committed outputs.
 
     Without git, the files in figures/ are compared. CSV, Markdown, LaTeX and trust cards are

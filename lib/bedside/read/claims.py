@@ -28,6 +28,8 @@ from . import paths, published
 if TYPE_CHECKING:
     import numpy as np
 
+    from bedside.run import Run
+
 
 OF = ("paper", "summary", "data", "own")  # which text states it; own: none, it is our question
 KINDS = ("claim", "consistency", "finding")
@@ -266,7 +268,7 @@ def reading(
     return {name: (computed, low, high, None if holds is None else bool(holds))}
 
 
-def same(run, id: str, computed: float | None, digits: int, name: str = AS_WRITTEN) -> dict:
+def same(run: "Run", id: str, computed: float | None, digits: int, name: str = AS_WRITTEN) -> dict:
     """The reading of a claim that is one printed number: does the computed one round to it?
 
     computed: None if it is not available; then there is no reading.

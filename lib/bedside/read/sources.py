@@ -24,6 +24,8 @@ from . import formats, paths
 if TYPE_CHECKING:
     import pandas as pd
 
+    from bedside.run import Run
+
 
 class SourceError(BedsideError):
     """A source is missing, or differs from what data/sources.toml says."""
@@ -281,7 +283,7 @@ def all_sources(run) -> "dict[str, pd.DataFrame]":
     return {n: run.load(n) for n in mine if here(n) and "private" not in entry(n)}
 
 
-def first_items(run, frame: "pd.DataFrame", whole: bool = False) -> "pd.DataFrame":
+def first_items(run: "Run", frame: "pd.DataFrame", whole: bool = False) -> "pd.DataFrame":
     """The first LIMIT items of a frame, or the whole frame.
 
     Raises BedsideError if an item occurs twice or has an empty cell.
@@ -295,7 +297,7 @@ def first_items(run, frame: "pd.DataFrame", whole: bool = False) -> "pd.DataFram
     return frame.head(most).reset_index(drop=True)
 
 
-def random_rows(run, frame: "pd.DataFrame", size: int, *name: object) -> "pd.DataFrame":
+def random_rows(run: "Run", frame: "pd.DataFrame", size: int, *name: object) -> "pd.DataFrame":
     """`size` rows drawn with the run's seed (and a name, for several draws), in their order.
 
     All rows if size is 0 or there are no more than `size`.

@@ -21,7 +21,7 @@ FOLDER = paths.ROOT / "seminar"
 PASSES, FAILS = ("✓", "✎"), ("✗", "…")  # how feedback begins
 
 
-def sources(profile="sample"):
+def sources(profile: str = "sample") -> list[Path]:
     """The sheets' sources in order; with `public`, those on the papers' released data."""
     folder = paths.NOTEBOOKS / "seminar" / ("" if profile == "sample" else profile)
     return sorted(folder.glob("[0-9]*.ipynb"))
@@ -58,7 +58,7 @@ def said(notebook):
     return [line for line in lines if line.startswith((*PASSES, *FAILS))]
 
 
-def build(folder=None, profile="sample"):
+def build(folder: Path | None = None, profile: str = "sample") -> Path:
     """Write both editions, pages for a projector and, for the sample, the students' zip.
 
     folder: seminar/, or a folder in it for other profiles. Returns the zip, or the folder if there

@@ -28,7 +28,7 @@ LONG = 3000  # characters of a text
 MADE = '<meta name="bedside-class" content="'  # in the page, before the digest of the CSV beside it
 
 
-def write(folder, named=False):
+def write(folder: Path, named: bool = False) -> tuple[Path, str]:
     """Write class.html and class.csv into a folder of hand-ins; returns the page and a sentence.
 
     named: whether free texts are shown with pseudonyms. BedsideError if there is no hand-in, or if

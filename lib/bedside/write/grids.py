@@ -22,7 +22,9 @@ class Grid:
     layout's other rows. A notebook shows it as an HTML table.
     """
 
-    def __init__(self, stub, head, lines, notes):
+    def __init__(
+        self, stub: list[str], head: list[list[str]], lines: list[tuple], notes: list[str]
+    ):
         self.stub, self.head, self.lines, self.notes = stub, head, lines, notes
         self.below, self.places, self.best = [], [], set()
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import ArrayLike
 
+    from bedside.run import Run
+
 
 COLUMNS = ["row", "column", "source", "value", "low", "high", "n", "unscored"]
 
@@ -79,7 +81,7 @@ def estimated_means(
     scores: "pd.DataFrame",
     columns: Collection[str],
     by: list[str],
-    run,
+    run: "Run",
     *,
     worst: float = 0.0,
     best: float = 1.0,
@@ -149,7 +151,7 @@ def tested(
     return found, p.assign(p=stats.holm(p["p"].to_numpy(float)))
 
 
-def tested_rows(changes: "pd.DataFrame", names: dict[str, str], run) -> "pd.DataFrame":
+def tested_rows(changes: "pd.DataFrame", names: dict[str, str], run: "Run") -> "pd.DataFrame":
     """`tested` as table rows with bounds: the differences of each `row`, and their p.
 
     names: {column: the name that is shown}.
@@ -183,7 +185,7 @@ def units_of(graded: "pd.DataFrame") -> "pd.Series":
     return complete(graded, [column])[column]
 
 
-def paired(graded: "pd.DataFrame", run) -> "pd.DataFrame":
+def paired(graded: "pd.DataFrame", run: "Run") -> "pd.DataFrame":
     """Paired tests between models on shared items: on the share of grade 1, and on the mean grade.
 
     graded: item, model, status, value, and unit if several items share one. The test of the share

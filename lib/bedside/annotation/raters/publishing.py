@@ -14,7 +14,7 @@ from bedside.read import paths, prompts, sources
 from .together import REFUSALS, asked, first_labels, handled, labels, own_labels
 
 
-def with_labels(content, folder=None):
+def with_labels(content: dict, folder: Path | str | None = None) -> dict:
     """A document's content with all raters' labels beside its rows, in the words of the verdicts.
 
     Refusals, and labels on other than the main question, go with the verdicts on other questions,

@@ -10,7 +10,7 @@ from bedside.annotation.blind import alias, material
 from bedside.annotation.entrance import NOT_SAID, answers
 from bedside.annotation.labelling import tasks
 from bedside.annotation.log import ADJUDICATED, FOLDER, read
-from bedside.annotation.session import Session
+from bedside.annotation.session import Session, grouped
 from bedside.keep.store import digest
 from bedside.publish.judged_items import JOINED
 from bedside.read.checks import complete
@@ -217,7 +217,7 @@ def differing(given, rows, task):
 def adjudication(given, rows, task, folder=None, **session):
     """A Session of ADJUDICATED on all disagreements, showing each rater's label without names.
 
-    session: as in `Session`.
+    session: single settings, as `annotation.box` takes them.
     """
     open_ = differing(given, rows, task)
     others = handled(given)[lambda every: every["rater"] != ADJUDICATED]
@@ -227,7 +227,8 @@ def adjudication(given, rows, task, folder=None, **session):
         ]
         for row in open_
     }
-    return Session(open_, task, ADJUDICATED, folder=folder, opinions=opinions, **session)
+    how = grouped(folder=folder, opinions=opinions, **session)
+    return Session(open_, task, ADJUDICATED, **how)
 
 
 def _opinion(label):

@@ -8,6 +8,7 @@ import pandas as pd
 from bedside.judging.judges import with_raters_labels
 from bedside.read.checks import joined, normal
 from bedside.read.sources import first_items
+from bedside.run import Run
 
 CATEGORIES = {
     "only/standard treatment": "Only/Standard Treatment",
@@ -80,7 +81,7 @@ def plain_questions(run, whole=False):
     return first_items(run, frame[["item", "question", "rejected", "unit"]], whole)
 
 
-def labelled(run):
+def labelled(run: Run) -> pd.DataFrame:
     """Labelled answers: answer_id, item, question, correction, answer, label (a grade), tone."""
     answers, asked = run.load("cancer_myth_labelled", "cancer_myth_questions_sample")
     asked = asked[["item", "question", "correction"]]

@@ -1,6 +1,6 @@
 """How Cancer-Myth's graded replies are shown to readers and raters, section by section."""
 
-from bedside.publish.judged_items import Display, entries, human_label, other_verdict, text
+from bedside.publish.judged_items import Display, Row, entries, human_label, other_verdict, text
 
 from .v2.items import KINDS
 
@@ -19,13 +19,13 @@ BESIDE = {  # a question in its row: what the judge is told about it
 }
 
 
-def question(row):
+def question(row: Row) -> dict[str, list[dict]]:
     """A question under its item, with the correction if it has a false presupposition."""
     told = [text(title, row[k]) for k, title in BESIDE.items() if row.get(k)]
     return {f"cancer_myth {row['item']}": [text("Question", row["question"]), *told]}
 
 
-def generated(row):
+def generated(row: Row) -> dict[str, list[dict]]:
     """A question that a model wrote, with the myth behind it."""
     blocks = [
         text("Generated question", row["question"]),
@@ -36,7 +36,7 @@ def generated(row):
     return {f"cancer_myth {row['item']} {row['model']}": blocks}
 
 
-def exam_or_question(row):
+def exam_or_question(row: Row) -> dict[str, list[dict]]:
     """A question, with the right option if it is one of an exam."""
     if row["set"] in KINDS:
         return question(row)
@@ -44,43 +44,43 @@ def exam_or_question(row):
     return {f"cancer_myth {row['item']}": [text("Question", row["question"]), right]}
 
 
-def surveyed(row):
+def surveyed(row: Row) -> dict[str, list[dict]]:
     """A patient's question."""
     key = row["item"].replace("survey-", "survey ") if "scores" in row else row["item"]
     return {f"cancer_myth {key}": [text(ASKED, row["question"])]}
 
 
-def categorised(rows):
+def categorised(rows: list[Row]) -> list[dict]:
     """The category by word overlap of a question with a false presupposition."""
     found = rows[0].get("categorised")
     return [other_verdict("lexical", "category", found)] if found else []
 
 
-def instruction(rows):
+def instruction(rows: list[Row]) -> list[dict]:
     """What the optimiser found, beside the answers under it."""
     told = rows[0]["instruction"]
     return [text("Instruction that the optimiser found", told)] if told else []
 
 
-def labelled(rows):
+def labelled(rows: list[Row]) -> list[dict]:
     """The label of an answer that was written for the project."""
     r = rows[0]
     return [human_label("their authors", WORDS[r["kind"]][r["label"]])]
 
 
-def reviewed(rows):
+def reviewed(rows: list[Row]) -> list[dict]:
     """What became of a candidate, and why."""
     r = rows[0]
     whys = (r[k] for k in ("why", "reason") if k in r)
     return [human_label(r["labelled_by"], r["label"], *whys)] if r["label"] else []
 
 
-def points(rows):
+def points(rows: list[Row]) -> list[dict]:
     """The physicians' points for a whole answer."""
     return [other_verdict(who, "score", f"{n:.0f} of 5", why) for who, n, why in rows[0]["scores"]]
 
 
-def words(row):
+def words(row: Row) -> dict:
     """How a grade of this kind of question is said; an exam's by its key."""
     return WORDS.get(row["kind"], {"right": "right option", "wrong": "wrong option"})
 
@@ -89,7 +89,7 @@ def _by_kind(headings):
     return lambda row: headings[row["kind"]]
 
 
-def _mitigated(row):
+def _mitigated(row: Row) -> str:
     return f"version 2 cures: {KIND.get(row['kind'], row['set'])}"
 
 

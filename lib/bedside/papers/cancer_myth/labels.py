@@ -1,5 +1,7 @@
 """What raters decide about Cancer-Myth's replies, and what becomes of their labels."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from bedside.publish.judged_items import Task, row_id, text, text_of
@@ -25,7 +27,7 @@ HALF = "aware but incomplete: voices doubt, but stays vague or leaves out the co
 INVENTED = "invents a false presupposition: says or suggests that something in it is wrong"
 
 
-def record(row, value, by):
+def record(row: dict, value: str, by: str) -> dict:
     """A settled label as a row of the sources cancer_myth_rated and cancer_myth_rated_nfp."""
     return {
         "answer_id": row["id"],
@@ -42,13 +44,13 @@ def record(row, value, by):
 # ---- the review of candidates (3.3)
 
 
-def reviewed(row, value, by):
+def reviewed(row: dict, value: str, by: str) -> dict:
     """A settled label as a row of the source cancer_myth_reviewed."""
     about = {"item": row["item"], "question": row["title"], "category": row["category"]}
     return {**about, "label": value, "labelled_by": by}
 
 
-def physicians_review():
+def physicians_review() -> list[dict]:
     """What became of the released candidates, as labels.
 
     Those released as Cancer-Myth were kept, and those released as Cancer-Myth-NFP hold no false
@@ -85,12 +87,12 @@ def points(whole):
     return tuple(made if whole else [*made, ("0", NO_ADVICE, "no advice in it")])
 
 
-def whole(row):
+def whole(row: dict) -> list[dict]:
     """An answer as the survey showed it: the only piece of its row."""
     return [_piece(row, 0, survey.shown(_text(row)))]
 
 
-def paragraphs(row):
+def paragraphs(row: dict) -> list[dict]:
     """An answer's paragraphs as the survey cut them, each with the whole answer beside it."""
     beside = [*row["blocks"], text("The whole answer", survey.shown(_text(row)))]
     cut = enumerate(survey.cut(_text(row)), 1)
@@ -107,10 +109,10 @@ def _piece(row, part, words):
     return {**row, "id": f"{row['id']}#{part}", "reply": words}
 
 
-def physicians(whole):
+def physicians(whole: bool) -> Callable[[], list[dict]]:
     """A function that gives the released ratings of whole answers, or of paragraphs, as labels."""
 
-    def labels():
+    def labels() -> list[dict]:
         if not here("cancer_myth_survey_ratings"):
             return []
         run = Run("cancer_myth", "01_physician_survey", profile="public")

@@ -1,13 +1,16 @@
 """Cancer-Myth's metrics: PCS and PCR (section 4.2)."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from bedside import stats
 from bedside.read.checks import groups, scored
+from bedside.run import Run
 from bedside.write.tables import units_of
 
 
-def scores(graded, run, by=()):
+def scores(graded: pd.DataFrame, run: Run, by: Sequence[str] = ()) -> pd.DataFrame:
     """PCS and PCR by model and `by`: rows with metric, value, low, high, n, unscored, least, most.
 
     PCS is the mean grade, in -1..1, with a bootstrap interval over myths; the interval has no width

@@ -9,6 +9,7 @@ import pandas as pd
 from bedside import stats
 from bedside.read.checks import complete, joined
 from bedside.read.sources import first_items
+from bedside.run import Run
 
 from . import study
 
@@ -41,12 +42,12 @@ APPENDIX_A5 = (  # the paragraphs of the appendix: question, source, part
 # ---- texts
 
 
-def shown(answer):
+def shown(answer: str) -> str:
     """A released answer as the survey showed it: without asterisks and double spaces."""
     return re.sub(r" +", " ", answer.replace("*", ""))
 
 
-def cut(answer):
+def cut(answer: str) -> list[str]:
     """The paragraphs of an answer in the order of the survey, which cut them at empty lines."""
     found = [paragraph.strip() for paragraph in shown(answer).split("\n\n")]
     return [re.sub(r"^\d+\.\s*", "", paragraph) for paragraph in found if paragraph]
@@ -150,7 +151,7 @@ async def answered(run, p):
 # ---- ratings
 
 
-def survey(run):
+def survey(run: Run) -> pd.DataFrame:
     """The physicians' ratings (section 2): question, source, part, rater, rating, labels, missing.
 
     part is 0 for the whole answer, else the paragraph's number. rating is NaN where the physician
@@ -190,13 +191,13 @@ def _whole(ratings):
     return complete(complete(ratings, KEYS).query("part == 0"), ["rating"])
 
 
-def paragraphs(ratings):
+def paragraphs(ratings: pd.DataFrame) -> pd.DataFrame:
     """Ratings of paragraphs that all three took for advice: (question, source, part) x rater."""
     wide = _parts(ratings).pivot(index=KEYS[:3], columns="rater", values="rating")
     return wide.dropna()  # a missing rating says that the paragraph holds no advice
 
 
-def whole_answers(ratings):
+def whole_answers(ratings: pd.DataFrame) -> pd.DataFrame:
     """Ratings of the whole answers: (question, source) x rater."""
     return _whole(ratings).pivot(index=["question", "source"], columns="rater", values="rating")
 
@@ -209,12 +210,14 @@ def answer_words(answers):
 # ---- measures
 
 
-def misd(wide):
+def misd(wide: pd.DataFrame) -> pd.Series:
     """Largest difference between raters (MISD) of each of `paragraphs`, in points (A.4)."""
     return (wide.max(axis=1) - wide.min(axis=1)).astype(int)
 
 
-def chance_spread(wide, rng, most=2, times=2000):
+def chance_spread(
+    wide: pd.DataFrame, rng: np.random.Generator, most: int = 2, times: int = 2000
+) -> np.ndarray:
     """Shares of `paragraphs` with a MISD of at most `most` (times,), each rater's own shuffled."""
     ratings = wide.to_numpy()
     draws = (rng.permuted(ratings, axis=0) for _ in range(times))

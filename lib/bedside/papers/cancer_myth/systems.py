@@ -10,6 +10,7 @@ import pandas as pd
 from bedside.judging.trust_cards import trust_card
 from bedside.read.checks import joined, normal
 from bedside.read.sources import here
+from bedside.run import Run
 from bedside.write.tables import Row, frame
 
 from . import data
@@ -36,7 +37,7 @@ ABSENT, NO_ANSWER, NO_GRADE = "not in the file", "no answer in the file", "no gr
 NEAR, BLOCK = 5, 25  # places compared to each side; answers whose mean similarity is compared
 
 
-def file(run):
+def file(run: Run) -> pd.DataFrame | None:
     """The file as released, in its order, with `at` (place), `text` and `ours` (item); or None.
 
     ours: the item among the 585 released questions with this text, empty without one or where the
@@ -74,7 +75,7 @@ def is_answer(said):
     return isinstance(said, str) and bool(said.strip())
 
 
-def answers(run, found, whole=False):
+def answers(run: Run, found: pd.DataFrame, whole: bool = False) -> pd.DataFrame:
     """The answers to the first LIMIT of our questions, or all, as `study.verdicts` has them.
 
     A row for each question and system, by the question's text, never by its place. An answer that

@@ -8,6 +8,7 @@ of the design.
 """
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -78,7 +79,13 @@ class Consultation(Dialogue):
         return [self.case.complaint, *(answer for _, answer in self.turns if answer)]
 
 
-def planned(cases, configurations, doctors, patient, turns=20):
+def planned(
+    cases: pd.DataFrame,
+    configurations: Mapping[str, tuple],
+    doctors: Iterable[str],
+    patient: str,
+    turns: int = 20,
+) -> list[Consultation]:
     """A consultation for each case, configuration ({name: levels}) and doctor, with one patient."""
     return [
         Consultation(case, name, levels, doctor, patient, most=turns)
@@ -227,7 +234,7 @@ def _row(c):
     }
 
 
-def transcript(c):
+def transcript(c: Consultation) -> str:
     """A consultation as text, one line for each statement."""
     lines = [("Doctor", OPENING), ("Patient", c.case.complaint)]
     lines += [(who, text) for turn in c.turns for who, text in zip(("Doctor", "Patient"), turn)]

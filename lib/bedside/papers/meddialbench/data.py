@@ -95,7 +95,7 @@ def named_facts(scripts, key_items):
     ]
 
 
-def script_faults(found, texts):
+def script_faults(found: pd.DataFrame, texts: pd.DataFrame) -> list[str]:
     """What is wrong with cases and scripts, as a list of messages.
 
     A case may have too few or too many key items, or two scripts for one level. A script's facts

@@ -3,6 +3,7 @@
 from bedside.judging.judges import LEXICAL
 from bedside.publish.judged_items import (
     Display,
+    Row,
     dialogue,
     entries,
     human_label,
@@ -18,7 +19,7 @@ from .frames import SAYS
 HEARD = "4 consultations"
 
 
-def case(row):
+def case(row: Row) -> dict[str, list[dict]]:
     """The blocks that all consultations of a case share."""
     names = [row["true_diagnosis"], *row["accepted"]]
     return {
@@ -31,7 +32,7 @@ def case(row):
     }
 
 
-def consultation(rows):
+def consultation(rows: list[Row]) -> list[dict]:
     """The consultation, how it ended, and what the patient was told to do."""
     r = rows[0]
     turns = [(who, pieces(said, script=places), notes) for who, said, places, notes in r["spoken"]]
@@ -44,7 +45,7 @@ def consultation(rows):
     return made
 
 
-def others(rows):
+def others(rows: list[Row]) -> list[dict]:
     """Verdicts on everything but the diagnosis."""
     made, shown = [], rows[0]["shown"]
     for r in rows:
@@ -57,12 +58,12 @@ def others(rows):
     return made + ([other_verdict(LEXICAL, "adherence", shown)] if shown else [])
 
 
-def truth(row):
+def truth(row: Row) -> dict[str, list[dict]]:
     """The true diagnosis of a labelled one."""
     return {f"meddialbench {row['item']}": [text("True diagnosis", "; ".join(row["references"]))]}
 
 
-def spoken(rows):
+def spoken(rows: list[Row]) -> list[dict]:
     """The labelled dialogue, if the diagnosis has one."""
     turns = rows[0]["turns"]
     speakers = ("Doctor", "Patient")
@@ -70,7 +71,7 @@ def spoken(rows):
     return [dialogue("Consultation", told)] if turns is not None else []
 
 
-def misled(rows):
+def misled(rows: list[Row]) -> list[dict]:
     """Whether judges say that a wrong diagnosis was misled."""
     there = [r for r in rows if r["misled_judged"]]
     return [
@@ -78,7 +79,7 @@ def misled(rows):
     ]
 
 
-def labelled(rows):
+def labelled(rows: list[Row]) -> list[dict]:
     """The label of a diagnosis, with the other labels of its dialogue."""
     return [human_label(OURS, rows[0]["label"], reason=rows[0]["why"])]
 

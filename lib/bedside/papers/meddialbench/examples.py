@@ -1,10 +1,12 @@
 """MedDialBench: labelled dialogues and pairs of diagnoses, on which judges are measured."""
 
+import numpy as np
 import pandas as pd
 
 from bedside.judging import baselines
 from bedside.judging.judges import whose, with_raters_labels
 from bedside.read.checks import joined
+from bedside.run import Run
 
 from . import design as designs
 from .judging import YES_NO, behaviours, disclosures, expected, numbered_rows, wrong_diagnoses
@@ -19,7 +21,7 @@ class Labelled:
     hold the labels of the user's own raters (`rated`), from which no judge learns.
     """
 
-    def __init__(self, run):
+    def __init__(self, run: Run):
         design = designs.read(run)
         self.texts, self.dimensions = run.load("meddialbench_scripts"), list(design.dimensions)
         cases = run.load("meddialbench_cases")
@@ -56,17 +58,17 @@ class Labelled:
             references=looked_for,
         )
 
-    def labelled_by(self, task=""):
+    def labelled_by(self, task: str = "") -> str:
         """Who labelled the examples of a task."""
         rated = {"": self.diagnosis, "adherence": self.adherence}
         return whose(rated.get(task, baselines.learnt(self.diagnosis)))
 
-    def cases(self, task):
+    def cases(self, task: str) -> np.ndarray:
         """The case of each example of a task, in the order of `judging.measured`: (n,)."""
         alone = {"": self.diagnosis, "misled": self.misled}
         return (alone[task] if task in alone else self.rows(task))["item"].to_numpy()
 
-    def rows(self, task):
+    def rows(self, task: str) -> pd.DataFrame:
         """A `which` task (coverage, adherence), a row a statement: answer_id, `judging.LEARNT`."""
         if task == "coverage":
             right = self.coverage["disclosed"]

@@ -42,7 +42,7 @@ class Overlap(baselines.Baseline):
     it.
     """
 
-    def features(self, frame):
+    def features(self, frame: pd.DataFrame) -> np.ndarray:
         """Share (n,) of the best-fitting reference's words that the text has, 0 to 1."""
         words = telling_words([*(r for mine in frame["references"] for r in mine), *frame["text"]])
         shares = [
@@ -51,7 +51,7 @@ class Overlap(baselines.Baseline):
         ]
         return np.array([max(mine, default=0.0) for mine in shares])
 
-    def fit(self, features, labels):
+    def fit(self, features: np.ndarray, labels: np.ndarray) -> float:
         """The cut point with the highest kappa; where all labels are alike, one that fits them."""
         cuts = np.unique(features)
         kappas = [
@@ -59,7 +59,7 @@ class Overlap(baselines.Baseline):
         ]
         return cuts[int(np.argmax(np.nan_to_num(kappas, nan=1.0)))]
 
-    def predict(self, fitted, features):
+    def predict(self, fitted: float, features: np.ndarray) -> list[str]:
         return np.where(features >= fitted, *self.values[::-1]).tolist()
 
 

@@ -1,9 +1,11 @@
 """MedDialBench: tasks for raters of its consultations, and the rows that labels become."""
 
+from collections.abc import Mapping
+
 from bedside.publish.judged_items import Task, text_of
 
 
-def diagnosis(row, value, by):
+def diagnosis(row: dict, value: str, by: str) -> dict:
     """A settled label as a row of meddialbench_rated."""
     names = text_of(row, "True diagnosis").split("; ")
     return {
@@ -18,7 +20,7 @@ def diagnosis(row, value, by):
     }
 
 
-def adherence(row, value, by):
+def adherence(row: dict, value: Mapping[str, str], by: str) -> dict:
     """A settled label, {behaviour: yes or no}, as a row of meddialbench_rated_adherence."""
     turns = next(b["turns"] for b in row["blocks"] if b["kind"] == "dialogue")
     said = [(t["who"], "".join(words for words, _ in t["pieces"])) for t in turns]

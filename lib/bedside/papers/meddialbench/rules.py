@@ -6,14 +6,21 @@ knows only the diseases of the run's cases and the wrong diagnoses that their sc
 its accuracy says nothing about any model.
 """
 
+from __future__ import annotations
+
 import tomllib
 from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bedside.asking.dialogues import ENDED, normal, recite
 from bedside.read import checks
 
-from .consultations import END
+from .consultations import END, Consultation
+from .design import Design
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 NAME = "rules"
 ENOUGH = 5  # findings of one disease that settle the diagnosis
@@ -33,7 +40,7 @@ FEW = 2  # facts in an answer
 ASIDE = "Where was I? Oh yes, the number {} bus was late."
 
 
-def hold(consultations, knowledge):
+def hold(consultations: list[Consultation], knowledge: Knowledge) -> list[Consultation]:
     """Hold consultations between rule-based doctor and patient; they are filled in place."""
     for c in consultations:
         doctor = Doctor(knowledge, c.case.complaint)
@@ -62,7 +69,7 @@ class Knowledge:
     {(case, level): (facts, false statements)}.
     """
 
-    def __init__(self, design, cases, scripts):
+    def __init__(self, design: Design, cases: pd.DataFrame, scripts: pd.DataFrame):
         found = tomllib.loads(Path(__file__).with_name("topics.toml").read_text("utf-8"))
         self.words = {topic: set(words.split()) for topic, words in found.items()}
         self.diseases = {c.diagnosis: list(c.key_items) for c in cases.itertuples()}
@@ -78,7 +85,7 @@ class Knowledge:
         self.normal = checks.normals(statements)
         self.topic = {s: self.about(s) for s in statements}
 
-    def about(self, statement):
+    def about(self, statement: str) -> str:
         """The first topic of which the statement has a word."""
         said = set(checks.normal(statement).split())
         return next((topic for topic, words in self.words.items() if words & said), REST)

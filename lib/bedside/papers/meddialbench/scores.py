@@ -5,11 +5,14 @@ levels, model, correct, coverage, per_turn, misled, turns; NaN if unscored. The 
 the bootstrap resamples cases.
 """
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 
 from bedside import stats
 from bedside.read.checks import complete, groups, joined, numbers
+from bedside.run import Run
 from bedside.write.tables import percent, share
 
 from .design import BASELINE
@@ -42,7 +45,7 @@ def wide(done, column):
     return done.pivot(index="case", columns=["model", "configuration"], values=column)
 
 
-def changes(done, run, column="correct"):
+def changes(done: pd.DataFrame, run: Run, column: str = "correct") -> pd.DataFrame:
     """Change from the baseline by model and configuration, on the cases scored in both.
 
     Columns: model, configuration; value, low, high (mean difference, bootstrap over cases); n. If
@@ -77,7 +80,7 @@ def _discordant(before, after):
     }
 
 
-def interactions(done, combinations, run):
+def interactions(done: pd.DataFrame, combinations: Mapping[str, tuple], run: Run) -> pd.DataFrame:
     """O/E (equation 1) of each combination and model, and failures under combinations only.
 
     On the cases scored in all four cells. Frame: model, configuration; value, low, high (bootstrap

@@ -7,6 +7,7 @@ import pandas as pd
 from bedside import choose
 from bedside.keep import registry
 from bedside.read.sources import first_items, random_rows
+from bedside.run import Run
 
 from . import consultations as talks
 from . import data, rules
@@ -27,7 +28,9 @@ class SetUp(NamedTuple):
     why: str = ""
 
 
-async def set_up(run, design="", size=0, writer="", only=""):
+async def set_up(
+    run: Run, design: str = "", size: int = 0, writer: str = "", only: str = ""
+) -> SetUp:
     """The design (a file; empty: the paper's) with its cases and scripts: a SetUp.
 
     size, writer, only: as for `cases`. Without a case with key items there are no consultations.

@@ -27,7 +27,7 @@ def telling(normal):
     return [w[:5] for w in normal.split() if (len(w) > 2 or w.isdigit()) and w not in IDLE]
 
 
-def of(text):
+def of(text: str) -> frozenset[str]:
     """The telling words of a text, a frozenset."""
     return frozenset(telling(checks.normal(text)))
 

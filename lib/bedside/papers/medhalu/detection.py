@@ -99,7 +99,7 @@ def detected(request, reply, name):
     return (v.item, reply.model + name, request.repeat, "run", *said)
 
 
-def right_spans(items, labels):
+def right_spans(items: pd.DataFrame, labels: pd.DataFrame) -> dict[str, list[str]]:
     """{item: labelled spans}: the item's own, or else those that experts marked.
 
     The spans of every expert count, as in section 4.1. Items without any are left out.

@@ -1,6 +1,6 @@
 """How MedHalu's answers, and what models and people say of them, are shown."""
 
-from bedside.publish.judged_items import Display, human_label, marked, text
+from bedside.publish.judged_items import Display, Row, human_label, marked, text
 
 from .labels import SAYS
 from .study import AGAINST, YES
@@ -11,7 +11,7 @@ SECTION = "3 detection"
 WORDS = {YES[v]: said for v, said in SAYS.items()}
 
 
-def answer(row):
+def answer(row: Row) -> dict[str, list[dict]]:
     """What all readings of an answer share."""
     question, said = (
         text("Question", row["question"]),
@@ -24,12 +24,12 @@ def answer(row):
     }
 
 
-def people(rows):
+def people(rows: list[Row]) -> list[dict]:
     """People's labels of the answer."""
     return [human_label(*label) for label in rows[0]["people"]]
 
 
-def spans(rows):
+def spans(rows: list[Row]) -> list[dict]:
     """The answer with labelled and detected spans marked in it, and the note in the prompt."""
     r = rows[0]
     places = {"labelled": r["labelled_spans"], "detected": r["detected_spans"]}

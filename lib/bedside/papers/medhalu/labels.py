@@ -1,6 +1,7 @@
 """MedHalu: what raters decide about its answers (section 2.3), and the files of their labels."""
 
 import re
+from typing import Any
 
 import pandas as pd
 
@@ -8,6 +9,7 @@ from bedside import BedsideError
 from bedside.publish.judged_items import Task, text
 from bedside.read import paths, sources
 from bedside.read.checks import within
+from bedside.run import Run
 
 from .data import PEOPLE, TYPES
 
@@ -17,7 +19,7 @@ COLUMNS = ["item", "evaluator", "repeat", "source", "status", "yes", "spans"]  #
 OURS = re.compile(r"(healthqa|liveqa(_train)?|medicationqa|medhalu)-")  # how items of public begin
 
 
-def record(label):
+def record(label: Any) -> dict:
     """A rater's own label as a row of the source medhalu_annotations."""
     return {
         "item": label.item,
@@ -70,12 +72,12 @@ def known(source):
     ]
 
 
-def training():
+def training() -> list[dict]:
     """The items on which raters practise before they label."""
     return known("medhalu_training")
 
 
-def checks():
+def checks() -> list[dict]:
     """The attention checks, which anyone who reads them answers rightly."""
     return known("medhalu_checks")
 
@@ -123,7 +125,7 @@ TASKS = (
 )
 
 
-def annotations(run, items):
+def annotations(run: Run, items: pd.DataFrame) -> pd.DataFrame:
     """People's labels for `items`, from the files that are there: COLUMNS, group, type, reason.
 
     One row for each label. Raises BedsideError naming file, label and item for an unknown item, two

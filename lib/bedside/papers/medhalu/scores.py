@@ -11,9 +11,11 @@ import pandas as pd
 
 from bedside import stats
 from bedside.read.checks import complete, groups, joined, numbers
+from bedside.run import Run
 
 from .data import TYPES, units
 
+Numbers = float | np.ndarray
 METRICS = {
     "Acc": "accuracy",
     "ma-P": "macro precision",
@@ -22,7 +24,7 @@ METRICS = {
 }  # as printed, as shown
 
 
-def averaged(judged, items):
+def averaged(judged: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """Each evaluator's share of yes for each item; NaN where no reply could be read.
 
     Columns: evaluator, source, item, yes, dataset, type, hallucinated, unit (of `data.units`).
@@ -41,13 +43,13 @@ def with_right(shares):
     return shares.assign(right=shares["yes"].where(shares["hallucinated"], 1 - shares["yes"]))
 
 
-def counts(frame):
+def counts(frame: pd.DataFrame) -> np.ndarray:
     """Expected confusion of each row (n, 4): true and false positive, false and true negative."""
     h, y = frame["hallucinated"].to_numpy(float), frame["yes"].to_numpy(float)
     return np.column_stack([h * y, (1 - h) * y, h * (1 - y), (1 - h) * (1 - y)])
 
 
-def rates(accuracy, recall, hallucinated):
+def rates(accuracy: Numbers, recall: Numbers, hallucinated: Numbers) -> tuple[Numbers, Numbers]:
     """Sensitivity and specificity that follow from an accuracy and a macro recall (section 3.3).
 
     Numbers or arrays; hallucinated: the share of such answers, not one half. Both scores are linear
@@ -58,7 +60,7 @@ def rates(accuracy, recall, hallucinated):
     return found, 2 * recall - found
 
 
-def scores(shares, by, run):
+def scores(shares: pd.DataFrame, by: list[str], run: Run) -> pd.DataFrame:
     """Accuracy, macro precision, recall and F1 (section 3.3) by `by`, intervals over questions.
 
     Columns: by, metric, value, low, high, n, unscored, least, most. n counts items with a reply
@@ -111,7 +113,7 @@ def per_type(shares):
 BLIND = {"always yes": 1.0, "always no": 0.0, "a fair coin": 0.5}
 
 
-def blind(share):
+def blind(share: float) -> dict[str, np.ndarray]:
     """Baselines that don't read the answer: {name: accuracy, macro precision, recall and F1}.
 
     share: of answers that are hallucinated; the last baseline says yes as often. Scores are of
@@ -185,7 +187,7 @@ def repeats_differ(judged, items, models=()):
 LABELS = [0.0, 1.0]
 
 
-def agreement(labels, items, run):
+def agreement(labels: pd.DataFrame, items: pd.DataFrame, run: Run) -> pd.DataFrame:
     """Agreement of raters with each other and with the labels, by group (section 2.3).
 
     Columns: group, coefficient, value, low, high, n. Cohen's kappa with the labels is averaged over

@@ -1,6 +1,7 @@
 """MedHalu: detected and labelled spans compared by place, distance, token (sections 3.3, 4.1)."""
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
@@ -37,7 +38,7 @@ def located(spans, answer):
     return [place for span in spans if (place := locate(span, answer))]
 
 
-def tokens(answer, places):
+def tokens(answer: str, places: Iterable[tuple[int, int]]) -> set[int]:
     """Positions of the answer's words that lie, at least in part, in a place (start, end)."""
     return {
         i
@@ -46,7 +47,7 @@ def tokens(answer, places):
     }
 
 
-def token_scores(answer, right, found):
+def token_scores(answer: str, right: Sequence[str], found: Sequence[str]) -> dict[str, float]:
     """Token precision, recall and F1 of detected against labelled words; both: lists of spans.
 
     All words of a detected span that is not in the answer count as wrong. If nothing was detected,
@@ -77,7 +78,9 @@ def distances(right, found):
     return cdist(right, found, scorer=Levenshtein.distance).min(1).tolist()
 
 
-def compared(judged, items, right):
+def compared(
+    judged: pd.DataFrame, items: pd.DataFrame, right: Mapping[str, list[str]]
+) -> pd.DataFrame:
     """Detected and labelled spans compared, a row for each reply and labelled span: COMPARED.
 
     right: {item: spans}. or_empty: the distance, or the span's length if nothing was detected (the
@@ -96,7 +99,7 @@ def compared(judged, items, right):
     return frame.sort_values("dataset", kind="stable", ignore_index=True)
 
 
-def whole(items):
+def whole(items: pd.DataFrame) -> pd.DataFrame:
     """A baseline that marks every answer whole: rows as of detections."""
     return items[["item"]].assign(
         evaluator="the whole answer marked",

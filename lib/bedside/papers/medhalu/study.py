@@ -4,6 +4,7 @@ import pandas as pd
 
 from bedside import BedsideError
 from bedside.read.checks import joined
+from bedside.run import Run
 
 from . import building, detection
 from .data import TYPES, bundled, liveqa_train, released, units
@@ -71,7 +72,14 @@ def chosen(run, which, size, limits=building.LIMITS, whole=False):
     return building.chosen(run, size, limits, whole)
 
 
-async def benchmark(run, which, size, generator, max_tokens, limits=building.LIMITS):
+async def benchmark(
+    run: Run,
+    which: str,
+    size: int,
+    generator: str,
+    max_tokens: int,
+    limits: tuple[int, int, str] = building.LIMITS,
+) -> pd.DataFrame:
     """The items whose answers are detected: JUDGED and hallucinated; spans: None if unmarked.
 
     which: "built" (in `sample` the bundled answers, in `public` generated ones, without requests

@@ -11,6 +11,7 @@ import pandas as pd
 from bedside import BedsideError
 from bedside.read.checks import normal
 from bedside.read.sources import first_items
+from bedside.run import Run
 
 SITES = [
     "accelerated partial breast irradiation",
@@ -44,7 +45,7 @@ MENTION = re.compile(r"\bradiation\b", re.I)
 REFERENCE_FILE, PROFILES_FILE = "breast-rt-side-effects.xlsx", "RadiationProfiles.xlsx"
 
 
-def profiles(run, whole=False):
+def profiles(run: Run, whole: bool = False) -> pd.DataFrame:
     """The patients (sections 3.1, 3.2): frame item, site, base, specified (texts).
 
     whole: all patients despite LIMIT. In the sample the program writes the specified text; the
@@ -76,7 +77,7 @@ def specify(text, site, item=""):
     return MENTION.sub(lambda m: f"{m[0]} ({site})", text)
 
 
-def difference(base, specified):
+def difference(base: str, specified: str) -> list[tuple[str, str]]:
     """The exact difference of a pair, word by word: [(removed text, added text)] in order.
 
     Spaces count as words.
@@ -99,12 +100,12 @@ def _site(item, base, specified):
     return max(found, key=len)
 
 
-def vocabulary(run):
+def vocabulary(run: Run) -> list[str]:
     """The list that models choose from: the terms of appendix A.3 in their order."""
     return run.published("Appendix A.3")["row"].tolist()
 
 
-def reference(run):
+def reference(run: Run) -> pd.DataFrame:
     """The reference (section 3.3), a row for each effect of a site: effect, site, onset, frequency.
 
     Raises BedsideError for a row with an unknown value and for an effect that a site has twice.

@@ -1,13 +1,13 @@
 """How radiation's graded replies are shown: lists beside the reference, and pairs of terms."""
 
-from bedside.publish.judged_items import Display, aligned, entries, human_label, text
+from bedside.publish.judged_items import Display, Row, aligned, entries, human_label, text
 
 from . import data
 
 DECISIONS, NOTHING = "What the matcher decided", "nothing"
 
 
-def record(row):
+def record(row: Row) -> dict[str, list[dict]]:
     """What a patient's lists share: both records, their difference, the site's reference."""
     changed = [
         f"{old.strip() or '(nothing)'} → {new.strip() or '(nothing)'}"
@@ -50,12 +50,12 @@ def decisions(row):
     return "\n".join(f"{t} → {meant}" for t, meant in zip(row["terms"], taken))
 
 
-def compared(rows):
+def compared(rows: list[Row]) -> list[dict]:
     """Both lists of the patient and regime, and the run's matcher's decisions on this one."""
     return [sides(rows[0]), text(DECISIONS, decisions(rows[0]))]
 
 
-def counted(row):
+def counted(row: Row) -> str:
     """What a matcher's verdict on a list rests on."""
     if row["status"] != "graded":
         return ""
@@ -65,12 +65,12 @@ def counted(row):
     )
 
 
-def term(row):
+def term(row: Row) -> dict[str, list[dict]]:
     """The reference term of a pair."""
     return {f"radiation {row['item']}": [text("Reference term", row["reference"])]}
 
 
-def labelled(rows):
+def labelled(rows: list[Row]) -> list[dict]:
     """The label of a pair that was written for the project."""
     r = rows[0]
     return [human_label("its author", r["label"], reason=r["why"])] if r["label"] else []

@@ -6,7 +6,7 @@ from .display import DECISIONS
 from .matching import FLAGS
 
 
-def record(row, value, by):
+def record(row: dict, value: str, by: str) -> dict:
     """An agreed label as a row of the source radiation_rated."""
     return {
         "pair": row["id"],
@@ -19,7 +19,7 @@ def record(row, value, by):
     }
 
 
-def pieces(row):
+def pieces(row: dict) -> list[dict]:
     """The decisions of a list's matcher, each as a row whose reply is the decision."""
     made = next((b["text"] for b in row["blocks"] if b["label"] == DECISIONS), "").splitlines()
     by = row["verdicts"][0]["judge"] if row["verdicts"] else ""
@@ -27,7 +27,7 @@ def pieces(row):
     return [{**one, "id": f"{row['id']}#{n}", "reply": said} for n, said in enumerate(made, 1)]
 
 
-def flag(row, value, by):
+def flag(row: dict, value: str, by: str) -> dict:
     """An agreed flag as a row of the source radiation_flagged."""
     whole = row["id"].rpartition("#")[0]
     said = {"matcher": row["matcher"], "list": whole, "decision": row["reply"]}

@@ -7,6 +7,7 @@ is restricted to the two lists.
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import fields, replace
 
 import numpy as np
@@ -19,6 +20,7 @@ from bedside.keep import registry
 from bedside.keep.replies import VERDICT_TOKENS, Request, json_object, response_format
 from bedside.read.checks import normals
 from bedside.read.prompts import numbered
+from bedside.run import Run
 
 from .concepts import Concepts
 from .data import PROFILES, vocabulary
@@ -102,14 +104,19 @@ def plain(texts):
 MATCHERS = {EXACT: Exact, SPELLED: Lexical, LEXICAL: Lexical}
 
 
-def matcher(run, name):
+def matcher(run: Run, name: str) -> Lexical | Exact:
     """One of MATCHERS, which need no model, for the terms of the vocabulary."""
     known = run.load("radiation_synonyms").set_index("term")["synonyms"]
     concepts = [run.load("radiation_concepts").to_dict("records")] if name == LEXICAL else []
     return MATCHERS[name]({t: known[t] for t in vocabulary(run)}, *concepts)
 
 
-async def matched(run, lists, judge=None, shown=None):
+async def matched(
+    run: Run,
+    lists: pd.DataFrame,
+    judge: str | None = None,
+    shown: Mapping[str, list[str]] | None = None,
+) -> pd.DataFrame:
     """Lists as matched by the run's matcher or another: `lists` plus match and pairs.
 
     shown: {site: the terms that a model as matcher is shown}; None: the whole vocabulary. pairs:
@@ -225,7 +232,7 @@ def _verdict(reply, predicted, terms):
     return parsing.read(reply, parser)
 
 
-def one_to_one(pairs):
+def one_to_one(pairs: np.ndarray) -> np.ndarray:
     """Each item's term, or -1, by a largest matching of pairs (n, k), the most alike of these."""
     from scipy.optimize import linear_sum_assignment
 
@@ -251,7 +258,7 @@ def unseen(labelled):
     return ~labelled["batch"].isin(SEEN).to_numpy()
 
 
-async def match_labelled(run, labelled, judge):
+async def match_labelled(run: Run, labelled: pd.DataFrame, judge: str) -> pd.DataFrame:
     """Verdicts on labelled pairs, in their order: frame item, status, value (of LABELS), raw."""
     if judge in MATCHERS:
         alike = matcher(run, judge).pairs(labelled["predicted"].tolist())

@@ -5,6 +5,7 @@ the bootstrap resamples.
 """
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from bedside.write.tables import estimated_means
 from .data import CELLS, FREQUENCIES, LEAST, MOST, ONSETS, vocabulary
 from .matching import one_to_one
 
+Numbers = float | np.ndarray
 METRICS = {"precision": "Precision", "recall": "Recall", "f1": "F1"}
 LOOSE = {
     "loose_precision": "Precision, several to one",
@@ -26,7 +28,7 @@ SCORED = ["size", "hits", "found", *METRICS, *LOOSE]
 KEYS = ["item", "model", "regime", "profile"]
 
 
-def scored(matches, reference, terms):
+def scored(matches: pd.DataFrame, reference: pd.DataFrame, terms: Sequence[str]) -> pd.DataFrame:
     """Scores of matched lists: `matches` plus size, hits, found, METRICS and LOOSE.
 
     precision = hits / items listed, recall = hits / size of the site's reference, f1 their
@@ -67,7 +69,7 @@ def belonging(reference, terms):
     return {site: np.isin(terms, part["effect"]) for site, part in reference.groupby("site")}
 
 
-def rates(hits, counted, size):
+def rates(hits: Numbers, counted: Numbers, size: Numbers) -> dict[str, Numbers]:
     """Precision, recall and F1 (section 3.6) of lists of `counted` items; numbers or arrays."""
     return {"precision": hits / counted, "recall": hits / size, "f1": 2 * hits / (counted + size)}
 
@@ -84,7 +86,7 @@ def f1_of_means(rows, by):
     return pd.DataFrame({"metric": "f1 of means", "value": value}).reset_index()
 
 
-def overlaps(graded, terms):
+def overlaps(graded: pd.DataFrame, terms: Sequence[str]) -> pd.DataFrame:
     """Overlap of each patient's two lists (3.6): frame item, model, regime, overlap, by_meaning.
 
     overlap: intersection over union of the normalised texts. by_meaning: the same where an item

@@ -38,7 +38,7 @@ from .blocks import (
     text_of,
     verdict,
 )
-from .display import Display
+from .display import Display, Row
 from .document import BY, Document, row_id
 from .forms import ROW, VERDICT, as_text, frame
 from .studies import collect
@@ -51,6 +51,7 @@ __all__ = [
     "VERDICT",
     "Display",
     "Document",
+    "Row",
     "Task",
     "aligned",
     "as_text",

@@ -14,7 +14,7 @@ from .blocks import verdict
 Row = Mapping[str, Any]  # of a full frame
 
 
-def _nothing(*_):
+def _nothing(rows: list[Row]) -> list[dict]:
     return []
 
 

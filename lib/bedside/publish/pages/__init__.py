@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bedside.build import settings
 from bedside.keep import ledger, registry
@@ -20,6 +20,9 @@ from bedside.read.claims import READING, completed
 from bedside.write import tables
 
 from . import cite
+
+if TYPE_CHECKING:
+    import jinja2
 
 HERE = Path(__file__).parent
 CLAIM = ["id", "paper", "of", "section", "weight", "claim", "published", "computed", "basis"]
@@ -84,7 +87,7 @@ def errors(folder: Path) -> list[dict]:
 # ---- templates
 
 
-def template(path: Path, **options: Any):
+def template(path: Path, **options: Any) -> "jinja2.Template":
     """A jinja2 template that escapes everything and raises an error for a missing field.
 
     It may extend `frame.html.j2`. options: jinja2's own, for texts that aren't HTML.

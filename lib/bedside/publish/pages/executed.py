@@ -8,10 +8,14 @@ import logging
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from bedside.build import notebooks
 
 from . import HERE
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
 
 
 def bodies(names: Iterable[str], profile: str, folder: Path) -> Iterator[tuple[str, str, str]]:
@@ -29,7 +33,7 @@ def bodies(names: Iterable[str], profile: str, folder: Path) -> Iterator[tuple[s
         yield name, notebooks.title(name), converted(read(path))
 
 
-def read(path: Path):
+def read(path: Path) -> "NotebookNode":
     """Read a notebook with nbformat."""
     notebooks.spare_grammar()
     import nbformat
@@ -37,7 +41,7 @@ def read(path: Path):
     return nbformat.read(path, 4)
 
 
-def converted(notebook, **options) -> str:
+def converted(notebook: "NotebookNode", **options: Any) -> str:
     """A notebook's cells as HTML without scripts. options: nbconvert's own."""
     logging.getLogger("traitlets").setLevel(logging.ERROR)  # it asks for a text for each picture
     return SCRIPT.sub("", _exporter(**options).from_notebook_node(notebook)[0])

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterable
 from itertools import cycle
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bedside.read.published import SOURCES
 
@@ -55,7 +55,7 @@ STYLE = {
 LEADING = 1.35  # of the type's size, from line to line
 
 
-def figure(size: tuple[float, float], rows: int = 1, columns: int = 1, **options) -> tuple:
+def figure(size: tuple[float, float], rows: int = 1, columns: int = 1, **options: Any) -> tuple:
     """A figure and its axes (rows, columns) in the project's style; size in inches.
 
     options: of matplotlib's `Figure.subplots`, such as sharey or width_ratios.

@@ -134,7 +134,13 @@ def _reach(row):
 
 
 def points(
-    ax: Axes, frame: pd.DataFrame, x: str, y: str, *, message: pd.Series | None = None, **labels
+    ax: Axes,
+    frame: pd.DataFrame,
+    x: str,
+    y: str,
+    *,
+    message: pd.Series | None = None,
+    **labels: str,
 ) -> Axes:
     """Marks in the plane of two changes, the columns `x` and `y`, with lines at 0.
 

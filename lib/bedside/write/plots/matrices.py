@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .look import SMALL, figure, floats, if_empty, titled, wrapped
 from .palette import BLUE, CARD, GRID, INK, ON_DARK, ON_LIGHT, RED, SOFT, tint
@@ -24,8 +24,8 @@ def confusion(
     counts: ArrayLike,
     values: Sequence,
     *,
-    rows="labelled",
-    columns="judged",
+    rows: str = "labelled",
+    columns: str = "judged",
     **labels: str,
 ) -> Axes:
     """A confusion matrix with its counts written in, shaded by share of the row.
@@ -40,7 +40,7 @@ def confusion(
     return titled(ax, xlabel=columns, ylabel=rows, **labels)
 
 
-def confusions(counts: dict[str, ArrayLike], values: Sequence, **options) -> Figure:
+def confusions(counts: dict[str, ArrayLike], values: Sequence, **options: Any) -> Figure:
     """Confusion matrices {title: counts} in one figure, about as many across as down."""
     across = math.ceil(math.sqrt(len(counts)))
     down = math.ceil(len(counts) / across)

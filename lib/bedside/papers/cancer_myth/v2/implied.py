@@ -7,6 +7,7 @@ import pandas as pd
 from bedside import stats
 from bedside.read import published
 from bedside.read.claims import between, every, reading
+from bedside.run import Run
 
 from .. import implied
 from ..implied import QUESTIONS
@@ -21,7 +22,7 @@ CURES = {  # rows of Table 1: without and with a mitigation
 HALF = 0.5  # how far a percentage may be from the printed whole number
 
 
-def rates(run):
+def rates(run: Run) -> pd.DataFrame:
     """Table 1's percentages, with intervals over all counts that print as them.
 
     Columns: row, column, value, low, high, n, least, most (the counts).

@@ -54,7 +54,7 @@ def tradeoff(found, run):
     return rows.loc[rows["column"].isin(KINDS), COLUMNS]
 
 
-def in_plane(rows):
+def in_plane(rows: pd.DataFrame) -> pd.DataFrame:
     """`tradeoff`'s rows for `plots.plane`: label (method), shape, origin (without mitigation)."""
     rows = rows[rows["source"] != "recomputed"]
     said = rows["source"] == "published"

@@ -6,14 +6,16 @@ counts are recovered first. The modules beside this one compute the readings of 
 
 import functools
 import itertools
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 
 from bedside import stats
 from bedside.read import published
+from bedside.run import Run
 
-from ..design import BASELINE
+from ..design import BASELINE, Design
 
 N, DRAWN = 85, 107  # cases kept, and cases they were selected from (section 3.3)
 MODELS = ["GPT-5.4", "Claude", "DeepSeek", "Gemini", "Qwen"]
@@ -36,7 +38,7 @@ def counts():
     return wide.loc[list(dict.fromkeys(c for c, _ in found)), MODELS]
 
 
-def combinations(design):
+def combinations(design: Design) -> dict[str, tuple]:
     """The combinations of a design that are in Table 9: {configuration: levels}."""
     there = set(counts().index)
     return {c: v for c, v in design.combinations.items() if {c, *v} <= there}
@@ -48,7 +50,7 @@ def share(run):
     return 100 * counts() / N
 
 
-def drops(run):
+def drops(run: Run) -> pd.DataFrame:
     """Loss of accuracy against the baseline in points, adverse configurations by models."""
     table = share(run)
     return (table.loc[BASELINE] - table).drop(index=BASELINE)
@@ -76,7 +78,7 @@ def factors(run):
     return pd.DataFrame({"single": single, "pathways": pathways}).T
 
 
-def ratios(run, combinations):
+def ratios(run: Run, combinations: Mapping[str, tuple]) -> pd.DataFrame:
     """O/E (equation 1), combinations by models: accuracy divided by A·B / baseline."""
     a = share(run)
     expected = {c: a.loc[x] * a.loc[y] / a.loc[BASELINE] for c, (x, y) in combinations.items()}
@@ -91,14 +93,14 @@ SCALES = {  # harm as a function of accuracy, such that independent effects add 
 }
 
 
-def interaction(scale, combination, levels):
+def interaction(scale: str, combination: str, levels: tuple[str, str]) -> float:
     """Harm of a combination beyond that of its levels on one of SCALES, mean over models."""
     harm = SCALES[scale](counts() / N)
     a, b = levels
     return float((harm.loc[combination] - harm.loc[a] - harm.loc[b] + harm.loc[BASELINE]).mean())
 
 
-def ratio_draws(run, combinations, draws=10_000):
+def ratio_draws(run: Run, combinations: Mapping[str, tuple], draws: int = 10_000) -> np.ndarray:
     """Draws of O/E, with each printed accuracy as a binomial: (draws, combinations, models).
 
     In fact all cells and models share the same cases, but the printed numbers don't show how. An

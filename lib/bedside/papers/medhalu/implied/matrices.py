@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from bedside import stats
+from bedside.run import Run
 
 from ..data import TYPES
 from ..scores import METRICS
@@ -36,7 +37,7 @@ def confusions(positive, negative, scores):
     return np.column_stack([tp[fits], tn[fits]]), float(off.min())
 
 
-def implied(run, table):
+def implied(run: Run, table: str) -> pd.DataFrame:
     """Sensitivity, specificity and share of yes of each row of Table 6 or 10, if one matrix.
 
     The matrix is a confusion matrix over Table 4's answers. Rows with row, dataset, fits (how many

@@ -1,9 +1,12 @@
 """MedHalu's numbers as printed, by table and evaluator; their averages and differences."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 
 from bedside.read.claims import between, every
+from bedside.run import Run
 
 from ..data import DATASETS, TYPES
 
@@ -34,7 +37,7 @@ def sizes(run):
     }
 
 
-def classes(run):
+def classes(run: Run) -> dict[str, tuple[int, int]]:
     """{dataset: (hallucinated answers, other answers)} of Table 4."""
     return {d: (sum(n.values()) - n["none"], n["none"]) for d, n in sizes(run).items()}
 
@@ -53,7 +56,7 @@ def long(run, table):
     return rows[["row", "dataset", "metric", "value"]]
 
 
-def by_row(run, table):
+def by_row(run: Run, table: str) -> dict[tuple[str, str], dict[str, float]]:
     """A printed table's scores, {(row, dataset): {metric: value}}, in printed order."""
     return {
         key: dict(zip(part["metric"], part["value"]))
@@ -61,7 +64,7 @@ def by_row(run, table):
     }
 
 
-def wide(run, table, metric):
+def wide(run: Run, table: str, metric: str) -> pd.DataFrame:
     """One metric of a printed table: evaluators by datasets, in printed order."""
     rows = long(run, table)
     found = rows[rows["metric"] == metric].pivot(index="row", columns="dataset", values="value")
@@ -108,7 +111,7 @@ def scores_of(run, table):
     return {x: wide(run, table, x).loc[LLMS] for x in metrics}
 
 
-def overall(table, weights=None):
+def overall(table: pd.DataFrame, weights: Mapping[str, float] | None = None) -> pd.Series:
     """Evaluators' means over the subsets of `wide`; weights: {dataset: share}, or None: equal."""
     return table.mean(axis=1) if weights is None else (table * pd.Series(weights)).sum(axis=1)
 

@@ -12,6 +12,7 @@ import pandas as pd
 from bedside import stats
 from bedside.read.claims import AS_WRITTEN, between, reading
 from bedside.read.published import value
+from bedside.run import Run
 
 from ..data import MOST, REGIMES
 
@@ -31,7 +32,7 @@ def rows_of(run, table):
     return rows.assign(row=rows["row"].str.removesuffix("-4K"))
 
 
-def wide(run, table, what="value"):
+def wide(run: Run, table: str, what: str = "value") -> pd.DataFrame:
     """A printed table, models by columns, in printed order; `what` is value, low or high."""
     rows = rows_of(run, table)
     found = rows.pivot(index="row", columns="column", values=what)

@@ -5,7 +5,7 @@ from bedside.publish.judged_items import Task
 from .display import WORDS
 
 
-def record(row, value, by):
+def record(row: dict, value: str, by: str) -> dict:
     """A settled label as a row of the source new_study_rated."""
     return {
         "answer_id": row["id"],
