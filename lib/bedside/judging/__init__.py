@@ -5,8 +5,8 @@ model is asked is in `asking`, the arithmetic of agreement in `stats`, people's 
 `annotation`. A judge that only one study needs is a `Baseline` in its `scores`.
 
 parsing: what a judge's text states, or a typed reason why it states nothing. judges: who judges,
-and verdicts on frames. trust_cards: judges measured on labelled examples. baselines: judges without
-a model.
+whose texts a judge is sent, and verdicts on frames. trust_cards: judges measured on labelled
+examples. baselines: judges without a model.
 """
 
 __all__ = """parsing judges trust_cards baselines""".split()

@@ -3,8 +3,9 @@
 What one notebook writes is in `write`, and what runs the notebooks in `build`. Explorer, labels and
 sheets have rooms above; what they show of a graded reply is `judged_items`.
 
-pages: manifest and pages. judged_items: graded replies as explorer and raters show them. letters:
-reports to authors. readme: what of the README is made. verification: outputs rebuilt and compared.
+pages: manifest, pages, how to cite. judged_items: graded replies as explorer and raters show them.
+letters: reports to authors. readme, api: what is made of README.md and docs/api.md. verification:
+outputs rebuilt and compared.
 """
 
-__all__ = """pages judged_items letters readme verification""".split()
+__all__ = """pages judged_items letters readme api verification""".split()
