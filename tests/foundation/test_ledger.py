@@ -30,9 +30,8 @@ def holder(entry, key, ready):
     """Claim a request, begin all calls that the model may have at once, and do nothing more."""
     registry.entries()["served"] = entry
     book = Ledger("served", Account("a/01_x", usd=100.0))
-    assert book.claim(key)
     for _ in range(entry["max_concurrency"]):
-        asyncio.run(book.turn(1, 7.0))
+        asyncio.run(book.turn(1, 7.0, key))
     ready.touch()
     time.sleep(60)
 
@@ -115,14 +114,13 @@ def test_a_killed_process_holds_nothing(served, started, tmp_path):
     process = started(holder, entry, "a key", ready)
     until(ready.is_file, 30)
     book = Ledger(served, Account("b/01_y", usd=100.0))
-    turn = asyncio.wait_for(book.turn(1, 1.0), 0.3)
-    assert not book.claim("a key") and book.claim("another")
+    assert asyncio.run(book.turn(1, 1.0, "a key")) is None
+    turn = asyncio.wait_for(book.turn(1, 1.0, "another"), 0.3)
     with pytest.raises(TimeoutError):
         asyncio.run(turn)
     process.kill()
     process.join()
-    assert book.claim("a key")
-    asyncio.run(asyncio.wait_for(book.turn(1, 1.0), 0.3))
+    asyncio.run(asyncio.wait_for(book.turn(1, 1.0, "a key"), 0.3))
     # what its calls cost isn't known: they stand at what they may have cost
     assert book.spent("test") == 7.0 * entry["max_concurrency"] + 1.0
 

@@ -83,6 +83,10 @@ class Meter:
         self.spent += usd or 0.0
         self.unpriced += usd is None
 
+    def found(self):
+        """Another process has recorded it meanwhile."""
+        self.recorded, self.count = self.recorded + 1, self.count - 1
+
     def done(self):
         self.count += 1
         if self.bar.update():  # it was drawn anew, at most once a second
@@ -168,9 +172,6 @@ class Calls:
 
     async def __call__(self, request):
         m = await self.ready(request.model)
-        if record := await self._claimed(m, request):
-            self.meter.recorded, self.meter.count = self.meter.recorded + 1, self.meter.count - 1
-            return await self._kept(request, record, None)
         try:
             async with m.slots:
                 kept = await self._answered(m, request)
@@ -178,20 +179,18 @@ class Calls:
         finally:
             m.ledger.release(request.key)
 
-    async def _claimed(self, m, request):
-        """Claim a request for this process; its record if another has recorded it meanwhile."""
-        waited = False
-        while not m.ledger.claim(request.key):
-            waited = True
+    async def _turn(self, m, request):
+        """A call's turn (see `turn`), and the request's record if another process wrote it."""
+        elsewhere = False
+        while (call := await turn(m, request, request.key)) is None:
+            elsewhere = True
             await asyncio.sleep(ledger.POLL_S)
             if self.stopped:
                 raise self.stopped
-        if self.mode == "record" or waited:
-            self.recordings.refresh(new_files=False)
-            if record := self.recordings.get(request.key):
-                m.ledger.release(request.key)
-                return record
-        return None
+        if self.mode == "fresh" and not elsewhere:
+            return call, None
+        self.recordings.refresh(new_files=False)
+        return call, self.recordings.get(request.key)
 
     async def _answered(self, m, request):
         """Return once the model has answered, with what is to be awaited for the reply."""
@@ -200,10 +199,14 @@ class Calls:
             if self.stopped:  # while this one waited
                 raise self.stopped
             try:
-                call = await turn(m, request)
+                call, record = await self._turn(m, request)
             except StopRun as e:
                 self.stopped = e
                 raise
+            if record:
+                m.ledger.withdraw(*call)
+                self.meter.found()
+                return self._kept(request, record, None)
             flight = asyncio.ensure_future(self._flight(m, request, call))
             self.flying.add(flight)
             flight.add_done_callback(self.flying.discard)
@@ -264,11 +267,15 @@ class Calls:
         return as_reply(request, record, recorded=path is None)
 
 
-async def turn(m: _Model, request: Request) -> tuple[int, float | None]:
-    """Wait until a request may be sent; the call's number and the most it can cost."""
+async def turn(m: _Model, request: Request, key: str = "") -> tuple[int, float | None] | None:
+    """Wait until a request may be sent; the call's number and the most it can cost.
+
+    key: as of `Ledger.turn`; None if another process has it under way.
+    """
     prompt, completion = request.estimate()
     most = cost_at_most(request.model, prompt, completion)
-    return await m.ledger.turn(request.likely + completion, most), most
+    number = await m.ledger.turn(request.likely + completion, most, key)
+    return None if number is None else (number, most)
 
 
 async def sent(

@@ -1,10 +1,9 @@
 """The ledger: every call that this checkout's processes send, in one file that they share.
 
     ledger = Ledger("mine", Account(notebook, budget_usd))
-    ledger.claim(key)                   # nobody else has this request under way
-    call = await ledger.turn(tokens, usd)       # when limits and budgets allow it
+    call = await ledger.turn(tokens, usd, key)  # limits allow it, and nobody else is sending it
     ledger.ended(call, usd, (prompt_tokens, completion_tokens), failure)
-    ledger.release(key)
+    ledger.release(key)                         # its reply is on disk
 
 It keeps a model's calls within its entry's limits, slows down where an endpoint refuses, holds the
 budgets, and knows what failed. A process that is gone holds nothing.
@@ -135,44 +134,56 @@ class Ledger:
         self.name, self.account, self.make = name, account, make()
         self.entry = model(name) if name else {}
         self.owner = _owner(folder() / "processes")
-        self.db = _open()
+        self.db, self.over = _open(), []
 
     def close(self) -> None:
+        self._release()
         self.db.close()
 
     # ---- a request that one process has under way
 
-    def claim(self, key: str) -> bool:
-        """Whether this process may send the request `key`: no living one has it under way."""
-        with _transaction(self.db):
-            row = self.db.execute("select owner from claims where key = ?", [key]).fetchone()
-            if row and row[0] != self.owner.id and self.owner.alive(row[0]):
-                return False
-            self.db.execute("insert or replace into claims values (?, ?)", [key, self.owner.id])
+    def _claim(self, key):
+        """Whether this process may send a request: no living one has it under way."""
+        row = self.db.execute("select owner from claims where key = ?", [key]).fetchone()
+        if row and row[0] != self.owner.id and self.owner.alive(row[0]):
+            return False
+        self.db.execute("insert or replace into claims values (?, ?)", [key, self.owner.id])
         return True
 
     def release(self, key: str) -> None:
-        with _transaction(self.db):
-            claimed = [key, self.owner.id]
-            self.db.execute("delete from claims where key = ? and owner = ?", claimed)
+        """Give up the claim to a request, soon: those of POLL_S are one transaction."""
+        if not self.over:
+            asyncio.get_running_loop().call_later(POLL_S, self._release)
+        self.over.append(key)
+
+    def _release(self):
+        if self.over:
+            with _transaction(self.db):
+                sql = "delete from claims where key = ? and owner = ?"
+                self.db.executemany(sql, [(key, self.owner.id) for key in self.over])
+            self.over = []
 
     # ---- when a call may be sent, and what it may cost
 
-    async def turn(self, tokens: int, usd: float | None) -> int:
+    async def turn(self, tokens: int, usd: float | None, key: str = "") -> int | None:
         """Wait until a call of at most so many tokens and USD may be sent; its number.
 
-        usd: None where the price isn't known. StopRun if a budget would be passed or can't be kept.
+        usd: None where the price isn't known. key: of a request, which is this process's from now
+        until its `release`; None if another process has it under way. StopRun if a budget would be
+        passed or can't be kept.
         """
         if usd is None:
             self.account.check_price(self.name, usd)
-        while isinstance(got := self._turn(tokens, usd), float):
+        while isinstance(got := self._turn(tokens, usd, key), float):
             await asyncio.sleep(min(got, LOOK_S) * random.uniform(1.0, 1.1))
         return got
 
-    def _turn(self, tokens, usd):
+    def _turn(self, tokens, usd, key):
         """The number of a call that may be sent now, or the seconds after which to ask again."""
         now = time.time()
         with _transaction(self.db):
+            if key and not self._claim(key):
+                return None
             if wait := self._wait(now, tokens):
                 return float(wait)
             self._check(usd or 0.0, "call")
@@ -319,6 +330,12 @@ class Ledger:
                     until, level = 0, 0
                 self._set_pace(until, level, gap, following if gap else 0, cut)
         return usd
+
+    def withdraw(self, call: int, reserved: float | None) -> None:
+        """Take back the turn of a call that wasn't sent."""
+        with _transaction(self.db):
+            self._spend(-(reserved or 0.0))
+            self.db.execute("delete from calls where id = ?", [call])
 
     def gave_up(self, call: int) -> None:
         """Note that the request of a failed call isn't tried again."""
