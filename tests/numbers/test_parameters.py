@@ -746,7 +746,7 @@ def test_what_is_drawn_from_released_data(bare, monkeypatch, name):
     sets = {"LiveQA": (base["question"], "raw")}
     monkeypatch.setattr(answers_of, "printed_sets", lambda run: sets)
     there = {"medhalu_training": sources.load("medhalu_training")}
-    monkeypatch.setattr(sources, "every", lambda run: there)
+    monkeypatch.setattr(sources, "all_sources", lambda run: there)
     here = sources.here
     monkeypatch.setattr(
         sources, "here", lambda n: "sample" in sources.entry(n)["profiles"] and here(n)

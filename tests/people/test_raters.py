@@ -710,7 +710,7 @@ def world(nothing, tmp_path_factory):
         elsewhere(patch, folder)
         learnt = noting_what_they_learn(patch, baselines.Lexical, Echo, judging.Overlap)
         house = House(patch, folder / "house")
-        patch.setattr(judges, "named", lambda run, judge: False)
+        patch.setattr(judges, "is_named", lambda run, judge: False)
         for name in KEEPING:
             house.run(name, until="run.keep(")["run"]._calls.close()
         after = raters.with_labels(collect("sample"), folder / "annotations")
