@@ -73,8 +73,8 @@ pytest = $(PY) -m pytest -n $(call quoted,$(or $(value JOBS),auto))
 
 # Many tests read what the sample's notebooks kept.
 test: $(STAMPS)/index.done ## set everything up and run the tests on all cores (SLOW=1: also those that take minutes)
-	@$(pytest) --dist loadfile
-	@$(if $(SLOW),$(pytest) --dist worksteal -m slow tests/test_matrix.py tests/numbers)
+	@$(pytest) --dist worksteal
+	@$(if $(SLOW),$(pytest) --dist worksteal -m slow)
 
 lint: $(READY) ## check style and layers with ruff (lint and format) and import-linter
 	@$(BIN)/ruff check lib tests notebooks templates start.py

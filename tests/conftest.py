@@ -1,10 +1,12 @@
 """A real HTTP endpoint on the loopback interface, scripted by tests, and a copy of the project."""
 
+import csv
 import json
 import shutil
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +18,16 @@ from bedside.read import paths  # noqa: E402
 from bedside.run import Run  # noqa: E402
 from browser import browser  # noqa: E402, F401  (a fixture)
 from judged import nothing  # noqa: E402, F401  (a fixture)
+
+
+def pytest_collection_modifyitems(items):
+    """Mark what slow.csv names, a test of many parameters but for those that stay fast."""
+    with open(Path(__file__).with_name("slow.csv"), newline="") as f:
+        slow, fast = zip(*list(csv.reader(f))[1:])
+    for item in items:
+        name = item.nodeid
+        if name in slow or (name.partition("[")[0] in slow and name not in fast):
+            item.add_marker(pytest.mark.slow)
 
 
 def completion(text="fine", finish="stop", **message):

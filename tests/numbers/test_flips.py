@@ -11,6 +11,7 @@ from bedside.read import claims, paths, sources
 
 STUDIES = sorted(p.stem for p in paths.CLAIMS.glob("*.csv"))
 WHY = ("exact count: ", "data not at hand: ", "interval: ", "test: ")
+WIDE = (worlds.TABLES, worlds.DATA)  # these compute everything anew: slow
 SEED, DRAWN = 0, 12  # printed numbers of each study that the slow test changes again
 
 
@@ -32,10 +33,15 @@ def flips(paper):
     return found
 
 
-WORLDS = [(p, where) for p in STUDIES for where in flips(p)]
+SLOW = {True: [pytest.mark.slow], False: []}
+WORLDS = [
+    pytest.param(p, where, id=f"{p}: {', '.join(where)}", marks=SLOW[where[0] in WIDE])
+    for p in STUDIES
+    for where in flips(p)
+]
 
 
-@pytest.mark.parametrize("paper, where", WORLDS, ids=[f"{p}: {', '.join(w)}" for p, w in WORLDS])
+@pytest.mark.parametrize("paper, where", WORLDS)
 def test_readings_flip(paper, where):
     """A change of tables, a number or data turns these readings."""
     mine = study(paper)
