@@ -24,7 +24,7 @@ class SetUp(NamedTuple):
     design: Design
     cases: pd.DataFrame
     scripts: pd.DataFrame
-    random_rows: int
+    drawn: int
     why: str = ""
 
 
