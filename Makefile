@@ -130,7 +130,7 @@ new: $(READY) ## begin a study of your own: make new PAPER=name
 letter: $(READY) ## write a report on each study to its authors (for PROFILE=public unless you name another)
 	@$(PY) -m bedside letter --profile $(PUBLIC)
 
-outputs: $(READY) ## rewrite the README's findings and table of outputs
+outputs: $(READY) ## rewrite the README's findings and table of outputs, and docs/api.md
 	@$(PY) -m bedside outputs
 
 lab: $(READY) ## open JupyterLab in this folder (RUN=name: with the settings of that run)

@@ -1,6 +1,5 @@
 """Judged rows beside the committed tables: shares of rows, and what a table says."""
 
-import csv
 import functools
 import json
 
@@ -68,8 +67,7 @@ def people(paper, name, profile="sample"):
     entries = json.loads((folder / "manifest.json").read_text())["notebooks"].values()
     mine = [o for e in entries if e["paper"] == paper for o in e["outputs"]]
     about = next(o for o in mine if o["file"] == f"{name}.csv")
-    with open(folder / paper / f"{name}.csv", newline="", encoding="utf-8") as f:
-        rows = [tables.read(r) for r in csv.DictReader(f)]
+    rows = tables.read(folder / paper / f"{name}.csv")
     return layouts.grid(rows, layouts.Layout(**about.get("layout", {})), about["digits"])
 
 

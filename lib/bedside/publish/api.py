@@ -11,6 +11,8 @@ import bedside
 from bedside import BedsideError
 from bedside.read import paths
 
+from . import readme
+
 PAGE, EXAMPLES = paths.ROOT / "docs/api.md", paths.ROOT / "docs/api.toml"
 BEGIN, END = "<!-- names: written by `make outputs` -->", "<!-- end of names -->"
 
@@ -51,18 +53,13 @@ def _signature(about):
 
 def filled(text: str) -> str:
     """A page's text with the names between its two marks."""
-    if text.count(BEGIN) != 1 or text.count(END) != 1 or text.index(BEGIN) > text.index(END):
-        raise BedsideError(
-            f"docs/api.md: put one {BEGIN} before the names and one {END} after them"
-        )
     lines = []
     for section in sections():
         lines.append(f"## {section['title']}\n")
         if before := section.get("before", "").strip():
             lines.append(f"```python\n{before}\n```\n")
         lines += [entry(name, *given) for name, given in section["names"].items()]
-    before, _, rest = text.partition(BEGIN)
-    return "\n".join([f"{before}{BEGIN}\n", *lines, END]) + rest.partition(END)[2]
+    return readme.between(text, BEGIN, "\n".join(["", *lines]), END, "docs/api.md")
 
 
 def write() -> Path:

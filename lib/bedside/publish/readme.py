@@ -55,13 +55,18 @@ def filled(text: str) -> str:
 
     A finding stands between the marks that name its study and its id.
     """
-    if text.count(BEGIN) != 1 or text.count(END) != 1 or text.index(BEGIN) > text.index(END):
-        raise BedsideError(f"README.md: put one {BEGIN} before the table and one {END} after it")
-    before, _, rest = FINDING.sub(_finding, text).partition(BEGIN)
-    after = rest.partition(END)[2]
     found = {p: paths.FIGURES / p / "manifest.json" for p in ("sample", "public")}
     manifests = {p: json.loads(file.read_text()) for p, file in found.items() if file.is_file()}
-    return f"{before}{BEGIN}\n\n{table(manifests)}\n\n{END}{after}"
+    text = FINDING.sub(_finding, text)
+    return between(text, BEGIN, f"\n{table(manifests)}\n", END, "README.md")
+
+
+def between(text: str, begin: str, made: str, end: str, page: str) -> str:
+    """A page's text with what is made between two marks, each on a line of its own."""
+    if text.count(begin) != 1 or text.count(end) != 1 or text.index(begin) > text.index(end):
+        raise BedsideError(f"{page}: put one {begin} before what is made and one {end} after it")
+    before, _, rest = text.partition(begin)
+    return f"{before}{begin}\n{made}\n{end}{rest.partition(end)[2]}"
 
 
 def _finding(match):

@@ -13,7 +13,6 @@ came back. Git ignores the cache; a notebook's run renews its part of it.
 from __future__ import annotations
 
 import contextlib
-import csv
 import hashlib
 import json
 import os
@@ -329,5 +328,4 @@ def table(paper: str, name: str, profile: str = "sample") -> pd.DataFrame:
     folder = folders(paper, profile)[0]
     if not (names := sorted(p.stem for p in folder.glob("*.md"))):
         raise nothing(folder, "tables")
-    with open(folder / f"{choose(name, names, 'table')}.csv", newline="", encoding="utf-8") as f:
-        return pd.DataFrame(map(tables.read, csv.DictReader(f)))
+    return pd.DataFrame(tables.read(folder / f"{choose(name, names, 'table')}.csv"))

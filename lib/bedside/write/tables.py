@@ -1,10 +1,11 @@
 """Tables: the rows that all studies share, and their forms for machines (CSV) and readers.
 
-rows = [Row("a model", "PCR", "run", *percent(12, 40)), *printed(run.published("Table 1"))]
+rows = [Row("a model", "PCR", "run", *percent(12, 40)), *published_rows(run.published("Table 1"))]
 run.table("table1_scores", frame(rows), "Table 1: scores")
 """
 
 import contextlib
+import csv
 import re
 from collections.abc import Collection, Iterable
 from pathlib import Path
@@ -400,7 +401,11 @@ def csv_cell(value: object) -> str:
     return '"' + text.replace('"', '""') + '"' if re.search(r'[",\r\n]', text) else text
 
 
-def read(row: dict[str, str]) -> dict[str, str | float | None]:
-    """A row of a table's CSV as `layout` takes it: numbers as floats, None for empty cells."""
+def read(path: Path) -> list[dict[str, str | float | None]]:
+    """The rows of a table's CSV as `layout` takes them: numbers as floats, None for empty cells."""
     numbers = COLUMNS[3:]
-    return {k: (float(v) if v else None) if k in numbers else v for k, v in row.items()}
+    with open(path, newline="", encoding="utf-8") as f:
+        return [
+            {k: (float(v) if v else None) if k in numbers else v for k, v in row.items()}
+            for row in csv.DictReader(f)
+        ]

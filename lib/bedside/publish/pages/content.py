@@ -3,7 +3,6 @@ study's page and of the ledger of claims.
 """
 
 import base64
-import csv
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -192,8 +191,7 @@ class Pages:
         cells = notebooks.cells(notebook)
         for o in (o for o in entry["outputs"] if o["file"].endswith(".csv")):
             path = self.folder / entry["paper"] / o["file"]
-            with open(path, newline="", encoding="utf-8") as f:
-                rows = [tables.read(r) for r in csv.DictReader(f)]
+            rows = tables.read(path)
             layout = Layout(**o["layout"]) if "layout" in o else None
             forms = [".csv", ".md", ".tex"] + [".png", ".svg"] * (o["kind"] == "figure")
             others = [r for r in rows if r["source"] != "run"] if self.folds else rows
