@@ -71,6 +71,8 @@ def test_readings_flip_by_hand(paper, id, reading, becomes):
     if mine.profile != "public" and ({c["table"] for c in cells} & set(sources.registry())):
         pytest.skip("the released data are not here")
     here = mine.said(mine.readings).get((id, reading))
+    if mine.profile != "public" and here is None:
+        pytest.skip("it rests on the released data, which are not here")
     made = mine.world(worlds.changed_by_hand(mine, cells), {id})
     assert mine.said(made).get((id, reading)) == becomes != here, mine.errors
 
@@ -90,6 +92,8 @@ def test_each_computed_reading_flips_or_says_why_not(paper):
     excused = {(r["id"], r["reading"]): r["why"] for r in worlds.unable(paper)}
     for key, why in excused.items():
         assert why.startswith(WHY), f"{key}: {why!r} is no reason of {WHY}"
+        if mine.profile != "public" and key not in computed:
+            continue  # it rests on the released data
         assert key in computed, f"{key} is excused, and not computed"
         if why.startswith("test: "):
             file, name = why.removeprefix("test: ").split("::")

@@ -103,6 +103,12 @@ def test_keys_of_a_task_are_apart(name):
     assert len(set(keys)) == len(keys) and not taken & set(keys)
 
 
+def rated(monkeypatch, made):
+    """These are the physicians' ratings, whether or not the released ones are here."""
+    monkeypatch.setattr(room, "here", lambda name: True)
+    monkeypatch.setattr(survey, "survey", lambda run: made)
+
+
 def test_each_own_rater_stands_beside_each_physician(monkeypatch):
     # Doctor 2 gives one point less than Doctor 1, Doctor 3 sees no advice in third paragraphs. Ann
     # says what Doctor 1 says. Squared differences of Ann and Doctor 2 are 1 throughout; with scores
@@ -111,7 +117,7 @@ def test_each_own_rater_stands_beside_each_physician(monkeypatch):
         lost = doctor == 3 and part == 3
         return np.nan if lost else float(2 + (question + part) % 3 - (doctor == 2))
 
-    monkeypatch.setattr(survey, "survey", lambda run: ratings(score))
+    rated(monkeypatch, ratings(score))
     known = rows()
     reference = raters.reference(known, PARAGRAPHS)
     assert len(reference) == 3 * 72 and set(reference["unit"]) == {r["item"] for r in known}
@@ -135,7 +141,7 @@ def test_each_own_rater_stands_beside_each_physician(monkeypatch):
 
 
 def test_a_sample_is_held_against_the_same_replies(monkeypatch):
-    monkeypatch.setattr(survey, "survey", lambda run: ratings(lambda q, p, d: float(1 + q % 5)))
+    rated(monkeypatch, ratings(lambda q, p, d: float(1 + q % 5)))
     known = rows()
     reference = raters.reference(known, ANSWERS)
     ann = own(ANSWERS, known, lambda q, part: "5")
@@ -157,7 +163,7 @@ def test_harmful_labels_agree_by_question(monkeypatch):
     def marks(question, part, doctor):
         return ["Overly generic"] if doctor == 1 and part % 2 else []
 
-    monkeypatch.setattr(survey, "survey", lambda run: ratings(lambda *_: 4.0, marks))
+    rated(monkeypatch, ratings(lambda *_: 4.0, marks))
 
     def hers(number, part):
         wrong = "; Factually incorrect" if number == part == 1 else ""
@@ -175,7 +181,7 @@ def test_harmful_labels_agree_by_question(monkeypatch):
 
 
 def test_own_raters_may_have_a_physicians_name(monkeypatch):
-    monkeypatch.setattr(survey, "survey", lambda run: ratings(lambda q, p, d: float(1 + q % 5)))
+    rated(monkeypatch, ratings(lambda q, p, d: float(1 + q % 5)))
     known = rows()
     reference = raters.reference(known, ANSWERS)
     mine = own(ANSWERS, known, lambda q, part: "3", rater="Doctor 1")
