@@ -5,6 +5,7 @@ import json
 import shutil
 import threading
 import time
+from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 
 pytest.register_assert_rewrite("sheets")
 
+from bedside.build import notebooks  # noqa: E402
 from bedside.keep import registry, store  # noqa: E402
 from bedside.keep.replies import Request  # noqa: E402
 from bedside.read import paths  # noqa: E402
@@ -20,13 +22,22 @@ from browser import browser  # noqa: E402, F401  (a fixture)
 from judged import nothing  # noqa: E402, F401  (a fixture)
 
 
+def pytest_xdist_auto_num_workers():
+    """One process more than there are cores: some tests wait, for a browser or an endpoint."""
+    return notebooks.cores() + 1
+
+
 def pytest_collection_modifyitems(items):
-    """Mark what slow.csv names, a test of many parameters but for those that stay fast."""
+    """Mark what slow.csv names; of a test "1 in n", all parameters but each n-th are slow."""
     with open(Path(__file__).with_name("slow.csv"), newline="") as f:
-        slow, fast = zip(*list(csv.reader(f))[1:])
+        slow = {row["slow"]: row["fast"] for row in csv.DictReader(f)}
+    seen = Counter()
     for item in items:
-        name = item.nodeid
-        if name in slow or (name.partition("[")[0] in slow and name not in fast):
+        test = item.nodeid.partition("[")[0]
+        name = item.nodeid if item.nodeid in slow else test
+        kept, _, n = slow.get(name, item.nodeid).partition("1 in ")
+        seen[test] += 1
+        if (seen[test] % int(n) != 1 % int(n)) if n else kept != item.nodeid:
             item.add_marker(pytest.mark.slow)
 
 

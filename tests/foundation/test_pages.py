@@ -110,27 +110,27 @@ def test_a_number_has_an_address(browser):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", PAGES)
 @pytest.mark.parametrize("width, height", [(1440, 900), (1024, 768), (390, 844)])
-def test_everybody_can_use_them(browser, width, height, scheme):
+def test_everybody_can_use_them(browser, width, height, scheme, name):
     with watched(browser, width, height) as shown:
         shown.emulate_media(color_scheme=scheme)
-        for name in PAGES:
-            shown.goto(at("sample", name))
-            assert violations(shown) == [], name
-            assert shown.evaluate("document.documentElement.scrollWidth") <= width, name
+        shown.goto(at("sample", name))
+        assert violations(shown) == []
+        assert shown.evaluate("document.documentElement.scrollWidth") <= width
         paint = shown.evaluate("getComputedStyle(document.body).backgroundColor")
         assert (paint == "rgb(255, 255, 255)") == (scheme == "light")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", PAGES)
 @pytest.mark.parametrize("width", [390, 768, 1440])
-def test_everybody_can_use_the_pages_of_released_data(browser, width, scheme):
+def test_everybody_can_use_the_pages_of_released_data(browser, width, scheme, name):
     with watched(browser, width, 900) as shown:
         shown.emulate_media(color_scheme=scheme)
-        for name in PAGES:
-            shown.goto(at("public", name))
-            assert violations(shown) == [], name
-            assert shown.evaluate("document.documentElement.scrollWidth") <= width, name
+        shown.goto(at("public", name))
+        assert violations(shown) == []
+        assert shown.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_from_the_index_to_a_table_to_its_code(browser):
