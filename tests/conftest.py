@@ -21,6 +21,8 @@ from bedside.run import Run  # noqa: E402
 from browser import browser  # noqa: E402, F401  (a fixture)
 from judged import nothing  # noqa: E402, F401  (a fixture)
 
+notebooks.spare_grammar()
+
 
 def pytest_xdist_auto_num_workers():
     """One process more than there are cores: some tests wait, for a browser or an endpoint."""
@@ -29,15 +31,16 @@ def pytest_xdist_auto_num_workers():
 
 def pytest_collection_modifyitems(items):
     """Mark what slow.csv names; of a test "1 in n", all parameters but each n-th are slow."""
+    slow, seen = {}, Counter()
     with open(Path(__file__).with_name("slow.csv"), newline="") as f:
-        slow = {row["slow"]: row["fast"] for row in csv.DictReader(f)}
-    seen = Counter()
+        for row in csv.DictReader(f):
+            slow.setdefault(row["slow"], []).append(row["fast"])
     for item in items:
         test = item.nodeid.partition("[")[0]
-        name = item.nodeid if item.nodeid in slow else test
-        kept, _, n = slow.get(name, item.nodeid).partition("1 in ")
         seen[test] += 1
-        if (seen[test] % int(n) != 1 % int(n)) if n else kept != item.nodeid:
+        kept = slow.get(item.nodeid) or slow.get(test, [item.nodeid])
+        n = int(kept[0].removeprefix("1 in ")) if kept[0].startswith("1 in ") else 0
+        if seen[test] % n != 1 if n else item.nodeid not in kept:
             item.add_marker(pytest.mark.slow)
 
 

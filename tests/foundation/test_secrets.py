@@ -5,26 +5,12 @@ import os
 import subprocess
 import sys
 
-import pytest
-
 from conftest import completion
 
 KEY = "sk-made-up-7f3a9c55e1"
 
 
-JUDGE = "cancer_myth/05_judge_agreement"
-RECORD = ["-p", "mode", "record"]
-FAST = [["run", JUDGE, *RECORD, "-p", "judge", "remote", "-p", "limit", "6"], ["index"]]
-WHOLE = [
-    ["run", JUDGE],  # the cards of the judges that are here
-    ["run", JUDGE, *RECORD, "-p", "judge", "remote"],
-    ["run", "cancer_myth/03_evaluation", *RECORD, "-p", "models", "remote", "-p", "limit", "6"],
-    ["index"],
-]
-
-
-@pytest.mark.parametrize("commands", [FAST, WHOLE], ids=["one notebook", "two notebooks"])
-def test_no_key_reaches_a_file_a_log_or_a_notebook(root, endpoint, commands):
+def test_no_key_reaches_a_file_a_log_or_a_notebook(root, endpoint):
     with open(root / "data/models.toml", "a") as f:
         f.write(
             f'\n[remote]\nprovider = "remote"\nbase_url = "{endpoint.url}"\nmodel ='
@@ -35,7 +21,13 @@ def test_no_key_reaches_a_file_a_log_or_a_notebook(root, endpoint, commands):
         hostile if n % 7 else ""
     )  # an empty answer now and then: a failed call
     environment = {**os.environ, "BEDSIDE_ROOT": str(root), "REMOTE_KEY": KEY, "TMPDIR": str(root)}
-    for arguments in commands:
+    record = ["-p", "mode", "record"]
+    for arguments in (
+        ["run", "cancer_myth/05_judge_agreement"],  # the cards of the judges that are here
+        ["run", "cancer_myth/05_judge_agreement", *record, "-p", "judge", "remote"],
+        ["run", "cancer_myth/03_evaluation", *record, "-p", "models", "remote", "-p", "limit", "6"],
+        ["index"],
+    ):
         if arguments[0] == "index":
             environment["BEDSIDE_RUN"] = "sample-remote-limit-6"
         done = subprocess.run(

@@ -34,17 +34,17 @@ def whole(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    """As `whole`, but that only one sheet was run."""
+    """As `whole`, but that some sheets were not run."""
 
-    def third(path, out, given):
-        if path.name.startswith("3"):
+    def some(path, out, given):
+        if path.name[0] == "3" or (path.name[0] == "1" and path == out):
             execute(path, out, given)
         elif path != out:
             shutil.copy(path, out)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(editions, "execute", third)
-        yield editions.build(tmp_path_factory.mktemp("seminar") / "made")
+        patch.setattr(editions, "execute", some)
+        return editions.build(tmp_path_factory.mktemp("seminar") / "made")
 
 
 def notebook(path):

@@ -178,7 +178,7 @@ def fitted(text: str, size: float, weight: str, width: float) -> list[str]:
 
 def settle(figure: Figure) -> None:
     """Lay a figure out, and put the labels of its marks where there is room."""
-    figure.get_layout_engine().execute(figure)
+    figure.draw_without_rendering()
     figure.set_layout_engine("none")
     for ax in figure.axes:  # the layout's solver differs in the last bits from run to run
         ax.set_position([round(v, 4) for v in ax.get_position(original=True).bounds])
