@@ -533,12 +533,12 @@ ELSEWHERE = {  # notebook: parameters whose effect another test shows
     "cancer_myth/03_evaluation": {
         **dict.fromkeys(
             ("agent_questions", "rounds", "note_tokens"),
-            "tests/papers/test_mitigation.py::test_mdagents_as_a_system_of_its_own",
+            "tests/papers/test_mitigation_agents.py::test_mdagents_as_a_system_of_its_own",
         ),
         **KEPT,
     },
     "cancer_myth/04_mitigation": {
-        "rounds": "tests/papers/test_mitigation.py::"
+        "rounds": "tests/papers/test_mitigation_agents.py::"
         "test_a_recruited_panel_discusses_until_it_agrees",
         **KEPT,
     },
