@@ -136,7 +136,7 @@ def test_permutation_refuses(rng, a, b):
         stats.paired_permutation(a, b, rng)
 
 
-# proportions
+# several tests
 
 
 def test_holm_by_hand():

@@ -8,7 +8,8 @@ from types import CodeType
 
 import pandas as pd
 import pytest
-from catalogue import CASES, MODELS, call, run_of, same  # noqa: F401
+from catalogue import CASES, call, run_of, same  # noqa: F401
+from catalogue_frames import MODELS
 
 from bedside import papers
 from bedside.papers.meddialbench.scores import changes
