@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
-pytest.register_assert_rewrite("sheets")
+pytest.register_assert_rewrite(
+    "sheets", "explorer_page", "annotation_lab", "raters_labels", "known_lab"
+)
 
 from bedside.build import notebooks  # noqa: E402
 from bedside.keep import registry, store  # noqa: E402

@@ -30,7 +30,7 @@ from bedside.read import paths, sources
 from bedside.read.checks import normal
 from bedside.write import plots
 from conftest import completion
-from providers import said
+from provider_words import said
 
 EMBEDDED = "smollm2-135m"
 LIMITS = (0, 1, 2, 3, 5, 7, 20)

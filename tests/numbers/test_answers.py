@@ -3,18 +3,17 @@
 import numpy as np
 import pandas as pd
 import pytest
-from catalogue import (  # noqa: F401
+from catalogue import call, run_of  # noqa: F401  (a fixture)
+from catalogue_frames import (
     ITEMS,
     REFERENCE,
     TERMS,
     answers,
-    call,
     consultations,
     detections,
     exams,
     lists,
     right_or_wrong,
-    run_of,
 )
 
 from bedside.judging.baselines import Lexical

@@ -5,7 +5,8 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from catalogue import CASES, call, right_or_wrong, run_of  # noqa: F401
+from catalogue import CASES, call, run_of  # noqa: F401
+from catalogue_frames import right_or_wrong
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

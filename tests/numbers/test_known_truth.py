@@ -9,9 +9,11 @@ import json
 import re
 from itertools import product
 
+import known_lab
 import numpy as np
 import pandas as pd
 import pytest
+from known_lab import ONE, PEOPLE, SAYS, ZERO
 from scipy.special import ndtri, stdtrit
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.contingency_tables import mcnemar
@@ -20,115 +22,11 @@ from statsmodels.stats.proportion import proportion_confint
 
 import matrix
 from bedside import __main__ as main
-from bedside import annotation, explorer, own
-from bedside.asking import sending
-from bedside.build import notebooks
-from bedside.keep import registry
-from bedside.own import steps
+from bedside import own
 from bedside.read import paths
-from bedside.write import plots
-from conftest import SILENT, apart, completion
+from conftest import completion
 
-MODELS, JUDGES = "abcdef", ("judge", "other")
-CALL, VERDICT = 0.006, 0.02  # USD: 10 × $100 and 5 × $1,000 a million; 10 × $1,000 and 5 × $2,000
-PRICES = {False: (100.0, 1000.0), True: (1000.0, 2000.0)}  # of a model, of a judge
-
-# What a model answers where it isn't "Answer <letter> of <model> to <number>."
-NO_ANSWER = {
-    "t": (504, {}, {"error": {"message": "upstream took too long"}}),
-    "c": (400, {}, {"error": {"message": "maximum context length exceeded"}}),
-    "f": SILENT["filtered"],
-    "n": SILENT["refused"],
-    "b": SILENT["blank"],
-    "e": completion("half of it, and", "error"),  # paid for nevertheless
-}
-CUT = "x"  # an answer that is cut, and judged as it is
-ONE, ZERO = '{"score": 1}', '{"score": 0}'
-SAYS = {  # the judge, of a letter: P is a wrong answer called right, N a right one called wrong
-    **dict.fromkeys("RPx", ONE),
-    **dict.fromkeys("WN", ZERO),
-    "u": "Perhaps.",
-    "v": completion("Score: 1, but wait, this contradicts the ref", "length"),
-    "g": SILENT["filtered"],
-}
-PEOPLE = dict.fromkeys("RN", "1") | dict.fromkeys("WP", "0")
-
-
-class Lab:
-    """Studies of questions 0, 1, ... on models that answer, and judges that say, what is known."""
-
-    def __init__(self, folder, endpoint, patch, capsys):
-        self.folder, self.capsys, self.endpoint = folder, capsys, endpoint
-        self.truth, self.says = {}, dict.fromkeys(JUDGES, SAYS)
-        endpoint.script = self._script
-        for name in (*MODELS, *JUDGES):
-            usd_in, usd_out = PRICES[name in JUDGES]
-            entry = {"provider": "test", "base_url": endpoint.url, "model": name}
-            entry |= {"usd_per_million_in": usd_in, "usd_per_million_out": usd_out}
-            patch.setitem(registry.entries(), name, entry)
-        apart(patch, folder)
-        patch.setattr(sending, "FIRST_S", 0.001)
-        patch.setattr(notebooks, "execute", self._execute)
-        patch.setattr(plots, "save", matrix.undrawn)
-        patch.setattr(steps.page, "write", lambda *_: None)  # of an executed notebook
-
-    def _script(self, n, body):
-        said = body["messages"][-1]["content"]
-        if judged := re.search(r"Answer (\w) of", said.rpartition("Answer to grade")[2]):
-            reply = self.says[body["model"]][judged[1]]
-            return completion(reply) if isinstance(reply, str) else reply
-        k = int(re.search(r"number (\d+)", said)[1])
-        letter = self.truth[body["model"]][k]
-        text = f"Answer {letter} of {body['model']} to {k}."
-        return NO_ANSWER.get(letter) or completion(text, "length" if letter == CUT else "stop")
-
-    def _execute(self, path, out, given):
-        asyncio.run(matrix.execute(path.stem, given))
-
-    def questions(self, size, unit=1, turned=False, name="mine"):
-        """A file of questions; unit: how many share one; turned: the last one first."""
-        lines = [
-            f"q{k:02},Is it so in number {k}?,Yes.,{'even odd'.split()[k % 2]},u{k // unit:02}"
-            for k in range(size)
-        ]
-        path = self.folder / f"{name}.csv"
-        text = "\n".join(["item,question,reference,group,unit", *lines[:: -1 if turned else 1]])
-        path.write_text(text + "\n", encoding="utf-8")
-        return path
-
-    def study(self, truth, unit=1, turned=False, **given):
-        """Plan and run a study; how many calls were made, and what was printed at last."""
-        self.truth = truth
-        path = self.questions(len(next(iter(truth.values()))), unit, turned)
-        given = {"questions": path, "models": " ".join(truth), "judge": "judge", **given}
-        given = [f"{k.upper()}={v}" for k, v in given.items()]
-        before = len(self.endpoint.bodies)
-        main.study([*given, "MODE=plan"])
-        assert len(self.endpoint.bodies) == before
-        main.study(given)
-        return self.capsys.readouterr().out
-
-    def table(self, table, name="mine"):
-        """A table as written, by row and column."""
-        path = self.folder / "figures/own" / name / f"{table}.csv"
-        return pd.read_csv(path).set_index(["row", "column"])
-
-    def label(self, name="mine", people=PEOPLE):
-        """Let people label all answers of a study by their letters."""
-        content, _ = explorer.read((self.folder / f"figures/own/{name}/explorer.html").read_text())
-        rows = [r for r in annotation.rows(content) if (r["reply"] + " " * 8)[7] in people]
-        lines = [own.TASK.record(r, people[r["reply"][7]], "Ann") for r in rows]
-        path = own.rated(name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-
-    def card(self, name="mine", judge="judge"):
-        return json.loads((self.folder / f"figures/own/{name}/trust_{judge}.json").read_text())
-
-
-@pytest.fixture
-def lab(tmp_path, endpoint, monkeypatch, capsys):
-    return Lab(tmp_path, endpoint, monkeypatch, capsys)
+lab = known_lab.lab  # a fixture
 
 
 def score(p, n, z):
@@ -146,6 +44,7 @@ def least(n, psi):
 
 
 # ---- scores, tests and costs
+
 
 RIGHT = {"a": "R" * 12, "b": "R" * 12}
 MIXED = {"a": "R" * 14 + "W" * 6, "b": "R" * 8 + "W" * 6 + "RR" + "W" * 4, "c": "W" * 20}

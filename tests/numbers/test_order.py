@@ -8,7 +8,8 @@ from types import CodeType
 
 import pandas as pd
 import pytest
-from catalogue import CASES, MODELS, call, run_of, same  # noqa: F401
+from catalogue import CASES, call, run_of, same  # noqa: F401
+from catalogue_frames import MODELS
 
 from bedside import papers
 from bedside.papers.meddialbench.scores import changes
@@ -87,7 +88,7 @@ NOT_HERE = {  # public functions of scores and tables that no case reaches, and 
     "reference_table length_rows repair_table strict_table pair_table": "count the released files",
     "editing_table answered_table": "count words of texts; tests/papers/test_survey_answers.py",
     "collected_table": "takes verdicts on pairs; tests/papers/test_collecting.py",
-    "flag_table": "takes raters' flags; tests/papers/test_radiation.py",
+    "flag_table": "takes raters' flags; tests/papers/test_radiation_matching.py",
     "took_part": "is a sentence of a caption; tests/papers/test_medhalu.py",
     "copier_rows blind rates found_table": "take counts, no replies",
     "positions cards balanced generated readings as_printed": "show counts or what others read",

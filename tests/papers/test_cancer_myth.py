@@ -1,40 +1,26 @@
-"""Cancer-Myth: metrics by hand, the survey read from a small export, the sample data's balance."""
+"""Cancer-Myth: metrics by hand, tables, readings of the files, graded examples for judges."""
 
 import asyncio
 import json
-import re
 
+import cancer_myth_graded
 import numpy as np
 import pandas as pd
 import pytest
+from cancer_myth_graded import graded, listed_for
 
 from bedside import stats
 from bedside.keep.replies import VERDICT_TOKENS
-from bedside.papers.cancer_myth import data, figures, implied, pipeline, study, survey
-from bedside.papers.cancer_myth.implied import survey_readings
+from bedside.papers.cancer_myth import data, figures, implied, pipeline, study
 from bedside.papers.cancer_myth.scores import scores
 from bedside.papers.cancer_myth.tables import evaluation, generation
-from bedside.papers.cancer_myth.tables import survey as survey_tables
 from bedside.papers.cancer_myth.v2 import items as v2_items
-from bedside.read import claims, paths, sources
+from bedside.read import claims, sources
 from bedside.run import Run
 from bedside.write.tables import BOUNDS, paired
 from conftest import SILENT, completion
 
-
-@pytest.fixture
-def run(tmp_path, monkeypatch):
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
-    return Run("cancer_myth", "03_evaluation", profile="sample")
-
-
-def graded(**values):
-    rows = [
-        (f"q{k}", model, "unparsed" if v is None else "graded", v, "A" if k < 2 else "B")
-        for model, grades in values.items()
-        for k, v in enumerate(grades)
-    ]
-    return pd.DataFrame(rows, columns=["item", "model", "status", "value", "category"])
+run = cancer_myth_graded.run  # a fixture
 
 
 def test_pcs_and_pcr_by_hand(run):
@@ -173,20 +159,6 @@ def test_compare_uses_shared_questions_only(run):
     assert paired(graded(a=[1, 0]), run).empty
 
 
-def test_kappas_of_counts_by_hand():
-    # 4 answers, 2 human 0s of which 1 is right; errors go to -1. With one human 1 and one human -1:
-    # po = 3/4; judge: -1 twice, 0 once, 1 once; pe = (1*2 + 2*1 + 1*1) / 16 = 5/16;
-    # kappa = (12 - 5) / (16 - 5); apart by chance, linear: (1*1 + 1*2 + 2*2 + 2*1 + 1*4 + 1*1) / 16
-    table = implied.confusions_of(4, 2, 1)[1]
-    assert table.tolist() == [[1, 0, 0], [1, 1, 0], [0, 0, 1]]
-    assert implied.confusions_of(4, 2, 1, raised=1)[1][1].tolist() == [0, 1, 1]
-    assert implied.kappa_of(table) == pytest.approx(7 / 11)
-    assert implied.kappa_of(table, 1) == pytest.approx(1 - (1 / 4) / (14 / 16))
-    assert implied.ac1_of(table) == pytest.approx(
-        stats.gwet([[0, 1, 1, 2], [0, 0, 1, 2]], range(3))
-    )
-
-
 def test_possible_p_of_printed_rates(run):
     # 27.2% and 19.8% of 585 are 159 and 116: at the least overlap all discordant,
     # at the most 43 against 0
@@ -205,196 +177,6 @@ def test_impossible_pairs(run, monkeypatch):
     assert implied.impossible_pairs(run) == [
         "GPT-5"
     ]  # PCS 0.5 with PCR 42.1%: even no -1 at all gives 0.421
-
-
-class Survey:
-    """A run with a small export: two blocks of two paragraphs, three physicians and a test row."""
-
-    profile, limit = "public", 0
-
-    def __init__(self):
-        columns = ["IPAddress", "RecipientLastName"] + [
-            f"QID{100 * b + p + k}" for b in (0, 1) for p in (4, 9) for k in (0, 1, 2)
-        ]
-        columns += [f"QID{n}" for n in (98, 99, 100, 198, 199, 200)]
-        rows = {
-            "Doctor 1": "4,,,3,Overly generic,,  5,,,N/A,,,  4,No,,2,Yes,",
-            "Doctor 2": "5,,,1,,,  5,,,2,,,  5,,,3,,",
-            "Doctor 3": '4,,,3,"Overly generic;Factually incorrect",,  3,,,4,,,  3,,,1,,',
-            "Test": ",,,,,,,,,,,,,,,,,",
-        }
-        cells = [
-            ["1.2.3.4", who, *(c.strip().strip('"').replace(";", ",") for c in line.split(","))]
-            for who, line in rows.items()
-        ]
-        self.export = pd.DataFrame(cells, columns=columns)
-
-    def load(self, name):
-        if name.endswith("blocks"):
-            return pd.DataFrame({"key": ["1"], "value": [["GPT-4-Turbo", "Edited human answer"]]})
-        return self.export
-
-    rng = staticmethod(lambda *name: np.random.default_rng(0))
-
-
-def test_survey_is_read_by_block_and_place():
-    ratings = survey.survey(Survey())
-    assert len(ratings) == 2 * 3 * 3 and set(ratings["rater"]) == {
-        "Doctor 1",
-        "Doctor 2",
-        "Doctor 3",
-    }
-    assert "1.2.3.4" not in ratings.to_string()
-    whole = ratings[ratings["part"] == 0].pivot(index="source", columns="rater", values="rating")
-    assert whole.loc["GPT-4-Turbo"].tolist() == [4, 5, 3] and whole.loc[
-        "Social workers"
-    ].tolist() == [2, 3, 1]
-    assert (
-        ratings[(ratings["part"] == 2) & (ratings["source"] == "Social workers")]["rating"]
-        .isna()
-        .sum()
-        == 1
-    )
-
-
-def test_survey_metrics_by_hand():
-    ratings = survey.survey(Survey())
-    wide = survey.paragraphs(ratings)
-    # GPT-4-Turbo: 4 5 4 (MISD 1) and 3 1 3 (2); social workers: 5 5 3 (2),
-    # the other has an N/A and is left out
-    assert len(wide) == 3 and survey.misd(wide).tolist() == [1, 2, 2]
-    counts = survey.label_counts(ratings).set_index(["row", "column"])["value"]
-    assert counts["GPT-4-Turbo", "Overly generic"] == 1  # two physicians, one paragraph
-    assert counts["GPT-4-Turbo", "Factually incorrect"] == 1 and counts["Social workers"].sum() == 0
-
-
-SOURCES = list(survey.RATED.values())
-
-
-def rated(whole, parts):
-    """The survey's frame from whole answers' and paragraphs' ratings: {source: rows of three}."""
-    rows = [
-        (question, source, part, f"Doctor {k + 1}", rating, ["Overly generic"] * (rating == 1), "")
-        for part, given in ((0, whole), (1, parts))
-        for source, answers in given.items()
-        for question, ratings in enumerate(answers)
-        for k, rating in enumerate(ratings)
-    ]
-    names = ["question", "source", "part", "rater", "rating", "labels", "missing"]
-    return pd.DataFrame(rows, columns=names)
-
-
-def made_of(run, parts, words=(10, 10, 10, 10)):
-    """Verdict and first reading of each of the survey's claims, without the prefix of its id."""
-    whole = dict(zip(SOURCES, ([[5, 4, 4]], [[4, 4, 4]], [[3, 4, 4]], [[3, 4, 2]])))
-    ratings = rated(whole, parts)
-    names = [f"{name} - Social workers" for name in SOURCES[:3]]
-    tests = pd.DataFrame({"row": names, "difference": [0.9, 0.7, 0.4], "p": [0.001, 0.002, 0.06]})
-    tests["p_holm"] = [0.006, 0.01, 0.18]  # over the six pairs of the table
-    answers = pd.DataFrame({c: ["w " * n] for c, n in zip(survey.RATED, words)})
-    answers = answers.assign(answer="w w")
-    made = survey_readings.readings(run, ratings, tests, answers)
-    assert set(made) == set(survey_readings.claimed(run))
-    return {
-        id.removeprefix("cm-survey-"): (
-            claims.judged(run.paper, id, found)[0].split()[0],
-            {name: way[0] for name, way in found.items()},
-        )
-        for id, found in made.items()
-    }
-
-
-def test_survey_claims_by_hand(run):
-    """One model isn't better beyond chance; a test alone decides nothing."""
-    same = dict.fromkeys(SOURCES[:3], [(4, 5, 4), (4, 4, 3)])
-    said = made_of(run, same | {"Social workers": [(1, 4, 4), (3, 3, 4)]})
-    # the second physician rates both 4.00: above on average, in each model, but not by each rater
-    assert said["llm-average"] == (
-        "depends",
-        {
-            "mean of the three models": "4.00 against 3.00",
-            "each of the three models": "3.67 to 4.33 against 3.00",
-            "by each physician's ratings": ", ".join(
-                f"4.00 against {human}.00" for human in (3, 4, 2)
-            ),
-        },
-    )
-    assert said["llm-better"][0] == "undetermined"
-    assert "LLaMa-3.1-405B +0.40 (p = 0.18)" in said["llm-better"][1]["as written"]
-    # eight paragraphs, MISD 1 but for one of 3 and one of 1 in the human answers: a tie there
-    assert said["misd-2"][1] == {"all paragraphs": "87.5%", "each source": "50.0 to 100.0%"}
-    assert said["misd-2"][0] == "depends"
-    assert said["misd-1"][1]["each source"].endswith("Social workers: 1 and 3")
-    assert said["misd-1"][0] == "depends"
-    assert said["misd-llm"][0] == "holds"
-    assert said["labels"] == ("differs", {"as written": "0 of 6 paragraphs"})
-    assert said["accurate"] == (
-        "holds",
-        {
-            "not labelled factually incorrect": "0 of 6 paragraphs labelled so",
-            "rated 4 or 5": "GPT-4-Turbo 100%, Gemini-1.5-Pro 100%, LLaMa-3.1-405B 67%",
-        },
-    )
-    assert said["preferred"][1] == {  # the others are ties
-        "all comparisons": "5 of 9",
-        "without ties": "5 of 5",
-        "each model": "GPT-4-Turbo 2, Gemini-1.5-Pro 2, LLaMa-3.1-405B 1 of 3",
-    }
-    assert said["words"][0] == "differs"  # 10 words, of which 2 stand on the site
-    assert said["words"][1]["the workers' own words in the answers as shown"] == "2.0 to 10.0"
-
-
-def listed_for(test):
-    """The readings that tests/numbers/flips/unable leaves to this test."""
-    rows = pd.read_csv(paths.ROOT / "tests/numbers/flips/unable/cancer_myth.csv")
-    mine = rows[rows["why"].str.endswith(f"::{test}")]
-    assert len(mine)
-    return set(zip(mine["id"], mine["reading"]))
-
-
-def survey_holds(run, whole, parts, p, answers, label=None):
-    """{(claim, reading): holds} of invented ratings; of answers the columns of the released."""
-    ratings = rated(dict(zip(SOURCES, whole)), dict(zip(SOURCES, parts)))
-    if label:
-        ratings["labels"] = [[label]] * len(ratings)
-    tests = pd.DataFrame({"row": [f"{name} - Social workers" for name in SOURCES[:3]]})
-    tests = tests.assign(difference=0.9, p_holm=p)
-    made = survey_readings.readings(run, ratings, tests, pd.DataFrame(answers))
-    return {(id, name): way[3] for id, ways in made.items() for name, way in ways.items()}
-
-
-def test_readings_of_the_survey_say_yes_and_no(run):
-    """Alike, good and long answers of models against bad ones; then the other way round."""
-    words = int(claims.load(run.paper)["cm-survey-words"].value)
-    clear = [(1, 1, 2), (5, 5, 4)] * 4
-    wide = [(1, 4, 1), *clear]
-    rest = "w " * (words - 4)  # the number counts between spaces, the slash between letters
-    edited = dict.fromkeys(survey.RATED, ["w " * 2 * words])
-    edited |= {"Edited human answer": [f"1. Sum of: w/w {rest}"], "answer": ["w " * words]}
-    yes = survey_holds(run, [[(5, 5, 5)]] * 3 + [[(2, 2, 2)]], [clear] * 3 + [wide], 0.01, edited)
-    far, same = [(1, 5, 3), (5, 1, 3), (3, 1, 5), (5, 3, 1)] * 2, [(3, 3, 3)] * 8
-    short = dict.fromkeys([*survey.RATED, "answer"], ["CancerCare w"])
-    args = [[(2, 2, 2)]] * 3 + [[(5, 5, 5)]], [far] * 3 + [same], 0.9, short
-    no = survey_holds(run, *args, label="Factually incorrect")
-    shown = {k for k in yes if (yes[k], no[k]) == (True, False)}
-    assert listed_for("test_readings_of_the_survey_say_yes_and_no") - shown == set()
-
-
-def test_lengths_that_tell_the_source(run):
-    parts = dict.fromkeys(SOURCES, [(4, 5, 4)])
-    assert made_of(run, parts)["length-blind"][0] == "not"  # found
-    found = made_of(run, parts, (20, 10, 10, 10))["length-blind"]
-    assert found[0] == "found"
-    assert found[1]["mean lengths"] == "GPT-4-Turbo +100%, Gemini-1.5-Pro +0%, LLaMa-3.1-405B +0%"
-    assert made_of(run, parts, (5, 10, 10, 10))["length-blind"][0] == "found"  # always shorter
-
-
-def test_the_judges_printed_shares_fit_one_set_of_counts(run):
-    # 54 of 76 are 71.05%, so 22 differ, all among the 0s: 10 of 32 are 31.25%
-    assert implied.judge_counts(run) == [(54, 32, 10)]
-    tables = implied.possible_confusions(run)
-    assert len(tables) == 76 - 32 + 1 and {t.sum() for t in tables} == {76}
-    assert {int(t.trace()) for t in tables} == {54}
 
 
 def test_readings_of_the_files_say_yes_and_no():
@@ -439,111 +221,6 @@ def test_claims_on_the_released_data_wait_for_it(run):
 
 
 # The sample data.
-
-
-def test_questions_are_six_in_each_category_with_sources():
-    frame = sources.load("cancer_myth_questions_sample")
-    assert (
-        frame["category"].value_counts().to_dict() == dict.fromkeys(data.CATEGORIES, 6)
-        and frame["item"].is_unique
-    )
-    for name in ("cancer_myth_questions_sample", "cancer_myth_nfp_sample"):
-        assert all(s["organisation"] and s["title"] for s in sources.load(name)["source"])
-    assert sources.load("cancer_myth_nfp_sample")["near"].value_counts().to_dict() == dict.fromkeys(
-        data.CATEGORIES, 3
-    )
-
-
-def test_labelled_answers_are_balanced_in_grade_length_and_tone():
-    frame = sources.load("cancer_myth_labelled")
-    assert (
-        frame["label"].value_counts().to_dict() == {-1: 40, 0: 40, 1: 40}
-        and frame["answer_id"].is_unique
-    )
-    assert (frame.groupby("item")["label"].apply(sorted).map(tuple) == (-1, 0, 1)).all()
-    words = frame["answer"].str.split().str.len()
-    assert np.ptp(words.groupby(frame["label"]).mean()) < 1 and words.between(70, 100).all()
-    assert (words.groupby(frame["item"]).agg(np.ptp) <= 8).all()
-    assert pd.crosstab(frame["label"], frame["tone"]).to_numpy().min() >= 12
-
-
-def test_stock_phrases_do_not_give_the_grade_away():
-    frame = sources.load("cancer_myth_labelled")
-    for phrase in ("actually", "misconception", "not necessarily", "however", "sorry"):
-        share = (
-            frame["answer"]
-            .str.contains(rf"\b{phrase}\b", flags=re.I)
-            .groupby(frame["label"])
-            .mean()
-        )
-        assert np.ptp(share) <= 0.15, phrase
-
-
-def test_the_first_set_ends_where_another_generator_begins():
-    """In the order of raw_QID: manual, GPT-4o, Claude, GPT-4o; two belong to the first set.
-
-    However the file is ordered.
-    """
-
-    class Released:
-        def load(self, name):
-            return pd.DataFrame(
-                {
-                    "example_question": list("dbca"),
-                    "example_assumption": list("dbca"),
-                    "raw_QID": [3, 1, 2, 0],
-                    "source_row": [9, 1, 4, -1],
-                    "from_model": ["gpt-4o", "gpt-4o", "claude-3-5-sonnet", "manual"],
-                    "category": "other",
-                }
-            )
-
-    made = data.candidates(Released())
-    assert made["question"].tolist() == list("abcd") and made["first"].tolist() == [
-        True,
-        True,
-        False,
-        False,
-    ]
-    assert made["generator"].tolist() == [
-        "Manual",
-        "GPT-4o",
-        "Claude-3.5-Sonnet",
-        "GPT-4o",
-    ] and set(made["category"]) == {"Others"}
-
-
-def test_what_the_review_kept_by_hand():
-    """Two of three: one word for word, one reworded."""
-    offered = pd.DataFrame(
-        {
-            "question": [
-                "My father has surgery next week and we prepare.",
-                "Which tea is good for her?",
-                "Is it all lost?",
-            ],
-            "generator": ["a", "a", "b"],
-            "category": ["x", "y", "y"],
-            "myth": [1, 1, 2],
-        }
-    )
-    released = pd.DataFrame(
-        {
-            "question": [
-                "which tea is good for her",
-                "My father has, I think, surgery next week and we prepare.",
-            ]
-        }
-    )
-    table = generation.review_table(offered, released).set_index("row")
-    assert table["value"].round(4).to_dict() == {
-        "all": 66.6667,
-        "a": 100,
-        "b": 0,
-        "x": 100,
-        "y": 50,
-    }
-    assert table["n"].to_dict() == {"all": 3, "a": 2, "b": 1, "x": 1, "y": 2}
 
 
 def test_yield_by_hand(run):
@@ -654,20 +331,6 @@ def test_cut_answers_are_told_of_under_each_judge():
         "m, judge one 3 of 5 (of the uncut: PCR 50.00, PCS 0.50);"
         " m, judge two 3 of 5 (of the uncut: PCR 100.00, PCS 1.00)."
     )
-
-
-def test_shares_of_the_survey_draw_questions(run):
-    """Three paragraphs of an answer, alike: one of 12 questions has raters four points apart."""
-    keys = pd.MultiIndex.from_product(
-        [range(12), survey.RATED.values(), range(3)], names=["question", "source", "part"]
-    )
-    far = keys.get_level_values("question") == 0
-    wide = pd.DataFrame({"a": 1.0, "b": 1.0, "c": np.where(far, 5.0, 1.0)}, index=keys)
-    made = survey_tables.misd_table(wide, run).set_index(["row", "column", "source"])
-    mine = made.loc[("GPT-4-Turbo", "2 or less", "raw")]
-    assert mine["value"] == pytest.approx(100 * 11 / 12) and mine["n"] == 36
-    narrow = 100 * stats.wilson(33, 36).low  # paragraphs taken for independent
-    assert mine["low"] < narrow - 5
 
 
 # Graded examples for judges (Figures 13 and 14).

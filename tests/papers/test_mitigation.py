@@ -1,34 +1,25 @@
-"""The second version: methods over a scripted model, the optimiser, exams, the pair as one."""
+"""The second version: items, simple methods, judges of exams, the pair of measures as one."""
 
 import asyncio
 import hashlib
 import json
 
+import mitigation_items
 import numpy as np
 import pandas as pd
 import pytest
+from mitigation_items import ITEMS
 
 from bedside import BedsideError, stats
-from bedside.asking import models
-from bedside.build import notebooks
-from bedside.judging import judges
-from bedside.keep import registry, store
-from bedside.keep.registry import StopRun
-from bedside.keep.replies import VERDICT_TOKENS
 from bedside.papers.cancer_myth import data, study
 from bedside.papers.cancer_myth.baselines import Echo
-from bedside.papers.cancer_myth.v2 import implied, methods, optimiser, scores, tables
+from bedside.papers.cancer_myth.v2 import implied, methods, scores, tables
 from bedside.papers.cancer_myth.v2.agents import multi_agent
 from bedside.papers.cancer_myth.v2.items import exam_items, split
 from bedside.read import paths, sources
 from conftest import SILENT, completion
 
-ITEMS = pd.DataFrame({"item": ["q1", "q2", "q3"], "question": ["one?", "two?", "three?"]})
-
-
-@pytest.fixture
-def run(run_of):
-    return run_of("cancer_myth", "04_mitigation")
+run = mitigation_items.run  # a fixture
 
 
 # ---- items
@@ -130,246 +121,6 @@ def test_simple_methods_differ_in_their_system_message_only(run, endpoint):
             ["user"] if system is None else ["system", "user"]
         )
         assert system is None or system in messages[0]["content"]
-
-
-def agents(levels, monitor_text="nothing wrong"):
-    """An endpoint for the agents: complexity by question, notes that name who wrote them."""
-
-    def script(n, body):
-        system, user = (m["content"] for m in body["messages"])
-        if "response_format" in body:
-            level = next(v for k, v in levels.items() if k in user)
-            return completion(level if level.startswith("{") else json.dumps({"complexity": level}))
-        if system.startswith("You watch"):
-            return completion(monitor_text)
-        if system.startswith("You are a clinician"):
-            return completion("the answer")
-        return completion("note by " + system.split(".")[0].removeprefix("You are "))
-
-    return script
-
-
-def test_agents_by_complexity(run, endpoint):
-    """Calls by level; an item whose check names none goes no further.
-
-    One clinician: check and answer, 2 calls. Panel: check, 3 views, 3 replies, answer: 8. Teams:
-    check, 2 x (2 notes and a report), answer: 8.
-    """
-    endpoint.script = agents(
-        {
-            "one?": "basic",
-            "two?": "intermediate",
-            "three?": "advanced",
-            "four?": '{"complexity": "huge"}',
-        }
-    )
-    items = pd.concat(
-        [ITEMS, pd.DataFrame({"item": ["q4"], "question": ["four?"]})], ignore_index=True
-    )
-    answers = asyncio.run(multi_agent(run, "served", items, 9, 5)).set_index("item")
-    assert answers["calls"].tolist() == [2, 8, 8, 1] and answers["complexity"].tolist() == [
-        "basic",
-        "intermediate",
-        "advanced",
-        "",
-    ]
-    assert (
-        answers["answer"].tolist() == ["the answer"] * 3 + [""]
-        and answers.loc["q4", "reply_status"] == "complexity unparsed"
-    )
-    last = {
-        q: next(
-            b["messages"][-1]["content"]
-            for b in endpoint.bodies
-            if "You are a clinician" in b["messages"][0]["content"]
-            and b["messages"][-1]["content"].endswith(q)
-        )
-        for q in ("one?", "two?", "three?")
-    }
-    assert "note by" not in last["one?"] and last["two?"].count("note by") == 6
-    assert (
-        last["three?"].count("note by") == 2 and "the lead of the treatment team" in last["three?"]
-    )  # reports, not notes
-    views = [
-        b["messages"][-1]["content"]
-        for b in endpoint.bodies
-        if "note by" not in str(b) and "Give your view" in str(b)
-    ]
-    assert len(views) == 3  # nobody sees another's first view
-
-
-def test_the_monitor_sees_the_discussion_and_is_heard(run, endpoint):
-    endpoint.script = agents(
-        {"?": "intermediate"}, "It takes for granted that all lose their hair."
-    )
-    plain = asyncio.run(multi_agent(run, "served", ITEMS, 9, 5))
-    before = len(endpoint.bodies)
-    watched = asyncio.run(multi_agent(run, "served", ITEMS, 9, 5, monitor=True))
-    assert (
-        len(endpoint.bodies) - before == 2 * 3
-    )  # the shared steps are recorded: a monitor and an answer for each item
-    assert watched["calls"].tolist() == [9, 9, 9] and plain["calls"].tolist() == [8, 8, 8]
-    monitor = next(
-        b["messages"][-1]["content"]
-        for b in endpoint.bodies
-        if b["messages"][0]["content"].startswith("You watch")
-    )
-    assert monitor.count("note by") == 6
-    assert "all lose their hair" in endpoint.bodies[-1]["messages"][-1]["content"]
-
-
-def test_a_failing_agent_loses_its_item_and_is_named(run, endpoint):
-    good = agents({"?": "basic"})
-    endpoint.script = lambda n, body: (
-        (400, {}, b"{}")
-        if body["messages"][0]["content"].startswith("You watch") and "two?" in str(body)
-        else good(n, body)
-    )
-    answers = asyncio.run(multi_agent(run, "served", ITEMS, 9, 5, monitor=True)).set_index("item")
-    assert (
-        answers["reply_status"].str.startswith("monitor, ").tolist() == [False, True, False]
-        and answers.loc["q2", "answer"] == ""
-    )
-
-
-# ---- the optimiser
-
-TRAIN = pd.DataFrame(
-    {
-        "item": [f"t{i}" for i in range(6)],
-        "question": [f"train {i}?" for i in range(6)],
-        "kind": ["myth"] * 4 + ["plain"] * 2,
-        "correction": ["what is true"] * 4 + [""] * 2,
-    }
-)
-
-
-@pytest.fixture
-def graded(monkeypatch):
-    """A judge that calls an answer 'good' right."""
-
-    async def grade(frame, judge, question, ask, **_):
-        value = [question.values[-1 if a == "good" else 0] for a in frame["answer"]]
-        value = pd.Series(value, dtype=object)
-        came = (frame["reply_status"] == "").reset_index(drop=True)
-        status = came.map({True: "graded", False: "error"})
-        given = {"status": status, "value": value.where(came, None), "raw": ""}
-        return pd.DataFrame({"item": frame["item"].to_numpy(), **given})
-
-    monkeypatch.setattr(judges, "grade", grade)
-
-
-def optimise(run, budget=40, **options):
-    return asyncio.run(
-        optimiser.optimise(
-            run,
-            "served",
-            TRAIN,
-            dict.fromkeys(("myth", "plain"), study.Known()),
-            budget=budget,
-            max_tokens=9,
-            **options,
-        )
-    )
-
-
-def answerer(instruction):
-    """An endpoint whose answers are good under one instruction, which its reflections propose."""
-
-    def script(n, body):
-        if "response_format" in body:
-            return completion(
-                instruction
-                if instruction.startswith("not")
-                else json.dumps({"instruction": instruction})
-            )
-        return completion("good" if "careful" in body["messages"][0]["content"] else "bad")
-
-    return script
-
-
-def test_the_optimiser_keeps_what_scores_better(run, endpoint, graded):
-    endpoint.script = answerer("Be careful.")
-    found = optimise(run)
-    assert (
-        found.instruction == "Be careful."
-        and found.status == "improved"
-        and (found.start, found.best) == (0.0, 1.0)
-    )
-    assert found.proposals >= 1 and found.unusable == 0
-    reflection = next(b for b in endpoint.bodies if "response_format" in b)["messages"][-1][
-        "content"
-    ]
-    assert optimiser.SEED_INSTRUCTION in reflection and "what is true" in reflection
-    before = len(endpoint.bodies)
-    run.mode = "replay"
-    assert optimise(run) == found and len(endpoint.bodies) == before  # every call was recorded
-
-
-@pytest.mark.parametrize(
-    "proposal, budget, status",
-    [
-        ("Be kind.", 40, "nothing better found"),
-        ("not JSON", 40, "no usable proposal"),
-        ("Be careful.", 6, "budget used up before the first proposal"),
-    ],
-)
-def test_an_optimiser_that_finds_nothing_says_why(run, endpoint, graded, proposal, budget, status):
-    endpoint.script = answerer(proposal)
-    found = optimise(run, budget)
-    assert (
-        found.status == status
-        and found.instruction == optimiser.SEED_INSTRUCTION
-        and found.start == found.best
-    )
-    assert (
-        found.unusable == (found.proposals if status == "no usable proposal" else 0)
-        and found.calls >= 6
-    )
-
-
-def test_a_budget_used_up_in_the_optimiser_stops_the_run(run, endpoint, graded, monkeypatch):
-    """GEPA goes on after exceptions; it must not swallow a refused key or a budget."""
-    monkeypatch.setitem(
-        registry.entries(),
-        "served",
-        {**registry.entries()["served"], "usd_per_million_in": 1e3, "usd_per_million_out": 1e3},
-    )
-    endpoint.script = answerer("Be kind.")
-    run.budget_usd = 0.6
-    with pytest.raises(StopRun, match="BUDGET_USD"):
-        optimise(run, 400)
-    run.budget_usd, run.mode = None, "replay"
-    with pytest.raises(models.MissingRecording):
-        optimise(run, 400, reflector="smollm2-135m")
-
-
-def test_nothing_to_learn_from(run):
-    found = asyncio.run(
-        optimiser.optimise(run, "served", TRAIN.head(0), {}, budget=9, max_tokens=9)
-    )
-    assert (
-        found.status == "nothing to learn from"
-        and found.instruction == optimiser.SEED_INSTRUCTION
-        and found.calls == 0
-    )
-
-
-@pytest.mark.parametrize(
-    "kind, status, value, said",
-    [
-        ("myth", "graded", -1, "Wrong: the answer accepts"),
-        ("myth", "graded", 0, "Half right"),
-        ("myth", "graded", 1, "Right"),
-        ("plain", "graded", -1, "Wrong: nothing in the question is wrong"),
-        ("plain", "graded", 1, "Right"),
-        ("plain", "unparsed", None, "could not be graded"),
-    ],
-)
-def test_comments_for_the_optimiser(kind, status, value, said):
-    assert said in optimiser.comment(
-        {"kind": kind, "status": status, "value": value, "correction": "c", "reply_status": ""}
-    )
 
 
 # ---- judges and measures
@@ -643,60 +394,6 @@ def test_an_answer_without_text_is_no_answer(run, endpoint, why):
     assert tables.cut(graded) == "No reply was cut at its limit."
 
 
-@pytest.mark.parametrize("why", SILENT)
-@pytest.mark.parametrize(
-    "step, opening",
-    [("complexity", "You decide"), ("monitor", "You watch"), ("answers", "You are a clinician")],
-)
-def test_an_agent_that_says_nothing_loses_its_item(run, endpoint, step, opening, why):
-    good = agents({"?": "basic"})
-    endpoint.script = lambda n, body: (
-        SILENT[why]
-        if body["messages"][0]["content"].startswith(opening) and "two?" in str(body)
-        else good(n, body)
-    )
-    answers = asyncio.run(multi_agent(run, "served", ITEMS, 9, 5, monitor=True)).set_index("item")
-    assert answers["reply_status"].tolist() == ["", f"{step}, {why}", ""]
-    assert answers["answer"].tolist() == ["the answer", "", "the answer"]
-
-
-def test_a_silent_member_of_the_panel_leaves_no_empty_note(run, endpoint):
-    good = agents({"?": "intermediate"})
-    endpoint.script = lambda n, body: (
-        SILENT["blank"] if "You are a nurse" in body["messages"][0]["content"] else good(n, body)
-    )
-    answers = asyncio.run(multi_agent(run, "served", ITEMS, 9, 5))
-    assert set(answers["reply_status"]) == {"a nurse specialised in cancer care, blank"}
-
-
-def test_the_optimiser_counts_silence_and_cuts(run, endpoint, graded):
-    """Of the six training answers two hold no text and one is cut; reflections say nothing.
-
-    The score rests on the four that came, one of which is good.
-    """
-
-    def script(n, body):
-        said = body["messages"][-1]["content"]
-        if "response_format" in body or said in ("train 0?", "train 4?"):
-            return SILENT["blank"]
-        finish = "length" if said == "train 1?" else "stop"
-        return completion("good" if said == "train 2?" else "bad", finish=finish)
-
-    endpoint.script = script
-    found = optimise(run, 6)
-    assert (found.unscored, found.cut, found.calls) == (2, 1, 6) and found.start == 1 / 4
-    shown = tables.found_table({"m": found}).set_index("column")["value"]
-    assert shown["answers without a verdict"] == 2
-    assert shown["answers cut off at the limit"] == 1
-    more = optimise(run, 20)
-    assert more.proposals >= 1 and more.unusable == more.proposals
-    endpoint.script = lambda n, body: SILENT["blank"]
-    run.recordings = store.Recordings(run.recordings.folder.parent / "silence")
-    assert np.isnan(optimise(run, 6).start)  # no answer, no score
-    told = {"kind": "myth", "status": "error", "value": None, "correction": "c"}
-    assert optimiser.comment({**told, "reply_status": "blank"}) == "No answer came (blank)."
-
-
 def test_rates_of_the_uncut_by_hand(run):
     """plain: Cancer-Myth 0 and 1 are cut, of 2 to 4 none is right; cure: 4, unscored, is cut."""
     frame = measured().assign(
@@ -715,84 +412,3 @@ def test_rates_of_the_uncut_by_hand(run):
         " m plain 2 of 9 (of the uncut: Cancer-Myth 0, Cancer-Myth-NFP 75);"
         " m cure 1 of 9 (of the uncut: Cancer-Myth 75, Cancer-Myth-NFP 25)."
     )
-
-
-def test_no_length_of_the_embedded_model_holds_for_others(run, endpoint, graded):
-    endpoint.script = agents({"?": "basic"})
-    asyncio.run(multi_agent(run, "served", ITEMS, 2048, 1000, monitor=True))
-    assert {b["max_tokens"] for b in endpoint.bodies} == {VERDICT_TOKENS, 1000, 2048}
-    endpoint.script = answerer("Be careful.")
-    optimise(run)
-    reflection = next(b for b in reversed(endpoint.bodies) if "response_format" in b)
-    assert reflection["max_tokens"] == optimiser.REFLECTION_TOKENS
-    for notebook, names in {
-        "02_adversarial_generation": ("max_tokens", "answer_tokens"),
-        "03_evaluation": ("max_tokens",),
-        "04_mitigation": ("max_tokens", "note_tokens"),
-    }.items():
-        given = notebooks.parameters(f"cancer_myth/{notebook}")
-        assert min(given[name] for name in names) >= 1000
-
-
-def recruiting(agree_after):
-    """An endpoint for MDAgents as published; the moderator agrees from the n-th time on."""
-    asked = []
-
-    def script(n, body):
-        system, user = (m["content"] for m in body["messages"])
-        if "response_format" not in body:
-            who = system.split(" Texts")[0].removeprefix("You are ").rstrip(".")
-            return completion("the answer" if who.startswith("a clinician") else f"note by {who}")
-        form = body["response_format"]["json_schema"]["name"]
-        if form == "panel":
-            blank = "nobody" in user
-            return completion(json.dumps({"experts": [" "] if blank else ["a nurse", "a surgeon"]}))
-        if form == "teams":
-            teams = [("first", ["a GP", "a nurse"]), ("last", ["an oncologist"])]
-            named = [{"name": name, "members": mine} for name, mine in teams]
-            return completion(json.dumps({"teams": named}))
-        if system.startswith("You moderate"):
-            asked.append(user)
-            return completion(json.dumps({"agreed": "yes" if len(asked) >= agree_after else "no"}))
-        level = "advanced" if "three" in user else "basic" if "one" in user else "intermediate"
-        return completion(json.dumps({"complexity": level}))
-
-    return script
-
-
-@pytest.mark.parametrize("agree_after, rounds, calls", [(1, 5, 9), (2, 5, 12), (9, 2, 12)])
-def test_a_recruited_panel_discusses_until_it_agrees(run, endpoint, agree_after, rounds, calls):
-    """Check, recruiting, 2 views, then 2 replies and the moderator a round, report and answer."""
-    endpoint.script = recruiting(agree_after)
-    two = ITEMS[ITEMS["item"] == "q2"]
-    (made,) = asyncio.run(multi_agent(run, "served", two, 9, 5, rounds=rounds)).itertuples()
-    assert (made.calls, made.complexity, made.answer) == (calls, "intermediate", "the answer")
-    last = endpoint.bodies[-1]["messages"][-1]["content"]
-    assert "the moderator of the discussion:" in last and "a nurse:" not in last
-
-
-def test_recruited_teams_work_one_after_the_other(run, endpoint):
-    """Check, recruiting, a note and a report, the last team's report, answer: 6 calls."""
-    endpoint.script = recruiting(1)
-    three = ITEMS[ITEMS["item"] == "q3"]
-    (made,) = asyncio.run(multi_agent(run, "served", three, 9, 5, rounds=5)).itertuples()
-    assert (made.calls, made.complexity) == (6, "advanced")
-    second, answer = (b["messages"][-1]["content"] for b in endpoint.bodies[-2:])
-    assert "the lead of first, a GP:" in second and "a nurse (first):" not in second
-    assert answer.index("the lead of first") < answer.index("the lead of last")
-
-
-def test_a_recruiter_without_words_loses_the_item(run, endpoint):
-    endpoint.script = recruiting(1)
-    asked = pd.DataFrame({"item": ["q"], "question": ["nobody?"]})
-    (made,) = asyncio.run(multi_agent(run, "served", asked, 9, 5, rounds=5)).itertuples()
-    assert (made.reply_status, made.answer, made.calls) == ("recruits unparsed", "", 2)
-
-
-def test_mdagents_as_a_system_of_its_own(run, endpoint):
-    endpoint.script = recruiting(1)
-    run.models = ["served"]
-    made = asyncio.run(methods.as_systems(run, ITEMS, 2, 1, 5, 9))
-    assert {b["max_tokens"] for b in endpoint.bodies if "response_format" not in b} <= {5, 9}
-    assert made["model"].tolist() == ["served (MDAgents)"] * 2 and made["item"].is_unique
-    assert asyncio.run(methods.as_systems(run, ITEMS, 0, 1, 5, 9)).empty

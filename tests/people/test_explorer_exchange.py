@@ -1,11 +1,21 @@
-"""The explorer's export, what was sent and came back, marks and notes."""
+"""The explorer's export, what was sent and came back."""
 
-import csv
-import json
 import re
 
 import pytest
-from test_explorer import (
+from exchange_calls import (
+    FIXED,
+    QUESTION,
+    SYSTEM,
+    call,
+    load,
+    marked,
+    message,
+    opened,
+    sent,
+    unfold,
+)
+from explorer_page import (
     HOSTILE,
     block,
     document,
@@ -13,7 +23,7 @@ from test_explorer import (
     ids,
     pressed,
     row,
-    shown,  # noqa: F401
+    shown,  # noqa: F401  (a fixture)
     verdict,
 )
 
@@ -23,86 +33,11 @@ from bedside.publish import judged_items
 from bedside.read import paths
 from bedside.seminar import handout
 from bedside.write import tables
-from browser import browser, violations, watched  # noqa: F401
-
-csv.field_size_limit(10_000_000)
-FIXED = "id paper section item unit model by configuration category question reply reply_status"
-FIXED += " truncated judge status value right reason raw human mark note calls messages"
-FIXED += " model_asked model_answered settings response_format repeat finish prompt_tokens"
-FIXED = f"{FIXED} completion_tokens date seconds usd fingerprint router".split()
-QUESTION = "Does it hurt?\nI am afraid."
-SYSTEM = "Be brief. <b>=1+1</b>"
-
-
-def call(*messages, **more):
-    return {
-        "model": "m1",
-        "returned_model": "m1-2026-01-01",
-        "messages": list(messages),
-        "settings": {"max_tokens": 96, "temperature": 0},
-        "response_format": None,
-        "repeat": 0,
-        "finish": "stop",
-        "prompt_tokens": 40,
-        "completion_tokens": 7,
-        "date": "2026-02-03",
-        "seconds": 1.25,
-        "usd": 0.5,
-        "fingerprint": None,
-        "router": None,
-        **more,
-    }
-
-
-def message(role, content):
-    return {"role": role, "content": content}
-
-
-def sent():
-    """Rows with one call, with three, with one that isn't there, and three rows without any.
-
-    The second of the three calls is another model's; the third goes on where the first ended.
-    """
-    messages = {
-        "s": message("system", SYSTEM),
-        "q": message("user", QUESTION),
-        "a": message("assistant", "Where?"),
-        "b": message("user", "Here. " * 500),
-        "other": message("user", "Write a question."),
-    }
-    gone = dict.fromkeys(("returned_model", "date", "seconds", "usd", "finish"))
-    form = {"type": "json_object"}
-    calls = {
-        "k1": call("s", "q"),
-        "k2": call("other", model="m2", response_format=form, **gone),
-        "k3": call("s", "q", "a", "b", seconds=2.5),
-    }
-    made = [
-        row(item="one", calls=["k1"]),
-        row(item="three", calls=["k1", "k2", "k3"]),
-        row(item="lost", calls=["k9"]),
-    ]
-    made += [row(item=by, by=by) for by in ("written", "rules", "person", "model")]
-    return document(made, calls=calls, messages=messages)
-
-
-def opened(page, item, words=""):
-    """The fold of a row's exchange, opened."""
-    page.wait_for_timeout(250)  # until the page has written its own address
-    page.evaluate("id => location.hash = '#id=' + id", f"cancer_myth/{item}/m1/plain")
-    page.locator("#detail h2", has_text=f"Question {item}").wait_for()
-    fold = page.locator("#detail .sent")
-    if fold.get_attribute("open") is None:
-        fold.locator("summary").first.click()
-    fold.get_by_text(words).first.wait_for()
-    return fold
-
-
-def unfold(fold, summary, words):
-    """Open a fold in the exchange and wait for what is in it."""
-    fold.locator("summary", has_text=summary).first.click()
-    fold.get_by_text(words).first.wait_for()
-
+from browser import (
+    browser,  # noqa: F401  (a fixture)
+    violations,
+    watched,
+)
 
 # The export
 
@@ -383,189 +318,6 @@ def test_hostile_exchanges_stay_texts(shown):  # noqa: F811
 
 
 # Marks and notes
-
-
-def marked(page, n, note=""):
-    page.keyboard.press(str(n))
-    if note:
-        page.keyboard.press("n")
-        page.keyboard.type(note)
-        page.keyboard.press("Escape")
-
-
-def saved(page):
-    with page.expect_download() as download:
-        page.locator("#save").click()
-    assert download.value.suggested_filename == "bedside_sample_marks.json"
-    return json.loads(download.value.path().read_text(encoding="utf-8"))
-
-
-def load(page, content):
-    """Choose a file of marks; returns what is said."""
-    text = content if isinstance(content, str) else json.dumps(content)
-    before = page.locator("#message").inner_text()
-    page.evaluate("document.getElementById('message').textContent = ''")
-    file = {"name": "m.json", "mimeType": "application/json", "buffer": text.encode()}
-    with page.expect_file_chooser() as chooser:
-        page.get_by_role("button", name="Load marks").click()
-    chooser.value.set_files(file)
-    page.locator("#message:not(:empty)").wait_for()
-    return page.locator("#message").inner_text() or before
-
-
-def items(n=3):
-    return document([row(item=f"i{i}", reply=f"Reply {i}.") for i in range(n)])
-
-
-def test_marks_by_keyboard_are_shown_filtered_searched_and_exported(shown):  # noqa: F811
-    page = shown(items())
-    for i in range(3):
-        pressed(page, "ArrowDown", f"{i + 1} of 3")
-        marked(page, *[(2, "A good one: j, k"), (3,), (3,)][i])
-    page.keyboard.press("3")  # once more takes it away
-    page.locator(".tabulator-row").nth(1).click()
-    page.get_by_role("button", name="look again").click()  # another takes its place
-    pressed(page, "Home", "1 of 3")
-    assert page.get_by_role("button", name="example").get_attribute("aria-pressed") == "true"
-    assert page.locator("#detail textarea").input_value() == "A good one: j, k"
-    cells = page.locator(".tabulator-cell[tabulator-field=mark]").all_inner_texts()
-    assert cells == ["★ example ✎ note", "↻ look again", ""]
-    assert page.locator(".tabulator-row[aria-current]").count() == 1
-    got = [(r["mark"], r["note"]) for r in exported(page)]
-    assert got == [("example", "A good one: j, k"), ("look again", ""), ("", "")]
-    group = page.get_by_role("group", name="mark", exact=True).first
-    group.locator("label", has_text="look again").locator("input").click()
-    assert ids(page) == ["cancer_myth/i1/m1/plain"]
-    page.wait_for_url("**k=look+again**")
-    page.get_by_role("button", name="Clear filters").click()
-    page.get_by_role("searchbox").fill("good one")
-    page.locator("#summary > span", has_text=re.compile("^1 of 3")).wait_for()
-    page.get_by_role("searchbox").fill("")
-    page.locator("#summary > span", has_text=re.compile("^3 of 3")).wait_for()
-    page.keyboard.press("Escape")
-    page.locator("#clear").focus()
-    page.keyboard.press("?")
-    assert "judge wrong" in page.get_by_role("dialog", name="Keys").inner_text()
-
-
-def test_marks_are_saved_and_loaded_again(shown):  # noqa: F811
-    page = shown(items(), "#id=cancer_myth/i0/m1/plain")
-    assert page.locator("#save").is_hidden()
-    marked(page, 1, "first")
-    pressed(page, "j", "2 of 3")
-    page.keyboard.press("n")
-    page.keyboard.type("no mark")
-    page.keyboard.press("Escape")
-    assert page.locator("#save").inner_text() == "Save marks (2, unsaved)"
-    file = saved(page)
-    assert page.locator("#save").inner_text() == "Save marks (2)"
-    assert (file["bedside"], file["profile"]) == ("marks", "sample")
-    assert re.match(r"\d{4}-\d\d-\d\dT", file["saved"])
-    got = [(m["id"], m["mark"], m["note"]) for m in file["marks"]]
-    assert got == [
-        ("cancer_myth/i0/m1/plain", "look again", "first"),
-        ("cancer_myth/i1/m1/plain", "", "no mark"),
-    ]
-    again = shown(items(), "#id=cancer_myth/i1/m1/plain")
-    assert load(again, file) == "Marks loaded: 2 of 2."
-    assert again.locator("#detail textarea").input_value() == "no mark"
-    assert again.locator("#save").inner_text() == "Save marks (2)"
-    column = again.locator(".tabulator-cell[tabulator-field=mark]")
-    assert column.all_inner_texts() == ["↻ look again ✎ note", "✎ note", ""]
-    assert saved(again)["marks"] == file["marks"]
-    assert load(again, file) == "Marks loaded: 2 of 2."  # a second time changes nothing
-    assert saved(again)["marks"] == file["marks"]
-
-
-def test_loaded_marks_are_merged_and_nothing_is_lost(shown):  # noqa: F811
-    page = shown(items(), "#id=cancer_myth/i0/m1/plain")
-    marked(page, 1, "mine")
-    own = saved(page)["marks"][0]
-    theirs = [
-        {**own, "mark": "example", "note": "theirs"},
-        {"id": "cancer_myth/i1/m1/plain", "mark": "judge wrong", "note": "", "reply": "old"},
-        {"id": "<b>gone</b>", "mark": "example", "note": "kept", "reply": ""},
-        {"id": "__proto__", "mark": "", "note": "also", "reply": ""},
-    ]
-    file = {"bedside": "marks", "profile": "public", "saved": "", "marks": theirs}
-    said = load(page, file)
-    for words in (
-        "Marks loaded: 2 of 4.",
-        "saved from the profile “public”",
-        "their marks are kept and saved with the others: “<b>gone</b>”, “__proto__”.",
-        "changed since they were marked: “cancer_myth/i1/m1/plain”",
-        "(the second one in the note): “cancer_myth/i0/m1/plain”",
-    ):
-        assert words in said, said
-    assert page.locator("#detail textarea").input_value() == "mine\ntheirs\nalso marked: example"
-    assert page.locator("#save").inner_text() == "Save marks (4, unsaved)"
-    pressed(page, "j", "2 of 3")
-    changed = page.get_by_text("has changed since it was marked")
-    assert changed.is_visible()
-    kept = saved(page)["marks"]
-    assert [m["id"] for m in kept] == [own["id"], *(m["id"] for m in theirs[1:])]
-    assert kept[0]["note"] == "mine\ntheirs\nalso marked: example" and kept[1:] == theirs[1:]
-    page.keyboard.press("1")  # marked anew, as it stands now
-    assert changed.is_hidden()
-    assert saved(page)["marks"][1]["reply"] != "old"
-
-
-GOOD = {"id": "cancer_myth/i0/m1/plain", "mark": "example", "note": "n", "reply": ""}
-BAD = {
-    "not JSON": ("<script>window.hacked = 1</script>", "it isn't JSON"),
-    "empty": ("", "it isn't JSON"),
-    "null": ("null", "it wasn't saved by this page"),
-    "a list": ([GOOD], "it wasn't saved by this page"),
-    "another's": ({"bedside": "labels", "marks": []}, "it wasn't saved by this page"),
-    "no list": ({"bedside": "marks", "marks": {"length": 1}}, "it wasn't saved by this page"),
-    "null mark": ({"bedside": "marks", "marks": [GOOD, None]}, "its mark 2 can't be read"),
-    "number": ({"bedside": "marks", "marks": [{**GOOD, "note": 5}]}, "its mark 1 can't be read"),
-    "new kind": (
-        {"bedside": "marks", "marks": [GOOD, {**GOOD, "mark": "toString"}]},
-        "its mark 2 can't be read",
-    ),
-    "prototype": (
-        '{"bedside": "marks", "marks": [{"__proto__": {"id": "a", "mark": "", "note": "x"}}]}',
-        "its mark 1 can't be read",
-    ),
-    "huge": (" " * 20_000_001, "it has 20 MB"),
-    "deep": ("[" * 1_000_000, "it isn't JSON"),
-}
-
-
-def test_other_files_are_refused(shown):  # noqa: F811
-    page = shown(items(), "#id=cancer_myth/i0/m1/plain")
-    for name, (content, why) in BAD.items():
-        said = load(page, content)
-        assert said == f"This isn't a file of marks ({why}). Nothing was loaded.", name
-    assert page.locator("#detail textarea").input_value() == ""
-    assert page.locator("#save").is_hidden()
-    hostile = [{**GOOD, "note": "\n".join(HOSTILE)}]
-    assert "Marks loaded: 1 of 1" in load(page, {"bedside": "marks", "marks": hostile})
-    assert "<img src=x" in page.locator("#detail textarea").input_value()
-    live = "document.querySelectorAll('#app :is(a, img, svg, iframe, object)').length"
-    assert page.evaluate(f"[window.hacked, ({{}}).note, {live}]") == [None, None, 0]
-
-
-def test_unsaved_marks_hold_the_page_back(shown, tmp_path):  # noqa: F811
-    page = shown(items(), "#id=cancer_myth/i0/m1/plain")
-    held = """() => { const leaving = new Event("beforeunload", {cancelable: true});
-        window.dispatchEvent(leaving); return leaving.defaultPrevented; }"""
-    assert page.evaluate(held) is False
-    marked(page, 1)
-    assert page.evaluate(held) is True
-    saved(page)
-    assert page.evaluate(held) is False
-
-
-def test_in_a_pair_each_side_has_its_mark(shown):  # noqa: F811
-    made = document([row(model="m1"), row(model="m2")])
-    page = shown(made, "#x=model&a=m1&b=m2&id=cancer_myth/i1/m1/plain")
-    page.locator("#detail .marks").nth(1).get_by_role("button", name="judge wrong").click()
-    page.keyboard.press("2")
-    cell = page.locator(".tabulator-cell[tabulator-field=mark]")
-    assert cell.all_inner_texts() == ["★ example | ⚖ judge wrong"]
-    assert [r["mark"] for r in exported(page)] == ["example", "judge wrong"]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

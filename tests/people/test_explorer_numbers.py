@@ -2,15 +2,15 @@
 
 import itertools
 
+import explorer_page
 import numpy as np
 import pytest
-import test_explorer
+from explorer_page import choose, counts, document, exported, ids, row, verdict
 from scipy import stats as scipy_stats
-from test_explorer import choose, counts, document, exported, ids, row, verdict
 
 from bedside import explorer, stats
 
-shown = test_explorer.shown  # a fixture
+shown = explorer_page.shown  # a fixture
 
 
 def judged(item, model, right, **more):

@@ -18,7 +18,11 @@ from bedside.keep import registry
 from bedside.read import paths
 from bedside.seminar import built as building
 from bedside.seminar import editions, handout
-from browser import browser, violations, watched  # noqa: F401
+from browser import (
+    browser,  # noqa: F401  (a fixture)
+    violations,
+    watched,
+)
 
 TASKS = 9  # of each sheet
 RUN = (
@@ -430,86 +434,3 @@ def test_the_projector_pages_are_accessible(built, browser, scheme):  # noqa: F8
             assert not violations(page), path.name
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
             assert page.evaluate("parseFloat(getComputedStyle(document.body).fontSize)") >= 20
-
-
-SHEET = """from bedside import seminar
-class Sheet(seminar.Sheet):
-    @seminar.task('1', 'A number.')
-    def one(self, n):
-        if n != 1: raise seminar.Wrong('look again')
-        return 'yes'"""
-
-
-def test_a_solution_that_does_not_pass_stops_the_build(tmp_path, monkeypatch):
-    path = tmp_path / "1_wrong.ipynb"
-    made = notebook(editions.sources()[0])
-    cells = [SHEET, "answer = ...", "answer = 2", "Sheet().check('1', answer)"]
-    made["cells"] = [
-        {
-            "cell_type": "code",
-            "id": f"c{k}",
-            "metadata": {"tags": ["solution"] * (k == 2)},
-            "outputs": [],
-            "execution_count": None,
-            "source": [c],
-        }
-        for k, c in enumerate(cells)
-    ]
-    path.write_text(json.dumps(made))
-    monkeypatch.setattr(editions, "sources", lambda profile: [path])
-    with pytest.raises(BedsideError, match="don't pass: ✗ Task 1: look again"):
-        editions.build(tmp_path / "made")
-    students = tmp_path / "students.ipynb"
-    students.write_text(json.dumps(editions.edition(path, students=True)))
-    execute(students, students, {})
-    assert editions.said(notebook(students)) == ["… Task 1: not answered yet. A number."]
-
-
-class Example(seminar.Sheet):
-    @seminar.task("1", "Write two numbers.")
-    def pair(self, answer):
-        a, b = answer
-        if a >= b:
-            raise seminar.Wrong("the first is the smaller one")
-        return f"{b - a} apart"
-
-    @seminar.needs("1")
-    def shown(self, answer):
-        return {"low": answer[0]}["low"] / 1
-
-
-@pytest.mark.parametrize(
-    "answer, ok, text",
-    [
-        ([1, 3], True, "2 apart"),
-        ([3, 1], False, "the smaller one"),
-        (..., None, "not answered yet. Write two numbers."),
-        ([1, ...], None, "not answered"),
-        ({}, None, "not answered"),
-        ("", None, "not answered"),
-        (7, False, "can't be read as an answer. Write two numbers."),
-        ([1, "x"], False, "can't be read"),
-    ],
-)
-def test_a_check_says_what_to_do_and_never_raises(answer, ok, text):
-    said = Example().check("1", answer)
-    assert said.ok is ok and text in said.text and said.text.startswith("Task 1: ")
-
-
-def test_an_unknown_task_is_named():
-    with pytest.raises(BedsideError, match="unknown task '2'.*Valid: 1"):
-        Example().check("2", 1)
-
-
-def test_a_paper_without_a_sheet_is_named():
-    with pytest.raises(BedsideError, match="unknown sheet 'none'.*Valid: cancer_myth"):
-        seminar.sheet("none")
-
-
-def test_what_follows_from_a_task_waits_for_it():
-    assert Example().shown(...).ok is None and "task 1" in Example().shown([..., 2]).text
-    assert Example().shown([4]) == 4 and Example().shown("a").ok is False
-
-
-def test_feedback_is_escaped():
-    assert "<b>" not in seminar.Feedback(False, "<b>")._repr_html_()

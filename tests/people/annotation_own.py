@@ -1,0 +1,73 @@
+"""Tasks of the tests' own, and sessions on them, for tests of annotation."""
+
+import pytest
+from annotation_rows import row
+
+from bedside.annotation import Session, grouped, tasks
+from bedside.keep import registry
+from bedside.publish.judged_items import Task, text
+
+LOCAL = next(name for name, m in registry.entries().items() if m["provider"] == "local")
+
+
+def paragraphs(row):
+    """A row's reply in paragraphs."""
+    cut = row["reply"].split("\n\n")
+    return [{**row, "id": f"{row['id']}#{n}", "reply": one} for n, one in enumerate(cut)]
+
+
+def training():
+    """Two items with what is right."""
+    wrong = {"value": "yes", "type": "fact", "spans": ["Iron heals"]}
+    items = [("Iron heals burns.", wrong), ("Water cools.", {"value": "no"})]
+    asked = [text("Question", "what helps?")]
+    return [{"shared": asked, "reply": r, "right": x, "why": f"why {r}"} for r, x in items]
+
+
+OWN = {
+    "name": "own",
+    "paper": "medhalu",
+    "title": "Own",
+    "question": "Is it wrong?",
+    "guide": "Guide.",
+    "choices": (("1", "yes", "yes, wrong"), ("2", "no", "no, right")),
+    "sections": ("9 own",),
+    "shows": ("Question",),
+    "positive": "yes",
+    "file": "own/labels.csv",
+    "record": dict,
+}
+SPANS = {
+    "types": (("f", "fact", "fact: false"), ("i", "input", "input: beside the point")),
+    "spans_for": "yes",
+    "reason_for": ("yes",),
+    "source_for": ("yes",),
+    "training": training,
+    "closing": "Give the file to who asked you.",
+}
+
+
+@pytest.fixture
+def session(tmp_path):
+    """A function that makes a session on rows with its log in this test's folder."""
+
+    def make(rows, task="presupposition", rater="Ann", repetitions=0.0, **other):
+        how = grouped(folder=tmp_path, repetitions=repetitions, **other)
+        return Session(rows, task, rater, **how)
+
+    return make
+
+
+@pytest.fixture
+def own(monkeypatch):
+    """A function that makes a task of this test's own known."""
+
+    def make(**given):
+        monkeypatch.setitem(tasks(), "own", Task(**OWN | given))
+        return tasks()["own"]
+
+    return make
+
+
+def mine(n, **other):
+    return [row(f"own-{i}", "medhalu", "9 own", **other) for i in range(n)]

@@ -1,0 +1,254 @@
+"""Documents for the explorer, and its page in a browser, for its tests."""
+
+import contextlib
+import csv
+import io
+import re
+
+import pytest
+
+from bedside import explorer
+from browser import watched
+
+PAPERS = {
+    "cancer_myth": "Cancer-Myth",
+    "radiation": "Radiation side effects",
+    "medhalu": "MedHalu",
+    "meddialbench": "MedDialBench",
+}
+
+
+def verdict(judge, value, right, status="graded", **more):
+    return {
+        "judge": judge,
+        "status": status,
+        "value": value if status == "graded" else "",
+        "right": right,
+        "raw": "",
+        "reason": "",
+        **more,
+    }
+
+
+def row(
+    paper="cancer_myth", item="i1", model="m1", configuration="plain", verdicts=(), human=(), **more
+):
+    return {
+        "id": f"{paper}/{item}/{model}/{configuration}",
+        "paper": paper,
+        "section": "4.3 evaluation",
+        "item": item,
+        "unit": item,
+        "model": model,
+        "by": "model",
+        "configuration": configuration,
+        "category": "general",
+        "title": f"Question {item}",
+        "calls": [],
+        "shared": [],
+        "reply": f"Reply of {model}.",
+        "reply_status": "",
+        "truncated": False,
+        "blocks": [],
+        "verdicts": list(verdicts),
+        "more": [],
+        "beside": "",
+        **more,
+        "human": [{"by": "the author", "value": h, "type": "", "reason": ""} for h in human],
+    }
+
+
+def document(rows, shared=None, **more):
+    return {
+        "profile": "sample",
+        "about": "Questions of our own.",
+        "papers": PAPERS,
+        "judge": dict.fromkeys(PAPERS, "lexical"),
+        "cards": {},
+        "shared": shared or {},
+        "rows": rows,
+        "calls": {},
+        "messages": {},
+        **more,
+    }
+
+
+def block(kind, label="b", **more):
+    return {"kind": kind, "label": label, **more}
+
+
+def dialogue(*turns):
+    made = [
+        {"who": ("Doctor", "Patient")[i % 2], "pieces": pieces, "notes": notes}
+        for i, (pieces, notes) in enumerate(turns)
+    ]
+    return block("dialogue", "consultation", turns=made)
+
+
+GRADES = {  # of two judges, by item and model
+    ("i1", "m1"): ("-1", "-1"),
+    ("i1", "m2"): ("-1", "1"),
+    ("i2", "m1"): ("-1", "1"),
+    ("i2", "m2"): ("1", "1"),
+    ("i3", "m1"): ("1", "1"),
+    ("i3", "m2"): ("-1", "-1"),
+}
+ALIGNED = block(
+    "aligned",
+    "side effects",
+    columns=["base", "specified"],
+    rows=[
+        {"term": "dry mouth", "cells": ["matched", "missed"]},
+        {"term": "hair loss", "cells": ["matched", ""]},
+        {"term": "hiccups", "cells": ["spurious", "matched"]},
+    ],
+)
+MARKED = block(
+    "marked",
+    "answer",
+    pieces=[
+        ["Take ", ""],
+        ["two ", "labelled"],
+        ["a day", "labelled detected"],
+        [" always", "detected"],
+        [".", ""],
+    ],
+)
+TURNS = [
+    ([["What brings you?", ""]], []),
+    ([["My jaw aches. ", ""], ["I never smoked.", "script"]], ["discloses key item 3: jaw ache"]),
+]
+
+
+def myths():
+    """Six rows of Cancer-Myth, with two models and two judges."""
+    said = {"raw": "The judge says so.", "reason": "because of it"}
+    return [
+        row(
+            item=item,
+            model=model,
+            shared=[f"cancer_myth {item}"],
+            human=["1"] if item == "i2" else [],
+            category="Only" if item == "i1" else "general",
+            verdicts=[verdict("lexical", a, a == "1"), verdict("strict", b, b == "1", **said)],
+        )
+        for (item, model), (a, b) in GRADES.items()
+    ]
+
+
+def consultations():
+    """A consultation that ends with a diagnosis, and one beside it that doesn't."""
+    done = row(
+        "meddialbench",
+        "d1",
+        configuration="baseline",
+        section="4.1",
+        blocks=[dialogue(*TURNS)],
+        verdicts=[verdict("lexical", "yes", True)],
+    )
+    broken = row(
+        "meddialbench",
+        "d1",
+        configuration="denial",
+        section="4.1",
+        blocks=[dialogue(*TURNS, ([["Goodbye.", ""]], []))],
+        verdicts=[verdict("lexical", "no", False)],
+        reply="",
+        reply_status="the consultation ended without a diagnosis",
+    )
+    misled = {"judge": "lexical", "task": "misled", "status": "graded", "value": "yes", "raw": ""}
+    return [done, broken | {"beside": "meddialbench/d1/m1/baseline", "more": [misled]}]
+
+
+def four_papers():
+    """Twelve rows: six of Cancer-Myth, and two of each other paper with its blocks."""
+    same = [verdict("lexical", "same", True)]
+    unread = [verdict("lexical", "", None, "unparsed", raw="Perhaps.")]
+    rows = myths()
+    rows += [
+        row("radiation", "r1", configuration=c, section="3.2", blocks=[ALIGNED], verdicts=same)
+        for c in ("base", "specified")
+    ]
+    rows += [
+        row("medhalu", item, blocks=[MARKED], verdicts=unread, section="5") for item in ("h1", "h2")
+    ]
+    shared = {
+        f"cancer_myth {item}": [
+            block(
+                "text", "question", text=f"The whole of question {item}, with xylophone{item[1]}."
+            ),
+            block("list", "correction", entries=["first", "second"]),
+        ]
+        for item in ("i1", "i2", "i3")
+    }
+    card = "kappa 0.56 [0.45, 0.66] on 120 labelled answers"
+    return document([*rows, *consultations()], shared, cards={"cancer_myth lexical": card})
+
+
+@pytest.fixture
+def shown(browser, tmp_path):
+    """A function that opens the explorer of a document in a watched page.
+
+    After the test all pages are closed, and checked.
+    """
+    with contextlib.ExitStack() as stack:
+
+        def show(document, fragment="", **size):
+            path = tmp_path / "explorer.html"
+            explorer.write(path, document)
+            page = stack.enter_context(watched(browser, **size))
+            page.goto(path.as_uri() + fragment)
+            page.wait_for_selector(
+                "#message:empty, #message:has-text('link names')", state="attached"
+            )
+            return page
+
+        yield show
+
+
+def choose(page, facet, value):
+    """Tick a choice of a facet."""
+    group = page.get_by_role("group", name=facet, exact=True)
+    name = page.locator("bdi", has_text=re.compile(f"^{re.escape(value)}$"))
+    group.locator("label").filter(has=name).locator("input").click()
+
+
+def counts(page):
+    return page.locator("#summary > span").first.inner_text()
+
+
+def ids(page):
+    """The ids of the lines shown, in order, as the export has them."""
+    return [r["id"] for r in exported(page)]
+
+
+def exported(page):
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export CSV").click()
+    data = download.value.path().read_bytes()
+    assert data.startswith(b"\xef\xbb\xbf")
+    return list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline="")))
+
+
+def pressed(page, key, place):
+    """Press a key and wait until the open row says its place."""
+    page.keyboard.press(key)
+    page.locator("#place", has_text=re.compile(f"^{place}$")).wait_for()
+
+
+HOSTILE = [
+    "<script>window.hacked = 1</script>",
+    "<img src=x onerror='window.hacked = 2'>",
+    "[press](javascript:window.hacked=3)",
+    "</script><script>window.hacked=4</script>",
+    "\u202egnp.exe\u202c and \u2067rtl\u2069 \u200e",
+    "<a href='javascript:window.hacked=5'>a</a>",
+    "<svg onload=window.hacked=6>",
+    "{{7*7}} ${window.hacked=8} <!--",
+    "\x00\x07\x1b[31m",
+    "half \ud83d emoji",
+    "https://example.org/track.png",
+    "<style>*{display:none}</style>",
+    "![x](https://example.org/x.png)",
+    "\U000e0041hidden",
+]

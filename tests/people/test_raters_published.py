@@ -1,0 +1,451 @@
+"""Raters: labels are published, and what trust cards and papers make of them."""
+
+import asyncio
+import csv
+import json
+import os
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+import raters_labels
+from raters_labels import given, judged_rows, row, write
+
+from bedside import BedsideError, annotation
+from bedside.annotation import raters, tasks
+from bedside.judging import baselines, judges, trust_cards
+from bedside.papers.cancer_myth import study as cancer_myth
+from bedside.papers.cancer_myth.baselines import Echo
+from bedside.papers.cancer_myth.data import labelled, rated, rated_plain
+from bedside.papers.meddialbench import judging
+from bedside.papers.meddialbench.examples import Labelled
+from bedside.papers.medhalu import study as medhalu
+from bedside.papers.medhalu.labels import annotations
+from bedside.papers.radiation import matching
+from bedside.publish.judged_items import collect
+from bedside.read import sources
+from bedside.run import Run
+from judged import collected, elsewhere
+from matrix import House
+
+rng = raters_labels.rng  # a fixture
+
+SECTION_AND_SIZE = {
+    "presupposition": ("4.3 false presupposition", 12),
+    "nfp": ("version 2: no false presupposition", 8),
+    "side_effect": ("3.5 pairs of this run", 10),
+    "diagnosis": ("4 consultations", 14),
+    "adherence": ("4 consultations", 6),
+    "hallucination": ("2.2 answers", 9),
+}
+# What Ann says, and once Bob with her; the other is what Bob says of the second row.
+OPPOSITE = {
+    "presupposition": ("1", "0"),
+    "nfp": ("1", "0"),
+    "side_effect": ("same", "different"),
+    "diagnosis": ("no", "yes"),
+    "adherence": ("attitude; expression", "logic"),
+}
+
+
+def label_hallucinations(rows, folder):
+    """Ann's labels of every second answer as hallucinated, three of them again as not."""
+    drawing = annotation.Draw(size=0, repetitions=0.3)
+    session = annotation.Session(rows, "hallucination", "Ann", "expert", drawing, folder=folder)
+    while not session.done:
+        words = session.shown()["answer"]["text"].split()
+        yes = session.at % 2 == 0 and not session.queue[session.at].repetition
+        place = {"type": "fact", "spans": [" ".join(words[:3])]} if yes else {}
+        assert session.label("yes" if yes else "no", reason='so, "it\nis"', **place) == ""
+
+
+def label(task, rows, folder):
+    """Ann's labels of rows; Bob agrees on the first and differs on the second."""
+    hers, other = OPPOSITE[task]
+    for r in rows:
+        write(folder, task, "Ann", r, hers)
+    write(folder, task, "Bob", rows[0], hers)
+    write(folder, task, "Bob", rows[1], other)
+
+
+def noting_what_they_learn(patch, *kinds):
+    """A list that gets (kind of baseline, whether raters' labels are in what it learns from)."""
+    learnt = []
+    for kind in kinds:
+
+        def init(self, labelled, *values, own=kind.__init__):
+            rated = "rated" in labelled and bool(labelled["rated"].any())
+            learnt.append((type(self).__name__, rated))
+            own(self, labelled, *values)
+
+        patch.setattr(kind, "__init__", init)
+    return learnt
+
+
+KEEPING = (  # notebooks in which labels of raters could be learnt from, or are rows
+    *("cancer_myth/03_evaluation", "cancer_myth/05_judge_agreement", "radiation/02_free_form"),
+    "radiation/04_documentation_sensitivity",
+    *("radiation/06_judge_agreement", "medhalu/01_benchmark", "medhalu/02_detection"),
+    *("meddialbench/01_design_and_validation", "meddialbench/05_vulnerability"),
+)
+
+
+@pytest.fixture(scope="module")
+def world(nothing, tmp_path_factory):
+    """Content without raters, then labels of all tasks published into a folder, and content after.
+
+    The latter is of the notebooks KEEPING, run once more; no model has judged the new labels.
+    files: {task: (file, labels written, rows, labels)}; learnt: see `noting_what_they_learn`.
+    """
+    folder = tmp_path_factory.mktemp("external")
+    before = collected(nothing)
+    rows, files = annotation.rows(before), {}
+    for task, (section, size) in SECTION_AND_SIZE.items():
+        there = annotation.candidates(rows, tasks()[task])
+        mine = [r for r in there if r["section"] == section][:size]
+        if task == "hallucination":
+            label_hallucinations(mine, folder / "annotations")
+        else:
+            label(task, mine, folder / "annotations")
+        labels = raters.labels(task, rows, folder / "annotations")
+        path, written = raters.publish(task, rows, labels, raters.consensus(labels), folder)
+        files[task] = path, written, mine, labels
+    with pytest.MonkeyPatch.context() as patch:
+        elsewhere(patch, folder)
+        learnt = noting_what_they_learn(patch, baselines.Lexical, Echo, judging.Overlap)
+        house = House(patch, folder / "house")
+        patch.setattr(judges, "is_named", lambda run, judge: False)
+        for name in KEEPING:
+            house.run(name, until="run.keep(")["run"]._calls.close()
+        after = raters.with_labels(collect("sample"), folder / "annotations")
+        patch.undo()
+        elsewhere(patch, folder)
+        yield SimpleNamespace(
+            folder=folder, before=before, rows=rows, files=files, after=after, learnt=set(learnt)
+        )
+    sources.forget()
+
+
+def run_of(paper, notebook, tmp_path, monkeypatch):
+    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+    return Run(paper, notebook)
+
+
+def source_of(file):
+    """The source that a file of data/external is."""
+    return next(name for name, e in sources.registry().items() if e.get("file") == file)
+
+
+def test_published_files_are_what_the_sources_describe(world):
+    for task, (path, written, mine, _) in world.files.items():
+        file = f"data/external/{path.relative_to(world.folder).as_posix()}"
+        loaded, size = sources.load(source_of(file)), SECTION_AND_SIZE[task][1]
+        if task == "hallucination":
+            assert len(loaded) == written == size
+            continue
+        assert len(loaded) == written == size - 1  # the second row is disputed
+        ids = loaded.get("answer_id", loaded.get("pair", loaded.get("dialogue")))
+        assert mine[1]["id"] not in ids.tolist()
+        assert loaded["labelled_by"].tolist() == ["Ann, Bob"] + ["Ann"] * (written - 1)
+    first, myth = world.files["presupposition"][2][0], sources.load("cancer_myth_rated").iloc[0]
+    assert (myth["answer"], myth["item"], myth["label"]) == (first["reply"], first["item"], 1)
+    assert myth["question"] == first["shared"][0]["text"]
+    assert myth["correction"] == first["shared"][1]["text"]
+    seen = sources.load("meddialbench_rated_adherence").iloc[0]
+    assert seen["shown"] == ["expression", "attitude"] and len(seen["levels"]) == 2
+    assert seen["text"].startswith("Doctor: What brings you here today?\nPatient: ")
+    patient = [line for line in seen["text"].splitlines() if line.startswith("Patient: ")]
+    said = [line.removeprefix("Patient: ") for line in patient]
+    assert said == seen["said"].splitlines() != []
+    said = sources.load("meddialbench_rated").iloc[0]
+    assert said["references"][0] == said["truth"] and said["diagnosis"] and said["label"] == "no"
+
+
+def test_flags_on_the_pieces_of_a_list_are_published_piece_by_piece(world, tmp_path):
+    task = tasks()["side_effect_list"]
+    whole = max(annotation.candidates(world.rows, task), key=lambda r: len(task.asked(r)))
+    pieces = task.asked(whole)[:3]
+    label_of = "right", "false negative", "right"
+    for piece, value in zip(pieces, label_of, strict=True):
+        write(tmp_path / "annotations", task.name, "Ann", piece, value)
+    labels = raters.labels(task.name, world.rows, tmp_path / "annotations")
+    settled = raters.consensus(labels)
+    path, written = raters.publish(task.name, world.rows, labels, settled, tmp_path)
+    frame = pd.read_json(path, lines=True)
+    assert written == 3 and set(frame.columns) == set(sources.entry("radiation_flagged")["columns"])
+    assert set(frame["list"]) == {whole["id"]} and set(frame["matcher"]) == {"lexical"}
+    said = dict(zip(frame["decision"], frame["label"]))
+    assert said == {p["reply"]: value for p, value in zip(pieces, label_of, strict=True)}
+
+
+def test_what_the_embedded_model_asked_itself_is_not_worth_a_label(world):
+    task, loop = tasks()["presupposition"], "3.2 generation loop"
+
+    def of_loop(**how):
+        found = annotation.candidates(world.rows, task, **how)
+        return [r for r in found if r["section"] == loop]
+
+    assert of_loop() == [] and len(of_loop(tiny=True)) > 10
+
+
+def test_judges_say_the_same_after_labels_were_published(world):
+    assert world.learnt == {("Lexical", False), ("Echo", False), ("Overlap", False)}
+    after = {r["id"]: r for r in world.after["rows"]}
+    before = {r["id"]: r for r in world.before["rows"]}
+    both = [(r, after[id]) for id, r in before.items() if id in after]
+    assert len(both) > 1000
+    for r, now in both:
+        judged = [m for m in now["more"] if not m["task"].endswith("label")]
+        assert (now["verdicts"], judged, now["reply"]) == (r["verdicts"], r["more"], r["reply"])
+    new = [r for id, r in after.items() if id not in before]
+    assert {(r["section"], r["paper"]) for r in new} == {("3 detection", "medhalu")}
+    assert len(new) == world.files["hallucination"][1]
+
+
+def test_raters_labels_stand_at_their_rows(world):
+    def by_ann(row, task):
+        if row["section"] != SECTION_AND_SIZE[task][0]:
+            return []
+        if task == "adherence":
+            return [m["value"] for m in row["more"] if m["judge"] == "Ann"]
+        return [h["value"] for h in row["human"] if h["by"].endswith("Ann")]
+
+    rows = world.after["rows"]
+    found = {task: [v for r in rows if (v := by_ann(r, task))] for task in SECTION_AND_SIZE}
+    # published or not, a label stands there once
+    assert all(len(said) == 1 for labels in found.values() for said in labels)
+    for task, (_, size) in SECTION_AND_SIZE.items():
+        assert len(found[task]) == size, task
+    assert found["presupposition"][0] == ["1 corrected"]
+    assert found["nfp"][0] == ["1 leaves the premise alone"]
+    assert found["adherence"][0] == ["expression; attitude"]
+    assert found["hallucination"][0][0] in ("yes, hallucinated", "no, right")
+    assert found["diagnosis"][0] == ["no"] and found["side_effect"][0] == ["same"]
+
+
+def test_from_two_raters_who_may_refuse_to_a_studys_source(world, tmp_path, monkeypatch):
+    elsewhere(monkeypatch, tmp_path)
+    folder = tmp_path / "annotations"
+    says = {  # of the first six replies of one sample
+        "Ann": ["yes", "yes", "no", "undecided", "faulty", "no"],
+        "Bob": ["yes", "no", "no", "yes", "undecided", "faulty"],
+    }
+    for rater, values in says.items():
+        session = annotation.Session(
+            world.rows, "diagnosis", rater, drawing=annotation.Draw(6, repetitions=0), folder=folder
+        )
+        for value in values:
+            refusal = {"refused": value, "reason": "so"} if value in raters.REFUSALS else {}
+            assert session.label("" if refusal else value, **refusal) == ""
+        assert session.done and session.refused == 2
+    order = [entry.row["id"] for entry in session.queue]
+    labels = raters.labels("diagnosis", world.rows, folder)
+    differing = [r["id"] for r in raters.differing(labels, world.rows, "diagnosis")]
+    assert set(differing) == {order[1], order[3], order[5]}
+    session = raters.adjudication(labels, world.rows, "diagnosis", folder)
+    for value in ("no", "no"):
+        assert session.label(value) == ""
+    assert session.label("", refused="faulty", reason="no diagnosis in it") == ""
+    labels = raters.labels("diagnosis", world.rows, folder)
+    settled = raters.consensus(labels)
+    assert settled["by"].value_counts().to_dict() == {"all": 2, "adjudicated": 2, "refused": 2}
+    assert raters.differing(labels, world.rows, "diagnosis") == []
+    _, written = raters.publish("diagnosis", world.rows, labels, settled, tmp_path)
+    loaded = sources.load("meddialbench_rated")
+    assert written == len(loaded) == 4 and set(loaded["pair"]) < set(order)
+    assert dict(zip(loaded["pair"], loaded["label"]))[order[0]] == "yes"
+    told = raters.progress("diagnosis", folder).set_index("rater")
+    assert told.loc["Ann", ["labels", "can't decide", "item faulty", "of"]].tolist() == [4, 1, 1, 6]
+    sources.forget()
+
+
+def test_cancer_myths_cards_count_the_new_labels(world, tmp_path, monkeypatch, rng):
+    # The word-overlap judge grades all 11 new answers -1, the raters 1: of 120 exact 69 stay of
+    # 131, of 40 answers of grade 1 33 are found, now of 51.
+    run = run_of("cancer_myth", "05_judge_agreement", tmp_path, monkeypatch)
+
+    def graded(labelled, kind):
+        how = cancer_myth.GRADING[kind]
+        return asyncio.run(judges.grade_labelled(run, labelled, judge="lexical", **how))
+
+    example = rated(run)
+    card = trust_cards.trust_card(
+        example["label"], graded(example, "myth"), cancer_myth.GRADES, rng
+    )
+    assert card["n"] == 131 and card["exact"]["value"] == pytest.approx(69 / 131)
+    assert card["sensitivity"]["value"] == pytest.approx(33 / 51)
+    assert card["specificity"]["value"] == pytest.approx(75 / 80)
+    row_sums, column_sums = np.sum(card["confusion"], 1), np.sum(card["confusion"], 0)
+    chance = float(row_sums @ column_sums) / 131**2
+    kappa = card["kappa"]["value"]
+    assert kappa == pytest.approx((69 / 131 - chance) / (1 - chance)) and kappa < 0.3625
+    assert judges.whose(example) == "their authors, Ann and Bob"
+    assert example["rated"].sum() == 11 and len(labelled(run)) == 120
+    plain = rated_plain(run)
+    made = graded(plain, "plain")
+    # 78.6 % of 42 as without raters
+    assert len(plain) == 49 and (made["value"][:42] == plain["label"][:42]).sum() == 33
+
+
+def test_radiations_card_counts_the_new_labels(world, tmp_path, monkeypatch):
+    run = run_of("radiation", "06_judge_agreement", tmp_path, monkeypatch)
+    pairs = matching.labelled(run)
+    found = asyncio.run(matching.match_labelled(run, pairs, "lexical"))
+    spelled = asyncio.run(matching.match_labelled(run, pairs, "spelling"))
+    assert len(pairs) == 339 and (found["value"] == pairs["label"])[:330].sum() == 327
+    # the card rests on the third batch, and on what raters labelled
+    assert matching.unseen(pairs).sum() == 60 + 9
+    # 126 of the first 150, as without raters
+    assert (spelled["value"] == pairs["label"])[:150].sum() == 126
+    by = pairs["labelled_by"]
+    assert by.iloc[0] == "their author" and by.iloc[-1] == "Ann"
+
+
+def test_meddialbenchs_cards_count_the_new_labels(world, tmp_path, monkeypatch):
+    run = run_of("meddialbench", "01_design_and_validation", tmp_path, monkeypatch)
+    known = Labelled(run)
+    measured = asyncio.run(judging.measured(run, known, "lexical"))
+    equal = {
+        task: [a == b for a, b in zip(right, made["value"])]
+        for task, (right, made) in measured.items()
+    }
+    counts = {task: (len(hits), sum(hits)) for task, hits in equal.items()}
+    assert counts["misled"] == (15, 11) and counts["coverage"] == (360, 279)
+    assert counts[""][0] == 90 + 13 and counts["adherence"][0] == 5 * (30 + 5)
+    assert sum(equal[""][:90]) == 70 and sum(equal["adherence"][:150]) == 131
+    assert known.labelled_by("coverage") == known.labelled_by("misled") == "this project"
+    assert "Ann" in known.labelled_by() and "Ann" in known.labelled_by("adherence")
+    assert len(baselines.learnt(known.diagnosis)) == 90 and len(known.rows("coverage")) == 360
+    assert known.adherence["dialogue"].str.startswith("Doctor: ").all()
+    assert known.adherence["answer_id"].is_unique
+
+
+def test_medhalus_annotations_are_read(world, tmp_path, monkeypatch):
+    _, written, _, labels = world.files["hallucination"]
+    run = run_of("medhalu", "02_detection", tmp_path, monkeypatch)
+    read = annotations(run, asyncio.run(medhalu.benchmark(run, "built", 0, "", 0)))
+    own = read[read["repeat"] == "Ann"].set_index("item")
+    assert written == len(own) == 9 and labels["repetition"].sum() == 3
+    assert set(own["group"]) == {"expert"} and set(own["reason"]) == {'so, "it\nis"'}
+    for r in labels[~labels["repetition"]].itertuples():
+        said = own.loc[r.item, ["yes", "type", "spans"]].tolist()
+        assert said == [float(r.value == "yes"), r.type, r.spans]
+    assert own["yes"].nunique() == 2
+
+
+def hallucination_labels(table, **more):
+    """Labels {rater: {id: value}} of hallucinations, without marked places, as a frame."""
+    labels = given(table, **more)
+    return labels.assign(item=labels["id"], spans=[[] for _ in range(len(labels))])
+
+
+def test_what_is_published_again_is_read_again(tmp_path, monkeypatch):
+    elsewhere(monkeypatch, tmp_path)
+    rows, counts = judged_rows("a", [True, False]), []
+    labels = hallucination_labels({"Ann": {"a0": "no", "a1": "no"}})
+    for mine in (labels, labels[:1]):
+        raters.publish("hallucination", rows, mine, raters.consensus(mine), tmp_path)
+        counts.append(len(sources.load("medhalu_annotations")))
+    sources.forget()
+    assert counts == [2, 1]
+
+
+def test_raters_are_published_as_counts_only(tmp_path, monkeypatch):
+    elsewhere(monkeypatch, tmp_path)
+    labels = hallucination_labels({"Ann": {"a0": "no"}})
+    counted = raters.background("hallucination", tmp_path / "labels")
+    given = judged_rows("a", [True]), labels, raters.consensus(labels), tmp_path
+    raters.publish("hallucination", *given, counted)
+    assert not (tmp_path / "medhalu/raters.csv").exists()  # nobody to count
+    said = {"group": "expert", "answers": {"Gender": "Male"}}
+    folder = tmp_path / "labels/hallucination/background"
+    folder.mkdir(parents=True)
+    for n in range(5):
+        (folder / f"reader {n}.jsonl").write_text(json.dumps(said) + "\n")
+    counted = raters.background("hallucination", tmp_path / "labels")
+    raters.publish("hallucination", *given, counted)
+    text = (tmp_path / "medhalu/raters.csv").read_text()
+    assert "expert,Gender,Male,5\n" in text and "reader" not in text
+    sources.forget()
+
+
+def test_the_source_that_a_rater_consulted_is_published(tmp_path, monkeypatch):
+    elsewhere(monkeypatch, tmp_path)
+    labels = hallucination_labels({"Ann": {"mh-01": "no", "mh-02": "undecided"}})
+    labels["source"] = "a formulary"
+    settled = raters.consensus(labels)
+    _, count = raters.publish("hallucination", [], labels, settled, tmp_path)
+    loaded = sources.load("medhalu_annotations")
+    assert count == 1 and loaded[["item", "consulted"]].values.tolist() == [
+        ["mh-01", "a formulary"]
+    ]
+    run = run_of("medhalu", "02_detection", tmp_path, monkeypatch)
+    read = annotations(run, asyncio.run(medhalu.benchmark(run, "built", 0, "", 0)))
+    assert (read["repeat"] == "Ann").sum() == 1
+    sources.forget()
+
+
+def test_published_without_a_settled_label_reads_as_none(tmp_path, monkeypatch):
+    elsewhere(monkeypatch, tmp_path)
+    labels = given({"Ann": {"a": "yes"}, "Bob": {"a": "no"}})
+    settled = raters.consensus(labels)
+    assert raters.publish("diagnosis", [row("a")], labels, settled, tmp_path)[1] == 0
+    run = run_of("meddialbench", "01_design_and_validation", tmp_path, monkeypatch)
+    own = judges.with_raters_labels(run, pd.DataFrame({"label": ["yes"]}), "meddialbench_rated")
+    assert len(own) == 1
+
+
+def test_a_file_is_replaced_whole_or_stays(tmp_path):
+    rows = judged_rows("a", [True, False])
+    table = {"Ann": {"a0": "no", "a1": "no"}, raters.ADJUDICATED: {"a0": "yes"}}
+    labels = hallucination_labels(table, again=[("Ann", "a0", "yes")])
+    path, n = raters.publish("hallucination", rows, labels, raters.consensus(labels), tmp_path)
+    with open(path, newline="") as f:
+        read = list(csv.DictReader(f))
+    assert n == 2 and [(r["item"], r["rater"], r["group"], r["hallucinated"]) for r in read] == [
+        ("a0", "Ann", "rater", "no"),
+        ("a1", "Ann", "rater", "no"),
+    ]
+    old, fewer = path.read_bytes(), labels[labels["id"] == "a1"]
+    settled = raters.consensus(fewer)
+    part = path.with_name(f"{path.name}.part{os.getpid()}")
+    part.mkdir()
+    with pytest.raises((OSError, BedsideError)):
+        raters.publish("hallucination", rows, fewer, settled, tmp_path)
+    assert path.read_bytes() == old
+    part.rmdir()
+    assert raters.publish("hallucination", rows, fewer, settled, tmp_path)[1] == 1
+    assert path.read_bytes() != old
+    assert [p.name for p in path.parent.iterdir()] == ["annotations.csv"]
+
+
+def test_rated_rows_are_graded_never_learnt_from():
+    class Judge:
+        def __init__(self, labelled, values):
+            assert labelled.index.tolist() == list(range(len(labelled)))
+            self.learnt = labelled["answer"].tolist()
+
+        def out_of_fold(self):
+            return [f"out {a}" for a in self.learnt]
+
+        def grade(self, frame):
+            return [f"{a} by {len(self.learnt)}" for a in frame["answer"]]
+
+    frame = pd.DataFrame(
+        {"answer": list("abcde"), "rated": [True, False, True, False, False]}, index=[9, 8, 7, 6, 5]
+    )
+    made = baselines.held_out(Judge, frame, [0, 1])
+    assert made.tolist() == ["a by 3", "out b", "c by 3", "out d", "out e"]
+    assert made.index.tolist() == [9, 8, 7, 6, 5]
+    unrated = baselines.held_out(Judge, frame.drop(columns="rated"), [0, 1])
+    assert unrated.tolist() == [f"out {a}" for a in "abcde"]
+
+
+def test_without_raters_labels_are_their_authors(nothing, tmp_path, monkeypatch):
+    elsewhere(monkeypatch, nothing)
+    run = run_of("cancer_myth", "05_judge_agreement", tmp_path, monkeypatch)
+    labels = pd.DataFrame({"label": [1, 0]})
+    own = judges.with_raters_labels(run, labels, "cancer_myth_rated", "us")
+    assert own["labelled_by"].tolist() == ["us", "us"]
+    assert not own["rated"].any() and judges.whose(own) == "us"
