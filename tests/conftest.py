@@ -26,6 +26,7 @@ from judged import nothing  # noqa: E402, F401  (a fixture)
 notebooks.spare_grammar()
 
 
+@pytest.hookimpl(optionalhook=True)  # of pytest-xdist
 def pytest_xdist_auto_num_workers():
     """One process more than there are cores: some tests wait, for a browser or an endpoint."""
     return notebooks.cores() + 1
