@@ -18,7 +18,9 @@ from bedside.papers.meddialbench.tables import vulnerability
 # shown is the first case that one of the run's models fails, and odds are against its first model
 FIRST = ("meddialbench case_table", "meddialbench mixed_table")
 SWAPPED = dict(zip(MODELS, MODELS[::-1]))
-NAMED = [name for name, (frame, _) in CASES.items() if MODELS[0] in frame.make().to_csv()]
+MAKES = {frame.make for frame, _ in CASES.values()}
+NAMING = {make for make in MAKES if MODELS[0] in make().to_csv()}
+NAMED = [name for name, (frame, _) in CASES.items() if frame.make in NAMING]
 
 
 @pytest.mark.parametrize("name", CASES)
