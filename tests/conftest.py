@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import shutil
 import threading
 import time
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # tests run side by side already
 pytest.register_assert_rewrite(
     "sheets", "explorer_page", "annotation_lab", "raters_labels", "known_lab"
 )
