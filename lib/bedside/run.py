@@ -41,11 +41,13 @@ if TYPE_CHECKING:
 
     from .judging.baselines import Baseline
     from .write.plots import Picture
+    from .write.prose import Reading
 
 TINY = (
     " (the embedded model, far too small for medicine: it shows that the machinery works, not how"
     " models that patients use behave)"
 )
+OWN_SETTINGS = "This run has settings of its own: its numbers stand above, without a conclusion."
 VERSIONS = ("numpy", "scipy", "pandas", "matplotlib", "scikit-learn")
 
 
@@ -477,6 +479,22 @@ class Run:
         from .write import prose
 
         return prose.Claims(self._claims.values(), columns=list(claims.SHOWN))
+
+    def shows(self, holds: dict[str, bool], *, paper: str, adds: str, changes: str) -> "Reading":
+        """The reading at a notebook's end: what the paper concludes, what is added, what might change.
+
+        It is of printed and recomputed values, so a run with settings of its own has none. holds:
+        what the sentences rest on, in words, and whether it is so. Raises BedsideError naming what
+        is not.
+        """
+        from .write import prose
+
+        if self.changed:
+            return prose.Reading({"": OWN_SETTINGS})
+        if wrong := [words for words, held in holds.items() if not held]:
+            name = f"notebooks/{self.paper}/{self.notebook}.ipynb"
+            raise BedsideError(f"{name}: its reading no longer holds: {'; '.join(wrong)}")
+        return prose.Reading({"The paper": paper, "Added here": adds, "Open": changes})
 
     # ---- provenance
 

@@ -11,9 +11,11 @@ from html.parser import HTMLParser
 import pandas as pd
 import pytest
 
+from bedside import BedsideError
 from bedside.build import notebooks
 from bedside.keep import store
 from bedside.read import claims, paths, prompts
+from bedside.run import Run
 from bedside.write import prose
 
 HOSTILE = '<script>alert("x")</script> & <b>bold</b>\n\n  second line'
@@ -172,3 +174,16 @@ def test_notebooks_make_no_html_of_their_own(path):
     """What they show of models and data is escaped in one place, `bedside.write.prose`."""
     for source in sources(path):
         assert not re.search(r"\.style\b|\bto_html\b|\b(HTML|Markdown)\(", source), source
+
+
+def test_a_reading_fails_when_it_no_longer_holds_and_is_of_no_other_run(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "FIGURES", tmp_path)
+    told = {"paper": "30% <at most>", "adds": "GRIM", "changes": "grades"}
+    run = Run("cancer_myth", "03_evaluation", profile="sample")
+    assert (
+        "<b>The paper.</b> 30% &lt;at most&gt;" in run.shows({"true": True}, **told)._repr_html_()
+    )
+    with pytest.raises(BedsideError, match="03_evaluation.ipynb: its reading no longer holds: low"):
+        run.shows({"low": False, "true": True}, **told)
+    other = Run("cancer_myth", "03_evaluation", profile="sample", limit="3")
+    assert "without a conclusion" in repr(other.shows({"low": False}, **told))
