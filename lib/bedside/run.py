@@ -481,7 +481,7 @@ class Run:
         return prose.Claims(self._claims.values(), columns=list(claims.SHOWN))
 
     def shows(self, holds: dict[str, bool], *, paper: str, adds: str, changes: str) -> "Reading":
-        """The reading at a notebook's end: what the paper concludes, what is added, what might change.
+        """The reading at a notebook's end: the paper's conclusion, what is added, what is open.
 
         It is of printed and recomputed values, so a run with settings of its own has none. holds:
         what the sentences rest on, in words, and whether it is so. Raises BedsideError naming what
