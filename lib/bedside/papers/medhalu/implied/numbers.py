@@ -33,8 +33,7 @@ def sizes(run):
     table = run.published("Table 4")
     cells = dict(zip(zip(table["row"], table["column"]), table["value"]))  # a pivot takes longer
     return {
-        d: {t: int(cells[name, short]) for t, name in TYPES.items()}
-        for d, short in SHORT.items()
+        d: {t: int(cells[name, short]) for t, name in TYPES.items()} for d, short in SHORT.items()
     }
 
 
