@@ -80,6 +80,9 @@ def test_another_run_has_no_findings(tmp_path):
     content.write(manifest, tmp_path)
     for name in PAGES:
         text = html.unescape((tmp_path / name).read_text())
+        files = [unquote(f) for f in HREF.findall(text) if re.match(r"\w+/\w+\.(csv|png|svg)$", f)]
+        assert [f for f in files if not (tmp_path / f).is_file()] == []
+        assert files or name not in STUDIES
         told = [f for paper in paths.papers() for f in findings.load(paper)]
         assert told and not any(f.finding in text for f in told)
     assert "New here" not in (tmp_path / "index.html").read_text()
