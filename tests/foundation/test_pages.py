@@ -337,6 +337,29 @@ def test_cells_of_outputs_are_found():
     assert executed.anchor(cells, "no_such_output") == ""
 
 
+def cell(id, source, *tags, kind="code"):
+    return {"cell_type": kind, "id": id, "source": [source], "metadata": {"tags": list(tags)}}
+
+
+def test_a_table_leads_to_the_cell_that_computes_it():
+    cells = [
+        cell("a", "f1 = 2 * p * r / (p + r)", executed.MEASURE),
+        cell("b", 'run.table("scores", f1)'),
+        cell("c", "## Next", kind="markdown"),
+        cell("d", 'run.table("others", f1)'),
+    ]
+    assert executed.anchor(cells, "scores") == "#cell-id=a"
+    assert executed.anchor(cells, "others") == "#cell-id=d"
+
+
+def test_code_is_folded_but_for_what_computes():
+    made = nbformat.v4.new_notebook()
+    made.cells = [nbformat.v4.new_code_cell(text) for text in ("import os", "f1 = 1")]
+    made.cells[1].metadata["tags"] = [executed.MEASURE]
+    before, _, after = executed.converted(made, raw_template=executed.FOLDED).partition("f1")
+    assert before.count("<details") == before.count("</details") == 1 and "<details" not in after
+
+
 def test_pages_of_notebooks_and_the_site_are_not_committed():
     for path in ("figures/sample/notebooks/medhalu/02_detection.html", "site/index.html"):
         asked = ["git", "-C", str(paths.ROOT), "check-ignore", "--quiet", path]

@@ -30,7 +30,7 @@ def bodies(names: Iterable[str], profile: str, folder: Path) -> Iterator[tuple[s
         if path.is_file() and not (made.is_file() and _age(made) > max(_age(path), ours)):
             due[name] = path
     for name, path in due.items():
-        yield name, notebooks.title(name), converted(read(path))
+        yield name, notebooks.title(name), converted(read(path), raw_template=FOLDED)
 
 
 def read(path: Path) -> "NotebookNode":
@@ -57,10 +57,30 @@ def _exporter(**options):
 SCRIPT = re.compile(r"<script\b.*?(</script\s*>|\Z)", re.S | re.I)
 
 
+MEASURE = "measure"  # tag of the cells that compute what the paper defines
+# code is folded but for these
+FOLDED = """{% extends 'basic/index.html.j2' %}
+{% block input_group %}
+{% if 'MEASURE' in cell.metadata.tags %}{{ super() }}
+{% else %}<details class="code"><summary>Code</summary>{{ super() }}</details>{% endif %}
+{% endblock %}""".replace("MEASURE", MEASURE)
+
+
 def anchor(cells: list[dict], output: str) -> str:
-    """The anchor, on its notebook's page, of the cell that writes an output; empty if none does."""
-    named = (c["id"] for c in cells if f'"{output}"' in "".join(c["source"]))
-    return next((f"#cell-id={i}" for i in named), "")
+    """The anchor, on its notebook's page, of the cell that computes an output; empty if none does.
+
+    It is the cell that writes the output, or one tagged MEASURE that comes before it in the same
+    section.
+    """
+    computed = ""
+    for c in cells:
+        if c["cell_type"] == "markdown" and "".join(c["source"]).startswith("#"):
+            computed = ""
+        if MEASURE in c["metadata"].get("tags", ()):
+            computed = c["id"]
+        if f'"{output}"' in "".join(c["source"]):
+            return f"#cell-id={computed or c['id']}"
+    return ""
 
 
 def _age(path):
