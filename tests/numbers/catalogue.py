@@ -153,7 +153,6 @@ CASES = {
         answer_health=lambda run, f: evaluation.answer_health(f, {"all": set(f["item"])}, f),
         cut=lambda run, f: evaluation.cut(f),
         cut_by_judge=lambda run, f: evaluation.cut_by_judge({"j": f}),
-        counts=lambda run, f: evaluation.counts(f, "category", "run", run),
         pair_table=lambda run, f: evaluation.pair_table(tables.paired(f, run)),
         balance_table=lambda run, f: generation.balance_table({"s": (f, "run")}),
         overall=lambda run, f: systems.overall(f, run),
