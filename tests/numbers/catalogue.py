@@ -186,11 +186,10 @@ CASES = {
     ),
     **on(
         SURVEY,
-        source_scores=lambda run, f: survey.source_scores(f, run),
         test_table=lambda run, f: survey_tables.test_table(survey.source_tests(f, run)),
         label_counts=lambda run, f: survey.label_counts(f),
         paragraph_table=lambda run, f: survey_tables.paragraph_table(f, WORDS, run),
-        misd_table=lambda run, f: survey_tables.misd_table(survey.paragraphs(f), run),
+        misd_table=lambda run, f: survey_tables.misd_table(survey.misd(survey.paragraphs(f)), run),
         agreement_table=lambda run, f: survey_tables.agreement_table(f, run),
     ),
     **on(
