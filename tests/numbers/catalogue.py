@@ -153,7 +153,6 @@ CASES = {
         answer_health=lambda run, f: evaluation.answer_health(f, {"all": set(f["item"])}, f),
         cut=lambda run, f: evaluation.cut(f),
         cut_by_judge=lambda run, f: evaluation.cut_by_judge({"j": f}),
-        counts=lambda run, f: evaluation.counts(f, "category", "run", run),
         pair_table=lambda run, f: evaluation.pair_table(tables.paired(f, run)),
         balance_table=lambda run, f: generation.balance_table({"s": (f, "run")}),
         overall=lambda run, f: systems.overall(f, run),
@@ -187,11 +186,10 @@ CASES = {
     ),
     **on(
         SURVEY,
-        source_scores=lambda run, f: survey.source_scores(f, run),
         test_table=lambda run, f: survey_tables.test_table(survey.source_tests(f, run)),
         label_counts=lambda run, f: survey.label_counts(f),
         paragraph_table=lambda run, f: survey_tables.paragraph_table(f, WORDS, run),
-        misd_table=lambda run, f: survey_tables.misd_table(survey.paragraphs(f), run),
+        misd_table=lambda run, f: survey_tables.misd_table(survey.misd(survey.paragraphs(f)), run),
         agreement_table=lambda run, f: survey_tables.agreement_table(f, run),
     ),
     **on(

@@ -20,7 +20,7 @@ OTHER = re.compile(r"published|recomputed|macro|corrected|PCR of|PCS of|always|c
 # n: tables whose n counts replies, or units with as many replies each
 TABLES = [
     *("cancer_myth " + n for n in "scores judge_table balance_table".split()),
-    *("cancer_myth " + n for n in "rates outcomes yield_table source_scores".split()),
+    *("cancer_myth " + n for n in "rates outcomes yield_table".split()),
     *("medhalu " + n for n in "scores reply_table".split()),
     *("meddialbench " + n for n in "single_table baseline_table end_table adherence_table".split()),
     *("radiation " + n for n in "score_table overlap_table".split()),

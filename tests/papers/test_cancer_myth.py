@@ -12,7 +12,7 @@ from cancer_myth_graded import graded, listed_for
 from bedside import stats
 from bedside.keep.replies import VERDICT_TOKENS
 from bedside.papers.cancer_myth import data, figures, implied, pipeline, study
-from bedside.papers.cancer_myth.scores import scores
+from bedside.papers.cancer_myth.scores import counted, scores
 from bedside.papers.cancer_myth.tables import evaluation, generation
 from bedside.papers.cancer_myth.v2 import items as v2_items
 from bedside.read import claims, sources
@@ -43,6 +43,12 @@ def test_pcs_and_pcr_by_hand(run):
     ]
     assert s.loc["PCR", "low"] == pytest.approx(100 * stats.wilson(2, 4).low)
     assert s.loc["PCS", ["low", "high"]].isna().all()  # of four
+
+
+def test_what_an_answer_counts():
+    found = counted(graded(m=[1, 0, -1, None]))
+    assert found["PCS"].tolist()[:3] == [1, 0, -1] and found["PCR"].tolist()[:3] == [100, 0, 0]
+    assert found.loc[3, ["PCS", "PCR"]].isna().all()
 
 
 def test_intervals_are_over_myths(run):
@@ -127,18 +133,12 @@ def test_published_scores_stand_beside_the_runs(run):
 
 
 def test_questions_beside_figure_5(run):
-    items = pd.DataFrame({"category": ["Others", "Others", "odd"], "generator": ["GPT-4o"] * 3})
-    by = evaluation.counts(items, "category", "raw", run)
-    assert by.loc[by["source"] == "raw", ["row", "value"]].values.tolist() == [
-        ["Others", 2],
-        ["odd", 1],
-    ]
-    share = evaluation.counts(
-        items.assign(generator=["GPT-4o", "we", "we"]), "generator", "raw", run
-    )
-    mine = share[share["source"] == "raw"].set_index("row")["value"].to_dict()
-    assert mine == {"GPT-4o": pytest.approx(100 / 3), "we": pytest.approx(200 / 3)}
-    assert share.loc[share["source"] == "published", "value"].tolist() == [44.1, 30.6, 25.0, 0.3]
+    said = run.published("v1 Figure 5a")
+    by = evaluation.beside(said, pd.Series({"odd": 1, "Others": 2}), "raw", 3)
+    assert by["row"].tolist() == [*said["row"], "Others", "odd"]  # the paper's order, then ours
+    mine = by.loc[by["source"] == "raw", ["value", "n"]]
+    assert mine.values.tolist() == [[2, 3], [1, 3]]
+    assert by.loc[by["source"] == "published", "value"].tolist() == said["value"].tolist()
 
 
 def test_scores_by_category(run):

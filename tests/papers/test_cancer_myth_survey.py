@@ -218,7 +218,7 @@ def test_shares_of_the_survey_draw_questions(run):
     )
     far = keys.get_level_values("question") == 0
     wide = pd.DataFrame({"a": 1.0, "b": 1.0, "c": np.where(far, 5.0, 1.0)}, index=keys)
-    made = survey_tables.misd_table(wide, run).set_index(["row", "column", "source"])
+    made = survey_tables.misd_table(survey.misd(wide), run).set_index(["row", "column", "source"])
     mine = made.loc[("GPT-4-Turbo", "2 or less", "raw")]
     assert mine["value"] == pytest.approx(100 * 11 / 12) and mine["n"] == 36
     narrow = 100 * stats.wilson(33, 36).low  # paragraphs taken for independent

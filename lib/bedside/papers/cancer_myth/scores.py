@@ -1,4 +1,4 @@
-"""Cancer-Myth's metrics: PCS and PCR (section 4.2)."""
+"""PCS and PCR (section 4.2) with their intervals; notebook 03 shows how they are defined."""
 
 from collections.abc import Sequence
 
@@ -7,32 +7,39 @@ import pandas as pd
 from bedside import stats
 from bedside.read.checks import groups, scored
 from bedside.run import Run
-from bedside.write.tables import units_of
+from bedside.write.tables import share, units_of
+
+
+def counted(graded: pd.DataFrame) -> pd.DataFrame:
+    """The answers with what each counts: PCS (its grade) and PCR (100 or 0), NaN if unscored."""
+    grade = scored(graded)["value"].astype(float).reindex(graded.index)
+    return graded.assign(PCS=grade, PCR=100.0 * (grade == 1).where(grade.notna()))
 
 
 def scores(graded: pd.DataFrame, run: Run, by: Sequence[str] = ()) -> pd.DataFrame:
-    """PCS and PCR by model and `by`: rows with metric, value, low, high, n, unscored, least, most.
+    """`means` of what each answer counts. graded: as `study.verdicts`."""
+    return means(counted(graded), run, by)
 
-    PCS is the mean grade, in -1..1, with a bootstrap interval over myths; the interval has no width
-    where all grades are equal, which is no certainty. PCR is the percentage of grade 1, with the
-    interval of `stats.share` over myths. least and most: the score if all unscored answers were
-    worst, or best. graded: as `study.verdicts`.
+
+def means(points: pd.DataFrame, run: Run, by: Sequence[str] = ()) -> pd.DataFrame:
+    """Means of the columns PCS (-1 to 1) and PCR (100 or 0) by model and `by`, over myths.
+
+    Rows with metric, value, low, high, n, unscored, least, most. PCS has a bootstrap interval,
+    without width where all grades are equal, which is no certainty; PCR that of `stats.share`.
+    least and most: the mean if all unscored answers were worst, or best.
     """
     keys = ["model", *by]
     rows = []
-    for key, part in groups(graded, keys):
-        got = scored(part)
-        grades, units = got["value"].to_numpy(dtype=float), units_of(got).to_numpy()
-        lost, right, total = len(part) - len(grades), int((grades == 1).sum()), grades.sum()
-        pcr = pcs = stats.share(grades == 1, units)
-        if len(grades):
-            pcs = stats.bootstrap(grades, run.rng("scores", "PCS", *key), units=units)
-        for metric, unit, i, bounds in (
-            ("PCS", 1, pcs, (total - lost, total + lost)),
-            ("PCR", 100, pcr, (right, right + lost)),
-        ):
-            interval = (unit * i.value, unit * i.low, unit * i.high, i.n)
-            least, most = (unit * bound / len(part) for bound in bounds)
+    for key, part in groups(points, keys):
+        got = part.dropna(subset="PCS")
+        units, lost = units_of(got).to_numpy(), len(part) - len(got)
+        pcr = pcs = share(got["PCR"] == 100, units)
+        if len(got):
+            pcs = stats.bootstrap(
+                got["PCS"].to_numpy(), run.rng("scores", "PCS", *key), units=units
+            )
+        for metric, interval, worst, best in (("PCS", pcs, -1, 1), ("PCR", pcr, 0, 100)):
+            least, most = ((got[metric].sum() + lost * end) / len(part) for end in (worst, best))
             rows.append((*key, metric, *interval, lost, least, most))
     measured = ["metric", "value", "low", "high", "n", "unscored", "least", "most"]
     return pd.DataFrame(rows, columns=[*keys, *measured])

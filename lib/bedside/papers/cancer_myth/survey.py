@@ -238,16 +238,6 @@ def intraclass(wide):
     return (between - left) / (between + (k - 1) * left + k * (raters - left) / n)
 
 
-def source_scores(ratings, run):
-    """Mean score of each source, with a bootstrap over questions: row, value, low, high, n."""
-    whole, rows = _whole(ratings), []
-    for name in RATED.values():
-        mine = whole[whole["source"] == name]
-        rng, asked = run.rng("survey", name), mine["question"].to_numpy()
-        rows.append((name, *stats.bootstrap(mine["rating"].to_numpy(), rng, units=asked)))
-    return pd.DataFrame(rows, columns=["row", "value", "low", "high", "n"])
-
-
 def source_tests(ratings, run):
     """Permutation tests between sources, paired by question: row, difference, p, n, p_holm."""
     mean = _whole(ratings).groupby(["question", "source"])["rating"].mean().unstack()

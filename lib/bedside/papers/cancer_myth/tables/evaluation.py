@@ -20,22 +20,17 @@ from bedside.write.tables import (
 from bedside.write.tables import published_rows as printed_rows
 
 from .. import implied
-from ..scores import scores
+from ..scores import counted, scores
 
 FIXED = "corrected for the judge's errors"
 CORRECTED = f"PCR {FIXED}"
 
 
-def counts(items, what, source, run):
-    """Figure 5: questions by category, in the paper's order, or by generator in percent."""
-    found, n = complete(items, [what])[what].value_counts(), len(items)
-    if what == "category":
-        said, value = run.published("v1 Figure 5a"), lambda count: count
-    else:
-        said, value = run.published("v1 Figure 5b"), lambda count: 100 * count / n
-    order = [*said["row"], *found.index.difference(said["row"])]
+def beside(said, values, source, n):
+    """Printed numbers of one column and, in their order, this run's; rows of its own come last."""
+    order = [*said["row"], *values.index.difference(said["row"])]
     column = said["column"].iloc[0]
-    mine = [Row(row, column, source, value(found[row]), n=n) for row in order if row in found]
+    mine = [Row(row, column, source, values[row], n=n) for row in order if row in values]
     return frame([*printed_rows(said), *mine])
 
 
@@ -79,13 +74,8 @@ def uncut_rows(row, graded):
 
 
 def cut(graded, by="model"):
-    """What captions say about cut replies: `tables.cut_note` with PCR and PCS.
-
-    graded: verdicts, a row for each answer.
-    """
-    value = scored(graded)["value"].astype(float).reindex(graded.index)
-    hit = 100.0 * (value == 1).where(value.notna())
-    return cut_note(graded.assign(PCR=hit, PCS=value), {"PCR": "PCR", "PCS": "PCS"}, by=by)
+    """What captions say about cut replies: `tables.cut_note` with PCR and PCS. graded: verdicts."""
+    return cut_note(counted(graded), {"PCR": "PCR", "PCS": "PCS"}, by=by)
 
 
 def cut_by_judge(graded):

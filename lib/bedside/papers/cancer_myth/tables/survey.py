@@ -14,7 +14,6 @@ from ..survey import (
     chance_spread,
     edited,
     intraclass,
-    misd,
     paragraphs,
     whole_answers,
 )
@@ -87,9 +86,11 @@ def paragraph_table(ratings, words, run):
     return frame(rows)
 
 
-def misd_table(wide, run):
-    """Percent of paragraphs by MISD; of those with 2 or less beside the published bound."""
-    spread = misd(wide)
+def misd_table(spread, run):
+    """Percent of paragraphs by MISD; of those with 2 or less beside the published bound.
+
+    spread: the MISD of each of `survey.paragraphs`.
+    """
     rows = []
     for name in RATED.values():
         mine = spread.xs(name, level="source")
