@@ -53,6 +53,7 @@ from bedside.papers.cancer_myth.v2 import scores as v2
 from bedside.papers.cancer_myth.v2 import tables as v2_tables
 from bedside.papers.meddialbench import scores as md
 from bedside.papers.meddialbench import tables as md_captions
+from bedside.papers.meddialbench.implied import combinations, ratios, share
 from bedside.papers.meddialbench.tables import (
     baseline,
     described,
@@ -68,6 +69,7 @@ from bedside.papers.radiation import scores as rad
 from bedside.papers.radiation import tables as rad_tables
 from bedside.run import Run
 from bedside.write import tables
+from meddialbench_cells import accuracy
 
 CARD = trust_cards.trust_card(
     np.repeat([1, 0], 20),
@@ -227,28 +229,30 @@ CASES = {
     ),
     **on(
         HELD,
-        single_table=lambda run, f: single.single_table(run, f),
+        accuracy=lambda run, f: accuracy(f),
         change_table=lambda run, f: single.change_table(
             run, *(md.changes(f, run, c) for c in single.CHANGED)
         ),
-        dose_rows=lambda run, f: single.dose_rows(run, PLAN, f),
         coverage_rows=lambda run, f: single.coverage_rows(
             run, f, md.changes(f, run), md.changes(f, run, "coverage")
         ),
-        baseline_table=lambda run, f: baseline.baseline_table(run, f),
         end_table=lambda run, f: baseline.end_table(run, f),
-        selection_table=lambda run, f: baseline.selection_table(run, f),
         interaction_table=lambda run, f: interactions.interaction_table(
             run,
             PLAN,
+            ratios(run, combinations(PLAN)),
             md.interactions(f, PLAN.combinations, run),
             md.pooled(f, PLAN.combinations, run),
         ),
         case_table=lambda run, f: interactions.case_table(run, PLAN, f),
         mixed_table=lambda run, f: interactions.mixed_table(md.mixed(f, PLAN), f),
-        complete_table=lambda run, f: vulnerability.complete_table(run, f, md.changes(f, run)),
+        complete_table=lambda run, f: vulnerability.complete_table(
+            run, share(run), accuracy(f), md.changes(f, run)
+        ),
         profile_rows=lambda run, f: vulnerability.profile_rows(run, md.changes(f, run)),
-        worst_table=lambda run, f: vulnerability.worst_table(run, md.changes(f, run)),
+        worst_table=lambda run, f: vulnerability.worst_table(
+            pd.DataFrame(), pd.DataFrame(), md.changes(f, run)
+        ),
         misled_table=lambda run, f: vulnerability.misled_table(run, PLAN, f),
         described_table=lambda run, f: described.described_table(run, PLAN, f),
         second_table=lambda run, f: validation.second_table(
@@ -257,7 +261,9 @@ CASES = {
         strategy_table=lambda run, f: vulnerability.strategy_table(run, f),
         lost=lambda run, f: md.lost(f),
         only_combined=lambda run, f: md.only_combined(f, PLAN.combinations),
-        basis=lambda run, f: md_captions.basis(single.single_table(run, f), f, "correct"),
+        basis=lambda run, f: md_captions.basis(
+            single.change_table(run, *(md.changes(f, run, c) for c in single.CHANGED)), f, "correct"
+        ),
     ),
     **on(
         SHOWN,

@@ -21,10 +21,10 @@ from bedside.own import results
 from bedside.papers.cancer_myth import scores as cm
 from bedside.papers.cancer_myth.baselines import Echo
 from bedside.papers.cancer_myth.v2 import scores as v2
-from bedside.papers.meddialbench import scores as md
 from bedside.papers.medhalu import scores as mh
 from bedside.papers.radiation import scores as rad
 from bedside.write.tables import estimated_means
+from meddialbench_cells import accuracy
 
 pytestmark = pytest.mark.usefixtures("call")
 NONE = {"status": "unparsed", "value": None}
@@ -57,7 +57,7 @@ def of_medhalu(verdicts):
 
 def of_meddialbench(verdicts):
     correct = {None: np.nan, 1: 1.0, -1: 0.0}[verdicts]
-    return md.accuracy(consultations().assign(correct=correct)).assign(metric="accuracy")
+    return accuracy(consultations().assign(correct=correct)).assign(metric="accuracy")
 
 
 def of_radiation(verdicts):

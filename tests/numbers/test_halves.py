@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from bedside import stats
 from bedside.own import results
 from bedside.papers.cancer_myth.scores import scores
-from bedside.papers.meddialbench.scores import accuracy
+from meddialbench_cells import accuracy
 
 # rows whose values are no means over the replies that n counts
 OTHER = re.compile(r"published|recomputed|macro|corrected|PCR of|PCS of|always|coin|all\b")
@@ -22,7 +22,7 @@ TABLES = [
     *("cancer_myth " + n for n in "scores judge_table balance_table".split()),
     *("cancer_myth " + n for n in "rates outcomes yield_table".split()),
     *("medhalu " + n for n in "scores reply_table".split()),
-    *("meddialbench " + n for n in "single_table baseline_table end_table adherence_table".split()),
+    *("meddialbench " + n for n in "accuracy end_table adherence_table".split()),
     *("radiation " + n for n in "score_table overlap_table".split()),
     *("own " + n for n in "scores corrected".split()),
 ]

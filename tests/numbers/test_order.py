@@ -67,10 +67,10 @@ def test_configurations_that_tie_for_the_worst_are_all_named(call):  # noqa: F81
     right = {"baseline": [1, 1, 1, 1], "x": [0, 0, 1, 1], "y": [1, 1, 0, 0], "z": [1, 1, 1, 0]}
     rows = [(f"c{k}", c, "m", float(v)) for c, mine in right.items() for k, v in enumerate(mine)]
     done = pd.DataFrame(rows, columns=["case", "configuration", "model", "correct"])
-    run = run_of("meddialbench")
+    run, none = run_of("meddialbench"), pd.DataFrame()
 
     def worst(part):
-        found = vulnerability.worst_table(run, changes(part, run))
+        found = vulnerability.worst_table(none, none, changes(part, run))
         found = found[found["source"] == "run"].iloc[0]
         return found["column"], found["value"], found["n"], pd.isna(found["low"])
 
@@ -91,6 +91,7 @@ NOT_HERE = {  # public functions of scores and tables that no case reaches, and 
     "editing_table answered_table": "count words of texts; tests/papers/test_survey_answers.py",
     "collected_table": "takes verdicts on pairs; tests/papers/test_collecting.py",
     "flag_table": "takes raters' flags; tests/papers/test_radiation_matching.py",
+    "with_limits stack": "are called by cells of notebooks, which `accuracy` runs",
     "took_part": "is a sentence of a caption; tests/papers/test_medhalu.py",
     "copier_rows blind rates found_table beside": "take counts, no replies",
     "positions cards balanced generated readings as_printed": "show counts or what others read",

@@ -97,7 +97,8 @@ def test_lost_accuracy_by_lost_coverage(consultations):
 def pairs(consultations):
     run, plan, _ = consultations
     nothing = pd.DataFrame(columns=["configuration", "model", "value", "low", "high", "n"])
-    return interactions.interaction_table(run, plan, nothing, nothing), plan
+    oe = implied.ratios(run, implied.combinations(plan))
+    return interactions.interaction_table(run, plan, oe, nothing, nothing), plan
 
 
 @pytest.mark.parametrize("narrow", [False, True])

@@ -6,18 +6,34 @@ import json
 import pandas as pd
 import pytest
 
-from bedside.papers.meddialbench import data, examples, figures, generation, judging, scores, study
+from bedside.papers.meddialbench import (
+    data,
+    examples,
+    figures,
+    generation,
+    implied,
+    judging,
+    scores,
+    study,
+)
 from bedside.papers.meddialbench import design as designs
+from bedside.papers.meddialbench.design import BASELINE
+from bedside.papers.meddialbench.implied import N, combinations, ratios, share
 from bedside.papers.meddialbench.tables import (
     baseline,
     cut,
     interactions,
     single,
+    stack,
+    unscored,
     validation,
     vulnerability,
 )
 from bedside.read import sources
+from bedside.write import tables
+from bedside.write.tables import Row
 from conftest import completion
+from meddialbench_cells import accuracy, run_cell
 
 TWO = {"baseline": (), "vague": ("vague",)}
 HOW = {"patient": "", "turns": 3, "turn_tokens": 33, "temperature": 0.7}
@@ -72,6 +88,26 @@ def silent(speaker, reply):
     return script
 
 
+def baseline_rows(run, done):
+    """This run's rows of Table 2, as notebook 02 computes them."""
+    made = run_cell("02_baseline", "c11", judged=done, run=run, tables=tables)
+    return pd.concat(made["mine"])
+
+
+def selected(run, done):
+    """The table of selected cases, as notebook 02 computes it."""
+    names = {"N": N, "Row": Row, "BASELINE": BASELINE, "implied": implied, "unscored": unscored}
+    made = run_cell("02_baseline", "c14", judged=done, run=run, **names)
+    return tables.frame(made["selected"])
+
+
+def dose(run, plan, done):
+    """The rows of Figure 3, as notebook 03 computes them."""
+    names = {"N": N, "BASELINE": BASELINE, "share": share, "stack": stack, "plan": plan}
+    made = run_cell("03_single_dimension", "c14", run=run, accuracy=accuracy(done), **names)
+    return made["dose"]
+
+
 def outcomes(run, here, configurations=TWO):
     _, held = asyncio.run(study.consultations(run, here, configurations, **HOW))
     return asyncio.run(judging.outcomes(run, examples.Labelled(run), here.scripts, held))
@@ -92,16 +128,16 @@ def test_who_says_nothing_is_unscored_and_has_no_number(
     others = done[done["model"] == "rules"]
     assert others[columns[:3] + columns[4:]].notna().all(axis=None)
 
-    two = baseline.baseline_table(run, done).set_index(["row", "column"])
+    two = baseline_rows(run, done[done["configuration"] == "baseline"])
     for column in ("Acc", "Turns", "Coverage", "Cov/Turn"):
-        r = two.loc[("served", column)]
+        r = two.set_index(["row", "column"]).loc[("served", column)]
         assert (r["n"], r["unscored"]) == (0, 2) and pd.isna(r["value"])
     ends = baseline.end_table(run, done).set_index(["row", "column"])["value"]
     whose = f"{speaker or 'doctor'}: "
     (name,) = [r for r, column in ends.index if column == "served" and r.startswith(whose)]
     assert ends[name, "served"] == 100 and ends["a reply was cut at its limit", "served"] == 0
     assert ends[f"no answer: {why}", "served"] == 100
-    three = single.single_table(run, done).set_index(["row", "column"]).loc[("vague", "served")]
+    three = accuracy(done).set_index(["configuration", "model"]).loc[("vague", "served")]
     assert (three["n"], three["unscored"]) == (0, 2)
 
 
@@ -129,18 +165,20 @@ def test_no_table_invents_a_number_for_who_never_answered(run, here, endpoint):
         validation.patient_table(run, shown),
         validation.adherence_table(run, shown),
         validation.follow_up_table(run, {"served": shown}),
-        baseline.selection_table(run, mine),
+        baseline_rows(run, mine[mine["configuration"] == "baseline"]),
+        selected(run, mine),
         single.change_table(run, changed, covered, turned),
         single.coverage_rows(run, mine, changed, covered),
-        single.dose_rows(run, here.design, mine),
+        dose(run, here.design, mine),
         interactions.interaction_table(
             run,
             here.design,
+            ratios(run, combinations(here.design)),
             scores.interactions(mine, pairs, run),
             scores.pooled(mine, pairs, run),
         ),
         vulnerability.profile_rows(run, changed),
-        vulnerability.worst_table(run, changed),
+        vulnerability.worst_table(pd.DataFrame(), pd.DataFrame(), changed),
         vulnerability.misled_table(run, here.design, mine),
         vulnerability.strategy_table(run, mine),
     ):
@@ -218,15 +256,16 @@ def test_without_cases_tables_are_empty_and_say_why(run, endpoint, monkeypatch, 
     pairs = {"C1": ("vague", "dominant")}
     changed, covered, turned = (scores.changes(done, run, c) for c in single.CHANGED)
     found = scores.interactions(done, pairs, run), scores.pooled(done, pairs, run)
-    four = interactions.interaction_table(run, here.design, *found)
+    oe = ratios(run, combinations(here.design))
+    four = interactions.interaction_table(run, here.design, oe, *found)
     assert done.empty and scores.mixed(done, here.design) is None
     seen = asyncio.run(
         judging.adherence(run, here.design, examples.Labelled(run), here.scripts, done)
     )
     for rows in (
         baseline.end_table(run, done),
-        baseline.baseline_table(run, done),
-        single.single_table(run, done),
+        selected(run, done),
+        dose(run, here.design, done),
         single.change_table(run, changed, covered, turned),
         single.coverage_rows(run, done, changed, covered),
         four,

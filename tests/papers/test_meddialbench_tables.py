@@ -7,10 +7,12 @@ import pytest
 from bedside import stats
 from bedside.papers.meddialbench import design as designs
 from bedside.papers.meddialbench import scores, study
+from bedside.papers.meddialbench.implied import combinations, ratios, share
 from bedside.papers.meddialbench.tables import baseline, described, interactions, over, validation
 from bedside.papers.meddialbench.tables import vulnerability as tables
 from bedside.read import sources
 from bedside.write.tables import frame
+from meddialbench_cells import accuracy
 
 NAN = float("nan")
 
@@ -78,7 +80,8 @@ def test_table_8_finds_the_case_that_fails_under_both_alone(run, design):
 
 def test_table_9_has_17_configurations_of_five_models_with_their_marks(run):
     done = done_of({"baseline": [1] * 6, "C1": [0] * 6, "C2": [0, 1, 1, 1, 1, 1]})
-    rows = tables.complete_table(run, done, scores.changes(done, run))
+    changed = scores.changes(done, run)
+    rows = tables.complete_table(run, share(run), accuracy(done), changed)
     found = at(rows)
     published = found.xs("published", level="source")
     assert len(published) == 5 * 17 + 5 * 16
@@ -146,7 +149,8 @@ def test_what_fails_only_in_combination_is_pooled_over_pairs_and_models(run, des
     run.models = ["a"]
     alone = scores.pooled(a, {"C4": pairs["C4"]}, run)
     assert alone[["configuration", "model"]].values.tolist() == [[rest, "a"]]
-    rows = at(interactions.interaction_table(run, design, found[:0].reset_index(), alone))
+    oe = ratios(run, combinations(design))
+    rows = at(interactions.interaction_table(run, design, oe, found[:0].reset_index(), alone))
     assert rows.at[(bad, "fail only in combination, %, all models", "published"), "value"] == 40.9
     assert rows.at[(rest, "fail only in combination, %, a", "run"), "n"] == 3
 

@@ -86,7 +86,7 @@ def coverage(rows):
 def dose(rows, design, printed, narrow=False):
     """Figure 3: accuracy by severity, the dimension with the largest loss first, and larger.
 
-    rows: of `tables.single.dose_rows`, of which this run's are drawn. printed: accuracy in percent,
+    rows: by dimension and severity, of which this run's are drawn. printed: accuracy in percent,
     configurations by models; its models are hollow, their mean is thick.
     """
     parts = {d: _lines(rows, design, printed, d) for d in design.dimensions}

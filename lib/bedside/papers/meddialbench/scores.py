@@ -1,4 +1,4 @@
-"""MedDialBench: statistics of consultations (section 3.5): accuracy, changes, interaction.
+"""MedDialBench: statistics of consultations (section 3.5): changes, interaction.
 
 Frames are those of `judging.outcomes`: one row a consultation with item, case, configuration,
 levels, model, correct, coverage, per_turn, misled, turns; NaN if unscored. The unit is the case:
@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from bedside import stats
-from bedside.read.checks import complete, groups, joined, numbers
+from bedside.read.checks import complete, joined, numbers
 from bedside.run import Run
-from bedside.write.tables import percent, share
+from bedside.write.tables import share
 
 from .design import BASELINE
 
@@ -21,22 +21,6 @@ WORST = "fabricating"  # the level of the paper's interactions
 FABRICATED, OTHERS = f"pairs with {WORST}", "other pairs"
 # terms of `mixed` other than effects
 INTERCEPT, BETWEEN = BASELINE, "standard deviation between cases"
-
-
-def accuracy(done):
-    """Accuracy in percent by model and configuration, with Wilson intervals.
-
-    least and most: the accuracy if all unscored ones were wrong, or right. Columns: model,
-    configuration, value, low, high, n, unscored, least, most.
-    """
-    rows = []
-    for key, part in groups(numbers(done, ["correct"]), ["model", "configuration"]):
-        scored = part["correct"].dropna()
-        lost, hits = len(part) - len(scored), scored.sum()
-        bounds = 100 * hits / len(part), 100 * (hits + lost) / len(part)
-        rows.append((*key, *percent(hits, len(scored)), lost, *bounds))
-    measured = ["value", "low", "high", "n", "unscored", "least", "most"]
-    return pd.DataFrame(rows, columns=["model", "configuration", *measured])
 
 
 def wide(done, column):

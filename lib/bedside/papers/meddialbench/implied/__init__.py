@@ -69,15 +69,6 @@ def exchanged(a, b):
     return [(m, n) for m, n in pairs if before[m] > before[n] and after[m] < after[n]]
 
 
-def factors(run):
-    """Loss by pollution over loss by deficit: of one level each, and of both extreme levels."""
-    lost = drops(run)
-    pollution, deficit = ["fabricating", "complete_denial"], ["withholding", "dominant"]
-    single = lost.loc["fabricating"] / lost.loc["withholding"]
-    pathways = lost.loc[pollution].mean() / lost.loc[deficit].mean()
-    return pd.DataFrame({"single": single, "pathways": pathways}).T
-
-
 def ratios(run: Run, combinations: Mapping[str, tuple]) -> pd.DataFrame:
     """O/E (equation 1), combinations by models: accuracy divided by A·B / baseline."""
     a = share(run)

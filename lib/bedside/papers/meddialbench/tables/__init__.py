@@ -1,10 +1,11 @@
 """MedDialBench: rows of tables and figures, one module for each notebook."""
 
+import numpy as np
 import pandas as pd
 
 from bedside import stats
 from bedside.read.checks import complete, groups
-from bedside.write.tables import cut_note
+from bedside.write.tables import cut_note, percent
 
 from ..rules import NAME as RULES
 
@@ -53,6 +54,19 @@ def by_doctor(run, done):
     """[(doctor, its rows)] for all doctors of the run, including those without any row."""
     found = dict(list(groups(done, "model", ["case"])))
     return [(m, found.get(m, done[:0])) for m in dict.fromkeys([*found, *run.models, RULES])]
+
+
+def with_limits(counts, hits):
+    """Counts of `hits` among n scored rows of `of` in all, with limits in percent.
+
+    Adds low and high (Wilson), unscored, and least and most: the share if all unscored rows were no
+    hits, or hits.
+    """
+    limits = [percent(k, n)[1:3] for k, n in zip(counts[hits], counts["n"])]
+    low, high = np.array(limits, float).reshape(-1, 2).T
+    lost, scale = counts["of"] - counts["n"], 100 / counts["of"]
+    least, most = counts[hits] * scale, (counts[hits] + lost) * scale
+    return counts.assign(low=low, high=high, unscored=lost, least=least, most=most)
 
 
 def unscored(values):

@@ -1,32 +1,14 @@
-"""MedDialBench: tables of the baseline (section 4.1) and of how consultations end."""
+"""MedDialBench: how consultations end."""
 
 from bedside.asking.dialogues import ENDED
 from bedside.read.checks import complete, numbers
 from bedside.write import tables
-from bedside.write.tables import Row, estimated_means, frame, published_rows, with_bounds
+from bedside.write.tables import Row, frame
 
-from .. import scores
 from ..consultations import ENDS
-from ..design import BASELINE
-from ..implied import DRAWN, N, regression, share
-from . import by_doctor, stack, unscored
+from . import by_doctor
 
 CUT, UNCUT = "a reply was cut at its limit", "right diagnoses where none was"
-
-
-def baseline_table(run, done):
-    """Table 2: accuracy in percent, turns, coverage, and coverage per turn (also recomputed)."""
-    table = run.published("Table 2")
-    two = table.pivot(index="row", columns="column", values="value").loc[table["row"].unique()]
-    ratio = two["Coverage"] / two["Turns"]
-    rows = published_rows(table) + [Row(m, "Cov/Turn", "recomputed", v) for m, v in ratio.items()]
-    mine = complete(done, ["configuration", "case"]).query("configuration == @BASELINE")
-    found = scores.accuracy(mine).assign(row=lambda f: f["model"], column="Acc", source="run")
-    names = {"coverage": "Coverage", "per_turn": "Cov/Turn"}
-    means = mine.assign(item=mine["case"]).rename(columns={"turns": "Turns", **names})
-    other = estimated_means(means, ["Turns", "Coverage", "Cov/Turn"], ["model"], run)
-    other = other.rename(columns={"model": "row", "metric": "column"}).assign(source="run")
-    return stack(frame(rows), with_bounds(found), other)
 
 
 def end_table(run, done):
@@ -56,21 +38,3 @@ def end_table(run, done):
             hits = tables.share(scored["correct"] == 1, scored["case"])
             rows.append(Row(UNCUT, model, "run", *hits))
     return frame(rows)
-
-
-def selection_table(run, done):
-    """Selection of cases by baseline success: the share kept, the accuracy expected on them."""
-    kept, accuracy = N / DRAWN, share(run).loc[BASELINE].mean() / 100
-    said = run.published("text 3.3").set_index(["row", "column"])["value"]
-    able = numbers(complete(done, ["case"]), ["correct"]).groupby("case")["correct"].max()
-    cases, mean = "kept cases, %", "mean accuracy on them, %"
-    new = 100 * regression(kept, accuracy)
-    return frame(
-        [
-            Row(cases, "cases", "published", said["kept cases", "percent"], n=DRAWN),
-            Row(cases, "cases", "recomputed", 100 * kept, n=DRAWN),
-            Row(mean, "reported", "recomputed", 100 * accuracy, n=N),
-            Row(mean, "expected in new dialogues", "recomputed", new, n=N),
-            Row(cases, "cases", "run", 100 * able.mean(), n=able.count(), unscored=unscored(able)),
-        ]
-    )

@@ -6,19 +6,19 @@ from bedside.write.tables import Row, frame, percent, published_rows
 
 from .. import scores
 from ..design import BASELINE
-from ..implied import MODELS, N, combinations, drops, ratio_draws, ratios, share
+from ..implied import MODELS, N, combinations, drops, ratio_draws, share
 from . import unscored
 
 ALONE = "fail only in combination, %"
 
 
-def interaction_table(run, design, found, pooled):
+def interaction_table(run, design, observed, found, pooled):
     """Table 4: mean accuracy, drop and O/E of each combination: printed, recomputed, this run.
 
-    Also which share fails only in combination. found: `scores.interactions`; pooled:
-    `scores.pooled`. Recomputed are the means, and each model's O/E.
+    Also which share fails only in combination. observed: O/E from Table 9, combinations by models;
+    found: `scores.interactions`; pooled: `scores.pooled`.
     """
-    rows = published_rows(run.published("Table 4")) + _recomputed(run, combinations(design))
+    rows = published_rows(run.published("Table 4")) + _recomputed(run, design, observed)
     for r in found.itertuples():
         numbers = r.value, r.low, r.high, r.n  # no value where nothing is expected
         rows.append(Row(r.configuration, f"O/E, {r.model}", "run", *numbers))
@@ -40,9 +40,10 @@ def interaction_table(run, design, found, pooled):
     return frame(rows)
 
 
-def _recomputed(run, paper):
+def _recomputed(run, design, observed):
     """Rows of the printed combinations; intervals of O/E treat cells as independent."""
-    observed, draws = ratios(run, paper), ratio_draws(run, paper)
+    paper = combinations(design)
+    draws = ratio_draws(run, paper)
     means = np.quantile(draws.mean(-1), [0.025, 0.975], axis=0)
     each = np.quantile(draws, [0.025, 0.975], axis=0)
     accuracy, lost, rows = share(run), drops(run), []

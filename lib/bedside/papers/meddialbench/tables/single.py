@@ -3,22 +3,12 @@
 import pandas as pd
 
 from bedside.read.checks import joined
-from bedside.write.tables import Row, estimated_means, frame, published_rows, with_bounds
+from bedside.write.tables import Row, estimated_means, frame
 
-from .. import scores
-from ..design import BASELINE
-from ..implied import N, drops, marks, share
-from . import stack
+from ..implied import N, drops, marks
 
 CHANGED = "correct", "coverage", "turns"
 POINTS, COVERAGE = "change of accuracy, points", "change of coverage"
-
-
-def single_table(run, done):
-    """Table 3: accuracy by configuration and model, with bounds for unscored consultations."""
-    mine = scores.accuracy(done).assign(source="run")
-    mine = mine.assign(row=mine["configuration"], column=mine["model"])
-    return stack(frame(published_rows(run.published("Table 3"))), with_bounds(mine))
 
 
 def change_table(run, changed, coverage, turns):
@@ -57,32 +47,6 @@ def change_table(run, changed, coverage, turns):
             name = f"{r.model}: {column}"
             rows.append(Row(r.configuration, name, "run", r.value, r.low, r.high, r.n))
     return frame(rows)
-
-
-def dose_rows(run, design, done):
-    """Accuracy (share) by severity of each dimension alone.
-
-    For the mean, best and worst of the printed models and for each doctor of this run. row:
-    dimension and severity; column: series; dimension, severity and label serve the figure.
-    """
-    accuracy, rows = share(run) / 100, []
-    mine = scores.accuracy(done).set_index(["configuration", "model"])
-    for d in design.dimensions:
-        for severity, level in enumerate(design.of(d)):
-            name, at = level if severity else BASELINE, (d, severity)
-            if name in accuracy.index:
-                models = accuracy.loc[name]
-                told = {"mean of five models": models.mean(), "best": models.max()}
-                for what, value in {**told, "worst": models.min()}.items():
-                    rows.append((*at, f"published, {what}", "recomputed", value, None, None, N))
-            for model in done["model"].unique():
-                r = mine.loc[(name, model)]
-                numbers = r["value"] / 100, r["low"] / 100, r["high"] / 100, r["n"]
-                rows.append((*at, model, "run", *numbers))
-    columns = ["dimension", "severity", "series", "source", "value", "low", "high", "n"]
-    found = pd.DataFrame(rows, columns=columns)
-    names = found["dimension"] + " " + found["severity"].astype(str)
-    return found.assign(row=names, column=found["series"], label="")
 
 
 def coverage_rows(run, done, changed, coverage):
