@@ -92,7 +92,7 @@ NOT_HERE = {  # public functions of scores and tables that no case reaches, and 
     "collected_table": "takes verdicts on pairs; tests/papers/test_collecting.py",
     "flag_table": "takes raters' flags; tests/papers/test_radiation_matching.py",
     "took_part": "is a sentence of a caption; tests/papers/test_medhalu.py",
-    "copier_rows blind rates found_table": "take counts, no replies",
+    "blind rates found_table": "take counts, no replies",
     "positions cards balanced generated readings as_printed": "show counts or what others read",
     "own": "joins models and generators by name; tests/papers/test_released_answers.py",
     "most_misled": "shows one consultation",
