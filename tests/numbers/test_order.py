@@ -87,7 +87,7 @@ NOT_HERE = {  # public functions of scores and tables that no case reaches, and 
     "experts_table text_table versions_table named published_rows": "show printed numbers",
     "identity_table misfit_table implied_rows implied_table power_table": "follow from these",
     "related_table configuration_table script_table cost_table": "count the design and its scripts",
-    "reference_table length_rows repair_table strict_table pair_table": "count the released files",
+    "length_rows repair_table strict_table pair_table": "count the released files",
     "editing_table answered_table": "count words of texts; tests/papers/test_survey_answers.py",
     "collected_table": "takes verdicts on pairs; tests/papers/test_collecting.py",
     "flag_table": "takes raters' flags; tests/papers/test_radiation_matching.py",
