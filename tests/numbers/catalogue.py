@@ -130,7 +130,21 @@ def compared(frame):
 
 
 def strata(run, frame):
-    return rad.strata(scored(run, frame), REFERENCE)
+    found = rad.strata(scored(run, frame), REFERENCE)
+    return found.assign(recall=found["hits"] / found["size"])
+
+
+def by_onset(run, frame):
+    """Recall of each list by onset, as notebook 05 computes it."""
+    levels = strata(run, frame).groupby([*rad.KEYS, "onset"], sort=False)
+    pooled = levels["hits"].sum(min_count=1) / levels["size"].sum()
+    return levels["recall"].mean().to_frame().assign(pooled=pooled).reset_index()
+
+
+def means(run, frame):
+    """Mean scores of free-form lists by model and profile."""
+    free = scored(run, frame).query("regime == 'free-form'")
+    return tables.estimated_means(free, rad.METRICS, ["model", "profile"], run)
 
 
 def settled():
@@ -274,24 +288,23 @@ CASES = {
     **on(
         LISTS,
         health_table=lambda run, f: rad_tables.health_table(run, scored(run, f), ["selection"]),
-        score_table=lambda run, f: rad_tables.score_table(
-            run, scored(run, f), "free-form", "Table 1"
-        ),
-        change_table=lambda run, f: rad_tables.change_table(
-            run, scored(run, f), "free-form", "free-form, 20-30", "Table 2"
-        ),
+        score_table=lambda run, f: rad_tables.score_table(run, means(run, f), "Table 1"),
         model_table=lambda run, f: rad_tables.model_table(run, scored(run, f)),
         matcher_table=lambda run, f: rad_tables.matcher_table(run, {"x": scored(run, f)}),
         length_curves=lambda run, f: rad_tables.length_curves(run, f, REFERENCE, TERMS),
-        overlap_table=lambda run, f: rad_tables.overlap_table(run, f, TERMS, compared(f)),
+        overlap_table=lambda run, f: rad_tables.overlap_table(
+            run, rad.overlaps(f, TERMS), compared(f)
+        ),
         specificity_table=lambda run, f: rad_tables.specificity_table(f, REFERENCE, TERMS),
-        level_table=lambda run, f: rad_tables.level_table(run, strata(run, f), "onset", "Table 6"),
+        level_table=lambda run, f: rad_tables.level_table(
+            run, by_onset(run, f), "onset", "Table 6"
+        ),
         crossing_table=lambda run, f: rad_tables.crossing_table(run, strata(run, f)),
         cut=lambda run, f: rad_tables.cut(scored(run, f)),
         cut_by_matcher=lambda run, f: rad_tables.cut_by_matcher({"x": scored(run, f)}),
-        cut_pairs=lambda run, f: rad_tables.cut_pairs(f, TERMS),
+        cut_pairs=lambda run, f: rad_tables.cut_pairs(f, rad.overlaps(f, TERMS)),
         cut_by_level=lambda run, f: rad_tables.cut_by_level(
-            scored(run, f), strata(run, f), "onset"
+            scored(run, f), by_onset(run, f), "onset"
         ),
     ),
     **on(

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import radiation_lists
-from radiation_lists import REFERENCE, TERMS, lists_of, matched
+from radiation_lists import REFERENCE, TERMS, lists_of, matched, recall_by, strata
 
 from bedside import stats
 from bedside.papers.radiation import data, matching, scores, tables
@@ -49,9 +49,10 @@ def test_estimates_have_bounds_and_count_patients(run):
     assert ten["n"] == 10 and 0 < ten["low"] < 0.25 < ten["high"] < 0.5
     none = estimates(scored(None, None), "f1").iloc[0]
     assert np.isnan(none["value"]) and none["n"] == 0 and (none["least"], none["most"]) == (0, 1)
-    means = scores.f1_of_means(estimates(graded, "precision", "recall", "f1"), ["model"])
+    means = shared.estimated_means(graded, scores.METRICS, ["model", "profile"], run)
+    table = tables.score_table(run, means, "Table 1").set_index(["row", "column"])["value"]
     # and 0.25 is the mean of F1s
-    assert means["value"].tolist() == pytest.approx([2 * 0.5 / 6 / (0.5 + 1 / 6)])
+    assert table["m", "F1 of the means"] == pytest.approx(2 * 0.5 / 6 / (0.5 + 1 / 6))
 
 
 def test_several_to_one_is_shown_beside():
@@ -126,25 +127,26 @@ def test_overlap_by_a_model_that_compares_both_lists(run, endpoint, served):
     assert found["match"].tolist() == ["graded", "refused", "no list"]
     assert found["by_model"].tolist()[0] == 2 / 3 and found["by_model"].isna().sum() == 2
     assert len(endpoint.bodies) == 2
-    mine = tables.overlap_table(run, matched(both.reset_index(drop=True)), TERMS, found)
+    by_words = scores.overlaps(matched(both.reset_index(drop=True)), TERMS)
+    mine = tables.overlap_table(run, by_words, found)
     mine = mine.set_index(["row", "column"]).loc[("m", "Overlap (FF), by a model")]
     assert (mine["value"], mine["n"], mine["unscored"]) == (pytest.approx(2 / 3), 1, 2)
 
 
 def test_recall_by_onset_and_frequency_both_ways():
-    cells = scores.strata(scored(["fatigue", "rib fracture"], None), REFERENCE)
+    cells = strata(scored(["fatigue", "rib fracture"], None), REFERENCE)
     # the chest wall has three of the eight cells
     assert cells.groupby("item").size().tolist() == [3, 3]
-    onset = scores.recall_by(cells, "onset").set_index(["item", "onset"])
+    onset = recall_by(cells, "onset").set_index(["item", "onset"])
     assert onset.loc[("p1", "short-term"), ["recall", "pooled"]].tolist() == [0.5, 0.5]
     assert onset.loc[("p1", "long-term"), "recall"] == 1
     assert onset.loc["p2", ["recall", "pooled"]].isna().all(axis=None)
-    rare = scores.recall_by(cells, "frequency").set_index(["item", "frequency"]).loc[("p1", "rare")]
+    rare = recall_by(cells, "frequency").set_index(["item", "frequency"]).loc[("p1", "rare")]
     assert rare["recall"] == 0.5  # short-term rare 0, long-term rare 1
     cough = {"effect": "cough", "site": "chest wall", "onset": "short-term", "frequency": "common"}
     more = pd.concat([REFERENCE, pd.DataFrame([cough])])
-    cells = scores.strata(scores.scored(matched(lists_of(["fatigue"])), more, TERMS), more)
-    short = scores.recall_by(cells, "onset").iloc[0]
+    cells = strata(scores.scored(matched(lists_of(["fatigue"])), more, TERMS), more)
+    short = recall_by(cells, "onset").iloc[0]
     # levels 1/2 and 0; one effect of three
     assert (short["recall"], short["pooled"]) == (0.25, pytest.approx(1 / 3))
 
@@ -221,7 +223,7 @@ def test_scores_of_the_uncut_lists_by_hand(run):
     health = tables.health_table(run, graded, ["free-form"]).set_index("column")
     assert health.loc["Recall of the uncut", "value"] == pytest.approx(1 / 6)
     assert health.loc["Recall of the uncut", "n"] == 2
-    found = scores.strata(graded, REFERENCE)
+    found = recall_by(strata(graded, REFERENCE), "onset")
     # short-term: common 1 and rare 0 in the second list; long-term: nothing
     assert tables.cut_by_level(graded, found, "onset").endswith(
         "m 1 of 3 (of the uncut: short-term 0.25, long-term 0.00)."
@@ -232,7 +234,8 @@ def test_overlaps_of_the_uncut_pairs_by_hand():
     """Of two pairs one has a cut list; the other shares one of two items."""
     base = matched(lists_of(["fatigue"], ["fatigue", "nausea"], profile="base"))
     then = matched(lists_of(["fatigue"], ["fatigue"])).assign(truncated=[True, False])
-    note = tables.cut_pairs(pd.concat([base, then], ignore_index=True), TERMS)
+    both = pd.concat([base, then], ignore_index=True)
+    note = tables.cut_pairs(both, scores.overlaps(both, TERMS))
     assert note.endswith(
         "m, free-form 1 of 2 (of the uncut: overlap 0.50, overlap by meaning 0.50)."
         " The counts are of pairs of lists."

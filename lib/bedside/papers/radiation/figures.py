@@ -57,7 +57,7 @@ def free(rows):
 
 
 def chosen(rows, before, copier=None, narrow=False):
-    """Table 3 as arrows from Table 1, the rows `before`; copier: of `tables.copier_rows`."""
+    """Table 3 as arrows from Table 1, the rows `before`; copier: the copier's rows."""
     gains = _printed(rows, "F1") - _printed(before, "F1")
     text, about = "Choosing from the clinicians' list raises every model's F1", ""
     if copier is not None and not len(_reaching(rows, copier, "F1", ROUNDED)):
@@ -70,7 +70,7 @@ def chosen(rows, before, copier=None, narrow=False):
 
 
 def sized(rows, before, copier=None):
-    """Table 4 as arrows from Table 3, the rows `before`; copier: of `tables.copier_rows`."""
+    """Table 4 as arrows from Table 3, the rows `before`; copier: the copier's rows."""
     best = () if copier is None else _reaching(rows, copier, "F1", ROUNDED)
     return plots.message(
         _scores(rows, before, copier),

@@ -10,29 +10,26 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from bedside import stats
 from bedside.read import checks
 from bedside.read.checks import normals
-from bedside.write.tables import estimated_means
 
-from .data import CELLS, FREQUENCIES, LEAST, MOST, ONSETS, vocabulary
+from .data import CELLS, LEAST, MOST, PROFILES, vocabulary
 from .matching import one_to_one
 
-Numbers = float | np.ndarray
+Numbers = float | np.ndarray | pd.Series
 METRICS = {"precision": "Precision", "recall": "Recall", "f1": "F1"}
 LOOSE = {
     "loose_precision": "Precision, several to one",
     "loose_recall": "Recall, several to one",
 }
-SCORED = ["size", "hits", "found", *METRICS, *LOOSE]
+COUNTED = ["size", "hits", "found", *LOOSE]
 KEYS = ["item", "model", "regime", "profile"]
 
 
-def scored(matches: pd.DataFrame, reference: pd.DataFrame, terms: Sequence[str]) -> pd.DataFrame:
-    """Scores of matched lists: `matches` plus size, hits, found, METRICS and LOOSE.
+def counted(matches: pd.DataFrame, reference: pd.DataFrame, terms: Sequence[str]) -> pd.DataFrame:
+    """Matched lists with what their scores are made of: `matches` plus size, hits, found and LOOSE.
 
-    precision = hits / items listed, recall = hits / size of the site's reference, f1 their
-    harmonic mean (section 3.6). hits: the size of a largest one-to-one matching. found: the
+    size: of the site's reference. hits: the size of a largest one-to-one matching. found: the
     reference effects in it. LOOSE: the share of items, and of reference effects, with any match, as
     if one item could count several times. Unscored lists have NaN.
     """
@@ -44,18 +41,22 @@ def scored(matches: pd.DataFrame, reference: pd.DataFrame, terms: Sequence[str])
             continue
         pairs = r.pairs * belongs[r.site]
         matched = one_to_one(pairs)
-        hits = int((matched >= 0).sum())
         rows.append(
             {
                 "size": size,
-                "hits": hits,
+                "hits": int((matched >= 0).sum()),
                 "found": {terms[i] for i in matched if i >= 0},
                 "loose_precision": pairs.any(1).mean(),
                 "loose_recall": pairs.any(0).sum() / size,
-                **rates(hits, len(r.terms), size),
             }
         )
-    return matches.join(pd.DataFrame(rows, index=matches.index).reindex(columns=SCORED))
+    return matches.join(pd.DataFrame(rows, index=matches.index).reindex(columns=COUNTED))
+
+
+def scored(matches: pd.DataFrame, reference: pd.DataFrame, terms: Sequence[str]) -> pd.DataFrame:
+    """`counted` lists with METRICS, which notebooks 02 and 03 compute in the open."""
+    lists = counted(matches, reference, terms)
+    return lists.assign(**rates(lists["hits"], lists["terms"].str.len(), lists["size"]))
 
 
 def whole(lists):
@@ -74,48 +75,48 @@ def rates(hits: Numbers, counted: Numbers, size: Numbers) -> dict[str, Numbers]:
     return {"precision": hits / counted, "recall": hits / size, "f1": 2 * hits / (counted + size)}
 
 
-def f1_of_means(rows, by):
-    """Rows with the harmonic mean of mean precision and mean recall, from `estimated_means` rows.
+def sets(graded, terms):
+    """What each list holds: frame KEYS, words and meanings (sets), empty where there is no list.
 
-    They have no interval; the value is 0 where both means are 0.
+    words: the normalised texts. meanings: the same, but an item that was matched to a term of the
+    vocabulary is that term.
     """
-    wide = rows.pivot(index=by, columns="metric", values="value")
-    wide = wide.reindex(columns=["precision", "recall"])
-    value = stats.harmonic(wide["precision"], wide["recall"])
-    value = value.fillna(0).where(wide.notna().all(axis=1))
-    return pd.DataFrame({"metric": "f1 of means", "value": value}).reset_index()
+    rows = []
+    for r in whole(graded).itertuples():
+        words, meanings = {}, set()
+        if r.match == "graded":
+            words, meant = normals(r.terms), one_to_one(r.pairs)
+            meanings = {terms[i] if i >= 0 else words[t] for t, i in zip(r.terms, meant)}
+        rows.append((*(getattr(r, k) for k in KEYS), set(words.values()), meanings))
+    return pd.DataFrame(rows, columns=[*KEYS, "words", "meanings"])
+
+
+def pairs(lists):
+    """A row for each patient's two lists, from `sets`: the columns end in _base or _specified."""
+    halves = [
+        lists[lists["profile"] == p].set_index(KEYS[:3])[["words", "meanings"]].add_suffix(f"_{p}")
+        for p in PROFILES
+    ]
+    return checks.joined(*(half.reset_index() for half in halves), KEYS[:3])
 
 
 def overlaps(graded: pd.DataFrame, terms: Sequence[str]) -> pd.DataFrame:
     """Overlap of each patient's two lists (3.6): frame item, model, regime, overlap, by_meaning.
 
-    overlap: intersection over union of the normalised texts. by_meaning: the same where an item
-    that was matched to a term of the vocabulary counts as that term. NaN where a list is missing.
+    Intersection over union of the words, and of the meanings, of `sets`; NaN where a list is
+    missing. Notebook 04 computes it in the open.
     """
-
-    def sets(r):
-        """The wordings and the meanings of a list."""
-        if r.match != "graded":
-            return set(), set()
-        words, meant = normals(r.terms), one_to_one(r.pairs)
-        meanings = {terms[i] if i >= 0 else words[t] for t, i in zip(r.terms, meant)}
-        return set(words.values()), meanings
-
-    def overlap(a, b):
-        return len(a & b) / len(a | b) if a and b else float("nan")
-
-    of = {tuple(getattr(r, k) for k in KEYS): sets(r) for r in whole(graded).itertuples()}
-    rows = []
-    for key in dict.fromkeys((item, model, regime) for item, model, regime, _ in of):
-        base, then = of[*key, "base"], of[*key, "specified"]
-        rows.append((*key, *map(overlap, base, then)))
-    return pd.DataFrame(rows, columns=["item", "model", "regime", "overlap", "by_meaning"])
+    both = pairs(sets(graded, terms))
+    for name, of in {"overlap": "words", "by_meaning": "meanings"}.items():
+        lists = zip(*(both[f"{of}_{p}"] for p in PROFILES))
+        both[name] = [len(a & b) / len(a | b) if a and b else float("nan") for a, b in lists]
+    return both[[*KEYS[:3], "overlap", "by_meaning"]]
 
 
 def strata(graded, reference):
-    """Recall of each list in the cells of onset and frequency that its site has (section 4.7).
+    """What each list found in the cells of onset and frequency that its site has (section 4.7).
 
-    Frame KEYS, onset, frequency, size, hits, recall; recall is NaN for unscored lists.
+    Frame KEYS, onset, frequency, size, hits; hits is NaN for unscored lists.
     """
     cells = reference.groupby(["site", "onset", "frequency"])["effect"].agg(set).to_dict()
     rows = []
@@ -125,28 +126,8 @@ def strata(graded, reference):
                 size = len(effects)
                 hits = float("nan") if r.found is None else len(effects & r.found)
                 key = r.item, r.model, r.regime, r.profile, onset, frequency
-                rows.append((*key, size, hits, hits / size))
-    return pd.DataFrame(rows, columns=[*KEYS, "onset", "frequency", "size", "hits", "recall"])
-
-
-def recall_by(found, by):
-    """Recall of each list by onset or frequency (section 4.7): frame KEYS, `by`, recall, pooled.
-
-    recall: the mean over the levels of the other one, as in the captions of Tables 6 and 7.
-    pooled: each effect counts once.
-    """
-    groups = found.groupby([*KEYS, by], sort=False)
-    made = groups["recall"].mean().to_frame()
-    made["pooled"] = groups["hits"].sum(min_count=1) / groups["size"].sum()
-    return made.reset_index()
-
-
-def levels(found, by, run):
-    """`estimated_means` of recall and pooled recall by model and level, ordered by level."""
-    rows = estimated_means(recall_by(found, by), ["recall", "pooled"], ["model", by], run)
-    place = (ONSETS if by == "onset" else FREQUENCIES).index
-    order = rows[by].map(place).argsort(kind="stable")
-    return rows.iloc[order].reset_index(drop=True)
+                rows.append((*key, size, hits))
+    return pd.DataFrame(rows, columns=[*KEYS, "onset", "frequency", "size", "hits"])
 
 
 def prefixes(matches, reference, terms, most):

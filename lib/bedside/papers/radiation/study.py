@@ -62,16 +62,29 @@ async def listed(run, patients, regimes, max_tokens):
     return read_all(every)
 
 
-async def graded(run, lists, reference, terms, judge=None, shown=SITE):
-    """Lists matched by the run's matcher or another, with `scores.scored`.
+async def counted(run, lists, reference, terms, judge=None, shown=SITE):
+    """Lists matched by the run's matcher or another, with `scores.counted`.
 
     shown: of SHOWN, what a model as matcher sees: the reference of the site (3.5), or all terms.
     """
+    return scores.counted(
+        await _matched(run, lists, reference, terms, judge, shown), reference, terms
+    )
+
+
+async def graded(run, lists, reference, terms, judge=None, shown=SITE):
+    """As `counted`, with the scores (`scores.scored`)."""
+    return scores.scored(
+        await _matched(run, lists, reference, terms, judge, shown), reference, terms
+    )
+
+
+async def _matched(run, lists, reference, terms, judge, shown):
     sees = None
     if choose(shown, SHOWN, "shown") == SITE:
         mine = scores.belonging(reference, terms).items()
         sees = {site: [t for t, belongs in zip(terms, them) if belongs] for site, them in mine}
-    return scores.scored(await matching.matched(run, lists, judge, sees), reference, terms)
+    return await matching.matched(run, lists, judge, sees)
 
 
 RECALLED = ["nothing matched", "less than half matched", "half or more matched"]
@@ -89,7 +102,7 @@ async def by_each_matcher(run, said, patients, reference, terms, shown=SITE):
     """
     belongs = scores.belonging(reference, terms)
 
-    lists = said.drop(columns=["match", "pairs", *scores.SCORED])
+    lists = said.drop(columns=["match", "pairs", *scores.COUNTED, *scores.METRICS])
 
     async def matched(asking, judge):
         made = await graded(asking, lists, reference, terms, judge, shown)

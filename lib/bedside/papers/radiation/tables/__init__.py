@@ -8,6 +8,7 @@ import itertools
 import numpy as np
 import pandas as pd
 
+from bedside import stats
 from bedside.read.checks import complete, groups, joined
 from bedside.write.tables import (
     Row,
@@ -22,7 +23,7 @@ from bedside.write.tables import (
 )
 
 from .. import implied, scores
-from ..data import CELLS, MOST, PROFILES
+from ..data import CELLS, FREQUENCIES, MOST, ONSETS, PROFILES
 from ..implied import agreement
 from ..matching import FLAGS, PAIR
 from ..scores import KEYS, METRICS
@@ -106,55 +107,46 @@ def cut_by_matcher(graded):
     return cut_note(pd.concat(named), METRICS, by="row")
 
 
-def cut_pairs(graded, terms):
-    """`cut` for pairs of base and specified lists; a pair with a cut list counts as cut."""
+def cut_pairs(graded, found):
+    """`cut` for pairs of base and specified lists; a pair with a cut list counts as cut.
+
+    found: item, model, regime, overlap, by_meaning.
+    """
     either = groups(graded, PAIR, ["truncated"])["truncated"].any().reset_index()
-    found = joined(scores.overlaps(graded, terms), either, PAIR)
+    found = joined(found[[*PAIR, "overlap", "by_meaning"]], either, PAIR)
     note = cut(found, {"overlap": "overlap", "by_meaning": "overlap by meaning"})
     return f"{note} The counts are of pairs of lists."
 
 
-def cut_by_level(graded, found, by):
-    """`cut` for the lists behind Tables 6 and 7, by model. found: `scores.strata` of `graded`."""
-    wide = scores.recall_by(found, by).pivot(index=KEYS, columns=by, values="recall")
-    wide = wide[[level for level in found[by].unique()]].reset_index()
+def cut_by_level(graded, recalls, by):
+    """`cut` for the lists behind Tables 6 and 7, by model. recalls: KEYS, `by` and recall."""
+    wide = recalls.pivot(index=KEYS, columns=by, values="recall")
+    wide = wide[[level for level in recalls[by].unique()]].reset_index()
     wide = joined(wide, graded[[*KEYS, "truncated"]], KEYS)
-    return cut_note(wide, {level: level for level in found[by].unique()})
+    return cut_note(wide, {level: level for level in recalls[by].unique()})
 
 
-def score_table(run, graded, regime, table):
+def score_table(run, means, table):
     """Tables 1, 3 and 4: precision, recall and F1, as printed and of this run's lists.
 
-    Specified profiles have the paper's columns, and base profiles columns beside them.
+    means: `estimated_means` of METRICS by model and profile. Specified profiles have the paper's
+    columns, and base profiles columns beside them. Rows with the harmonic mean of the means have no
+    interval; it is 0 where both means are 0.
     """
-    found = estimated_means(
-        graded[graded["regime"] == regime], list(METRICS), ["model", "profile"], run
-    )
-    rows = pd.concat([found, scores.f1_of_means(found, ["model", "profile"])], ignore_index=True)
+    wide = means.pivot(index=["model", "profile"], columns="metric", values="value")
+    wide = wide.reindex(columns=["precision", "recall"])
+    value = stats.harmonic(wide["precision"], wide["recall"])
+    value = value.fillna(0).where(wide.notna().all(axis=1))
+    of_means = pd.DataFrame({"metric": "f1 of means", "value": value}).reset_index()
+    rows = pd.concat([means, of_means], ignore_index=True)
     metric = rows["metric"].map({**METRICS, "f1 of means": "F1 of the means"})
     profile = rows["profile"].map({"specified": "", "base": ", base profile"})
     rows = rows.assign(row=rows["model"], column=metric + profile, source="run")
     order = rows["profile"].map(PROFILES[::-1].index).argsort(kind="stable")
-    means = implied.f1_of_means(run, table).items()
-    recomputed = [Row(m, "F1 of the means", "recomputed", f1, n=PRINTED) for m, f1 in means]
+    printed = implied.f1_of_means(run, table).items()
+    recomputed = [Row(m, "F1 of the means", "recomputed", f1, n=PRINTED) for m, f1 in printed]
     parts = [printed_rows(run, table), frame(recomputed), with_bounds(rows.iloc[order])]
     return pd.concat(parts, ignore_index=True)
-
-
-def change_table(run, graded, first, second, table=None):
-    """What regime `second` changes compared with `first`, paired by patient.
-
-    For Table 2 also the printed changes, and the scores that follow from them.
-    """
-    mine = graded[graded["profile"] == "specified"]
-    halves = [mine[mine["regime"] == regime] for regime in (first, second)]
-    changes = differences(*halves, ["item", "model"], METRICS)
-    rows = tested_rows(changes.rename(columns={"model": "row"}), METRICS, run)
-    if not table:
-        return rows
-    after = implied.all_scores(run)[second].stack().items()
-    sized = [Row(m, f"{c}, 20-30", "recomputed", v, n=PRINTED) for (m, c), v in after]
-    return pd.concat([printed_rows(run, table), frame(sized), rows], ignore_index=True)
 
 
 def model_table(run, graded):
@@ -215,19 +207,6 @@ def flag_table(run, flagged):
         found = share(whole.to_numpy(), whole.index.to_numpy())
         rows.append(Row(matcher, "lists without a flag", "run", *found))
     return frame(rows)
-
-
-def copier_rows(run, patients, reference, terms):
-    """The scores of a baseline that copies the whole vocabulary, with intervals over patients."""
-    size = patients["site"].map(reference.groupby("site").size()).to_numpy()
-    rates = scores.rates(size, len(terms), size)
-    guesser = patients[["item"]].assign(model="copier of the whole list", **rates)
-    found = estimated_means(guesser, list(METRICS), ["model"], run)
-    return found.assign(
-        row=found["model"],
-        column=found["metric"].map(METRICS),
-        source="raw" if run.profile == "public" else "run",
-    )
 
 
 def length_curves(run, matches, reference, terms):
@@ -292,17 +271,17 @@ def implied_table(run, sizes):
 # ---- what the site changes
 
 
-def overlap_table(run, graded, terms, compared):
+def overlap_table(run, found, compared):
     """Table 5: overlap of base and specified lists, as printed and of this run.
 
-    The overlap of this run is by words, by meaning, and by a model. compared: of
-    `matching.compared`.
+    found: item, model, regime, overlap (by words) and by_meaning. compared: the overlap by a model,
+    of `matching.compared`.
     """
     names = {"free-form": "Overlap (FF)", "free-form, 20-30": "Overlap (LSC)"}
     kinds = {"overlap": "", "by_meaning": ", by meaning", "by_model": ", by a model"}
-    mine = scores.overlaps(complete(graded, ["regime"]).query("regime in @names"), terms)
-    parts = [(mine, list(kinds)[:2]), (compared.query("regime in @names"), ["by_model"])]
-    found = pd.concat([estimated_means(f, metrics, PAIR[1:], run) for f, metrics in parts])
+    parts = [(complete(found, ["regime"]), list(kinds)[:2]), (compared, ["by_model"])]
+    parts = [(part[part["regime"].isin(names)], kind) for part, kind in parts]
+    found = pd.concat([estimated_means(part, kind, PAIR[1:], run) for part, kind in parts])
     column = found["regime"].map(names) + found["metric"].map(kinds)
     rows = with_bounds(found.assign(row=found["model"], column=column, source="run"))
     return pd.concat([printed_rows(run, "Table 5"), rows], ignore_index=True)
@@ -338,17 +317,20 @@ def specificity_table(graded, reference, terms):
 # ---- what is forgotten
 
 
-def level_table(run, found, by, table):
+def level_table(run, recalls, by, table):
     """Tables 6 and 7: recall by onset or frequency, as printed and of this run.
 
-    The recall of this run is averaged over levels, as printed, and over effects.
+    recalls: of each list by level, KEYS, `by`, recall (each level of the other kind counts once)
+    and pooled (each effect counts once).
     """
-    rows = scores.levels(found, by, run)
+    rows = estimated_means(recalls, ["recall", "pooled"], ["model", by], run)
+    kind = rows["metric"].eq("pooled")
+    place = rows[by].map((ONSETS if by == "onset" else FREQUENCIES).index)
     level = rows[by].str.title().str.replace("-T", "-t")
-    counted = rows["metric"].map({"recall": "", "pooled": ", over effects"})
-    rows = rows.assign(row=rows["model"], column=level + counted, source="run")
-    order = rows["metric"].eq("pooled").argsort(kind="stable")
-    return pd.concat([printed_rows(run, table), with_bounds(rows.iloc[order])], ignore_index=True)
+    column = level + kind.map({False: "", True: ", over effects"})
+    rows = rows.assign(row=rows["model"], column=column, source="run", kind=kind, place=place)
+    rows = with_bounds(rows.sort_values(["kind", "place"], kind="stable"))
+    return pd.concat([printed_rows(run, table), rows], ignore_index=True)
 
 
 def crossing_table(run, found):

@@ -6,7 +6,7 @@ from bedside.read import published
 from bedside.write.tables import Row, frame
 
 from ..checks import COUNTS
-from ..data import CELLS, LEAST, MOST
+from ..data import LEAST, MOST
 
 
 def text_table(run):
@@ -25,19 +25,11 @@ def text_table(run):
     return frame(made)
 
 
-def reference_table(reference, source):
-    """The number of side effects by site, onset and frequency, and of each site: table rows."""
-    rows = []
-    for site, part in reference.groupby("site", sort=False):
-        found = part.groupby(["onset", "frequency"]).size()
-        sizes = {f"{o}, {f}": found[o, f] for o, f in CELLS if (o, f) in found.index}
-        sizes["all"] = len(part)
-        rows += [Row(site, cell, source, n, n=len(part)) for cell, n in sizes.items()]
-    return frame(rows)
-
-
 def length_rows(cells):
-    """The lengths of the references, from `reference_table`, beside the list size asked for."""
+    """The lengths of the references beside the list size asked for.
+
+    cells: rows by site and cell of onset and frequency, with the column `all`.
+    """
     lengths = cells[cells["column"] == "all"]
     asked = [Row(site, "all", "published", None, LEAST, MOST) for site in lengths["row"]]
     return pd.concat([frame(asked), lengths])
