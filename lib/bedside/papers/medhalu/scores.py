@@ -62,6 +62,27 @@ def rates(accuracy: Numbers, recall: Numbers, hallucinated: Numbers) -> tuple[Nu
     return found, 2 * recall - found
 
 
+def ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """part / whole, 0 where the whole is 0: a class that is never predicted."""
+    return np.divide(part, whole, out=np.zeros(np.shape(whole)), where=np.asarray(whole) > 0)
+
+
+def measured(measures: dict[str, Callable]) -> Callable:
+    """A function of COUNTS (..., 4) to as many numbers as there are measures, each of four counts.
+
+    All but accuracy are NaN without a case of one class: there is nothing to average.
+    """
+
+    def of(counts):
+        tp, fp, fn, tn = np.moveaxis(np.asarray(counts, float), -1, 0)
+        there = np.where((tp + fn > 0) & (fp + tn > 0), 1, np.nan)
+        with np.errstate(invalid="ignore"):  # without any answer
+            found = {name: each(tp, fp, fn, tn) for name, each in measures.items()}
+        return np.stack([v if n == "accuracy" else v * there for n, v in found.items()], axis=-1)
+
+    return of
+
+
 def scores(
     shares: pd.DataFrame, by: list[str], run: Run, of: Callable = stats.macro
 ) -> pd.DataFrame:
