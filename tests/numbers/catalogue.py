@@ -41,6 +41,7 @@ from catalogue_frames import (
     rounds,
 )
 
+import medhalu_cells
 from bedside import stats
 from bedside.annotation import raters
 from bedside.judging import trust_cards
@@ -63,8 +64,7 @@ from bedside.papers.meddialbench.tables import (
     vulnerability,
 )
 from bedside.papers.medhalu import scores as mh
-from bedside.papers.medhalu.implied import rates as printed_rates
-from bedside.papers.medhalu.tables import benchmark, cut, detection, notes, rates, spans
+from bedside.papers.medhalu.tables import benchmark, cut, detection, spans
 from bedside.papers.radiation import scores as rad
 from bedside.papers.radiation import tables as rad_tables
 from bedside.run import Run
@@ -213,23 +213,21 @@ CASES = {
         scores=lambda run, f: mh.scores(mh.averaged(f, ITEMS), ["evaluator"], run),
         repeat_table=lambda run, f: detection.repeat_table(f, ITEMS, run.models),
         reply_table=lambda run, f: detection.reply_table(f, ITEMS, run.models),
-        detection_table=lambda run, f: detection.detection_table(run, f, ITEMS),
-        type_table=lambda run, f: detection.type_table(run, f, ITEMS),
-        rate_rows=lambda run, f: rates.rate_rows(
-            run, f, ITEMS, {t: printed_rates.behind(run, t) for t in ("Table 6", "Table 10")}
-        ),
+        detection_table=lambda run, f: medhalu_cells.six(run, f, ITEMS),
+        type_table=lambda run, f: medhalu_cells.eight(run, f, ITEMS),
+        rate_rows=lambda run, f: medhalu_cells.both_planes(run, f, ITEMS),
         span_table=lambda run, f: spans.span_table(run, f, ITEMS, RIGHT),
         cut_overall=lambda run, f: cut.note(f, ITEMS, cut.overall),
         cut_rates=lambda run, f: cut.note(f, ITEMS, cut.rates),
         cut_by_type=lambda run, f: cut.note(f, ITEMS, cut.by_type),
         cut_span_distance=lambda run, f: cut.note(f, ITEMS, cut.span_distance(RIGHT)),
     ),
-    **on(NOTED, expert_table=lambda run, f: notes.expert_table(run, f, ITEMS)),
+    **on(NOTED, expert_table=lambda run, f: medhalu_cells.ten(run, f, ITEMS)),
     **on(PEOPLE, raters_table=lambda run, f: benchmark.raters_table(run, f, ITEMS)),
     **on(
         ASKED,
-        detections_of=lambda run, f: detection.detection_table(run, detections(), f),
-        types_of=lambda run, f: detection.type_table(run, detections(), f),
+        detections_of=lambda run, f: medhalu_cells.six(run, detections(), f),
+        types_of=lambda run, f: medhalu_cells.eight(run, detections(), f),
         spans_of=lambda run, f: spans.span_table(run, detections(), f, RIGHT),
     ),
     **on(

@@ -12,8 +12,8 @@ from bedside.papers.cancer_myth import survey
 from bedside.papers.cancer_myth.data import CATEGORIES
 from bedside.papers.meddialbench import design
 from bedside.papers.meddialbench.judging import KINDS
+from bedside.papers.medhalu import detection
 from bedside.papers.medhalu.data import DATASETS, TYPES
-from bedside.papers.medhalu.tables import notes
 
 NAN = float("nan")
 MODELS = ["larch", "maple"]
@@ -148,7 +148,7 @@ def noted():
     """Detections without a note and with each kind of note."""
     parts = [
         detections([m + note for m in MODELS]).query("repeat == 0").sample(frac=1, random_state=i)
-        for i, note in enumerate(notes.NOTES)
+        for i, note in enumerate(detection.NOTES)
     ]
     return pd.concat(parts, ignore_index=True)
 

@@ -11,9 +11,11 @@ import pytest
 from catalogue import CASES, call, run_of, same  # noqa: F401
 from catalogue_frames import MODELS
 
+import medhalu_cells
 from bedside import papers
 from bedside.papers.meddialbench.scores import changes
 from bedside.papers.meddialbench.tables import vulnerability
+from cells import compiled
 
 # shown is the first case that one of the run's models fails, and odds are against its first model
 FIRST = ("meddialbench case_table", "meddialbench mixed_table")
@@ -98,7 +100,6 @@ NOT_HERE = {  # public functions of scores and tables that no case reaches, and 
     "own": "joins models and generators by name; tests/papers/test_released_answers.py",
     "most_misled": "shows one consultation",
     "by_words": "fits a classifier by rows; tests/numbers/test_answers.py",
-    "macro_f1": "selects rows of a table",
     "grade_exam": "reads answers; tests/papers/test_mitigation.py",
     "printed_rows histogram_rows": "called with what others read",
 }
@@ -118,7 +119,9 @@ def test_every_function_of_scores_and_tables_is_in_the_catalogue():
             here = [f for f in made if inspect.isfunction(f) and f.__module__ == module.name]
             for f in here:
                 functions.setdefault(f.__name__, []).append(f)
-    seen, todo = set(), set().union(*(names_in(f.__code__) for _, f in CASES.values()))
+    codes = [f.__code__ for _, f in CASES.values()]
+    codes += [compiled(*cell) for cell in medhalu_cells.CELLS]
+    seen, todo = set(), set().union(*map(names_in, codes))
     while todo:
         name = todo.pop()
         seen.add(name)

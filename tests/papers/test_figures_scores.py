@@ -5,8 +5,9 @@ import pytest
 from matplotlib.colors import to_hex
 from medhalu_items import items_of, judged_of
 
+import medhalu_cells
 from bedside.papers.medhalu import figures as medhalu
-from bedside.papers.medhalu import implied, tables
+from bedside.papers.medhalu import tables
 from bedside.papers.radiation import figures
 from bedside.papers.radiation.data import SITES
 from bedside.papers.radiation.tables import implied_rows, printed_rows
@@ -143,8 +144,8 @@ def shares(run_of):
     run, items = run_of("medhalu", "02_detection"), items_of("fact", "none")
 
     def rows(*names):
-        behind = {t: implied.rates.behind(run, t) for t in names}
-        return tables.rates.rate_rows(run, judged_of(items, [1, 0]), items, behind)
+        made = medhalu_cells.both_planes if "Table 10" in names else medhalu_cells.plane
+        return made(run, judged_of(items, [1, 0]), items)
 
     return rows
 

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import medhalu_cells
 from bedside import BedsideError
 from bedside.papers.medhalu import building, data, detection, labels, study, tables
 from bedside.read import formats, sources
@@ -305,7 +306,7 @@ def test_few_items_and_a_single_repeat_replay(tmp_path, monkeypatch):
     items = asyncio.run(study.benchmark(run, "built", 16, "smollm2-135m", 512))
     judged = asyncio.run(detection.detect(run, items, 256, 1))
     assert len(items) == 5 and judged["item"].tolist() == items["item"].tolist()
-    six = tables.detection.detection_table(run, judged, items)
+    six = medhalu_cells.six(run, judged, items)
     assert not six.duplicated(["row", "column", "source"]).any()
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from medhalu_items import items_of, judged_of
 
+import medhalu_cells
 from bedside.papers.medhalu import building, detection, study, tables
 from conftest import completion
 
@@ -60,9 +61,9 @@ def test_a_detection_without_text_is_unscored_and_has_no_number(
     assert replies["served", "can't be read, %"] == 0
     assert replies.loc["served"].count() == 3 and len(replies.loc["served"]) == 10
 
-    six = tables.detection.subset_rows(tables.detection.averaged(judged, items), run)
-    ten = tables.notes.expert_table(run, judged, items)
-    eight = tables.detection.type_table(run, judged, items)
+    six = medhalu_cells.six(run, judged, items)
+    six = six[~six["row"].str.contains("always|coin")]
+    ten, eight = (made(run, judged, items) for made in (medhalu_cells.ten, medhalu_cells.eight))
     for rows in (six, ten, eight):
         own = by_place(rows)
         assert own["value"].isna().all() and not own["n"].fillna(0).any()
@@ -75,7 +76,7 @@ def test_a_detection_without_text_is_unscored_and_has_no_number(
     seven = tables.spans.span_table(run, judged, items, right)
     r = by_place(seven).loc[("HealthQA: served", "mean edit distance")]
     assert (r["n"], r["unscored"]) == (0, 8) and pd.isna(r["value"])
-    plane = tables.rates.rate_rows(run, judged, items, {})
+    plane = medhalu_cells.plane(run, judged, items).query("source == 'run'")
     assert len(plane) == 8 and plane["value"].isna().all() and not plane["n"].any()
     assert tables.cut.note(judged, items, tables.cut.overall).startswith("No reply was cut")
 
@@ -129,7 +130,7 @@ def test_where_all_is_cut_nothing_is_scored(run, items, endpoint):
     assert set(judged["status"]) == {"unparsed"} and judged["yes"].isna().all()
     rows = by_place(tables.detection.reply_table(judged, items))["value"]
     assert rows["served", "can't be read, %"] == rows["served", "cut off at the limit, %"] == 100
-    six = by_place(tables.detection.subset_rows(tables.detection.averaged(judged, items), run))
+    six = by_place(medhalu_cells.six(run, judged, items))
     assert six.loc[("all: served", "macro F1"), ["n", "unscored"]].tolist() == [0, 8]
     right = tables.cut.span_distance({item: ["cold air"] for item in items["item"]})
     for score in (tables.cut.overall, tables.cut.rates, tables.cut.by_type, right):
@@ -147,9 +148,9 @@ def test_without_items_models_have_rows_without_a_number(run, items, endpoint):
         own = by_place(rows).loc["served"]
         assert len(own) and own["value"].isna().all() and not own["n"].any()
     for rows in (
-        tables.detection.detection_table(run, judged, none),
-        tables.detection.type_table(run, judged, none),
-        tables.notes.expert_table(run, judged, none),
+        medhalu_cells.six(run, judged, none),
+        medhalu_cells.eight(run, judged, none),
+        medhalu_cells.ten(run, judged, none),
         tables.spans.span_table(run, judged, none, {}),
     ):
         assert len(rows) and by_place(rows)["value"].isna().all()

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from medhalu_items import items_of, judged_of
 
+import medhalu_cells
 from bedside import stats
 from bedside.papers.medhalu import detection, figures, scores, tables
 from bedside.papers.medhalu.implied import matrices, rates
@@ -21,7 +22,8 @@ def test_repeats_are_averaged_for_each_item_before_anything_else(run):
     items = items_of(*["fact", "fact", "none", "none"] * 3)
     said = [1, 0, 1, 0] * 3, [1, 1, 0, 0] * 3
     judged = pd.concat([judged_of(items, said[k], repeat=k) for k in (0, 1)])
-    shares = scores.averaged(judged, items)
+    shares = medhalu_cells.shares(run, judged, items)
+    assert shares.equals(scores.averaged(judged, items))  # captions and the seminar use it
     assert shares["yes"].tolist() == [1, 0.5, 0.5, 0] * 3
     made = scores.scores(shares, ["evaluator"], run).set_index("metric")
     # expected counts of each four: tp 1.5, fp 0.5, fn 0.5, tn 1.5
@@ -52,17 +54,20 @@ def test_unread_replies_are_unscored_with_bounds(run):
 
 def test_a_type_is_held_against_answers_without_a_hallucination(run):
     items = items_of("fact", "input", "none", "none")
-    found = scores.per_type(scores.averaged(judged_of(items, [1, 0, 0, 1]), items))
-    assert found.groupby("against").size().to_dict() == {
+    rows = medhalu_cells.eight(run, judged_of(items, [1, 0, 0, 1]), items).query("source == 'run'")
+    accuracy, f1 = (
+        part.set_index(part["row"].str.removeprefix("HealthQA: m, "))
+        for part in (rows[rows["column"] == name] for name in ("accuracy", "macro F1"))
+    )
+    assert accuracy["n"].to_dict() == {
         "Input-conflict": 3,
         "Context-conflict": 2,
         "Fact-conflict": 3,
     }
-    made = scores.scores(found, ["against"], run).set_index(["against", "metric"])["value"]
-    assert made["Fact-conflict", "accuracy"] == pytest.approx(2 / 3)
-    assert made["Input-conflict", "accuracy"] == pytest.approx(1 / 3)
-    assert made["Context-conflict", "accuracy"] == 0.5
-    assert np.isnan(made["Context-conflict", "macro F1"])
+    assert accuracy.at["Fact-conflict", "value"] == pytest.approx(2 / 3)
+    assert accuracy.at["Input-conflict", "value"] == pytest.approx(1 / 3)
+    assert accuracy.at["Context-conflict", "value"] == 0.5
+    assert np.isnan(f1.at["Context-conflict", "value"])
 
 
 def test_detectors_that_do_not_read():
@@ -111,7 +116,7 @@ def test_what_a_note_changes(run):
     every = pd.concat(
         [silent] + [always.assign(evaluator="m" + n) for n in list(detection.NOTES)[1:]]
     )
-    made = tables.notes.changes(run, scores.averaged(every, items)).set_index(["row", "column"])
+    made = medhalu_cells.changes(run, every, items).set_index(["row", "column"])
     at = "m, a note of the same length on another item: "
     assert [
         made.at[(at + what, "Δ share"), "value"]
@@ -130,8 +135,7 @@ def test_notes_on_one_class_only_have_no_place_in_the_plane(run):
     judged = pd.concat(
         [judged_of(items, [1, 0, 0]), judged_of(items[:2], [1, 1], evaluator="m, expert's note")]
     )
-    behind = {t: rates.behind(run, t) for t in ("Table 6",)}
-    plane = tables.rates.rate_rows(run, judged, items, behind)
+    plane = medhalu_cells.plane(run, judged, items)
     own = plane[plane["panel"] == tables.rates.OWN]
     noted = own["row"] == "this run, all subsets: m, expert's note"
     assert own[~noted].set_index("column")["value"].to_dict() == {
@@ -144,7 +148,7 @@ def test_notes_on_one_class_only_have_no_place_in_the_plane(run):
     assert ax.get_title(loc="left") == tables.rates.OWN
     shown = [(t.get_text(), t.xy[0]) for t in ax.texts if t.get_text().isdigit()]
     assert sorted(shown) == [("0", 0), ("100", 100), ("50", 50)]  # nothing where there are none
-    made = tables.notes.changes(run, scores.averaged(judged, items)).set_index("row")
+    made = medhalu_cells.changes(run, judged, items).set_index("row")
     assert made.loc["m, the expert's note: yes, hallucinated answers", "value"].iloc[0] == 0.5
     other = made.loc["m, the expert's note: yes, the other answers"]
     assert other["n"] == 0 and pd.isna(other["value"])
@@ -274,9 +278,8 @@ def test_replies_left_out_are_counted():
 
 def test_rates_in_the_figures_are_recomputed_not_published(run):
     items = items_of("fact", "none")
-    behind = {t: rates.behind(run, t) for t in ("Table 6", "Table 10")}
-    plane = tables.rates.rate_rows(run, judged_of(items, [1, 0]), items, behind)
-    inferred = plane[plane["shape"].isin(behind)]
+    plane = medhalu_cells.both_planes(run, judged_of(items, [1, 0]), items)
+    inferred = plane[plane["shape"].isin(["Table 6", "Table 10"])]
     assert set(inferred["source"]) == {"recomputed"}
     lines = [line for ax in figures.notes(plane).axes for line in ax.lines]
     marks = {line.get_markerfacecolor() for line in lines if line.get_marker() in ("o", "s")}

@@ -1,10 +1,11 @@
-"""MedHalu: detection scores (section 3.3), baselines that don't read, agreement of raters (2.3).
+"""MedHalu: intervals of detection scores, baselines that don't read, agreement of raters (2.3).
 
-The repeats of a model and the raters of a group are averaged for each item first. The bootstrap
-draws questions; models and raters are not resampled.
+Notebooks 02 and 03 compute the scores of section 3.3; `averaged` does so for captions and the
+seminar. The bootstrap draws questions; models and raters are not resampled.
 """
 
 import itertools
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ from bedside import stats
 from bedside.read.checks import complete, groups, joined, numbers
 from bedside.run import Run
 
-from .data import TYPES, units
+from .data import units
 
 Numbers = float | np.ndarray
 METRICS = {
@@ -22,29 +23,30 @@ METRICS = {
     "ma-R": "macro recall",
     "ma-F1": "macro F1",
 }  # as printed, as shown
+COUNTS = ["TP", "FP", "FN", "TN"]  # true and false positive, false and true negative
 
 
 def averaged(judged: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """Each evaluator's share of yes for each item; NaN where no reply could be read.
 
-    Columns: evaluator, source, item, yes, dataset, type, hallucinated, unit (of `data.units`).
+    Columns: evaluator, source, item, yes, dataset, type, hallucinated, unit, COUNTS.
     """
     said = groups(numbers(judged, ["yes"]), ["evaluator", "source", "item"])
-    mean = said["yes"].mean().reset_index()
+    found = labelled(said["yes"].mean().reset_index(), items)
+    return found.assign(**dict(zip(COUNTS, counts(found).T)))
+
+
+def labelled(rows: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
+    """Rows with item, by base set: dataset, type, hallucinated and unit (of `data.units`) added."""
     columns = ["item", "dataset", "type", "hallucinated"]
     about = complete(items, [*columns, "question"])[columns]
     about = about.assign(unit=about["item"].map(units(items)))
-    both = joined(mean, about, validate="many_to_one", whole="left")
+    both = joined(rows, about, validate="many_to_one", whole="left")
     return both.sort_values("dataset", kind="stable", ignore_index=True)
 
 
-def with_right(shares):
-    """The shares of yes with `right`, the share of verdicts that agree with the label."""
-    return shares.assign(right=shares["yes"].where(shares["hallucinated"], 1 - shares["yes"]))
-
-
 def counts(frame: pd.DataFrame) -> np.ndarray:
-    """Expected confusion of each row (n, 4): true and false positive, false and true negative."""
+    """Expected COUNTS of each row (n, 4)."""
     h, y = frame["hallucinated"].to_numpy(float), frame["yes"].to_numpy(float)
     return np.column_stack([h * y, (1 - h) * y, h * (1 - y), (1 - h) * (1 - y)])
 
@@ -60,8 +62,31 @@ def rates(accuracy: Numbers, recall: Numbers, hallucinated: Numbers) -> tuple[Nu
     return found, 2 * recall - found
 
 
-def scores(shares: pd.DataFrame, by: list[str], run: Run) -> pd.DataFrame:
-    """Accuracy, macro precision, recall and F1 (section 3.3) by `by`, intervals over questions.
+def ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """part / whole, 0 where the whole is 0: a class that is never predicted."""
+    return np.divide(part, whole, out=np.zeros(np.shape(whole)), where=np.asarray(whole) > 0)
+
+
+def measured(measures: dict[str, Callable]) -> Callable:
+    """A function of COUNTS (..., 4) to as many numbers as there are measures, each of four counts.
+
+    All but accuracy are NaN without a case of one class: there is nothing to average.
+    """
+
+    def of(counts):
+        tp, fp, fn, tn = np.moveaxis(np.asarray(counts, float), -1, 0)
+        there = np.where((tp + fn > 0) & (fp + tn > 0), 1, np.nan)
+        with np.errstate(invalid="ignore"):  # without any answer
+            found = {name: each(tp, fp, fn, tn) for name, each in measures.items()}
+        return np.stack([v if n == "accuracy" else v * there for n, v in found.items()], axis=-1)
+
+    return of
+
+
+def scores(
+    shares: pd.DataFrame, by: list[str], run: Run, of: Callable = stats.macro
+) -> pd.DataFrame:
+    """METRICS by `by`, with intervals over questions; of: COUNTS (..., 4) to the four numbers.
 
     Columns: by, metric, value, low, high, n, unscored, least, most. n counts items with a reply
     that can be read, unscored the others; least and most are the scores if the unscored were all
@@ -73,12 +98,11 @@ def scores(shares: pd.DataFrame, by: list[str], run: Run) -> pd.DataFrame:
         got, lost = part[part["yes"].notna()], part[part["yes"].isna()]
         found = nothing
         if len(got):
-            found = stats.bootstrap(
-                counts(got), run.rng("macro", *key), units=got["unit"], combine=stats.macro
-            )
+            rng, each = run.rng("macro", *key), got[COUNTS].to_numpy(float)
+            found = stats.bootstrap(each, rng, units=got["unit"], combine=of)
         right = lost["hallucinated"].astype(float)
         worst, best = (
-            stats.macro(np.vstack([counts(got), counts(lost.assign(yes=said))]).sum(0))
+            of(np.vstack([got[COUNTS], counts(lost.assign(yes=said))]).astype(float).sum(0))
             for said in (1 - right, right)
         )
         rows += [
@@ -94,18 +118,6 @@ def scores(shares: pd.DataFrame, by: list[str], run: Run) -> pd.DataFrame:
         ]
     numbers = [*stats.Interval._fields, "unscored", "least", "most"]
     return pd.DataFrame(rows, columns=[*by, "metric", *numbers])
-
-
-def per_type(shares):
-    """`shares` once for each type, `against`: answers of that type and those without any.
-
-    Table 8 doesn't say which answers its macro-F1 is about; on one type alone it is not defined.
-    """
-    parts = [
-        shares[shares["type"].isin([t, "none"])].assign(against=name)
-        for t, name in list(TYPES.items())[1:]
-    ]
-    return pd.concat(parts)
 
 
 # ---- baselines that don't read the answer

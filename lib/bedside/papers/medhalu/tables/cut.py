@@ -7,7 +7,7 @@ from bedside.read.checks import complete
 from bedside.write.tables import cut_note
 
 from ..data import PEOPLE, TYPES
-from ..scores import averaged, counts, per_type, with_right
+from ..scores import COUNTS, averaged
 from ..spans import compared
 
 
@@ -34,15 +34,15 @@ def overall(judged, items):
 
 def rates(judged, items):
     """Sensitivity and specificity, as shares."""
-    shares = with_right(averaged(judged, items))
-    right = shares.groupby("hallucinated")["right"].mean()
-    return {"sensitivity": right.get(True), "specificity": right.get(False)}
+    yes = averaged(judged, items).groupby("hallucinated")["yes"].mean()
+    return {"sensitivity": yes.get(True), "specificity": 1 - yes.get(False, float("nan"))}
 
 
 def by_type(judged, items):
     """Macro-F1 of each type against the answers without a hallucination."""
-    parts = dict(list(per_type(averaged(judged, items)).groupby("against")))
-    return {f"macro-F1 of {t}": macro(parts[t])[3] for t in TYPES.values() if t in parts}
+    shares = averaged(judged, items)
+    parts = {t: shares[shares["type"].isin([t, "none"])] for t in TYPES if t != "none"}
+    return {f"macro-F1 of {TYPES[t]}": macro(p)[3] for t, p in parts.items() if len(p)}
 
 
 def span_distance(right):
@@ -58,4 +58,4 @@ def span_distance(right):
 def macro(shares):
     """`stats.macro` of the shares of yes that could be read; NaN without any."""
     read = shares.dropna(subset=["yes"])
-    return stats.macro(counts(read).sum(0)) if len(read) else [float("nan")] * 4
+    return stats.macro(read[COUNTS].sum()) if len(read) else [float("nan")] * 4

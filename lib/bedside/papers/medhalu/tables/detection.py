@@ -7,7 +7,7 @@ from bedside.write.tables import COLUMNS, Row, frame, no_answer_rows, percent, s
 
 from ..data import PEOPLE, units
 from ..implied.numbers import answered, classes, long
-from ..scores import METRICS, averaged, blind, per_type, repeats_differ, scores
+from ..scores import METRICS, blind, repeats_differ
 from ..spans import locate
 
 UNCUT = "right where not cut off, %"
@@ -62,17 +62,11 @@ def reply_shares(part, about):
     }
 
 
-def score_rows(shares, by, run, name="{dataset}: {evaluator}"):
-    """`scores` as table rows with bounds; by holds evaluator and source, name formats a row."""
-    found = scores(shares, by, run)
+def score_rows(found, name="{dataset}: {evaluator}"):
+    """`scores` by evaluator, source and more as table rows with bounds; name formats a row."""
     names = [name.format(**r) for r in found.to_dict("records")]
-    return with_bounds(found.assign(row=names, column=found["metric"]))[COLUMNS]
-
-
-def subset_rows(shares, run):
-    """`score_rows` of each subset, and of all of them together."""
-    by = ["dataset", "evaluator", "source"]
-    return pd.concat([score_rows(part, by, run) for part in (shares, shares.assign(dataset="all"))])
+    rows = with_bounds(found.assign(row=names, column=found["metric"]))
+    return rows.sort_values("dataset", key=lambda d: d.eq("all"), kind="stable")[COLUMNS]
 
 
 def published_rows(run, table):
@@ -99,23 +93,15 @@ def blind_rows(label, hallucinated, n, source):
     )
 
 
-def detection_table(run, judged, items):
-    """Table 6 by subset: evaluators as printed and of this run, and baselines that don't read."""
+def detection_table(run, found, items):
+    """Table 6 by subset: evaluators as printed and `scores` found, baselines that don't read."""
     mine = [
         blind_rows(d, int(part["hallucinated"].sum()), len(part), "run")
         for d, part in items.groupby("dataset")
     ]
     theirs = [blind_rows(d, p, p + n, "recomputed") for d, (p, n) in classes(run).items()]
-    found = subset_rows(averaged(judged, items), run)
-    return pd.concat(
-        [published_rows(run, "Table 6"), found, *mine, *theirs],
-        ignore_index=True,
-    )
-
-
-def macro_f1(six):
-    """The rows of Table 6 with macro-F1, which `figures.f1` shows."""
-    return six[six["column"] == METRICS["ma-F1"]].reset_index(drop=True)
+    printed = published_rows(run, "Table 6")
+    return pd.concat([printed, score_rows(found), *mine, *theirs], ignore_index=True)
 
 
 def repeat_table(judged, items, models=()):
@@ -138,10 +124,8 @@ def repeat_table(judged, items, models=()):
     return frame(rows)
 
 
-def type_table(run, judged, items):
-    """Table 8: accuracy and macro-F1 of each type against the answers without a hallucination."""
-    shares = per_type(averaged(judged, items))
-    by, name = ["dataset", "against", "evaluator", "source"], "{dataset}: {evaluator}, {against}"
-    found = score_rows(shares, by, run, name)
+def type_table(run, found):
+    """Table 8: accuracy and macro-F1 by type, as printed and of `scores` by `against`."""
+    found = score_rows(found, "{dataset}: {evaluator}, {against}")
     found = found[found["column"].str.startswith((METRICS["Acc"], METRICS["ma-F1"]))]
     return pd.concat([published_rows(run, "Table 8"), found], ignore_index=True)
