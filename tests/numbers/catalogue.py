@@ -233,7 +233,7 @@ CASES = {
     **on(
         BUILT,
         built_table=lambda run, f: benchmark.built_table(f),
-        statistics_table=lambda run, f: benchmark.statistics_table(run, {"run": f}),
+        statistics_table=lambda run, f: medhalu_cells.four(run, f),
         length_table=lambda run, f: benchmark.length_table(
             run, {"HealthQA": (f["question"], "run")}
         ),

@@ -72,17 +72,13 @@ def text_table(run):
     return frame(published_text_rows(run.published(*TEXTS)))
 
 
-def statistics_table(run, typed):
-    """Table 4: answers by type and base set, printed and counted; typed: {source: frame}."""
+def statistics_table(run, counted):
+    """Table 4: answers by type and base set, printed and {source: counts of a like table}."""
     long = {short: name for name, short in SHORT.items()} | {"Total": "all"}
     four = run.published("Table 4").itertuples()
     rows = [Row(r.row, long[r.column], "published", r.value) for r in four]
-    for source, items in typed.items():
-        complete(items, ["type", "dataset"])
-        parts = {name: items[items["type"] == t] for t, name in TYPES.items()} | {"Total": items}
-        for name, part in parts.items():
-            rows += [Row(name, d, source, (part["dataset"] == d).sum()) for d in DATASETS]
-            rows.append(Row(name, "all", source, len(part)))
+    for source, table in counted.items():
+        rows += [Row(name, d, source, n) for (name, d), n in table.stack().items()]
     return frame(rows)
 
 
