@@ -273,7 +273,7 @@ def show(*values):
     for value in values:
         html = getattr(value, "_repr_html_", None)
         ((html and html()) or repr(value)).encode()
-        assert not isinstance(value, dict), value
+        assert html or not isinstance(value, dict), value
         if type(value) in (pd.DataFrame, pd.Series):
             texts = [v for v in value.to_numpy().ravel() if isinstance(v, str)]
             assert all(len(v) < pd.options.display.max_colwidth for v in texts), texts
