@@ -1,13 +1,12 @@
 """What MedHalu's notebooks compute, by their cells."""
 
 from bedside.papers.medhalu import detection
-from bedside.papers.medhalu.tables import benchmark
 from cells import computed
 
 BENCHMARK = "medhalu/01_benchmark"
 DETECTION, NOTED = "medhalu/02_detection", "medhalu/03_expert_in_the_loop"
 CELLS = [(DETECTION, c) for c in "c09d c09a c09c c13 c15".split()]
-CELLS += [(BENCHMARK, "c09b")]
+CELLS += [(BENCHMARK, "c09b"), (BENCHMARK, "c09a")]
 CELLS += [(NOTED, c) for c in "c10a c11a c11b c11c c12 c13".split()]
 MEANS = "c09d c09a"  # of 02: mean verdicts with expected counts, and the four scores
 NOTES = dict.fromkeys(list(detection.NOTES)[1:], {})
@@ -15,8 +14,7 @@ NOTES = dict.fromkeys(list(detection.NOTES)[1:], {})
 
 def four(run, items):
     """Notebook 01: rows of Table 4."""
-    counted = computed(BENCHMARK, "c09b", typed={"run": items})["counted"]
-    return benchmark.statistics_table(run, counted)
+    return computed(BENCHMARK, "c09b c09a", run=run, typed={"run": items})["four"]
 
 
 def shares(run, judged, items):
