@@ -37,8 +37,14 @@ def _set(statement):
     if isinstance(statement, IMPORTS):
         return {a.asname or a.name.split(".")[0] for a in statement.names}
     parts = [n for n in ast.walk(statement) if isinstance(n, ast.Subscript)]
-    of = {p.value.id for p in parts if isinstance(p.ctx, ast.Store)}
-    return _names(statement, ast.Store) | of
+    return _names(statement, ast.Store) | {_of(p) for p in parts if isinstance(p.ctx, ast.Store)}
+
+
+def _of(part):
+    """The name of what an item is set in: of `scores` for scores.loc[row]."""
+    while isinstance(part, ast.Subscript | ast.Attribute):
+        part = part.value
+    return part.id
 
 
 def _needed(body, need):
