@@ -34,6 +34,24 @@ EDITS = {
         "gained = six[ten.index] - ten",
         ("table10_expert", "source == 'recomputed'"),
     ),
+    "grade of PCR": (
+        "cancer_myth/03_evaluation",
+        "PCR=100 * grade.eq(1)",
+        "PCR=100 * grade.le(0)",
+        ("fig6a_scores", "source == 'run' and column.str.startswith('PCR')"),
+    ),
+    "recall of a list": (
+        "radiation/02_free_form",
+        'graded["recall"] = hits / size',
+        'graded["recall"] = 1 - hits / size',
+        ("table1_free_form", "source == 'run' and column.str.contains('Recall|F1 of the means')"),
+    ),
+    "accuracy": (
+        "meddialbench/03_single_dimension",
+        'accuracy["value"] = 100 * accuracy["right"]',
+        'accuracy["value"] = 100 - 100 * accuracy["right"]',
+        ("table3_single", "source == 'run'"),
+    ),
     "totals of Table 4": (
         "medhalu/01_benchmark",
         'table.loc["Total"] = table.sum()',
