@@ -1,23 +1,28 @@
-"""Cells of MedDialBench's notebooks, run on frames by hand."""
-
-import json
+"""What MedDialBench's notebooks compute, by their cells."""
 
 import pandas as pd
 
-from bedside.papers.meddialbench.tables import with_limits
-from bedside.read import paths
+from bedside.write import tables
+from cells import computed
+
+BASELINE, SINGLE = "meddialbench/02_baseline", "meddialbench/03_single_dimension"
 
 
-def run_cell(notebook: str, id: str, **names) -> dict:
-    """What a notebook's cell makes of `names`, by name."""
-    path = paths.NOTEBOOKS / "meddialbench" / f"{notebook}.ipynb"
-    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    (source,) = ("".join(c["source"]) for c in cells if c["id"] == id)
-    made = {"pd": pd, "with_limits": with_limits, **names}
-    exec(compile(source, f"{notebook} {id}", "exec"), made)
-    return made
+def accuracy(done):
+    """Notebook 03: accuracy by configuration and model."""
+    return computed(SINGLE, "c08", judged=done)["accuracy"]
 
 
-def accuracy(done: pd.DataFrame) -> pd.DataFrame:
-    """Accuracy by configuration and model, as notebook 03 computes it."""
-    return run_cell("03_single_dimension", "c08", judged=done)["accuracy"]
+def baseline_rows(run, done):
+    """Notebook 02: this run's rows of Table 2."""
+    return pd.concat(computed(BASELINE, "c11", judged=done, run=run)["mine"])
+
+
+def selected(run, done):
+    """Notebook 02: the table of selected cases."""
+    return tables.frame(computed(BASELINE, "c14", judged=done, run=run)["selected"])
+
+
+def dose(run, plan, done):
+    """Notebook 03: the rows of Figure 3."""
+    return computed(SINGLE, "c08 c14", judged=done, run=run, plan=plan)["dose"]

@@ -42,6 +42,7 @@ from catalogue_frames import (
 )
 
 import medhalu_cells
+import radiation_cells
 from bedside import stats
 from bedside.annotation import raters
 from bedside.judging import trust_cards
@@ -130,15 +131,11 @@ def compared(frame):
 
 
 def strata(run, frame):
-    found = rad.strata(scored(run, frame), REFERENCE)
-    return found.assign(recall=found["hits"] / found["size"])
+    return radiation_cells.strata(scored(run, frame), REFERENCE)
 
 
 def by_onset(run, frame):
-    """Recall of each list by onset, as notebook 05 computes it."""
-    levels = strata(run, frame).groupby([*rad.KEYS, "onset"], sort=False)
-    pooled = levels["hits"].sum(min_count=1) / levels["size"].sum()
-    return levels["recall"].mean().to_frame().assign(pooled=pooled).reset_index()
+    return radiation_cells.recall_by(strata(run, frame), "onset")
 
 
 def means(run, frame):

@@ -4,8 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bedside.papers.radiation import scores
-
 
 @pytest.fixture
 def run(run_of):
@@ -31,19 +29,6 @@ REFERENCE = pd.DataFrame(
         "frequency": ["common", "rare", "rare", "common", "rare"],
     }
 )
-
-
-def strata(graded, reference):
-    """`scores.strata` with the recall in each cell, as notebook 05 computes it."""
-    found = scores.strata(graded, reference)
-    return found.assign(recall=found["hits"] / found["size"])
-
-
-def recall_by(found, by):
-    """Recall of each list by level, as notebook 05 computes it."""
-    levels = found.groupby([*scores.KEYS, by], sort=False)
-    pooled = levels["hits"].sum(min_count=1) / levels["size"].sum()
-    return levels["recall"].mean().to_frame().assign(pooled=pooled).reset_index()
 
 
 def matched(frame):

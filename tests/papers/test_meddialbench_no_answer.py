@@ -11,29 +11,23 @@ from bedside.papers.meddialbench import (
     examples,
     figures,
     generation,
-    implied,
     judging,
     scores,
     study,
 )
 from bedside.papers.meddialbench import design as designs
-from bedside.papers.meddialbench.design import BASELINE
-from bedside.papers.meddialbench.implied import N, combinations, ratios, share
+from bedside.papers.meddialbench.implied import combinations, ratios
 from bedside.papers.meddialbench.tables import (
     baseline,
     cut,
     interactions,
     single,
-    stack,
-    unscored,
     validation,
     vulnerability,
 )
 from bedside.read import sources
-from bedside.write import tables
-from bedside.write.tables import Row
 from conftest import completion
-from meddialbench_cells import accuracy, run_cell
+from meddialbench_cells import accuracy, baseline_rows, dose, selected
 
 TWO = {"baseline": (), "vague": ("vague",)}
 HOW = {"patient": "", "turns": 3, "turn_tokens": 33, "temperature": 0.7}
@@ -86,26 +80,6 @@ def silent(speaker, reply):
         return completion(f"I have thought of number {n} too.")
 
     return script
-
-
-def baseline_rows(run, done):
-    """This run's rows of Table 2, as notebook 02 computes them."""
-    made = run_cell("02_baseline", "c11", judged=done, run=run, tables=tables)
-    return pd.concat(made["mine"])
-
-
-def selected(run, done):
-    """The table of selected cases, as notebook 02 computes it."""
-    names = {"N": N, "Row": Row, "BASELINE": BASELINE, "implied": implied, "unscored": unscored}
-    made = run_cell("02_baseline", "c14", judged=done, run=run, **names)
-    return tables.frame(made["selected"])
-
-
-def dose(run, plan, done):
-    """The rows of Figure 3, as notebook 03 computes them."""
-    names = {"N": N, "BASELINE": BASELINE, "share": share, "stack": stack, "plan": plan}
-    made = run_cell("03_single_dimension", "c14", run=run, accuracy=accuracy(done), **names)
-    return made["dose"]
 
 
 def outcomes(run, here, configurations=TWO):

@@ -5,7 +5,7 @@ import asyncio
 import pandas as pd
 import pytest
 import radiation_lists
-from radiation_lists import lists_of, recall_by, strata
+from radiation_lists import lists_of
 
 from bedside.asking import models
 from bedside.keep import registry
@@ -13,6 +13,7 @@ from bedside.papers.radiation import data, figures, lists, matching, scores, stu
 from bedside.read import sources
 from bedside.write import tables as shared
 from conftest import SILENT, completion
+from radiation_cells import recall_by, strata
 
 run = radiation_lists.run  # a fixture
 

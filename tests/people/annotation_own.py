@@ -1,9 +1,9 @@
 """Tasks of the tests' own, and sessions on them, for tests of annotation."""
 
 import pytest
-from annotation_rows import row
+from annotation_rows import row, session  # noqa: F401  (a fixture)
 
-from bedside.annotation import Session, grouped, tasks
+from bedside.annotation import tasks
 from bedside.keep import registry
 from bedside.publish.judged_items import Task, text
 
@@ -45,17 +45,6 @@ SPANS = {
     "training": training,
     "closing": "Give the file to who asked you.",
 }
-
-
-@pytest.fixture
-def session(tmp_path):
-    """A function that makes a session on rows with its log in this test's folder."""
-
-    def make(rows, task="presupposition", rater="Ann", repetitions=0.0, **other):
-        how = grouped(folder=tmp_path, repetitions=repetitions, **other)
-        return Session(rows, task, rater, **how)
-
-    return make
 
 
 @pytest.fixture

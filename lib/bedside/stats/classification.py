@@ -14,6 +14,11 @@ def harmonic(p: float | np.ndarray, q: float | np.ndarray) -> float | np.ndarray
     return 2 * p * q / (p + q)
 
 
+def ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """part / whole, 0 where the whole is 0: a class that is never predicted."""
+    return np.divide(part, whole, out=np.zeros(np.shape(whole)), where=np.asarray(whole) > 0)
+
+
 def macro(counts: ArrayLike) -> np.ndarray:
     """Accuracy and macro precision, recall and F1 of two classes, (..., 4), from counts (..., 4).
 
@@ -24,13 +29,9 @@ def macro(counts: ArrayLike) -> np.ndarray:
     precision_recall_fscore_support(average="macro", zero_division=0).
     """
     tp, fp, fn, tn = np.moveaxis(np.asarray(counts, dtype=float), -1, 0)
-
-    def share(part, whole):
-        return np.divide(part, whole, out=np.zeros(np.shape(whole)), where=whole > 0)
-
     there = np.where((tp + fn > 0) & (fp + tn > 0), 1, nan)
     accuracy = (tp + tn) / (tp + fp + fn + tn)
-    precision = (share(tp, tp + fp) + share(tn, tn + fn)) / 2
-    recall = (share(tp, tp + fn) + share(tn, tn + fp)) / 2
-    f1 = (share(2 * tp, 2 * tp + fp + fn) + share(2 * tn, 2 * tn + fp + fn)) / 2
+    precision = (ratio(tp, tp + fp) + ratio(tn, tn + fn)) / 2
+    recall = (ratio(tp, tp + fn) + ratio(tn, tn + fp)) / 2
+    f1 = (ratio(2 * tp, 2 * tp + fp + fn) + ratio(2 * tn, 2 * tn + fp + fn)) / 2
     return np.stack([accuracy, precision * there, recall * there, f1 * there], axis=-1)

@@ -62,11 +62,6 @@ def rates(accuracy: Numbers, recall: Numbers, hallucinated: Numbers) -> tuple[Nu
     return found, 2 * recall - found
 
 
-def ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """part / whole, 0 where the whole is 0: a class that is never predicted."""
-    return np.divide(part, whole, out=np.zeros(np.shape(whole)), where=np.asarray(whole) > 0)
-
-
 def measured(measures: dict[str, Callable]) -> Callable:
     """A function of COUNTS (..., 4) to as many numbers as there are measures, each of four counts.
 

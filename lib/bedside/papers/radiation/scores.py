@@ -54,8 +54,12 @@ def counted(matches: pd.DataFrame, reference: pd.DataFrame, terms: Sequence[str]
 
 
 def scored(matches: pd.DataFrame, reference: pd.DataFrame, terms: Sequence[str]) -> pd.DataFrame:
+    """`counted` lists that are `rated`."""
+    return rated(counted(matches, reference, terms))
+
+
+def rated(lists: pd.DataFrame) -> pd.DataFrame:
     """`counted` lists with METRICS, which notebooks 02 and 03 compute in the open."""
-    lists = counted(matches, reference, terms)
     return lists.assign(**rates(lists["hits"], lists["terms"].str.len(), lists["size"]))
 
 

@@ -67,24 +67,16 @@ async def counted(run, lists, reference, terms, judge=None, shown=SITE):
 
     shown: of SHOWN, what a model as matcher sees: the reference of the site (3.5), or all terms.
     """
-    return scores.counted(
-        await _matched(run, lists, reference, terms, judge, shown), reference, terms
-    )
-
-
-async def graded(run, lists, reference, terms, judge=None, shown=SITE):
-    """As `counted`, with the scores (`scores.scored`)."""
-    return scores.scored(
-        await _matched(run, lists, reference, terms, judge, shown), reference, terms
-    )
-
-
-async def _matched(run, lists, reference, terms, judge, shown):
     sees = None
     if choose(shown, SHOWN, "shown") == SITE:
         mine = scores.belonging(reference, terms).items()
         sees = {site: [t for t, belongs in zip(terms, them) if belongs] for site, them in mine}
-    return await matching.matched(run, lists, judge, sees)
+    return scores.counted(await matching.matched(run, lists, judge, sees), reference, terms)
+
+
+async def graded(run, lists, reference, terms, judge=None, shown=SITE):
+    """As `counted`, with the scores (`scores.rated`)."""
+    return scores.rated(await counted(run, lists, reference, terms, judge, shown))
 
 
 RECALLED = ["nothing matched", "less than half matched", "half or more matched"]

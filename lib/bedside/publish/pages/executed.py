@@ -62,7 +62,7 @@ MEASURE = "measure"  # tag of the cells that compute what the paper defines
 FOLDED = """{% extends 'basic/index.html.j2' %}
 {% block input_group %}
 {% if 'MEASURE' in cell.metadata.tags %}{{ super() }}
-{% else %}<details class="code"><summary>Code</summary>{{ super() }}</details>{% endif %}
+{% else %}<details><summary>Code</summary>{{ super() }}</details>{% endif %}
 {% endblock %}""".replace("MEASURE", MEASURE)
 
 
