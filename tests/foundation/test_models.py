@@ -1,6 +1,7 @@
 """`ask` against a real endpoint that misbehaves in every way that endpoints do."""
 
 import asyncio
+import errno
 import functools
 import json
 import os
@@ -300,14 +301,15 @@ def reached(count, process, folder):
     return len(store.Recordings(folder)) >= count or process.poll() is not None
 
 
-def test_killed_at_any_moment_nothing_flushed_is_sent_twice(endpoint, recordings):
-    """SIGKILL after about 5, 15 and 30 answers; what was on disk then is not asked for again."""
+@pytest.mark.parametrize("moments", [(15,), (5, 15, 30)], ids=len)
+def test_killed_at_any_moment_nothing_flushed_is_sent_twice(endpoint, recordings, moments):
+    """SIGKILL after so many answers; what was on disk then is not asked for again."""
     sent, flushed_before = [], set()
     endpoint.script = lambda n, body: (
         time.sleep(0.01),
         completion(body["messages"][0]["content"]),
     )[1]
-    for stop_at in (5, 15, 30, None):
+    for stop_at in (*moments, None):
         before = len(endpoint.bodies)
         process = child(endpoint, recordings)
         if stop_at:
@@ -334,36 +336,33 @@ def test_two_processes_record_into_one_folder(endpoint, recordings):
     assert len(endpoint.bodies) == 40  # what one has under way the other waits for
 
 
-FULL = """
-import errno, os
-from bedside.keep import store
-append = store.append
+def test_a_full_disk_stops_the_run_and_keeps_what_was_written(
+    served, endpoint, recordings, monkeypatch
+):
+    append = store.append
 
-def limited(path, lines, keep=True):
-    size = (path.stat().st_size if path.is_file() else 0) + sum(map(len, lines))
-    if size > {room}:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    append(path, lines, keep)
+    def limited(path, lines, keep=True):
+        size = (path.stat().st_size if path.is_file() else 0) + sum(map(len, lines))
+        if size > 150_000:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        append(path, lines, keep)
 
-store.append = limited
-"""
+    def again():
+        return ask(ask_for(served, *map(str, range(40))), store.Recordings(recordings.folder))
 
-
-def test_a_full_disk_stops_the_run_and_keeps_what_was_written(endpoint, recordings):
-    tests = os.path.dirname(conftest.__file__)
-    code = CHILD.format(tests=tests, url=endpoint.url, folder=str(recordings.folder))
     endpoint.script = lambda n, body: completion("x" * 5000)
-    limited = [sys.executable, "-c", FULL.format(room=150_000) + code]
-    done = subprocess.run(limited, capture_output=True, text=True)
-    assert done.returncode and "a reply could not be written" in done.stderr
-    assert "is kept" in done.stderr
-    kept = store.Recordings(recordings.folder)
-    assert 0 < len(kept) < 40 and not kept.damaged
-    paid = len(endpoint.bodies)
-    again = subprocess.run(limited, capture_output=True, text=True)
-    assert "can't be written" in again.stderr and len(endpoint.bodies) == paid  # nothing is paid
+    with monkeypatch.context() as full:
+        full.setattr(store, "append", limited)
+        with pytest.raises(store.StoreError, match=r"a reply could not be written.*is kept"):
+            again()
+        kept = store.Recordings(recordings.folder)
+        assert 0 < len(kept) < 40 and not kept.damaged
+        paid = len(endpoint.bodies)
+        with pytest.raises(store.StoreError, match="can't be written"):
+            again()
+        assert len(endpoint.bodies) == paid  # nothing is paid
     before = {r["item"] for r in kept.records()}
-    assert child(endpoint, recordings).wait(60) == 0
+    again()
     after = store.Recordings(recordings.folder)
     assert len(after) == 40 and before <= {r["item"] for r in after.records()}
 

@@ -60,14 +60,15 @@ class Steps:
             raise Killed(name)
 
 
-def test_killed_at_any_step_the_same_command_goes_on(batches, monkeypatch, tmp_path):
+@pytest.mark.parametrize("stride", [7, 1])
+def test_killed_at_any_step_the_same_command_goes_on(batches, monkeypatch, tmp_path, stride):
     monkeypatch.setitem(registry.entries(), "a", registry.model("a") | PRICES)
     batches.polls, steps = 0, Steps(monkeypatch)
     study = Chains(chains=2, length=2)
     submit(study)
     whole, count = study.recorded(), len(steps.names)
     assert len(whole) == 4 and count > 40
-    for n in range(count):
+    for n in range(0, count, stride):
         place(monkeypatch, tmp_path / str(n))
         batches.batches.clear()
         monkeypatch.setenv("BEDSIDE_MAKE", f"killed {n}")

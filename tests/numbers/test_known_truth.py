@@ -15,7 +15,6 @@ import pandas as pd
 import pytest
 from known_lab import ONE, PEOPLE, SAYS, ZERO
 from scipy.special import ndtri, stdtrit
-from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
@@ -214,6 +213,8 @@ def test_a_judge_s_card_and_the_corrected_rate(lab):
     for name, hits, n in (("exact", 33, 40), ("sensitivity", 15, 20), ("specificity", 18, 20)):
         expected = [hits / n, *proportion_confint(hits, n, method="wilson")]
         assert list(card[name].values()) == pytest.approx([*expected, n])
+    from sklearn.metrics import cohen_kappa_score  # takes a second
+
     labels = [int(PEOPLE[x]) for x in truth["a"]]
     said = [int(SAYS[x] == ONE) for x in truth["a"]]
     kappa = card["kappa"]
@@ -364,6 +365,8 @@ def test_ordered_grades_of_a_paper_s_notebooks(lab):
     given = {"models": "a b", "judge": "judge", "limit": "12", "mode": "record"}
     for name in ("05_judge_agreement", "03_evaluation"):
         asyncio.run(matrix.execute(f"cancer_myth/{name}", given))
+    from sklearn.metrics import cohen_kappa_score
+
     (folder,) = (lab.folder / "figures").rglob("trust_judge.json")
     card, folder = json.loads(folder.read_text()), folder.parent
 
