@@ -81,6 +81,7 @@ def run(names, given, jobs=0, stamps=None, todo=None):
     from .asking import progress
     from .build import settings
     from .keep import ledger
+    from .publish.pages import tell_calls
 
     if todo is None:
         names = [n.removeprefix("notebooks/").removesuffix(".ipynb") for n in names]
@@ -115,7 +116,7 @@ def run(names, given, jobs=0, stamps=None, todo=None):
             notebooks.run_all(names, given, jobs, done)
     finally:
         if calling:
-            _tell_calls(settings.outputs(given.get("profile", "sample")))
+            tell_calls(settings.outputs(given.get("profile", "sample")))
 
 
 def _tell_whose(names, given):
@@ -130,28 +131,6 @@ def _tell_whose(names, given):
             run["profile"], *name.split("/"), run["mode"], run["judge"]
         ):
             print(line, flush=True)
-
-
-def _tell_calls(folder):
-    """Print the cost and the failures of this make's calls; write errors.csv into `folder`."""
-    from .keep import ledger
-    from .publish import pages
-
-    calls, usd, unpriced = ledger.total(ledger.make())
-    if not calls:
-        return
-    told = f"; the price of {unpriced} is unknown" if unpriced else ""
-    print(f"{calls} calls, ${usd:.2f}{told}")
-    failed = pages.errors(folder)
-    for e in failed[:SHOWN]:
-        status = f" ({e['status']})" if e["status"] else ""
-        print(f"  {e['calls']} failed: {e['model']}, {e['kind']}{status}: {e['message']}")
-    if failed:
-        path = paths.rel(folder / pages.ERRORS)
-        print(f"  {sum(e['calls'] for e in failed)} failed in all; see {path}", flush=True)
-
-
-SHOWN = 5  # how many kinds of failures are printed
 
 
 def record(paper, given):
@@ -435,11 +414,7 @@ def study(given):
     mine, given = steps.begun(given)
     if mine.mode == "plan":
         return steps.plan(mine)
-    try:
-        steps.execute(mine, given)
-    finally:
-        if mine.mode in ("record", "fresh"):
-            _tell_calls(mine.folder)
+    steps.execute(mine, given)
     steps.tell(mine)
 
 

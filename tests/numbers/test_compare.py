@@ -11,6 +11,7 @@ from bedside.own import steps
 from bedside.read import questions
 from bedside.write import tables
 from conftest import SILENT, apart, completion
+from own_studies import compared
 
 QUESTIONS = "item,question,reference,unit\n" + "".join(
     f"q{k},May I do {k}?,Yes.,unit {k % 12}\n" for k in range(36)
@@ -35,7 +36,7 @@ def study_of(tmp_path, served, endpoint, monkeypatch):
 
         endpoint.script = script
         given = {"models": "served", "judge": "served", **given}
-        return own.compare(str(tmp_path / "mine.csv"), name=name, **given)
+        return compared(str(tmp_path / "mine.csv"), name=name, **given)
 
     return make
 
@@ -181,7 +182,7 @@ def test_another_revision_of_a_data_set_is_other_questions(study_of, tmp_path, m
     asked = {"first": found, "second": found.assign(reference="No."), "again": found}
     monkeypatch.setattr("bedside.own.study.read", lambda source, revision: asked[revision])
     for name in asked:
-        own.compare("someone/asks", name=name, models="served", revision=name)
+        compared("someone/asks", name=name, models="served", revision=name)
     assert own.changed("first", "second")[2] == ["the questions differ"]
     assert own.changed("first", "again")[2] == []
 

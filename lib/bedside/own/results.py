@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from bedside import BedsideError, stats
-from bedside.asking.models import waited
 from bedside.build import settings
 from bedside.judging import judges, trust_cards
 from bedside.read import paths
 from bedside.read.checks import complete, groups, joined, scored
 from bedside.read.questions import ALL
-from bedside.write import tables
+from bedside.write import frames, tables
 from bedside.write.frames import COLUMNS
 from bedside.write.tables import Row, share
 
 from .items import shaped
-from .study import VALUES, Own, answers, graded, labelled, verdicts
+from .study import VALUES, Own, graded, labelled
 
 if TYPE_CHECKING:
     import pandas as pd
 
 KEPT = ["item", "model", "group", "unit", "answer", "reply_status", "truncated"]
-VERDICT = ["status", "value", "raw"]
+VERDICT, VERDICTS = ["status", "value", "raw"], "verdicts"
 
 
 def scores(own, graded):
@@ -114,9 +113,10 @@ def corrected(own, graded, card):
 def keep(own, graded):
     """Write answers.csv and verdicts.csv, as `frames` has it, beside the study's outputs."""
     made = shaped(own, graded)
-    for name, columns in (("answers", KEPT), ("verdicts", [*COLUMNS, "group", "raw"])):
+    for name, columns in (("answers", KEPT), (VERDICTS, [*COLUMNS, "group", "raw"])):
         text = tables.csv_text(columns, made[columns].itertuples(index=False))
         (own.folder / f"{name}.csv").write_text(text, encoding="utf-8")
+    frames.keep_texts(own.folder / f"{VERDICTS}.csv", made, f"{own.paper}/{own.name}")
 
 
 def kept(name):
@@ -257,28 +257,23 @@ def _setting(value, what):
 # ---- all of it at once
 
 
-class Compared(NamedTuple):
-    """The results of a study; the frames are those of the functions of these names."""
+class Study(NamedTuple):
+    """The results of a study.
 
-    answers: pd.DataFrame
-    verdicts: pd.DataFrame
+    graded: each reply, a row for each judge, with the columns of docs/graded.md and all texts.
+    scores, pairs: as the functions of these names. cards: trust cards, {judge: card}, empty without
+    labels. page: where the study's page is.
+    """
+
+    graded: pd.DataFrame
     scores: pd.DataFrame
     pairs: pd.DataFrame
+    cards: dict[str, dict]
+    page: Path
 
 
-def compare(questions: str, models: str = "", judge: str = "", **more: Any) -> Compared:
-    """Put own questions to models, judge, count and compare, all at once.
-
-    Arguments: those of `Own`.
-    """
-    own = Own(questions, models=models, judge=judge, **more)
-    print(own.texts_sent(), flush=True)
-
-    async def all_of_it():
-        answered = await answers(own)
-        return answered, await verdicts(own, answered)
-
-    answered, judged = waited(all_of_it())
-    keep(own, judged)
-    own.close()
-    return Compared(answered, judged, scores(own, judged), pairs(own, judged))
+def opened(own: Own) -> Study:
+    """The results that a study's notebook has left. Nothing is asked."""
+    made = frames.with_texts(own.folder / f"{VERDICTS}.csv")
+    cards = {own.judge: own.card()} if own.judge and len(labelled(own)) else {}
+    return Study(made, scores(own, made), pairs(own, made), cards, own.folder / "index.html")
