@@ -182,7 +182,10 @@ TOLD = {
 
 
 def explorer(given):
-    """Write the failure explorer of what the notebooks of a profile or run kept."""
+    """Write the failure explorer of what the notebooks of a profile or run kept.
+
+    Of some studies alone if only these ran; the sample's page, which is committed, has them all.
+    """
     from .annotation import raters
     from .build import settings
     from .explorer import write
@@ -191,10 +194,16 @@ def explorer(given):
 
     apart = ("mode", "budget_usd", "budget_total")
     chosen = {k: v for k, v in given.items() if k not in apart}
+    profile = chosen.get("profile") or settings.PROFILE
+    folder = settings.outputs(profile, settings.changed(chosen))
+    path, some = folder / "explorer.html", judged_items.here(**{**chosen, "profile": profile})
+    if "papers" not in chosen and 0 < len(some) < len(paths.papers()):
+        if folder == settings.figures() / settings.PROFILE:
+            print(f"{paths.rel(path)} is as it was: it shows all studies, see `make explorer`")
+            return
+        chosen["papers"] = " ".join(some)
     content = raters.with_labels(judged_items.collect(**chosen))
-    folder = settings.outputs(content["profile"], settings.changed(chosen))
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "explorer.html"
     write(path, content)
     local = settings.outputs(content["profile"], private=True)
     if local != folder and (local / "manifest.json").is_file():
