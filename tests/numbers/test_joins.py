@@ -21,8 +21,8 @@ from bedside.papers.radiation import study as lists
 from bedside.read import checks, paths, sources
 from bedside.run import Run
 from conftest import completion
-from own_studies import compared
 from judged import elsewhere
+from own_studies import compared
 
 LEFT = pd.DataFrame({"item": ["a", "b"], "x": [1, 2]})
 

@@ -58,8 +58,8 @@ def pairs(own, graded):
     """Paired tests between the models on items that both answered: table rows.
 
     As `tables.paired`: the exact McNemar test if no unit repeats, else a paired permutation test
-    that flips units; Holm's correction over all pairs; and the smallest difference that a test of
-    this size detects with a power of 80%.
+    that flips units; Holm's correction over all pairs; the difference with its interval; and the
+    smallest difference that a test of this size detects with a power of 80%.
     """
     if not own.judge or graded["model"].nunique() < 2:
         return tables.frame([])
@@ -67,12 +67,12 @@ def pairs(own, graded):
     found["holm"] = stats.holm(found["p"].to_numpy(float))
     for r in found.to_dict("records"):
         named = {
-            "difference, points": r["difference"],
-            f"{r['test']} p": r["p"],
-            f"{r['test']} p, Holm": r["holm"],
-            "detectable difference, points": r["detectable"],
+            "difference, points": (r["difference"], r["low"], r["high"]),
+            f"{r['test']} p": (r["p"], None, None),
+            f"{r['test']} p, Holm": (r["holm"], None, None),
+            "detectable difference, points": (r["detectable"], None, None),
         }
-        rows += [Row(r["row"], label, "run", value, n=r["n"]) for label, value in named.items()]
+        rows += [Row(r["row"], label, "run", *value, r["n"]) for label, value in named.items()]
     rows = tables.frame(rows)  # without a common item a pair has n 0
     return rows[rows["value"].notna() | (rows["n"] == 0)].reset_index(drop=True)
 
@@ -149,8 +149,8 @@ def changed(old, new):
     the share of answers that differ, among the pairs of which both came; what each run lacks, by
     reason; and, of the pairs with a verdict in both, the share right in each and the difference
     with an interval and a paired permutation test over units, with Holm's correction over all
-    models. unscored: pairs that lack an answer
-    or a verdict. notes: sentences on what else differs between the runs, such as the judge.
+    models, and the smallest change that it detects. unscored: pairs that lack an answer or a
+    verdict. notes: sentences on what else differs between the runs, such as the judge.
     """
     (about, a), (later, b) = kept(old), kept(new)
     notes = _unlike(about, later)
@@ -205,6 +205,9 @@ def _differences(model, part, runs):
         rows.append(Row(model, "change, points", "run", *change))
         p = stats.paired_permutation(x, y, rng, units=units)
         rows.append(Row(model, P, "run", p, n=len(scored)))
+        least = 100 * stats.detectable(y - x, units)
+        if least == least:
+            rows.append(Row(model, "detectable change, points", "run", least, n=len(scored)))
     return rows
 
 

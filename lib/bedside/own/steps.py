@@ -183,8 +183,8 @@ def compare(names: str) -> None:
         raise BedsideError(f"COMPARE={names} names one run twice; give two, as in COMPARE=old,new")
     rows, flips, notes = results.changed(old, new)
     path = folder / new / f"changed_from_{old}"
-    caption = " ".join(f"{note[:1].upper()}{note[1:]}." for note in notes)
-    tables.write(path, rows, f"What changed from {old} to {new}", caption, 1)
+    told = [*(f"{note[:1].upper()}{note[1:]}." for note in notes), tables.few_note(rows)]
+    tables.write(path, rows, f"What changed from {old} to {new}", " ".join(told).strip(), 1)
     kept = path.with_name(f"{path.name}_verdicts.csv")
     text = tables.csv_text(list(flips), flips.itertuples(index=False))
     kept.write_text(text, encoding="utf-8")

@@ -235,8 +235,8 @@ def _records(csv):
     if first.get("csv") != _digest(csv):
         raise BedsideError(
             f"{paths.rel(csv)}: its texts aren't here. Run the notebook that keeps them:"
-            f" `make {csv.parent.name}` (PROFILE= and MODELS= as for the figures), or read it without:"
-            " texts=False"
+            f" `make {csv.parent.name}` (PROFILE= and MODELS= as for the figures), or read it"
+            " without: texts=False"
         )
     return rows, None, first["columns"]
 
