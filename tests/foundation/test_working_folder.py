@@ -41,7 +41,7 @@ def test_an_own_study_is_the_same_from_each_folder(folder, tmp_path, monkeypatch
 
 @pytest.mark.parametrize("name", [*notebooks.listed(), notebooks.OWN])
 def test_a_notebook_runs_in_its_own_folder(name, tmp_path, monkeypatch):
-    """As JupyterLab runs it. By replay, with the committed trust cards; its outputs go elsewhere."""
+    """As JupyterLab runs it. By replay, with the committed trust cards; it writes elsewhere."""
     monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
     for card in paths.FIGURES.glob("sample/*/trust_*.json"):
         (tmp_path / "sample" / card.parent.name).mkdir(parents=True, exist_ok=True)

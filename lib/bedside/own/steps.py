@@ -148,7 +148,7 @@ def study(
     revision: of a data set of the hub.
     mode: record asks for what isn't recorded; replay asks nobody; fresh asks for everything; plan
         prints what the calls would cost, and gives None.
-    limit: only the first so many questions; 0: all.
+    limit: only the first so many questions; 0: all. seed: of everything that uses chance.
     budget_usd: where calls stop; None: nowhere.
 
     Raises BedsideError for any fault of what is given, before anything is asked.

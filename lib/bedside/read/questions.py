@@ -56,8 +56,9 @@ def read(source: "str | Path | pd.DataFrame", revision: str = "") -> "pd.DataFra
             " (owner/name or owner/name:split)"
         )
     if framed:
-        rows = source.astype(object).where(source.notna(), None).to_dict("records")
-        table = _of_rows(name, list(map(str, source.columns)), rows)
+        names, cells = list(map(str, source.columns)), source.astype(object)
+        rows = cells.where(source.notna(), None).itertuples(index=False, name=None)
+        table = _of_rows(name, names, (dict(zip(names, row)) for row in rows))
     elif hub:
         table = _of_hub(name, revision)
     else:
