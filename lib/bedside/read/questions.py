@@ -56,7 +56,8 @@ def read(source: "str | Path | pd.DataFrame", revision: str = "") -> "pd.DataFra
             " (owner/name or owner/name:split)"
         )
     if framed:
-        names, cells = list(map(str, source.columns)), source.astype(object)
+        # whole numbers with a gap are floats to pandas: 7 is not to be asked or judged as 7.0
+        names, cells = list(map(str, source.columns)), source.convert_dtypes().astype(object)
         rows = cells.where(source.notna(), None).itertuples(index=False, name=None)
         table = _of_rows(name, names, (dict(zip(names, row)) for row in rows))
     elif hub:

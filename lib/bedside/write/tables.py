@@ -193,9 +193,10 @@ def paired(graded: "pd.DataFrame", run: "Run") -> "pd.DataFrame":
     is McNemar's exact one if no unit repeats, else a permutation test, as that of the mean grade
     always is; it flips the items of a unit together.
 
-    Columns: row, test (of the share), difference (in percentage points), low and high (its bootstrap
-    over units), p, permutation (p of the mean grade), n, detectable (minimum detectable difference,
-    in points). p isn't corrected. A pair of models without a shared item has n 0 and no numbers.
+    Columns: row, test (of the share), difference (in percentage points) with limits low and high
+    (bootstrap over units), p, permutation (p of the mean grade), n, detectable (minimum detectable
+    difference, in points). p isn't corrected. A pair of models without a shared item has n 0 and no
+    numbers.
     """
     import itertools
 
