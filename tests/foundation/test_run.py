@@ -456,21 +456,6 @@ def test_a_caption_says_why_there_is_no_interval(run):
         assert "fewer than ten" not in caption_of(run, **other)
 
 
-def test_a_caption_counts_what_has_no_interval_beside_what_has_one():
-    """3 of 3 right has Wilson's interval; a mean of 3 and a p have none; a bound has no value."""
-    rows = [
-        tables.Row("m", "right, %", "run", *tables.percent(3, 3)),
-        tables.Row("m", "words, mean", "run", 4.5, n=3),
-        tables.Row("m", "right, %, bounds", "run", None, 0, 100, 3),
-        tables.Row("m", "of many", "run", 0.5, n=30),
-    ]
-    note = tables.few_note(tables.frame(rows))
-    assert note == "Of 2 numbers that rest on fewer than ten units, 1 has no interval."
-    note = tables.few_note(tables.frame([*rows, tables.Row("m", "p", "run", 0.25, n=3)]))
-    assert note == "Of 3 numbers that rest on fewer than ten units, 2 have no interval."
-    assert tables.few_note(tables.frame(rows[:1])) == ""
-
-
 def test_numbers_of_a_text_are_told_with_place_and_note():
     said = pd.DataFrame(
         {"table": "text 2", "row": ["x", "y"], "column": "count", "value": [7.0, 9], "note": ""}
