@@ -192,6 +192,7 @@ define paper
 $(1): $(filter $(STAMPS)/$(1)/%,$(DONE))
 	@$$(call run,$(STAMPS)/$(1).todo)
 	@$(PY) -m bedside index --profile $(PROFILE) --file $(SETTINGS) --since $(SETTINGS).started
+	@$(PY) -m bedside explorer --file $(SETTINGS)
 endef
 $(foreach p,$(PAPERS),$(eval $(call paper,$(p))))
 

@@ -43,7 +43,7 @@ OFFERED = {
     "ask": "asking.models:answers_to",
     "judge": "judging.judges:verdicts_on",
     "trust_card": "judging.trust_cards:trust_card",
-    "study": "own:compare",
+    "study": "own.steps:study",
     "stats": "stats",
     "Run": "run:Run",
     "first_items": "read.sources:first_items",

@@ -81,6 +81,7 @@ def run(names, given, jobs=0, stamps=None, todo=None):
     from .asking import progress
     from .build import settings
     from .keep import ledger
+    from .publish.pages import tell_calls
 
     if todo is None:
         names = [n.removeprefix("notebooks/").removesuffix(".ipynb") for n in names]
@@ -115,7 +116,7 @@ def run(names, given, jobs=0, stamps=None, todo=None):
             notebooks.run_all(names, given, jobs, done)
     finally:
         if calling:
-            _tell_calls(settings.outputs(given.get("profile", "sample")))
+            tell_calls(settings.outputs(given.get("profile", "sample")))
 
 
 def _tell_whose(names, given):
@@ -130,28 +131,6 @@ def _tell_whose(names, given):
             run["profile"], *name.split("/"), run["mode"], run["judge"]
         ):
             print(line, flush=True)
-
-
-def _tell_calls(folder):
-    """Print the cost and the failures of this make's calls; write errors.csv into `folder`."""
-    from .keep import ledger
-    from .publish import pages
-
-    calls, usd, unpriced = ledger.total(ledger.make())
-    if not calls:
-        return
-    told = f"; the price of {unpriced} is unknown" if unpriced else ""
-    print(f"{calls} calls, ${usd:.2f}{told}")
-    failed = pages.errors(folder)
-    for e in failed[:SHOWN]:
-        status = f" ({e['status']})" if e["status"] else ""
-        print(f"  {e['calls']} failed: {e['model']}, {e['kind']}{status}: {e['message']}")
-    if failed:
-        path = paths.rel(folder / pages.ERRORS)
-        print(f"  {sum(e['calls'] for e in failed)} failed in all; see {path}", flush=True)
-
-
-SHOWN = 5  # how many kinds of failures are printed
 
 
 def record(paper, given):
@@ -203,7 +182,10 @@ TOLD = {
 
 
 def explorer(given):
-    """Write the failure explorer of what the notebooks of a profile or run kept."""
+    """Write the failure explorer of what the notebooks of a profile or run kept.
+
+    Of some studies alone if only these ran; the sample's page, which is committed, has them all.
+    """
     from .annotation import raters
     from .build import settings
     from .explorer import write
@@ -212,10 +194,16 @@ def explorer(given):
 
     apart = ("mode", "budget_usd", "budget_total")
     chosen = {k: v for k, v in given.items() if k not in apart}
+    profile = chosen.get("profile") or settings.PROFILE
+    folder = settings.outputs(profile, settings.changed(chosen))
+    path, some = folder / "explorer.html", judged_items.here(**{**chosen, "profile": profile})
+    if "papers" not in chosen and 0 < len(some) < len(paths.papers()):
+        if folder == settings.figures() / settings.PROFILE:
+            print(f"{paths.rel(path)} is as it was: it shows all studies, see `make explorer`")
+            return
+        chosen["papers"] = " ".join(some)
     content = raters.with_labels(judged_items.collect(**chosen))
-    folder = settings.outputs(content["profile"], settings.changed(chosen))
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "explorer.html"
     write(path, content)
     local = settings.outputs(content["profile"], private=True)
     if local != folder and (local / "manifest.json").is_file():
@@ -435,11 +423,7 @@ def study(given):
     mine, given = steps.begun(given)
     if mine.mode == "plan":
         return steps.plan(mine)
-    try:
-        steps.execute(mine, given)
-    finally:
-        if mine.mode in ("record", "fresh"):
-            _tell_calls(mine.folder)
+    steps.execute(mine, given)
     steps.tell(mine)
 
 

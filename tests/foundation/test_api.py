@@ -27,10 +27,11 @@ RECIPES = re.findall(r"^\*\*(.+?)\*\*.*\n\n```python\n((?:[^`].*\n)+)```", PAGE,
 @pytest.fixture
 def here(tmp_path, monkeypatch):
     """The checkout's folder, with a folder of figures where examples may write."""
+    texts = tmp_path / ".cache/graded"
+    texts.mkdir(parents=True)
     for profile in ("sample", "public"):
         (tmp_path / profile).symlink_to(paths.FIGURES / profile)
-    if paths.CACHE.is_dir():
-        (tmp_path / ".cache").symlink_to(paths.CACHE)
+        (texts / profile).symlink_to(paths.CACHE / "graded" / profile)
     monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
     monkeypatch.chdir(paths.ROOT)
     yield

@@ -233,6 +233,13 @@ def test_a_notebook_rests_on_the_foundation_and_its_own_study(rules, name):
     assert other == people == [] and not any("seminar" in n for n in needs)
 
 
+def test_a_study_alone_is_followed_by_pages_and_explorer():
+    command = ["make", "-C", paths.ROOT, "-n", "medhalu"]
+    made = subprocess.run(command, capture_output=True, text=True)
+    steps = re.findall(r"-m bedside (\w+)", made.stdout)
+    assert steps[-2:] == ["index", "explorer"], made.stdout + made.stderr
+
+
 def test_the_explorer_rests_on_what_shows_it(rules):
     needs = rules[".cache/stamps/sample/explorer.done"]
     assert (

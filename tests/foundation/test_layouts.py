@@ -356,3 +356,18 @@ def test_each_number_has_one_address():
     rows = [row("a b", c, s, 0.5) for c in ("F1", "≤ 2") for s in ("published", "run")]
     ids = re.findall(r'<td id="([^"]*)"', grid(rows, Layout(across=("source", "column"))).html("t"))
     assert ids == [address("t", "a b|F1"), address("t", "a b|≤ 2")] == ["t|a_b|F1", "t|a_b|≤_2"]
+
+
+def test_a_caption_counts_what_has_no_interval_beside_what_has_one():
+    """3 of 3 right has Wilson's interval; a mean of 3 and a p have none; a bound has no value."""
+    rows = [
+        tables.Row("m", "right, %", "run", *tables.percent(3, 3)),
+        tables.Row("m", "words, mean", "run", 4.5, n=3),
+        tables.Row("m", "right, %, bounds", "run", None, 0, 100, 3),
+        tables.Row("m", "of many", "run", 0.5, n=30),
+    ]
+    note = tables.few_note(tables.frame(rows))
+    assert note == "Of 2 numbers that rest on fewer than ten units, 1 has no interval."
+    note = tables.few_note(tables.frame([*rows, tables.Row("m", "p", "run", 0.25, n=3)]))
+    assert note == "Of 3 numbers that rest on fewer than ten units, 2 have no interval."
+    assert tables.few_note(tables.frame(rows[:1])) == ""

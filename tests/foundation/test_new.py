@@ -113,6 +113,9 @@ def test_the_notebook_makes_a_table_a_figure_and_a_claim(copy):
         f"{NAME.replace('_', ' ').capitalize()}: the title"
         in (copy.top / f"figures/sample/{NAME}.html").read_text()
     )
+    page = (copy.top / f"figures/sample/notebooks/{NAME}/01_first_section.html").read_text()
+    closing = page.partition("What this shows")[2]
+    assert "calls 100% of the reference" in closing and "and 0% of those" in closing
 
 
 def test_the_explorer_shows_it(copy):
@@ -218,4 +221,6 @@ def test_the_template_s_statements_have_sources_and_its_notebook_is_clean():
     code = [c for c in cells if c["cell_type"] == "code"]
     assert len(cells) <= 25 and all(len(c["source"]) <= 15 for c in code)
     assert not any(c["outputs"] or c["execution_count"] for c in code)
-    assert [c["metadata"] for c in code if c["metadata"]] == [{"tags": ["parameters"]}]
+    tagged = [c["metadata"]["tags"] for c in code if c["metadata"]]
+    assert tagged == [["parameters"], ["measure"]]
+    assert "".join(code[-2]["source"]).count("run.shows(") == 1

@@ -192,7 +192,7 @@ def test_the_bundled_ten_by_replay(tmp_path, monkeypatch):
 
 def test_the_lines_of_the_documentation_print_what_it_says(tmp_path, monkeypatch):
     text = (paths.ROOT / "docs/own_study.md").read_text(encoding="utf-8")
-    code, printed = re.search(r"```python\n(.*?)```\n\n```\n(.*?)```", text, re.S).groups()
+    code, printed = re.search(r"```python\n([^`]*?)```\n\n```\n(.*?)```", text, re.S).groups()
     assert len(code.splitlines()) <= 10
     done = subprocess.run(
         [sys.executable, "-c", code],

@@ -10,6 +10,7 @@ from bedside import BedsideError, annotation, explorer, own, stats
 from bedside.annotation import raters
 from bedside.own import results
 from conftest import apart, completion
+from own_studies import compared
 
 QUESTIONS = """item,question,reference,group,unit,system
 q1,May I drive today?,No.,driving,ann,
@@ -34,9 +35,8 @@ def study_of(tmp_path, served, endpoint, monkeypatch):
     endpoint.script = reply
 
     def make(**given):
-        return own.compare(
-            str(tmp_path / "mine.csv"), **{"models": "served", "judge": "served", **given}
-        )
+        given = {"models": "served", "judge": "served", **given}
+        return compared(str(tmp_path / "mine.csv"), **given)
 
     return make
 

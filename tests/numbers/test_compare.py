@@ -5,12 +5,13 @@ import json
 import pandas as pd
 import pytest
 
-from bedside import BedsideError, own
+from bedside import BedsideError, own, stats
 from bedside.keep import registry
 from bedside.own import steps
 from bedside.read import questions
 from bedside.write import tables
 from conftest import SILENT, apart, completion
+from own_studies import compared
 
 QUESTIONS = "item,question,reference,unit\n" + "".join(
     f"q{k},May I do {k}?,Yes.,unit {k % 12}\n" for k in range(36)
@@ -35,7 +36,7 @@ def study_of(tmp_path, served, endpoint, monkeypatch):
 
         endpoint.script = script
         given = {"models": "served", "judge": "served", **given}
-        return own.compare(str(tmp_path / "mine.csv"), name=name, **given)
+        return compared(str(tmp_path / "mine.csv"), name=name, **given)
 
     return make
 
@@ -113,6 +114,39 @@ def test_verdicts_that_failed_are_named_by_run(study_of):
     assert found["change, points"][:2] == (0, 18) and found["permutation p"][:2] == (1, 18)
 
 
+# Half of 36 answers differ: two of three in 6 units, one of three in the other 6. Of the resamples
+# of 12 units, those with 3 to 9 of the first kind are the middle 95% (binomial): 15/36 to 21/36.
+HALF, LOW, HIGH = 50, pytest.approx(100 * 15 / 36), pytest.approx(100 * 21 / 36)
+# the units' sums have a spread of 6 * 2² + 6 * 1² = 30, that of 18 * 36 / 30 = 21.6 pairs
+LEAST = pytest.approx(100 * stats.mde_paired(36 * 18 / 30, 0.5))
+
+
+def says(wrong):
+    """A judge for whom an answer to these questions is wrong, and all others are right."""
+    return lambda said: json.dumps({"score": int(not wrong(said))})
+
+
+def test_a_change_has_an_interval_and_what_would_have_been_seen(study_of):
+    study_of("new", grades=says(lambda said: False))
+    study_of("old", grades=says(lambda said: parity(said) < 18))
+    rows = own.changed("old", "new")[0].set_index("column")
+    change = rows.loc["change, points", ["value", "low", "high"]]
+    assert change.tolist() == [HALF, LOW, HIGH]
+    assert rows.loc["detectable change, points", "value"] == LEAST
+
+
+def test_a_difference_between_models_has_an_interval_over_units(study_of, tmp_path):
+    lines = [f"q{k},theirs,{'Yes.' if k < 18 else 'No.'}" for k in range(36)]
+    (tmp_path / "theirs.csv").write_text("\n".join(["item,model,answer", *lines]))
+    judge = says(lambda said: "No." in said.rpartition("to grade:")[2])
+    found = study_of("mine", grades=judge, answers=str(tmp_path / "theirs.csv"))
+    rows = found.pairs.set_index("column")  # served before theirs
+    difference = rows.loc["difference, points", ["value", "low", "high"]]
+    assert difference.tolist() == [HALF, LOW, HIGH]
+    assert rows.loc["detectable difference, points", "value"] == LEAST
+    assert len(rows) == 4 and rows["low"].notna().sum() == 1
+
+
 def test_the_order_of_runs_turns_the_sign_and_nothing_else(study_of):
     study_of("old", lambda said: SILENT["filtered"] if parity(said) % 3 == 0 else "Yes.")
     study_of("new", grades='{"score": 0}')
@@ -181,7 +215,7 @@ def test_another_revision_of_a_data_set_is_other_questions(study_of, tmp_path, m
     asked = {"first": found, "second": found.assign(reference="No."), "again": found}
     monkeypatch.setattr("bedside.own.study.read", lambda source, revision: asked[revision])
     for name in asked:
-        own.compare("someone/asks", name=name, models="served", revision=name)
+        compared("someone/asks", name=name, models="served", revision=name)
     assert own.changed("first", "second")[2] == ["the questions differ"]
     assert own.changed("first", "again")[2] == []
 

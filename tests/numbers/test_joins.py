@@ -22,6 +22,7 @@ from bedside.read import checks, paths, sources
 from bedside.run import Run
 from conftest import completion
 from judged import elsewhere
+from own_studies import compared
 
 LEFT = pd.DataFrame({"item": ["a", "b"], "x": [1, 2]})
 
@@ -214,7 +215,7 @@ def test_files_of_two_runs_do_not_pass_for_one(tmp_path, monkeypatch, served, en
     monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path / "figures"))
     (tmp_path / "mine.csv").write_text("item,question\nq1,Why?\nq2,How?\n")
     endpoint.script = lambda n, body: completion('{"score": 1}')
-    own.compare(str(tmp_path / "mine.csv"), models="served", judge="served")
+    compared(str(tmp_path / "mine.csv"), models="served", judge="served")
     path = tmp_path / "figures/own/mine/verdicts.csv"
     path.write_text("".join(path.read_text().splitlines(True)[:-1]))
     with pytest.raises(BedsideError, match="1 of 2 rows to be joined by item, model, unit"):

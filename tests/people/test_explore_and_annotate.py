@@ -134,6 +134,23 @@ def test_the_step_writes_the_page_of_the_settings(tmp_path, monkeypatch, capsys)
     assert f"{len(page['rows'])} replies" in capsys.readouterr().out
 
 
+def test_after_one_study_alone_a_run_has_an_explorer_and_the_sample_keeps_its_own(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+    kept_in(tmp_path, "medhalu")
+    for top in ("", ".cache/graded"):
+        made = tmp_path / top / "sample" / "medhalu"
+        shutil.copytree(made, tmp_path / top / "runs" / "sample-limit-2" / "medhalu")
+    steps.explorer({"profile": "sample", "limit": "2", "mode": "replay"})
+    page, rest = written(tmp_path, "runs/sample-limit-2")
+    assert {r["paper"] for r in page["rows"]} == {"medhalu"} and "radiation.html" not in rest
+    capsys.readouterr()
+    steps.explorer({"profile": "sample"})
+    assert "sample/explorer.html is as it was" in capsys.readouterr().out
+    assert not (tmp_path / "sample/explorer.html").exists()
+
+
 def test_verification_compares_what_a_page_holds_and_not_how_it_is_packed():
     def same(name, before, now):
         return verification.same(name, before and before.encode(), now.encode(), explorer.read)

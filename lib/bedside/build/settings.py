@@ -166,7 +166,7 @@ def _checked(given):
     names = str(given["models"]).split() or usual["models"]
     for name in names:
         choose(name, judges.names()[1:], "MODELS")
-    if (prompts := given["prompts"]) and not Path(prompts).is_dir():
+    if (prompts := given["prompts"]) and not paths.found(prompts).is_dir():
         raise BedsideError(f"PROMPTS={prompts} is not a folder; name one with templates")
     return {
         "profile": given["profile"],
@@ -174,7 +174,7 @@ def _checked(given):
         "models": list(dict.fromkeys(names)),
         "judge": judge,
         **_numbers(given),
-        "prompts": str(Path(prompts).resolve()) if prompts else "",
+        "prompts": str(paths.found(prompts).resolve()) if prompts else "",
         "answers": _file(given["answers"]),
     }
 
@@ -204,11 +204,10 @@ def scope(run: dict) -> str:
 
 
 def _file(answers):
-    """The file of ANSWERS=, relative to here or to the repository's root; empty for none."""
-    found = [p for p in (Path(answers), paths.ROOT / answers) if there(p)] if answers else []
-    if answers and not found:
+    """The file of ANSWERS=; empty for none."""
+    if answers and not there(answers):
         raise BedsideError(f"ANSWERS={answers}: there is no file of this name")
-    return str(found[0].resolve()) if found else ""
+    return str(paths.found(answers).resolve()) if answers else ""
 
 
 def _usd(value):

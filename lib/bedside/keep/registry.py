@@ -9,6 +9,7 @@ import json
 import os
 import re
 import tomllib
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -81,9 +82,15 @@ OWN_HOSTS = {
 }
 
 
+INLINE = "BEDSIDE_ENTRIES"  # the variable with a script's own entries, for what it starts
+
+
 @functools.cache
 def entries() -> dict[str, dict]:
-    """The models of data/models.toml, {name: entry}; BedsideError names a wrong entry."""
+    """The models of data/models.toml, {name: entry}; BedsideError names a wrong entry.
+
+    With those that this process, or the one that started it, has added by `named`.
+    """
     path = paths.DATA / "models.toml"
     try:
         entries = tomllib.loads(path.read_text())
@@ -92,7 +99,32 @@ def entries() -> dict[str, dict]:
     for name, entry in entries.items():
         if fault := _fault(name, entry):
             raise BedsideError(f"{paths.rel(path)}, [{name}]: {fault}")
-    return entries
+    return entries | json.loads(os.environ.get(INLINE) or "{}")
+
+
+def named(given: str | dict | Sequence[str | dict]) -> str:
+    """The names of models, as "a b"; a dict is an entry without a file, which becomes known.
+
+    Its name is its `name`, else its `model`. BedsideError for a faulty entry, one that holds a key,
+    and a name that data/models.toml has for another.
+    """
+    if not isinstance(given, str | dict):
+        return " ".join(named(one) for one in given)
+    if isinstance(given, str):
+        return given
+    entry = {k: v for k, v in given.items() if k != "name"}
+    name = re.sub(r"[\s,]+", "-", str(given.get("name") or given.get("model") or "").strip())
+    if fault := _fault(name, entry):
+        raise BedsideError(f"models, the entry {name!r}: {fault}")
+    mine = json.loads(os.environ.get(INLINE) or "{}")
+    if name not in mine and entries().get(name, entry) != entry:
+        raise BedsideError(
+            f'models, the entry {name!r}: data/models.toml has another one of this name; add "name"'
+            " to yours, or give that name alone"
+        )
+    os.environ[INLINE] = json.dumps(mine | {name: entry})
+    entries()[name] = entry
+    return name
 
 
 def _fault(name, entry):

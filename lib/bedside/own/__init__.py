@@ -1,7 +1,6 @@
 """What users bring: their own questions to several models, with a judge; a first try of a model.
 
-    from bedside import own
-    found = own.compare("mine.csv", models="a b", judge="c")
+    found = bedside.study("mine.csv", models=["a", "b"], judge="c")
     found.scores        # right answers by model and group, with intervals
     found.pairs         # paired tests between the models
 
@@ -13,21 +12,22 @@ Faults of users' files are told by `read.questions` and `read.user_files`; the p
 `publish.pages.own`. What is about the papers' studies is in `papers`.
 
 study: the run, its answers, verdicts and labels. results: scores, tests, the judge's trust card,
-and two runs compared. items: the items for explorer and raters. steps: the steps of `make study`.
+and two runs compared. items: the items for explorer and raters. steps: the steps of `make study`,
+also at once, as `bedside.study`.
 try_out: the first calls to a model, `make try`.
 """
 
 from .items import TASK, document
-from .results import card, changed, compare, corrected, keep, pairs, scores
+from .results import Study, card, changed, corrected, keep, pairs, scores
 from .study import Own, answers, rated, verdicts
 
 __all__ = [
     "TASK",
     "Own",
+    "Study",
     "answers",
     "card",
     "changed",
-    "compare",
     "corrected",
     "document",
     "keep",

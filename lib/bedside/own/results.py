@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from bedside import BedsideError, stats
-from bedside.asking.models import waited
 from bedside.build import settings
 from bedside.judging import judges, trust_cards
 from bedside.read import paths
 from bedside.read.checks import complete, groups, joined, scored
 from bedside.read.questions import ALL
-from bedside.write import tables
+from bedside.write import frames, tables
 from bedside.write.frames import COLUMNS
 from bedside.write.tables import Row, share
 
 from .items import shaped
-from .study import VALUES, Own, answers, graded, labelled, verdicts
+from .study import VALUES, Own, graded, labelled
 
 if TYPE_CHECKING:
     import pandas as pd
 
 KEPT = ["item", "model", "group", "unit", "answer", "reply_status", "truncated"]
-VERDICT = ["status", "value", "raw"]
+VERDICT, VERDICTS = ["status", "value", "raw"], "verdicts"
 
 
 def scores(own, graded):
@@ -59,8 +58,8 @@ def pairs(own, graded):
     """Paired tests between the models on items that both answered: table rows.
 
     As `tables.paired`: the exact McNemar test if no unit repeats, else a paired permutation test
-    that flips units; Holm's correction over all pairs; and the smallest difference that a test of
-    this size detects with a power of 80%.
+    that flips units; Holm's correction over all pairs; the difference with its interval; and the
+    smallest difference that a test of this size detects with a power of 80%.
     """
     if not own.judge or graded["model"].nunique() < 2:
         return tables.frame([])
@@ -68,12 +67,12 @@ def pairs(own, graded):
     found["holm"] = stats.holm(found["p"].to_numpy(float))
     for r in found.to_dict("records"):
         named = {
-            "difference, points": r["difference"],
-            f"{r['test']} p": r["p"],
-            f"{r['test']} p, Holm": r["holm"],
-            "detectable difference, points": r["detectable"],
+            "difference, points": (r["difference"], r["low"], r["high"]),
+            f"{r['test']} p": (r["p"], None, None),
+            f"{r['test']} p, Holm": (r["holm"], None, None),
+            "detectable difference, points": (r["detectable"], None, None),
         }
-        rows += [Row(r["row"], label, "run", value, n=r["n"]) for label, value in named.items()]
+        rows += [Row(r["row"], label, "run", *value, r["n"]) for label, value in named.items()]
     rows = tables.frame(rows)  # without a common item a pair has n 0
     return rows[rows["value"].notna() | (rows["n"] == 0)].reset_index(drop=True)
 
@@ -114,9 +113,10 @@ def corrected(own, graded, card):
 def keep(own, graded):
     """Write answers.csv and verdicts.csv, as `frames` has it, beside the study's outputs."""
     made = shaped(own, graded)
-    for name, columns in (("answers", KEPT), ("verdicts", [*COLUMNS, "group", "raw"])):
+    for name, columns in (("answers", KEPT), (VERDICTS, [*COLUMNS, "group", "raw"])):
         text = tables.csv_text(columns, made[columns].itertuples(index=False))
         (own.folder / f"{name}.csv").write_text(text, encoding="utf-8")
+    frames.keep_texts(own.folder / f"{VERDICTS}.csv", made, f"{own.paper}/{own.name}")
 
 
 def kept(name):
@@ -149,8 +149,8 @@ def changed(old, new):
     the share of answers that differ, among the pairs of which both came; what each run lacks, by
     reason; and, of the pairs with a verdict in both, the share right in each and the difference
     with an interval and a paired permutation test over units, with Holm's correction over all
-    models. unscored: pairs that lack an answer
-    or a verdict. notes: sentences on what else differs between the runs, such as the judge.
+    models, and the smallest change that it detects. unscored: pairs that lack an answer or a
+    verdict. notes: sentences on what else differs between the runs, such as the judge.
     """
     (about, a), (later, b) = kept(old), kept(new)
     notes = _unlike(about, later)
@@ -205,6 +205,9 @@ def _differences(model, part, runs):
         rows.append(Row(model, "change, points", "run", *change))
         p = stats.paired_permutation(x, y, rng, units=units)
         rows.append(Row(model, P, "run", p, n=len(scored)))
+        least = 100 * stats.detectable(y - x, units)
+        if least == least:
+            rows.append(Row(model, "detectable change, points", "run", least, n=len(scored)))
     return rows
 
 
@@ -257,28 +260,23 @@ def _setting(value, what):
 # ---- all of it at once
 
 
-class Compared(NamedTuple):
-    """The results of a study; the frames are those of the functions of these names."""
+class Study(NamedTuple):
+    """The results of a study.
 
-    answers: pd.DataFrame
-    verdicts: pd.DataFrame
+    graded: each reply, a row for each judge, with the columns of docs/graded.md and all texts.
+    scores, pairs: as the functions of these names. cards: trust cards, {judge: card}, empty without
+    labels. page: where the study's page is.
+    """
+
+    graded: pd.DataFrame
     scores: pd.DataFrame
     pairs: pd.DataFrame
+    cards: dict[str, dict]
+    page: Path
 
 
-def compare(questions: str, models: str = "", judge: str = "", **more: Any) -> Compared:
-    """Put own questions to models, judge, count and compare, all at once.
-
-    Arguments: those of `Own`.
-    """
-    own = Own(questions, models=models, judge=judge, **more)
-    print(own.texts_sent(), flush=True)
-
-    async def all_of_it():
-        answered = await answers(own)
-        return answered, await verdicts(own, answered)
-
-    answered, judged = waited(all_of_it())
-    keep(own, judged)
-    own.close()
-    return Compared(answered, judged, scores(own, judged), pairs(own, judged))
+def opened(own: Own) -> Study:
+    """The results that a study's notebook has left. Nothing is asked."""
+    made = frames.with_texts(own.folder / f"{VERDICTS}.csv")
+    cards = {own.judge: own.card()} if own.judge and len(labelled(own)) else {}
+    return Study(made, scores(own, made), pairs(own, made), cards, own.folder / "index.html")

@@ -1,21 +1,31 @@
 """The steps of `make study`: begin, plan, execute, report; and the comparison of two runs."""
 
+from __future__ import annotations
+
 import asyncio
 import os
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bedside import BedsideError, choose
 from bedside.asking import dry_run
+from bedside.asking.models import MODES, waited
 from bedside.build import notebooks, settings
 from bedside.bulk import submission
 from bedside.keep import prices, registry
 from bedside.publish.pages import own as page
+from bedside.publish.pages import tell_calls
 from bedside.read import paths
+from bedside.read.user_files import there
 from bedside.write import tables
 
 from . import results
 from .study import Own, answers, verdicts
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FILES = ("questions", "answers", "rubric")
 
@@ -30,15 +40,15 @@ def begun(given: dict) -> tuple[Own, dict]:
             'name your questions: make study QUESTIONS=mine.csv MODELS="a b" JUDGE=c'
             " (to try it, take data/sample/own/ten_questions.csv; see docs/own_study.md)"
         )
-    given = {n: _from_root(value) if n in FILES else value for n, value in given.items()}
+    given = {n: _from_root(v) if n in FILES and isinstance(v, str) else v for n, v in given.items()}
     own = Own(**{"mode": "record", **given})
     print(own.texts_sent(), flush=True)
-    return own, {**given, "name": own.name, "mode": own.mode}
+    return own, {**given, "questions": own.source, "name": own.name, "mode": own.mode}
 
 
 def _from_root(file):
     """A file's path from the repository's root, where notebooks run; other names unchanged."""
-    return paths.rel(Path(file).resolve()) if Path(file).exists() else file
+    return paths.rel(paths.found(file).resolve()) if file and there(file) else file
 
 
 async def _all_of_it(own):
@@ -47,7 +57,7 @@ async def _all_of_it(own):
 
 def plan(own: Own) -> None:
     """Print the number of calls and their maximum cost, direct and in batches, without a call."""
-    asyncio.run(_all_of_it(own))
+    waited(_all_of_it(own))
     calls = own.planned()
     for model, count in Counter(r.model for r in calls).items():
         mine = [r.estimate() for r in calls if r.model == model]
@@ -98,9 +108,60 @@ def execute(own: Own, given: dict) -> None:
     if calling:
         os.environ["BEDSIDE_LIVE"] = "1"
         ledger.make()
-    with progress.Watch([f"own/{own.name}"], calling):
-        executed = notebooks.run_own(own.name, {**blank, **given})
+    try:
+        with progress.Watch([f"own/{own.name}"], calling):
+            executed = notebooks.run_own(own.name, {**blank, **given})
+    finally:
+        os.environ.pop("BEDSIDE_LIVE", None)  # a script may go on
+        if calling:
+            tell_calls(own.folder)
     page.write(own.folder, own.name, executed, [*own.models, *filter(None, [own.judge])])
+
+
+def study(
+    questions: str | Path | pd.DataFrame,
+    models: str | Sequence[str | dict] = "",
+    judge: str | dict | None = None,
+    *,
+    name: str = "",
+    rubric: str | Path = "",
+    answers: str | Path = "",
+    revision: str = "",
+    mode: str = "record",
+    limit: int = 0,
+    seed: int = 0,
+    budget_usd: float | None = None,
+) -> results.Study | None:
+    """Put own questions to models, have a judge grade the answers, and write the study's page.
+
+    What `make study` does and leaves, from a script or a notebook.
+
+    questions: a file, a DataFrame with the same columns (item, question; reference, group, unit,
+        system), or a data set of the Hugging Face hub. Paths are from the working folder, or else
+        from the repository's root.
+    models: names of data/models.toml, as a list or "a b", and entries of your own: dicts with the
+        fields of that file. Their key comes from the environment: api_key_env names its variable.
+    judge: one such name or dict; None: nothing is graded.
+    name: of the study; by default the file's name, or of a DataFrame one made from its questions.
+    rubric: a template that says how to grade, in place of data/prompts/own/judge.j2.
+    answers: a file of answers made elsewhere (item, model, answer), to be judged.
+    revision: of a data set of the hub.
+    mode: record asks for what isn't recorded; replay asks nobody; fresh asks for everything; plan
+        prints what the calls would cost, and gives None.
+    limit: only the first so many questions; 0: all. seed: of everything that uses chance.
+    budget_usd: where calls stop; None: nowhere.
+
+    Raises BedsideError for any fault of what is given, before anything is asked.
+    """
+    choose(mode, MODES[:4], "mode")
+    given = {"questions": questions, "models": registry.named(models), "name": name, "mode": mode}
+    given |= {"judge": registry.named(judge or ""), "rubric": str(rubric), "answers": str(answers)}
+    given |= {"revision": revision, "limit": limit, "seed": seed}
+    own, given = begun(given | {"budget_usd": "" if budget_usd is None else budget_usd})
+    if mode == "plan":
+        return plan(own)
+    execute(own, given)
+    return results.opened(own)
 
 
 def tell(own: Own) -> None:
@@ -122,8 +183,8 @@ def compare(names: str) -> None:
         raise BedsideError(f"COMPARE={names} names one run twice; give two, as in COMPARE=old,new")
     rows, flips, notes = results.changed(old, new)
     path = folder / new / f"changed_from_{old}"
-    caption = " ".join(f"{note[:1].upper()}{note[1:]}." for note in notes)
-    tables.write(path, rows, f"What changed from {old} to {new}", caption, 1)
+    told = [*(f"{note[:1].upper()}{note[1:]}." for note in notes), tables.few_note(rows)]
+    tables.write(path, rows, f"What changed from {old} to {new}", " ".join(told).strip(), 1)
     kept = path.with_name(f"{path.name}_verdicts.csv")
     text = tables.csv_text(list(flips), flips.itertuples(index=False))
     kept.write_text(text, encoding="utf-8")

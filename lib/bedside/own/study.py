@@ -31,17 +31,18 @@ NAME = re.compile(r"\w[\w.-]{0,59}")
 class Own(Run):
     """A study of own questions as a Run; by default it calls for replies that aren't recorded.
 
-    questions: as in `questions.read`, a file or a data set with its revision. models: names of
-    data/models.toml. judge: one such name, empty for no verdicts. rubric: a template in place of
-    data/prompts/own/judge.j2. answers: a file as in `questions.answers`, shown beside the models.
-    name: the file's name by default. Raises BedsideError for any fault, before anything is asked.
+    questions: as in `questions.read`, a file, a frame or a data set with its revision; a frame is
+    written into the study's folder. models: names of data/models.toml. judge: one such name, empty
+    for no verdicts. rubric: a template in place of data/prompts/own/judge.j2. answers: a file as in
+    `questions.answers`, shown beside the models. name: by default the file's name, and of a frame
+    one made from its questions. Raises BedsideError for any fault, before anything is asked.
     """
 
     SAVED = {}  # it belongs to no run
 
     def __init__(
         self,
-        questions: str,
+        questions: str | Path | pd.DataFrame,
         name: str = "",
         *,
         models: str = "",
@@ -52,7 +53,10 @@ class Own(Run):
         mode: str = "record",
         **parameters: Any,
     ):
-        self.name = _named(name or Path(str(questions).partition(":")[0]).stem)
+        framed = not isinstance(questions, str | Path)
+        items = read(questions, revision)
+        usual = f"questions-{store.digest(items.to_dict('records'))[:8]}" if framed else ""
+        self.name = _named(name or usual or Path(str(questions).partition(":")[0]).stem)
         if not (str(models).split() or answers):
             raise BedsideError(
                 'name the models to ask, MODELS="a b", or a file of answers, ANSWERS=file'
@@ -61,21 +65,24 @@ class Own(Run):
             raise BedsideError(
                 f"the judge `{judge}` knows no grades of own questions: name a model, JUDGE=c"
             )
-        items = read(questions, revision)
         if answers:
             made_elsewhere(answers, items["item"])  # raises its faults before anything is written
         template = _rubric(rubric, parameters.get("prompts", ""))
         parameters |= {"models": models, "judge": judge, "mode": mode, "answers": answers}
         super().__init__(PAPER, self.name, **parameters)
         self.models = self.models if str(models).split() else []
-        self.judge, self.source, self.rubric = judge, str(questions), template
+        if framed:
+            questions = self.folder / "questions.jsonl"
+            items.to_json(questions, orient="records", lines=True, force_ascii=False)
+        self.judge, self.rubric = judge, template
+        self.source = paths.rel(questions) if framed else str(questions)
         self.given = self.elsewhere(items["item"]) if answers else None
         self.items = items.head(self.limit or len(items))
         self.units = items.set_index("item")["unit"]  # LIMIT leaves labels of all items
         self.changed = {}  # there is no profile to differ from
         self.asked = {}  # key -> (request, reply)
-        if Path(questions).is_file():
-            self.reads("questions", Path(questions))
+        if (file := paths.found(questions)).is_file():
+            self.reads("questions", file)
         else:  # another revision of a data set may hold other questions
             self._data["questions"] = store.digest(items.to_dict("records"))
 
@@ -124,7 +131,7 @@ def _rubric(path, folder):
     """(template, folder) of a rubric: those of a file, or the project's own."""
     if not path:
         return f"{PAPER}/judge", folder
-    found = Path(path).resolve()
+    found = paths.found(path).resolve()
     if found.suffix != ".j2" or not found.is_file():
         raise BedsideError(
             f"RUBRIC={path}: give a template, a file that ends in .j2; begin with a copy of"

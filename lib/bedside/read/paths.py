@@ -1,5 +1,6 @@
 """The repository's folders, the same from every working directory, and the list of its studies."""
 
+import contextlib
 import functools
 import os
 import tomllib
@@ -35,6 +36,15 @@ def rel(path: Path | str) -> str:
     """Name `path` from the repository's root, for messages and manifests."""
     path = Path(path)
     return path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else path.as_posix()
+
+
+def found(path: Path | str) -> Path:
+    """A user's file or folder: from the working folder, else from the repository's root."""
+    path = Path(path)
+    with contextlib.suppress(OSError, ValueError):  # a name that no file can have
+        if not path.exists() and (ROOT / path).exists():
+            return ROOT / path
+    return path
 
 
 def file_name(name: str) -> str:

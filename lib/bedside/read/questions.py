@@ -32,28 +32,39 @@ FROM = re.compile(r".+ \(from .+\)", re.S)  # the shown name of a model with ans
 BLANK, MISSING = "blank", "not in the file"  # why an answer made elsewhere is lacking
 
 
-def read(source: str | Path, revision: str = "") -> "pd.DataFrame":
-    """Questions of a CSV or JSON Lines file, or of a data set of the Hugging Face hub.
+def read(source: "str | Path | pd.DataFrame", revision: str = "") -> "pd.DataFrame":
+    """Questions of a CSV or JSON Lines file, of a frame, or of a data set of the Hugging Face hub.
 
-    source: a path, or `owner/name` or `owner/name:split` with its revision. Columns of the result,
-    all text: item, question, reference, group, unit (the item where none is given), system.
-    Raises BedsideError for any fault.
+    source: a path, from the working folder or else from the repository's root; a DataFrame; or
+    `owner/name` or `owner/name:split` with its revision. Columns of the result, all text: item,
+    question, reference, group, unit (the item where none is given), system. Raises BedsideError
+    for any fault.
     """
     import pandas as pd
 
-    name = str(source)
+    framed = isinstance(source, pd.DataFrame)
+    name = FRAME if framed else str(source)
     hub = HUB.fullmatch(name) and not user_files.there(name) and not name.lower().endswith(FILES)
     if revision and not hub:
         raise BedsideError(
             f"REVISION={revision} goes with a data set of the Hugging Face hub (owner/name);"
-            f" {source} is none; leave REVISION out"
+            f" {name} is none; leave REVISION out"
         )
-    if not (hub or user_files.there(name) or Path(name).suffix):
+    if not (framed or hub or user_files.there(name) or Path(name).suffix):
         raise BedsideError(
             f"{source} is neither a file nor named like a data set of the Hugging Face hub"
             " (owner/name or owner/name:split)"
         )
-    table, seen = _of_hub(name, revision) if hub else user_files.of_file(source, COLUMNS, ASKED), {}
+    if framed:
+        # whole numbers with a gap are floats to pandas: 7 is not to be asked or judged as 7.0
+        names, cells = list(map(str, source.columns)), source.convert_dtypes().astype(object)
+        rows = cells.where(source.notna(), None).itertuples(index=False, name=None)
+        table = _of_rows(name, names, (dict(zip(names, row)) for row in rows))
+    elif hub:
+        table = _of_hub(name, revision)
+    else:
+        table = user_files.of_file(source, COLUMNS, ASKED)
+    seen = {}
     for place, row in table.rows:
         table.filled(place, row, ASKED)
         table.once(seen, place, row["item"] or place, f"item {row['item']!r}")
@@ -64,8 +75,11 @@ def read(source: str | Path, revision: str = "") -> "pd.DataFrame":
     return frame.assign(unit=frame["unit"].where(frame["unit"] != "", frame["item"]))
 
 
+FRAME = "the DataFrame of questions"
+
+
 def _of_hub(source, revision):
-    """The Table of a data set; its places are rows.
+    """The Table of a data set.
 
     Columns besides COLUMNS are ignored, since a user can't rename them.
     """
@@ -86,13 +100,22 @@ def _of_hub(source, revision):
             splits = ", ".join(f"{name}:{split}" for split in found)
             raise BedsideError(f"{source} has several splits; name one: {splits}")
         found = next(iter(found.values()))
-    if lacking := [c for c in ASKED if c not in found.column_names]:
+    return _of_rows(source, found.column_names, found, others=True)
+
+
+def _of_rows(source, names, rows, others=False):
+    """The Table of rows {column: value}, whose places are their numbers from 1."""
+    if lacking := [c for c in ASKED if c not in names]:
+        way = f"Save it as CSV with the columns {', '.join(COLUMNS)}, and give that file"
+        way = way if others else f"Rename its columns: {', '.join(COLUMNS)} (the first two suffice)"
         raise BedsideError(
-            f"{source} has no column {lacking[0]!r}; it has {', '.join(found.column_names)}. Save"
-            f" it as CSV with the columns {', '.join(COLUMNS)}, and give that file"
+            f"{source} has no column {lacking[0]!r}; it has {', '.join(names) or 'none'}. {way}"
         )
-    table = user_files.Table(source, COLUMNS, ASKED, others=True)
-    for number, row in enumerate(found, 1):
+    if twice := [c for c in names if names.count(c) > 1]:
+        raise BedsideError(f"{source} has two columns {twice[0]!r}; drop one of them")
+    table = user_files.Table(source, COLUMNS, ASKED, others)
+    table.known("row 1", names)
+    for number, row in enumerate(rows, 1):
         table.add(f"row {number}", row)
     return table
 

@@ -112,9 +112,9 @@ class Table:
 
 
 def there(source: str | Path) -> bool:
-    """Whether a file or folder of this name exists."""
+    """Whether a file or folder of this name exists, in the working folder or in the root's."""
     try:
-        return Path(source).exists()
+        return paths.found(source).exists()
     except (OSError, ValueError):  # a name that no file can have
         return False
 
@@ -123,7 +123,7 @@ def of_file(
     source: str | Path, columns: Sequence[str], needed: Sequence[str], others: bool = False
 ) -> Table:
     """A CSV or JSON Lines file as a Table; BedsideError if its rows can't be told apart."""
-    path = Path(source)
+    path = paths.found(source)
     table = Table(paths.rel(path), columns, needed, others)
     text = _text(path, table)
     (_objects if path.suffix.lower() == ".jsonl" else _cells)(text, table)

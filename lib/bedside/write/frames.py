@@ -81,10 +81,19 @@ def write(folder: Path, section: str, frame: pd.DataFrame, own: Iterable[str], a
     shown = frame[columns].assign(unit=frame.groupby("unit", sort=False)["item"].transform("first"))
     text = tables.csv_text(columns, shown.itertuples(index=False))
     (folder / name).write_text(text, encoding="utf-8", newline="\n")
-    first = {"notebook": about, "csv": _digest(folder / name), "columns": list(frame)}
-    whole = frame.astype(object).where(frame.notna(), None).to_dict("records")
-    _replace(cache(folder) / f"{section}.jsonl", "".join(map(_line, [first, *whole])))
+    keep_texts(folder / name, frame, about)
     return name
+
+
+def keep_texts(csv: Path, frame: pd.DataFrame, about: str) -> None:
+    """Write the full frame of a CSV that is already there into the cache; about: as for `write`."""
+    first = {"notebook": about, "csv": _digest(csv), "columns": list(frame)}
+    whole = frame.astype(object).where(frame.notna(), None).to_dict("records")
+    _replace(_texts(csv), "".join(map(_line, [first, *whole])))
+
+
+def _texts(csv):
+    return cache(csv.parent) / f"{csv.stem.removeprefix('graded_')}.jsonl"
 
 
 def _digest(path):
@@ -192,8 +201,7 @@ def read(folder: Path, section: str, texts: bool = True) -> pd.DataFrame:
     import pandas as pd
 
     if texts:
-        made = pd.DataFrame(*records(folder, section))
-        return made.assign(right=made["right"].astype(float))
+        return with_texts(folder / f"graded_{section}.csv")
     made = pd.read_csv(folder / f"graded_{section}.csv", dtype=str, keep_default_na=False)
     blank = made.replace("", None)
     for column in made.columns.difference([*ROW, "status", "unit", "finish", "key"]):
@@ -202,21 +210,33 @@ def read(folder: Path, section: str, texts: bool = True) -> pd.DataFrame:
     return made.assign(right=made["right"].astype(float), truncated=made["truncated"] == 1)
 
 
+def with_texts(csv: Path) -> pd.DataFrame:
+    """The full frame of a CSV; BedsideError as `records`."""
+    import pandas as pd
+
+    made = pd.DataFrame(*_records(csv))
+    return made.assign(right=made["right"].astype(float))
+
+
 def records(folder: Path, section: str) -> tuple[list[dict], None, list[str]]:
     """The rows of a section's full frame, and its columns, as `pandas.DataFrame` takes them.
 
     Raises BedsideError naming the notebook to run if the full frame isn't there, or isn't that of
     the CSV.
     """
-    path, first, rows = folder / f"graded_{section}.csv", {}, []
+    return _records(folder / f"graded_{section}.csv")
+
+
+def _records(csv):
+    first, rows = {}, []
     with contextlib.suppress(FileNotFoundError):
-        with open(cache(folder) / f"{section}.jsonl", encoding="utf-8") as f:
+        with open(_texts(csv), encoding="utf-8") as f:
             first, *rows = map(json.loads, f)
-    if first.get("csv") != _digest(path):
+    if first.get("csv") != _digest(csv):
         raise BedsideError(
-            f"{paths.rel(path)}: its texts aren't here. Run the notebook that keeps them:"
-            f" `make {folder.name}` (PROFILE= and MODELS= as for the figures), or read it without:"
-            " texts=False"
+            f"{paths.rel(csv)}: its texts aren't here. Run the notebook that keeps them:"
+            f" `make {csv.parent.name}` (PROFILE= and MODELS= as for the figures), or read it"
+            " without: texts=False"
         )
     return rows, None, first["columns"]
 

@@ -193,9 +193,10 @@ def paired(graded: "pd.DataFrame", run: "Run") -> "pd.DataFrame":
     is McNemar's exact one if no unit repeats, else a permutation test, as that of the mean grade
     always is; it flips the items of a unit together.
 
-    Columns: row, test (of the share), difference (in percentage points), p, permutation (p of the
-    mean grade), n, detectable (minimum detectable difference, in points). p isn't corrected. A pair
-    of models without a shared item has n 0 and no numbers.
+    Columns: row, test (of the share), difference (in percentage points) with limits low and high
+    (bootstrap over units), p, permutation (p of the mean grade), n, detectable (minimum detectable
+    difference, in points). p isn't corrected. A pair of models without a shared item has n 0 and no
+    numbers.
     """
     import itertools
 
@@ -216,14 +217,18 @@ def paired(graded: "pd.DataFrame", run: "Run") -> "pd.DataFrame":
             share = stats.mcnemar(*hit)
             if repeated:
                 share = stats.paired_permutation(*hit, run.rng(a, b), units=units)
+            apart = hit[0] - hit[1]
+            i = stats.bootstrap(100 * apart, run.rng(a, b, "difference"), units=units)
             row |= {
                 "difference": 100 * (hit[0].mean() - hit[1].mean()),
+                "low": i.low,
+                "high": i.high,
                 "p": share,
                 "permutation": stats.paired_permutation(x, y, run.rng(a, b), units=units),
-                "detectable": 100 * stats.detectable(hit[0] - hit[1], units),
+                "detectable": 100 * stats.detectable(apart, units),
             }
         rows.append(row)
-    columns = ["row", "test", "difference", "p", "permutation", "n", "detectable"]
+    columns = "row test difference low high p permutation n detectable".split()
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -257,16 +262,22 @@ def cut_note(
 
 
 def few_note(rows: "pd.DataFrame") -> str:
-    """A caption's note on measured numbers with fewer than ten units, which have no interval.
+    """A caption's note on measured numbers with fewer than ten units that have no interval.
 
-    Empty for a table of counts.
+    If others of so few have one, as shares do, it says how many. Empty for a table of counts.
     """
     rows = rows.reindex(columns=COLUMNS)
     measured = rows["source"].isin(["raw", "run"]) & rows["value"].notna()
-    few = measured & rows["low"].isna() & rows["n"].between(1, stats.LEAST - 1)
+    tiny = measured & rows["n"].between(1, stats.LEAST - 1)
+    few = tiny & rows["low"].isna()
     counts = rows["low"].isna().all() and (rows["value"].dropna() % 1 == 0).all()
-    lacks = few.any() and (few[measured].all() or not counts)
-    return "Numbers that rest on fewer than ten units have no interval." if lacks else ""
+    if not few.any() or counts and not few[measured].all():
+        return ""
+    if few.sum() == tiny.sum():
+        return "Numbers that rest on fewer than ten units have no interval."
+    has = "has" if few.sum() == 1 else "have"
+    rest = f"{tiny.sum()} numbers that rest on fewer than ten units"
+    return f"Of {rest}, {few.sum()} {has} no interval."
 
 
 def no_answer_rows(row: str, why: "pd.Series", what: str = "no answer") -> list[Row]:

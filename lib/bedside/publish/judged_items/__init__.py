@@ -41,7 +41,7 @@ from .blocks import (
 from .display import Display, Row
 from .document import BY, Document, row_id
 from .forms import ROW, VERDICT, as_text, frame
-from .studies import collect
+from .studies import collect, here
 from .task import JOINED, Task
 
 __all__ = [
@@ -59,6 +59,7 @@ __all__ = [
     "dialogue",
     "entries",
     "frame",
+    "here",
     "human_label",
     "marked",
     "other_verdict",

@@ -19,6 +19,17 @@ def _room(paper, name):
     return importlib.import_module(f"bedside.papers.{paper}.{name}")
 
 
+def here(profile: str = "sample", **parameters: Any) -> list[str]:
+    """The studies whose graded replies are here with their texts; parameters as for `collect`."""
+    found = []
+    for name in paths.papers():
+        places = frames.folders(name, profile, **parameters)
+        lost = {n.partition("/")[0] for place in places for n in frames.missing(place.parent)}
+        if name not in lost and any(map(frames.sections, places)):
+            found.append(name)
+    return found
+
+
 def collect(profile: str = "sample", papers: str = "", **parameters: Any) -> dict:
     """The judged items of a profile, or of the run of other parameters, as `Document.content`.
 

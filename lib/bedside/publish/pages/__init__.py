@@ -84,6 +84,25 @@ def errors(folder: Path) -> list[dict]:
     return rows
 
 
+SHOWN = 5  # how many kinds of failures are printed
+
+
+def tell_calls(folder: Path) -> None:
+    """Print the cost and the failures of this make's calls; write errors.csv into `folder`."""
+    calls, usd, unpriced = ledger.total(ledger.make())
+    if not calls:
+        return
+    told = f"; the price of {unpriced} is unknown" if unpriced else ""
+    print(f"{calls} calls, ${usd:.2f}{told}")
+    failed = errors(folder)
+    for e in failed[:SHOWN]:
+        status = f" ({e['status']})" if e["status"] else ""
+        print(f"  {e['calls']} failed: {e['model']}, {e['kind']}{status}: {e['message']}")
+    if failed:
+        count, path = sum(e["calls"] for e in failed), paths.rel(folder / ERRORS)
+        print(f"  {count} failed in all; see {path}", flush=True)
+
+
 # ---- templates
 
 

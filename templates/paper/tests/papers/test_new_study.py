@@ -8,6 +8,14 @@ import pytest
 from bedside.papers.new_study import data, implied, scores, study, tables
 from bedside.read import claims, sources
 from bedside.write.tables import BOUNDS
+from cells import computed
+
+NOTEBOOK = "new_study/01_first_section"
+
+
+def table_1(run, judged):
+    """Table 1 by the notebook's own definition of the score."""
+    return tables.right(run, computed(NOTEBOOK, "c21", judged=judged)["counts"])
 
 
 @pytest.fixture
@@ -53,7 +61,7 @@ def test_a_model_s_answers_stand_beside_those_without_one(run):
         "served": 3,
     }
     judged = asyncio.run(study.judged(run, answers, labelled))
-    table = tables.right(run, judged)
+    table = table_1(run, judged)
     mine = table[table["source"] == "run"].set_index("row")["value"]
     assert mine.to_dict() == {"reference": 100, "one advice": 0, "served": 0}
     assert claims.load("new_study").keys() == implied.readings(run, table).keys()
@@ -64,7 +72,7 @@ def test_what_was_not_graded_is_unscored_and_bounded(run):
     judged = pd.DataFrame(
         {"model": "m", "status": ["graded", "graded", "unparsed"], "value": [1, 0, None]}
     )
-    table = tables.right(run, judged).set_index(["row", "column"])
+    table = table_1(run, judged).set_index(["row", "column"])
     found = table.loc[("m", tables.RIGHT)]
     assert (found["value"], found["n"], found["unscored"]) == (50, 2, 1)
     bounds = table.loc[("m", tables.RIGHT + BOUNDS)]

@@ -5,13 +5,14 @@ from bedside.write.tables import Row, frame, percent, published_rows, with_bound
 RIGHT = "right, %"  # the column's name, as in data/published
 
 
-def right(run, judged):
-    """Table 1: answers judged right, in percent with Wilson intervals, beside the printed ones."""
+def right(run, counts):
+    """Table 1: answers judged right, in percent with Wilson intervals, beside the printed ones.
+
+    counts: of each model (the index) its right, graded and unscored answers.
+    """
     rows = published_rows(run.published("Table 1"))
-    for model, mine in judged.groupby("model", sort=False):
-        value = mine["value"][mine["status"] == "graded"]
-        share = percent((value == 1).sum(), len(value))
-        rows.append(Row(model, RIGHT, "run", *share, len(mine) - len(value)))
+    for model, n in counts.iterrows():
+        rows.append(Row(model, RIGHT, "run", *percent(n["right"], n["graded"]), n["unscored"]))
     made = frame(rows)
     hits = (made["value"] * made["n"]).fillna(0)
     everyone = made["n"] + made["unscored"]
