@@ -241,8 +241,8 @@ def variables(name: str) -> list[str]:
 
 def secrets(name: str) -> list[str]:
     """What no message about a model may show: its key, and what else the environment gives it."""
-    key = [api_key(name)] if model(name).get("api_key_env") else []
-    return [os.environ[v] for v in variables(name)] + key
+    names = [*variables(name), model(name).get("api_key_env", "")]
+    return [os.environ[v] for v in names if os.environ.get(v)]
 
 
 def connection(name: str, url: str | None = None) -> dict:
