@@ -119,12 +119,14 @@ def run(names, given, jobs=0, stamps=None, todo=None):
 
 
 def _tell_whose(names, given):
-    """Print whose texts go to the judge, before any do."""
+    """Print whose texts go to the judge, before any do, and which models share replies."""
     from .build import settings
     from .judging import judges
 
-    taken = {k: v for k, v in given.items() if k in ("profile", "mode", "judge")}
+    taken = {k: v for k, v in given.items() if k in ("profile", "mode", "models", "judge")}
     run = settings.validated(**taken)
+    for line in registry.all_shared([*run["models"], run["judge"]]):
+        print(line, flush=True)
     for name in names:
         if line := judges.whose_texts_go(
             run["profile"], *name.split("/"), run["mode"], run["judge"]
@@ -313,6 +315,8 @@ def plan(given, paper=""):
     adaptive = calls.drop_duplicates("notebook").query("adaptive != ''")
     for name, what in zip(adaptive["notebook"], adaptive["adaptive"]):
         print(f"{name}: {what} depends on earlier replies, so these numbers are bounds")
+    for told in registry.all_shared(calls["model"].unique()):
+        print(told)
     for model in calls["model"].unique():
         if told := prices.priced_when(registry.model(model)):
             print(f"price of {model}: {told}")
@@ -342,7 +346,7 @@ def try_models(models):
     if not names:
         raise BedsideError('name the models to try: make try MODELS="a b"')
     for name in names:
-        registry.model(name)  # check all names before the first call is paid
+        registry.named(name, "MODELS")  # check all names before the first call is paid
     lacking = [name for name in names if not asyncio.run(try_out.tried(name))]
     if lacking:
         raise BedsideError(f"not ready: {', '.join(lacking)}")
@@ -420,6 +424,8 @@ def doctor():
         if variable := m.get("api_key_env"):
             state = "set" if os.environ.get(variable) else "not set"
             print(f"model {name}: key in {variable} {state}")
+    for told in registry.faulty().values():
+        print(told)
 
 
 def study(given):

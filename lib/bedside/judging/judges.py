@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bedside import BedsideError, choose
+from bedside import BedsideError
 from bedside.asking.models import ASKED, NOT_RECORDED, asking_alone, waited
 from bedside.keep import registry
 from bedside.keep.replies import VERDICT_TOKENS, Reply, Request, verdict_format
@@ -24,11 +24,6 @@ if TYPE_CHECKING:
     from .baselines import Baseline
 
 LEXICAL = "lexical"
-
-
-def names() -> list[str]:
-    """The judges that JUDGE= takes: the word-overlap judge and every model of the registry."""
-    return [LEXICAL, *registry.entries()]
 
 
 def is_named(run: "Run", judge: str | None) -> bool:
@@ -163,7 +158,7 @@ async def grade(
     """
     import pandas as pd
 
-    choose(judge, names(), "JUDGE")
+    registry.named(judge, "JUDGE", LEXICAL)
     if (twice := frame["item"][frame["item"].duplicated()]).size:
         raise BedsideError(f"item {twice.iloc[0]!r} would be judged twice; items must be unique")
     lost = frame["reply_status"] != ""

@@ -32,7 +32,8 @@ def begun(given: dict) -> tuple[Own, dict]:
         )
     given = {n: _from_root(value) if n in FILES else value for n, value in given.items()}
     own = Own(**{"mode": "record", **given})
-    print(own.texts_sent(), flush=True)
+    for line in (own.texts_sent(), *registry.all_shared([*own.models, own.judge])):
+        print(line, flush=True)
     return own, {**given, "name": own.name, "mode": own.mode}
 
 

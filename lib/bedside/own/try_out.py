@@ -100,8 +100,8 @@ async def tried(name: str, tell: Callable[[str], None] = print) -> bool:
         tell(f'  Add to ["{name}"] in data/models.toml:')
         for line in lines:
             tell(f"    {line}")
-    for fault in faults:
-        tell(f"  {fault}")
+    for line in dict.fromkeys([*faults, *registry.all_shared([name])]):
+        tell(f"  {line}")
     if since := prices.priced_when(registry.model(name)):
         tell(f"  price {since}")
     unknown = "cost unknown" if since else "price unknown, so BUDGET_USD can't be used"
