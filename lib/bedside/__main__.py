@@ -3,11 +3,25 @@
 `help` and `check` need the standard library only.
 """
 
+import os
+import sys
+
+
+def _ended(kind, error, trace):
+    """Ctrl-C, also while modules are imported, becomes a line on stderr and exit status 130."""
+    if not issubclass(kind, KeyboardInterrupt):
+        return sys.__excepthook__(kind, error, trace)
+    told = "interrupted; every reply that came is recorded, and the same command continues"
+    print(f"bedside: {told}", file=sys.stderr, flush=True)
+    os._exit(130)  # threads with notebooks would otherwise run to their end
+
+
+if __name__ == "__main__":
+    sys.excepthook = _ended
+
 import argparse
 import asyncio
 import json
-import os
-import sys
 import time
 from pathlib import Path
 
@@ -592,10 +606,6 @@ def main(arguments=None):
     except BedsideError as e:
         print(f"bedside: {e}", file=sys.stderr)
         sys.exit(1)
-    except KeyboardInterrupt:
-        told = "interrupted; every reply that came is recorded, and the same command continues"
-        print(f"bedside: {told}", file=sys.stderr, flush=True)
-        os._exit(130)  # threads with notebooks would otherwise run to their end
 
 
 if __name__ == "__main__":
