@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from .write.plots import Picture
     from .write.prose import Reading
 
-DRY = ("plan", "batch")  # modes in which nothing comes that a table could rest on
 TINY = (
     " (the embedded model, far too small for medicine: it shows that the machinery works, not how"
     " models that patients use behave)"
@@ -240,7 +239,7 @@ class Run:
     def _noted(self, request, reply):
         if reply.error != models.NOT_RECORDED:
             self._replies.setdefault(reply.model, {})[reply.key] = reply
-            if self.mode not in DRY:
+            if self.mode not in models.DRY:
                 self._calls.add(request, reply)
         return reply
 
@@ -315,7 +314,7 @@ class Run:
         columns, those that the CSV has beside COLUMNS; they hold ids, categories and numbers. Plans
         and request files have none.
         """
-        if self.mode in DRY:
+        if self.mode in models.DRY:
             return
         if section in self._graded:
             raise BedsideError(f"section {section!r} is kept twice")
@@ -396,7 +395,7 @@ class Run:
 
         about = {"digits": digits, "caption": caption, "judged": judged, "layout": layout}
         self.table(name, frame, title, **about, kind="figure")
-        if self.mode in DRY:
+        if self.mode in models.DRY:
             return plots.Picture(b"")
         message, said = plots.message_of(figure)
         mine = self._draws() and (frame["source"] == "run").any()
@@ -470,7 +469,7 @@ class Run:
         It is called once more for each likely slip of the paper, see `published.repaired`. Plans
         and request files have no claims on printed numbers.
         """
-        if self.mode in DRY:
+        if self.mode in models.DRY:
             return
         made, then = make(), {}
         for slip in published.slips(self.paper):

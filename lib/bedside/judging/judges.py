@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bedside import BedsideError
-from bedside.asking.models import ASKED, NOT_RECORDED, asking_alone, waited
+from bedside.asking.models import ASKED, DRY, NOT_RECORDED, asking_alone, waited
 from bedside.keep import registry
 from bedside.keep.replies import VERDICT_TOKENS, Reply, Request, verdict_format
 from bedside.read import checks, paths, prompts, sources
@@ -72,7 +72,8 @@ async def verdicts_by_judge(
     import pandas as pd
 
     aside, parts = run.replaying(aside=True), []
-    for judge in dict.fromkeys([*recorded(run), *more]):
+    every = dict.fromkeys([*recorded(run), *more])
+    for judge in [run.judge] if run.mode in DRY else every:  # a plan keeps no verdicts
         given = mine if judge == run.judge else None
         made = await grade(aside.judged_by(judge), judge) if given is None else given
         if judge in (run.judge, LEXICAL, *more) or aside.heard(judge):
