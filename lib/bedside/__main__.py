@@ -172,7 +172,7 @@ SHOWN = 5  # how many kinds of failures are printed
 
 def record(paper, given):
     """Execute one paper's notebooks, or all, with MODE=record; then merge."""
-    run(notebooks.listed(paper), {**given, "mode": "record"})
+    run(notebooks.listed(_study(paper)), {**given, "mode": "record"})
     index(given.get("profile", "sample"))
 
 
@@ -300,7 +300,7 @@ def plan(given, paper=""):
     """Print calls, tokens and cost of all requests without a recording, without a call."""
     from .keep import prices, registry
 
-    calls = notebooks.planned(given, paper)
+    calls = notebooks.planned(given, _study(paper))
     saved = any("batch_discount" in registry.model(m) for m in calls["model"].unique())
     ways = (False, True) if saved else (False,)
     print(
@@ -338,6 +338,11 @@ def plan(given, paper=""):
             registry.check_callable(model)
         except registry.StopRun as e:
             print(f"before this can run: {e}")
+
+
+def _study(name):
+    """`name` if it is a study's, or empty: a notebook's name would find nothing in silence."""
+    return name and choose(name, paths.papers(), "study")
 
 
 def _usd(price):
@@ -479,6 +484,7 @@ def batch(given, own=(), submit=False, paper=""):
     from .bulk import submission
     from .keep import ledger
 
+    _study(paper)
     ledger.make()  # opens an account for everything sent from here
     if own:
         from .own import steps
