@@ -80,7 +80,8 @@ SILENT = {
 class Endpoint(ThreadingHTTPServer):
     """Answers POSTs by `script(n, body)`.
 
-    It gives a dict (200), (status, headers, bytes or dict), 'cut' or 'hang'.
+    It gives a dict (200), (status, headers, bytes or dict), 'cut', 'hang' or 'drip': a byte at a
+    time; `dripped` is whether one came to its end.
     """
 
     daemon_threads = True
@@ -94,7 +95,7 @@ class Endpoint(ThreadingHTTPServer):
             [],
             threading.Lock(),
         )
-        self.release = threading.Event()
+        self.release, self.dripped = threading.Event(), False
         threading.Thread(
             target=self.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
         ).start()
@@ -125,6 +126,8 @@ class _Handler(BaseHTTPRequestHandler):
             server.release.wait(20)
             self.close_connection = True
             return
+        if action == "drip":
+            return self._drip()
         status, headers, payload = (200, {}, action) if isinstance(action, (dict, str)) else action
         cut = payload == "cut"
         data = (
@@ -144,6 +147,19 @@ class _Handler(BaseHTTPRequestHandler):
         if cut:
             self.wfile.flush()
             self.close_connection = True
+
+    def _drip(self):
+        """A whole answer, its blanks a tenth of a second apart."""
+        blanks, data = 30, json.dumps(completion()).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(blanks + len(data)))
+        self.end_headers()
+        for _ in range(blanks):
+            self.wfile.write(b" ")
+            self.wfile.flush()
+            self.server.release.wait(0.1)
+        self.wfile.write(data)
+        self.server.dripped = True
 
 
 @pytest.fixture(autouse=True)

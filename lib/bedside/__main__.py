@@ -3,11 +3,25 @@
 `help` and `check` need the standard library only.
 """
 
+import os
+import sys
+
+
+def _ended(kind, error, trace):
+    """Ctrl-C, also while modules are imported, becomes a line on stderr and exit status 130."""
+    if not issubclass(kind, KeyboardInterrupt):
+        return sys.__excepthook__(kind, error, trace)
+    told = "interrupted; every reply that came is recorded, and the same command continues"
+    print(f"bedside: {told}", file=sys.stderr, flush=True)
+    os._exit(130)  # threads with notebooks would otherwise run to their end
+
+
+if __name__ == "__main__":
+    sys.excepthook = _ended
+
 import argparse
 import asyncio
 import json
-import os
-import sys
 import time
 from pathlib import Path
 
@@ -120,12 +134,14 @@ def run(names, given, jobs=0, stamps=None, todo=None):
 
 
 def _tell_whose(names, given):
-    """Print whose texts go to the judge, before any do."""
+    """Print whose texts go to the judge, before any do, and which models share replies."""
     from .build import settings
     from .judging import judges
 
-    taken = {k: v for k, v in given.items() if k in ("profile", "mode", "judge")}
+    taken = {k: v for k, v in given.items() if k in ("profile", "mode", "models", "judge")}
     run = settings.validated(**taken)
+    for line in registry.all_shared([*run["models"], run["judge"]]):
+        print(line, flush=True)
     for name in names:
         if line := judges.whose_texts_go(
             run["profile"], *name.split("/"), run["mode"], run["judge"]
@@ -135,7 +151,7 @@ def _tell_whose(names, given):
 
 def record(paper, given):
     """Execute one paper's notebooks, or all, with MODE=record; then merge."""
-    run(notebooks.listed(paper), {**given, "mode": "record"})
+    run(notebooks.listed(_study(paper)), {**given, "mode": "record"})
     index(given.get("profile", "sample"))
 
 
@@ -272,7 +288,7 @@ def plan(given, paper=""):
     """Print calls, tokens and cost of all requests without a recording, without a call."""
     from .keep import prices, registry
 
-    calls = notebooks.planned(given, paper)
+    calls = notebooks.planned(given, _study(paper))
     saved = any("batch_discount" in registry.model(m) for m in calls["model"].unique())
     ways = (False, True) if saved else (False,)
     print(
@@ -301,6 +317,8 @@ def plan(given, paper=""):
     adaptive = calls.drop_duplicates("notebook").query("adaptive != ''")
     for name, what in zip(adaptive["notebook"], adaptive["adaptive"]):
         print(f"{name}: {what} depends on earlier replies, so these numbers are bounds")
+    for told in registry.all_shared(calls["model"].unique()):
+        print(told)
     for model in calls["model"].unique():
         if told := prices.priced_when(registry.model(model)):
             print(f"price of {model}: {told}")
@@ -308,6 +326,11 @@ def plan(given, paper=""):
             registry.check_callable(model)
         except registry.StopRun as e:
             print(f"before this can run: {e}")
+
+
+def _study(name):
+    """`name` if it is a study's, or empty: a notebook's name would find nothing in silence."""
+    return name and choose(name, paths.papers(), "study")
 
 
 def _usd(price):
@@ -330,7 +353,7 @@ def try_models(models):
     if not names:
         raise BedsideError('name the models to try: make try MODELS="a b"')
     for name in names:
-        registry.model(name)  # check all names before the first call is paid
+        registry.named(name, "MODELS")  # check all names before the first call is paid
     lacking = [name for name in names if not asyncio.run(try_out.tried(name))]
     if lacking:
         raise BedsideError(f"not ready: {', '.join(lacking)}")
@@ -408,6 +431,8 @@ def doctor():
         if variable := m.get("api_key_env"):
             state = "set" if os.environ.get(variable) else "not set"
             print(f"model {name}: key in {variable} {state}")
+    for told in registry.faulty().values():
+        print(told)
 
 
 def study(given):
@@ -443,6 +468,7 @@ def batch(given, own=(), submit=False, paper=""):
     from .bulk import submission
     from .keep import ledger
 
+    _study(paper)
     ledger.make()  # opens an account for everything sent from here
     if own:
         from .own import steps
@@ -570,10 +596,6 @@ def main(arguments=None):
     except BedsideError as e:
         print(f"bedside: {e}", file=sys.stderr)
         sys.exit(1)
-    except KeyboardInterrupt:
-        told = "interrupted; every reply that came is recorded, and the same command continues"
-        print(f"bedside: {told}", file=sys.stderr, flush=True)
-        os._exit(130)  # threads with notebooks would otherwise run to their end
 
 
 if __name__ == "__main__":

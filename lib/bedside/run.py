@@ -239,7 +239,7 @@ class Run:
     def _noted(self, request, reply):
         if reply.error != models.NOT_RECORDED:
             self._replies.setdefault(reply.model, {})[reply.key] = reply
-            if self.mode not in ("plan", "batch"):
+            if self.mode not in models.DRY:
                 self._calls.add(request, reply)
         return reply
 
@@ -314,7 +314,7 @@ class Run:
         columns, those that the CSV has beside COLUMNS; they hold ids, categories and numbers. Plans
         and request files have none.
         """
-        if self.mode in ("plan", "batch"):
+        if self.mode in models.DRY:
             return
         if section in self._graded:
             raise BedsideError(f"section {section!r} is kept twice")
@@ -388,12 +388,15 @@ class Run:
         narrow: the same drawn for narrow screens, written as <name>.narrow.svg. The picture's title
         is the message that `plots.message` gave the figure, with `title` below it. It is `title`
         alone without one, beside marks of this run, and in a run whose settings aren't the
-        profile's. The manifest has the message beside the CSV's title. Returns the picture.
+        profile's. The manifest has the message beside the CSV's title. Returns the picture; plans
+        and request files draw none.
         """
         from .write import plots
 
         about = {"digits": digits, "caption": caption, "judged": judged, "layout": layout}
         self.table(name, frame, title, **about, kind="figure")
+        if self.mode in models.DRY:
+            return plots.Picture(b"")
         message, said = plots.message_of(figure)
         mine = self._draws() and (frame["source"] == "run").any()
         message = "" if self.changed or mine else message
@@ -463,8 +466,11 @@ class Run:
     def claim_each(self, make: Callable[[], dict[str, dict]], *, basis: str) -> None:
         """Claim each of the readings that a function makes of printed numbers: {id: readings}.
 
-        It is called once more for each likely slip of the paper, see `published.repaired`.
+        It is called once more for each likely slip of the paper, see `published.repaired`. Plans
+        and request files have no claims on printed numbers.
         """
+        if self.mode in models.DRY:
+            return
         made, then = make(), {}
         for slip in published.slips(self.paper):
             self.reads("slips", paths.SLIPS)

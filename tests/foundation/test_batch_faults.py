@@ -79,6 +79,15 @@ def test_an_endpoint_without_files_is_told_apart(batches):
     assert len(count) == 1
 
 
+def test_a_gateway_without_settings_for_files_is_told_apart(batches):
+    """As LiteLLM says it."""
+    words = "files_settings is not set, set it on your config.yaml file."
+    batches.fault, count = at("upload", (500, {"message": words}), 100)
+    with pytest.raises(StopRun, match="add `files_settings` to its config.yaml; without SUBMIT=1"):
+        submit(Chains())
+    assert len(count) == 1
+
+
 def test_a_silent_service_is_looked_at_until_it_speaks(batches):
     batches.fault, count = at("look", (500, SORRY), 20)
     study = Chains(length=1)

@@ -118,7 +118,7 @@ def test_a_server_that_never_answers_ends(served, endpoint, recordings, monkeypa
     monkeypatch.setattr(sending, "RETRIES", 1)
     endpoint.script = lambda n, body: "hang"
     (reply,) = ask(ask_for(served, "a"), recordings)
-    assert "Timeout" in reply.error and len(endpoint.bodies) == 2
+    assert reply.error.startswith("timeout: ") and len(endpoint.bodies) == 2
 
 
 @pytest.mark.parametrize(

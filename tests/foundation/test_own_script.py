@@ -88,7 +88,7 @@ def test_faults_of_a_frame_are_told_as_those_of_a_file(changed, match, at, tmp_p
 
 def test_a_frame_reads_as_the_file_that_is_kept_of_it(at, tmp_path):
     odd = ASKED.assign(question=['=1, "a"\nb', " \u2028x"], reference=[None, 7], group=[pd.NA, "g"])
-    registry.named({**at, "model": "small"})
+    registry.names_of({**at, "model": "small"})
     mine = own.Own(odd, models="small")
     assert mine.name.startswith("questions-") and own.Own(odd, models="small").name == mine.name
     assert own.Own(ASKED, models="small").name != mine.name
@@ -99,11 +99,11 @@ def test_a_frame_reads_as_the_file_that_is_kept_of_it(at, tmp_path):
 
 def test_an_entry_of_a_scripts_own_is_known_by_its_name(at):
     given = [{**at, "model": "m/x", "name": "mine"}, "smollm2-135m", {**at, "model": "m/x"}]
-    assert registry.named(given) == "mine smollm2-135m m/x"
+    assert registry.names_of(given) == "mine smollm2-135m m/x"
     assert registry.model("mine") == {**at, "model": "m/x"}
     handed = json.loads(os.environ[registry.INLINE])  # to the kernel of the study's notebook
     assert handed.keys() == {"mine", "m/x"}
-    assert registry.named({**at, "model": "other", "name": "mine"}) == "mine"  # a mended script
+    assert registry.names_of({**at, "model": "other", "name": "mine"}) == "mine"  # a mended script
     assert registry.model("mine")["model"] == "other"
 
 
@@ -146,7 +146,7 @@ def kept(mine):
 
 def test_what_a_notebook_left_is_opened_with_all_texts(at):
     frame = ASKED.assign(question=["What is 7 times 2?", "What is 7 times 3?"], reference=[14, 22])
-    names = registry.named([{**at, "model": m} for m in ("small", "judge")])
+    names = registry.names_of([{**at, "model": m} for m in ("small", "judge")])
     mine = own.Own(frame, "mine", models=names, judge="judge")
     judged, found = kept(mine), results.opened(mine)
     assert list(found.graded)[: len(frames.COLUMNS)] == frames.COLUMNS
@@ -158,7 +158,7 @@ def test_what_a_notebook_left_is_opened_with_all_texts(at):
 
 
 def test_of_a_study_without_a_judge_nothing_is_right_or_wrong(at):
-    registry.named({**at, "model": "small"})
+    registry.names_of({**at, "model": "small"})
     mine = own.Own(ASKED, "mine", models="small")
     kept(mine)
     found = results.opened(mine)

@@ -122,7 +122,7 @@ def test_a_retired_entry_names_what_to_use_instead(name, provider, monkeypatch):
 
 
 def test_a_wrong_key_and_an_unknown_model_are_told(provider, monkeypatch):
-    entry = {**SHIPPED["deepseek-flash"], "base_url": provider.at("deepseek")}
+    entry = {**SHIPPED["deepseek-flash"], "base_url": provider.at("deepseek"), "revision": "mine"}
     ready, lines, told = tried("mine", {**entry, "model": "gone"}, monkeypatch)
     assert not ready and not lines and "Model Not Exist" in told
     monkeypatch.setenv("DEEPSEEK_API_KEY", "a-wrong-key-0123456789")

@@ -7,6 +7,7 @@ import pytest
 
 from bedside import BedsideError
 from bedside.asking import models
+from bedside.build import settings
 from bedside.keep import registry, replies, store
 from bedside.keep.registry import StopRun
 from bedside.keep.replies import Request
@@ -25,12 +26,13 @@ def reads(tmp_path, monkeypatch):
         head = "" if text.startswith("[") else '[mine]\nprovider = "x"\nmodel = "m"\n'
         url = "" if "base_url" in text or head == "" else 'base_url = "http://x/v1"\n'
         (tmp_path / "models.toml").write_text(head + url + text)
+        (tmp_path / "profiles.toml").write_text((paths.DATA / "profiles.toml").read_text())
         monkeypatch.setattr(paths, "DATA", tmp_path)
-        registry.entries.cache_clear()
+        registry._read.cache_clear()
         return registry.entries()
 
     yield read
-    registry.entries.cache_clear()
+    registry._read.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -65,6 +67,10 @@ def reads(tmp_path, monkeypatch):
         ('headers = { Authorization = "Bearer x" }', "a key stands in it"),
         ('headers = { x-api-key = "0123456789" }', "a key stands in it"),
         ('query = { key = "0123456789" }', "a key stands in it"),
+        ('headers = { x-portkey-api-key = "0123456789" }', "a key stands in it"),
+        ('headers = { X-APIKEY = "0123456789" }', "a key stands in it"),
+        ('headers = { Helicone-Auth = "0123456789" }', "a key stands in it"),
+        ('query = { myKey = "0123456789", accessToken2 = "x" }', "a key stands in it"),
         ('extra_body = { user = "sk-proj-0123456789abcdef" }', "a key stands in it"),
         ('about = "mine is AIzaSyA0123456789abcdefghijklm"', "a key stands in it"),
         ('base_url = "https://me:secret@x/v1"', "base_url holds a password"),
@@ -73,13 +79,40 @@ def reads(tmp_path, monkeypatch):
 def test_a_wrong_entry_says_what_is_wrong(reads, text, said):
     with pytest.raises(BedsideError) as e:
         reads(text)
+        (name,) = registry.faulty()
+        registry.model("gpt-5.x" if "gpt-5.x" in text else name)
     assert said in str(e.value) and "models.toml" in str(e.value)
+
+
+def test_a_wrong_entry_spoils_no_other(reads):
+    good = '[good]\nprovider = "x"\nmodel = "m"\nbase_url = "http://x/v1"\n'
+    reads(f"{good}[bad]\n{good.partition(chr(10))[2]}max_concurency = 4\n")
+    assert registry.model("good")["model"] == "m" and [*registry.entries()] == ["good"]
+    for what in (registry.model, lambda name: settings.validated(models=name)):
+        with pytest.raises(BedsideError, match=r"models.toml, \[bad\]: unknown key"):
+            what("bad")
+
+
+def test_an_unknown_model_is_answered_by_the_nearest_and_how_to_add_it(reads):
+    reads(
+        'provider = "x"\n'.join(
+            f'[model-{n}]\nmodel = "m"\nbase_url="http://x"\n' for n in "abcdef"
+        )
+        + 'provider = "x"'
+    )
+    for what in (registry.model, lambda name: settings.validated(models=name)):
+        with pytest.raises(BedsideError) as e:
+            what("model-a.1")
+        assert "did you mean 'model-a' or " in str(e.value) and str(e.value).count("'model-") == 4
+        assert 'write an entry ["model-a.1"]' in str(e.value)
+        assert "docs/your_model.md" in str(e.value)
 
 
 @pytest.mark.parametrize(
     "text",
     [
         'headers = { Authorization = "Bearer ${MINE}", x-title = "a title" }',
+        'headers = { x-portkey-provider = "@mine", x-max-tokens = "9", author = "me" }',
         'query = { key = "${MINE}", api-version = "2026-01-01" }',
         'base_url = "https://me:${MINE}@x/v1"',
         "think = []",
@@ -255,6 +288,40 @@ def test_entries_of_one_model_at_other_endpoints_do_not_share_replies(
         replies = asyncio.run(models.ask(asked, recordings, mode=mode, progress=False))
         assert sorted(r.text for r in replies) == [f"answer {n}" for n in (1, 2, 3, 4)]
     assert len(endpoint.bodies) == 4
+
+
+@pytest.mark.parametrize(
+    "more, said",
+    [
+        ({"revision": "of Monday"}, ""),
+        ({"settings": {"top_k": 3}, "base_url": "http://other/v1"}, ""),
+        ({"base_url": "http://other/v1"}, "give one of them another revision"),
+        ({"base_url": "http://other/v1", "omit": ["seed"]}, "give one of them another revision"),
+        ({"omit": ["seed"]}, ""),
+        ({"timeout_s": 9, "think": []}, "all else that changes an answer"),
+    ],
+    ids=str,
+)
+def test_two_entries_with_the_same_replies_are_named(
+    entry, endpoint, recordings, monkeypatch, more, said
+):
+    first = registry.model(entry(revision="of today"))
+    monkeypatch.setitem(registry.entries(), "second", {**first, **more})
+    told = [registry.shared(name) for name in ("served", "second")]
+    for words, elsewhere in told:
+        assert said in words and bool(words) == bool(said) and elsewhere == ("give" in said)
+        assert not said or ("'second'" in words and "'served'" in words)
+    requests = ask_for("served", "a")
+    if "give" in said:
+        with pytest.raises(StopRun, match="'served', 'second' share"):
+            asyncio.run(models.ask(requests, recordings, mode="record"))
+        assert not endpoint.bodies
+    else:
+        assert asyncio.run(models.ask(requests, recordings, mode="record"))[0].text == "fine"
+
+
+def test_no_shipped_entries_share_replies():
+    assert not any(registry.shared(name)[0] for name in registry.entries())
 
 
 def test_keys_of_the_bundled_recordings_are_what_they_were():

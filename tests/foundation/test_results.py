@@ -47,6 +47,15 @@ def test_results_in_any_order_are_the_replies_to_their_requests(keys, served, en
     assert path == paths.RECORDINGS / "cancer_myth/sample/served.jsonl"
 
 
+def test_a_key_that_comes_back_is_not_recorded(keys, served, monkeypatch):
+    secret = "made-up-0123456789-of-a-test"
+    monkeypatch.setenv("KEY_OF_A_TEST", secret)
+    registry.model(served)["api_key_env"] = "KEY_OF_A_TEST"
+    failed = {"custom_id": keys["b"], "error": {"message": f"no, {secret}"}}
+    account = taken(results_file(good(keys["a"], f"You sent {secret}."), failed))
+    assert recorded() == {"a": "You sent ***."} and "no, ***" in account.lines()[1]
+
+
 @pytest.mark.parametrize("together", [1, 2, 1000])
 def test_a_result_twice_or_recorded_before_is_taken_once(keys, served, monkeypatch, together):
     monkeypatch.setattr(files, "TOGETHER", together)

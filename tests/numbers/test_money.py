@@ -354,11 +354,11 @@ def reads(tmp_path, monkeypatch):
     def read(text):
         (tmp_path / "models.toml").write_text(HEAD + text)
         monkeypatch.setattr(paths, "DATA", tmp_path)
-        registry.entries.cache_clear()
-        return registry.entries()["mine"]
+        registry._read.cache_clear()
+        return registry.model("mine")
 
     yield read
-    registry.entries.cache_clear()
+    registry._read.cache_clear()
 
 
 LONGER = "usd_per_million_in = 5, usd_per_million_out = 9"

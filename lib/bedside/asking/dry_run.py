@@ -93,7 +93,7 @@ def planned(request: Request) -> dict:
         "prompt": prompt,
         "completion": completion,
         "chars": request.chars,
-        "like": alike(store.redacted(request.fields)),
+        "like": alike(store.redacted({k: v for k, v in request.fields.items() if k != "messages"})),
         "wave": wave(request),
     }
 

@@ -68,8 +68,21 @@ FAULTS = (
         "all",
     ),
     ("no such model", (404,), "", "all"),
+    ("redirect", tuple(range(300, 400)), "", "all"),
+    ("proxy", (407,), "", "all"),
     ("rate limit", (429,), "", "again"),
     ("timeout", (408, 504), "", "again"),
+)
+# what the words mean with which a connection isn't made or is lost, and what follows
+LOST = (
+    ("proxy", r"^\w*proxy\w*:", "all"),
+    ("no TLS", r"wrong.version.number|record.layer.failure", "all"),
+    ("certificate", r"certificate|\[ssl:", "all"),
+    ("bad address", r"UnsupportedProtocol|InvalidUrl", "all"),
+    ("host unknown", r"DNSError|name or service|nodename|name resolution|getaddrinfo", "again"),
+    ("no server", r"connect call failed|connection refused", "again"),
+    ("timeout", r"time(d )?out", "again"),
+    ("connection", r"", "again"),
 )
 BROKEN_OFF = ("error", "insufficient_system_resource")  # finish reasons of half a text
 # Refused after the prompt was read, which some providers charge for (Azure names all of them).
@@ -78,8 +91,26 @@ MAYBE_CHARGED = ("filtered", "cut off while thinking", "context too long", "time
 HINTS = {
     "no credit": "add credit or raise the limit at the provider",
     "no such model": "check model and base_url in data/models.toml",
-    "unsupported parameter": "`make try MODELS=...` says which line its entry lacks",
-    "bad request": "`make try MODELS=...` shows what is sent",
+    "unsupported parameter": "`make try MODELS={}` says which line its entry lacks",
+    "bad request": "`make try MODELS={}` shows what is sent",
+    "context too long": "take a model with a longer context, or lower reasoning_tokens or"
+    " most_tokens in its entry",
+    "filtered": "the provider's content filter withheld it: change the filter in your account, or"
+    " take another model",
+    "cut off while thinking": "raise reasoning_tokens in its entry",
+    "rate limit": "lower requests_per_minute or max_concurrency in its entry",
+    "timeout": "raise timeout_s in its entry, or lower max_concurrency",
+    "bad answer": "check base_url in its entry, which often ends in /v1: a chat completion must"
+    " come from there",
+    "redirect": "put that address into base_url of its entry, since no key is sent on to it",
+    "proxy": "the proxy that HTTP_PROXY, HTTPS_PROXY or ALL_PROXY names refuses: correct that"
+    " variable, or name the endpoint's host in NO_PROXY",
+    "no TLS": "the endpoint speaks http: write http:// in base_url of its entry, or another port",
+    "certificate": "this machine doesn't trust the endpoint's certificate: have it renewed, or name"
+    " the file of its authority in SSL_CERT_FILE",
+    "bad address": "write base_url with http:// or https:// in its entry",
+    "host unknown": "check the host in base_url of its entry, and your network",
+    "no server": "start the server, or check host and port in base_url of its entry",
 }
 
 
@@ -127,15 +158,43 @@ def of(
     answer: what an error of `inside` came with.
     """
     text = content.decode("utf-8", "replace")
-    words = cleaned(_words(text) or f"{status} from the endpoint", secrets)
+    said = words(text) or f"{status} from the endpoint"
+    if 300 <= status < 400 and (to := headers.get("location")):
+        said = f"it has moved to {to.partition('?')[0].removesuffix(registry.ROUTES['chat'])}"
+    told = cleaned(said, secrets)
     fits = (f for f in FAULTS if status in f[1] and re.search(f[2], text, re.I))
     again = status >= 500 or status == 409
     other = ("endpoint's fault", "", "", "again") if again else ("bad request", "", "", "alone")
     kind, _, _, fate = next(fits, other)
-    failure = Failure(kind, status, words, fate, _retry_after(headers, text))
+    failure = Failure(kind, status, told, fate, _retry_after(headers, text))
     if kind not in MAYBE_CHARGED and not replies.first_choice(answer):  # no reply had begun either
         failure.tokens = (0, 0)
     return _with_usage(failure, answer or _parsed(text))
+
+
+def lost(error: Exception, secrets: Iterable[str]) -> Failure:
+    """The Failure that an APIConnectionError is, by what caused it."""
+    cause = error.__cause__ or error
+    first = cause.__cause__ or cause  # the client's own name for it may be that of another fault
+    told = f"{type(first).__name__}: {cause}"
+    kind, _, fate = next(f for f in LOST if re.search(f[1], told, re.I))
+    failure = Failure(kind, "", cleaned(f"{type(error).__name__}: {cause}", secrets), fate)
+    if kind not in ("timeout", "connection"):  # nothing was sent
+        failure.tokens = (0, 0)
+    return failure
+
+
+def masked(content: bytes, secrets: Iterable[str]) -> bytes:
+    """What an endpoint sent without the keys that it repeats.
+
+    A short value, or a plain word, is left: it may be part of any answer.
+    """
+    for secret in secrets:
+        if len(secret) >= 20 or (len(secret) >= 8 and not secret.isalpha()):
+            inside = json.dumps(secret)[1:-1]  # as JSON has it
+            for said in {secret, inside, inside.replace("/", r"\/")}:
+                content = content.replace(said.encode(), b"***")
+    return content
 
 
 def _with_usage(failure, answer):
@@ -156,7 +215,7 @@ def _parsed(text):
     return body[0] if isinstance(body, list) and body else body
 
 
-def _words(text):
+def words(text: str) -> str:
     """What an error's body says, in one line: its message, code and parameter, or all of it."""
     body = _parsed(text)
     error = body.get("error", body) if isinstance(body, dict) else body
@@ -221,7 +280,7 @@ def hint(name: str, failure: Failure) -> str:
     """What to do about a failure that ends a run."""
     if failure.fate == "stop":
         return f"check {registry.model(name).get('api_key_env', 'the settings of the endpoint')}"
-    return HINTS.get(failure.kind, "try again later")
+    return HINTS.get(failure.kind, "wait until the endpoint is well").format(name)
 
 
 def stop(name: str, failure: Failure) -> StopRun:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from bedside.run import Run
 
 MODES = ("replay", "record", "fresh", "plan", "batch")
+DRY = ("plan", "batch")  # what these write are requests, not results
 
 
 class MissingRecording(BedsideError):

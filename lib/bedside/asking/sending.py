@@ -64,7 +64,7 @@ class Meter:
 
     def _show(self, refresh=True):
         told = f"recorded {self.recorded}, failed {self.failed.total()}, cost ${self.spent:.4f}"
-        told += f" and {self.unpriced} of unknown price" if self.unpriced else ""
+        told += f" and {self.unpriced} of unknown cost" if self.unpriced else ""
         self.bar.set_postfix_str(told, refresh=refresh)
 
     def _tell(self):
@@ -121,7 +121,7 @@ async def opened(stack: contextlib.AsyncExitStack, name: str, account: ledger.Ac
     client = openai.AsyncOpenAI(
         **registry.connection(name, url),
         max_retries=0,  # calls are tried again here, where all processes see it
-        http_client=openai.DefaultAioHttpClient(),
+        http_client=openai.DefaultAioHttpClient(follow_redirects=False),
     )
     await stack.enter_async_context(client)
     book = stack.enter_context(contextlib.closing(ledger.Ledger(name, account)))
@@ -305,24 +305,28 @@ async def send(client, request, secrets=()):
     began, status = time.monotonic(), 200
     body = registry.sent(request.model, request.body())
     route = registry.ROUTES[registry.model(request.model).get("api", "chat")]
+    most_s = client.timeout
     try:  # the raw response: building the client's typed objects would double the time per call
-        response = await client.post(route, body=body, cast_to=httpx2.Response)
+        async with asyncio.timeout(most_s):  # the client's own is from one byte to the next
+            response = await client.post(route, body=body, cast_to=httpx2.Response)
         content, headers = response.content, response.headers
     except openai.APIStatusError as e:
         content, headers, status = e.response.content, e.response.headers, e.status_code
     except openai.APIConnectionError as e:
-        cause = f"{type(e).__name__}: {e.__cause__ or e}"
-        refused = "connect to" in cause.lower()  # nothing was sent
-        late = isinstance(e, openai.APITimeoutError) and not refused
-        kind = "timeout" if late else "connection"
-        failure = Failure(kind, "", failures.cleaned(cause, secrets), "again")
-        failure.tokens = (0, 0) if refused else (None, None)
-        raise failure from None
+        raise failures.lost(e, secrets) from None
+    except TimeoutError:
+        told = f"no whole answer within timeout_s = {most_s:g} s"
+        raise Failure("timeout", "", told, "again") from None
+    content = failures.masked(content, secrets)
     if status != 200:
         raise failures.of(status, content, headers, secrets)
     try:
         answer = json.loads(content)
     except (ValueError, RecursionError):
-        raise Failure("bad answer", 200, "the endpoint's answer is not JSON", "again") from None
+        text = content.decode("utf-8", "replace")
+        told = (
+            f"the endpoint's answer is not JSON: {failures.cleaned(failures.words(text), secrets)}"
+        )
+        raise Failure("bad answer", 200, told, "again") from None
     record = failures.read(request.kept(), answer, headers, secrets)
     return {**record, "latency_s": round(time.monotonic() - began, 3)}

@@ -14,7 +14,7 @@ from pathlib import Path
 from bedside import BedsideError, choose
 from bedside.asking.models import MODES
 from bedside.judging import judges
-from bedside.keep import store
+from bedside.keep import registry, store
 from bedside.read import paths
 from bedside.read.user_files import there
 
@@ -162,10 +162,10 @@ def _checked(given):
     choose(given["profile"], profiles(), "PROFILE")
     usual = profiles()[given["profile"]]
     choose(given["mode"], MODES, "MODE")
-    judge = choose(given["judge"] or usual["judge"], judges.names(), "JUDGE")
+    judge = registry.named(given["judge"] or usual["judge"], "JUDGE", judges.LEXICAL)
     names = str(given["models"]).split() or usual["models"]
     for name in names:
-        choose(name, judges.names()[1:], "MODELS")
+        registry.named(name, "MODELS")
     if (prompts := given["prompts"]) and not paths.found(prompts).is_dir():
         raise BedsideError(f"PROMPTS={prompts} is not a folder; name one with templates")
     return {

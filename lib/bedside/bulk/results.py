@@ -117,6 +117,8 @@ def _taken(account, asked, kept, line, place):
     about = asked.get(key)
     if about is None:
         return account.unknown.append(place)
+    masked = failures.masked(line, registry.secrets(about["model"]))
+    result = result if masked == line else _parsed(masked)
     known = key in account.came or kept.has(about)
     try:
         record = {**_record(about, result), "batch": True}

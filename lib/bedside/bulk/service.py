@@ -34,9 +34,10 @@ PURPOSE, WINDOW = "batch", "24h"
 OVER = ("completed", "failed", "expired", "cancelled")
 EARLY = re.compile(r"(find|such) file", re.I)  # said, at times, of what has just been uploaded
 NO_FILES = (
-    "model {0!r}: its endpoint takes no files; without SUBMIT=1 `make batch` writes them for an"
+    "model {0!r}: its endpoint takes no files{1}; without SUBMIT=1 `make batch` writes them for an"
     " engine of yours, and `make collect` takes in what it answers (docs/scale.md)"
 )
+GATEWAY = "files_settings"  # what a LiteLLM gateway lacks then
 FULL = "token_limit_exceeded"  # too many tokens are under way; later there is room
 
 
@@ -289,8 +290,9 @@ class Jobs:
             try:
                 return self._once(job, what, *args, **more)
             except Failure as e:
-                if e.status == 404 and what == "files.create":
-                    raise StopRun(NO_FILES.format(job.model)) from None
+                if (gateway := GATEWAY in e.message) or (e.status, what) == (404, "files.create"):
+                    why = f": if the gateway is yours, add `{GATEWAY}` to its config.yaml" * gateway
+                    raise StopRun(NO_FILES.format(job.model, why)) from None
                 if not e.again or k == RETRIES:
                     raise failures.stop(job.model, e) from None
                 time.sleep(FIRST_S * 2**k if e.wait is None else e.wait)
@@ -307,8 +309,7 @@ class Jobs:
             r = e.response
             raise failures.of(e.status_code, r.content, r.headers, secrets) from None
         except openai.APIConnectionError as e:
-            told = failures.cleaned(f"{type(e).__name__}: {e.__cause__ or e}", secrets)
-            raise Failure("connection", "", told, "again") from None
+            raise failures.lost(e, secrets) from None
         if isinstance(made, str):  # what isn't JSON comes as it is
             raise Failure("bad answer", 200, failures.cleaned(made, secrets), "all")
         return made

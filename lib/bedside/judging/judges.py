@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bedside import BedsideError, choose
-from bedside.asking.models import ASKED, NOT_RECORDED, asking_alone, waited
+from bedside import BedsideError
+from bedside.asking.models import ASKED, DRY, NOT_RECORDED, asking_alone, waited
 from bedside.keep import registry
 from bedside.keep.replies import VERDICT_TOKENS, Reply, Request, verdict_format
 from bedside.read import checks, paths, prompts, sources
@@ -24,11 +24,6 @@ if TYPE_CHECKING:
     from .baselines import Baseline
 
 LEXICAL = "lexical"
-
-
-def names() -> list[str]:
-    """The judges that JUDGE= takes: the word-overlap judge and every model of the registry."""
-    return [LEXICAL, *registry.entries()]
 
 
 def is_named(run: "Run", judge: str | None) -> bool:
@@ -77,7 +72,8 @@ async def verdicts_by_judge(
     import pandas as pd
 
     aside, parts = run.replaying(aside=True), []
-    for judge in dict.fromkeys([*recorded(run), *more]):
+    every = dict.fromkeys([*recorded(run), *more])
+    for judge in [run.judge] if run.mode in DRY else every:  # a plan keeps no verdicts
         given = mine if judge == run.judge else None
         made = await grade(aside.judged_by(judge), judge) if given is None else given
         if judge in (run.judge, LEXICAL, *more) or aside.heard(judge):
@@ -163,7 +159,7 @@ async def grade(
     """
     import pandas as pd
 
-    choose(judge, names(), "JUDGE")
+    registry.named(judge, "JUDGE", LEXICAL)
     if (twice := frame["item"][frame["item"].duplicated()]).size:
         raise BedsideError(f"item {twice.iloc[0]!r} would be judged twice; items must be unique")
     lost = frame["reply_status"] != ""

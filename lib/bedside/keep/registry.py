@@ -4,12 +4,13 @@ An entry is checked when it is read. It decides what is sent for a request (`bod
 belongs to a recording's key (`identity`), and how a reply's text is read (`spoken`).
 """
 
+import difflib
 import functools
 import json
 import os
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -71,7 +72,11 @@ THINK = ["<think>", "</think>"]
 VARIABLE = re.compile(r"\$\{(\w+)\}")
 # what a provider's key looks like, and how headers and parts of a query that hold one are named
 LITERAL_KEY = re.compile(r"\b(sk|pk|gsk|xai|hf|AIza|Bearer)[-_ ][\w-]{8,}|\bAIza[\w-]{20,}")
-KEY_NAMES = re.compile(r"authorization|.*(key|token|secret).*", re.I)
+KEY_NAMES = re.compile(
+    r"((?<![A-Za-z])|(?<=[a-z])(?=[A-Z]))"  # a word of the name says so, not a part of a word
+    r"(?i:(api|access|auth|client|secret|subscription|bearer)?"
+    r"(key|token|secret|password|credentials?|cookie|auth|authorization))(?![a-z])"
+)
 # providers whose dated names say which weights answer, at their own endpoint
 OWN_HOSTS = {
     "openai": "api.openai.com",
@@ -85,31 +90,43 @@ OWN_HOSTS = {
 INLINE = "BEDSIDE_ENTRIES"  # the variable with a script's own entries, for what it starts
 
 
-@functools.cache
 def entries() -> dict[str, dict]:
-    """The models of data/models.toml, {name: entry}; BedsideError names a wrong entry.
+    """The models of data/models.toml that are as they should be, {name: entry}.
 
-    With those that this process, or the one that started it, has added by `named`.
+    With those that this process, or the one that started it, has added by `names_of`.
     """
+    return _read()[0]
+
+
+def faulty() -> dict[str, str]:
+    """What is wrong with the other entries, {name: words}."""
+    return _read()[1]
+
+
+@functools.cache
+def _read():
     path = paths.DATA / "models.toml"
     try:
-        entries = tomllib.loads(path.read_text())
+        every = tomllib.loads(path.read_text())
     except tomllib.TOMLDecodeError as e:
         raise BedsideError(f"{paths.rel(path)}: {e}") from None
-    for name, entry in entries.items():
-        if fault := _fault(name, entry):
-            raise BedsideError(f"{paths.rel(path)}, [{name}]: {fault}")
-    return entries | json.loads(os.environ.get(INLINE) or "{}")
+    for key, entry in every.items():
+        if not isinstance(entry, dict):
+            told = "stands before the first entry; a key belongs below its [name]"
+            raise BedsideError(f"{paths.rel(path)}, {key}: {told}")
+    faults = {n: f"{paths.rel(path)}, [{n}]: {w}" for n, e in every.items() if (w := _fault(n, e))}
+    sound = {name: entry for name, entry in every.items() if name not in faults}
+    return sound | json.loads(os.environ.get(INLINE) or "{}"), faults
 
 
-def named(given: str | dict | Sequence[str | dict]) -> str:
+def names_of(given: str | dict | Sequence[str | dict]) -> str:
     """The names of models, as "a b"; a dict is an entry without a file, which becomes known.
 
     Its name is its `name`, else its `model`. BedsideError for a faulty entry, one that holds a key,
     and a name that data/models.toml has for another.
     """
     if not isinstance(given, str | dict):
-        return " ".join(named(one) for one in given)
+        return " ".join(names_of(one) for one in given)
     if isinstance(given, str):
         return given
     entry = {k: v for k, v in given.items() if k != "name"}
@@ -129,8 +146,6 @@ def named(given: str | dict | Sequence[str | dict]) -> str:
 
 def _fault(name, entry):
     """What is wrong with an entry; nothing if it is as it should be."""
-    if not isinstance(entry, dict):
-        return "stands before the first entry; a key belongs below its [name]"
     if entry and "provider" not in entry and all(isinstance(v, dict) for v in entry.values()):
         dotted = f"{name}.{next(iter(entry))}"
         return f'a name with a dot must be quoted: ["{dotted}"]'
@@ -167,7 +182,7 @@ def _fault(name, entry):
     if [type(t) for t in think] not in ([], [str, str]) or "" in think:
         return "think is an opening and a closing tag, or empty"
     beside = {**entry.get("headers", {}), **entry.get("query", {})}.items()
-    plain = [k for k, v in beside if KEY_NAMES.fullmatch(k) and not _from_environment(v)]
+    plain = [k for k, v in beside if KEY_NAMES.search(k) and not _from_environment(v)]
     if plain or LITERAL_KEY.search(json.dumps(entry, default=str)):
         return "a key stands in it; write ${VARIABLE}, and set that in the environment"
     password = urlsplit(entry.get("base_url", "")).password
@@ -182,9 +197,28 @@ ABOVE_0 = ("max_concurrency", "timeout_s", "requests_per_minute", "tokens_per_mi
 
 
 def model(name: str) -> dict:
-    """One registry entry; an unknown name is an error with the nearest one."""
-    known = entries()
-    return known[name] if name in known else choose(name, known, "model")
+    """One registry entry; BedsideError as of `named`."""
+    return entries()[named(name)]
+
+
+def named(name: str, what: str = "model", *others: str) -> str:
+    """`name` if it is a model's, or one of `others`.
+
+    what: it is, as a BedsideError says that names what is wrong with its entry, or for an unknown
+    name the nearest ones and how to add an entry.
+    """
+    if name in (known := entries()) or name in others:
+        return name
+    for bad in (name, name.partition(".")[0]):  # a name with a dot that isn't quoted
+        if bad in faulty():
+            raise BedsideError(faulty()[bad])
+    near = difflib.get_close_matches(name, [*known, *others], cutoff=0.4)
+    hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else "."
+    head = name if re.fullmatch(r"[\w-]+", name) else json.dumps(name)
+    raise BedsideError(
+        f"unknown {what} {name!r}{hint} To add it, write an entry [{head}] at the end of"
+        " data/models.toml, as docs/your_model.md shows"
+    )
 
 
 def most(name: str, tokens: int, kind: str = "") -> int:
@@ -258,8 +292,14 @@ def check_there(name: str) -> None:
 
 
 def check_callable(name: str) -> None:
-    """Raise StopRun if a model can't be called: retired, or its key or a variable isn't set."""
+    """Raise StopRun if a model can't be called.
+
+    It is retired, its key or a variable isn't set, or its replies would pass for another's.
+    """
     check_there(name)
+    told, elsewhere = shared(name)
+    if elsewhere:
+        raise StopRun(told)
     api_key(name)
     if unset := [v for v in variables(name) if not os.environ.get(v)]:
         raise StopRun(f"model {name!r} needs the environment variable {unset[0]}")
@@ -273,8 +313,8 @@ def variables(name: str) -> list[str]:
 
 def secrets(name: str) -> list[str]:
     """What no message about a model may show: its key, and what else the environment gives it."""
-    key = [api_key(name)] if model(name).get("api_key_env") else []
-    return [os.environ[v] for v in variables(name)] + key
+    names = [*variables(name), model(name).get("api_key_env", "")]
+    return [os.environ[v] for v in names if os.environ.get(v)]
 
 
 def connection(name: str, url: str | None = None) -> dict:
@@ -384,6 +424,54 @@ def identity(name: str, body: dict) -> dict:
         if host != OWN_HOSTS.get(m["provider"]):
             fields["endpoint"] = store.digest(m.get("base_url"))[:16]
     return {"provider": m["provider"], "weights": m.get("weights_sha256"), **fields}
+
+
+def shared(name: str) -> tuple[str, bool]:
+    """With which other models a model shares its recorded replies, in words, and whether it may.
+
+    (empty, False) with none; (words, False) for entries that agree in all that changes an answer;
+    (words, True) if some request to an endpoint at another address has the same key.
+    """
+    mine = model(name)
+
+    def address(m):
+        return m.get("base_url", "").rstrip("/")
+
+    def keys(name):
+        return [store.canonical(identity(name, body(name, [_HELLO], *kind))) for kind in _CALLS]
+
+    def agrees(other, m):
+        same = [a == b for a, b in zip(keys(name), keys(other))]
+        return all(same) or (any(same) and address(m) != address(mine))
+
+    alike = ("provider", "model", "revision")
+    near = {n: m for n, m in entries().items() if all(m.get(k) == mine.get(k) for k in alike)}
+    twins = [n for n, m in near.items() if n == name or agrees(n, m)]
+    if len(twins) == 1:
+        return "", False
+    told = f"the models {', '.join(map(repr, twins))} share their recorded replies: provider, model"
+    if len(places := dict.fromkeys(address(near[n]) for n in twins)) == 1:
+        return f"{told} and all else that changes an answer are the same", False
+    way = "give one of them another revision in data/models.toml"
+    return (
+        f"{told} and revision are the same, but not the address ({', '.join(places)}); {way}",
+        True,
+    )
+
+
+def all_shared(names: Iterable[str]) -> list[str]:
+    """What `shared` says of several models, once each; judges without a model share nothing."""
+    return list(dict.fromkeys(w for n in names if n in entries() and (w := shared(n)[0])))
+
+
+_HELLO = {"role": "user", "content": "Hello"}
+_CALLS = (  # settings and form, with less and with all that notebooks ask for
+    ({"max_tokens": 100}, None),
+    (
+        {"max_tokens": 100, "temperature": 0.7, "seed": 1, "frequency_penalty": 0.2, "top_p": 0.9},
+        {"type": "json_schema", "json_schema": {"schema": {}}},
+    ),
+)
 
 
 def spoken(name: str, text: str, cut: bool = False) -> str:

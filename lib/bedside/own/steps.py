@@ -42,7 +42,8 @@ def begun(given: dict) -> tuple[Own, dict]:
         )
     given = {n: _from_root(v) if n in FILES and isinstance(v, str) else v for n, v in given.items()}
     own = Own(**{"mode": "record", **given})
-    print(own.texts_sent(), flush=True)
+    for line in (own.texts_sent(), *registry.all_shared([*own.models, own.judge])):
+        print(line, flush=True)
     return own, {**given, "questions": own.source, "name": own.name, "mode": own.mode}
 
 
@@ -154,8 +155,8 @@ def study(
     Raises BedsideError for any fault of what is given, before anything is asked.
     """
     choose(mode, MODES[:4], "mode")
-    given = {"questions": questions, "models": registry.named(models), "name": name, "mode": mode}
-    given |= {"judge": registry.named(judge or ""), "rubric": str(rubric), "answers": str(answers)}
+    given = {"questions": questions, "models": registry.names_of(models), "name": name, "mode": mode}
+    given |= {"judge": registry.names_of(judge or ""), "rubric": str(rubric), "answers": str(answers)}
     given |= {"revision": revision, "limit": limit, "seed": seed}
     own, given = begun(given | {"budget_usd": "" if budget_usd is None else budget_usd})
     if mode == "plan":

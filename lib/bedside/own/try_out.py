@@ -22,6 +22,15 @@ MOST = 5  # calls to a model
 THOUGHTS = "completion_tokens_details.reasoning_tokens"  # in what a reply says it used
 
 
+SILENT = ", so a budget counts each call at the most that it can cost"
+# what to do where an endpoint refuses a request and doesn't say which part of it
+HERE = dict.fromkeys(
+    ("bad request", "unsupported parameter"),
+    "what was sent stands above; name in `omit` of its entry what the endpoint doesn't take"
+    " (docs/your_model.md)",
+)
+
+
 class _Probe(NamedTuple):
     what: str
     messages: list
@@ -82,20 +91,21 @@ async def tried(name: str, tell: Callable[[str], None] = print) -> bool:
         async with contextlib.AsyncExitStack() as stack:
             registry.check_callable(name)
             m = await sending.opened(stack, name, ledger.Account("make try"))
-            lines, faults, usd = await _probed(m, name, tell)
+            lines, faults, usd, counted = await _probed(m, name, tell)
     except StopRun as e:
-        lines, faults, usd = [], [str(e)], 0.0
+        lines, faults, usd, counted = [], [str(e)], 0.0, True
     finally:
         registry.entries()[name] = kept
     if lines:
         tell(f'  Add to ["{name}"] in data/models.toml:')
         for line in lines:
             tell(f"    {line}")
-    for fault in faults:
-        tell(f"  {fault}")
+    for line in dict.fromkeys([*faults, *registry.all_shared([name])]):
+        tell(f"  {line}")
     if since := prices.priced_when(registry.model(name)):
         tell(f"  price {since}")
-    unknown = "cost not known" if since else "price unknown, so BUDGET_USD can't be used"
+    unknown = "cost unknown" if since else "price unknown, so BUDGET_USD can't be used"
+    unknown += "" if counted else f"; the endpoint reports no usage{SILENT if since else ''}"
     cost = unknown if usd is None else f"${usd:.4f}"
     told = "add the lines above and try again" if lines else "see above"
     tell(f"  {'not ready: ' + told if lines or faults else 'ready'} ({cost})")
@@ -103,8 +113,8 @@ async def tried(name: str, tell: Callable[[str], None] = print) -> bool:
 
 
 async def _probed(m, name, tell):
-    """(lines that the entry lacks, other faults, USD) after all probes, or MOST calls."""
-    lines, faults, usd, left = {}, [], 0.0, list(PROBES)
+    """(lines that the entry lacks, other faults, USD, whether usage came) after MOST calls."""
+    lines, faults, usd, counted, left = {}, [], 0.0, True, list(PROBES)
     for _ in range(MOST):
         if not left:
             break
@@ -115,9 +125,10 @@ async def _probed(m, name, tell):
         usd = None if price is None or usd is None else usd + price
         if failure:
             tell(f"    {failure.status or ''} {failure.kind}: {failure.message}".rstrip())
-            fix = _missing(name, request.body(), failure.message)
+            fix = _missing(name, request.body(), failure)
             again = bool(fix)
         else:
+            counted &= record["completion_tokens"] is not None
             tell(f"    {_came(record)}{'' if price is None else f', ${price:.4f}'}")
             reply = as_reply(request, record, False)
             fix, fault, again = _lacking(name, probe, record, reply)
@@ -126,12 +137,13 @@ async def _probed(m, name, tell):
             registry.entries()[name] = {**registry.model(name), **fix}
             lines |= fix
         elif failure:
-            return _toml(lines), [f"{failure.kind}: {failures.hint(name, failure)}"], usd
+            way = HERE.get(failure.kind) or failures.hint(name, failure)
+            return _toml(lines), [f"{failure.kind}: {way}"], usd, counted
         if not again:
             left.pop(0)
     if left and not faults:
         faults.append(f"{left[0].what}: not tried, since {MOST} calls were used up")
-    return _toml(lines), faults if not lines else [], usd
+    return _toml(lines), faults if not lines else [], usd, counted
 
 
 def _shown(body):
@@ -148,7 +160,7 @@ def _came(record):
     thought = record["usage"].get(THOUGHTS)
     counted = f"{record['prompt_tokens']} + {record['completion_tokens']} tokens"
     if record["completion_tokens"] is None:
-        counted = "no token counts, so each call is counted at its highest possible cost"
+        counted = "no token counts"
     return (
         f"{text[:160]!r}{'...' if len(text) > 160 else ''} ({record['finish'] or 'no reason'};"
         f" {counted}{f', {thought} of them for thoughts' if thought else ''};"
@@ -156,22 +168,26 @@ def _came(record):
     )
 
 
-def _missing(name, body, message):
-    """{key: value} that an entry lacks, from an endpoint's message about a parameter."""
-    m = registry.model(name)
+def _missing(name, body, failure):
+    """{key: value} that an entry lacks, from an endpoint's refusal of a request.
+
+    A form of the answer is what a refused request has beyond those that passed before it.
+    """
+    m, message = registry.model(name), failure.message
     sent = [k for k in body if k not in ("model", "messages")]
     places = {k: re.search(rf"(?<!\w){k}(?!\w)", message) for k in sent}
     named = sorted((place.start(), k) for k, place in places.items() if place)
-    if not named:
+    refused = "response_format" in body and failure.kind in HERE
+    if not (named or refused):
         return {}
-    key = named[0][1]
+    key = named[0][1] if named else "response_format"
     if key.startswith("max_") and "max_completion_tokens" in message and key == "max_tokens":
         return {"max_tokens_name": "max_completion_tokens"}
     if key == m.get("max_tokens_name") and key != "max_tokens":
         return {"max_tokens_name": "max_tokens"}
     if key == "response_format":
-        form = m.get("response_format", "json_schema")
-        return {"response_format": "json_object" if form == "json_schema" else "none"}
+        form = registry.FORMS.index(m.get("response_format", "json_schema"))
+        return {"response_format": registry.FORMS[form + 1]}
     return {"omit": [*m.get("omit", []), key]}
 
 
@@ -186,7 +202,7 @@ def _lacking(name, probe, record, reply):
         room = max(4000, 4 * used, 2 * m.get("reasoning_tokens", 0))
         return {"reasoning_tokens": room}, "", cut
     if reply.why:
-        return {}, reply.why, False
+        return {}, ": ".join(filter(None, (reply.why, failures.HINTS.get(reply.why)))), False
     if "</think>" in reply.text and "think" not in m:
         return {"think": registry.THINK}, "", False
     if unread:
