@@ -155,9 +155,10 @@ def study(
     Raises BedsideError for any fault of what is given, before anything is asked.
     """
     choose(mode, MODES[:4], "mode")
-    given = {"questions": questions, "models": registry.names_of(models), "name": name, "mode": mode}
-    given |= {"judge": registry.names_of(judge or ""), "rubric": str(rubric), "answers": str(answers)}
-    given |= {"revision": revision, "limit": limit, "seed": seed}
+    models, judge = registry.names_of(models), registry.names_of(judge or "")
+    given = {"questions": questions, "models": models, "judge": judge, "name": name, "mode": mode}
+    given |= {"rubric": str(rubric), "answers": str(answers), "revision": revision}
+    given |= {"limit": limit, "seed": seed}
     own, given = begun(given | {"budget_usd": "" if budget_usd is None else budget_usd})
     if mode == "plan":
         return plan(own)
