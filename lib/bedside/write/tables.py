@@ -193,9 +193,10 @@ def paired(graded: "pd.DataFrame", run: "Run") -> "pd.DataFrame":
     is McNemar's exact one if no unit repeats, else a permutation test, as that of the mean grade
     always is; it flips the items of a unit together.
 
-    Columns: row, test (of the share), difference (in percentage points), p, permutation (p of the
-    mean grade), n, detectable (minimum detectable difference, in points). p isn't corrected. A pair
-    of models without a shared item has n 0 and no numbers.
+    Columns: row, test (of the share), difference (in percentage points), means (difference of the
+    mean grades), p, permutation (p of the mean grade), n, detectable (minimum detectable
+    difference, in points). p isn't corrected. A pair of models without a shared item has n 0 and no
+    numbers.
     """
     import itertools
 
@@ -218,12 +219,13 @@ def paired(graded: "pd.DataFrame", run: "Run") -> "pd.DataFrame":
                 share = stats.paired_permutation(*hit, run.rng(a, b), units=units)
             row |= {
                 "difference": 100 * (hit[0].mean() - hit[1].mean()),
+                "means": x.mean() - y.mean(),
                 "p": share,
                 "permutation": stats.paired_permutation(x, y, run.rng(a, b), units=units),
                 "detectable": 100 * stats.detectable(hit[0] - hit[1], units),
             }
         rows.append(row)
-    columns = ["row", "test", "difference", "p", "permutation", "n", "detectable"]
+    columns = ["row", "test", "difference", "means", "p", "permutation", "n", "detectable"]
     return pd.DataFrame(rows, columns=columns)
 
 

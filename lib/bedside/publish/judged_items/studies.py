@@ -12,11 +12,17 @@ from bedside.read import paths
 from bedside.run import Run
 from bedside.write import frames
 
+from .display import Display
 from .document import Document
 
 
 def _room(paper, name):
     return importlib.import_module(f"bedside.papers.{paper}.{name}")
+
+
+def display_of(paper: str, section: str) -> Display:
+    """How a section of a study is shown."""
+    return next(d for d in _room(paper, "display").DISPLAYS if d.section == section)
 
 
 def collect(profile: str = "sample", papers: str = "", **parameters: Any) -> dict:

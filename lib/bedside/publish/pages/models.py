@@ -1,0 +1,117 @@
+"""How models did, as a page begins with it: picture, tables and files. Its numbers: `comparison`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bedside.publish import comparison
+from bedside.read import paths
+from bedside.write import plots
+
+from . import HERE, encoded, frame, template
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ROW = 0.26  # inches that a model takes in a panel
+AROUND = 0.85  # inches that a panel takes for its title and its scale
+
+
+def part(folder: Path, runs: list[comparison.Compared]) -> dict[str, Any]:
+    """Write picture and CSV files into a folder; return what models.html.j2 shows of the runs."""
+    made = comparison.compared(runs)
+    models = made["models"]
+    panels = _panels(models)
+    wide = _drawn(panels, plots.WIDE) if panels else None
+    if wide:
+        plots.save(wide, folder / "models", narrow=_drawn(panels, plots.NARROW))
+    mine = models[models["source"] == "run"]
+    return {
+        **{kind: _plain(rows) for kind, rows in made.items()},
+        "names": _sorted(mine),
+        "columns": _plain(mine.drop_duplicates(["study", "measure"])),
+        "cells": {(r["model"], r["study"], r["measure"]): r for r in _plain(mine)},
+        "printed": _plain(models[models["source"] == "published"].drop_duplicates("study")),
+        "lacking": comparison.lacking(runs) if len(runs) > 1 else [],
+        "files": comparison.write(folder, made),
+        "drawn": bool(wide),
+    }
+
+
+def write_compared(folder: Path, names: list[str]) -> Path:
+    """Write the page that compares runs by name into a folder; return its path."""
+    runs = [comparison.named(name) for name in names]
+    folder.mkdir(parents=True, exist_ok=True)
+    made = part(folder, runs)
+    text = template(HERE / "compared.html.j2").render(
+        frame=frame({"index.html": "Compared"}, "index.html", made["names"]),
+        runs=names,
+        **shared(folder, made),
+    )
+    path = folder / "index.html"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def shared(folder: Path, made: dict[str, Any] | None) -> dict[str, Any]:
+    """The fields of a template that shows `part`: the models, and their picture."""
+    svg = {k: encoded(folder / f"models{k}.svg") for k in ("", ".narrow")} if made else {}
+    title = "The models in each study"
+    return {
+        "models": made,
+        "drawn": made and made["drawn"] and {"svg": svg[""], "narrow": svg[".narrow"], "title": title},
+    }
+
+
+def _plain(rows: pd.DataFrame) -> list[dict]:
+    """Rows as dicts, with None where there is no value."""
+    return rows.astype(object).where(rows.notna(), None).to_dict("records")
+
+
+def _sorted(mine):
+    """The models, by the mean of their ranks in the measures; losses count upside down."""
+    value = mine["value"].where(~_loss(mine), -mine["value"].astype(float)).astype(float)
+    rank = value.groupby([mine["study"], mine["measure"]]).rank(ascending=False)
+    return list(rank.groupby(mine["model"], sort=False).mean().sort_values(kind="stable").index)
+
+
+def _loss(rows):
+    """Which rows are of a measure that is better when it is lower."""
+    less = [m["name"] for e in paths.papers().values() for m in e.get("measures", ()) if "less" in m]
+    return rows["measure"].isin(less)
+
+
+def _panels(models):
+    """(title, rows, limits) of each panel that has a value: computed ones, then printed ones.
+
+    Both are in one panel where items and judge are the same.
+    """
+    limits = {m["name"]: m.get("limits") for e in paths.papers().values() for m in e.get("measures", ())}
+    found = []
+    for (study, measure), rows in models.groupby(["study", "measure"], sort=False):
+        rows = rows.assign(row=rows["model"], value=rows["value"].astype(float))
+        rows = rows.sort_values("value", ascending=_loss(rows).all(), kind="stable")
+        apart = rows["beside"].ne("").any()
+        of_run = rows[rows["source"] == "run"] if apart else rows
+        printed = rows[rows["source"] == "published"] if apart else rows[:0]
+        told = [(f"{study}: {measure}", of_run), ("as printed, on other items", printed)]
+        each = [(t, r, limits.get(measure)) for t, r in told if r["value"].notna().any()]
+        found += [each] if each else []
+    return found
+
+
+def _drawn(panels, width):
+    """The panels, two beside each other, or one under another where it is narrow."""
+    narrow = width < plots.WIDE
+    rows = [[one] for each in panels for one in each] if narrow else panels
+    heights = [AROUND + ROW * max(r["row"].nunique() for _, r, _ in each) for each in rows]
+    across = 1 if narrow else max(map(len, rows))
+    figure, axes = plots.figure((width, sum(heights)), len(rows), across, height_ratios=heights)
+    for line, each in zip(axes, rows):
+        for ax, (title, made, limits) in zip(line, each):
+            plots.dots(ax, made, limits=limits, title=title)
+        for ax in line[len(each) :]:
+            ax.remove()
+    plots.legend_below(figure)
+    return figure
