@@ -100,7 +100,8 @@ def execute(own: Own, given: dict) -> None:
         ledger.make()
     with progress.Watch([f"own/{own.name}"], calling):
         executed = notebooks.run_own(own.name, {**blank, **given})
-    page.write(own.folder, own.name, executed, [*own.models, *filter(None, [own.judge])])
+    asked, did = [*own.models, *filter(None, [own.judge])], results.models(own)
+    page.write(own.folder, own.name, executed, asked, did)
 
 
 def tell(own: Own) -> None:

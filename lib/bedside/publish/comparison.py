@@ -1,7 +1,7 @@
 """How models did: what notebooks wrote about them, side by side, for one run or several.
 
     runs = [comparison.named("mine"), comparison.named("public")]
-    made = comparison.compared(runs)
+    made = comparison.compared(runs, folder)
     made["models"], made["differences"]      # frames; KINDS has all of them and their columns
 
 Measures are numbers of the tables that the notebooks wrote; all else is counted from the graded
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -32,13 +33,25 @@ if TYPE_CHECKING:
 NUMBERS = tables.COLUMNS[3:]  # value, low, high, n, unscored
 KINDS = {  # what is compared: the columns of each, which are also those of its CSV
     "models": ["model", "study", "measure", "source", *NUMBERS, "judge", "beside"],
-    "profiles": ["model", "study", "by", "part", *NUMBERS],
+    "profiles": ["model", "study", "measure", "by", "part", *NUMBERS],
     "outcomes": ["model", "study", "outcome", "replies", "n"],
     "failures": ["model", "study", "item", "title", "score", "right_elsewhere", "link"],
-    "differences": ["pair", "study", "difference", "test", "p", "holm", "n", "detectable"],
+    "differences": [
+        "pair",
+        "study",
+        "measure",
+        "difference",
+        "test",
+        "p",
+        "holm",
+        "n",
+        "detectable",
+    ],
     "costs": ["model", "study", "calls", "prompt_tokens", "completion_tokens", "usd", "hours"],
 }
+RIGHT = "right, %"
 WORST = 5  # failures that are shown of each model
+FEW = 10  # items that are named of those that a run lacks
 CUT = "cut at the limit"  # an answer all the same
 ALWAYS = ("refused", "filtered", "blank", CUT)  # outcomes that are told even if there were none
 
@@ -49,8 +62,9 @@ class Study(NamedTuple):
     measures: model, measure, source and NUMBERS. replies: a row for each reply to be scored: item,
     model, unit, score (NaN: unscored), why (there is no answer), truncated, title, link, main, and
     the columns `by`. of: what tests need to be the same: judge, prompts and profile. judge: in
-    words. beside: what differs from the printed numbers, empty if nothing does. folder: with the
-    calls. percent: whether scores are right (1) or wrong (0), and shown in percent.
+    words. beside: what differs in the printed numbers, empty if nothing does. folder: with the
+    calls. page: the folder with the explorer. score: what a score is; RIGHT, of 1 and 0, is shown
+    in percent.
     """
 
     name: str
@@ -61,7 +75,8 @@ class Study(NamedTuple):
     judge: str
     beside: str
     folder: Path
-    percent: bool = True
+    page: Path
+    score: str = RIGHT
 
 
 class Compared(NamedTuple):
@@ -104,7 +119,9 @@ def _study(folder, about, made):
     if judge not in set(frame["judge"]):  # a label or a key decides
         judge = next(iter(frame["judge"]), "")
     card = entry["judges"].get(judge)
-    frame = shown(frame[frame["judge"] == judge], display_of(folder.name, how["section"]), folder)
+    frame = shown(
+        frame[frame["judge"] == judge], display_of(folder.name, how["section"]), folder.name
+    )
     for column, value in how.get("main", {}).items():
         frame["main"] &= frame[column] == value
     if "score" in how:
@@ -119,7 +136,8 @@ def _study(folder, about, made):
         trust_cards.describe(card) if card else judge,
         _beside(about["printed"], entry, judge),
         folder,
-        "score" not in how,
+        folder.parent,
+        how.get("score", RIGHT),
     )
 
 
@@ -160,13 +178,10 @@ def tables_of(parts: Iterable[Iterable[dict]]) -> pd.DataFrame:
     return pd.DataFrame(itertools.chain(*parts), columns=columns)
 
 
-def shown(frame: pd.DataFrame, how: Display, folder: Path) -> pd.DataFrame:
-    """Graded replies with score, why, title, link and main, as `Study` has them.
-
-    folder: named as the study in the ids of the explorer's rows.
-    """
+def shown(frame: pd.DataFrame, how: Display, paper: str) -> pd.DataFrame:
+    """Graded replies with score, why, title, link and main, as `Study` has them."""
     ids = (
-        row_id(folder.name, how.notebook, *r)
+        row_id(paper, how.notebook, *r)
         for r in frame[["item", "model", "configuration"]].itertuples(index=False)
     )
     lost = frame[how.status].fillna("") if how.status in frame else ""
@@ -182,8 +197,11 @@ def shown(frame: pd.DataFrame, how: Display, folder: Path) -> pd.DataFrame:
 # ---- compared
 
 
-def compared(runs: list[Compared]) -> dict[str, pd.DataFrame]:
-    """{kind: frame} for each of KINDS. A model that several runs have is named with its run."""
+def compared(runs: list[Compared], at: Path) -> dict[str, pd.DataFrame]:
+    """{kind: frame} for each of KINDS. A model that several runs have is named with its run.
+
+    at: the folder of the page, from which links lead to the explorers.
+    """
     import pandas as pd
 
     if not any(run.studies for run in runs):
@@ -205,7 +223,7 @@ def compared(runs: list[Compared]) -> dict[str, pd.DataFrame]:
             rows["outcomes"] += _outcomes(s)
             rows["costs"] += _costs(s, label)
     for same in by_study.values():
-        rows["failures"] += _failures(same, prefix=len(runs) > 1)
+        rows["failures"] += _failures(same, at)
         rows["differences"] += _differences(same)
     made = {kind: pd.DataFrame(rows[kind], columns=KINDS[kind]) for kind in KINDS}
     made["differences"]["holm"] = stats.holm(made["differences"]["p"].to_numpy(float))
@@ -229,11 +247,12 @@ def _profiles(s):
         for (model, part), mine in s.replies.groupby(["model", by], sort=False):
             got = mine.dropna(subset="score")
             units, lost = got["unit"].to_numpy(), len(mine) - len(got)
-            row = {"model": model, "study": s.name, "by": by, "part": part, "unscored": lost}
+            row = {"model": model, "study": s.name, "measure": s.score, "by": by, "part": part}
+            row["unscored"] = lost
             if not len(got):
                 yield row | {"n": 0}
                 continue
-            if s.percent:
+            if s.score == RIGHT:
                 found = tables.share((got["score"] == 1).tolist(), units.tolist())
             else:
                 found = stats.bootstrap(got["score"], np.random.default_rng(0), units=units)
@@ -257,31 +276,29 @@ def _costs(s, label):
     for call in frames.called(s.folder).values():
         found.setdefault(call["model"], []).append(call)
     for model, mine in sorted(found.items()):
-        tokens = {
-            k: sum(c[k] or 0 for c in mine) for k in ("prompt_tokens", "completion_tokens")
-        }
+        tokens = {k: sum(c[k] or 0 for c in mine) for k in ("prompt_tokens", "completion_tokens")}
         told = {"calls": len(mine), **tokens, "usd": prices.total(c["usd"] for c in mine)}
         hours = sum(c["seconds"] or 0 for c in mine) / 3600
         yield {"model": label(model), "study": s.name, **told, "hours": hours}
 
 
 def _items(same):
-    """The main replies of the runs of a study: a row for each item and model, with its mean score."""
+    """The main replies of a study's runs: a row for each item and model, with its mean score."""
     import pandas as pd
 
     each = []
-    for place, s in enumerate(same):
+    for s in same:
         mine = s.replies[s.replies["main"]].sort_values("score", kind="stable")  # the worst first
         told = {"score": "mean", "unit": "first", "title": "first", "link": "first"}
         each.append(
             mine.groupby(["item", "model"], sort=False, as_index=False)
             .agg(told)
-            .assign(of=str(s.of), percent=s.percent, run=s.folder.parent.name, place=place)
+            .assign(of=str(s.of), page=str(s.page))
         )
     return pd.concat(each, ignore_index=True)
 
 
-def _failures(same, prefix):
+def _failures(same, at):
     """Failures, the worst of each model first: those that others answered best count as worse."""
     made = _items(same).dropna(subset="score")
     group = made.groupby("item")["score"]
@@ -292,7 +309,7 @@ def _failures(same, prefix):
     )
     for _, mine in order[order["score"] < 0.5].groupby("model", sort=False):
         for r in mine.head(WORST).to_dict("records"):
-            link = f"../{r['run']}/{r['link']}" if prefix else r["link"]
+            link = Path(os.path.relpath(r["page"], at), r["link"]).as_posix()
             yield {**r, "study": same[0].name, "link": link}
 
 
@@ -323,28 +340,30 @@ def _differences(same):
             continue
         whole = graded["value"].isin([0, 1]).all()
         for r in tables.paired(graded, _Drawn(same[0].name)).to_dict("records"):
-            scale = 100 if mine["percent"].iloc[0] else 1
+            scale = 100 if same[0].score == RIGHT else 1
             told = {"difference": scale * r.get("means", float("nan"))}
             if not whole:  # the test of the mean score
                 told |= {"p": r["permutation"], "test": "permutation", "detectable": None}
-            yield {**r, **told, "pair": r["row"], "study": same[0].name}
+            told |= {"pair": r["row"], "study": same[0].name, "measure": same[0].score}
+            yield {**r, **told}
 
 
 def lacking(runs: list[Compared]) -> list[str]:
     """Sentences on what one of the runs lacks: studies, and items that another one has."""
-    told = []
-    for study in dict.fromkeys(s.name for run in runs for s in run.studies):
-        mine = {run.name: {i for s in run.studies if s.name == study for i in s.replies["item"]} for run in runs}
-        every = set().union(*mine.values())
-        for name, there in mine.items():
-            if not there:
-                told.append(f"{name} has no {study}.")
-            elif lost := sorted(every - there):
-                few = ", ".join(lost[:10]) + ", ..." * (len(lost) > 10)
+    told, studies = [], [(run.name, s) for run in runs for s in run.studies]
+    for study in dict.fromkeys(s.name for _, s in studies):
+        mine = {name: s for name, s in studies if s.name == study}
+        there = {name: set(s.replies["item"]) for name, s in mine.items()}
+        every = set().union(*there.values())
+        told += [f"{run.name} has no {study}." for run in runs if run.name not in mine]
+        for name in there:
+            if lost := sorted(every - there[name]):
+                few = ", ".join(lost[:FEW]) + ", ..." * (len(lost) > FEW)
                 told.append(f"{study}: {name} lacks {len(lost)} of {len(every)} items: {few}.")
-    for name in {s.name for run in runs for s in run.studies}:
-        if len({s.of for run in runs for s in run.studies if s.name == name}) > 1:
-            told.append(f"{name}: profile, judge or prompts differ, so no test is made between these runs.")
+        if len({s.of for s in mine.values()}) > 1:
+            told.append(
+                f"{study}: profile, judge or prompts differ, so no test compares these runs."
+            )
     return told
 
 

@@ -1,7 +1,8 @@
-"""How models did, as a page begins with it: picture, tables and files. Its numbers: `comparison`."""
+"""How models did, as a page begins with it: picture, tables, files. Its numbers: `comparison`."""
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +16,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ROW = 0.26  # inches that a model takes in a panel
-AROUND = 0.85  # inches that a panel takes for its title and its scale
+AROUND = 0.75  # inches that a panel takes for its title and its scale
+LINE = 0.17  # a further line of the title
 
 
 def part(folder: Path, runs: list[comparison.Compared]) -> dict[str, Any]:
     """Write picture and CSV files into a folder; return what models.html.j2 shows of the runs."""
-    made = comparison.compared(runs)
+    made = comparison.compared(runs, folder)
     models = made["models"]
     panels = _panels(models)
     wide = _drawn(panels, plots.WIDE) if panels else None
@@ -60,7 +62,9 @@ def shared(folder: Path, made: dict[str, Any] | None) -> dict[str, Any]:
     title = "The models in each study"
     return {
         "models": made,
-        "drawn": made and made["drawn"] and {"svg": svg[""], "narrow": svg[".narrow"], "title": title},
+        "drawn": made
+        and made["drawn"]
+        and {"svg": svg[""], "narrow": svg[".narrow"], "title": title},
     }
 
 
@@ -78,7 +82,9 @@ def _sorted(mine):
 
 def _loss(rows):
     """Which rows are of a measure that is better when it is lower."""
-    less = [m["name"] for e in paths.papers().values() for m in e.get("measures", ()) if "less" in m]
+    less = [
+        m["name"] for e in paths.papers().values() for m in e.get("measures", ()) if "less" in m
+    ]
     return rows["measure"].isin(less)
 
 
@@ -87,7 +93,9 @@ def _panels(models):
 
     Both are in one panel where items and judge are the same.
     """
-    limits = {m["name"]: m.get("limits") for e in paths.papers().values() for m in e.get("measures", ())}
+    limits = {
+        m["name"]: m.get("limits") for e in paths.papers().values() for m in e.get("measures", ())
+    }
     found = []
     for (study, measure), rows in models.groupby(["study", "measure"], sort=False):
         rows = rows.assign(row=rows["model"], value=rows["value"].astype(float))
@@ -95,22 +103,34 @@ def _panels(models):
         apart = rows["beside"].ne("").any()
         of_run = rows[rows["source"] == "run"] if apart else rows
         printed = rows[rows["source"] == "published"] if apart else rows[:0]
-        told = [(f"{study}: {measure}", of_run), ("as printed, on other items", printed)]
-        each = [(t, r, limits.get(measure)) for t, r in told if r["value"].notna().any()]
+        scale = [0, 100] if measure.endswith("%") else limits.get(measure)
+        told = [(f"{study}: {measure}", of_run), (f"as printed: {rows['beside'].iloc[0]}", printed)]
+        each = [(t, r, scale) for t, r in told if r["value"].notna().any()]
         found += [each] if each else []
     return found
+
+
+def _height(title, rows):
+    """The inches that a panel takes."""
+    return AROUND + LINE * title.count("\n") + ROW * rows["row"].nunique()
+
+
+def _around(limits):
+    """The limits of a scale with room for marks at its ends."""
+    return limits and [limits[0] - 0.03 * limits[1], 1.03 * limits[1]]
 
 
 def _drawn(panels, width):
     """The panels, two beside each other, or one under another where it is narrow."""
     narrow = width < plots.WIDE
+    panels = [[(textwrap.fill(t, 26 if narrow else 50), *more) for t, *more in p] for p in panels]
     rows = [[one] for each in panels for one in each] if narrow else panels
-    heights = [AROUND + ROW * max(r["row"].nunique() for _, r, _ in each) for each in rows]
+    heights = [max(_height(t, made) for t, made, _ in each) for each in rows]
     across = 1 if narrow else max(map(len, rows))
     figure, axes = plots.figure((width, sum(heights)), len(rows), across, height_ratios=heights)
     for line, each in zip(axes, rows):
         for ax, (title, made, limits) in zip(line, each):
-            plots.dots(ax, made, limits=limits, title=title)
+            plots.dots(ax, made, limits=_around(limits), title=title)
         for ax in line[len(each) :]:
             ax.remove()
     plots.legend_below(figure)
