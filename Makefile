@@ -56,8 +56,8 @@ study = $(shell find lib/bedside/papers/$(1) -name '*.py' -o -name '*.toml')
 PEOPLE := $(shell find $(addprefix lib/bedside/,publish/judged_items explorer annotation) -type f ! -name '*.pyc')
 DATA := $(if $(filter public,$(PROFILE)),$(STAMPS)/data.done)
 
-.PHONY: help all test lint verify explorer site seminar class data try plan batch collect record study compare new letter \
-	outputs lab serve doctor bench setup lock clean FORCE $(PAPERS)
+.PHONY: help all test lint verify explorer site seminar class data try plan batch collect record study compare new \
+	letter outputs lab serve doctor bench setup lock clean FORCE $(PAPERS)
 .DEFAULT_GOAL := help
 
 help: ## show this text

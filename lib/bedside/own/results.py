@@ -167,7 +167,7 @@ def models(own):
         measures.assign(measure=TOTAL),
         comparison.shown(frame, how, "own"),
         ["group"] if frame["group"].any() else [],
-        (own.judge,),
+        ("own questions", own.judge),
         trust_cards.describe(card) if card else f"judge: {own.judge}, never measured",
         "",
         own.folder,

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 NUMBERS = tables.COLUMNS[3:]  # value, low, high, n, unscored
 KINDS = {  # what is compared: the columns of each, which are also those of its CSV
-    "models": ["model", "study", "measure", "source", *NUMBERS, "judge", "beside"],
+    "models": ["model", "study", "measure", "source", *NUMBERS, "profile", "judge", "beside"],
     "profiles": ["model", "study", "measure", "by", "part", *NUMBERS],
     "outcomes": ["model", "study", "outcome", "replies", "n"],
     "failures": ["model", "study", "item", "title", "score", "right_elsewhere", "link"],
@@ -102,7 +102,8 @@ def of(folder: Path, entries: dict[str, dict]) -> Compared:
         mine = [e for e in entries.values() if e["paper"] == paper]
         made = {o["file"]: e for e in mine for k in ("outputs", "graded") for o in e.get(k, ())}
         if about.get("measures") and f"graded_{about['replies']['section']}.csv" in made:
-            found.append(_study(folder / paper, about, made))
+            if any(f"{m['table']}.csv" in made for m in about["measures"]):
+                found.append(_study(folder / paper, about, made))
     return Compared(folder.name, found)
 
 
@@ -111,7 +112,10 @@ def _study(folder, about, made):
     kept = made[f"graded_{how['section']}.csv"]
     entry = made.get(f"{first['table']}.csv", kept)
     models = [*entry["parameters"]["models"], *entry.get("elsewhere", ())]
-    frame = frames.read(folder, how["section"])
+    try:
+        frame = frames.read(folder, how["section"])
+    except BedsideError:  # a run from elsewhere, without its texts
+        frame = frames.read(folder, how["section"], texts=False)
     frame = frame[frame["model"].isin(models)]
     for column, value in how.get("only", {}).items():
         frame = frame[frame[column] == value]
@@ -179,16 +183,19 @@ def tables_of(parts: Iterable[Iterable[dict]]) -> pd.DataFrame:
 
 
 def shown(frame: pd.DataFrame, how: Display, paper: str) -> pd.DataFrame:
-    """Graded replies with score, why, title, link and main, as `Study` has them."""
+    """Graded replies with score, why, title, link and main, as `Study` has them.
+
+    Without texts the title is the item, and nobody knows why there is no answer: None.
+    """
     ids = (
         row_id(paper, how.notebook, *r)
         for r in frame[["item", "model", "configuration"]].itertuples(index=False)
     )
-    lost = frame[how.status].fillna("") if how.status in frame else ""
+    lost = frame[how.status].fillna("") if how.status in frame else None
     return frame.assign(
         score=frame["right"].astype(float).where(frame["status"] == "graded"),
         why=lost,
-        title=frame[how.title],
+        title=frame[how.title if how.title in frame else "item"],
         link=[f"explorer.html#{urlencode({'id': i})}" for i in ids],
         main=True,
     )
@@ -236,7 +243,8 @@ def _models(s, label, seen):
         printed = r["source"] == "published"
         if not (printed and (r["model"], s.name, r["measure"]) in there):
             r["model"] = r["model"] if printed else label(r["model"])
-            yield {**r, "study": s.name, "judge": "" if printed else s.judge, "beside": s.beside}
+            of = {"profile": "", "judge": ""} if printed else {"profile": s.of[0], "judge": s.judge}
+            yield {**r, **of, "study": s.name, "beside": s.beside}
 
 
 def _profiles(s):
@@ -261,7 +269,7 @@ def _profiles(s):
 
 def _outcomes(s):
     """How many replies were no answers, by reason, or were cut."""
-    for model, mine in s.replies.groupby("model", sort=False):
+    for model, mine in s.replies.dropna(subset="why").groupby("model", sort=False):
         why = mine["why"].str.split(":").str[0]
         counts = why[why != ""].value_counts().to_dict()
         counts[CUT] = int((mine["truncated"].astype(bool) & (why == "")).sum())
@@ -343,7 +351,7 @@ def _differences(same):
             scale = 100 if same[0].score == RIGHT else 1
             told = {"difference": scale * r.get("means", float("nan"))}
             if not whole:  # the test of the mean score
-                told |= {"p": r["permutation"], "test": "permutation", "detectable": None}
+                told |= {"p": r["permutation"], "test": "permutation", "detectable": float("nan")}
             told |= {"pair": r["row"], "study": same[0].name, "measure": same[0].score}
             yield {**r, **told}
 

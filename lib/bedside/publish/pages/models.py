@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 ROW = 0.26  # inches that a model takes in a panel
 AROUND = 0.75  # inches that a panel takes for its title and its scale
-LINE = 0.17  # a further line of the title
+LINE = 0.17  # a line of type
+NAME = 20  # characters of a model's name in a line
 
 
 def part(folder: Path, runs: list[comparison.Compared]) -> dict[str, Any]:
@@ -33,6 +34,7 @@ def part(folder: Path, runs: list[comparison.Compared]) -> dict[str, Any]:
         **{kind: _plain(rows) for kind, rows in made.items()},
         "names": _sorted(mine),
         "columns": _plain(mine.drop_duplicates(["study", "measure"])),
+        "judges": _plain(mine.drop_duplicates(["study", "profile", "judge"])),
         "cells": {(r["model"], r["study"], r["measure"]): r for r in _plain(mine)},
         "printed": _plain(models[models["source"] == "published"].drop_duplicates("study")),
         "lacking": comparison.lacking(runs) if len(runs) > 1 else [],
@@ -82,37 +84,45 @@ def _sorted(mine):
 
 def _loss(rows):
     """Which rows are of a measure that is better when it is lower."""
-    less = [
-        m["name"] for e in paths.papers().values() for m in e.get("measures", ()) if "less" in m
-    ]
-    return rows["measure"].isin(less)
+    return rows["measure"].isin([m["name"] for m in _declared() if "less" in m])
+
+
+def _declared():
+    """The measures of all studies."""
+    return [m for about in paths.papers().values() for m in about.get("measures", ())]
 
 
 def _panels(models):
-    """(title, rows, limits) of each panel that has a value: computed ones, then printed ones.
+    """The panels of each measure, those that have a value: (title, rows, limits).
 
-    Both are in one panel where items and judge are the same.
+    Runs whose profile or judge differ have a panel each, and so have printed numbers, unless they
+    rest on the items and the judge of all that is computed.
     """
-    limits = {
-        m["name"]: m.get("limits") for e in paths.papers().values() for m in e.get("measures", ())
-    }
+    limits = {m["name"]: m.get("limits") for m in _declared()}
     found = []
     for (study, measure), rows in models.groupby(["study", "measure"], sort=False):
-        rows = rows.assign(row=rows["model"], value=rows["value"].astype(float))
+        names = [textwrap.fill(m, NAME) for m in rows["model"]]
+        rows = rows.assign(row=names, value=rows["value"].astype(float))
         rows = rows.sort_values("value", ascending=_loss(rows).all(), kind="stable")
-        apart = rows["beside"].ne("").any()
-        of_run = rows[rows["source"] == "run"] if apart else rows
-        printed = rows[rows["source"] == "published"] if apart else rows[:0]
+        printed = rows["source"] == "published"
+        runs = list(rows[~printed].groupby(["profile", "judge"], sort=False))
+        apart = len(runs) > 1 or rows["beside"].ne("").any()
+        told = [("", rows)]
+        if apart:
+            told = [(f" ({profile}; {judge})" * (len(runs) > 1), r) for (profile, judge), r in runs]
+        each = [(f"{study}: {measure}{more}", r) for more, r in told]
+        each += [(f"as printed: {rows['beside'].max()}", rows[printed])] if apart else []
         scale = [0, 100] if measure.endswith("%") else limits.get(measure)
-        told = [(f"{study}: {measure}", of_run), (f"as printed: {rows['beside'].iloc[0]}", printed)]
-        each = [(t, r, scale) for t, r in told if r["value"].notna().any()]
-        found += [each] if each else []
+        each = [(t, r, scale) for t, r in each if r["value"].notna().any()]
+        found += [each[k : k + 2] for k in range(0, len(each), 2)]
     return found
 
 
 def _height(title, rows):
     """The inches that a panel takes."""
-    return AROUND + LINE * title.count("\n") + ROW * rows["row"].nunique()
+    names = rows["row"].unique()
+    lines = max(n.count("\n") + 1 for n in names)
+    return AROUND + LINE * title.count("\n") + len(names) * max(ROW, LINE * lines)
 
 
 def _around(limits):
@@ -123,7 +133,7 @@ def _around(limits):
 def _drawn(panels, width):
     """The panels, two beside each other, or one under another where it is narrow."""
     narrow = width < plots.WIDE
-    panels = [[(textwrap.fill(t, 26 if narrow else 50), *more) for t, *more in p] for p in panels]
+    panels = [[(textwrap.fill(t, 24 if narrow else 38), *more) for t, *more in p] for p in panels]
     rows = [[one] for each in panels for one in each] if narrow else panels
     heights = [max(_height(t, made) for t, made, _ in each) for each in rows]
     across = 1 if narrow else max(map(len, rows))
