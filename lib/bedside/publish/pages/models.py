@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 ROW = 0.26  # inches that a model takes in a panel
 AROUND = 0.75  # inches that a panel takes for its title and its scale
 LINE = 0.17  # a line of type
+LABELS = 1.8  # inches for the models' names and what is around an axes
 NAME = 20  # characters of a model's name in a line
 
 
@@ -109,7 +110,8 @@ def _panels(models):
         apart = len(runs) > 1 or rows["beside"].ne("").any()
         told = [("", rows)]
         if apart:
-            told = [(f" ({profile}; {judge})" * (len(runs) > 1), r) for (profile, judge), r in runs]
+            several = len(runs) > 1
+            told = [(f" ({p}; {judge.split(',')[0]})" * several, r) for (p, judge), r in runs]
         each = [(f"{study}: {measure}{more}", r) for more, r in told]
         each += [(f"as printed: {rows['beside'].max()}", rows[printed])] if apart else []
         scale = [0, 100] if measure.endswith("%") else limits.get(measure)
@@ -133,7 +135,8 @@ def _around(limits):
 def _drawn(panels, width):
     """The panels, two beside each other, or one under another where it is narrow."""
     narrow = width < plots.WIDE
-    panels = [[(textwrap.fill(t, 24 if narrow else 38), *more) for t, *more in p] for p in panels]
+    room = 72 * (width / (1 if narrow else 2) - LABELS)
+    panels = [[("\n".join(plots.fitted(t, 10, "bold", room)), *o) for t, *o in p] for p in panels]
     rows = [[one] for each in panels for one in each] if narrow else panels
     heights = [max(_height(t, made) for t, made, _ in each) for each in rows]
     across = 1 if narrow else max(map(len, rows))
