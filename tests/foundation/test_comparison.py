@@ -191,6 +191,19 @@ def test_a_measure_without_a_value_has_no_axes(folder):
     assert not part["drawn"] and part["names"] == ["a", "b"]
 
 
+def test_one_model_without_a_failure_has_neither_failures_nor_tests(folder):
+    mine = study(folder=folder, scores={"a": [1] * 8})
+    part = models.part(folder, [Compared("r", [mine])])
+    assert part["failures"] == part["differences"] == [] and part["names"] == ["a"]
+    assert (folder / "models_failures.csv").read_text().count("\n") == 1
+
+
+def test_a_judge_of_its_own_answers_is_told():
+    told = comparison.judge_told("c", None, ["a", "c"])
+    assert told == "c; it also judged its own answers"
+    assert comparison.judge_told("c", None, ["a"]) == "c"
+
+
 # ---- what the studies declare, on the committed sample
 
 

@@ -155,20 +155,22 @@ def models(own):
     about, frame = kept(own.name)
     rows = (r for r in tables.read(own.folder / "table_scores.csv") if r["column"] == TOTAL)
     measures = tables.frame(r.values() for r in rows).rename(columns={"row": "model"})
-    frame = frame.merge(own.items[["item", "question"]], on="item").assign(
+    frame = frame.assign(
         configuration="plain",
         truncated=frame["truncated"] == "1",
-        right=(frame["value"] == "1").astype(float),
-    )
+        right=frame["value"] == "1",
+        group=frame["group"].replace("", None),
+    ).merge(own.items[["item", "question"]], on="item", validate="many_to_one")
     how = Display(own.name, own.name, "", status="reply_status")
     card = about["judges"].get(own.judge)
     study = comparison.Study(
         own.name,
         measures.assign(measure=TOTAL),
         comparison.shown(frame, how, "own"),
-        ["group"] if frame["group"].any() else [],
+        ["group"] if frame["group"].notna().any() else [],
         ("own questions", own.judge),
-        trust_cards.describe(card) if card else f"judge: {own.judge}, never measured",
+        comparison.judge_told(own.judge, card, own.models)
+        + ", which was never measured" * (not card),
         "",
         own.folder,
         own.folder,

@@ -51,6 +51,7 @@ KINDS = {  # what is compared: the columns of each, which are also those of its 
 }
 RIGHT = "right, %"
 WORST = 5  # failures that are shown of each model
+FAILED = 0.5  # a failure scores less; of right and wrong, that is wrong
 FEW = 10  # items that are named of those that a run lacks
 CUT = "cut at the limit"  # an answer all the same
 ALWAYS = ("refused", "filtered", "blank", CUT)  # outcomes that are told even if there were none
@@ -137,12 +138,18 @@ def _study(folder, about, made):
         frame,
         how["by"],
         (entry["profile"], judge, store.digest(entry["prompts"])),
-        trust_cards.describe(card) if card else judge,
+        judge_told(judge, card, models),
         _beside(about["printed"], entry, judge),
         folder,
         folder.parent,
         how.get("score", RIGHT),
     )
+
+
+def judge_told(judge: str, card: dict | None, models: Iterable[str]) -> str:
+    """The judge with its kappa, if it was measured, and whether it judged its own answers."""
+    told = trust_cards.describe(card) if card else judge
+    return told + "; it also judged its own answers" * (judge in models)
 
 
 def _beside(printed, entry, judge):
@@ -315,7 +322,7 @@ def _failures(same, at):
     order = made.sort_values(
         ["score", "right_elsewhere", "item"], ascending=[True, False, True], kind="stable"
     )
-    for _, mine in order[order["score"] < 0.5].groupby("model", sort=False):
+    for _, mine in order[order["score"] < FAILED].groupby("model", sort=False):
         for r in mine.head(WORST).to_dict("records"):
             link = Path(os.path.relpath(r["page"], at), r["link"]).as_posix()
             yield {**r, "study": same[0].name, "link": link}
