@@ -316,7 +316,7 @@ def _items(same):
 def _failures(same, at):
     """Failures, the worst of each model first: those that others answered best count as worse."""
     made = _items(same).dropna(subset="score")
-    group = made.groupby("item")["score"]
+    group = made.groupby(["of", "item"])["score"]
     others = (group.transform("sum") - made["score"]) / (group.transform("count") - 1)
     made = made.assign(right_elsewhere=others.replace([float("inf")], float("nan")))
     order = made.sort_values(
