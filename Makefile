@@ -56,8 +56,8 @@ study = $(shell find lib/bedside/papers/$(1) -name '*.py' -o -name '*.toml')
 PEOPLE := $(shell find $(addprefix lib/bedside/,publish/judged_items explorer annotation) -type f ! -name '*.pyc')
 DATA := $(if $(filter public,$(PROFILE)),$(STAMPS)/data.done)
 
-.PHONY: help all test lint verify explorer site seminar class data try plan batch collect record study new letter \
-	outputs lab serve doctor bench setup lock clean FORCE $(PAPERS)
+.PHONY: help all test lint verify explorer site seminar class data try plan batch collect record study compare new \
+	letter outputs lab serve doctor bench setup lock clean FORCE $(PAPERS)
 .DEFAULT_GOAL := help
 
 help: ## show this text
@@ -124,6 +124,9 @@ record: ## like `all`, but call models for replies that are not recorded (MODE=r
 study: $(READY) ## put your own questions to models: QUESTIONS=mine.csv MODELS="a b" JUDGE=c (docs/own_study.md)
 	@$(PY) -m bedside study MODE=record $(call pass,study)
 
+compare: $(READY) ## show the models of several runs beside each other: make compare RUNS="a b"
+	@$(PY) -m bedside compare $(call quoted,$(value RUNS))
+
 new: $(READY) ## begin a study of your own: make new PAPER=name
 	@$(PY) -m bedside new $(call quoted,$(value PAPER))
 
@@ -179,7 +182,7 @@ $(foreach n,$(NOTEBOOKS),$(eval $(call notebook,$(notdir $(n)),$(patsubst %/,%,$
 
 run = $(PY) -m bedside run --todo $(1) --file $(SETTINGS) --stamps $(STAMPS) $(call option,jobs,JOBS)
 
-$(STAMPS)/index.done: $(DONE) $(wildcard lib/bedside/publish/pages/* data/findings/* data/replies/*)
+$(STAMPS)/index.done: $(DONE) $(wildcard $(addprefix lib/bedside/publish/,*.py pages/*) data/findings/* data/replies/*)
 	@$(call run,$(PAPERS:%=$(STAMPS)/%.todo))
 	@$(PY) -m bedside index --profile $(PROFILE) --file $(SETTINGS) --since $(SETTINGS).started
 	@touch $@

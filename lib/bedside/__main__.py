@@ -452,6 +452,21 @@ def study(given):
     steps.tell(mine)
 
 
+def compare(runs):
+    """Write a page on the models of several runs, beside each other.
+
+    runs: names of folders in figures/runs, or profiles.
+    """
+    from .build import settings
+    from .publish.pages import models
+
+    names = list(dict.fromkeys(runs.split()))
+    if len(names) < 2:
+        raise BedsideError('name two runs or more: make compare RUNS="a b"')
+    folder = settings.figures() / "compared" / settings.short("+".join(names))
+    print(f"Open {paths.rel(models.write_compared(folder, names))}")
+
+
 def _of_study(given, target):
     pairs = dict(g.partition("=")[::2] for g in given)
     valid = [n for n in commands.taken("study") if n in commands.taken(target)]
@@ -554,6 +569,8 @@ def _arguments():
     p.add_argument("--file", help="settings of the run")
     p = step(try_models, "send a few calls to each model: what it answers and costs")
     p.add_argument("models")
+    p = step(compare, "show the models of several runs beside each other")
+    p.add_argument("runs")
     p = step(data, "fetch and verify the data of a profile")
     p.add_argument("--profile", default="public")
     p.add_argument("--mirror")

@@ -82,6 +82,10 @@ def test_two_models_and_a_judge_from_file_to_page_and_again(checkout, root, endp
     page = (folder / "index.html").read_text()
     assert "The judge c was never measured" in page and "McNemar p, Holm" in page
     assert "script-src 'none'" in page and "<script" not in page
+    assert page.index("2 models, study by study") < page.index("Your own questions")
+    rows = pd.read_csv(folder / "models.csv").set_index("model")
+    assert rows["value"].to_dict() == {"a": 100, "b": 0} and rows["n"].tolist() == [11, 11]
+    assert pd.read_csv(folder / "models_costs.csv")["calls"].tolist() == [11, 11, 22]
     for name in ("index", "explorer"):
         for width in (1440, 390):
             with watched(browser, width, 900) as shown:

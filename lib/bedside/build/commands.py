@@ -22,6 +22,7 @@ BUDGET_USD   | notebooks study batch | where calls stop, in USD, for this comman
 ANSWERS      | notebooks study batch | a file of answers made elsewhere, to be judged
 BUDGET_TOTAL | notebooks       | where they stop for all runs of the same settings
 RUN          | notebooks lab   | a run's name, to give one or to return to it
+RUNS         | compare         | names of runs or profiles: RUNS="a b c"
 RUBRIC       | study batch     | a file that says how to grade
 NAME         | study batch     | a name for this run of your questions
 REVISION     | study batch     | which version of a dataset of the Hugging Face Hub

@@ -71,11 +71,15 @@ def name_of(profile: str, changed: dict) -> str:
     for key, value in changed.items():
         value = Path(value).name if key in ("prompts", "answers") else value
         parts.append(f"{'' if key == 'models' else key + '-'}{value}")
-    name = re.sub(r"[^\w.-]+", "_", "-".join(parts))
+    return short(re.sub(r"[^\w.-]+", "_", "-".join(parts)))
+
+
+def short(name: str) -> str:
+    """A folder's name that is made from others, of at most LONGEST characters and a digest."""
     return name if len(name) <= LONGEST else f"{name[:LONGEST]}-{store.digest(name)[:8]}"
 
 
-LONGEST = 60  # characters of a run's name that is made from its settings
+LONGEST = 60
 
 
 def entered(given: dict, name: str = "") -> dict:

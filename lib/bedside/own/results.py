@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from bedside import BedsideError, stats
 from bedside.build import settings
 from bedside.judging import judges, trust_cards
+from bedside.publish import comparison
+from bedside.publish.judged_items import Display
 from bedside.read import paths
 from bedside.read.checks import complete, groups, joined, scored
 from bedside.read.questions import ALL
@@ -22,6 +24,7 @@ from .study import VALUES, Own, graded, labelled
 if TYPE_CHECKING:
     import pandas as pd
 
+TOTAL = f"{ALL}: right, %"  # the column of the scores over all questions
 KEPT = ["item", "model", "group", "unit", "answer", "reply_status", "truncated"]
 VERDICT, VERDICTS = ["status", "value", "raw"], "verdicts"
 
@@ -140,6 +143,39 @@ def _read(path: Path):
     import pandas as pd
 
     return pd.read_csv(path, dtype=str, keep_default_na=False)
+
+
+def models(own):
+    """A study as `comparison` has it, from its files; None if nobody judged.
+
+    Raises BedsideError if it didn't run to its end.
+    """
+    if not own.judge:
+        return None
+    about, frame = kept(own.name)
+    rows = (r for r in tables.read(own.folder / "table_scores.csv") if r["column"] == TOTAL)
+    measures = tables.frame(r.values() for r in rows).rename(columns={"row": "model"})
+    frame = frame.assign(
+        configuration="plain",
+        truncated=frame["truncated"] == "1",
+        right=frame["value"] == "1",
+        group=frame["group"].replace("", None),
+    ).merge(own.items[["item", "question"]], on="item", validate="many_to_one")
+    how = Display(own.name, own.name, "", status="reply_status")
+    card = about["judges"].get(own.judge)
+    study = comparison.Study(
+        own.name,
+        measures.assign(measure=TOTAL),
+        comparison.shown(frame, how, "own"),
+        ["group"] if frame["group"].notna().any() else [],
+        ("own questions", own.judge),
+        comparison.judge_told(own.judge, card, own.models)
+        + ", which was never measured" * (not card),
+        "",
+        own.folder,
+        own.folder,
+    )
+    return comparison.Compared(own.name, [study])
 
 
 def changed(old, new):

@@ -116,7 +116,8 @@ def execute(own: Own, given: dict) -> None:
         os.environ.pop("BEDSIDE_LIVE", None)  # a script may go on
         if calling:
             tell_calls(own.folder)
-    page.write(own.folder, own.name, executed, [*own.models, *filter(None, [own.judge])])
+    asked, did = [*own.models, *filter(None, [own.judge])], results.models(own)
+    page.write(own.folder, own.name, executed, asked, did)
 
 
 def study(

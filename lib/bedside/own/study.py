@@ -116,6 +116,7 @@ class Own(Run):
             part = {**about, **self.part()}
             path = self.folder / "manifest.json"
             path.write_text(json.dumps(part, indent=1) + "\n", encoding="utf-8")
+            self._calls.close()
 
 
 def _named(name):

@@ -194,7 +194,8 @@ def paired(graded: "pd.DataFrame", run: "Run") -> "pd.DataFrame":
     always is; it flips the items of a unit together.
 
     Columns: row, test (of the share), difference (in percentage points) with limits low and high
-    (bootstrap over units), p, permutation (p of the mean grade), n, detectable (minimum detectable
+    (bootstrap over units), means (difference of the mean grades), p, permutation (p of the mean
+    grade), n, detectable (minimum detectable
     difference, in points). p isn't corrected. A pair of models without a shared item has n 0 and no
     numbers.
     """
@@ -223,12 +224,13 @@ def paired(graded: "pd.DataFrame", run: "Run") -> "pd.DataFrame":
                 "difference": 100 * (hit[0].mean() - hit[1].mean()),
                 "low": i.low,
                 "high": i.high,
+                "means": x.mean() - y.mean(),
                 "p": share,
                 "permutation": stats.paired_permutation(x, y, run.rng(a, b), units=units),
                 "detectable": 100 * stats.detectable(apart, units),
             }
         rows.append(row)
-    columns = "row test difference low high p permutation n detectable".split()
+    columns = "row test difference low high means p permutation n detectable".split()
     return pd.DataFrame(rows, columns=columns)
 
 

@@ -41,7 +41,7 @@ from .blocks import (
 from .display import Display, Row
 from .document import BY, Document, row_id
 from .forms import ROW, VERDICT, as_text, frame
-from .studies import collect, here
+from .studies import collect, display_of, here
 from .task import JOINED, Task
 
 __all__ = [
@@ -57,6 +57,7 @@ __all__ = [
     "as_text",
     "collect",
     "dialogue",
+    "display_of",
     "entries",
     "frame",
     "here",

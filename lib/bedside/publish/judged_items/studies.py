@@ -12,6 +12,7 @@ from bedside.read import paths
 from bedside.run import Run
 from bedside.write import frames
 
+from .display import Display
 from .document import Document
 
 
@@ -28,6 +29,11 @@ def here(profile: str = "sample", **parameters: Any) -> list[str]:
         if name not in lost and any(map(frames.sections, places)):
             found.append(name)
     return found
+
+
+def display_of(paper: str, section: str) -> Display:
+    """How a section of a study is shown."""
+    return next(d for d in _room(paper, "display").DISPLAYS if d.section == section)
 
 
 def collect(profile: str = "sample", papers: str = "", **parameters: Any) -> dict:

@@ -155,6 +155,11 @@ def frame(
     }
 
 
+def encoded(path: Path) -> str:
+    """A picture as base64; empty if there is none."""
+    return base64.b64encode(path.read_bytes()).decode() if path.is_file() else ""
+
+
 def hashes(scripts: Iterable[str]) -> str:
     """The hashes by which a page's Content-Security-Policy names the scripts that it may run."""
     digests = (hashlib.sha256(s.encode()).digest() for s in scripts)

@@ -2,7 +2,6 @@
 study's page and of the ledger of claims.
 """
 
-import base64
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -11,6 +10,7 @@ from pathlib import Path
 from bedside.build import notebooks, settings
 from bedside.judging import trust_cards
 from bedside.keep import registry
+from bedside.publish import comparison
 from bedside.read import findings, paths, sources
 from bedside.read.claims import (
     FOUND,
@@ -30,7 +30,7 @@ from bedside.write import tables
 from bedside.write.grids import address
 from bedside.write.layouts import LEGEND, Layout, grid
 
-from . import HERE, cite, executed, frame, hashes, pages, template
+from . import HERE, cite, encoded, executed, frame, hashes, models, pages, template
 
 PRINTED = re.compile(r"(Table|Figure) (\d+)(\w?)")  # a title that begins with the paper's number
 APART = dict(  # what is counted apart from the papers' claims: by RANKS, and its filter
@@ -88,6 +88,7 @@ class Pages:
         self.entries, self.profile, self.folder = manifest["notebooks"], manifest["profile"], folder
         # the way from the profile's pages to the repository's files
         of_run, sample = folder.parent.name == "runs", self.profile == "sample"
+        self.of_run = of_run
         self.up = "../" if site else "../../../" if of_run else "../../"
         self.explorer, self.executed = sample or of_run, of_run or (site and sample)
         self.texts = sample or not site
@@ -140,7 +141,8 @@ class Pages:
     def write(self, errors):
         shown = {k: list(self._outputs(k, e)) for k, e in self.entries.items()}
         studies = {p: self._study(p, shown) for p in self.studies}
-        self.page("index.html", "index", errors=errors, sections=studies, **self._index())
+        did = models.shared(self.folder, self._models())
+        self.page("index.html", "index", errors=errors, sections=studies, **did, **self._index())
         cards = _cards(self.entries)
         script = (HERE / "address.js").read_text(encoding="utf-8")
         for paper, about in self.studies.items():
@@ -176,6 +178,11 @@ class Pages:
         }
         self.page("claims.html", "claims", facets=facets, script=script, hashes=hashes([script]))
 
+    def _models(self):
+        """What a run's front page says of its models; None for a profile, or without studies."""
+        run = comparison.of(self.folder, self.entries) if self.of_run else None
+        return models.part(self.folder, [run]) if run and run.studies else None
+
     def write_notebooks(self):
         if self.texts:
             place, code = self.folder / "notebooks", executed.style()
@@ -202,8 +209,8 @@ class Pages:
                 "name": path.stem,
                 "number": PRINTED.match(o["title"]),
                 "files": {form: f"{entry['paper']}/{path.stem}{form}" for form in forms},
-                "svg": _svg(path.with_suffix(".svg")),
-                "narrow": _svg(path.with_suffix(".narrow.svg")),
+                "svg": encoded(path.with_suffix(".svg")),
+                "narrow": encoded(path.with_suffix(".narrow.svg")),
                 "cell": executed.anchor(cells, path.stem),
                 "notebook": notebook,
                 "grid": grid(rows, layout, *about),
@@ -255,11 +262,6 @@ class Pages:
             "lacking": {n: e for n, e in mine.items() if e.get("optional") and n not in used},
             "binder": cite.binder(),
         }
-
-
-def _svg(path):
-    """A picture as base64; empty if there is none."""
-    return base64.b64encode(path.read_bytes()).decode() if path.is_file() else ""
 
 
 def _html(text):

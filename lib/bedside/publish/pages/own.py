@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from bedside.publish.comparison import Compared
 from bedside.read import prompts
 
-from . import HERE, executed, frame, template
+from . import HERE, executed, frame, models, template
 
 FILES = ("answers.csv", "verdicts.csv", "errors.csv", "manifest.json")
 
@@ -18,10 +19,13 @@ def linked(name: str) -> dict[str, str]:
     return {"index.html": prompts.clean(name), "explorer.html": "Single replies"}
 
 
-def write(folder: Path, name: str, notebook: Path, asked: Iterable[str]) -> Path:
+def write(
+    folder: Path, name: str, notebook: Path, asked: Iterable[str], did: Compared | None = None
+) -> Path:
     """Write index.html of the study `name` into `folder`; return its path.
 
-    notebook: the executed notebook. asked: the models whose answers and verdicts it shows.
+    notebook: the executed notebook. asked: the models whose answers and verdicts it shows. did: the
+    study as models are compared in it, None if nobody judged.
     """
     body = executed.converted(executed.read(notebook))
     text = template(HERE / "own.html.j2").render(
@@ -30,6 +34,7 @@ def write(folder: Path, name: str, notebook: Path, asked: Iterable[str]) -> Path
         profile="own questions",
         files=[file for file in FILES if (folder / file).is_file()],
         code=executed.style(),
+        **models.shared(folder, models.part(folder, [did]) if did else None),
         body=WIDE.sub(r'\g<0> tabindex="0"', body),
     )
     path = folder / "index.html"

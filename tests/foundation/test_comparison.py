@@ -1,0 +1,319 @@
+"""How models did: rows from tables and graded replies, tests between models, the page."""
+
+import json
+from urllib.parse import parse_qs
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bedside import BedsideError, explorer
+from bedside import __main__ as steps
+from bedside.publish import comparison, judged_items, pages
+from bedside.publish.comparison import Compared, Study
+from bedside.publish.pages import models
+from bedside.read import paths
+from bedside.write import plots
+from browser import violations, watched
+from matrix import House, undrawn
+
+HOSTILE = "<script>document.title = 'gone'</script><b>{{ 7 * 7 }} $x$"
+STUDIED = [  # the notebooks from which the page takes its numbers
+    "cancer_myth/03_evaluation",
+    "radiation/02_free_form",
+    "radiation/04_documentation_sensitivity",
+    "medhalu/02_detection",
+    "meddialbench/02_baseline",
+    "meddialbench/05_vulnerability",
+]
+ITEMS = [f"q-{i}" for i in range(8)]
+A = [1, 1, 1, 1, 1, 1, 0, 1]  # alone right five times (q-1 to q-5), b never
+B = [1, 0, 0, 0, 0, 0, 0, 1]
+
+
+def replies(**scores):
+    """A study's replies; the first four items are in part x, the others in y."""
+    rows = [
+        {"item": item, "model": model, "score": score, "part": "xy"[i // 4]}
+        for model, mine in scores.items()
+        for i, (item, score) in enumerate(zip(ITEMS, mine))
+    ]
+    made = pd.DataFrame(rows)
+    made["score"] = made["score"].astype(float)
+    told = {"unit": made["item"], "title": "question " + made["item"], "why": "", "main": True}
+    return made.assign(**told, truncated=False, link="explorer.html#id=" + made["item"])
+
+
+def study(name="One", folder=None, of=("sample", "j"), beside="", scores=None, **more):
+    frame = replies(**(scores or {"a": A, "b": B}))
+    values = 100 * frame.groupby("model", sort=False)["score"].mean()
+    rows = [
+        {"model": m, "measure": "right, %", "source": "run", "value": v, "n": 8}
+        for m, v in values.items()
+    ]
+    rows.append({"model": "printed", "measure": "right, %", "source": "published", "value": 50})
+    measures = comparison.tables_of([rows])
+    judge = f"judge: {of[1]}, kappa 0.50 on 9 labelled answers"
+    return Study(name, measures, frame, ["part"], of, judge, beside, folder, folder, **more)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+    made = tmp_path / "runs" / "mine"
+    made.mkdir(parents=True)
+    return made
+
+
+def one(rows, **where):
+    for column, value in where.items():
+        rows = rows[rows[column] == value]
+    (found,) = rows.to_dict("records")
+    return found
+
+
+# ---- rows
+
+
+def test_a_measure_takes_the_runs_models_and_what_is_printed(tmp_path):
+    lines = [
+        "all: a,F,run,0.5,0.4,0.6,9,1",
+        "x: a,F,run,0.9,,,3,",
+        "all: a,G,run,0.1,,,9,",
+        "all: rules,F,run,1,,,9,",
+        "x: GPT,F,published,0.7,,,,",
+        "y: GPT,F,published,0.8,,,,",
+        "GPT,F,recomputed,0.8,,,,",
+    ]
+    path = tmp_path / "table.csv"
+    path.write_text("\n".join(["row,column,source,value,low,high,n,unscored", *lines, ""]))
+    how = {"name": "F", "table": "table", "column": "F", "own": "all: ", "printed": "x: "}
+    made = comparison.tables_of([comparison._measured(tmp_path, how, ["a", "lost"])])
+    assert made[["model", "source"]].to_numpy().tolist() == [
+        ["a", "run"],
+        ["lost", "run"],  # a model without a number stays
+        ["GPT", "published"],
+    ]
+    assert made["value"].tolist()[::2] == [0.5, 0.7] and np.isnan(made["value"][1])
+    assert (made["low"][0], made["n"][0], made["unscored"][0]) == (0.4, 9, 1)
+
+
+def test_a_loss_is_the_mean_over_all_columns_or_none(tmp_path):
+    lines = ["a,base,run,80,,,9,", "a,u,run,70,,,9,", "a,v,run,40,,,9,"]
+    lines += ["b,base,run,80,,,9,", "b,u,run,70,,,9,"]
+    path = tmp_path / "table.csv"
+    path.write_text("\n".join(["row,column,source,value,low,high,n,unscored", *lines, ""]))
+    how = {"name": "loss", "table": "table", "less": "base", "columns": ["u", "v"]}
+    made = comparison.tables_of([comparison._measured(tmp_path, how, ["a", "b"])])
+    assert made["value"][0] == 80 - (70 + 40) / 2 and np.isnan(made["value"][1])
+
+
+def test_profiles_outcomes_failures_and_tests_by_hand(folder):
+    mine = study(folder=folder)
+    lost = mine.replies["model"].eq("b") & mine.replies["item"].eq("q-7")
+    cut = mine.replies["model"].eq("b") & mine.replies["item"].eq("q-1")
+    frame = mine.replies.assign(truncated=cut, why=np.where(lost, "refused", ""))
+    frame.loc[lost, "score"] = np.nan
+    other = study("Two", folder, scores={"a": A, "b": A})
+    made = comparison.compared([Compared("mine", [mine._replace(replies=frame), other])], folder)
+    # b: q-0 of q-0 to q-3; nothing of q-4 to q-6, and q-7 is unscored
+    x, y = (one(made["profiles"], model="b", study="One", part=p) for p in "xy")
+    assert (x["value"], x["n"], x["unscored"]) == (25, 4, 0)
+    assert (y["value"], y["n"], y["unscored"]) == (0, 3, 1)
+    counts = made["outcomes"].query("model == 'b' and study == 'One'")
+    counts = counts.set_index("outcome")["replies"].to_dict()
+    assert counts == {"refused": 1, "filtered": 0, "blank": 0, "cut at the limit": 1}
+    worst = made["failures"].query("model == 'b'")
+    assert worst["item"].tolist() == ["q-1", "q-6", "q-2", "q-3", "q-4"]  # q-6 is of Two
+    assert worst["right_elsewhere"].tolist() == [1, 0, 1, 1, 1]
+    assert worst["link"].tolist()[0] == "explorer.html#id=q-1"
+    # seven pairs, five of them discordant and all in favour of a: 2 * 0.5 ** 5
+    first, same = (one(made["differences"], study=s) for s in ("One", "Two"))
+    assert first["p"] == pytest.approx(0.0625) and first["n"] == 7
+    assert first["difference"] == pytest.approx(100 * 5 / 7)
+    assert (first["holm"], same["holm"]) == (pytest.approx(0.125), 1)  # over both studies
+
+
+def test_scores_that_are_no_booleans_have_a_test_of_their_mean(folder):
+    scores = {"a": [0.5] * 8, "b": [0.4] * 8}
+    made = comparison.compared(
+        [Compared("r", [study(folder=folder, score="f1", scores=scores)])], folder
+    )
+    (row,) = made["differences"].to_dict("records")
+    assert row["difference"] == pytest.approx(0.1) and row["test"] == "permutation"
+    assert row["p"] == pytest.approx(2 / 2**8)  # of all sign patterns two are as far
+    assert row["measure"] == "f1" and np.isnan(row["detectable"])
+
+
+def test_runs_are_named_where_they_share_a_model_and_tested_if_they_are_alike(folder):
+    few = study(folder=folder, scores={"a": A[:5]})
+    runs = [Compared("mine", [study(folder=folder)]), Compared("later", [few])]
+    made = comparison.compared(runs, folder.parent)
+    models_of = made["models"].query("source == 'run'")["model"]
+    assert models_of.tolist() == ["a (mine)", "b", "a (later)"]
+    assert len(made["differences"]) == 3
+    assert made["failures"]["link"].str.startswith("mine/explorer.html#id=").all()
+    assert comparison.lacking(runs) == ["One: later lacks 3 of 8 items: q-5, q-6, q-7."]
+    other = few._replace(of=("sample", "another judge"), name="One")
+    runs[1] = Compared("later", [other])
+    made = comparison.compared(runs, folder.parent)
+    assert made["differences"]["pair"].tolist() == ["a (mine) vs b"]
+    assert "no test compares these runs" in comparison.lacking(runs)[1]
+    assert comparison.lacking([runs[0], Compared("none", [])]) == ["none has no One."]
+
+
+def test_printed_numbers_stand_in_the_same_panel_only_on_the_same_items(folder):
+    for beside, expected in (
+        ("", [["run", "run", "published"]]),
+        ("85 cases", [["run"] * 2, ["published"]]),
+    ):
+        made = comparison.compared([Compared("r", [study(folder=folder, beside=beside)])], folder)
+        ((*drawn,),) = [models._panels(made["models"])[0]]
+        assert [sorted(r["source"], reverse=True) for _, r, _ in drawn] == expected
+        assert [limits for *_, limits in drawn] == [[0, 100]] * len(expected)
+    printed = {"judges": ["gpt"], "differs": "other items"}
+    entry = {"profile": "public", "parameters": {"limit": 0}}
+    for change, judge, told in (
+        ({}, "gpt", ""),
+        ({}, "c", "other items"),
+        ({"profile": "sample"}, "gpt", "other items"),
+        ({"parameters": {"limit": 3}}, "gpt", "other items"),
+    ):
+        assert comparison._beside(printed, {**entry, **change}, judge) == told
+
+
+def test_a_measure_without_a_value_has_no_axes(folder):
+    nothing = study(folder=folder)
+    measures = nothing.measures.assign(value=None)
+    made = comparison.compared([Compared("r", [nothing._replace(measures=measures)])], folder)
+    assert models._panels(made["models"]) == []
+    part = models.part(folder, [Compared("r", [nothing._replace(measures=measures)])])
+    assert not part["drawn"] and part["names"] == ["a", "b"]
+
+
+def test_one_model_without_a_failure_has_neither_failures_nor_tests(folder):
+    mine = study(folder=folder, scores={"a": [1] * 8})
+    part = models.part(folder, [Compared("r", [mine])])
+    assert part["failures"] == part["differences"] == [] and part["names"] == ["a"]
+    assert (folder / "models_failures.csv").read_text().count("\n") == 1
+
+
+def test_a_judge_of_its_own_answers_is_told():
+    told = comparison.judge_told("c", None, ["a", "c"])
+    assert told == "c; it also judged its own answers"
+    assert comparison.judge_told("c", None, ["a"]) == "c"
+
+
+# ---- what the studies declare, on the committed sample
+
+
+def test_measures_are_the_means_of_the_replies_that_tests_take():
+    run = comparison.named("sample")
+    assert [s.name for s in run.studies] == [e["name"] for e in paths.papers().values()]
+    for s in run.studies:
+        main = s.replies[s.replies["main"]].dropna(subset="score")
+        mean = main.groupby(["item", "model"])["score"].mean().groupby("model").mean()
+        told = [m for m in s.measures.to_dict("records") if m["source"] == "run"]
+        found = [m["value"] / (100 if m["value"] > 1 else 1) for m in told]
+        assert any(v == pytest.approx(mean.iloc[0], abs=0.01) for v in found), s.name
+        assert s.measures["source"].eq("published").any(), s.name
+        assert len(s.by) == len({*s.by} & {*s.replies}), s.name
+        assert s.beside  # the sample is nobody's data
+
+
+def test_a_run_without_its_texts_says_less_and_nothing_false(monkeypatch):
+    def gone(folder, section, texts=True):
+        if texts:
+            raise BedsideError("its texts aren't here")
+        return read(folder, section, texts=False)
+
+    read = comparison.frames.read
+    monkeypatch.setattr(comparison.frames, "read", gone)
+    made = comparison.compared([comparison.named("sample")], paths.FIGURES / "sample")
+    assert made["outcomes"].empty and len(made["profiles"]) and len(made["failures"])
+    assert (made["failures"]["title"] == made["failures"]["item"]).all()
+
+
+# ---- the page
+
+
+@pytest.fixture
+def hostile(folder, monkeypatch):
+    """The page of two runs whose models have names of all kinds."""
+    long = "a-provider/a-model-with-a-very-long-name-2026-11-25-thinking-high"
+    scores = {HOSTILE: A, long: B, "=HYPERLINK(1)": B}
+    runs = {
+        name: Compared(name, [study(folder=folder, beside=HOSTILE, scores=scores)])
+        for name in ("mine", "later")
+    }
+    monkeypatch.setattr(comparison, "named", runs.get)
+    return models.write_compared(folder.parent / "x", ["mine", "later"])
+
+
+def test_names_are_escaped_on_the_page_and_in_its_files(hostile):
+    text = hostile.read_text()
+    assert "<script" not in text and "<b>{{" not in text and "&lt;script&gt;" in text
+    assert "{{ 7 * 7 }}" in text
+    kinds = [k for k in comparison.KINDS if k not in ("models", "costs")]  # nobody was called
+    for name in ("models.csv", *(f"models_{k}.csv" for k in kinds)):
+        assert f'href="{name}"' in text
+        lines = (hostile.parent / name).read_text().splitlines()
+        assert len(lines) > 1 and not any(line.startswith("=") for line in lines)
+
+
+def test_the_page_of_runs_fits_everywhere(hostile, browser):
+    for width in (1440, 390):
+        with watched(browser, width, 900) as shown:
+            shown.goto(hostile.as_uri())
+            assert shown.title() != "gone" and violations(shown) == []
+            assert shown.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.filterwarnings("error")
+def test_long_names_leave_room_for_marks(folder):
+    """Without room the layout gives up with a warning, and labels lie over each other."""
+    scores = {HOSTILE: A, "llama_405b_turbo_" * 5: B}
+    made = comparison.compared([Compared("r", [study(folder=folder, scores=scores)])], folder)
+    panels = models._panels(made["models"])
+    for width in (models.plots.WIDE, models.plots.NARROW):
+        figure = models._drawn(panels, width)
+        models.plots.picture(figure)
+        figure.draw_without_rendering()
+        (ax,) = figure.axes
+        boxes = [t.get_window_extent() for t in ax.get_yticklabels()]
+        assert min(b.x0 for b in boxes) >= 0
+        assert not any(x.overlaps(y) for x, y in zip(boxes, boxes[1:]))
+
+
+@pytest.mark.parametrize(
+    "given, told",
+    [("", "name two runs or more"), ("a a", "name two runs"), ("mine sample", "'mine'")],
+)
+def test_what_cant_be_compared_is_told(folder, given, told):
+    with pytest.raises(BedsideError, match=told):
+        steps.compare(given)
+
+
+def test_two_models_from_notebooks_to_the_first_page(monkeypatch, tmp_path):
+    """Every link to a failure leads to a row of the run's explorer."""
+    house = House(monkeypatch, tmp_path)
+    given = {"profile": "sample", "limit": 2, "models": "fake-sentence fake-list"}
+    with monkeypatch.context() as patch:
+        patch.setattr(plots, "save", undrawn)
+        for name in STUDIED:
+            house.run(name, mode="record", **given)
+    pages.merge("sample")
+    folder = house.figures / "runs" / "matrix"
+    text = (folder / "index.html").read_text()
+    assert text.index("study by study") < text.index("Four studies say how")
+    rows = pd.read_csv(folder / "models.csv").query("source == 'run'")
+    assert {*rows["study"]} == {e["name"] for e in paths.papers().values()}
+    assert {*rows["model"]} == {"fake-sentence", "fake-list"}
+    printed = json.loads((folder / "manifest.json").read_text())["notebooks"]
+    assert "cancer_myth/03_evaluation" in printed
+    monkeypatch.setenv("BEDSIDE_RUN", "matrix")
+    content = judged_items.collect(**given)
+    ids = {r["id"] for r in content["rows"]}
+    links = pd.read_csv(folder / "models_failures.csv")["link"]
+    assert len(links) and all(parse_qs(link.partition("#")[2])["id"][0] in ids for link in links)
+    assert explorer.html(content)
