@@ -195,9 +195,8 @@ def paired(graded: "pd.DataFrame", run: "Run") -> "pd.DataFrame":
 
     Columns: row, test (of the share), difference (in percentage points) with limits low and high
     (bootstrap over units), means (difference of the mean grades), p, permutation (p of the mean
-    grade), n, detectable (minimum detectable
-    difference, in points). p isn't corrected. A pair of models without a shared item has n 0 and no
-    numbers.
+    grade), n, detectable (minimum detectable difference, in points). p isn't corrected. A pair of
+    models without a shared item has n 0 and no numbers.
     """
     import itertools
 
