@@ -18,6 +18,8 @@ from bedside.build import notebooks
 from bedside.keep import registry, replies, store
 from bedside.keep.replies import Request
 from bedside.read import paths
+from bedside.run import Run
+from bedside.write import tables
 from conftest import completion
 
 FORM = replies.response_format("verdict", score={"type": "integer", "enum": [-1, 0, 1]})
@@ -151,6 +153,16 @@ def bedside(project, command):
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def test_a_plan_draws_and_claims_nothing(tmp_path, monkeypatch):
+    """What it would draw and claim takes a third of its time, and nobody sees it."""
+    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+    run = Run("radiation", "02_free_form", profile="sample", mode="plan")
+    rows = tables.frame([tables.Row("a", "x", "run", 1.0)])
+    picture = run.figure("fig_x", None, rows, "X")
+    run.claim_each(lambda: pytest.fail("made"), basis="printed")
+    assert picture._repr_png_() == b"" and not list(tmp_path.rglob("fig_x.[ps]*"))
 
 
 @pytest.mark.parametrize("step", ["plan {}", "record {}", "batch --paper {}"])
