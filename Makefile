@@ -56,8 +56,8 @@ study = $(shell find lib/bedside/papers/$(1) -name '*.py' -o -name '*.toml')
 PEOPLE := $(shell find $(addprefix lib/bedside/,publish/judged_items explorer annotation) -type f ! -name '*.pyc')
 DATA := $(if $(filter public,$(PROFILE)),$(STAMPS)/data.done)
 
-.PHONY: help all test lint verify explorer site seminar class data try plan batch collect record study compare new \
-	letter outputs lab serve doctor bench setup lock clean FORCE $(PAPERS)
+.PHONY: help all test lint verify explorer site seminar class data try plan batch collect record study compare \
+	contribute new letter outputs lab serve doctor bench setup lock clean FORCE $(PAPERS)
 .DEFAULT_GOAL := help
 
 help: ## show this text
@@ -126,6 +126,9 @@ study: $(READY) ## put your own questions to models: QUESTIONS=mine.csv MODELS="
 
 compare: $(READY) ## show the models of several runs beside each other: make compare RUNS="a b"
 	@$(PY) -m bedside compare $(call quoted,$(value RUNS))
+
+contribute: $(READY) ## check what you recorded of MODELS, to hand it in (CONTRIBUTING.md)
+	@$(PY) -m bedside contribute $(call quoted,$(value MODELS))
 
 new: $(READY) ## begin a study of your own: make new PAPER=name
 	@$(PY) -m bedside new $(call quoted,$(value PAPER))

@@ -359,6 +359,27 @@ def try_models(models):
         raise BedsideError(f"not ready: {', '.join(lacking)}")
 
 
+def contribute(models):
+    """Check recordings that are to be handed in, all that were handed in if no model is named."""
+    from .keep import contributed
+
+    for name in models.split() or contributed.entries():
+        for file, r in contributed.check(name).items():
+            told = ", ".join(f"{n} from {model}" for model, n in r["models"].items())
+            print(f"{file}: {r['replies']} replies, {told}; {r['first']} to {r['last']}")
+        if name not in contributed.entries():
+            fields = "".join(f'{k} = ""  # {what}\n' for k, what in contributed.FIELDS.items())
+            print(f'add to data/recordings/contributed.toml:\n\n["{name}"]\n{fields}')
+            print("then commit it with `git add -f` of these files (CONTRIBUTING.md)")
+
+
+def replication(papers):
+    """Count again what the replication of studies costs, all if none is named; needs their data."""
+    from .publish import replication
+
+    print(f"wrote {paths.rel(replication.count(papers or [*paths.papers()]))}")
+
+
 def verify(profile):
     """Rebuild a profile and compare it with the committed outputs."""
     from .explorer import read
@@ -569,6 +590,10 @@ def _arguments():
     p.add_argument("--file", help="settings of the run")
     p = step(try_models, "send a few calls to each model: what it answers and costs")
     p.add_argument("models")
+    p = step(contribute, "check recordings that are to be handed in, or were")
+    p.add_argument("models", nargs="?", default="")
+    p = step(replication, "count what replications cost: data/replication.csv")
+    p.add_argument("papers", nargs="*")
     p = step(compare, "show the models of several runs beside each other")
     p.add_argument("runs")
     p = step(data, "fetch and verify the data of a profile")

@@ -13,7 +13,7 @@ TABLE = """
 PROFILE      | notebooks data letter | sample: items of our own (usual); public: the released data
 MODE         | notebooks study batch | replay (usual): no call; record: only missing replies; fresh
 QUESTIONS    | study batch     | a file of your own questions (docs/own_study.md)
-MODELS       | notebooks study batch try | names in data/models.toml: MODELS="a b"
+MODELS       | notebooks study batch try contribute | names in data/models.toml: MODELS="a b"
 JUDGE        | notebooks study batch | who grades: a model's name, or a judge without a model
 LIMIT        | notebooks study batch | only the first n items
 SEED         | notebooks study batch | another seed than 0

@@ -10,7 +10,7 @@ from pathlib import Path
 from bedside.build import notebooks, settings
 from bedside.judging import trust_cards
 from bedside.keep import registry
-from bedside.publish import comparison
+from bedside.publish import comparison, replication
 from bedside.read import findings, paths, sources
 from bedside.read.claims import (
     FOUND,
@@ -261,7 +261,21 @@ class Pages:
             "absent": {n: e for n, e in known.items() if n not in mine},
             "lacking": {n: e for n, e in mine.items() if e.get("optional") and n not in used},
             "binder": cite.binder(),
+            "unrun": {} if self.changed else self._unrun(),
+            "done": list(replication.done()),
         }
+
+    def _unrun(self):
+        """What a replication of each notebook costs, with the paper's tables that it makes."""
+        rows = list(replication.costs())
+        for r in rows:
+            made = self.entries.get(r["notebook"], {"outputs": ()})["outputs"]
+            found = (PRINTED.match(o["title"]) for o in made)
+            r["tables"] = ", ".join(dict.fromkeys(m[0] for m in found if m))
+        models = [*replication.MODELS, replication.JUDGE]
+        usd = {m: sum(r["usd"].get(m, 0) for r in rows) for m in models}
+        days = sorted({r["price"] for r in replication.rows()})
+        return rows and {"rows": rows, "models": models, "usd": usd, "days": days}
 
 
 def _html(text):
