@@ -76,7 +76,7 @@ def test_an_entry_says_all_that_a_reader_needs(handed_in):
 def test_the_front_page_names_what_was_run(handed_in):
     entered(by="A <b>lab</b>")
     (made,) = replication.done()
-    assert made["model"] == "served" and made["studies"] == ["medhalu"] and made["by"][0] == "A"
+    assert made["model"] == "served" and made["studies"] == ["MedHalu"] and made["by"][0] == "A"
     assert made["first"] == made["last"]
 
 

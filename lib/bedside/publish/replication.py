@@ -74,6 +74,6 @@ def done() -> Iterator[dict]:
     """What was handed in: model, studies and days, and the fields of `contributed.FIELDS`."""
     for name, about in contributed.entries().items():
         found = contributed.check(name)
-        studies = dict.fromkeys(Path(file).parts[-3] for file in found)
+        studies = dict.fromkeys(paths.papers()[Path(file).parts[-3]]["name"] for file in found)
         first, last = (f(r[k] for r in found.values()) for f, k in ((min, "first"), (max, "last")))
         yield {"model": name, "studies": [*studies], "first": first, "last": last, **about}

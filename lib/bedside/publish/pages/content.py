@@ -262,7 +262,7 @@ class Pages:
             "lacking": {n: e for n, e in mine.items() if e.get("optional") and n not in used},
             "binder": cite.binder(),
             "unrun": {} if self.changed else self._unrun(),
-            "done": list(replication.done()),
+            "done": [] if self.changed else list(replication.done()),
         }
 
     def _unrun(self):
@@ -272,6 +272,8 @@ class Pages:
             made = self.entries.get(r["notebook"], {"outputs": ()})["outputs"]
             found = (PRINTED.match(o["title"]) for o in made)
             r["tables"] = ", ".join(dict.fromkeys(m[0] for m in found if m))
+            paper, _, section = r["notebook"].partition("/")
+            r["section"] = f"{paths.papers()[paper]['name']}, {section.replace('_', ' ')}"
         models = [*replication.MODELS, replication.JUDGE]
         usd = {m: sum(r["usd"].get(m, 0) for r in rows) for m in models}
         days = sorted({r["price"] for r in replication.rows()})
