@@ -319,6 +319,7 @@ def plan(given, paper=""):
         print(f"{name}: {what} depends on earlier replies, so these numbers are bounds")
     for told in registry.all_shared(calls["model"].unique()):
         print(told)
+    print("what all released items cost at most, with five current models: data/replication.csv")
     for model in calls["model"].unique():
         if told := prices.priced_when(registry.model(model)):
             print(f"price of {model}: {told}")
