@@ -18,21 +18,31 @@ session = annotation_own.session  # a fixture
 # ---- names and files
 
 
-def test_records_name_no_model_and_no_configuration(tmp_path):
-    judged = annotation.rows(judged_items.collect("sample"))
-    names = {r["model"] for r in judged} | {*registry.entries()}
-    here = [name for name, task in tasks().items() if annotation.candidates(judged, task)]
-    assert here == [name for name in tasks() if name != "own"]  # own studies are elsewhere
-    for task in here:
-        every = Draw(size=0, repetitions=0.0, tiny=True)
-        s = Session(judged, task, "Ann", drawing=every, folder=tmp_path)
-        while not s.done:
-            assert s.label("", reason="x", refused="faulty") == ""
-        for record in lines(s):
-            assert not [n for n in names if n in json.dumps(record)]
-        whole = annotation.candidates(judged, s.task, tiny=True)
-        asked = {alias(piece["id"]) for row in whole for piece in s.task.asked(row)}
-        assert {r["id"] for r in lines(s)} == {alias(e.row["id"]) for e in s.queue} <= asked
+TASKS = [name for name in tasks() if name != "own"]  # own studies are elsewhere
+
+
+@pytest.fixture(scope="module")
+def shown():
+    return annotation.rows(judged_items.collect("sample"))
+
+
+def test_every_task_has_rows(shown):
+    here = [name for name, task in tasks().items() if annotation.candidates(shown, task)]
+    assert here == TASKS
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_records_name_no_model_and_no_configuration(shown, tmp_path, task):
+    names = {r["model"] for r in shown} | {*registry.entries()}
+    every = Draw(size=0, repetitions=0.0, tiny=True)
+    s = Session(shown, task, "Ann", drawing=every, folder=tmp_path)
+    while not s.done:
+        assert s.label("", reason="x", refused="faulty") == ""
+    for record in lines(s):
+        assert not [n for n in names if n in json.dumps(record)]
+    whole = annotation.candidates(shown, s.task, tiny=True)
+    asked = {alias(piece["id"]) for row in whole for piece in s.task.asked(row)}
+    assert {r["id"] for r in lines(s)} == {alias(e.row["id"]) for e in s.queue} <= asked
 
 
 def old(session, entry, value):
