@@ -174,10 +174,13 @@ $(STAMPS)/data.done: data/sources.toml $(SETTINGS) $(RELEASED)
 # A notebook's inputs: itself, foundation and study, the study's data, prompts, printed numbers, recordings, your files,
 # settings. Notebooks that are out of date are listed first and then run by one process, on all cores (JOBS=n: n at
 # once). A stamp is set only when a notebook has finished, so a failed one never counts as up to date.
+# People name some of these files, as they like: a name with a blank would be two for make.
+newer = $(if $(shell find $(1) -type f -newer $(2) 2>/dev/null | head -n 1),FORCE)
 define notebook
 $(STAMPS)/$(2)/$(1).done: notebooks/$(2)/$(1).ipynb $(FOUNDATION) $(SOURCE_$(2)) $(SETTINGS) $(DATA) $(READY)
-$(STAMPS)/$(2)/$(1).done: $(wildcard data/sample/$(2)/* data/prompts/$(2)/* data/external/$(2)/* \
-		$(patsubst %,data/%/$(2).csv,published claims readings) data/recordings/$(2)/*/*)
+$(STAMPS)/$(2)/$(1).done: $(wildcard data/sample/$(2)/* data/prompts/$(2)/* \
+		$(patsubst %,data/%/$(2).csv,published claims readings))
+$(STAMPS)/$(2)/$(1).done: $(call newer,data/external/$(2) data/recordings/$(2),$(STAMPS)/$(2)/$(1).done)
 	@rm -f $$@ && echo $(2)/$(1) >> $(STAMPS)/$(2).todo
 endef
 $(foreach p,$(PAPERS),$(eval SOURCE_$(p) := $(call study,$(p))))
@@ -190,7 +193,8 @@ $(STAMPS)/index.done: $(DONE) $(wildcard $(addprefix lib/bedside/publish/,*.py p
 	@$(PY) -m bedside index --profile $(PROFILE) --file $(SETTINGS) --since $(SETTINGS).started
 	@touch $@
 
-$(STAMPS)/explorer.done: $(STAMPS)/index.done $(PEOPLE) $(wildcard data/external/annotations/*/*)
+$(STAMPS)/explorer.done: $(STAMPS)/index.done $(PEOPLE)
+$(STAMPS)/explorer.done: $(call newer,data/external/annotations,$(STAMPS)/explorer.done)
 	@$(PY) -m bedside explorer --file $(SETTINGS)
 	@touch $@
 

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -130,3 +131,31 @@ def test_the_step_tells_what_is_for_own_studies_alone():
         with pytest.raises(BedsideError, match=f"{name} is for `make study` alone"):
             steps.check([f"{name}="])
     steps.check(["MODELS=", "ANSWERS=", "RUN="])
+
+
+def test_files_that_people_name_may_have_blanks(root):
+    """New labels make the explorer anew, a study's new files its notebooks; nothing else runs."""
+    shutil.copy(paths.ROOT / "Makefile", root)
+    stamps = root / ".cache/stamps/sample"
+    done = [*(f"{name}.done" for name in notebooks.listed()), "index.done", "explorer.done"]
+
+    def planned(*files):
+        for name in ("settings.json", *done):
+            (stamps / name).parent.mkdir(parents=True, exist_ok=True)
+            (stamps / name).touch()
+        for name in files:
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).touch()
+            os.utime(root / name, (time.time() + 5,) * 2)  # however coarse the clock of files is
+        old = ("-o", ".venv/.ready", "-o", ".cache/stamps/sample/settings.json")
+        made = make("-n", *old, "all", root=root)
+        for name in files:
+            (root / name).unlink()
+        assert made.returncode == 0, made.stderr
+        again = {name.partition("/")[0] for name in re.findall(r"echo (\S+) >>", made.stdout)}
+        return again, "bedside explorer" in made.stdout
+
+    assert planned() == (set(), False)
+    assert planned("data/external/annotations/diagnosis/Anna Berg.jsonl") == (set(), True)
+    assert planned("data/external/medhalu/my raters.csv") == ({"medhalu"}, True)
+    assert planned("data/recordings/radiation/sample/a model.jsonl") == ({"radiation"}, True)
