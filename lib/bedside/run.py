@@ -83,6 +83,7 @@ class Run:
         self._replies, self._planned = {}, self._sink()  # model -> {key: reply}
         self._outputs, self._claims, self._graded = {}, {}, {}
         self._elsewhere, self.left = [], []  # models of ANSWERS=; what in it isn't asked
+        self.labelled = set()  # ids of replies that the user's raters labelled: none need be judged
         self._step_by_step = self._replaying = False
         self._calls = frames.Calls(frames.cache(self.folder) / f"calls_{notebook}.jsonl")
 
@@ -172,9 +173,19 @@ class Run:
         with dry_run.by_calls(self._step_by_step):
             if self._replaying:
                 replies = await models.of_recorded(asked, self.recordings, ask)
+            elif self.labelled and self.mode == "replay":
+                replies = await models.of_recorded(asked, self.recordings, ask, self.labelled)
+                self._tell_lost(replies)
             else:
                 replies = await ask(asked)
         return [self._noted(*both) for both in zip(asked, replies)]
+
+    def _tell_lost(self, replies):
+        if lost := sum(reply.error == models.NOT_RECORDED for reply in replies):
+            told = (
+                "questions about what your raters labelled have no recorded reply, and no verdict"
+            )
+            print(f"{lost} {told}; MODE=record asks them")
 
     @contextlib.asynccontextmanager
     async def asking(self, label: str = "") -> AsyncIterator[Callable[[Request], Awaitable[Reply]]]:

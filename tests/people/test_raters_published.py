@@ -449,3 +449,22 @@ def test_without_raters_labels_are_their_authors(nothing, tmp_path, monkeypatch)
     own = judges.with_raters_labels(run, labels, "cancer_myth_rated", "us")
     assert own["labelled_by"].tolist() == ["us", "us"]
     assert not own["rated"].any() and judges.whose(own) == "us"
+
+
+UNJUDGED = (  # notebooks that have a model judge labelled examples
+    *("cancer_myth/05_judge_agreement", "radiation/06_judge_agreement"),
+    "meddialbench/01_design_and_validation",
+)
+
+
+@pytest.mark.parametrize("name", UNJUDGED)
+def test_labels_that_no_model_has_judged_are_left_out_and_counted(
+    world, tmp_path, monkeypatch, name
+):
+    """The sample's own run: its model has no recording for replies that were labelled here."""
+    elsewhere(monkeypatch, world.folder)
+    house = House(monkeypatch, tmp_path)
+    labelled = house.run(name, profile="sample", mode="replay")["run"].labelled
+    found = (house.figures / "runs").rglob("trust_*smollm2*.json")
+    cards = [json.loads(path.read_text()) for path in found]
+    assert 0 < sum(card["unscored"] for card in cards) <= len(labelled)

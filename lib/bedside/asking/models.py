@@ -9,7 +9,15 @@ embedded model's server starts only then.
 import asyncio
 import contextlib
 import functools
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Coroutine,
+    Iterable,
+    Iterator,
+)
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -191,10 +199,15 @@ async def of_recorded(
     requests: Iterable[Request],
     recordings: store.Recordings,
     ask: Callable[[list[Request]], Awaitable[list[Reply]]],
+    spared: Collection[str] | None = None,
 ) -> list[Reply]:
-    """`ask`'s replies to those requests that have a recording; the others are `not_recorded`."""
+    """`ask`'s replies; those to `spared` items are `not_recorded` without a recording.
+
+    spared: None spares all.
+    """
     requests = list(requests)
-    there = [r.key in recordings for r in requests]
+    must = [spared is not None and r.item not in spared for r in requests]
+    there = [m or r.key in recordings for m, r in zip(must, requests)]
     got = iter(await ask([r for r, here in zip(requests, there) if here]))
     return [next(got) if here else not_recorded(r) for r, here in zip(requests, there)]
 
