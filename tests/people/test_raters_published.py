@@ -24,7 +24,7 @@ from bedside.papers.medhalu import study as medhalu
 from bedside.papers.medhalu.labels import annotations
 from bedside.papers.radiation import matching
 from bedside.publish.judged_items import collect
-from bedside.read import sources
+from bedside.read import paths, sources
 from bedside.run import Run
 from judged import collected, elsewhere
 from matrix import House
@@ -465,6 +465,11 @@ def test_labels_that_no_model_has_judged_are_left_out_and_counted(
     elsewhere(monkeypatch, world.folder)
     house = House(monkeypatch, tmp_path)
     labelled = house.run(name, profile="sample", mode="replay")["run"].labelled
-    found = (house.figures / "runs").rglob("trust_*smollm2*.json")
-    cards = [json.loads(path.read_text()) for path in found]
-    assert 0 < sum(card["unscored"] for card in cards) <= len(labelled)
+    found = [*(house.figures / "runs").rglob("trust_*smollm2*.json")]
+    both = [(p, paths.FIGURES / "sample" / p.parent.name / p.name) for p in found]
+    more = [n["unscored"] - before["unscored"] for n, before in map(_read, both)]
+    assert min(more) >= 0 and 0 < sum(more) <= len(labelled)
+
+
+def _read(files):
+    return [json.loads(path.read_text()) for path in files]
