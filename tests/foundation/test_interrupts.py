@@ -17,7 +17,15 @@ def test_while_a_module_is_imported(tmp_path, module):
     step = [sys.executable, "-m", "bedside", "run", "medhalu/01_benchmark"]
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     pipe = subprocess.PIPE
-    process = subprocess.Popen(step, stdout=pipe, stderr=pipe, text=True, env=environment)
+    process = subprocess.Popen(
+        step,
+        stdout=pipe,
+        stderr=pipe,
+        text=True,
+        env=environment,
+        # shells let what runs behind them ignore it
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     assert process.stdout.readline() == "here\n"
     process.send_signal(signal.SIGINT)
     told = process.communicate(timeout=20)[1]
