@@ -223,7 +223,7 @@ def with_raters_labels(
     if not sources.here(source):
         return own
     rated = run.load(source).assign(rated=True)
-    ids = (v for column in rated.select_dtypes(object) for v in rated[column])
+    ids = (v for column in rated for v in rated[column])
     run.labelled |= {v for v in ids if isinstance(v, str) and v.startswith(f"{run.paper}/")}
     if known is not None:
         rated = checks.within(rated, "item", known, f"labels of {source}")
