@@ -10,7 +10,9 @@ numbers: the file's rows, and what they refer to. verdicts: what a check says. s
 scores, tests: the checks, by kind. page: what is written.
 """
 
-from .checks import COLUMNS, VERDICTS, check
+from .checks import COLUMNS, check
+from .numbers import KINDS
 from .page import template, write
+from .verdicts import VERDICTS
 
-__all__ = ["COLUMNS", "VERDICTS", "check", "template", "write"]
+__all__ = ["COLUMNS", "KINDS", "VERDICTS", "check", "template", "write"]

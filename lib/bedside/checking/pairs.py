@@ -42,7 +42,7 @@ def total(row: Row, every: Sequence[Row]) -> Result:
     plain, only, middle = _meet(target, ends[:2]), [], sum(p.number.value * p.unit for p in parts)
     sizes = {p.n for p in parts}
     counts = [stats.wholes(*_span(p), p.n) for p in parts] if None not in sizes else []
-    if plain and target == (1, 1) and len(sizes) == 1 and all(counts):
+    if plain and target == (1, 1) and len(sizes) == 1 and counts and all(counts):
         n = sizes.pop()
         plain = sum(c[0] for c in counts) <= n <= sum(c[-1] for c in counts)
     if not whole:

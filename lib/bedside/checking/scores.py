@@ -85,7 +85,11 @@ def _lacks(group):
         return "n is not given"
     if not 2 <= n <= stats.LARGEST:
         return f"n must be 2 to {stats.LARGEST}"
-    return "" if len({r.kind for r in group}) == len(group) else "a score stands there twice"
+    return (
+        ""
+        if len({r.kind for r in group}) == len(group)
+        else "it has a score twice; give each matrix a row of its own"
+    )
 
 
 def scores(group: list[Row], every: Sequence[Row], seconds: float) -> Result:

@@ -10,6 +10,7 @@ from .numbers import Row, parsed
 from .verdicts import Result, decided, number, p_text, untestable
 
 SLACK = 1e-9
+MOST_COUNTS = 2000  # behind a share, for its interval
 FREE = {"z": 0, "F": 2}  # degrees of freedom; of the other tests 1
 
 
@@ -55,7 +56,7 @@ def _of_shares(row, test):
     x, y = (stats.wholes(*r.number.span(r.unit), r.n) for r in (a, b))
     if not x or not y:
         return untestable("p", f"no count prints as {(b if x else a).text}")
-    if len(x) * len(y) > stats.PAIRS or max(a.n, b.n) > 100_000:
+    if len(x) * len(y) * max(a.n, b.n) > stats.TRIED:
         return untestable("p", "the two shares allow too many counts")
     paired = stats.paired_p(x, y, a.n) if a.n == b.n else {}
     unpaired = stats.unpaired_p(x, a.n, y, b.n)
@@ -149,7 +150,7 @@ def interval(row: Row, every: Sequence[Row], seconds: float = 0) -> Result:
     counts, found, near = stats.wholes(*value, n), [], []
     if not counts:
         return untestable("interval", f"no count of {n} prints as {of.text}")
-    if len(counts) > stats.PAIRS:
+    if len(counts) > MOST_COUNTS:
         return untestable("interval", "the share allows too many counts")
     for count in counts:
         for name, ends in stats.share_intervals(count, n, level).items():

@@ -30,7 +30,7 @@ from .intervals import (
 )
 from .matrices import LARGEST, SCORES, SECONDS, Fits, matrices, score
 from .printed import EXACT, deviations, printable, span, wholes
-from .reported import PAIRS, paired_p, share_intervals, statistic_p, unpaired_p
+from .reported import TRIED, paired_p, share_intervals, statistic_p, unpaired_p
 from .resampling import LEAST, bootstrap, paired_permutation
 from .tests import (
     detectable,

@@ -8,7 +8,7 @@ import numpy as np
 from .intervals import wilson
 from .tests import fisher, two_proportions
 
-PAIRS = 2000  # pairs of counts
+TRIED = 2_000_000  # pairs of counts, times n
 
 
 def paired_p(x: range, y: range, n: int) -> dict[str, np.ndarray]:
