@@ -172,6 +172,23 @@ def test_five_thousand_items_are_searched_and_the_limit_of_time_is_kept():
         stats.matrices(5001, bounds)
 
 
+def test_as_mlscorecheck_where_it_is_installed():
+    binary = pytest.importorskip("mlscorecheck.check.binary")
+    named = {"acc": "accuracy", "sens": "recall", "spec": "specificity", "bacc": "macro recall"}
+    named |= {"ppv": "precision", "f1": "f1"}  # its kappa goes by intervals, which let more pass
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        n = int(rng.integers(20, 400))
+        p = int(rng.integers(2, n - 2))
+        tp, fp = int(rng.integers(1, p)), int(rng.integers(1, n - p))
+        chosen = rng.choice([*named], 3, replace=False).tolist()
+        scores = {s: round(float(stats.score(named[s], n, p, tp, fp)[0]), 3) for s in chosen}
+        scores[chosen[0]] = round(scores[chosen[0]] + float(rng.choice([0, 0.001, 0.01])), 3)
+        known = binary.check_1_testset_no_kfold({"p": p, "n": n - p}, scores, 0.0005)
+        ends = {named[s]: (v - 0.0005, v + 0.0005) for s, v in scores.items()}
+        assert known["inconsistency"] == (stats.matrices(n, ends, p).count == 0), (n, p, scores)
+
+
 @pytest.mark.parametrize("x, y, n", [((3, 5), (2, 2), 6), ((0, 1), (7, 8), 8), ((4, 4), (4, 4), 9)])
 def test_paired_p_are_those_of_all_overlaps(x, y, n):
     known = {"exact": set(), "chi-squared": set(), "chi-squared with continuity correction": set()}

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from .inputs import require
 from .printed import span, wholes
-from .tests import mcnemar_counts
+from .reported import paired_p
 
 
 def grim(percent: float, n: int, decimals: int) -> bool:
@@ -39,9 +39,8 @@ def grim_counts(percent: float, n: int, decimals: int) -> list[int]:
 def mcnemar_range(x: int, y: int, n: int) -> tuple[float, float]:
     """Smallest and largest exact McNemar p that margins x and y out of n pairs allow."""
     require((0 <= x <= n and 0 <= y <= n, f"margins {x} and {y} must lie between 0 and n = {n}"))
-    overlaps = range(max(0, x + y - n), min(x, y) + 1)
-    p = [mcnemar_counts(x - both, y - both) for both in overlaps]
-    return min(p), max(p)
+    p = paired_p([x], [y], n)["exact"]
+    return float(p.min()), float(p.max())
 
 
 def permutation_range(a: ArrayLike, b: ArrayLike) -> tuple[float, float]:

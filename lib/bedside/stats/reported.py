@@ -11,7 +11,7 @@ from .tests import fisher, two_proportions
 TRIED = 2_000_000  # pairs of counts, times n
 
 
-def paired_p(x: range, y: range, n: int) -> dict[str, np.ndarray]:
+def paired_p(x: Iterable[int], y: Iterable[int], n: int) -> dict[str, np.ndarray]:
     """All two-sided p of McNemar's test that margins x and y out of n pairs allow, by version.
 
     Over all overlaps: 1 where no pair is discordant. "exact" as `mcnemar_counts`.
@@ -35,7 +35,7 @@ def paired_p(x: range, y: range, n: int) -> dict[str, np.ndarray]:
     }
 
 
-def unpaired_p(x: range, n: int, y: range, m: int) -> dict[str, np.ndarray]:
+def unpaired_p(x: Iterable[int], n: int, y: Iterable[int], m: int) -> dict[str, np.ndarray]:
     """All two-sided p that counts x of n and y of m allow, by test of two independent shares."""
     from scipy.special import chdtrc, ndtr
 
