@@ -129,6 +129,8 @@ GRADE = "T,A,grade,3.65,40,mean,scale=1 to 5,"
         (["T,A,p,0.10,,p,test=t; statistic=2.41; df=39; comparisons=5,"], "possible", "", ""),
         (["T,A,p,<0.001,,p,test=chi2; statistic=3.84; df=1,"], "impossible", "", ""),
         (["T,A,p,0.05,,p,test=t; statistic=2.41,"], "not testable", "1 degrees", ""),
+        (["T,A,p,4e-3,,p,test=z; statistic=2.88,"], "possible", "", ""),
+        (["T,A,p,4e-4,,p,test=z; statistic=2.88,"], "impossible", "", ""),
         ([*TWO, "T,A-B,p,0.15,,p,test=two shares; A | right; B | right,"], "possible", "", ""),
         ([*TWO, "T,A-B,p,0.01,,p,test=two shares; A | right; B | right,"], "only if", "paired", ""),
         (
@@ -267,6 +269,8 @@ def test_an_unfinished_search_is_not_testable():
         (["T,A,x,0.5,10,mean,scale=1,"], "column of: 'scale=1': write the least and the most"),
         (["T,A,x,0.5,10,mean,scales=1 to 5,"], "unknown setting 'scales'; did you mean 'scale'"),
         (["T,A,p,0.5,,p,test=u,"], "'test=u': the tests are mcnemar"),
+        (["T,A,x,0.1234567891,10,share,,"], "has more than 9 decimals"),
+        (["T,A,p,0.5,,p,comparisons=1001,"], "isn't a whole number up to 1000"),
         (["T,A,i,0.5,,interval,,"], "'0.5' isn't two numbers"),
         (["T,A,x,0.5,10"], "line 2: 5 cells, but the header has 8"),
     ],

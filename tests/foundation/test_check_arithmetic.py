@@ -172,6 +172,26 @@ def test_five_thousand_items_are_searched_and_the_limit_of_time_is_kept():
         stats.matrices(5001, bounds)
 
 
+@pytest.mark.parametrize("known", [True, False])
+def test_means_of_several_matrices_are_told(known):
+    rng = np.random.default_rng(3)
+    names = [name for name in stats.SCORES if name != "f1 of means"]
+    for _ in range(12):
+        chosen, n = rng.choice(names, 4, replace=False).tolist(), 90
+        p = np.full(3, rng.integers(2, n - 2)) if known else rng.integers(2, n - 2, 3)
+        tp, fp = rng.integers(0, p + 1), rng.integers(0, n - p + 1)
+        values = {m: stats.score(m, n, p, tp, fp).mean() for m in chosen}
+        ends = {m: (v - 0.005, v + 0.005) for m, v in values.items()}
+        assert stats.means_of_several(ends, p[0] / n if known else None), values
+
+
+def test_no_mean_of_f1_lies_above_the_f1_of_mean_precision_and_a_recall_of_1():
+    """2 * 0.84 / 1.84 = 0.913."""
+    ends = {"accuracy": (0.895, 0.905), "precision": (0.835, 0.845)}
+    assert stats.means_of_several(ends | {"f1": (0.895, 0.905)}, None)
+    assert not stats.means_of_several(ends | {"f1": (0.945, 0.955)}, None)
+
+
 def test_as_mlscorecheck_where_it_is_installed():
     binary = pytest.importorskip("mlscorecheck.check.binary")
     named = {"acc": "accuracy", "sens": "recall", "spec": "specificity", "bacc": "macro recall"}

@@ -49,7 +49,7 @@ CHECKS += ["mean of rows", "scores of one matrix", "rows that share positives"]
 
 
 def test_no_honest_table_is_called_wrong():
-    seen = honest(30)
+    seen = honest(60)
     assert {kind for kind, verdict in seen if verdict == "possible"} == {*CHECKS}
 
 

@@ -31,6 +31,9 @@ NUMBER = re.compile(r"[-+]?(?:\d{1,3}(?:[,'\u2009\u202f\xa0 ]\d{3})+|\d+)?(?:\.\
 SIGNS = {"≤": "<", "≥": ">", "<=": "<", ">=": ">", "~": "", "≈": "", "=": ""}
 ALIKE = str.maketrans({"−": "-", "–": "-", "—": "-", "％": "%", "’": "'"})
 LARGEST_N = 10**7
+LONGEST = 30  # characters of a number
+DECIMALS = 9  # of a printed number
+LARGEST = {"classes": 100, "comparisons": 1000}  # values of settings
 
 
 class Number(NamedTuple):
@@ -78,9 +81,13 @@ def parsed(text: str) -> Number | None:
     text = text.translate(ALIKE).strip()
     sign = re.match(r"<=|>=|[<>≤≥~≈=]|", text)[0]
     bare = text[len(sign) :].strip()
+    power = re.fullmatch(r"([\d.]+)\s*(?:e|[x×]\s*10\s*\^?)\s*(-?\d\d?)", bare, re.I)
+    if power and (base := parsed(power[1])):  # 2e-5
+        by = Fraction(10) ** int(power[2])
+        return base._replace(value=base.value * by, step=base.step * by, sign=SIGNS.get(sign, sign))
     percent = bare.endswith("%")
     bare = bare.removesuffix("%").strip()
-    if not re.search(r"\d", bare) or not NUMBER.fullmatch(bare) or len(bare) > 40:
+    if not re.search(r"\d", bare) or not NUMBER.fullmatch(bare) or len(bare) > LONGEST:
         return None
     digits = re.sub(r"[,'\u2009\u202f\xa0 ]", "", bare)
     step = Fraction(1, 10 ** len(digits.partition(".")[2]))
@@ -182,6 +189,8 @@ def _row(table, place, cells):
         told = "two numbers, such as 0.41 to 0.53" if kind == "interval" else "a number"
         told += "; write 0.5 for 0,5, and put stars or words into the note"
         table.fault(place, "value", f"{cells['value']!r} isn't {told}")
+    if any(x.step < Fraction(1, 10**DECIMALS) for x in ends or [number] if x and kind != "p"):
+        table.fault(place, "value", f"{cells['value']!r} has more than {DECIMALS} decimals")
     if number and number.sign and kind != "p":
         table.fault(place, "value", f"{cells['value']!r}: only a p may be {number.sign} a number")
     n = parsed(cells["n"]) if cells["n"] else None
@@ -256,6 +265,8 @@ def _faulty(name, value):
     given = [parsed(part) for part in value.split(",")] if name == "df" else [parsed(value)]
     if None in given or any(x.value <= 0 for x in given if x and name != "statistic"):
         return "isn't a number above 0" if name != "statistic" else "isn't a number"
+    if name in LARGEST and not (given[0].step == 1 and given[0].value <= LARGEST[name]):
+        return f"isn't a whole number up to {LARGEST[name]}"
     if name == "level" and not 50 <= given[0].value < 100:
         return "write a confidence level in percent, such as level=95"
     return ""

@@ -10,7 +10,7 @@ from .numbers import SCORES, Row, parsed
 from .verdicts import Result, decided, number, untestable
 
 PLAIN = ("precision", "recall", "f1")
-ONE = "two classes, both occur; one matrix of n items, not a mean of several"
+ONE = "two classes, both occur; one matrix of n items"
 
 
 def groups(rows: Iterable[Row]) -> list[list[Row]]:
@@ -47,23 +47,33 @@ def _spans(group, cut=False, means="", f1=""):
     return named
 
 
-def _ways(group, sizes):
-    """Other readings of a group: (condition, its spans, n, positives)."""
+def _ways(group, sizes, seconds):
+    """Other readings of a group: (the condition, whether it then fits)."""
     n, (positives, _) = group[0].n, _known(group)
-    kinds = {r.kind for r in group}
-    yield "digits were cut off", _spans(group, cut=True), n, positives
-    if kinds & {*PLAIN} and "specificity" not in kinds:
+    kinds, spans = {r.kind for r in group}, _spans(group)
+    ways = [("digits were cut off", _spans(group, cut=True), n, positives)]
+    if plain := [k for k in PLAIN if k in kinds and "specificity" not in kinds]:
         for means in ("macro", "weighted"):
-            if not {f"{means} {kind}" for kind in kinds & {*PLAIN}} & kinds:
-                told = f"{', '.join(k for k in PLAIN if k in kinds)} are {means} means"
-                yield told, _spans(group, means=means), n, positives
+            if not {f"{means} {kind}" for kind in plain} & kinds:
+                told = f"{', '.join(plain)} are {means} means"
+                ways.append((told, _spans(group, means=means), n, positives))
     if "macro f1" in kinds:
         told = "the macro F1 is the F1 of the mean precision and recall"
-        yield told, _spans(group, f1="f1 of means"), n, positives
+        ways.append((told, _spans(group, f1="f1 of means"), n, positives))
     if positives is not None:
-        yield "the other class counts as positive", _spans(group), n, n - positives
-    for m in sizes:
-        yield f"its n is {m}, as elsewhere in the table", _spans(group), m, positives
+        ways.append(("the other class counts as positive", spans, n, n - positives))
+    ways += [(f"its n is {m}, as elsewhere in the table", spans, m, positives) for m in sizes]
+    found = [told for told, *given in ways if _any(*given, seconds)]
+    yield from ((told, True) for told in found)
+    if not found:  # what allows most comes last
+        share = None if positives is None else positives / n
+        told = "they are means over several matrices, as of folds, raters or runs"
+        yield told, stats.means_of_several(spans, share)
+
+
+def _any(spans, n, positives, seconds):
+    """Whether some matrix has these scores."""
+    return stats.matrices(n, spans, positives, seconds).count > 0
 
 
 def named(group: list[Row]) -> str:
@@ -101,14 +111,11 @@ def scores(group: list[Row], every: Sequence[Row], seconds: float) -> Result:
     if not (found.complete or found.count):
         return untestable(name, f"the search took longer than {seconds:g} seconds")
     sizes = sorted({r.n for r in every if r.table == group[0].table and r.n} - {n})
-    ways = (
-        (told, stats.matrices(m, spans, p, seconds).count > 0)
-        for told, spans, m, p in _ways(group, [m for m in sizes if 2 <= m <= stats.LARGEST][:3])
-    )
+    ways = _ways(group, [m for m in sizes if 2 <= m <= stats.LARGEST][:3], seconds)
+    known = _known(group)[0]
     verdict, only_if = decided(found.count > 0, ways)
     near, able = _others(group, seconds)
     listed = ", ".join(f"{r.kind} {r.text}" for r in group)
-    known = _known(group)[0]
     of = f"{n} items" + (f" with {known} positives" if known is not None else "")
     many = f"{'' if found.complete else 'at least '}{found.count:,}"
     lines = (

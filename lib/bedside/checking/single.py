@@ -10,6 +10,7 @@ from .numbers import Row, both_ends
 from .verdicts import Result, decided, number, untestable
 
 FAR = 50  # last digits in which the nearest deviation that fits is looked for
+MOST_SUMS = 500  # behind a mean, for its standard deviation
 WHOLE = "one whole count of n items"
 GRADES = "n whole grades"
 
@@ -122,6 +123,8 @@ def sd(row: Row, every: Sequence[Row]) -> Result:
     sums = _sums(of, n, scale)
     if not sums:
         return untestable("sd", f"the mean {means[0].text} itself has no whole sum of {n}")
+    if len(sums) > MOST_SUMS:
+        return untestable("sd", f"the mean {means[0].text} allows too many sums of {n} grades")
 
     def fits(value, cut=False):
         return stats.deviations(sums, n, *x._replace(value=value).span(cut=cut), scale)

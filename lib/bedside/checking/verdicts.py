@@ -42,4 +42,4 @@ def number(value: object, digits: int = 4) -> str:
 
 def p_text(p: float) -> str:
     """A p for a report."""
-    return f"{p:.3g}" if p >= 1e-4 else "below 0.0001"
+    return f"{p:.3g}" if p >= 1e-4 else f"{p:.1e}"

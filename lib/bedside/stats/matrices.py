@@ -113,6 +113,24 @@ def matrices(
     return Fits(n, runs[np.lexsort(runs.T[::-1])], done >= len(every))
 
 
+def means_of_several(scores: Mapping[str, tuple[float, float]], positives: float | None) -> bool:
+    """Whether means of scores over some matrices, as of folds or raters, can lie within all ends.
+
+    positives: their share in each matrix, if it is known. Weighs matrices of a grid of shares,
+    sensitivities and specificities.
+    """
+    from scipy.optimize import linprog
+
+    share = np.linspace(0.02, 0.98, 13) if positives is None else np.array([positives])
+    rates = np.linspace(0, 1, 21)
+    p, sensitivity, fall_out = (x.ravel() for x in np.meshgrid(share, rates, rates))
+    made = np.array([score(m, 1, p, p * sensitivity, (1 - p) * fall_out) for m in scores])
+    low, high = np.array([*scores.values()], dtype=float).T
+    ends = np.concatenate([high + SLACK, -low + SLACK])
+    one = np.ones((1, len(p)))
+    return linprog(one[0], np.concatenate([made, -made]), ends, one, [1.0]).status == 0
+
+
 def _within(n, positives, bounds):
     """The runs of false positives within the bounds, for each number of true positives."""
     p = np.repeat(positives, positives + 1)
