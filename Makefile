@@ -56,7 +56,7 @@ study = $(shell find lib/bedside/papers/$(1) -name '*.py' -o -name '*.toml')
 PEOPLE := $(shell find $(addprefix lib/bedside/,publish/judged_items explorer annotation) -type f ! -name '*.pyc')
 DATA := $(if $(filter public,$(PROFILE)),$(STAMPS)/data.done)
 
-.PHONY: help all test lint verify explorer site seminar class data try plan batch collect record study compare \
+.PHONY: help all test lint verify explorer site seminar class data try plan batch collect record study compare check \
 	contribute new letter outputs lab serve doctor bench setup lock clean FORCE $(PAPERS)
 .DEFAULT_GOAL := help
 
@@ -126,6 +126,9 @@ study: $(READY) ## put your own questions to models: QUESTIONS=mine.csv MODELS="
 
 compare: $(READY) ## show the models of several runs beside each other: make compare RUNS="a b"
 	@$(PY) -m bedside compare $(call quoted,$(value RUNS))
+
+check: $(READY) ## check the printed numbers of any paper: NUMBERS=mine.csv; NUMBERS=new: a template (docs/check.md)
+	@$(PY) -m bedside numbers $(call quoted,$(value NUMBERS))
 
 contribute: $(READY) ## check what you recorded of MODELS, to hand it in (CONTRIBUTING.md)
 	@$(PY) -m bedside contribute $(call quoted,$(value MODELS))

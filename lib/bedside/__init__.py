@@ -44,6 +44,7 @@ OFFERED = {
     "judge": "judging.judges:verdicts_on",
     "trust_card": "judging.trust_cards:trust_card",
     "study": "own.steps:study",
+    "check": "checking:check",
     "stats": "stats",
     "Run": "run:Run",
     "first_items": "read.sources:first_items",

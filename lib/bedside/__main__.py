@@ -489,6 +489,24 @@ def compare(runs):
     print(f"Open {paths.rel(models.write_compared(folder, names))}")
 
 
+def numbers(source):
+    """Check a file of printed numbers and write its page; `new` writes a template of the file."""
+    from . import checking
+
+    if not source:
+        raise BedsideError(
+            "name the file of printed numbers: make check NUMBERS=mine.csv"
+            " (NUMBERS=new writes a template; to try it, take data/sample/check/six_lines.csv)"
+        )
+    if source == "new":
+        made = checking.template()
+        return print(
+            f"{made} has a row of every kind: put yours in, then make check NUMBERS={made}"
+        )
+    path, told = checking.write(source)
+    print(f"{told}. Open {paths.rel(path)}")
+
+
 def _of_study(given, target):
     pairs = dict(g.partition("=")[::2] for g in given)
     valid = [n for n in commands.taken("study") if n in commands.taken(target)]
@@ -597,6 +615,7 @@ def _arguments():
     p.add_argument("papers", nargs="*")
     p = step(compare, "show the models of several runs beside each other")
     p.add_argument("runs")
+    step(numbers, "check the printed numbers of a paper").add_argument("source")
     p = step(data, "fetch and verify the data of a profile")
     p.add_argument("--profile", default="public")
     p.add_argument("--mirror")

@@ -196,7 +196,7 @@ def test_notebooks_run_from_their_own_folder_too(root):
 
 HEAVY = "openai datasets sklearn scipy matplotlib xllamacpp papermill pandas numpy seaborn".split()
 LIBRARY = paths.ROOT / "lib/bedside"
-ROOMS = "read keep asking judging build bulk write publish own stats".split()
+ROOMS = "read keep asking judging build bulk write publish own checking stats".split()
 FOUNDATION = [*LIBRARY.glob("*.py"), *(p for r in ROOMS for p in (LIBRARY / r).rglob("*.py"))]
 
 

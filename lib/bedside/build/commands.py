@@ -27,6 +27,7 @@ RUBRIC       | study batch     | a file that says how to grade
 NAME         | study batch     | a name for this run of your questions
 REVISION     | study batch     | which version of a dataset of the Hugging Face Hub
 COMPARE      | study           | two runs, COMPARE=old,new: what changed
+NUMBERS      | check           | a file of printed numbers (docs/check.md); new: a template
 PAPER        | plan batch new  | only this study; with new, its name
 SUBMIT       | batch           | 1: also send, wait and record
 FROM         | collect         | the file or folder of results

@@ -2,7 +2,7 @@
 
 Each module reads files and says what is wrong with them. Nothing here calls a model (`asking`),
 keeps a reply (`keep`) or writes an output (`write`). What follows from printed numbers is in
-`stats.implied` or, of one paper, in its `implied`.
+`stats` or, of one paper, in its `implied`.
 
 paths: the repository's folders. sources: released and sample data, as frames. checks: of frames,
 and their joins. published: printed numbers. claims: what papers state, and the verdicts that

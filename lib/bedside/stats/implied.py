@@ -1,12 +1,14 @@
 """What printed numbers allow: the counts behind percentages, the p values and kappas of margins."""
 
+from fractions import Fraction
 from math import isclose
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .inputs import require
-from .tests import mcnemar_counts
+from .printed import span, wholes
+from .reported import paired_p
 
 
 def grim(percent: float, n: int, decimals: int) -> bool:
@@ -20,25 +22,25 @@ def grim_counts(percent: float, n: int, decimals: int) -> list[int]:
     Rounded half up, half to even, or as a float of this language.
     """
     scale = 10**decimals
+    step = Fraction(1, 100 * scale)
     digits = round(percent * scale)
     require((n >= 1, f"n must be at least 1, not {n}"))
     whole = isclose(digits, percent * scale, abs_tol=1e-6)
     require((whole, f"{percent} has more than {decimals} decimals"))
 
     def prints(count):
-        twice = 2 * (100 * scale * count - digits * n)  # how far off: n is half a last digit
+        tie = 2 * (100 * scale * count - digits * n) == n  # half a last digit above
         as_float = round(100 * count / n, decimals) == percent  # 1.15 prints 1.1
-        return -n <= twice < n or (twice == n and (digits % 2 == 0 or as_float))
+        return not tie or digits % 2 == 0 or as_float
 
-    return [count for count in range(n + 1) if prints(count)]
+    return list(filter(prints, wholes(*span(Fraction(digits, 100 * scale), step), n)))
 
 
 def mcnemar_range(x: int, y: int, n: int) -> tuple[float, float]:
     """Smallest and largest exact McNemar p that margins x and y out of n pairs allow."""
     require((0 <= x <= n and 0 <= y <= n, f"margins {x} and {y} must lie between 0 and n = {n}"))
-    overlaps = range(max(0, x + y - n), min(x, y) + 1)
-    p = [mcnemar_counts(x - both, y - both) for both in overlaps]
-    return min(p), max(p)
+    p = paired_p([x], [y], n)["exact"]
+    return float(p.min()), float(p.max())
 
 
 def permutation_range(a: ArrayLike, b: ArrayLike) -> tuple[float, float]:

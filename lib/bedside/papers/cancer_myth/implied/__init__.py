@@ -78,9 +78,8 @@ def possible_p(run, a, b, n=QUESTIONS):
     """
     found = rates(run, 1)
     x, y = (stats.grim_counts(found[model], n, 1)[0] for model in (a, b))
-    overlaps = range(max(0, x + y - n), min(x, y) + 1)
-    paired = sorted(stats.mcnemar_counts(x - both, y - both) for both in overlaps)
-    return paired, stats.two_proportions(x, n, y, n)
+    paired = stats.paired_p([x], [y], n)["exact"]
+    return sorted(paired.tolist()), stats.two_proportions(x, n, y, n)
 
 
 def sums(run):

@@ -93,25 +93,12 @@ def with_some_left_out(positive, negative, scores):
 
     LEFT_OUT of the answers at most; None if that is not enough. Arguments as of `confusions`.
     """
+    ends = {METRICS[m].lower(): (v - FITS, v + FITS) for m, v in scores.items()}
     for lost in range(int(LEFT_OUT * (positive + negative)) + 1):
         for k in range(lost + 1):
-            if _some_fits(positive - k, negative - lost + k, scores):
+            if stats.matrices(positive + negative - lost, ends, positive - k).count:
                 return lost
     return None
-
-
-def _some_fits(positive, negative, scores):
-    """Whether a matrix prints as these scores, among those that are as often right as printed."""
-    n = positive + negative
-    ends = np.array([-FITS, FITS]) * n + scores["Acc"] * n
-    right = np.arange(max(0, np.floor(ends[0])), np.ceil(ends[1]) + 1)
-    tp, right = np.meshgrid(np.arange(positive + 1), right)
-    tn = right - tp
-    recall = (tp / positive + tn / negative) / 2  # leaves few, for which the others are computed
-    there = (tn >= 0) & (tn <= negative) & (np.abs(recall - scores["ma-R"]) <= FITS)
-    tp, tn = tp[there], tn[there]
-    made = stats.macro(np.stack([tp, negative - tn, positive - tp, tn], axis=-1))
-    return bool((_off(made, scores) <= FITS).any())
 
 
 def mean_of_three(positive, negative, scores):

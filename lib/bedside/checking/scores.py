@@ -1,0 +1,250 @@
+"""Checks of classifiers' scores, and of kappa, against all confusion matrices of that n."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from bedside import stats
+
+from .numbers import SCORES, Row, parsed
+from .verdicts import Result, decided, number, untestable
+
+PLAIN = ("precision", "recall", "f1")
+ONE = "two classes, both occur; one matrix of n items"
+
+
+def groups(rows: Iterable[Row]) -> list[list[Row]]:
+    """Scores that one matrix must have: of the same table, row and n, if there are several.
+
+    A lone accuracy is a share. A kappa that refers to nothing belongs to the scores of its row.
+    """
+    made = {}
+    for r in rows:
+        if r.kind in SCORES or (r.kind == "kappa" and not r.of):
+            made.setdefault((r.table, r.row), []).append(r)
+    split = []
+    for mine in made.values():
+        sizes = {r.n for r in mine} - {None}
+        filled = [r._replace(n=r.n or (min(sizes) if len(sizes) == 1 else None)) for r in mine]
+        split += [[r for r in filled if r.n == n] for n in dict.fromkeys(r.n for r in filled)]
+    alone = ("accuracy", "kappa")
+    return [mine for mine in split if len(mine) > 1 or mine[0].kind not in alone]
+
+
+def _known(group):
+    """The number of positives that a group's settings give, or None; and the word, or empty."""
+    words = [r.settings["positives"] for r in group if "positives" in r.settings]
+    given = parsed(words[0]) if words else None
+    return (int(given.value), "") if given else (None, words[0] if words else "")
+
+
+def _spans(group, cut=False, means="", f1=""):
+    """{score: its ends} of a group; means: what unnamed means are; f1: what the macro F1 is."""
+    named = {}
+    for r in group:
+        name = f"{means} {r.kind}" if means and r.kind in PLAIN else r.kind
+        named[f1 if f1 and r.kind == "macro f1" else name] = r.number.span(r.unit, cut)
+    return named
+
+
+def _ways(group, sizes, seconds):
+    """Other readings of a group: (the condition, whether it then fits)."""
+    n, (positives, _) = group[0].n, _known(group)
+    kinds, spans = {r.kind for r in group}, _spans(group)
+    ways = [("digits were cut off", _spans(group, cut=True), n, positives)]
+    if plain := [k for k in PLAIN if k in kinds and "specificity" not in kinds]:
+        for means in ("macro", "weighted"):
+            if not {f"{means} {kind}" for kind in plain} & kinds:
+                told = f"{', '.join(plain)} are {means} means"
+                ways.append((told, _spans(group, means=means), n, positives))
+    if "macro f1" in kinds:
+        told = "the macro F1 is the F1 of the mean precision and recall"
+        ways.append((told, _spans(group, f1="f1 of means"), n, positives))
+    if positives is not None:
+        ways.append(("the other class counts as positive", spans, n, n - positives))
+    ways += [(f"its n is {m}, as elsewhere in the table", spans, m, positives) for m in sizes]
+    found = [told for told, *given in ways if _any(*given, seconds)]
+    yield from ((told, True) for told in found)
+    if not found:  # what allows most comes last
+        share = None if positives is None else positives / n
+        told = "they are means over several matrices, as of folds, raters or runs"
+        yield told, stats.means_of_several(spans, share)
+
+
+def _any(spans, n, positives, seconds):
+    """Whether some matrix has these scores."""
+    return stats.matrices(n, spans, positives, seconds).count > 0
+
+
+def named(group: list[Row]) -> str:
+    """The word that rows with the same positives have; empty without one."""
+    return _known(group)[1]
+
+
+def fits(group: list[Row], seconds: float) -> stats.Fits:
+    """The matrices of a group of scores."""
+    return stats.matrices(group[0].n, _spans(group), _known(group)[0], seconds)
+
+
+def _lacks(group):
+    """Why a group can't be tested; empty if it can."""
+    n, classes = group[0].n, [r.settings["classes"] for r in group if "classes" in r.settings]
+    if classes and parsed(classes[0]).value != 2:
+        return "more than two classes"
+    if not n:
+        return "n is not given"
+    if not 2 <= n <= stats.LARGEST:
+        return f"n must be 2 to {stats.LARGEST}"
+    return (
+        ""
+        if len({r.kind for r in group}) == len(group)
+        else "it has a score twice; give each matrix a row of its own"
+    )
+
+
+def scores(group: list[Row], every: Sequence[Row], seconds: float) -> Result:
+    """Whether one confusion matrix prints as all scores of a row."""
+    name = "scores of one matrix"
+    if why := _lacks(group):
+        return untestable(name, why)
+    n, found = group[0].n, fits(group, seconds)
+    if not (found.complete or found.count):
+        return untestable(name, f"the search took longer than {seconds:g} seconds")
+    sizes = sorted({r.n for r in every if r.table == group[0].table and r.n} - {n})
+    ways = _ways(group, [m for m in sizes if 2 <= m <= stats.LARGEST][:3], seconds)
+    known = _known(group)[0]
+    verdict, only_if = decided(found.count > 0, ways)
+    near, able = _others(group, seconds)
+    listed = ", ".join(f"{r.kind} {r.text}" for r in group)
+    of = f"{n} items" + (f" with {known} positives" if known is not None else "")
+    many = f"{'' if found.complete else 'at least '}{found.count:,}"
+    lines = (
+        f"{listed}: of all 2x2 matrices of {of}, {many} print so.",
+        f"One of them: {found.first()}." if found.count else f"It would fit with {near or 'none'}.",
+    )
+    return Result(name, verdict, only_if, lines, near, able, ONE)
+
+
+def _others(group, seconds):
+    """What each score could be, given the others: the nearest printable value, and how many."""
+    if len(group) == 1:
+        return "", "one score alone: nearly every value is possible"
+    near, able = [], []
+    for r in group:
+        rest = stats.matrices(
+            group[0].n, _spans([x for x in group if x is not r]), _known(group)[0], seconds
+        )
+        values = rest.values(r.kind)
+        if not len(values) or not rest.complete:
+            continue
+        step = float(r.number.step * r.unit)
+        digits = np.union1d(
+            np.floor(values / step + 0.5 + 1e-7), np.ceil(values / step - 0.5 - 1e-7)
+        )
+        best = digits[abs(digits - round(float(r.number.value / r.number.step))).argmin()]
+        near.append(f"{r.kind} {r.number.printed(best * float(r.number.step))}")
+        able.append(f"{r.kind}: {len(digits)} of {round(1 / step) + 1}")
+    told = "; ".join(able)
+    return " or ".join(near), f"printable values possible, given the others: {told}" if told else ""
+
+
+def positives(word: str, mine: list[list[Row]], seconds: float) -> Result:
+    """Whether rows that share their items can have the same number of positives."""
+    name = "rows that share positives"
+    sizes = {group[0].n for group in mine}
+    lacking = [group[0].row for group in mine if _lacks(group)]
+    if len(mine) < 2 or len(sizes) > 1 or lacking:
+        why = f"{lacking[0]} can't be tested" if lacking else "two rows of the same n are needed"
+        return untestable(name, why)
+    found, n = [fits(group, seconds) for group in mine], sizes.pop()
+    if not all(f.complete for f in found):
+        return untestable(name, f"the search took longer than {seconds:g} seconds")
+    sets = [set(f.runs[:, 0].tolist()) for f in found]
+    if not all(sets):
+        bad = [group[0].row for group, s in zip(mine, sets) if not s]
+        return untestable(name, f"{bad[0]} has no matrix by itself")
+    shared = set.intersection(*sets)
+    turned = any(
+        set.intersection(*sets[:k], {n - p for p in sets[k]}, *sets[k + 1 :])
+        for k in range(len(sets))
+    )
+    verdict, only_if = decided(
+        bool(shared), [("one row counts the other class as positive", turned)]
+    )
+    ends = [f"{group[0].row}: {min(s)} to {max(s)}" for group, s in zip(mine, sets)]
+    lines = (
+        f"Positives of {n} that each row allows: {'; '.join(ends)}.",
+        f"All rows share {min(shared)} to {max(shared)}."
+        if shared
+        else "No number is in all of them.",
+    )
+    share = len(set.union(*sets))
+    power = f"{len(shared)} of the {share} numbers that single rows allow"
+    return Result(
+        name, verdict, only_if, lines, "", power, ONE + "; the rows are about the same items"
+    )
+
+
+def kappa(row: Row, every: Sequence[Row], seconds: float) -> Result:
+    """Whether kappa is possible, given the agreement, both raters' shares of positives, or all."""
+    k, of = row.number.span(row.unit), row.of
+    if not 1 <= len(of) <= 3:
+        return untestable("kappa", "name in `of` the agreement, both raters' shares, or all three")
+    names = {1: ("accuracy",), 2: ("positives", "predicted")}.get(
+        len(of), ("accuracy", "positives", "predicted")
+    )
+    spans = {name: r.number.span(r.unit) for name, r in zip(names, of)}
+    sizes = [r.n for r in (row, *of) if r.n]
+    classes = int(parsed(row.settings.get("classes", "0")).value)
+    n, able = sizes[0] if sizes else None, ""
+    agreement = spans.get("accuracy", (0, 1))
+    most = float(agreement[1])
+    if classes > 2 or (not n and "accuracy" in spans) or (n and not 2 <= n <= stats.LARGEST):
+        if "accuracy" not in spans:
+            return untestable("kappa", "more than two classes, or too many items")
+        two = classes <= 2
+        ends = (-1.0, float(stats.most_kappa(min(1.0, most))) if two else most)
+        plain = k[0] <= ends[1] + 1e-9 and k[1] >= ends[0]
+        told = f"kappa is {number(ends[1])} at most"
+    elif n:
+        found = stats.matrices(n, spans, None, seconds)
+        values = found.values("kappa")
+        if not found.complete or (found.count and not len(values)):
+            return untestable("kappa", f"the search took longer than {seconds:g} seconds")
+        plain = bool(((values >= float(k[0]) - 1e-9) & (values <= float(k[1]) + 1e-9)).any())
+        told = (
+            f"kappa lies from {number(values[0])} to {number(values[-1])}"
+            if len(values)
+            else "no matrix"
+        )
+        ends = (values[0], values[-1]) if len(values) else (0, 0)
+        step = float(row.number.step * row.unit)
+        able = (
+            f"{len(np.unique(np.round(values / step)))} of {round(2 / step) + 1} printable values"
+        )
+    else:
+        return untestable("kappa", "n is not given")
+    only = (
+        []
+        if classes == 2
+        else [
+            ("there are more than two classes", classes < 2 and float(k[0]) <= most + 1e-9),
+            (
+                "kappa is weighted, with more than two classes",
+                "accuracy" not in spans or float(k[0]) > most,
+            ),
+        ]
+    )
+    verdict, only_if = decided(plain, only)
+    given = ", ".join(
+        f"{name.replace('accuracy', 'agreement')} {r.text}" for name, r in zip(names, of)
+    )
+    lines = (
+        f"Given {given}{f' of {n}' if n else ''}, {told}.",
+        f"Printed is a kappa of {row.text}.",
+    )
+    near = row.number.printed(
+        min(max(float(row.number.value * row.unit), ends[0]), ends[1]) / float(row.unit)
+    )
+    condition = "unweighted; " + (f"{classes} classes" if classes > 2 else "two classes")
+    return Result("kappa", verdict, only_if, lines, near, able, condition)

@@ -1,0 +1,104 @@
+"""p values and intervals by all usual formulas, to hold printed ones against."""
+
+from collections.abc import Iterable
+from math import sqrt
+
+import numpy as np
+
+from .intervals import wilson
+from .tests import fisher, two_proportions
+
+TRIED = 2_000_000  # pairs of counts, times n
+
+
+def paired_p(x: Iterable[int], y: Iterable[int], n: int) -> dict[str, np.ndarray]:
+    """All two-sided p of McNemar's test that margins x and y out of n pairs allow, by version.
+
+    Over all overlaps: 1 where no pair is discordant. "exact" as `mcnemar_counts`.
+    """
+    from scipy.special import bdtr, chdtrc
+    from scipy.stats import binom
+
+    far = {}  # by how far the margins differ: the most discordant pairs
+    for a in x:
+        for b in y:
+            far[abs(a - b)] = max(far.get(abs(a - b), 0), min(a + b, 2 * n - a - b))
+    apart = np.concatenate([np.full(len(range(d, most + 1, 2)), d) for d, most in far.items()])
+    both = np.concatenate([np.arange(d, most + 1, 2) for d, most in far.items()])
+    fewer, some = (both - apart) // 2, np.maximum(both, 1)
+    exact = np.minimum(1, 2 * bdtr(fewer, both, 0.5))
+    return {
+        "exact": exact,
+        "mid-p": np.minimum(1, exact - binom.pmf(fewer, both, 0.5)),
+        "chi-squared": chdtrc(1, apart**2 / some),
+        "chi-squared with continuity correction": chdtrc(1, np.maximum(apart - 1, 0) ** 2 / some),
+    }
+
+
+def unpaired_p(x: Iterable[int], n: int, y: Iterable[int], m: int) -> dict[str, np.ndarray]:
+    """All two-sided p that counts x of n and y of m allow, by test of two independent shares."""
+    from scipy.special import chdtrc, ndtr
+
+    pairs = [(a, b) for a in x for b in y]
+    made = {"z (chi-squared)": np.array([two_proportions(a, n, b, m) for a, b in pairs])}
+    made["Fisher's exact"] = np.array([fisher(a, n, b, m) for a, b in pairs])
+    a, b = np.array(pairs).T
+    apart, pooled = abs(a / n - b / m), (a + b) / (n + m)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = apart / np.sqrt(a / n * (1 - a / n) / n + b / m * (1 - b / m) / m)
+        less = np.maximum(0, apart - (1 / n + 1 / m) / 2)
+        yates = less**2 / (pooled * (1 - pooled) * (1 / n + 1 / m))
+    made["z unpooled"] = np.where(np.isfinite(z), 2 * ndtr(-z), np.where(apart > 0, 0.0, 1.0))
+    made["chi-squared with continuity correction"] = chdtrc(1, np.nan_to_num(yates))
+    return made
+
+
+def statistic_p(test: str, values: Iterable[float], free: Iterable[float]) -> tuple[float, float]:
+    """Least and most two-sided p of a statistic from values[0] to values[1].
+
+    test: t, z, chi2, F or r. free: degrees of freedom, two for F and none for z.
+    """
+    from scipy.special import chdtrc, fdtrc, ndtr, stdtr
+
+    ends, free = sorted(values), list(free)
+    if test in ("chi2", "F"):
+        ends = np.maximum(0, ends)
+        p = fdtrc(*free, ends) if test == "F" else chdtrc(free[0], ends)
+        return float(p[1]), float(p[0])
+    least = 0.0 if ends[0] < 0 < ends[1] else min(map(abs, ends))
+    size = np.array([least, max(map(abs, ends))])
+    if test == "r":
+        size = np.minimum(size, 1)
+        with np.errstate(divide="ignore"):
+            size = size * np.sqrt(free[0] / (1 - size**2))
+    p = 2 * (ndtr(-size) if test == "z" else stdtr(free[0], -size))
+    return float(p[1]), float(p[0])
+
+
+def share_intervals(count: int, n: int, level: float = 0.95) -> dict[str, tuple[float, float]]:
+    """The confidence interval of a share by each usual formula, {its name: (low, high)}."""
+    from scipy.special import betaincinv, ndtri, stdtrit
+
+    k, p, tail = count, count / n, (1 - level) / 2
+    z, wald = ndtri(1 - tail), sqrt(p * (1 - p) / n)
+    more = (k + z**2 / 2) / (n + z**2)
+    agresti = z * sqrt(more * (1 - more) / (n + z**2))
+
+    def beta(a, b, at):
+        return float(betaincinv(a, b, at))
+
+    made = {
+        "Wilson": wilson(k, n, level)[1:3],
+        "Wald": (p - z * wald, p + z * wald),
+        "Wald with continuity correction": (p - z * wald - 0.5 / n, p + z * wald + 0.5 / n),
+        "exact": (beta(k, n - k + 1, tail) if k else 0.0, 1.0),
+        "Agresti-Coull": (more - agresti, more + agresti),
+        "Jeffreys": (beta(k + 0.5, n - k + 0.5, tail) if k else 0.0, 1.0),
+    }
+    if k < n:
+        made["exact"] = made["exact"][0], beta(k + 1, n - k, 1 - tail)
+        made["Jeffreys"] = made["Jeffreys"][0], beta(k + 0.5, n - k + 0.5, 1 - tail)
+    if n > 1:
+        half = float(stdtrit(n - 1, 1 - tail)) * sqrt(p * (1 - p) / (n - 1))
+        made["t"] = p - half, p + half
+    return {name: (float(low), float(high)) for name, (low, high) in made.items()}
