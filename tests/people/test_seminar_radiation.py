@@ -222,6 +222,19 @@ def test_what_follows_waits_for_its_task(sheet):
     assert sheet.judged({"a": "same"}).ok is False and sheet.ranking(lambda x: x).ok is False
 
 
+def test_a_measure_that_fails_is_told_with_its_line_and_stops_nothing(sheet):
+    said = sheet.ranking(precision)  # an empty list has none
+    assert said.ok is False and "ZeroDivisionError" in said.text and "return" in said.text
+    said = sheet.feedback("2.9", lambda h, w, m, r: hits / w)  # noqa: F821
+    assert "your code raises NameError (name 'hits' is not defined)" in said.text
+    assert "in line" in said.text and "hits / w" in said.text
+
+
+def test_a_comma_in_a_number_is_told(sheet):
+    said = sheet.feedback("2.4", COUNT | {"recall": (0, 174)})  # 0,174
+    assert said.ok is False and "write a point" in said.text
+
+
 def test_the_written_lists_hold_what_the_tasks_say(sheet):
     # by hand: 4 effects of the site in ten entries, 5 wordings of them; 6 of any site, 7 wordings
     assert sheet._hits() == (4, 5, 6, 7) and len(sheet.ten) == 10 and len(sheet.site) == 23

@@ -2,6 +2,9 @@
 
 import functools
 import html
+import linecache
+import traceback
+from pathlib import Path
 
 from bedside import choose
 
@@ -74,6 +77,18 @@ class Wrong(ValueError):
     """An answer that isn't right yet; the text says what to look at."""
 
 
+def raised(error):
+    """What an answer's own code raised, in a sentence with its line; "" if it wasn't its code."""
+    room = str(Path(__file__).parent)
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [f for f in frames if not f.filename.startswith(room)]
+    if not own or frames[-1].filename.startswith(room):
+        return ""
+    line = (own[0].line or linecache.getline(own[0].filename, own[0].lineno)).strip()
+    told = f"your code raises {type(error).__name__} ({error})"
+    return f"{told} in line {own[0].lineno} of its cell: {line}" if line else told
+
+
 def open_in(answer):
     """Whether something is still to be answered: an Ellipsis, None or blank text anywhere in it."""
     if isinstance(answer, dict):
@@ -115,9 +130,9 @@ def needs(*numbers):
                 return Feedback(None, follows)
             try:
                 return method(self, *answers, **more)
-            except (TypeError, ValueError, KeyError, AttributeError, IndexError) as e:
+            except Exception as e:  # an answer may be code
                 first = f"First check your answer to task {' and '.join(numbers)}."
-                return Feedback(False, f"This can't be shown ({e}). {first}")
+                return Feedback(False, f"This can't be shown: {raised(e) or e}. {first}")
 
         return once_answered
 
@@ -189,5 +204,6 @@ class Sheet:
             return Feedback(True, f"Task {number}: {method(self, answer)}", method.free)
         except Wrong as e:
             return Feedback(False, f"Task {number}: {e}")
-        except Exception:  # an answer of another form than the check expects
-            return Feedback(False, f"Task {number}: this can't be read as an answer. {method.asks}")
+        except Exception as e:  # an answer of another form than the check expects, or its own code
+            told = raised(e) or "this can't be read as an answer"
+            return Feedback(False, f"Task {number}: {told}. {method.asks}")
