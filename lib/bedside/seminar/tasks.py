@@ -2,9 +2,7 @@
 
 import functools
 import html
-import linecache
 import traceback
-from pathlib import Path
 
 from bedside import choose
 
@@ -77,16 +75,14 @@ class Wrong(ValueError):
     """An answer that isn't right yet; the text says what to look at."""
 
 
-def raised(error):
-    """What an answer's own code raised, in a sentence with its line; "" if it wasn't its code."""
-    room = str(Path(__file__).parent)
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [f for f in frames if not f.filename.startswith(room)]
-    if not own or frames[-1].filename.startswith(room):
+def raised(error, *answers):
+    """What the code of an answer that is a function raised, in a sentence; "" if none did."""
+    files = {a.__code__.co_filename for a in answers if hasattr(a, "__code__")}
+    own = [f for f in traceback.extract_tb(error.__traceback__) if f.filename in files]
+    if not own:
         return ""
-    line = (own[0].line or linecache.getline(own[0].filename, own[0].lineno)).strip()
-    told = f"your code raises {type(error).__name__} ({error})"
-    return f"{told} in line {own[0].lineno} of its cell: {line}" if line else told
+    where = f"in line {own[-1].lineno} of its cell: {own[-1].line}"
+    return f"your code raises {type(error).__name__} ({error}) {where}"
 
 
 def open_in(answer):
@@ -132,7 +128,7 @@ def needs(*numbers):
                 return method(self, *answers, **more)
             except Exception as e:  # an answer may be code
                 first = f"First check your answer to task {' and '.join(numbers)}."
-                return Feedback(False, f"This can't be shown: {raised(e) or e}. {first}")
+                return Feedback(False, f"This can't be shown: {raised(e, *answers) or e}. {first}")
 
         return once_answered
 
@@ -205,5 +201,5 @@ class Sheet:
         except Wrong as e:
             return Feedback(False, f"Task {number}: {e}")
         except Exception as e:  # an answer of another form than the check expects, or its own code
-            told = raised(e) or "this can't be read as an answer"
+            told = raised(e, answer) or "this can't be read as an answer"
             return Feedback(False, f"Task {number}: {told}. {method.asks}")
