@@ -225,7 +225,7 @@ def test_what_follows_waits_for_its_task(sheet):
 def test_a_measure_that_fails_is_told_with_its_line_and_stops_nothing(sheet):
     said = sheet.ranking(undefined)  # an empty list has no precision
     assert said.ok is False and "ZeroDivisionError" in said.text and "return" in said.text
-    said = sheet.feedback("2.9", lambda h, w, m, r: hits / w)  # noqa: F821
+    said = sheet.feedback("2.9", lambda h, w, m, r: hits / w)  # noqa: F405
     assert "your code raises NameError (name 'hits' is not defined)" in said.text
     assert "in line" in said.text and "hits / w" in said.text
 

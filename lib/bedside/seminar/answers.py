@@ -45,7 +45,7 @@ def numbers(answer, names, share=()):
     for (name, said), value in zip(given.items(), found):
         if value is None and isinstance(said, tuple) and len(said) == 2:
             raise Wrong(
-                f"{name!r}: Python takes a comma as two numbers; write a point, as in 0.25."
+                f"{name!r}: a comma makes two numbers of it; write a point, as in 0.25."
             )
         if value is None:
             raise Wrong(f"{name!r} must be a number, not {said!r}.")
