@@ -242,6 +242,30 @@ def test_rows_about_the_same_items_share_their_positives():
     assert made["verdict"] == "impossible"
 
 
+def test_what_is_made_of_percentages_is_in_percent():
+    """70 and 60 have the mean 65, which is 5 below 70; 0.8% is no share of 0.8."""
+    lines = [
+        "T,A,right,70,,share,,",
+        "T,B,right,60,,share,,",
+        "T,m,right,65,,mean of rows,A; B,",
+        "T,d,right,5,,difference,A; m,",
+        "T,m,more,1.08,,ratio,A | right; m | right,",
+        "T,C,wrong,0.8,1000,share,,",
+        "T,D,wrong,99.2,1000,share,,",
+        "T,all,wrong,100.0,,total,,",
+    ]
+    made = found(*lines)
+    tested = made[made["verdict"] != "not testable"]
+    assert len(tested) == 6 and set(tested["verdict"]) == {"possible"}, made.to_dict("records")
+
+
+def test_totals_of_totals_are_whole():
+    lines = ["T,A,x,3,,count,,", "T,B,x,4,,count,,", "T,all,x,7,,total,A; B,"]
+    lines += ["T,C,x,5,,count,,", "T,every,x,{},,total,all; C,"]
+    assert last(*lines[:-1], lines[-1].format(12))["verdict"] == "possible"
+    assert last(*lines[:-1], lines[-1].format(13))["verdict"] == "impossible"
+
+
 def test_an_unfinished_search_is_not_testable():
     rows = list(csv.DictReader([COLUMNS, *JUDGE]))
     made = bedside.check(pd.DataFrame(rows), seconds=0)
@@ -271,6 +295,7 @@ def test_an_unfinished_search_is_not_testable():
         (["T,A,p,0.5,,p,test=u,"], "'test=u': the tests are mcnemar"),
         (["T,A,x,0.1234567891,10,share,,"], "has more than 9 decimals"),
         (["T,A,p,0.5,,p,comparisons=1001,"], "isn't a whole number up to 1000"),
+        (["T,A,i,0.4 to 0.5,,interval,,", "T,B,x,0.5,,ratio,A | i; A | i,"], "is an interval"),
         (["T,A,i,0.5,,interval,,"], "'0.5' isn't two numbers"),
         (["T,A,x,0.5,10"], "line 2: 5 cells, but the header has 8"),
     ],

@@ -6,7 +6,7 @@ import numpy as np
 
 from bedside import stats
 
-from .numbers import SCORES, Row, parsed
+from .numbers import SCORES, SHARES, Row, parsed
 from .verdicts import Result, decided, number, untestable
 
 PLAIN = ("precision", "recall", "f1")
@@ -188,7 +188,7 @@ def positives(word: str, mine: list[list[Row]], seconds: float) -> Result:
 def kappa(row: Row, every: Sequence[Row], seconds: float) -> Result:
     """Whether kappa is possible, given the agreement, both raters' shares of positives, or all."""
     k, of = row.number.span(row.unit), row.of
-    if not 1 <= len(of) <= 3:
+    if not 1 <= len(of) <= 3 or any(r.kind not in SHARES for r in of):
         return untestable("kappa", "name in `of` the agreement, both raters' shares, or all three")
     names = {1: ("accuracy",), 2: ("positives", "predicted")}.get(
         len(of), ("accuracy", "positives", "predicted")
