@@ -95,6 +95,12 @@ GRADE = "T,A,grade,3.65,40,mean,scale=1 to 5,"
             "15.0",
         ),
         ([*TWO, "T,A-B,right,25.0,,difference,A; B,"], "only if", "relative to the second", "15.0"),
+        (
+            ["T,A,x,75%,,share,,", "T,B,x,60%,,share,,", "T,d,x,15.8,,difference,A; B,"],
+            "possible",
+            "",
+            "15.0",
+        ),
         ([*TWO, "T,A-B,right,15.2,,difference,A; B,"], "impossible", "", "15.0"),
         ([*TWO, "T,A/B,times,1.25,,ratio,A | right; B | right,"], "possible", "", "1.25"),
         (
@@ -132,6 +138,12 @@ GRADE = "T,A,grade,3.65,40,mean,scale=1 to 5,"
         (["T,A,p,4e-3,,p,test=z; statistic=2.88,"], "possible", "", ""),
         (["T,A,p,4e-4,,p,test=z; statistic=2.88,"], "impossible", "", ""),
         ([*TWO, "T,A-B,p,0.15,,p,test=two shares; A | right; B | right,"], "possible", "", ""),
+        (
+            [*TWO, "T,A-B,p,0.08,,p,test=two shares; A | right; B | right,"],
+            "only if",
+            "one-sided",
+            "",
+        ),
         ([*TWO, "T,A-B,p,0.01,,p,test=two shares; A | right; B | right,"], "only if", "paired", ""),
         (
             [*TWO, "T,A-B,p,0.001,,p,test=mcnemar; A | right; B | right,"],
@@ -237,6 +249,10 @@ def test_rows_about_the_same_items_share_their_positives():
     made = found(*rows("0.500", "0.333"))
     made = made[made["kind"] == "rows that share positives"].iloc[0]
     assert made["verdict"] == "possible" and "share 6 to 6" in made["arithmetic"]
+    turned = ["T,A,recall,0.125,10,recall,positives=set,"]  # 8 positives
+    made = found(*turned, "T,B,specificity,0.125,10,specificity,positives=set,")  # 8 negatives
+    made = made[made["kind"] == "rows that share positives"].iloc[0]
+    assert made["verdict"] == "only if" and "other class" in made["only_if"]
     made = found(*rows("0.125", "0.333"))  # 8 positives, or 2 if turned
     made = made[made["kind"] == "rows that share positives"].iloc[0]
     assert made["verdict"] == "impossible"
