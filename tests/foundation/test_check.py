@@ -175,6 +175,36 @@ GRADE = "T,A,grade,3.65,40,mean,scale=1 to 5,"
             "",
             "0.69",
         ),
+        (
+            [
+                "T,a,agree,10%,40,share,,",
+                *RATERS[1:],
+                "T,k,k,0.1,40,kappa,a | agree; one | yes; two | yes,",
+            ],
+            "not testable",
+            "no table of 40",
+            "",
+        ),
+        # of a thousand there are too many tables to list, but they are searched
+        (
+            ["T,a,agree,80%,1000,share,,", "T,k,k,0.64,1000,kappa,a | agree; classes=2,"],
+            "impossible",
+            "",
+            "0.62",
+        ),
+        (
+            ["T,a,agree,80%,1000,share,,", "T,k,k,0.60,1000,kappa,a | agree,"],
+            "possible",
+            "",
+            "0.60",
+        ),
+        (["T,a,agree,80%,,share,,", "T,k,k,0.85,,kappa,a | agree,"], "only if", "is weighted", ""),
+        (
+            ["T,a,agree,80%,,share,,", "T,k,k,0.85,,kappa,a | agree; classes=3,"],
+            "only if",
+            "is weighted",
+            "0.81",  # 0.805 at most
+        ),
         # margins of 16 and 18 leave 2 discordant at least: 0.897
         (
             [*RATERS, "T,k,k,0.95,40,kappa,one | yes; two | yes; classes=2,"],

@@ -29,9 +29,10 @@ def _meet(a, b):
 def _result(check, row, told, value, ends, verdict, power):
     """A result: told is how the value comes about, ends what it may be with rounding."""
     printed = row.number.printed(value / row.unit)
+    between = " to ".join(dict.fromkeys(number(end / row.unit) for end in ends))
     lines = (
         f"{told} {printed}; printed is {row.text}.",
-        f"With rounding it lies from {' to '.join(number(end / row.unit) for end in ends)}.",
+        f"With rounding it can be {between}.",
     )
     return Result(check, *verdict, lines, printed, *power)
 
@@ -43,7 +44,8 @@ def _listed(parts, sign):
 def _slip(row, ends, target, parts=1):
     """How large a slip in one part must be to be found."""
     wide = parts * (ends[1] - ends[0] + target[1] - target[0]) / 2
-    return f"a slip of more than {number(wide / row.unit)} in one part is found"
+    size = f"a slip of more than {number(wide / row.unit)}" if wide else "each slip"
+    return f"{size} in one part is found"
 
 
 def total(row: Row, every: Sequence[Row]) -> Result:
