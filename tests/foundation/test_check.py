@@ -95,6 +95,12 @@ GRADE = "T,A,grade,3.65,40,mean,scale=1 to 5,"
             "15.0",
         ),
         ([*TWO, "T,A-B,right,25.0,,difference,A; B,"], "only if", "relative to the second", "15.0"),
+        (
+            ["T,A,x,75%,,share,,", "T,B,x,60%,,share,,", "T,d,x,15.8,,difference,A; B,"],
+            "possible",
+            "",
+            "15.0",
+        ),
         ([*TWO, "T,A-B,right,15.2,,difference,A; B,"], "impossible", "", "15.0"),
         ([*TWO, "T,A/B,times,1.25,,ratio,A | right; B | right,"], "possible", "", "1.25"),
         (
@@ -132,6 +138,12 @@ GRADE = "T,A,grade,3.65,40,mean,scale=1 to 5,"
         (["T,A,p,4e-3,,p,test=z; statistic=2.88,"], "possible", "", ""),
         (["T,A,p,4e-4,,p,test=z; statistic=2.88,"], "impossible", "", ""),
         ([*TWO, "T,A-B,p,0.15,,p,test=two shares; A | right; B | right,"], "possible", "", ""),
+        (
+            [*TWO, "T,A-B,p,0.08,,p,test=two shares; A | right; B | right,"],
+            "only if",
+            "one-sided",
+            "",
+        ),
         ([*TWO, "T,A-B,p,0.01,,p,test=two shares; A | right; B | right,"], "only if", "paired", ""),
         (
             [*TWO, "T,A-B,p,0.001,,p,test=mcnemar; A | right; B | right,"],
@@ -162,6 +174,36 @@ GRADE = "T,A,grade,3.65,40,mean,scale=1 to 5,"
             "impossible",
             "",
             "0.69",
+        ),
+        (
+            [
+                "T,a,agree,10%,40,share,,",
+                *RATERS[1:],
+                "T,k,k,0.1,40,kappa,a | agree; one | yes; two | yes,",
+            ],
+            "not testable",
+            "no table of 40",
+            "",
+        ),
+        # of a thousand there are too many tables to list, but they are searched
+        (
+            ["T,a,agree,80%,1000,share,,", "T,k,k,0.64,1000,kappa,a | agree; classes=2,"],
+            "impossible",
+            "",
+            "0.62",
+        ),
+        (
+            ["T,a,agree,80%,1000,share,,", "T,k,k,0.60,1000,kappa,a | agree,"],
+            "possible",
+            "",
+            "0.60",
+        ),
+        (["T,a,agree,80%,,share,,", "T,k,k,0.85,,kappa,a | agree,"], "only if", "is weighted", ""),
+        (
+            ["T,a,agree,80%,,share,,", "T,k,k,0.85,,kappa,a | agree; classes=3,"],
+            "only if",
+            "is weighted",
+            "0.81",  # 0.805 at most
         ),
         # margins of 16 and 18 leave 2 discordant at least: 0.897
         (
@@ -237,9 +279,37 @@ def test_rows_about_the_same_items_share_their_positives():
     made = found(*rows("0.500", "0.333"))
     made = made[made["kind"] == "rows that share positives"].iloc[0]
     assert made["verdict"] == "possible" and "share 6 to 6" in made["arithmetic"]
+    turned = ["T,A,recall,0.125,10,recall,positives=set,"]  # 8 positives
+    made = found(*turned, "T,B,specificity,0.125,10,specificity,positives=set,")  # 8 negatives
+    made = made[made["kind"] == "rows that share positives"].iloc[0]
+    assert made["verdict"] == "only if" and "other class" in made["only_if"]
     made = found(*rows("0.125", "0.333"))  # 8 positives, or 2 if turned
     made = made[made["kind"] == "rows that share positives"].iloc[0]
     assert made["verdict"] == "impossible"
+
+
+def test_what_is_made_of_percentages_is_in_percent():
+    """70 and 60 have the mean 65, which is 5 below 70; 0.8% is no share of 0.8."""
+    lines = [
+        "T,A,right,70,,share,,",
+        "T,B,right,60,,share,,",
+        "T,m,right,65,,mean of rows,A; B,",
+        "T,d,right,5,,difference,A; m,",
+        "T,m,more,1.08,,ratio,A | right; m | right,",
+        "T,C,wrong,0.8,1000,share,,",
+        "T,D,wrong,99.2,1000,share,,",
+        "T,all,wrong,100.0,,total,,",
+    ]
+    made = found(*lines)
+    tested = made[made["verdict"] != "not testable"]
+    assert len(tested) == 6 and set(tested["verdict"]) == {"possible"}, made.to_dict("records")
+
+
+def test_totals_of_totals_are_whole():
+    lines = ["T,A,x,3,,count,,", "T,B,x,4,,count,,", "T,all,x,7,,total,A; B,"]
+    lines += ["T,C,x,5,,count,,", "T,every,x,{},,total,all; C,"]
+    assert last(*lines[:-1], lines[-1].format(12))["verdict"] == "possible"
+    assert last(*lines[:-1], lines[-1].format(13))["verdict"] == "impossible"
 
 
 def test_an_unfinished_search_is_not_testable():
@@ -271,6 +341,7 @@ def test_an_unfinished_search_is_not_testable():
         (["T,A,p,0.5,,p,test=u,"], "'test=u': the tests are mcnemar"),
         (["T,A,x,0.1234567891,10,share,,"], "has more than 9 decimals"),
         (["T,A,p,0.5,,p,comparisons=1001,"], "isn't a whole number up to 1000"),
+        (["T,A,i,0.4 to 0.5,,interval,,", "T,B,x,0.5,,ratio,A | i; A | i,"], "is an interval"),
         (["T,A,i,0.5,,interval,,"], "'0.5' isn't two numbers"),
         (["T,A,x,0.5,10"], "line 2: 5 cells, but the header has 8"),
     ],

@@ -91,6 +91,14 @@ def test_bounds_of_deviations_never_exclude_what_is_counted_out(monkeypatch):
     assert all(a <= b for a, b in zip(exact, wide)) and sum(map(len, wide)) < 2 * len(wide)
 
 
+def test_the_sum_of_squares_is_odd_where_the_sum_is():
+    """Four whole numbers that add up to 8 have no squares that add up to 17, as 0.577 needs."""
+    ends = stats.span(Fraction(577, 1000), Fraction(1, 1000))
+    assert stats.deviations([8], 4, *ends, None) == []
+    half = stats.span(Fraction(1, 2), Fraction(1, 1000))
+    assert stats.deviations([9], 4, *half, None) == ["sample"]  # 4 + 4 + 4 + 9 = 21
+
+
 def every(n):
     """All matrices of n items with both classes: positives, true positives, false positives."""
     made = [(p, tp, fp) for p in range(1, n) for tp in range(p + 1) for fp in range(n - p + 1)]

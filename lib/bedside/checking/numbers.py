@@ -139,26 +139,26 @@ def rows(source: "str | Path | pd.DataFrame") -> list[Row]:
     return _in_percent(linked)
 
 
+MADE_OF = ("difference", "total", "mean of rows", "interval")  # of other rows, in their unit
+
+
 def _in_percent(rows):
     """The rows with their units: a column of shares is in percent if one of them is above 1.
 
-    What refers to shares in percent is in percent, too, but for a ratio.
+    What is made of shares in percent is in percent, too, but for a ratio.
     """
     large = {(r.table, r.column) for r in rows if r.kind in SHARES and _says_percent(r)}
-    rows = [r._replace(percent=r.kind in SHARES and (r.table, r.column) in large) for r in rows]
-    by = {r.place: r for r in rows}
-    rows = [r._replace(of=tuple(by[part.place] for part in r.of)) for r in rows]
-    by = {r.place: r for r in rows}
-    made = []
-    for r in rows:
-        of = tuple(by[part.place] for part in r.of)
-        if r.kind in ("difference", "total", "mean of rows", "interval"):
-            parts = [p for p in of or beside(r, rows) if p.kind in SHARES]
-            r = r._replace(percent=bool(parts) and (parts[0].percent or _says_percent(r)))
-        elif r.kind == "ratio":
-            r = r._replace(percent=r.number.percent)
-        made.append(r._replace(of=of))
-    return made
+    percent = {r.place: r.kind in SHARES and (r.table, r.column) in large for r in rows}
+    percent |= {r.place: r.number.percent for r in rows if r.kind == "ratio"}
+    for _ in range(3):  # a difference of means of rows of shares
+        for r in rows:
+            if r.kind in MADE_OF:
+                parts = r.of or beside(r, rows)
+                shares = any(p.kind in SHARES for p in parts)
+                mine = any(percent[p.place] for p in parts if p.kind != "ratio")
+                percent[r.place] = mine or (shares and _says_percent(r))
+    by = {r.place: r._replace(percent=percent[r.place]) for r in rows}
+    return [r._replace(of=tuple(by[p.place] for p in r.of)) for r in by.values()]
 
 
 def _says_percent(row):
@@ -227,6 +227,8 @@ def _linked(table, row, of, every):
         if len(found) != 1:
             told = "several rows" if found else "no row"
             table.fault(row.place, "of", f"{part!r} is {told}; write table | row | column")
+        elif not found[0].number:
+            table.fault(row.place, "of", f"{part!r} is an interval; name what it is of")
         refs += found[:1]
     return row._replace(of=tuple(refs), settings=settings)
 

@@ -25,6 +25,7 @@ def write(source: "str | Path | pd.DataFrame", name: str = "") -> tuple[Path, st
     They go to figures/checked/<name>; name: the file's unless it is given.
     """
     name = name or (Path(source).stem if isinstance(source, str | Path) else "frame")
+    name = name.strip(".") or "numbers"  # a folder of its own
     found = check(source)
     folder = settings.figures() / "checked" / settings.short(paths.file_name(name))
     folder.mkdir(parents=True, exist_ok=True)

@@ -2,15 +2,23 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
+from statistics import median
 
 from bedside import stats
 
 from .numbers import SHARES, Row, beside
 from .verdicts import Result, decided, number, untestable
 
+TOLD = 12  # parts that a sentence lists
+CUT = "digits were cut off"
+
 
 def _span(row, cut=False):
     return row.number.span(row.unit, cut)
+
+
+def _value(row):
+    return row.number.value * row.unit
 
 
 def _meet(a, b):
@@ -18,14 +26,26 @@ def _meet(a, b):
     return a[0] <= b[1] and b[0] <= a[1]
 
 
-def _in(row, value):
-    """A share or another number in the row's unit, with its digits."""
-    return row.number.printed(value / row.unit)
+def _result(check, row, told, value, ends, verdict, power):
+    """A result: told is how the value comes about, ends what it may be with rounding."""
+    printed = row.number.printed(value / row.unit)
+    between = " to ".join(dict.fromkeys(number(end / row.unit) for end in ends))
+    lines = (
+        f"{told} {printed}; printed is {row.text}.",
+        f"With rounding it can be {between}.",
+    )
+    return Result(check, *verdict, lines, printed, *power)
 
 
-def _told(row, ends):
-    """A span in the row's unit."""
-    return " to ".join(number(end / row.unit) for end in ends)
+def _listed(parts, sign):
+    return sign.join(p.text for p in parts[:TOLD]) + f"{sign}..." * (len(parts) > TOLD)
+
+
+def _slip(row, ends, target, parts=1):
+    """How large a slip in one part must be to be found."""
+    wide = parts * (ends[1] - ends[0] + target[1] - target[0]) / 2
+    size = f"a slip of more than {number(wide / row.unit)}" if wide else "each slip"
+    return f"{size} in one part is found"
 
 
 def total(row: Row, every: Sequence[Row]) -> Result:
@@ -33,100 +53,24 @@ def total(row: Row, every: Sequence[Row]) -> Result:
     parts = list(row.of) or beside(row, every)
     if len(parts) < 2:
         return untestable("total", "its parts are not in the file")
-    ends = [sum(_span(p, cut)[i] for p in parts) for cut in (False, True) for i in (0, 1)]
-    whole, target = all(p.kind == "count" for p in parts), _span(row)
-    if whole:
-        ends[:2] = [sum(p.number.value for p in parts)] * 2
-    if whole or row.number.value * row.unit == 1:
-        target = (row.number.value * row.unit,) * 2
-    plain, only, middle = _meet(target, ends[:2]), [], sum(p.number.value * p.unit for p in parts)
-    sizes = {p.n for p in parts}
-    counts = [stats.wholes(*_span(p), p.n) for p in parts] if None not in sizes else []
-    if plain and target == (1, 1) and len(sizes) == 1 and counts and all(counts):
-        n = sizes.pop()
-        plain = sum(c[0] for c in counts) <= n <= sum(c[-1] for c in counts)
-    if not whole:
-        only.append(("digits were cut off", _meet(target, ends[2:])))
-    verdict, only_if = decided(plain, only)
-    listed = " + ".join(p.text for p in parts[:12]) + (" + ..." if len(parts) > 12 else "")
-    lines = (
-        f"{listed} = {_in(row, middle)}; the total is printed as {row.text}.",
-        f"With rounding the parts add up to {_told(row, ends[:2])}.",
-    )
-    wide = (ends[1] - ends[0] + target[1] - target[0]) / 2 / row.unit
-    power = f"a slip of more than {number(wide)} in one part is found"
-    condition = "each item is in one part, and all are in some"
-    return Result("total", verdict, only_if, lines, _in(row, middle), power, condition)
-
-
-def _both(row, check):
-    """The two parts of a row with their spans, or the result that says what lacks."""
-    if len(row.of) != 2:
-        return untestable(check, "name its two parts in `of`: first; second")
-    return row.of
-
-
-def difference(row: Row, every: Sequence[Row]) -> Result:
-    """Whether a difference lies within the rounding of its two parts, first minus second."""
-    if isinstance(both := _both(row, "difference"), Result):
-        return both
-    a, b = both
 
     def ends(cut=False):
-        (low, high), (least, most) = _span(a, cut), _span(b, cut)
-        return low - most, high - least
+        return tuple(map(sum, zip(*(_span(p, cut) for p in parts))))
 
-    mine, off = _span(row), a.number.value * a.unit - b.number.value * b.unit
-    turned = tuple(-end for end in reversed(ends()))
-    only = [
-        ("it is the second minus the first", _meet(mine, turned)),
-        ("digits were cut off", _meet(_span(row, cut=True), ends(cut=True))),
-    ]
-    if _span(b)[0] > 0:
-        low, high = _span(a)[0] / _span(b)[1] - 1, _span(a)[1] / _span(b)[0] - 1
-        unit = Fraction(1, 100) if abs(row.number.value) > 1 or row.percent else row.unit
-        fits = _meet(row.number.span(unit), (low, high))
-        only.append(("it is relative to the second", fits))
-    verdict, only_if = decided(_meet(mine, ends()), only)
-    lines = (
-        f"{a.text} − {b.text} = {_in(row, off)}; printed is {row.text}.",
-        f"With rounding the difference lies from {_told(row, ends())}.",
-    )
-    wide = int((ends()[1] - ends()[0] + mine[1] - mine[0]) / (mine[1] - mine[0]))
-    power = f"{wide} values with its digits are possible"
-    return Result("difference", verdict, only_if, lines, _in(row, off), power, "first minus second")
-
-
-def ratio(row: Row, every: Sequence[Row]) -> Result:
-    """Whether a ratio lies within the rounding of its two parts, first over second."""
-    if isinstance(both := _both(row, "ratio"), Result):
-        return both
-    a, b = both
-    if _span(b)[0] <= 0 or _span(a)[0] < 0:
-        return untestable("ratio", "its parts must be above 0")
-
-    def ends(a, b):
-        return a[0] / b[1], a[1] / b[0]
-
-    made = ends(_span(a), _span(b))
-    only = [("digits were cut off", _meet(_span(row, True), ends(_span(a, True), _span(b, True))))]
-    if _span(a)[0] > 0:
-        only.append(
-            ("it is the second over the first", _meet(_span(row), ends(_span(b), _span(a))))
-        )
-    shares = a.kind in SHARES and b.kind in SHARES and max(_span(a)[1], _span(b)[1]) < 1
-    if shares:
-        odds = [[end / (1 - end) for end in _span(part)] for part in (a, b)]
-        only.append(("it is an odds ratio", bool(odds[1][0]) and _meet(_span(row), ends(*odds))))
-    verdict, only_if = decided(_meet(_span(row), made), only)
-    value = a.number.value * a.unit / (b.number.value * b.unit)
-    lines = (
-        f"{a.text} / {b.text} = {_in(row, value)}; printed is {row.text}.",
-        f"With rounding the ratio lies from {_told(row, made)}.",
-    )
-    wide = int((made[1] - made[0]) / (row.number.step * row.unit)) + 1
-    power = f"{wide} values with its digits are possible"
-    return Result("ratio", verdict, only_if, lines, _in(row, value), power, "first over second")
+    middle, made, target = sum(map(_value, parts)), ends(), _span(row)
+    whole = all(p.kind in ("count", "total") and not p.percent for p in parts)
+    if whole:
+        made = middle, middle
+    if whole or _value(row) == 1:  # 100% is no rounded number
+        target = _value(row), _value(row)
+    plain, sizes = _meet(target, made), {p.n for p in parts}
+    if plain and target == (1, 1) and len(sizes) == 1 and None not in sizes:
+        counts = [stats.wholes(*_span(p), p.n) for p in parts]
+        if all(counts):
+            plain = sum(c[0] for c in counts) <= parts[0].n <= sum(c[-1] for c in counts)
+    verdict = decided(plain, [(CUT, not whole and _meet(target, ends(cut=True)))])
+    power = _slip(row, made, target), "each item is in one part, and all are in some"
+    return _result("total", row, f"{_listed(parts, ' + ')} =", middle, made, verdict, power)
 
 
 def mean_of_rows(row: Row, every: Sequence[Row]) -> Result:
@@ -136,27 +80,72 @@ def mean_of_rows(row: Row, every: Sequence[Row]) -> Result:
         return untestable("mean of rows", "its rows are not in the file")
 
     def ends(weights, cut=False):
-        spans = [_span(p, cut) for p in parts]
-        return tuple(sum(w * s[i] for w, s in zip(weights, spans)) / sum(weights) for i in (0, 1))
+        sums = (sum(w * _span(p, cut)[i] for w, p in zip(weights, parts)) for i in (0, 1))
+        return tuple(end / sum(weights) for end in sums)
 
-    same = [1] * len(parts)
-    only = [("digits were cut off", _meet(_span(row, True), ends(same, cut=True)))]
-    if len({p.n for p in parts} - {None}) > 1 and all(p.n for p in parts):
-        only.append(("rows are weighted by their n", _meet(_span(row), ends([p.n for p in parts]))))
-    middle = sorted(_span(p) for p in parts)
-    k = len(parts)
-    median = tuple(sorted(s[i] for s in middle)[(k - 1) // 2] / 2 for i in (0, 1))
-    upper = tuple(sorted(s[i] for s in middle)[k // 2] / 2 for i in (0, 1))
-    found = tuple(a + b for a, b in zip(median, upper))
-    only.append(("it is the median", _meet(_span(row), found)))
-    verdict, only_if = decided(_meet(_span(row), ends(same)), only)
-    value = sum(p.number.value * p.unit for p in parts) / len(parts)
-    listed = ", ".join(p.text for p in parts[:12]) + (", ..." if len(parts) > 12 else "")
-    lines = (
-        f"The mean of {listed} is {_in(row, value)}; printed is {row.text}.",
-        f"With rounding the mean lies from {_told(row, ends(same))}.",
-    )
-    wide = len(parts) * (ends(same)[1] - ends(same)[0] + row.number.step * row.unit) / 2
-    power = f"a slip of more than {number(wide / row.unit)} in one row is found"
-    condition = "each row counts the same"
-    return Result("mean of rows", verdict, only_if, lines, _in(row, value), power, condition)
+    same, n = [1] * len(parts), [p.n for p in parts]
+    middle = tuple(median(_span(p)[i] for p in parts) for i in (0, 1))
+    only = [(CUT, _meet(_span(row, cut=True), ends(same, cut=True)))]
+    only.append(("rows are weighted by their n", all(n) and _meet(_span(row), ends(n))))
+    only.append(("it is the median", _meet(_span(row), middle)))
+    verdict, value = decided(_meet(_span(row), ends(same)), only), sum(map(_value, parts))
+    power = _slip(row, ends(same), _span(row), len(parts)), "each row counts the same"
+    told = f"The mean of {_listed(parts, ', ')} is"
+    return _result("mean of rows", row, told, value / len(parts), ends(same), verdict, power)
+
+
+def difference(row: Row, every: Sequence[Row]) -> Result:
+    """Whether a difference lies within the rounding of its two parts, first minus second."""
+    if len(row.of) != 2:
+        return untestable("difference", TWO)
+    a, b = row.of
+
+    def ends(cut=False):
+        (low, high), (least, most) = _span(a, cut), _span(b, cut)
+        return low - most, high - least
+
+    only = [
+        ("it is the second minus the first", _meet(_span(row), [-end for end in ends()[::-1]])),
+        (CUT, _meet(_span(row, cut=True), ends(cut=True))),
+    ]
+    if _span(b)[0] > 0:
+        low, high = _span(a)[0] / _span(b)[1] - 1, _span(a)[1] / _span(b)[0] - 1
+        unit = Fraction(1, 100) if abs(row.number.value) > 1 else row.unit
+        only.append(("it is relative to the second", _meet(row.number.span(unit), (low, high))))
+    verdict, told = decided(_meet(_span(row), ends()), only), f"{a.text} − {b.text} ="
+    power = _able(row, ends()), "first minus second"
+    return _result("difference", row, told, _value(a) - _value(b), ends(), verdict, power)
+
+
+TWO = "name its two parts in `of`: first; second"
+
+
+def _able(row, ends):
+    """How many values with the row's digits lie within these ends, and their rounding."""
+    step = row.number.step * row.unit
+    many = int((ends[1] - ends[0] + step) / step)
+    return f"{many} value{'s' * (many > 1)} with its digits can be"
+
+
+def ratio(row: Row, every: Sequence[Row]) -> Result:
+    """Whether a ratio lies within the rounding of its two parts, first over second."""
+    if len(row.of) != 2:
+        return untestable("ratio", TWO)
+    a, b = row.of
+    if _span(b)[0] <= 0 or _span(a)[0] < 0:
+        return untestable("ratio", "its parts must be above 0")
+
+    def fits(a, b, cut=False):
+        return b[0] > 0 and _meet(_span(row, cut), (a[0] / b[1], a[1] / b[0]))
+
+    only = [
+        (CUT, fits(_span(a, cut=True), _span(b, cut=True), True)),
+        ("it is the second over the first", fits(_span(b), _span(a))),
+    ]
+    if a.kind in SHARES and b.kind in SHARES and max(_span(a)[1], _span(b)[1]) < 1:
+        odds = ([end / (1 - end) for end in _span(part)] for part in (a, b))
+        only.append(("it is an odds ratio", fits(*odds)))
+    verdict, told = decided(fits(_span(a), _span(b)), only), f"{a.text} / {b.text} ="
+    ends = _span(a)[0] / _span(b)[1], _span(a)[1] / _span(b)[0]
+    power = _able(row, ends), "first over second"
+    return _result("ratio", row, told, _value(a) / _value(b), ends, verdict, power)

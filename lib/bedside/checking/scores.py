@@ -6,7 +6,7 @@ import numpy as np
 
 from bedside import stats
 
-from .numbers import SCORES, Row, parsed
+from .numbers import SCORES, SHARES, Row, parsed
 from .verdicts import Result, decided, number, untestable
 
 PLAIN = ("precision", "recall", "f1")
@@ -113,7 +113,7 @@ def scores(group: list[Row], every: Sequence[Row], seconds: float) -> Result:
     sizes = sorted({r.n for r in every if r.table == group[0].table and r.n} - {n})
     ways = _ways(group, [m for m in sizes if 2 <= m <= stats.LARGEST][:3], seconds)
     known = _known(group)[0]
-    verdict, only_if = decided(found.count > 0, ways)
+    verdict = decided(found.count > 0, ways)
     near, able = _others(group, seconds)
     listed = ", ".join(f"{r.kind} {r.text}" for r in group)
     of = f"{n} items" + (f" with {known} positives" if known is not None else "")
@@ -122,7 +122,7 @@ def scores(group: list[Row], every: Sequence[Row], seconds: float) -> Result:
         f"{listed}: of all 2x2 matrices of {of}, {many} print so.",
         f"One of them: {found.first()}." if found.count else f"It would fit with {near or 'none'}.",
     )
-    return Result(name, verdict, only_if, lines, near, able, ONE)
+    return Result(name, *verdict, lines, near, able, ONE)
 
 
 def _others(group, seconds):
@@ -185,66 +185,46 @@ def positives(word: str, mine: list[list[Row]], seconds: float) -> Result:
     )
 
 
+GIVEN = {1: ["agreement"], 2: ["first rater", "second rater"]}
+GIVEN[3] = GIVEN[1] + GIVEN[2]
+SEARCHED = {"agreement": "accuracy", "first rater": "positives", "second rater": "predicted"}
+
+
 def kappa(row: Row, every: Sequence[Row], seconds: float) -> Result:
-    """Whether kappa is possible, given the agreement, both raters' shares of positives, or all."""
-    k, of = row.number.span(row.unit), row.of
-    if not 1 <= len(of) <= 3:
+    """Whether kappa is possible, given the agreement, both raters' shares of yes, or all three."""
+    if len(row.of) not in GIVEN or any(r.kind not in SHARES for r in row.of):
         return untestable("kappa", "name in `of` the agreement, both raters' shares, or all three")
-    names = {1: ("accuracy",), 2: ("positives", "predicted")}.get(
-        len(of), ("accuracy", "positives", "predicted")
-    )
-    spans = {name: r.number.span(r.unit) for name, r in zip(names, of)}
-    sizes = [r.n for r in (row, *of) if r.n]
+    given, n = dict(zip(GIVEN[len(row.of)], row.of)), next((r.n for r in (row, *row.of) if r.n), 0)
     classes = int(parsed(row.settings.get("classes", "0")).value)
-    n, able = sizes[0] if sizes else None, ""
-    agreement = spans.get("accuracy", (0, 1))
-    most = float(agreement[1])
-    if classes > 2 or (not n and "accuracy" in spans) or (n and not 2 <= n <= stats.LARGEST):
-        if "accuracy" not in spans:
-            return untestable("kappa", "more than two classes, or too many items")
-        two = classes <= 2
-        ends = (-1.0, float(stats.most_kappa(min(1.0, most))) if two else most)
-        plain = k[0] <= ends[1] + 1e-9 and k[1] >= ends[0]
-        told = f"kappa is {number(ends[1])} at most"
-    elif n:
-        found = stats.matrices(n, spans, None, seconds)
-        values = found.values("kappa")
-        if not found.complete or (found.count and not len(values)):
+    spans = {SEARCHED[name]: r.number.span(r.unit) for name, r in given.items()}
+    least, most, power = -1.0, float(min(1, spans.get("accuracy", (0, 1))[1])), ""
+    low, high = map(float, row.number.span(row.unit))
+    fits, agreed = True, low <= most + 1e-9  # kappa is at most the agreement
+    if classes <= 2 and 2 <= n <= stats.LARGEST:
+        search = stats.matrices(n, spans | {"kappa": (low, high)}, None, seconds)
+        if not search.complete and not search.count:
             return untestable("kappa", f"the search took longer than {seconds:g} seconds")
-        plain = bool(((values >= float(k[0]) - 1e-9) & (values <= float(k[1]) + 1e-9)).any())
-        told = (
-            f"kappa lies from {number(values[0])} to {number(values[-1])}"
-            if len(values)
-            else "no matrix"
-        )
-        ends = (values[0], values[-1]) if len(values) else (0, 0)
-        step = float(row.number.step * row.unit)
-        able = (
-            f"{len(np.unique(np.round(values / step)))} of {round(2 / step) + 1} printable values"
-        )
-    else:
-        return untestable("kappa", "n is not given")
-    only = (
-        []
-        if classes == 2
-        else [
-            ("there are more than two classes", classes < 2 and float(k[0]) <= most + 1e-9),
-            (
-                "kappa is weighted, with more than two classes",
-                "accuracy" not in spans or float(k[0]) > most,
-            ),
-        ]
-    )
-    verdict, only_if = decided(plain, only)
-    given = ", ".join(
-        f"{name.replace('accuracy', 'agreement')} {r.text}" for name, r in zip(names, of)
-    )
+        fits, all_of = search.count > 0, stats.matrices(n, spans, None, seconds)
+        if all_of.complete and not all_of.count:
+            return untestable("kappa", f"what it rests on fits no table of {n} with two classes")
+        if len(values := all_of.values("kappa")):
+            least, most = map(float, values[[0, -1]])
+            step = float(row.number.step * row.unit)
+            many = len(np.unique(np.round(values / step)))
+            power = f"{many} of {round(2 / step) + 1} printable values are possible"
+    elif "agreement" not in given:
+        return untestable("kappa", "it needs n, two classes, or the agreement")
+    if classes <= 2 and not power:
+        most = float(stats.most_kappa(most))
+    fits = fits and low <= most + 1e-9 and high >= least - 1e-9
+    more = "there are more than two classes", classes == 0 and agreed
+    weighted = "it is weighted, with more than two classes", classes != 2 and not more[1]
+    listed = ", ".join(f"{name} {r.text}" for name, r in given.items())
     lines = (
-        f"Given {given}{f' of {n}' if n else ''}, {told}.",
-        f"Printed is a kappa of {row.text}.",
+        f"Given {listed}{f' of {n}' * (n > 0)}, kappa can be {number(least)} to {number(most)}.",
+        f"Printed is {row.text}.",
     )
-    near = row.number.printed(
-        min(max(float(row.number.value * row.unit), ends[0]), ends[1]) / float(row.unit)
-    )
-    condition = "unweighted; " + (f"{classes} classes" if classes > 2 else "two classes")
-    return Result("kappa", verdict, only_if, lines, near, able, condition)
+    near = min(max(float(row.number.value * row.unit), least), most) / float(row.unit)
+    condition = f"unweighted; {classes if classes > 2 else 'two'} classes"
+    verdict = decided(fits, [more, weighted])
+    return Result("kappa", *verdict, lines, row.number.printed(near), power, condition)

@@ -6,7 +6,7 @@ import numpy as np
 
 from bedside import stats
 
-from .numbers import Row, parsed
+from .numbers import SHARES, Row, parsed
 from .verdicts import Result, decided, number, p_text, untestable
 
 SLACK = 1e-9
@@ -51,6 +51,8 @@ def _hits(row, values, cut=False, side=2):
 def _of_shares(row, test):
     """A p against all counts that two shares allow."""
     a, b = row.of
+    if a.kind not in SHARES or b.kind not in SHARES:
+        return untestable("p", "only a p of two shares can be tested without its statistic")
     if not a.n or not b.n:
         return untestable("p", "both shares need their n")
     x, y = (stats.wholes(*r.number.span(r.unit), r.n) for r in (a, b))
