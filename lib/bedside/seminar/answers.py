@@ -44,9 +44,7 @@ def numbers(answer, names, share=()):
     found = [number(value, name in share) for name, value in given.items()]
     for (name, said), value in zip(given.items(), found):
         if value is None and isinstance(said, tuple) and len(said) == 2:
-            raise Wrong(
-                f"{name!r}: a comma makes two numbers of it; write a point, as in 0.25."
-            )
+            raise Wrong(f"{name!r}: a comma makes two numbers of it; write a point, as in 0.25.")
         if value is None:
             raise Wrong(f"{name!r} must be a number, not {said!r}.")
         if name in share and not 0 <= value <= 1:
