@@ -45,7 +45,8 @@ def turned(found, names):
         if pair:
             key = (f"{pair[2]} vs {pair[1]}", *key[1:])
             if any("difference" in k and "detectable" not in k for k in key):
-                rows = [{**r, "value": -r["value"]} for r in rows]
+                less = {"value": "value", "low": "high", "high": "low"}
+                rows = [{**r, **{k: -r[v] for k, v in less.items()}} for r in rows]
         made[key] = rows
     return made
 
