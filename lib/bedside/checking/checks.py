@@ -56,11 +56,12 @@ def _results(every, seconds) -> Iterable[tuple[list[Row], Result]]:
             yield [r], scores.kappa(r, every, seconds) if alone else ONE[r.kind](r, every)
     shared = {}
     for group in grouped:
-        yield group, scores.scores(group, every, seconds)
+        found = scores.fits(group, seconds)
+        yield group, scores.scores(group, found, every, seconds)
         if word := scores.named(group):
-            shared.setdefault(word, []).append(group)
-    for word, mine in shared.items():
-        yield [group[0] for group in mine], scores.positives(word, mine, seconds)
+            shared.setdefault(word, []).append((group, found))
+    for mine in shared.values():
+        yield [group[0] for group, _ in mine], scores.positives(mine, seconds)
 
 
 def _line(mine, result):

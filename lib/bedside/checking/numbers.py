@@ -175,6 +175,11 @@ def beside(row: Row, every: Iterable[Row]) -> list[Row]:
     return [r for r in mine if r.kind in kinds and r.place != row.place]
 
 
+def sizes(row: Row, every: Iterable[Row]) -> list[int]:
+    """The other n of a row's table."""
+    return sorted({r.n for r in every if r.table == row.table and r.n} - {row.n})
+
+
 def _row(table, place, cells):
     """A row without its references; its faults are noted."""
     cells = {column: text.strip() for column, text in cells.items()}

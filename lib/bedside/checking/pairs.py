@@ -7,10 +7,9 @@ from statistics import median
 from bedside import stats
 
 from .numbers import SHARES, Row, beside
-from .verdicts import Result, decided, number, untestable
+from .verdicts import CUT, Result, decided, number, untestable
 
 TOLD = 12  # parts that a sentence lists
-CUT = "digits were cut off"
 
 
 def _span(row, cut=False):

@@ -6,8 +6,8 @@ import numpy as np
 
 from bedside import stats
 
-from .numbers import SCORES, SHARES, Row, parsed
-from .verdicts import Result, decided, number, untestable
+from .numbers import SCORES, SHARES, Row, parsed, sizes
+from .verdicts import CUT, Result, decided, number, untestable
 
 PLAIN = ("precision", "recall", "f1")
 ONE = "two classes, both occur; one matrix of n items"
@@ -51,7 +51,7 @@ def _ways(group, sizes, seconds):
     """Other readings of a group: (the condition, whether it then fits)."""
     n, (positives, _) = group[0].n, _known(group)
     kinds, spans = {r.kind for r in group}, _spans(group)
-    ways = [("digits were cut off", _spans(group, cut=True), n, positives)]
+    ways = [(CUT, _spans(group, cut=True), n, positives)]
     if plain := [k for k in PLAIN if k in kinds and "specificity" not in kinds]:
         for means in ("macro", "weighted"):
             if not {f"{means} {kind}" for kind in plain} & kinds:
@@ -81,8 +81,10 @@ def named(group: list[Row]) -> str:
     return _known(group)[1]
 
 
-def fits(group: list[Row], seconds: float) -> stats.Fits:
-    """The matrices of a group of scores."""
+def fits(group: list[Row], seconds: float) -> stats.Fits | None:
+    """The matrices of a group of scores; None if it can't be tested."""
+    if _lacks(group):
+        return None
     return stats.matrices(group[0].n, _spans(group), _known(group)[0], seconds)
 
 
@@ -102,16 +104,17 @@ def _lacks(group):
     )
 
 
-def scores(group: list[Row], every: Sequence[Row], seconds: float) -> Result:
-    """Whether one confusion matrix prints as all scores of a row."""
+def scores(
+    group: list[Row], found: stats.Fits | None, every: Sequence[Row], seconds: float
+) -> Result:
+    """Whether one confusion matrix prints as all scores of a row. found: as of `fits`."""
     name = "scores of one matrix"
-    if why := _lacks(group):
-        return untestable(name, why)
-    n, found = group[0].n, fits(group, seconds)
+    if found is None:
+        return untestable(name, _lacks(group))
+    n = group[0].n
     if not (found.complete or found.count):
         return untestable(name, f"the search took longer than {seconds:g} seconds")
-    sizes = sorted({r.n for r in every if r.table == group[0].table and r.n} - {n})
-    ways = _ways(group, [m for m in sizes if 2 <= m <= stats.LARGEST][:3], seconds)
+    ways = _ways(group, [m for m in sizes(group[0], every) if 2 <= m <= stats.LARGEST][:3], seconds)
     known = _known(group)[0]
     verdict = decided(found.count > 0, ways)
     near, able = _others(group, seconds)
@@ -148,20 +151,22 @@ def _others(group, seconds):
     return " or ".join(near), f"printable values possible, given the others: {told}" if told else ""
 
 
-def positives(word: str, mine: list[list[Row]], seconds: float) -> Result:
-    """Whether rows that share their items can have the same number of positives."""
-    name = "rows that share positives"
-    sizes = {group[0].n for group in mine}
-    lacking = [group[0].row for group in mine if _lacks(group)]
-    if len(mine) < 2 or len(sizes) > 1 or lacking:
+def positives(mine: list[tuple[list[Row], stats.Fits | None]], seconds: float) -> Result:
+    """Whether rows that share their items can have the same number of positives.
+
+    mine: the groups, each with its `fits`.
+    """
+    name, (groups, found) = "rows that share positives", zip(*mine)
+    n = {group[0].n for group in groups}
+    lacking = [group[0].row for group, fit in mine if fit is None]
+    if len(mine) < 2 or len(n) > 1 or lacking:
         why = f"{lacking[0]} can't be tested" if lacking else "two rows of the same n are needed"
         return untestable(name, why)
-    found, n = [fits(group, seconds) for group in mine], sizes.pop()
     if not all(f.complete for f in found):
         return untestable(name, f"the search took longer than {seconds:g} seconds")
-    sets = [set(f.runs[:, 0].tolist()) for f in found]
+    n, sets = n.pop(), [set(f.runs[:, 0].tolist()) for f in found]
     if not all(sets):
-        bad = [group[0].row for group, s in zip(mine, sets) if not s]
+        bad = [group[0].row for group, s in zip(groups, sets) if not s]
         return untestable(name, f"{bad[0]} has no matrix by itself")
     shared = set.intersection(*sets)
     turned = any(
@@ -171,7 +176,7 @@ def positives(word: str, mine: list[list[Row]], seconds: float) -> Result:
     verdict, only_if = decided(
         bool(shared), [("one row counts the other class as positive", turned)]
     )
-    ends = [f"{group[0].row}: {min(s)} to {max(s)}" for group, s in zip(mine, sets)]
+    ends = [f"{group[0].row}: {min(s)} to {max(s)}" for group, s in zip(groups, sets)]
     lines = (
         f"Positives of {n} that each row allows: {'; '.join(ends)}.",
         f"All rows share {min(shared)} to {max(shared)}."

@@ -6,8 +6,8 @@ from math import ceil, floor
 
 from bedside import stats
 
-from .numbers import Row, both_ends
-from .verdicts import Result, decided, number, untestable
+from .numbers import Row, both_ends, sizes
+from .verdicts import CUT, Result, decided, number, untestable
 
 FAR = 50  # last digits in which the nearest deviation that fits is looked for
 MOST_SUMS = 500  # behind a mean, for its standard deviation
@@ -25,13 +25,11 @@ def share(row: Row, every: Sequence[Row]) -> Result:
         return stats.wholes(*x.span(unit, cut), n)
 
     others = [
-        (f"its n is {m}, as elsewhere in the table", bool(fits(m))) for m in _sizes(row, every)
+        (f"its n is {m}, as elsewhere in the table", bool(fits(m))) for m in sizes(row, every)
     ]
     if unit == 1:
         others.append(("it is in percent", bool(fits(unit=Fraction(1, 100)))))
-    verdict, only_if = decided(
-        bool(fits()), [("digits were cut off", bool(fits(cut=True))), *others]
-    )
+    verdict, only_if = decided(bool(fits()), [(CUT, bool(fits(cut=True))), *others])
     low, high = (number(end * n, 3) for end in x.span(unit))
     found, scaled = fits(), x.value * unit * n
     near = sorted({min(n, max(0, k)) for k in (floor(scaled), ceil(scaled))})
@@ -45,11 +43,6 @@ def share(row: Row, every: Sequence[Row]) -> Result:
     )
     power = "{} of {} printable values are possible".format(*stats.printable(n, x.step * unit))
     return Result("share", verdict, only_if, lines, ", ".join(values), power, WHOLE)
-
-
-def _sizes(row, every):
-    """The other n of a row's table."""
-    return sorted({r.n for r in every if r.table == row.table and r.n} - {row.n})
 
 
 def count(row: Row, every: Sequence[Row]) -> Result:
@@ -88,10 +81,8 @@ def mean(row: Row, every: Sequence[Row]) -> Result:
         return untestable("mean", "n is not given")
     x, n, scale = row.number, row.n, _scale(row)
     found = _sums(x, n, scale)
-    others = [("digits were cut off", bool(_sums(x, n, scale, cut=True)))]
-    others += [
-        (f"its n is {m}, as elsewhere", bool(_sums(x, m, scale))) for m in _sizes(row, every)
-    ]
+    others = [(CUT, bool(_sums(x, n, scale, cut=True)))]
+    others += [(f"its n is {m}, as elsewhere", bool(_sums(x, m, scale))) for m in sizes(row, every)]
     for times in (2, 3):
         told = f"each of the n grades is a mean of {times}, or has {times} steps"
         others.append((told, bool(_sums(x, n, scale, times))))
@@ -130,7 +121,7 @@ def sd(row: Row, every: Sequence[Row]) -> Result:
         return stats.deviations(sums, n, *x._replace(value=value).span(cut=cut), scale)
 
     made = fits(x.value)
-    verdict, only_if = decided(bool(made), [("digits were cut off", bool(fits(x.value, cut=True)))])
+    verdict, only_if = decided(bool(made), [(CUT, bool(fits(x.value, cut=True)))])
     steps = (sign * k for k in range(FAR + 1) for sign in (1, -1))
     tried = (x.value + k * x.step for k in steps)
     near = next((x.printed(v) for v in tried if v >= 0 and fits(v)), "")

@@ -7,7 +7,7 @@ import numpy as np
 from bedside import stats
 
 from .numbers import SHARES, Row, parsed
-from .verdicts import Result, decided, number, p_text, untestable
+from .verdicts import CUT, Result, decided, number, p_text, untestable
 
 SLACK = 1e-9
 MOST_COUNTS = 2000  # behind a share, for its interval
@@ -22,7 +22,7 @@ def _printed_p(row, cut=False):
     return float(ends[0]), float(ends[1])
 
 
-def p(row: Row, every: Sequence[Row], seconds: float = 0) -> Result:
+def p(row: Row, every: Sequence[Row]) -> Result:
     """Whether a p is one that two shares allow, or that its test statistic has."""
     test = row.settings.get("test", "")
     if "statistic" in row.settings:
@@ -73,7 +73,7 @@ def _of_shares(row, test):
     kind = "an unpaired test" if test == "mcnemar" else "a paired test"
     only = [(f"it is {kind} ({name})", _hits(row, values)) for name, values in others.items()] + [
         ("it is one-sided", _hits(row, every, side=1)),
-        ("digits were cut off", _hits(row, every, True)),
+        (CUT, _hits(row, every, True)),
     ]
     verdict, only_if = decided(bool(which), only)
     counts = [f"{c[0]} to {c[-1]}" if len(c) > 1 else f"{c[0]}" for c in (x, y)]
@@ -118,7 +118,7 @@ def _of_statistic(row, test):
         made = [(min(1, t * a), min(1, t * b)) for a, b in made for t in _corrected(row)]
         return any(a <= high + SLACK and b >= low - SLACK for a, b in made)
 
-    only = [("digits were cut off", fits(cut=True))]
+    only = [(CUT, fits(cut=True))]
     if test not in ("chi2", "F"):
         only.insert(0, ("it is one-sided", fits(side=1)))
     verdict, only_if = decided(fits(), only)
@@ -135,7 +135,7 @@ def _of_statistic(row, test):
     return Result("p", verdict, only_if, lines, near, wide, "uncorrected, two-sided")
 
 
-def interval(row: Row, every: Sequence[Row], seconds: float = 0) -> Result:
+def interval(row: Row, every: Sequence[Row]) -> Result:
     """Whether an interval is that of its share and n, or lies about its mean."""
     if not row.of:
         return untestable("interval", "name in `of` what it is of")

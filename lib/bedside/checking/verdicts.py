@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
+CUT = "digits were cut off"  # a condition of most checks
 VERDICTS = ("impossible", "only if", "not testable", "possible")  # the order of the page
 
 

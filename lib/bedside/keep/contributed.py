@@ -70,9 +70,10 @@ def _checked(path, name):
     secrets = [s for s in registry.secrets(name) if len(s) >= 8]
     with open(path, encoding="utf-8") as f:
         for n, line in enumerate(f, 1):
-            if told := _fault(line, asked, secrets):
-                raise BedsideError(f"{rel(path)}, line {n}: {told}")
-            record = json.loads(line)
+            try:
+                record = _sound(line, asked, secrets)
+            except ValueError as e:
+                raise BedsideError(f"{rel(path)}, line {n}: {e}") from None
             days.add(datetime.datetime.fromisoformat(record["date"]).date())
             models[record["returned_model"]] = models.get(record["returned_model"], 0) + 1
     if not days:
@@ -80,17 +81,18 @@ def _checked(path, name):
     return {"replies": n, "models": models, "first": min(days), "last": max(days)}
 
 
-def _fault(line, asked, secrets):
-    """What is wrong with a line; empty if nothing is."""
+def _sound(line, asked, secrets):
+    """The record of a line; ValueError with what is wrong with it."""
     try:
         record = json.loads(line)
         fields, _ = record["fields"], datetime.datetime.fromisoformat(record["date"])
     except (ValueError, KeyError, TypeError, RecursionError):
-        return "no recording of a call, or one without a date"
+        raise ValueError("no recording of a call, or one without a date") from None
     if any(fields.get(k) != asked[k] for k in ("provider", "model")):
-        return f"of {fields.get('provider')}, {fields.get('model')}, and not of the entry's model"
+        told = f"of {fields.get('provider')}, {fields.get('model')}"
+        raise ValueError(f"{told}, and not of the entry's model")
     if not all(isinstance(fields.get(k) or "", str) for k in store.PRIVATE):
-        return "a prompt in clear; recordings hold its digest"
+        raise ValueError("a prompt in clear; recordings hold its digest")
     if any(s in line for s in secrets) or KEY.search(line):
-        return "what looks like a key; take the reply out and revoke the key"
-    return ""
+        raise ValueError("what looks like a key; take the reply out and revoke the key")
+    return record
