@@ -112,18 +112,18 @@ def rows(source: "str | Path | pd.DataFrame") -> list[Row]:
     import pandas as pd
 
     if isinstance(source, pd.DataFrame):
-        table = user_files.Table("the frame", COLUMNS, NEEDED)
-        lacking = [c for c in NEEDED if c not in source]
-        if lacking:
-            raise BedsideError(f"the frame has no column {lacking[0]!r}; it needs {NEEDED}")
-        table.known("row 1", map(str, source.columns))
-        for at, cells in enumerate(source.to_dict("records"), 1):
-            if isinstance(cells["value"], float) and cells["value"] == cells["value"]:
+        table = user_files.of_rows(
+            "the frame",
+            list(map(str, source.columns)),
+            map(_whole_n, source.to_dict("records")),
+            COLUMNS,
+            NEEDED,
+            f"It needs {', '.join(NEEDED)}",
+        )
+        for at, value in enumerate(source["value"], 1):
+            if isinstance(value, float) and value == value:
                 told = "is a number, which has lost its digits; read it as text (dtype=str)"
                 table.fault(f"row {at}", "value", told)
-            n = cells.get("n")
-            whole = isinstance(n, float) and n == n and n == int(n)
-            table.add(f"row {at}", cells | ({"n": int(n)} if whole else {}))
     else:
         table = user_files.of_file(source, COLUMNS, NEEDED)
     made = [_row(table, place, cells) for place, cells in table.rows]
@@ -137,6 +137,12 @@ def rows(source: "str | Path | pd.DataFrame") -> list[Row]:
     linked = [_linked(table, row, cells["of"], made) for row, (_, cells) in zip(made, table.rows)]
     table.close("number")
     return _in_percent(linked)
+
+
+def _whole_n(cells):
+    """The cells of a frame's row; pandas makes floats of whole n beside empty ones."""
+    n = cells.get("n")
+    return cells | ({"n": int(n)} if isinstance(n, float) and n == n and n == int(n) else {})
 
 
 MADE_OF = ("difference", "total", "mean of rows", "interval")  # of other rows, in their unit

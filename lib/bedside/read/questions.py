@@ -104,20 +104,10 @@ def _of_hub(source, revision):
 
 
 def _of_rows(source, names, rows, others=False):
-    """The Table of rows {column: value}, whose places are their numbers from 1."""
-    if lacking := [c for c in ASKED if c not in names]:
-        way = f"Save it as CSV with the columns {', '.join(COLUMNS)}, and give that file"
-        way = way if others else f"Rename its columns: {', '.join(COLUMNS)} (the first two suffice)"
-        raise BedsideError(
-            f"{source} has no column {lacking[0]!r}; it has {', '.join(names) or 'none'}. {way}"
-        )
-    if twice := [c for c in names if names.count(c) > 1]:
-        raise BedsideError(f"{source} has two columns {twice[0]!r}; drop one of them")
-    table = user_files.Table(source, COLUMNS, ASKED, others)
-    table.known("row 1", names)
-    for number, row in enumerate(rows, 1):
-        table.add(f"row {number}", row)
-    return table
+    """The Table of rows {column: value}."""
+    way = f"Save it as CSV with the columns {', '.join(COLUMNS)}, and give that file"
+    way = way if others else f"Rename its columns: {', '.join(COLUMNS)} (the first two suffice)"
+    return user_files.of_rows(source, names, rows, COLUMNS, ASKED, way, others)
 
 
 # ---- answers made elsewhere

@@ -130,6 +130,32 @@ def of_file(
     return table
 
 
+def of_rows(
+    name: str,
+    names: Sequence[str],
+    rows: Iterable[Mapping[str, Any]],
+    columns: Sequence[str],
+    needed: Sequence[str],
+    way: str,
+    others: bool = False,
+) -> Table:
+    """Rows {column: value} of a frame or data set as a Table, their places numbered from 1.
+
+    names: its columns. way: what to do where one is lacking, which raises BedsideError.
+    """
+    if lacking := [c for c in needed if c not in names]:
+        raise BedsideError(
+            f"{name} has no column {lacking[0]!r}; it has {', '.join(names) or 'none'}. {way}"
+        )
+    if twice := [c for c in names if names.count(c) > 1]:
+        raise BedsideError(f"{name} has two columns {twice[0]!r}; drop one of them")
+    table = Table(name, columns, needed, others)
+    table.known("row 1", names)
+    for number, row in enumerate(rows, 1):
+        table.add(f"row {number}", row)
+    return table
+
+
 def _text(path, table):
     """A file's text; BedsideError if it can't be read as text."""
     suffix, name = path.suffix.lower(), table.name
