@@ -21,6 +21,7 @@ if __name__ == "__main__":
 
 import argparse
 import asyncio
+import contextlib
 import json
 import time
 from pathlib import Path
@@ -424,7 +425,7 @@ def doctor():
     import importlib.metadata
 
     from .asking import embedded
-    from .keep import store
+    from .keep import ledger, store
     from .read import sources
 
     print(f"Python {sys.version.split()[0]} at {sys.prefix}")
@@ -445,10 +446,15 @@ def doctor():
     for folder in sorted({p.parent for p in paths.RECORDINGS.rglob("*.jsonl")}):
         kept = store.Recordings(folder)
         count = sum(1 for _ in kept.records())
-        print(
-            f"recordings {paths.rel(folder)}: {count} replies, {len(kept.damaged)} damaged lines"
-            + "".join(f"\n  {place}: {why}" for place, why in kept.damaged.items())
-        )
+        print(f"recordings {paths.rel(folder)}: {count} replies")
+        for path in sorted({path for path, _ in [*kept.damaged, *kept.torn]}):
+            sound, aside = store.repaired(path)
+            there = f"; {aside} lines that are not are now in {path.name}{store.ASIDE}" * bool(
+                aside
+            )
+            print(f"  {path.name} was damaged and is mended: {sound} recordings{there}")
+    if told := ledger.mended():
+        print(told)
     for name, m in registry.entries().items():
         if variable := m.get("api_key_env"):
             state = "set" if os.environ.get(variable) else "not set"
@@ -645,6 +651,13 @@ def _entered(file, pairs):
     return settings.entered(given, given.pop("run", ""))
 
 
+def _stop(told):
+    with contextlib.suppress(OSError):
+        print(f"bedside: {told}", file=sys.stderr)
+    sys.stdout = None  # what it still holds can't be written
+    sys.exit(1)
+
+
 def main(arguments=None):
     """Run the command line's step; a BedsideError becomes a line on stderr and exit status 1."""
     given = vars(_arguments().parse_args(arguments))
@@ -655,9 +668,13 @@ def main(arguments=None):
         elif file := given.pop("file", None):  # a run goes on with the profile that it began with
             given["profile"] = _entered(file, {}).get("profile") or given["profile"]
         step(**given)
+        sys.stdout.flush()
     except BedsideError as e:
-        print(f"bedside: {e}", file=sys.stderr)
-        sys.exit(1)
+        _stop(e)
+    except OSError as e:
+        _stop(f"{paths.rel(e.filename or 'a file or stdout')}: ({paths.why(e)}")
+    except MemoryError:
+        _stop("there is not enough memory (ulimit -v, or other programs'); JOBS=1 takes the least")
 
 
 if __name__ == "__main__":

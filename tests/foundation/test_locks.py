@@ -71,7 +71,7 @@ def test_windows_locks_a_byte_behind_the_end_and_leaves_the_place(windows, tmp_p
 
 
 def test_recordings_are_read_and_written_without_posix(windows, tmp_path):
-    lines = [b'{"key":"%064d","n":%d}\n' % (n, n) for n in range(3)]
+    lines = [b'{"key":"%064d","item":"a","fields":{},"n":%d}\n' % (n, n) for n in range(3)]
     path = tmp_path / "m.jsonl"
     store.append(path, lines[:2])
     store.append(path, lines[2:])

@@ -16,7 +16,7 @@ from typing import Any
 from bedside.keep import registry, replies
 from bedside.keep.registry import StopRun
 from bedside.keep.usage import tokens_of, written
-from bedside.read import prompts
+from bedside.read import outside, prompts
 
 WORDS = 300  # characters of a provider's message that are kept
 LONGEST_S = 600.0  # that a server's word about when to come back is heeded
@@ -209,7 +209,7 @@ def _with_usage(failure, answer):
 def _parsed(text):
     """An error's body; where it isn't JSON, its text without tags."""
     try:
-        body = json.loads(text)
+        body = outside.parsed(text)
     except ValueError:
         return re.sub(r"<[^>]*>", " ", text)
     return body[0] if isinstance(body, list) and body else body

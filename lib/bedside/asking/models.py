@@ -75,6 +75,8 @@ async def ask(
     if missing and choose(mode, MODES, "MODE") == "replay":
         what = f"{len(missing)} of {len(requests)} requests have"
         raise _unrecorded(missing[0], recordings, what)
+    if missing:
+        recordings.check_sound()
     if mode == "batch":
         plan.extend(r for r in missing if registry.in_batches(r.model))
         replies |= {r.key: waiting(r) for r in missing if registry.in_batches(r.model)}
@@ -162,6 +164,7 @@ async def _caller(recordings, mode, account, label, progress, names=(), count=(N
             if record:
                 return as_reply(request, record, True)
             if key not in under_way:
+                recordings.check_sound()
                 under_way[key] = asyncio.ensure_future(call(request))
                 under_way[key].add_done_callback(functools.partial(over, key))
             reply = await asyncio.shield(under_way[key])
@@ -218,6 +221,7 @@ async def _without_call(recordings, mode, plan, request):
         return as_reply(request, record, True)
     if mode == "replay":
         raise _unrecorded(request, recordings, "a request has")
+    recordings.check_sound()
     plan.append(request)
     return waiting(request) if mode == "batch" else dry_run.stand_ins([request])[request.key]
 
@@ -335,6 +339,7 @@ def answers_to(
 
 
 def _unrecorded(request, recordings, what):
+    recordings.check_sound()
     return MissingRecording(
         f"{what} no recording in {paths.rel(recordings.folder)}; the first: item {request.item!r},"
         f" model {request.model!r}, {recordings.nearest(request.item, request.fields)}. Record with"

@@ -8,7 +8,6 @@
 
 import asyncio
 import contextlib
-import json
 import os
 import random
 import sys
@@ -20,6 +19,7 @@ from bedside.keep import ledger, registry
 from bedside.keep.registry import StopRun, cost_at_most
 from bedside.keep.replies import Reply, Request, as_reply
 from bedside.keep.usage import used
+from bedside.read import outside
 
 from . import failures
 from .failures import Failure
@@ -321,12 +321,11 @@ async def send(client, request, secrets=()):
     if status != 200:
         raise failures.of(status, content, headers, secrets)
     try:
-        answer = json.loads(content)
+        record = failures.read(request.kept(), outside.parsed(content), headers, secrets)
     except (ValueError, RecursionError):
         text = content.decode("utf-8", "replace")
         told = (
             f"the endpoint's answer is not JSON: {failures.cleaned(failures.words(text), secrets)}"
         )
         raise Failure("bad answer", 200, told, "again") from None
-    record = failures.read(request.kept(), answer, headers, secrets)
     return {**record, "latency_s": round(time.monotonic() - began, 3)}

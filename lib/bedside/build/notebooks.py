@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bedside import BedsideError, choose
-from bedside.keep import usage
+from bedside.keep import store, usage
 from bedside.keep.replies import alike
-from bedside.read import paths
+from bedside.read import outside, paths
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,34 +92,52 @@ def execute(path: Path, out: Path, given: dict) -> None:
     """
     spare_grammar()
     import papermill
+    from nbclient.exceptions import DeadKernelError
     from papermill.exceptions import PapermillExecutionError
     from traitlets.config import Config
 
     try:
         # sockets in a folder of its own: no port that others see, and several may run at once
-        with tempfile.TemporaryDirectory() as own:
+        short = "/tmp" if os.name == "posix" and len(tempfile.gettempdir()) > LONGEST else None
+        with tempfile.TemporaryDirectory(dir=short) as own:
             sockets = {"transport": "ipc", "ip": f"{own}/kernel"} if os.name == "posix" else {}
             config = Config({"KernelManager": sockets})
             # a kernel that is interrupted at its end would report an error for nothing
             config.NotebookClient.extra_arguments = ["--log-level=50"]
             papermill.execute_notebook(
-                str(path),
-                str(out),
+                _unformatted(path),
+                _unformatted(out),
                 parameters=given,
                 kernel_name="python3",
                 progress_bar=False,
                 cwd=str(paths.ROOT),
                 config=config,
             )
+    except DeadKernelError:
+        told = "its kernel died, as it does without enough memory (ulimit -v, or other programs')"
+        raise BedsideError(f"{paths.rel(path)}: {told}; JOBS=1 takes the least") from None
     except PapermillExecutionError as e:
         if e.ename in STOPS:
             raise Stopped(e.evalue) from None
+        if e.ename in SYSTEM:
+            told = f"{e.ename}: {e.evalue}; free the disk, memory or files that it names"
+            raise BedsideError(f"{paths.rel(path)}: {told}, then run again") from None
         last = [line for line in str(e.evalue).splitlines() if line.strip()]
         raise BedsideError(
             f"{paths.rel(path)} failed in cell {e.cell_index}:\n\n{e.source}\n\n{e.ename}: "
             + "\n".join(last)
             + f"\n\nSee the executed notebook {paths.rel(out)}"
         ) from None
+
+
+LONGEST = 60  # characters of a temporary folder: a socket's path has 107 at most
+# errors of the surroundings, not of a notebook
+SYSTEM = ("OSError", "PermissionError", "FileExistsError", "NotADirectoryError", "MemoryError")
+
+
+def _unformatted(path):
+    """A path as papermill takes it, which would read braces as its parameters."""
+    return str(path).replace("{", "{{").replace("}", "}}")
 
 
 ONLY_SOME = ("answers",)  # parameters that only some notebooks take
@@ -182,9 +200,14 @@ def run_all(names: list[str], given: dict, jobs: int = 0, done: Callable | None 
     """Execute notebooks in this process, `jobs` at once (0: one for each core), in order.
 
     Notebooks wait for those that measure their study's judges, and don't run if these fail. done:
-    called with the name and the seconds of each finished notebook. Raises BedsideError with all
+    called with the name and the seconds of each finished notebook. Where calls follow, damaged
+    recordings are a StoreError before any. Raises BedsideError with all
     failures once the others have run, or Stopped, after which no other notebook begins.
     """
+    if given.get("mode", "replay") != "replay":
+        for study in sorted({n.partition("/")[0] for n in names}):
+            if told := store.Recordings(paths.RECORDINGS / study).check():
+                print(told)
     if len(names) > 1:  # a single notebook imports just what it needs
         from . import kernels
 
@@ -293,13 +316,13 @@ def _said(names):
     rows = []
     for name in names:
         for path in paths.RECORDINGS.glob(f"*/*/{paths.file_name(name)}.jsonl"):
-            for line in path.read_text().splitlines():
+            for line in path.read_bytes().splitlines():
                 try:
-                    r = json.loads(line)
-                    like = alike(r["fields"])
-                    counts = *usage.used(r)[:2], r.get("chars")
-                except (ValueError, KeyError):
+                    r = outside.parsed(line)
+                    outside.fitted(r, store.Record)
+                except ValueError:
                     continue  # a line that a crash cut short
+                like, counts = alike(r["fields"]), (*usage.used(r)[:2], r.get("chars"))
                 rows.append((name, path.parts[-3], like, *counts))
     columns = ["model", "study", "like", "prompt_tokens", "completion_tokens", "chars"]
     return pd.DataFrame(rows, columns=columns).dropna()

@@ -15,7 +15,7 @@ from bedside import BedsideError, choose
 from bedside.asking.models import MODES
 from bedside.judging import judges
 from bedside.keep import registry, store
-from bedside.read import paths
+from bedside.read import outside, paths
 from bedside.read.user_files import there
 
 PROFILE = "sample"
@@ -130,7 +130,7 @@ def keep(given: dict) -> None:
     if os.environ.get("BEDSIDE_RUN"):
         outputs("").mkdir(parents=True, exist_ok=True)
         text = json.dumps(_of_run(given), indent=1) + "\n"
-        (outputs("") / "run.json").write_text(text)
+        paths.write(outputs("") / "run.json", text, durable=True)
 
 
 def kept() -> dict:
@@ -138,7 +138,13 @@ def kept() -> dict:
     path = outputs("") / "run.json"
     if not os.environ.get("BEDSIDE_RUN") or not path.is_file():
         return {}
-    return json.loads(path.read_text())
+    try:
+        return outside.fitted(outside.parsed(path.read_bytes()), dict[str, str])
+    except (OSError, ValueError) as e:
+        raise BedsideError(
+            f"{paths.rel(path)}: these are no settings of a run ({e}); delete this file and give"
+            " the run's settings again, as its folder's page has them"
+        ) from None
 
 
 def validated(saved: dict | None = None, /, **parameters: str | int | float) -> dict:

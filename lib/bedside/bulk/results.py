@@ -11,13 +11,14 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Required, TypedDict
 
 from bedside import BedsideError
 from bedside.asking import failures
 from bedside.asking.failures import Failure
 from bedside.keep import prices, registry, store
 from bedside.keep.usage import used
-from bedside.read import paths
+from bedside.read import outside, paths
 
 from . import files
 
@@ -154,15 +155,22 @@ def _book(account, about, tokens, when=None):
     account.usd = prices.total((account.usd, usd))
 
 
+class Result(TypedDict, total=False):
+    """A line of results: OpenAI's, of which other engines leave out some."""
+
+    custom_id: Required[str]
+    response: dict | None
+    error: dict | str | None
+
+
 def _parsed(line):
     """A line of results as an object with a custom_id and what came; None for anything else."""
     try:
-        result = json.loads(line)
-    except (ValueError, RecursionError):
+        result = outside.parsed(line)
+        outside.fitted(result, Result)
+    except ValueError:
         return None
-    if not isinstance(result, dict) or not isinstance(result.get("custom_id"), str):
-        return None
-    return result if isinstance(result.get("response"), dict) or result.get("error") else None
+    return result if result.get("response") or result.get("error") else None
 
 
 def _record(about, result):
@@ -185,7 +193,7 @@ def _record(about, result):
 
 def _left(status, error):
     """The Failure of a line that has an error in place of an answer."""
-    code = error.get("code") if isinstance(error, dict) else None
+    code = str(error.get("code")) if isinstance(error, dict) else None
     other = 504 if code == LATE else 500
     failure = failures.of(status if status in range(400, 600) else other, _bytes(error), {}, ())
     if code in LEFT:

@@ -21,19 +21,23 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import unquote
 
 from bedside.read import paths
 from bedside.read.paths import rel
 
 from . import locks
-from .registry import StopRun, cost, model
-from .store import StoreError
+from .registry import StopRun, cost, entries, model
+from .store import Recordings, StoreError
+from .usage import used
 
 if TYPE_CHECKING:
     from bedside.asking.failures import Failure
 
+FILE = "calls.sqlite"
 WINDOW_S = 60.0  # of requests_per_minute and tokens_per_minute
 PAUSE_S, LONGEST_S = 1.0, 32.0  # after a refusal without Retry-After, doubled up to the longest
+LONGEST_WAIT_S = 600.0  # that an endpoint may ask for
 POLL_S, LOOK_S = 0.05, 0.25  # how often, and how rarely, somebody who waits looks again
 SLOWER, FASTER = 2.0, 0.95  # the time between two calls after a refusal, and after a reply
 
@@ -133,7 +137,8 @@ class Ledger:
     def __init__(self, name: str, account: Account):
         self.name, self.account, self.make = name, account, make()
         self.entry = model(name) if name else {}
-        self.owner = _owner(folder() / "processes")
+        with _usable():
+            self.owner = _owner(folder() / "processes")
         self.db, self.over = _open(), []
 
     def close(self) -> None:
@@ -208,7 +213,9 @@ class Ledger:
                 return wait
         if pace := self._pace():
             until, level, gap, following, cut = pace
-            if (wait := max(until, following) - now) > 0:
+            if (
+                0 < (wait := max(until, following) - now) <= LONGEST_WAIT_S
+            ):  # else the clock's fault
                 return wait
             # while it goes on refusing, one call at a time tries whether it still does
             until = now + PAUSE_S * 2**level if level > 1 else 0
@@ -229,8 +236,9 @@ class Ledger:
 
     def _limited(self, now, what, more, limit):
         """Seconds until the oldest call leaves the window, if `more` passes a limit."""
-        sql = f"select {what}, min(at) from calls where model = ? and at > ?"
-        used, first = self.db.execute(sql, [self.name, now - WINDOW_S]).fetchone()
+        # what lies in the future was sent before the clock was set back
+        sql = f"select {what}, min(at) from calls where model = ? and at > ? and at <= ?"
+        used, first = self.db.execute(sql, [self.name, now - WINDOW_S, now]).fetchone()
         return first + WINDOW_S - now if used and used + more > limit else 0
 
     def _pace(self):
@@ -367,9 +375,9 @@ class Ledger:
 
 
 def _open():
-    folder().mkdir(parents=True, exist_ok=True)
     with _usable():
-        db = sqlite3.connect(folder() / "calls.sqlite", timeout=60, isolation_level=None)
+        folder().mkdir(parents=True, exist_ok=True)
+        db = sqlite3.connect(folder() / FILE, timeout=60, isolation_level=None)
         db.execute("pragma journal_mode = wal")
         db.execute("pragma synchronous = off")  # recordings are synced; this survives a kill
         db.executescript(SCHEMA)
@@ -378,13 +386,44 @@ def _open():
 
 @contextlib.contextmanager
 def _usable():
+    where = f"{rel(folder() / FILE)}: the ledger of calls"
     try:
         yield
-    except sqlite3.Error as e:
+    except OSError as e:
+        raise StoreError(f"{where} can't be used ({paths.why(e)}: what came is recorded") from None
+    except sqlite3.OperationalError as e:
+        way = "free the disk or fix its permissions, then run again: what came is recorded"
+        raise StoreError(f"{where} can't be used ({e}); {way}") from None
+    except sqlite3.DatabaseError as e:
         raise StoreError(
-            f"{rel(folder() / 'calls.sqlite')}: the ledger of calls can't be used ({e}); free the"
-            " disk or fix its permissions, then run again: what came is recorded"
+            f"{where} is damaged ({e}); `make doctor` moves it away and counts the recorded replies"
+            " anew. Lost is only what BUDGET_TOTAL has counted so far, and what failed"
         ) from None
+
+
+def mended() -> str:
+    """Move a damaged ledger away; in words, what its recorded replies cost. Empty if it is sound.
+
+    That is all that BUDGET_TOTAL needs of it, and whoever sets it again has to take it off.
+    """
+    try:
+        with contextlib.closing(_open()) as db, _usable():
+            if db.execute("pragma quick_check").fetchone()[0] != "ok":
+                raise StoreError
+        return ""
+    except StoreError:
+        for path in folder().glob(f"{FILE}*"):
+            path.replace(path.with_name(f"damaged-{path.name}"))
+    told = [f"{rel(folder() / FILE)} was damaged and is now damaged-{FILE}; recorded replies cost"]
+    for study in sorted(p for p in paths.RECORDINGS.glob("*/*") if p.is_dir()):
+        records = list(Recordings(study).records())
+        for name in sorted({unquote(p.stem) for p in study.glob("*.jsonl")} & set(entries())):
+            mine = [r for r in records if r["fields"].get("model") == model(name)["model"]]
+            usd = [cost(name, *used(r), batch=r.get("batch"), when=r.get("date")) for r in mine]
+            unknown = f", {usd.count(None)} of them of unknown price" * (None in usd)
+            spent = sum(u or 0.0 for u in usd)
+            told += [f"  {rel(study)}, {name}: {len(usd)} replies, ${spent:.4f}{unknown}"]
+    return "\n".join(told)
 
 
 @contextlib.contextmanager
@@ -447,7 +486,7 @@ def total(make: str) -> tuple[int, float, int]:
 
 def _of_make(sql, make):
     """Rows on a make; none where nobody ever called."""
-    if not (folder() / "calls.sqlite").is_file():
+    if not (folder() / FILE).is_file():
         return []
     with contextlib.closing(_open()) as db:
         return db.execute(sql, [make]).fetchall()

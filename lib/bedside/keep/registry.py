@@ -107,8 +107,10 @@ def faulty() -> dict[str, str]:
 def _read():
     path = paths.DATA / "models.toml"
     try:
-        every = tomllib.loads(path.read_text())
-    except tomllib.TOMLDecodeError as e:
+        every = tomllib.loads(path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError:
+        raise BedsideError(f"{paths.rel(path)}: it is not UTF-8; save it so") from None
+    except (ValueError, RecursionError) as e:
         raise BedsideError(f"{paths.rel(path)}: {e}") from None
     for key, entry in every.items():
         if not isinstance(entry, dict):
@@ -146,6 +148,8 @@ def names_of(given: str | dict | Sequence[str | dict]) -> str:
 
 def _fault(name, entry):
     """What is wrong with an entry; nothing if it is as it should be."""
+    if not name.isprintable() or len(name) > LONGEST or re.search(r"\s", name):
+        return f"its name must be one word of at most {LONGEST} characters"
     if entry and "provider" not in entry and all(isinstance(v, dict) for v in entry.values()):
         dotted = f"{name}.{next(iter(entry))}"
         return f'a name with a dot must be quoted: ["{dotted}"]'
@@ -158,10 +162,14 @@ def _fault(name, entry):
             return str(e)
         if not isinstance(value, KEYS[key]) or isinstance(value, bool):
             return f"{key} = {value!r} should be {KINDS[KEYS[key]]}"
-        if isinstance(value, NUMBER) and not 0 <= value < float("inf"):
+        if isinstance(value, NUMBER) and not 0 <= value < MOST:
             return f"{key} = {value!r} is no amount"
         if key in ABOVE_0 and value == 0:
             return f"{key} = 0 allows nothing"
+        if key not in MAY_BE_EMPTY and value == "":
+            return f"{key} is empty"
+        if told := _unsendable(value):
+            return f"{key} {told}"
     if entry.get("batch_discount", 0) >= 1:
         return "batch_discount is the share that a batch saves, such as 0.5"
     needed = ("provider", "model") if entry.get("provider") == "local" else REQUIRED
@@ -178,6 +186,10 @@ def _fault(name, entry):
         return f"api is one of {', '.join(ROUTES)}"
     if entry.get("api") == "completions" and entry.get("response_format") != "none":
         return 'api = "completions" asks for JSON in words alone: response_format = "none"'
+    if entry.get("max_concurrency", 1) > MOST_AT_ONCE:
+        return f"max_concurrency is {MOST_AT_ONCE:,} at most"
+    if wrong := _body_fault(entry) or _address_fault(entry):
+        return wrong
     think = entry.get("think", [])
     if [type(t) for t in think] not in ([], [str, str]) or "" in think:
         return "think is an opening and a closing tag, or empty"
@@ -191,6 +203,59 @@ def _fault(name, entry):
     return ""
 
 
+def _unsendable(value):
+    """Why no call can hold a value of an entry, which TOML can: a date, nan, a control character."""
+    if isinstance(value, dict | list):
+        inside = [*value, *value.values()] if isinstance(value, dict) else value
+        return next(filter(None, map(_unsendable, inside)), "")
+    if isinstance(value, str):
+        odd = next((c for c in value if not c.isprintable() and c not in "\n\t"), "")
+        return f"holds the character {odd!a}, which no call can" * bool(odd)
+    if isinstance(value, int | float) and -MOST < value < MOST:
+        return ""
+    return f"holds {value}, which is no text, number, list or table that a call can hold"
+
+
+def _body_fault(entry):
+    """What of an entry's settings and tables would spoil a call."""
+    limits = ("max_tokens", entry.get("max_tokens_name", "max_tokens"))
+    for table in ("settings", "extra_body"):
+        for key, value in entry.get(table, {}).items():
+            if key in OURS:
+                return f"{table} may not replace {key}, which is what is asked"
+            if key in limits and (type(value) is not int or value < 1):
+                return f"{table}: {key} = {value!r} should be a whole number above 0"
+            if key in ("temperature", "top_p") and type(value) not in NUMBER:
+                return f"{table}: {key} = {value!r} should be a number"
+    for key, value in entry.get("most_tokens_for", {}).items():
+        if type(value) is not int or value < 1:
+            return f"most_tokens_for: {key} = {value!r} should be a whole number above 0"
+    omitted = entry.get("omit", [])
+    if not all(isinstance(k, str) for k in omitted) or {*OURS} & {*omitted}:
+        return f"omit lists settings that are left out, as texts, and none of {', '.join(OURS)}"
+    return ""
+
+
+def _address_fault(entry):
+    """What is wrong with an entry's base_url, headers and query."""
+    url = entry.get("base_url", "http://localhost")
+    try:
+        sound = not re.search(r"\s", url) and (urlsplit(url).port or 1) and urlsplit(url).netloc
+    except ValueError:
+        sound = False
+    if not sound and not _from_environment(url):
+        return f"base_url = {url!r} is no address, such as https://api.example.org/v1"
+    for table in ("headers", "query"):
+        for key, value in entry.get(table, {}).items():
+            if not isinstance(value, str) or not f"{key}{value}".isascii() or "\n" in key + value:
+                return f"{table}: {key} = {value!r} should be a text of one line, in ASCII"
+    odd = [k for k in entry.get("headers", {}) if not re.fullmatch(r"[\w!#$%&'*+.^`|~-]+", k)]
+    return f"headers: {odd[0]!r} is no name of a header" if odd else ""
+
+
+MOST, MOST_AT_ONCE, LONGEST = 10**12, 1000, 100
+OURS = ("model", "messages", "prompt", "stream", "n")  # of a call's body
+MAY_BE_EMPTY = ("about", "documentation", "max_tokens_name", "revision", "retired", "instead")
 REQUIRED = ("provider", "base_url", "model")
 PRICED = (*prices.PRICES, prices.WRITE, "price_rules", "batch_discount")  # if one, then a price
 ABOVE_0 = ("max_concurrency", "timeout_s", "requests_per_minute", "tokens_per_minute")

@@ -3,9 +3,13 @@
 A folder of JSON Lines files, one reply a line, the key first. An index of key -> place is built
 without parsing, so that a hundred thousand replies open at once; a line is parsed when its reply
 is wanted. Later lines win.
+
+A line that is no recording is left out and named. What a crash cut off is lost and asked for again;
+other damage stops a call (`check_sound`), since its replies were paid for: `repaired` mends a file.
 """
 
 import asyncio
+import contextlib
 import errno
 import hashlib
 import json
@@ -13,9 +17,10 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Required, TypedDict
 
 from bedside import BedsideError
+from bedside.read import outside, paths
 from bedside.read.paths import file_name, rel
 
 from . import locks
@@ -56,8 +61,7 @@ def append(path: Path, lines: list[bytes], keep: bool = True) -> None:
     OSError, the file as it was, if that can't be. keep: False only tries whether it could be.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with open(os.open(path, os.O_RDWR | os.O_CREAT | locks.BINARY, 0o644), "r+b", buffering=0) as f:
-        locks.lock(f)
+    with _locked(path) as f:
         end = f.seek(0, os.SEEK_END)
         if keep and end and locks.read_at(f.fileno(), 1, end - 1) != b"\n":
             lines = [b"\n", *lines]
@@ -74,17 +78,119 @@ def append(path: Path, lines: list[bytes], keep: bool = True) -> None:
                 f.truncate(end)
 
 
+class Record(TypedDict, total=False):
+    """What a recording holds, of what type; counts that make no sense are unknown (`usage`)."""
+
+    key: Required[str]
+    item: Required[str]
+    fields: Required[dict]
+    text: str | None
+    finish: str | None
+    refusal: str | None
+    returned_model: str | None
+    fingerprint: str | None
+    router: str | None
+    date: str | None
+    latency_s: float | None
+
+
+def _cut_off(error):
+    """Whether JSON ends before it is over, as a crash leaves it."""
+    ends = isinstance(error, json.JSONDecodeError) and error.doc.rstrip()
+    return ends and (error.pos >= len(ends) - 1 or error.msg.startswith("Unterminated"))
+
+
+def _why(error):
+    """Why a line is no recording, in few words."""
+    return "not JSON" if isinstance(error, json.JSONDecodeError | UnicodeError) else str(error)
+
+
+def places(faults, shown=3):
+    """Places (path, line number), named by file, such as `a.jsonl, lines 2, 5`."""
+    by_file = {}
+    for path, number in sorted(faults):
+        by_file.setdefault(path, []).append(number)
+    named = []
+    for path, numbers in list(by_file.items())[:shown]:
+        some = ", ".join(map(str, numbers[:shown])) + f" and {len(numbers) - shown} more" * (
+            len(numbers) > shown
+        )
+        named.append(f"{rel(path)}, line{'s' * (len(numbers) > 1)} {some}")
+    return "; ".join([*named, *[f"and {len(by_file) - shown} more files"] * (len(by_file) > shown)])
+
+
+def _locked(path):
+    """A file, opened and locked, that still has its name: `repaired` puts another in its place."""
+    while True:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | locks.BINARY, 0o644)
+        file = open(fd, "r+b", buffering=0)
+        locks.lock(file)
+        with contextlib.suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(fd), os.stat(path)):
+                return file
+        file.close()
+
+
+ASIDE = ".damaged"  # beside a mended file: what of it is no recording
+
+
+def repaired(path: Path, schema: Any = Record) -> tuple[int, int]:
+    """Mend a file of recordings: (recordings in it, lines put aside into <file>.damaged).
+
+    A byte order mark goes, UTF-16 becomes UTF-8, records that ran into one line get their own.
+    """
+    with _locked(path) as file:  # others that append wait
+        content = file.read()
+        kept, aside = [], []
+        for line in _lines(content):
+            records, rest = _records_in(line, schema)
+            kept += records
+            aside += [rest] if rest else []
+        if aside:
+            append(path.with_name(path.name + ASIDE), aside)
+        if (mended := b"".join(kept)) != content:
+            paths.write(path, mended, durable=True)
+    return len(kept), len(aside)
+
+
+def _lines(content):
+    """The lines of a file, each with its end, in UTF-8 where it was UTF-16 or had a mark."""
+    for mark, code in ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"{\0", "utf-16-le")):
+        if content.startswith(mark):
+            content = content.decode(code, "replace").encode("utf-8", "replace")
+    content = content.removeprefix(b"\xef\xbb\xbf")
+    return [line.strip(b"\r\n\0 ") + b"\n" for line in content.split(b"\n") if line.strip(b"\r\0 ")]
+
+
+def _records_in(line, schema):
+    """([each record of a line, as a line], the rest of it from the first fault on)."""
+    found, at = [], 0
+    while at < len(line) - 1:
+        end = line.find(b"}" + START, at) + 1 or len(line) - 1
+        part = line[at:end] + b"\n"
+        try:
+            if not part.startswith(START):
+                raise ValueError("another beginning")
+            outside.fitted(outside.parsed(part), schema)
+        except ValueError:
+            return found, line[at:]
+        found.append(part)
+        at = end
+    return found, b""
+
+
 class Recordings:
     """Recorded replies: `get` by key, `put` and `flush` durably from several tasks and processes.
 
     New ones go to `folder`; `reads` (default: `folder`) and all below it is looked through, so
-    that a request that two profiles share is sent once.
+    that a request that two profiles share is sent once. schema: of a line.
     """
 
-    def __init__(self, folder: Path | str, reads: Path | str | None = None):
-        self.folder, self.reads = Path(folder), Path(reads or folder)
-        self.damaged = {}  # "file, byte offset" -> why: kept in the file, left out of the index
-        self._files = {}  # path -> [descriptor, bytes indexed]
+    def __init__(self, folder: Path | str, reads: Path | str | None = None, schema: Any = Record):
+        self.folder, self.reads, self.schema = Path(folder), Path(reads or folder), schema
+        self.damaged = {}  # (path, line number) -> why: kept in the file, left out of the index
+        self.torn = set()  # (path, line number) of what a crash cut off
+        self._files = {}  # path -> [descriptor, bytes indexed, lines indexed]
         self._where = {}  # key -> (descriptor, offset, length, path)
         self._pending = {}  # path -> lines not yet on disk
         self._loop = self._lock = None
@@ -92,7 +198,7 @@ class Recordings:
         self.refresh()
 
     def __del__(self):
-        for fd, _ in self._files.values():
+        for fd, *_ in self._files.values():
             os.close(fd)
 
     def __len__(self) -> int:
@@ -106,25 +212,29 @@ class Recordings:
         try:
             for path in sorted(self.reads.rglob("*.jsonl")) if new_files else []:
                 if path not in self._files:
-                    self._files[path] = [os.open(path, os.O_RDONLY | locks.BINARY), 0]
-            for path, (fd, done) in self._files.items():
+                    self._files[path] = [os.open(path, os.O_RDONLY | locks.BINARY), 0, 0]
+            for path, (fd, done, _) in self._files.items():
                 if (size := os.fstat(fd).st_size) > done:
                     self._index(path, fd, done, size)
         except OSError as e:
-            raise StoreError(f"{rel(self.folder)}: recordings can't be read ({e.strerror})") from e
+            told = f"{rel(self.folder)}: recordings can't be read ({paths.why(e)}"
+            raise StoreError(told) from e
 
     def _index(self, path, fd, at, size):
+        done = self._files[path][2]
         with open(fd, "rb", closefd=False) as f:
             f.seek(at)
-            for line in f:
+            for number, line in enumerate(f, done + 1):
                 if not line.endswith(b"\n"):
                     break  # being written, or cut off by a crash; the next write closes it off
                 if line.startswith(START) and line.endswith((b"}\n", b"}\r\n")):
                     self._where[line[8:72].decode("ascii", "replace")] = (fd, at, len(line), path)
+                elif line[:8] == START[: len(line) - 1]:
+                    self.torn.add((path, number))
                 elif line.strip():
-                    self.damaged[f"{rel(path)}, byte {at}"] = "not a recording"
-                at += len(line)
-        self._files[path][1] = at
+                    self.damaged[path, number] = "not a recording"
+                at, done = at + len(line), number
+        self._files[path][1:] = at, done
 
     def get(self, k: str) -> dict | None:
         """The record with key `k` as a dict, or None."""
@@ -132,11 +242,36 @@ class Recordings:
             return None
         fd, at, length, path = self._where[k]
         try:
-            return json.loads(locks.read_at(fd, length, at).decode())
-        except ValueError:
-            self.damaged[f"{rel(path)}, byte {at}"] = "cut off"
+            record = outside.parsed(locks.read_at(fd, length, at))
+            outside.fitted(record, self.schema)
+            if record["key"] != k:
+                raise ValueError("its key is cut off")
+            return record
+        except ValueError as e:
+            place = path, 1 + locks.read_at(fd, at, 0).count(b"\n")
+            if _cut_off(e):
+                self.torn.add(place)
+            else:
+                self.damaged[place] = _why(e)
             del self._where[k]
             return None
+
+    def check(self) -> str:
+        """Read every record: StoreError if one is damaged; what crashes cut off, in words."""
+        for _ in self.records():
+            pass
+        self.check_sound()
+        told = "cut off by a crash, and asked for again where it is needed"
+        return f"{places(self.torn)}: {told}" if self.torn else ""
+
+    def check_sound(self) -> None:
+        """Raise StoreError if a file here is damaged: its replies would be paid for once more."""
+        if self.damaged:
+            raise StoreError(
+                f"{places(self.damaged)}: not recordings ({next(iter(self.damaged.values()))}); the"
+                " replies in them would be asked and paid for again. `make doctor` mends what can"
+                " be mended and puts the rest aside; or put back the files as they were"
+            )
 
     def found(self, keys: Iterable[str]) -> Iterator[tuple[str, dict]]:
         """(key, record) of these keys that there are, what was appended meanwhile included."""
@@ -178,8 +313,8 @@ class Recordings:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as e:
             raise StoreError(
-                f"{rel(self.folder)}: recordings can't be written ({e.strerror}); "
-                "free the disk or fix its permissions, then run again: what is recorded is kept"
+                f"{rel(self.folder)}: recordings can't be written ({paths.why(e)}: what is recorded"
+                " is kept"
             ) from e
 
     def _file(self, name):
@@ -234,7 +369,6 @@ class Recordings:
             append(path, lines)
         except OSError as e:
             raise StoreError(
-                f"{rel(path)}: a reply could not be written ({e.strerror}); the run stops here. "
-                "Everything recorded before is kept: free the disk or fix its permissions, "
-                "then run again"
+                f"{rel(path)}: a reply could not be written, and the run stops here"
+                f" ({paths.why(e)}: everything recorded before is kept"
             ) from e

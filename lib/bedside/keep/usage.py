@@ -1,9 +1,12 @@
 """How many tokens a call uses: by its texts before it, by the counts that came with its reply."""
 
 import math
+import re
 import unicodedata
 from collections.abc import Collection
 from typing import Any
+
+from bedside.read.outside import MOST
 
 # what a chat template adds to a prompt at most, in tokens: in all, and for each text
 TEMPLATE, MESSAGE = 100, 12
@@ -37,23 +40,27 @@ def tokens_of(answer: Any) -> tuple[int | None, int | None, dict]:
     """(prompt tokens, completion tokens, all counts) of a chat completion.
 
     The prompt's are all of them, those of a cache too; the completion's too, with all thoughts:
-    providers count either within, beside, or in the total alone. None where a count isn't a number;
-    counts of details stand under `<details>.<name>`.
+    providers count either within, beside, or in the total alone. None where a count isn't a number
+    from 0 to MOST; counts of details stand under `<details>.<name>`.
     """
     usage = answer.get("usage") if isinstance(answer, dict) else None
     counts = {}
     for name, value in usage.items() if isinstance(usage, dict) else ():
         inner = value.items() if isinstance(value, dict) else [("", value)]
         for part, count in inner:
-            if isinstance(count, str) and count.isdigit():
+            if isinstance(count, str) and re.fullmatch("[0-9]{1,10}", count):
                 count = int(count)
-            if isinstance(count, int | float) and not isinstance(count, bool) and count >= 0:
+            if _makes_sense(count):
                 counts[f"{name}.{part}".strip(".")] = count
     prompt = counts.get("prompt_tokens", counts.get("input_tokens"))
     completion = counts.get("completion_tokens", counts.get("output_tokens"))
     if prompt is None or completion is None:
         return prompt, completion, counts
     return *_whole(prompt, completion, counts), counts
+
+
+def _makes_sense(count):
+    return type(count) in (int, float) and 0 <= count <= MOST
 
 
 def _whole(prompt, completion, counts):
@@ -87,6 +94,7 @@ def used(record: dict) -> tuple[int | None, int | None, int | None]:
 
     They are read anew from the counts that it keeps, so that old recordings are read like new ones.
     """
-    kept = record.get("prompt_tokens"), record.get("completion_tokens")
+    said = record.get("prompt_tokens"), record.get("completion_tokens")
+    kept = [n if _makes_sense(n) else None for n in said]
     *tokens, counts = tokens_of(record)
     return *(tokens if counts else kept), written(counts)

@@ -1,8 +1,10 @@
 """The repository's folders, the same from every working directory, and the list of its studies."""
 
 import contextlib
+import errno
 import functools
 import os
+import threading
 import tomllib
 from pathlib import Path
 from urllib.parse import quote
@@ -50,6 +52,48 @@ def found(path: Path | str) -> Path:
 def file_name(name: str) -> str:
     """A model's or judge's name as part of a file's: what no file can be named is escaped."""
     return quote(name, safe=" @+:")
+
+
+def write(path: Path | str, content: str | bytes, *, durable: bool = False) -> None:
+    """Write a file whole or not at all, in UTF-8: under another name first, which is then changed.
+
+    durable: on disk when it returns, as what was paid for or made by people must be. BedsideError
+    if that can't be, the old file as it was.
+    """
+    path = Path(os.path.realpath(path))
+    part = path.with_name(f".{os.getpid()}-{threading.get_ident()}.part")
+    try:
+        with open(part, "wb") as file:
+            file.write(content if isinstance(content, bytes) else content.encode())
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
+        os.replace(part, path)
+    except OSError as e:
+        raise unwritable(path, e) from None
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+def unwritable(path: Path | str, error: OSError) -> BedsideError:
+    """The error of a file that can't be written."""
+    return BedsideError(f"{rel(path)}: can't be written ({why(error)}: what is recorded is kept")
+
+
+def why(error: OSError) -> str:
+    """What the system says of a file, with the way out: `No space left); free the disk, ...`."""
+    way = WAYS.get(error.errno, "free the disk or fix its permissions")
+    return f"{error.strerror or error}); {way}, then run again"
+
+
+WAYS = {
+    errno.ENOLCK: "move the checkout to a disk whose files can be locked, such as a local one",
+    errno.EMFILE: "allow more open files (ulimit -n)",
+    errno.ENFILE: "allow more open files (ulimit -n)",
+    errno.EEXIST: "move away what stands there in place of a folder",
+    errno.ENOTDIR: "move away what stands there in place of a folder",
+}
 
 
 @functools.cache
