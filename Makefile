@@ -31,7 +31,6 @@ CONDA := $(if $(filter-out base,$(CONDA_DEFAULT_ENV)),$(CONDA_PREFIX),$(if $(CON
 BIN := $(if $(CONDA),$(CONDA),.venv)/bin
 PY := $(BIN)/python
 READY := $(if $(CONDA),.cache/ready-conda$(subst /,-,$(CONDA)),.venv/.ready)
-UV := uv==0.13.9
 
 # Before anything is set up, any Python will do for what needs no package.
 ANY = $(or $(wildcard $(PY)),$(PYTHON))
@@ -97,16 +96,16 @@ seminar: $(READY) ## write the seminar's sheets and a zip to hand out to seminar
 	@$(PY) -m bedside seminar --profile $(PROFILE)
 
 class: $(READY) ## write a page and a CSV of a class's results: make class FOLDER=DIR
-	@$(PY) -m bedside class $(call quoted,$(value FOLDER))
+	@$(PY) -m bedside class -- $(call quoted,$(value FOLDER))
 
 data: $(READY) ## fetch and check the papers' released data (for PROFILE=public unless you name another)
 	@$(PY) -m bedside data --profile $(PUBLIC) $(call option,mirror,MIRROR)
 
 try: $(READY) ## send a few calls to each of MODELS: what it answers and costs, and what its entry lacks
-	@$(PY) -m bedside try $(call quoted,$(value MODELS))
+	@$(PY) -m bedside try -- $(call quoted,$(value MODELS))
 
 plan: $(SETTINGS) $(DATA) ## print calls, tokens and cost of all replies that are not recorded, without a call
-	@$(PY) -m bedside plan $(if $(value PAPER),$(call quoted,$(value PAPER))) --file $(SETTINGS)
+	@$(PY) -m bedside plan --file $(SETTINGS) $(if $(value PAPER),-- $(call quoted,$(value PAPER)))
 
 # With QUESTIONS it takes the variables of `study`, otherwise the settings of the notebooks.
 batch: $(if $(value QUESTIONS),$(READY),$(SETTINGS) $(DATA))
@@ -115,7 +114,7 @@ batch: ## write request files of one wave; SUBMIT=1 sends and collects all waves
 		$(if $(value QUESTIONS),$(call pass,study),--file $(SETTINGS))
 
 collect: $(READY) ## record the results of request files: make collect FROM=results.jsonl, or a folder
-	@$(PY) -m bedside collect $(call quoted,$(value FROM))
+	@$(PY) -m bedside collect -- $(call quoted,$(value FROM))
 
 record: ## like `all`, but call models for replies that are not recorded (MODE=record)
 	@$(MAKE) all MODE=record
@@ -125,16 +124,16 @@ study: $(READY) ## put your own questions to models: QUESTIONS=mine.csv MODELS="
 	@$(PY) -m bedside study MODE=record $(call pass,study)
 
 compare: $(READY) ## show the models of several runs beside each other: make compare RUNS="a b"
-	@$(PY) -m bedside compare $(call quoted,$(value RUNS))
+	@$(PY) -m bedside compare -- $(call quoted,$(value RUNS))
 
 check: $(READY) ## check the printed numbers of any paper: NUMBERS=mine.csv; NUMBERS=new: a template (docs/check.md)
-	@$(PY) -m bedside numbers $(call quoted,$(value NUMBERS))
+	@$(PY) -m bedside numbers -- $(call quoted,$(value NUMBERS))
 
 contribute: $(READY) ## check what you recorded of MODELS, to hand it in (CONTRIBUTING.md)
-	@$(PY) -m bedside contribute $(call quoted,$(value MODELS))
+	@$(PY) -m bedside contribute -- $(call quoted,$(value MODELS))
 
 new: $(READY) ## begin a study of your own: make new PAPER=name
-	@$(PY) -m bedside new $(call quoted,$(value PAPER))
+	@$(PY) -m bedside new -- $(call quoted,$(value PAPER))
 
 letter: $(READY) ## write a report on each study to its authors (for PROFILE=public unless you name another)
 	@$(PY) -m bedside letter --profile $(PUBLIC)
@@ -215,7 +214,7 @@ LOCKED := --require-hashes -r requirements.lock
 	@test -x .venv/bin/pip || { rm -rf .venv; $(PYTHON) -m venv .venv; } || \
 	{ echo "$(PYTHON) can't make a virtual environment (on Debian and Ubuntu: apt install python3-venv)"; exit 1; }
 	@echo "setting up .venv from requirements.lock"
-	@.venv/bin/python -m pip install --quiet --disable-pip-version-check $(UV) 2>/dev/null || true
+	@.venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.uv.lock 2>/dev/null || true
 	@if .venv/bin/python -m uv --version >/dev/null 2>&1; \
 	then .venv/bin/python -m uv pip install --quiet --compile-bytecode --python .venv/bin/python $(LOCKED); \
 	else .venv/bin/python -m pip install --quiet --disable-pip-version-check $(LOCKED); fi

@@ -9,11 +9,24 @@ docs/api.md has all names of OFFERED, each with an example.
 
 import difflib
 import pkgutil
+import re
 from collections.abc import Collection
 
 
 class BedsideError(Exception):
-    """An error that a user can act on; its message names the file or item and the way out."""
+    """An error that a user can act on; its message names the file or item and the way out.
+
+    What it repeats of a file or an endpoint gives no orders to a terminal, and a word of more than
+    LONGEST characters is cut.
+    """
+
+    LONGEST = 300
+
+    def __str__(self):
+        from .read.prompts import plain
+
+        cut = rf"(\S{{{self.LONGEST // 2}}})\S{{{self.LONGEST // 2},}}"
+        return re.sub(cut, r"\1...", plain(super().__str__()))
 
     def _render_traceback_(self):  # IPython asks for it: a notebook's cell shows the message alone
         return [f"{type(self).__name__}: {self}"]

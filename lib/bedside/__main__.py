@@ -30,6 +30,7 @@ from . import BedsideError, choose
 from .build import commands, notebooks
 from .keep import registry
 from .read import paths
+from .read.prompts import plain
 
 # the variables that go into every notebook
 OTHERS = (*notebooks.ONLY_SOME, "budget_total", "run")
@@ -74,12 +75,12 @@ def check(given, write=None):
         path.parent.mkdir(parents=True, exist_ok=True)
         Path(f"{write}.started").touch()
         folder = settings.outputs(pairs.get("PROFILE") or "sample")
-        Path(f"{write}.folder").write_text(paths.rel(folder))
+        paths.write(f"{write}.folder", paths.rel(folder))
         for done in frames.missing(folder):  # it has to run once more
             (path.parent / f"{done}.done").unlink(missing_ok=True)
         newer = brought and path.is_file() and _newer(brought, path)
         if newer or not path.is_file() or path.read_text() != text:
-            path.write_text(text)
+            paths.write(path, text)
 
 
 def _newer(file, than):
@@ -651,17 +652,30 @@ def _entered(file, pairs):
     return settings.entered(given, given.pop("run", ""))
 
 
+class _Terminal:
+    """Standard output without characters of texts from elsewhere that a terminal would obey."""
+
+    def __init__(self, stream):
+        self.stream = stream
+
+    def write(self, text):
+        return self.stream.write(plain(text))
+
+    def __getattr__(self, name):
+        return getattr(self.stream, name)
+
+
 def _stop(told):
     with contextlib.suppress(OSError):
         print(f"bedside: {told}", file=sys.stderr)
-    sys.stdout = None  # what it still holds can't be written
     sys.exit(1)
 
 
 def main(arguments=None):
     """Run the command line's step; a BedsideError becomes a line on stderr and exit status 1."""
     given = vars(_arguments().parse_args(arguments))
-    step = given.pop("step")
+    step, shown = given.pop("step"), sys.stdout
+    sys.stdout = _Terminal(shown)
     try:
         if "pairs" in given:
             given["given"] = _entered(given.pop("file"), dict(given.pop("pairs")))
@@ -675,6 +689,8 @@ def main(arguments=None):
         _stop(f"{paths.rel(e.filename or 'a file or stdout')}: ({paths.why(e)}")
     except MemoryError:
         _stop("there is not enough memory (ulimit -v, or other programs'); JOBS=1 takes the least")
+    finally:
+        sys.stdout = shown
 
 
 if __name__ == "__main__":

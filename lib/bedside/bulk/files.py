@@ -75,7 +75,7 @@ class Sink:
     def leave(self, what: str) -> None:
         """Put down what no batch holds, in words for whoever runs the next command."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        (self.folder / "left").write_text(what, encoding="utf-8")
+        paths.write(self.folder / "left", what)
 
     def close(self) -> None:
         for files in self.open.values():

@@ -75,12 +75,8 @@ class Job:
         """Write the job down with what has changed; it is on disk when it returns."""
         for name, value in changed.items():
             setattr(self, name, value)
-        path = _beside(self.place)
-        with open(path.with_suffix(".new"), "w", encoding="utf-8") as file:
-            json.dump({**asdict(self), "path": self.place.name}, file, indent=1)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(file.name, path)
+        text = json.dumps({**asdict(self), "path": self.place.name}, indent=1)
+        paths.write(_beside(self.place), text, durable=True)
 
     def drop(self) -> None:
         """Forget a file that was never sent: the next wave asks for what is in it."""

@@ -30,7 +30,7 @@ def write(source: "str | Path | pd.DataFrame", name: str = "") -> tuple[Path, st
     folder = settings.figures() / "checked" / settings.short(paths.file_name(name))
     folder.mkdir(parents=True, exist_ok=True)
     text = tables.csv_text(found.columns, found.itertuples(index=False))
-    (folder / FILES[1]).write_text(prompts.clean(text), encoding="utf-8", newline="\n")
+    paths.write(folder / FILES[1], prompts.plain(text))
     page = pages.template(Path(__file__).with_name("check.html.j2")).render(
         frame=pages.frame({FILES[0]: "Checked"}, FILES[0]),
         name=name,
@@ -39,7 +39,7 @@ def write(source: "str | Path | pd.DataFrame", name: str = "") -> tuple[Path, st
         file=FILES[1],
     )
     path = folder / FILES[0]
-    path.write_text(prompts.clean(page), encoding="utf-8")
+    paths.write(path, prompts.plain(page))
     counts = found["verdict"].value_counts()
     told = ", ".join(f"{counts[v]} {v}" for v in VERDICTS if v in counts)
     return path, f"{len(found)} checks: {told}"

@@ -204,7 +204,7 @@ def _fault(name, entry):
 
 
 def _unsendable(value):
-    """Why no call can hold a value of an entry, which TOML can: a date, nan, a control character."""
+    """Why no call can hold a value that TOML can, such as a date, nan, a control character."""
     if isinstance(value, dict | list):
         inside = [*value, *value.values()] if isinstance(value, dict) else value
         return next(filter(None, map(_unsendable, inside)), "")

@@ -118,7 +118,7 @@ def keep(own, graded):
     made = shaped(own, graded)
     for name, columns in (("answers", KEPT), (VERDICTS, [*COLUMNS, "group", "raw"])):
         text = tables.csv_text(columns, made[columns].itertuples(index=False))
-        (own.folder / f"{name}.csv").write_text(text, encoding="utf-8")
+        paths.write(own.folder / f"{name}.csv", text)
     frames.keep_texts(own.folder / f"{VERDICTS}.csv", made, f"{own.paper}/{own.name}")
 
 

@@ -190,6 +190,6 @@ def compare(names: str) -> None:
     tables.write(path, rows, f"What changed from {old} to {new}", " ".join(told).strip(), 1)
     kept = path.with_name(f"{path.name}_verdicts.csv")
     text = tables.csv_text(list(flips), flips.itertuples(index=False))
-    kept.write_text(text, encoding="utf-8")
+    paths.write(kept, text)
     print(Path(f"{path}.md").read_text(encoding="utf-8"))
     print(f"{len(flips)} verdicts changed; see {paths.rel(kept)}")

@@ -115,7 +115,7 @@ class Own(Run):
             about = {"questions": self.source, "items": len(self.items), "left_out": self.left}
             part = {**about, **self.part()}
             path = self.folder / "manifest.json"
-            path.write_text(json.dumps(part, indent=1) + "\n", encoding="utf-8")
+            paths.write(path, json.dumps(part, indent=1) + "\n")
             self._calls.close()
 
 

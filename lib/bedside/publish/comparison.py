@@ -388,6 +388,6 @@ def write(folder: Path, made: dict[str, pd.DataFrame]) -> list[str]:
     for kind, columns in KINDS.items():
         name = "models.csv" if kind == "models" else f"models_{kind}.csv"
         text = tables.csv_text(columns, made[kind][columns].itertuples(index=False))
-        (folder / name).write_text(text, encoding="utf-8", newline="\n")
+        paths.write(folder / name, text)
         names.append(name)
     return names

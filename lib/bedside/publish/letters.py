@@ -40,8 +40,8 @@ def write(profile: str) -> list[Path]:
         if mine:
             made.append(folder / "letters" / f"{paper}.md")
             text = letter(paper, about, mine)
-            made[-1].write_text(text, encoding="utf-8")
-            made[-1].with_suffix(".html").write_text(_html(about["title"], text), encoding="utf-8")
+            paths.write(made[-1], text)
+            paths.write(made[-1].with_suffix(".html"), _html(about["title"], text))
     return made
 
 

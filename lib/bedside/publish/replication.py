@@ -40,7 +40,7 @@ def count(papers: list[str]) -> Path:
             for model in MODELS if asks == "answers" else (JUDGE,):
                 kept.append(dict(zip(COLUMNS, (name, model, asks, *_most(model, mine)))))
     kept.sort(key=lambda r: r["notebook"])
-    FILE.write_text(csv_text(COLUMNS, ([r[c] for c in COLUMNS] for r in kept)), encoding="utf-8")
+    paths.write(FILE, csv_text(COLUMNS, ([r[c] for c in COLUMNS] for r in kept)))
     return FILE
 
 

@@ -32,7 +32,7 @@ def verify(profile: str, explorer: tuple[Callable, Callable] | None = None) -> N
     notebooks.run_all(notebooks.listed(), {"profile": profile})
     without = {"notebooks": {name: old[name] for name in apart if name in old}}
     (scratch / profile).mkdir(parents=True, exist_ok=True)  # nothing else may have been built
-    (scratch / profile / "manifest.json").write_text(json.dumps(without))
+    paths.write(scratch / profile / "manifest.json", json.dumps(without))
     built = pages.merge(profile)["notebooks"]
     write, read = explorer or (None, None)
     if f"{profile}/explorer.html" in committed and write:

@@ -7,6 +7,7 @@ Data enters as variables, never as template text, so an expression inside an ans
 import functools
 import hashlib
 import html
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,6 +49,15 @@ def clean(text: object) -> str:
     if text.isascii():
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+# control characters, which a terminal would obey, and those that turn the order of what is read
+ORDERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def plain(text: object) -> str:
+    """`clean`, without the characters that give orders to a terminal or a page."""
+    return ORDERS.sub("\ufffd", clean(text).replace("\r\n", "\n"))
 
 
 def cleaned(fields: dict) -> dict:

@@ -80,7 +80,7 @@ def write(folder: Path, section: str, frame: pd.DataFrame, own: Iterable[str], a
     columns = [*COLUMNS, *own]
     shown = frame[columns].assign(unit=frame.groupby("unit", sort=False)["item"].transform("first"))
     text = tables.csv_text(columns, shown.itertuples(index=False))
-    (folder / name).write_text(text, encoding="utf-8", newline="\n")
+    paths.write(folder / name, text)
     keep_texts(folder / name, frame, about)
     return name
 
@@ -89,7 +89,8 @@ def keep_texts(csv: Path, frame: pd.DataFrame, about: str) -> None:
     """Write the full frame of a CSV that is already there into the cache; about: as for `write`."""
     first = {"notebook": about, "csv": _digest(csv), "columns": list(frame)}
     whole = frame.astype(object).where(frame.notna(), None).to_dict("records")
-    _replace(_texts(csv), "".join(map(_line, [first, *whole])))
+    _texts(csv).parent.mkdir(parents=True, exist_ok=True)
+    paths.write(_texts(csv), "".join(map(_line, [first, *whole])))
 
 
 def _texts(csv):
@@ -108,14 +109,6 @@ def _line(value):
 def _plain(value):
     """A value of numpy's, or a tuple-like one, as JSON has it."""
     return value.tolist() if hasattr(value, "tolist") else list(value)
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write a file that others may be reading."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    part.write_text(text, encoding="utf-8", newline="\n")
-    os.replace(part, path)
 
 
 # ---- what was sent and what came back

@@ -5,6 +5,8 @@ import re
 import textwrap
 from itertools import groupby
 
+from bedside.read import prompts
+
 ASIDE = r"( ?\[.*\])?( ?\(.*\bto\b.*\))?"  # what may follow a number: interval, bounds
 # what a page calls a table of more columns: its intervals stand below their numbers; it is printed
 # across the sheet
@@ -192,7 +194,7 @@ def _html(tag, text, attributes=""):
 
 
 def _markdown(text):
-    return re.sub(r"([|\\`*_<>\[\]])", r"\\\1", text).replace("\n", " ")
+    return re.sub(r"([|\\`*_<>\[\]])", r"\\\1", prompts.plain(text)).replace("\n", " ")
 
 
 def _wide(n):
@@ -227,4 +229,4 @@ SPECIAL |= {"–": "--", "’": "'", "‘": "`", "“": "``", "”": "''"}
 
 
 def _latex(text):
-    return "".join(SPECIAL.get(c, c) for c in text).replace("\n", " ")
+    return "".join(SPECIAL.get(c, c) for c in prompts.plain(text)).replace("\n", " ")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, SupportsInt
 
 from bedside import BedsideError, choose, stats
 from bedside.judging import trust_cards
-from bedside.read import prompts
+from bedside.read import paths, prompts
 from bedside.read.checks import complete, groups, numbers, scored
 from bedside.read.published import SOURCES
 
@@ -376,7 +376,7 @@ def write(
         "tex": people.latex(title, caption),
     }
     for suffix, text in forms.items():
-        path.with_name(f"{path.name}.{suffix}").write_text(text, encoding="utf-8")
+        paths.write(path.with_name(f"{path.name}.{suffix}"), text)
     return people
 
 
@@ -388,8 +388,8 @@ def for_people(rows: "pd.DataFrame", digits: int = 2) -> Grid | str:
 
 
 def cell_text(value: object) -> str:
-    """Text for a CSV cell: without lone surrogates, and never a spreadsheet formula."""
-    text = prompts.clean(value)
+    """Text for a CSV cell: without orders to a terminal, and never a spreadsheet formula."""
+    text = prompts.plain(value)
     if text[:1] in ("=", "+", "-", "@", "\t", "\r"):
         with contextlib.suppress(ValueError):
             float(text)

@@ -56,7 +56,7 @@ def merge(profile: str, private: bool = False) -> dict:
         e["claims"] = [completed(c) for c in e["claims"]]
     claims = [c for e in entries.values() for c in e["claims"]]
     manifest = {"profile": profile, "notebooks": entries}
-    path.write_text(json.dumps(manifest, indent=1, sort_keys=True) + "\n")
+    paths.write(path, json.dumps(manifest, indent=1, sort_keys=True) + "\n")
     counted = [{**c, "readings": len(c["readings"])} for c in claims]
     _write(folder / "claims.csv", CLAIM, counted)
     _write(folder / "readings.csv", READING, [r for c in claims for r in c["readings"]])
@@ -67,7 +67,7 @@ def merge(profile: str, private: bool = False) -> dict:
 def _write(path, columns, rows):
     """Write rows, as dicts, as a CSV."""
     text = tables.csv_text(columns, ([row[c] for c in columns] for row in rows))
-    path.write_text(text, encoding="utf-8")
+    paths.write(path, text)
 
 
 ERRORS = "errors.csv"

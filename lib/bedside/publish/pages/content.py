@@ -11,7 +11,7 @@ from bedside.build import notebooks, settings
 from bedside.judging import trust_cards
 from bedside.keep import registry
 from bedside.publish import comparison, replication
-from bedside.read import findings, paths, sources
+from bedside.read import findings, paths, prompts, sources
 from bedside.read.claims import (
     FOUND,
     KINDS,
@@ -136,7 +136,7 @@ class Pages:
         path = self.folder / here
         path.parent.mkdir(parents=True, exist_ok=True)
         text = template(HERE / f"{name}.html.j2").render(**shared, **more)
-        path.write_text(text, encoding="utf-8")
+        paths.write(path, prompts.plain(text))
 
     def write(self, errors):
         shown = {k: list(self._outputs(k, e)) for k, e in self.entries.items()}

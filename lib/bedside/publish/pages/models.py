@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bedside.publish import comparison
-from bedside.read import paths
+from bedside.read import paths, prompts
 from bedside.write import plots
 
 from . import HERE, encoded, frame, template
@@ -55,7 +55,7 @@ def write_compared(folder: Path, names: list[str]) -> Path:
         **shared(folder, made),
     )
     path = folder / "index.html"
-    path.write_text(text, encoding="utf-8")
+    paths.write(path, prompts.plain(text))
     return path
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from bedside.publish.comparison import Compared
-from bedside.read import prompts
+from bedside.read import paths, prompts
 
 from . import HERE, executed, frame, models, template
 
@@ -38,5 +38,5 @@ def write(
         body=WIDE.sub(r'\g<0> tabindex="0"', body),
     )
     path = folder / "index.html"
-    path.write_text(prompts.clean(text), encoding="utf-8")
+    paths.write(path, prompts.plain(text))
     return path

@@ -27,7 +27,7 @@ def write(site: Path) -> Path:
     about = {f"{p}/index.html": settings.profiles()[p]["about"] for p in PROFILES}
     shown = frame({"index.html": "Bedside"}, "index.html", told=content.ABOUT)
     text = template(HERE / "site.html.j2").render(frame=shown, about=about, studies=paths.papers())
-    (site / "index.html").write_text(text, encoding="utf-8")
+    paths.write(site / "index.html", text)
     return site / "index.html"
 
 

@@ -9,6 +9,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bedside.read import paths
 from bedside.read.published import SOURCES
 
 from .labels import SMALL, arrange
@@ -123,17 +124,19 @@ def save(
     for each in filter(None, (figure, narrow)):
         _head(each, title, below)
         settle(each)
-    figure.savefig(path.with_suffix(".png"), dpi=130, metadata={"Software": None})
+    png = io.BytesIO()
+    figure.savefig(png, format="png", dpi=130, metadata={"Software": None})
+    paths.write(path.with_suffix(".png"), png.getvalue())
     _svg(figure, path.with_suffix(".svg"))
     if narrow:
         _svg(narrow, path.with_suffix(".narrow.svg"))
-    return Picture(path.with_suffix(".png").read_bytes())
+    return Picture(png.getvalue())
 
 
 def _svg(figure, path):
     made = io.StringIO()
     figure.savefig(made, format="svg", metadata={"Date": None, "Creator": None})
-    path.write_text(with_dark(made.getvalue()), encoding="utf-8")
+    paths.write(path, with_dark(made.getvalue()))
 
 
 def _head(figure, title, below):
