@@ -18,6 +18,8 @@ pass = $(foreach v,$(call given,$(call taken,$(1))),$(call quoted,$(v)=$(value $
 
 named = $(shell sed -n 's/^\[\([a-z0-9_]*\)\].*/\1/p' data/$(1).toml)
 $(if $(filter-out $(call named,profiles),$(value PROFILE)),$(error PROFILE is one of: $(call named,profiles)))
+$(if $(strip $(foreach c,{ },$(findstring $(c),$(CURDIR)))),$(error \
+	the path of this folder has a { or } in it, where Python can't install packages: rename it or move the folder))
 
 # The first Python found of the versions that the lock covers; `make PYTHON=...` names another.
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
@@ -214,7 +216,8 @@ LOCKED := --require-hashes -r requirements.lock
 	@test -x .venv/bin/pip || { rm -rf .venv; $(PYTHON) -m venv .venv; } || \
 	{ echo "$(PYTHON) can't make a virtual environment (on Debian and Ubuntu: apt install python3-venv)"; exit 1; }
 	@echo "setting up .venv from requirements.lock"
-	@.venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.uv.lock 2>/dev/null || true
+	@.venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.uv.lock \
+		2>/dev/null || true
 	@if .venv/bin/python -m uv --version >/dev/null 2>&1; \
 	then .venv/bin/python -m uv pip install --quiet --compile-bytecode --python .venv/bin/python $(LOCKED); \
 	else .venv/bin/python -m pip install --quiet --disable-pip-version-check $(LOCKED); fi

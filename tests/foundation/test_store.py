@@ -104,7 +104,7 @@ def test_a_damaged_line_is_named_and_left_out(tmp_path):
     path.write_bytes(lines[0] + b"garbage\n" + lines[1][:90] + b"}\n" + lines[2])
     damaged = store.Recordings(tmp_path)
     assert damaged.get(f"{2:064d}") is None and damaged.get(f"{3:064d}")["item"] == "i3"
-    assert damaged.damaged == {(path, 2): "not a recording", (path, 3): "not JSON"}
+    assert damaged.damaged == {(path, 2): "not a recording"} and damaged.torn == {(path, 3)}
 
 
 def test_what_another_process_appends_is_seen(tmp_path):

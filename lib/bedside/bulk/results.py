@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Required, TypedDict
+from typing import Any, Required, TypedDict
 
 from bedside import BedsideError
 from bedside.asking import failures
@@ -160,7 +160,7 @@ class Result(TypedDict, total=False):
 
     custom_id: Required[str]
     response: dict | None
-    error: dict | str | None
+    error: Any
 
 
 def _parsed(line):

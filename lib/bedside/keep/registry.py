@@ -168,7 +168,7 @@ def _fault(name, entry):
             return f"{key} = 0 allows nothing"
         if key not in MAY_BE_EMPTY and value == "":
             return f"{key} is empty"
-        if told := _unsendable(value):
+        if key != "price_rules" and (told := _unsendable(value)):
             return f"{key} {told}"
     if entry.get("batch_discount", 0) >= 1:
         return "batch_discount is the share that a batch saves, such as 0.5"
@@ -219,6 +219,8 @@ def _unsendable(value):
 def _body_fault(entry):
     """What of an entry's settings and tables would spoil a call."""
     limits = ("max_tokens", entry.get("max_tokens_name", "max_tokens"))
+    if entry.get("max_tokens_name") in OURS:
+        return f"max_tokens_name can't be {entry['max_tokens_name']}, which is what is asked"
     for table in ("settings", "extra_body"):
         for key, value in entry.get(table, {}).items():
             if key in OURS:

@@ -155,9 +155,10 @@ def repaired(path: Path, schema: Any = Record) -> tuple[int, int]:
 
 def _lines(content):
     """The lines of a file, each with its end, in UTF-8 where it was UTF-16 or had a mark."""
-    for mark, code in ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"{\0", "utf-16-le")):
-        if content.startswith(mark):
-            content = content.decode(code, "replace").encode("utf-8", "replace")
+    for code in ("utf-16", "utf-16-le", "utf-16-be"):
+        with contextlib.suppress(UnicodeError):
+            if START in (decoded := content.decode(code).encode()):
+                content = decoded
     content = content.removeprefix(b"\xef\xbb\xbf")
     return [line.strip(b"\r\n\0 ") + b"\n" for line in content.split(b"\n") if line.strip(b"\r\0 ")]
 
