@@ -97,6 +97,7 @@ def run(names, given, jobs=0, stamps=None, todo=None):
     from .asking import progress
     from .build import settings
     from .keep import ledger
+    from .publish import pages
     from .publish.pages import tell_calls
 
     if todo is None:
@@ -130,6 +131,12 @@ def run(names, given, jobs=0, stamps=None, todo=None):
     try:
         with progress.Watch(names, calling) as watch:
             notebooks.run_all(names, given, jobs, done)
+    except BedsideError:  # the pages say what is missing, with what there is
+        folder = settings.outputs(given.get("profile", "sample"))
+        if os.environ.get("BEDSIDE_RUN") and (folder / ".parts").is_dir():
+            with contextlib.suppress(BedsideError):
+                pages.merge(given.get("profile", "sample"))
+        raise
     finally:
         if calling:
             tell_calls(settings.outputs(given.get("profile", "sample")))
@@ -686,7 +693,7 @@ def main(arguments=None):
     except BedsideError as e:
         _stop(e)
     except OSError as e:
-        _stop(f"{paths.rel(e.filename or 'a file or stdout')}: ({paths.why(e)}")
+        _stop(f"{paths.rel(e.filename or 'standard output')} can't be used ({paths.why(e)}")
     except MemoryError:
         _stop("there is not enough memory (ulimit -v, or other programs'); JOBS=1 takes the least")
     finally:

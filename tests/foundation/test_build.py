@@ -14,7 +14,7 @@ from jupyter_client.provisioning import KernelProvisionerFactory
 
 from bedside import BedsideError
 from bedside import __main__ as steps
-from bedside.build import kernels, notebooks
+from bedside.build import kernels, notebooks, settings
 from bedside.read import paths
 from conftest import until
 
@@ -89,7 +89,7 @@ def test_a_kernel_gets_the_environment_of_the_moment(kind, tmp_path, monkeypatch
 RUN = """
 import sys
 from pathlib import Path
-from bedside.build import kernels, notebooks
+from bedside.build import kernels, notebooks, settings
 if sys.argv[2] == "forked":
     kernels.warm()
 path = Path(sys.argv[1])
@@ -178,6 +178,23 @@ def test_what_failed_is_told_once_the_others_have_run(runs):
     with pytest.raises(BedsideError, match="a wrong number"):
         notebooks.run_all([*OTHERS, FIRST], {}, 2, lambda name, seconds: passed.append(name))
     assert sorted(passed) == sorted({*OTHERS, FIRST} - {"a/01_x"})
+
+
+def test_a_run_says_what_of_it_is_complete(runs, monkeypatch, tmp_path):
+    log, faults = runs
+    monkeypatch.setenv("BEDSIDE_RUN", "mine")
+    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+    faults["a/01_x"] = "a wrong\nnumber, or\x1b so"
+    with pytest.raises(BedsideError):
+        notebooks.run_all([*OTHERS, FIRST], {}, 2)
+    told = settings.statuses(settings.outputs(""))
+    assert told.pop("a/01_x") == ("failed", "a wrong number, or\ufffd so")
+    assert told == dict.fromkeys(["a/02_y", "b/01_z", FIRST], ("complete", ""))
+    settings.mark(["b/01_z"], "started")  # and killed
+    assert settings.statuses(settings.outputs(""))["b/01_z"] == ("started", "")
+    faults.clear()
+    notebooks.run_all([*OTHERS, FIRST], {}, 2)
+    assert {s for s, _ in settings.statuses(settings.outputs("")).values()} == {"complete"}
 
 
 def test_a_study_whose_judges_fail_does_not_go_on(runs):

@@ -1,6 +1,7 @@
 """Notebooks: their list and parameters, their execution by papermill, and plans of their calls."""
 
 import ast
+import contextlib
 import json
 import os
 import sys
@@ -20,7 +21,9 @@ from bedside.read import outside, paths
 if TYPE_CHECKING:
     import pandas as pd
 
-STOPS = ("StopRun", "StoreError")  # errors that would stop every other notebook too
+# errors that would stop every other notebook too; the last are of the surroundings
+STOPS = ("StopRun", "StoreError", "Unwritable")
+SYSTEM = ("OSError", "PermissionError", "FileExistsError", "NotADirectoryError", "MemoryError")
 
 
 class Stopped(BedsideError):
@@ -92,7 +95,6 @@ def execute(path: Path, out: Path, given: dict) -> None:
     """
     spare_grammar()
     import papermill
-    from nbclient.exceptions import DeadKernelError
     from papermill.exceptions import PapermillExecutionError
     from traitlets.config import Config
 
@@ -113,15 +115,17 @@ def execute(path: Path, out: Path, given: dict) -> None:
                 cwd=str(paths.ROOT),
                 config=config,
             )
-    except DeadKernelError:
+    except (RuntimeError, MemoryError):
         told = "its kernel died, as it does without enough memory (ulimit -v, or other programs')"
-        raise BedsideError(f"{paths.rel(path)}: {told}; JOBS=1 takes the least") from None
+        raise Stopped(f"{paths.rel(path)}: {told}; JOBS=1 takes the least") from None
+    except OSError as e:
+        raise Stopped(f"{paths.rel(path)} can't be run ({paths.why(e)}") from None
     except PapermillExecutionError as e:
         if e.ename in STOPS:
             raise Stopped(e.evalue) from None
         if e.ename in SYSTEM:
             told = f"{e.ename}: {e.evalue}; free the disk, memory or files that it names"
-            raise BedsideError(f"{paths.rel(path)}: {told}, then run again") from None
+            raise Stopped(f"{paths.rel(path)}: {told}, then run again") from None
         last = [line for line in str(e.evalue).splitlines() if line.strip()]
         raise BedsideError(
             f"{paths.rel(path)} failed in cell {e.cell_index}:\n\n{e.source}\n\n{e.ename}: "
@@ -131,8 +135,6 @@ def execute(path: Path, out: Path, given: dict) -> None:
 
 
 LONGEST = 60  # characters of a temporary folder: a socket's path has 107 at most
-# errors of the surroundings, not of a notebook
-SYSTEM = ("OSError", "PermissionError", "FileExistsError", "NotADirectoryError", "MemoryError")
 
 
 def _unformatted(path):
@@ -204,6 +206,7 @@ def run_all(names: list[str], given: dict, jobs: int = 0, done: Callable | None 
     recordings are a StoreError before any. Raises BedsideError with all
     failures once the others have run, or Stopped, after which no other notebook begins.
     """
+    _allow_files()
     if given.get("mode", "replay") != "replay":
         for study in sorted({n.partition("/")[0] for n in names}):
             if told := store.Recordings(paths.RECORDINGS / study).check():
@@ -212,6 +215,10 @@ def run_all(names: list[str], given: dict, jobs: int = 0, done: Callable | None 
         from . import kernels
 
         kernels.warm()
+    from . import settings
+
+    mark = (lambda *_: None) if given.get("mode") in ("plan", "batch") else settings.mark
+    mark(names, "started")
     first = {n for n in _first() if n in names}
     faults, ready = {}, {n: threading.Event() for n in first}
 
@@ -226,10 +233,12 @@ def run_all(names: list[str], given: dict, jobs: int = 0, done: Callable | None 
             if lost := [other for other in before if other in faults]:
                 raise BedsideError(f"{name} did not run, since {lost[0]} failed")
             run(name, given)
+            mark([name], "complete")
             if done:
                 done(name, time.monotonic() - start)
         except BedsideError as e:
             faults[name] = e
+            mark([name], "failed", " ".join(str(e).split())[:300])
         finally:
             if name in ready:
                 ready[name].set()
@@ -244,6 +253,22 @@ def run_all(names: list[str], given: dict, jobs: int = 0, done: Callable | None 
         shown = [f"{n}: {t}" if isinstance(faults[n], Stopped) else t for t, n in told.items()]
         stopped = any(isinstance(fault, Stopped) for fault in faults.values())
         raise (Stopped if stopped else BedsideError)("\n\n".join(reversed(shown)))
+
+
+FILES = 256  # open at once: kernels abort without a word when there are no more
+
+
+def _allow_files():
+    """Raise this process's limit of open files if it is too low; BedsideError if it can't be."""
+    with contextlib.suppress(ImportError):  # Windows has no such limit
+        import resource
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if hard != resource.RLIM_INFINITY and hard < FILES:
+            told = f"only {hard} files may be open at once, and notebooks need {FILES}"
+            raise BedsideError(f"{told}: allow more (ulimit -n {FILES}), then run again")
+        if soft != resource.RLIM_INFINITY and soft < FILES:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (FILES, hard))
 
 
 def planned(given: dict, paper: str = "") -> "pd.DataFrame":

@@ -4,11 +4,15 @@ A run with settings other than its profile's has a folder of its own, figures/ru
 it never overwrites the committed outputs. BEDSIDE_RUN names the run of a process.
 """
 
+import csv
 import functools
+import io
 import json
 import os
 import re
+import threading
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 
 from bedside import BedsideError, choose
@@ -145,6 +149,28 @@ def kept() -> dict:
             f"{paths.rel(path)}: these are no settings of a run ({e}); delete this file and give"
             " the run's settings again, as its folder's page has them"
         ) from None
+
+
+STATUS, MARKING = "status.csv", threading.Lock()
+
+
+def mark(names: Iterable[str], status: str, why: str = "") -> None:
+    """Note in status.csv of this process's run how notebooks stand: started, complete or failed."""
+    if os.environ.get("BEDSIDE_RUN"):
+        with MARKING:
+            every = statuses(outputs("")) | {n: (status, why) for n in names}
+            made = io.StringIO(newline="")
+            rows = [("notebook", "status", "why"), *((n, *told) for n, told in every.items())]
+            csv.writer(made, lineterminator="\n").writerows(rows)
+            outputs("").mkdir(parents=True, exist_ok=True)
+            paths.write(outputs("") / STATUS, made.getvalue())
+
+
+def statuses(folder: Path) -> dict[str, tuple[str, str]]:
+    """{notebook: (status, why)} of a run's folder; empty for a profile's."""
+    path = folder / STATUS
+    rows = csv.reader(path.read_text(encoding="utf-8").splitlines()) if path.is_file() else ()
+    return {name: (status, why) for name, status, why in list(rows)[1:]}
 
 
 def validated(saved: dict | None = None, /, **parameters: str | int | float) -> dict:

@@ -49,5 +49,5 @@ def template(path: Path = Path("numbers.csv")) -> Path:
     """Write a file with a row of every kind, to be filled in; BedsideError if one is there."""
     if path.exists():
         raise BedsideError(f"{path} is there already; move it away, or check it: NUMBERS={path}")
-    path.write_text(EXAMPLE.read_text(encoding="utf-8"), encoding="utf-8", newline="\n")
+    paths.write(path, EXAMPLE.read_bytes())
     return path

@@ -64,5 +64,5 @@ def filled(text: str) -> str:
 
 def write() -> Path:
     """Write the names into docs/api.md; return its path."""
-    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    paths.write(PAGE, filled(PAGE.read_text(encoding="utf-8")))
     return PAGE

@@ -76,5 +76,5 @@ def _finding(match):
 
 def write() -> Path:
     """Write findings and table into README.md; return its path."""
-    README.write_text(filled(README.read_text(encoding="utf-8")), encoding="utf-8")
+    paths.write(README, filled(README.read_text(encoding="utf-8")))
     return README

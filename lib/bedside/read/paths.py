@@ -76,9 +76,13 @@ def write(path: Path | str, content: str | bytes, *, durable: bool = False) -> N
             part.unlink(missing_ok=True)
 
 
-def unwritable(path: Path | str, error: OSError) -> BedsideError:
+class Unwritable(BedsideError):
+    """A file that can't be written."""
+
+
+def unwritable(path: Path | str, error: OSError) -> Unwritable:
     """The error of a file that can't be written."""
-    return BedsideError(f"{rel(path)}: can't be written ({why(error)}: what is recorded is kept")
+    return Unwritable(f"{rel(path)}: can't be written ({why(error)}: what is recorded is kept")
 
 
 def why(error: OSError) -> str:

@@ -247,6 +247,9 @@ class Pages:
         used = {n for e in self.entries.values() for n in e["data"]} & set(known)
         counts = tally(self.claims)
         return {
+            "unfinished": {
+                k: v for k, v in settings.statuses(self.folder).items() if v[0] != "complete"
+            },
             "reads": settings.profiles()[self.profile]["about"],
             "stands": _stands(
                 c for c in self.claims if c["of"] == "paper" and c["kind"] == "claim"

@@ -1,0 +1,117 @@
+"""Disks, terminals and systems that get in the way: one sentence, and the old file as it was."""
+
+import errno
+import io
+import os
+import re
+import sys
+
+import pytest
+
+from bedside import BedsideError
+from bedside import __main__ as steps
+from bedside.build import notebooks
+from bedside.read import paths
+from bedside.write import grids, tables
+from file_faults import FAULTS, Faults, Killed
+
+# files that are written piece by piece, beside their place, or that nobody reads again
+STREAMED = {"write/frames.py", "bulk/files.py", "keep/ledger.py", "bulk/service.py"}
+STREAMED |= {"asking/embedded.py", "read/sources.py", "annotation/raters/publishing.py"}
+
+
+def test_only_one_function_writes_files():
+    writes = re.compile(r"\.write_(text|bytes)\(|\bopen\([^)\n]*, \"[wxa]|\.to_csv\((?!\))")
+    found = {
+        path.relative_to(paths.ROOT / "lib/bedside").as_posix()
+        for path in (paths.ROOT / "lib/bedside").rglob("*.py")
+        if writes.search(path.read_text(encoding="utf-8"))
+    }
+    assert found - STREAMED == {"read/paths.py"}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_file_is_written_whole_or_stays_as_it_was(fault, tmp_path):
+    path = tmp_path / "a.json"
+    paths.write(path, "old")
+    with Faults() as seen:
+        paths.write(path, "the new text", durable=True)
+    paths.write(path, "old")
+    assert [operation for operation, _ in seen.sites] == "open write fsync replace unlink".split()
+    for site in seen.sites[:-1]:
+        with Faults(site, fault):
+            try:
+                paths.write(path, "the new text", durable=True)
+            except (BedsideError, Killed) as e:
+                assert isinstance(e, Killed) or "a.json: can't be written (" in str(e)
+        assert path.read_text() in ("old", "the new text") and os.listdir(tmp_path) == ["a.json"]
+
+
+def test_what_a_text_says_gives_a_terminal_no_orders(monkeypatch, capsys):
+    told = "a\x1b[2Jb\u202ec\x07d" + "k" * 100_000
+
+    def doctor():
+        print(told)
+
+    monkeypatch.setattr(steps, "doctor", doctor)
+    steps.main(["doctor"])
+    shown = capsys.readouterr().out
+    assert shown.startswith("a\ufffd[2Jb\ufffdc\ufffdd")
+    assert str(BedsideError(told)) == "a\ufffd[2Jb\ufffdc\ufffdd" + "k" * 143 + "..."
+    for made in (tables.csv_cell(told), grids._markdown(told), grids._latex(told)):
+        assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", made)
+
+
+class Full(io.StringIO):
+    def flush(self):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.mark.parametrize(
+    "error, told",
+    [
+        (PermissionError(errno.EACCES, "Permission denied", "figures"), "figures can't be used (P"),
+        (OSError(errno.ENOLCK, "No locks available", "x"), "files can be locked"),
+        (OSError(errno.EMFILE, "Too many open files"), "allow more open files (ulimit -n)"),
+        (MemoryError(), "not enough memory"),
+    ],
+)
+def test_what_the_system_refuses_is_one_sentence(error, told, monkeypatch, capsys):
+    def doctor():
+        raise error
+
+    monkeypatch.setattr(steps, "doctor", doctor)
+    with pytest.raises(SystemExit):
+        steps.main(["doctor"])
+    said = capsys.readouterr().err
+    assert told in said and said.count("\n") == 1
+
+
+def test_a_full_standard_output_is_one_sentence(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "stdout", Full())
+    with pytest.raises(SystemExit):
+        steps.main(["help"])
+    assert "standard output can't be used (No space left on device)" in capsys.readouterr().err
+
+
+def test_few_open_files_are_raised_or_told(monkeypatch):
+    resource = pytest.importorskip("resource")
+    limits = []
+    monkeypatch.setattr(resource, "setrlimit", lambda _, pair: limits.append(pair))
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (24, 4096))
+    notebooks._allow_files()
+    assert limits == [(notebooks.FILES, 4096)]
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (24, 24))
+    with pytest.raises(BedsideError, match="only 24 files may be open at once"):
+        notebooks._allow_files()
+
+
+def test_braces_in_a_path_are_not_papermills(tmp_path):
+    assert notebooks._unformatted("/a{b}/c").format() == "/a{b}/c"
+
+
+def test_names_are_never_options_of_a_step():
+    makefile = (paths.ROOT / "Makefile").read_text(encoding="utf-8")
+    assert not re.search(r"bedside \w+ \$\(call quoted", makefile)
+    for words in (["plan", "--", "-h"], ["try", "--", "-h"], ["compare", "--", "-h"]):
+        assert "-h" in vars(steps._arguments().parse_args(words)).values()
