@@ -29,6 +29,7 @@ def last(*lines):
 
 
 TWO = ["T,A,right,75.0%,40,share,,", "T,B,right,60.0%,40,share,,"]
+COUNTED = ["T,a,agree,97.7%,980,share,,", "T,one,yes,163,980,count,,", "T,two,yes,157,980,count,,"]
 RATERS = ["T,both,agree,85%,40,share,,", "T,one,yes,40%,40,share,,", "T,two,yes,45%,40,share,,"]
 GRADE = "T,A,grade,3.65,40,mean,scale=1 to 5,"
 
@@ -181,8 +182,22 @@ GRADE = "T,A,grade,3.65,40,mean,scale=1 to 5,"
                 *RATERS[1:],
                 "T,k,k,0.1,40,kappa,a | agree; one | yes; two | yes,",
             ],
-            "not testable",
-            "no table of 40",
+            "only if",
+            "more than two",
+            "",
+        ),
+        # 23 of 980 would disagree, but margins of 163 and 157 leave an even number: 22 of 980 is
+        # 97.755%
+        (
+            [*COUNTED, "T,k,k,0.91,980,kappa,a | agree; one | yes; two | yes; classes=2,"],
+            "only if",
+            "cut off",
+            "",
+        ),
+        (
+            [*COUNTED, "T,k,k,0.95,980,kappa,a | agree; one | yes; two | yes; classes=2,"],
+            "impossible",
+            "",
             "",
         ),
         # of a thousand there are too many tables to list, but they are searched
@@ -372,6 +387,16 @@ def test_the_worked_example_has_two_slips():
     made = bedside.check(EXAMPLES / "six_lines.csv")
     assert made["verdict"].tolist() == ["impossible"] * 2 + ["possible"] * 2
     assert made["row"].tolist()[:2] == ["Plover", "Heron as a judge"]
+
+
+@pytest.mark.parametrize(
+    "name, told",
+    [("chest_reports", (41, 3)), ("report_classifiers", (11, 0)), ("two_annotators", (30, 2))],
+)
+def test_tables_of_other_papers(name, told):
+    """What docs/check.md says of them."""
+    made = bedside.check(EXAMPLES / f"papers/{name}.csv")["verdict"].value_counts()
+    assert (made["possible"], made.get("only if", 0)) == told and made.sum() == sum(told)
 
 
 def test_the_template_has_every_kind_and_nothing_impossible(tmp_path, monkeypatch):

@@ -190,18 +190,46 @@ def positives(mine: list[tuple[list[Row], stats.Fits | None]], seconds: float) -
     )
 
 
+def _counted(row):
+    return row.kind == "count" and bool(row.n)
+
+
+def _contradicting(row, given, n, classes, seconds):
+    """The result where what a kappa rests on fits no table of n."""
+    low, high = map(float, row.number.span(row.unit, True))
+    cut = {SEARCHED[name]: _share(r, cut=True) for name, r in given.items()}
+    only = [
+        (CUT, stats.matrices(n, cut | {"kappa": (low, high)}, None, seconds).count > 0),
+        ("there are more than two classes", classes == 0),
+    ]
+    listed = ", ".join(f"{name} {r.text}" for name, r in given.items())
+    lines = f"Given {listed} of {n}: no table of two classes.", f"Printed is {row.text}."
+    condition = f"unweighted; {classes if classes > 2 else 'two'} classes"
+    return Result("kappa", *decided(classes > 2, only), lines, "", "", condition)
+
+
+def _share(row, cut=False):
+    """The range of a share, or of the share that a count of n is."""
+    if not _counted(row):
+        return row.number.span(row.unit, cut)
+    return tuple(float(row.number.value) / row.n + e for e in (-1e-9, 1e-9))
+
+
 GIVEN = {1: ["agreement"], 2: ["first rater", "second rater"]}
 GIVEN[3] = GIVEN[1] + GIVEN[2]
 SEARCHED = {"agreement": "accuracy", "first rater": "positives", "second rater": "predicted"}
 
 
 def kappa(row: Row, every: Sequence[Row], seconds: float) -> Result:
-    """Whether kappa is possible, given the agreement, both raters' shares of yes, or all three."""
-    if len(row.of) not in GIVEN or any(r.kind not in SHARES for r in row.of):
+    """Whether kappa is possible, given the agreement, both raters' yes, or all three.
+
+    Each is a share, or a count of n.
+    """
+    if len(row.of) not in GIVEN or not all(r.kind in SHARES or _counted(r) for r in row.of):
         return untestable("kappa", "name in `of` the agreement, both raters' shares, or all three")
     given, n = dict(zip(GIVEN[len(row.of)], row.of)), next((r.n for r in (row, *row.of) if r.n), 0)
     classes = int(parsed(row.settings.get("classes", "0")).value)
-    spans = {SEARCHED[name]: r.number.span(r.unit) for name, r in given.items()}
+    spans = {SEARCHED[name]: _share(r) for name, r in given.items()}
     least, most, power = -1.0, float(min(1, spans.get("accuracy", (0, 1))[1])), ""
     low, high = map(float, row.number.span(row.unit))
     fits, agreed = True, low <= most + 1e-9  # kappa is at most the agreement
@@ -211,7 +239,7 @@ def kappa(row: Row, every: Sequence[Row], seconds: float) -> Result:
             return untestable("kappa", f"the search took longer than {seconds:g} seconds")
         fits, all_of = search.count > 0, stats.matrices(n, spans, None, seconds)
         if all_of.complete and not all_of.count:
-            return untestable("kappa", f"what it rests on fits no table of {n} with two classes")
+            return _contradicting(row, given, n, classes, seconds)
         if len(values := all_of.values("kappa")):
             least, most = map(float, values[[0, -1]])
             step = float(row.number.step * row.unit)
