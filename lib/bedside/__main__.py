@@ -457,9 +457,7 @@ def doctor():
         print(f"recordings {paths.rel(folder)}: {count} replies")
         for path in sorted({path for path, _ in [*kept.damaged, *kept.torn]}):
             sound, aside = store.repaired(path)
-            there = f"; {aside} lines that are not are now in {path.name}{store.ASIDE}" * bool(
-                aside
-            )
+            there = f"; lines put aside into {path.name}{store.ASIDE}: {aside}" if aside else ""
             print(f"  {path.name} was damaged and is mended: {sound} recordings{there}")
     if told := ledger.mended():
         print(told)

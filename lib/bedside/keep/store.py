@@ -112,9 +112,8 @@ def places(faults, shown=3):
         by_file.setdefault(path, []).append(number)
     named = []
     for path, numbers in list(by_file.items())[:shown]:
-        some = ", ".join(map(str, numbers[:shown])) + f" and {len(numbers) - shown} more" * (
-            len(numbers) > shown
-        )
+        some = ", ".join(map(str, numbers[:shown]))
+        some += f" and {len(numbers) - shown} more" if len(numbers) > shown else ""
         named.append(f"{rel(path)}, line{'s' * (len(numbers) > 1)} {some}")
     return "; ".join([*named, *[f"and {len(by_file) - shown} more files"] * (len(by_file) > shown)])
 
@@ -134,7 +133,7 @@ def _locked(path):
 ASIDE = ".damaged"  # beside a mended file: what of it is no recording
 
 
-def repaired(path: Path, schema: Any = Record) -> tuple[int, int]:
+def repaired(path: Path) -> tuple[int, int]:
     """Mend a file of recordings: (recordings in it, lines put aside into <file>.damaged).
 
     A byte order mark goes, UTF-16 becomes UTF-8, records that ran into one line get their own.
@@ -143,7 +142,7 @@ def repaired(path: Path, schema: Any = Record) -> tuple[int, int]:
         content = file.read()
         kept, aside = [], []
         for line in _lines(content):
-            records, rest = _records_in(line, schema)
+            records, rest = _records_in(line)
             kept += records
             aside += [rest] if rest else []
         if aside:
@@ -163,7 +162,7 @@ def _lines(content):
     return [line.strip(b"\r\n\0 ") + b"\n" for line in content.split(b"\n") if line.strip(b"\r\0 ")]
 
 
-def _records_in(line, schema):
+def _records_in(line):
     """([each record of a line, as a line], the rest of it from the first fault on)."""
     found, at = [], 0
     while at < len(line) - 1:
@@ -172,7 +171,7 @@ def _records_in(line, schema):
         try:
             if not part.startswith(START):
                 raise ValueError("another beginning")
-            outside.fitted(outside.parsed(part), schema)
+            outside.fitted(outside.parsed(part), Record)
         except ValueError:
             return found, line[at:]
         found.append(part)
@@ -184,11 +183,11 @@ class Recordings:
     """Recorded replies: `get` by key, `put` and `flush` durably from several tasks and processes.
 
     New ones go to `folder`; `reads` (default: `folder`) and all below it is looked through, so
-    that a request that two profiles share is sent once. schema: of a line.
+    that a request that two profiles share is sent once.
     """
 
-    def __init__(self, folder: Path | str, reads: Path | str | None = None, schema: Any = Record):
-        self.folder, self.reads, self.schema = Path(folder), Path(reads or folder), schema
+    def __init__(self, folder: Path | str, reads: Path | str | None = None):
+        self.folder, self.reads = Path(folder), Path(reads or folder)
         self.damaged = {}  # (path, line number) -> why: kept in the file, left out of the index
         self.torn = set()  # (path, line number) of what a crash cut off
         self._files = {}  # path -> [descriptor, bytes indexed, lines indexed]
@@ -244,7 +243,7 @@ class Recordings:
         fd, at, length, path = self._where[k]
         try:
             record = outside.parsed(locks.read_at(fd, length, at))
-            outside.fitted(record, self.schema)
+            outside.fitted(record, Record)
             if record["key"] != k:
                 raise ValueError("its key is cut off")
             return record
