@@ -386,19 +386,21 @@ def _open():
 
 @contextlib.contextmanager
 def _usable():
-    where = f"{rel(folder() / FILE)}: the ledger of calls"
     try:
         yield
-    except OSError as e:
-        raise StoreError(f"{where} can't be used ({paths.why(e)}: what came is recorded") from None
-    except sqlite3.OperationalError as e:
-        way = "free the disk or fix its permissions, then run again: what came is recorded"
-        raise StoreError(f"{where} can't be used ({e}); {way}") from None
-    except sqlite3.DatabaseError as e:
-        raise StoreError(
-            f"{where} is damaged ({e}); `make doctor` moves it away and counts the recorded replies"
-            " anew. Lost is only what BUDGET_TOTAL has counted so far, and what failed"
-        ) from None
+    except (OSError, sqlite3.Error) as e:
+        where = f"{rel(folder() / FILE)}: the ledger of calls"
+        if isinstance(e, OSError):
+            told = f"can't be used ({paths.why(e)}: what came is recorded"
+        elif isinstance(e, sqlite3.OperationalError):
+            way = "free the disk or fix its permissions, then run again: what came is recorded"
+            told = f"can't be used ({e}); {way}"
+        else:
+            told = (
+                f"is damaged ({e}); `make doctor` moves it away and counts the recorded replies"
+                " anew. Lost is only what BUDGET_TOTAL has counted so far, and what failed"
+            )
+        raise StoreError(f"{where} {told}") from None
 
 
 def mended() -> str:
