@@ -260,12 +260,22 @@ def reading(
     high: float | None = None,
     name: str = AS_WRITTEN,
 ) -> dict[str, tuple]:
-    """One reading of a claim: what was computed, a number or words, and whether the claim holds.
+    """One reading of a claim by its name, with its `outcome`."""
+    return {name: outcome(computed, holds, low, high)}
+
+
+def outcome(
+    computed: float | str,
+    holds: "bool | np.bool | None",
+    low: float | None = None,
+    high: float | None = None,
+) -> tuple:
+    """What a reading comes to: what was computed, a number or words, and whether the claim holds.
 
     low, high: the range that the rounding of the printed numbers allows.
     """
     low, high = (None if x is None else float(x) for x in (low, high))
-    return {name: (computed, low, high, None if holds is None else bool(holds))}
+    return computed, low, high, None if holds is None else bool(holds)
 
 
 def same(run: "Run", id: str, computed: float | None, digits: int, name: str = AS_WRITTEN) -> dict:

@@ -7,7 +7,7 @@ import numpy as np
 
 from bedside import stats
 from bedside.read import published
-from bedside.read.claims import between, every, reading
+from bedside.read.claims import between, every, outcome, reading
 from bedside.write.tables import Row, frame
 
 from ..data import CATEGORIES
@@ -226,7 +226,7 @@ def _p_readings(run):
             told = f"p = {low:.1g}" if low == high else f"p from {low:.1g} to {high:.2g}"
             holds = between(low, high, said - half, said + half)
             if holds is not None:
-                found[id] |= reading(told, holds, low, high, name=name)
+                found[id][name] = outcome(told, holds, low, high)
     return found
 
 
@@ -254,9 +254,12 @@ def _above(run, a, b):
 def _beyond_chance(run, a, b):
     """Do two models' PCRs differ beyond chance, at any overlap, and as unpaired shares?"""
     paired, pooled = possible_p(run, a, b)
-    return reading(
-        f"p of at most {paired[-1]:.2g}", paired[-1] < 0.05, name="paired, whatever the overlap"
-    ) | reading(f"p = {pooled:.1g}", pooled < 0.05, name="unpaired")
+    return {
+        "paired, whatever the overlap": outcome(
+            f"p of at most {paired[-1]:.2g}", paired[-1] < 0.05
+        ),
+        "unpaired": outcome(f"p = {pooled:.1g}", pooled < 0.05),
+    }
 
 
 def _alignment(run):
@@ -380,5 +383,5 @@ def _reliable(found):
     made = {}
     for name, (low, high) in found.items():
         told = f"{low:.2f} to {high:.2f}" if low < high else f"{low:.2f}"
-        made |= reading(told, between(low, high, least=FAIR), low, high, name=name)
+        made[name] = outcome(told, between(low, high, least=FAIR), low, high)
     return made

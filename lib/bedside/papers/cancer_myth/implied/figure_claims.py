@@ -5,7 +5,7 @@ from math import inf, nan
 import pandas as pd
 
 from bedside import stats
-from bedside.read.claims import between, every, reading
+from bedside.read.claims import between, every, outcome, reading
 
 from .. import implied
 from . import HALF, QUESTIONS
@@ -106,25 +106,26 @@ def _on_models(run):
     p = implied.possible_pcs_p(run, GEMINI, second)[1]
     first = lowest(-pcs.to_frame(), [GEMINI], HALF)["PCS"]
     return {
-        "cm-best-pcs": reading(told, first, name="the printed scores")
-        | reading(
-            f"p of at most {p[1]:.1g}", every([first, between(*p, most=0.05)]), *p, name="unpaired"
-        ),
+        "cm-best-pcs": {
+            "the printed scores": outcome(told, first),
+            "unpaired": outcome(
+                f"p of at most {p[1]:.1g}", every([first, between(*p, most=0.05)]), *p
+            ),
+        },
         "cm-order": reading(ranked, min(gaps) > 0),
         "cm-systems": reading(
             f"{len(pcr)} systems in Figure 6a",
             len(pcr) == models + 1 and AGENTS in pcr,
         ),
-        "cm-gpt4o-low": reading(
-            f"{pcr[GPT]}%, median {pcr.median():.1f}%",
-            pcr[GPT] < pcr.median(),
-            name="below the median of the systems",
-        )
-        | reading(
-            f"{pcr[GPT]} against {pcr[TURBO]}%, p of at most {apart:.1g}",
-            pcr[GPT] < pcr[TURBO] and apart < 0.05,
-            name="below GPT-4-Turbo",
-        ),
+        "cm-gpt4o-low": {
+            "below the median of the systems": outcome(
+                f"{pcr[GPT]}%, median {pcr.median():.1f}%", pcr[GPT] < pcr.median()
+            ),
+            "below GPT-4-Turbo": outcome(
+                f"{pcr[GPT]} against {pcr[TURBO]}%, p of at most {apart:.1g}",
+                pcr[GPT] < pcr[TURBO] and apart < 0.05,
+            ),
+        },
         "cm-not-one-model": each(below, "each system, all questions") | _on_others(run),
     }
 
@@ -160,16 +161,16 @@ def _on_generators(run):
             *lowest(-mean.to_frame(), [GEMINI], HALF).values(),
             name="mean of the others' questions",
         ),
-        "cm-asymmetry": reading(
-            ", ".join(f"{m} {value:.2f}" for m, value in rest.loc[GPT].items()),
-            every([*less, nearest]),
-            name="the scores",
-        )
-        | reading(
-            ", ".join(f"{m} {value:+.2f}" for m, value in gain.items()),
-            every([*less, between(more - 4 * HALF, more + 4 * HALF, least=ABOVE)]),
-            name="the gain over other questions",
-        ),
+        "cm-asymmetry": {
+            "the scores": outcome(
+                ", ".join(f"{m} {value:.2f}" for m, value in rest.loc[GPT].items()),
+                every([*less, nearest]),
+            ),
+            "the gain over other questions": outcome(
+                ", ".join(f"{m} {value:+.2f}" for m, value in gain.items()),
+                every([*less, between(more - 4 * HALF, more + 4 * HALF, least=ABOVE)]),
+            ),
+        },
     }
 
 

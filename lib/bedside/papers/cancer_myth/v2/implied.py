@@ -6,7 +6,7 @@ import pandas as pd
 
 from bedside import stats
 from bedside.read import published
-from bedside.read.claims import between, every, reading
+from bedside.read.claims import between, every, outcome, reading
 from bedside.run import Run
 
 from .. import implied
@@ -109,8 +109,8 @@ def _on_drops(run, cell):
             for drop, bound in ((least_share, least), (most_share, most))
         )
         inside = every(between(d.low, d.high, least - HALF, most + HALF) for d in mine)
-        made |= reading(told, extremes, *ends, name=f"extremes of {name}, %")
-        made |= reading(told, inside, *ends, name=f"each drop of {name}, %")
+        made[f"extremes of {name}, %"] = outcome(told, extremes, *ends)
+        made[f"each drop of {name}, %"] = outcome(told, inside, *ends)
     low, high = min(lost) - 2 * HALF, max(lost) + 2 * HALF
     within = every(between(x - 2 * HALF, x + 2 * HALF, least - HALF, most + HALF) for x in lost)
     told = f"{min(lost):.0f} to {max(lost):.0f} points"
@@ -144,20 +144,20 @@ def _on_over_correction(run, cell):
     bound = told["over-correction"]
     monitor, over = said["Monitor misidentifies", "percent"], 100 - cell[CURES["MDAgents"][1], NFP]
     return {
-        "cm-gepa-over-28": reading(
-            f"from {plain:.0f} to {cured:.0f}% is {fall:.0f} points",
-            fall == bound,
-            fall - 2 * HALF,
-            fall + 2 * HALF,
-            name="the fall between its two printed rates",
-        )
-        | reading(
-            f"{share:.0f}%",
-            between(share - HALF, share + HALF, bound - HALF, bound + HALF),
-            share - HALF,
-            share + HALF,
-            name="the share of the questions",
-        ),
+        "cm-gepa-over-28": {
+            "the fall between its two printed rates": outcome(
+                f"from {plain:.0f} to {cured:.0f}% is {fall:.0f} points",
+                fall == bound,
+                fall - 2 * HALF,
+                fall + 2 * HALF,
+            ),
+            "the share of the questions": outcome(
+                f"{share:.0f}%",
+                between(share - HALF, share + HALF, bound - HALF, bound + HALF),
+                share - HALF,
+                share + HALF,
+            ),
+        },
         "cm-monitor-65": reading(
             f"{over:.0f}%", between(over - HALF, over + HALF, monitor - HALF, monitor + HALF)
         ),
@@ -176,7 +176,7 @@ def _on_agents(run, cell):
         ("rates of its text", rate["MDAgents (GPT-4o)"], rate["GPT-4o"]),
     ):
         told = "; ".join([*exams, f"Cancer-Myth {x:g} against {y:g}"])
-        made |= reading(told, better and x < y, name=name)
+        made[name] = outcome(told, better and x < y)
     return made
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bedside.read.claims import between, every, reading
+from bedside.read.claims import between, every, outcome, reading
 
 from ..design import BASELINE
 from . import EFFICIENT, EXHAUSTIVE, MODELS, fits, share, wide
@@ -57,7 +57,7 @@ def _per_turn(run, two):
     for name, spans in ways.items():
         told = ", ".join(f"{m} {low:.3f}-{high:.3f}" for m, (low, high) in spans.items())
         holds = every(between(*spans[m], *bounds[m]["Cov/Turn"]) for m in MODELS)
-        made |= reading(told, holds, name=name)
+        made[name] = outcome(told, holds)
     return made
 
 

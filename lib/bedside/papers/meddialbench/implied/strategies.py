@@ -2,7 +2,7 @@
 
 import itertools
 
-from bedside.read.claims import between, every, reading
+from bedside.read.claims import between, every, outcome, reading
 
 from . import EFFICIENT, EXHAUSTIVE, drops, joined, share, span, wide
 
@@ -69,14 +69,12 @@ def _contrast(lost, pools):
         for name in (EXTREME, FOUR)
     }
     gaps = {name: [gap(*c) for c in both] for name, both in compared.items()}
-    return joined(
-        reading(
-            f"{a:+.1f} under deficit, {b:+.1f} points under pollution",
-            a > TIE and a > b + TIE,
-            name=name,
+    return {
+        name: outcome(
+            f"{a:+.1f} under deficit, {b:+.1f} points under pollution", a > TIE and a > b + TIE
         )
         for name, (a, b) in gaps.items()
-    )
+    }
 
 
 def _misled(run, paper):
@@ -92,14 +90,12 @@ def _misled(run, paper):
         "denial": ["complete_denial"],
     }
     shares = {name: wrong.loc[levels].mean() for name, levels in pools.items()}
-    return joined(
-        reading(
-            f"{span(v)}% are wrong",
-            every(between(0, x, least, most) for x in v),
-            name=f"share of all dialogues, {name}",
+    return {
+        f"share of all dialogues, {name}": outcome(
+            f"{span(v)}% are wrong", every(between(0, x, least, most) for x in v)
         )
         for name, v in shares.items()
-    )
+    }
 
 
 def _impatient(run, losses):

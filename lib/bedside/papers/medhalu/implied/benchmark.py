@@ -3,7 +3,7 @@
 import numpy as np
 
 from bedside import stats
-from bedside.read.claims import between, every, reading, same
+from bedside.read.claims import between, every, outcome, reading, same
 
 from ..data import DATASETS, liveqa_train
 from .numbers import ALPHA, ROUNDED, SHORT, by_dataset, grid, listed, overall, shares, text, wide
@@ -30,15 +30,15 @@ def counts(run):
     return {
         "mh-rows": reading(f"{rows.sum()} of 4 do", rows.all()),
         "mh-columns": reading(f"{columns.sum()} of 4 do", columns.all()),
-        "mh-balanced": reading(f"chi-squared p = {p:.2f}", p > ALPHA, name="all subsets")
-        | reading(
-            f"chi-squared p = {listed(each, '.2f')}",
-            min(stats.holm(each)) > ALPHA,
-            name="in each subset",
-        )
-        | reading(
-            f"chi-squared p = {alike:.2f}", alike > ALPHA, name="in the same shares in all subsets"
-        ),
+        "mh-balanced": {
+            "all subsets": outcome(f"chi-squared p = {p:.2f}", p > ALPHA),
+            "in each subset": outcome(
+                f"chi-squared p = {listed(each, '.2f')}", min(stats.holm(each)) > ALPHA
+            ),
+            "in the same shares in all subsets": outcome(
+                f"chi-squared p = {alike:.2f}", alike > ALPHA
+            ),
+        },
         "mh-thirty": reading(by_dataset(groups, ".0f"), (groups == experts).all()),
     }
 
@@ -106,26 +106,23 @@ def kappas(run, least, pairs):
     majority = float(stats.most_kappa(min(1, 1.5 * mean)))  # two right verdicts of three each
     right = least_right(least, share, int(pairs))
     split = 3 * (1 - mean) - 3 * (1 - right)  # wrong verdicts beside a right majority
-    return (
-        reading(
+    return {
+        "mean over raters, hallucinated or not": outcome(
             f"at most {mean:.2f}, the mean accuracy ({best:.3f} in the best subset)",
             between(-1, best, least=least),
             high=best,
-            name="mean over raters, hallucinated or not",
-        )
-        | reading(
+        ),
+        "all verdicts pooled, hallucinated or not": outcome(
             f"{one:.2f} by Table 6; at most {pooled:.2f}",
             between(-1, pooled, least=least),
             high=pooled,
-            name="all verdicts pooled, hallucinated or not",
-        )
-        | reading(
+        ),
+        "majority of three, hallucinated or not": outcome(
             f"possible: majority right in {right:.0%} of answers, {split:.0%} or more split 2 to 1",
             between(-1, majority, least=least),
             high=majority,
-            name="majority of three, hallucinated or not",
-        )
-    )
+        ),
+    }
 
 
 def kappa(counts):
@@ -163,7 +160,7 @@ def questions(run, lengths):
     for d, asked in texts.items():
         n = int(asked.str.contains(PERSONAL).sum())
         told = f"{n} of {len(asked)} with a mail address or a telephone number"
-        found["mh-personal"] |= reading(told, n == 0, name=d)
+        found["mh-personal"][d] = outcome(told, n == 0)
     return found
 
 
@@ -177,10 +174,8 @@ def prompts(run):
     for name, table in DEFINED.items():
         of = named(run, table, "input-conflicting")
         words = f"{table.split()[-1]}: with the {' and the '.join(sorted(of))}"
-        made |= reading(
-            f"Tables 5 and 9: with the {told}; {words}",
-            all(each == of for each in asked.values()),
-            name=name,
+        made[name] = outcome(
+            f"Tables 5 and 9: with the {told}; {words}", all(each == of for each in asked.values())
         )
     slots = ", ".join(sorted(set.union(*shown.values())))
     return {
@@ -190,16 +185,15 @@ def prompts(run):
             every(asked[t] <= shown[t] for t in PROMPTS),
             name="by what the prompts show",
         ),
-        "mh-same-example": reading(
-            f"{three['definition']:.0f} definitions for 3 types",
-            three["definition"] == 3,
-            name="a definition of its own",
-        )
-        | reading(
-            f"{three['example answer']:.0f} different example answers for 3 types",
-            three["example answer"] == 3,
-            name="an example of its own",
-        ),
+        "mh-same-example": {
+            "a definition of its own": outcome(
+                f"{three['definition']:.0f} definitions for 3 types", three["definition"] == 3
+            ),
+            "an example of its own": outcome(
+                f"{three['example answer']:.0f} different example answers for 3 types",
+                three["example answer"] == 3,
+            ),
+        },
     }
 
 

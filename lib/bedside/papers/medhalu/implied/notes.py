@@ -3,7 +3,7 @@
 from math import ceil, floor
 
 from bedside import stats
-from bedside.read.claims import between, every, reading
+from bedside.read.claims import between, every, outcome, reading
 
 from .detection import much, significant
 from .numbers import (
@@ -65,21 +65,19 @@ def improved(run):
         change = after[metric] - before[metric]
         told = f"{(change > 0).sum().sum()} of {change.size}; on average"
         told += f" {by_dataset(overall(change), '+.3f')}"
-        made |= reading(told, apart(change, least=0), name=name)
+        made[name] = outcome(told, apart(change, least=0))
         means = overall(after[metric])
         ahead[name] = means["GPT-4"] - means.drop("GPT-4").max()
     f1 = after["ma-F1"]
     gap = f1.loc["GPT-4"] - f1.drop("GPT-4").max()
     return {
         "mh-all-improve": made,
-        "mh-gpt4-best": reading(
-            by_dataset(gap, "+.2f"), apart(gap, least=0), name="macro-F1 in each subset"
-        )
-        | reading(
-            by_dataset(ahead, "+.2f"),
-            apart(list(ahead.values()), least=0),
-            name="each score, mean of the subsets",
-        ),
+        "mh-gpt4-best": {
+            "macro-F1 in each subset": outcome(by_dataset(gap, "+.2f"), apart(gap, least=0)),
+            "each score, mean of the subsets": outcome(
+                by_dataset(ahead, "+.2f"), apart(list(ahead.values()), least=0)
+            ),
+        },
     }
 
 
@@ -112,14 +110,13 @@ def certain(run):
     for name, metric in (("accuracy", "Acc"), ("macro-F1", "ma-F1")):
         tests = {m: ends(both, metric, shares(run)) for m, both in rows.items()}
         holds, told = significant(tests)
-        made |= reading(told, holds, name=f"each model, {name} weighted by pairs")
+        made[f"each model, {name} weighted by pairs"] = outcome(told, holds)
     f1 = {(m, d): ends(both, "ma-F1", {d: 1})[0] for m, both in rows.items() for d in known.sizes}
     for name, least in (("accuracy", least_p(run)), ("macro-F1", f1)):
         lost = max(least, key=least.get)
-        made |= reading(
+        made[f"each model in each subset, {name}"] = outcome(
             f"{' '.join(lost)}: p at least {least[lost]:.3g}",
             every(between(p, 1, most=ALPHA) for p in least.values()),
-            name=f"each model in each subset, {name}",
         )
     return made
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bedside.read.claims import between, every, load, reading
+from bedside.read.claims import between, every, load, outcome, reading
 from bedside.read.published import value
 
 from . import (
@@ -85,7 +85,7 @@ def _on_tradeoff(run):
     }.items():
         ranks, *bounds = rank_correlation(models["Precision"], models["Recall"])
         holds = between(*bounds, most=-MODERATE)
-        found |= reading(f"rank correlation {ranks:.2f}", holds, *bounds, name=name)
+        found[name] = outcome(f"rank correlation {ranks:.2f}", holds, *bounds)
     told = "intervals apart in precision for {} and in recall for {} of {} pairs of models"
     holds = min(apart) > pairs / 2
     return {"rad-tradeoff": found, "rad-varies": reading(told.format(*apart, pairs), holds)}
