@@ -9,6 +9,7 @@ from functools import lru_cache
 from math import ceil, floor
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 EXACT = 1000  # n times the width of the scale, up to which deviations are counted out
 
@@ -40,6 +41,22 @@ def printable(n: int, step: Fraction, least: int = 0, most: int = 1) -> tuple[in
     half = n * step.numerator
     up, down = (places[0] + half) // places[1], -((half - places[0]) // places[1])
     return len(np.union1d(up, down)), of
+
+
+def mean_ends(
+    values: np.ndarray, parts: np.ndarray, low: ArrayLike, high: ArrayLike
+) -> tuple[float, float] | None:
+    """Least and most mean of values (k,) over all weights of k kinds that keep means in bounds.
+
+    parts (m, k): what has a mean from low to high, (m,) each. None if no weights do.
+    """
+    from scipy.optimize import linprog
+
+    bounds = {"A_ub": np.concatenate([parts, np.negative(parts)])}
+    bounds |= {"b_ub": np.concatenate([high, np.negative(low)])}
+    bounds |= {"A_eq": np.ones((1, len(values))), "b_eq": [1.0]}
+    ends = [linprog(side * values, **bounds) for side in (1, -1)]
+    return None if any(end.status for end in ends) else (float(ends[0].fun), float(-ends[1].fun))
 
 
 def deviations(

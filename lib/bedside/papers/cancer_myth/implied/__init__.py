@@ -28,7 +28,7 @@ TESTED = [  # whose p-values section 4.3 gives, and which pair the second one ma
 TEXTS = {1: "the paper", 2: SUMMARY}
 HALF = 0.005  # half a last digit of PCS
 SHARES = "the printed shares"
-WEIGHTS = {"unweighted": 0, "linear weights": 1, "quadratic weights": 2}  # of Cohen's kappa
+WEIGHTS = {"unweighted": None, "linear weights": "linear", "quadratic weights": "quadratic"}
 ON = " on questions by "  # in the names of Figure 6b's rows
 
 
@@ -303,18 +303,19 @@ def confusions_of(n, zeros, right, raised=0):
     ]
 
 
-def kappa_of(table, power=0):
-    """Cohen's kappa of counts (k, k); power: 0 unweighted, 1 linear weights, 2 quadratic."""
-    place = np.arange(len(table))
-    apart = abs(place[:, None] - place) ** power * (place[:, None] != place)
-    chance = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
-    return 1 - (table * apart).sum() / (chance * apart).sum()
+def kappa_of(table, weights=None):
+    """Cohen's kappa of counts (k, k)."""
+    return stats.kappa(*_ratings(table), range(len(table)), weights=weights).value
 
 
 def ac1_of(table):
     """Gwet's AC1 of counts (k, k)."""
-    pairs = np.repeat(list(np.ndindex(table.shape)), table.ravel(), axis=0)
-    return stats.gwet(pairs.T, range(len(table)))
+    return stats.gwet(_ratings(table), range(len(table)))
+
+
+def _ratings(table):
+    """The ratings (2, n) of two raters that counts (k, k) count."""
+    return np.repeat(list(np.ndindex(table.shape)), table.ravel(), axis=0).T
 
 
 def possible_confusions(run, n=ANNOTATED):
@@ -372,8 +373,8 @@ def _kappas(tables):
     halves = np.array([[1, 1, 0], [0, 0, 1]])  # -1 and 0 against 1
     joined = [halves @ t @ halves.T for t in tables if t[2, 2]]  # where both occur
     found = {"two grades": [kappa_of(t) for t in joined]}
-    for name, power in WEIGHTS.items():
-        found[f"three grades, {name}"] = [kappa_of(t, power) for t in tables]
+    for name, weights in WEIGHTS.items():
+        found[f"three grades, {name}"] = [kappa_of(t, weights) for t in tables]
     found["three grades, Gwet's AC1"] = [ac1_of(t) for t in tables]
     return {name: (min(values), max(values)) for name, values in found.items()}
 

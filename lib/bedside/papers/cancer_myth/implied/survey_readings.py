@@ -6,7 +6,7 @@ import pandas as pd
 
 from bedside import stats
 from bedside.read import claims, published
-from bedside.read.claims import between, every, outcome, reading, same
+from bedside.read.claims import between, every, in_words, outcome, reading, same
 
 from ..survey import (
     HUMAN,
@@ -86,7 +86,7 @@ def _preferred(whole):
     apart = whole.stack().unstack("source")
     apart = apart.drop(columns=HUMAN).sub(apart[HUMAN], axis=0)
     above, clear = (apart > 0).sum(), (apart != 0).sum().sum()
-    n, each = apart.size, ", ".join(f"{m} {k}" for m, k in above.items())
+    n, each = apart.size, in_words(above)
     return {
         "all comparisons": outcome(f"{above.sum()} of {n}", above.sum() > n / 2),
         "without ties": outcome(f"{above.sum()} of {clear}", above.sum() > clear / 2),

@@ -6,7 +6,7 @@ import pandas as pd
 
 from bedside import stats
 from bedside.read import published
-from bedside.read.claims import between, every, outcome, reading
+from bedside.read.claims import between, every, in_words, near, outcome, reading
 from bedside.run import Run
 
 from .. import implied
@@ -73,10 +73,7 @@ def readings(run):
 
 def _on_changes(change):
     """What each mitigation does to each set, in points; rounding is off by one point at most."""
-    told = {
-        name: ", ".join(f"{cure} {points:+.0f}" for cure, points in by.items())
-        for name, by in change.items()
-    }
+    told = {name: in_words(by, "+.0f") for name, by in change.items()}
     exams = [*change[MEDQA].values(), *change[PUBMEDQA].values()]
     on_exams = f"MedQA {told[MEDQA]}; PubMedQA {told[PUBMEDQA]}"
     up, down = min(change[MYTH].values()), max(change[NFP].values())
@@ -112,7 +109,7 @@ def _on_drops(run, cell):
         made[f"extremes of {name}, %"] = outcome(told, extremes, *ends)
         made[f"each drop of {name}, %"] = outcome(told, inside, *ends)
     low, high = min(lost) - 2 * HALF, max(lost) + 2 * HALF
-    within = every(between(x - 2 * HALF, x + 2 * HALF, least - HALF, most + HALF) for x in lost)
+    within = near(lost, 2 * HALF, least - HALF, most + HALF)
     told = f"{min(lost):.0f} to {max(lost):.0f} points"
     return made | reading(told, within, low, high, name="each drop of both models, points")
 
@@ -153,14 +150,12 @@ def _on_over_correction(run, cell):
             ),
             "the share of the questions": outcome(
                 f"{share:.0f}%",
-                between(share - HALF, share + HALF, bound - HALF, bound + HALF),
+                near(share, HALF, bound - HALF, bound + HALF),
                 share - HALF,
                 share + HALF,
             ),
         },
-        "cm-monitor-65": reading(
-            f"{over:.0f}%", between(over - HALF, over + HALF, monitor - HALF, monitor + HALF)
-        ),
+        "cm-monitor-65": reading(f"{over:.0f}%", near(over, HALF, monitor - HALF, monitor + HALF)),
     }
 
 

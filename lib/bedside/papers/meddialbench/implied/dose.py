@@ -3,10 +3,10 @@
 import itertools
 from collections import Counter
 
-from bedside.read.claims import between, outcome, reading
+from bedside.read.claims import between, in_words, outcome, reading
 
 from ..design import BASELINE
-from . import MODELS, counts, drops, in_words, wide
+from . import MODELS, counts, drops, on_pathway, wide
 from .single import STEPS
 
 FABRICATING = "fabricating, mean loss of coverage"  # in the text, with two decimals
@@ -18,7 +18,7 @@ def of_levels(run, paper):
     mean = drops(run).mean(axis=1)
     moderate = mean[[paper.of(d)[1] for d in paper.dimensions]]
     dearer = moderate[moderate > mean["incoherent"]].sort_values(ascending=False)
-    told = f"{in_words(dearer)}; incoherent {mean['incoherent']:.1f}"
+    told = f"{in_words(dearer, '.1f')}; incoherent {mean['incoherent']:.1f}"
     steps = {d: _steps(*paper.of(d)[1:]) for d in paper.dimensions}
     down = {d: sum(both) for d, (_, both) in steps.items()}
     named = [steps[d] for d in STEPS]
@@ -77,10 +77,10 @@ def _moderate(run, mean, levels):
     beside = {first: abs(mean[first] / mean[last]) for first, last in levels}
     return {
         "smaller than what 4.2 calls degradation (5.9 points)": outcome(
-            in_words(moderate), bool((moderate.round(1) < called).all())
+            in_words(moderate, ".1f"), bool((moderate.round(1) < called).all())
         ),
         "less than half of the extreme level's effect (the bound is ours)": outcome(
-            in_words(beside, 2), max(beside.values()) < 0.5
+            in_words(beside, ".2f"), max(beside.values()) < 0.5
         ),
     }
 
@@ -95,13 +95,12 @@ def _chosen(paper, mean):
     largest = sorted(sums, key=sums.get, reverse=True)[: len(pairs)]
     stronger = sum(abs(mean[b]) > abs(mean[a]) for _, a, b in map(paper.of, paper.dimensions))
     strongest = {
-        max((x for x in paper.extreme if paper.pathway(x) == p), key=mean.get)
-        for p in ("pollution", "deficit")
+        mean[on_pathway(paper, p, paper.extreme)].idxmax() for p in ("pollution", "deficit")
     }
     has = sum(bool(pair & strongest) for pair in pairs)
     return {
         "levels that are used more than once cost most": outcome(
-            in_words(extreme), set(extreme.index[: len(often)]) == often
+            in_words(extreme, ".1f"), set(extreme.index[: len(often)]) == often
         ),
         "pairs have the largest sums of the ten": outcome(
             f"{len(pairs & set(largest))} of the {len(pairs)} largest sums", pairs == set(largest)
@@ -117,7 +116,7 @@ def _chosen(paper, mean):
 
 def gate(lost):
     """Whether nothing but Disclosure lowers coverage; lost: coverage, by another level."""
-    told = f"lost: {in_words(lost, 2)}"
+    told = f"lost: {in_words(lost, '.2f')}"
     return reading(told, max(lost.values()) < 0.005, name="coverage of a dialogue")
 
 

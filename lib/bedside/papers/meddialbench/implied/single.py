@@ -2,7 +2,7 @@
 
 import math
 
-from bedside.read.claims import load, outcome, reading, same
+from bedside.read.claims import in_words, load, outcome, reading, same
 
 from ..design import BASELINE
 from . import (
@@ -11,8 +11,8 @@ from . import (
     counts,
     drops,
     exchanged,
-    in_words,
     marks,
+    on_pathway,
     printed_losses,
     share,
     span,
@@ -64,11 +64,8 @@ def of_surfaces(run, paper):
     """Readings of the claim on the dominant vulnerabilities (4.2): {id: readings}."""
     lost = drops(run).mean(axis=1)[paper.extreme].sort_values(ascending=False)
     named = {"fabricating", "withholding"}  # the extreme levels of Logic and Disclosure
-    costliest = {
-        lost[[x for x in lost.index if paper.pathway(x) == p]].idxmax()
-        for p in ("pollution", "deficit")
-    }
-    told, friction = in_words(lost), lost["incoherent"]
+    costliest = {lost[on_pathway(paper, p, lost.index)].idxmax() for p in ("pollution", "deficit")}
+    told, friction = in_words(lost, ".1f"), lost["incoherent"]
     return {
         "md-dominant-surfaces": {
             "the two dimensions that cost most": outcome(
@@ -123,7 +120,7 @@ def of_order(run):
         "md-lead": reading(", ".join(best), best == ["Gemini", "GPT-5.4"]),
         "md-rank-convergence": _convergence(points, accuracy.std(axis=1)),
         "md-gap-withholding": reading(
-            in_words(points[["withholding", "fabricating", "C3"]]),
+            in_words(points[["withholding", "fabricating", "C3"]], ".1f"),
             gap["withholding"] <= gap["fabricating"],
         ),
     }

@@ -3,7 +3,7 @@
 from bedside import stats
 from bedside.read.claims import between, outcome, reading, same
 
-from . import DRAWN, MODELS, N, joined, limits, wide
+from . import DRAWN, MODELS, N, limits, wide
 
 KINDS = ("Baseline", "Single-dimension", "Dual-dimension")  # of configurations, by active levels
 
@@ -59,7 +59,10 @@ def _mean_score(run, text, drawn):
         "activated behaviours shown, by dialogue": (full + half / 2) / active,
         "activated behaviours shown, pooled": (behaviours - failed - half) / behaviours,
     }
-    return joined(same(run, "md-adherence-mean", 100 * v, 1, name) for name, v in score.items())
+    made = {}
+    for name, v in score.items():
+        made |= same(run, "md-adherence-mean", 100 * v, 1, name)
+    return made
 
 
 def _strata(paper, drawn):

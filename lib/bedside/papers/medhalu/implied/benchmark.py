@@ -3,11 +3,11 @@
 import numpy as np
 
 from bedside import stats
-from bedside.read.claims import between, every, outcome, reading, same
+from bedside.read.claims import between, every, in_words, outcome, reading, same
 
 from ..data import DATASETS, liveqa_train
-from .numbers import ALPHA, ROUNDED, SHORT, by_dataset, grid, listed, overall, shares, text, wide
-from .rates import confusion, mean_rates, printed_rates
+from .numbers import ALPHA, ROUNDED, SHORT, grid, listed, overall, shares, text, wide
+from .rates import mean_rates, printed_rates
 
 ABOUT = 2.5  # percentage points that "about" allows
 PERSONAL = r"\S+@\w+\.\w+|\(?\b\d{3}\)?[-. ]\d{3}[-. ]\d{4}\b"  # mail, telephone
@@ -39,7 +39,7 @@ def counts(run):
                 f"chi-squared p = {alike:.2f}", alike > ALPHA
             ),
         },
-        "mh-thirty": reading(by_dataset(groups, ".0f"), (groups == experts).all()),
+        "mh-thirty": reading(in_words(groups, ".0f"), (groups == experts).all()),
     }
 
 
@@ -101,7 +101,7 @@ def kappas(run, least, pairs):
     each = wide(run, "Table 6", "Acc").loc[["Experts"]] + ROUNDED
     mean, best = float(overall(each, shares(run)).iloc[0]), float(each.max(axis=None))
     at, share = mean_rates(printed_rates(run), "Experts")
-    one = kappa(confusion(at, share, 1 - share))
+    one = stats.score("kappa", 1, share, at[0] * share, (1 - at[1]) * (1 - share))[0]
     pooled = float(stats.most_kappa(mean))
     majority = float(stats.most_kappa(min(1, 1.5 * mean)))  # two right verdicts of three each
     right = least_right(least, share, int(pairs))
@@ -125,21 +125,13 @@ def kappas(run, least, pairs):
     }
 
 
-def kappa(counts):
-    """Cohen's kappa of confusion matrices (..., 4) as of `confusion`, in shares."""
-    tp, fp, fn, tn = np.moveaxis(counts, -1, 0)
-    chance = (tp + fp) * (tp + fn) + (fn + tn) * (fp + tn)
-    return (tp + tn - chance) / (1 - chance)
-
-
 def least_right(least, share, n):
     """The smallest share of n answers that must be right for a kappa of `least`.
 
     share: of answers that are hallucinated.
     """
     missed = np.arange(round(share * n)) / n  # all errors of the common class: the best kappa
-    none = np.zeros_like(missed)
-    made = kappa(np.stack([share - missed, none, missed, none + 1 - share], axis=-1))
+    made = stats.score("kappa", 1, share, share - missed, 0)
     return float(1 - missed[made >= least].max())
 
 

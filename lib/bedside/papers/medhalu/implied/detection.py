@@ -3,7 +3,7 @@
 import pandas as pd
 
 from bedside import stats
-from bedside.read.claims import between, every, outcome, reading
+from bedside.read.claims import between, every, in_words, outcome, reading
 
 from ..data import DATASETS
 from .numbers import (
@@ -15,7 +15,6 @@ from .numbers import (
     ROUNDED,
     SIX,
     apart,
-    by_dataset,
     listed,
     overall,
     sample_share,
@@ -117,15 +116,15 @@ def models(run):
         made[f"macro-F1, {name}"] = outcome(told, holds)
     means = {x: overall(table, weights) for x, table in tables.items()}
     ahead = {x: mean[PROPRIETARY] - mean[OPEN] for x, mean in means.items()}
-    told, both = by_dataset(ahead["Acc"], "+.3f"), [ahead["ma-P"], ahead["ma-R"]]
+    told, both = in_words(ahead["Acc"], "+.3f"), [ahead["ma-P"], ahead["ma-R"]]
     made["accuracy over all answers"] = outcome(told, apart(ahead["Acc"], least=0))
-    told = "precision {}; recall {}".format(*(by_dataset(each, "+.2f") for each in both))
+    told = "precision {}; recall {}".format(*(in_words(each, "+.2f") for each in both))
     made["macro precision and recall"] = outcome(told, apart(both, least=0))
     better = {}
     for name, metric in (("macro-F1", "ma-F1"), ("accuracy", "Acc")):
         gap = tables[metric].loc["GPT-4"] - tables[metric].loc["GPT-3.5"]
         holds = apart(gap, least=-MARGIN, most=MARGIN)
-        marginal[name] = outcome(by_dataset(gap, "+.2f"), holds)
+        marginal[name] = outcome(in_words(gap, "+.2f"), holds)
         mean = means[metric]["GPT-4"] - means[metric]["GPT-3.5"]
         better[f"{name}, weighted by pairs"] = outcome(f"{mean:+.4f}", apart(mean, least=0))
     return {
@@ -168,7 +167,7 @@ def experts(run):
         tests = {m: p_ends(known, (SIX, "Experts"), (SIX, m), metric, of, (part, 1)) for m in LLMS}
         holds, _ = significant(tests)
         gaps = table["Experts"] - table[LLMS]
-        told = f"{by_dataset(gaps, '+.2f')}; largest p {max(max(p) for p in tests.values()):.1g}"
+        told = f"{in_words(gaps, '+.2f')}; largest p {max(max(p) for p in tests.values()):.1g}"
         made[name] = outcome(told, holds)
     for name, k in (("one verdict an answer", 1), ("three verdicts an answer", 3)):
         tests = {
@@ -211,15 +210,15 @@ def laypeople(run):
     both = (SIX, "Experts"), (SIX, "Laypeople")
     least, most = p_ends(known, *both, "Acc", weights, (part, part))
     means = overall(table["Acc"], weights)[PEOPLE]
-    less = reading(by_dataset(gap, "+.2f"), apart(gap, least=0), name="macro-F1 in each subset")
+    less = reading(in_words(gap, "+.2f"), apart(gap, least=0), name="macro-F1 in each subset")
     less["accuracy over all answers"] = outcome(
-        f"{by_dataset(means, '.3f')}; p {least:.1g} to {most:.1g}", between(least, most, most=ALPHA)
+        f"{in_words(means, '.3f')}; p {least:.1g} to {most:.1g}", between(least, most, most=ALPHA)
     )
     beyond = {}
     for name, metric in (("macro-F1", "ma-F1"), ("accuracy", "Acc")):
         best = table[metric].loc[LLMS].max() - table[metric].loc["Laypeople"]
         holds = apart(best["LiveQA"], least=0), apart(best.drop("LiveQA"), most=0)
-        beyond[name] = outcome(by_dataset(best, "+.2f"), every(holds))
+        beyond[name] = outcome(in_words(best, "+.2f"), every(holds))
     return {
         "mh-laypeople": less,
         "mh-no-better-but-liveqa": beyond,
@@ -252,11 +251,11 @@ def no_better(known, table, weights, part):
     for name, metric, of in ways:
         means = overall(table[metric], of)
         gap = means[LLMS] - means["Laypeople"]
-        made[name] = outcome(by_dataset(gap, "+.3f"), apart(gap, most=0))
+        made[name] = outcome(in_words(gap, "+.3f"), apart(gap, most=0))
     means = overall(table["Acc"])
     ends = [p_ends(known, (SIX, m), (SIX, "Laypeople"), "Acc", PLAIN, (1, part)) for m in LLMS]
     least = min(stats.holm([low for low, _ in ends]))
-    told = by_dataset(means[LLMS] - means["Laypeople"], "+.3f")
+    told = in_words(means[LLMS] - means["Laypeople"], "+.3f")
     name = "accuracy, mean of the subsets: not significantly better"
     return made | reading(f"{told}; least p {least:.1g} (Holm)", least > ALPHA, name=name)
 

@@ -3,7 +3,7 @@
 from math import ceil, floor
 
 from bedside import stats
-from bedside.read.claims import between, every, outcome, reading
+from bedside.read.claims import between, every, in_words, outcome, reading
 
 from .detection import much, significant
 from .numbers import (
@@ -13,7 +13,6 @@ from .numbers import (
     SIX,
     TEN,
     apart,
-    by_dataset,
     classes,
     grid,
     listed,
@@ -64,7 +63,7 @@ def improved(run):
     for name, metric in NAMES.items():
         change = after[metric] - before[metric]
         told = f"{(change > 0).sum().sum()} of {change.size}; on average"
-        told += f" {by_dataset(overall(change), '+.3f')}"
+        told += f" {in_words(overall(change), '+.3f')}"
         made[name] = outcome(told, apart(change, least=0))
         means = overall(after[metric])
         ahead[name] = means["GPT-4"] - means.drop("GPT-4").max()
@@ -73,9 +72,9 @@ def improved(run):
     return {
         "mh-all-improve": made,
         "mh-gpt4-best": {
-            "macro-F1 in each subset": outcome(by_dataset(gap, "+.2f"), apart(gap, least=0)),
+            "macro-F1 in each subset": outcome(in_words(gap, "+.2f"), apart(gap, least=0)),
             "each score, mean of the subsets": outcome(
-                by_dataset(ahead, "+.2f"), apart(list(ahead.values()), least=0)
+                in_words(ahead, "+.2f"), apart(list(ahead.values()), least=0)
             ),
         },
     }

@@ -42,7 +42,8 @@ def tables_6_and_8(run):
                 fits.all(),
             ),
             "models: one matrix, a few replies left out": outcome(
-                f"{len(lost) - lost.count(None)} of {len(lost)}, with {left} replies left out at most",
+                f"{len(lost) - lost.count(None)} of {len(lost)},"
+                f" with {left} replies left out at most",
                 None not in lost,
             ),
             **thirds(run, SIX, PEOPLE, "people: a mean over three raters"),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bedside.read.claims import between, every, load, outcome, reading
+from bedside.read.claims import between, every, in_words, load, outcome, reading
 from bedside.read.published import value
 
 from . import (
@@ -101,7 +101,7 @@ def _on_lengths(run, sizes):
     said = dict(zip(entries.index, said))
     low, high = entries.loc[BROAD] - others[["high", "low"]].max().to_numpy()
     over = too_long(run, sizes, "free-form, 20-30")
-    longest = ", ".join(f"{model} {length}" for model, length in over.items())
+    longest = in_words(over)
     return {
         "rad-broad": reading(
             f"about, by precision and recall: {said[BROAD]}; next {said[second]}",

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from bedside.read.claims import between, every, outcome, reading
+from bedside.read.claims import between, every, near, outcome, reading
 
 from . import ROUNDED, STRONG, TWO, above, both, counted, high, listed, number, of_most, wide
 
@@ -65,9 +65,7 @@ def _on_frequency(seven):
                 "uncommon below rare in {}, extremely rare in {}".format(*map(number, below)),
                 every(map(of_most, below)),
             ),
-            "lowest on the models' mean": outcome(
-                f"means: {lowest}", between(apart - TWO, apart + TWO, least=0)
-            ),
+            "lowest on the models' mean": outcome(f"means: {lowest}", near(apart, TWO, least=0)),
         },
     }
 

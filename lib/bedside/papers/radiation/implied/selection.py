@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from bedside.read.claims import between, every, outcome, reading
+from bedside.read.claims import every, near, outcome, reading
 
 from ..data import MOST
 from . import (
@@ -54,9 +54,7 @@ def _on_list(run, scores):
     apart = wide(run, "Table 3", "low")["F1"] - wide(run, "Table 1", "high")["F1"]
     least = gain.min()
     found["rad-ground-f1"] = {
-        "gain": outcome(
-            f"{least:.2f} to {gain.max():.2f}", between(least - TWO, least + TWO, least=LARGE)
-        ),
+        "gain": outcome(f"{least:.2f} to {gain.max():.2f}", near(least, TWO, least=LARGE)),
         **counted(above(apart, slack=0), " intervals apart", "intervals", all=True),
     }
     return found
@@ -76,7 +74,7 @@ def _substantial(run, scores):
         told = ", ".join(f"{column} in {number(which)}" for column, which in each.items())
         made[name] = outcome(told, every(of_most(w, all=True) for w in each.values()))
     mean = gain.mean()
-    holds = every(between(v - TWO, v + TWO, least=LARGE) for v in mean)
+    holds = near(mean, TWO, least=LARGE)
     told = "{:.2f} and {:.2f}".format(*mean)
     return made | reading(told, holds, name="0.1 or more on the models' mean")
 
@@ -97,7 +95,7 @@ def _on_gains(scores):
             **counted(more, name="by the number of models"),
             "by the models' mean": outcome(
                 "{:.2f} against {:.2f}, medians {:.2f} and {:.2f}".format(*mean, *middle),
-                between(ahead - 2 * TWO, ahead + 2 * TWO, least=TIE),
+                near(ahead, 2 * TWO, least=TIE),
             ),
             **counted(closed, name="as a share of what was missing"),
         }
