@@ -67,14 +67,9 @@ def similar(run, said, f1):
     made = {}
     for name, of in ways.items():
         gap = of["GPT-4"] - of["Laypeople"]
-        made |= within(gap, f"{gap:+.3f} macro-F1", name)
+        ends = [round(gap + side * 2 * ROUNDED, 10) for side in (-1, 1)]
+        made[name] = outcome(f"{gap:+.3f} macro-F1", between(*ends, -MARGIN, MARGIN), *ends)
     return made
-
-
-def within(gap, told, name):
-    """A reading of a difference of printed scores that may be MARGIN at most."""
-    ends = [round(gap + side * 2 * ROUNDED, 10) for side in (-1, 1)]
-    return reading(told, between(*ends, -MARGIN, MARGIN), *ends, name)
 
 
 def texts(run):

@@ -1,6 +1,6 @@
 """Readings of MedHalu's claims on an expert's reason (abstract, section 5), by subject."""
 
-from math import ceil, floor
+import itertools
 
 from bedside import stats
 from bedside.read.claims import between, every, in_words, outcome, reading
@@ -89,11 +89,10 @@ def much_better(run):
     gain, counted = after - before, said["GPT-4 gain, points"].min() / 100
     least = " on ".join(gain.stack().idxmin())
     told = f"{gain.min(axis=None):.2f} ({least}) to {gain.max(axis=None):.2f}"
-    made = {}
-    for bound in (counted, much(run)):
-        ways = reading(told, apart(gain - bound, least=0), name=f"each gain, at least {bound:.2f}")
-        made |= ways
-    return made
+    return {
+        f"each gain, at least {bound:.2f}": outcome(told, apart(gain - bound, least=0))
+        for bound in (counted, much(run))
+    }
 
 
 def certain(run):
@@ -122,12 +121,8 @@ def certain(run):
 
 def least_p(run):
     """The smallest exact McNemar p of each gain in accuracy: no right answer became wrong."""
-    before, after = (scores_of(run, t)["Acc"] for t in (SIX, TEN))
-    least = {}
-    for d, counts in classes(run).items():
-        n = sum(counts)
-        for m in LLMS:
-            most = floor((after.at[m, d] + ROUNDED) * n + 1e-9)
-            gain = most - ceil((before.at[m, d] - ROUNDED) * n - 1e-9)
-            least[m, d] = stats.mcnemar_counts(max(gain, 0), 0)
+    tables, least = [scores_of(run, t)["Acc"] for t in (SIX, TEN)], {}
+    for (d, each), m in itertools.product(classes(run).items(), LLMS):
+        before, after = (stats.grim_counts(100 * t.at[m, d], sum(each), 0) for t in tables)
+        least[m, d] = stats.mcnemar_counts(max(after[-1] - before[0], 0), 0)
     return least
