@@ -12,7 +12,7 @@ import numpy as np
 
 from .classification import ratio
 from .inputs import require
-from .printed import mean_ends
+from .printed import least_mean
 
 LARGEST = 5000  # items of a matrix
 SECONDS = 20.0  # for one search
@@ -125,7 +125,7 @@ def means_of_several(scores: Mapping[str, tuple[float, float]], positives: float
     p, sensitivity, fall_out = (x.ravel() for x in np.meshgrid(share, rates, rates))
     made = np.array([score(m, 1, p, p * sensitivity, (1 - p) * fall_out) for m in scores])
     low, high = np.array([*scores.values()], dtype=float).T
-    return mean_ends(made[0], made, low - SLACK, high + SLACK) is not None
+    return least_mean(np.ones(len(p)), made, low - SLACK, high + SLACK) is not None
 
 
 def _within(n, positives, bounds):

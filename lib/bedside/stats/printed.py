@@ -43,20 +43,18 @@ def printable(n: int, step: Fraction, least: int = 0, most: int = 1) -> tuple[in
     return len(np.union1d(up, down)), of
 
 
-def mean_ends(
-    values: np.ndarray, parts: np.ndarray, low: ArrayLike, high: ArrayLike
-) -> tuple[float, float] | None:
-    """Least and most mean of values (k,) over all weights of k kinds that keep means in bounds.
+def least_mean(
+    values: np.ndarray, parts: ArrayLike, low: ArrayLike, high: ArrayLike
+) -> float | None:
+    """Least mean of values (k,) over all weights of k kinds that keep other means in bounds.
 
     parts (m, k): what has a mean from low to high, (m,) each. None if no weights do.
     """
     from scipy.optimize import linprog
 
-    bounds = {"A_ub": np.concatenate([parts, np.negative(parts)])}
-    bounds |= {"b_ub": np.concatenate([high, np.negative(low)])}
-    bounds |= {"A_eq": np.ones((1, len(values))), "b_eq": [1.0]}
-    ends = [linprog(side * values, **bounds) for side in (1, -1)]
-    return None if any(end.status for end in ends) else (float(ends[0].fun), float(-ends[1].fun))
+    bounds = np.concatenate([parts, np.negative(parts)]), np.concatenate([high, np.negative(low)])
+    found = linprog(values, *bounds, np.ones((1, len(values))), [1.0])
+    return None if found.status else float(found.fun)
 
 
 def deviations(

@@ -71,4 +71,5 @@ def mean_ratio(turns, coverage, longest):
     """
     each = np.tile(np.arange(1, longest + 1), 2)  # twice: covering all, and nothing
     covered = np.repeat([1.0, 0.0], longest)
-    return stats.mean_ends(covered / each, [each, covered], *zip(turns, coverage))
+    means = [each, covered], *zip(turns, coverage)
+    return tuple(side * stats.least_mean(side * covered / each, *means) for side in (1, -1))

@@ -101,7 +101,7 @@ def mean_ends(at, share):
     """Least and most mean macro-F1 of raters whose mean rates are `at`, however raters differ."""
     grid = np.stack([side.ravel() for side in np.meshgrid(GRID, GRID)], axis=-1)
     f1 = stats.macro(confusion(grid, share, 1 - share))[:, 3]
-    return stats.mean_ends(f1, grid.T, at, at)
+    return tuple(side * stats.least_mean(side * f1, grid.T, at, at) for side in (1, -1))
 
 
 def p_ends(known, a, b, metric, weights, judged=(1, 1), overlaps=("none", "none")):
