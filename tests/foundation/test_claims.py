@@ -4,7 +4,7 @@ import pytest
 
 from bedside import BedsideError
 from bedside.read import claims, paths, published
-from bedside.read.claims import Claim, between, every, reading
+from bedside.read.claims import Claim, between, every, near, reading
 
 HEAD = "id,of,section,weight,claim,published,needs,depends,tried,repair,ask"  # without kind
 READINGS = "id,reading,support,tests,needs"  # as files of earlier versions have them
@@ -255,6 +255,9 @@ def test_an_interval_decides_or_leaves_open():
     assert between(0.685, 0.695, least=0.68) is True
     assert between(0.685, 0.695, most=0.68) is False
     assert between(0.685, 0.695, least=0.69) is None
+    assert near([0.70, 0.72], 0.005, least=0.69) is True
+    assert near([0.70, 0.69], 0.005, least=0.69) is None
+    assert near([0.69, 0.68], 0.005, least=0.69) is False
     assert between(0.1 + 0.2, 0.3, 0.3, 0.3) is True  # what a float can't say is no difference
 
 

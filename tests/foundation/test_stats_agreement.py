@@ -92,7 +92,7 @@ def test_kappa_units_widen(rng):
         ([1, nan], [1, 0], {}),
         ([1, 7], [1, 0], {}),
         ([1, None], [1, 0], {}),
-        ([1, 0], [1, 0], {"weights": "linear"}),
+        ([1, 0], [1, 0], {"weights": "cubic"}),
     ],
 )
 def test_kappa_refuses(a, b, given):

@@ -45,12 +45,16 @@ def test_twelve_right_answers_and_a_judge_that_always_says_right():
 
 
 def test_the_measure_follows_the_scale():
+    from sklearn.metrics import cohen_kappa_score
+
     # Of each label two thirds right, one third one step off: plain agreement 20 / 30.
     labels = [-1] * 10 + [0] * 10 + [1] * 10
     said = [-1] * 7 + [0] * 3 + [0] * 6 + [1] * 4 + [1] * 7 + [0] * 3
     plain = stats.kappa(labels, said, [-1, 0, 1]).value
     weighted = stats.kappa(labels, said, [-1, 0, 1], weights="quadratic").value
     assert plain == pytest.approx(0.5) and weighted > 0.7
+    linear = stats.kappa(labels, said, [-1, 0, 1], weights="linear").value
+    assert linear == pytest.approx(cohen_kappa_score(labels, said, weights="linear"))
     card = card_of(labels, said, [-1, 0, 1])
     assert trust_cards.scale(card) == ("kappa_quadratic", "quadratic kappa")
     assert f"quadratic kappa {weighted:.2f} [" in trust_cards.describe(card)

@@ -23,7 +23,7 @@ def test_kappas_of_counts_by_hand():
     assert table.tolist() == [[1, 0, 0], [1, 1, 0], [0, 0, 1]]
     assert implied.confusions_of(4, 2, 1, raised=1)[1][1].tolist() == [0, 1, 1]
     assert implied.kappa_of(table) == pytest.approx(7 / 11)
-    assert implied.kappa_of(table, 1) == pytest.approx(1 - (1 / 4) / (14 / 16))
+    assert implied.kappa_of(table, "linear") == pytest.approx(1 - (1 / 4) / (14 / 16))
     assert implied.ac1_of(table) == pytest.approx(
         stats.gwet([[0, 1, 1, 2], [0, 0, 1, 2]], range(3))
     )

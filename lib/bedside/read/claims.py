@@ -17,7 +17,7 @@ import csv
 import datetime
 import functools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,6 +27,7 @@ from . import paths, published
 
 if TYPE_CHECKING:
     import numpy as np
+    from numpy.typing import ArrayLike
 
     from bedside.run import Run
 
@@ -260,12 +261,27 @@ def reading(
     high: float | None = None,
     name: str = AS_WRITTEN,
 ) -> dict[str, tuple]:
-    """One reading of a claim: what was computed, a number or words, and whether the claim holds.
+    """One reading of a claim by its name, with its `outcome`."""
+    return {name: outcome(computed, holds, low, high)}
+
+
+def outcome(
+    computed: float | str,
+    holds: "bool | np.bool | None",
+    low: float | None = None,
+    high: float | None = None,
+) -> tuple:
+    """What a reading comes to: what was computed, a number or words, and whether the claim holds.
 
     low, high: the range that the rounding of the printed numbers allows.
     """
     low, high = (None if x is None else float(x) for x in (low, high))
-    return {name: (computed, low, high, None if holds is None else bool(holds))}
+    return computed, low, high, None if holds is None else bool(holds)
+
+
+def in_words(values: Mapping[str, object], form: str = "", between: str = ", ") -> str:
+    """Named numbers as text, each in this format; names are shown without underscores."""
+    return between.join(f"{str(k).replace('_', ' ')} {v:{form}}" for k, v in values.items())
 
 
 def same(run: "Run", id: str, computed: float | None, digits: int, name: str = AS_WRITTEN) -> dict:
@@ -288,6 +304,14 @@ def between(low: float, high: float, least: float = -inf, most: float = inf) -> 
     if low >= least - slack and high <= most + slack:
         return True
     return False if high < least - slack or low > most + slack else None
+
+
+def near(values: "ArrayLike", slack: float, least: float = -inf, most: float = inf) -> bool | None:
+    """Whether all values are `between` least and most, each of them off by `slack` at most."""
+    import numpy as np
+
+    ends = [(x - slack, x + slack) for x in np.ravel(np.asarray(values, dtype=float))]
+    return every(between(*end, least, most) for end in ends)
 
 
 def every(holds: Iterable[bool | None]) -> bool | None:

@@ -29,7 +29,7 @@ from .intervals import (
     wilson,
 )
 from .matrices import LARGEST, SCORES, SECONDS, Fits, matrices, means_of_several, score
-from .printed import EXACT, deviations, printable, span, wholes
+from .printed import EXACT, deviations, least_mean, printable, span, wholes
 from .reported import TRIED, paired_p, share_intervals, statistic_p, unpaired_p
 from .resampling import LEAST, bootstrap, paired_permutation
 from .tests import (

@@ -24,20 +24,20 @@ def kappa(
 ) -> Interval:
     """Cohen's kappa of two raters (n,), with a 95% percentile bootstrap over items or units.
 
-    labels: every possible rating, in order for weights="quadratic". NaN if all ratings are one
-    label, which is no evidence of agreement; 0 if one rater is constant and the other varies. Such
-    resamples are left out of the limits; without rng, or with fewer than `least` units, these are
-    NaN. ValueError for a rating that is not in labels. Value as
+    labels: every possible rating, in order for "linear" or "quadratic" weights. NaN if all ratings
+    are one label, which is no evidence of agreement; 0 if one rater is constant and the other
+    varies. Such resamples are left out of the limits; without rng, or with fewer than `least`
+    units, these are NaN. ValueError for a rating that is not in labels. Value as
     sklearn.metrics.cohen_kappa_score.
     """
-    known = weights in (None, "quadratic")
-    require((known, f"weights must be None or 'quadratic', not {weights!r}"))
+    _known(weights)
     require((len(a) == len(b) > 0, f"need as many ratings from both, not {len(a)} and {len(b)}"))
     place = {label: at for at, label in enumerate(labels)}
     strange = {str(rating) for rating in [*a, *b] if rating not in place}
     require((not strange, f"ratings that are not in labels: {sorted(strange)}"))
     size = len(place)
-    penalty = _gaps(np.arange(size)) ** 2 if weights else 1 - np.eye(size)
+    far = np.abs(_gaps(np.arange(size)))
+    penalty = {None: far > 0, "linear": far, "quadratic": far**2}[weights]
     cell = [place[x] * size + place[y] for x, y in zip(a, b)]
     table, _ = by_unit(np.eye(size**2)[cell], units)
     rng = rng if len(table) >= least else None
@@ -94,8 +94,7 @@ def gwet(ratings: ArrayLike, scale: Sequence, *, weights: str | None = None) -> 
     scale: every possible rating, in order. ValueError for a rating that is not in scale. AC1 as in
     Gwet's worked example of four raters (2014).
     """
-    known = weights in (None, "linear", "quadratic")
-    require((known, f"weights must be None, 'linear' or 'quadratic', not {weights!r}"))
+    _known(weights)
     ratings, size = np.asarray(ratings, dtype=float), len(scale)
     given = (ratings[:, :, None] == np.asarray(scale)).sum(axis=0)  # (rated, scale)
     require((given.sum() == np.isfinite(ratings).sum(), "ratings that are not in scale"))
@@ -132,6 +131,11 @@ def _beyond_chance(table, apart, correction, rng, resamples):
         return Interval(value, nan, nan, n)
     draws = estimate(np.concatenate([drawn @ table for drawn in drawn_units(rng, resamples, n)]))
     return Interval(value, *np.nanquantile(draws, [0.025, 0.975]).tolist(), n)
+
+
+def _known(weights):
+    known = weights in (None, "linear", "quadratic")
+    require((known, f"weights must be None, 'linear' or 'quadratic', not {weights!r}"))
 
 
 def _gaps(place):

@@ -12,6 +12,7 @@ import numpy as np
 
 from .classification import ratio
 from .inputs import require
+from .printed import least_mean
 
 LARGEST = 5000  # items of a matrix
 SECONDS = 20.0  # for one search
@@ -119,16 +120,12 @@ def means_of_several(scores: Mapping[str, tuple[float, float]], positives: float
     positives: their share in each matrix, if it is known. Weighs matrices of a grid of shares,
     sensitivities and specificities.
     """
-    from scipy.optimize import linprog
-
     share = np.linspace(0.02, 0.98, 13) if positives is None else np.array([positives])
     rates = np.linspace(0, 1, 21)
     p, sensitivity, fall_out = (x.ravel() for x in np.meshgrid(share, rates, rates))
     made = np.array([score(m, 1, p, p * sensitivity, (1 - p) * fall_out) for m in scores])
     low, high = np.array([*scores.values()], dtype=float).T
-    ends = np.concatenate([high + SLACK, -low + SLACK])
-    one = np.ones((1, len(p)))
-    return linprog(one[0], np.concatenate([made, -made]), ends, one, [1.0]).status == 0
+    return least_mean(np.ones(len(p)), made, low - SLACK, high + SLACK) is not None
 
 
 def _within(n, positives, bounds):

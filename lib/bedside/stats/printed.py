@@ -9,6 +9,7 @@ from functools import lru_cache
 from math import ceil, floor
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 EXACT = 1000  # n times the width of the scale, up to which deviations are counted out
 
@@ -40,6 +41,20 @@ def printable(n: int, step: Fraction, least: int = 0, most: int = 1) -> tuple[in
     half = n * step.numerator
     up, down = (places[0] + half) // places[1], -((half - places[0]) // places[1])
     return len(np.union1d(up, down)), of
+
+
+def least_mean(
+    values: np.ndarray, parts: ArrayLike, low: ArrayLike, high: ArrayLike
+) -> float | None:
+    """Least mean of values (k,) over all weights of k kinds that keep other means in bounds.
+
+    parts (m, k): what has a mean from low to high, (m,) each. None if no weights do.
+    """
+    from scipy.optimize import linprog
+
+    bounds = np.concatenate([parts, np.negative(parts)]), np.concatenate([high, np.negative(low)])
+    found = linprog(values, *bounds, np.ones((1, len(values))), [1.0])
+    return None if found.status else float(found.fun)
 
 
 def deviations(

@@ -7,7 +7,7 @@ import numpy as np
 
 from bedside import stats
 from bedside.read import published
-from bedside.read.claims import between, every, reading
+from bedside.read.claims import between, every, outcome, reading
 from bedside.write.tables import Row, frame
 
 from ..data import CATEGORIES
@@ -28,7 +28,7 @@ TESTED = [  # whose p-values section 4.3 gives, and which pair the second one ma
 TEXTS = {1: "the paper", 2: SUMMARY}
 HALF = 0.005  # half a last digit of PCS
 SHARES = "the printed shares"
-WEIGHTS = {"unweighted": 0, "linear weights": 1, "quadratic weights": 2}  # of Cohen's kappa
+WEIGHTS = {"unweighted": None, "linear weights": "linear", "quadratic weights": "quadratic"}
 ON = " on questions by "  # in the names of Figure 6b's rows
 
 
@@ -226,7 +226,7 @@ def _p_readings(run):
             told = f"p = {low:.1g}" if low == high else f"p from {low:.1g} to {high:.2g}"
             holds = between(low, high, said - half, said + half)
             if holds is not None:
-                found[id] |= reading(told, holds, low, high, name=name)
+                found[id][name] = outcome(told, holds, low, high)
     return found
 
 
@@ -254,9 +254,12 @@ def _above(run, a, b):
 def _beyond_chance(run, a, b):
     """Do two models' PCRs differ beyond chance, at any overlap, and as unpaired shares?"""
     paired, pooled = possible_p(run, a, b)
-    return reading(
-        f"p of at most {paired[-1]:.2g}", paired[-1] < 0.05, name="paired, whatever the overlap"
-    ) | reading(f"p = {pooled:.1g}", pooled < 0.05, name="unpaired")
+    return {
+        "paired, whatever the overlap": outcome(
+            f"p of at most {paired[-1]:.2g}", paired[-1] < 0.05
+        ),
+        "unpaired": outcome(f"p = {pooled:.1g}", pooled < 0.05),
+    }
 
 
 def _alignment(run):
@@ -300,18 +303,19 @@ def confusions_of(n, zeros, right, raised=0):
     ]
 
 
-def kappa_of(table, power=0):
-    """Cohen's kappa of counts (k, k); power: 0 unweighted, 1 linear weights, 2 quadratic."""
-    place = np.arange(len(table))
-    apart = abs(place[:, None] - place) ** power * (place[:, None] != place)
-    chance = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
-    return 1 - (table * apart).sum() / (chance * apart).sum()
+def kappa_of(table, weights=None):
+    """Cohen's kappa of counts (k, k)."""
+    return stats.kappa(*_ratings(table), range(len(table)), weights=weights).value
 
 
 def ac1_of(table):
     """Gwet's AC1 of counts (k, k)."""
-    pairs = np.repeat(list(np.ndindex(table.shape)), table.ravel(), axis=0)
-    return stats.gwet(pairs.T, range(len(table)))
+    return stats.gwet(_ratings(table), range(len(table)))
+
+
+def _ratings(table):
+    """The ratings (2, n) of two raters that counts (k, k) count."""
+    return np.repeat(list(np.ndindex(table.shape)), table.ravel(), axis=0).T
 
 
 def possible_confusions(run, n=ANNOTATED):
@@ -369,8 +373,8 @@ def _kappas(tables):
     halves = np.array([[1, 1, 0], [0, 0, 1]])  # -1 and 0 against 1
     joined = [halves @ t @ halves.T for t in tables if t[2, 2]]  # where both occur
     found = {"two grades": [kappa_of(t) for t in joined]}
-    for name, power in WEIGHTS.items():
-        found[f"three grades, {name}"] = [kappa_of(t, power) for t in tables]
+    for name, weights in WEIGHTS.items():
+        found[f"three grades, {name}"] = [kappa_of(t, weights) for t in tables]
     found["three grades, Gwet's AC1"] = [ac1_of(t) for t in tables]
     return {name: (min(values), max(values)) for name, values in found.items()}
 
@@ -380,5 +384,5 @@ def _reliable(found):
     made = {}
     for name, (low, high) in found.items():
         told = f"{low:.2f} to {high:.2f}" if low < high else f"{low:.2f}"
-        made |= reading(told, between(low, high, least=FAIR), low, high, name=name)
+        made[name] = outcome(told, between(low, high, least=FAIR), low, high)
     return made

@@ -5,7 +5,7 @@ from math import inf, nan
 import pandas as pd
 
 from bedside import stats
-from bedside.read.claims import between, every, reading
+from bedside.read.claims import between, every, in_words, near, outcome, reading
 
 from .. import implied
 from . import HALF, QUESTIONS
@@ -52,7 +52,7 @@ def lowest(frame, rows, half=0.0):
     half: what rounding may have added to a value or taken from it. A missing value leaves it open.
     """
     apart = frame.drop(rows).min(skipna=False) - frame.loc[rows].max(skipna=False)
-    return {c: between(x - 2 * half, x + 2 * half, least=ABOVE) for c, x in apart.items()}
+    return {c: near(x, 2 * half, least=ABOVE) for c, x in apart.items()}
 
 
 def each(found, name):
@@ -64,7 +64,7 @@ def each(found, name):
 
 def _one(values, rows, name, half=0.0):
     """The reading that these rows are below the others in one series; the lowest are told."""
-    told = ", ".join(f"{row} {v:.2f}" for row, v in values.nsmallest(len(rows)).items())
+    told = in_words(values.nsmallest(len(rows)), ".2f")
     return reading(told, *lowest(values.to_frame(), rows, half).values(), name=name)
 
 
@@ -96,35 +96,36 @@ def _on_models(run):
     said = run.published("v1 Figure 6a").pivot(index="row", columns="column", values="value")
     pcr, pcs = said["PCR"], said["PCS"]
     best = [GEMINI, CLAUDE, TURBO]
-    ranked = ", ".join(f"{m} {x}" for m, x in pcr.nlargest(len(best)).items())
+    ranked = in_words(pcr.nlargest(len(best)))
     gaps = [pcr[m] - pcr.drop(best[: i + 1]).max() for i, m in enumerate(best)]
     models = run.published("v1 text 4.2").set_index("row")["value"]["models evaluated"]
     apart = implied.possible_p(run, TURBO, GPT)[0][-1]
-    below = {m: between(x - HALF, x + HALF, most=-ABOVE) for m, x in pcs.items()}
+    below = {m: near(x, HALF, most=-ABOVE) for m, x in pcs.items()}
     second = pcs.drop(GEMINI).idxmax()
     told = f"{pcs[GEMINI]:.2f}, {second} {pcs[second]:.2f}"
     p = implied.possible_pcs_p(run, GEMINI, second)[1]
     first = lowest(-pcs.to_frame(), [GEMINI], HALF)["PCS"]
     return {
-        "cm-best-pcs": reading(told, first, name="the printed scores")
-        | reading(
-            f"p of at most {p[1]:.1g}", every([first, between(*p, most=0.05)]), *p, name="unpaired"
-        ),
+        "cm-best-pcs": {
+            "the printed scores": outcome(told, first),
+            "unpaired": outcome(
+                f"p of at most {p[1]:.1g}", every([first, between(*p, most=0.05)]), *p
+            ),
+        },
         "cm-order": reading(ranked, min(gaps) > 0),
         "cm-systems": reading(
             f"{len(pcr)} systems in Figure 6a",
             len(pcr) == models + 1 and AGENTS in pcr,
         ),
-        "cm-gpt4o-low": reading(
-            f"{pcr[GPT]}%, median {pcr.median():.1f}%",
-            pcr[GPT] < pcr.median(),
-            name="below the median of the systems",
-        )
-        | reading(
-            f"{pcr[GPT]} against {pcr[TURBO]}%, p of at most {apart:.1g}",
-            pcr[GPT] < pcr[TURBO] and apart < 0.05,
-            name="below GPT-4-Turbo",
-        ),
+        "cm-gpt4o-low": {
+            "below the median of the systems": outcome(
+                f"{pcr[GPT]}%, median {pcr.median():.1f}%", pcr[GPT] < pcr.median()
+            ),
+            "below GPT-4-Turbo": outcome(
+                f"{pcr[GPT]} against {pcr[TURBO]}%, p of at most {apart:.1g}",
+                pcr[GPT] < pcr[TURBO] and apart < 0.05,
+            ),
+        },
         "cm-not-one-model": each(below, "each system, all questions") | _on_others(run),
     }
 
@@ -134,7 +135,7 @@ def _on_others(run):
     cells = implied.cross_model(run)
     cells = cells[cells["row"] != cells["column"]]
     names = cells["column"] + implied.ON + cells["row"]
-    below = [between(x - HALF, x + HALF, most=-ABOVE) for x in cells["value"]]
+    below = [near(x, HALF, most=-ABOVE) for x in cells["value"]]
     return each(dict(zip(names, below)), "each generator's questions, other models")
 
 
@@ -156,20 +157,20 @@ def _on_generators(run):
         | _one(wide.mean(axis=1), [GEMINI], "mean of the models", HALF),
         "cm-robust": each(robust, "each generator")
         | reading(
-            ", ".join(f"{m} {x:.2f}" for m, x in mean.items()),
+            in_words(mean, ".2f"),
             *lowest(-mean.to_frame(), [GEMINI], HALF).values(),
             name="mean of the others' questions",
         ),
-        "cm-asymmetry": reading(
-            ", ".join(f"{m} {value:.2f}" for m, value in rest.loc[GPT].items()),
-            every([*less, nearest]),
-            name="the scores",
-        )
-        | reading(
-            ", ".join(f"{m} {value:+.2f}" for m, value in gain.items()),
-            every([*less, between(more - 4 * HALF, more + 4 * HALF, least=ABOVE)]),
-            name="the gain over other questions",
-        ),
+        "cm-asymmetry": {
+            "the scores": outcome(
+                in_words(rest.loc[GPT], ".2f"),
+                every([*less, nearest]),
+            ),
+            "the gain over other questions": outcome(
+                in_words(gain, "+.2f"),
+                every([*less, near(more, 4 * HALF, least=ABOVE)]),
+            ),
+        },
     }
 
 
@@ -203,13 +204,13 @@ def _on_categories(run):
         "cm-similar-on-both": _one(spread, POOR, "spread of the six")
         | reading(
             ", ".join(f"{row} {gap[row]:.2f} lower" for row in POOR),
-            every(between(x, x, least=ABOVE) for x in (gap - spread)[POOR]),
+            near((gap - spread)[POOR], 0, least=ABOVE),
             name="distance of the other two",
         ),
         "cm-gemini-late": _share(total, total[CLAUDE], "lead over the next model")
         | _share(total, others, "lead over the others' mean")
         | reading(
-            ", ".join(f"{row} {x:+.2f}" for row, x in lead.items()),
+            in_words(lead, "+.2f"),
             *lowest(-lead.drop("Others").to_frame("lead"), LATE).values(),
             name="lead over the next model in each category",
         ),
@@ -220,5 +221,5 @@ def _share(total, others, name):
     """The reading that most of Gemini-1.5-Pro's lead, in sums of grades, is from LATE."""
     lead = total[GEMINI] - others
     late, whole = lead[LATE].sum(skipna=False), lead.sum(skipna=False)
-    holds = every(between(x, x, least=ABOVE) for x in (whole, late - whole / 2))
+    holds = near([whole, late - whole / 2], 0, least=ABOVE)
     return reading(f"{late:.0f} of {whole:.0f} points", holds, name=name)

@@ -6,7 +6,7 @@ import pandas as pd
 
 from bedside import stats
 from bedside.read import claims, published
-from bedside.read.claims import between, every, reading, same
+from bedside.read.claims import between, every, in_words, outcome, reading, same
 
 from ..survey import (
     HUMAN,
@@ -66,23 +66,18 @@ def _on_scores(run, ratings, tests):
     models, human = mean.drop(HUMAN), mean[HUMAN]
     each = whole.groupby("source").mean()
     by = each.drop(HUMAN).mean()
-    made["llm-average"] = (
-        reading(
-            f"{models.mean():.2f} against {human:.2f}",
-            models.mean() > human,
-            name="mean of the three models",
-        )
-        | reading(
-            f"{models.min():.2f} to {models.max():.2f} against {human:.2f}",
-            models.min() > human,
-            name="each of the three models",
-        )
-        | reading(
+    made["llm-average"] = {
+        "mean of the three models": outcome(
+            f"{models.mean():.2f} against {human:.2f}", models.mean() > human
+        ),
+        "each of the three models": outcome(
+            f"{models.min():.2f} to {models.max():.2f} against {human:.2f}", models.min() > human
+        ),
+        "by each physician's ratings": outcome(
             ", ".join(f"{by[k]:.2f} against {each.loc[HUMAN, k]:.2f}" for k in by.index),
             (by > each.loc[HUMAN]).all(),
-            name="by each physician's ratings",
-        )
-    )
+        ),
+    }
     return made | {"llm-better": _better(tests), "preferred": _preferred(whole)}
 
 
@@ -91,12 +86,12 @@ def _preferred(whole):
     apart = whole.stack().unstack("source")
     apart = apart.drop(columns=HUMAN).sub(apart[HUMAN], axis=0)
     above, clear = (apart > 0).sum(), (apart != 0).sum().sum()
-    n, each = apart.size, ", ".join(f"{m} {k}" for m, k in above.items())
-    return (
-        reading(f"{above.sum()} of {n}", above.sum() > n / 2, name="all comparisons")
-        | reading(f"{above.sum()} of {clear}", above.sum() > clear / 2, name="without ties")
-        | reading(f"{each} of {len(apart)}", every(above > len(apart) / 2), name="each model")
-    )
+    n, each = apart.size, in_words(above)
+    return {
+        "all comparisons": outcome(f"{above.sum()} of {n}", above.sum() > n / 2),
+        "without ties": outcome(f"{above.sum()} of {clear}", above.sum() > clear / 2),
+        "each model": outcome(f"{each} of {len(apart)}", every(above > len(apart) / 2)),
+    }
 
 
 def _better(tests):
@@ -145,10 +140,10 @@ def _on_length(run, answers):
     }
     made = {}
     for name, words in counts.items():
-        made |= reading(f"{words:.1f}", round(words) == said, name=name)
+        made[name] = outcome(f"{words:.1f}", round(words) == said)
     low, high = sorted(own_words(answers))
     told, holds = f"{low:.1f} to {high:.1f}", between(low, high, said - 0.5, said + 0.5)
-    made |= reading(told, holds, low, high, name="the workers' own words in the answers as shown")
+    made["the workers' own words in the answers as shown"] = outcome(told, holds, low, high)
     return {"words": made, "similar-length": {}, "length-blind": _blind(answer_words(answers))}
 
 
@@ -179,19 +174,15 @@ def _blind(words):
         return ", ".join(f"{model} {value:{form}}" for model, value in found.items())
 
     n = len(words)
-    return (
-        reading(
-            f"longer than the workers': {told(longer, 'd')} of {n}",
-            best > TELLING * n,
-            name="which of two answers is longer",
-        )
-        | reading(told(mean, "+.0%"), mean.abs().max() > ALIKE, name="mean lengths")
-        | reading(
-            f"within a quarter: {told(near, 'd')} of {n}",
-            near.min() < n / 2,
-            name="question by question",
-        )
-    )
+    return {
+        "which of two answers is longer": outcome(
+            f"longer than the workers': {told(longer, 'd')} of {n}", best > TELLING * n
+        ),
+        "mean lengths": outcome(told(mean, "+.0%"), mean.abs().max() > ALIKE),
+        "question by question": outcome(
+            f"within a quarter: {told(near, 'd')} of {n}", near.min() < n / 2
+        ),
+    }
 
 
 def _on_editing(answers):
@@ -212,8 +203,10 @@ def _on_editing(answers):
             names[0] + links[0] == 0,
             name="the released edited answers",
         ),
-        "lists": reading(told, listed > n / 2 and headed > parts / 2, name="by and large")
-        | reading(told, listed == n and headed == parts, name="without exception"),
+        "lists": {
+            "by and large": outcome(told, listed > n / 2 and headed > parts / 2),
+            "without exception": outcome(told, listed == n and headed == parts),
+        },
     }
 
 
@@ -242,9 +235,10 @@ def _pooled_and_each(share, bound):
     """Is the share of paragraphs above a bound: of all, and of each source?"""
     each = {k: v for k, v in share.items() if k != "all"}
     least, most = min(each.values()), max(each.values())
-    return reading(f"{share['all']:.1f}%", share["all"] > bound, name="all paragraphs") | reading(
-        f"{least:.1f} to {most:.1f}%", least > bound, name="each source"
-    )
+    return {
+        "all paragraphs": outcome(f"{share['all']:.1f}%", share["all"] > bound),
+        "each source": outcome(f"{least:.1f} to {most:.1f}%", least > bound),
+    }
 
 
 def _commonest_spread(run, groups):
@@ -254,28 +248,29 @@ def _commonest_spread(run, groups):
     told = {k: " and ".join(map(str, mode)) for k, mode in modes.items()}
     pooled = modes.pop("all") == [said]
     each = ", ".join(f"{k}: {told[k]}" for k in modes)
-    return reading(each, all(mode == [said] for mode in modes.values()), name="each source") | (
-        reading(told["all"], pooled, name="all paragraphs")
-    )
+    return {
+        "each source": outcome(each, all(mode == [said] for mode in modes.values())),
+        "all paragraphs": outcome(told["all"], pooled),
+    }
 
 
 def _closer(spread, human):
     """Do the ratings of the models' paragraphs differ less than those of the human ones?"""
     models, people = spread[~human], spread[human]
     by = models.groupby("source").mean()
-    made = reading(
-        f"{models.mean():.2f} against {people.mean():.2f}",
-        models.mean() < people.mean(),
-        name="mean MISD, models together",
-    ) | reading(
-        f"{by.min():.2f} to {by.max():.2f} against {people.mean():.2f}",
-        by.max() < people.mean(),
-        name="mean MISD, each model",
-    )
+    made = {
+        "mean MISD, models together": outcome(
+            f"{models.mean():.2f} against {people.mean():.2f}", models.mean() < people.mean()
+        ),
+        "mean MISD, each model": outcome(
+            f"{by.min():.2f} to {by.max():.2f} against {people.mean():.2f}",
+            by.max() < people.mean(),
+        ),
+    }
     for most in (1, 2):
         x, y = (100 * (part <= most).mean() for part in (models, people))
         name = f"share with a MISD of 0 to {most}"
-        made |= reading(f"{x:.1f} against {y:.1f}%", x > y, name=name)
+        made[name] = outcome(f"{x:.1f} against {y:.1f}%", x > y)
     return made
 
 
@@ -283,12 +278,13 @@ def _beyond_chance(wide):
     """Agreement by coefficients that allow for chance."""
     alpha = stats.krippendorff_alpha(wide.to_numpy().T).value
     single = intraclass(wide)
-    made = reading(
-        f"{alpha:.2f}", alpha >= LEAST_ALPHA, name="Krippendorff's alpha, ordinal"
-    ) | reading(f"{single:.2f}", single >= LEAST_ICC, name="intraclass correlation, ICC(2,1)")
+    made = {
+        "Krippendorff's alpha, ordinal": outcome(f"{alpha:.2f}", alpha >= LEAST_ALPHA),
+        "intraclass correlation, ICC(2,1)": outcome(f"{single:.2f}", single >= LEAST_ICC),
+    }
     for weights in ("quadratic", "linear"):
         ac = stats.gwet(wide.to_numpy().T, SCALE, weights=weights)
-        made |= reading(f"{ac:.2f}", ac >= LEAST_AC, name=f"Gwet's AC2, {weights} weights")
+        made[f"Gwet's AC2, {weights} weights"] = outcome(f"{ac:.2f}", ac >= LEAST_AC)
     return made
 
 
@@ -302,14 +298,14 @@ def _on_labels(labels, whole):
             f"{generic['value'].sum()} of {generic['n'].sum()} paragraphs",
             every(generic["value"] > 0),
         ),
-        "accurate": reading(
-            f"{false['value'].sum()} of {false['n'].sum()} paragraphs labelled so",
-            every(false["value"] < false["n"] / 2),
-            name="not labelled factually incorrect",
-        )
-        | reading(
-            ", ".join(f"{model} {share:.0f}%" for model, share in good.items()),
-            every(good > 50),
-            name="rated 4 or 5",
-        ),
+        "accurate": {
+            "not labelled factually incorrect": outcome(
+                f"{false['value'].sum()} of {false['n'].sum()} paragraphs labelled so",
+                every(false["value"] < false["n"] / 2),
+            ),
+            "rated 4 or 5": outcome(
+                ", ".join(f"{model} {share:.0f}%" for model, share in good.items()),
+                every(good > 50),
+            ),
+        },
     }

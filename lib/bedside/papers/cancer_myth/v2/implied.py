@@ -6,7 +6,7 @@ import pandas as pd
 
 from bedside import stats
 from bedside.read import published
-from bedside.read.claims import between, every, reading
+from bedside.read.claims import between, every, in_words, near, outcome, reading
 from bedside.run import Run
 
 from .. import implied
@@ -73,10 +73,7 @@ def readings(run):
 
 def _on_changes(change):
     """What each mitigation does to each set, in points; rounding is off by one point at most."""
-    told = {
-        name: ", ".join(f"{cure} {points:+.0f}" for cure, points in by.items())
-        for name, by in change.items()
-    }
+    told = {name: in_words(by, "+.0f") for name, by in change.items()}
     exams = [*change[MEDQA].values(), *change[PUBMEDQA].values()]
     on_exams = f"MedQA {told[MEDQA]}; PubMedQA {told[PUBMEDQA]}"
     up, down = min(change[MYTH].values()), max(change[NFP].values())
@@ -109,10 +106,10 @@ def _on_drops(run, cell):
             for drop, bound in ((least_share, least), (most_share, most))
         )
         inside = every(between(d.low, d.high, least - HALF, most + HALF) for d in mine)
-        made |= reading(told, extremes, *ends, name=f"extremes of {name}, %")
-        made |= reading(told, inside, *ends, name=f"each drop of {name}, %")
+        made[f"extremes of {name}, %"] = outcome(told, extremes, *ends)
+        made[f"each drop of {name}, %"] = outcome(told, inside, *ends)
     low, high = min(lost) - 2 * HALF, max(lost) + 2 * HALF
-    within = every(between(x - 2 * HALF, x + 2 * HALF, least - HALF, most + HALF) for x in lost)
+    within = near(lost, 2 * HALF, least - HALF, most + HALF)
     told = f"{min(lost):.0f} to {max(lost):.0f} points"
     return made | reading(told, within, low, high, name="each drop of both models, points")
 
@@ -144,23 +141,21 @@ def _on_over_correction(run, cell):
     bound = told["over-correction"]
     monitor, over = said["Monitor misidentifies", "percent"], 100 - cell[CURES["MDAgents"][1], NFP]
     return {
-        "cm-gepa-over-28": reading(
-            f"from {plain:.0f} to {cured:.0f}% is {fall:.0f} points",
-            fall == bound,
-            fall - 2 * HALF,
-            fall + 2 * HALF,
-            name="the fall between its two printed rates",
-        )
-        | reading(
-            f"{share:.0f}%",
-            between(share - HALF, share + HALF, bound - HALF, bound + HALF),
-            share - HALF,
-            share + HALF,
-            name="the share of the questions",
-        ),
-        "cm-monitor-65": reading(
-            f"{over:.0f}%", between(over - HALF, over + HALF, monitor - HALF, monitor + HALF)
-        ),
+        "cm-gepa-over-28": {
+            "the fall between its two printed rates": outcome(
+                f"from {plain:.0f} to {cured:.0f}% is {fall:.0f} points",
+                fall == bound,
+                fall - 2 * HALF,
+                fall + 2 * HALF,
+            ),
+            "the share of the questions": outcome(
+                f"{share:.0f}%",
+                near(share, HALF, bound - HALF, bound + HALF),
+                share - HALF,
+                share + HALF,
+            ),
+        },
+        "cm-monitor-65": reading(f"{over:.0f}%", near(over, HALF, monitor - HALF, monitor + HALF)),
     }
 
 
@@ -176,7 +171,7 @@ def _on_agents(run, cell):
         ("rates of its text", rate["MDAgents (GPT-4o)"], rate["GPT-4o"]),
     ):
         told = "; ".join([*exams, f"Cancer-Myth {x:g} against {y:g}"])
-        made |= reading(told, better and x < y, name=name)
+        made[name] = outcome(told, better and x < y)
     return made
 
 

@@ -190,6 +190,11 @@ def regression(kept, accuracy, models=5):
     return float((mean - np.exp(betaln(a + 1, b + models) - betaln(a, b))) / kept)
 
 
+def on_pathway(paper, pathway, levels):
+    """Those of a design's levels that act on a pathway, "deficit" or "pollution"."""
+    return [level for level in levels if paper.pathway(level) == pathway]
+
+
 def wide(run, table, column="value"):
     """A printed table as rows by columns."""
     return run.published(table).pivot(index="row", columns="column", values=column)
@@ -200,19 +205,7 @@ def span(values, digits=1):
     return f"{min(values):.{digits}f}-{max(values):.{digits}f}"
 
 
-def in_words(values, digits=1):
-    """A series as text."""
-    return ", ".join(f"{k.replace('_', ' ')} {v:.{digits}f}" for k, v in values.items())
-
-
-def joined(readings):
-    """The readings of one claim."""
-    return {name: way for made in readings for name, way in made.items()}
-
-
 def limits(k, n):
     """Exact 95% limits (Clopper and Pearson) in percent of a share, of which k of n were seen."""
-    from scipy.special import betaincinv
-
-    low = betaincinv(k, n - k + 1, 0.025) if k else 0.0
-    return 100 * low, 100 * (betaincinv(k + 1, n - k, 0.975) if k < n else 1.0)
+    low, high = stats.share_intervals(k, n)["exact"]
+    return 100 * low, 100 * high

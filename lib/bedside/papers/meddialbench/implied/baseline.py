@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from bedside.read.claims import between, every, reading
+from bedside import stats
+from bedside.read.claims import between, every, outcome, reading
 
 from ..design import BASELINE
-from . import EFFICIENT, EXHAUSTIVE, MODELS, fits, share, wide
+from . import EFFICIENT, EXHAUSTIVE, MODELS, fits, share, span, wide
 
 HALF = {"Turns": 0.05, "Coverage": 0.0005, "Cov/Turn": 0.0005}  # half of the last digit in Table 2
 
@@ -53,12 +54,13 @@ def _per_turn(run, two):
             for m, b in bounds.items()
         },
     }
-    made = {}
-    for name, spans in ways.items():
-        told = ", ".join(f"{m} {low:.3f}-{high:.3f}" for m, (low, high) in spans.items())
-        holds = every(between(*spans[m], *bounds[m]["Cov/Turn"]) for m in MODELS)
-        made |= reading(told, holds, name=name)
-    return made
+    return {
+        name: outcome(
+            ", ".join(f"{m} {span(ends, 3)}" for m, ends in spans.items()),
+            every(between(*spans[m], *bounds[m]["Cov/Turn"]) for m in MODELS),
+        )
+        for name, spans in ways.items()
+    }
 
 
 def mean_ratio(turns, coverage, longest):
@@ -67,12 +69,7 @@ def mean_ratio(turns, coverage, longest):
     turns, coverage: (low, high) of their means; a dialogue has 1 to `longest` turns. The ratio is
     linear in coverage, so dialogues that cover nothing or everything suffice for the extremes.
     """
-    from scipy.optimize import linprog
-
     each = np.tile(np.arange(1, longest + 1), 2)  # twice: covering all, and nothing
     covered = np.repeat([1.0, 0.0], longest)
-    above = [each, -each, covered, -covered]
-    bound = [turns[1], -turns[0], coverage[1], -coverage[0]]
-    weights = dict(A_ub=above, b_ub=bound, A_eq=[np.ones(len(each))], b_eq=[1])
-    low, high = (sign * linprog(sign * covered / each, **weights).fun for sign in (1, -1))
-    return float(low), float(high)
+    means = [each, covered], *zip(turns, coverage)
+    return tuple(side * stats.least_mean(side * covered / each, *means) for side in (1, -1))

@@ -3,10 +3,10 @@
 import itertools
 from collections import Counter
 
-from bedside.read.claims import between, reading
+from bedside.read.claims import between, in_words, outcome, reading
 
 from ..design import BASELINE
-from . import MODELS, counts, drops, in_words, joined, wide
+from . import MODELS, counts, drops, on_pathway, wide
 from .single import STEPS
 
 FABRICATING = "fabricating, mean loss of coverage"  # in the text, with two decimals
@@ -18,7 +18,7 @@ def of_levels(run, paper):
     mean = drops(run).mean(axis=1)
     moderate = mean[[paper.of(d)[1] for d in paper.dimensions]]
     dearer = moderate[moderate > mean["incoherent"]].sort_values(ascending=False)
-    told = f"{in_words(dearer)}; incoherent {mean['incoherent']:.1f}"
+    told = f"{in_words(dearer, '.1f')}; incoherent {mean['incoherent']:.1f}"
     steps = {d: _steps(*paper.of(d)[1:]) for d in paper.dimensions}
     down = {d: sum(both) for d, (_, both) in steps.items()}
     named = [steps[d] for d in STEPS]
@@ -32,17 +32,16 @@ def of_levels(run, paper):
         "md-monotonic": reading(
             ", ".join(f"{d} {n} of 5" for d, n in down.items()), down["cognition"] == len(MODELS)
         ),
-        "md-dose-each": joined(
-            reading(
+        "md-dose-each": {
+            name: outcome(
                 ", ".join(f"{d} {sum(x)} of 5" for d, x in zip(STEPS, each)),
                 all(sum(x) == len(MODELS) for x in each),
-                name=name,
             )
             for name, each in zip(
                 ("the extreme costs no less than the moderate level", "each step costs"),
                 zip(*named),
             )
-        ),
+        },
     }
 
 
@@ -60,15 +59,15 @@ def _threshold(lost):
     times = {d: second / first for d, (first, second) in steps.items()}
     last = {d: 1 - lost.loc[a] / lost.loc[b] for d, (a, b) in STEPS.items()}
     more = last["logic"] > last["cognition"]
-    return reading(
-        "; ".join(f"{d} {first:.1f}, then {more:.1f}" for d, (first, more) in steps.items()),
-        0.5 < times["cognition"] < 2 < times["logic"],
-        name="means: one step is twice the other or more in Logic only (the bound is ours)",
-    ) | reading(
-        f"{more.sum()} of {len(more)}",
-        more.all(),
-        name="each model: the second step is a larger share of the loss in Logic",
-    )
+    return {
+        "means: one step is twice the other or more in Logic only (the bound is ours)": outcome(
+            "; ".join(f"{d} {first:.1f}, then {more:.1f}" for d, (first, more) in steps.items()),
+            0.5 < times["cognition"] < 2 < times["logic"],
+        ),
+        "each model: the second step is a larger share of the loss in Logic": outcome(
+            f"{more.sum()} of {len(more)}", more.all()
+        ),
+    }
 
 
 def _moderate(run, mean, levels):
@@ -76,15 +75,14 @@ def _moderate(run, mean, levels):
     called = run.published("text 4.2").set_index("row").at["Cognition drop, moderate", "value"]
     moderate = mean[[first for first, _ in levels]]
     beside = {first: abs(mean[first] / mean[last]) for first, last in levels}
-    return reading(
-        in_words(moderate),
-        bool((moderate.round(1) < called).all()),
-        name="smaller than what 4.2 calls degradation (5.9 points)",
-    ) | reading(
-        in_words(beside, 2),
-        max(beside.values()) < 0.5,
-        name="less than half of the extreme level's effect (the bound is ours)",
-    )
+    return {
+        "smaller than what 4.2 calls degradation (5.9 points)": outcome(
+            in_words(moderate, ".1f"), bool((moderate.round(1) < called).all())
+        ),
+        "less than half of the extreme level's effect (the bound is ours)": outcome(
+            in_words(beside, ".2f"), max(beside.values()) < 0.5
+        ),
+    }
 
 
 def _chosen(paper, mean):
@@ -97,37 +95,28 @@ def _chosen(paper, mean):
     largest = sorted(sums, key=sums.get, reverse=True)[: len(pairs)]
     stronger = sum(abs(mean[b]) > abs(mean[a]) for _, a, b in map(paper.of, paper.dimensions))
     strongest = {
-        max((x for x in paper.extreme if paper.pathway(x) == p), key=mean.get)
-        for p in ("pollution", "deficit")
+        mean[on_pathway(paper, p, paper.extreme)].idxmax() for p in ("pollution", "deficit")
     }
     has = sum(bool(pair & strongest) for pair in pairs)
-    return (
-        reading(
-            in_words(extreme),
-            set(extreme.index[: len(often)]) == often,
-            name="levels that are used more than once cost most",
-        )
-        | reading(
-            f"{len(pairs & set(largest))} of the {len(pairs)} largest sums",
-            pairs == set(largest),
-            name="pairs have the largest sums of the ten",
-        )
-        | reading(
-            f"{stronger} of {len(paper.dimensions)} dimensions",
-            stronger == len(paper.dimensions),
-            name="of each dimension the level with the larger effect, in either direction",
-        )
-        | reading(
-            f"{has} of {len(pairs)} pairs",
-            has == len(pairs),
-            name="each pair has the costliest pollution or the costliest deficit",
-        )
-    )
+    return {
+        "levels that are used more than once cost most": outcome(
+            in_words(extreme, ".1f"), set(extreme.index[: len(often)]) == often
+        ),
+        "pairs have the largest sums of the ten": outcome(
+            f"{len(pairs & set(largest))} of the {len(pairs)} largest sums", pairs == set(largest)
+        ),
+        "of each dimension the level with the larger effect, in either direction": outcome(
+            f"{stronger} of {len(paper.dimensions)} dimensions", stronger == len(paper.dimensions)
+        ),
+        "each pair has the costliest pollution or the costliest deficit": outcome(
+            f"{has} of {len(pairs)} pairs", has == len(pairs)
+        ),
+    }
 
 
 def gate(lost):
     """Whether nothing but Disclosure lowers coverage; lost: coverage, by another level."""
-    told = f"lost: {in_words(lost, 2)}"
+    told = f"lost: {in_words(lost, '.2f')}"
     return reading(told, max(lost.values()) < 0.005, name="coverage of a dialogue")
 
 
@@ -155,15 +144,12 @@ def of_coverage(run):
             f"fabricating {told[0]}, withholding {told[1]} points for each of coverage",
             between(a[0] - b[1], a[1] - b[0], least=0),
         ),
-        "md-coverage-barely": reading(
-            part, between(*ratio, most=1), *ratio, "a smaller loss than by deficit"
-        )
-        | reading(
-            part,
-            between(*ratio, most=0.5),
-            *ratio,
-            "less than half of deficit's loss (the bound is ours)",
-        ),
+        "md-coverage-barely": {
+            "a smaller loss than by deficit": outcome(part, between(*ratio, most=1), *ratio),
+            "less than half of deficit's loss (the bound is ours)": outcome(
+                part, between(*ratio, most=0.5), *ratio
+            ),
+        },
         "md-incoherent-coverage": {},
         "md-incoherent-turns": {},
         "md-coverage-losses": {},

@@ -3,16 +3,14 @@
 import numpy as np
 
 from bedside import stats
-from bedside.read.claims import between, every, reading, same
+from bedside.read.claims import between, every, in_words, outcome, reading, same
 
 from ..design import BASELINE
 from . import (
     SCALES,
     combinations,
     drops,
-    in_words,
     interaction,
-    joined,
     log_ratio,
     ratios,
     share,
@@ -57,21 +55,17 @@ def of_fabricating(run, paper):
     return {
         "md-super": _super(run, pairs, lied),
         "md-super-each": _super_each(lied),
-        "md-additive": reading(
-            in_words(means, 2),
-            means.between(*NEAR).all(),
-            name="each mean between 0.9 and 1.1 (the bounds are ours)",
-        )
-        | reading(
-            told,
-            every(between(*end, *NEAR) for end in ends.values()),
-            name="each 95% interval between 0.9 and 1.1, however cases overlap",
-        )
-        | reading(
-            f"{len(each) - len(apart)} of {len(each)}; not {_cells(apart)}",
-            apart.empty,
-            name="each model between 0.9 and 1.1 (the bounds are ours)",
-        ),
+        "md-additive": {
+            "each mean between 0.9 and 1.1 (the bounds are ours)": outcome(
+                in_words(means, ".2f"), means.between(*NEAR).all()
+            ),
+            "each 95% interval between 0.9 and 1.1, however cases overlap": outcome(
+                told, every(between(*end, *NEAR) for end in ends.values())
+            ),
+            "each model between 0.9 and 1.1 (the bounds are ours)": outcome(
+                f"{len(each) - len(apart)} of {len(each)}; not {_cells(apart)}", apart.empty
+            ),
+        },
     }
 
 
@@ -105,10 +99,10 @@ def _super(run, pairs, lied):
         },
         "geometric mean of the five ratios": np.exp(np.log(lied).mean(axis=1)),
     }
-    made = joined(
-        reading(in_words(v, 2), all(x < 1 for x in dict(v).values()), name=k)
+    made = {
+        k: outcome(in_words(v, ".2f"), all(x < 1 for x in dict(v).values()))
         for k, v in means.items()
-    )
+    }
     return made | _below(pairs)
 
 
@@ -117,9 +111,10 @@ def _super_each(lied):
     mean, cells = lied.mean(), lied.stack()
     above = cells[cells >= 1]
     told = f"{len(cells) - len(above)} of {len(cells)} below 1; not {_cells(above)}"
-    return reading(in_words(mean, 2), (mean < 1).all(), name="each model's mean of its three") | (
-        reading(told, above.empty, name="each of the 15 ratios")
-    )
+    return {
+        "each model's mean of its three": outcome(in_words(mean, ".2f"), (mean < 1).all()),
+        "each of the 15 ratios": outcome(told, above.empty),
+    }
 
 
 def _cells(values):
@@ -141,9 +136,9 @@ def of_models(run, paper):
     c2 = observed.loc["C2"]
     alone, lowest = drops(run).loc["incoherent"].mean(), observed.mean(axis=1).idxmin()
     return {
-        "md-spread": joined(
-            reading(in_words(v, 3), widest[k] == "C2", name=k) for k, v in spreads.items()
-        ),
+        "md-spread": {
+            k: outcome(in_words(v, ".3f"), widest[k] == "C2") for k, v in spreads.items()
+        },
         "md-c2-deepseek": _at_end(run, "md-c2-deepseek", c2.idxmin() == "DeepSeek", c2.min()),
         "md-c2-gemini": _at_end(run, "md-c2-gemini", c2.idxmax() == "Gemini", c2.max()),
         **_on_scales(pairs),
@@ -164,12 +159,8 @@ def _on_scales(pairs):
     more = {c: sum(x[c] > 0 for x in beyond.values()) for c in FABRICATED}
     told = ", ".join(f"{c} on {n}" for c, n in more.items())
     return {
-        "md-odds": joined(reading(_signed(x), apart[s], name=s) for s, x in beyond.items()),
+        "md-odds": {s: outcome(in_words(x, "+.2f"), apart[s]) for s, x in beyond.items()},
         "md-c2-scales": reading(
             f"{told} of {len(SCALES)} scales", [c for c in more if more[c] == len(SCALES)] == ["C2"]
         ),
     }
-
-
-def _signed(values):
-    return ", ".join(f"{c} {v:+.2f}" for c, v in values.items())

@@ -3,9 +3,9 @@
 import functools
 
 from bedside import stats
-from bedside.read.claims import between, every, reading
+from bedside.read.claims import between, every, outcome
 
-from . import joined, powers, span
+from . import powers, span
 
 ENOUGH = 0.8  # the usual threshold; the paper's is missing from the text at hand
 
@@ -18,20 +18,19 @@ TESTS = {
 
 def readings(run):
     """Readings of the claims on whether 85 cases suffice: {id: readings}."""
-    enough, short = [], []
+    enough, short = {}, {}
     for name, power in TESTS.items():
         lies, silence = (
             {
-                r.model: sorted([r.fewest, r.most])
-                for r in powers(run, level, power=power).itertuples()
+                model: sorted(ends)
+                for model, _, *ends in powers(run, level, power=power).itertuples(index=False)
             }
             for level in ("fabricating", "withholding")
         )
         told = ", ".join(f"{m} {span(v, 2)}" for m, v in lies.items())
         holds = every(between(*v, least=ENOUGH) for v in lies.values())
-        enough.append(reading(told, holds, name=f"McNemar's test, {name}"))
+        enough[f"McNemar's test, {name}"] = outcome(told, holds)
         most = ", ".join(f"{m} {v[1]:.2f}" for m, v in silence.items())
-        short.append(
-            reading(f"at most {most}", silence["Qwen"][1] < ENOUGH, name=f"McNemar's test, {name}")
-        )
-    return {"md-power": joined(enough), "md-power-deficit": joined(short)}
+        short_of = silence["Qwen"][1] < ENOUGH
+        short[f"McNemar's test, {name}"] = outcome(f"at most {most}", short_of)
+    return {"md-power": enough, "md-power-deficit": short}

@@ -2,7 +2,7 @@
 
 import re
 
-from bedside.read.claims import between, reading, same
+from bedside.read.claims import between, outcome, reading, same
 
 from ..data import osce, plain
 from . import DRAWN, N
@@ -47,15 +47,14 @@ def of_dialogues(run):
     named = DRUG in record
     told = f"denied: {', '.join(denied) or 'neither'}; {DRUG}: {'' if named else 'not '}named"
     return {
-        "md-case-079-exam": reading(
-            f"the {MANOEUVRE} manoeuvre is {known} of what the patient knows",
-            known == "no part",
-            name="what patients are told",
-        )
-        | reading(
-            f"{len(there)} of the record's tests is in appendix E ({results})",
-            not there,
-            name="what comes up in dialogues",
-        ),
+        "md-case-079-exam": {
+            "what patients are told": outcome(
+                f"the {MANOEUVRE} manoeuvre is {known} of what the patient knows",
+                known == "no part",
+            ),
+            "what comes up in dialogues": outcome(
+                f"{len(there)} of the record's tests is in appendix E ({results})", not there
+            ),
+        },
         "md-case-084": reading(told, len(denied) == len(INVENTED) and named),
     }

@@ -2,7 +2,7 @@
 
 import math
 
-from bedside.read.claims import load, reading, same
+from bedside.read.claims import in_words, load, outcome, reading, same
 
 from ..design import BASELINE
 from . import (
@@ -11,9 +11,8 @@ from . import (
     counts,
     drops,
     exchanged,
-    in_words,
-    joined,
     marks,
+    on_pathway,
     printed_losses,
     share,
     span,
@@ -42,9 +41,7 @@ def of_marks(run, paper):
     certain = f"{sure[0].sum()} marks and {sure[1].sum()} absences certain"
     lied = f"fabricating: {sure[0][fabricating].sum()} of {fabricating.sum()} marks certain"
     return {
-        "md-only": joined(
-            reading(", ".join(v), v == ["fabricating"], name=k) for k, v in pools.items()
-        ),
+        "md-only": {k: outcome(", ".join(v), v == ["fabricating"]) for k, v in pools.items()},
         "md-marks": reading(f"{told}; {certain}; {lied}", ranges["possible"].all()),
         "md-expression": _expression(run, ranges[ranges["configuration"].isin(UNCLEAR)]),
     }
@@ -55,31 +52,29 @@ def _expression(run, ranges):
     lost = drops(run).stack()
     worst = ranges[[lost[r.configuration, r.model] > 0 for r in ranges.itertuples()]]["low"].min()
     marked = f"{ranges['starred'].sum()} of {len(ranges)} marked"
-    return reading(marked, not ranges["starred"].any(), name="Table 9's marks") | reading(
-        f"losses: exact p at least {worst:.3f}",
-        worst >= 0.05,
-        name="exact McNemar for losses, whatever the overlap",
-    )
+    return {
+        "Table 9's marks": outcome(marked, not ranges["starred"].any()),
+        "exact McNemar for losses, whatever the overlap": outcome(
+            f"losses: exact p at least {worst:.3f}", worst >= 0.05
+        ),
+    }
 
 
 def of_surfaces(run, paper):
     """Readings of the claim on the dominant vulnerabilities (4.2): {id: readings}."""
     lost = drops(run).mean(axis=1)[paper.extreme].sort_values(ascending=False)
     named = {"fabricating", "withholding"}  # the extreme levels of Logic and Disclosure
-    costliest = {
-        lost[[x for x in lost.index if paper.pathway(x) == p]].idxmax()
-        for p in ("pollution", "deficit")
-    }
-    told, friction = in_words(lost), lost["incoherent"]
+    costliest = {lost[on_pathway(paper, p, lost.index)].idxmax() for p in ("pollution", "deficit")}
+    told, friction = in_words(lost, ".1f"), lost["incoherent"]
     return {
-        "md-dominant-surfaces": reading(
-            told, set(lost.index[: len(named)]) == named, name="the two dimensions that cost most"
-        )
-        | reading(
-            told,
-            costliest == named and (lost[list(named)] > friction).all(),
-            name="the costliest of each pathway",
-        )
+        "md-dominant-surfaces": {
+            "the two dimensions that cost most": outcome(
+                told, set(lost.index[: len(named)]) == named
+            ),
+            "the costliest of each pathway": outcome(
+                told, costliest == named and (lost[list(named)] > friction).all()
+            ),
+        }
     }
 
 
@@ -125,7 +120,7 @@ def of_order(run):
         "md-lead": reading(", ".join(best), best == ["Gemini", "GPT-5.4"]),
         "md-rank-convergence": _convergence(points, accuracy.std(axis=1)),
         "md-gap-withholding": reading(
-            in_words(points[["withholding", "fabricating", "C3"]]),
+            in_words(points[["withholding", "fabricating", "C3"]], ".1f"),
             gap["withholding"] <= gap["fabricating"],
         ),
     }
@@ -148,14 +143,13 @@ def _parallel(right):
         "standard deviation of the losses: smaller": lost.std(axis=1),
         "gap from best to worst: changes less": (gap[levels] - gap[BASELINE]).abs(),
     }
-    made = joined(
-        reading(
+    made = {
+        f"{name} than under fabricating": outcome(
             "{:.1f} and {:.1f} points".format(*100 * spread[levels] / N),
             spread[levels[0]] < spread[levels[1]],
-            name=f"{name} than under fabricating",
         )
         for name, spread in spreads.items()
-    )
+    }
     alike = [right.loc[c].corr(base) for c in levels]
     name = "correlation with the baseline: higher than under fabricating"
     return made | reading("{:.2f} and {:.2f}".format(*alike), alike[0] > alike[1], name=name)
@@ -165,12 +159,12 @@ def _convergence(points, deviation):
     """Whether models converge under fabricating, in accuracy or in rank order."""
     lied, denied = (len(exchanged(BASELINE, c)) for c in ("fabricating", "complete_denial"))
     gap, spread = (f"{x[BASELINE]:.1f} to {x['fabricating']:.1f}" for x in (points, deviation))
-    return reading(
-        f"best to worst {gap}, standard deviation {spread} points",
-        all(x["fabricating"] < x[BASELINE] for x in (points, deviation)),
-        name="distances between accuracies",
-    ) | reading(
-        f"{lied} of {PAIRS} pairs; under denial {denied}",
-        lied > denied,
-        name="pairs that change places, more than under denial",
-    )
+    return {
+        "distances between accuracies": outcome(
+            f"best to worst {gap}, standard deviation {spread} points",
+            all(x["fabricating"] < x[BASELINE] for x in (points, deviation)),
+        ),
+        "pairs that change places, more than under denial": outcome(
+            f"{lied} of {PAIRS} pairs; under denial {denied}", lied > denied
+        ),
+    }

@@ -2,9 +2,9 @@
 
 import itertools
 
-from bedside.read.claims import between, every, reading
+from bedside.read.claims import between, every, outcome, reading
 
-from . import EFFICIENT, EXHAUSTIVE, drops, joined, share, span, wide
+from . import EFFICIENT, EXHAUSTIVE, drops, on_pathway, share, span, wide
 
 LOST = "C4, loss of coverage, {} models"  # in section 4.4, with three decimals
 FABRICATED = ("C1", "C2", "C3")
@@ -16,7 +16,7 @@ def of_strategies(run, paper):
     """Readings of the claims on inquiry against deficit and pollution: {id: readings}."""
     lost = drops(run)
     pools = {
-        (pathway, name): [x for x in levels if paper.pathway(x) == pathway]
+        (pathway, name): on_pathway(paper, pathway, levels)
         for pathway in ("deficit", "pollution")
         for name, levels in ((EXTREME, paper.extreme), (FOUR, paper.adverse))
     }
@@ -24,15 +24,13 @@ def of_strategies(run, paper):
     slow, fast = (text.loc[LOST.format(x)].tolist() for x in ("exhaustive", "efficient"))
     told = "{}-{} against {}-{}".format(*slow, *fast)
     return {
-        "md-strategy-deficit": reading(
-            told, slow[1] < fast[0], name="coverage lost under C4, as printed"
-        )
-        | joined(_less(lost, c) for c in ("C4", "withholding", "dominant"))
-        | joined(_less(lost, name, pool=v) for (p, name), v in pools.items() if p == "deficit"),
-        "md-strategy-pollution": joined(
-            _less(lost, c, False) for c in ("fabricating", *FABRICATED, "complete_denial")
-        )
-        | joined(_less(lost, name, False, v) for (p, name), v in pools.items() if p == "pollution"),
+        "md-strategy-deficit": {
+            "coverage lost under C4, as printed": outcome(told, slow[1] < fast[0]),
+            **_losses(lost, pools, "deficit", ("C4", "withholding", "dominant")),
+        },
+        "md-strategy-pollution": _losses(
+            lost, pools, "pollution", ("fabricating", *FABRICATED, "complete_denial")
+        ),
         "md-strategy-contrast": _contrast(lost, pools),
         "md-misled": _misled(run, paper),
         "md-coverage-c4": {},
@@ -40,17 +38,22 @@ def of_strategies(run, paper):
     }
 
 
-def _less(lost, configuration, less=True, pool=()):
-    """Whether exhaustive models lose less accuracy on average than efficient ones.
+def _losses(lost, pools, pathway, configurations):
+    """Whether exhaustive models lose less accuracy on average than efficient ones under deficit.
 
-    pool: the levels whose losses are averaged, if there are several.
+    Under pollution: whether they don't. By configuration, and by mean of the pathway's levels.
     """
-    mean = lost.loc[list(pool) or [configuration]].mean()
-    each = [mean[models] for models in (EXHAUSTIVE, EFFICIENT)]
-    told = " against ".join(", ".join(f"{v:.1f}" for v in x) for x in each)
-    gap = each[1].mean() - each[0].mean()
-    name = f"accuracy lost under {configuration.removeprefix('complete_')}"
-    return reading(f"{told} points", (gap > TIE) == less, name=name)
+    made = {}
+    ways = {c.removeprefix("complete_"): [c] for c in configurations}
+    ways |= {name: pools[pathway, name] for name in (EXTREME, FOUR)}
+    for name, levels in ways.items():
+        slow, fast = (lost.loc[levels, models].mean() for models in (EXHAUSTIVE, EFFICIENT))
+        told = " against ".join(", ".join(f"{v:.1f}" for v in x) for x in (slow, fast))
+        less = fast.mean() - slow.mean() > TIE
+        made[f"accuracy lost under {name}"] = outcome(
+            f"{told} points", less == (pathway == "deficit")
+        )
+    return made
 
 
 def _contrast(lost, pools):
@@ -69,14 +72,12 @@ def _contrast(lost, pools):
         for name in (EXTREME, FOUR)
     }
     gaps = {name: [gap(*c) for c in both] for name, both in compared.items()}
-    return joined(
-        reading(
-            f"{a:+.1f} under deficit, {b:+.1f} points under pollution",
-            a > TIE and a > b + TIE,
-            name=name,
+    return {
+        name: outcome(
+            f"{a:+.1f} under deficit, {b:+.1f} points under pollution", a > TIE and a > b + TIE
         )
         for name, (a, b) in gaps.items()
-    )
+    }
 
 
 def _misled(run, paper):
@@ -84,22 +85,19 @@ def _misled(run, paper):
     wrong = 100 - share(run)
     said = run.published("text 6").set_index("row").loc["misled rate under pollution"]
     least, most = said["low"] - 0.5, said["high"] + 0.5
-    pollution = [x for x in paper.adverse if paper.pathway(x) == "pollution"]
     pools = {
         "fabricating": ["fabricating"],
-        "the extreme levels": [x for x in pollution if x in paper.extreme],
-        "all four levels": pollution,
+        EXTREME: on_pathway(paper, "pollution", paper.extreme),
+        FOUR: on_pathway(paper, "pollution", paper.adverse),
         "denial": ["complete_denial"],
     }
     shares = {name: wrong.loc[levels].mean() for name, levels in pools.items()}
-    return joined(
-        reading(
-            f"{span(v)}% are wrong",
-            every(between(0, x, least, most) for x in v),
-            name=f"share of all dialogues, {name}",
+    return {
+        f"share of all dialogues, {name}": outcome(
+            f"{span(v)}% are wrong", every(between(0, x, least, most) for x in v)
         )
         for name, v in shares.items()
-    )
+    }
 
 
 def _impatient(run, losses):

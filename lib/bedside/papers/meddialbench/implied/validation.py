@@ -1,9 +1,9 @@
 """MedDialBench: readings of the claims on design and validation (sections 3, A to C)."""
 
 from bedside import stats
-from bedside.read.claims import between, reading, same
+from bedside.read.claims import between, outcome, reading, same
 
-from . import DRAWN, MODELS, N, joined, limits, wide
+from . import DRAWN, MODELS, N, limits, wide
 
 KINDS = ("Baseline", "Single-dimension", "Dual-dimension")  # of configurations, by active levels
 
@@ -59,7 +59,10 @@ def _mean_score(run, text, drawn):
         "activated behaviours shown, by dialogue": (full + half / 2) / active,
         "activated behaviours shown, pooled": (behaviours - failed - half) / behaviours,
     }
-    return joined(same(run, "md-adherence-mean", 100 * v, 1, name) for name, v in score.items())
+    made = {}
+    for name, v in score.items():
+        made |= same(run, "md-adherence-mean", 100 * v, 1, name)
+    return made
 
 
 def _strata(paper, drawn):
@@ -74,7 +77,7 @@ def _strata(paper, drawn):
         of = times * sum(rooms)
         most = sum(min(n, times * k) for n, k in zip(drawn, rooms))
         told = f"at most {most} of {of} {what} looked at"
-        made |= reading(told, between(least, most, least=of), least, most, name)
+        made[name] = outcome(told, between(least, most, least=of), least, most)
     return made
 
 
@@ -84,9 +87,10 @@ def _isolation(text, seven):
     broken = round(checked * (1 - text["isolation compliance"] / 100))
     low, high = limits(broken, checked)
     told = f"{broken} of {checked}; 95% interval up to {high:.1f}%"
-    return reading(told, broken == 0, name="the dialogues checked") | reading(
-        told, between(low, high, most=0), low, high, "all dialogues of this patient"
-    )
+    return {
+        "the dialogues checked": outcome(told, broken == 0),
+        "all dialogues of this patient": outcome(told, between(low, high, most=0), low, high),
+    }
 
 
 def of_judges(run):
@@ -109,24 +113,24 @@ def of_judges(run):
     again = six["Reps"] > 1
     said = run.published("text 3.5").set_index("row").at["human-annotated pilot dialogues", "value"]
     return {
-        "md-judge-pilot": joined(
-            reading(f"{text[k]:.0f}", text[k] == said, name=name)
+        "md-judge-pilot": {
+            name: outcome(f"{text[k]:.0f}", text[k] == said)
             for name, k in (
                 ("dialogues that each candidate judged", "selected dialogues per judge"),
                 ("dialogues that people annotated", "pilot dialogues"),
             )
-        ),
+        },
         "md-judge-reps": reading(f"{again.sum()} of {len(again)}", again.all()),
-        "md-judge-gemini": reading(
-            f"{wrong[gemini]:.0f} errors", round(wrong[gemini]) == sum(false), name=names[0]
-        )
-        | reading(found(gemini), round(missed[gemini]) == false[1], name=names[1]),
-        "md-judge-gpt": reading(
-            f"{wrong[gpt]:.0f} errors; at most {misled:.0f} can be missed",
-            wrong[gpt] <= misled,
-            name=names[0],
-        )
-        | reading(found(gpt), 0 < round(missed[gpt]) < misled, name=names[1]),
+        "md-judge-gemini": {
+            names[0]: outcome(f"{wrong[gemini]:.0f} errors", round(wrong[gemini]) == sum(false)),
+            names[1]: outcome(found(gemini), round(missed[gemini]) == false[1]),
+        },
+        "md-judge-gpt": {
+            names[0]: outcome(
+                f"{wrong[gpt]:.0f} errors; at most {misled:.0f} can be missed", wrong[gpt] <= misled
+            ),
+            names[1]: outcome(found(gpt), 0 < round(missed[gpt]) < misled),
+        },
         "md-judges-correct": reading(told, perfect == len(six)),
         "md-kappa": {},
     }

@@ -3,11 +3,11 @@
 import numpy as np
 
 from bedside import stats
-from bedside.read.claims import between, every, reading, same
+from bedside.read.claims import between, every, in_words, outcome, reading, same
 
 from ..data import DATASETS, liveqa_train
-from .numbers import ALPHA, ROUNDED, SHORT, by_dataset, grid, listed, overall, shares, text, wide
-from .rates import confusion, mean_rates, printed_rates
+from .numbers import ALPHA, ROUNDED, SHORT, grid, listed, overall, shares, text, wide
+from .rates import mean_rates, printed_rates
 
 ABOUT = 2.5  # percentage points that "about" allows
 PERSONAL = r"\S+@\w+\.\w+|\(?\b\d{3}\)?[-. ]\d{3}[-. ]\d{4}\b"  # mail, telephone
@@ -30,16 +30,16 @@ def counts(run):
     return {
         "mh-rows": reading(f"{rows.sum()} of 4 do", rows.all()),
         "mh-columns": reading(f"{columns.sum()} of 4 do", columns.all()),
-        "mh-balanced": reading(f"chi-squared p = {p:.2f}", p > ALPHA, name="all subsets")
-        | reading(
-            f"chi-squared p = {listed(each, '.2f')}",
-            min(stats.holm(each)) > ALPHA,
-            name="in each subset",
-        )
-        | reading(
-            f"chi-squared p = {alike:.2f}", alike > ALPHA, name="in the same shares in all subsets"
-        ),
-        "mh-thirty": reading(by_dataset(groups, ".0f"), (groups == experts).all()),
+        "mh-balanced": {
+            "all subsets": outcome(f"chi-squared p = {p:.2f}", p > ALPHA),
+            "in each subset": outcome(
+                f"chi-squared p = {listed(each, '.2f')}", min(stats.holm(each)) > ALPHA
+            ),
+            "in the same shares in all subsets": outcome(
+                f"chi-squared p = {alike:.2f}", alike > ALPHA
+            ),
+        },
+        "mh-thirty": reading(in_words(groups, ".0f"), (groups == experts).all()),
     }
 
 
@@ -101,38 +101,28 @@ def kappas(run, least, pairs):
     each = wide(run, "Table 6", "Acc").loc[["Experts"]] + ROUNDED
     mean, best = float(overall(each, shares(run)).iloc[0]), float(each.max(axis=None))
     at, share = mean_rates(printed_rates(run), "Experts")
-    one = kappa(confusion(at, share, 1 - share))
+    one = stats.score("kappa", 1, share, at[0] * share, (1 - at[1]) * (1 - share))[0]
     pooled = float(stats.most_kappa(mean))
     majority = float(stats.most_kappa(min(1, 1.5 * mean)))  # two right verdicts of three each
     right = least_right(least, share, int(pairs))
     split = 3 * (1 - mean) - 3 * (1 - right)  # wrong verdicts beside a right majority
-    return (
-        reading(
+    return {
+        "mean over raters, hallucinated or not": outcome(
             f"at most {mean:.2f}, the mean accuracy ({best:.3f} in the best subset)",
             between(-1, best, least=least),
             high=best,
-            name="mean over raters, hallucinated or not",
-        )
-        | reading(
+        ),
+        "all verdicts pooled, hallucinated or not": outcome(
             f"{one:.2f} by Table 6; at most {pooled:.2f}",
             between(-1, pooled, least=least),
             high=pooled,
-            name="all verdicts pooled, hallucinated or not",
-        )
-        | reading(
+        ),
+        "majority of three, hallucinated or not": outcome(
             f"possible: majority right in {right:.0%} of answers, {split:.0%} or more split 2 to 1",
             between(-1, majority, least=least),
             high=majority,
-            name="majority of three, hallucinated or not",
-        )
-    )
-
-
-def kappa(counts):
-    """Cohen's kappa of confusion matrices (..., 4) as of `confusion`, in shares."""
-    tp, fp, fn, tn = np.moveaxis(counts, -1, 0)
-    chance = (tp + fp) * (tp + fn) + (fn + tn) * (fp + tn)
-    return (tp + tn - chance) / (1 - chance)
+        ),
+    }
 
 
 def least_right(least, share, n):
@@ -141,8 +131,7 @@ def least_right(least, share, n):
     share: of answers that are hallucinated.
     """
     missed = np.arange(round(share * n)) / n  # all errors of the common class: the best kappa
-    none = np.zeros_like(missed)
-    made = kappa(np.stack([share - missed, none, missed, none + 1 - share], axis=-1))
+    made = stats.score("kappa", 1, share, share - missed, 0)
     return float(1 - missed[made >= least].max())
 
 
@@ -163,7 +152,7 @@ def questions(run, lengths):
     for d, asked in texts.items():
         n = int(asked.str.contains(PERSONAL).sum())
         told = f"{n} of {len(asked)} with a mail address or a telephone number"
-        found["mh-personal"] |= reading(told, n == 0, name=d)
+        found["mh-personal"][d] = outcome(told, n == 0)
     return found
 
 
@@ -177,10 +166,8 @@ def prompts(run):
     for name, table in DEFINED.items():
         of = named(run, table, "input-conflicting")
         words = f"{table.split()[-1]}: with the {' and the '.join(sorted(of))}"
-        made |= reading(
-            f"Tables 5 and 9: with the {told}; {words}",
-            all(each == of for each in asked.values()),
-            name=name,
+        made[name] = outcome(
+            f"Tables 5 and 9: with the {told}; {words}", all(each == of for each in asked.values())
         )
     slots = ", ".join(sorted(set.union(*shown.values())))
     return {
@@ -190,16 +177,15 @@ def prompts(run):
             every(asked[t] <= shown[t] for t in PROMPTS),
             name="by what the prompts show",
         ),
-        "mh-same-example": reading(
-            f"{three['definition']:.0f} definitions for 3 types",
-            three["definition"] == 3,
-            name="a definition of its own",
-        )
-        | reading(
-            f"{three['example answer']:.0f} different example answers for 3 types",
-            three["example answer"] == 3,
-            name="an example of its own",
-        ),
+        "mh-same-example": {
+            "a definition of its own": outcome(
+                f"{three['definition']:.0f} definitions for 3 types", three["definition"] == 3
+            ),
+            "an example of its own": outcome(
+                f"{three['example answer']:.0f} different example answers for 3 types",
+                three["example answer"] == 3,
+            ),
+        },
     }
 
 

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from bedside import stats
-from bedside.read.claims import between, every, reading
+from bedside.read.claims import between, every, in_words, outcome, reading
 
 from ..data import DATASETS
 from .numbers import (
@@ -15,7 +15,6 @@ from .numbers import (
     ROUNDED,
     SIX,
     apart,
-    by_dataset,
     listed,
     overall,
     sample_share,
@@ -68,14 +67,9 @@ def similar(run, said, f1):
     made = {}
     for name, of in ways.items():
         gap = of["GPT-4"] - of["Laypeople"]
-        made |= within(gap, f"{gap:+.3f} macro-F1", name)
+        ends = [round(gap + side * 2 * ROUNDED, 10) for side in (-1, 1)]
+        made[name] = outcome(f"{gap:+.3f} macro-F1", between(*ends, -MARGIN, MARGIN), *ends)
     return made
-
-
-def within(gap, told, name):
-    """A reading of a difference of printed scores that may be MARGIN at most."""
-    ends = [round(gap + side * 2 * ROUNDED, 10) for side in (-1, 1)]
-    return reading(told, between(*ends, -MARGIN, MARGIN), *ends, name)
 
 
 def texts(run):
@@ -114,20 +108,20 @@ def models(run):
             for m in PROPRIETARY
         }
         holds, told = significant(tests)
-        made |= reading(told, holds, name=f"macro-F1, {name}")
+        made[f"macro-F1, {name}"] = outcome(told, holds)
     means = {x: overall(table, weights) for x, table in tables.items()}
     ahead = {x: mean[PROPRIETARY] - mean[OPEN] for x, mean in means.items()}
-    told, both = by_dataset(ahead["Acc"], "+.3f"), [ahead["ma-P"], ahead["ma-R"]]
-    made |= reading(told, apart(ahead["Acc"], least=0), name="accuracy over all answers")
-    told = "precision {}; recall {}".format(*(by_dataset(each, "+.2f") for each in both))
-    made |= reading(told, apart(both, least=0), name="macro precision and recall")
+    told, both = in_words(ahead["Acc"], "+.3f"), [ahead["ma-P"], ahead["ma-R"]]
+    made["accuracy over all answers"] = outcome(told, apart(ahead["Acc"], least=0))
+    told = "precision {}; recall {}".format(*(in_words(each, "+.2f") for each in both))
+    made["macro precision and recall"] = outcome(told, apart(both, least=0))
     better = {}
     for name, metric in (("macro-F1", "ma-F1"), ("accuracy", "Acc")):
         gap = tables[metric].loc["GPT-4"] - tables[metric].loc["GPT-3.5"]
         holds = apart(gap, least=-MARGIN, most=MARGIN)
-        marginal |= reading(by_dataset(gap, "+.2f"), holds, name=name)
+        marginal[name] = outcome(in_words(gap, "+.2f"), holds)
         mean = means[metric]["GPT-4"] - means[metric]["GPT-3.5"]
-        better |= reading(f"{mean:+.4f}", apart(mean, least=0), name=f"{name}, weighted by pairs")
+        better[f"{name}, weighted by pairs"] = outcome(f"{mean:+.4f}", apart(mean, least=0))
     return {
         "mh-proprietary": made,
         "mh-marginal": marginal,
@@ -148,13 +142,12 @@ def own_answers(run, known):
     better = (stats.holm(p) < ALPHA) & (recall[DATASETS] > 0.5)
     gap = float((f1.loc["GPT-3.5"] - f1.loc["Laypeople"]).mean())
     told = [f"{d} {recall[d]:.2f} (p {each:.1g})" for d, each in zip(DATASETS, p)]
-    return reading(
-        f"macro recall {', '.join(told)}", not better.any(), name="no better than a coin"
-    ) | reading(
-        f"{gap:+.2f} macro-F1, mean of the subsets",
-        apart(gap, most=0),
-        name="no better than laypeople",
-    )
+    return {
+        "no better than a coin": outcome(f"macro recall {', '.join(told)}", not better.any()),
+        "no better than laypeople": outcome(
+            f"{gap:+.2f} macro-F1, mean of the subsets", apart(gap, most=0)
+        ),
+    }
 
 
 def experts(run):
@@ -169,15 +162,15 @@ def experts(run):
         tests = {m: p_ends(known, (SIX, "Experts"), (SIX, m), metric, of, (part, 1)) for m in LLMS}
         holds, _ = significant(tests)
         gaps = table["Experts"] - table[LLMS]
-        told = f"{by_dataset(gaps, '+.2f')}; largest p {max(max(p) for p in tests.values()):.1g}"
-        made |= reading(told, holds, name=name)
+        told = f"{in_words(gaps, '+.2f')}; largest p {max(max(p) for p in tests.values()):.1g}"
+        made[name] = outcome(told, holds)
     for name, k in (("one verdict an answer", 1), ("three verdicts an answer", 3)):
         tests = {
             m: p_ends(known, (SIX, "Experts"), (SIX, m), "Acc", {"LiveQA": 1}, (k * part, 1))
             for m in LLMS
         }
         least = min(low for low, _ in tests.values())  # uncorrected: the strict way here
-        live |= reading(significant(tests)[1], least > ALPHA, name=name)
+        live[name] = outcome(significant(tests)[1], least > ALPHA)
     return {"mh-below-experts": made, "mh-below-experts-liveqa": live}
 
 
@@ -200,7 +193,7 @@ def margin(run):
     for name, scores in gaps.items():
         gap = scores.loc["Experts"] - scores.loc[LLMS]
         told = f"{gap.min(axis=None):.2f} to {gap.max(axis=None):.2f}"
-        made |= reading(told, apart(gap - least, least=0), name=f"{name}, at least {least:.2f}")
+        made[f"{name}, at least {least:.2f}"] = outcome(told, apart(gap - least, least=0))
     return {"mh-very-large": made}
 
 
@@ -212,17 +205,15 @@ def laypeople(run):
     both = (SIX, "Experts"), (SIX, "Laypeople")
     least, most = p_ends(known, *both, "Acc", weights, (part, part))
     means = overall(table["Acc"], weights)[PEOPLE]
-    less = reading(by_dataset(gap, "+.2f"), apart(gap, least=0), name="macro-F1 in each subset")
-    less |= reading(
-        f"{by_dataset(means, '.3f')}; p {least:.1g} to {most:.1g}",
-        between(least, most, most=ALPHA),
-        name="accuracy over all answers",
+    less = reading(in_words(gap, "+.2f"), apart(gap, least=0), name="macro-F1 in each subset")
+    less["accuracy over all answers"] = outcome(
+        f"{in_words(means, '.3f')}; p {least:.1g} to {most:.1g}", between(least, most, most=ALPHA)
     )
     beyond = {}
     for name, metric in (("macro-F1", "ma-F1"), ("accuracy", "Acc")):
         best = table[metric].loc[LLMS].max() - table[metric].loc["Laypeople"]
         holds = apart(best["LiveQA"], least=0), apart(best.drop("LiveQA"), most=0)
-        beyond |= reading(by_dataset(best, "+.2f"), every(holds), name=name)
+        beyond[name] = outcome(in_words(best, "+.2f"), every(holds))
     return {
         "mh-laypeople": less,
         "mh-no-better-but-liveqa": beyond,
@@ -242,7 +233,7 @@ def hardest(table):
         more = [table[x].loc[who].sub(table[x].loc[who, "LiveQA"], axis=0) for x in metrics]
         gaps = pd.concat([each.drop(columns="LiveQA") for each in more])
         told = f"LiveQA is lower by {gaps.min(axis=None):.2f} to {gaps.max(axis=None):.2f}"
-        made |= reading(told, apart(gaps, least=0), name=name)
+        made[name] = outcome(told, apart(gaps, least=0))
     return made
 
 
@@ -255,11 +246,11 @@ def no_better(known, table, weights, part):
     for name, metric, of in ways:
         means = overall(table[metric], of)
         gap = means[LLMS] - means["Laypeople"]
-        made |= reading(by_dataset(gap, "+.3f"), apart(gap, most=0), name=name)
+        made[name] = outcome(in_words(gap, "+.3f"), apart(gap, most=0))
     means = overall(table["Acc"])
     ends = [p_ends(known, (SIX, m), (SIX, "Laypeople"), "Acc", PLAIN, (1, part)) for m in LLMS]
     least = min(stats.holm([low for low, _ in ends]))
-    told = by_dataset(means[LLMS] - means["Laypeople"], "+.3f")
+    told = in_words(means[LLMS] - means["Laypeople"], "+.3f")
     name = "accuracy, mean of the subsets: not significantly better"
     return made | reading(f"{told}; least p {least:.1g} (Holm)", least > ALPHA, name=name)
 
@@ -275,12 +266,8 @@ def worse(known, table, part):
         ]
         least, most = (min(stats.holm(p)) for p in zip(*ends))
         behind = gap > ROUNDED
-        made |= reading(
-            f"{behind.sum()} of {gap.size} cases", behind.any(), name=f"{name}, some case"
-        )
-        made |= reading(
-            f"smallest p {least:.1g} to {most:.1g} (Holm)",
-            between(least, most, most=ALPHA),
-            name=f"{name}, some case, significantly",
+        made[f"{name}, some case"] = outcome(f"{behind.sum()} of {gap.size} cases", behind.any())
+        made[f"{name}, some case, significantly"] = outcome(
+            f"smallest p {least:.1g} to {most:.1g} (Holm)", between(least, most, most=ALPHA)
         )
     return made

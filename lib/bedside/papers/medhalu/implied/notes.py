@@ -1,9 +1,9 @@
 """Readings of MedHalu's claims on an expert's reason (abstract, section 5), by subject."""
 
-from math import ceil, floor
+import itertools
 
 from bedside import stats
-from bedside.read.claims import between, every, reading
+from bedside.read.claims import between, every, in_words, outcome, reading
 
 from .detection import much, significant
 from .numbers import (
@@ -13,7 +13,6 @@ from .numbers import (
     SIX,
     TEN,
     apart,
-    by_dataset,
     classes,
     grid,
     listed,
@@ -64,22 +63,20 @@ def improved(run):
     for name, metric in NAMES.items():
         change = after[metric] - before[metric]
         told = f"{(change > 0).sum().sum()} of {change.size}; on average"
-        told += f" {by_dataset(overall(change), '+.3f')}"
-        made |= reading(told, apart(change, least=0), name=name)
+        told += f" {in_words(overall(change), '+.3f')}"
+        made[name] = outcome(told, apart(change, least=0))
         means = overall(after[metric])
         ahead[name] = means["GPT-4"] - means.drop("GPT-4").max()
     f1 = after["ma-F1"]
     gap = f1.loc["GPT-4"] - f1.drop("GPT-4").max()
     return {
         "mh-all-improve": made,
-        "mh-gpt4-best": reading(
-            by_dataset(gap, "+.2f"), apart(gap, least=0), name="macro-F1 in each subset"
-        )
-        | reading(
-            by_dataset(ahead, "+.2f"),
-            apart(list(ahead.values()), least=0),
-            name="each score, mean of the subsets",
-        ),
+        "mh-gpt4-best": {
+            "macro-F1 in each subset": outcome(in_words(gap, "+.2f"), apart(gap, least=0)),
+            "each score, mean of the subsets": outcome(
+                in_words(ahead, "+.2f"), apart(list(ahead.values()), least=0)
+            ),
+        },
     }
 
 
@@ -92,11 +89,10 @@ def much_better(run):
     gain, counted = after - before, said["GPT-4 gain, points"].min() / 100
     least = " on ".join(gain.stack().idxmin())
     told = f"{gain.min(axis=None):.2f} ({least}) to {gain.max(axis=None):.2f}"
-    made = {}
-    for bound in (counted, much(run)):
-        ways = reading(told, apart(gain - bound, least=0), name=f"each gain, at least {bound:.2f}")
-        made |= ways
-    return made
+    return {
+        f"each gain, at least {bound:.2f}": outcome(told, apart(gain - bound, least=0))
+        for bound in (counted, much(run))
+    }
 
 
 def certain(run):
@@ -112,26 +108,21 @@ def certain(run):
     for name, metric in (("accuracy", "Acc"), ("macro-F1", "ma-F1")):
         tests = {m: ends(both, metric, shares(run)) for m, both in rows.items()}
         holds, told = significant(tests)
-        made |= reading(told, holds, name=f"each model, {name} weighted by pairs")
+        made[f"each model, {name} weighted by pairs"] = outcome(told, holds)
     f1 = {(m, d): ends(both, "ma-F1", {d: 1})[0] for m, both in rows.items() for d in known.sizes}
     for name, least in (("accuracy", least_p(run)), ("macro-F1", f1)):
         lost = max(least, key=least.get)
-        made |= reading(
+        made[f"each model in each subset, {name}"] = outcome(
             f"{' '.join(lost)}: p at least {least[lost]:.3g}",
             every(between(p, 1, most=ALPHA) for p in least.values()),
-            name=f"each model in each subset, {name}",
         )
     return made
 
 
 def least_p(run):
     """The smallest exact McNemar p of each gain in accuracy: no right answer became wrong."""
-    before, after = (scores_of(run, t)["Acc"] for t in (SIX, TEN))
-    least = {}
-    for d, counts in classes(run).items():
-        n = sum(counts)
-        for m in LLMS:
-            most = floor((after.at[m, d] + ROUNDED) * n + 1e-9)
-            gain = most - ceil((before.at[m, d] - ROUNDED) * n - 1e-9)
-            least[m, d] = stats.mcnemar_counts(max(gain, 0), 0)
+    tables, least = [scores_of(run, t)["Acc"] for t in (SIX, TEN)], {}
+    for (d, each), m in itertools.product(classes(run).items(), LLMS):
+        before, after = (stats.grim_counts(100 * t.at[m, d], sum(each), 0) for t in tables)
+        least[m, d] = stats.mcnemar_counts(max(after[-1] - before[0], 0), 0)
     return least

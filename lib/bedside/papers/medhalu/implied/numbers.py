@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from bedside.read.claims import between, every
+from bedside.read.claims import near
 from bedside.run import Run
 
 from ..data import DATASETS, TYPES
@@ -122,13 +122,7 @@ def apart(gaps, **bounds):
     gaps: numbers of any shape, or means of them; bounds: least, most, as of `between`. Scores that
     are printed differently keep their order: rounding doesn't change it.
     """
-    ends = [(gap - 2 * ROUNDED, gap + 2 * ROUNDED) for gap in np.ravel(np.asarray(gaps, float))]
-    return every(between(*end, **bounds) for end in ends)
-
-
-def by_dataset(values, form=""):
-    """Named numbers as text; values: {name: number}, mostly by dataset."""
-    return ", ".join(f"{name} {value:{form}}" for name, value in values.items())
+    return near(gaps, 2 * ROUNDED, **bounds)
 
 
 def listed(values, form=""):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bedside.read.claims import between, every, reading
+from bedside.read.claims import between, every, outcome, reading
 
 from . import matrices
 from .numbers import (
@@ -36,22 +36,21 @@ def tables_6_and_8(run):
     ]
     left = max(filter(None, lost), default=0)  # rows that fit nothing are counted beside it
     return {
-        "mh-matrices": reading(
-            f"{fits.sum()} of {len(fits)}; of models {fits[~people].sum()} of {len(lost)}",
-            fits.all(),
-            name="one matrix over Table 4's answers",
-        )
-        | reading(
-            f"{len(lost) - lost.count(None)} of {len(lost)}, with {left} replies left out at most",
-            None not in lost,
-            name="models: one matrix, a few replies left out",
-        )
-        | thirds(run, SIX, PEOPLE, "people: a mean over three raters")
-        | reading(
-            f"{anyhow.sum()} of {len(anyhow)}",
-            anyhow.all(),
-            name="people: one matrix, another share of hallucinated answers",
-        ),
+        "mh-matrices": {
+            "one matrix over Table 4's answers": outcome(
+                f"{fits.sum()} of {len(fits)}; of models {fits[~people].sum()} of {len(lost)}",
+                fits.all(),
+            ),
+            "models: one matrix, a few replies left out": outcome(
+                f"{len(lost) - lost.count(None)} of {len(lost)},"
+                f" with {left} replies left out at most",
+                None not in lost,
+            ),
+            **thirds(run, SIX, PEOPLE, "people: a mean over three raters"),
+            "people: one matrix, another share of hallucinated answers": outcome(
+                f"{anyhow.sum()} of {len(anyhow)}", anyhow.all()
+            ),
+        },
         "mh-types-alone": reading(f"{alone.sum()} of {len(agree)}", alone.all()),
         "mh-types-fit": reading(
             f"{(moved <= MOVED).sum()} of {len(agree)}, {(moved == 0).sum()} of them to the answer;"
@@ -92,7 +91,7 @@ def always_yes_10(run):
         below = above.count(False), len(above) - above.count(True)
         most = between(*below, least=len(above) // 2 + 1)
         holds = every([most, between(*gaps["GPT-4", "HealthQA"], least=0)])
-        made |= reading(told(gaps), holds, name=name)
+        made[name] = outcome(told(gaps), holds)
     return made
 
 
@@ -126,7 +125,7 @@ def table_10(run):
         "one matrix over a sample of 500": np.array(sample),
         "one matrix, another share of hallucinated answers": ten["anyhow"] <= matrices.FITS,
     }.items():
-        made |= reading(f"{fits.sum()} of {len(fits)}", fits.all(), name=name)
+        made[name] = outcome(f"{fits.sum()} of {len(fits)}", fits.all())
     return {
         "mh-matrices-10": made | thirds(run, TEN, LLMS, "a mean over three runs"),
         "mh-always-yes-10": always_yes_10(run),
@@ -153,9 +152,8 @@ def found_and_let_pass(run, six, ten):
         least = both["specificity least then"] - both["specificity most"] / 2
         most = both["specificity most then"] - both["specificity least"] / 2
         words = both[["row", "specificity", "specificity then"]].to_numpy()
-        made |= reading(
+        made[name] = outcome(
             "; ".join(f"{who} {old:.2f} to {new:.2f}" for who, old, new in words),
             every(between(*ends, most=0) for ends in zip(least, most)),
-            name=name,
         )
     return made

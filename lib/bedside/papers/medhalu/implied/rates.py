@@ -99,12 +99,9 @@ def mean_rates(known, name):
 
 def mean_ends(at, share):
     """Least and most mean macro-F1 of raters whose mean rates are `at`, however raters differ."""
-    from scipy.optimize import linprog
-
     grid = np.stack([side.ravel() for side in np.meshgrid(GRID, GRID)], axis=-1)
     f1 = stats.macro(confusion(grid, share, 1 - share))[:, 3]
-    means = {"A_eq": np.vstack([grid.T, np.ones(len(grid))]), "b_eq": [*at, 1]}
-    return tuple(float(side * linprog(side * f1, **means).fun) for side in (1, -1))
+    return tuple(side * stats.least_mean(side * f1, grid.T, at, at) for side in (1, -1))
 
 
 def p_ends(known, a, b, metric, weights, judged=(1, 1), overlaps=("none", "none")):

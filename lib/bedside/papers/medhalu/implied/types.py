@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from bedside.read.claims import reading
+from bedside.read.claims import outcome, reading
 
 from ..data import DATASETS, TYPES
 from .numbers import OPEN, PROPRIETARY, apart, grid, long, wide
@@ -31,10 +31,10 @@ def types(run):
         best.append(both[metric].xs("Context-conflict", level=1) - fact.where(fact > given, given))
         gap = fact - given
         told = f"{(gap > 0).sum().sum()} of {gap.size}; ties: {(gap == 0).sum().sum()}"
-        order |= reading(told, apart(gap, least=0), name=name)
+        order[name] = outcome(told, apart(gap, least=0))
     first = pd.concat(best)
     context = f"{(first > 0).sum().sum()} of {first.size}"
-    order |= reading(context, apart(first, least=0), name="both after context, in no order")
+    order["both after context, in no order"] = outcome(context, apart(first, least=0))
     llama = block(OPEN, "ma-F1")
     most = ", ".join(f"{d}: best {llama[d].idxmax()} {llama[d].max()}" for d in DATASETS)
     found = (llama["HealthQA"].idxmin(), llama["LiveQA"].idxmax(), llama["MedicationQA"].idxmax())

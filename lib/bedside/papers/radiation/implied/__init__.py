@@ -10,7 +10,7 @@ from math import ceil
 import pandas as pd
 
 from bedside import stats
-from bedside.read.claims import AS_WRITTEN, between, reading
+from bedside.read.claims import AS_WRITTEN, between, in_words, reading
 from bedside.read.published import value
 from bedside.run import Run
 
@@ -154,6 +154,6 @@ def rank_correlation(x, y):
     return x.corr(y, method="spearman"), min(found), max(found)
 
 
-def listed(values, digits=2, sign="+"):
-    """The numbers of models as a text: 'O4-Mini +0.07; GPT-5.3 -0.02'."""
-    return "; ".join(f"{model} {v:{sign}.{digits}f}" for model, v in values.items())
+def listed(changes):
+    """Changes of models as a text: 'O4-Mini +0.07; GPT-5.3 -0.02'."""
+    return in_words(changes, "+.2f", "; ")

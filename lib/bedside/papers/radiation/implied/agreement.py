@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from bedside.read.claims import reading
+from bedside.read.claims import outcome
 
 from ..data import FREQUENCIES, ONSETS
 from . import ROUNDED, all_scores, slack, wide
@@ -124,7 +124,7 @@ def readings(found):
         apart = {c: (v > ENOUGH).any() for c, v in off.items()}
         # if Tables 6 and 7 fit together, another run of the matcher may explain the rest
         holds = not apart["alone"] and (not apart["whole"] or None)
-        made |= reading(told, holds, name=name)
+        made[name] = outcome(told, holds)
     return made
 
 

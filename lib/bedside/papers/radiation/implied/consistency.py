@@ -17,17 +17,14 @@ def f1_bounds(run):
     is at most the F1 of the means; it is at least P + R - 1. below: the printed F1 is below the F1
     of the means by more than rounding, so it must be a mean of F1.
     """
-    rows = []
+    parts = []
     for regime, scores in all_scores(run).items():
-        s = slack(regime)
-        for model, r in scores.iterrows():
-            p, q, f1 = r["Precision"], r["Recall"], r["F1"]
-            least, most = max(0.0, p + q - 1 - 2 * s), stats.harmonic(p + s, q + s)
-            fits = least - s <= f1 <= most + s
-            rows.append(
-                (model, regime, f1, least, most, fits, f1 + s < stats.harmonic(p - s, q - s))
-            )
-    return pd.DataFrame(rows, columns=["model", "regime", "f1", "least", "most", "fits", "below"])
+        s, (p, q, f1) = slack(regime), (scores[c] for c in ("Precision", "Recall", "F1"))
+        part = pd.DataFrame({"regime": regime, "f1": f1, "least": (p + q - 1 - 2 * s).clip(0)})
+        part["most"] = stats.harmonic(p + s, q + s)
+        part["fits"] = f1.between(part["least"] - s, part["most"] + s)
+        parts.append(part.assign(below=f1 + s < stats.harmonic(p - s, q - s)))
+    return pd.concat(parts).rename_axis("model").reset_index()
 
 
 def intervals(run):

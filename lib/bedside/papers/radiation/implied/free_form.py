@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bedside.read.claims import between, every, load, reading
+from bedside.read.claims import between, every, in_words, load, outcome, reading
 from bedside.read.published import value
 
 from . import (
@@ -85,7 +85,7 @@ def _on_tradeoff(run):
     }.items():
         ranks, *bounds = rank_correlation(models["Precision"], models["Recall"])
         holds = between(*bounds, most=-MODERATE)
-        found |= reading(f"rank correlation {ranks:.2f}", holds, *bounds, name=name)
+        found[name] = outcome(f"rank correlation {ranks:.2f}", holds, *bounds)
     told = "intervals apart in precision for {} and in recall for {} of {} pairs of models"
     holds = min(apart) > pairs / 2
     return {"rad-tradeoff": found, "rad-varies": reading(told.format(*apart, pairs), holds)}
@@ -101,7 +101,7 @@ def _on_lengths(run, sizes):
     said = dict(zip(entries.index, said))
     low, high = entries.loc[BROAD] - others[["high", "low"]].max().to_numpy()
     over = too_long(run, sizes, "free-form, 20-30")
-    longest = ", ".join(f"{model} {length}" for model, length in over.items())
+    longest = in_words(over)
     return {
         "rad-broad": reading(
             f"about, by precision and recall: {said[BROAD]}; next {said[second]}",

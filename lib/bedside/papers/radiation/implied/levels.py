@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from bedside.read.claims import between, every, reading
+from bedside.read.claims import between, every, near, outcome, reading
 
 from . import ROUNDED, STRONG, TWO, above, both, counted, high, listed, number, of_most, wide
 
@@ -39,15 +39,11 @@ def _on_onset(six, seven):
         "rad-onset-reversed": reading(", ".join(models), set(models) == set(STRONG)),
         "rad-tend": reading(told, every([of_most(rarer), of_most(short)])),
         "rad-late": {
-            **reading(
-                told,
-                every([of_most(rarer, all=True), of_most(short)]),
-                name="rare effects in every model, long-term ones in most",
+            "rare effects in every model, long-term ones in most": outcome(
+                told, every([of_most(rarer, all=True), of_most(short)])
             ),
-            **reading(
-                told,
-                every([of_most(rarer, all=True), of_most(short, all=True)]),
-                name="both in every model",
+            "both in every model": outcome(
+                told, every([of_most(rarer, all=True), of_most(short, all=True)])
             ),
         },
     }
@@ -65,16 +61,11 @@ def _on_frequency(seven):
     return {
         "rad-common": counted(both(*common)),
         "rad-uncommon": {
-            **reading(
+            "below rare in most models": outcome(
                 "uncommon below rare in {}, extremely rare in {}".format(*map(number, below)),
                 every(map(of_most, below)),
-                name="below rare in most models",
             ),
-            **reading(
-                f"means: {lowest}",
-                between(apart - TWO, apart + TWO, least=0),
-                name="lowest on the models' mean",
-            ),
+            "lowest on the models' mean": outcome(f"means: {lowest}", near(apart, TWO, least=0)),
         },
     }
 
@@ -95,10 +86,8 @@ def _on_exceptions(six, seven):
         "rad-exceptions": {
             **counted(best, f" columns{''.join(others)}", "the best two", all=True),
             **counted((middle, middle), " values", "the median or more", all=True),
-            **reading(
-                f"rare less common: {listed(gap)}",
-                of_most((~lower[1], ~lower[0]), all=True),
-                name="no bias to common effects",
+            "no bias to common effects": outcome(
+                f"rare less common: {listed(gap)}", of_most((~lower[1], ~lower[0]), all=True)
             ),
         }
     }

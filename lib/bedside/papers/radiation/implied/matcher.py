@@ -1,7 +1,7 @@
 """Radiation: readings of its claims about the matcher (3.5): 96% agreement on 30 examples."""
 
 from bedside import stats
-from bedside.read.claims import reading
+from bedside.read.claims import outcome
 
 from . import ROUNDED, all_scores
 
@@ -30,18 +30,15 @@ def readings(run):
         sure = stats.wilson(round(rate * n / 100), n)
         low, high = 100 * sure.low, 100 * sure.high
         told = f"95% interval of {n}: {low:.0f} to {high:.0f}%"
-        reliable |= reading(told, low > RELIABLE, low, high, name)
+        reliable[name] = outcome(told, low > RELIABLE, low, high)
     return {
         "rad-grim": {
-            **reading(
-                f"of {examples}: {', '.join(near)}",
-                stats.grim(rate, examples, 0),
-                name="30 decisions",
+            "30 decisions": outcome(
+                f"of {examples}: {', '.join(near)}", stats.grim(rate, examples, 0)
             ),
-            **reading(
+            "decisions on 30 lists": outcome(
                 f"any number from {max(never) + 1} on can; 30 lists have {many} entries or more",
                 many > max(never),
-                name="decisions on 30 lists",
             ),
         },
         "rad-reliable": reliable,

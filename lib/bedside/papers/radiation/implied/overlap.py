@@ -1,6 +1,6 @@
 """Radiation: readings of its claims about the overlap of base and specified lists (4.6)."""
 
-from bedside.read.claims import between, every, reading
+from bedside.read.claims import between, every, near, reading
 
 from . import MODERATE, ROUNDED, above, counted, meet, rank_correlation, wide
 
@@ -38,7 +38,7 @@ def readings(run, patients, reference):
         "rad-overlap-low": lowest,
         "rad-overlap-step": reading(
             f"{same.sum()} of {len(same)} have intervals that meet; largest with a size {top}",
-            every([same.mean() > 0.5, between(top - ROUNDED, top + ROUNDED, most=STABLE)]),
+            every([same.mean() > 0.5, near(top, ROUNDED, most=STABLE)]),
             name="intervals meet for most models, none becomes stable",
         ),
         "rad-overlap-precise": reading(

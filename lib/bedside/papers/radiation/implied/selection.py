@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from bedside.read.claims import between, every, reading
+from bedside.read.claims import every, near, outcome, reading
 
 from ..data import MOST
 from . import (
@@ -54,11 +54,7 @@ def _on_list(run, scores):
     apart = wide(run, "Table 3", "low")["F1"] - wide(run, "Table 1", "high")["F1"]
     least = gain.min()
     found["rad-ground-f1"] = {
-        **reading(
-            f"{least:.2f} to {gain.max():.2f}",
-            between(least - TWO, least + TWO, least=LARGE),
-            name="gain",
-        ),
+        "gain": outcome(f"{least:.2f} to {gain.max():.2f}", near(least, TWO, least=LARGE)),
         **counted(above(apart, slack=0), " intervals apart", "intervals", all=True),
     }
     return found
@@ -76,9 +72,9 @@ def _substantial(run, scores):
     ):
         each = {column.lower(): above(values[column], slack=slack) for column in both}
         told = ", ".join(f"{column} in {number(which)}" for column, which in each.items())
-        made |= reading(told, every(of_most(w, all=True) for w in each.values()), name=name)
+        made[name] = outcome(told, every(of_most(w, all=True) for w in each.values()))
     mean = gain.mean()
-    holds = every(between(v - TWO, v + TWO, least=LARGE) for v in mean)
+    holds = near(mean, TWO, least=LARGE)
     told = "{:.2f} and {:.2f}".format(*mean)
     return made | reading(told, holds, name="0.1 or more on the models' mean")
 
@@ -97,10 +93,9 @@ def _on_gains(scores):
     return {
         "rad-gain-precision": {
             **counted(more, name="by the number of models"),
-            **reading(
+            "by the models' mean": outcome(
                 "{:.2f} against {:.2f}, medians {:.2f} and {:.2f}".format(*mean, *middle),
-                between(ahead - 2 * TWO, ahead + 2 * TWO, least=TIE),
-                name="by the models' mean",
+                near(ahead, 2 * TWO, least=TIE),
             ),
             **counted(closed, name="as a share of what was missing"),
         }
@@ -152,8 +147,8 @@ def _on_over_selection(run, sizes, terms):
     fewest = f"; all {size} terms have {sizes.min() / size:.2f} or more"
     return {
         "rad-qwen": {
-            **reading(told + fewest, not needed or needed <= size, name="terms of the list"),
-            **reading(f"{told} against {MOST}", bool(needed), name="entries, repeats too"),
+            "terms of the list": outcome(told + fewest, not needed or needed <= size),
+            "entries, repeats too": outcome(f"{told} against {MOST}", bool(needed)),
         }
     }
 
