@@ -58,7 +58,7 @@ PEOPLE := $(shell find $(addprefix lib/bedside/,publish/judged_items explorer an
 DATA := $(if $(filter public,$(PROFILE)),$(STAMPS)/data.done)
 
 .PHONY: help all test lint verify explorer site seminar class data try plan batch collect record study compare check \
-	contribute new letter outputs lab serve doctor bench setup lock clean FORCE $(PAPERS)
+	annotate contribute new letter outputs lab serve doctor bench setup lock clean FORCE $(PAPERS)
 .DEFAULT_GOAL := help
 
 help: ## show this text
@@ -99,6 +99,9 @@ seminar: $(READY) ## write the seminar's sheets and a zip to hand out to seminar
 
 class: $(READY) ## write a page and a CSV of a class's results: make class FOLDER=DIR
 	@$(PY) -m bedside class -- $(call quoted,$(value FOLDER))
+
+annotate: $(READY) ## write a page for each rater: TASK=name RATERS="Anna Berg, Jo"; take in what comes back: FROM=DIR
+	@$(PY) -m bedside annotate $(call pass,annotate)
 
 data: $(READY) ## fetch and check the papers' released data (for PROFILE=public unless you name another)
 	@$(PY) -m bedside data --profile $(PUBLIC) $(call option,mirror,MIRROR)

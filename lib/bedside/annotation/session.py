@@ -11,7 +11,7 @@ import numpy as np
 from bedside import BedsideError, choose
 from bedside.annotation.labelling import tasks
 from bedside.keep.store import digest
-from bedside.publish.judged_items import JOINED
+from bedside.publish.judged_items import JOINED, Task
 from bedside.read import paths
 from bedside.read.prompts import clean
 
@@ -24,7 +24,18 @@ from .sampling import Draw, Entry, draw, share
 from .training import Training
 
 # The fields of a task that the page gets: not those that choose rows and blocks or use labels.
-ABOUT = ("name", "title", "question", "guide", "choices", "types", "labels", "spans_for", "several")
+ABOUT = (
+    "name",
+    "title",
+    "question",
+    "guide",
+    "examples",
+    "choices",
+    "types",
+    "labels",
+    "spans_for",
+    "several",
+)
 PROTOCOL = ("reason_for", "source_for", "closing")  # only if raters follow the protocol
 SAID = ("type", "spans", "reason", "refused", "source")  # the parts of a label beside its value
 LATER = "it was put off once already; label it, or press u (can't decide) or w (the item is faulty)"
@@ -40,6 +51,11 @@ class Rules:
 
     protocol: bool = False
     all_reasons: bool = False
+
+
+def all_reasons(task: Task) -> Task:
+    """A task that asks for a reason whatever the value."""
+    return replace(task, reason_for=task.values)
 
 
 def grouped(**settings: Any) -> dict[str, Any]:
@@ -79,9 +95,10 @@ class Session:
         drawing, rules = drawing or Draw(), rules or Rules()
         self.task = tasks()[choose(task, tasks(), "task")]
         if rules.all_reasons:
-            self.task = replace(self.task, reason_for=self.task.values)
+            self.task = all_reasons(self.task)
         self.log, self.group = Log(folder, task, rater), str(group).strip()
         self.opinions, self.protocol, self.seed = opinions, rules.protocol, drawing.seed
+        self.rules = rules
         if (self.log.rater == ADJUDICATED) != (opinions is not None):
             raise BedsideError(f"rater {self.log.rater!r}: {RESERVED}")
         if self.group and not NAME.fullmatch(self.group):
@@ -137,7 +154,7 @@ class Session:
         """Read all labels on disk, including those from other windows."""
         self._labels = self.log.both()
 
-    def _given(self, entry):
+    def given(self, entry):
         """The record of an entry, or None; a record for a different text doesn't count."""
         record = self._labels[entry.repetition].get(alias(entry.row["id"]))
         return record if record and record["text_sha256"] == self._sha[entry.row["id"]] else None
@@ -145,7 +162,7 @@ class Session:
     def _next(self):
         """Go to the next item without a label, or else to the first one."""
         places = [*range(self.at, len(self.queue)), *range(self.at)]
-        self.at = next((i for i in places if not self._given(self.queue[i])), len(self.queue))
+        self.at = next((i for i in places if not self.given(self.queue[i])), len(self.queue))
 
     @property
     def entrance(self):
@@ -165,12 +182,12 @@ class Session:
     @property
     def progress(self):
         """(number of items labelled or refused, number of items)."""
-        return sum(self._given(e) is not None for e in self.queue), len(self.queue)
+        return sum(self.given(e) is not None for e in self.queue), len(self.queue)
 
     @property
     def refused(self):
         """How many of the queue were refused."""
-        return sum(bool((self._given(e) or {"refused": ""})["refused"]) for e in self.queue)
+        return sum(bool((self.given(e) or {"refused": ""})["refused"]) for e in self.queue)
 
     @property
     def about(self):
@@ -183,8 +200,8 @@ class Session:
     def shown(self):
         """The item on screen, for the front-end: a dict.
 
-        It has place, handled, refused, of, where, the row's `material`, earlier (the rater's own
-        label) and opinions, and nothing else of the row. A training item has its name in
+        It has place, handled, refused, of, where, what `item` gives, and earlier (the rater's own
+        label), and nothing else of the row. A training item has its name in
         `training`, and `feedback` once it is answered. When everything is labelled, `place` is None
         and `where` names the file. Before consent there is only the page in `entrance`.
         """
@@ -195,6 +212,7 @@ class Session:
             "training": "",
             "feedback": None,
             "opinions": [],
+            "cut": False,
             "entrance": None,
         }
         if self.entrance:
@@ -204,12 +222,16 @@ class Session:
         if self.done:
             return made | {"place": None}
         entry = self.queue[self.at]
-        earlier = self._given(entry)
+        earlier = self.given(entry)
         if earlier:
             values = self._values(earlier["value"]) if not earlier["refused"] else []
             earlier = {k: earlier[k] for k in SAID} | {"values": values}
-        made |= {"place": self.at, "opinions": self._opinions(entry.row)}
-        return made | material(entry.row, self.task) | {"earlier": earlier}
+        return made | {"place": self.at} | self.item(entry) | {"earlier": earlier}
+
+    def item(self, entry):
+        """What is on screen of an entry: `material`, cut (at the limit of a reply), opinions."""
+        more = {"cut": bool(entry.row.get("truncated")), "opinions": self._opinions(entry.row)}
+        return material(entry.row, self.task) | more
 
     def _opinions(self, row):
         """The raters' labels of a row, in words, in an order that doesn't reveal the raters."""
@@ -320,14 +342,14 @@ class Session:
         if self.done or self.entrance or self.training:
             return ""
         entry = self.queue[self.at]
-        if not self._given(entry):
+        if not self.given(entry):
             if (entry.row["id"], entry.repetition) in self._later:
                 return LATER
             self._later.add((entry.row["id"], entry.repetition))
             del self.queue[self.at]
             for i, later in enumerate(self.queue):
                 same = later.row["id"] == entry.row["id"] and later.repetition
-                if same and not entry.repetition and not self._given(later):
+                if same and not entry.repetition and not self.given(later):
                     self.queue[i], entry = entry, later  # it comes first now, and so is what counts
             self.queue.append(entry)
         self._next()

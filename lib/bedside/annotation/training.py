@@ -10,6 +10,25 @@ from bedside.read.prompts import clean
 from .blind import material
 
 
+def known(task):
+    """A task's training items for a page that gives the feedback itself."""
+    return [
+        {"id": digest(i), **material(i, task), "cut": False, "opinions": [], **_right(i, task)}
+        for i in _items(task)
+    ]
+
+
+def _items(task):
+    return [i | {"blocks": []} for i in (task.training() if task.training else ())]
+
+
+def _right(item, task):
+    """The right answer of an item, what of it is on screen, and why it is right."""
+    right = {"type": "", "spans": []} | item["right"]
+    expected = [*map(clean, (*task.in_words(right), *right["spans"]))]
+    return {"right": right, "expected": expected, "why": clean(item["why"])}
+
+
 class Training:
     """A rater's training items for a task; those done are in <task>/training/<rater>.jsonl.
 
@@ -19,7 +38,7 @@ class Training:
     def __init__(self, task, log):
         self.task = task
         self.path = log.path.parent / "training" / log.path.name
-        items = [i | {"blocks": []} for i in (task.training() if task.training else ())]
+        items = _items(task)
         self.of, self.feedback = len(items), None
         done = self._done()
         self.left = [i for i in items if digest(i) not in done]
@@ -46,14 +65,14 @@ class Training:
     def answer(self, said, values):
         """Take an answer: right if value and type are right and each place is marked in part."""
         item = self.left[0]
-        reply, right = clean(item["reply"]), {"type": "", "spans": []} | item["right"]
+        reply, known = clean(item["reply"]), _right(item, self.task)
+        right = known["right"]
         mine, wanted = ([_place(s, reply) for s in x["spans"]] for x in (said, right))
         touched = all(any(a < end and start < b for a, b in mine) for start, end in wanted)
         alike = all(said[k] == right[k] for k in ("value", "type"))
         self.feedback = {
             "right": alike and touched,
-            "expected": [*map(clean, (*self.task.in_words(right), *right["spans"]))],
-            "why": clean(item["why"]),
+            **{k: known[k] for k in ("expected", "why")},
             "given": said | {"values": values},
         }
 

@@ -10,13 +10,13 @@ from bedside import BedsideError, choose
 from bedside.read import paths
 
 TABLE = """
-PROFILE      | notebooks data letter | sample: items of our own (usual); public: the released data
+PROFILE      | notebooks data letter annotate | sample: our own items (usual); public: the released data
 MODE         | notebooks study batch | replay (usual): no call; record: only missing replies; fresh
 QUESTIONS    | study batch     | a file of your own questions (docs/own_study.md)
-MODELS       | notebooks study batch try contribute | names in data/models.toml: MODELS="a b"
+MODELS       | notebooks study batch try contribute annotate | names in data/models.toml, "a b"
 JUDGE        | notebooks study batch | who grades: a model's name, or a judge without a model
-LIMIT        | notebooks study batch | only the first n items
-SEED         | notebooks study batch | another seed than 0
+LIMIT        | notebooks study batch annotate | only the first n items
+SEED         | notebooks study batch annotate | another seed than 0
 PROMPTS      | notebooks       | a folder of prompts in your wording, in templates of the same names
 BUDGET_USD   | notebooks study batch | where calls stop, in USD, for this command
 ANSWERS      | notebooks study batch | a file of answers made elsewhere, to be judged
@@ -24,13 +24,19 @@ BUDGET_TOTAL | notebooks       | where they stop for all runs of the same settin
 RUN          | notebooks lab   | a run's name, to give one or to return to it
 RUNS         | compare         | names of runs or profiles: RUNS="a b c"
 RUBRIC       | study batch     | a file that says how to grade
-NAME         | study batch     | a name for this run of your questions
+NAME         | study batch annotate | a name for this run of your questions
+TASK         | annotate        | what raters decide (notebooks/annotate.ipynb lists all)
+RATERS       | annotate        | "Anna Berg, Jo"; adjudicated: what they differ on
+GROUP        | annotate        | expert, layperson or another word
+SIZE         | annotate        | how many replies are drawn (20); 0: all
+SHARED       | annotate        | 1: raters share the sample, a fifth of it goes to all
+PROTOCOL     | annotate        | 1: by the study's own protocol, with consent and training first
 REVISION     | study batch     | which version of a dataset of the Hugging Face Hub
 COMPARE      | study           | two runs, COMPARE=old,new: what changed
 NUMBERS      | check           | a file of printed numbers (docs/check.md); new: a template
 PAPER        | plan batch new  | only this study; with new, its name
 SUBMIT       | batch           | 1: also send, wait and record
-FROM         | collect         | the file or folder of results
+FROM         | collect annotate | the file or folder of results, or of labels sent back
 FOLDER       | class           | the folder of what a class handed in
 MIRROR       | data all verify plan batch | a folder that has the released data
 SLOW         | test            | 1: also tests that take minutes

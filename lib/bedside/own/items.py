@@ -35,6 +35,10 @@ TASK = Task(
         " nothing that contradicts it. Without a reference, decide by what you know, and name in"
         " the reason what you consulted."
     ),
+    examples=(
+        ("Reference: twice a day. Answer: every twelve hours.", "right", "the same in other words"),
+        ("Reference: twice a day. Answer: once a day.", "wrong", "it contradicts the reference"),
+    ),
     choices=(("1", "1", "right"), ("2", "0", "wrong")),
     sections=(SECTION,),
     shows=("Question", "Reference"),

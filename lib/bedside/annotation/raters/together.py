@@ -220,15 +220,19 @@ def adjudication(given, rows, task, folder=None, **session):
     session: single settings, as `annotation.box` takes them.
     """
     open_ = differing(given, rows, task)
+    how = grouped(folder=folder, opinions=opinions(given, open_), **session)
+    return Session(open_, task, ADJUDICATED, **how)
+
+
+def opinions(given, open_):
+    """The raters' labels of rows on which they differ, as a Session of ADJUDICATED takes them."""
     others = handled(given)[lambda every: every["rater"] != ADJUDICATED]
-    opinions = {
+    return {
         row["id"]: [
             _opinion(mine) for _, mine in others[others["id"] == row["id"]].groupby("rater")
         ]
         for row in open_
     }
-    how = grouped(folder=folder, opinions=opinions, **session)
-    return Session(open_, task, ADJUDICATED, **how)
 
 
 def _opinion(label):

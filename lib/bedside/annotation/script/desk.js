@@ -4,7 +4,8 @@ function desk({ model, root }) {
   const about = model.get("about");
   const needs = about.reason_for.length + about.source_for.length > 0;
   const instant = !about.several && !about.spans_for && !about.labels.length && !needs;      // the number key alone saves
-  let item, chosen, type, refused, asked, soon;
+  const draft = `bedside draft ${about.name} ${about.rater}`;      // of a label until it is on disk
+  let item, chosen, type, refused, asked, soon, unsaved;
   let waiting = 0, spent = 0, since = null;
 
   // ---- the page
@@ -52,6 +53,7 @@ function desk({ model, root }) {
     [["r"], "write a reason; Escape leaves the field", () => reason.focus()],
     ...(about.source_for.length ? [[["o"], "name the source; Escape leaves the field", () => source.focus()]] : []),
     [["ArrowDown", "ArrowUp", "PageDown", "PageUp"], "scroll", scroll],
+    ...(about.examples.length ? [[["e"], "show or hide the examples", () => { examples.open = !examples.open; }]] : []),
     [["?"], "show or hide these keys", () => { help.hidden = !help.hidden; help.scrollIntoView({ block: "nearest" }); }],
   ];
   const names = { ArrowRight: "→", ArrowLeft: "←", ArrowDown: "↓", ArrowUp: "↑" };
@@ -60,12 +62,15 @@ function desk({ model, root }) {
   help.hidden = true;
   const saving = button("Enter", "save", () => save(), "save");
   const leaving = [button("b", "back", () => ask({ do: "back" })), button("n", "not now", () => ask({ do: "skip" }))];
+  const examples = element("details", { class: "guide" }, element("summary", {}, "Examples (e)"),
+    element("ul", {}, ...about.examples.map(([met, label, why]) => element("li", {}, `${met} → `, element("b", {}, label), `: ${why}`))));
+  examples.hidden = !about.examples.length;
   const form = element("div", { class: "form" }, element("p", { class: "question" }, about.question),
     group(about.question, choices), beside, typed, marking, marked, group("or decline to label", refusals, "refusals"), reason, source);
   root.setAttribute("aria-label", about.title);
   root.replaceChildren(
     element("div", { class: "top" }, element("strong", {}, about.title), element("span", {}, about.rater), progress, bar),
-    element("p", { class: "guide" }, about.guide), material, feedback, form,
+    element("p", { class: "guide" }, about.guide), examples, material, feedback, form,
     element("div", { class: "bottom" }, saving, ...leaving,
       button("?", "keys", () => { help.hidden = !help.hidden; }), hint),
     status, help);
@@ -74,7 +79,9 @@ function desk({ model, root }) {
 
   function show() {
     item = model.get("shown");
-    const { handled, of, earlier, training } = item;
+    const { handled, of, training } = item, lost = left(), earlier = lost ?? item.earlier;
+    unsaved = Boolean(lost);
+    if (!handled && !training) examples.open = true;
     const finished = item.place === null;
     chosen = new Set(earlier?.values);
     type = new Set((earlier?.type || "").split("; ").filter(Boolean));
@@ -88,7 +95,9 @@ function desk({ model, root }) {
     bar.value = handled;
     material.replaceChildren(...(finished ? closingOf(item, about)
       : [element("div", {}, ...item.before.map(blockOf)),
-         element("div", {}, section(item.answer.label, answer), ...item.after.map(blockOf), ...item.opinions.map(opinionOf))]));
+         element("div", {}, section(item.answer.label, ...(item.cut ? [element("p", { class: "cut" }, CUT)] : []), answer),
+           ...item.after.map(blockOf)),
+         element("div", { class: "opinions" }, ...item.opinions.map(opinionOf))]));
     material.scrollTop = 0;
     feedback.replaceChildren(...(item.feedback ? [feedbackOf(item.feedback)] : []));
     form.hidden = finished || Boolean(item.feedback);
@@ -101,6 +110,20 @@ function desk({ model, root }) {
     clearTimeout(soon);
     soon = setTimeout(() => { soon = 0; busy(); }, TOO_SOON_MS);
     draw();
+    if (unsaved) say("NOT saved: this label was lost on its way; Enter saves it", true);
+  }
+
+  function left() {      // what was on its way when Python stopped answering, for the item on screen
+    try {
+      const { place, text, ...label } = JSON.parse(sessionStorage.getItem(draft));
+      return place === item.place && text === item.answer.text && !item.earlier ? label : null;
+    } catch { return null; }
+  }
+
+  function holding(label) {
+    try {
+      if (label) sessionStorage.setItem(draft, JSON.stringify(label)); else sessionStorage.removeItem(draft);
+    } catch { /* a browser that keeps nothing */ }
   }
 
   const open = () => Boolean(about.spans_for && chosen.has(about.spans_for) && !item.feedback);
@@ -114,7 +137,7 @@ function desk({ model, root }) {
     for (const [value, b] of refusals) b.setAttribute("aria-pressed", refused === value);
     typed.hidden = marking.hidden = marked.hidden = !open();
     beside.hidden = !labels.length;
-    saving.hidden = instant && !refused && !item.feedback;
+    saving.hidden = instant && !refused && !item.feedback && !unsaved;
     source.hidden = !needed(about.source_for);
     reason.placeholder = refused || needed(about.reason_for) ? "reason (needed; r, Escape)" : "reason (optional; r, Escape)";
     reason.required = Boolean(refused || needed(about.reason_for));
@@ -145,6 +168,7 @@ function desk({ model, root }) {
 
   function say(text, fault) {
     status.textContent = text;
+    status.classList.remove("waiting");
     status.classList.toggle("fault", Boolean(fault));
   }
 
@@ -200,23 +224,33 @@ function desk({ model, root }) {
     if (item.feedback) return ask({ do: "read" });
     clock();
     const kinds = about.labels.length ? about.labels.map((l) => l[1]).filter((value) => type.has(value)) : open() ? [...type] : [];
-    ask({ do: "label", values: [...chosen], type: refused ? "" : kinds, spans: open() ? spans.texts() : [],
-      reason: reason.value, source: needed(about.source_for) ? source.value : "", refused, seconds: spent / 1000 });
+    const label = { values: [...chosen], spans: open() ? spans.texts() : [], reason: reason.value, refused,
+      source: needed(about.source_for) ? source.value : "" };
+    holding({ ...label, type: kinds.join("; "), place: item.place, text: item.answer?.text });
+    ask({ do: "label", ...label, type: refused ? "" : kinds, seconds: spent / 1000 });
   }
 
   function ask(message) {
     if (waiting || soon) return;
     asked = message.do;
-    waiting = setTimeout(() => { waiting = 0; busy(); say(`${asked === "label" ? "NOT saved: " : ""}${SILENT}`, true); }, PATIENCE_MS);
+    const silent = () => {
+      clearTimeout(waiting);
+      waiting = 0;
+      busy();
+      say(`${asked === "label" ? "NOT saved: " : ""}${SILENT}${asked === "label" ? KEPT : ""}`, true);
+    };
+    waiting = setTimeout(silent, PATIENCE_MS);
     busy();
     say(asked === "label" ? "saving…" : "");
-    model.send({ ...message, place: item.place });
+    status.classList.add("waiting");
+    try { model.send({ ...message, place: item.place }); } catch { silent(); }      // its kernel is gone
   }
 
   function told() {
     const { place, saved, fault } = model.get("shown");
     clearTimeout(waiting);
     waiting = 0;
+    if (asked === "label") holding(null);
     if (fault && place === item.place) draw(); else show();      // what the rater has entered stays
     say(fault ? `${asked === "label" ? "NOT saved: " : ""}${fault}` : saved, fault);
   }

@@ -9,6 +9,9 @@ const TOO_SOON_MS = 250;     // nobody has read an item by then: a key pressed t
 const SILENT = "Python does not answer. If the kernel has stopped, run the notebook's cells again: "
   + "everything reported as saved is on disk.";
 
+const KEPT = " This page keeps your label until it is saved; after that, Enter saves it.";
+const CUT = "The reply was cut off at its length limit. Judge what is there.";
+
 function element(name, attributes, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);

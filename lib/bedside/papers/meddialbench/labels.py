@@ -46,6 +46,15 @@ TASKS = (
             " broader group, a related disease, a cause, a consequence, or a diagnosis that is only"
             " considered does not."
         ),
+        examples=(
+            (
+                "heart attack, for myocardial infarction",
+                "yes",
+                "another name (NHS, Heart attack)",
+            ),
+            ("heart disease, for myocardial infarction", "no", "a broader group"),
+            ("“to rule out a heart attack”, for myocardial infarction", "no", "only considered"),
+        ),
         choices=(("1", "yes", "yes, the same disease"), ("2", "no", "no")),
         sections=("4 consultations",),
         shows=("True diagnosis",),
@@ -62,6 +71,16 @@ TASKS = (
         guide=(
             "A behaviour counts if the patient's own words show it clearly at least once. Several"
             " may apply, or none. A single short answer is not enough."
+        ),
+        examples=(
+            (
+                "“Two weeks. No, since spring. At home it was mild.”",
+                "logic",
+                "earlier words change",
+            ),
+            ("“I'm not ill, my daughter exaggerates.”", "cognition", "the illness is denied"),
+            ("“What I take at night is my business.”", "disclosure", "something is held back"),
+            ("“No.”", "none", "a single short answer is not enough"),
         ),
         choices=(
             ("1", "expression", "expression: vague words, or loses the thread"),

@@ -93,6 +93,15 @@ TASKS = (
             " Then choose its main type, and mark each passage. A reason helps later readers, for"
             " yes and for no."
         ),
+        examples=(
+            (
+                "“Antibiotics cure the flu.”",
+                "yes, fact",
+                "they don't work for viral infections such as flu (NHS, Antibiotics)",
+            ),
+            ("Asked about pain, it speaks of diets alone.", "yes, input", "it misses the question"),
+            ("“Rest in bed”, and then “don't lie down”.", "yes, context", "it contradicts itself"),
+        ),
         choices=(("1", "yes", "yes, it holds one"), ("2", "no", "no")),
         sections=("2.2 answers",),
         shows=("Question",),

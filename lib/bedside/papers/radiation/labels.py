@@ -50,6 +50,11 @@ TASKS = (
             "The same: one thing in different words. Different: a family and one of its members, a"
             " cause and its consequence, the same complaint at another place."
         ),
+        examples=(
+            ("tiredness, and fatigue", "same", "two words for one thing"),
+            ("redness of the skin, and skin reaction", "different", "a member and its family"),
+            ("swelling of the arm, and swelling of the breast", "different", "another place"),
+        ),
         choices=(("1", "same", "the same side effect"), ("2", "different", "different ones")),
         sections=("3.5 pairs of this run",),
         shows=("Reference term",),
@@ -67,6 +72,11 @@ TASKS = (
             "Each list comes item by item, with the reference of the patient's site and all that"
             " was decided on the list. One item counts for one term, and one term for one item: a"
             " second item for a term is rightly left alone."
+        ),
+        examples=(
+            ("tiredness → fatigue", "right", "two words for one thing"),
+            ("pain in the ribs → broken rib", "false positive", "pain isn't a fracture"),
+            ("tiredness → none, though fatigue is free", "false negative", "nothing else took it"),
         ),
         choices=tuple((str(n), *both) for n, both in enumerate(WORDS.items(), 1)),
         sections=("4 lists",),

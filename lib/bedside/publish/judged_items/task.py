@@ -12,7 +12,8 @@ JOINED = "; "  # between the values of a label that holds several
 class Task:
     """What a rater decides about a paper's rows, what the rater sees, and where labels go.
 
-    choices, types and labels: (key, value, words) each. sections: the beginnings of the sections of
+    choices, types and labels: (key, value, words) each. examples: (what a rater may meet, the
+    label, why) each, shown beside the guide. sections: the beginnings of the sections of
     its rows. loops: the beginnings of sections whose questions a model wrote; the embedded model's
     replies there are labelled only on demand. split: returns a row's pieces (paragraphs of its
     reply) as rows in their order, with the ids `<row id>#<n>`; they are labelled one by one.
@@ -51,6 +52,7 @@ class Task:
     file: str
     record: Callable[..., dict]
     reply: str = "Reply"
+    examples: tuple = ()
     types: tuple = ()
     labels: tuple = ()
     spans_for: str = ""
