@@ -532,46 +532,9 @@ def annotate(given):
 
     given: NAME=value strings.
     """
-    from . import annotation, explorer
-    from .annotation import raters
-    from .build import settings
-    from .publish.judged_items import collect
+    from . import annotation
 
-    given = {n.lower(): v for n, _, v in (g.partition("=") for g in given) if v}
-    if place := given.pop("from", ""):
-        lines, refused = annotation.handed.taken(place)
-        print(*lines, sep="\n")
-        if refused:
-            raise BedsideError(f"{refused} of {len(lines)} files were not taken")
-        return
-    task = annotation.tasks()[choose(given.get("task", ""), annotation.tasks(), "TASK")]
-    names = [n.strip() for n in given.get("raters", "").split(",") if n.strip()]
-    if not names:
-        raise BedsideError('name the raters: make annotate TASK=... RATERS="Anna Berg, Jo"')
-    if task.name == "own":
-        page = settings.figures() / "own" / given.get("name", "") / "explorer.html"
-        if not given.get("name") or not page.is_file():
-            raise BedsideError(f"{paths.rel(page)}: name a study of your own that has run: NAME=")
-        document = explorer.read(page.read_text(encoding="utf-8"))[0]
-    else:
-        run = {k: given[k] for k in ("models", "limit") if k in given}
-        document = collect(given.get("profile", "sample"), task.paper, **run)
-    try:
-        seed, size = int(given.get("seed", 0)), int(given.get("size", 20))
-    except ValueError:
-        raise BedsideError("SEED and SIZE are whole numbers") from None
-    how = {"group": given.get("group", ""), "seed": seed, "protocol": "protocol" in given}
-    rows = annotation.rows(document)
-    if names == [annotation.ADJUDICATED]:
-        labels = raters.labels(task.name, rows)
-        rows = raters.differing(labels, rows, task.name)
-        how["opinions"] = raters.opinions(labels, rows)
-    else:
-        how |= {"size": size, "raters": names if "shared" in given else ()}
-    folder = settings.figures() / "annotate"
-    made = annotation.handed.out(rows, task.name, names, folder, **how)
-    print(*(f"{paths.rel(path)}: {count} items" for path, count in made), sep="\n")
-    print("Send each rater their page; what they send back: make annotate FROM=its folder")
+    annotation.handed.by_make({n.lower(): v for n, _, v in (g.partition("=") for g in given) if v})
 
 
 def batch(given, own=(), submit=False, paper=""):

@@ -68,7 +68,7 @@ def test_a_session_resumes_and_corrects(session):
     assert again.shown()["answer"] == second and again.shown()["earlier"]["values"] == ["-1"]
     assert again.label("0") == "" and again.at == 2  # on to the first without a label
     # the later line wins
-    assert session(rows)._given(again.queue[1])["value"] == "0" and len(lines(s)) == 3
+    assert session(rows).given(again.queue[1])["value"] == "0" and len(lines(s)) == 3
     again.back()
     again.back()
     again.back()

@@ -56,7 +56,7 @@ def test_the_explorers_notebook_with_other_settings_leaves_the_samples_page(tmp_
     assert len(page["rows"]) == 320
 
 
-def test_the_annotation_notebook_runs_without_labels_and_with_some(tmp_path, monkeypatch):
+def test_the_annotation_notebooks_run_without_labels_and_with_some(tmp_path, monkeypatch):
     folder = tmp_path / "labels"
     judged = annotation.rows(judged_items.collect("sample", "radiation"))
     for rater in ("Ann", "Bob"):
@@ -66,8 +66,10 @@ def test_the_annotation_notebook_runs_without_labels_and_with_some(tmp_path, mon
         while not session.done:
             value = "different" if rater == "Ann" or session.at else "same"
             assert session.label(value, seconds=2) == ""
-    given = {"task": "side_effect", "rater": "Cem", "folder": str(folder)}
-    said = run_notebook("annotate", tmp_path, monkeypatch, **given)
+    given = {"task": "side_effect", "folder": str(folder)}
+    said = run_notebook("annotate", tmp_path, monkeypatch, rater="Cem", **given)
+    assert not any(name in said for name in {r["model"] for r in judged})
+    said = run_notebook("agreement", tmp_path, monkeypatch, **given)
     assert "2 raters, 6 replies" in said and "Ann and Bob" in said
     assert "1 replies on which raters differ" in said and "prediction-powered" in said
 

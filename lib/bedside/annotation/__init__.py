@@ -14,9 +14,10 @@ What a study asks raters is in its `labels`, how a reply is shown in `publish.ju
 whether a judge agrees with people in `judging.trust_cards`.
 
 labelling: all tasks. blind: what a rater sees. sampling: which rows are drawn. log: labels on disk.
-session: the way through a sample. handed: pages that need no server, and what comes back. faults: faults of a label. entrance, training, attention: a
-study's protocol: consent and background, items that come first, items with a known answer. widget:
-the session on screen. raters: labels of several raters, and judges compared with them.
+session: the way through a sample. handed: pages that need no server, and what comes back. faults:
+faults of a label. entrance, training, attention: a study's protocol: consent and background, items
+that come first, items with a known answer. widget: the session on screen. raters: labels of several
+raters, and judges compared with them.
 """
 
 from . import handed

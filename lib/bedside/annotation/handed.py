@@ -14,18 +14,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Required, TypedDict
 
-from bedside import BedsideError
+from bedside import BedsideError, choose, explorer
+from bedside.build import settings
 from bedside.keep.store import append, digest
-from bedside.publish.judged_items import JOINED
+from bedside.publish.judged_items import JOINED, collect
 from bedside.publish.pages import hashes, template
 from bedside.read import outside, paths
 from bedside.read.prompts import clean
 
 from . import training
-from .blind import alias
+from .blind import alias, rows
 from .faults import fault_of
 from .labelling import tasks
-from .log import FOLDER, Log, named, read
+from .log import ADJUDICATED, FOLDER, Log, named, read
 from .session import SAID, Session, all_reasons, grouped
 
 HERE = Path(__file__).parent
@@ -61,7 +62,7 @@ class Label(TypedDict, total=False):
 
 
 def out(
-    rows: list[dict], task: str, names: list[str], to: Path, folder: Path | str = "", **how: Any
+    found: list[dict], task: str, names: list[str], to: Path, folder: Path | str = "", **how: Any
 ) -> list[tuple[Path, int]]:
     """Write a page for each rater into the folder `to`; return (path, number of items) of each.
 
@@ -70,7 +71,7 @@ def out(
     """
     made = []
     for name in names:
-        session = Session(rows, task, name, folder=folder or None, **grouped(**how))
+        session = Session(found, task, name, folder=folder or None, **grouped(**how))
         path = Path(to) / f"{task}-{session.log.rater}.html"
         path.parent.mkdir(parents=True, exist_ok=True)
         paths.write(path, _page(session))
@@ -122,6 +123,48 @@ def _item(session, entry):
         **session.item(entry),
         "given": given and {k: given[k] for k in ("id", "at", "check", "seconds", "value", *SAID)},
     }
+
+
+def by_make(given: dict[str, str]) -> None:
+    """What `make annotate` does, by its variables in lower case; what is made is printed."""
+    from . import raters
+
+    if place := given.pop("from", ""):
+        lines, refused = taken(place)
+        print(*lines, sep="\n")
+        if refused:
+            raise BedsideError(f"{refused} of {len(lines)} files were not taken")
+        return
+    task = tasks()[choose(given.get("task", ""), tasks(), "TASK")]
+    names = [n.strip() for n in given.get("raters", "").split(",") if n.strip()]
+    if not names:
+        raise BedsideError('name the raters: make annotate TASK=... RATERS="Anna Berg, Jo"')
+    try:
+        seed, size = int(given.get("seed", 0)), int(given.get("size", 20))
+    except ValueError:
+        raise BedsideError("SEED and SIZE are whole numbers") from None
+    how = {"group": given.get("group", ""), "seed": seed, "protocol": "protocol" in given}
+    found = rows(_document(task, given))
+    if names == [ADJUDICATED]:
+        labels = raters.labels(task.name, found)
+        found = raters.differing(labels, found, task.name)
+        how["opinions"] = raters.opinions(labels, found)
+    else:
+        how |= {"size": size, "raters": names if "shared" in given else ()}
+    for path, count in out(found, task.name, names, settings.figures() / "annotate", **how):
+        print(f"{paths.rel(path)}: {count} items")
+    print("Send each rater their page; what they send back: make annotate FROM=its folder")
+
+
+def _document(task, given):
+    """The judged items that a task is about: of a profile or run, or of a study of one's own."""
+    if task.name != "own":
+        run = {k: given[k] for k in ("models", "limit") if k in given}
+        return collect(given.get("profile", "sample"), task.paper, **run)
+    page = settings.figures() / "own" / given.get("name", "") / "explorer.html"
+    if not given.get("name") or not page.is_file():
+        raise BedsideError(f"{paths.rel(page)}: name a study of your own that has run: NAME=")
+    return explorer.read(page.read_text(encoding="utf-8"))[0]
 
 
 # ---- what comes back
