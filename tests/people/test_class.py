@@ -161,7 +161,7 @@ def own_rule(hits, wrong):
     [
         ({"a": (1, 2.5), 3: True}, {"a": [1, 2.5], "3": True}),
         ({"a": "x", "b": ...}, {"a": "x", "b": None}),
-        ({"one"}, "{'one'}"),
+        ({"one"}, ["one"]),
         (float("nan"), "nan"),
         ([float("inf")], ["inf"]),
         (own_rule, "def own_rule(hits, wrong):\n    return hits - wrong"),

@@ -94,16 +94,17 @@ def open_in(answer):
     return answer is ... or answer is None or (isinstance(answer, str) and not answer.strip())
 
 
-def task(number, asks, free=False):
+def task(number, asks, free=False, code=False):
     """Mark a method of a sheet as the check of a task.
 
     It takes the answer and returns praise, or raises Wrong with what to look at.
     asks: what an answer looks like; said where there is none, or one of another form.
     free: the answer is the student's own text, which is collected and not called right.
+    code: the answer is a function, which the check calls: one that was handed in isn't run again.
     """
 
     def mark(method):
-        method.task, method.asks, method.free = number, asks, free
+        method.task, method.asks, method.free, method.code = number, asks, free, code
         return method
 
     return mark
