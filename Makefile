@@ -156,9 +156,11 @@ bench: $(READY) ## measure calls, replay, statistics and `make all` on this mach
 
 setup: $(READY) ## only set everything up
 
-lock: $(READY) ## renew requirements.lock from pyproject.toml (needs uv)
-	@.venv/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-emit-index-url \
-		--no-header --group dev pyproject.toml -o requirements.lock
+LOCK := .venv/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-emit-index-url --no-header
+
+lock: $(READY) ## renew requirements.lock, and seminar.lock with its versions, from pyproject.toml (needs uv)
+	@$(LOCK) --group dev pyproject.toml -o requirements.lock
+	@$(LOCK) --group seminar --constraints requirements.lock --no-annotate -o seminar.lock
 
 clean: ## forget which notebooks have run (recordings, data and figures stay)
 	rm -rf .cache/stamps .cache/executed .cache/verify

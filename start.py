@@ -1,9 +1,9 @@
 """Set up the seminar once and open it in JupyterLab, on Windows, macOS and Linux.
 
-    python start.py                 # the first start needs a network, 1.4 GB and some minutes
+    python start.py                 # the first start needs a network, 450 MB and some minutes
     python start.py --no-browser    # other options are passed on to JupyterLab
 
-You need only Python. What the sheets use is installed from requirements.lock into the folder .venv
+You need only Python. What the sheets use is installed from seminar.lock into the folder .venv
 here. Where it is installed already, as in a JupyterHub, nothing is installed.
 """
 
@@ -17,11 +17,11 @@ import sys
 
 ROOT = os.path.dirname(os.path.abspath(__file__))
 VENV = os.path.join(ROOT, ".venv")
-VERSIONS = ((3, 11), (3, 12), (3, 13))  # which requirements.lock is made for
-NEEDED = ("jupyterlab", "anywidget", "openai", "pandas", "rapidfuzz", "sklearn", "statsmodels")
+VERSIONS = ((3, 11), (3, 12), (3, 13))  # which seminar.lock is made for
+NEEDED = ("jupyterlab", "ipywidgets", "pandas", "rapidfuzz", "seaborn", "sklearn")
 SERVERS = ("JUPYTERHUB_API_URL", "BINDER_SERVICE_HOST")  # set where JupyterLab runs already
-PIP = ["-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
-LOCKED = ["--require-hashes", "--requirement", "requirements.lock"]
+PIP = ["-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-compile"]
+LOCKED = ["--require-hashes", "--requirement", "seminar.lock"]
 PACKAGE = ["--no-deps", "--no-build-isolation", "--editable", "."]
 
 
@@ -113,8 +113,8 @@ def set_up():
             if f.read() == wanted:
                 return ""
     print(
-        "Setting up .venv from requirements.lock. This is done once. It takes some minutes and"
-        " needs a network and about 1.4 GB."
+        "Setting up .venv from seminar.lock. This is done once. It takes some minutes and"
+        " needs a network and about 450 MB."
     )
     if not (os.path.isfile(python()) and quiet([python(), "-m", "pip", "--version"])):
         if subprocess.call([sys.executable, "-m", "venv", "--clear", VENV], cwd=ROOT):
@@ -128,15 +128,23 @@ def set_up():
                 "The packages could not be installed; the reason is printed above. The first start"
                 " needs a network. Start again: what is installed already stays."
             )
+    trim()
     with open(stamp, "w") as f:
         f.write(wanted)
     return ""
 
 
+def trim():
+    """Delete the tests that packages bring along: a tenth of their size."""
+    for folder, names, _ in os.walk(VENV):
+        if "tests" in names and "site-packages" in folder:
+            shutil.rmtree(os.path.join(folder, "tests"), ignore_errors=True)
+
+
 def lock():
     """A hash of the files that name the packages, the same with any line ends."""
     texts = []
-    for name in ("requirements.lock", "pyproject.toml"):
+    for name in ("seminar.lock", "pyproject.toml"):
         with open(os.path.join(ROOT, name), "rb") as f:
             texts.append(f.read().replace(b"\r\n", b"\n"))
     return hashlib.sha256(b"\n".join(texts)).hexdigest()

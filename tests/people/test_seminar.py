@@ -391,7 +391,7 @@ def test_teachers_learn_first_what_a_class_needs(path):
     for needed in (
         "`python start.py`",
         "once beforehand",
-        "about 1.4 GB",
+        "about 450 MB",
         "`handed_in` at the top",
     ):
         assert needed in notes[0], needed

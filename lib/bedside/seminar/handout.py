@@ -21,6 +21,7 @@ NEEDED = (
     "environment.yml",
     "pyproject.toml",
     "requirements.lock",
+    "seminar.lock",
     "start.py",
     "data/*.toml",
     "data/claims",
