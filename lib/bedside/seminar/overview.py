@@ -147,7 +147,7 @@ def titles(paper):
         whole = "\n".join("".join(c["source"]) for c in cells)
         if f'seminar.sheet("{paper}"' in whole:
             title = re.search(r"^# (?:\d\w?\. )?(.+)$", whole, re.M)
-            headings = re.findall(r"^## (\d\.\d) (.+?)(?: \([^()]*\))?$", whole, re.M)
+            headings = re.findall(r"^## (\d\.\d+) (.+?)(?: \([^()]*\))?$", whole, re.M)
             return (title[1] if title else paper), dict(headings)
     return paths.papers().get(paper, {}).get("name", paper), {}
 
