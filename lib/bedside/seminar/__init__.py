@@ -9,8 +9,8 @@ checks answers. Notebooks of the seminar are in notebooks/seminar/.
 Modules: `tasks` (a sheet, its checks and their feedback), `answers` (what checks share), `display`,
 `classroom` (what is handed in), `again` (checked once more), `overview` (a class on one page),
 `edited` (the two editions, and a lecturer's own), `editions` (their build), `handout` (the zip),
-`projector` and `demo` (fifteen minutes without an installation). Each sheet has a package with its `material` (what it shows) and its `sheet` (the
-checks of its tasks).
+`projector` and `demo` (fifteen minutes without an installation). Each sheet has a package with its
+`material` (what it shows) and its `sheet` (the checks of its tasks).
 """
 
 import importlib

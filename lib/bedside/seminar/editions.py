@@ -70,15 +70,11 @@ def told(folder, profile):
         if path.name not in known:
             yield f"{path.name}: a sheet of yours"
             continue
-        pairs = zip(EDITIONS, known[path.name])
-        lines = {
-            line
-            for who, ours in pairs
-            for line in edited.differences(
-                ours, edited.edition(folder / who / path.name, students=False)
-            )
-        }
-        yield f"{path.name}: {'; '.join(sorted(lines)) or 'as ours'}"
+        students, instructors = (
+            list(edited.differences(ours, edited.edition(folder / who / path.name, students=False)))
+            for who, ours in zip(EDITIONS, known[path.name])
+        )
+        yield f"{path.name}: {'; '.join(instructors or students) or 'as ours'}"
     yield from (f"{name}: left out" for name in known if not (folder / "students" / name).is_file())
     yield "the checks are those of lib/bedside/seminar, as they are here"
 
