@@ -6,7 +6,7 @@ import traceback
 
 from bedside import choose
 
-from . import classroom
+from . import classroom, field
 
 
 class Feedback:
@@ -161,11 +161,16 @@ class Sheet:
         self.checked[str(number)] = entry
         return said
 
+    def name_field(self):
+        """A text field for a pseudonym; `hand_in` takes it."""
+        return field.name()
+
     def hand_in(self, name=..., folder=None):
         """Show what is done, and write all checked answers into a file for the instructor.
 
-        name: a pseudonym; without one nothing is written.
+        name: a pseudonym, or the field for one; without one nothing is written.
         """
+        name = getattr(name, "value", name)
         nothing = {"state": "open", "said": "", "answer": None}
         asked = [n for n in self.tasks() if n not in self.without]
         entries = {n: self.checked.get(n, nothing) for n in asked}
