@@ -156,7 +156,8 @@ bench: $(READY) ## measure calls, replay, statistics and `make all` on this mach
 
 setup: $(READY) ## only set everything up
 
-LOCK := .venv/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-emit-index-url --no-header
+LOCK := .venv/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-emit-index-url \
+	--no-header
 
 lock: $(READY) ## renew requirements.lock, and seminar.lock with its versions, from pyproject.toml (needs uv)
 	@$(LOCK) --group dev pyproject.toml -o requirements.lock

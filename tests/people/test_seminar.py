@@ -275,7 +275,7 @@ def test_the_build_refuses_before_it_runs_anything(built, monkeypatch):
     sheet.write_text(json.dumps(saved), encoding="utf-8")
     try:
         before = held(built.parent)
-        with pytest.raises(BedsideError, match=f"built: [^,]*instructors/{sheet.name} "):
+        with pytest.raises(BedsideError, match=f"built: [^,]*instructors/{sheet.name}. "):
             editions.build(built.parent)
         assert held(built.parent) == before and not ran
     finally:

@@ -3,6 +3,7 @@
 import json
 import re
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from bedside import BedsideError, seminar
@@ -63,7 +64,7 @@ def build(folder: Path | None = None, profile: str = "sample", mine: bool = Fals
     return folder / handout.NAME
 
 
-def told(folder, profile):
+def told(folder: Path, profile: str) -> Iterator[str]:
     """In lines, how the sheets of a folder differ from ours, and whose checks they have."""
     known = edited.ours(sources(profile))
     for path in sorted((folder / "instructors").glob("*.ipynb")):

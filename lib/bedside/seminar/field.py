@@ -12,7 +12,7 @@ def name():
     """A text field that has the pseudonym typed last, also after a restart; it is in `value`."""
     import ipywidgets
 
-    box = ipywidgets.Text(value=kept(), description="Pseudonym", placeholder="type it here")
+    box = ipywidgets.Text(value=kept(), description="Pseudonym")
     box.observe(lambda change: keep(change["new"]), "value")
     return box
 
