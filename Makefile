@@ -94,8 +94,8 @@ site: ## write the pages of both profiles to site/, for any static host
 
 # The sheets of the sample read what its notebooks kept.
 seminar: $(if $(filter sample,$(PROFILE)),$(STAMPS)/explorer.done)
-seminar: $(READY) ## write the seminar's sheets and a zip to hand out to seminar/ (PROFILE=public: on released data)
-	@$(PY) -m bedside seminar --profile $(PROFILE)
+seminar: $(READY) $(DATA) ## write sheets and a zip to hand out to seminar/ (MINE=1: as you edited them there)
+	@$(PY) -m bedside seminar --profile $(PROFILE) $(if $(value MINE),--mine)
 
 class: $(READY) ## write a page and a CSV of a class's results: make class FOLDER=DIR
 	@$(PY) -m bedside class -- $(call quoted,$(value FOLDER))
@@ -160,9 +160,12 @@ bench: $(READY) ## measure calls, replay, statistics and `make all` on this mach
 
 setup: $(READY) ## only set everything up
 
-lock: $(READY) ## renew requirements.lock from pyproject.toml (needs uv)
-	@.venv/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-emit-index-url \
-		--no-header --group dev pyproject.toml -o requirements.lock
+LOCK := .venv/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-emit-index-url \
+	--no-header
+
+lock: $(READY) ## renew requirements.lock, and seminar.lock with its versions, from pyproject.toml (needs uv)
+	@$(LOCK) --group dev pyproject.toml -o requirements.lock
+	@$(LOCK) --group seminar --constraints requirements.lock --no-annotate -o seminar.lock
 
 clean: ## forget which notebooks have run (recordings, data and figures stay)
 	rm -rf .cache/stamps .cache/executed .cache/verify

@@ -1,9 +1,10 @@
 """Set up the seminar once and open it in JupyterLab, on Windows, macOS and Linux.
 
-    python start.py                 # the first start needs a network, 1.4 GB and some minutes
+    python start.py                 # the first start needs a network, 450 MB and some minutes
+    python start.py --mirror=DIR    # released data from a folder; only for sheets that need them
     python start.py --no-browser    # other options are passed on to JupyterLab
 
-You need only Python. What the sheets use is installed from requirements.lock into the folder .venv
+You need only Python. What the sheets use is installed from seminar.lock into the folder .venv
 here. Where it is installed already, as in a JupyterHub, nothing is installed.
 """
 
@@ -17,11 +18,13 @@ import sys
 
 ROOT = os.path.dirname(os.path.abspath(__file__))
 VENV = os.path.join(ROOT, ".venv")
-VERSIONS = ((3, 11), (3, 12), (3, 13))  # which requirements.lock is made for
-NEEDED = ("jupyterlab", "anywidget", "openai", "pandas", "rapidfuzz", "sklearn", "statsmodels")
+VERSIONS = ((3, 11), (3, 12), (3, 13))  # which seminar.lock is made for
+NEEDED = ("jupyterlab", "ipywidgets", "pandas", "rapidfuzz", "seaborn", "sklearn")
+FETCHED = os.path.join("data", "fetched.txt")  # in a copy whose sheets are on released data
+UNUSED = ("tests", "django-stubs")  # folders in packages
 SERVERS = ("JUPYTERHUB_API_URL", "BINDER_SERVICE_HOST")  # set where JupyterLab runs already
-PIP = ["-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
-LOCKED = ["--require-hashes", "--requirement", "requirements.lock"]
+PIP = ["-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-compile"]
+LOCKED = ["--require-hashes", "--requirement", "seminar.lock"]
 PACKAGE = ["--no-deps", "--no-build-isolation", "--editable", "."]
 
 
@@ -94,6 +97,8 @@ def served():
         return 1
     if not ours() and subprocess.call([sys.executable] + PIP + PACKAGE, cwd=ROOT):
         return 1
+    if not fetch(sys.executable, []):
+        return 1
     print("Everything that the sheets use is installed already, and JupyterLab is running:")
     print("open a sheet in the folder seminar.")
     return 0
@@ -113,8 +118,8 @@ def set_up():
             if f.read() == wanted:
                 return ""
     print(
-        "Setting up .venv from requirements.lock. This is done once. It takes some minutes and"
-        " needs a network and about 1.4 GB."
+        "Setting up .venv from seminar.lock. This is done once. It takes some minutes and"
+        " needs a network and about 450 MB."
     )
     if not (os.path.isfile(python()) and quiet([python(), "-m", "pip", "--version"])):
         if subprocess.call([sys.executable, "-m", "venv", "--clear", VENV], cwd=ROOT):
@@ -128,15 +133,24 @@ def set_up():
                 "The packages could not be installed; the reason is printed above. The first start"
                 " needs a network. Start again: what is installed already stays."
             )
+    trim()
     with open(stamp, "w") as f:
         f.write(wanted)
     return ""
 
 
+def trim():
+    """Delete what packages bring along and no sheet needs: a tenth of their size."""
+    for folder, names, _ in os.walk(VENV):
+        for name in set(UNUSED).intersection(names):
+            if "site-packages" in folder:
+                shutil.rmtree(os.path.join(folder, name), ignore_errors=True)
+
+
 def lock():
     """A hash of the files that name the packages, the same with any line ends."""
     texts = []
-    for name in ("requirements.lock", "pyproject.toml"):
+    for name in ("seminar.lock", "pyproject.toml"):
         with open(os.path.join(ROOT, name), "rb") as f:
             texts.append(f.read().replace(b"\r\n", b"\n"))
     return hashlib.sha256(b"\n".join(texts)).hexdigest()
@@ -148,8 +162,20 @@ def environment():
     return dict(os.environ, PYTHONUTF8="1", PYTHONPATH=library)
 
 
+def fetch(python, arguments):
+    """Fetch the released data that these sheets are about; whether they are here."""
+    if not os.path.isfile(os.path.join(ROOT, FETCHED)):
+        return True
+    command = [python, "-m", "bedside", "data", "--names", FETCHED]
+    return subprocess.call(command + arguments, cwd=ROOT, env=environment()) == 0
+
+
 def lab(python, arguments):
     """Run JupyterLab in the folder of the sheets until it is ended."""
+    mirror = [a for a in arguments if a.startswith("--mirror=")]
+    arguments = [a for a in arguments if a not in mirror]
+    if not fetch(python, mirror):
+        return 1
     sheets = os.path.join(ROOT, "seminar")
     folder = sheets if os.path.isdir(sheets) else ROOT
     print("JupyterLab opens in your browser. To end it, press Ctrl+C here.")

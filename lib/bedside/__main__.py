@@ -245,18 +245,21 @@ def site():
     print(f"Open {paths.rel(site.write(paths.ROOT / 'site'))}")
 
 
-def seminar(profile, folder=None):
-    """Write both editions of the seminar and, for the sample, the students' zip."""
+def seminar(profile, folder=None, mine=False):
+    """Write both editions of the seminar and the students' zip."""
     from .seminar import editions
 
-    path = editions.build(folder, profile)
-    here = paths.rel(path if path.is_dir() else path.parent)
-    print(f"{len(editions.sources(profile))} sheets in {here}/students and {here}/instructors")
+    path = editions.build(folder, profile, mine)
+    here = paths.rel(path.parent)
+    sheets = sorted((path.parent / "instructors").glob("*.ipynb"))
+    print(f"{len(sheets)} sheets in {here}/students and {here}/instructors")
     print(f"  for the projector: {here}/instructors/*.html, without notes and solutions")
     print(f"  for you: {here}/instructors/*.ipynb, with notes and solutions (open with `make lab`)")
-    if path.is_dir():
-        return print(f"  for students: {here}/students; pass sheets on without outputs only")
     print(f"  for students: {paths.rel(path)} ({path.stat().st_size / 1e6:.1f} MB)")
+    if (page := path.parent / editions.demo.NAME).is_file():
+        print(f"  fifteen minutes, without an installation: {paths.rel(page)}")
+    for line in editions.told(path.parent, profile) if mine else ():
+        print(line)
 
 
 def class_(folder, names):
@@ -267,12 +270,15 @@ def class_(folder, names):
     print(f"{told}. Open {paths.rel(path.resolve())}")
 
 
-def data(profile, mirror):
-    """Fetch and verify every source of a profile; go on after a failure and report all of them."""
+def data(profile, mirror, names=None):
+    """Fetch and verify every source of a profile; go on after a failure and report all of them.
+
+    names: a file that names the only sources to fetch.
+    """
     from .read import sources
 
     failed = []
-    for name in sources.used_by(profile):
+    for name in Path(names).read_text().split() if names else sources.used_by(profile):
         try:
             got = sources.fetch(name, mirror)
             place = sources.entry(name).get("file", "")
@@ -614,6 +620,7 @@ def _arguments():
     p = step(seminar, "write both editions of the seminar and the students' zip")
     p.add_argument("--profile", default="sample")
     p.add_argument("--folder", help="where to write; changed files are never overwritten")
+    p.add_argument("--mine", action="store_true", help="hand out the sheets as they were edited")
     p = step(study, "put your own questions to models; takes NAME=value like make study")
     p.add_argument("given", nargs="*", metavar="NAME=value")
     what = "write request files of one wave, or with --submit send and record all waves"
@@ -643,6 +650,7 @@ def _arguments():
     p = step(data, "fetch and verify the data of a profile")
     p.add_argument("--profile", default="public")
     p.add_argument("--mirror")
+    p.add_argument("--names", help="a file that names the only sources to fetch")
     p = step(verify, "rebuild a profile and compare it with the committed outputs")
     p.add_argument("--profile", default="sample")
     p = step(letter, "write a report on each study for its authors")

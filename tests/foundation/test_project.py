@@ -66,6 +66,23 @@ def test_lock_satisfies_the_package_and_has_hashes():
     assert "://" not in lock and "--index" not in lock and "--find-links" not in lock
 
 
+def test_the_seminars_lock_is_a_part_of_the_whole_one():
+    """Each package with the same version and hashes; what the sheets import is in it."""
+    whole, part = (
+        {
+            name: re.findall(r"--hash=\S+", block)
+            for block in re.split(r"^(?=[a-z0-9])", (paths.ROOT / file).read_text(), flags=re.M)[1:]
+            for name in [block.split()[0]]
+        }
+        for file in ("requirements.lock", "seminar.lock")
+    )
+    assert {n: whole.get(n) for n in part} == part and all(part.values())
+    pinned = {name.partition("==")[0] for name in part}
+    groups = tomllib.loads((paths.ROOT / "pyproject.toml").read_text())["dependency-groups"]
+    assert {Requirement(r).name for r in groups["seminar"]} <= pinned
+    assert not pinned & {"pyarrow", "statsmodels", "playwright", "xllamacpp"}  # the large ones
+
+
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_every_parameter_of_make_reaches_the_notebook(name):
     have = notebooks.parameters(name)

@@ -6,10 +6,12 @@ import re
 import class_sheet
 import pytest
 from class_sheet import FOLDER, Small, given, handed
+from IPython import utils
+from IPython.core.interactiveshell import InteractiveShell
 
 from bedside import seminar
 from bedside.read import paths
-from bedside.seminar import classroom
+from bedside.seminar import classroom, field
 
 copy = class_sheet.copy  # a fixture
 own = class_sheet.own  # a fixture
@@ -161,7 +163,7 @@ def own_rule(hits, wrong):
     [
         ({"a": (1, 2.5), 3: True}, {"a": [1, 2.5], "3": True}),
         ({"a": "x", "b": ...}, {"a": "x", "b": None}),
-        ({"one"}, "{'one'}"),
+        ({"one"}, ["one"]),
         (float("nan"), "nan"),
         ([float("inf")], ["inf"]),
         (own_rule, "def own_rule(hits, wrong):\n    return hits - wrong"),
@@ -202,15 +204,40 @@ def test_all_sheets_end_with_the_same_way_to_hand_in():
     for number in range(1, 5):
         (path,) = (paths.NOTEBOOKS / "seminar").glob(f"{number}_*.ipynb")
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-        *_, words, last, note = ["".join(c["source"]) for c in cells]
+        *_, last, note = ["".join(c["source"]) for c in cells]
+        words = ["".join(c["source"]) for c in cells if c["cell_type"] == "markdown"][-2]
         assert words.startswith("## Hand in") and "**Only answers that you have checked" in words
         assert "Nothing is sent anywhere" in words
         assert last.endswith("sheet.hand_in(my_name)")
         assert "instructor" in cells[-1]["metadata"]["tags"] and "`make class FOLDER=DIR`" in note
         assert "beside `start.py`" in words and "the only one to send" in words
-        assert "\nmy_name = ..." in "\n".join("\n" + "".join(c["source"]) for c in cells)
+        assert any("".join(c["source"]).startswith("my_name = sheet.name_field()") for c in cells)
         # what only shows something is not taken for the answer
         checks = re.findall(
             r'sheet\.check\("([\d.]+)"', "\n".join("".join(c["source"]) for c in cells)
         )
         assert len(checks) == len(set(checks)) == 9
+
+
+def test_a_pseudonym_is_typed_into_a_field_and_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(field, "KEPT", tmp_path / "cache" / "pseudonym")
+    monkeypatch.delenv(field.LAB, raising=False)
+    field.name().value = "built"  # where a sheet is built, nobody's name is kept
+    assert not field.KEPT.exists() and field.name().value == ""
+    monkeypatch.setenv(field.LAB, "sheet.ipynb")
+    box = Small().name_field()
+    assert "give a pseudonym" in given(box, tmp_path / "in", _1_2=2).told
+    box.value = "Blue heron"
+    given(field.name(), tmp_path / "in", _1_2=2)
+    assert [made["pseudonym"] for made in handed(tmp_path / "in")] == ["Blue heron"]
+
+
+def test_a_text_without_quotation_marks_has_a_hint():
+    """In a shell of its own: Python's message stays, and the next cell runs."""
+    shell = InteractiveShell()
+    shell.set_custom_exc((NameError,), field._told)
+    with utils.capture.capture_output() as said:
+        shell.run_cell("my_name = Anna")
+        shell.run_cell("print(1 + 1)")
+    assert "NameError" in said.stdout and 'in quotation marks: "Anna"' in said.stdout
+    assert said.stdout.rstrip().endswith("2")

@@ -14,7 +14,7 @@ from sheets import answers, cells, source, space
 from bedside import seminar
 from bedside.build.notebooks import execute
 from bedside.read.checks import normal
-from bedside.seminar import editions
+from bedside.seminar import edited, editions
 
 PAPERS = {1: "cancer_myth", 2: "radiation", 3: "medhalu", 4: "meddialbench"}
 GIVEN = {  # what a question itself gives, or what stands elsewhere for another thing
@@ -40,7 +40,7 @@ def ran(request, tmp_path_factory):
     """A sheet's number, its cells as students run them, its answers, and the sheet."""
     (path,) = [p for p in editions.sources() if p.name.startswith(f"{request.param}_")]
     made = tmp_path_factory.mktemp("unsolved") / path.name
-    made.write_text(json.dumps(editions.edition(path, students=True)), encoding="utf-8")
+    made.write_text(json.dumps(edited.edition(path, students=True)), encoding="utf-8")
     execute(made, made, {})
     sheet = seminar.sheet(PAPERS[request.param])
     solved = answers(request.param, space(request.param, sheet))
@@ -118,7 +118,7 @@ def test_who_has_solved_all_before_is_not_told_the_next(ran, tmp_path):
     number = next(iter(solved))[0]
     (path,) = [p for p in editions.sources() if p.name.startswith(number)]
     made = tmp_path / path.name
-    made.write_text(json.dumps(editions.edition(path, students=False)), encoding="utf-8")
+    made.write_text(json.dumps(edited.edition(path, students=False)), encoding="utf-8")
     execute(made, made, {})
     done = json.loads(made.read_text(encoding="utf-8"))["cells"]
     found = []

@@ -17,7 +17,7 @@ from bedside.build.notebooks import execute
 from bedside.keep import registry
 from bedside.read import paths
 from bedside.seminar import built as building
-from bedside.seminar import editions, handout
+from bedside.seminar import demo, edited, editions, handout
 from browser import (
     browser,  # noqa: F401  (a fixture)
     violations,
@@ -57,7 +57,7 @@ def source(cell):
 
 def theirs(cell):
     """Whether a cell is for instructors only."""
-    return bool(editions.OURS & set(editions.tags(cell)))
+    return bool(edited.OURS & set(edited.tags(cell)))
 
 
 def marks(lines):
@@ -101,8 +101,8 @@ def test_students_get_no_solution_and_no_note_for_instructors(built):
     for path in editions.sources():
         students, cells = notebook(built.parent / "students" / path.name), notebook(path)["cells"]
         ours = [c for c in cells if theirs(c)]
-        assert sum("solution" in editions.tags(c) for c in ours) >= TASKS
-        assert any("instructor" in editions.tags(c) for c in ours)
+        assert sum("solution" in edited.tags(c) for c in ours) >= TASKS
+        assert any("instructor" in edited.tags(c) for c in ours)
         assert not any(map(theirs, students["cells"]))
         assert [c for c in cells if c not in ours] == students["cells"]
         for c in ours:
@@ -222,7 +222,7 @@ def test_a_build_takes_the_place_of_what_is_as_built_only(tmp_path):
     assert there == {"a": "A", "d": "D", "c": "c, annotated", "mine": "mine"}
     (folder / "d").write_text("D, annotated")
     before = held(folder)
-    with pytest.raises(BedsideError, match=r"seminar/d \(running or saving .* Rename .*--folder"):
+    with pytest.raises(BedsideError, match=r"seminar/d\. Nothing .* MINE=1\. .*--folder"):
         building.move(made(tmp_path / "3", a="x", d="x", e="x"), folder)
     assert held(folder) == before
     (folder / "d").rename(folder / "d of mine")
@@ -264,10 +264,18 @@ def test_the_build_refuses_before_it_runs_anything(built, monkeypatch):
     sheet = sorted((built.parent / "instructors").glob("*.ipynb"))[1]
     kept, ran = sheet.read_bytes(), []
     monkeypatch.setattr(editions, "_run", lambda *a: ran.append(a))
-    execute(sheet, sheet, {})  # to run it is a change
+    saved = notebook(sheet)  # as JupyterLab saves one that was run: this is no change
+    for cell in saved["cells"]:
+        cell["id"], cell["metadata"]["trusted"] = "new", True
+        cell["source"], cell["outputs"] = source(cell).splitlines(keepends=True), []
+    sheet.write_text(json.dumps(saved), encoding="utf-8")
+    built_folder = building.changed(built.parent, building.known(built.parent))
+    assert not built_folder
+    saved["cells"][0]["source"] = "# another title"
+    sheet.write_text(json.dumps(saved), encoding="utf-8")
     try:
         before = held(built.parent)
-        with pytest.raises(BedsideError, match=f"built: [^,]*instructors/{sheet.name} "):
+        with pytest.raises(BedsideError, match=f"built: [^,]*instructors/{sheet.name}. "):
             editions.build(built.parent)
         assert held(built.parent) == before and not ran
     finally:
@@ -277,14 +285,85 @@ def test_the_build_refuses_before_it_runs_anything(built, monkeypatch):
 def test_public_sheets_stay_in_a_folder_of_their_own(tmp_path, monkeypatch):
     monkeypatch.setattr(editions, "FOLDER", tmp_path)
     monkeypatch.setattr(editions, "_run", lambda *_: None)
-    monkeypatch.setattr(editions, "_check_data", lambda found: None)
+    monkeypatch.setattr(editions, "_needed", lambda found: ["radiation_profiles"])
     monkeypatch.setattr(editions, "sources", lambda profile: sorted(SOURCES))
-    assert editions.build(profile="public") == tmp_path / "public"
+    path = editions.build(profile="public")
+    assert path == tmp_path / "public" / handout.NAME
     sheets = {f"{e}/{p.name}" for e in ("students", "instructors") for p in SOURCES}
-    assert set(held(tmp_path / "public")) == {building.NAME, *sheets}
+    assert set(held(tmp_path / "public")) == {building.NAME, handout.NAME, *sheets}
+    with zipfile.ZipFile(path) as z:
+        top = "bedside-seminar/"
+        names = {n.removeprefix(top) for n in z.namelist()}
+        assert z.read(f"{top}data/fetched.txt").split() == [b"radiation_profiles"]
+        assert b"none of these texts" in z.read(f"{top}START.md")
+    assert not any(n.startswith(("data/external", "figures/public")) for n in names)
 
 
 SOURCES = editions.sources()
+
+
+# ---- a lecturer's own sheets
+
+
+def saved(path, made):
+    path.write_text(json.dumps(made), encoding="utf-8")
+
+
+@pytest.fixture
+def lectured(tmp_path, monkeypatch):
+    """The sheets as built, in a folder to be edited; nothing is run."""
+    monkeypatch.setattr(editions, "FOLDER", tmp_path)
+    monkeypatch.setattr(editions, "_run", lambda *_: None)
+    editions.build()
+    return tmp_path
+
+
+def test_an_edited_instructors_sheet_is_handed_out_with_its_students_edition(lectured):
+    name = SOURCES[0].name
+    made = notebook(lectured / "instructors" / name)
+    cells = made["cells"]
+    at = next(k for k, c in enumerate(cells) if source(c).startswith("## 1.5 "))
+    cells[at]["source"] = "## 1.5 My question\n\nWhat would *you* ask?"
+    solution = {"cell_type": "code", "metadata": {}, "source": "# a solution\nmine = 1\n"}
+    cells.insert(at + 1, solution | {"outputs": [], "execution_count": 3})  # its tag was lost
+    cells[:] = [c for c in cells if 'sheet.check("1.9"' not in source(c)]
+    saved(lectured / "instructors" / name, made)
+    before = held(lectured)
+    with zipfile.ZipFile(path := editions.build(mine=True)) as z:
+        theirs = json.loads(z.read(f"bedside-seminar/seminar/{name}"))
+    text = "\n".join(map(source, theirs["cells"]))
+    assert "What would *you* ask?" in text and "mine = 1" not in text
+    assert "seminar.sheet(\"cancer_myth\", without=['1.9'])" in text
+    assert path.parent == lectured / "mine" and before.items() <= held(lectured).items()
+    told = "\n".join(editions.told(path.parent, "sample"))
+    assert "in “1.5 My question”" in told and "left out in “1.9 Your own rule" in told
+    assert told.count("as ours") == 3
+
+
+def test_a_students_sheet_can_be_edited_alone_but_not_both(lectured):
+    students, instructors = (lectured / who / SOURCES[0].name for who in edited.EDITIONS)
+    for path, word in ((students, "theirs"), (instructors, "ours")):
+        made = notebook(path)
+        made["cells"][0]["source"] = f"# {word}"
+        saved(path, made)
+        if path == students:
+            known = edited.sheets(lectured, SOURCES)[students.name]
+            assert [source(k["cells"][0])[:8] for k in known] == ["# theirs", "# 1. Thr"]
+    with pytest.raises(BedsideError, match=f"{students.name}: both editions were edited"):
+        edited.sheets(lectured, SOURCES)
+    students.write_text("[]")
+    with pytest.raises(BedsideError, match=f"students/{students.name} is no notebook"):
+        edited.sheets(lectured, SOURCES)
+
+
+def test_without_a_first_build_there_is_nothing_to_edit(tmp_path):
+    with pytest.raises(BedsideError, match="run `make seminar` first"):
+        edited.sheets(tmp_path, SOURCES)
+
+
+def test_a_task_that_is_left_out_is_not_asked_for_when_handing_in():
+    sheet = seminar.sheet("radiation", without=["2.9"])
+    assert list(sheet.tasks())[-1] == "2.9" and "2.9" not in sheet.hand_in().states
 
 
 def test_public_sheets_say_what_they_lack(tmp_path, monkeypatch, capsys):
@@ -387,11 +466,11 @@ def test_a_page_for_the_projector_shows_each_sheet_without_answers(built):
 
 @pytest.mark.parametrize("path", [*SOURCES, *editions.sources("public")], ids=lambda p: p.stem)
 def test_teachers_learn_first_what_a_class_needs(path):
-    notes = [source(c) for c in notebook(path)["cells"] if "instructor" in editions.tags(c)]
+    notes = [source(c) for c in notebook(path)["cells"] if "instructor" in edited.tags(c)]
     for needed in (
         "`python start.py`",
         "once beforehand",
-        "about 1.4 GB",
+        "about 450 MB",
         "`handed_in` at the top",
     ):
         assert needed in notes[0], needed
@@ -403,22 +482,47 @@ def test_teachers_learn_first_what_a_class_needs(path):
 
 @pytest.mark.parametrize("path", editions.sources(), ids=lambda p: p.stem)
 def test_points_are_for_as_many_tasks_as_are_graded(path):
-    notes = [source(c) for c in notebook(path)["cells"] if "instructor" in editions.tags(c)]
+    notes = [source(c) for c in notebook(path)["cells"] if "instructor" in edited.tags(c)]
     (graded,) = [n for n in notes if "If you must grade" in n or "**Grading.**" in n]
     if number := re.search(r"a reason \((\d)\)", graded):
         assert int(number[1]) == TASKS - 1 and re.search(r"but \d\.\d|Don't grade \d\.\d", graded)
 
 
 def test_the_step_says_what_each_file_is_for(built, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(editions, "build", lambda folder, profile: built if folder else tmp_path)
+    monkeypatch.setattr(editions, "build", lambda *_: built)
     main(["seminar", "--folder", "x"])
     told = capsys.readouterr().out
     here = paths.rel(built.parent)
     assert f"projector: {here}/instructors/*.html, without notes and solutions" in told
     assert f"{here}/instructors/*.ipynb, with notes and solutions (open with `make lab`)" in told
     assert f"students: {paths.rel(built)} (" in told
-    main(["seminar"])
-    assert "without outputs only" in capsys.readouterr().out
+    assert f"without an installation: {here}/demonstration.html" in told
+
+
+def test_the_demonstration_needs_nothing_and_gives_no_task_away(built, monkeypatch):
+    text = (built.parent / demo.NAME).read_text(encoding="utf-8")
+    assert "<script" not in text and "script-src 'none'" in text
+    assert not re.search(r'(src|href)="(?!#)', text)
+    for sheet in (built.parent / "students").glob("*.ipynb"):
+        cells = handout.asked_about(
+            {
+                "rows": [
+                    {
+                        "paper": "cancer_myth",
+                        "item": i,
+                        "title": demo.patient(i)["question"],
+                        "reply": "",
+                    }
+                    for i in demo.PATIENTS
+                ]
+            },
+            [sheet],
+        )
+        assert not cells
+    hostile = demo.patient(demo.PATIENTS[0]) | {"reply": "<script>alert(1)</script>"}
+    monkeypatch.setattr(demo, "patient", lambda item: hostile)
+    assert "&lt;script&gt;alert(1)" in demo.page() and "<script" not in demo.page()
+    assert sum(n for n, _ in demo.MINUTES) == 15
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -7,7 +7,7 @@ from test_seminar import notebook
 
 from bedside import BedsideError, seminar
 from bedside.build.notebooks import execute
-from bedside.seminar import editions
+from bedside.seminar import edited, editions
 
 SHEET = """from bedside import seminar
 class Sheet(seminar.Sheet):
@@ -37,7 +37,7 @@ def test_a_solution_that_does_not_pass_stops_the_build(tmp_path, monkeypatch):
     with pytest.raises(BedsideError, match="don't pass: ✗ Task 1: look again"):
         editions.build(tmp_path / "made")
     students = tmp_path / "students.ipynb"
-    students.write_text(json.dumps(editions.edition(path, students=True)))
+    students.write_text(json.dumps(edited.edition(path, students=True)))
     execute(students, students, {})
     assert editions.said(notebook(students)) == ["… Task 1: not answered yet. A number."]
 

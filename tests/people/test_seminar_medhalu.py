@@ -208,3 +208,13 @@ def test_the_printed_row_has_counts_that_agree_with_the_two_equations(sheet):
         row = found.loc[("GPT-4", "HealthQA")]
         assert row["fits"] > 0
         assert sheet.row(table) == pytest.approx((row["sensitivity"], row["specificity"]), abs=0.03)
+
+
+def test_two_slips_are_found_by_hand_and_by_the_check(sheet, capsys):
+    """70.1% of 48 is no whole number; d, e and f come from no one table of 60."""
+    found = sheet.slips(["B", "f"]).data
+    assert "2 of 2 slips found" in capsys.readouterr().out
+    assert found["lines"].tolist()[:2] == ["b", "d, e, f"]
+    sheet.slips(["c", "d"])
+    assert "1 of 2 slips found" in capsys.readouterr().out
+    assert sheet.slips([..., "b"]).ok is None and "name two of" in sheet.slips(["b", "x"]).text

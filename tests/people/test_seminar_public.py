@@ -14,7 +14,7 @@ from bedside.papers.cancer_myth import systems
 from bedside.publish.judged_items import Document
 from bedside.read import paths, sources
 from bedside.read.checks import normal
-from bedside.seminar import editions
+from bedside.seminar import edited, editions
 
 SHEETS = {"survey": "public/1", "released": "public/2"}
 NEEDS = {
@@ -236,15 +236,15 @@ def test_the_sources_have_no_outputs_and_students_no_solution():
     assert len(NOTEBOOKS) == len(SHEETS)
     for path in NOTEBOOKS:
         assert not any(c.get("outputs") for c in cells(path))
-        made = editions.edition(path, students=True)["cells"]
+        made = edited.edition(path, students=True)["cells"]
         text = "\n".join(map(source, made))
         assert (
             "solution(" not in text
             and "solution(" in "".join(map(source, cells(path)))
             or ("2_" in path.name)
         )
-        ours = [c for c in cells(path) if set(editions.tags(c)) & editions.OURS]
-        assert sum("solution" in editions.tags(c) for c in ours) >= 8
+        ours = [c for c in cells(path) if set(edited.tags(c)) & edited.OURS]
+        assert sum("solution" in edited.tags(c) for c in ours) >= 8
         assert not any(source(c) in text for c in ours)
 
 
@@ -267,7 +267,7 @@ def test_the_plan_fills_ninety_minutes_and_agrees_with_the_headings(number):
 def test_the_students_sheet_runs_unsolved_and_says_only_what_is_open(sheet, tmp_path):
     (path,) = (paths.NOTEBOOKS / "seminar").glob(f"{SHEETS[sheet.paper]}_*.ipynb")
     made = tmp_path / path.name
-    made.write_text(json.dumps(editions.edition(path, students=True)), encoding="utf-8")
+    made.write_text(json.dumps(edited.edition(path, students=True)), encoding="utf-8")
     execute(made, made, {})
     lines = editions.said(json.loads(made.read_text(encoding="utf-8")))
     assert sum(" Task " in line[:7] for line in lines) == len(sheet.tasks())

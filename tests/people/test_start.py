@@ -21,7 +21,7 @@ def start(tmp_path, monkeypatch):
     spec.loader.exec_module(module)
     root = tmp_path / "Übung Köln" / "mein ordner"
     (root / "seminar").mkdir(parents=True)
-    for name in ("requirements.lock", "pyproject.toml"):
+    for name in ("seminar.lock", "pyproject.toml"):
         (root / name).write_bytes((paths.ROOT / name).read_bytes())
     monkeypatch.setattr(module, "ROOT", str(root))
     monkeypatch.setattr(module, "VENV", str(root / ".venv"))
@@ -84,7 +84,7 @@ def test_students_know_what_the_first_start_takes_before_it_runs(start, called, 
     assert start.main([]) == 0
     said = [capsys.readouterr().out, start.__doc__]
     for text in (*said, (paths.NOTEBOOKS / "seminar" / "START.md").read_text(encoding="utf-8")):
-        assert "1.4 GB" in text and "network" in text and "minutes" in text
+        assert "450 MB" in text and "network" in text and "minutes" in text
 
 
 def test_start_md_leads_to_the_hand_in_and_to_nothing_that_spoils_a_sheet():
@@ -99,7 +99,7 @@ def test_start_md_leads_to_the_hand_in_and_to_nothing_that_spoils_a_sheet():
 def test_another_lock_is_set_up_but_not_one_with_other_line_ends(start, called):
     calls, _ = called
     start.main([])
-    lock = os.path.join(start.ROOT, "requirements.lock")
+    lock = os.path.join(start.ROOT, "seminar.lock")
     with open(lock, "rb") as f:
         text = f.read()
     calls.clear()

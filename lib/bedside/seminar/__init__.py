@@ -7,9 +7,10 @@ What a paper's numbers are, and how they are computed, is in the study; a sheet 
 checks answers. Notebooks of the seminar are in notebooks/seminar/.
 
 Modules: `tasks` (a sheet, its checks and their feedback), `answers` (what checks share), `display`,
-`classroom` (what is handed in), `overview` (a class on one page), `editions` (for students and
-instructors), `handout` (the zip) and `projector`. Each sheet has a package with its `material`
-(what it shows) and its `sheet` (the checks of its tasks).
+`field` (a pseudonym), `classroom` (what is handed in), `again` (checked once more), `overview` (a
+class on one page), `edited` (the two editions, and a lecturer's own), `editions` (their build),
+`handout` (the zip), `projector` and `demo` (fifteen minutes without an installation). Each sheet
+has a package with its `material` (what it shows) and its `sheet` (the checks of its tasks).
 """
 
 import importlib
@@ -18,9 +19,10 @@ from pathlib import Path
 from bedside import choose
 from bedside.write.prose import prose as shown
 
+from . import field
 from .answers import choice, fields, near, nothing, number, numbers, right
 from .classroom import handed_in
-from .display import finished, graded, run
+from .display import finished, graded, run, wrapped
 from .tasks import Feedback, Sheet, Wrong, needs, open_in, task
 
 __all__ = [
@@ -45,6 +47,7 @@ __all__ = [
     "sheet",
     "shown",
     "task",
+    "wrapped",
 ]
 
 
@@ -59,8 +62,9 @@ def kind(paper):
     return importlib.import_module(f"bedside.seminar.{name}.sheet").Sheet
 
 
-def sheet(paper):
-    """The sheet of a paper; BedsideError if it has none."""
+def sheet(paper, without=()):
+    """The sheet of a paper, without some of its tasks; BedsideError if it has none."""
+    field.hints()
     made = kind(paper)()
-    made.paper = paper
+    made.paper, made.without = paper, without
     return made

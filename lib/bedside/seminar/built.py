@@ -1,9 +1,10 @@
 """What was built and what people have changed since: their work is never overwritten.
 
-`.built.json` in a folder names the files that the last build put there, with their sha256. A
-notebook that was run, or opened and saved, counts as changed.
+`.built.json` in a folder names the files that the last build put there, with their digests. A
+notebook's is of its cells and their tags: one that was only run, or opened and saved, is as built.
 """
 
+import hashlib
 import json
 import os
 import shutil
@@ -17,12 +18,31 @@ NAME = ".built.json"
 
 
 def known(folder):
-    """{file: the sha256 it may have as built} of a folder; empty for one that nothing was built in.
+    """{file: its digests as built} of a folder; empty for one that nothing was built in.
 
     A file has several only after a build that was cut off.
     """
     path = Path(folder) / NAME
     return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+
+def content(notebook):
+    """What people write in a notebook: (kind, text, tags) of each cell."""
+    return [
+        (c["cell_type"], "".join(c["source"]).rstrip(), sorted(c["metadata"].get("tags", [])))
+        for c in notebook["cells"]
+    ]
+
+
+def digest(path):
+    """sha256 (hex) of a file; of a notebook's content alone."""
+    if path.suffix == ".ipynb":
+        try:
+            made = content(json.loads(path.read_text(encoding="utf-8")))
+            return hashlib.sha256(json.dumps(made).encode()).hexdigest()
+        except (ValueError, LookupError, TypeError, AttributeError):  # no notebook
+            pass
+    return sha256(path)
 
 
 def changed(folder, names):
@@ -32,7 +52,7 @@ def changed(folder, names):
     return [
         name
         for name in there
-        if not (folder / name).is_file() or sha256(folder / name) not in before.get(name, ())
+        if not (folder / name).is_file() or digest(folder / name) not in before.get(name, ())
     ]
 
 
@@ -41,9 +61,10 @@ def refuse_changed(folder, names):
     if lost := changed(folder, sorted(set(names))):
         raise BedsideError(
             f"changed since they were built: {', '.join(paths.rel(Path(folder, n)) for n in lost)}"
-            " (running or saving a sheet changes it, too). Nothing was overwritten. Rename the"
-            " files that you want to keep, delete the others, and build again; or build into"
-            " another folder: python -m bedside seminar --folder NAME"
+            ". Nothing was overwritten. To hand out the sheets as you edited them: make seminar"
+            " MINE=1. To build ours again, rename the files that you want to keep, delete the"
+            " others, and build again; or build into another folder: python -m bedside seminar"
+            " --folder NAME"
         )
 
 
@@ -55,7 +76,7 @@ def move(made, folder):
     leaves each file either old or new, and the next build goes on from there.
     """
     made, folder = Path(made), Path(folder)
-    new = {p.relative_to(made).as_posix(): sha256(p) for p in made.rglob("*") if p.is_file()}
+    new = {p.relative_to(made).as_posix(): digest(p) for p in made.rglob("*") if p.is_file()}
     refuse_changed(folder, new)
     before = known(folder)
     _write(

@@ -36,7 +36,7 @@ SESSION = secrets.token_hex(8)
 
 
 def plain(answer):
-    """An answer as JSON can hold it: what JSON can't hold (a set, a function, NaN) as text."""
+    """An answer as JSON can hold it: a set as a list; a function, NaN and the like as text."""
     try:
         made = _plain(answer)
         if len(json.dumps(made)) <= LONGEST:
@@ -59,6 +59,8 @@ def _plain(answer):
         return {str(k): _plain(v) for k, v in answer.items()}
     if isinstance(answer, (list, tuple)):
         return [_plain(v) for v in answer]
+    if isinstance(answer, (set, frozenset)):
+        return sorted((_plain(v) for v in answer), key=json.dumps)
     try:
         return inspect.getsource(answer).strip()
     except (TypeError, OSError):
@@ -135,6 +137,7 @@ class Student:
     label: str = ""  # the pseudonym, numbered where several chose the same
     time: str = ""
     answers: dict = field(default_factory=dict)  # {task: (state, said, answer)}
+    told: dict = field(default_factory=dict)  # {task: the state in the file}, once checked again
     files: list = field(default_factory=list)
     editions: set = field(default_factory=set)
     odd: list = field(default_factory=list)  # in words, what in the files can't be used

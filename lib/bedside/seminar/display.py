@@ -1,6 +1,7 @@
 """What a sheet reads, and how it runs a coroutine in a notebook."""
 
 import asyncio
+import textwrap
 from concurrent.futures import ThreadPoolExecutor
 
 from bedside import choose
@@ -33,3 +34,8 @@ def finished(coroutine):
     """The result of a coroutine, run in a thread because a notebook's own loop runs already."""
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(asyncio.run, coroutine).result()
+
+
+def wrapped(text, width=88):
+    """A text in lines that break between words: JupyterLab breaks longer printed ones anywhere."""
+    return "\n".join(textwrap.fill(line, width) for line in text.splitlines())

@@ -1,22 +1,19 @@
-"""The two editions, made from one source.
-
-A source (notebooks/seminar/) is the instructors' edition: cells tagged `solution` follow the task
-that they solve, and cells tagged `instructor` are notes for instructors. The students' edition
-lacks both.
-"""
+"""The build of the two editions, made from one source, and of all that is handed out with them."""
 
 import json
 import re
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from bedside import BedsideError, seminar
 from bedside.build.notebooks import execute
 from bedside.read import paths
+from bedside.read.sources import registry
 
-from . import built, handout, projector
+from . import built, demo, edited, handout, projector
+from .edited import EDITIONS
 
-OURS = {"solution", "instructor"}  # tags of the cells that students don't get
 FOLDER = paths.ROOT / "seminar"
 PASSES, FAILS = ("✓", "✎"), ("✗", "…")  # how feedback begins
 
@@ -27,29 +24,6 @@ def sources(profile: str = "sample") -> list[Path]:
     return sorted(folder.glob("[0-9]*.ipynb"))
 
 
-def tags(cell):
-    """A cell's tags."""
-    return cell["metadata"].get("tags", [])
-
-
-def edition(source, students):
-    """A source as notebook without outputs, for students or for instructors.
-
-    Students don't get the cells of OURS; in the instructors' edition these are marked.
-    """
-    made = json.loads(source.read_text(encoding="utf-8"))
-    made["cells"] = [c for c in made["cells"] if not (students and OURS & set(tags(c)))]
-    for c in made["cells"]:
-        text = "".join(c["source"])
-        if "instructor" in tags(c):
-            c["source"] = "".join(f"> {line}" for line in text.splitlines(keepends=True))
-        elif "solution" in tags(c):
-            c["source"] = f"# a solution\n{text}"
-        if c["cell_type"] == "code":
-            c["outputs"], c["execution_count"] = [], None
-    return made
-
-
 def said(notebook):
     """The feedback in an executed notebook, one line each."""
     outputs = [o for c in notebook["cells"] for o in c.get("outputs", [])]
@@ -58,35 +32,52 @@ def said(notebook):
     return [line for line in lines if line.startswith((*PASSES, *FAILS))]
 
 
-def build(folder: Path | None = None, profile: str = "sample") -> Path:
-    """Write both editions, pages for a projector and, for the sample, the students' zip.
+def build(folder: Path | None = None, profile: str = "sample", mine: bool = False) -> Path:
+    """Write both editions, projector pages, the students' zip, and for the sample a demonstration.
 
-    folder: seminar/, or a folder in it for other profiles. Returns the zip, or the folder if there
-    is none. The instructors' sheets are run, so that solutions and results can be read.
-    BedsideError, and nothing is changed, if a solved sheet doesn't run through, a check in it isn't
-    passed, or somebody has changed what was built before.
+    folder: seminar/, or a folder in it for other profiles. mine: hand out the sheets as they were
+    edited there, in the folder `mine` in it. Returns the zip. The instructors' sheets are run, so
+    that solutions and results can be read. BedsideError, and nothing is changed, if a solved sheet
+    doesn't run through, a check in it isn't passed, or somebody has changed what was built before.
     """
     found = sources(profile)
     if not found:
         raise BedsideError(_none(profile))
-    sample = profile == "sample"
-    folder = Path(folder or (FOLDER if sample else FOLDER / profile))
+    home = FOLDER if profile == "sample" else FOLDER / profile
+    folder = Path(folder or (home / "mine" if mine else home))
     with tempfile.TemporaryDirectory() as scratch:
         made = Path(scratch)
-        for name in ("students", "instructors"):
-            (made / name).mkdir()
-            for source in found:
-                _write(made / name / source.name, edition(source, students=name == "students"))
+        sheets = edited.sheets(home, found) if mine else edited.ours(found)
+        for name, both in sheets.items():
+            for who, sheet in zip(EDITIONS, both):
+                (made / who).mkdir(exist_ok=True)
+                _write(made / who / name, sheet)
         names = [p.relative_to(made).as_posix() for p in sorted(made.rglob("*.ipynb"))]
         built.refuse_changed(folder, [*names, *built.known(folder)])
-        if not sample:
-            _check_data(found)
-        for source in found:
-            _run(source, made)
-        if sample:
-            handout.hand_out(made)
+        needed = [] if profile == "sample" else _needed(found)
+        for name in sheets:
+            _run(made / "instructors" / name, made)
+        handout.hand_out(made, needed)
+        if profile == "sample":
+            (made / demo.NAME).write_text(demo.page(), encoding="utf-8", newline="\n")
         built.move(made, folder)
-    return folder / handout.NAME if sample else folder
+    return folder / handout.NAME
+
+
+def told(folder: Path, profile: str) -> Iterator[str]:
+    """In lines, how the sheets of a folder differ from ours, and whose checks they have."""
+    known = edited.ours(sources(profile))
+    for path in sorted((folder / "instructors").glob("*.ipynb")):
+        if path.name not in known:
+            yield f"{path.name}: a sheet of yours"
+            continue
+        students, instructors = (
+            list(edited.differences(ours, edited.edition(folder / who / path.name, students=False)))
+            for who, ours in zip(EDITIONS, known[path.name])
+        )
+        yield f"{path.name}: {'; '.join(instructors or students) or 'as ours'}"
+    yield from (f"{name}: left out" for name in known if not (folder / "students" / name).is_file())
+    yield "the checks are those of lib/bedside/seminar, as they are here"
 
 
 def _none(profile):
@@ -100,22 +91,22 @@ def _none(profile):
     return f"there are no sheets of profile {profile} here"
 
 
-def _check_data(found):
-    """Raise BedsideError, which says how to get the data, unless these sheets' data are there."""
+def _needed(found):
+    """The sources of these sheets; BedsideError, which says how to get them, if one isn't here."""
     text = "".join(path.read_text(encoding="utf-8") for path in found)
-    for name in sorted(set(re.findall(r'seminar\.sheet\(\\"(\w+)\\"\)', text))):
-        seminar.sheet(name)
+    papers = sorted(set(re.findall(r'seminar\.sheet\(\\"(\w+)\\"\)', text)))
+    read = {name for p in papers for name in seminar.sheet(p).run.part()["data"]}
+    return sorted(read.intersection(registry()))
 
 
-def _run(source, made):
+def _run(path, made):
     """Run a sheet's instructors' edition, and the students' edition for the projector."""
-    path = made / "instructors" / source.name
     execute(path, path, {})
     lines = said(json.loads(path.read_text(encoding="utf-8")))
     if failed := [line for line in lines if line.startswith(FAILS)]:
-        raise BedsideError(f"{paths.rel(source)}: the solutions don't pass: {failed[0]}")
-    unsolved = made / f"{source.stem}.ipynb"
-    execute(made / "students" / source.name, unsolved, {})
+        raise BedsideError(f"{path.name}: the solutions don't pass: {failed[0]}")
+    unsolved = made / path.name
+    execute(made / "students" / path.name, unsolved, {})
     text = projector.page(unsolved)
     path.with_suffix(".html").write_text(text, encoding="utf-8", newline="\n")
     unsolved.unlink()

@@ -21,6 +21,7 @@ NEEDED = (
     "environment.yml",
     "pyproject.toml",
     "requirements.lock",
+    "seminar.lock",
     "start.py",
     "data/*.toml",
     "data/claims",
@@ -32,12 +33,16 @@ NEEDED = (
     "lib/bedside",
 )  # from the checkout
 PAGE = "figures/sample/explorer.html"
+FETCHED = "data/fetched.txt"  # names of the sources that start.py fetches
 LEFT_OUT = "The patients, questions and cases of the seminar's sheets are left out."
 LONG = 60  # characters; a text longer than this belongs to one item alone
 
 
-def hand_out(folder):
-    """Write the zip beside the editions in `folder` and return it; the same bytes each time."""
+def hand_out(folder, needed=()):
+    """Write the zip beside the editions in `folder` and return it; the same bytes each time.
+
+    needed: sources that the students' copy fetches at its first start; nothing of them is in it.
+    """
     tops = [top for pattern in (*NEEDED, *kept()) for top in paths.ROOT.glob(pattern)]
     found = [p for top in tops for p in ([top] if top.is_file() else top.rglob("*"))]
     files = {
@@ -47,8 +52,12 @@ def hand_out(folder):
     }
     sheets = sorted((folder / "students").glob("*.ipynb"))
     files |= {f"seminar/{p.name}": p.read_bytes() for p in sheets}
-    files["START.md"] = (paths.NOTEBOOKS / "seminar" / "START.md").read_bytes()
-    files[PAGE] = page(sorted((folder / "instructors").glob("*.ipynb"))).encode()
+    start = paths.NOTEBOOKS / "seminar" / ("public/START.md" if needed else "START.md")
+    files["START.md"] = start.read_bytes()
+    if needed:
+        files[FETCHED] = "".join(f"{name}\n" for name in needed).encode()
+    else:
+        files[PAGE] = page(sorted((folder / "instructors").glob("*.ipynb"))).encode()
     path = folder / NAME
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as z:
         for name in sorted(files):

@@ -2,9 +2,11 @@
 
     write("handed_in")      # handed_in/class.html and class.csv
 
-It shows what the files say, whatever they hold. Nothing in them is run, followed or checked again.
+The recorded answers are checked again, as data, and what a file says otherwise stands beside. It
+shows what the files hold, whatever that is. Nothing in them is run or followed.
 """
 
+import functools
 import hashlib
 import json
 import re
@@ -15,16 +17,20 @@ from pathlib import Path
 from bedside import BedsideError
 from bedside.publish import pages
 from bedside.read import paths, prompts
+from bedside.read.checks import normal
 from bedside.write import tables
 
-from . import kind, names
-from .classroom import DONE, STATES, folder_of, students
+from . import again, kind, names
+from . import sheet as made_sheet
+from .classroom import DONE, folder_of, students
 from .tasks import Feedback
 
-COLUMNS = ["sheet", "task", "student", "state", "check said", "answer", "time", "edition", "files"]
+COLUMNS = ["student", "done", "files say otherwise", "time", "editions", "files"]
 WORDS = 4  # that a text to read aloud has at least
+OPEN = ("open", "", None)  # of a task that isn't in a file
 MOST = 50  # texts of one answer
-LONG = 3000  # characters of a text
+LONG = 10_000  # characters of a text
+SIGNS = {state: sign for state, (sign, *_) in Feedback.LOOKS.items()} | {again.UNCHECKED: "?"}
 MADE = '<meta name="bedside-class" content="'  # in the page, before the digest of the CSV beside it
 
 
@@ -40,15 +46,18 @@ def write(folder: Path, named: bool = False) -> tuple[Path, str]:
         raise BedsideError(f"nobody has handed in yet: there is no *.json in {paths.rel(folder)}")
     html, csv = folder / "class.html", folder / "class.csv"
     _check_ours(html, csv)
-    csv.write_text(tables.csv_text(COLUMNS, rows(everybody)), encoding="utf-8-sig", newline="\n")
-    sheets = [sheet(s, [e for e in everybody if e.sheet == s]) for s in _sheets(everybody)]
+    by = {s: [e for e in everybody if e.sheet == s] for s in _sheets(everybody)}
+    why = {s: again.check(those, functools.partial(made_sheet, s)) for s, those in by.items()}
+    columns, lines = table(by)
+    csv.write_text(tables.csv_text(columns, lines), encoding="utf-8-sig", newline="\n")
+    sheets = [sheet(s, those) | {"unchecked": why[s]} for s, those in by.items()]
     made = pages.template(Path(__file__).parent / "overview.html.j2").render(
         frame=pages.frame({f"#{s['id']}": s["title"] for s in sheets}),
         digest=_digest(csv),
         sheets=sheets,
         faults={text(k, 200): text(why, 300) for k, why in faults.items()},
         named=named,
-        signs={state: sign for state, (sign, *_) in Feedback.LOOKS.items()},
+        signs=SIGNS,
         style=(Path(__file__).parent / "overview.css").read_text(encoding="utf-8"),
     )
     html.write_text(made, encoding="utf-8", newline="\n")
@@ -81,14 +90,54 @@ def _sheets(everybody):
     return sorted({s.sheet for s in everybody}, key=lambda s: (next(iter(kind(s).tasks())), s))
 
 
-def rows(everybody):
-    """All answers, one row each, as COLUMNS; tasks that a sheet doesn't have are left out."""
-    for s in everybody:
-        for task in kind(s.sheet).tasks():
-            state, said, answer = s.answers.get(task, ("open", "", None))
-            answer = "" if answer is None else json.dumps(answer, ensure_ascii=False)
-            about = (s.time, " ".join(sorted(s.editions)), " ".join(s.files))
-            yield s.sheet, f"task {task}", s.label, state, said, answer, *about
+def tasks_of(paper, those):
+    """The tasks of a sheet that are in somebody's file: an edition may leave out some."""
+    every = kind(paper).tasks()
+    there = {n for s in those for n in s.answers}
+    return [n for n in every if n in there] or list(every)
+
+
+def table(by):
+    """Columns and rows of the CSV, a row for each student: {sheet: its students} in.
+
+    Each task has three columns: the state by the check, the file's state if it is another, and the
+    answer as JSON.
+    """
+    tasks = {paper: tasks_of(paper, those) for paper, those in by.items()}
+    parts = ("check", "file says", "answer")
+    columns = COLUMNS + [f"{s} {n} {part}" for s in by for n in tasks[s] for part in parts]
+    found = {}
+    for paper, those in by.items():
+        for s in those:
+            found.setdefault(s.label, {})[paper] = s
+    return columns, [_row(label, mine, tasks) for label, mine in sorted(found.items())]
+
+
+def _row(label, mine, tasks):
+    """A student's row, in the order of the CSV's columns; mine: {sheet: what was handed in}."""
+    cells, done, off = [], 0, []
+    for paper, numbers in tasks.items():
+        for n in numbers:
+            s = mine.get(paper)
+            state, _, answer = s.answers.get(n, OPEN) if s else ("", "", None)
+            otherwise = said_otherwise(s, n) if s else ""
+            done += state in DONE
+            off += [f"{paper} {n}"] * bool(otherwise)
+            shown = "" if answer is None else json.dumps(answer, ensure_ascii=False)
+            cells += [state, otherwise, shown]
+    every = mine.values()
+    about = (
+        max(s.time for s in every),
+        " ".join(sorted({e for s in every for e in s.editions})),
+        " ".join(f for s in every for f in s.files),
+    )
+    return label, done, ", ".join(off), *about, *cells
+
+
+def said_otherwise(student, task):
+    """The state that a student's file gives a task, if the check gives it another; else ""."""
+    told, state = student.told.get(task), student.answers.get(task, OPEN)[0]
+    return "" if told in (None, state) or state == again.UNCHECKED else told
 
 
 def titles(paper):
@@ -98,7 +147,7 @@ def titles(paper):
         whole = "\n".join("".join(c["source"]) for c in cells)
         if f'seminar.sheet("{paper}"' in whole:
             title = re.search(r"^# (?:\d\w?\. )?(.+)$", whole, re.M)
-            headings = re.findall(r"^## (\d\.\d) (.+?)(?: \([^()]*\))?$", whole, re.M)
+            headings = re.findall(r"^## (\d\.\d+) (.+?)(?: \([^()]*\))?$", whole, re.M)
             return (title[1] if title else paper), dict(headings)
     return paths.papers().get(paper, {}).get("name", paper), {}
 
@@ -106,12 +155,11 @@ def titles(paper):
 def sheet(paper, those):
     """What the page shows of one sheet and of those who handed it in."""
     title, headings = titles(paper)
-    checks = kind(paper).tasks()
-    tasks = list(checks)
+    checks, tasks = kind(paper).tasks(), tasks_of(paper, those)
     kinds = {n: found for n in tasks if (found := wrong(n, those))}
     odd = {s.label: list(s.odd) for s in those}
     for s in those:
-        if strange := [text(n, 20) for n in s.answers if n not in tasks]:
+        if strange := [text(n, 20) for n in s.answers if n not in checks]:
             odd[s.label].append(f"tasks that the sheet doesn't have: {', '.join(strange[:5])}")
     editions = {e: sum(e in s.editions for s in those) for s in those for e in s.editions}
     return {
@@ -122,6 +170,7 @@ def sheet(paper, those):
         "counts": {n: _counts(n, those) for n in tasks},
         "wrong": {n: found for n, found in kinds.items() if not checks[n].free},
         "again": {n: found for n, found in kinds.items() if checks[n].free},
+        "lists": lists(tasks, those),
         "texts": texts(tasks, those),
         "odd": {label: told for label, told in odd.items() if told},
         "editions": editions if len(editions) > 1 else {},
@@ -130,11 +179,12 @@ def sheet(paper, those):
 
 def _line(student, tasks):
     """A student's row."""
-    cells = {n: student.answers.get(n, ("open", "", None)) for n in tasks}
+    cells = {n: student.answers.get(n, OPEN) for n in tasks}
     return {
         "name": student.label,
         "done": sum(state in DONE for state, *_ in cells.values()),
         "states": {n: state for n, (state, *_) in cells.items()},
+        "otherwise": {n: told for n in tasks if (told := said_otherwise(student, n))},
         "time": student.time or "no time",
         "files": len(student.files),
     }
@@ -142,8 +192,8 @@ def _line(student, tasks):
 
 def _counts(task, those):
     """How many students are in each state, without empty states."""
-    found = Counter(s.answers.get(task, ("open",))[0] for s in those)
-    return {state: found[state] for state in STATES if found[state]}
+    found = Counter(s.answers.get(task, OPEN)[0] for s in those)
+    return {state: found[state] for state in SIGNS if found[state]}
 
 
 def wrong(task, those):
@@ -153,40 +203,68 @@ def wrong(task, those):
     """
     kinds = {}
     for s in those:
-        state, said, answer = s.answers.get(task, ("open", "", None))
+        state, said, answer = s.answers.get(task, OPEN)
         if state == "not yet":
             said = said.removeprefix(f"Task {task}: ")
             given = json.dumps(answer, ensure_ascii=False)
-            kinds.setdefault(text(said, 500), []).append(text(given, 300))
+            kinds.setdefault(text(said, 500), []).append(text(given, LONG))
     ordered = sorted(kinds.items(), key=lambda k: (-len(k[1]), k[0]))
     return [(said, len(given), Counter(given).most_common()) for said, given in ordered]
 
 
 def texts(tasks, those):
-    """The longer texts in answers: {task: {part of the answer: [(text, who wrote it)]}}.
+    """The longer texts in answers: {task: {part of the answer: [(text, who wrote it, state)]}}.
 
-    Equal texts are shown once. A text that a student repeats from an earlier task is left out. The
-    order says nothing about who wrote them, and is the same each time.
+    Those that the check didn't accept come first. Equal texts are shown once. A text that a student
+    repeats from an earlier task is left out. The order says nothing about who wrote them, and is
+    the same each time.
     """
     found = {n: {} for n in tasks}
     for s in those:
         told = set()
         for n in tasks:
-            state, _, answer = s.answers.get(n, ("open", "", None))
+            state, _, answer = s.answers.get(n, OPEN)
             for leaf in islice(leaves(answer), MOST) if state != "open" else ():
                 if leaf not in told:
                     part, said = leaf
-                    found[n].setdefault(part, {}).setdefault(text(said, LONG), []).append(s.label)
+                    key = text(said, LONG), state
+                    found[n].setdefault(part, {}).setdefault(key, []).append(s.label)
                 told.add(leaf)
 
-    def shuffled(said):
-        return hashlib.sha256(prompts.clean(said[0]).encode()).digest()
+    def order(said):
+        words, _, state = said
+        return state != "not yet", hashlib.sha256(prompts.clean(words).encode()).digest()
+
+    def ordered(said):
+        return sorted(((w, who, state) for (w, state), who in said.items()), key=order)
 
     return {
-        n: {part: sorted(said.items(), key=shuffled) for part, said in sorted(parts.items())}
+        n: {part: ordered(said) for part, said in sorted(parts.items())}
         for n, parts in found.items()
         if parts
     }
+
+
+def lists(tasks, those):
+    """What the lists of short texts hold: {task: [(entry, how many wrote it, its places)]}.
+
+    The entries are those as written, whatever their case and punctuation; most frequent first.
+    """
+    found = {}
+    for n in tasks:
+        entries = {}
+        for s in those:
+            answer = s.answers.get(n, OPEN)[2]
+            if isinstance(answer, list) and all(isinstance(e, str) for e in answer):
+                for place, entry in enumerate(answer[:MOST], 1):
+                    entries.setdefault(normal(text(entry, 120)), []).append((place, s.label))
+        if entries:
+            rows = [
+                (e, len({who for _, who in at}), sorted(p for p, _ in at))
+                for e, at in entries.items()
+            ]
+            found[n] = sorted(rows, key=lambda r: (-r[1], -len(r[2]), r[2], r[0]))
+    return found
 
 
 def leaves(answer, part=""):

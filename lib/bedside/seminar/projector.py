@@ -7,6 +7,7 @@ from bedside.publish.pages import executed, frame, template
 
 FOLDER = Path(__file__).parent
 # How outputs begin that say only that nothing was answered or handed in yet.
+WIDGET = "application/vnd.jupyter.widget-view+json"
 WAITS = re.compile(r"…|0 of \d+ tasks done|'?Nobody has handed in")
 EMPTY = re.compile(r"<th\b([^>]*)>(?:\s|&nbsp;)*</th>")  # an empty heading is no heading
 
@@ -29,5 +30,7 @@ def page(path):
 
 
 def _waits(output):
+    if WIDGET in output.get("data", {}):
+        return True
     text = output.get("text") or output.get("data", {}).get("text/plain", "")
     return bool(WAITS.match("".join(text)))

@@ -6,7 +6,7 @@ import traceback
 
 from bedside import choose
 
-from . import classroom
+from . import classroom, field
 
 
 class Feedback:
@@ -94,16 +94,17 @@ def open_in(answer):
     return answer is ... or answer is None or (isinstance(answer, str) and not answer.strip())
 
 
-def task(number, asks, free=False):
+def task(number, asks, free=False, code=False):
     """Mark a method of a sheet as the check of a task.
 
     It takes the answer and returns praise, or raises Wrong with what to look at.
     asks: what an answer looks like; said where there is none, or one of another form.
     free: the answer is the student's own text, which is collected and not called right.
+    code: the answer is a function, which the check calls: one that was handed in isn't run again.
     """
 
     def mark(method):
-        method.task, method.asks, method.free = number, asks, free
+        method.task, method.asks, method.free, method.code = number, asks, free, code
         return method
 
     return mark
@@ -139,13 +140,14 @@ class Sheet:
     """A sheet's data and checks; each sheet derives `class Sheet` from it."""
 
     paper = ""  # whose sheet it is
+    without = ()  # tasks that a lecturer has left out
 
     @classmethod
     def tasks(cls):
         """The checks by task number."""
         found = (getattr(cls, n) for n in dir(cls) if not n.startswith("_"))
         made = {m.task: m for m in found if hasattr(m, "task")}
-        return dict(sorted(made.items()))
+        return dict(sorted(made.items(), key=lambda m: [int(k) for k in m[0].split(".")]))
 
     @functools.cached_property
     def checked(self):
@@ -159,13 +161,19 @@ class Sheet:
         self.checked[str(number)] = entry
         return said
 
+    def name_field(self):
+        """A text field for a pseudonym; `hand_in` takes it."""
+        return field.name()
+
     def hand_in(self, name=..., folder=None):
         """Show what is done, and write all checked answers into a file for the instructor.
 
-        name: a pseudonym; without one nothing is written.
+        name: a pseudonym, or the field for one; without one nothing is written.
         """
+        name = getattr(name, "value", name)
         nothing = {"state": "open", "said": "", "answer": None}
-        entries = {n: self.checked.get(n, nothing) for n in self.tasks()}
+        asked = [n for n in self.tasks() if n not in self.without]
+        entries = {n: self.checked.get(n, nothing) for n in asked}
         states = {n: e["state"] for n, e in entries.items()}
         if set(states.values()) == {"open"}:
             told = (

@@ -188,6 +188,7 @@ class Material(seminar.Sheet):
         printed = printed.assign(source="printed, GPT-4o as judge", n=SIZES[0])
         columns = ["row", "column", "value", "low", "high", "n", "unscored", "source"]
         both = pd.concat([mine, printed])[columns].astype({"unscored": "Int64"})
+        both["unscored"] = both["unscored"].astype(object).where(both["unscored"].notna(), "")
         return shown(both.rename(columns={"row": "model", "column": "score"}))
 
     @needs("1.7")

@@ -96,7 +96,8 @@ class Material(seminar.Sheet):
     def _print(self, c):
         """A consultation, turn by turn, and what came of it."""
         print(
-            f"{held.transcript(c)}\n\nDiagnosis after {len(c.turns)} questions: {c.diagnosis}"
+            f"{seminar.wrapped(held.transcript(c))}\n\n"
+            f"Diagnosis after {len(c.turns)} questions: {c.diagnosis}"
             f" (right: {c.case.diagnosis})"
         )
 

@@ -51,9 +51,9 @@ def table(given, items, run):
     votes = given.groupby("item")["yes"].mean().reset_index()
     clear = votes[votes["yes"] != 0.5].assign(yes=lambda f: f["yes"].round(), repeat="majority")
     rows = [
-        ("readers", given["repeat"].nunique()),
-        ("answers read", len(votes)),
-        ("answers with a tie, not scored", len(votes) - len(clear)),
+        ("readers", str(given["repeat"].nunique())),  # counts have no decimals
+        ("answers read", str(len(votes))),
+        ("answers with a tie, not scored", str(len(votes) - len(clear))),
     ]
     single = [_scored(part, items)[3] for _, part in given.groupby("repeat")]
     single = [v for v in single if v == v]  # NaN: one class only

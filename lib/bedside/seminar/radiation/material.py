@@ -79,7 +79,7 @@ class Material(seminar.Sheet):
     def records(self):
         """Both records of the patient, printed one after the other."""
         for name in rad.PROFILES:
-            print(f"{name.upper()} RECORD", self.patient[name], sep="\n")
+            print(f"{name.upper()} RECORD", seminar.wrapped(self.patient[name]), sep="\n")
 
     def effects(self):
         """The illustrative reference of the patient's site: effect, onset, frequency."""

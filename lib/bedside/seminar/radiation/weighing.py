@@ -98,7 +98,11 @@ class Weighing(Material):
             " mean over four ways of asking, two of which show the model the list."
         )
 
-    @task("2.9", "Write a function of four numbers: lambda hits, wrong, missed, rejected: ...")
+    @task(
+        "2.9",
+        "Write a function of four numbers: lambda hits, wrong, missed, rejected: ...",
+        code=True,
+    )
     def metric(self, given):
         """Task 2.9: a measure under which the careful list is first."""
         value, better = self._valued(given)

@@ -50,7 +50,7 @@ class Material(seminar.Sheet):
 
     def record(self, name="base"):
         """The patient's record, base or specified, printed."""
-        print(self.patient[name])
+        print(seminar.wrapped(self.patient[name]))
 
     @needs("2.2")
     def differences(self, given):
