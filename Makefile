@@ -163,9 +163,10 @@ setup: $(READY) ## only set everything up
 LOCK := .venv/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-emit-index-url \
 	--no-header
 
-lock: $(READY) ## renew requirements.lock, and seminar.lock with its versions, from pyproject.toml (needs uv)
+lock: $(READY) ## renew requirements.lock, seminar.lock with its versions, and uv's own, from pyproject.toml (needs uv)
 	@$(LOCK) --group dev pyproject.toml -o requirements.lock
 	@$(LOCK) --group seminar --constraints requirements.lock --no-annotate -o seminar.lock
+	@.venv/bin/uv --version | sed 's/uv \([0-9.]*\).*/uv==\1/' | $(LOCK) --no-annotate - -o requirements.uv.lock
 
 clean: ## forget which notebooks have run (recordings, data and figures stay)
 	rm -rf .cache/stamps .cache/executed .cache/verify

@@ -19,7 +19,7 @@ import sys
 ROOT = os.path.dirname(os.path.abspath(__file__))
 VENV = os.path.join(ROOT, ".venv")
 VERSIONS = ((3, 11), (3, 12), (3, 13))  # which seminar.lock is made for
-NEEDED = ("jupyterlab", "ipywidgets", "pandas", "rapidfuzz", "seaborn", "sklearn")
+NEEDED = ("jupyterlab", "ipywidgets", "msgspec", "pandas", "rapidfuzz", "seaborn", "sklearn")
 FETCHED = os.path.join("data", "fetched.txt")  # in a copy whose sheets are on released data
 UNUSED = ("tests", "django-stubs")  # folders in packages
 SERVERS = ("JUPYTERHUB_API_URL", "BINDER_SERVICE_HOST")  # set where JupyterLab runs already

@@ -66,7 +66,7 @@ def html(document: dict, linked: dict[str, str] | None = None) -> str:
 
 def write(path: Path | str, document: dict, linked: dict[str, str] | None = None) -> None:
     """Write the explorer of a document to `path`; linked as for `html`."""
-    Path(path).write_text(html(document, linked), encoding="utf-8", newline="\n")
+    paths.write(path, html(document, linked))
 
 
 def read(text: str) -> tuple[dict, str]:

@@ -101,6 +101,4 @@ def _replace(path, target):
 
 def _write(folder, files):
     folder.mkdir(parents=True, exist_ok=True)
-    part = folder / f"{NAME}.part"
-    part.write_text(json.dumps(files, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-    os.replace(part, folder / NAME)
+    paths.write(folder / NAME, json.dumps(files, indent=1, sort_keys=True) + "\n")

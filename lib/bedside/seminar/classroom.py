@@ -87,9 +87,9 @@ def _copy():
     try:
         if not path.is_file():
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(SESSION)
+            paths.write(path, SESSION)
         return path.read_text()
-    except OSError:  # a read-only folder
+    except (OSError, BedsideError):  # a read-only folder
         return SESSION
 
 

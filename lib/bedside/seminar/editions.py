@@ -59,7 +59,7 @@ def build(folder: Path | None = None, profile: str = "sample", mine: bool = Fals
             _run(made / "instructors" / name, made)
         handout.hand_out(made, needed)
         if profile == "sample":
-            (made / demo.NAME).write_text(demo.page(), encoding="utf-8", newline="\n")
+            paths.write(made / demo.NAME, demo.page())
         built.move(made, folder)
     return folder / handout.NAME
 
@@ -108,10 +108,9 @@ def _run(path, made):
     unsolved = made / path.name
     execute(made / "students" / path.name, unsolved, {})
     text = projector.page(unsolved)
-    path.with_suffix(".html").write_text(text, encoding="utf-8", newline="\n")
+    paths.write(path.with_suffix(".html"), text)
     unsolved.unlink()
 
 
 def _write(path, notebook):
-    text = json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
-    path.write_text(text, encoding="utf-8", newline="\n")
+    paths.write(path, json.dumps(notebook, indent=1, ensure_ascii=False) + "\n")

@@ -2,6 +2,7 @@
 
 import os
 
+from bedside import BedsideError
 from bedside.read import paths
 
 KEPT = paths.CACHE / "pseudonym"
@@ -30,8 +31,8 @@ def keep(text):
     if LAB in os.environ:
         try:
             KEPT.parent.mkdir(parents=True, exist_ok=True)
-            KEPT.write_text(text, encoding="utf-8")
-        except OSError:
+            paths.write(KEPT, text)
+        except (OSError, BedsideError):
             pass
 
 

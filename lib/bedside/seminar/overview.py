@@ -49,7 +49,7 @@ def write(folder: Path, named: bool = False) -> tuple[Path, str]:
     by = {s: [e for e in everybody if e.sheet == s] for s in _sheets(everybody)}
     why = {s: again.check(those, functools.partial(made_sheet, s)) for s, those in by.items()}
     columns, lines = table(by)
-    csv.write_text(tables.csv_text(columns, lines), encoding="utf-8-sig", newline="\n")
+    paths.write(csv, tables.csv_text(columns, lines).encode("utf-8-sig"))
     sheets = [sheet(s, those) | {"unchecked": why[s]} for s, those in by.items()]
     made = pages.template(Path(__file__).parent / "overview.html.j2").render(
         frame=pages.frame({f"#{s['id']}": s["title"] for s in sheets}),
@@ -60,7 +60,7 @@ def write(folder: Path, named: bool = False) -> tuple[Path, str]:
         signs=SIGNS,
         style=(Path(__file__).parent / "overview.css").read_text(encoding="utf-8"),
     )
-    html.write_text(made, encoding="utf-8", newline="\n")
+    paths.write(html, prompts.plain(made))
     told = f"{many(everybody, 'hand-in')} of {many(sheets, 'sheet')}"
     return html, told + (f"; {many(faults, 'file')} can't be read" if faults else "")
 
