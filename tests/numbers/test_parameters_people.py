@@ -24,7 +24,7 @@ def people(house, monkeypatch):
     "name, parameter",
     [
         *(("explore_failures", p) for p in ("profile", *OTHERS)),
-        *(("annotate", p) for p in ("profile", *OTHERS) if p != "seed"),
+        *((n, p) for n in ("annotate", "agreement") for p in ("profile", *OTHERS) if p != "seed"),
     ],
 )
 def test_whose_replies_people_see(people, given, name, parameter):
@@ -90,7 +90,7 @@ def test_whose_verdicts_come_first_for_raters(people):
     """And replies to a model's questions (17 of 89) are shown where `tiny` asks for them."""
 
     def made(**more):
-        return people.run("annotate", until="annotation.sample(", task="presupposition", **more)
+        return people.run("agreement", until="annotation.sample(", task="presupposition", **more)
 
     tiny, usual = made(tiny="True", size="0"), made(size="0")
     assert (len(tiny["drawn"]), len(usual["drawn"])) == (72 + 17, 72)

@@ -69,7 +69,7 @@ def test_the_annotation_notebooks_run_without_labels_and_with_some(tmp_path, mon
     given = {"task": "side_effect", "folder": str(folder)}
     said = run_notebook("annotate", tmp_path, monkeypatch, rater="Cem", **given)
     assert not any(name in said for name in {r["model"] for r in judged})
-    said = run_notebook("agreement", tmp_path, monkeypatch, **given)
+    said = run_notebook("agreement", tmp_path / "after", monkeypatch, **given)
     assert "2 raters, 6 replies" in said and "Ann and Bob" in said
     assert "1 replies on which raters differ" in said and "prediction-powered" in said
 
