@@ -354,9 +354,9 @@ def test_a_table_leads_to_the_cell_that_computes_it():
 
 def test_code_is_folded_but_for_what_computes():
     made = nbformat.v4.new_notebook()
-    made.cells = [nbformat.v4.new_code_cell(text) for text in ("import os", "f1 = 1")]
+    made.cells = [nbformat.v4.new_code_cell(text) for text in ("import os", "recall = 1")]
     made.cells[1].metadata["tags"] = [executed.MEASURE]
-    before, _, after = executed.converted(made, raw_template=executed.FOLDED).partition("f1")
+    before, _, after = executed.converted(made, raw_template=executed.FOLDED).partition("recall")
     assert before.count("<details") == before.count("</details") == 1 and "<details" not in after
 
 
