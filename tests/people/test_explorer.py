@@ -313,6 +313,24 @@ def test_two_judges_disagree(shown):
     assert pair(page, "only A wrong") == twice
 
 
+def test_judges_disagree_by_a_filter_and_from_the_search_keys_lead_on(shown):
+    page = shown(four_papers())
+    page.get_by_label("judges disagree").click()
+    assert ids(page) == ["cancer_myth/i1/m2/plain", "cancer_myth/i2/m1/plain"]
+    page = shown(four_papers(), "#y=1")
+    assert len(ids(page)) == 2
+    page.keyboard.press("/")
+    page.keyboard.type("question i2")
+    page.keyboard.press("Enter")  # before the field's own pause is over
+    page.get_by_text("1 of 1", exact=True).wait_for()
+    page.keyboard.press("/")
+    page.keyboard.press("Escape")
+    assert page.get_by_role("searchbox").input_value() == "" and len(ids(page)) == 2
+    assert page.evaluate("document.activeElement.id") == "search"
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement.id") != "search"
+
+
 def test_two_configurations_stand_turn_by_turn(shown):
     page = shown(four_papers(), "#p=meddialbench&x=configuration&a=baseline&b=denial")
     assert counts(page) == "1 of 1 pairs · 1 item"

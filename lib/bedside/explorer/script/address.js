@@ -4,6 +4,7 @@ function fragment() {
   const query = new URLSearchParams();
   for (const [facet, key] of Object.entries(FACETS)) for (const value of state[facet]) query.append(key, value);
   if (state.differs) query.set("d", "1");
+  if (state.disagree) query.set("y", "1");
   for (const [name, key] of Object.entries(SINGLE))
     if (state[name] || (state.compare && state.compare !== "models" && /^[ab]$/.test(name))) query.set(key, state[name]);
   return "#" + query.toString().replaceAll("%2F", "/");
@@ -25,6 +26,7 @@ function restore() {
   const take = (key, known, what) => query.getAll(key).filter(v => known(v) || void lost.push(`${what} “${plain(v, 80)}”`));
   for (const [facet, key] of Object.entries(FACETS)) state[facet] = new Set(take(key, v => offered[facet].has(v), facet));
   state.differs = take("d", v => v === "1", "filter").length > 0;
+  state.disagree = take("y", v => v === "1", "filter").length > 0;
   state.search = query.get("q") ?? "";
   [state.outcome = ""] = take("o", v => Object.hasOwn(OUTCOMES, v), "filter");
   [state.sort = ""] = take("sort", v => sortable(v.replace(/^-/, "")), "column");

@@ -23,6 +23,9 @@ const kindOf = new Map(rows.map(r => [r, JSON.stringify([r.paper, r.section, r.b
 
 const word = v => !v ? "(no verdict)" : v.status === "graded" ? v.value : `(${v.status})`;
 const outcome = v => v?.right === true ? "right" : v?.right === false ? "failed" : "unscored";
+// whether judges that graded a reply say different things of it
+const disagree = row => new Set(row.verdicts.filter(v => v.status === "graded").map(v => v.right ?? v.value)).size > 1;
+const several = rows.some(row => row.verdicts.filter(v => v.status === "graded").length > 1);
 const differs = (row, v) => v?.status === "graded" && row.human.some(h => h.value !== "" && h.value !== v.value);
 const of = (row, judge) => row.verdicts.find(v => v.judge === judge);
 const counting = row => state.judge.size ? row.verdicts.find(v => state.judge.has(v.judge))

@@ -40,6 +40,8 @@ function count(counts) {
   const outcomes = $("outcome").querySelectorAll("label");
   ["", ...Object.keys(OUTCOMES)].forEach((o, i) => put(outcomes[i], o === state.outcome, o && n("outcome", o)));
   put($("differs").firstChild, state.differs, n("differs", true));
+  put($("differs").lastChild, state.disagree, n("disagree", true));
+  $("differs").lastChild.hidden = !several && !state.disagree;
   if ($("search") !== document.activeElement) $("search").value = state.search;
   $("compare").value = state.compare;
   for (const side of ["a", "b"]) {
@@ -56,7 +58,7 @@ function change() {
 
 function clear() {
   for (const facet in FACETS) state[facet].clear();
-  Object.assign(state, {outcome: "", differs: false, search: "", pairs: ""});
+  Object.assign(state, {outcome: "", differs: false, disagree: false, search: "", pairs: ""});
   $("search").value = "";
   change();
 }

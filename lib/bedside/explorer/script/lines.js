@@ -68,6 +68,7 @@ function filters() {                        // those in use: name, what must hol
     }
   if (state.outcome) used.push({name: "outcome", holds: (r, v) => outcome(v) === state.outcome});
   if (state.differs) used.push({name: "differs", holds: differs});
+  if (state.disagree) used.push({name: "disagree", holds: disagree});
   if (state.search.trim()) used.push({name: "search", holds: search()});
   return used;
 }
@@ -81,11 +82,11 @@ const choices = () => state.compare === "models" ? MISSED : PAIRS;
 /* One pass over the lines. A line passes when all filters hold (of several sides: on one of them). What a facet's choice
    would show counts lines that fail no filter but, at most, that facet's own. */
 function pass(used) {
-  const counts = Object.fromEntries([...Object.keys(FACETS), "outcome", "differs"].map(f => [f, new Map()]));
+  const counts = Object.fromEntries([...Object.keys(FACETS), "outcome", "differs", "disagree"].map(f => [f, new Map()]));
   const only = new Map(), passing = [];
   const bump = (map, value) => map.set(value, (map.get(value) ?? 0) + 1), seen = [], failing = [];
   const once = (name, value) => seen.includes(value) || (seen.push(value), bump(counts[name], value));      // for each line
-  const values = {outcome: (r, v) => outcome(v), differs, verdict: (r, v) => word(v)};
+  const values = {outcome: (r, v) => outcome(v), differs, disagree, verdict: (r, v) => word(v)};
   for (const facet in FACETS) values[facet] ??= r => r[facet];
   const names = Object.keys(counts).filter(f => f !== "judge"), others = used.filter(u => u.name !== "judge");
   const missed = (row, verdict) => {        // the one filter that fails, "" if none does, null if several do

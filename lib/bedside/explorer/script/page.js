@@ -20,7 +20,7 @@ const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a
 const NAMES = {0x061c: "ALM", 0x200e: "LRM", 0x200f: "RLM", 0x202a: "LRE", 0x202b: "RLE", 0x202c: "PDF", 0x202d: "LRO",
   0x202e: "RLO", 0x2066: "LRI", 0x2067: "RLI", 0x2068: "FSI", 0x2069: "PDI"};
 const narrow = matchMedia("(max-width: 50rem)"), wide = matchMedia("(min-width: 70rem)");      // as in explorer.css
-const state = {differs: false, ...Object.fromEntries(Object.keys(FACETS).map(f => [f, new Set()])),
+const state = {differs: false, disagree: false, ...Object.fromEntries(Object.keys(FACETS).map(f => [f, new Set()])),
   ...Object.fromEntries(Object.keys(SINGLE).map(k => [k, ""]))};
 const timings = [];                 // milliseconds of each apply, for the benchmark
 

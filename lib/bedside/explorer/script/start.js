@@ -7,7 +7,8 @@ $("rates").open = !narrow.matches;
 $("facets").append(...Object.keys(FACETS).map(facet));
 $("outcome").append(...["", ...Object.keys(OUTCOMES)].map(value =>
   option("radio", span("", OUTCOMES[value] ?? "all"), () => { state.outcome = value; }, {name: "outcome"})));
-$("differs").append(option("checkbox", span("", "judge differs from human"), on => { state.differs = on; }));
+$("differs").append(option("checkbox", span("", "judge differs from human"), on => { state.differs = on; }),
+  option("checkbox", span("", "judges disagree"), on => { state.disagree = on; }));
 $("compare").append(...Object.entries(COMPARED).map(([value, name]) => make("option", {value}, name)));
 const table = new Tabulator("#table", {data: [], columns: [], height: "100%", rowHeight: 30, layout: "fitColumns",
   keybindings: false, nestedFieldSeparator: false, columnHeaderSortMulti: false, renderVerticalBuffer: 120});      // pixels: rows out of sight cost time too
@@ -77,6 +78,16 @@ document.addEventListener("keydown", event => {
   const at = event.target, next = i => i + 1, previous = i => i - 1;
   const keys = {ArrowDown: next, j: next, ArrowUp: previous, k: previous, Home: () => 0, End: (_, n) => n - 1};
   if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (at === $("search") && ["Enter", "ArrowDown", "Escape"].includes(event.key)) {
+    event.preventDefault();
+    clearTimeout(typing);
+    const leaves = event.key !== "Escape" || !at.value;      // Escape empties the field first and leaves it second
+    if (event.key === "Escape") at.value = "";
+    if (state.search !== at.value) { state.search = at.value; change(); }
+    if (leaves) holder.focus();
+    if (event.key !== "Escape") step(() => 0);
+    return;
+  }
   if ($("keys").open || at.matches("input:not([type=checkbox]), select, textarea")) return;
   if (Object.hasOwn(keys, event.key)) step(keys[event.key]);
   else if (event.key === "Enter" && !at.matches("a, button, input, summary")) {

@@ -1,7 +1,7 @@
 // Counts and rates. A rate never mixes sections, nor the replies of models, rules, people and written answers.
 
 // Whether the shown rows were chosen by their outcome or by a mark, so that a rate would mislead.
-const byOutcome = () => state.outcome || state.differs || state.verdict.size > 0 || state.mark.size > 0;
+const byOutcome = () => state.outcome || state.differs || state.disagree || state.verdict.size > 0 || state.mark.size > 0;
 const failing = v => typeof v?.right === "boolean" ? Number(!v.right) : null;
 
 /* Lines by study, section, by whom their replies are, and, beside all models, the model: [{paper, section, by, names, lines,
@@ -157,7 +157,7 @@ function crossed(passing, n) {              // pairs by both outcomes, and their
 function nothing(shown, {only, passing}, used) {
   $("nothing").hidden = shown.length > 0;
   const [name, n] = [...only].sort((x, y) => y[1] - x[1])[0] ?? [];
-  const known = {differs: "judge differs from human", outcome: OUTCOMES[state.outcome]};
+  const known = {differs: "judge differs from human", disagree: "judges disagree", outcome: OUTCOMES[state.outcome]};
   $("nothing").replaceChildren(make("b", {}, "Nothing matches. "),
     passing.length ? `The tightest filter is “${choices()[state.pairs]}”: ${number(passing.length)} match without it. `
       : name ? `The tightest filter is “${known[name] ?? name}”: ${number(n)} match without it. `
