@@ -20,6 +20,7 @@ from bedside.keep import prices, registry, store
 from bedside.keep.replies import Request, as_reply
 from bedside.keep.usage import used
 from bedside.read import outside, paths, questions, user_files
+from bedside.seminar import classroom
 from conftest import completion
 
 TEXTS = ["", "x", "²", "9" * 5000, "\ud800", "\x1b[2J", "\u202e", "[::1", "http://[::1", "stop"]
@@ -198,7 +199,12 @@ def test_users_files_are_read_or_told(examples, monkeypatch, tmp_path):
     monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
     runs.outputs("").mkdir(parents=True)
     row = {"item": "a", "question": "What helps?", "group": "g"}
-    content = st.binary(max_size=60) | spoilt([row]).map(lambda rows: json.dumps(rows[0]).encode())
+    task = {"1.1": {"state": "right", "said": "well", "answer": [1, {"a": 2}]}}
+    handed = {"sheet": "s", "pseudonym": "p", "student": "x", "time": "2026-11-25", "answers": task}
+    lines = (
+        spoilt([made]).map(lambda made: json.dumps(made[0]).encode()) for made in (row, handed)
+    )
+    content = st.one_of(st.binary(max_size=60), *lines)
 
     @examples
     @given(content, st.sampled_from([".csv", ".jsonl"]))
@@ -211,10 +217,11 @@ def test_users_files_are_read_or_told(examples, monkeypatch, tmp_path):
             lambda: user_files.of_file(path, columns=("item",), needed=("item",)),
             runs.kept,
             lambda: log.read(path),
+            lambda: classroom.read(path),
         ):
             try:
                 read()
-            except BedsideError as e:
+            except (BedsideError, classroom.Unreadable) as e:
                 assert str(e) and "\x1b" not in str(e)
 
     property()

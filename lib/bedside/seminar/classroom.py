@@ -94,7 +94,7 @@ def _copy():
 
 
 def write(paper, number, entries, name, folder=None):
-    """Write a hand-in as a file of its own and return its path; OSError if that fails.
+    """Write a hand-in as a file of its own and return its path; BedsideError if that fails.
 
     entries: {task: {"state", "said", "answer"}}. Of the pseudonym, the file's name has plain
     letters and digits only; a hash in it tells apart pseudonyms that are alike in these.
@@ -109,8 +109,7 @@ def write(paper, number, entries, name, folder=None):
     path = folder / f"{number}_{short}_{student}_{now:%Y%m%d-%H%M%S-%f}.json"
     head = {"sheet": paper, "edition": edition(paper), "time": now.isoformat()}
     made = {**head, "pseudonym": name, "student": student, "answers": entries}
-    with path.open("x", encoding="utf-8", newline="\n") as file:
-        json.dump(made, file, indent=1)
+    paths.write(path, json.dumps(made, indent=1), durable=True)
     return path
 
 
@@ -219,14 +218,15 @@ def students(folder, sheets=None):
         whole.files += one.files
         whole.editions |= one.editions
         whole.odd += one.odd
-    labels = {}  # the same in all sheets
+    labels, used, last = {}, set(), {}  # the same in all sheets; the last number of a pseudonym
     for one in found.values():
         if (who := (one.pseudonym, one.mark)) not in labels:
-            number, label = 1, one.pseudonym
-            while label in labels.values():
+            number, label = last.get(one.pseudonym, 1), one.pseudonym
+            while label in used:
                 number += 1
                 label = f"{one.pseudonym} ({number})"
-            labels[who] = label
+            labels[who], last[one.pseudonym] = label, number
+            used.add(label)
         one.label = labels[who]
     return sorted(found.values(), key=lambda s: (s.sheet, s.label.lower())), faults
 

@@ -161,7 +161,7 @@ def sheet(paper, those):
     for s in those:
         if strange := [text(n, 20) for n in s.answers if n not in checks]:
             odd[s.label].append(f"tasks that the sheet doesn't have: {', '.join(strange[:5])}")
-    editions = {e: sum(e in s.editions for s in those) for s in those for e in s.editions}
+    editions = Counter(e for s in those for e in s.editions)
     return {
         "id": paper,
         "title": f"Sheet {tasks[0].partition('.')[0]}: {text(title, 120)}",

@@ -4,7 +4,7 @@ import functools
 import html
 import traceback
 
-from bedside import choose
+from bedside import BedsideError, choose
 
 from . import classroom, field
 
@@ -192,7 +192,7 @@ class Sheet:
                     " opened the sheet, so of several files the last is the only one to send. Give"
                     " it to your instructor; nothing was sent."
                 )
-            except OSError as e:
+            except (OSError, BedsideError) as e:
                 told = (
                     f"Nothing was handed in, because the file can't be written ({e}). Name another"
                     ' folder: sheet.hand_in(my_name, "...").'
