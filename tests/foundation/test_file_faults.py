@@ -1,6 +1,8 @@
 """Any write may fail, or be the last: the same command goes on, and nothing is lost."""
 
 import asyncio
+import random
+import zipfile
 from collections import Counter
 
 import pytest
@@ -10,12 +12,13 @@ from bedside import BedsideError
 from bedside.annotation.log import KINDS, Log
 from bedside.asking import models
 from bedside.keep import registry, store
+from bedside.seminar import editions
 from conftest import ask_for
 from file_faults import FAULTS, Faults, Killed
 from own_studies import compared
 
 
-def tried(work, check, folder, some=slice(None), faults=FAULTS):
+def tried(work, check, folder, some=None, faults=FAULTS):
     """Let each site of `work(folder)` fail in each way, then work again and check(folder, told).
 
     Counts of what came of the faults, by how the work ended.
@@ -24,7 +27,8 @@ def tried(work, check, folder, some=slice(None), faults=FAULTS):
         work(folder / "whole")
     check(folder / "whole", "without a fault")
     ended = Counter()
-    for n, site in enumerate(seen.sites[some]):
+    sites = seen.sites if some is None else [seen.sites[n] for n in some]
+    for n, site in enumerate(sites):
         for fault in faults:
             here, told = folder / f"{n}-{fault}", f"{fault} at {site[0]} in {site[1]}"
             try:
@@ -35,7 +39,7 @@ def tried(work, check, folder, some=slice(None), faults=FAULTS):
                 ended[type(e).__name__] += 1
             work(here)
             check(here, told)
-    print(len(seen.sites[some]), "sites,", dict(ended))
+    print(len(sites), "sites,", dict(ended))
     return ended
 
 
@@ -110,6 +114,29 @@ def test_a_study_goes_on_after_any_fault(served, endpoint, monkeypatch, tmp_path
         assert asked[here] <= 2 + 2, told
 
     assert tried(work, check, tmp_path)["Killed"]
+
+
+@pytest.mark.slow
+def test_the_seminars_build_goes_on_after_any_fault(monkeypatch, tmp_path):
+    """At a seeded sample of sites; the sheets themselves aren't run here."""
+    monkeypatch.setattr(editions, "_run", lambda *_: None)
+
+    def work(here):
+        editions.build(here)
+
+    def files(here):
+        return sorted(p.relative_to(here).as_posix() for p in here.rglob("*") if p.is_file())
+
+    def check(here, told):
+        assert files(here) == files(tmp_path / "whole"), told
+        with zipfile.ZipFile(here / "bedside-seminar.zip") as made:
+            assert made.testzip() is None, told
+
+    with Faults() as seen:
+        editions.build(tmp_path / "sites")
+    chosen = random.Random(0).sample(range(len(seen.sites)), min(20, len(seen.sites)))
+    ended = tried(work, check, tmp_path, chosen, ["ENOSPC", "killed"])
+    assert ended["Killed"]
 
 
 def test_labels_are_kept_after_any_fault(tmp_path):
