@@ -119,7 +119,7 @@ STOPS = {
     "budget": (None, "BUDGET_USD=0.0002 would be passed"),
     "key": (refused(401, f"No such key: {KEY}."), "the key (401): No such key: ***. 401;"),
     "model": (refused(404, "There is no model m."), "(404): There is no model m. 404;"),
-    "disk": (None, "a reply could not be written (No space left on device); the run stops here"),
+    "disk": (None, "a reply could not be written, and the run stops here (No space left on device)"),
     "no key": (None, "'remote' needs its key in the environment variable REMOTE_KEY"),
 }
 
@@ -218,7 +218,7 @@ def make(*arguments):
         ("plan", "PROMPTS"),
         ("plan", "PROFILE"),
         ("plan", "LIMIT"),
-        ("plan", "MINE"),
+        ("plan", "YOURS"),
         ("new", "PAPER"),
         ("try", "MODELS"),
         ("record", "MODELS"),
@@ -230,7 +230,7 @@ def test_a_value_never_runs_as_a_command(tmp_path, target, name):
     for value in (v.replace("FILE", str(file)) for v in VALUES):
         made = make(target, f"{name}={value}")
         assert made.returncode == 2 and not file.exists(), value
-        if name not in ("PROFILE", "MINE"):
+        if name not in ("PROFILE", "YOURS"):
             shown = value.split()[0] if name == "MODELS" else value
             assert shown in made.stderr or repr(shown)[1:-1] in made.stderr
 
