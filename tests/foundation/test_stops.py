@@ -119,7 +119,7 @@ STOPS = {
     "budget": (None, "BUDGET_USD=0.0002 would be passed"),
     "key": (refused(401, f"No such key: {KEY}."), "the key (401): No such key: ***. 401;"),
     "model": (refused(404, "There is no model m."), "(404): There is no model m. 404;"),
-    "disk": (None, "a reply could not be written, and the run stops here (No space left on device)"),
+    "disk": (None, "and the run stops here (No space left on device)"),
     "no key": (None, "'remote' needs its key in the environment variable REMOTE_KEY"),
 }
 
