@@ -28,7 +28,7 @@ from .build import settings
 from .judging import judges, trust_cards
 from .keep import registry, store
 from .keep.replies import NO_ANSWER, Reply, Request
-from .read import claims, paths, prompts, published, questions, sources
+from .read import claims, once, paths, prompts, published, questions, sources, specifications
 from .read.published import Slip
 from .write import frames, tables
 from .write.grids import Grid
@@ -131,6 +131,22 @@ class Run:
         """The printed rows of one or more of this paper's tables, as a frame."""
         self.reads(f"published/{self.paper}", paths.PUBLISHED / f"{self.paper}.csv")
         return published.table(self.paper, *tables)
+
+    def specification(self) -> specifications.Specification:
+        """What the study's robustness notebook asks, as `specifications.load`."""
+        self.reads(f"specifications/{self.paper}", paths.SPECIFICATIONS / f"{self.paper}.toml")
+        return specifications.load(self.paper)
+
+    def once(self, name: str, make: Callable[[], "pd.DataFrame"], *inputs: Any) -> "pd.DataFrame":
+        """A frame that takes long: read from data/computed while its inputs are the same.
+
+        Else it is made; a run with the profile's settings keeps it there. See `read.once`.
+        """
+        path = paths.COMPUTED / self.paper / f"{name}.csv"
+        made = once.frame(path, make, inputs, keep=not self.changed)
+        if not self.changed:
+            self.reads(f"computed/{self.paper}/{name}", path)
+        return made
 
     def reads(self, name: str, path: Path) -> None:
         """Note another file that is read; its hash goes into the manifest when the run closes."""

@@ -297,7 +297,7 @@ def test_the_picture_of_the_house_is_the_house():
         files = [*(LIBRARY / room).rglob("*.py")] or [LIBRARY / f"{room}.py"]
         lines = sum(map(code_lines, files))
         assert lines == pytest.approx(int(told.replace(",", "")), rel=0.1), room
-        assert lines <= 1700 or room not in ROOMS, f"{room} is too large: {lines} lines"
+        assert lines <= 1800 or room not in ROOMS, f"{room} is too large: {lines} lines"
 
 
 def test_foundation_explorer_and_annotation_name_no_study():

@@ -6,8 +6,11 @@ keeps a reply (`keep`) or writes an output (`write`). What follows from printed 
 
 paths: the repository's folders. sources: released and sample data, as frames. checks: of frames,
 and their joins. published: printed numbers. claims: what papers state, and the verdicts that
-readings give. findings: what is told of each study. prompts: templates. user_files: tables that
-users bring; questions: their questions and answers.
+readings give. findings: what is told of each study. specifications: what robustness notebooks ask,
+and their choices. once: frames that take long to compute. prompts: templates. user_files: tables
+that users bring; questions: their questions and answers.
 """
 
-__all__ = """paths sources checks published claims findings prompts user_files questions""".split()
+__all__ = """
+paths sources checks published claims findings specifications once prompts user_files questions
+""".split()

@@ -28,6 +28,7 @@ from .intervals import (
     share,
     wilson,
 )
+from .judge_errors import true_share, turning_sensitivity
 from .matrices import LARGEST, SCORES, SECONDS, Fits, matrices, means_of_several, score
 from .printed import EXACT, deviations, least_mean, printable, span, wholes
 from .reported import TRIED, paired_p, share_intervals, statistic_p, unpaired_p

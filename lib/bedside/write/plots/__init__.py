@@ -35,3 +35,4 @@ from .look import (
 from .mark_charts import dots, plane, points
 from .matrices import changes, confusion, confusions, heat
 from .palette import BLUE, CARD, CONTEXT, GRID, INK, MID, RED, SOFT, tint
+from .robustness import choices, regions
