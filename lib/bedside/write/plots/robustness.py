@@ -62,6 +62,7 @@ def choices(
     in the order, between which results lie where there is no effect.
     """
     above, below = axes
+    levels = [(choice, level) for choice in by for level in dict.fromkeys(frame[choice])]
     frame = floats(frame).sort_values("value", kind="stable").reset_index(drop=True)
     usual = frame["usual"].astype(bool) if "usual" in frame else frame["value"] != frame["value"]
     if null is not None:
@@ -79,23 +80,22 @@ def choices(
             above.plot(frame.index[mine], frame["value"][mine], marker, label=name, **look)
     if_empty(above, frame["value"])
     above.set_xticks([])
-    _grid(below, frame, by)
+    _grid(below, frame, levels)
     for ax in axes:
         ax.set_xlim(-0.8, len(frame) - 0.2)
     titled(above, **labels)
     return axes
 
 
-def _grid(ax, frame, by):
+def _grid(ax, frame, levels):
     """A line for each choice, with a stroke under each result that it is behind."""
-    place, names = 0.0, {}
-    for choice in by:
-        for level, part in frame.groupby(choice, sort=False):
-            ax.plot(part.index, [place] * len(part), "|", color=INK, markeredgewidth=1.2)
-            names[place] = f"{choice}: {level}"
-            place -= 1
-        place -= 0.6
+    place, names, last = 0.0, {}, levels[0][0]
+    for choice, level in levels:
+        place, last = place - 1 - 0.6 * (choice != last), choice
+        at = frame.index[frame[choice] == level]
+        ax.plot(at, [place] * len(at), "|", color=INK, markeredgewidth=1.2)
+        names[place] = f"{choice}: {level}"
     ax.set_yticks(list(names), list(names.values()), fontsize=SMALL)
-    ax.set_ylim(place + 0.6, 1)
+    ax.set_ylim(place - 1, 0)
     ax.set_xticks([])
     ax.grid(False)
