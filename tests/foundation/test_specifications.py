@@ -124,7 +124,7 @@ def test_a_specification_curve_is_in_order_and_shows_each_choice():
     names = [t.get_text() for t in below.get_yticklabels()]
     assert names == ["score: mean", "score: median", "raters: all", "raters: one"]
     strokes = [list(line.get_xdata()) for line in below.lines]
-    assert strokes == [[0], [1, 2], [0, 2], [1]]
+    assert strokes == [[1, 2], [0], [0, 2], [1]]
 
 
 def test_the_plane_of_a_judge_shows_lines_and_judges():
