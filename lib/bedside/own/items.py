@@ -67,10 +67,10 @@ def shaped(own, frame):
 
     theirs = of_scorers(own, frame)
     right = None if own.criteria else frame["value"] == 1
-    frame = pd.concat([frame.assign(right=right), *[theirs] * bool(len(theirs))])
+    frame = pd.concat([frame.assign(right=right), *[theirs] * bool(len(theirs))], ignore_index=True)
     return checked(
-        frame.reset_index(drop=True).assign(
-            value=frame["value"].where(frame["status"] == "graded", None).to_numpy(),
+        frame.assign(
+            value=frame["value"].where(frame["status"] == "graded", None),
             key=frame["sent"],
             reply=frame["answer"],
             finish=[own.asked[k][1].finish if k in own.asked else "" for k in frame["sent"]],
