@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -127,6 +128,45 @@ def test_a_log_that_failed_halfway_is_taken_for_what_it_holds(log_of):
     assert [row["answer"] for row in rows][:3] == ["Yes", "No", ""]
     assert "the line was cut" in rows[2]["why"]
     assert all(row["why"] for row in rows[3:])  # what was cancelled with it
+
+
+def test_what_a_log_holds_as_rows(tmp_path, monkeypatch):
+    """Without the package: what its reader gives, by the names that its documentation has."""
+    nothing = SimpleNamespace(completion="", choices=[], stop_reason="", error=None)
+
+    def sample(id, epoch=1, text="", stop="stop", scores=None, error=None):
+        output = SimpleNamespace(completion=text, choices=[1], stop_reason=stop, error=None)
+        value = {k: SimpleNamespace(value=v) for k, v in (scores or {}).items()}
+        fault = error and SimpleNamespace(message=error)
+        output = nothing if error else output
+        return SimpleNamespace(id=id, epoch=epoch, output=output, scores=value, error=fault)
+
+    held = [
+        sample("q0", text="Yes", scores={"match": "C", "f1": 0.5, "two": {"x": True, "y": "odd"}}),
+        sample("q0", 2, "Ye", "max_tokens", {"match": "I"}),
+        sample(1, stop="content_filter"),
+        sample("q2", error="the line was cut"),
+    ]
+    log = SimpleNamespace(samples=held, status="error", eval=SimpleNamespace(model="m/x"))
+    reader = SimpleNamespace(read_eval_log=lambda *_, **__: log)
+    monkeypatch.setitem(sys.modules, "inspect_ai.log", reader)
+    (tmp_path / "run.eval").write_text("as a stand-in")
+    rows = [row for _, row in logs.rows(tmp_path / "run.eval")]
+    assert [(r["item"], r["repeat"], r["answer"], r["why"], r["cut"]) for r in rows] == [
+        ("q0", 0, "Yes", "", False),
+        ("q0", 1, "Ye", "", True),
+        ("1", 0, "", "filtered", False),
+        ("q2", 0, "", "error: the line was cut", False),
+    ]
+    assert rows[0]["scores"] == {
+        "match": ("C", 1.0), "f1": ("0.5", 0.5), "two x": ("True", 1.0), "two y": ("odd", None)
+    }  # fmt: skip
+    told = questions.scores(tmp_path / "run.eval", ["q0"])
+    assert [(r["repeat"], r["scorer"], r["number"]) for r in told][-1] == (2, "match", 0.0)
+    log.samples = [held[0], held[0]]
+    (tmp_path / "run.eval").write_text("another one")
+    with pytest.raises(BedsideError, match="two samples 'q0' of epoch 1"):
+        logs.rows(tmp_path / "run.eval")
 
 
 def test_what_is_no_log_is_told(tmp_path):

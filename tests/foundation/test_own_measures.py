@@ -13,7 +13,7 @@ from batch_study import entry, served, submit
 from bedside import BedsideError, explorer, own
 from bedside.keep import registry
 from bedside.own import saved, steps
-from bedside.read import paths, rubrics
+from bedside.read import paths, prompts, questions, rubrics
 from conftest import apart, completion
 from own_studies import compared
 
@@ -220,3 +220,66 @@ def test_numbers_of_a_study_are_checked(service, tmp_path):
     for bad in ({"repeats": "0"}, {"repeats": "2.5"}, {"temperature": "warm"}, {"judge": "b nope"}):
         with pytest.raises(BedsideError, match=next(iter(bad)).upper()):
             own.Own(str(tmp_path / "mine.csv"), models="a", **bad)
+
+
+def test_labels_of_a_reply_wait_for_it_and_a_lost_one_is_unscored(service, tmp_path, capsys):
+    labels = tmp_path / "grades.csv"
+    labels.write_text("item,label,model,repeat,criterion\nq1,1,a,1,a\nq2,1,a,2,a\n")
+    how = given(tmp_path, labels=str(labels), repeats=2, limit=2)
+    steps.plan(own.Own(str(tmp_path / "mine.csv"), mode="plan", **how))
+    # 2 questions twice, 5 criteria for two judges; q2 is beyond LIMIT, and q1's label asks no more
+    assert "44 calls in all" in capsys.readouterr().out
+    place = {"mode": "record", "questions": str(tmp_path / "mine.csv"), **how}
+    submit(steps.Questions(place))
+    sent = [request for _, request in service.posts if isinstance(request, bytes)]
+    assert sum(part.count(b'"custom_id"') for part in sent) == 44
+    study = own.Own(str(tmp_path / "mine.csv"), mode="replay", **how)
+    answered = asyncio.run(own.answers(study))
+    cards = asyncio.run(own.cards(study, answered))
+    assert cards["b"]["confusion"] == [[0, 0], [0, 1]] and cards["b"]["labelled_by"].endswith(
+        ".csv"
+    )
+    lost = answered.assign(reply_status="timeout: it took too long")
+    assert asyncio.run(own.cards(study, lost))["b"]["unscored"] == 1
+    labels.write_text("item,label,model,criterion\nq1,1,nobody,a\n")
+    study = own.Own(str(tmp_path / "mine.csv"), mode="replay", **how)
+    with pytest.raises(BedsideError, match="grades.csv, line 2: .*no answer of 'nobody' to 'q1'"):
+        asyncio.run(own.cards(study, answered))
+
+
+def test_a_conversation_is_asked_as_it_is_and_judged_as_a_text(service, tmp_path):
+    said = [("system", "Be brief."), ("user", "Number 4?"), ("assistant", "</x> Which?")]
+    said = [{"role": r, "content": c} for r, c in [*said, ("user", "What is number 4?")]]
+    rows = [{"item": "talk", "messages": said}, {"item": "q5", "question": "What is number 5?"}]
+    (tmp_path / "talks.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    how = given(tmp_path, repeats="", judge="b")
+    found = compared(str(tmp_path / "talks.jsonl"), **how)
+    asked = [b["messages"] for _, b in service.posts if b["model"] == "a-1"]
+    assert said in asked and [{"role": "user", "content": "What is number 5?"}] in asked
+    judged = [b["messages"][-1]["content"] for _, b in service.posts if b["model"] == "b-1"]
+    told = prompts.fence("\n\n".join(f"{m['role'].upper()}: {m['content']}" for m in said))
+    assert sum(told in text for text in judged) == 5
+    assert found.verdicts["status"].eq("graded").all()
+    framed = own.Own(pd.DataFrame(rows), "framed", mode="replay", **how)  # kept as a file
+    again = questions.read(tmp_path / "figures/own/framed/questions.jsonl")
+    assert again.equals(framed.items) and framed.asks()["talk"] == said
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"messages": []},
+        {"messages": "Hello"},
+        {"messages": [{"role": "user"}]},
+        {"messages": [{"role": "tool", "content": "x"}]},
+        {"messages": [{"role": "user", "content": " "}]},
+        {"messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}]},
+        {"messages": [{"role": "user", "content": "x", "name": "z"}]},
+        {"messages": [{"role": "user", "content": "x"}], "question": "Another?"},
+        {"messages": [{"role": "user", "content": "x"}], "system": "Be brief."},
+    ],
+)
+def test_a_faulty_conversation_is_told_by_line(tmp_path, row):
+    (tmp_path / "talks.jsonl").write_text(json.dumps({"item": "q", **row}) + "\n")
+    with pytest.raises(BedsideError, match="talks.jsonl, line 1, column messages"):
+        questions.read(tmp_path / "talks.jsonl")

@@ -172,6 +172,7 @@ def _number(name, given, least, kind):
         value = least if given in ("", None) else kind(str(given))
         if not least <= value < 1000:
             raise ValueError
+        value = int(value) if value == int(value) else value  # 0.0 would make another request
     except ValueError:
         whole = "a whole number" if kind is int else "a number"
         raise BedsideError(f"{name}={given!r}: give {whole} of at least {least}") from None
@@ -260,16 +261,16 @@ def rated(name: str) -> Path:
 def labelled(own: Own, answered: pd.DataFrame | None = None) -> pd.DataFrame:
     """The study's labelled answers.
 
-    Columns: answer_id, item, question, reference, answer, label, labelled_by, criterion, unit. They
-    are those of raters, which with a rubric of several criteria aren't there, and those of
-    LABELS=. answered: the study's answers, among which the file may name a model's; without them
-    such rows are left out.
+    Columns: answer_id, item, question, reference, answer, label, labelled_by, criterion,
+    reply_status (why a labelled reply isn't there), unit. They are those of raters, which with a
+    rubric of several criteria aren't there, and those of LABELS=. answered: the study's answers,
+    among which the file may name a model's; without them such rows are left out.
     """
     import pandas as pd
 
     rows = [] if own.criteria else _of_raters(own)
     rows += _of_file(own, answered)
-    columns = "answer_id item question reference answer label labelled_by criterion".split()
+    columns = ["answer_id", "item", *FIELDS, "label", "labelled_by", "criterion", "reply_status"]
     frame = pd.DataFrame(rows, columns=columns)
     return frame.assign(unit=frame["item"].map(own.units).fillna(frame["item"]))
 
@@ -281,7 +282,8 @@ def _of_raters(own):
         own.reads("labels" if not own.labels else "labels of raters", path)
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             try:
-                rows.append({k: json.loads(line)[k] for k in columns} | {"criterion": ""})
+                row = {k: json.loads(line)[k] for k in columns}
+                rows.append({**row, "criterion": "", "reply_status": ""})
             except (ValueError, KeyError, TypeError):
                 raise BedsideError(
                     f"{paths.rel(path)}, line {number}: not a published label; publish again, or"
@@ -296,15 +298,15 @@ def _of_file(own, answered):
     for r in answered.itertuples() if answered is not None else ():
         short = r.model.rpartition(" (from ")[0] if FROM.fullmatch(r.model) else r.model
         for model in (short, r.model):
-            told[r.item, model, r.configuration] = r.answer, r.model
+            told[r.item, model, r.configuration] = r.answer, r.model, r.reply_status
     for place, row in own._labelled:
         again = int(row["repeat"])
         configuration = f"repeat {again}" if again > 1 else "plain"
-        text, model = row["answer"], row["model"]
+        text, model, why = row["answer"], row["model"], ""
         if model and answered is None:
             continue
         if model and (row["item"], model, configuration) in told:
-            text, model = told[row["item"], model, configuration]
+            text, model, why = told[row["item"], model, configuration]
         elif model and row["item"] in set(own.items["item"]):
             raise BedsideError(
                 f"{own.labels}, {place}: this study has no answer of {model!r} to {row['item']!r}"
@@ -318,6 +320,7 @@ def _of_file(own, answered):
             **asked.loc[row["item"], ["question", "reference"]],
             **{k: row[k] for k in ("item", "label", "labelled_by", "criterion")},
             "answer": text,
+            "reply_status": why,
         }
 
 
@@ -327,7 +330,7 @@ async def on_labelled(own: Own, known: pd.DataFrame) -> pd.DataFrame:
     Columns: those of `judging.judged`, label, labelled_by and unit.
     """
     named = [f"{id}, label {n}" for n, id in enumerate(known["answer_id"], 1)]
-    asked = known.assign(asked=known["item"], item=named, reply_status="", only=known["criterion"])
+    asked = known.assign(asked=known["item"], item=named, only=known["criterion"])
     asked = asked.drop(columns="criterion")
     found = await judged(own, asked)
     return joined(found, asked[["item", "label", "labelled_by", "unit"]], "item", "many_to_one")

@@ -86,10 +86,9 @@ FRAME = "the DataFrame of questions"
 
 def _talk(table, place, row):
     """Let a conversation's text be its question."""
-    told = ""
-    if not row[TALK].startswith("?"):  # else it is a fault already
-        said = json.loads(row[TALK])
-        told = "\n\n".join(f"{m['role'].upper()}: {m['content']}" for m in said)
+    if row[TALK].startswith("?"):  # a fault already
+        return
+    told = "\n\n".join(f"{m['role'].upper()}: {m['content']}" for m in json.loads(row[TALK]))
     if row["question"] not in ("", told) or row["system"]:
         table.fault(place, TALK, "stands in place of question and system; leave these two empty")
     row["question"] = told

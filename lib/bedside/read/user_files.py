@@ -97,7 +97,7 @@ class Table:
             value = values.get(column)
             if value is None or value != value:  # null, NaN
                 continue
-            if column == TALK:
+            if column == TALK and value != "":
                 value = self._talk(place, value)
             if isinstance(value, bool) or not isinstance(value, str | int | float):
                 kind = {dict: "an object", list: "a list", bool: "true or false"}
