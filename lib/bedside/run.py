@@ -315,7 +315,7 @@ class Run:
 
     def _card_path(self, judge, task):
         what = f"_{task}".replace(" ", "_") if task else ""
-        return self.folder / f"trust_{paths.file_name(judge)}{what}.json"
+        return self.folder / f"trust_{paths.file_name(judge)}{what}.json".replace(" ", "_")
 
     def _judged(self, tasks):
         """A caption's lines on the judge, one for each of its tasks (True: the main one)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from bedside.judging import judges
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 VALUES = [0, 1]  # of a verdict: wrong, right; of a criterion: not met, met
 FIELDS = ("question", "reference", "answer")  # the fields of a rubric
 MAJORITY = "majority of judges"  # as a judge beside the others; no model's name has blanks
-CRITERION = "own/criterion"
 POINT = ["id", "group", "points", "levels"]  # what a verdict on a criterion has of it
 
 
@@ -48,7 +48,7 @@ def example(own: Own, row: dict) -> prompts.Messages:
     if not own.criteria:
         return prompts.render(*own.rubric, **told)
     first = own.criteria[row["item"]][0]
-    return prompts.render(CRITERION, criterion=first.text, levels=first.levels, **told)
+    return own.prompt("criterion", criterion=first.text, levels=first.levels, **told)
 
 
 def _points(own, frame):
@@ -75,11 +75,9 @@ async def _graded(own, frame, judge):
         question = judges.Question(VALUES, template, FIELDS, folder=folder)
         return await judges.grade(frame, judge, question, own.ask)
     parts, fields = [], (*FIELDS, "criterion", "levels")
-    own.prompt_read(CRITERION)
     for levels, part in frame.groupby("levels", sort=False):
         values = list(range(len(levels))) or VALUES
-        question = judges.Question(values, CRITERION, fields)
-        parts.append(await judges.grade(part, judge, question, own.ask))
+        parts.append(await own.grade(part, values, "criterion", judge=judge, fields=fields))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -90,11 +88,10 @@ def _majority(parts):
     said = pd.concat([part["value"].where(part["status"] == "graded") for part in parts], axis=1)
     made = []
     for row in said.itertuples(index=False):
-        votes = pd.Series([v for v in row if v == v and v is not None], dtype=object).value_counts()
-        won = len(votes) > 0 and 2 * votes.iloc[0] > len(parts)
-        told = ", ".join(f"{n} of {len(parts)} say {v}" for v, n in votes.items()) or "no verdict"
-        value = votes.index[0] if won else None
-        made.append(("graded" if won else "unparsed", value, told))
+        votes = Counter(int(v) for v in row if pd.notna(v)).most_common()
+        value = next((v for v, n in votes if 2 * n > len(parts)), None)
+        told = ", ".join(f"{n} of {len(parts)} say {v}" for v, n in votes) or "no verdict"
+        made.append(("unparsed" if value is None else "graded", value, told))
     lost = (parts[0]["reply_status"] != "").to_numpy()  # no answer: every judge has an error
     found = pd.DataFrame(made, columns=["status", "value", "raw"], index=parts[0].index)
     found.loc[lost, "status"] = "error"
@@ -111,18 +108,12 @@ def summed(verdicts: pd.DataFrame) -> pd.DataFrame:
 
     rows = []
     for (item, judge), part in verdicts.groupby(["item", "judge"], sort=False):
-        points = part[part["points"] != 0]
-        lost = points[points["status"] != "graded"]
-        told = [f"{c.id} ({_weight(c)}): {_said(c)}" for c in part.itertuples()]
-        status, value = "graded", None
-        if len(lost):
-            status = lost["status"].iloc[0]
-        else:
-            value = float((points["points"] * points["value"].astype(float)).sum())
-            value /= float(points["points"].clip(lower=0).sum())
         kept = part[[*POINT, "status", "value"]].astype(object)
         criteria = kept.where(kept.notna(), None).to_dict("records")
-        rows.append((item, judge, status, value, "\n".join(told), criteria))
+        told = "\n".join(f"{c.id} ({_weight(c)}): {_said(c)}" for c in part.itertuples())
+        lost = [c["status"] for c in criteria if c["points"] and c["status"] != "graded"]
+        value = None if lost else bounds(criteria)[0]
+        rows.append((item, judge, lost[0] if lost else "graded", value, told, criteria))
     return pd.DataFrame(rows, columns=["item", "judge", "status", "value", "raw", "criteria"])
 
 
@@ -137,15 +128,10 @@ def _said(criterion):
     return named[int(criterion.value)]
 
 
-def bounds(row: pd.Series) -> tuple[float, float]:
-    """The least and the most that an unscored answer's score may be."""
-    if not isinstance(row.get("criteria"), list):
-        return 0.0, 1.0
-    least = most = 0.0
-    for c in row["criteria"]:
-        known = c["status"] == "graded"
-        worth = c["points"] * (c["value"] if known else 1) if c["points"] else 0.0
-        least += worth if known else min(worth, 0.0)
-        most += worth if known else max(worth, 0.0)
-    possible = sum(max(c["points"], 0.0) for c in row["criteria"])
-    return least / possible, most / possible
+def bounds(criteria: list[dict]) -> tuple[float, float]:
+    """The least and the most that a score may be, whatever a lacking verdict would have been."""
+    points = [c for c in criteria if c["points"]]
+    known = sum(c["points"] * c["value"] for c in points if c["status"] == "graded")
+    open_ = [c["points"] for c in points if c["status"] != "graded"]
+    possible = sum(max(c["points"], 0.0) for c in points)
+    return tuple((known + sum(bound(p, 0.0) for p in open_)) / possible for bound in (min, max))

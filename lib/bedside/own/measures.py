@@ -5,8 +5,6 @@ What they and the scores share comes first.
 
 from __future__ import annotations
 
-import itertools
-
 from bedside import stats
 from bedside.read.checks import groups, scored
 from bedside.write import tables
@@ -31,16 +29,10 @@ def ending(own, judge):
 def estimate(values, units, rng, hits):
     """A share, or a mean of scores, in percent with its interval over units."""
     if hits:
-        return share((values == 1).tolist(), units.tolist())
+        return share([v == 1 for v in values], list(units))
     if not len(values):
         return (float("nan"),) * 3 + (0,)
-    return tuple(stats.bootstrap(100 * values, rng, units=units.to_numpy()))
-
-
-def apart(frame):
-    """The items of a frame, each repeat as one of its own."""
-    again = frame["configuration"].map(lambda c: "" if c == "plain" else f", {c}")
-    return frame["item"] + again
+    return tuple(stats.bootstrap([100 * v for v in values], rng, units=list(units)))
 
 
 def repeats(own, graded):
@@ -75,17 +67,9 @@ def _repeated(own, part, model, ending, rng):
     what = "criteria met both ways, %" if own.criteria else "answered both ways, %"
     worst_of = f"worst of {part['configuration'].nunique()}: {own.measure}"
     for label, found, hits in ((worst_of, worst, not own.criteria), (what, both, True)):
-        kept = [(unit, float(value)) for unit, value in found if value is not None]
-        units, values = _columns(kept)
-        value = estimate(values, units, rng, hits)
+        kept = {n: v for n, (_, v) in enumerate(found) if v is not None}
+        value = estimate(kept.values(), [found[n][0] for n in kept], rng, hits)
         yield Row(model, label + ending, "run", *value, len(found) - len(kept))
-
-
-def _columns(pairs):
-    import pandas as pd
-
-    frame = pd.DataFrame(pairs, columns=["unit", "value"])
-    return frame["unit"], frame["value"].to_numpy(float)
 
 
 def points_of(own, graded, scales=False):
@@ -117,9 +101,8 @@ def criteria(own, graded):
         named = points["group"].where(points["group"] != "", "criteria") + kind
         for (model, name), part in points.assign(name=named).groupby(["model", "name"], sort=False):
             rows.append(_met(model, f"{name}: met, %{ending}", part, 1))
-        for (model, id), part in points_of(own, mine, scales=True).groupby(
-            ["model", "id"], sort=False
-        ):
+        scales = points_of(own, mine, scales=True)
+        for (model, id), part in scales.groupby(["model", "id"], sort=False):
             for number, level in enumerate(part["levels"].iloc[0]):
                 rows.append(_met(model, f"{id}: {level}, %{ending}", part, number))
     return tables.frame(rows)
@@ -134,24 +117,16 @@ def _met(model, label, part, value):
 def disagreement(own, graded):
     """On how many answers, or criteria of answers, judges differ, in percent: table rows.
 
-    Those that all of them scored; unscored counts the others. Of three and more also each pair.
+    Those that all of them scored; unscored counts the others.
     """
-    points = points_of(own, graded[graded["judge"].isin(own.judges)])
-    groups_of = [own.judges] * (len(own.judges) > 1)
-    groups_of += itertools.combinations(own.judges, 2) if len(own.judges) > 2 else []
-    rows = []
-    for model, part in points.groupby("model", sort=False):
-        value = part["value"].where(part["status"] == "graded").astype(float)
-        wide = part.assign(value=value).pivot(
-            index=[*ANSWER, "id", "unit"], columns="judge", values="value"
-        )
-        for names in groups_of:
-            came = wide[list(names)].dropna()
-            found = share(
-                (came.nunique(axis=1) > 1).tolist(), [*came.index.get_level_values("unit")]
-            )
-            label = "judges disagree, %" if len(names) == len(own.judges) else " vs ".join(names)
-            rows.append(Row(model, label, "run", *found, len(wide) - len(came)))
+    points, rows = points_of(own, graded[graded["judge"].isin(own.judges)]), []
+    points["value"] = points["value"].where(points["status"] == "graded").astype(float)
+    for model, part in points.groupby("model", sort=False) if len(own.judges) > 1 else []:
+        wide = part.pivot(index=[*ANSWER, "id", "unit"], columns="judge", values="value")
+        came = wide.dropna()
+        differ = (came.nunique(axis=1) > 1).tolist()
+        found = share(differ, came.index.get_level_values("unit").tolist())
+        rows.append(Row(model, "judges disagree, %", "run", *found, len(wide) - len(came)))
     return tables.frame(rows)
 
 

@@ -13,9 +13,9 @@ from bedside.write import frames, tables
 from bedside.write.tables import Row, share
 
 from .judging import MAJORITY, VALUES, bounds
-from .measures import apart, estimate, judges_in, points_of
+from .measures import estimate, judges_in, points_of
 from .saved import VERDICTS
-from .study import Own, labelled, on_labelled
+from .study import Own, apart, labelled, on_labelled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,7 +47,7 @@ def _mean(own, part, *name):
     """Of answers to be judged, in percent: (value, low, high, n), the unscored ones, the bounds."""
     came = complete(scored(part), ["unit"])
     value, lost = came["value"].to_numpy(float), part[part["status"] != "graded"]
-    of_lost = [bounds(row) for _, row in lost.iterrows()]
+    of_lost = [bounds(c) for c in lost["criteria"]] if own.criteria else [(0, 1)] * len(lost)
     least, most = (100 * (value.sum() + sum(b[k] for b in of_lost)) / len(part) for k in (0, 1))
     made = estimate(value, came["unit"], own.rng(*name), not own.criteria)
     return made, len(lost), (least, most)

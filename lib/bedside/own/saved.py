@@ -17,8 +17,8 @@ from bedside.write.frames import COLUMNS
 from bedside.write.tables import Row
 
 from .items import shaped
-from .measures import apart, ending, estimate, points_of
-from .study import ANSWER, PAPER
+from .measures import ending, estimate, points_of
+from .study import ANSWER, PAPER, apart
 
 KEPT = ["item", "model", "group", "unit", "answer", "reply_status", "truncated"]
 VERDICT, VERDICTS = ["status", "value", "raw"], "verdicts"
@@ -112,7 +112,7 @@ def models(own):
         "",
         own.folder,
         own.folder,
-        own.measure,
+        "score" if own.criteria else comparison.RIGHT,
     )
     return comparison.Compared(own.name, [study])
 

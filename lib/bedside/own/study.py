@@ -80,11 +80,12 @@ class Own(Run):
             made_elsewhere(answers, items["item"])  # raises its faults before anything is written
         for other in self.judges:
             registry.named(other, "JUDGE")
-        self.criteria = _criteria(rubric, items["item"])
+        scored = Path(rubric).suffix.lower() in rubrics.KINDS
+        self.criteria = rubrics.criteria(rubric, items["item"]) if scored else {}
         template = ("", "") if self.criteria else _rubric(rubric, parameters.get("prompts", ""))
         ids = {i: [c.id for c in mine if c.points] for i, mine in self.criteria.items()}
-        known = self.labels and made_labels.labels(self.labels, set(items["item"]), ids or None)
-        self._labelled = known or []
+        given = [self.labels, set(items["item"]), ids or None]
+        self._labelled = made_labels.labels(*given) if self.labels else []
         first = self.judges[0] if self.judges else ""
         parameters = {"mode": "record", **parameters, "models": models, "answers": answers}
         super().__init__(PAPER, self.name, judge=first, **parameters)
@@ -141,21 +142,12 @@ class Own(Run):
         elif self.mode != "plan":
             about = {"questions": self.source, "items": len(self.items), "left_out": self.left}
             part = {**about, **self.part()}
-            part["parameters"] |= self.beyond()
+            more = {"judge": " ".join(self.judges), "repeats": self.repeats * (self.repeats > 1)}
+            more |= {"temperature": self.temperature, "criteria": bool(self.criteria)}
+            part["parameters"] |= {k: v for k, v in more.items() if v}  # as far as they are given
             path = self.folder / "manifest.json"
             paths.write(path, json.dumps(part, indent=1) + "\n")
             self._calls.close()
-
-    def beyond(self) -> dict[str, Any]:
-        """Parameters that only own studies have, as far as they are given."""
-        more = {"judge": " ".join(self.judges) if len(self.judges) > 1 else ""}
-        more |= {"repeats": self.repeats if self.repeats > 1 else 0}
-        more |= {"temperature": self.temperature, "criteria": bool(self.criteria)}
-        return {name: value for name, value in more.items() if value}
-
-    def prompt_read(self, name: str) -> None:
-        """Note a template, whose hash goes into the manifest."""
-        self._prompts[name] = None
 
     def asks(self) -> dict[str, prompts.Messages]:
         """{item: messages}: what each model is asked."""
@@ -174,8 +166,8 @@ def _number(name, given, least, kind):
             raise ValueError
         value = int(value) if value == int(value) else value  # 0.0 would make another request
     except ValueError:
-        whole = "a whole number" if kind is int else "a number"
-        raise BedsideError(f"{name}={given!r}: give {whole} of at least {least}") from None
+        what = {int: "a whole number", float: "a number"}[kind]
+        raise BedsideError(f"{name}={given!r}: give {what} of at least {least}") from None
     return value
 
 
@@ -186,13 +178,6 @@ def _named(name):
             " with a letter or digit"
         )
     return name
-
-
-def _criteria(path, items):
-    """{item: criteria} of a rubric of several; empty for a template or none."""
-    if Path(path).suffix.lower() not in rubrics.KINDS:
-        return {}
-    return rubrics.criteria(path, items)
 
 
 def _rubric(path, folder):
@@ -234,6 +219,12 @@ async def answers(own: Own) -> pd.DataFrame:
 ANSWER = ["item", "model", "configuration"]  # what names an answer
 
 
+def apart(frame: pd.DataFrame, names: pd.Series | None = None) -> pd.Series:
+    """The items of answers, or other names of them, each repeat as one of its own."""
+    again = frame["configuration"].map(lambda c: "" if c == "plain" else f", {c}")
+    return (frame["item"] if names is None else names) + again
+
+
 async def verdicts(own: Own, answered: pd.DataFrame) -> pd.DataFrame:
     """`answered`, a row for each judge, with judge, status, value and raw of its verdict.
 
@@ -242,8 +233,7 @@ async def verdicts(own: Own, answered: pd.DataFrame) -> pd.DataFrame:
     """
     if not own.judges or answered.empty:
         return answered.assign(judge="", status="", value=None, raw="")
-    again = answered["configuration"].map(lambda c: "" if c == "plain" else f", {c}")
-    each = answered["item"] + ", " + answered["model"] + again  # a verdict is on one answer
+    each = apart(answered, answered["item"] + ", " + answered["model"])  # of one answer
     found = await judged(own, answered.assign(asked=answered["item"], item=each))
     found = summed(found) if own.criteria else found
     made = answered.assign(each=each)

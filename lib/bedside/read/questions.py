@@ -164,8 +164,7 @@ def answers(
             status = row.get("why") or ("" if row["answer"].strip() else BLANK)
             text = "" if row.get("why") else row["answer"]
             made.append((item, shown, text, status, row.get("cut", False), "", repeat))
-    columns = ["item", "model", "answer", "reply_status", "truncated", "sent"]
-    columns += ["repeat"]
+    columns = ["item", "model", "answer", "reply_status", "truncated", "sent", "repeat"]
     lines = [f"{name}: item {i!r} isn't asked (line {', '.join(at)})" for i, at in left.items()]
     made = pd.DataFrame(made, columns=columns)
     return made if repeats else made.drop(columns="repeat"), lines

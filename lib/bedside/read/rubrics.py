@@ -44,8 +44,9 @@ def criteria(path: str | Path, items: Iterable[str]) -> dict[str, list[Criterion
     Raises BedsideError naming lines and columns for a faulty file, and for an item without a
     criterion of positive points, which no answer could score by.
     """
-    found = paths.found(path)
-    table = _of_markdown(found) if found.suffix.lower() == ".md" else _of_cells(path)
+    marked = Path(path).suffix.lower() == ".md"
+    of_file = _of_markdown if marked else user_files.of_file
+    table = of_file(path, COLUMNS, COLUMNS[:1])
     asked, seen, made = list(dict.fromkeys(items)), {}, []
     for number, (place, row) in enumerate(table.rows, 1):
         table.filled(place, row, ["criterion"])
@@ -84,14 +85,11 @@ def _weighed(table, place, row):
     return points, ()
 
 
-def _of_cells(path):
-    return user_files.of_file(path, COLUMNS, COLUMNS[:1])
-
-
-def _of_markdown(path):
+def _of_markdown(path, *columns):
     """The list lines of a Markdown file as a Table; indented lines go on with the one before."""
-    table, group, last = user_files.Table(paths.rel(path), COLUMNS, COLUMNS[:1]), "", None
-    for number, line in enumerate(user_files.text_of(path, table, KINDS).splitlines(), 1):
+    found, group, last = paths.found(path), "", None
+    table = user_files.Table(paths.rel(found), *columns)
+    for number, line in enumerate(user_files.text_of(found, table, KINDS).splitlines(), 1):
         place = f"line {number}"
         if heading := HEADING.fullmatch(line):
             group, last = heading[1], None

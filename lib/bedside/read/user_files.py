@@ -117,13 +117,12 @@ class Table:
         """A conversation as JSON: messages of role and content, the last one of the user's."""
         try:
             said = json.loads(value) if isinstance(value, str) else list(value)
-            if [{**m, "role": "", "content": ""} for m in said] != [BARE] * len(said):
-                raise ValueError
-            if not all(m["role"] in ROLES and m["content"].strip() for m in said):
-                raise ValueError
-            if said[-1]["role"] != "user":
-                raise ValueError
+            whole = all({**m, "role": "", "content": ""} == BARE for m in said)
+            texts = all(m["role"] in ROLES and m["content"].strip() for m in said)
+            valid = whole and texts and said[-1]["role"] == "user"
         except (ValueError, TypeError, AttributeError, LookupError, RecursionError):
+            valid = False
+        if not valid:
             told = (
                 'must be a list of {"role": ..., "content": ...}, with the roles'
                 f" {', '.join(ROLES)}, each with a text, and the last one the user's"
