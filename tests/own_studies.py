@@ -19,4 +19,4 @@ def compared(questions, **given):
     own.keep(mine, judged)
     mine.close()
     results = {"scores": own.scores(mine, judged), "pairs": own.pairs(mine, judged)}
-    return SimpleNamespace(answers=answered, verdicts=judged, **results)
+    return SimpleNamespace(own=mine, answers=answered, verdicts=judged, **results)

@@ -83,6 +83,7 @@ class Run:
         self._replies, self._planned = {}, self._sink()  # model -> {key: reply}
         self._outputs, self._claims, self._graded = {}, {}, {}
         self._elsewhere, self.left = [], []  # models of ANSWERS=; what in it isn't asked
+        self.scored_elsewhere = []  # what scorers there said, as `questions.scores`
         self.labelled = set()  # ids of replies that the user's raters labelled: none need be judged
         self._step_by_step = self._replaying = False
         self._calls = frames.Calls(frames.cache(self.folder) / f"calls_{notebook}.jsonl")
@@ -167,14 +168,20 @@ class Run:
         self._prompts[full := f"{self.paper}/{name}"] = None
         return full
 
-    def elsewhere(self, items: Iterable[str]) -> "pd.DataFrame":
+    def elsewhere(self, items: Iterable[str], repeats: bool = False) -> "pd.DataFrame":
         """The answers of ANSWERS= to items, as `questions.answers`; `left` lists unasked items.
 
-        Captions name their models. Nothing is sent.
+        Captions name their models. Nothing is sent. What scorers elsewhere said of them is written
+        to scores_elsewhere.csv, never mixed with verdicts of this run.
         """
         self.reads("answers", Path(self.answers))
-        made, self.left = questions.answers(self.answers, items)
+        made, self.left = questions.answers(self.answers, items, repeats)
         self._elsewhere = list(made["model"].unique())
+        self.scored_elsewhere = questions.scores(self.answers, items)
+        if self.scored_elsewhere and self.mode not in models.DRY:
+            rows = [r.values() for r in self.scored_elsewhere]
+            text = tables.csv_text(self.scored_elsewhere[0], rows)
+            paths.write(self.folder / "scores_elsewhere.csv", text)
         return made
 
     # ---- what is asked and judged
@@ -324,7 +331,7 @@ class Run:
 
     def _card_path(self, judge, task):
         what = f"_{task}".replace(" ", "_") if task else ""
-        return self.folder / f"trust_{paths.file_name(judge)}{what}.json"
+        return self.folder / f"trust_{paths.file_name(judge)}{what}.json".replace(" ", "_")
 
     def _judged(self, tasks):
         """A caption's lines on the judge, one for each of its tasks (True: the main one)."""

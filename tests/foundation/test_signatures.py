@@ -13,7 +13,6 @@ from bedside.read import paths
 MOST = 8  # parameters, without self
 LONG = {  # functions with more, and why
     "run.Run.figure": "notebooks call it: a keyword for each thing about a picture",
-    "own.study.Own.__init__": "the parameters of own.steps.study, named as make has them",
     "own.steps.study": "a script names each setting of a study",
     "papers.cancer_myth.generation.generate": "a notebook names the loop's settings one by one",
     "stats.resampling.bootstrap": "as scipy.stats.bootstrap has it",

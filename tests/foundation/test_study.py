@@ -96,7 +96,7 @@ def test_without_a_judge_nothing_is_graded(study_of, endpoint):
 def test_labels_of_raters_measure_the_judge(study_of, tmp_path):
     found = study_of()
     mine = own.Own(str(tmp_path / "mine.csv"), models="served", judge="served", mode="replay")
-    assert asyncio.run(own.card(mine)) is None
+    assert asyncio.run(own.cards(mine, found.answers)) == {}
     asyncio.run(own.verdicts(mine, asyncio.run(own.answers(mine))))
     document = own.document(mine, found.verdicts)
     judged = annotation.rows(document)
@@ -111,7 +111,7 @@ def test_labels_of_raters_measure_the_judge(study_of, tmp_path):
     place = own.rated(mine.name).parent
     path, count = raters.publish("own", judged, labels, settled, place)
     assert count == 3 and path == tmp_path / "external/own/mine/rated.jsonl"
-    card = asyncio.run(own.card(mine))
+    card = asyncio.run(own.cards(mine, found.answers))["served"]
     assert card["labelled_by"] == "Ann" and card["confusion"] == [[0, 0], [1, 2]]
     assert card["sensitivity"]["value"] == pytest.approx(2 / 3)
     assert own.document(mine, found.verdicts)["rows"][0]["human"][0]["value"] == "1 right"

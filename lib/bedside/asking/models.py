@@ -275,20 +275,23 @@ async def answers_of(
     models: list[str] | None = None,
     kind: str = "",
     temperature: float = 0,
+    repeats: int = 0,
 ) -> "pd.DataFrame":
     """Answers of a run's or other models to {item: messages}, as a frame.
 
-    kind: of text, as `most` takes it. Columns: item, model, answer, reply_status (empty for an
-    answer, else why there is none), truncated, sent (the key of its request). Where there is none,
-    `answer` is what came nevertheless, such as the words of a refusal; nobody judges it.
+    kind: of text, as `most` takes it. repeats: how often each is asked; the frame then has the
+    column `repeat`, from 0. Columns: item, model, answer, reply_status (empty for an answer, else
+    why there is none), truncated, sent (the key of its request). Where there is none, `answer` is
+    what came nevertheless, such as the words of a refusal; nobody judges it.
     """
     import pandas as pd
 
-    asked = requests_to(run, prompts, max_tokens, models, temperature, kind=kind)
+    asked = requests_to(run, prompts, max_tokens, models, temperature, repeats or 1, kind=kind)
     replies = await run.ask(asked, "answers")
     rows = [(r.item, r.model, r.text or r.refusal, r.why, r.truncated, r.key) for r in replies]
     columns = ["item", "model", "answer", "reply_status", "truncated", "sent"]
-    return pd.DataFrame(rows, columns=columns)
+    made = pd.DataFrame(rows, columns=columns)
+    return made.assign(repeat=[r.repeat for r in asked]) if repeats else made
 
 
 # ---- without a run

@@ -14,7 +14,7 @@ PROFILE      | notebooks data letter annotate | sample: our items (usual); publi
 MODE         | notebooks study batch | replay (usual): no call; record: only missing replies; fresh
 QUESTIONS    | study batch     | a file of your own questions (docs/own_study.md)
 MODELS       | notebooks study batch try contribute annotate | names in data/models.toml, "a b"
-JUDGE        | notebooks study batch | who grades: a model's name, or a judge without a model
+JUDGE        | notebooks study batch | who grades: one or more models, or a judge without one
 LIMIT        | notebooks study batch annotate | only the first n items
 SEED         | notebooks study batch annotate | another seed than 0
 PROMPTS      | notebooks       | a folder of prompts in your wording, in templates of the same names
@@ -23,7 +23,10 @@ ANSWERS      | notebooks study batch | a file of answers made elsewhere, to be j
 BUDGET_TOTAL | notebooks       | where they stop for all runs of the same settings
 RUN          | notebooks lab   | a run's name, to give one or to return to it
 RUNS         | compare         | names of runs or profiles: RUNS="a b c"
-RUBRIC       | study batch     | a file that says how to grade
+RUBRIC       | study batch     | a file that says how to grade: a template, or criteria with points
+LABELS       | study batch     | a file of labels made elsewhere, which measure the judges
+REPEATS      | study batch     | how often each question is asked
+TEMPERATURE  | study batch     | of the answers (usual: 0)
 NAME         | study batch annotate | a name for this run of your questions
 TASK         | annotate        | what raters decide (notebooks/annotate.ipynb lists all)
 RATERS       | annotate        | "Anna Berg, Jo"; adjudicated: what they differ on

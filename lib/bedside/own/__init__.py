@@ -11,14 +11,19 @@ data/recordings/own/<name>. Both stay on this machine, and texts go only to the 
 Faults of users' files are told by `read.questions` and `read.user_files`; the page of a study is
 `publish.pages.own`. What is about the papers' studies is in `papers`.
 
-study: the run, its answers, verdicts and labels. results: scores, tests, the judge's trust card,
-and two runs compared. items: the items for explorer and raters. steps: the steps of `make study`,
-also at once, as `bedside.study`.
+study: the run, its answers, verdicts and labels. judging: the judges' verdicts, on whole answers or
+by the criteria of a rubric, and the majority's. results: scores, tests, and the judges' trust
+cards. measures: repeats, criteria, judges that disagree. saved: a study's files, and two runs
+compared. items: the items for explorer and raters. steps: the steps of `make study`, also at once,
+as `bedside.study`.
 try_out: the first calls to a model, `make try`.
 """
 
 from .items import TASK, document
-from .results import Study, card, changed, corrected, keep, pairs, scores
+from .judging import example
+from .measures import criteria, disagreement, elsewhere, repeats
+from .results import Study, cards, corrected, pairs, scores
+from .saved import changed, keep
 from .study import Own, answers, rated, verdicts
 
 __all__ = [
@@ -26,13 +31,18 @@ __all__ = [
     "Own",
     "Study",
     "answers",
-    "card",
+    "cards",
     "changed",
     "corrected",
+    "criteria",
+    "disagreement",
     "document",
+    "elsewhere",
+    "example",
     "keep",
     "pairs",
     "rated",
+    "repeats",
     "scores",
     "verdicts",
 ]

@@ -1,11 +1,11 @@
 """An own study's items, for the explorer and for raters."""
 
-import numpy as np
+from pathlib import Path
 
 from bedside.publish.judged_items import Display, Document, Task, human_label, row_id, text, text_of
 from bedside.write.frames import checked, sent_and_returned
 
-from .study import PAPER, labelled
+from .study import ANSWER, PAPER, labelled
 
 WORDS = {1: "1 right", 0: "0 wrong"}
 SECTION = "own questions"
@@ -52,7 +52,9 @@ TASK = Task(
 
 def document(own, graded):
     """The judged items of a study as `Document.content`, for explorer and annotation."""
-    made, people = Document(own.name), {r.answer_id: r for r in labelled(own).itertuples()}
+    made, people = Document(own.name), {}
+    for r in () if own.criteria else labelled(own, graded).itertuples():
+        people.setdefault(r.answer_id, []).append(r)
     made.papers[PAPER], made.judge[PAPER] = own.name, own.judge
     calls = {key: sent_and_returned(*asked) for key, asked in own.asked.items()}
     made.add(PAPER, shaped(own, graded).to_dict("records"), _display(own, people), calls)
@@ -60,20 +62,43 @@ def document(own, graded):
 
 
 def shaped(own, frame):
-    """Answers with verdicts as `frames.checked`, a row for each; `frame` as of `verdicts`."""
-    judged = frame["status"] != ""
+    """Answers with verdicts as `frames.checked`, a row for each; `frame` as of `verdicts`.
+
+    Below them is what a log's own scorers said of its answers, each as a judge. A score of a rubric
+    is neither right nor wrong.
+    """
+    import pandas as pd
+
+    theirs = of_scorers(own, frame)
+    right = None if own.criteria else frame["value"] == 1
+    frame = pd.concat([frame.assign(right=right), *[theirs] * bool(len(theirs))], ignore_index=True)
     return checked(
         frame.assign(
-            configuration="plain",
-            judge=np.where(judged, own.judge, ""),
             value=frame["value"].where(frame["status"] == "graded", None),
-            right=frame["value"] == 1,
             key=frame["sent"],
             reply=frame["answer"],
             finish=[own.asked[k][1].finish if k in own.asked else "" for k in frame["sent"]],
         ),
         own.name,
     )
+
+
+def of_scorers(own, graded):
+    """What a log's scorers said of its answers, as rows of `verdicts`, with the column number."""
+    import pandas as pd
+
+    answers, file = graded.drop_duplicates(ANSWER), Path(own.answers).name
+    by = {(r["item"], r["model"], r["configuration"]): r for r in answers.to_dict("records")}
+    rows = []
+    for r in own.scored_elsewhere:
+        again = f"repeat {r['repeat']}" if r["repeat"] > 1 else "plain"
+        model = f"{r['model']} (from {file})".replace(",", ";")
+        if answer := by.get((r["item"], model, again)):
+            right = {1.0: True, 0.0: False}.get(r["number"])
+            said = {"value": r["value"], "right": right, "number": r["number"], "criteria": None}
+            judge = f"{r['scorer']} (from {file})"
+            rows.append({**answer, "judge": judge, "status": "graded", "raw": "", **said})
+    return pd.DataFrame(rows)
 
 
 def _display(own, people):
@@ -85,10 +110,15 @@ def _display(own, people):
         return {f"{PAPER} {row['item']}": told}
 
     def human(rows):
-        id = row_id(PAPER, own.name, rows[0]["item"], rows[0]["model"], "plain")
-        found = [people[id]] if id in people else []
+        id = row_id(PAPER, own.name, *(rows[0][name] for name in ANSWER))
+        found = people.get(id, [])
         return [human_label(label.labelled_by, WORDS[int(label.label)]) for label in found]
 
+    def words(row):
+        if own.criteria and isinstance(row["value"], float):
+            return {row["value"]: f"{100 * row['value']:.0f} % of the points"}
+        return WORDS
+
     return Display(
-        own.name, own.name, SECTION, category="group", words=WORDS, shared=question, human=human
+        own.name, own.name, SECTION, category="group", words=words, shared=question, human=human
     )

@@ -21,13 +21,13 @@ from bedside.read import paths
 from bedside.read.user_files import there
 from bedside.write import tables
 
-from . import results
-from .study import Own, answers, verdicts
+from . import results, saved
+from .study import Own, answers, labelled, on_labelled, verdicts
 
 if TYPE_CHECKING:
     import pandas as pd
 
-FILES = ("questions", "answers", "rubric")
+FILES = ("questions", "answers", "rubric", "labels")
 
 
 def begun(given: dict) -> tuple[Own, dict]:
@@ -42,7 +42,7 @@ def begun(given: dict) -> tuple[Own, dict]:
         )
     given = {n: _from_root(v) if n in FILES and isinstance(v, str) else v for n, v in given.items()}
     own = Own(**{"mode": "record", **given})
-    for line in (own.texts_sent(), *registry.all_shared([*own.models, own.judge])):
+    for line in (own.texts_sent(), *registry.all_shared([*own.models, *own.judges])):
         print(line, flush=True)
     return own, {**given, "questions": own.source, "name": own.name, "mode": own.mode}
 
@@ -53,7 +53,10 @@ def _from_root(file):
 
 
 async def _all_of_it(own):
-    await verdicts(own, await answers(own))
+    answered = await answers(own)
+    await verdicts(own, answered)
+    if own.judges and len(known := labelled(own, answered)):
+        await on_labelled(own, known)
 
 
 def plan(own: Own) -> None:
@@ -116,14 +119,14 @@ def execute(own: Own, given: dict) -> None:
         os.environ.pop("BEDSIDE_LIVE", None)  # a script may go on
         if calling:
             tell_calls(own.folder)
-    asked, did = [*own.models, *filter(None, [own.judge])], results.models(own)
+    asked, did = [*own.models, *own.judges], saved.models(own)
     page.write(own.folder, own.name, executed, asked, did)
 
 
 def study(
     questions: str | Path | pd.DataFrame,
     models: str | Sequence[str | dict] = "",
-    judge: str | dict | None = None,
+    judge: str | dict | Sequence[str | dict] | None = None,
     *,
     name: str = "",
     rubric: str | Path = "",
@@ -133,6 +136,9 @@ def study(
     limit: int = 0,
     seed: int = 0,
     budget_usd: float | None = None,
+    labels: str | Path = "",
+    repeats: int = 1,
+    temperature: float = 0,
 ) -> results.Study | None:
     """Put own questions to models, have a judge grade the answers, and write the study's page.
 
@@ -143,15 +149,19 @@ def study(
         from the repository's root.
     models: names of data/models.toml, as a list or "a b", and entries of your own: dicts with the
         fields of that file. Their key comes from the environment: api_key_env names its variable.
-    judge: one such name or dict; None: nothing is graded.
+    judge: one such name or dict, or several, each of which grades alone; None: nothing is graded.
     name: of the study; by default the file's name, or of a DataFrame one made from its questions.
-    rubric: a template that says how to grade, in place of data/prompts/own/judge.j2.
-    answers: a file of answers made elsewhere (item, model, answer), to be judged.
+    rubric: a template that says how to grade, in place of data/prompts/own/judge.j2; or a file of
+        criteria with points (.csv, .jsonl, .md).
+    answers: a file of answers made elsewhere (item, model, answer), or a log of Inspect, to be
+        judged.
     revision: of a data set of the hub.
     mode: record asks for what isn't recorded; replay asks nobody; fresh asks for everything; plan
         prints what the calls would cost, and gives None.
     limit: only the first so many questions; 0: all. seed: of everything that uses chance.
     budget_usd: where calls stop; None: nowhere.
+    labels: a file of labels made elsewhere, which measure the judges.
+    repeats: how often each question is asked; temperature: of the answers.
 
     Raises BedsideError for any fault of what is given, before anything is asked.
     """
@@ -159,7 +169,9 @@ def study(
     models, judge = registry.names_of(models), registry.names_of(judge or "")
     given = {"questions": questions, "models": models, "judge": judge, "name": name, "mode": mode}
     given |= {"rubric": str(rubric), "answers": str(answers), "revision": revision}
-    given |= {"limit": limit, "seed": seed}
+    given |= {"limit": limit, "seed": seed, "labels": str(labels)}
+    # as make leaves them out where they aren't given
+    given |= {"repeats": repeats if repeats != 1 else "", "temperature": temperature or ""}
     own, given = begun(given | {"budget_usd": "" if budget_usd is None else budget_usd})
     if mode == "plan":
         return plan(own)
@@ -184,7 +196,7 @@ def compare(names: str) -> None:
         choose(name, there, f"run in {paths.rel(folder)}, as in COMPARE=old,new:")
     if old == new:
         raise BedsideError(f"COMPARE={names} names one run twice; give two, as in COMPARE=old,new")
-    rows, flips, notes = results.changed(old, new)
+    rows, flips, notes = saved.changed(old, new)
     path = folder / new / f"changed_from_{old}"
     told = [*(f"{note[:1].upper()}{note[1:]}." for note in notes), tables.few_note(rows)]
     tables.write(path, rows, f"What changed from {old} to {new}", " ".join(told).strip(), 1)

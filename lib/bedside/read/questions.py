@@ -8,14 +8,15 @@ A file is CSV or JSON Lines, in UTF-8. The error for a faulty file lists its fir
 line and column.
 """
 
+import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bedside import BedsideError
 
-from . import sources, user_files
+from . import logs, sources, user_files
 from .prompts import clean
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 ASKED = ("item", "question")
 COLUMNS = (*ASKED, "reference", "group", "unit", "system")
+TALK = user_files.TALK
 ANSWERED = ("item", "model", "answer")
 ALL = "all"  # what tables call the questions of all groups
 HUB = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*(:[\w.-]+)?")
@@ -37,7 +39,8 @@ def read(source: "str | Path | pd.DataFrame", revision: str = "") -> "pd.DataFra
 
     source: a path, from the working folder or else from the repository's root; a DataFrame; or
     `owner/name` or `owner/name:split` with its revision. Columns of the result, all text: item,
-    question, reference, group, unit (the item where none is given), system. Raises BedsideError
+    question, reference, group, unit (the item where none is given), system; if any question is a
+    conversation, its `messages` as JSON, which `question` then has as a text. Raises BedsideError
     for any fault.
     """
     import pandas as pd
@@ -63,19 +66,32 @@ def read(source: "str | Path | pd.DataFrame", revision: str = "") -> "pd.DataFra
     elif hub:
         table = _of_hub(name, revision)
     else:
-        table = user_files.of_file(source, COLUMNS, ASKED)
+        table = user_files.of_file(source, (*COLUMNS, TALK), ASKED)
     seen = {}
     for place, row in table.rows:
-        table.filled(place, row, ASKED)
+        table.filled(place, row, ASKED[:1] if row.get(TALK) else ASKED)
+        if row.get(TALK):
+            _talk(table, place, row)
         table.once(seen, place, row["item"] or place, f"item {row['item']!r}")
         if row["group"] == ALL:
             table.fault(place, "group", f"{ALL!r} stands for all questions; name it otherwise")
     table.close("question")
-    frame = pd.DataFrame([row for _, row in table.rows], columns=COLUMNS)
+    talk = [TALK] * any(row.get(TALK) for _, row in table.rows)
+    frame = pd.DataFrame([row for _, row in table.rows], columns=[*COLUMNS, *talk])
     return frame.assign(unit=frame["unit"].where(frame["unit"] != "", frame["item"]))
 
 
 FRAME = "the DataFrame of questions"
+
+
+def _talk(table, place, row):
+    """Let a conversation's text be its question."""
+    if row[TALK].startswith("?"):  # a fault already
+        return
+    told = "\n\n".join(f"{m['role'].upper()}: {m['content']}" for m in json.loads(row[TALK]))
+    if row["question"] not in ("", told) or row["system"]:
+        table.fault(place, TALK, "stands in place of question and system; leave these two empty")
+    row["question"] = told
 
 
 def _of_hub(source, revision):
@@ -107,25 +123,29 @@ def _of_rows(source, names, rows, others=False):
     """The Table of rows {column: value}."""
     way = f"Save it as CSV with the columns {', '.join(COLUMNS)}, and give that file"
     way = way if others else f"Rename its columns: {', '.join(COLUMNS)} (the first two suffice)"
-    return user_files.of_rows(source, names, rows, COLUMNS, ASKED, way, others)
+    known = COLUMNS if others and "question" in names else (*COLUMNS, TALK)
+    return user_files.of_rows(source, names, rows, known, ASKED, way, others)
 
 
 # ---- answers made elsewhere
 
 
-def answers(path: str | Path, items: Iterable[str]) -> "tuple[pd.DataFrame, list[str]]":
+def answers(
+    path: str | Path, items: Iterable[str], repeats: bool = False
+) -> "tuple[pd.DataFrame, list[str]]":
     """Answers made elsewhere to `items`, and a line for each item of the file that isn't asked.
 
-    path: a file with item, model, answer. The frame has a row for each of its models and each item,
-    with the columns of `models.answers_of`: item, model ("NAME (from FILE)"), answer, reply_status
-    (BLANK or MISSING if there is no answer), truncated (unknown, so False), sent (empty). Raises
-    BedsideError for a faulty file, for two answers of a model to one item, and if none of its items
-    is asked.
+    path: a file with item, model, answer, or a log of Inspect (`logs`). The frame has a row for
+    each of its models and each item, with the columns of `models.answers_of`: item, model ("NAME
+    (from FILE)"), answer, reply_status (BLANK, MISSING or what the log says if there is no answer),
+    truncated (False where it is unknown), sent (empty). repeats: a log's epochs are a column
+    `repeat`, from 0; else each later one is a model of its own. Raises BedsideError for a faulty
+    file, for two answers of a model to one item, and if none of its items is asked.
     """
     import pandas as pd
 
     asked, rows, name = list(dict.fromkeys(items)), answer_rows(path), clean(Path(path).name)
-    told = {(row["model"], row["item"]): row["answer"] for _, row in rows}
+    told = {(row["model"], row.get("repeat", 0), row["item"]): row for _, row in rows}
     left = {}
     for place, row in rows:
         if row["item"] not in asked:
@@ -136,22 +156,43 @@ def answers(path: str | Path, items: Iterable[str]) -> "tuple[pd.DataFrame, list
             f" are {_few(asked)}"
         )
     made = []
-    for model in dict.fromkeys(row["model"] for _, row in rows):
-        shown = f"{model} (from {name})".replace(",", ";")  # a comma separates parts of labels
+    for model, repeat in dict.fromkeys((row["model"], row.get("repeat", 0)) for _, row in rows):
+        epoch = f", epoch {repeat + 1}" if repeat and not repeats else ""
+        shown = f"{model}{epoch} (from {name})".replace(",", ";")  # a comma parts labels
         for item in asked:
-            text = told.get((model, item))
-            status = MISSING if text is None else "" if text.strip() else BLANK
-            made.append((item, shown, text or "", status, False, ""))
-    columns = ["item", "model", "answer", "reply_status", "truncated", "sent"]
+            row = told.get((model, repeat, item), {"answer": "", "why": MISSING})
+            status = row.get("why") or ("" if row["answer"].strip() else BLANK)
+            text = "" if row.get("why") else row["answer"]
+            made.append((item, shown, text, status, row.get("cut", False), "", repeat))
+    columns = ["item", "model", "answer", "reply_status", "truncated", "sent", "repeat"]
     lines = [f"{name}: item {i!r} isn't asked (line {', '.join(at)})" for i, at in left.items()]
-    return pd.DataFrame(made, columns=columns), lines
+    made = pd.DataFrame(made, columns=columns)
+    return made if repeats else made.drop(columns="repeat"), lines
 
 
-def answer_rows(path: str | Path) -> list[tuple[str, dict[str, str]]]:
+def scores(path: str | Path, items: Iterable[str]) -> list[dict[str, Any]]:
+    """What scorers elsewhere said of answers to `items`: a row for each answer and scorer of a log.
+
+    item, model (as in the log), repeat (from 1), scorer, value as the log has it, number (or None).
+    """
+    asked, rows = set(items), answer_rows(path) if logs.is_log(path) else []
+    return [
+        {"item": row["item"], "model": row["model"], "repeat": row["repeat"] + 1}
+        | {"scorer": scorer, "value": value, "number": number}
+        for _, row in rows
+        if row["item"] in asked
+        for scorer, (value, number) in row["scores"].items()
+    ]
+
+
+def answer_rows(path: str | Path) -> list[tuple[str, dict[str, Any]]]:
     """The checked rows of a file of answers, each ("line 2", {item, model, answer}).
 
-    Other columns are ignored, since logs have many. Needs the standard library only.
+    Other columns are ignored, since logs have many. Needs the standard library only, but for a log
+    of Inspect, whose rows have what `logs.rows` says besides.
     """
+    if logs.is_log(path):
+        return logs.rows(path)
     table, seen = user_files.of_file(path, ANSWERED, ANSWERED, others=True), {}
     for place, row in table.rows:
         row["model"] = " ".join(row["model"].split())

@@ -22,6 +22,7 @@ from . import paths
 from .prompts import clean
 
 NAMES = ("item", "model", "group", "unit")  # short labels that are joined on and shown
+TALK = "messages"  # a conversation, in place of a question
 LONGEST = 200  # characters of a name
 TOLD = 10  # faults
 KINDS = (".csv", ".jsonl")
@@ -72,12 +73,12 @@ class Table:
             if not row[column].strip():
                 self.fault(place, column, "is empty")
 
-    def once(self, seen: dict, place: str, key: Any, what: str) -> None:
+    def once(self, seen: dict, place: str, key: Any, what: str, column: str = "item") -> None:
         """Note a key that was seen before; `what` describes it."""
         first = seen.setdefault(key, place)
         if first != place:
             told = f"{what} is already in {first}; remove one of the two"
-            self.fault(place, "item", told)
+            self.fault(place, column, told)
 
     def known(self, place: str, names: Iterable[str]) -> None:
         """Note unknown names of columns, each once."""
@@ -96,6 +97,8 @@ class Table:
             value = values.get(column)
             if value is None or value != value:  # null, NaN
                 continue
+            if column == TALK and value != "":
+                value = self._talk(place, value)
             if isinstance(value, bool) or not isinstance(value, str | int | float):
                 kind = {dict: "an object", list: "a list", bool: "true or false"}
                 told = kind.get(type(value), f"a {type(value).__name__}")
@@ -109,6 +112,28 @@ class Table:
                     self.fault(place, column, told)
             row[column] = text
         self.rows.append((place, row))
+
+    def _talk(self, place, value):
+        """A conversation as JSON: messages of role and content, the last one of the user's."""
+        try:
+            said = json.loads(value) if isinstance(value, str) else list(value)
+            whole = all({**m, "role": "", "content": ""} == BARE for m in said)
+            texts = all(m["role"] in ROLES and m["content"].strip() for m in said)
+            valid = whole and texts and said[-1]["role"] == "user"
+        except (ValueError, TypeError, AttributeError, LookupError, RecursionError):
+            valid = False
+        if not valid:
+            told = (
+                'must be a list of {"role": ..., "content": ...}, with the roles'
+                f" {', '.join(ROLES)}, each with a text, and the last one the user's"
+            )
+            self.fault(place, TALK, told)
+            return f"? {place}"
+        return json.dumps(said, ensure_ascii=False)
+
+
+ROLES = ("system", "user", "assistant")
+BARE = {"role": "", "content": ""}
 
 
 def there(source: str | Path) -> bool:
@@ -125,7 +150,7 @@ def of_file(
     """A CSV or JSON Lines file as a Table; BedsideError if its rows can't be told apart."""
     path = paths.found(source)
     table = Table(paths.rel(path), columns, needed, others)
-    text = _text(path, table)
+    text = text_of(path, table)
     (_objects if path.suffix.lower() == ".jsonl" else _cells)(text, table)
     return table
 
@@ -143,6 +168,7 @@ def of_rows(
 
     names: its columns. way: what to do where one is lacking, which raises BedsideError.
     """
+    needed = [c for c in needed if c != "question" or TALK not in names]
     if lacking := [c for c in needed if c not in names]:
         raise BedsideError(
             f"{name} has no column {lacking[0]!r}; it has {', '.join(names) or 'none'}. {way}"
@@ -156,8 +182,8 @@ def of_rows(
     return table
 
 
-def _text(path, table):
-    """A file's text; BedsideError if it can't be read as text."""
+def text_of(path: Path, table: Table, kinds: Sequence[str] = KINDS) -> str:
+    """A file's text; BedsideError if it can't be read as text, or has another ending."""
     suffix, name = path.suffix.lower(), table.name
     if not there(path):
         beside = [p.name for p in path.parent.glob("*")] if there(path.parent) else []
@@ -173,7 +199,7 @@ def _text(path, table):
         raise BedsideError(f"{name} can't be read: {e.strerror}") from e
     if suffix in SPREADSHEETS or data.startswith(b"PK\x03\x04"):
         raise BedsideError(f"{name} is a spreadsheet; save it as CSV (UTF-8) and give that file")
-    if suffix not in KINDS:
+    if suffix not in kinds:
         raise BedsideError(
             f"{name} ends with {suffix or 'nothing'!r}; give a .csv file (comma-separated values)"
             " or a .jsonl file (one JSON object on each line)"
@@ -227,7 +253,7 @@ def _header(cells, place, table):
         table.stop(place, f"cells are separated by {told}; save the file with commas instead")
     table.known(place, names)
     for name in table.needed:
-        if name not in names:
+        if name not in names and (name != "question" or TALK not in names):
             table.fault(place, "", f"no column {name!r}; the first line must name the columns")
     for name in dict.fromkeys(n for n in names if names.count(n) > 1 and n in table.columns):
         table.fault(place, "", f"two columns are named {name!r}")
@@ -261,7 +287,8 @@ def _object(row, place, table):
     if not isinstance(row, dict):
         return table.fault(place, "", 'is not an object; write each line as {"item": "...", ...}')
     table.known(place, row)
-    lacking = [name for name in table.needed if name not in row]
+    needed = [n for n in table.needed if n != "question" or TALK not in row]
+    lacking = [name for name in needed if name not in row]
     for name in lacking:
         table.fault(place, name, "is missing")
     if not lacking:

@@ -33,6 +33,7 @@ from .matrices import LARGEST, SCORES, SECONDS, Fits, matrices, means_of_several
 from .printed import EXACT, deviations, least_mean, printable, span, wholes
 from .reported import TRIED, paired_p, share_intervals, statistic_p, unpaired_p
 from .resampling import LEAST, bootstrap, paired_permutation
+from .spread import components
 from .tests import (
     detectable,
     even,

@@ -186,12 +186,13 @@ def units_of(graded: "pd.DataFrame") -> "pd.Series":
     return complete(graded, [column])[column]
 
 
-def paired(graded: "pd.DataFrame", run: "Run") -> "pd.DataFrame":
+def paired(graded: "pd.DataFrame", run: "Run", hits: bool = True) -> "pd.DataFrame":
     """Paired tests between models on shared items: on the share of grade 1, and on the mean grade.
 
     graded: item, model, status, value, and unit if several items share one. The test of the share
     is McNemar's exact one if no unit repeats, else a permutation test, as that of the mean grade
-    always is; it flips the items of a unit together.
+    always is; it flips the items of a unit together. hits: False for scores from 0 to 1, whose mean
+    takes the place of the share.
 
     Columns: row, test (of the share), difference (in percentage points) with limits low and high
     (bootstrap over units), means (difference of the mean grades), p, permutation (p of the mean
@@ -205,7 +206,7 @@ def paired(graded: "pd.DataFrame", run: "Run") -> "pd.DataFrame":
     mine = scored(complete(graded, ["item", "model"]))
     unit = mine.assign(unit=units_of(mine)).drop_duplicates("item").set_index("item")["unit"]
     repeated = unit.duplicated().any()
-    test = "permutation of units" if repeated else "McNemar"
+    test = "permutation of units" if repeated else "McNemar" if hits else "permutation"
     wide = mine.pivot(index="item", columns="model", values="value").astype(float)
     rows = []
     for a, b in itertools.combinations(sorted(graded["model"].unique()), 2):
@@ -213,9 +214,9 @@ def paired(graded: "pd.DataFrame", run: "Run") -> "pd.DataFrame":
         row = {"row": f"{a} vs {b}", "test": test, "n": len(both)}
         if len(both):
             (x, y), units = both.to_numpy().T, unit[both.index].to_numpy()
-            hit = (x == 1).astype(float), (y == 1).astype(float)
-            share = stats.mcnemar(*hit)
-            if repeated:
+            hit = ((x == 1).astype(float), (y == 1).astype(float)) if hits else (x, y)
+            share = stats.mcnemar(*hit) if hits else None
+            if repeated or not hits:
                 share = stats.paired_permutation(*hit, run.rng(a, b), units=units)
             apart = hit[0] - hit[1]
             i = stats.bootstrap(100 * apart, run.rng(a, b, "difference"), units=units)

@@ -9,7 +9,10 @@ from bedside.read import paths, prompts
 
 from . import HERE, executed, frame, models, template
 
-FILES = ("answers.csv", "verdicts.csv", "errors.csv", "manifest.json")
+FILES = (
+    *("answers.csv", "verdicts.csv", "criteria.csv", "scores_elsewhere.csv"),
+    *("errors.csv", "manifest.json"),
+)
 
 WIDE = re.compile(r'<div class="output_html\b[^">]*"')  # what may scroll, so the keyboard can too
 

@@ -1,0 +1,146 @@
+"""Measures beside the scores: repeats, criteria of rubrics, judges that disagree, other scorers.
+
+What they and the scores share comes first.
+"""
+
+from __future__ import annotations
+
+from bedside import stats
+from bedside.read.checks import groups, scored
+from bedside.write import tables
+from bedside.write.tables import Row, share
+
+from .items import of_scorers
+from .judging import MAJORITY
+from .study import ANSWER
+
+
+def judges_in(own, graded):
+    """(judge, what its columns end in, its rows) for each judge of a study, and the majority."""
+    there = set(graded["judge"])
+    names = [j for j in (*own.judges, MAJORITY) if j in there]
+    return [(j, ending(own, j), graded[graded["judge"] == j]) for j in names]
+
+
+def ending(own, judge):
+    return f" ({judge})" if len(own.judges) > 1 else ""
+
+
+def estimate(values, units, rng, hits):
+    """A share, or a mean of scores, in percent with its interval over units."""
+    if hits:
+        return share([v == 1 for v in values], list(units))
+    if not len(values):
+        return (float("nan"),) * 3 + (0,)
+    return tuple(stats.bootstrap([100 * v for v in values], rng, units=list(units)))
+
+
+def repeats(own, graded):
+    """How answers to the same question vary, for models that were asked repeatedly: table rows.
+
+    The variance of scores from 0 to 1 between and within questions (`stats.components`); the worst
+    of a question's answers, in percent over questions; and how many questions, or criteria of a
+    question, were answered both ways. unscored: questions that a lacking verdict leaves open.
+    """
+    rows = []
+    for judge, ending, mine in judges_in(own, graded):
+        for model, part in mine.groupby("model", sort=False):
+            if part["configuration"].nunique() > 1:
+                rows += _repeated(own, part, model, ending, own.rng("repeats", judge, model))
+    return tables.frame(rows)
+
+
+def _repeated(own, part, model, ending, rng):
+    came, n = scored(part), part["item"].nunique()
+    between, within = stats.components(came["value"].to_numpy(float), came["item"])
+    yield Row(model, f"variance between questions{ending}", "run", between, n=n)
+    yield Row(model, f"variance within a question{ending}", "run", within, n=n)
+    worst, both = [], []
+    for _, same in part.groupby("item", sort=False):
+        value, whole = scored(same)["value"], (same["status"] == "graded").all()
+        known = whole or (not own.criteria and 0 in set(value))
+        worst.append((same["unit"].iloc[0], value.astype(float).min() if known else None))
+    for _, same in points_of(own, part).groupby(["item", "id"], sort=False):
+        value, whole = scored(same)["value"], (same["status"] == "graded").all()
+        told = value.nunique() > 1 if whole or value.nunique() > 1 else None
+        both.append((same["unit"].iloc[0], told))
+    what = "criteria met both ways, %" if own.criteria else "answered both ways, %"
+    worst_of = f"worst of {part['configuration'].nunique()}: {own.measure}"
+    for label, found, hits in ((worst_of, worst, not own.criteria), (what, both, True)):
+        kept = {n: v for n, (_, v) in enumerate(found) if v is not None}
+        value = estimate(kept.values(), [found[n][0] for n in kept], rng, hits)
+        yield Row(model, label + ending, "run", *value, len(found) - len(kept))
+
+
+def points_of(own, graded, scales=False):
+    """A row for each criterion with points of each answer, or of each scale; or the answers."""
+    import pandas as pd
+
+    if not own.criteria:
+        return graded.assign(id="")
+    names = [*ANSWER, "unit", "judge"]
+    rows = [
+        dict(zip(names, row)) | c
+        for *row, criteria in graded[[*names, "criteria"]].itertuples(index=False)
+        for c in criteria
+        if bool(c["levels"]) == scales
+    ]
+    columns = [*names, "id", "group", "points", "levels", "status", "value"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def criteria(own, graded):
+    """Which criteria of a rubric answers meet, by group, and the levels of scales: table rows.
+
+    In percent of the answers' criteria, those with negative points apart.
+    """
+    rows = []
+    for _, ending, mine in judges_in(own, graded) if own.criteria else []:
+        points = points_of(own, mine)
+        kind = points["points"].map(lambda p: "" if p > 0 else " (negative points)")
+        named = points["group"].where(points["group"] != "", "criteria") + kind
+        for (model, name), part in points.assign(name=named).groupby(["model", "name"], sort=False):
+            rows.append(_met(model, f"{name}: met, %{ending}", part, 1))
+        scales = points_of(own, mine, scales=True)
+        for (model, id), part in scales.groupby(["model", "id"], sort=False):
+            for number, level in enumerate(part["levels"].iloc[0]):
+                rows.append(_met(model, f"{id}: {level}, %{ending}", part, number))
+    return tables.frame(rows)
+
+
+def _met(model, label, part, value):
+    came = scored(part)
+    hits = (came["value"].astype(int) == value).tolist()
+    return Row(model, label, "run", *share(hits, came["unit"].tolist()), len(part) - len(came))
+
+
+def disagreement(own, graded):
+    """On how many answers, or criteria of answers, judges differ, in percent: table rows.
+
+    Those that all of them scored; unscored counts the others.
+    """
+    points, rows = points_of(own, graded[graded["judge"].isin(own.judges)]), []
+    points["value"] = points["value"].where(points["status"] == "graded").astype(float)
+    for model, part in points.groupby("model", sort=False) if len(own.judges) > 1 else []:
+        wide = part.pivot(index=[*ANSWER, "id", "unit"], columns="judge", values="value")
+        came = wide.dropna()
+        differ = (came.nunique(axis=1) > 1).tolist()
+        found = share(differ, came.index.get_level_values("unit").tolist())
+        rows.append(Row(model, "judges disagree, %", "run", *found, len(wide) - len(came)))
+    return tables.frame(rows)
+
+
+def elsewhere(own, graded):
+    """The means of what a log's own scorers said of its answers, on their scale: table rows.
+
+    unscored: values that are no number.
+    """
+    theirs, rows = of_scorers(own, graded), []
+    for (model, scorer), part in groups(theirs, ["model", "judge"]) if len(theirs) else []:
+        came = part[part["number"].notna()]
+        value = (None, None, None, 0)
+        if len(came):
+            rng, units = own.rng("elsewhere", model, scorer), came["unit"].to_numpy()
+            value = stats.bootstrap(came["number"].to_numpy(float), rng, units=units)
+        rows.append(Row(model, f"{scorer}: mean", "run", *value, len(part) - len(came)))
+    return tables.frame(rows)

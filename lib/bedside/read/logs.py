@@ -1,0 +1,98 @@
+"""Logs of Inspect (`inspect eval`): their replies as answers made elsewhere, and their own scores.
+
+`inspect_ai` itself reads them; it is an extra (`pip install inspect_ai`). A log that stopped
+halfway is read for the samples that it holds.
+"""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Any
+
+from bedside import BedsideError
+
+from . import paths
+from .prompts import clean
+
+ENDING = ".eval"
+CUT = ("max_tokens", "model_length")  # stop reasons, as Inspect spells them
+WITHHELD = {"content_filter": "filtered", "tool_calls": "tool calls"}
+GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # correct, partial, incorrect, no answer
+
+
+def is_log(path: str | Path) -> bool:
+    """Whether a file is a log, by its name."""
+    return Path(path).suffix.lower() == ENDING
+
+
+def rows(path: str | Path) -> list[tuple[str, dict[str, Any]]]:
+    """A log's samples, each ("sample 1", row).
+
+    A row has item, model, answer, repeat (the epoch, from 0), why (there is no answer, empty if
+    there is one), cut (at its limit), and scores, {scorer: (value, number)}: as the log has it, and
+    as a number or None. Raises BedsideError if the file can't be read, and without inspect_ai.
+    """
+    found = paths.found(path).resolve()
+    if not found.is_file():
+        raise BedsideError(f"there is no file {paths.rel(found)}")
+    stat = found.stat()
+    return _rows(found, stat.st_mtime_ns, stat.st_size)
+
+
+@functools.lru_cache(maxsize=4)
+def _rows(path, *_):
+    try:
+        from inspect_ai.log import read_eval_log
+    except ImportError:
+        raise BedsideError(
+            f"{paths.rel(path)}: logs of Inspect are read by its own package; install it with"
+            " `.venv/bin/pip install inspect_ai`, or give the answers as CSV (item,model,answer)"
+        ) from None
+    try:
+        log = read_eval_log(str(path), resolve_attachments=True, exclude_fields={"events", "store"})
+    except Exception as e:  # whatever its reader raises
+        raise BedsideError(
+            f"{paths.rel(path)} can't be read as a log of Inspect ({type(e).__name__}: {e}); give"
+            " the file that `inspect eval` wrote, unchanged"
+        ) from e
+    samples = log.samples or []
+    if not samples:
+        raise BedsideError(f"{paths.rel(path)} has no sample in it (status: {log.status})")
+    model = " ".join(clean(log.eval.model).split())
+    made = [(f"sample {n}", _row(s, model)) for n, s in enumerate(samples, 1)]
+    keys = [(row["item"], row["repeat"]) for _, row in made]
+    if twice := [key for key in keys if keys.count(key) > 1]:
+        item, repeat = twice[0]
+        raise BedsideError(
+            f"{paths.rel(path)} has two samples {item!r} of epoch {repeat + 1}; retry the"
+            " evaluation, or give its answers as CSV (item,model,answer)"
+        )
+    return made
+
+
+def _row(sample, model):
+    output = sample.output
+    stop = output.stop_reason if output.choices else ""
+    failed = f"error: {sample.error.message}" if sample.error else output.error or ""
+    scores = {}
+    for scorer, score in (sample.scores or {}).items():
+        parts = score.value if isinstance(score.value, dict) else {"": score.value}
+        for part, value in parts.items():
+            scores[clean(f"{scorer} {part}".strip())] = (clean(value), _number(value))
+    return {
+        "item": clean(sample.id).strip(),
+        "model": model,
+        "answer": clean(output.completion),
+        "repeat": sample.epoch - 1,
+        "why": clean(failed) or WITHHELD.get(stop, ""),
+        "cut": stop in CUT,
+        "scores": scores,
+    }
+
+
+def _number(value):
+    """A score as a number, by Inspect's own letters; None for any other text or a list."""
+    if isinstance(value, str):
+        return GRADES.get(value)
+    return float(value) if isinstance(value, bool | int | float) else None
