@@ -187,12 +187,12 @@ def test_a_faulty_rubric_is_told_by_line(tmp_path, text, name, match):
 
 def test_a_rubric_in_markdown_has_groups_scales_and_long_lines(tmp_path):
     text = "# Title\nSome words.\n\n## safety ##\n- +5: says: wait\n  a day\n* -2.5: `x`\n"
-    (tmp_path / "r.md").write_text(text + "## harm\n- none | severe: harm\n")
+    (tmp_path / "r.md").write_text(text + "## harm\n- none | severe: harm, of any kind\n")
     made = rubrics.criteria(tmp_path / "r.md", ["q"])["q"]
     assert [(c.id, c.text, c.points, c.levels, c.group) for c in made] == [
         ("1", "says: wait a day", 5, (), "safety"),
         ("2", "`x`", -2.5, (), "safety"),
-        ("3", "harm", 0, ("none", "severe"), "harm"),
+        ("harm; of any kind", "harm, of any kind", 0, ("none", "severe"), "harm"),
     ]
 
 

@@ -52,7 +52,8 @@ def criteria(path: str | Path, items: Iterable[str]) -> dict[str, list[Criterion
         table.filled(place, row, ["criterion"])
         if row["item"] and row["item"] not in asked:
             table.fault(place, "item", f"{row['item']!r} is none of the questions")
-        id = row["id"].strip() or str(number)
+        named = row["criterion"].replace(",", ";") if row["levels"] else str(number)
+        id = row["id"].strip() or named  # a comma parts labels
         table.once(seen, place, id, f"id {id!r}", "id")
         points, levels = _weighed(table, place, row)
         made.append(Criterion(id, row["criterion"], points, levels, row["group"], row["item"]))
