@@ -306,7 +306,7 @@ CASES = {
         OWN,
         scores=lambda run, f: results.scores(run, f),
         pairs=lambda run, f: results.pairs(run, f),
-        corrected=lambda run, f: results.corrected(run, f, CARD),
+        corrected=lambda run, f: results.corrected(run, f, {"j": CARD}),
     ),
     **on(
         LABELS,
@@ -337,6 +337,8 @@ class Printed(Run):
 def run_of(paper, models=MODELS):
     run = Printed("cancer_myth" if paper == "own" else paper, "00_shapes", profile="sample")
     run.models = list(models)
+    if paper == "own":
+        run.judge, run.judges, run.criteria, run.measure = "j", ["j"], {}, "right, %"
     return run
 
 

@@ -47,9 +47,10 @@ def answers(seed=1):
 
 
 def right_or_wrong():
-    """As `answers`, of a judge with two grades."""
+    """As `answers`, of a judge with two grades, as an own study has them."""
     frame = answers()
-    return frame.assign(value=frame["value"].replace(-1, 0))
+    named = {"judge": "j", "configuration": "plain"}
+    return frame.assign(value=frame["value"].replace(-1, 0), **named)
 
 
 def mitigated():

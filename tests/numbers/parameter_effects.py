@@ -445,7 +445,8 @@ RUNS = {  # notebook: what is given beside SHARED, and what comes of each parame
     "own_study": [
         (
             changed(questions="FOLDER/questions.csv", name="parameters", judge="fake-list")
-            | {"rubric": "FOLDER/prompts/own/judge.j2", "answers": "FOLDER/answers.csv"},
+            | {"rubric": "FOLDER/prompts/own/judge.j2", "answers": "FOLDER/answers.csv"}
+            | {"labels": "FOLDER/labels.csv", "repeats": 2, "temperature": 0.5},
             {
                 "questions": (
                     lambda seen: set(seen["run"].items["item"]) & {"mine"},
@@ -461,6 +462,9 @@ RUNS = {  # notebook: what is given beside SHARED, and what comes of each parame
                     {"written (from answers.csv)"},
                     {"elsewhere (from answers.csv)"},
                 ),
+                "labels": (lambda seen: seen["run"].has_labels, False, True),
+                "repeats": (lambda seen: {r.repeat for r in seen.of("")}, {0}, {0, 1}),
+                "temperature": (setting("temperature", ""), {0}, {0.5}),
                 "limit": (lambda seen: len(seen["run"].items), 10, 3),
                 "seed": (lambda seen: seen["run"].seed, 0, 7),
             },

@@ -44,6 +44,8 @@ def given(tmp_path):
     rows = "".join(f"{item},Is it so?,No.\n" for item in ("mine", 2, 3, 4))
     (tmp_path / "questions.csv").write_text(f"item,question,reference\n{rows}", encoding="utf-8")
 
+    (tmp_path / "labels.csv").write_text("item,answer,label\nmine,No.,1\n", encoding="utf-8")
+
     def made(name, wanted):
         have = notebooks.parameters(name)
         put = {k: str(v).replace("FOLDER", str(tmp_path)) for k, v in wanted.items() if k in have}

@@ -30,10 +30,6 @@ pytestmark = pytest.mark.usefixtures("call")
 NONE = {"status": "unparsed", "value": None}
 
 
-class Judged:
-    judge = "j"
-
-
 def of_cancer_myth(verdicts):
     frame = answers().assign(status="graded", value=verdicts)
     frame = frame.assign(**NONE) if verdicts is None else frame
@@ -77,7 +73,7 @@ def of_radiation(verdicts):
 def of_own(verdicts):
     frame = right_or_wrong().assign(status="graded", value=verdicts and max(verdicts, 0))
     frame = frame.assign(**NONE) if verdicts is None else frame
-    rows = results.scores(Judged, frame)
+    rows = results.scores(run_of("own"), frame)
     return rows[rows["column"].str.endswith("%")].rename(columns={"column": "metric"})
 
 

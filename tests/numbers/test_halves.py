@@ -71,7 +71,7 @@ def test_parts_of_a_table_pool_to_its_total():
     for by in ("category", "generator"):
         found = pooled(scores(frame, run, [by]), ["model", "metric"])
         pd.testing.assert_frame_equal(found, total, check_dtype=False)
-    made = results.scores(SimpleOwn, right_or_wrong())
+    made = results.scores(run_of("own"), right_or_wrong())
     made = made[made["column"].str.endswith(": right, %")].astype({"value": float})
     every = made["column"].str.startswith("all")
     pd.testing.assert_frame_equal(
@@ -80,10 +80,6 @@ def test_parts_of_a_table_pool_to_its_total():
         check_names=False,
         check_dtype=False,
     )
-
-
-class SimpleOwn:
-    judge = "j"
 
 
 @given(st.lists(st.sampled_from([0.0, 1.0, None]), min_size=2, max_size=30), st.data())

@@ -226,8 +226,9 @@ def test_two_models_without_a_common_answer_stand_in_the_table_with_n_0():
     """a answers q1, b answers q2: no test, but a row that says so."""
     graded = pd.DataFrame(
         {"item": ["q1", "q2"], "model": ["a", "b"], "status": "graded", "value": 1}
-    ).assign(unit=lambda f: f["item"], group="")
+    ).assign(unit=lambda f: f["item"], group="", judge="j", configuration="plain")
     run = Run("cancer_myth", "03_evaluation")
+    run.judges, run.criteria = ["j"], {}
     found = results.pairs(run, graded)
     assert len(found) and set(found["row"]) == {"a vs b"}
     assert found["value"].isna().all() and (found["n"] == 0).all()

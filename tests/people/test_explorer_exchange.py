@@ -266,6 +266,34 @@ def test_rows_without_a_call_say_why(shown):  # noqa: F811
         assert page.locator("#detail .sent").count() == 0
 
 
+def test_a_judges_messages_stand_beside_its_verdict(shown):  # noqa: F811
+    made = sent()
+    judged = made["rows"][0]
+    judged["verdicts"] = [
+        {**verdict("m2", "1", True), "calls": ["k2"]},
+        {**verdict("lexical", "0", False), "calls": []},
+    ]
+    page = shown(made)
+    opened(page, "one", "finish reason")
+    boxes = page.locator("#detail .verdict")
+    assert boxes.locator("details").count() == 1
+    fold = boxes.nth(0).locator("details.asked")
+    fold.locator("summary").click()
+    fold.locator(".turn", has_text="Write a question.").wait_for()
+    assert "m2" in fold.inner_text() and QUESTION not in fold.inner_text()
+
+
+def test_the_call_behind_a_verdict_is_the_judges():
+    """Of the committed page: what a judge replied is what stands as its raw reply."""
+    text = (paths.FIGURES / "sample" / "explorer.html").read_text(encoding="utf-8")
+    made, studies = explorer.read(text)[0], set()
+    for shown in made["rows"]:
+        for told in (v for v in shown["verdicts"] if v["calls"]):
+            assert {made["calls"][key]["model"] for key in told["calls"]} == {told["judge"]}
+            studies.add(shown["paper"])
+    assert studies == {"cancer_myth", "meddialbench", "radiation"}  # MedHalu has no judge
+
+
 def test_a_damaged_parcel_is_said_when_it_is_asked_for(browser, tmp_path):  # noqa: F811
     text = re.sub(r'(id="sent">.{40}).*?<', r"\1<", explorer.html(sent()))
     (tmp_path / "explorer.html").write_text(text)

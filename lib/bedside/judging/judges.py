@@ -83,7 +83,7 @@ async def verdicts_by_judge(
     names = [c for c in ("item", "model", "regime", "profile") if c in made]  # of a reply
     judged = made.set_index(names).index.isin(made[~lost].set_index(names).index)
     nobody = made[lost & ~judged].drop_duplicates(names)
-    nobody = nobody.assign(judge="", status="", value=None, raw="")
+    nobody = nobody.assign(judge="", status="", value=None, raw="", call="")
     return pd.concat([made[~lost], nobody], ignore_index=True)
 
 
@@ -155,7 +155,8 @@ async def grade(
     They are in its order. ask: sends requests, as a Run does. labelled: examples from which the
     judge without a model, `baseline` (`baselines.Lexical` unless another is given), learns.
     repeat: which repetition this is; the judge without a model needs none. An answer that never
-    came (`reply_status` not empty) is an error and isn't judged. Columns: item, status, value, raw.
+    came (`reply_status` not empty) is an error and isn't judged. Columns: item, status, value, raw,
+    and call, the key of the judge's call.
     """
     import pandas as pd
 
@@ -175,7 +176,7 @@ async def grade(
         made = [verdict(reply, question.values, question.key) for reply in replies]
     for item, why in frame.loc[lost, ["item", "reply_status"]].itertuples(index=False):
         made.append(Verdict(item, "error", raw=f"no answer to judge: {why}"))
-    columns = ["item", "status", "value", "raw"]
+    columns = ["item", "status", "value", "raw", "call"]
     made = pd.DataFrame([vars(v) for v in made], columns=columns)
     return checks.joined(frame[["item"]], made)
 
@@ -195,7 +196,7 @@ def verdicts_on(
 
     labelled: as of `grade`; mode, recordings: as of `models.answers_to`; question: as of
     `Question`, with the template and the fields of own studies unless others are given. Columns:
-    item, status, value, raw.
+    those of `grade`.
     """
     own = {"template": "own/judge", "fields": ("question", "reference", "answer")}
     frame = frame if "reply_status" in frame else frame.assign(reply_status="")
@@ -259,4 +260,6 @@ async def grade_labelled(
     from . import baselines
 
     value = baselines.held_out(baseline or baselines.Lexical, example, values)
-    return pd.DataFrame({"item": frame["item"], "status": "graded", "value": value, "raw": ""})
+    return pd.DataFrame(
+        {"item": frame["item"], "status": "graded", "value": value, "raw": "", "call": ""}
+    )

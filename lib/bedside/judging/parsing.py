@@ -21,12 +21,16 @@ REFUSALS = re.compile(
 
 @dataclass(frozen=True)
 class Verdict:
-    """One judgement: status graded, unparsed, refused or error; `value` only when graded."""
+    """One judgement: status graded, unparsed, refused or error; `value` only when graded.
+
+    call: the key of the model's call; empty without one.
+    """
 
     item: str
     status: str
     value: object = None
     raw: str = ""
+    call: str = ""
 
 
 LITERAL = r'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?|true|false|null'  # as JSON writes a value
@@ -168,15 +172,20 @@ def read(reply: Reply, parser: Callable[[str], object], *, even_cut: bool = Fals
     unless it is a JSON object that is `closed`. even_cut: read it nevertheless, for replies that
     are material or answers, not verdicts.
     """
+    return Verdict(reply.item, *_read(reply, parser, even_cut), call=reply.key)
+
+
+def _read(reply, parser, even_cut):
+    """(status, value, raw) of a verdict."""
     if reply.error:
-        return Verdict(reply.item, "error", raw=reply.error)
+        return "error", None, reply.error
     if reply.declined or reply.no_answer:
         why = reply.no_answer or NO_ANSWER["content_filter"]
         came = reply.refusal or f"{why}: {reply.text}".removesuffix(": ")
-        return Verdict(reply.item, "refused" if reply.declined else "unparsed", raw=came)
+        return "refused" if reply.declined else "unparsed", None, came
     if reply.truncated and not (even_cut or closed(reply.text)):
-        return Verdict(reply.item, "unparsed", raw=f"{CUT}: {reply.text}")
+        return "unparsed", None, f"{CUT}: {reply.text}"
     if (value := parser(reply.text)) is not None:
-        return Verdict(reply.item, "graded", value, reply.text)
+        return "graded", value, reply.text
     status = "refused" if REFUSALS.match(reply.text) else "unparsed"
-    return Verdict(reply.item, status, raw=reply.text)
+    return status, None, reply.text

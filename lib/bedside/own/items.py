@@ -97,7 +97,9 @@ def of_scorers(own, graded):
             right = {1.0: True, 0.0: False}.get(r["number"])
             said = {"value": r["value"], "right": right, "number": r["number"], "criteria": None}
             judge = f"{r['scorer']} (from {file})"
-            rows.append({**answer, "judge": judge, "status": "graded", "raw": "", **said})
+            rows.append(
+                {**answer, "judge": judge, "status": "graded", "raw": "", "call": "", **said}
+            )
     return pd.DataFrame(rows)
 
 

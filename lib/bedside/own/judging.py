@@ -24,9 +24,9 @@ async def judged(own: Own, frame: pd.DataFrame) -> pd.DataFrame:
     """All judges' verdicts on answers, one judge's below the other's.
 
     frame: item (unique), asked (the question's item), reply_status and FIELDS. Columns: item,
-    judge, status, value, raw, and with a rubric of several criteria `criterion` and POINT, a row
-    for each criterion. The majority of two judges or more is there if there are labels, by which it
-    is measured like any judge.
+    judge, status, value, raw, call, and with a rubric of several criteria `criterion` and POINT, a
+    row for each criterion. The majority of two judges or more is there if there are labels, by
+    which it is measured like any judge.
     """
     import pandas as pd
 
@@ -39,7 +39,7 @@ async def judged(own: Own, frame: pd.DataFrame) -> pd.DataFrame:
         parts.append(_majority(parts))
     kept = ["criterion", *POINT] if own.criteria else []
     made = pd.concat(parts, ignore_index=True).assign(item=lambda frame: frame["whole"])
-    return made[["item", *kept, "judge", "status", "value", "raw"]]
+    return made[["item", *kept, "judge", "status", "value", "raw", "call"]]
 
 
 def example(own: Own, row: dict) -> prompts.Messages:
@@ -95,14 +95,14 @@ def _majority(parts):
     lost = (parts[0]["reply_status"] != "").to_numpy()  # no answer: every judge has an error
     found = pd.DataFrame(made, columns=["status", "value", "raw"], index=parts[0].index)
     found.loc[lost, "status"] = "error"
-    return parts[0].assign(judge=MAJORITY, **found)
+    return parts[0].assign(judge=MAJORITY, call="", **found)
 
 
 def summed(verdicts: pd.DataFrame) -> pd.DataFrame:
     """Verdicts on criteria as one of each answer: its score, points met over possible points.
 
     It is unscored if one of its criteria with points is. Columns: item, judge, status, value, raw,
-    and `criteria`, a list of {id, group, points, levels, status, value}.
+    call (the keys of all), and `criteria`, a list of {id, group, points, levels, status, value}.
     """
     import pandas as pd
 
@@ -113,8 +113,10 @@ def summed(verdicts: pd.DataFrame) -> pd.DataFrame:
         told = "\n".join(f"{c.id} ({_weight(c)}): {_said(c)}" for c in part.itertuples())
         lost = [c["status"] for c in criteria if c["points"] and c["status"] != "graded"]
         value = None if lost else bounds(criteria)[0]
-        rows.append((item, judge, lost[0] if lost else "graded", value, told, criteria))
-    return pd.DataFrame(rows, columns=["item", "judge", "status", "value", "raw", "criteria"])
+        calls, status = " ".join(filter(None, part["call"])), lost[0] if lost else "graded"
+        rows.append((item, judge, status, value, told, calls, criteria))
+    columns = ["item", "judge", "status", "value", "raw", "call", "criteria"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _weight(criterion):

@@ -6,7 +6,7 @@ What they and the scores share comes first.
 from __future__ import annotations
 
 from bedside import stats
-from bedside.read.checks import groups, scored
+from bedside.read.checks import complete, groups, scored
 from bedside.write import tables
 from bedside.write.tables import Row, share
 
@@ -17,7 +17,7 @@ from .study import ANSWER
 
 def judges_in(own, graded):
     """(judge, what its columns end in, its rows) for each judge of a study, and the majority."""
-    there = set(graded["judge"])
+    there = set(complete(graded, ["judge"])["judge"])
     names = [j for j in (*own.judges, MAJORITY) if j in there]
     return [(j, ending(own, j), graded[graded["judge"] == j]) for j in names]
 

@@ -15,7 +15,7 @@ from bedside.keep import registry, store
 from bedside.publish.judged_items import row_id
 from bedside.read import labels as made_labels
 from bedside.read import paths, prompts, rubrics
-from bedside.read.checks import joined
+from bedside.read.checks import complete, joined
 from bedside.read.questions import FROM, TALK, read
 from bedside.read.questions import answers as made_elsewhere
 from bedside.run import Run
@@ -221,18 +221,20 @@ ANSWER = ["item", "model", "configuration"]  # what names an answer
 
 def apart(frame: pd.DataFrame, names: pd.Series | None = None) -> pd.Series:
     """The items of answers, or other names of them, each repeat as one of its own."""
-    again = frame["configuration"].map(lambda c: "" if c == "plain" else f", {c}")
+    again = complete(frame, ["configuration"])["configuration"].map(
+        lambda c: "" if c == "plain" else f", {c}"
+    )
     return (frame["item"] if names is None else names) + again
 
 
 async def verdicts(own: Own, answered: pd.DataFrame) -> pd.DataFrame:
-    """`answered`, a row for each judge, with judge, status, value and raw of its verdict.
+    """`answered`, a row for each judge, with judge, status, value, raw and call of its verdict.
 
     value: 1 (right) or 0; with a rubric of several criteria the score, as `judging.summed`, whose
     column criteria is there too. Without a judge the status is empty everywhere.
     """
     if not own.judges or answered.empty:
-        return answered.assign(judge="", status="", value=None, raw="")
+        return answered.assign(judge="", status="", value=None, raw="", call="")
     each = apart(answered, answered["item"] + ", " + answered["model"])  # of one answer
     found = await judged(own, answered.assign(asked=answered["item"], item=each))
     found = summed(found) if own.criteria else found

@@ -37,7 +37,9 @@ function turn(t, i) {
 
 function verdict(row, v) {
   const card = cards.get(`${row.paper} ${v.judge}`);
-  return judged(v.judge, v, graded(v), differs(row, v) && "≠ differs from human", card && span("soft", bdi(card)));
+  const box = judged(v.judge, v, graded(v), differs(row, v) && "≠ differs from human", card && span("soft", bdi(card)));
+  box.append(judgesExchange(v));
+  return box;
 }
 
 function heading(title) {                   // whole; a very long one is folded after some lines

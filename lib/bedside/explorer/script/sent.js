@@ -73,13 +73,20 @@ function shownCalls(row, parcel) {
     lazy([`call ${i + 1} of ${all.length}: `, bdi(String(recorded(one.call?.model)))], () => shownCall(one)))];
 }
 
+function judgesExchange(v) {                // what a judge was asked about the reply, and what it replied
+  if (!v.calls?.length) return "";
+  const box = make("div", {}, "Unpacking …");
+  return lazy(["What the judge was sent"], () => (fill(box, v), [box]), {className: "asked"});
+}
+
+const fill = (box, of) => sent().then(parcel => shownCalls(of, parcel)).catch(error => [make("p", {className: "note"}, unreadable(error))])
+  .then(made => box.replaceChildren(...made));
+
 function exchange(row) {
   if (!row.calls.length) return soft("Nothing was sent from here: ", UNSENT[row.by] ?? "no call is recorded.");
   const box = make("div", {}, "Unpacking …");
-  const fill = () => sent().then(parcel => shownCalls(row, parcel)).catch(error => [make("p", {className: "note"}, unreadable(error))])
-    .then(made => box.replaceChildren(...made));
   const whole = lazy(["What was sent and what came back", row.calls.length > 1 ? ` (${number(row.calls.length)} calls)` : ""],
-    () => (fill(), [box]), {className: "sent", open: unsealed});
+    () => (fill(box, row), [box]), {className: "sent", open: unsealed});
   whole.addEventListener("toggle", () => { unsealed = whole.open; });
   return whole;
 }

@@ -71,7 +71,7 @@ window.onbeforeprint = () => {
   $("printed")?.remove();
   if ($("detail").hidden) $("frame").after(list());
   document.querySelectorAll("#detail .all").forEach(b => b.click());
-  document.querySelectorAll("#detail details:not(.sent, .sent *)").forEach(d => { d.open = true; });
+  document.querySelectorAll("#detail details:not(.sent, .sent *, .asked, .asked *)").forEach(d => { d.open = true; });
 };
 
 document.addEventListener("keydown", event => {

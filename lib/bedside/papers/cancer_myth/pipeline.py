@@ -46,7 +46,7 @@ def reviewed(run, raw, tried):
         about = {"unit": found["item"], "labelled_by": "their authors", "by": "written"}
     fooled = tried[(tried["value"] == -1) & (tried["judge"] == run.judge)]
     fooled = fooled.assign(sent=fooled["sent"].str.split().str[0], by="model", truncated=False)
-    judged = ["status", "value", "judge", "right", "raw", "reply_status"]
+    judged = ["status", "value", "judge", "right", "raw", "call", "reply_status"]
     fooled = fooled.drop(columns=judged, errors="ignore")
     every = [found.assign(label=label, **about), fooled.assign(label="", labelled_by="")]
     # either kind lacks texts that the other has, such as a reason

@@ -131,7 +131,7 @@ async def verdicts(run, items, answered, known, judge=None):
     return pd.concat(parts, ignore_index=True)
 
 
-VERDICT = ["status", "value", "raw"]
+VERDICT = ["status", "value", "raw", "call"]
 
 
 async def by_each_judge(run, frame, kind, known, said=None):

@@ -17,7 +17,7 @@ from .rules import NAME as RULES
 
 SAYS = {1.0: "yes", 0.0: "no"}
 CONSULTED = "level end turns coverage misled shown".split()  # for readers of the CSV
-OUTCOME = ["verdict", "verdict_status", "correct", "misled", "coverage", "per_turn"]
+OUTCOME = ["verdict", "verdict_status", "call", "correct", "misled", "coverage", "per_turn"]
 CASE = {"item": "case", "patient": "profile", "diagnosis": "true_diagnosis"}  # columns renamed
 
 

@@ -122,7 +122,7 @@ async def matched(
     shown: {site: the terms that a model as matcher is shown}; None: the whole vocabulary. pairs:
     array (predicted, terms of the vocabulary), above 0 where both mean the same and larger where
     they are more alike; None where nothing was matched. match: graded, or why not (unparsed,
-    refused, error), or the list's own status.
+    refused, error), or the list's own status. call: the key of the matcher's call, or empty.
     """
     judge, terms = judge or run.judge, vocabulary(run)
     there = (lists["status"] == "listed").to_numpy()
@@ -135,9 +135,10 @@ async def matched(
         made = await _verdicts(run, judge, list(zip(names, usable["terms"], sees)))
         made = [_widened(v, mine, terms) for v, mine in zip(made, sees)]
     match, pairs = lists["status"].tolist(), [None] * len(lists)
+    call = [""] * len(lists)
     for place, verdict in zip(np.flatnonzero(there), made):
-        match[place], pairs[place] = verdict.status, verdict.value
-    return lists.assign(match=match, pairs=pairs)
+        match[place], pairs[place], call[place] = verdict.status, verdict.value, verdict.call
+    return lists.assign(match=match, pairs=pairs, call=call)
 
 
 def _widened(verdict, shown, terms):

@@ -94,7 +94,7 @@ async def by_each_matcher(run, said, patients, reference, terms, shown=SITE):
     """
     belongs = scores.belonging(reference, terms)
 
-    lists = said.drop(columns=["match", "pairs", *scores.COUNTED, *scores.METRICS])
+    lists = said.drop(columns=["match", "pairs", "call", *scores.COUNTED, *scores.METRICS])
 
     async def matched(asking, judge):
         made = await graded(asking, lists, reference, terms, judge, shown)

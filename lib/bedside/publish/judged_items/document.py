@@ -91,7 +91,10 @@ class Document:
             "shared": list(shared),
             "truncated": bool(r["truncated"]),
             "blocks": how.blocks(rows),
-            "verdicts": how.verdicts(rows),
+            "verdicts": [
+                {**told, "calls": [self._called(k, calls) for k in _keys(r) if k in calls]}
+                for told, r in zip(how.verdicts(rows), (r for r in rows if r["judge"]), strict=True)
+            ],
             "more": how.more(rows),
             "human": how.human(rows),
         }
@@ -119,3 +122,8 @@ class Document:
             "calls": self.calls,
             "messages": self.messages,
         }
+
+
+def _keys(row):
+    """The keys of the calls in which a judge gave the verdict of a row."""
+    return (row.get("call") or "").split()

@@ -12,7 +12,7 @@ from .. import study
 from .items import KINDS
 
 MEASURED = (
-    "item unit model method set answer reply_status truncated status value raw hit outcome"
+    "item unit model method set answer reply_status truncated status value raw call hit outcome"
     " complexity calls"
 ).split()
 
