@@ -352,6 +352,9 @@ RUNS = {  # notebook: what is given beside SHARED, and what comes of each parame
         (changed(max_tokens=300), radiation(3 * 2, 2 * 3 * (8 + 2))),
         (alone(second_matcher=4), {"second_matcher": (count("matches"), 3 * 2, 4 * 2)}),
     ],
+    # the free-form lists of both profiles, matched as they are; four more where they are split at
+    # hyphens or have another patient's site
+    "radiation/07_robustness": [(changed(max_tokens=300), radiation(0, 2 * 3 * 2 + 4))],
     # specified profiles only
     "radiation/05_survivorship_recall": [
         (changed(max_tokens=300, shown="vocabulary"), radiation(0, 2 * 3 * 4) | ALL_TERMS)

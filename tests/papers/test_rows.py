@@ -177,7 +177,11 @@ def test_a_row_has_the_calls_that_led_to_its_reply(content):
         read = r["paper"] == "meddialbench" or r["section"].startswith("3.3 ")  # from JSON
         if r["reply"] and not read:
             assert prompts.clean(said["text"]) == r["reply"], r["id"]
-    used = {key for r in called for key in r["calls"]}
+    for r in content["rows"]:
+        for v in (v for v in r["verdicts"] if v["calls"] and v["raw"] and v["status"] == "graded"):
+            assert v["raw"] == prompts.clean(recorded[r["paper"]].get(v["calls"][0])["text"])
+    judged = [v for r in content["rows"] for v in r["verdicts"]]
+    used = {key for part in (called, judged) for r in part for key in r["calls"]}
     assert used == set(content["calls"])
     assert {m for c in content["calls"].values() for m in c["messages"]} == set(content["messages"])
 

@@ -287,10 +287,10 @@ def test_the_call_behind_a_verdict_is_the_judges():
     """Of the committed page: what a judge replied is what stands as its raw reply."""
     text = (paths.FIGURES / "sample" / "explorer.html").read_text(encoding="utf-8")
     made, studies = explorer.read(text)[0], set()
-    for shown in made["rows"]:
-        for told in (v for v in shown["verdicts"] if v["calls"]):
+    for reply in made["rows"]:
+        for told in (v for v in reply["verdicts"] if v["calls"]):
             assert {made["calls"][key]["model"] for key in told["calls"]} == {told["judge"]}
-            studies.add(shown["paper"])
+            studies.add(reply["paper"])
     assert studies == {"cancer_myth", "meddialbench", "radiation"}  # MedHalu has no judge
 
 

@@ -17,7 +17,7 @@ from .study import ANSWER
 
 def judges_in(own, graded):
     """(judge, what its columns end in, its rows) for each judge of a study, and the majority."""
-    there = set(complete(graded, ["judge"])["judge"])
+    there = set(complete(graded, [], ["judge"])["judge"])
     names = [j for j in (*own.judges, MAJORITY) if j in there]
     return [(j, ending(own, j), graded[graded["judge"] == j]) for j in names]
 

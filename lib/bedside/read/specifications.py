@@ -59,6 +59,16 @@ class Specification(dict[str, Question]):
         columns = [f.name for f in dataclasses.fields(Choice)]
         return pd.DataFrame(map(dataclasses.asdict, self[question].choices), columns=columns)
 
+    def shown(self) -> pd.DataFrame:
+        """All questions as a frame for readers: question, choices, what can't be computed."""
+        import pandas as pd
+
+        rows = []
+        for q in self.values():
+            told = [f"{c.name} ({c.mark}): {c.what}{f' [{c.by}]' * bool(c.by)}" for c in q.choices]
+            rows.append((q.asks, told, q.cannot))
+        return pd.DataFrame(rows, columns=["question", "choices", "can't be computed"])
+
 
 def load(paper: str) -> Specification:
     """A study's specification. BedsideError names the file and what is wrong with it."""
