@@ -21,7 +21,7 @@ def test_the_best_list_for_all_is_the_best_of_all_lists(seed):
     rows = [(t, s) for i, t in enumerate(terms) for j, s in enumerate(sites) if held[i, j]]
     reference = pd.DataFrame(rows, columns=["effect", "site"])
     patients = pd.DataFrame({"site": rng.choice(sorted(set(reference["site"])), 9)})
-    world = {"released": False, "reference": reference, "patients": patients, "terms": terms}
+    world = {"reference": reference, "patients": patients, "terms": terms}
     made = computed(ROBUST, "c08", **world)
     score = made["over_patients"]
     found = max(map(made["best_of"], range(1, 8)), key=score)
