@@ -9,26 +9,35 @@ from .data import DATASETS
 from .implied.numbers import SIX, TEN
 from .implied.regions import RATES, TOLD
 
-INKS = {"LLaMA-2": plots.CONTEXT, "GPT-3.5": plots.RED, "GPT-4": plots.BLUE}
-INKS |= {"Experts": plots.INK, "Laypeople": plots.MID}
+LOOKS = {  # colour, outline without a reason, hatch with one: told apart in grey print too
+    "LLaMA-2": (plots.CONTEXT, ":", "...."),
+    "GPT-3.5": (plots.RED, "--", "////"),
+    "GPT-4": (plots.BLUE, "-", None),
+    "Experts": (plots.INK, "-", None),
+    "Laypeople": (plots.INK, "-.", None),
+}
 
 
 def planes(corners):
     """Regions of `regions.every` by base set: outlined without a reason, filled with one."""
-    figure, (axes,) = plots.figure((plots.WIDE, 4.2), 1, 3, sharey=True)
+    figure, (axes,) = plots.figure((plots.WIDE, 4.2), 1, 3)
     for ax, dataset in zip(axes, DATASETS):
         part = corners[(corners["dataset"] == dataset) & corners["table"].isin([SIX, TEN])]
         for (table, who), region in part.groupby(["table", "row"], sort=False):
-            look = {"facecolor": INKS[who] if table == TEN else "none", "edgecolor": INKS[who]}
+            ink, dash, hatch = LOOKS[who]
             y, x = (region[rate] for rate in RATES)
-            label = who + TOLD * (table == TEN)
-            ax.fill(x, y, linewidth=1.2, label=label, **look)
-            plots.label_beside(ax, label, (float(x.mean()), float(y.mean())))
+            look = {"edgecolor": ink, "facecolor": "none", "linestyle": dash, "linewidth": 1.4}
+            if table == TEN:
+                look = {"edgecolor": plots.CARD, "facecolor": ink, "hatch": hatch, "linewidth": 0}
+            ax.fill(x, y, label=who + TOLD * (table == TEN), **look)
         ax.plot([0, 1], [1, 0], color=plots.CONTEXT, linestyle=":", linewidth=0.8)
-        ax.set(xlim=(0.1, 1.02), ylim=(0.3, 1.04), xlabel="specificity")
+        x, y = (part[rate] for rate in reversed(RATES))
+        ax.set(xlim=(x.min() - 0.07, x.max() + 0.07), ylim=(y.min() - 0.07, y.max() + 0.07))
+        ax.set_xlabel("specificity")
         ax.set_title(dataset, loc="left", pad=19)
     axes[0].set_ylabel("sensitivity", rotation=0, ha="left", va="bottom")
     axes[0].yaxis.set_label_coords(0, 1.01)
+    plots.legend_below(figure)
     return figure
 
 
@@ -84,15 +93,16 @@ def label_planes(turns, marks, titles=DATASETS):
 
     turns: dataset, name, specificity, sensitivity; marks: dataset, label, source and both rates.
     """
+    names = pd.DataFrame({"name": turns["name"].unique(), "specificity": np.nan})
     figure, (axes,) = plots.figure((plots.WIDE, 4), 1, 3)
     for ax, dataset in zip(axes, titles):
-        mine = turns[turns["dataset"] == dataset].drop(columns="dataset")
-        known = marks[marks["dataset"] == dataset].drop(columns="dataset")
-        name = "labels' sensitivity" if dataset == titles[0] else ""
-        about = {"title": dataset, "xlabel": "labels' specificity", "ylabel": name}
-        plots.regions(ax, mine, known, least=0.3, **about)
+        mine = pd.concat([names, turns[turns["dataset"] == dataset]])  # one look for each name
+        known = marks[marks["dataset"] == dataset]
+        told = "labels' sensitivity" if dataset == titles[0] else " "
+        about = {"title": dataset, "xlabel": "labels' specificity", "ylabel": told}
+        plots.regions(ax, mine.reindex(columns=turns.columns), known, least=0.3, **about)
         ax.set_ylim(0.7, 1.02)
-        ax.legend(fontsize=plots.SMALL, loc="upper center", bbox_to_anchor=(0.5, -0.2))
+    plots.legend_below(figure)
     return figure
 
 

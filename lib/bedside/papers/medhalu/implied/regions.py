@@ -152,7 +152,7 @@ def evaluators(run: Run, corners: pd.DataFrame) -> Evaluators:
     middle = middle.reset_index().set_index(["table", "row", "dataset"])[RATES]
     for (table, who, d), part in corners.groupby(["table", "row", "dataset"], sort=False):
         of, _, sample = table.partition(", ")
-        name = ", ".join(filter(None, [who + TOLD * (of == TEN), sample]))
+        name = who + TOLD * (of == TEN) + f" ({sample})" * bool(sample)
         few = sample or who in PEOPLE
         found.corners[name, d] = part[RATES].dropna().to_numpy()
         found.middle[name, d] = middle.loc[(of, who, d)].to_numpy(float)
