@@ -162,14 +162,20 @@ def mh_always_yes(t):
     return min(right) > max(unaided) and low, [*span(right), *span(unaided)]
 
 
-def mh_opposite(t):
-    rates = t("fig_rates", "recomputed")
-    (found, kept), (other_found, other_kept) = (
-        [rates[f"HealthQA: {m}, Table 6", f"{of}, %"] for of in ("sensitivity", "specificity")]
-        for m in ("GPT-4", "LLaMA-2")
-    )
-    opposite = found < 50 < kept and other_kept < 50 < other_found
-    return opposite, [found, kept, other_found, other_kept]
+def mh_weight(t):
+    rates, cost = t("fig_notes", "recomputed"), t("fig_robust_costs", "recomputed")
+    weights, falls = [], []
+    for m in ("GPT-4", "GPT-3.5"):
+        more, fewer = (
+            rates[f"HealthQA: {m}, Table 10", of] - rates[f"HealthQA: {m}, Table 6", of]
+            for of in ("sensitivity, %", "specificity, %")
+        )
+        weights.append(-fewer / more)
+        falls.append(more > 0 > more + fewer)
+        second = cost[f"HealthQA: {m} told, {m}", "second, to"]
+        falls.append(second < weights[-1] < cost[f"HealthQA: {m} told, {m}", "first, from"])
+    shares = [100 * w / (1 + w) for w in weights]
+    return all(falls), [*weights, *shares]
 
 
 def _mean(t, level):
