@@ -354,7 +354,12 @@ RUNS = {  # notebook: what is given beside SHARED, and what comes of each parame
     ],
     # the free-form lists of both profiles, matched as they are; four more where they are split at
     # hyphens or have another patient's site
-    "radiation/07_robustness": [(changed(max_tokens=300), radiation(0, 2 * 3 * 2 + 4))],
+    "radiation/07_robustness": [
+        (
+            changed(max_tokens=300),
+            {**radiation(0, 2 * 3 * 2 + 4), "limit": (count(""), 10 * 2, 2 * 3 * 2)},
+        )
+    ],
     # specified profiles only
     "radiation/05_survivorship_recall": [
         (changed(max_tokens=300, shown="vocabulary"), radiation(0, 2 * 3 * 4) | ALL_TERMS)

@@ -38,6 +38,7 @@ SEEDED = {  # notebook: outputs whose intervals, p values or draws rest on the s
         "table_crossing",
     },
     "radiation/06_judge_agreement": {"table_matchers_agreement"},
+    "radiation/07_robustness": set(),
     "medhalu/02_detection": {"fig_detection", "fig_rates", "table6_detection"},
     "medhalu/03_expert_in_the_loop": {"fig_notes", "table10_expert"},
     "medhalu/04_robustness": {"fig_robust_choices"},
