@@ -24,6 +24,8 @@ def verify(profile: str, explorer: tuple[Callable, Callable] | None = None) -> N
     are those of the committed manifest. explorer: (write, read), which write the profile's explorer
     and return what such a page holds. Raises BedsideError naming the files that changed.
     """
+    from .pages import across
+
     scratch = paths.CACHE / "verify"
     shutil.rmtree(scratch, ignore_errors=True)
     os.environ["BEDSIDE_FIGURES"] = str(scratch)
@@ -33,7 +35,9 @@ def verify(profile: str, explorer: tuple[Callable, Callable] | None = None) -> N
     without = {"notebooks": {name: old[name] for name in apart if name in old}}
     (scratch / profile).mkdir(parents=True, exist_ok=True)  # nothing else may have been built
     paths.write(scratch / profile / "manifest.json", json.dumps(without))
-    built = pages.merge(profile)["notebooks"]
+    manifest = pages.merge(profile)
+    across.write(manifest, scratch / profile)
+    built = manifest["notebooks"]
     write, read = explorer or (None, None)
     if f"{profile}/explorer.html" in committed and write:
         write({"profile": profile})
