@@ -175,7 +175,8 @@ def mh_weight(t):
         second = cost[f"HealthQA: {m} told, {m}", "second, to"]
         falls.append(second < weights[-1] < cost[f"HealthQA: {m} told, {m}", "first, from"])
     shares = [100 * w / (1 + w) for w in weights]
-    return all(falls), [*weights, *shares]
+    hallucinated = t("table6_detection", "recomputed")["HealthQA: always yes", "accuracy"]
+    return all(falls) and 100 * hallucinated > max(shares), [*shares, hallucinated]
 
 
 def _mean(t, level):

@@ -173,6 +173,7 @@ def test_labels_of_the_printed_kappa_have_it(run):
         agree = q * sens + (1 - q) * spec
         chance = q * q + (1 - q) * (1 - q)
         assert (agree - chance) / (1 - chance) == pytest.approx(0.83)
+        assert known.at[(d, "published"), "differ"] == pytest.approx(1 - agree)
         right = known.loc[(d, "recomputed")]
         assert right["sensitivity"] == pytest.approx(q * 0.9 / (q * 0.9 + (1 - q) * 0.3))
 
@@ -234,7 +235,8 @@ def test_scores_of_the_curve_are_those_of_libraries(run):
         for d, n in counts.items()
         for w in ("Experts", "GPT-4", "GPT-4 told")
     }
-    made = computed(NOTEBOOK, "c23", run=run, drawn=drawn, made={})["made"]
+    tables = {"six": "Table 6", "ten": "Table 10"}
+    made = computed(NOTEBOOK, "c23", run=run, drawn=drawn, made={}, **tables)["made"]
     tp, fp, fn, tn = np.sum(list(counts.values()), axis=0)
     label = [1] * tp + [0] * fp + [1] * fn + [0] * tn
     said = [1] * (tp + fp) + [0] * (fn + tn)
@@ -247,6 +249,9 @@ def test_scores_of_the_curve_are_those_of_libraries(run):
     found = made["Experts", "all answers together"][0]
     assert found[[0, 4, 5, 6]] == pytest.approx([f1, *wanted])
     assert found[2] == pytest.approx((tp + tn) / (tp + fp + fn + tn))
+    one = made["GPT-4 told", "HealthQA"][0]  # of Table 10, with the sample's sensitivity
+    assert one[[0, 2, 3, 6]] == pytest.approx([0.64, 0.81, 0.63, 30 / 50])
+    assert one[1] == pytest.approx(2 * 0.90 * 0.63 / (0.90 + 0.63))
 
 
 def test_faults_in_reading_by_hand(run):

@@ -61,19 +61,21 @@ def turning(gaps, sensitivity):
 
 
 def known(run, middle):
-    """Errors that labels would have: dataset, label, source, sensitivity and specificity.
+    """Errors that labels would have: dataset, label, source, sensitivity, specificity, differ.
 
     First, labels that differ from experts' verdicts as often as the printed kappa says, with equal
     margins (section 2.3). Second, labels held against the experts' verdicts of Table 6; middle: of
-    `regions.evaluators`.
+    `regions.evaluators`. differ: the share of answers whose label isn't the experts' verdict.
     """
     rows, kappa = [], text(run, "text 2.3")["expert annotators"]
     for d, (p, n) in classes(run).items():
         q = p / (p + n)
         off = (1 - kappa) * q * (1 - q)  # of either kind, as a share of all answers
-        rows.append((d, f"kappa {kappa:.2f}", "published", 1 - off / q, 1 - off / (1 - q)))
+        near = 1 - off / q, 1 - off / (1 - q)
+        rows.append((d, f"kappa {kappa:.2f}", "published", *near, 2 * off))
         s, c = middle["Experts", d]
         right = q * s / (q * s + (1 - q) * (1 - c)), (1 - q) * c / ((1 - q) * c + q * (1 - s))
-        rows.append((d, "experts right", "recomputed", *right))
-    columns = ["dataset", "label", "source", "sensitivity", "specificity"]
+        unlike = q * (1 - s) + (1 - q) * (1 - c)
+        rows.append((d, "experts right", "recomputed", *right, unlike))
+    columns = ["dataset", "label", "source", "sensitivity", "specificity", "differ"]
     return pd.DataFrame(rows, columns=columns)

@@ -7,6 +7,7 @@ two scores move by no more than `_room`. So linear programs over the corners giv
 region that holds all mean rates. It is an outer bound: part of it may be out of reach.
 """
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +25,8 @@ from .rates import behind
 STEPS = 40  # of the grid, along either rate
 DIRECTIONS = 16  # in which a region's ends are sought
 RATES = ["sensitivity", "specificity"]
-TOLD, ALL = " told", "flagging all"
+TOLD, ALL, NONE = " told", "flagging all", "flagging none"
+RIVALS = {ALL: (1.0, 0.0), NONE: (0.0, 1.0)}  # they read nothing
 SHARES = np.linspace(-1, 1, 5)  # of a sample: from two standard errors below Table 4's to two above
 
 
@@ -33,7 +35,7 @@ def every(run: Run) -> pd.DataFrame:
 
     Columns: table, row, dataset, corner (from 0, counterclockwise), sensitivity and specificity;
     NaN and corner 0 where no mean prints so. Table 10 occurs twice, over Table 4's answers and,
-    as "Table 10, sample", over a sample; people judged a sample. Some 30 s.
+    as "Table 10, sample", over a sample; people judged a sample. Some 15 s.
     """
     rows = []
     for table, who in ((SIX, LLMS + PEOPLE), (TEN, LLMS), (f"{TEN}, sample", LLMS)):
@@ -133,8 +135,8 @@ def _room(own, other, base, rate):
 class Evaluators(NamedTuple):
     """By (evaluator, base set): corners (k, 2), rates in the middle (2,), answers of each class.
 
-    "GPT-4 told" has an expert's reason; "GPT-4 told, sample" too, over a sample's answers; ALL
-    flags every answer, so its rates have no error.
+    "GPT-4 told" has an expert's reason; "GPT-4 told (sample)" too, over a sample's answers. RIVALS
+    flag every answer or none, so their rates have no error.
     """
 
     corners: dict
@@ -157,7 +159,7 @@ def evaluators(run: Run, corners: pd.DataFrame) -> Evaluators:
         found.corners[name, d] = part[RATES].dropna().to_numpy()
         found.middle[name, d] = middle.loc[(of, who, d)].to_numpy(float)
         found.sizes[name, d] = np.array(numbers.sampled(run, d) if few else there[d])
-    for d in there:
-        found.corners[ALL, d], found.middle[ALL, d] = np.array([[1.0, 0]]), np.array([1.0, 0])
-        found.sizes[ALL, d] = np.array([np.inf, np.inf])
+    for (rival, at), d in itertools.product(RIVALS.items(), there):
+        found.corners[rival, d], found.middle[rival, d] = np.array([at]), np.array(at)
+        found.sizes[rival, d] = np.array([np.inf, np.inf])
     return found
