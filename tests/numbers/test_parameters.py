@@ -36,6 +36,7 @@ NONE = {  # notebook: parameters without effect on its numbers, as its comments 
     "medhalu/01_benchmark": {"models", "judge"},
     "medhalu/02_detection": {"judge"},
     "medhalu/03_expert_in_the_loop": {"judge"},
+    "medhalu/04_robustness": {"mode", "judge", "budget_usd"},
 }
 PUBLIC = {  # the first source that the profile public needs
     **{n: "agentclinic" for n in notebooks.listed("meddialbench")},
@@ -93,6 +94,13 @@ ELSEWHERE = {  # notebook: parameters whose effect another test shows
         )
         | dict.fromkeys(["right_only"] * (name in RIGHT), "test_cases_right_at_baseline")
         for name in notebooks.listed("meddialbench")
+    },
+    "medhalu/04_robustness": {
+        **dict.fromkeys(
+            ("models", "limit", "prompts"),
+            "tests/papers/test_medhalu_robustness.py::test_whose_recorded_replies_are_read",
+        ),
+        "seed": "tests/numbers/test_parameters_seed.py::test_which_numbers_the_seed_moves",
     },
     "own_study": {"revision": "tests/foundation/test_questions.py::test_a_data_set_of_the_hub"},
     "explore_failures": {
@@ -236,7 +244,7 @@ def made_up(count, **more):
     return pd.DataFrame({"item": [f"x-{n}" for n in range(count)], **more})
 
 
-@pytest.mark.parametrize("name", notebooks.listed("medhalu"))
+@pytest.mark.parametrize("name", notebooks.listed("medhalu")[:3])
 def test_what_is_drawn_from_released_data(bare, monkeypatch, name):
     """MedHalu: of each of two base sets of 24, `size` items; three of four types are generated."""
     base = made_up(48, dataset=["LiveQA"] * 24 + ["MedicationQA"] * 24, topic="A")

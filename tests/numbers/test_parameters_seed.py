@@ -40,6 +40,7 @@ SEEDED = {  # notebook: outputs whose intervals, p values or draws rest on the s
     "radiation/06_judge_agreement": {"table_matchers_agreement"},
     "medhalu/02_detection": {"fig_detection", "fig_rates", "table6_detection"},
     "medhalu/03_expert_in_the_loop": {"fig_notes", "table10_expert"},
+    "medhalu/04_robustness": {"fig_robust_choices"},
     "meddialbench/01_design_and_validation": {"table7_adherence"},
     # fewer than ten cases have no bootstrap intervals
     "meddialbench/02_baseline": set(),

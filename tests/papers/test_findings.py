@@ -85,7 +85,7 @@ def rad_free_lists(t):
 
 
 def rad_copying(t):
-    copy = t("table3_selection", "raw")["copier of the whole list", "F1"]
+    one = t("fig_robust_trivial", "raw")["the best list for all", "any record"]
     free = column(t("table1_free_form", "published"), "F1")
     sized = column(t("table2_list_size", "recomputed"), "F1, 20-30")
     chosen, chosen_sized = (
@@ -93,8 +93,8 @@ def rad_copying(t):
         for name in ("table3_selection", "table4_selection_list_size")
     )
     raised = all(chosen[m] > free[m] and chosen_sized[m] > sized[m] for m in free)
-    reach = [m for each in (chosen, chosen_sized) for m in each if each[m] >= round(copy, 2)]
-    return raised and len(free) == 7 and reach == ["O4-Mini"], [copy, chosen_sized["O4-Mini"]]
+    most = max(*chosen.values(), *chosen_sized.values())
+    return raised and len(free) == 7 and 0 < most + 0.005 < one, [most, one]
 
 
 def rad_asked_length(t):
@@ -103,13 +103,14 @@ def rad_asked_length(t):
     return all(min(x) > 0 and len(x) == 7 for x in lost), [-x for of in lost for x in span(of)]
 
 
-def rad_implied_length(t):
-    lengths = t("table_implied_lengths", "recomputed")
-    free = column(lengths, "free-form")
-    sized = lengths["LLaMA-3.1-8B", "free-form, 20-30"]
-    listed = span(t("fig_list_lengths", "raw").values())
-    longest = max(free.values())
-    return free["LLaMA-3.1-8B"] == longest < sized and longest > 2 * listed[1], [longest, *listed]
+def rad_matcher(t):
+    most = column(t("fig_robust_judge", "recomputed"), "F1 if every entry is right, at most")
+    chosen = column(t("table3_selection", "published"), "F1")
+    safe = [m for m in most if 0 < most[m] < chosen[m] - 0.005]
+    left = column(t("fig_robust_judge", "recomputed"), "sensitivity that undoes the gain")
+    told = safe == ["LLaMA-3.1-8B", "Gemma-2-9B", "O4-Mini", "GPT-5.3"]
+    quarter = set(left) == set(most) - set(safe) and all(0.65 < v < 0.8 for v in left.values())
+    return told and quarter, [most["O4-Mini"], chosen["O4-Mini"]]
 
 
 def rad_rare(t):
@@ -161,14 +162,20 @@ def mh_always_yes(t):
     return min(right) > max(unaided) and low, [*span(right), *span(unaided)]
 
 
-def mh_opposite(t):
-    rates = t("fig_rates", "recomputed")
-    (found, kept), (other_found, other_kept) = (
-        [rates[f"HealthQA: {m}, Table 6", f"{of}, %"] for of in ("sensitivity", "specificity")]
-        for m in ("GPT-4", "LLaMA-2")
-    )
-    opposite = found < 50 < kept and other_kept < 50 < other_found
-    return opposite, [found, kept, other_found, other_kept]
+def mh_weight(t):
+    rates, cost = t("fig_notes", "recomputed"), t("fig_robust_costs", "recomputed")
+    weights, falls = [], []
+    for m in ("GPT-4", "GPT-3.5"):
+        more, fewer = (
+            rates[f"HealthQA: {m}, Table 10", of] - rates[f"HealthQA: {m}, Table 6", of]
+            for of in ("sensitivity, %", "specificity, %")
+        )
+        weights.append(-fewer / more)
+        falls.append(more > 0 > more + fewer)
+        second = cost[f"HealthQA: {m} told, {m}", "second, to"]
+        falls.append(second < weights[-1] < cost[f"HealthQA: {m} told, {m}", "first, from"])
+    shares = [100 * w / (1 + w) for w in weights]
+    return all(falls), [*weights, *shares]
 
 
 def _mean(t, level):

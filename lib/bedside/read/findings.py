@@ -79,6 +79,12 @@ def load(paper: str, folder: Path | None = None) -> list[Finding]:
     return sorted(found, key=lambda f: f.rank)
 
 
+def foremost() -> list[str]:
+    """The ids of the findings that authors would most want to know, from foremost.txt, in order."""
+    path = paths.FINDINGS / "foremost.txt"
+    return path.read_text(encoding="utf-8").split() if path.is_file() else []
+
+
 def _words(path):
     """{finding: its words} of a .toml file."""
     try:

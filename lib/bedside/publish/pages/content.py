@@ -246,7 +246,9 @@ class Pages:
         mine = {n: e for n, e in known.items() if self.profile in e["profiles"]}
         used = {n for e in self.entries.values() for n in e["data"]} & set(known)
         counts = tally(self.claims)
+        told = {f.id: (p, f) for p, these in self.findings.items() for f in these}
         return {
+            "foremost": [told[id] for id in findings.foremost() if id in told],
             "unfinished": {
                 k: v for k, v in settings.statuses(self.folder).items() if v[0] != "complete"
             },

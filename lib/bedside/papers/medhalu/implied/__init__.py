@@ -4,6 +4,28 @@ Readings are grouped by section: `benchmark` (2, A), `detection` and `types` (1,
 `own` has this project's own questions.
 """
 
-from . import benchmark, detection, matrices, notes, numbers, own, rates, types
+from . import (
+    benchmark,
+    detection,
+    label_errors,
+    matrices,
+    notes,
+    numbers,
+    own,
+    rates,
+    regions,
+    types,
+)
 
-__all__ = ["benchmark", "detection", "matrices", "notes", "numbers", "own", "rates", "types"]
+__all__ = [
+    "benchmark",
+    "detection",
+    "label_errors",
+    "matrices",
+    "notes",
+    "numbers",
+    "own",
+    "rates",
+    "regions",
+    "types",
+]

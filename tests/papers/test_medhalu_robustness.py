@@ -1,0 +1,292 @@
+"""MedHalu's notebook 04: regions of rates, what misses cost, wrong labels, faults in reading."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import f1_score
+
+from bedside import stats
+from bedside.papers.medhalu.data import DATASETS
+from bedside.papers.medhalu.implied import label_errors, matrices, regions
+from bedside.papers.medhalu.scores import METRICS
+from bedside.read import paths
+from bedside.write import plots
+from cells import computed
+from matrix import EMBEDDED, House, undrawn
+
+NOTEBOOK = "medhalu/04_robustness"
+
+
+@pytest.fixture
+def run(run_of):
+    return run_of("medhalu", "04_robustness")
+
+
+def printed(rates, share):
+    """Mean scores of raters (k, 2) as printed, with two decimals."""
+    s, c = np.asarray(rates, float).T
+    four = np.stack([share * s, (1 - share) * (1 - c), share * (1 - s), (1 - share) * c], axis=-1)
+    return dict(zip(METRICS, stats.macro(four).mean(axis=0).round(2)))
+
+
+def inside(corners, points):
+    """Whether points (k, 2) are in a convex polygon, whose corners go counterclockwise."""
+    along = np.roll(corners, -1, axis=0) - corners
+    away = np.asarray(points)[:, None] - corners
+    return (along[:, 0] * away[..., 1] - along[:, 1] * away[..., 0] > -1e-7).all(axis=1)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_mean_rates_of_any_raters_are_in_their_region(seed):
+    rng = np.random.default_rng(seed)
+    share, raters = rng.choice([0.25, 0.7, 0.75]), rng.uniform(size=(3, 2))
+    raters[0] = rng.choice([0, 1], size=2)  # one always says the same, or is always right or wrong
+    found = regions.corners(printed(raters, share), np.array([share]), steps=12)
+    assert inside(found, [raters.mean(axis=0)]).all()
+    assert np.ptp(found, axis=0).max() < 0.1  # and that isn't the whole plane
+
+
+def test_all_matrices_that_fit_are_in_their_region():
+    scores = printed([[0.7, 0.4]], 0.75)
+    whole, _ = matrices.confusions(60, 20, scores)
+    found = regions.corners(scores, np.array([0.75]), steps=20)
+    assert len(whole) and inside(found, whole / [60, 20]).all()
+
+
+def test_the_shares_of_a_sample_widen_a_region():
+    scores = printed([[0.8, 0.6]], 0.7)
+    one, several = (regions.corners(scores, np.array(q), 12) for q in ([0.75], [0.65, 0.7, 0.75]))
+    assert inside(several, one).all() and inside(several, [[0.8, 0.6]]).all()
+    assert not inside(one, several).all()
+
+
+def test_no_mean_has_a_macro_f1_far_above_its_accuracy():
+    scores = {"Acc": 0.5, "ma-P": 0.5, "ma-R": 0.5, "ma-F1": 0.9}
+    assert len(regions.corners(scores, np.array([0.75]), steps=12)) == 0
+
+
+@pytest.mark.parametrize("share", [0.25, 0.75])
+def test_the_room_of_a_grid_holds_what_is_between_its_points(share):
+    """Scores of points in a cell, beside those interpolated from its corners."""
+    steps, rng = 10, np.random.default_rng(1)
+    _, made, room = (x.reshape(steps + 1, steps + 1, -1) for x in regions._grid(share, steps))
+    at = rng.uniform(size=(4000, 2))
+    low = np.floor(at * steps).astype(int)
+    part, off = at * steps - low, 0
+    s, c = at.T
+    four = np.stack([share * s, (1 - share) * (1 - c), share * (1 - s), (1 - share) * c], axis=-1)
+    most = 0
+    for i, j in itertools.product((0, 1), repeat=2):
+        weight = np.abs(1 - i - part[:, :1]) * np.abs(1 - j - part[:, 1:])
+        corner = low[:, 0] + i, low[:, 1] + j
+        off, most = off + weight * made[corner], most + weight * room[corner]
+    off = np.abs(stats.macro(four) - off)
+    assert (off <= most + 1e-12).all()
+    assert off[:, [0, 2]].max() < 1e-12  # accuracy and macro recall are linear
+    assert (room[..., 3] < 0.02).all()
+
+
+def test_a_polygon_is_cut_along_a_line():
+    square = np.array([[0.0, 0], [1, 0], [1, 1], [0, 1]])
+    cut = regions.clipped(square, np.array([1, 1]), 1.5)  # the corner (1, 1) goes
+    assert cut.tolist() == [[0, 0], [1, 0], [1, 0.5], [0.5, 1], [0, 1]]
+    assert len(regions.clipped(square, np.array([1, 0]), -1)) == 0
+
+
+# ---- wrong labels
+
+
+def test_the_truth_behind_wrong_labels_is_found_again():
+    """True rates, seen through labels with a sensitivity of 0.9 and a specificity of 0.8."""
+    true, (s, c), (sens, spec) = 0.6, (0.7, 0.8), (0.9, 0.8)
+    share = true * sens + (1 - true) * (1 - spec)
+    found = (true * sens * s + (1 - true) * (1 - spec) * (1 - c)) / share
+    accepted = ((1 - true) * spec * c + true * (1 - sens) * (1 - s)) / (1 - share)
+    made = label_errors.behind_labels((found, accepted), share, np.array(sens), np.array(spec))
+    assert made == pytest.approx([true * s, (1 - true) * (1 - c), true * (1 - s), (1 - true) * c])
+    as_is = label_errors.behind_labels((0.7, 0.8), 0.6, np.ones(1), np.ones(1))
+    assert as_is[0] == pytest.approx([0.42, 0.08, 0.18, 0.32])
+    # an evaluator that agrees with 99% of the labels could not, if a third of them were wrong
+    assert np.isnan(
+        label_errors.behind_labels((0.99, 0.99), 0.6, np.array(0.9), np.array(0.5))
+    ).all()
+
+
+def test_labels_that_are_drawn_wrong():
+    """A simulation: one truth, labels and verdicts that err on their own."""
+    rng, n = np.random.default_rng(5), 400_000
+    truth = rng.random(n) < 0.6
+    label = np.where(truth, rng.random(n) < 0.85, rng.random(n) < 0.25)
+    says = np.where(truth, rng.random(n) < 0.7, rng.random(n) < 0.1)
+    rates = says[label].mean(), 1 - says[~label].mean()
+    made = label_errors.behind_labels(rates, label.mean(), np.array(0.85), np.array(0.75))
+    assert made == pytest.approx([0.42, 0.04, 0.18, 0.36], abs=0.005)
+
+
+@pytest.mark.parametrize("score", [label_errors.ACCURACY, label_errors.MACRO_F1])
+@pytest.mark.parametrize(
+    "ours, theirs", [((5, 1, 1, 1), (2, 1, 4, 1)), ((4, 0, 1, 3), (5, 3, 0, 0))]
+)
+def test_the_fewest_wrong_labels_by_trying_all(ours, theirs, score):
+    """Eight answers whose verdicts overlap as little as both counts allow; all sets of labels."""
+    tp, fp, fn, tn = ours
+    label = np.array([1] * (tp + fn) + [0] * (fp + tn))
+    mine = np.array([1] * tp + [0] * fn + [1] * fp + [0] * tn)
+    other = np.array([0] * theirs[2] + [1] * theirs[0] + [0] * theirs[3] + [1] * theirs[1])
+
+    def lead(labels):
+        if score == label_errors.ACCURACY:
+            return (labels == mine).mean() - (labels == other).mean()
+        a, b = (f1_score(labels, said, average="macro", zero_division=0) for said in (mine, other))
+        return a - b
+
+    assert lead(label) > 0
+    flips = np.array(list(itertools.product((0, 1), repeat=8)))
+    least = min(f.sum() for f in flips if 0 < (label ^ f).sum() < 8 and lead(label ^ f) <= 1e-12)
+    found = 8 * label_errors.fewest_wrong(np.array(ours) / 8, np.array(theirs) / 8, score)
+    assert found <= least + 0.02 and least - found < 2  # whole labels, of either kind
+    if score == label_errors.ACCURACY:
+        assert found == pytest.approx(8 * lead(label) / 2, abs=0.05)
+
+
+def test_each_wrong_label_closes_a_gap_by_two_answers():
+    ours, theirs = np.array([0.5, 0, 0, 0.5]), np.array([0.5, 0.5, 0, 0])
+    found = label_errors.fewest_wrong(ours, theirs, label_errors.ACCURACY)
+    assert found == pytest.approx(0.25)  # of the half that one alone gets right, a half
+
+
+def test_where_a_gap_turns():
+    gaps = np.array([[-1.0, 1, np.nan], [1, 2, np.nan], [3, 3, 1]])
+    found = label_errors.turning(gaps, np.array([0.5, 0.7, 0.9]))
+    assert found[0] == pytest.approx(0.6) and np.isnan(found[1:]).all()
+
+
+def test_labels_of_the_printed_kappa_have_it(run):
+    there = regions.evaluators(run, pd.DataFrame(columns=["table", "row", "dataset"]))
+    there.middle.update({("Experts", d): np.array([0.9, 0.7]) for d in DATASETS})
+    known = label_errors.known(run, there.middle).set_index(["dataset", "source"])
+    for d, n in zip(DATASETS, ((853, 288), (175, 71), (511, 179))):
+        sens, spec = known.loc[(d, "published"), ["sensitivity", "specificity"]]
+        q = n[0] / sum(n)
+        agree = q * sens + (1 - q) * spec
+        chance = q * q + (1 - q) * (1 - q)
+        assert (agree - chance) / (1 - chance) == pytest.approx(0.83)
+        right = known.loc[(d, "recomputed")]
+        assert right["sensitivity"] == pytest.approx(q * 0.9 / (q * 0.9 + (1 - q) * 0.3))
+
+
+# ---- cells
+
+
+@pytest.fixture
+def made(run):
+    return computed(NOTEBOOK, "c05 c06 c09 c10", run=run)
+
+
+def cost(rates, share, miss):
+    """Expected cost of 1,000,000 answers, counted out, in false alarms an answer."""
+    bad, good = 1e6 * share, 1e6 * (1 - share)
+    return (miss * bad * (1 - rates[0]) + good * (1 - rates[1])) / 1e6
+
+
+def test_at_the_turning_weight_both_cost_the_same(made):
+    there, turning = made["there"], made["turning"].set_index(["row", "column"])
+    for a, b in (("GPT-4 told", "GPT-4"), ("GPT-4", "LLaMA-2"), ("Experts", "flagging all")):
+        row = turning.loc[(f"HealthQA: {a}, {b}", "same cost at weight")]
+        for share in (0.2, 0.6):  # the weight is the cost of a miss times the odds
+            miss = row["value"] * (1 - share) / share
+            two = [cost(there.middle[who, "HealthQA"], share, miss) for who in (a, b)]
+            assert two[0] == pytest.approx(two[1])
+        at = turning.loc[
+            (f"HealthQA: {a}, {b}", "same cost at share, %, if a miss costs 1"), "value"
+        ]
+        two = [cost(there.middle[who, "HealthQA"], at / 100, 1) for who in (a, b)]
+        assert two[0] == pytest.approx(two[1]) and row["low"] < row["value"] < row["high"]
+
+
+@pytest.mark.parametrize("share, miss", [(0.25, 1), (0.5, 2), (0.75, 10)])
+def test_who_costs_less_by_all_corners(made, share, miss):
+    at = np.abs(made["w"] - miss * share / (1 - share)).argmin()
+    for (d, a, b), found in made["leads"].items():
+        pairs = itertools.product(made["there"].corners[a, d], made["there"].corners[b, d])
+        saved = np.array([cost(y, share, miss) - cost(x, share, miss) for x, y in pairs])
+        if abs(saved).min() > 1e-3:  # the weights are a grid
+            assert found["first"][at] == (saved > 0).all(), (d, a, b)
+            assert found["second"][at] == (saved < 0).all(), (d, a, b)
+        assert not found["first, beyond chance"][at] or found["first"][at]
+
+
+def test_printed_rates_are_in_the_kept_regions(made):
+    """Table 6 has GPT-4's macro recall on HealthQA as 0.67, and rounding by half a point."""
+    found = made["there"].corners["GPT-4", "HealthQA"].mean(axis=1)
+    assert 0.665 - 1e-6 <= found.min() and found.max() <= 0.675 + 1e-6
+    assert len(made["ends"]) == 33 and made["ends"].notna().all(axis=None)
+
+
+def test_scores_of_the_curve_are_those_of_libraries(run):
+    from sklearn.metrics import cohen_kappa_score, matthews_corrcoef, recall_score
+
+    counts = {"HealthQA": (30, 4, 20, 6), "LiveQA": (10, 5, 5, 5), "MedicationQA": (8, 1, 2, 9)}
+    drawn = {
+        (w, d): np.array([n, n], float)
+        for d, n in counts.items()
+        for w in ("Experts", "GPT-4", "GPT-4 told")
+    }
+    made = computed(NOTEBOOK, "c23", run=run, drawn=drawn, made={})["made"]
+    tp, fp, fn, tn = np.sum(list(counts.values()), axis=0)
+    label = [1] * tp + [0] * fp + [1] * fn + [0] * tn
+    said = [1] * (tp + fp) + [0] * (fn + tn)
+    f1 = f1_score(label, said, average="macro")
+    wanted = [
+        matthews_corrcoef(label, said),
+        cohen_kappa_score(label, said),
+        recall_score(label, said),
+    ]
+    found = made["Experts", "all answers together"][0]
+    assert found[[0, 4, 5, 6]] == pytest.approx([f1, *wanted])
+    assert found[2] == pytest.approx((tp + tn) / (tp + fp + fn + tn))
+
+
+def test_faults_in_reading_by_hand(run):
+    """Four items of which the first reply is unread: joined by position, all labels are off."""
+    said = pd.DataFrame(
+        {
+            "evaluator": "m",
+            "repeat": 0,
+            "item": list("abcd"),
+            "yes": [np.nan, 1, 0, 1],
+            "label": [1.0, 1, 0, 1],
+        }
+    )
+    read, labels = said.dropna(), said["label"]
+    moved = read.assign(label=[1.0, 1, 0])
+    ways = {"left out": read, "are no": said.fillna({"yes": 0.0}), "joined": moved}
+    rows = computed(NOTEBOOK, "c28", run=run, said=said, ways=ways, labels=labels)["shown"]
+    found = rows[rows["column"] == "accuracy"].set_index("row")
+    assert found["value"].tolist() == [1, 0.75, pytest.approx(1 / 3)]
+    assert found["unscored"].tolist() == [1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    "given, items, asked, some",
+    [
+        ({}, 32, [EMBEDDED], True),
+        ({"limit": "3"}, 3, [EMBEDDED], True),
+        ({"models": "fake-list", "mode": "record"}, 32, ["fake-list"], False),
+        ({"prompts": "changed"}, 32, [EMBEDDED], False),
+    ],
+)
+def test_whose_recorded_replies_are_read(monkeypatch, tmp_path, given, items, asked, some):
+    """Nobody is asked; what isn't recorded with a model and a template is unread."""
+    monkeypatch.setattr(plots, "save", undrawn)
+    template = paths.PROMPTS / "medhalu" / "detect.j2"
+    (tmp_path / "medhalu").mkdir()
+    text = template.read_text(encoding="utf-8").replace("Question", "The question")
+    (tmp_path / "medhalu" / "detect.j2").write_text(text, encoding="utf-8")
+    given = given | ({"prompts": str(tmp_path)} if "prompts" in given else {})
+    made = House(monkeypatch, tmp_path / "house").run(NOTEBOOK, until="await", **given)
+    assert len(made["items"]) == items and made["run"].planned() == []
+    assert made["said"]["evaluator"].unique().tolist() == asked
+    assert len(made["said"]) == 3 * items and (len(made["read"]) > 0) == some
