@@ -31,6 +31,7 @@ NONE = {  # notebook: parameters without effect on its numbers, as its comments 
     "cancer_myth/01_physician_survey": {"judge"},
     "cancer_myth/05_judge_agreement": {"models", "limit"},
     "cancer_myth/06_paper_versions": {*ASKS_NOBODY, "profile", "limit", "seed"},
+    "cancer_myth/08_robustness": {*ASKS_NOBODY, "limit"},
     "radiation/01_reference_and_profiles": {"judge", "seed"},
     "radiation/06_judge_agreement": {"profile", "models", "limit"},
     "medhalu/01_benchmark": {"models", "judge"},
@@ -47,6 +48,7 @@ PUBLIC = {  # the first source that the profile public needs
     "cancer_myth/03_evaluation": "cancer_myth_released",
     "cancer_myth/04_mitigation": "cancer_myth_judge_examples",
     "cancer_myth/05_judge_agreement": "cancer_myth_judge_examples",
+    "cancer_myth/08_robustness": "cancer_myth_survey_ratings",
 }
 KEPT = {  # released questions stand in the examples, ours don't
     "keep_examples": "tests/papers/test_cancer_myth.py"
@@ -72,6 +74,9 @@ ELSEWHERE = {  # notebook: parameters whose effect another test shows
             "tests/papers/test_mitigation_agents.py::test_mdagents_as_a_system_of_its_own",
         ),
         **KEPT,
+    },
+    "cancer_myth/08_robustness": {
+        "seed": "tests/numbers/test_parameters_seed.py::test_which_numbers_the_seed_moves"
     },
     "cancer_myth/04_mitigation": {
         "rounds": "tests/papers/test_mitigation_agents.py::"

@@ -18,6 +18,7 @@ SEEDED = {  # notebook: outputs whose intervals, p values or draws rest on the s
     "cancer_myth/05_judge_agreement": {"table1_agreement"},
     "cancer_myth/06_paper_versions": set(),
     "cancer_myth/07_released_answers": set(),
+    "cancer_myth/08_robustness": set(),
     "radiation/01_reference_and_profiles": set(),
     "radiation/02_free_form": {
         "table1_free_form",
@@ -55,7 +56,12 @@ RELEASED = {  # and in public
         "table_survey_agreement",
         "table_survey_paragraphs",
         "table_survey_tests",
-    }
+    },
+    "cancer_myth/08_robustness": {
+        "fig_robust_review",
+        "fig_robust_survey",
+        "table_robust_survey",
+    },
 }
 
 

@@ -72,10 +72,11 @@ def cm_physicians(t):
     return workers < min(scores.values()) and len(scores) == 3 and abs(alpha) < 0.2, told
 
 
-def cm_agents_worse(t):
-    rates = column(t("fig6a_scores", "published"), "PCR")
-    agents, alone = rates["MDAgents (GPT-4o)"], rates["GPT-4o"]
-    return agents < alone, [agents, alone]
+def cm_judge_partial(t):
+    kept = t("fig_robust_partial", "published")["GPT-4o (C.1)", "share of 0s kept, %"]
+    least = column(t("fig_robust_partial", "recomputed"), "least share of 0s kept, %")
+    told = [kept, max(least.values()), least["Gemini-1.5-Pro"]]
+    return len(least) == 8 and sum(x > kept for x in least.values()) == 6, told
 
 
 def rad_free_lists(t):
