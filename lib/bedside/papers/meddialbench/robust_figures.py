@@ -14,6 +14,9 @@ UNITS = {  # of the harm of a pair beyond that of its levels, by scale
 }
 
 
+AXES = {"x": "specificity", "y": "sensitivity"}
+
+
 def scales(rows, design):
     """By scale, a pair's harm beyond its levels: mean, and the 95% intervals that overlaps allow.
 
@@ -56,7 +59,7 @@ def ratios(frame, by):
 def judge(curves, judges):
     """Where results turn in the plane of a judge's errors in dialogues with fabricating."""
     figure, ((ax,),) = plots.figure((plots.WIDE, 4.6))
-    plots.regions(ax, curves, judges, least=0.4, xlabel="specificity under fabricating")
-    ax.set_ylabel("sensitivity under fabricating")
+    where = {f"{axis}label": f"{rate} under fabricating" for axis, rate in AXES.items()}
+    plots.regions(ax, curves, judges, least=0.4, **where)
     plots.legend_right(ax)
     return figure

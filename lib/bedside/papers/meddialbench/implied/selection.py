@@ -2,21 +2,24 @@
 
 import numpy as np
 
-STEPS = 1000  # of the grid of a case's chances
+STEPS = 1000  # of the grid of a case's mean chance
 
 
 def expected_again(kept: float, accuracy: float, models: int = 5) -> tuple[float, float]:
-    """Least and most accuracy to expect on kept cases in new baseline dialogues (shares).
+    """Least and most mean accuracy to expect on kept cases in new baseline dialogues (shares).
 
-    As `regression`, but a case's chance of a right diagnosis, which all models share, may have any
-    distribution. kept: the share of cases that at least one of the models diagnosed; accuracy:
-    their mean on the kept ones. A linear program over a grid of chances: of a case with chance t,
-    (1 - t)^models are lost, and again t of the kept ones are right. ValueError if none fits.
+    As `regression`, but the chances of a right diagnosis may differ among cases and models in any
+    way; given them, dialogues are independent. kept: the share of cases that at least one model
+    diagnosed; accuracy: the models' mean on them. A linear program: in a case whose chances have
+    the mean t, no model is right with a probability of at most (1 - t)^models, if all are equal,
+    and of at least 1 - models t or 0, if one takes as much as it can; all that is sought is linear
+    in both. ValueError if nothing fits.
     """
     from scipy.optimize import linprog
 
-    t = np.linspace(0, 1, STEPS + 1)
-    never = (1 - t) ** models
+    t = np.tile(np.linspace(0, 1, STEPS + 1), 2)
+    most, least = (1 - t[: STEPS + 1]) ** models, np.maximum(0, 1 - models * t[: STEPS + 1])
+    never = np.concatenate([most, least])
     given = np.vstack([np.ones_like(t), t, never])
     values = [1, kept * accuracy, 1 - kept]
     ends = []

@@ -177,8 +177,8 @@ def level_sets(design):
     )
     moderate = [[x for x in a if x not in e] for a, e in zip(every, extreme)]
     return {
-        "fabricating, withholding": (["fabricating"], ["withholding"]),
-        "denial, withholding": (["complete_denial"], ["withholding"]),
+        "fabricate, withhold": (["fabricating"], ["withholding"]),
+        "deny, withhold": (["complete_denial"], ["withholding"]),
         "both extreme": tuple(extreme),
         "both moderate": tuple(moderate),
         "all four": tuple(every),
