@@ -46,7 +46,7 @@ def scales(rows, design):
 
 
 def ratios(frame, by):
-    """Specification curve of a ratio, as its distance from 1: value and a column for each of `by`."""
+    """Specification curve of a ratio around 1; frame: value and a column for each of `by`."""
     figure, axes = plots.figure((plots.WIDE, 6.2), 2, 1, height_ratios=[1.1, 1.4])
     beside = frame.assign(value=frame["value"].astype(float) - 1, low=np.nan, high=np.nan)
     plots.choices(axes[:, 0], beside, by, title="Loss by pollution / loss by deficit")

@@ -9,21 +9,22 @@ from bedside import stats
 from bedside.write.tables import Row, frame
 
 from ..design import BASELINE
-from ..implied import DRAWN, MODELS, SCALES, N, beyond, limits, on_pathway, overlaps
+from ..implied import MODELS, SCALES, N, beyond, counts, limits, on_pathway, overlaps
 
 ALONE = "sensitivity under fabricating"
 STEPS = np.linspace(0.4, 1, 121)  # specificities of the lines of a figure
 
 
-def eligible_table(run, found, lies):
+def eligible_table(run, found, pairs, lies):
     """Ends of eligible cases and of the share that fails, all models together, by pair and basis.
 
     found: `overlaps.of_pairs`; lies: the pairs with fabricating. With the printed share: only
-    tables whose share lies in the printed range of section 4.3, before rounding.
+    tables whose share lies in the printed range of section 4.3, before rounding. The defective
+    choice of independent verdicts gives one number: a case fails as often as any.
     """
     said = run.published("text 4.3").set_index(["row", "column"])[["low", "high"]]
     kinds = (("fabricating pairs (C1-C3)", 0.5), ("non-fabricating pairs (C4-C6)", 0.05))
-    rows = []
+    rows, right, n = [], counts(), N * len(MODELS)
     for (pair, basis), part in found.groupby(["pair", "basis"], sort=False):
         every = overlaps.pooled([mine for _, mine in part.groupby("model")])
         kind, half = kinds[pair not in lies]
@@ -32,10 +33,14 @@ def eligible_table(run, found, lies):
         for name, ends in ((basis, (0, 1)), (f"{basis}, printed share", share)):
             fit = overlaps.within(every, *ends)
             shares = 100 * fit["low"], 100 * fit["high"]
-            n = N * len(MODELS)
             rows.append(Row(pair, f"failing, %: {name}", "recomputed", None, *shares, n))
             counted = fit["fewest"], fit["most"]
             rows.append(Row(pair, f"eligible: {name}", "recomputed", None, *counted, n))
+    for pair, levels in pairs.items():
+        able = (right.loc[[BASELINE, *levels]] / N).prod()
+        share = 100 * (able * (1 - right.loc[pair] / N)).sum() / able.sum()
+        for what, v in (("failing, %", share), ("eligible", N * able.sum())):
+            rows.append(Row(pair, f"{what}: independent verdicts", "recomputed", v, n=n))
     return frame(rows)
 
 
