@@ -450,6 +450,18 @@ RUNS = {  # notebook: what is given beside SHARED, and what comes of each parame
         ]
         for name in ("meddialbench/04_interactions", "meddialbench/05_vulnerability")
     },
+    "meddialbench/06_robustness": [
+        (
+            changed(),
+            {
+                "models": (asked("diagnosis"), {EMBEDDED}, TWO),
+                "judge": (lambda seen: EMBEDDED in asked("verdict")(seen), False, True),
+                "limit": (lambda seen: len(seen["here"].cases), 6, 3),
+                "seed": (seed, 0, 7),
+                "prompts": (marked, {False}, {True}),
+            },
+        )
+    ],
     "own_study": [
         (
             changed(questions="FOLDER/questions.csv", name="parameters", judge="fake-list")

@@ -49,6 +49,7 @@ SEEDED = {  # notebook: outputs whose intervals, p values or draws rest on the s
     "meddialbench/03_single_dimension": set(),
     "meddialbench/04_interactions": {"fig4_interactions", "table4_interactions"},
     "meddialbench/05_vulnerability": set(),
+    "meddialbench/06_robustness": set(),
 }
 RELEASED = {  # and in public
     "cancer_myth/01_physician_survey": {

@@ -206,20 +206,33 @@ def md_pairs(t):
     return max(ratio) < 1, [*span(right), *span(ratio)]
 
 
-def md_denial(t):
-    denied, withheld, invented = (_mean(t, x) for x in ("cognition 2", "disclosure 2", "logic 2"))
-    alike = abs(denied - withheld) < 0.01 and withheld - invented > 0.1
-    return alike, [denied, withheld, invented]
+def md_invention_alone(t):
+    ratios = t("fig_robust_choices", "recomputed")
+    lies = [v for (row, _), v in ratios.items() if row.startswith("fabricate, withhold")]
+    mean = {
+        k: [v for (row, _), v in ratios.items() if row.startswith(f"{k}: mean loss")]
+        for k in ("deny, withhold", "both moderate")
+    }
+    near = [v for values in mean.values() for v in values]
+    told = [ratios[f"{k}: mean loss, printed", "points"] for k in mean]
+    return len(lies) == 18 and min(lies) > 1.6 and len(near) == 12 and 0.9 < min(near) < max(
+        near
+    ) < 1.15, told
 
 
-def md_lead_lost(t):
-    right = t("table9_accuracy", "recomputed")
-    plain, worst = column(right, "baseline"), column(right, "C3")
-    lost = {m: plain[m] - min(right[m, f"C{n}"] for n in range(1, 7)) for m in plain}
-    most = max(lost, key=lost.get)
-    told = [plain["Gemini"], worst["Gemini"], *span(worst.values())]
-    holds = most == "Gemini" == max(plain, key=plain.get) and len(plain) == 5
-    return holds and worst["Gemini"] == plain["Gemini"] - lost["Gemini"], told
+def md_again(t):
+    rows = t("table_robust_selection", "recomputed")
+    again = rows["baseline", "expected again, %"]
+    lost, left = (
+        rows["occasional_contradiction", k] for k in ("loss, points", "loss expected, points")
+    )
+    fell = rows["baseline", "accuracy, %"] - again
+    with_, ratio = (
+        rows["fabricating", k] / rows["withholding", k]
+        for k in ("loss, points", "loss expected, points")
+    )
+    holds = fell > 0 and left == pytest.approx(lost - fell) and 0 < left < lost / 2
+    return holds and ratio > with_, [again, lost, left]
 
 
 SAYS = {

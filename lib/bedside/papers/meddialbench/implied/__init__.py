@@ -107,22 +107,37 @@ def ratio_draws(run: Run, combinations: Mapping[str, tuple], draws: int = 10_000
     return np.stack(drawn, axis=1)
 
 
-def log_ratio(combination, levels):
-    """Mean log O/E over the models, and its standard error: (mean, least, most).
+SLOPES = {  # of harm in accuracy, on each of SCALES
+    "success multiplied": lambda right: -1 / right,
+    "risks added": lambda right: -np.ones_like(right),
+    "odds of failure multiplied": lambda right: -1 / (right * (1 - right)),
+    "failures multiplied": lambda right: -1 / (1 - right),
+}
 
-    By the delta method, over cases. Printed margins don't show which cases a cell has right. least:
-    a case that is right in one cell is right in all that are easier; most: the same within each
-    side of O/E, and as few as possible right on both. No overlap gives a larger error.
+
+def beyond(scale: str, combination: str, levels: tuple[str, str]) -> tuple[float, float, float]:
+    """`interaction`, and its standard error over cases: (mean, least, most).
+
+    By the delta method. Printed margins don't show which cases a cell has right. least: a case
+    that is right in one cell is right in all that are easier; most: the same within each side, the
+    pair with the baseline and the two levels, and as few as possible right on both sides. No
+    overlap gives a larger error.
     """
     right = counts() / N
     sides = {combination: 1, BASELINE: 1} | dict.fromkeys(levels, -1)
     share, sign = right.loc[list(sides)].to_numpy(), np.repeat(list(sides.values()), len(MODELS))
     p = share.ravel()
-    w = sign / p / len(MODELS)
+    w = sign * SLOPES[scale](p) / len(MODELS)
     nested, apart = np.minimum.outer(p, p), np.maximum(0, np.add.outer(p, p) - 1)
     opposed = np.where(np.equal.outer(sign, sign), nested, apart)
     least, most = (np.sqrt(w @ (both - np.outer(p, p)) @ w / N) for both in (nested, opposed))
-    return float(sign @ np.log(p) / len(MODELS)), float(least), float(most)
+    return interaction(scale, combination, levels), float(least), float(most)
+
+
+def log_ratio(combination, levels):
+    """Mean log O/E over the models, and its standard error over cases, as `beyond`."""
+    mean, least, most = beyond("success multiplied", combination, levels)
+    return -mean, least, most
 
 
 def marks(run):

@@ -1,0 +1,31 @@
+"""MedDialBench: how far selection at baseline can lower accuracy when kept cases are run again."""
+
+import numpy as np
+
+STEPS = 1000  # of the grid of a case's mean chance
+
+
+def expected_again(kept: float, accuracy: float, models: int = 5) -> tuple[float, float]:
+    """Least and most mean accuracy to expect on kept cases in new baseline dialogues (shares).
+
+    As `regression`, but the chances of a right diagnosis may differ among cases and models in any
+    way; given them, dialogues are independent. kept: the share of cases that at least one model
+    diagnosed; accuracy: the models' mean on them. A linear program: in a case whose chances have
+    the mean t, no model is right with a probability of at most (1 - t)^models, if all are equal,
+    and of at least 1 - models t or 0, if one takes as much as it can; all that is sought is linear
+    in both. ValueError if nothing fits.
+    """
+    from scipy.optimize import linprog
+
+    t = np.tile(np.linspace(0, 1, STEPS + 1), 2)
+    most, least = (1 - t[: STEPS + 1]) ** models, np.maximum(0, 1 - models * t[: STEPS + 1])
+    never = np.concatenate([most, least])
+    given = np.vstack([np.ones_like(t), t, never])
+    values = [1, kept * accuracy, 1 - kept]
+    ends = []
+    for side in (1, -1):
+        found = linprog(side * t * (1 - never), A_eq=given, b_eq=values, bounds=(0, None))
+        if not found.success:
+            raise ValueError(f"no distribution keeps {kept} with an accuracy of {accuracy}")
+        ends.append(side * found.fun / kept)
+    return float(ends[0]), float(ends[1])
