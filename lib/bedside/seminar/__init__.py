@@ -20,10 +20,10 @@ from bedside import choose
 from bedside.write.prose import prose as shown
 
 from . import field
-from .answers import choice, fields, near, nothing, number, numbers, right
+from .answers import Wrong, choice, fields, near, nothing, number, numbers, right
 from .classroom import handed_in
 from .display import finished, graded, run, wrapped
-from .tasks import Feedback, Sheet, Wrong, needs, open_in, task
+from .tasks import Feedback, Sheet, needs, open_in, task
 
 __all__ = [
     "Feedback",

@@ -2,11 +2,15 @@
 
 import functools
 import html
+import sys
+import tomllib
 import traceback
+from pathlib import Path
 
 from bedside import BedsideError, choose
 
-from . import classroom, field
+from . import answers, classroom, field
+from .answers import Wrong
 
 
 class Feedback:
@@ -71,10 +75,6 @@ class Done:
         return f"<p><strong>{self}</strong></p>{row}<p>{html.escape(self.told)}</p>"
 
 
-class Wrong(ValueError):
-    """An answer that isn't right yet; the text says what to look at."""
-
-
 def raised(error, *answers):
     """What the code of an answer that is a function raised, in a sentence; "" if none did."""
     files = {a.__code__.co_filename for a in answers if hasattr(a, "__code__")}
@@ -94,13 +94,15 @@ def open_in(answer):
     return answer is ... or answer is None or (isinstance(answer, str) and not answer.strip())
 
 
-def task(number, asks, free=False, code=False):
+def task(number, asks=None, free=False, code=False):
     """Mark a method of a sheet as the check of a task.
 
-    It takes the answer and returns praise, or raises Wrong with what to look at.
+    It takes the answer and returns praise, or raises Wrong with what to look at. Its words may
+    stand in words.toml beside the sheet, under the task's number (`Sheet.said`).
     asks: what an answer looks like; said where there is none, or one of another form.
     free: the answer is the student's own text, which is collected and not called right.
-    code: the answer is a function, which the check calls: one that was handed in isn't run again.
+    code: the answer is a function. What it returns for the sheet's `inputs` is handed in with it,
+    and checked again; the function isn't run again.
     """
 
     def mark(method):
@@ -141,6 +143,7 @@ class Sheet:
 
     paper = ""  # whose sheet it is
     without = ()  # tasks that a lecturer has left out
+    now = ""  # the task that is checked
 
     @classmethod
     def tasks(cls):
@@ -148,6 +151,38 @@ class Sheet:
         found = (getattr(cls, n) for n in dir(cls) if not n.startswith("_"))
         made = {m.task: m for m in found if hasattr(m, "task")}
         return dict(sorted(made.items(), key=lambda m: [int(k) for k in m[0].split(".")]))
+
+    @classmethod
+    @functools.cache
+    def words(cls):
+        """What the checks say, by task and key, from the words.toml beside the sheet."""
+        home = getattr(sys.modules[cls.__module__], "__file__", None) or "none"
+        path = Path(home).with_name("words.toml")
+        return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+    def asks(self, number):
+        """What an answer to a task looks like."""
+        return self.tasks()[number].asks or self.words()[number]["asks"]
+
+    def said(self, key="right", **fields):
+        """The words of this key for the task that is checked, with these fields filled in."""
+        return self.words()[self.now][key].format(**fields)
+
+    def wrong(self, key, **fields):
+        """What to raise for a mistake: Wrong with the words of this key."""
+        return Wrong(self.said(key, **fields))
+
+    def refuse(self, cases, **fields):
+        """Raise Wrong with the words of the first key whose case holds: {key: whether}."""
+        for key, holds in cases.items():
+            if holds:
+                raise self.wrong(key, **fields)
+
+    def numbers(self, answer, truth, mistakes=None, by=0.006, **fields):
+        """`right`, with the words of the keys of `mistakes`, and of `hint`."""
+        words = self.words()[self.now]
+        leads = {words[key].format(**fields): to for key, to in (mistakes or {}).items()}
+        answers.right(answer, truth, leads, words["hint"].format(**fields), by)
 
     @functools.cached_property
     def checked(self):
@@ -201,13 +236,16 @@ class Sheet:
 
     def feedback(self, number, answer=...):
         """Feedback on an answer; never raises for an answer, whatever it is."""
-        method = self.tasks().get(choose(str(number), self.tasks(), "task"))
+        number = choose(str(number), self.tasks(), "task")
+        method, before, self.now = self.tasks()[number], self.now, number
         if open_in(answer):
-            return Feedback(None, f"Task {number}: not answered yet. {method.asks}")
+            return Feedback(None, f"Task {number}: not answered yet. {self.asks(number)}")
         try:
             return Feedback(True, f"Task {number}: {method(self, answer)}", method.free)
         except Wrong as e:
             return Feedback(False, f"Task {number}: {e}")
         except Exception as e:  # an answer of another form than the check expects, or its own code
             told = raised(e, answer) or "this can't be read as an answer"
-            return Feedback(False, f"Task {number}: {told}. {method.asks}")
+            return Feedback(False, f"Task {number}: {told}. {self.asks(number)}")
+        finally:
+            self.now = before
