@@ -23,10 +23,11 @@ from . import field
 from .answers import Wrong, choice, fields, near, nothing, number, numbers, right
 from .classroom import handed_in
 from .display import finished, graded, run, wrapped
-from .tasks import Feedback, Sheet, needs, open_in, task
+from .tasks import Feedback, Results, Sheet, needs, open_in, task
 
 __all__ = [
     "Feedback",
+    "Results",
     "Sheet",
     "Wrong",
     "choice",

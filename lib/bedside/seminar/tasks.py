@@ -85,6 +85,14 @@ def raised(error, *answers):
     return f"your code raises {type(error).__name__} ({error}) {where}"
 
 
+def _result(function, given):
+    """What a function returns as a number, or the name of the error."""
+    try:
+        return float(function(*given))
+    except Exception as e:
+        return type(e).__name__
+
+
 def open_in(answer):
     """Whether something is still to be answered: an Ellipsis, None or blank text anywhere in it."""
     if isinstance(answer, dict):
@@ -94,19 +102,25 @@ def open_in(answer):
     return answer is ... or answer is None or (isinstance(answer, str) and not answer.strip())
 
 
-def task(number, asks=None, free=False, code=False):
+class Results(dict):
+    """What a function returned for a sheet's inputs, {input: number or the error's name}."""
+
+
+def task(number, asks=None, free=False, code=False, renewed=False):
     """Mark a method of a sheet as the check of a task.
 
     It takes the answer and returns praise, or raises Wrong with what to look at. Its words may
     stand in words.toml beside the sheet, under the task's number (`Sheet.said`).
     asks: what an answer looks like; said where there is none, or one of another form.
     free: the answer is the student's own text, which is collected and not called right.
-    code: the answer is a function. What it returns for the sheet's `inputs` is handed in with it,
-    and checked again; the function isn't run again.
+    code: the answer is a function, or its Results: what it returns for the sheet's `inputs` is
+    handed in with it and checked again, since nobody's function is run again.
+    renewed: hand-ins that don't name their check answer an earlier question of this number.
     """
 
     def mark(method):
-        method.task, method.asks, method.free, method.code = number, asks, free, code
+        method.task, method.asks, method.free = number, asks, free
+        method.code, method.renewed = code, renewed
         return method
 
     return mark
@@ -178,11 +192,10 @@ class Sheet:
             if holds:
                 raise self.wrong(key, **fields)
 
-    def numbers(self, answer, truth, mistakes=None, by=0.006, **fields):
+    def numbers(self, answer, truth, mistakes, by=0.006, hint="hint", **fields):
         """`right`, with the words of the keys of `mistakes`, and of `hint`."""
-        words = self.words()[self.now]
-        leads = {words[key].format(**fields): to for key, to in (mistakes or {}).items()}
-        answers.right(answer, truth, leads, words["hint"].format(**fields), by)
+        leads = {self.said(key, **fields): to for key, to in mistakes.items()}
+        answers.right(answer, truth, leads, self.said(hint, **fields), by)
 
     @functools.cached_property
     def checked(self):
@@ -193,8 +206,19 @@ class Sheet:
         """The same as `feedback`, and keep answer and feedback to be handed in."""
         said = self.feedback(number, answer)
         entry = {"state": said.state, "said": said.text, "answer": classroom.plain(answer)}
+        entry["check"] = (method := self.tasks()[str(number)]).__name__
+        if method.code and callable(answer):
+            entry["values"] = classroom.plain(self.results(answer))
         self.checked[str(number)] = entry
         return said
+
+    def inputs(self):
+        """What a function that is an answer is called with: {name: its arguments}."""
+        return {}
+
+    def results(self, function):
+        """What a student's function returns for the inputs."""
+        return Results({name: _result(function, given) for name, given in self.inputs().items()})
 
     def name_field(self):
         """A text field for a pseudonym; `hand_in` takes it."""

@@ -74,6 +74,26 @@ class Material(seminar.Sheet):
         first = self.questions.loc[list(FIRST.values())].assign(patient=list(FIRST))
         return shown(first[["patient", "question"]])
 
+    def judged(self, texts):
+        """The judge's grade of each text as an answer to the patient's question."""
+        frame = self.questions.loc[[FIRST[k] for k in texts], ["question", "correction"]]
+        frame = frame.assign(answer=[str(t) for t in texts.values()])
+        return dict(zip(texts, self.lexical.grade(frame)))
+
+    @needs("1.1", "1.2")
+    def reveal(self, answers, presuppositions):
+        """What was meant, beside the student's texts and the judge's grade."""
+        frame, grades = self.questions.loc[list(FIRST.values())], self.judged(answers)
+        both = frame.assign(
+            patient=list(FIRST),
+            yours=[presuppositions[k] for k in FIRST],
+            answer=[answers[k] for k in FIRST],
+            judge=[grades[k] for k in FIRST],
+            source=[f"{s['organisation']}: {s['title']}" for s in frame["source"]],
+        )
+        columns = ["patient", "presupposition", "yours", "correction", "source", "answer", "judge"]
+        return shown(both[columns])
+
     def blind(self):
         """The six answers of task 1.3, without grades."""
         return shown(self.few[["letter", "question", "correction", "answer"]])

@@ -1,12 +1,10 @@
-"""Seminar sheet 2, The list that changed: side effects of breast radiotherapy.
+"""Seminar sheet 2, The list that changed: records, wordings, lists and what their scores hide.
 
-Lists of them are matched, scored, and compared between two records of a patient.
+Every right answer is computed from the sample and the printed tables.
 """
 
-from bedside.seminar.radiation.counting import Counting
-from bedside.seminar.radiation.weighing import Weighing
-from bedside.seminar.radiation.wordings import Wordings
+from bedside.seminar.radiation.checks import Checks
 
 
-class Sheet(Wordings, Counting, Weighing):
-    """The checks of sheet 2: each of its parts has those of a few tasks."""
+class Sheet(Checks):
+    """The checks of sheet 2."""
