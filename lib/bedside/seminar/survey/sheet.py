@@ -3,13 +3,8 @@
 Like sheet 1, but on real answers; it needs the released data.
 """
 
-from bedside.seminar.survey.counting import Counting
-from bedside.seminar.survey.reading import Reading
+from bedside.seminar.survey.checks import Checks
 
 
-class Sheet(Reading, Counting):
+class Sheet(Checks):
     """The checks of sheet 1p, and those solutions that are other people's ratings."""
-
-    def solution(self, number):
-        """The physicians' answers to a task, read when they are needed and written nowhere."""
-        return {"1.1": self.medians, "1.2": self.often}[number]()
