@@ -158,6 +158,7 @@ class Sheet:
     paper = ""  # whose sheet it is
     without = ()  # tasks that a lecturer has left out
     now = ""  # the task that is checked
+    also = ()  # sources that it shows where they are, besides those it needs
 
     @classmethod
     def tasks(cls):

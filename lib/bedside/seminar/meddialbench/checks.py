@@ -90,7 +90,7 @@ class Checks(Material):
         ratios = each.loc["fabricating"] / each.loc["withholding"]
         return self.said(low=ratios.min(), high=ratios.max())
 
-    @task("4.4")
+    @task("4.4", renewed=True)
     def turns_of(self, answer):
         """Task 4.4: the statement that a conclusion rests on, and what it leaves over."""
         rests = {f"{k}, rests on": c["rests"] for k, c in self.misled.items()}
@@ -110,7 +110,7 @@ class Checks(Material):
             self.refuse(cases, letter=k, n=turns)
         return self.said(n=len(self.misled))
 
-    @task("4.5", free=True)
+    @task("4.5", free=True, renewed=True)
     def detail(self, answer):
         """Task 4.5: an invented detail for a consultation in which everything is true."""
         turn, *texts = fields(answer, DETAIL)
@@ -199,7 +199,7 @@ class Checks(Material):
             ratio=ratio, odds=observed, failing=failing, n=implied.N, low=low, high=high
         )
 
-    @task("4.9")
+    @task("4.9", renewed=True)
     def questions(self, answer):
         """Task 4.9: coverage after half and all of the turns, and what more questions set right."""
         truth, turns = {}, {}
