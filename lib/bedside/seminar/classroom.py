@@ -68,9 +68,9 @@ def _plain(answer):
 
 
 def edition(paper):
-    """The edition's version: the project's, and a hash of the sheet's code and checks."""
+    """The edition's version: the project's, and a hash of the sheet's code, checks and words."""
     version = tomllib.loads((paths.ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    code = sorted((Path(__file__).parent / paper).glob("*.py"))
+    code = sorted(p for p in (Path(__file__).parent / paper).glob("*.*") if p.is_file())
     texts = "".join(p.read_text(encoding="utf-8") for p in code)
     return f"{version['project']['version']}+{hashlib.sha256(texts.encode()).hexdigest()[:8]}"
 
@@ -212,7 +212,7 @@ def students(folder, sheets=None):
     for one, _, _ in sorted(read_in, key=lambda r: r[1:]):
         key = (one.sheet, one.pseudonym, one.mark)
         whole = found.setdefault(key, Student(*key))
-        new = {n for n, a in one.answers.items() if a[0] != "open" or n not in whole.answers}
+        new = [n for n, a in one.answers.items() if a[0] != "open" or n not in whole.answers]
         whole.answers |= {n: one.answers[n] for n in new}
         whole.more |= {n: one.more[n] for n in new}
         whole.time = one.time or whole.time

@@ -233,4 +233,5 @@ def _turns(consultation, concludes="", halfway=""):
     rows = [(n, q, a) for n, (q, a) in enumerate(consultation["turns"], 1)]
     rows[HALF:HALF] = [("", f"(thinks: {halfway})", "")] if halfway else []
     rows += [("", f"(concludes: {concludes})", "")] if concludes else []
-    return shown(pd.DataFrame(rows, columns=["turn", "doctor", "patient"]))
+    made = shown(pd.DataFrame(rows, columns=["turn", "doctor", "patient"]))
+    return made.set_properties(subset=["doctor", "patient"], width="46%")
