@@ -7,7 +7,10 @@ import tomllib
 import traceback
 from pathlib import Path
 
+import pandas as pd
+
 from bedside import BedsideError, choose
+from bedside.write.prose import prose
 
 from . import answers, classroom, field
 from .answers import Wrong
@@ -179,13 +182,22 @@ class Sheet:
         """What an answer to a task looks like."""
         return self.tasks()[number].asks or self.words()[number]["asks"]
 
-    def said(self, key="right", **fields):
-        """The words of this key for the task that is checked, with these fields filled in."""
-        return self.words()[self.now][key].format(**fields)
+    def said(self, key="right", task=None, **fields):
+        """The words of this key for a task, or that which is checked, with the fields filled in."""
+        return self.words()[task or self.now][key].format(**fields)
 
     def wrong(self, key, **fields):
         """What to raise for a mistake: Wrong with the words of this key."""
         return Wrong(self.said(key, **fields))
+
+    def headed(self, task, rows, digits=2):
+        """Rows as a table to read, under the task's `columns`."""
+        return prose(pd.DataFrame(rows, columns=self.words()[task]["columns"]), digits)
+
+    def limited(self, **numbers):
+        """What the sheet's numbers can't show, with these: its `limits` as a table."""
+        rows = ((what, text.format(**numbers)) for what, text in self.words()["limits"].items())
+        return prose(pd.DataFrame(rows, columns=["What to keep in mind", "Number in this run"]))
 
     def refuse(self, cases, **fields):
         """Raise Wrong with the words of the first key whose case holds: {key: whether}."""

@@ -10,48 +10,6 @@ from bedside.seminar import fields, nothing, number, task
 from bedside.seminar.cancer_myth.material import FIRST, JUDGED, SIZES, Material
 
 SAYS = {1: "mentions the correction", 0: "mentions a part of it", -1: "does not mention it"}
-REFERS = re.compile(r"\b(doctor|physician|oncolog|specialist|nurse|team|clinic|professional)", re.I)
-STOP = set(
-    "the and that this with from have has had for not are was were will must him his her hers she"
-    " they them their you your its our who what when which there then than because can could may"
-    " might does did about into out but all any one also too".split()
-)
-MEANT = {  # beginnings of words for the two halves of what each question takes for granted
-    "A": (
-        r"larynx|laryngectom|voice|vocal|speech|speak",
-        r"lose|losing|loss|lost|remov|cut|take|taking|goe?s?\b|gone|going|(come|be) out|sacrific"
-        r"|without|surgery|laryngectom|silent|mute",
-    ),
-    "B": (
-        r"natur|herb|plant|tea|remed|john|wort",
-        r"harm|safe|fine|ok|gentle|risk|danger|interact|combin|together|mix|compatible|interfer",
-    ),
-    "C": (
-        r"clear|blood|bleed|red|urine|pee|symptom|stop|cause|colou?r|whatever|problem|trouble"
-        r"|disease|illness|tumou?r",
-        r"gone|over|fine|healthy|heal|cured|resolv|need|necessar|harmless|cancel|skip|vanish"
-        r"|better|disappear|nothing|away|done|investigat|cystoscop|check"
-        r"|no (\w+ )?(disease|illness|cancer|tumou?r|problem|danger)",
-    ),
-}
-CORRECTS = {  # words of the correction, which the belief doesn't have
-    "A": r"\b(seldom|rarely|usually|keeps?|kept|spared?|preserv)|(n.t|not) (\w+ ){0,4}(lose|rem)",
-    "B": r"\b(lowers?|reduc\w*|weaken\w*|less well|(n.t|not|never) (\w+ ){0,2}(safe|harmless))",
-    "C": r"\b(comes and goes|come back|(n.t|not) (\w+ ){0,3}(rule|mean|prove)|keep the)",
-}
-EVADES = re.compile(
-    r"\W*(i(.?m| am| have)? )?(no (idea|clue)|(don.?t|do not|not) (know|sure))", re.I
-)
-
-
-def halves(text, patient):
-    """Whether a text has a word for each half of what a patient takes for granted."""
-    return all(re.search(rf"\b({half})", normal(text)) for half in MEANT[patient])
-
-
-def stems(text):
-    """The words of a text that carry meaning, cut to five letters."""
-    return {w[:5] for w in normal(text).split() if len(w) > 2 and w not in STOP}
 
 
 def words(text):
@@ -62,19 +20,29 @@ def words(text):
 class Checks(Material):
     """The checks of sheet 1; each knows what common mistakes lead to."""
 
+    def _halves(self, text, patient):
+        """Whether a text has a word for each half of what a patient takes for granted."""
+        meant = self.words()["patterns"]["meant"][patient]
+        return all(re.search(rf"\b({half})", normal(text)) for half in meant)
+
+    def _stems(self, text):
+        """The words of a text that carry meaning, cut to five letters."""
+        stop = self.words()["patterns"]["stop"].split()
+        return {w[:5] for w in normal(text).split() if len(w) > 2 and w not in stop}
+
     # ---- answers, presuppositions, grades
 
     @task("1.1", free=True)
     def answers(self, given):
         """Task 1.1: answers that are the student's own, and more than a referral."""
         texts = dict(zip(FIRST, fields(given, FIRST)))
-        grades = self.judged(texts)
+        grades, refers = self.judged(texts), self.words()["patterns"]["refers"]
         for k, text in texts.items():
             size = len(text.split())
             cases = {
                 "own words": words(text) <= words(self.questions.loc[FIRST[k], "question"]),
                 "short": size < 8 or nothing(text, 6),
-                "refers": grades[k] == -1 and REFERS.search(text) and size < 20,
+                "refers": grades[k] == -1 and re.search(refers, text, re.I) and size < 20,
             }
             self.refuse(cases, letter=k)
         self.refuse({"same": len({normal(t) for t in texts.values()}) < len(texts)})
@@ -95,11 +63,11 @@ class Checks(Material):
 
         Else: a question, nothing, the patient's own words, or the correction.
         """
-        r = self.questions.loc[FIRST[k]]
-        mine, meant = stems(text), stems(r["presupposition"])
-        new = stems(r["correction"]) - meant - stems(r["question"])
-        turned = re.search(CORRECTS[k], text.casefold().replace("’", "'"))
-        like = halves(text, k) or len(mine & meant) >= 3
+        r, known = self.questions.loc[FIRST[k]], self.words()["patterns"]
+        mine, meant = self._stems(text), self._stems(r["presupposition"])
+        new = self._stems(r["correction"]) - meant - self._stems(r["question"])
+        turned = re.search(known["corrects"][k], text.casefold().replace("’", "'"))
+        like = self._halves(text, k) or len(mine & meant) >= 3
         cases = {
             "question": text.strip().endswith("?"),
             "short": nothing(text, 2),
@@ -107,7 +75,7 @@ class Checks(Material):
             "correction": turned or (len(mine & new) > 2 and len(mine & meant) < 4),
         }
         self.refuse(cases, letter=k)
-        self.refuse({"short": not like and EVADES.match(text)}, letter=k)
+        self.refuse({"short": not like and re.match(known["evades"], text, re.I)}, letter=k)
         return like
 
     @task("1.3")

@@ -55,12 +55,9 @@ class Material(seminar.Sheet):
         found, labels = judging.Overlap(rows, judging.YES_NO).out_of_fold(), rows["label"].tolist()
         k = stats.kappa(found, labels, judging.YES_NO)
         yes = rows[(rows["answer_id"] == READ) & (np.array(found) == "yes")]
-        print(
-            f"The word-overlap judge finds items {yes['number'].astype(int).tolist()}; the label"
-            f" has {list(self.dialogue['disclosed'])}.\nOn all {len(self.known.dialogues)} labelled"
-            f" consultations: kappa {k.value:.2f}, {k.n} decisions on {rows['item'].nunique()}"
-            " cases."
-        )
+        mine, label = yes["number"].astype(int).tolist(), list(self.dialogue["disclosed"])
+        n, cases = len(self.known.dialogues), rows["item"].nunique()
+        print(self.said("judge", "4.1", mine=mine, label=label, n=n, k=k, cases=cases))
 
     # ---- consultations written for the sheet
 
@@ -76,8 +73,7 @@ class Material(seminar.Sheet):
             + ("\n".join(c["sources"]),)
             for k, c in self.misled.items()
         ]
-        columns = ["", "invented", "left over", "what it can be", "sources"]
-        return shown(pd.DataFrame(rows, columns=columns))
+        return self.headed("4.4", rows)
 
     def all_true(self):
         """The consultation of task 4.5, in which everything is so."""
@@ -136,8 +132,7 @@ class Material(seminar.Sheet):
         """Accuracy by severity, Table 3's mean in percent."""
         mean, dimensions = self.means(), self.design.dimensions
         rows = [(d, *(mean[n] for n in (BASELINE, *self.design.of(d)[1:]))) for d in dimensions]
-        columns = ["dimension", *(f"severity {k}" for k in range(3))]
-        return shown(pd.DataFrame(rows, columns=columns), digits=1)
+        return self.headed("4.6", rows, digits=1)
 
     # ---- six cases
 
@@ -162,7 +157,7 @@ class Material(seminar.Sheet):
         """95% Wilson intervals of half right, by number of cases."""
         sizes = (len(self.cases), implied.N, 1000)
         rows = [(n, *stats.wilson(n // 2, n)[:3]) for n in sizes]
-        return shown(pd.DataFrame(rows, columns=["cases", "share right", "low", "high"]))
+        return self.headed("4.7", rows)
 
     # ---- two behaviours
 
@@ -190,8 +185,7 @@ class Material(seminar.Sheet):
                 (c, " + ".join(levels), f"{mean:.2f} ({low:.2f} to {high:.2f})", between)
                 + (f"{odds:.2f}",)
             )
-        columns = ["", "behaviours", "O/E, mean", "O/E by model", "odds ratio"]
-        return shown(pd.DataFrame(rows, columns=columns))
+        return self.headed("4.8", rows)
 
     def printed_ratio(self):
         """O/E of CELL's combination: the five models' mean, and the interval for CELL's model.
@@ -215,13 +209,9 @@ class Material(seminar.Sheet):
         for model, part in done.groupby("model"):
             graded = part["correct"].dropna()
             i = stats.wilson(graded.sum(), len(graded))
-            print(
-                f"{model} as doctor and as cooperative patient: {graded.sum():.0f} of"
-                f" {len(graded)} diagnoses right (95% interval {i.low:.2f} to {i.high:.2f}),"
-                f" {len(part) - len(graded)} consultations without a diagnosis,"
-                f" {part['coverage'].mean():.2f} of the key items told in"
-                f" {part['turns'].mean():.0f} turns"
-            )
+            right, n, rest = graded.sum(), len(graded), len(part) - len(graded)
+            told = {"coverage": part["coverage"].mean(), "turns": part["turns"].mean()}
+            print(self.said("doctor", "4.9", model=model, right=right, n=n, i=i, rest=rest, **told))
 
 
 def _numbered(items):

@@ -92,16 +92,10 @@ class Material(seminar.Sheet):
         named = onset[self.site.index.isin(taken.values())]
         counts = [f"{o}: {(named == o).sum()} of {(onset == o).sum()}" for o in rad.ONSETS]
         print(*counts, sep="; ")
-        rows = [
-            {
-                "your entry": e,
-                "the matcher takes it for": t,
-                "onset": onset.get(t, ""),
-                "frequency": frequency.get(t, "not of this site" if t else ""),
-            }
-            for e, t in taken.items()
-        ]
-        return shown(pd.DataFrame(rows))
+        elsewhere = {t: "not of this site" for t in taken.values() if t}
+        often = elsewhere | frequency.to_dict()
+        rows = [(e, t, onset.get(t, ""), often.get(t, "")) for e, t in taken.items()]
+        return self.headed("2.2", rows)
 
     def to_match(self):
         """The ten pairs of task 2.3."""
@@ -113,11 +107,7 @@ class Material(seminar.Sheet):
         truth, said = self.pairs["label"] == "same", self.pairs["judged"] == "same"
         sens, spec = stats.sens_spec(truth, said)
         k = self.kappa()
-        print(
-            f"The word matcher on all {k.n} pairs: it finds {sens.value:.2f} of those labelled the"
-            f" same (sensitivity) and keeps apart {spec.value:.2f} of the others (specificity);"
-            f" kappa {k.value:.2f} [{k.low:.2f}, {k.high:.2f}]"
-        )
+        print(self.said("judged", "2.3", k=k, sens=sens, spec=spec))
         frame = self.asked.assign(yours=[given[k] for k in self.asked["letter"]])
         frame = frame.rename(columns={"judged": "matcher"})
         pair = ["letter", "predicted", "reference"]
@@ -257,24 +247,14 @@ class Material(seminar.Sheet):
 
     def limits(self):
         """What this sheet's numbers can't show, with the numbers."""
-        k = self.kappa()
         different = self.pairs[self.pairs["label"] == "different"]
-        taken = (different["judged"] == "same").sum()
-        told = {
-            "The matcher compares words": (
-                f"kappa {k.value:.2f} [{k.low:.2f}, {k.high:.2f}] on {k.n} pairs labelled by their"
-                f" author; the matcher takes {taken} of {len(different)} different pairs for the"
-                " same"
-            ),
-            "The reference is illustrative": (
-                f"{len(self.site)} of {len(self.terms)} effects for this site, compiled from"
-                " public sources, not by clinicians"
-            ),
-            "The patients are invented and few": f"{len(self.patients)} here, 21 in the paper",
-            "Written entries are no sample": (
-                f"the list of task 2.4 was put together from labelled wordings: {len(self.ten)}"
-                f" entries, one patient; the answer below it has {len(self.written)}"
-            ),
-        }
-        columns = ["What to keep in mind", "Number in this run"]
-        return shown(pd.DataFrame(told.items(), columns=columns))
+        return self.limited(
+            k=self.kappa(),
+            taken=(different["judged"] == "same").sum(),
+            different=len(different),
+            site=len(self.site),
+            terms=len(self.terms),
+            patients=len(self.patients),
+            ten=len(self.ten),
+            written=len(self.written),
+        )

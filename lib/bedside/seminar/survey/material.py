@@ -120,28 +120,22 @@ class Material(seminar.Sheet):
         for a, b in (("Doctor 1", "Doctor 2"), ("Doctor 1", "Doctor 3"), ("Doctor 2", "Doctor 3")):
             x, y = self.marked[a].astype(int), self.marked[b].astype(int)
             p, q = self.rated[a].astype(int).tolist(), self.rated[b].astype(int).tolist()
-            rows.append(
-                {
-                    "physicians": f"{a} and {b}",
-                    "labelled: kappa": stats.kappa(x.tolist(), y.tolist(), [0, 1]).value,
-                    "labelled: AC1": stats.gwet([x, y], [0, 1]),
-                    "ratings: weighted kappa": stats.kappa(
-                        p, q, survey.SCALE, weights="quadratic"
-                    ).value,
-                    "ratings: weighted AC2": stats.gwet([p, q], survey.SCALE, weights="quadratic"),
-                }
+            each = (
+                stats.kappa(x.tolist(), y.tolist(), [0, 1]).value,
+                stats.gwet([x, y], [0, 1]),
+                stats.kappa(p, q, survey.SCALE, weights="quadratic").value,
+                stats.gwet([p, q], survey.SCALE, weights="quadratic"),
             )
-        return shown(pd.DataFrame(rows))
+            rows.append((f"{a} and {b}", *each))
+        return self.headed("1.3", rows)
 
     @needs("1.4")
     def spread(self, given):
         """MISD of all paragraphs, and what shuffled ratings reach."""
         found = survey.misd(self.rated)
         shuffled = survey.chance_spread(self.rated, self.run.rng("seminar", "shuffled"), times=500)
-        print(
-            f"{(found <= 2).mean():.1%} of {len(found)} paragraphs have a MISD of 2 or less. With"
-            f" each physician's own ratings dealt out at random, it is {shuffled.mean():.1%}."
-        )
+        within, chance = (found <= 2).mean(), shuffled.mean()
+        print(self.said("spread", "1.4", within=within, n=len(found), chance=chance))
         return found.value_counts().sort_index().rename("paragraphs").to_frame()
 
     # ---- sources
@@ -159,8 +153,7 @@ class Material(seminar.Sheet):
             mine = self.whole.xs(source, level="source").mean(axis=1).to_numpy()
             rng = self.run.rng("seminar", source)
             rows.append((source, printed[source], *stats.bootstrap(mine, rng)))
-        columns = ["source", "printed", "computed", "low", "high", "questions"]
-        return shown(pd.DataFrame(rows, columns=columns))
+        return self.headed("1.5", rows)
 
     def by_physician(self):
         """Mean points of each source by physician, over 25 questions."""
@@ -244,16 +237,14 @@ class Material(seminar.Sheet):
     def limits(self):
         """What this sheet's numbers can't show, with the numbers."""
         times, lots = self.marked.sum(axis=1), self.marked.sum()
-        told = {
-            "Few raters": f"{self.whole.shape[1]} physicians; nothing is known about others",
-            "Few questions": f"{len(self.asked)}, chosen so that a search doesn't answer them",
-            "One rater gives most labels": (
-                f"{lots.idxmax()}: {lots.max()} of {lots.sum()} marks on {len(times)} paragraphs"
-            ),
-            "Labels are seldom confirmed": (
-                f"{(times >= 2).sum()} of {(times >= 1).sum()} marked paragraphs have two marks or"
-                " more"
-            ),
-            "Ratings are high": f"{(self.rated >= 4).mean().mean():.0%} of them are 4 or 5",
-        }
-        return shown(pd.DataFrame(told.items(), columns=["What to keep in mind", "Number"]))
+        return self.limited(
+            raters=self.whole.shape[1],
+            questions=len(self.asked),
+            who=lots.idxmax(),
+            most=lots.max(),
+            all=lots.sum(),
+            n=len(times),
+            two=(times >= 2).sum(),
+            one=(times >= 1).sum(),
+            high=(self.rated >= 4).mean().mean(),
+        )
