@@ -86,7 +86,7 @@ class Material(seminar.Sheet):
             return checked
         turns = [list(turn) for turn in self.true["turns"]]
         turns[int(seminar.number(detail["turn"])) - 1][1] = detail["instead"]
-        return _turns({"turns": turns}, "...")
+        return _turns(self.true | {"turns": turns}, "...")
 
     def items_in(self, letter):
         """The key items of a longer consultation, numbered."""
@@ -224,4 +224,5 @@ def _turns(consultation, concludes="", halfway=""):
     rows[HALF:HALF] = [("", f"(thinks: {halfway})", "")] if halfway else []
     rows += [("", f"(concludes: {concludes})", "")] if concludes else []
     made = shown(pd.DataFrame(rows, columns=["turn", "doctor", "patient"]))
-    return made.set_properties(subset=["doctor", "patient"], width="46%")
+    made = made.set_properties(subset=["doctor", "patient"], width="46%")
+    return made.set_caption(consultation.get("about", ""))
