@@ -10,8 +10,8 @@ Modules: `tasks` (a sheet, its checks and their feedback), `answers` (what check
 `field` (a pseudonym), `classroom` (what is handed in), `again` (checked once more), `overview` (a
 class on one page), `edited` (the two editions, and a lecturer's own), `editions` (their build),
 `handout` (the zip), `projector` and `demo` (fifteen minutes without an installation). Each sheet
-has a package: its `material` (what it shows), its `checks`, their words (words.toml), its `sheet`
-with both.
+has a package: its `material` (what it shows), its `sheet` (the checks of its tasks), and what these
+say (words.toml).
 """
 
 import importlib
