@@ -65,6 +65,12 @@ class Material(seminar.Sheet):
         """A written consultation of task 4.4, turn by turn, and what the doctor concludes."""
         return _turns(self.misled[letter], self.misled[letter]["concludes"])
 
+    def to_paste(self, letter, without=()):
+        """Print a consultation of task 4.4 up to the conclusion, without some of its turns."""
+        turns = enumerate(self.misled[letter]["turns"], 1)
+        said = [f"Doctor: {q}\nPatient: {a}" for n, (q, a) in turns if n not in without]
+        print(self.misled[letter]["about"], *said, self.said("asked", "4.4"), sep="\n")
+
     @needs("4.4")
     def missed(self, given):
         """What was invented in each consultation, and what the doctor missed."""
