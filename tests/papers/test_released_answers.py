@@ -19,7 +19,7 @@ from bedside.publish import pages, verification
 from bedside.read import paths, sources
 from bedside.read.checks import normal
 from bedside.run import Run
-from bedside.seminar.survey.material import ELSEWHERE
+from bedside.seminar.survey.material import ELSEWHERE, WRITTEN
 from bedside.write.layouts import BOUNDS
 from bedside.write.tables import COLUMNS
 from judged import shown
@@ -365,10 +365,18 @@ def test_people_get_the_answers_where_they_are(monkeypatch, tmp_path):
     assert all(task.takes(r) for r in mine)
 
 
-def test_the_seminar_shows_eight_answers_where_they_are(monkeypatch, tmp_path):
+def test_the_seminar_shows_eight_answers_where_they_are_and_else_our_own(
+    monkeypatch, tmp_path, capsys
+):
     rows = invented.rows()
     sheet = seminar.sheet("survey")
-    assert sheet.told() == sheet.graded({}) == ELSEWHERE or sources.here(systems.FILE)
+    if not sources.here(systems.FILE):
+        own = sheet.systems
+        assert sorted(own["value"]) == [-1, 0, 1] and set(own["model"]) == {WRITTEN}
+        html = unescape(sheet.told()._repr_html_())
+        assert ELSEWHERE in capsys.readouterr().out and all(a in html for a in own["answer"])
+        assert WRITTEN in sheet.graded({"a": 1})._repr_html_()
+        assert "GPT-3.5 1.5" in capsys.readouterr().out  # as printed
     invented.place(monkeypatch, tmp_path, rows)
     sheet = seminar.sheet("survey")
     html = unescape(sheet.told()._repr_html_())

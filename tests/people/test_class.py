@@ -46,8 +46,9 @@ def test_a_file_has_all_answers_and_what_the_checks_said(tmp_path):
             "state": "collected",
             "said": "Task 1.1: kept",
             "answer": "my <b>text</b>\nof two lines",
+            "check": "one",
         },
-        "1.2": {"state": "not yet", "said": "Task 1.2: count again", "answer": 3},
+        "1.2": {"state": "not yet", "said": "Task 1.2: count again", "answer": 3, "check": "two"},
         "1.3": {"state": "open", "said": "", "answer": None},
     }
 

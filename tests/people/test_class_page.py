@@ -12,7 +12,7 @@ from sheets import answers, space
 
 from bedside import BedsideError, seminar
 from bedside.__main__ import main
-from bedside.seminar import classroom, overview
+from bedside.seminar import again, classroom, overview
 from browser import violations, watched
 
 copy = class_sheet.copy  # a fixture
@@ -276,6 +276,59 @@ def test_a_function_that_was_handed_in_is_not_run(tmp_path):
     html, (row,) = page_of(tmp_path)
     assert row["radiation 2.9 check"] == "unchecked" and row["done"] == "0" and not ran.exists()
     assert "? unchecked" in html
+
+
+def one_more_hit(hits, wrong, missed, rejected):
+    return hits - 3 * wrong
+
+
+def true_positives(hits, wrong, missed, rejected):
+    return hits
+
+
+def no_precision(hits, wrong, missed, rejected):
+    return hits / (hits + wrong)
+
+
+@pytest.mark.parametrize("function", [one_more_hit, true_positives, no_precision])
+def test_what_a_function_returned_is_checked_again(tmp_path, function):
+    sheet = seminar.sheet("radiation")
+    said = sheet.check("2.9", function)
+    sheet.hand_in("Ann", tmp_path)
+    (path,) = tmp_path.glob("*.json")
+    made = json.loads(path.read_text())
+    entry = made["answers"]["2.9"]
+    assert set(entry["values"]) == set(sheet.inputs()) and "def " in entry["answer"]
+    assert again.verdict(sheet, "2.9", entry["answer"], entry) == (said.state, said.text)
+    entry["state"] = "right"  # whatever a file says
+    path.write_text(json.dumps(made))
+    html, (row,) = page_of(tmp_path)
+    assert row["radiation 2.9 check"] == said.state
+    assert row["radiation 2.9 file says"] == ("" if said.ok else "right")
+
+
+@pytest.mark.parametrize(
+    "values", [None, 3, {}, {"careful": 1}, "all", [1], {"x": float("inf")}, "none"]
+)
+def test_values_of_another_form_leave_a_function_unchecked(values):
+    sheet = seminar.sheet("radiation")
+    if values in ("all", "none"):
+        values = dict.fromkeys(sheet.inputs(), {"all": True, "none": None}[values])
+    entry = {"check": "metric", "values": values}
+    assert again.verdict(sheet, "2.9", "def f(): ...", entry) == (again.UNCHECKED, again.CODE)
+    errors = dict.fromkeys(sheet.inputs(), "KeyError")
+    state, said = again.verdict(sheet, "2.9", "def f(): ...", {"values": errors})
+    assert state == "not yet" and "KeyError" in said
+
+
+def test_an_answer_to_an_earlier_question_is_not_held_against_the_new_one():
+    """Hand-ins made before sheet 4 was written anew hold no name of a check."""
+    sheet, old = seminar.sheet("meddialbench"), {"fabricating": 0, "withholding": 80, "C1": 0}
+    assert again.verdict(sheet, "4.9", old) == (again.UNCHECKED, again.EARLIER)
+    assert again.verdict(sheet, "4.9", old, {"check": "turns"})[0] == again.UNCHECKED
+    assert again.verdict(sheet, "4.9", old, {"check": "questions"})[0] == "not yet"
+    two = {"coverage": 0.75, "coverage per turn": 0.125}
+    assert again.verdict(sheet, "4.2", two)[0] == again.verdict(sheet, "4.2", two, {})[0] == "right"
 
 
 def test_lists_are_counted_with_places(tmp_path):

@@ -20,7 +20,6 @@ PAPERS = {1: "cancer_myth", 2: "radiation", 3: "medhalu", 4: "meddialbench"}
 GIVEN = {  # what a question itself gives, or what stands elsewhere for another thing
     ("2.1", "added"): "stands in the record, where it is to be found, and later names the site",
     ("3.5", "macro F1"): "an end of kappa's interval among the limits is 0.54, too",
-    **{(t, k): "given with the task" for t in ("4.4", "4.5") for k in ("item", "toward")},
 }
 KNOWN = {  # what an earlier task has as its own answer, or by chance
     ("3.6", "sensitivity"): "0.47 is also what a fair coin has, and an end of an interval in 3.3",

@@ -428,7 +428,7 @@ def test_the_students_explorer_answers_no_task(documents, number, paper):
 
 def test_the_students_explorer_has_no_case_of_a_sheet(documents):
     theirs, whole = documents
-    shown = {f"cm-{name}" for name in ("only-1", "risk-2", "symptom-5")} | {"rp-01", "case-1"}
+    shown = {f"cm-{name}" for name in ("only-1", "risk-2", "symptom-5")} | {"rp-06", "case-2"}
     assert shown <= {r["item"] for r in whole["rows"]}
     assert not shown & {r["item"] for r in theirs["rows"]}
     assert handout.LEFT_OUT in theirs["about"] and len(theirs["rows"]) > 500

@@ -1,26 +1,20 @@
-"""Seminar sheet 4: its checks know right from wrong, scripts are tried on the rules."""
+"""Seminar sheet 4: its checks know right from wrong, its consultations are whole."""
 
 from sheets import *  # noqa: F403
-from sheets import assert_pass
+from sheets import assert_pass, whole
 
 PAPER, NUMBER = "meddialbench", 4
 TOLD = {1: [], 2: [1], 3: [2, 7], 4: [3, 10], 5: [4, 5], 6: [6, 12]}
-SCRIPT = {
-    "item": "case-5",
-    "dimension": "disclosure",
-    "level": "withholding",
-    "facts": [5, 6],
-    "false": [],
-    "toward": "-",
-    "script": "Say nothing of the ramipril, and not that the cough began a month after the tablets,"
-    " out of fear.",
+TURNS = {"A": (3, 4), "B": (5, 3), "C": (4, 2), "D": (3, 2)}  # rests on, left over
+STORY = {
+    f"{k}, {what}": n for k, v in TURNS.items() for what, n in zip(("rests on", "left over"), v)
 }
-LYING = {
-    **SCRIPT,
-    "dimension": "logic",
-    "level": "fabricating",
-    "false": ["Dust makes me cough"],
-    "toward": "Dust allergy",
+DETAIL = {
+    "turn": 2,
+    "instead": "They come and go as they like, wherever I am.",
+    "toward": "Tension headache",
+    "why": "He doesn't want to have been ill at his sister's.",
+    "uncovers": "Ask the sister about the weekend.",
 }
 DOSE = {
     "cognition, first step": 5.9,
@@ -30,7 +24,7 @@ DOSE = {
     "threshold": "logic",
 }
 RATIO = {"expected": 40.4, "O/E": 0.96, "odds, observed": 1.58, "odds, expected": 1.96}
-TURNS = {"fabricating": 0, "withholding": 80, "C1": 0}
+MORE = {"E, after 5": 0.5, "E, after 10": 1, "F, after 5": 0.5, "F, after 10": 1, "set right": "E"}
 
 # By hand:
 # 4.2: 9 of 12 items in 6 turns.
@@ -42,11 +36,12 @@ RIGHT = {
     "4.1": TOLD,
     "4.2": {"coverage": 0.75, "coverage per turn": 0.125},
     "4.3": {"fabricating": 22.4, "withholding": 9.9, "ratio": 2.26},
-    "4.4": SCRIPT,
+    "4.4": STORY,
+    "4.5": DETAIL,
     "4.6": DOSE,
     "4.7": {"p": 0.125, "least": 6},
     "4.8": RATIO,
-    "4.9": TURNS,
+    "4.9": MORE,
 }
 WRONG = [
     ("4.1", TOLD | {1: [1], 2: []} | {3: [1, 2, 7]}, "only the first time"),
@@ -64,20 +59,18 @@ WRONG = [
     ("4.3", {"fabricating": 28.36, "withholding": 12.54, "ratio": 2.26}, "relative"),
     ("4.3", {"fabricating": 22.4, "withholding": 9.9, "ratio": 0.44}, "upside down"),
     ("4.3", {"fabricating": 0.224, "withholding": 0.099, "ratio": 2.26}, "share"),
-    ("4.4", SCRIPT | {"item": "case-7"}, "no case"),
-    ("4.4", SCRIPT | {"level": "open"}, "none of the adverse"),
-    ("4.4", SCRIPT | {"dimension": "logic"}, "dimension 'disclosure'"),
-    ("4.4", SCRIPT | {"facts": [0, 5]}, "from 1, not from 0"),
-    ("4.4", SCRIPT | {"facts": [5, 13]}, "no key item 13"),
-    ("4.4", SCRIPT | {"facts": []}, "at least one"),
-    ("4.4", SCRIPT | {"facts": [5, 9]}, "key item 9"),
-    ("4.4", SCRIPT | {"facts": "5"}, "list of numbers"),
-    ("4.4", SCRIPT | {"script": "Hide it."}, "eight words"),
-    ("4.4", SCRIPT | {"false": ["I take nothing"]}, "nothing untrue"),
-    ("4.4", SCRIPT | {"toward": "asthma"}, "nothing points"),
-    ("4.4", LYING | {"false": []}, "at least one false statement"),
-    ("4.4", LYING | {"false": ["I have never smoked."]}, "is true"),
-    ("4.4", LYING | {"toward": "ACE inhibitor cough"}, "this one is right"),
+    ("4.4", STORY | {"A, rests on": 4, "A, left over": 3}, "swapped"),
+    ("4.4", STORY | {"C, rests on": 2}, "doesn't mention this answer"),
+    ("4.4", STORY | {"D, rests on": 1}, "cover the answers"),
+    ("4.4", STORY | {"B, left over": 5}, "B, left over: the conclusion is built on"),
+    ("4.4", STORY | {"A, left over": 1}, "tick off"),
+    ("4.4", STORY | {"A, left over": 5}, "from 1 to 4"),
+    ("4.5", DETAIL | {"turn": 6}, "turns 1 to 5"),
+    ("4.5", DETAIL | {"instead": "At work they were gone."}, "own words"),
+    ("4.5", DETAIL | {"instead": "Never."}, "at least five words"),
+    ("4.5", DETAIL | {"toward": "Carbon monoxide poisoning"}, "really has"),
+    ("4.5", DETAIL | {"why": "for fun"}, "why a person"),
+    ("4.5", DETAIL | {"uncovers": "Has anything changed at home?"}, "asked this already"),
     ("4.6", DOSE | {"cognition, second step": 10.4, "logic, second step": 22.4}, "not from 0 to 2"),
     ("4.6", DOSE | {"threshold": "cognition"}, "Compare the second step"),
     ("4.6", {k: v if k == "threshold" else -v for k, v in DOSE.items()}, "positive"),
@@ -92,13 +85,14 @@ WRONG = [
     ("4.8", RATIO | {"odds, observed": 0.634}, "wrong over right"),
     ("4.8", RATIO | {"odds, observed": 0.612}, "share that fails"),
     ("4.8", RATIO | {"odds, expected": 1.31}, "multiply odds"),
-    ("4.9", TURNS | {"C1": 80}, "isn't unsaid"),
-    ("4.9", TURNS | {"withholding": 0}, "fewer"),
-    ("4.9", TURNS | {"withholding": 20}, "more are needed"),
-    ("4.9", TURNS | {"withholding": 30}, "isn't one of"),
+    ("4.9", MORE | {"E, after 10": 0.5}, "from the first turn on"),
+    ("4.9", MORE | {"F, after 5": 0.67}, "tells no key item"),
+    ("4.9", MORE | {"E, after 5": 0.2}, "divide by all key items"),
+    ("4.9", MORE | {"set right": "both"}, "held against"),
+    ("4.9", MORE | {"set right": "neither"}, "another one than after five"),
 ]
 
-PAIRS = ("4.5",)
+PAIRS = ()
 LISTS = (
     tuple,
     set,
@@ -110,30 +104,23 @@ LISTS = (
     lambda told: " ".join(map(str, told)) or "none",
     lambda told: told[0] if len(told) == 1 else told,
 )
-NAMES = (
-    {"item": "Case-5"},
-    {"item": "case 5"},
-    {"item": " CASE-5 "},
-    {"dimension": "Disclosure"},
-    {"dimension": " disclosure."},
-    {"level": "Withholding"},
-    {"facts": ["5", "6"]},
-    {"facts": [5.0, "6"]},
-    {"false": "none"},
-    {"toward": ""},
-    {"toward": " - "},
-)
 THRESHOLDS = ("Logic", "LOGIC", " logic ", "logic.", "in logic", "the logic dimension", "“logic”")
 THRESHOLDS += ("It is logic", "Logic!", "dimension: logic")
 
 
-def seconds(solved):
-    first, second = solved["my_script"], solved["my_second"]
-    names = [n for n in NAMES if n.keys() <= {"item", "dimension", "level", "false", "toward"}]
-    return [[first, second | n] for n in names if "" not in n.values()] + [
-        [first, second | {"facts": [str(n) for n in second["facts"]]}],
-        [first | {"item": "Case 5"}, second],
-    ]
+DETAILS = (
+    {"turn": "2"},
+    {"turn": 2.0},
+    {"turn": " 2 "},
+    {"turn": 1},
+    {"turn": 5},
+    {"toward": "migraine"},
+    {"toward": "Migraine, perhaps"},
+    {"uncovers": "A meter in the flat"},
+    {"instead": "I had a lot of wine on both evenings."},
+    {"why": "Er schämt sich vor seiner Schwester dafür."},
+)
+SET = ("E", "e", " E ", "E.", "“E”", "(E)", "'E'", "e!", "E,", "-E-")
 
 
 WAYS = {
@@ -141,8 +128,8 @@ WAYS = {
         *[{t: way(told) for t, told in TOLD.items()} for way in LISTS],
         {str(t): told for t, told in TOLD.items()},
     ],
-    "4.4": [SCRIPT | n for n in NAMES if "" not in n.values()],
-    "4.5": seconds,
+    "4.5": [DETAIL | n for n in DETAILS],
+    "4.9": [MORE | {"set right": n} for n in SET],
     "4.6": [DOSE | {"threshold": t} for t in THRESHOLDS],
 }
 NO_TEXTS = (
@@ -157,68 +144,50 @@ NOTHING = [
         ("4.1", TOLD | {2: t})
         for t in ("asdf", "x", ["asdf"], [99], [-1], [1.5], "1 and 2", 0, [[]])
     ],
-    *[("4.4", SCRIPT | {"script": t}) for t in NO_TEXTS],
-    *[("4.4", SCRIPT | {"facts": t}) for t in (["asdf"], "5", 5, [5.5], [True])],
-    *[("4.4", SCRIPT | {"level": t}) for t in ("asdf", "x", "open", 3)],
+    *[("4.4", STORY | {"A, rests on": t}) for t in ("asdf", [3], 0, -3, 3.5, "3 or 4", True)],
+    *[("4.5", DETAIL | {k: t}) for k in ("instead", "why", "uncovers") for t in NO_TEXTS],
+    *[("4.5", DETAIL | {"turn": t}) for t in ("asdf", [2], 0, 2.5, True)],
+    *[("4.5", DETAIL | {"toward": t}) for t in ("x", "-", "asdf", 3)],
+    *[("4.9", MORE | {"set right": t}) for t in ("asdf", 3, "E and F", "?")],
     *[("4.6", DOSE | {"threshold": t}) for t in ("asdf", "both", "logic and cognition", 1, "?")],
 ]
 
 
-def test_a_script_is_collected_and_what_comes_of_two_is_right(sheet, solved):
-    assert sheet.check("4.4", SCRIPT).state == "collected"
-    assert sheet.check("4.5", [solved["my_script"], solved["my_second"]]).state == "right"
-
-
-def test_a_guess_that_is_none_shows_nothing(sheet, solved, capsys):
-    assert sheet.costs("asdf").ok is False and sheet.try_out(SCRIPT, "asdf").ok is False
+def test_a_guess_that_is_none_shows_nothing(sheet, capsys):
+    assert sheet.costs("asdf").ok is False
     assert not capsys.readouterr().out
     sheet.costs("Complete denial")
     assert "You guessed complete_denial" in capsys.readouterr().out
 
 
 def test_numbers_by_hand_pass(sheet):
-    assert_pass(sheet, [*RIGHT.items(), ("4.4", LYING)])
+    assert_pass(sheet, RIGHT.items())
 
 
-def test_two_scripts_must_differ_in_what_the_rules_read_and_in_what_comes_of_them(sheet, solved):
-    first, second = solved["my_script"], solved["my_second"]
-    for pair, names in (
-        ([first, first | {"script": second["script"]}], "only the text differs"),
-        ([first, second | {"item": "case-6"}], ""),
-        ([first, LYING], "keep case and level"),
-        ([first, first | {"facts": [5, 6]}], "both diagnoses are right"),
-        ([second, second | {"facts": [3, 4, 5, 6]}], "both diagnoses are wrong"),
-        ([first], "can't be read"),
-    ):
-        found = sheet.check("4.5", pair)
-        assert found.ok is False and names in found.text, found.text
-    assert sheet.check("4.5", [second, first]).ok is True
+def test_a_detail_is_collected_and_put_into_the_consultation(sheet):
+    assert sheet.check("4.5", DETAIL).state == "collected"
+    made = sheet.with_detail(DETAIL)._repr_html_()
+    assert "as they like" in made and "weekend at my sister" not in made
+    assert "flatmate" in made and "carbon monoxide" not in made.lower()
+    assert sheet.with_detail(DETAIL | {"turn": 9}).ok is False
 
 
-def test_a_bundled_script_handed_in_as_ones_own_gives_the_bundled_consultation(sheet):
-    for level in ("fabricating", "withholding", "vague"):
-        row = sheet.texts.set_index(["item", "level"], drop=False).loc["case-2", level]
-        mine = {
-            "dimension": sheet.design.dimension(level),
-            **{k: row[k] for k in ("item", "level", "script", "facts", "false")},
-            "toward": row["toward"] or "-",
-        }
-        assert sheet.check("4.4", mine).ok is True
-        (bundled,) = [c for c in sheet.plain if (c.case.item, c.configuration) == ("case-2", level)]
-        assert [q for q, _ in sheet.tried(mine).turns] == [q for q, _ in bundled.turns]
+def test_the_written_consultations_are_whole_and_have_their_sources(sheet):
+    every = [*sheet.misled.values(), sheet.true, *sheet.longer.values()]
+    assert all(len(turn) == 2 and all(turn) for c in every for turn in c["turns"])
+    assert all(": " in s for c in every for s in c["sources"]) and all(c["sources"] for c in every)
+    for c in sheet.misled.values():
+        assert {c["rests"], c["left"]} <= set(range(1, len(c["turns"]) + 1))
+    for c in sheet.longer.values():
+        told = [n for turn in c["told"] for n in turn]
+        assert sorted(told) == list(range(1, len(c["key_items"]) + 1))
+        assert len(c["told"]) == len(c["turns"])
 
 
-def test_trying_a_script_holds_the_consultation_and_names_the_guess(sheet, solved, capsys):
-    assert sheet.try_out(solved["my_script"], ...).ok is None
-    assert sheet.try_out(..., "wrong").ok is None
-    assert sheet.try_out(SCRIPT | {"facts": [0]}, "wrong").ok is False
-    sheet.try_out(solved["my_second"], "right")
-    told = capsys.readouterr().out
-    assert told.startswith("Doctor: ")
-    assert "predicted that the diagnosis would be right; it is wrong" in told
-    assert "ramipril every day" not in told.split("Patient")[-1]
+def test_the_rules_lose_four_of_six(sheet):
+    assert sheet.ruled() == {"right at the baseline": 6, "lost": 4, "won": 0}
 
 
-def test_a_second_script_that_is_none_is_met_gently(sheet):
-    for number in sheet.tasks():
-        assert sheet.check(number, [SCRIPT, {"item": 3}]).ok is False
+def test_only_one_task_uses_the_rules(sheet):
+    text = whole(NUMBER)
+    assert text.count("sheet.ruled()") == 1 and "sheet.hear" not in text

@@ -248,3 +248,22 @@ def test_limits_show_the_matcher_of_this_sheet(sheet):
     # by hand: of 75 same pairs 70 found, of 75 others 19 taken; (126 / 150 - 1 / 2) / (1 / 2)
     text = sheet.limits().data.iloc[0, 1]
     assert "kappa 0.68" in text and "on 150 pairs" in text and "takes 19 of 75" in text
+
+
+def test_the_written_answer_is_right_by_name_and_harmful_in_four_sentences(sheet, capsys):
+    # by hand: 9 entries, all of the site's 23 effects: precision 1, recall 9 / 23, F1 18 / 32
+    made = sheet.harmful([3, "9", 1]).data
+    said = capsys.readouterr().out
+    assert "precision 1.00, recall 0.39, F1 0.56" in said and "2 of the 4" in said
+    assert made["number"].tolist() == [3, 4, 6, 9] and all(made["sources"])
+    assert sheet.harmful(...).ok is None and sheet.harmful(3).ok is False
+    assert "harm" not in sheet.plausible().data
+
+
+def test_a_measure_is_asked_for_the_careful_list_made_better(sheet):
+    # by hand: 14 hits, 4 wrong, 9 missed, 4 rejected
+    inputs = sheet.inputs()
+    assert inputs["careful"] == (14, 4, 9, 4)
+    assert inputs["one more hit"] == (15, 4, 8, 4)
+    assert inputs["one wrong entry fewer"] == (14, 3, 9, 5)
+    assert all(sum(c) == len(sheet.terms) for c in inputs.values())

@@ -1,6 +1,6 @@
 """The seminar: sheets with tasks that are checked, and both editions made from one source.
 
-    sheet = seminar.sheet("cancer_myth")        # bedside/seminar/cancer_myth/sheet.py
+    sheet = seminar.sheet("cancer_myth")        # bedside/seminar/cancer_myth/
     sheet.check("1.2", {"a": -1, "b": ...})     # right, or what to look at
 
 What a paper's numbers are, and how they are computed, is in the study; a sheet shows them and
@@ -10,7 +10,8 @@ Modules: `tasks` (a sheet, its checks and their feedback), `answers` (what check
 `field` (a pseudonym), `classroom` (what is handed in), `again` (checked once more), `overview` (a
 class on one page), `edited` (the two editions, and a lecturer's own), `editions` (their build),
 `handout` (the zip), `projector` and `demo` (fifteen minutes without an installation). Each sheet
-has a package with its `material` (what it shows) and its `sheet` (the checks of its tasks).
+has a package: its `material` (what it shows), its `sheet` (the checks of its tasks), and what these
+say (words.toml).
 """
 
 import importlib
@@ -20,13 +21,14 @@ from bedside import choose
 from bedside.write.prose import prose as shown
 
 from . import field
-from .answers import choice, fields, near, nothing, number, numbers, right
+from .answers import Wrong, choice, fields, near, nothing, number, numbers, right
 from .classroom import handed_in
 from .display import finished, graded, run, wrapped
-from .tasks import Feedback, Sheet, Wrong, needs, open_in, task
+from .tasks import Feedback, Results, Sheet, needs, open_in, task
 
 __all__ = [
     "Feedback",
+    "Results",
     "Sheet",
     "Wrong",
     "choice",

@@ -5,11 +5,13 @@ from numbers import Real
 
 from bedside.read.checks import normal
 
-from .tasks import Wrong
-
 NUMBER = re.compile(r"([+-]?\d*[.,]?\d+)(?:/(\d+))?(%|percent|per cent)?")
 KEYS = ("qwertyuiop", "qwertzuiop", "asdfghjkl", "zxcvbnm", "yxcvbnm")  # rows of keyboards
 FILLING = set("blah bla foo bar baz lorem ipsum idk test todo dunno tbd xyz abc".split())
+
+
+class Wrong(ValueError):
+    """An answer that isn't right yet; the text says what to look at."""
 
 
 def fields(answer, names):

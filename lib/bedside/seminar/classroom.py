@@ -68,9 +68,9 @@ def _plain(answer):
 
 
 def edition(paper):
-    """The edition's version: the project's, and a hash of the sheet's code and checks."""
+    """The edition's version: the project's, and a hash of the sheet's code, checks and words."""
     version = tomllib.loads((paths.ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    code = sorted((Path(__file__).parent / paper).glob("*.py"))
+    code = sorted(p for p in (Path(__file__).parent / paper).glob("*.*") if p.is_file())
     texts = "".join(p.read_text(encoding="utf-8") for p in code)
     return f"{version['project']['version']}+{hashlib.sha256(texts.encode()).hexdigest()[:8]}"
 
@@ -136,6 +136,7 @@ class Student:
     label: str = ""  # the pseudonym, numbered where several chose the same
     time: str = ""
     answers: dict = field(default_factory=dict)  # {task: (state, said, answer)}
+    more: dict = field(default_factory=dict)  # {task: its entry: name of the check, values}
     told: dict = field(default_factory=dict)  # {task: the state in the file}, once checked again
     files: list = field(default_factory=list)
     editions: set = field(default_factory=set)
@@ -173,7 +174,7 @@ def read(path, sheets=None):
             student.odd.append(f"task {named(task)} can't be read")
         else:
             said, answer = str(given.get("said", "")), shallow(given.get("answer"))
-            student.answers[task] = state, said, answer
+            student.answers[task], student.more[task] = (state, said, answer), given
     try:
         when = datetime.fromisoformat(made["time"])
         student.time = f"{when:%Y-%m-%d %H:%M}"
@@ -211,9 +212,9 @@ def students(folder, sheets=None):
     for one, _, _ in sorted(read_in, key=lambda r: r[1:]):
         key = (one.sheet, one.pseudonym, one.mark)
         whole = found.setdefault(key, Student(*key))
-        whole.answers |= {
-            n: a for n, a in one.answers.items() if a[0] != "open" or n not in whole.answers
-        }
+        new = [n for n, a in one.answers.items() if a[0] != "open" or n not in whole.answers]
+        whole.answers |= {n: one.answers[n] for n in new}
+        whole.more |= {n: one.more[n] for n in new}
         whole.time = one.time or whole.time
         whole.files += one.files
         whole.editions |= one.editions

@@ -11,7 +11,6 @@ from bedside.write import frames
 
 READ = {  # the sections that sheets read, which the students' zip holds
     "cancer_myth": ("labelled", "evaluation"),
-    "radiation": ("free_form",),
     "medhalu": ("detection", "notes"),
     "meddialbench": ("consultations",),
 }

@@ -95,7 +95,8 @@ def _needed(found):
     """The sources of these sheets; BedsideError, which says how to get them, if one isn't here."""
     text = "".join(path.read_text(encoding="utf-8") for path in found)
     papers = sorted(set(re.findall(r'seminar\.sheet\(\\"(\w+)\\"\)', text)))
-    read = {name for p in papers for name in seminar.sheet(p).run.part()["data"]}
+    opened = [seminar.sheet(p) for p in papers]
+    read = {name for sheet in opened for name in (*sheet.run.part()["data"], *sheet.also)}
     return sorted(read.intersection(registry()))
 
 

@@ -2,11 +2,18 @@
 
 import functools
 import html
+import sys
+import tomllib
 import traceback
+from pathlib import Path
+
+import pandas as pd
 
 from bedside import BedsideError, choose
+from bedside.write.prose import prose
 
-from . import classroom, field
+from . import answers, classroom, field
+from .answers import Wrong
 
 
 class Feedback:
@@ -71,10 +78,6 @@ class Done:
         return f"<p><strong>{self}</strong></p>{row}<p>{html.escape(self.told)}</p>"
 
 
-class Wrong(ValueError):
-    """An answer that isn't right yet; the text says what to look at."""
-
-
 def raised(error, *answers):
     """What the code of an answer that is a function raised, in a sentence; "" if none did."""
     files = {a.__code__.co_filename for a in answers if hasattr(a, "__code__")}
@@ -83,6 +86,14 @@ def raised(error, *answers):
         return ""
     where = f"in line {own[-1].lineno} of its cell: {own[-1].line}"
     return f"your code raises {type(error).__name__} ({error}) {where}"
+
+
+def _result(function, given):
+    """What a function returns as a number, or the name of the error."""
+    try:
+        return float(function(*given))
+    except Exception as e:
+        return type(e).__name__
 
 
 def open_in(answer):
@@ -94,17 +105,25 @@ def open_in(answer):
     return answer is ... or answer is None or (isinstance(answer, str) and not answer.strip())
 
 
-def task(number, asks, free=False, code=False):
+class Results(dict):
+    """What a function returned for a sheet's inputs, {input: number or the error's name}."""
+
+
+def task(number, asks=None, free=False, code=False, renewed=False):
     """Mark a method of a sheet as the check of a task.
 
-    It takes the answer and returns praise, or raises Wrong with what to look at.
+    It takes the answer and returns praise, or raises Wrong with what to look at. Its words may
+    stand in words.toml beside the sheet, under the task's number (`Sheet.said`).
     asks: what an answer looks like; said where there is none, or one of another form.
     free: the answer is the student's own text, which is collected and not called right.
-    code: the answer is a function, which the check calls: one that was handed in isn't run again.
+    code: the answer is a function, or its Results: what it returns for the sheet's `inputs` is
+    handed in with it and checked again, since nobody's function is run again.
+    renewed: hand-ins that don't name their check answer an earlier question of this number.
     """
 
     def mark(method):
-        method.task, method.asks, method.free, method.code = number, asks, free, code
+        method.task, method.asks, method.free = number, asks, free
+        method.code, method.renewed = code, renewed
         return method
 
     return mark
@@ -141,6 +160,8 @@ class Sheet:
 
     paper = ""  # whose sheet it is
     without = ()  # tasks that a lecturer has left out
+    now = ""  # the task that is checked
+    also = ()  # sources that it shows where they are, besides those it needs
 
     @classmethod
     def tasks(cls):
@@ -148,6 +169,46 @@ class Sheet:
         found = (getattr(cls, n) for n in dir(cls) if not n.startswith("_"))
         made = {m.task: m for m in found if hasattr(m, "task")}
         return dict(sorted(made.items(), key=lambda m: [int(k) for k in m[0].split(".")]))
+
+    @classmethod
+    @functools.cache
+    def words(cls):
+        """What the checks say, by task and key, from the words.toml beside the sheet."""
+        home = getattr(sys.modules[cls.__module__], "__file__", None) or "none"
+        path = Path(home).with_name("words.toml")
+        return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+    def asks(self, number):
+        """What an answer to a task looks like."""
+        return self.tasks()[number].asks or self.words()[number]["asks"]
+
+    def said(self, key="right", task=None, **fields):
+        """The words of this key for a task, or that which is checked, with the fields filled in."""
+        return self.words()[task or self.now][key].format(**fields)
+
+    def wrong(self, key, **fields):
+        """What to raise for a mistake: Wrong with the words of this key."""
+        return Wrong(self.said(key, **fields))
+
+    def headed(self, task, rows, digits=2):
+        """Rows as a table to read, under the task's `columns`."""
+        return prose(pd.DataFrame(rows, columns=self.words()[task]["columns"]), digits)
+
+    def limited(self, **numbers):
+        """What the sheet's numbers can't show, with these: its `limits` as a table."""
+        rows = ((what, text.format(**numbers)) for what, text in self.words()["limits"].items())
+        return prose(pd.DataFrame(rows, columns=["What to keep in mind", "Number in this run"]))
+
+    def refuse(self, cases, **fields):
+        """Raise Wrong with the words of the first key whose case holds: {key: whether}."""
+        for key, holds in cases.items():
+            if holds:
+                raise self.wrong(key, **fields)
+
+    def numbers(self, answer, truth, mistakes, by=0.006, hint="hint", **fields):
+        """`right`, with the words of the keys of `mistakes`, and of `hint`."""
+        leads = {self.said(key, **fields): to for key, to in mistakes.items()}
+        answers.right(answer, truth, leads, self.said(hint, **fields), by)
 
     @functools.cached_property
     def checked(self):
@@ -158,8 +219,19 @@ class Sheet:
         """The same as `feedback`, and keep answer and feedback to be handed in."""
         said = self.feedback(number, answer)
         entry = {"state": said.state, "said": said.text, "answer": classroom.plain(answer)}
+        entry["check"] = (method := self.tasks()[str(number)]).__name__
+        if method.code and callable(answer):
+            entry["values"] = classroom.plain(self.results(answer))
         self.checked[str(number)] = entry
         return said
+
+    def inputs(self):
+        """What a function that is an answer is called with: {name: its arguments}."""
+        return {}
+
+    def results(self, function):
+        """What a student's function returns for the inputs."""
+        return Results({name: _result(function, given) for name, given in self.inputs().items()})
 
     def name_field(self):
         """A text field for a pseudonym; `hand_in` takes it."""
@@ -201,13 +273,16 @@ class Sheet:
 
     def feedback(self, number, answer=...):
         """Feedback on an answer; never raises for an answer, whatever it is."""
-        method = self.tasks().get(choose(str(number), self.tasks(), "task"))
+        number = choose(str(number), self.tasks(), "task")
+        method, before, self.now = self.tasks()[number], self.now, number
         if open_in(answer):
-            return Feedback(None, f"Task {number}: not answered yet. {method.asks}")
+            return Feedback(None, f"Task {number}: not answered yet. {self.asks(number)}")
         try:
             return Feedback(True, f"Task {number}: {method(self, answer)}", method.free)
         except Wrong as e:
             return Feedback(False, f"Task {number}: {e}")
         except Exception as e:  # an answer of another form than the check expects, or its own code
             told = raised(e, answer) or "this can't be read as an answer"
-            return Feedback(False, f"Task {number}: {told}. {method.asks}")
+            return Feedback(False, f"Task {number}: {told}. {self.asks(number)}")
+        finally:
+            self.now = before

@@ -74,6 +74,26 @@ class Material(seminar.Sheet):
         first = self.questions.loc[list(FIRST.values())].assign(patient=list(FIRST))
         return shown(first[["patient", "question"]])
 
+    def judged(self, texts):
+        """The judge's grade of each text as an answer to the patient's question."""
+        frame = self.questions.loc[[FIRST[k] for k in texts], ["question", "correction"]]
+        frame = frame.assign(answer=[str(t) for t in texts.values()])
+        return dict(zip(texts, self.lexical.grade(frame)))
+
+    @needs("1.1", "1.2")
+    def reveal(self, answers, presuppositions):
+        """What was meant, beside the student's texts and the judge's grade."""
+        frame, grades = self.questions.loc[list(FIRST.values())], self.judged(answers)
+        both = frame.assign(
+            patient=list(FIRST),
+            yours=[presuppositions[k] for k in FIRST],
+            answer=[answers[k] for k in FIRST],
+            judge=[grades[k] for k in FIRST],
+            source=[f"{s['organisation']}: {s['title']}" for s in frame["source"]],
+        )
+        columns = ["patient", "presupposition", "yours", "correction", "source", "answer", "judge"]
+        return shown(both[columns])
+
     def blind(self):
         """The six answers of task 1.3, without grades."""
         return shown(self.few[["letter", "question", "correction", "answer"]])
@@ -90,9 +110,7 @@ class Material(seminar.Sheet):
         for who, column in (("you", "yours"), ("the judge", "judge")):
             k = stats.kappa(frame[column].tolist(), truth, study.GRADES)
             same = sum(frame[column] == frame["authors"])
-            print(
-                f"{who} and the authors: {same} of {k.n} grades are the same, kappa {k.value:.2f}"
-            )
+            print(self.said("authors", "1.3", who=who, same=same, k=k))
         return shown(frame[["letter", "tone", "yours", "authors", "judge"]])
 
     def of_class(self, folder=None):
@@ -112,17 +130,9 @@ class Material(seminar.Sheet):
         rows = []
         for name, mine in rated.items():
             others = [kappa(mine, theirs) for n, theirs in rated.items() if n != name]
-            rows.append(
-                {
-                    "rater": name,
-                    f"same as the authors, of {len(mine)}": sum(
-                        a == b for a, b in zip(mine, truth)
-                    ),
-                    "kappa with the authors": kappa(mine, truth),
-                    "mean kappa with the others": pd.Series(others, dtype=float).mean(),
-                }
-            )
-        return shown(pd.DataFrame(rows))
+            same, mean = sum(a == b for a, b in zip(mine, truth)), pd.Series(others, dtype=float)
+            rows.append((name, same, kappa(mine, truth), mean.mean()))
+        return self.headed("1.3", rows)
 
     # ---- the judge
 
@@ -141,14 +151,12 @@ class Material(seminar.Sheet):
         a, b = self.labelled["label"].tolist(), self.labelled["judged"].tolist()
         two = [[x == 1 for x in v] for v in (a, b)]
         rng = self.run.rng("seminar", "kappas")
-        far = "three grades, larger errors weigh more (quadratic weights)"
-        found = {
-            "corrected or not": stats.kappa(*two, [False, True], rng=rng),
-            "three grades": stats.kappa(a, b, study.GRADES, rng=rng),
-            far: stats.kappa(a, b, study.GRADES, weights="quadratic", rng=rng),
-        }
-        rows = [(n, *i) for n, i in found.items()]
-        return shown(pd.DataFrame(rows, columns=["kappa of", "value", "low", "high", "n"]))
+        found = (
+            stats.kappa(*two, [False, True], rng=rng),
+            stats.kappa(a, b, study.GRADES, rng=rng),
+            stats.kappa(a, b, study.GRADES, weights="quadratic", rng=rng),
+        )
+        return self.headed("1.4", [(n, *i) for n, i in zip(self.words()["1.4"]["of"], found)])
 
     @needs("1.5")
     def confusion(self, given):
@@ -157,11 +165,7 @@ class Material(seminar.Sheet):
         counts = counts.reindex(index=study.GRADES, columns=study.GRADES, fill_value=0)
         printed = self.run.published("v1 text C.1").set_index(["row", "column"])["value"]
         same = printed["Answers that humans graded 0", "exact match"]
-        print(
-            f"The judge gives a 0 to {counts.loc[0, 0]} of the {counts.loc[0].sum()} answers"
-            f" labelled 0. The paper's judge, GPT-4o, does so for {same:g}% of the answers that"
-            " people graded 0 (version 1, appendix C.1)."
-        )
+        print(self.said("zeros", "1.5", zeros=counts.loc[0, 0], n=counts.loc[0].sum(), same=same))
         figure, ((ax,),) = plots.figure((3.6, 3.2))
         plots.confusion(ax, counts, study.GRADES)
         return plots.picture(figure)
@@ -200,17 +204,9 @@ class Material(seminar.Sheet):
         for name, rate in given.items():
             rng = self.run.rng("seminar", name)
             i = stats.corrected_rate(rate, self.sensitivity, self.specificity, rng)
-            rows.append(
-                {
-                    "answers of": name,
-                    "judged corrected, %": 100 * rate.value,
-                    "corrected for the judge, %": 100 * i.value,
-                    "low": 100 * i.low,
-                    "high": 100 * i.high,
-                    "n": rate.n,
-                }
-            )
-        return shown(pd.DataFrame(rows), 1)
+            each = (100 * x for x in (rate.value, i.value, i.low, i.high))
+            rows.append((name, *each, rate.n))
+        return self.headed("1.7", rows, 1)
 
     # ---- cures
 
@@ -254,27 +250,14 @@ class Material(seminar.Sheet):
         """What this sheet's numbers can't show, with the numbers."""
         labels, judged = self.labelled["label"].tolist(), self.labelled["judged"].tolist()
         k = stats.kappa(labels, judged, study.GRADES, rng=self.run.rng("seminar", "limits"))
-        spec = self.specificity
         pcr = scores(self.answered, self.run).set_index("metric").loc["PCR"]
-        alone = int((self.kept["value"] == 1).sum())
-        told = {
-            "The judge is weak, because it counts words": (
-                f"kappa on three grades {k.value:.2f} [{k.low:.2f}, {k.high:.2f}], n = {k.n}"
-            ),
-            "The labels are their authors', not physicians'": (
-                f"{len(labels)} written answers to {self.labelled['item'].nunique()} questions"
-            ),
-            "The rate of false alarms is uncertain": (
-                f"specificity {spec.value:.3f} [{spec.low:.3f}, {spec.high:.3f}], n = {spec.n}"
-            ),
-            "The embedded model has 135 million parameters": (
-                f"PCR {pcr['value']:.0f}% [{pcr['low']:.0f}, {pcr['high']:.1f}] on {pcr['n']}"
-                f" questions, {self.answered['truncated'].mean():.0%} of its replies cut off"
-            ),
-            "Few questions have no false presupposition": (
-                f"the judge finds no objection in {alone} of {len(self.kept)} replies; so few"
-                " can't rank cures"
-            ),
-        }
-        columns = ["What to keep in mind", "Number in this run"]
-        return shown(pd.DataFrame(told.items(), columns=columns))
+        return self.limited(
+            k=k,
+            answers=len(labels),
+            questions=self.labelled["item"].nunique(),
+            spec=self.specificity,
+            pcr=pcr,
+            cut=self.answered["truncated"].mean(),
+            alone=int((self.kept["value"] == 1).sum()),
+            n=len(self.kept),
+        )

@@ -55,40 +55,35 @@ class Material(seminar.Sheet):
         Columns: item, yes (1 or 0), sure, span.
         """
         if not isinstance(reading, dict) or set(reading) != set(self.twelve):
-            raise Wrong(f"the reading needs exactly these items: {', '.join(self.twelve)}.")
+            raise self._odd("items", items=", ".join(self.twelve))
         rows = [self._entry(item, entry) for item, entry in reading.items()]
         return pd.DataFrame(rows, columns=["item", "yes", "sure", "span"])
 
     def _entry(self, item, entry):
         """A row of a reading; Wrong if it is none."""
         if not isinstance(entry, (tuple, list)) or len(entry) != 3:
-            raise Wrong(f'{item}: write (verdict, sureness, span), such as ("no", 70, "-").')
+            raise self._odd("three", item=item)
         said, sure, span = choice(entry[0], VERDICTS), number(entry[1]), str(entry[2])
         if said is None:
-            raise Wrong(
-                f'{item}: the verdict is "yes" (it holds a hallucination) or "no", not'
-                f" {entry[0]!r}."
-            )
+            raise self._odd("verdict", item=item, said=entry[0])
         if sure is None or not 50 <= sure <= 100:
-            raise Wrong(
-                f"{item}: sureness is a number from 50 (a guess) to 100 (certain), in percent. If"
-                " you are surer of the opposite, give the other verdict."
-            )
+            raise self._odd("sureness", item=item)
         words = re.findall(r"\w+", span)
         if said == "no":
             if normal(span) not in ("", "no", "none", "nothing", "n a"):
-                raise Wrong(f'{item}: a "no" has no span; write "-".')
+                raise self._odd("no span", item=item)
             return item, 0.0, sure, "-"
         if len(words) < 2:
-            raise Wrong(f"{item}: copy the whole clause at fault, not only {span!r}.")
+            raise self._odd("clause", item=item, span=span)
         text = " ".join(self.of.at[item, "answer"].split())
         found = re.search(r"\W+".join(map(re.escape, words)), text, re.I)
         if not found:
-            raise Wrong(
-                f"{item}: the span {span!r} isn't in the answer. Copy the words at fault from"
-                " there, in their order."
-            )
+            raise self._odd("elsewhere", item=item, span=span)
         return item, 1.0, sure, found.group()
+
+    def _odd(self, key, **fields):
+        """What to raise for a reading that is none."""
+        return Wrong(self.said(key, "3.1", **fields))
 
     @needs("3.1", "3.2")
     def beside(self, reading, types):
@@ -201,10 +196,7 @@ class Material(seminar.Sheet):
         """What task 3.6 starts from: scores of a row of Table 6, and the answers behind it."""
         p, n = paper.classes(self.run)[ROW[1]]
         made = paper.by_row(self.run, "Table 6")[ROW]
-        print(
-            f"{ROW[0]} on {ROW[1]}: accuracy {made['Acc']:.2f}, macro recall {made['ma-R']:.2f};"
-            f" {p} hallucinated answers, {n} right ones"
-        )
+        print(self.said("known", "3.6", row=" on ".join(ROW), made=made, p=p, n=n))
 
     @needs("3.6")
     def behind(self, given):
@@ -220,10 +212,7 @@ class Material(seminar.Sheet):
         """Rates behind the rows of a table that one set of counts explains."""
         rows = matrices.implied(self.run, table).assign(table=table)
         fit = rows[rows["fits"] > 0]
-        print(
-            f"{len(fit)} of {len(rows)} rows are shown. For the others, no counts over Table 4's"
-            " answers give the printed scores."
-        )
+        print(self.said("behind", "3.6", fit=len(fit), n=len(rows)))
         fit = fit[["table", "dataset", "row", *RATES, "yes"]]
         return seminar.shown(fit.rename(columns={"row": "evaluator", "yes": "share of yes"}))
 
@@ -235,16 +224,9 @@ class Material(seminar.Sheet):
             shares = self.shares_of(self.model, self.once(name))
             tp, fp, fn, tn = self.confusion(shares)
             f1 = self.scores_of(shares).set_index("metric").loc["macro F1"]
-            interval = f"{f1['low']:.2f} to {f1['high']:.2f}"
-            rows.append(
-                {
-                    "the prompt has": what,
-                    "yes to hallucinated answers": f"{tp:.0f} of {tp + fn:.0f}",
-                    "yes to right answers": f"{fp:.0f} of {fp + tn:.0f}",
-                    "macro-F1 (95% interval)": f"{f1['value']:.2f} ({interval})",
-                }
-            )
-        return seminar.shown(pd.DataFrame(rows))
+            yes = (f"{x:.0f} of {x + y:.0f}" for x, y in ((tp, fn), (fp, tn)))
+            rows.append((what, *yes, self.said("interval", "3.8", f1=f1)))
+        return self.headed("3.8", rows)
 
     # ---- spans
 
@@ -259,8 +241,7 @@ class Material(seminar.Sheet):
         size = len(marking.tokens(text, [(0, len(text))]))
         share = marking.token_scores(text, marks, [text])["token precision"]
         row = (self.spanned, text, "\n".join(marks), size, round(share * size))
-        columns = ["item", "answer", "labelled", "words", "of these labelled"]
-        return seminar.shown(pd.DataFrame([row], columns=columns))
+        return self.headed("3.9", [row])
 
     @needs("3.9")
     def spans(self, given, reading=...):
@@ -314,5 +295,4 @@ class Material(seminar.Sheet):
                 rows.append((what, r.value, r.low, r.high, r.n))
         n = len(self.twelve)
         rows.append(("accuracy of a reader who gets all twelve right", *stats.wilson(n, n)))
-        columns = ["what", "value", "low", "high", "answers"]
-        return seminar.shown(pd.DataFrame(rows, columns=columns))
+        return self.headed("3.3", rows)

@@ -1,10 +1,14 @@
-"""What sheet 2 shows: records in pairs, the illustrative reference, written and recorded lists."""
+"""What sheet 2 shows: records in pairs, the illustrative reference, and written lists."""
+
+import functools
+import tomllib
+from pathlib import Path
 
 import pandas as pd
 
 from bedside import seminar, stats
 from bedside.papers.radiation import data as rad
-from bedside.papers.radiation import implied, matching, scores, study
+from bedside.papers.radiation import implied, matching, scores
 from bedside.read.checks import normal
 from bedside.seminar import needs, shown
 from bedside.write import plots
@@ -21,7 +25,6 @@ BASE = ("pm-050", "pm-027", "pm-005", "pm-062", "pm-051", "pm-106", "pm-102")
 SPECIFIED = ("pm-071", "pm-027", "pm-070", "pm-062", "pm-085", "pm-009")
 SIZED = "Gemma-2-9B", 25  # 2.5: a model of Tables 1 and 2, and the length of its list
 MODEL = "GPT-5.3"  # the model of Table 1 that padded lists are compared with
-FREE = ["free-form", "free-form, 20-30"]
 PRINTED = ["Precision", "Recall", "F1"]
 
 
@@ -35,7 +38,9 @@ class Material(seminar.Sheet):
         self.patient = self.patients.set_index("item").loc[PATIENT]
         mine = self.reference["site"] == self.patient["site"]
         self.site = self.reference[mine].set_index("effect")
-        self.pairs, self.lists = seminar.finished(self._load())
+        pairs = run.load("radiation_pairs").query("batch == 'first'")
+        verdicts = seminar.finished(matching.match_labelled(run, pairs, MATCHER))
+        self.pairs = pairs.assign(judged=verdicts["value"].to_numpy())
         self.matcher = matching.matcher(run, MATCHER)
         elsewhere = run.load("radiation_elsewhere")
         self.parts = {
@@ -50,16 +55,6 @@ class Material(seminar.Sheet):
         self.two = [wordings["reference"].to_dict() for wordings in both]
         self.asked = self._asked().assign(letter=list("abcdefghij"))
 
-    async def _load(self):
-        """The first labelled pairs and the model's free-form lists, as the matcher sees them."""
-        pairs = self.run.load("radiation_pairs").query("batch == 'first'")
-        verdicts = await matching.match_labelled(self.run, pairs, MATCHER)
-        lists = seminar.graded("radiation", "free_form")
-        lists = lists[study.LISTED].rename(columns={"reply": "answer", "read": "status"})
-        matched = await matching.matched(self.run, lists, MATCHER)
-        pairs = pairs.assign(judged=verdicts["value"].to_numpy())
-        return pairs, scores.scored(matched, self.reference, self.terms)
-
     def _asked(self):
         """The ten pairs of task 2.3, as many of each kind as PAIRS says."""
         rng, asked = self.run.rng("seminar", "pairs"), []
@@ -68,11 +63,6 @@ class Material(seminar.Sheet):
             part = self.pairs.index[(label == kind) & ((judged == kind) == fits)]
             asked += sorted(rng.choice(part, size, replace=False))
         return self.pairs.loc[sorted(asked)].reset_index(drop=True)
-
-    def specified(self):
-        """The embedded model's free-form lists for specified records."""
-        free = self.lists["regime"] == FREE[0]
-        return self.lists[free & (self.lists["profile"] == "specified")]
 
     # ---- records, effects, wordings
 
@@ -102,16 +92,10 @@ class Material(seminar.Sheet):
         named = onset[self.site.index.isin(taken.values())]
         counts = [f"{o}: {(named == o).sum()} of {(onset == o).sum()}" for o in rad.ONSETS]
         print(*counts, sep="; ")
-        rows = [
-            {
-                "your entry": e,
-                "the matcher takes it for": t,
-                "onset": onset.get(t, ""),
-                "frequency": frequency.get(t, "not of this site" if t else ""),
-            }
-            for e, t in taken.items()
-        ]
-        return shown(pd.DataFrame(rows))
+        elsewhere = {t: "not of this site" for t in taken.values() if t}
+        often = elsewhere | frequency.to_dict()
+        rows = [(e, t, onset.get(t, ""), often.get(t, "")) for e, t in taken.items()]
+        return self.headed("2.2", rows)
 
     def to_match(self):
         """The ten pairs of task 2.3."""
@@ -123,11 +107,7 @@ class Material(seminar.Sheet):
         truth, said = self.pairs["label"] == "same", self.pairs["judged"] == "same"
         sens, spec = stats.sens_spec(truth, said)
         k = self.kappa()
-        print(
-            f"The word matcher on all {k.n} pairs: it finds {sens.value:.2f} of those labelled the"
-            f" same (sensitivity) and keeps apart {spec.value:.2f} of the others (specificity);"
-            f" kappa {k.value:.2f} [{k.low:.2f}, {k.high:.2f}]"
-        )
+        print(self.said("judged", "2.3", k=k, sens=sens, spec=spec))
         frame = self.asked.assign(yours=[given[k] for k in self.asked["letter"]])
         frame = frame.rename(columns={"judged": "matcher"})
         pair = ["letter", "predicted", "reference"]
@@ -145,14 +125,29 @@ class Material(seminar.Sheet):
         """The list of task 2.4."""
         print(*(f"{n:2}. {e}" for n, e in enumerate(self.ten, 1)), sep="\n")
 
-    def model_lists(self, size=5):
-        """The embedded model's free-form lists for specified records, as the matcher reads them."""
-        mine = self.specified().head(size)
-        mine = mine.assign(
-            list=["\n".join(t) or "(no list)" for t in mine["terms"]],
-            matched=[", ".join(f or ()) for f in mine["found"]],
-        )
-        return shown(mine[["item", "site", "list", "matched", "precision", "recall", "f1"]])
+    @functools.cached_property
+    def written(self):
+        """The entries of the answer that was written for the sheet."""
+        path = Path(__file__).with_name("answer.toml")
+        return pd.DataFrame(tomllib.loads(path.read_text(encoding="utf-8"))["entries"]).fillna("")
+
+    def plausible(self):
+        """The written answer, numbered."""
+        rows = self.written.assign(number=range(1, len(self.written) + 1))
+        return shown(rows[["number", "name", "says"]])
+
+    @needs("“which sentences”")
+    def harmful(self, given):
+        """The written answer's scores by the matcher, and what is wrong with its sentences."""
+        taken = self.understood(self.written["name"])
+        hits = sum(t in self.site.index for t in taken.values())
+        scored = scores.rates(hits, len(taken), len(self.site)).items()
+        rows = self.written.assign(number=range(1, len(self.written) + 1))
+        rows = rows[rows["harm"] != ""]
+        mine = {seminar.number(g) for g in given} & set(rows["number"])
+        print(*(f"{name.replace('f1', 'F1')} {value:.2f}" for name, value in scored), sep=", ")
+        print(f"You named {len(mine)} of the {len(rows)} sentences that can harm this patient.")
+        return shown(rows[["number", "says", "harm", "sources"]])
 
     def printed(self, table):
         """A printed table of the paper: models by columns."""
@@ -183,15 +178,8 @@ class Material(seminar.Sheet):
 
     @needs("2.5")
     def sized(self, given):
-        """What asking for 20 to 30 entries did, as printed, and how long this run's lists are."""
+        """What asking for 20 to 30 entries did, as printed."""
         free, step = self.printed("Table 1"), self.printed("Table 2")
-        listed = self.lists[self.lists["status"] == "listed"]
-        told = []
-        for regime in FREE:
-            length = listed.loc[listed["regime"] == regime, "terms"].map(len)
-            mean = f"{length.mean():.1f} entries on average (n = {len(length)})"
-            told.append(f"the embedded model, {regime}: {mean}")
-        print("; ".join(told))
         made = free.assign(**{f"{m}, 20 to 30": free[m] + step[f"Δ {m}"] for m in PRINTED})
         return shown(made.reset_index().rename(columns={"row": "model, as printed"}))
 
@@ -205,14 +193,7 @@ class Material(seminar.Sheet):
 
     @needs("2.6")
     def overlaps(self, given):
-        """Overlap as printed in Table 5, and that of the embedded model."""
-        mine = scores.overlaps(self.lists, self.terms)
-        for r, part in mine.groupby("regime", sort=False):
-            overlap, meaning = part["overlap"], part["by_meaning"].mean()
-            print(
-                f"The embedded model, {r}: {overlap.mean():.2f} by words, {meaning:.2f} by meaning,"
-                f" n = {overlap.notna().sum()} of {len(part)} patients"
-            )
+        """Overlap as printed in Table 5."""
         table = self.printed("Table 5").reset_index()
         return shown(table.rename(columns={"row": "model, as printed"}))
 
@@ -247,45 +228,33 @@ class Material(seminar.Sheet):
             "empty": (0, 0, n, rest),
         }
 
+    def inputs(self):
+        """What a measure is called with: the lists, and the careful one made a little better."""
+        hits, wrong, missed, rejected = self.cases()["careful"]
+        return self.cases() | {
+            "one more hit": (hits + 1, wrong, missed - 1, rejected),
+            "one wrong entry fewer": (hits, wrong - 1, missed, rejected + 1),
+        }
+
     @needs("2.9")
     def ranking(self, metric):
         """Each list under F1 and under the student's measure."""
-        rows = []
-        for name, (hits, wrong, missed, rejected) in self.cases().items():
-            f1 = 2 * hits / (2 * hits + wrong + missed)
-            own = float(metric(hits, wrong, missed, rejected))
-            rows.append((name, hits, wrong, missed, rejected, f1, own))
-        columns = ["list", "hits", "wrong", "missed", "rejected", "F1", "your measure"]
-        return shown(pd.DataFrame(rows, columns=columns))
+        columns = ["list", "hits", "wrong", "missed", "rejected"]
+        made = pd.DataFrame([(n, *c) for n, c in self.cases().items()], columns=columns)
+        own = [float(metric(*c)) for c in self.cases().values()]
+        f1 = 2 * made["hits"] / (2 * made["hits"] + made["wrong"] + made["missed"])
+        return shown(made.assign(**{"F1": f1, "your measure": own}))
 
     def limits(self):
         """What this sheet's numbers can't show, with the numbers."""
-        k, free = self.kappa(), self.specified()
-        graded = free[free["match"] == "graded"]
-        f1 = stats.bootstrap(graded["f1"].to_numpy(float), self.run.rng("seminar", "f1"))
-        interval = f" [{f1.low:.2f}, {f1.high:.2f}]" if f1.n >= stats.LEAST else ""
         different = self.pairs[self.pairs["label"] == "different"]
-        taken = (different["judged"] == "same").sum()
-        told = {
-            "The matcher compares words": (
-                f"kappa {k.value:.2f} [{k.low:.2f}, {k.high:.2f}] on {k.n} pairs labelled by their"
-                f" author; the matcher takes {taken} of {len(different)} different pairs for the"
-                " same"
-            ),
-            "The reference is illustrative": (
-                f"{len(self.site)} of {len(self.terms)} effects for this site, compiled from"
-                " public sources, not by clinicians"
-            ),
-            "The patients are invented and few": f"{len(self.patients)} here, 21 in the paper",
-            "The embedded model has 135 million parameters": (
-                f"F1 {f1.value:.2f}{interval}, n = {f1.n} lists,"
-                f" {len(free) - len(graded)} unscored; {free['truncated'].mean():.0%} of its"
-                " replies cut off"
-            ),
-            "Ten written entries are no sample": (
-                f"the list of task 2.4 was put together from labelled wordings: {len(self.ten)}"
-                " entries, one patient"
-            ),
-        }
-        columns = ["What to keep in mind", "Number in this run"]
-        return shown(pd.DataFrame(told.items(), columns=columns))
+        return self.limited(
+            k=self.kappa(),
+            taken=(different["judged"] == "same").sum(),
+            different=len(different),
+            site=len(self.site),
+            terms=len(self.terms),
+            patients=len(self.patients),
+            ten=len(self.ten),
+            written=len(self.written),
+        )

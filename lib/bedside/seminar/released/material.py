@@ -134,12 +134,10 @@ class Material(seminar.Sheet):
         """What this sheet's numbers can't show, with the numbers."""
         sites = self.patients["site"].value_counts()
         shared = set.intersection(*(set(f.index) for f in self.sites.values()))
-        told = {
-            "Few patients": f"{len(self.patients)}, invented or adapted by others",
-            "Sites are uneven": "; ".join(f"{s}: {n}" for s, n in sites.items()),
-            "Sites share most effects": f"{len(shared)} of {len(self.terms)} belong to every site",
-            "Most of the vocabulary belongs to the site": (
-                f"{len(self.site)} of {len(self.terms)} terms belong to this patient's site"
-            ),
-        }
-        return shown(pd.DataFrame(told.items(), columns=["What to keep in mind", "Number"]))
+        return self.limited(
+            patients=len(self.patients),
+            sites="; ".join(f"{s}: {n}" for s, n in sites.items()),
+            shared=len(shared),
+            site=len(self.site),
+            terms=len(self.terms),
+        )

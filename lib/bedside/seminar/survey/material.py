@@ -8,7 +8,7 @@ import functools
 import pandas as pd
 
 from bedside import BedsideError, seminar, stats
-from bedside.papers.cancer_myth import survey, systems
+from bedside.papers.cancer_myth import data, survey, systems
 from bedside.seminar import needs, open_in, shown
 
 KEYS = ["question", "source", "part"]
@@ -17,11 +17,17 @@ TEN = 10  # paragraphs whose ratings are compared by hand in 1.4
 FIRST, LAST = "GPT-4-Turbo", survey.HUMAN  # the sources of tasks 1.5 to 1.7
 OLDEST = 1  # the question of task 1.8: the paper's own example 1 (appendix A.5)
 NONE = "none"  # 1.2: no label
-ELSEWHERE = "These answers aren't on this machine; `make data PROFILE=public` fetches them."
+WRITTEN = "written for this project"
+ELSEWHERE = (
+    "The eight systems' answers aren't on this machine; `make data PROFILE=public` fetches them."
+    " Here are three answers that were written for this project, to a question of this project."
+)
 
 
 class Material(seminar.Sheet):
     """Data and displays of sheet 1p (Cancer-Myth, section 2 and appendix A: the survey)."""
+
+    also = (systems.FILE, "cancer_myth_released")  # sources that it shows where they are
 
     def __init__(self):
         run = self.run = seminar.run("cancer_myth", "01_physician_survey", "public")
@@ -114,28 +120,22 @@ class Material(seminar.Sheet):
         for a, b in (("Doctor 1", "Doctor 2"), ("Doctor 1", "Doctor 3"), ("Doctor 2", "Doctor 3")):
             x, y = self.marked[a].astype(int), self.marked[b].astype(int)
             p, q = self.rated[a].astype(int).tolist(), self.rated[b].astype(int).tolist()
-            rows.append(
-                {
-                    "physicians": f"{a} and {b}",
-                    "labelled: kappa": stats.kappa(x.tolist(), y.tolist(), [0, 1]).value,
-                    "labelled: AC1": stats.gwet([x, y], [0, 1]),
-                    "ratings: weighted kappa": stats.kappa(
-                        p, q, survey.SCALE, weights="quadratic"
-                    ).value,
-                    "ratings: weighted AC2": stats.gwet([p, q], survey.SCALE, weights="quadratic"),
-                }
+            each = (
+                stats.kappa(x.tolist(), y.tolist(), [0, 1]).value,
+                stats.gwet([x, y], [0, 1]),
+                stats.kappa(p, q, survey.SCALE, weights="quadratic").value,
+                stats.gwet([p, q], survey.SCALE, weights="quadratic"),
             )
-        return shown(pd.DataFrame(rows))
+            rows.append((f"{a} and {b}", *each))
+        return self.headed("1.3", rows)
 
     @needs("1.4")
     def spread(self, given):
         """MISD of all paragraphs, and what shuffled ratings reach."""
         found = survey.misd(self.rated)
         shuffled = survey.chance_spread(self.rated, self.run.rng("seminar", "shuffled"), times=500)
-        print(
-            f"{(found <= 2).mean():.1%} of {len(found)} paragraphs have a MISD of 2 or less. With"
-            f" each physician's own ratings dealt out at random, it is {shuffled.mean():.1%}."
-        )
+        within, chance = (found <= 2).mean(), shuffled.mean()
+        print(self.said("spread", "1.4", within=within, n=len(found), chance=chance))
         return found.value_counts().sort_index().rename("paragraphs").to_frame()
 
     # ---- sources
@@ -153,8 +153,7 @@ class Material(seminar.Sheet):
             mine = self.whole.xs(source, level="source").mean(axis=1).to_numpy()
             rng = self.run.rng("seminar", source)
             rows.append((source, printed[source], *stats.bootstrap(mine, rng)))
-        columns = ["source", "printed", "computed", "low", "high", "questions"]
-        return shown(pd.DataFrame(rows, columns=columns))
+        return self.headed("1.5", rows)
 
     def by_physician(self):
         """Mean points of each source by physician, over 25 questions."""
@@ -198,34 +197,37 @@ class Material(seminar.Sheet):
 
     @functools.cached_property
     def systems(self):
-        """A released question with the answers of eight systems, in an order that tells nothing.
+        """A question with graded answers, in an order that tells nothing.
 
-        One on which GPT-4o, as the study's judge, gave all three grades; None without the file.
+        A released one with eight systems' answers, on which GPT-4o, as the study's judge, gave all
+        three grades; without the file, one of ours with the answers that were written to it.
         """
         run = seminar.run("cancer_myth", "07_released_answers", "public")
-        if (found := systems.file(run)) is None:
-            return None
-        graded = systems.answers(run, found)
-        graded = graded[graded["status"] == "graded"]
-        fits = graded.groupby("item")["value"].agg(lambda v: v.nunique() == 3 and len(v) == 8)
-        if not fits.any():
-            return None
+        if (found := systems.file(run)) is not None:
+            graded = systems.answers(run, found)
+            graded = graded[graded["status"] == "graded"]
+            fits = graded.groupby("item")["value"].agg(lambda v: v.nunique() == 3 and len(v) == 8)
+        if found is None or not fits.any():
+            ours = data.labelled(seminar.run("cancer_myth", "05_judge_agreement"))
+            graded = ours.rename(columns={"label": "value"}).assign(model=WRITTEN)
+            fits = graded.groupby("item")["value"].agg(lambda v: v.nunique() == 3)
         mine = graded[graded["item"] == run.rng("seminar").choice(sorted(fits.index[fits]))]
         mine = mine.iloc[run.rng("seminar", "order").permutation(len(mine))]
-        return mine.assign(letter=list("abcdefgh"))
+        return mine.assign(letter=list("abcdefgh"[: len(mine)]))
 
     def told(self):
-        """The question and what eight systems answered, without their names."""
-        if self.systems is None:
-            return ELSEWHERE
+        """The question and what was answered, without the systems' names."""
+        if WRITTEN in set(self.systems["model"]):
+            print(ELSEWHERE)
         rows = [("question", self.systems["question"].iloc[0])]
         rows += zip(self.systems["letter"], self.systems["answer"])
         return shown(pd.DataFrame(rows, columns=["", "text"]))
 
     def graded(self, mine):
-        """The systems' names, their released grades, and the student's, by letter."""
-        if self.systems is None:
-            return ELSEWHERE
+        """The systems' names, their grades, and the student's, by letter; rates as printed."""
+        printed = self.run.published("v1 Figure 6a").query("column == 'PCR'")
+        rates = ", ".join(f"{r.row} {r.value:.1f}" for r in printed.itertuples())
+        print(f"Questions corrected by each system, % of 585 (Figure 6): {rates}")
         rows = self.systems[["letter", "model", "value"]]
         yours = ["" if open_in(mine.get(k)) else mine[k] for k in rows["letter"]]
         about = pd.DataFrame([("what is wrong", "", self.systems["correction"].iloc[0], "")])
@@ -235,16 +237,14 @@ class Material(seminar.Sheet):
     def limits(self):
         """What this sheet's numbers can't show, with the numbers."""
         times, lots = self.marked.sum(axis=1), self.marked.sum()
-        told = {
-            "Few raters": f"{self.whole.shape[1]} physicians; nothing is known about others",
-            "Few questions": f"{len(self.asked)}, chosen so that a search doesn't answer them",
-            "One rater gives most labels": (
-                f"{lots.idxmax()}: {lots.max()} of {lots.sum()} marks on {len(times)} paragraphs"
-            ),
-            "Labels are seldom confirmed": (
-                f"{(times >= 2).sum()} of {(times >= 1).sum()} marked paragraphs have two marks or"
-                " more"
-            ),
-            "Ratings are high": f"{(self.rated >= 4).mean().mean():.0%} of them are 4 or 5",
-        }
-        return shown(pd.DataFrame(told.items(), columns=["What to keep in mind", "Number"]))
+        return self.limited(
+            raters=self.whole.shape[1],
+            questions=len(self.asked),
+            who=lots.idxmax(),
+            most=lots.max(),
+            all=lots.sum(),
+            n=len(times),
+            two=(times >= 2).sum(),
+            one=(times >= 1).sum(),
+            high=(self.rated >= 4).mean().mean(),
+        )
