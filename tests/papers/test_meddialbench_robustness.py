@@ -23,7 +23,7 @@ from bedside.papers.meddialbench.implied import (
     regression,
     selection,
 )
-from bedside.papers.meddialbench.tables import robustness as tables
+from bedside.papers.meddialbench.implied import robustness as tables
 from bedside.read import paths
 
 

@@ -1,4 +1,4 @@
-"""MedDialBench: tables of notebook 06, on what the findings survive."""
+"""MedDialBench: rows of notebook 06, on what the findings survive."""
 
 import itertools
 
@@ -9,7 +9,7 @@ from bedside import stats
 from bedside.write.tables import Row, frame
 
 from ..design import BASELINE
-from ..implied import MODELS, SCALES, N, beyond, counts, limits, on_pathway, overlaps
+from . import MODELS, SCALES, N, beyond, counts, limits, on_pathway, overlaps
 
 ALONE = "sensitivity under fabricating"
 STEPS = np.linspace(0.4, 1, 121)  # specificities of the lines of a figure
