@@ -199,7 +199,7 @@ $(foreach n,$(NOTEBOOKS),$(eval $(call notebook,$(notdir $(n)),$(patsubst %/,%,$
 
 run = $(PY) -m bedside run --todo $(1) --file $(SETTINGS) --stamps $(STAMPS) $(call option,jobs,JOBS)
 
-$(STAMPS)/index.done: $(DONE) $(wildcard $(addprefix lib/bedside/publish/,*.py pages/*) data/findings/* data/replies/*)
+$(STAMPS)/index.done: $(DONE) notebooks/across_studies.ipynb $(wildcard $(addprefix lib/bedside/publish/,*.py pages/*) data/findings/* data/replies/*)
 	@$(call run,$(PAPERS:%=$(STAMPS)/%.todo))
 	@$(PY) -m bedside index --profile $(PROFILE) --file $(SETTINGS) --since $(SETTINGS).started
 	@touch $@

@@ -171,11 +171,12 @@ def index(profile, since=None):
     """
     from .build import settings
     from .publish import pages
-    from .publish.pages import content
+    from .publish.pages import across, content
     from .read import claims
 
     manifest = pages.merge(profile)
     content.write_notebooks(manifest, settings.outputs(profile))
+    across.write(manifest, settings.outputs(profile))
     entries, folder = manifest["notebooks"].values(), paths.rel(settings.outputs(profile))
     print(
         f"{sum(len(e['outputs']) for e in entries)} outputs in {folder}"
@@ -215,7 +216,7 @@ def explorer(given):
     from .build import settings
     from .explorer import write
     from .publish import judged_items
-    from .publish.pages import pages
+    from .publish.pages import ACROSS, pages
 
     apart = ("mode", "budget_usd", "budget_total")
     chosen = {k: v for k, v in given.items() if k not in apart}
@@ -229,7 +230,7 @@ def explorer(given):
         chosen["papers"] = " ".join(some)
     content = raters.with_labels(judged_items.collect(**chosen))
     folder.mkdir(parents=True, exist_ok=True)
-    write(path, content)
+    write(path, content, pages(content["papers"], across=(folder / ACROSS).is_file()))
     local = settings.outputs(content["profile"], private=True)
     if local != folder and (local / "manifest.json").is_file():
         linked = {p: n for p, n in content["papers"].items() if (local / f"{p}.html").is_file()}

@@ -531,10 +531,12 @@ class Run:
 
         if self.changed:
             return prose.Reading({"": OWN_SETTINGS})
+        of_one = self.paper in paths.papers()  # not of all studies together
         if wrong := [words for words, held in holds.items() if not held]:
-            name = f"notebooks/{self.paper}/{self.notebook}.ipynb"
+            name = f"notebooks/{f'{self.paper}/' * of_one}{self.notebook}.ipynb"
             raise BedsideError(f"{name}: its reading no longer holds: {'; '.join(wrong)}")
-        return prose.Reading({"The paper": paper, "Added here": adds, "Open": changes})
+        who = "The paper" if of_one else "The papers"
+        return prose.Reading({who: paper, "Added here": adds, "Open": changes})
 
     # ---- provenance
 

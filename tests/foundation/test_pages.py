@@ -20,6 +20,7 @@ from browser import violations, watched
 
 STUDIES = [f"{paper}.html" for paper in paths.papers()]
 PAGES = ["index.html", *STUDIES, "claims.html"]
+EVERY = [*PAGES, pages.ACROSS]
 PROFILES = ("sample", "public")
 HREF = re.compile(r'href="([^"]*)"')
 ID = re.compile(r'\bid="([^"]*)"')
@@ -113,7 +114,7 @@ def test_a_number_has_an_address(browser):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", EVERY)
 @pytest.mark.parametrize("width, height", [(1440, 900), (1024, 768), (390, 844)])
 def test_everybody_can_use_them(browser, width, height, scheme, name):
     with watched(browser, width, height) as shown:
@@ -126,7 +127,7 @@ def test_everybody_can_use_them(browser, width, height, scheme, name):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", EVERY)
 @pytest.mark.parametrize("width", [390, 768, 1440])
 def test_everybody_can_use_the_pages_of_released_data(browser, width, scheme, name):
     with watched(browser, width, 900) as shown:
@@ -236,17 +237,17 @@ def committed():
 @pytest.mark.parametrize("profile", PROFILES)
 def test_every_link_of_a_fresh_clone_leads_somewhere(profile):
     here, files = paths.FIGURES / profile, committed()
-    texts = {name: (here / name).read_text() for name in PAGES}
+    texts = {name: (here / name).read_text() for name in EVERY}
     ids = {name: {html.unescape(i) for i in ID.findall(text)} for name, text in texts.items()}
     count = 0
-    for name in PAGES:
+    for name in EVERY:
         for href in HREF.findall(texts[name]):
             file, _, anchor = html.unescape(href).partition("#")
             if href.startswith("https://"):
                 continue
             target = Path(os.path.normpath(here / (unquote(file) or name)))
             assert target.relative_to(paths.ROOT).as_posix() in files, (name, href)
-            if anchor and file in ("", *PAGES) and unquote(anchor) not in ids[file or name]:
+            if anchor and file in ("", *EVERY) and unquote(anchor) not in ids[file or name]:
                 assert file == "claims.html" and set(parse_qs(anchor)) <= FACETS, (name, href)
             count += 1
     assert count > 1000
@@ -312,7 +313,7 @@ def test_what_a_notebook_shows_runs_nothing(browser, ran, tmp_path):
 def test_the_site_holds_no_texts_of_other_people(ran, tmp_path):
     first = site.write(tmp_path / "site")
     files = {p.relative_to(first.parent).as_posix() for p in first.parent.rglob("*") if p.is_file()}
-    assert {f"{profile}/{name}" for profile in PROFILES for name in PAGES} < files
+    assert {f"{profile}/{name}" for profile in PROFILES for name in EVERY} < files
     assert "sample/explorer.html" in files and "public/explorer.html" not in files
     assert not any(f.startswith("public/notebooks/") for f in files)
     assert sum(f.startswith("sample/notebooks/") for f in files) == len(notebooks.listed())
@@ -396,7 +397,7 @@ def test_only_the_scripts_written_here_may_run():
 
 
 def test_each_page_says_how_to_cite(monkeypatch):
-    for name in PAGES:
+    for name in EVERY:
         text = (paths.FIGURES / "public" / name).read_text()
         made = html.unescape(re.search(r'aria-label="BibTeX">(.*?)</pre>', text, re.S)[1])
         assert made.count("@software{bedside,") == 1 and made.count("{") == made.count("}")

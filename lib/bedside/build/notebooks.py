@@ -187,6 +187,19 @@ def run_own(name: str, given: dict) -> Path:
     return out
 
 
+ACROSS = "across_studies"
+
+
+def run_across(profile: str) -> Path:
+    """Execute the notebook that puts a profile's studies side by side; return its path.
+
+    It reads their outputs and claims, so these come first.
+    """
+    out = executed(ACROSS, profile)
+    _run(ACROSS, {"profile": profile}, out)
+    return out
+
+
 def executed(name: str, profile: str) -> Path:
     """The path of a notebook once executed, in this process's run or in a profile."""
     place = os.environ.get("BEDSIDE_RUN") or profile

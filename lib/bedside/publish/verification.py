@@ -11,6 +11,7 @@ from bedside.build import notebooks
 from bedside.read import paths, sources
 
 from . import letters, pages
+from .pages import across
 
 # compared only if the versions of packages are those of the committed run
 LOOSE = (".svg", ".png", ".html")
@@ -33,7 +34,9 @@ def verify(profile: str, explorer: tuple[Callable, Callable] | None = None) -> N
     without = {"notebooks": {name: old[name] for name in apart if name in old}}
     (scratch / profile).mkdir(parents=True, exist_ok=True)  # nothing else may have been built
     paths.write(scratch / profile / "manifest.json", json.dumps(without))
-    built = pages.merge(profile)["notebooks"]
+    manifest = pages.merge(profile)
+    across.write(manifest, scratch / profile)
+    built = manifest["notebooks"]
     write, read = explorer or (None, None)
     if f"{profile}/explorer.html" in committed and write:
         write({"profile": profile})

@@ -1,6 +1,7 @@
 """Pages: merge the notebooks' parts into manifest.json, claims.csv and readings.csv; write pages.
 
     merge("sample")  # figures/sample/index.html, <paper>.html, claims.html
+    across.write(manifest, folder)  # across_studies.html, once all studies are there
 
 All pages share one frame (frame.html.j2) and need neither a server nor a network. Their
 Content-Security-Policy lets the browser run no scripts but those written here.
@@ -13,7 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bedside.build import settings
+from bedside.build import notebooks, settings
 from bedside.keep import ledger, registry
 from bedside.read import paths, sources
 from bedside.read.claims import READING, completed
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     import jinja2
 
 HERE = Path(__file__).parent
+ACROSS = f"{notebooks.ACROSS}.html"
 CLAIM = ["id", "paper", "of", "section", "weight", "claim", "published", "computed", "basis"]
 CLAIM += ["verdict", "readings", "kind", "saved_by"]
 
@@ -40,7 +42,8 @@ def merge(profile: str, private: bool = False) -> dict:
 
     folder = settings.outputs(profile, private=private)
     path = folder / "manifest.json"
-    entries = json.loads(path.read_text())["notebooks"] if path.is_file() else {}
+    before = json.loads(path.read_text()) if path.is_file() else {}
+    entries = before.get("notebooks", {})
     for part in sorted(folder.glob(".parts/*.json")):
         if not part.name.endswith(".plan.json"):
             p = json.loads(part.read_text())
@@ -55,13 +58,18 @@ def merge(profile: str, private: bool = False) -> dict:
     for e in entries.values():
         e["claims"] = [completed(c) for c in e["claims"]]
     claims = [c for e in entries.values() for c in e["claims"]]
-    manifest = {"profile": profile, "notebooks": entries}
-    paths.write(path, json.dumps(manifest, indent=1, sort_keys=True) + "\n")
+    manifest = {**before, "profile": profile, "notebooks": entries}
+    save(folder, manifest)
     counted = [{**c, "readings": len(c["readings"])} for c in claims]
     _write(folder / "claims.csv", CLAIM, counted)
     _write(folder / "readings.csv", READING, [r for c in claims for r in c["readings"]])
     content.write(manifest, folder, errors=errors(folder))
     return manifest
+
+
+def save(folder: Path, manifest: dict) -> None:
+    """Write a profile's or a run's manifest."""
+    paths.write(folder / "manifest.json", json.dumps(manifest, indent=1, sort_keys=True) + "\n")
 
 
 def _write(path, columns, rows):
@@ -119,9 +127,10 @@ def template(path: Path, **options: Any) -> "jinja2.Template":
     return jinja2.Environment(**options).get_template(path.name)
 
 
-def pages(papers: dict[str, str], explorer: bool = True) -> dict[str, str]:
+def pages(papers: dict[str, str], explorer: bool = True, across: bool = False) -> dict[str, str]:
     """The pages of a profile, {file: name}. papers: {paper: name}."""
     studies = {f"{paper}.html": name for paper, name in papers.items()}
+    studies |= {ACROSS: "Side by side"} if across else {}
     made = {"index.html": "Bedside", **studies, "claims.html": "All claims"}
     return made | ({"explorer.html": "Single replies"} if explorer else {})
 

@@ -104,6 +104,8 @@ class Pages:
         # findings are about printed and released numbers; another run has pages of its own
         committed = not of_run and not self.changed
         found = {p: findings.load(p, folder) if committed else [] for p in self.studies}
+        # they are put side by side where all of them are there
+        self.across = committed and self.studies.keys() == paths.papers().keys()
         self.findings = {p: [f for f in told if not f.lacks] for p, told in found.items()}
         known = registry.entries()
         tiny = all(known.get(m, {}).get("provider") == "local" for m in self.asked)
@@ -111,8 +113,10 @@ class Pages:
 
     def page(self, here, name, root="", paper="", told=ABOUT, **more):
         """Write one page from the template `name`."""
-        linked = pages({p: e["name"] for p, e in self.studies.items()}, explorer=self.explorer)
-        asked = () if self.folds and name in ("index", "paper") else self.asked
+        named = {p: e["name"] for p, e in self.studies.items()}
+        linked = pages(named, self.explorer, self.across)
+        bare = name == "across" or self.folds and name in ("index", "paper")
+        asked = () if bare else self.asked
         shared = {
             "frame": frame(linked, here, asked, root, told, paper),
             "profile": self.profile,

@@ -8,7 +8,7 @@ from bedside import BedsideError
 from bedside.build import notebooks, settings
 from bedside.read import paths
 
-from . import HERE, content, frame, template
+from . import ACROSS, HERE, content, frame, template
 
 KEPT = ("outputs", "graded")  # a notebook's files in a manifest
 PROFILES = ("sample", "public")
@@ -42,6 +42,8 @@ def _profile(profile, to):
         copied = to.parent / "notebooks" / f"{name}.ipynb"
         copied.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(paths.NOTEBOOKS / f"{name}.ipynb", copied)
+    if "across" in manifest:
+        files += [ACROSS, *(f"across/{o['file']}" for o in manifest["across"]["outputs"])]
     if profile == "sample":
         files.append("explorer.html")
         lost = [n for n in manifest["notebooks"] if not notebooks.executed(n, profile).is_file()]
