@@ -147,6 +147,13 @@ def test_no_row_is_shown_too(form):
     assert "<td" not in form(pd.DataFrame({"answer": []})).to_html()
 
 
+@pytest.mark.parametrize("form", [prose.prose, prose.record])
+def test_the_same_rows_are_the_same_html(form):
+    rows = pd.DataFrame({"item": ["a", "b"], "n": [1.5, None]})
+    assert form(rows).to_html() == form(rows.copy()).to_html()
+    assert form(rows).uuid != form(rows.assign(n=2.0)).uuid  # two tables of a page
+
+
 def test_a_record_has_a_line_for_each_field():
     page = Page(prose.record(pd.DataFrame({"a": ["x"], "b": ["y"]})).to_html())
     assert page.text.split()[-4:] == ["a", "x", "b", "y"]

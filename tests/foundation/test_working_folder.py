@@ -39,17 +39,22 @@ def test_an_own_study_is_the_same_from_each_folder(folder, tmp_path, monkeypatch
     assert mine.source == EXAMPLE and len(mine.given) == 10
 
 
-@pytest.mark.parametrize("name", [*notebooks.listed(), notebooks.OWN])
+@pytest.mark.parametrize("name", [*notebooks.listed(), notebooks.OWN, notebooks.ACROSS])
 def test_a_notebook_runs_in_its_own_folder(name, tmp_path, monkeypatch):
     """As JupyterLab runs it. By replay, with the committed trust cards; it writes elsewhere."""
     monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
     for card in paths.FIGURES.glob("sample/*/trust_*.json"):
         (tmp_path / "sample" / card.parent.name).mkdir(parents=True, exist_ok=True)
         shutil.copy(card, tmp_path / "sample" / card.parent.name)
+    if name == notebooks.ACROSS:  # it reads what the others wrote
+        shutil.copytree(paths.FIGURES / "sample", tmp_path / "sample", dirs_exist_ok=True)
     path = paths.NOTEBOOKS / f"{name}.ipynb"
     where = {"resources": {"metadata": {"path": path.parent}}, "kernel_name": "python3"}
     before = set(path.parent.iterdir())
     NotebookClient(nbformat.read(path, 4), **where, timeout=300).execute()
     part = f"sample/.parts/{name.replace('/', '.')}.json"
-    part = "own/ten_questions/manifest.json" if name == notebooks.OWN else part
+    part = {
+        notebooks.OWN: "own/ten_questions/manifest.json",
+        notebooks.ACROSS: f"sample/.parts/across.{name}.json",
+    }.get(name, part)
     assert (tmp_path / part).is_file() and set(path.parent.iterdir()) == before

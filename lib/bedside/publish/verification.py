@@ -11,7 +11,6 @@ from bedside.build import notebooks
 from bedside.read import paths, sources
 
 from . import letters, pages
-from .pages import across
 
 # compared only if the versions of packages are those of the committed run
 LOOSE = (".svg", ".png", ".html")
@@ -25,6 +24,8 @@ def verify(profile: str, explorer: tuple[Callable, Callable] | None = None) -> N
     are those of the committed manifest. explorer: (write, read), which write the profile's explorer
     and return what such a page holds. Raises BedsideError naming the files that changed.
     """
+    from .pages import across
+
     scratch = paths.CACHE / "verify"
     shutil.rmtree(scratch, ignore_errors=True)
     os.environ["BEDSIDE_FIGURES"] = str(scratch)
