@@ -40,7 +40,7 @@ def record(rows: pd.DataFrame, digits: int = 2) -> "Styler":
 def _read(rows, digits, drop=True):
     rows = rows.reset_index(drop=True) if drop else rows
     texts = rows.map(_text)
-    name = store.digest(repr(texts.astype(str).to_dict("split")))[:8]  # the same rows, the same HTML
+    name = store.digest(repr(texts.astype(str).to_dict("split")))[:8]  # one HTML for equal rows
     made = texts.style.set_uuid(name).format(escape="html", precision=digits, na_rep="")
     made = made.format_index(escape="html").format_index(escape="html", axis="columns")
     return made.set_table_styles(CELLS)
