@@ -123,6 +123,15 @@ def test_this_runs_models_change_nothing(copy):
     assert seen() == before
 
 
+def test_a_fifth_study_changes_nothing(copy, monkeypatch):
+    papers = paths.papers() | {"mine": {"name": "Mine"}}
+    monkeypatch.setattr(paths, "papers", lambda: papers)
+    space = executed()
+    assert len(space["told"]) == 4 == len(space["orders"][0])
+    manifest = json.loads((copy / "manifest.json").read_text())
+    assert not content.Pages(manifest, copy).across  # until the fifth one has outputs, too
+
+
 def test_a_study_without_outputs_is_named(copy):
     shutil.rmtree(copy / "medhalu")
     with pytest.raises(BedsideError, match="medhalu has no tables; run `make medhalu"):

@@ -104,8 +104,9 @@ class Pages:
         # findings are about printed and released numbers; another run has pages of its own
         committed = not of_run and not self.changed
         found = {p: findings.load(p, folder) if committed else [] for p in self.studies}
-        # they are put side by side where all of them are there
-        self.across = committed and self.studies.keys() == paths.papers().keys()
+        # they are put side by side where all of them are there, and the notebook that does so
+        whole = committed and self.studies.keys() == paths.papers().keys()
+        self.across = whole and (paths.NOTEBOOKS / f"{notebooks.ACROSS}.ipynb").is_file()
         self.findings = {p: [f for f in told if not f.lacks] for p, told in found.items()}
         known = registry.entries()
         tiny = all(known.get(m, {}).get("provider") == "local" for m in self.asked)
