@@ -199,12 +199,8 @@ $(foreach n,$(NOTEBOOKS),$(eval $(call notebook,$(notdir $(n)),$(patsubst %/,%,$
 
 run = $(PY) -m bedside run --todo $(1) --file $(SETTINGS) --stamps $(STAMPS) $(call option,jobs,JOBS)
 
-<<<<<<< HEAD
 $(STAMPS)/index.done: $(DONE) notebooks/across_studies.ipynb $(wildcard data/findings/* data/replies/* \
 		$(addprefix lib/bedside/publish/,*.py pages/*))
-=======
-$(STAMPS)/index.done: $(DONE) notebooks/across_studies.ipynb $(wildcard $(addprefix lib/bedside/publish/,*.py pages/*) data/findings/* data/replies/*)
->>>>>>> ea47f5cbe11c4deda7b2bcb3ea909b50598d8564
 	@$(call run,$(PAPERS:%=$(STAMPS)/%.todo))
 	@$(PY) -m bedside index --profile $(PROFILE) --file $(SETTINGS) --since $(SETTINGS).started
 	@touch $@
