@@ -25,6 +25,8 @@ from bedside.keep import prices, store
 from bedside.read import paths
 from bedside.write import frames, tables
 
+from . import choices
+from .choices import RIGHT
 from .judged_items import Display, display_of, row_id
 
 if TYPE_CHECKING:
@@ -47,9 +49,9 @@ KINDS = {  # what is compared: the columns of each, which are also those of its 
         "n",
         "detectable",
     ],
+    "choices": choices.COLUMNS,
     "costs": ["model", "study", "calls", "prompt_tokens", "completion_tokens", "usd", "hours"],
 }
-RIGHT = "right, %"
 WORST = 5  # failures that are shown of each model
 FAILED = 0.5  # a failure scores less; of right and wrong, that is wrong
 FEW = 10  # items that are named of those that a run lacks
@@ -211,9 +213,10 @@ def shown(frame: pd.DataFrame, how: Display, paper: str) -> pd.DataFrame:
 # ---- compared
 
 
-def compared(runs: list[Compared], at: Path) -> dict[str, pd.DataFrame]:
+def compared(runs: list[Compared], at: Path) -> dict[str, Any]:
     """{kind: frame} for each of KINDS. A model that several runs have is named with its run.
 
+    `curves` has the `choices.Curve` of each result behind the rows of choices.
     at: the folder of the page, from which links lead to the explorers.
     """
     import pandas as pd
@@ -236,12 +239,15 @@ def compared(runs: list[Compared], at: Path) -> dict[str, pd.DataFrame]:
             rows["profiles"] += _profiles(s)
             rows["outcomes"] += _outcomes(s)
             rows["costs"] += _costs(s, label)
+    curves = []
     for same in by_study.values():
+        curves += choices.of(same)
         rows["failures"] += _failures(same, at)
         rows["differences"] += _differences(same)
+    rows["choices"] = [r for curve in curves for r in curve.rows.to_dict("records")]
     made = {kind: pd.DataFrame(rows[kind], columns=KINDS[kind]) for kind in KINDS}
     made["differences"]["holm"] = stats.holm(made["differences"]["p"].to_numpy(float))
-    return made | {"failures": _worst(made["failures"])}
+    return made | {"failures": _worst(made["failures"]), "curves": curves}
 
 
 def _models(s, label, seen):

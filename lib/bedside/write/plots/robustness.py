@@ -52,19 +52,21 @@ def choices(
     by: Sequence[str],
     *,
     null: pd.DataFrame | None = None,
+    usual: str = "the paper's choices",
     **labels: str,
 ) -> Sequence[Axes]:
     """A specification curve: one result under each combination of choices, in order of its size.
 
     axes: the upper one has the results, the lower one the choices behind each. frame: value, low
-    and high (or NaN), and a column of names for each of `by`; `usual`, if it is there, is true for
-    the combination that the paper made, which is hollow. null: low and high, a row for each place
-    in the order, between which results lie where there is no effect.
+    and high (or NaN), and a column of names for each of `by`; its column `usual`, if it is there,
+    is true for the hollow mark, which the legend names as `usual` says. null: low and high, a row
+    for each place in the order, between which results lie where there is no effect.
     """
     above, below = axes
     levels = [(choice, level) for choice in by for level in dict.fromkeys(frame[choice])]
     frame = floats(frame).sort_values("value", kind="stable").reset_index(drop=True)
-    usual = frame["usual"].astype(bool) if "usual" in frame else frame["value"] != frame["value"]
+    none = frame["value"] != frame["value"]
+    hollow = frame["usual"].astype(bool) if "usual" in frame else none
     if null is not None:
         edges = null["low"].astype(float), null["high"].astype(float)
         band = {"color": GRID, "label": "no effect: 95% of permutations"}
@@ -72,8 +74,8 @@ def choices(
     above.axhline(0, color=CONTEXT, linewidth=0.8)
     above.vlines(frame.index, frame["low"], frame["high"], color=SOFT, linewidth=0.8)
     for mine, marker, face, name in (
-        (~usual, "o", BLUE, "another choice"),
-        (usual, "D", CARD, "the paper's choices"),
+        (~hollow, "o", BLUE, "another choice"),
+        (hollow, "D", CARD, usual),
     ):
         look = {"markerfacecolor": face, "markeredgecolor": INK, "markersize": 4.5}
         if mine.any():

@@ -1,0 +1,129 @@
+"""A run's main results under other reasonable choices: a specification curve for each study.
+
+    made = choices.of(studies)     # of `comparison.Study`, the runs' for one study
+    made.rows, made.null           # one result under each combination; what chance would give
+
+The result is the lead of one model over another on the items that both answered, or the score of a
+single model. The null swaps both models' replies within a unit (patient, question, case), for all
+combinations alike.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, NamedTuple
+
+from bedside.keep import store
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+    from .comparison import Study
+
+RIGHT = "right, %"  # of a study's scores: 1 and 0, in percent
+CHOICES = {  # the first of each is how scores are counted elsewhere
+    "without a verdict": ("left out", "a failure"),
+    "cut": ("as it stands", "left out"),
+    "each counts alike": ("item", "unit", "part"),
+}
+COLUMNS = ["result", "study", "measure", *CHOICES, "value", "p", "n"]
+SWAPS = 999
+
+
+class Curve(NamedTuple):
+    """One result: its rows, one a combination; the null's limits by place; p of their median.
+
+    rows: COLUMNS. null: low and high between which 95% of the swaps lie, in order of size; None for
+    a single model. joint: the share of swaps whose median is as far from 0.
+    """
+
+    rows: pd.DataFrame
+    null: pd.DataFrame | None
+    joint: float
+
+
+def of(same: list[Study]) -> list[Curve]:
+    """The results of a study's runs: of each pair of models judged alike, or of each model alone.
+
+    Shares of right replies are told in percent, as elsewhere.
+    """
+    import pandas as pd
+
+    made = []
+    by: dict[tuple, list] = {}
+    for s in same:
+        by.setdefault(s.of, []).append(s)
+    for those in by.values():
+        replies = pd.concat([s.replies[s.replies["main"]] for s in those], ignore_index=True)
+        models = list(replies["model"].unique())
+        results = list(itertools.combinations(models, 2)) or [(m,) for m in models]
+        made += [_curve(those[0], replies, result) for result in results]
+    return made
+
+
+def _curve(study, replies, models):
+    import numpy as np
+    import pandas as pd
+
+    mine = replies[replies["model"].isin(models)]
+    about = mine.groupby("item", sort=False).agg({"unit": "first", study.by[0]: "first"})
+    units = pd.factorize(about["unit"])[0]
+    ways, weighed = list(itertools.product(*CHOICES.values())), []
+    for lost, cut, alike in ways:
+        values = _by_item(mine, about.index, models, lost, cut)
+        weighed.append(_weighed(values, {"item": None, "unit": units}.get(alike, about.iloc[:, 1])))
+    each = np.array([np.bincount(units, w, units.max() + 1) for w, _ in weighed])  # ways x units
+    scale, value = 100 if study.score == RIGHT else 1, each.sum(axis=1)
+    rows = pd.DataFrame(ways, columns=list(CHOICES)).assign(
+        result=" minus ".join(models),
+        study=study.name,
+        measure=study.score,
+        value=[scale * v if n else None for v, (_, n) in zip(value, weighed)],
+        n=[n for _, n in weighed],
+        p=None,
+    )
+    if len(models) == 1 or not len(units):
+        return Curve(rows[COLUMNS], None, float("nan"))
+    return _tested(rows, each, scale)
+
+
+def _by_item(mine, items, models, lost, cut):
+    """The result on each item: the mean score of its replies, or the difference of two models'."""
+    if cut == "left out":
+        mine = mine[~mine["truncated"].astype(bool)]
+    score = mine["score"].fillna(0) if lost == "a failure" else mine["score"]
+    means = score.groupby([mine["item"], mine["model"]]).mean().unstack()
+    means = means.reindex(index=items, columns=list(models)).to_numpy(float)
+    return means[:, 0] if len(models) == 1 else means[:, 0] - means[:, 1]
+
+
+def _weighed(values: np.ndarray, groups) -> tuple[np.ndarray, int]:
+    """What each item adds to the mean in which groups count alike, and the number of items."""
+    import numpy as np
+    import pandas as pd
+
+    known = ~np.isnan(values)
+    place = np.arange(len(values)) if groups is None else pd.factorize(groups)[0]
+    size = np.bincount(place[known], minlength=place.max(initial=-1) + 1)
+    weight = known / np.maximum(size[place], 1) / max((size > 0).sum(), 1)
+    return np.where(known, values, 0) * weight, int(known.sum())
+
+
+def _tested(rows, each, scale):
+    import numpy as np
+    import pandas as pd
+
+    seed = store.digest([rows.at[0, "study"], rows.at[0, "result"]])
+    signs = np.random.default_rng(int(seed[:8], 16)).choice([-1, 1], (SWAPS, each.shape[1]))
+    swapped = signs @ each.T  # swaps x ways
+    near = 1e-12
+
+    def p(seen, null):
+        return (1 + (np.abs(null) >= abs(seen) - near).sum()) / (1 + SWAPS)
+
+    value = each.sum(axis=1)
+    rows["p"] = [p(v, null) if n else None for v, null, n in zip(value, swapped.T, rows["n"])]
+    low, high = np.quantile(np.sort(scale * swapped, axis=1), [0.025, 0.975], axis=0)
+    joint = p(np.median(value), np.median(swapped, axis=1))
+    return Curve(rows[COLUMNS], pd.DataFrame({"low": low, "high": high}), joint)
