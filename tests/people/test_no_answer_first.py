@@ -19,6 +19,7 @@ from bedside.seminar import edited, editions
 PAPERS = {1: "cancer_myth", 2: "radiation", 3: "medhalu", 4: "meddialbench"}
 GIVEN = {  # what a question itself gives, or what stands elsewhere for another thing
     ("2.1", "added"): "stands in the record, where it is to be found, and later names the site",
+    ("4.9", "set right"): "the question lists all four choices",
     ("3.5", "macro F1"): "an end of kappa's interval among the limits is 0.54, too",
 }
 KNOWN = {  # what an earlier task has as its own answer, or by chance
