@@ -44,6 +44,22 @@ def test_one_model_has_its_score_and_no_test():
     assert curve.null is None and curve.rows["p"].isna().all()
 
 
+def test_without_parts_items_and_units_are_left():
+    (curve,) = choices.of([study()._replace(by=[])])
+    assert len(curve.rows) == 8 and set(curve.rows["each counts alike"]) == {"item", "unit"}
+    assert curve.rows["value"].notna().all() and len(curve.null) == 8
+
+
+def test_items_without_a_part_are_one_of_their_own():
+    made = study()
+    made.replies["part"] = made.replies["part"].where(made.replies["part"] == "x")
+    (curve,) = choices.of([made])
+    # x: 0, 1, 1, 1; the others: 1, 1, 0, 0
+    assert value(curve, "left out", "as it stands", "part") == pytest.approx(
+        100 * (3 / 4 + 1 / 2) / 2
+    )
+
+
 def test_models_under_other_judges_are_not_paired():
     runs = study(scores={"a": A}), study(of=("sample", "k"), scores={"b": B})
     assert [c.rows.at[0, "result"] for c in choices.of(runs)] == ["a", "b"]

@@ -67,12 +67,15 @@ def _curve(study, replies, models):
     import pandas as pd
 
     mine = replies[replies["model"].isin(models)]
-    about = mine.groupby("item", sort=False).agg({"unit": "first", study.by[0]: "first"})
-    units = pd.factorize(about["unit"])[0]
+    about = mine.groupby("item", sort=False).agg(dict.fromkeys(["unit", *study.by[:1]], "first"))
+    units = pd.factorize(about["unit"], use_na_sentinel=False)[0]
     ways, weighed = list(itertools.product(*CHOICES.values())), []
+    ways = [way for way in ways if study.by or way[2] != "part"]  # questions may have no groups
     for lost, cut, alike in ways:
         values = _by_item(mine, about.index, models, lost, cut)
-        weighed.append(_weighed(values, {"item": None, "unit": units}.get(alike, about.iloc[:, 1])))
+        weighed.append(
+            _weighed(values, {"item": None, "unit": units}.get(alike, about.iloc[:, -1]))
+        )
     each = np.array([np.bincount(units, w, units.max() + 1) for w, _ in weighed])  # ways x units
     scale, value = 100 if study.score == RIGHT else 1, each.sum(axis=1)
     rows = pd.DataFrame(ways, columns=list(CHOICES)).assign(
@@ -104,7 +107,9 @@ def _weighed(values: np.ndarray, groups) -> tuple[np.ndarray, int]:
     import pandas as pd
 
     known = ~np.isnan(values)
-    place = np.arange(len(values)) if groups is None else pd.factorize(groups)[0]
+    place = (
+        np.arange(len(values)) if groups is None else pd.factorize(groups, use_na_sentinel=False)[0]
+    )
     size = np.bincount(place[known], minlength=place.max(initial=-1) + 1)
     weight = known / np.maximum(size[place], 1) / max((size > 0).sum(), 1)
     return np.where(known, values, 0) * weight, int(known.sum())
