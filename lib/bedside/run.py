@@ -330,7 +330,7 @@ class Run:
         return self._judges.setdefault(_card_name(judge, task), json.loads(path.read_text()))
 
     def _card_path(self, judge, task):
-        what = f"_{task}".replace(" ", "_") if task else ""
+        what = f"_{task}" if task else ""
         return self.folder / f"trust_{paths.file_name(judge)}{what}.json".replace(" ", "_")
 
     def _judged(self, tasks):

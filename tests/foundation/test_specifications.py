@@ -40,7 +40,11 @@ def test_a_specification_is_read_by_question(written):
     spec = specifications.load("my_paper")
     assert list(spec) == ["judge"] and spec.dated.isoformat() == "2026-11-26"
     assert spec["judge"].cannot == ["The released grades aren't here."]
-    assert spec.frame("judge")["mark"].tolist() == ["defensible", "defective"]
+    assert [c.mark for c in spec["judge"].choices] == ["defensible", "defective"]
+    (told,) = spec.shown().to_dict("records")
+    assert told["question"] == "Where does the ranking turn?" and len(told["choices"]) == 2
+    assert told["choices"][0].startswith("corrected (defensible): ")
+    assert told["can't be computed"] == spec["judge"].cannot
 
 
 @pytest.mark.parametrize(

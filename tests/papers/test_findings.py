@@ -278,6 +278,12 @@ def test_it_would_not_be_so_if_the_tables_said_the_opposite(id):
 # ---- whose it is, and on what it rests
 
 
+def test_the_front_page_begins_with_findings_that_there_are():
+    first = findings.foremost()
+    assert len(set(first)) == len(first) == 5 and set(first) <= set(FOUND)
+    assert {FOUND[id][0] for id in first} == set(PAPERS)
+
+
 @pytest.mark.parametrize("paper", PAPERS)
 def test_each_study_has_three_to_five_of_which_some_are_new(paper):
     found = findings.load(paper, PUBLIC)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, NamedTuple
 
+from bedside import stats
 from bedside.keep import store
 
 if TYPE_CHECKING:
@@ -56,13 +57,24 @@ def of(same: list[Study]) -> list[Curve]:
         by.setdefault(s.of, []).append(s)
     for those in by.values():
         replies = pd.concat([s.replies[s.replies["main"]] for s in those], ignore_index=True)
+        means = {
+            way: _means(replies, *way) for way in itertools.product(*list(CHOICES.values())[:2])
+        }
         models = list(replies["model"].unique())
         results = list(itertools.combinations(models, 2)) or [(m,) for m in models]
-        made += [_curve(those[0], replies, result) for result in results]
+        made += [_curve(those[0], replies, means, result) for result in results]
     return made
 
 
-def _curve(study, replies, models):
+def _means(replies, lost, cut):
+    """The mean score of each item's replies by model, with these choices: items x models."""
+    if cut == "left out":
+        replies = replies[~replies["truncated"].astype(bool)]
+    score = replies["score"].fillna(0) if lost == "a failure" else replies["score"]
+    return score.groupby([replies["item"], replies["model"]]).mean().unstack()
+
+
+def _curve(study, replies, means, models):
     import numpy as np
     import pandas as pd
 
@@ -71,8 +83,10 @@ def _curve(study, replies, models):
     units = pd.factorize(about["unit"], use_na_sentinel=False)[0]
     ways, weighed = list(itertools.product(*CHOICES.values())), []
     ways = [way for way in ways if study.by or way[2] != "part"]  # questions may have no groups
-    for lost, cut, alike in ways:
-        values = _by_item(mine, about.index, models, lost, cut)
+    for *counted, alike in ways:
+        each = means[tuple(counted)].reindex(index=about.index, columns=list(models))
+        values = each.to_numpy(float)
+        values = values[:, 0] if len(models) == 1 else values[:, 0] - values[:, 1]
         weighed.append(
             _weighed(values, {"item": None, "unit": units}.get(alike, about.iloc[:, -1]))
         )
@@ -89,16 +103,6 @@ def _curve(study, replies, models):
     if len(models) == 1 or not len(units):
         return Curve(rows[COLUMNS], None, float("nan"))
     return _tested(rows, each, scale)
-
-
-def _by_item(mine, items, models, lost, cut):
-    """The result on each item: the mean score of its replies, or the difference of two models'."""
-    if cut == "left out":
-        mine = mine[~mine["truncated"].astype(bool)]
-    score = mine["score"].fillna(0) if lost == "a failure" else mine["score"]
-    means = score.groupby([mine["item"], mine["model"]]).mean().unstack()
-    means = means.reindex(index=items, columns=list(models)).to_numpy(float)
-    return means[:, 0] if len(models) == 1 else means[:, 0] - means[:, 1]
 
 
 def _weighed(values: np.ndarray, groups) -> tuple[np.ndarray, int]:
@@ -121,14 +125,9 @@ def _tested(rows, each, scale):
 
     seed = store.digest([rows.at[0, "study"], rows.at[0, "result"]])
     signs = np.random.default_rng(int(seed[:8], 16)).choice([-1, 1], (SWAPS, each.shape[1]))
-    swapped = signs @ each.T  # swaps x ways
-    near = 1e-12
-
-    def p(seen, null):
-        return (1 + (np.abs(null) >= abs(seen) - near).sum()) / (1 + SWAPS)
-
-    value = each.sum(axis=1)
-    rows["p"] = [p(v, null) if n else None for v, null, n in zip(value, swapped.T, rows["n"])]
-    low, high = np.quantile(np.sort(scale * swapped, axis=1), [0.025, 0.975], axis=0)
-    joint = p(np.median(value), np.median(swapped, axis=1))
+    value, swapped = each.sum(axis=1), signs @ each.T  # ways; swaps x ways
+    p = stats.two_sided_p(value, swapped)
+    rows["p"] = [x if n else None for x, n in zip(p, rows["n"])]
+    low, high = scale * stats.ordered_band(swapped)
+    joint = float(stats.two_sided_p(np.median(value), np.median(swapped, axis=1)))
     return Curve(rows[COLUMNS], pd.DataFrame({"low": low, "high": high}), joint)

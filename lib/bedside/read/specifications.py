@@ -2,7 +2,7 @@
 
     spec = specifications.load("my_paper")
     spec["judge"].asks, spec["judge"].cannot
-    spec.frame("judge")  # its choices, one a row
+    spec.shown()  # all of it, as a frame for readers
 
 data/specifications/<paper>.toml has the date on which it was written and a section for each
 question. A choice is defensible, if a published study of the field makes it (`by` says which), or
@@ -51,13 +51,6 @@ class Specification(dict[str, Question]):
     def __init__(self, dated: date, questions: dict[str, Question]):
         super().__init__(questions)
         self.dated = dated
-
-    def frame(self, question: str) -> pd.DataFrame:
-        """A question's choices as a frame: name, mark, what, by."""
-        import pandas as pd
-
-        columns = [f.name for f in dataclasses.fields(Choice)]
-        return pd.DataFrame(map(dataclasses.asdict, self[question].choices), columns=columns)
 
     def shown(self) -> pd.DataFrame:
         """All questions as a frame for readers: question, choices, what can't be computed."""

@@ -168,8 +168,7 @@ def of_rows(
 
     names: its columns. way: what to do where one is lacking, which raises BedsideError.
     """
-    needed = [c for c in needed if c != "question" or TALK not in names]
-    if lacking := [c for c in needed if c not in names]:
+    if lacking := _lacking(needed, names):
         raise BedsideError(
             f"{name} has no column {lacking[0]!r}; it has {', '.join(names) or 'none'}. {way}"
         )
@@ -180,6 +179,11 @@ def of_rows(
     for number, row in enumerate(rows, 1):
         table.add(f"row {number}", row)
     return table
+
+
+def _lacking(needed, names):
+    """The columns that are needed and not there; a conversation stands in place of a question."""
+    return [c for c in needed if c not in names and (c != "question" or TALK not in names)]
 
 
 def text_of(path: Path, table: Table, kinds: Sequence[str] = KINDS) -> str:
@@ -252,9 +256,8 @@ def _header(cells, place, table):
         told = {"\t": "a tab"}.get(mark[0], repr(mark[0]))
         table.stop(place, f"cells are separated by {told}; save the file with commas instead")
     table.known(place, names)
-    for name in table.needed:
-        if name not in names and (name != "question" or TALK not in names):
-            table.fault(place, "", f"no column {name!r}; the first line must name the columns")
+    for name in _lacking(table.needed, names):
+        table.fault(place, "", f"no column {name!r}; the first line must name the columns")
     for name in dict.fromkeys(n for n in names if names.count(n) > 1 and n in table.columns):
         table.fault(place, "", f"two columns are named {name!r}")
     if table._faults:
@@ -287,8 +290,7 @@ def _object(row, place, table):
     if not isinstance(row, dict):
         return table.fault(place, "", 'is not an object; write each line as {"item": "...", ...}')
     table.known(place, row)
-    needed = [n for n in table.needed if n != "question" or TALK not in row]
-    lacking = [name for name in needed if name not in row]
+    lacking = _lacking(table.needed, row)
     for name in lacking:
         table.fault(place, name, "is missing")
     if not lacking:

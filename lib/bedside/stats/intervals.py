@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .inputs import booleans, by_unit, require
+from .judge_errors import true_share
 
 
 class Interval(NamedTuple):
@@ -137,17 +138,15 @@ def corrected_rate(
     if not (sensitivity.value + specificity.value > 1 and rate.value == rate.value):
         return Interval(nan, nan, nan, rate.n)
 
-    def corrected(rate, sens, spec):
-        return np.clip((rate + spec - 1) / (sens + spec - 1), 0, 1)
-
-    value, sizes = float(corrected(*(i.value for i in known))), [_size(i) for i in known]
+    value, sizes = float(true_share(*(i.value for i in known))), [_size(i) for i in known]
     if any(size != size for size in sizes):
         return Interval(value, nan, nan, rate.n)
     drawn, sens, spec = (
         rng.beta(i.value * size + 0.5, (1 - i.value) * size + 0.5, resamples)
         for i, size in zip(known, sizes)
     )
-    draws = corrected(drawn, sens, spec)[sens + spec > 1]
+    draws = true_share(drawn, sens, spec)
+    draws = draws[~np.isnan(draws)]
     return Interval(value, *np.quantile(draws, [0.025, 0.975]).tolist(), rate.n)
 
 

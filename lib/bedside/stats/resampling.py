@@ -133,6 +133,23 @@ def paired_permutation(
     return float((hits + 1) / (resamples + 1))
 
 
+def two_sided_p(values: ArrayLike, null: ArrayLike) -> np.ndarray:
+    """p of values (k,) against a null drawn for them (draws, k): how often it is as far from 0.
+
+    What was observed counts as one more draw. Also of a single value against (draws,).
+    """
+    seen, drawn = np.abs(np.asarray(values)), np.abs(np.asarray(null))
+    return (1 + (drawn >= seen - 1e-9).sum(axis=0)) / (1 + len(drawn))
+
+
+def ordered_band(null: ArrayLike) -> np.ndarray:
+    """Limits (2, k) of 95% of a null's draws (draws, k) at each place, each draw in order of size.
+
+    Between them lies a specification curve, in its order, where there is no effect.
+    """
+    return np.quantile(np.sort(null, axis=1), [0.025, 0.975], axis=0)
+
+
 def drawn_units(rng: np.random.Generator, resamples: int, units: int) -> Iterator[np.ndarray]:
     """How often each unit is in each resample, in blocks (rows, units)."""
     for picks in _integers(rng, units, resamples, units):

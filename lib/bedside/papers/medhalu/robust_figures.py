@@ -35,8 +35,7 @@ def planes(corners):
         ax.set(xlim=(x.min() - 0.07, x.max() + 0.07), ylim=(y.min() - 0.07, y.max() + 0.07))
         ax.set_xlabel("specificity")
         ax.set_title(dataset, loc="left", pad=19)
-    axes[0].set_ylabel("sensitivity", rotation=0, ha="left", va="bottom")
-    axes[0].yaxis.set_label_coords(0, 1.01)
+    plots.titled(axes[0], DATASETS[0], "specificity", "sensitivity")
     plots.legend_below(figure)
     return figure
 

@@ -31,6 +31,7 @@ from .look import (
     remark,
     save,
     spelt,
+    titled,
 )
 from .mark_charts import dots, plane, points
 from .matrices import changes, confusion, confusions, heat
