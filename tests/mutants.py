@@ -70,7 +70,8 @@ def changed(node: ast.AST) -> ast.AST | None:
 
 def mutants(path: str, source: str):
     """Each possible fault in a file's functions: its row, and its place in the text."""
-    seen = Counter()
+    seen, text = Counter(), source.encode()
+    lines = text.splitlines(keepends=True)
 
     def walk(node, function):
         for child in ast.iter_child_nodes(node):
@@ -84,7 +85,8 @@ def mutants(path: str, source: str):
 
     def here(node, function):
         if function and (new := changed(node)) and not isinstance(node, ast.JoinedStr):
-            before, after = ast.get_source_segment(source, node), f"({ast.unparse(new)})"
+            start, end = span(lines, node)
+            before, after = text[start:end].decode(), f"({ast.unparse(new)})"
             seen[function, before, after] += 1
             nth = seen[function, before, after]
             row = (package(path), path, function, str(nth), before, after)
@@ -102,6 +104,11 @@ def possible() -> list[tuple[dict, ast.AST]]:
     return [m for path, text in paths.items() for m in mutants(path, text)]
 
 
+def place(row: dict) -> tuple:
+    """What a mutant is known by: its file, function, and what stands there before and after."""
+    return tuple(row[k] for k in COLUMNS[1:7])
+
+
 def drawn(commit: str, earlier: list[dict]) -> list[tuple[dict, ast.AST]]:
     """Twelve mutants a package: those of `earlier` that still apply, and fresh ones by hash."""
     sites, size = defaultdict(list), Counter()
@@ -109,25 +116,28 @@ def drawn(commit: str, earlier: list[dict]) -> list[tuple[dict, ast.AST]]:
         size[package(file.relative_to(ROOT).as_posix())] += file.read_text().count("\n")
     for row, node in possible():
         sites[row["package"]].append((row, node))
-    known = {tuple(r[k] for k in COLUMNS[1:7]): r for r in earlier}
+    known = {place(r): r for r in earlier}
     chosen = []
     for name, _ in size.most_common(PACKAGES):
-        place = lambda site: tuple(site[0][k] for k in COLUMNS[1:7])  # noqa: E731
-        order = lambda site: hashlib.sha256((commit + repr(place(site))).encode()).digest()  # noqa: E731
-        kept = [s for s in sites[name] if place(s) in known]
-        fresh = sorted((s for s in sites[name] if place(s) not in known), key=order)
+        kept = [site for site in sites[name] if place(site[0]) in known]
+        fresh = [site for site in sites[name] if place(site[0]) not in known]
+        fresh.sort(key=lambda s: hashlib.sha256(repr((commit, place(s[0]))).encode()).digest())
         for row, node in (kept + fresh)[:EACH]:
-            old = known.get(tuple(row[k] for k in COLUMNS[1:7]), {})
+            old = known.get(place(row), {})
             chosen.append(({**row, "commit": old.get("commit", commit)}, node))
     return chosen
 
 
+def span(lines: list[bytes], node: ast.AST) -> tuple[int, int]:
+    """Where a node begins and ends in a text, by its lines."""
+    start = sum(map(len, lines[: node.lineno - 1])) + node.col_offset
+    return start, sum(map(len, lines[: node.end_lineno - 1])) + node.end_col_offset
+
+
 def mutated(source: str, node: ast.AST, after: str) -> str:
     """The text with what stands at a node replaced."""
-    lines = source.encode().splitlines(keepends=True)
-    start = sum(map(len, lines[: node.lineno - 1])) + node.col_offset
-    end = sum(map(len, lines[: node.end_lineno - 1])) + node.end_col_offset
     text = source.encode()
+    start, end = span(text.splitlines(keepends=True), node)
     return (text[:start] + after.encode() + text[end:]).decode()
 
 
@@ -268,19 +278,17 @@ def main():
     chosen, reached = drawn(commit, earlier), houses[0].reached()
     fresh = SCRATCH / f"{commit}.csv"
     done = list(csv.DictReader(fresh.open(newline=""))) if fresh.exists() else []
-    known = {tuple(r[k] for k in COLUMNS[1:7]) for r in done}
-    equivalent = {
-        tuple(r[k] for k in COLUMNS[1:7]) for r in earlier if r["outcome"] == "equivalent"
-    }
+    known = {place(r) for r in done}
+    equivalent = {place(r) for r in earlier if r["outcome"] == "equivalent"}
 
     def one(mutant):
         row, node = mutant
-        if (place := tuple(row[k] for k in COLUMNS[1:7])) in known:
+        if place(row) in known:
             return
         with lock:
             house = houses.pop()
         outcome = house.outcome(row, node, reached)
-        if place in equivalent:
+        if place(row) in equivalent:
             outcome = ("equivalent", "")
         with lock:
             houses.append(house)
@@ -290,8 +298,8 @@ def main():
 
     with ThreadPoolExecutor(jobs) as pool:
         list(pool.map(one, chosen))
-    places = [tuple(row[k] for k in COLUMNS[1:7]) for row, _ in chosen]
-    done.sort(key=lambda r: places.index(tuple(r[k] for k in COLUMNS[1:7])))
+    places = [place(row) for row, _ in chosen]
+    done.sort(key=lambda r: places.index(place(r)))
     write(RESULTS, done)
     for name, n in Counter(r["package"] for r in done).items():
         counted = Counter(r["outcome"] for r in done if r["package"] == name)
