@@ -259,7 +259,12 @@ class House:
         return (said or ["collection"])[0].split(" - ")[0][:200] if done.returncode else ""
 
 
-BUILD = "from bedside.build import notebooks; notebooks.run_all({}, {{'profile': 'sample'}})"
+BUILD = """
+from bedside.build import notebooks
+from bedside.publish import pages
+notebooks.run_all({}, {{"profile": "sample"}})
+pages.merge("sample")
+"""
 QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
 
