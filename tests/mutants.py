@@ -2,7 +2,7 @@
 
 `make mutants` draws twelve for each of the eight largest packages, seeded by the commit's hash, and
 puts one after the other into a scratch checkout. Each runs the fast tests that reach its line, the
-quickest first, until one fails; if none does and notebooks reach the line, they are built and the
+quickest first, two minutes of them at most, until one fails; if none does and notebooks reach the line, they are built and the
 committed numbers are compared. tests/mutants.csv keeps the results, so that a stopped run goes on.
 Mutants of an earlier commit stay as long as their function holds the same text, else fresh ones
 take their place. Give a row the outcome `equivalent` by hand if no input can tell it from the code.
@@ -18,13 +18,15 @@ import subprocess
 import sys
 from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
+from itertools import accumulate
 from pathlib import Path
 from threading import Lock
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS, SCRATCH = ROOT / "tests/mutants.csv", ROOT / ".cache/mutants"
 COLUMNS = "commit,package,file,function,nth,before,after,outcome,by".split(",")
-PACKAGES, EACH, LONGEST = 8, 12, 900  # seconds after which a mutant hangs, which is noticed
+PACKAGES, EACH = 8, 12
+ENOUGH, LONGEST = 120, 900  # seconds of tests a mutant; until it hangs, which is noticed
 
 SWAPPED = {
     **{ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq},
@@ -156,7 +158,7 @@ def pytest_runtest_protocol(item):
 SETTINGS = """[run]
 parallel = true
 source = {root}/lib/bedside
-data_file = {root}/.coverage
+data_file = {data}
 context = ${{REACHED_BY-}}
 patch = subprocess
 sigterm = true
@@ -190,17 +192,17 @@ class House:
         command = [str(ROOT / ".venv/bin/python"), *arguments]
         return subprocess.run(command, cwd=self.root, env=env, text=True, **more)
 
-    def reached(self):
+    def reached(self, commit):
         """{(file, line): names of tests, quickest first}, from one run of the fast tests."""
         import coverage
 
         rc = self.root / "coverage.ini"
-        data = self.root / ".coverage"
+        data = SCRATCH / f"{commit}.coverage"
         if not data.exists():
-            rc.write_text(SETTINGS.format(root=self.root))
+            rc.write_text(SETTINGS.format(root=self.root, data=data))
             tests = ("-n", "2", "-p", "mutants", "--durations=0", "--durations-min=0", "-vv")
             run = ("-m", "coverage", "run", f"--rcfile={rc}", "-m", "pytest", *tests)
-            with open(self.root / "durations.txt", "w") as out:
+            with open(SCRATCH / f"{commit}.durations", "w") as out:
                 self.python(*run, stdout=out, env={"REACHED_BY": ""})
             self.python(
                 "-c",
@@ -210,7 +212,7 @@ class House:
             self.python("-m", "coverage", "combine", f"--rcfile={rc}", "-q")
             git("-C", str(self.root), "checkout", "--quiet", "--force", "figures")
         took = Counter()
-        for line in (self.root / "durations.txt").read_text().splitlines():
+        for line in (SCRATCH / f"{commit}.durations").read_text().splitlines():
             parts = line.split(maxsplit=2)
             if len(parts) == 3 and parts[1] in ("call", "setup", "teardown"):
                 took[parts[2]] += float(parts[0].rstrip("s"))
@@ -220,7 +222,9 @@ class House:
             name = Path(file).relative_to(self.root).as_posix()
             for line, contexts in read.contexts_by_lineno(file).items():
                 names = {c.split("|")[-1] for c in contexts} - {""}
-                reached[name, line] = sorted(names, key=lambda n: (took[n], n))
+                quickest = sorted(names, key=lambda n: (took[n], n))
+                spent = accumulate(took[n] for n in quickest)
+                reached[name, line] = [n for n, s in zip(quickest, spent) if s < ENOUGH]
         return reached
 
     def outcome(self, row: dict, node: ast.AST, reached: dict) -> tuple[str, str]:
@@ -280,7 +284,7 @@ def main():
     earlier = list(csv.DictReader(RESULTS.open(newline=""))) if RESULTS.exists() else []
     commit, lock = git("rev-parse", "HEAD"), Lock()
     houses = [House(commit, f"house{n}") for n in range(jobs)]
-    chosen, reached = drawn(commit, earlier), houses[0].reached()
+    chosen, reached = drawn(commit, earlier), houses[0].reached(commit)
     fresh = SCRATCH / f"{commit}.csv"
     done = list(csv.DictReader(fresh.open(newline=""))) if fresh.exists() else []
     known = {place(r) for r in done}
