@@ -2,8 +2,8 @@
 
 `make mutants` draws twelve for each of the eight largest packages, seeded by the commit's hash, and
 puts one after the other into a scratch checkout. Each runs the fast tests that reach its line, the
-quickest first, two minutes of them at most, until one fails; if none does and notebooks reach the line, they are built and the
-committed numbers are compared. tests/mutants.csv keeps the results, so that a stopped run goes on.
+quickest first, two minutes of them at most, until one fails; if none does and notebooks reach the
+line, they are built and the committed numbers are compared. tests/mutants.csv has the results.
 Mutants of an earlier commit stay as long as their function holds the same text, else fresh ones
 take their place. Give a row the outcome `equivalent` by hand if no input can tell it from the code.
 """
