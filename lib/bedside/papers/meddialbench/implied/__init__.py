@@ -52,8 +52,9 @@ def share(run):
 
 def drops(run: Run) -> pd.DataFrame:
     """Loss of accuracy against the baseline in points, adverse configurations by models."""
-    table = share(run)
-    return (table.loc[BASELINE] - table).drop(index=BASELINE)
+    run.published("Table 9")
+    right = counts()  # whole, so that equal losses are equal
+    return 100 * (right.loc[BASELINE] - right).drop(index=BASELINE) / N
 
 
 def printed_losses(run):
@@ -86,9 +87,15 @@ SCALES = {  # harm as a function of accuracy, such that independent effects add 
 
 def interaction(scale: str, combination: str, levels: tuple[str, str]) -> float:
     """Harm of a combination beyond that of its levels on one of SCALES, mean over models."""
-    harm = SCALES[scale](counts() / N)
+    return float(stats.drop_noise(excess(scale, combination, levels, counts() / N).mean()))
+
+
+def excess(scale: str, combination: str, levels: tuple[str, str], right: pd.DataFrame) -> pd.Series:
+    """The harm of `interaction` by model. right: accuracy (share), configurations by models."""
+    harm = SCALES[scale](right)
     a, b = levels
-    return float((harm.loc[combination] - harm.loc[a] - harm.loc[b] + harm.loc[BASELINE]).mean())
+    beyond = harm.loc[combination] - harm.loc[a] - harm.loc[b] + harm.loc[BASELINE]
+    return stats.drop_noise(beyond)
 
 
 def ratio_draws(run: Run, combinations: Mapping[str, tuple], draws: int = 10_000) -> np.ndarray:
