@@ -24,6 +24,7 @@ from bedside.papers.meddialbench.implied import (
     overlaps,
     regression,
     selection,
+    share,
 )
 from bedside.papers.meddialbench.implied import robustness as tables
 from bedside.read import paths
@@ -139,20 +140,21 @@ def test_slopes_are_the_derivatives_of_scales():
         assert SLOPES[name](p) == pytest.approx((harm(p + h) - harm(p - h)) / (2 * h), rel=1e-6)
 
 
-def test_a_pair_harms_beyond_its_parts_only_if_whole_cases_say_so(pairs):
+def test_a_pair_harms_beyond_its_parts_only_if_whole_cases_say_so(run, pairs):
     # C6, Claude: 66 right at baseline, 58 and 59 under the levels, 51 under both: nothing beyond
     right = counts()
-    shares = {  # what is added or multiplied on each scale, as exact fractions of k of 85 cases
+    scales = {  # what is added or multiplied on each scale, as exact fractions of k of 85 cases
         "risks added": lambda k: Fraction(N - k, N),
         "success multiplied": lambda k: Fraction(N, k),
         "odds of failure multiplied": lambda k: Fraction(N - k, k),
         "failures multiplied": lambda k: Fraction(N - k, N),
     }
-    made = tables.interaction_rows(pairs, right / N).set_index(["row", "column"])["value"]
-    for (pair, (a, b)), (scale, share) in itertools.product(pairs.items(), shares.items()):
+    rows = tables.interaction_rows(pairs, share(run) / 100)
+    made = rows.set_index(["row", "column"])["value"]
+    for (pair, (a, b)), (scale, harm) in itertools.product(pairs.items(), scales.items()):
         above = 0
         for m in MODELS:
-            both, first, second, base = (share(int(right.at[c, m])) for c in (pair, a, b, BASELINE))
+            both, first, second, base = (harm(int(right.at[c, m])) for c in (pair, a, b, BASELINE))
             added = scale == "risks added"
             above += both + base > first + second if added else both * base > first * second
         assert made[pair, f"{scale}: models above 0"] == above, (pair, scale)
@@ -162,9 +164,8 @@ def test_a_pair_harms_beyond_its_parts_only_if_whole_cases_say_so(pairs):
 def test_models_that_lose_as_many_cases_lose_as_much(run):
     lost, right = drops(run), counts()
     whole = right.loc[BASELINE] - right.loc[lost.index]
-    for m in MODELS:
-        for _, same in lost[m].groupby(whole[m]):
-            assert same.nunique() == 1
+    for _, same in lost.stack().groupby(whole.stack()):
+        assert same.nunique() == 1
 
 
 def test_every_summary_of_ratios_is_of_all_five_models(run):

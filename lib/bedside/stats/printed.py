@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 EXACT = 1000  # n times the width of the scale, up to which deviations are counted out
 
 
-def drop_noise(values: ArrayLike, digits: int = 9) -> np.ndarray:
+def drop_noise(values: ArrayLike, digits: int = 12) -> np.ndarray:
     """Sums and differences of printed numbers, or of shares of whole counts, rounded to `digits`.
 
     Floating point puts 0.1 + 0.2 - 0.3 above 0, and 0.77 - 0.70 above 0.69 - 0.62. Rounded,
