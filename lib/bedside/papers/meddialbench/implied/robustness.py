@@ -55,7 +55,7 @@ def interaction_rows(pairs, right):
         for end, error in zip(("least", "most"), errors):
             ends = value - 1.96 * error, value + 1.96 * error
             rows.append(Row(pair, f"{scale}: {end}", "recomputed", value, *ends, N))
-        above = excess(scale, pair, levels, right) > 0
+        above = stats.drop_noise(excess(scale, pair, levels, right)) > 0
         rows.append(Row(pair, f"{scale}: models above 0", "recomputed", int(above.sum())))
     return frame(rows)
 
