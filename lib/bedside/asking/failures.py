@@ -24,8 +24,8 @@ ROLES = (
     r"\bsystem\b.{0,30}(role|message|instruction|prompt)s?.{0,40}(n.t|not|un)\W?(support|allow)"
     r"|\brole\b.{0,60}(not support|n.t support|unexpected|invalid|unsupported).{0,20}\bsystem\b"
     r"|(unexpected|invalid|unknown|unsupported).{0,10}role\W{1,6}system"
-    r"|\bsystem\W{1,3}(is not one of|found using .{0,3}role)|developer instruction.{0,20}not enabled"
-    r"|roles must alternate|only user and assistant roles"
+    r"|\bsystem\W{1,3}(is not one of|found using .{0,3}role)"
+    r"|developer instruction.{0,20}not enabled|roles must alternate|only user and assistant roles"
 )
 # of a call's limit that no prompt would mend: what it is called, and how it is found too high
 TOO_HIGH = (
@@ -112,7 +112,8 @@ STATUSES = (
     (400, r"bad.?request|invalid.?(request|argument|param)"),
     (
         502,
-        r"overload|tempora|timed?.?out|took too long|(service|server|model).{0,20}unavailable|internal"
+        r"overload|tempora|timed?.?out|took too long|internal"
+        r"|(service|server|model).{0,20}unavailable"
         r"|server.?(error|had)|\bbusy\b|capacity|try again|gateway|upstream|unexpected (error|fail)"
         r"|provider returned",
     ),
@@ -170,13 +171,14 @@ def inside(answer):
         return None
     choice = replies.first_choice(answer)
     error = answer.get("error") or choice.get("error")
-    if not (error or choice):  # nothing but an error, or what a gateway says beside it
-        error = next((e for e in (*map(answer.get, BESIDE), answer) if e and _said(e)), None)
+    if alone := not (error or choice):  # an error in place of an answer, or a gateway's beside it
+        error = next((e for e in (*map(answer.get, BESIDE), answer) if _speaks(e)), None)
+        error = error[0] if isinstance(error, list) else error
     if not error and not replies.broken_off(choice.get("finish_reason")):
         return None
     broke = f"it broke off in its answer ({choice.get('finish_reason')})"
-    whole = error is answer  # these come from servers, in place of what they refuse
-    return status_of(error, 400 if whole else 502), json.dumps({"error": error or broke}).encode()
+    status = status_of(error, 400 if alone else 502)  # servers send the first when they refuse
+    return status, json.dumps({"error": error or broke}).encode()
 
 
 BESIDE = ("errors", "base_resp")  # Cloudflare's, MiniMax's
@@ -186,8 +188,8 @@ def status_of(error: Any, other: int) -> int:
     """The status that an error without one of its own stands for; `other` if nothing tells."""
     for name in ("code", "status", "status_code", "error_code"):
         code = str(error.get(name)) if isinstance(error, dict) else ""
-        if re.fullmatch(r"[45]\d\d(\d\d)?", code):  # 40303 is FastChat's, of the kind 403
-            return int(code[:3])
+        if re.fullmatch(r"[45]\d\d", code):
+            return int(code)
     text = json.dumps(error)
     fits = (status for status, words in STATUSES if re.search(words, text, re.I))
     known = any(400 in f[1] and re.search(f[2], text, re.I) for f in FAULTS)
@@ -319,8 +321,8 @@ def words(text: str) -> str:
 SAYING = ("message", "detail", "msg", "error_msg", "status_msg", "error_message")
 
 
-def _said(error):
-    """Whether an error has words."""
+def _speaks(error):
+    """Whether something is an error with words."""
     return any(error.get(k) for k in SAYING) if isinstance(error, dict) else bool(error)
 
 
