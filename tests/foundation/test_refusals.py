@@ -142,9 +142,10 @@ def test_a_limit_that_is_too_high_stops_after_three_calls_that_cost_nothing(
         "This model's maximum context length is 128000 tokens. However, you requested 150000 tokens"
         " (50000 in the messages, 100000 in the completion).",
         "'max_tokens' or 'max_completion_tokens' is too large: 100000. This model's maximum"
-        " context length is 128000 tokens and your request has 40000 input tokens (100000 > 128000 - 40000)",
-        "input length and `max_tokens` exceed context limit: 150000 + 100000 > 200000, decrease"
-        " input length or `max_tokens` and try again",
+        " context length is 128000 tokens and your request has 40000 input tokens"
+        " (100000 > 128000 - 40000)",
+        "input length and `max_tokens` exceed context limit: 150000 + 100000 > 200000,"
+        " decrease input length or `max_tokens` and try again",
         "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 128000. Given: 40000"
         " `inputs` tokens and 100000 `max_new_tokens`",
         "prompt is too long: 210000 tokens > 200000 maximum",
