@@ -32,7 +32,7 @@ TOO_HIGH = (
     r"(?s)^(?!.*(input (token|length)|`inputs`|messages|prompt))"
     r"(?=.*(max_?(completion_|output_?|new_)?tokens|(max(imum)?|output|completion) tokens))"
     r"(?=.*(too (large|high|big)|at most|less than|greater than|exceed|\brange\b"
-    r"|(the|above) maximum|limited|<|>))"
+    r"|(the|above) maximum|limited|[<>]=?\W{0,2}\d))"
 )
 WINDOW = r"context.{0,20}?(\d[\d,]*)|max_model_len\W{0,3}(\d+)"
 
