@@ -340,7 +340,7 @@ def test_an_unfinished_search_is_not_testable():
             ["T,A,x,0.5,10,shares,,"],
             "line 2, column kind: unknown kind 'shares'; did you mean 'share'",
         ),
-        (['T,A,x,"0,5",10,share,,'], "line 2, column value: '0,5' isn't a number; write 0.5"),
+        (['T,A,x,"0,5,1",10,share,,'], "line 2, column value: '0,5,1' isn't a number; put stars"),
         (["T,A,x,0.5*,10,share,,"], "column value: '0.5*' isn't a number"),
         (["T,A,x,<0.5,10,share,,"], "only a p may be < a number"),
         (["T,A,x,0.5,ten,share,,"], "column n: 'ten' isn't a whole number"),

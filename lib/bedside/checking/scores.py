@@ -6,7 +6,8 @@ import numpy as np
 
 from bedside import stats
 
-from .numbers import SCORES, SHARES, Row, parsed, sizes
+from .numbers import SCORES, SHARES, Row, sizes
+from .printed import whole
 from .verdicts import CUT, Result, decided, number, untestable
 
 PLAIN = ("precision", "recall", "f1")
@@ -34,8 +35,8 @@ def groups(rows: Iterable[Row]) -> list[list[Row]]:
 def _known(group):
     """The number of positives that a group's settings give, or None; and the word, or empty."""
     words = [r.settings["positives"] for r in group if "positives" in r.settings]
-    given = parsed(words[0]) if words else None
-    return (int(given.value), "") if given else (None, words[0] if words else "")
+    given = whole(words[0]) if words else None
+    return (None, words[0] if words else "") if given is None else (given, "")
 
 
 def _spans(group, cut=False, means="", f1=""):
@@ -91,7 +92,7 @@ def fits(group: list[Row], seconds: float) -> stats.Fits | None:
 def _lacks(group):
     """Why a group can't be tested; empty if it can."""
     n, classes = group[0].n, [r.settings["classes"] for r in group if "classes" in r.settings]
-    if classes and parsed(classes[0]).value != 2:
+    if classes and whole(classes[0]) != 2:
         return "more than two classes"
     if not n:
         return "n is not given"
@@ -228,7 +229,7 @@ def kappa(row: Row, every: Sequence[Row], seconds: float) -> Result:
     if len(row.of) not in GIVEN or not all(r.kind in SHARES or _counted(r) for r in row.of):
         return untestable("kappa", "name in `of` the agreement, both raters' shares, or all three")
     given, n = dict(zip(GIVEN[len(row.of)], row.of)), next((r.n for r in (row, *row.of) if r.n), 0)
-    classes = int(parsed(row.settings.get("classes", "0")).value)
+    classes = whole(row.settings.get("classes", "0"))
     spans = {SEARCHED[name]: _share(r) for name, r in given.items()}
     least, most, power = -1.0, float(min(1, spans.get("accuracy", (0, 1))[1])), ""
     low, high = map(float, row.number.span(row.unit))

@@ -6,7 +6,8 @@ from math import ceil, floor
 
 from bedside import stats
 
-from .numbers import Row, both_ends, sizes
+from .conventions import scale
+from .numbers import Row, sizes
 from .verdicts import CUT, Result, decided, number, untestable
 
 FAR = 50  # last digits in which the nearest deviation that fits is looked for
@@ -64,7 +65,7 @@ def _scale(row):
     """(least, most) grade by the row's settings or those of a mean that it refers to, or None."""
     for r in (row, *row.of):
         if "scale" in r.settings:
-            return tuple(int(end.value) for end in both_ends(r.settings["scale"]))
+            return scale(r.settings["scale"])
     return None
 
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from bedside import stats
 
-from .numbers import SHARES, Row, parsed
+from .numbers import SHARES, Row
+from .printed import parsed, whole
 from .verdicts import CUT, Result, decided, number, p_text, untestable
 
 SLACK = 1e-9
@@ -36,7 +37,7 @@ def p(row: Row, every: Sequence[Row]) -> Result:
 
 def _corrected(row):
     """By what a p may have been multiplied, for several comparisons."""
-    return range(1, int(parsed(row.settings.get("comparisons", "1")).value) + 1)
+    return range(1, whole(row.settings.get("comparisons", "1")) + 1)
 
 
 def _hits(row, values, cut=False, side=2):
