@@ -41,14 +41,23 @@ def test_no_honest_table_is_called_wrong_in_any_convention(way):
     [
         [("A", "right", "0.701", "48", "share", "")],  # 33 or 34 of 48: 0.688, 0.708
         [("A", "grade", "3.611", "20", "mean", "scale=1 to 5")],  # 3.600, 3.650
-        [("J", "precision", "0.900", "400", "precision", ""), ("J", "F1", "0.999", "400", "f1", "")],
+        [
+            ("J", "precision", "0.900", "400", "precision", ""),
+            ("J", "F1", "0.999", "400", "f1", ""),
+        ],
         [("A", "x", "1203", "4000", "count", ""), ("B", "x", "1200", "4000", "count", "")]
         + [("all", "x", "2404", "", "total", "A; B"), SETTLED],
         [("A", "p", "0.412", "", "p", "test=t; statistic=2.412; df=1039")],
-        [("A", "right", "0.750", "40", "share", ""), ("A", "ci", "0.76 to 0.858", "", "interval", "right")],
-        [("A", "agree", "0.800", "", "share", ""), ("A", "k", "0.951", "", "kappa", "agree; classes=2")],
+        [
+            ("A", "right", "0.750", "40", "share", ""),
+            ("A", "ci", "0.76 to 0.858", "", "interval", "right"),
+        ],
+        [
+            ("A", "agree", "0.800", "", "share", ""),
+            ("A", "k", "0.951", "", "kappa", "agree; classes=2"),
+        ],
     ],
-)  # fmt: skip
+)
 def test_what_is_impossible_stays_so_in_any_convention(rows, way):
     assert "impossible" in verdicts(printed_tables.in_convention([("T", *r) for r in rows], way))
 

@@ -114,13 +114,12 @@ MADE_OF = ("difference", "total", "mean of rows", "interval")  # of other rows, 
 
 
 def _in_percent(rows):
-    """The rows with their units: a column of shares is in percent if one of them is above 1.
-
-    What is made of shares in percent is in percent, too, but for a ratio.
+    """The rows with their units. What is made of shares in percent is in percent, too, but for a
+    ratio.
     """
-    large = {(r.table, r.column) for r in rows if r.kind in SHARES and _says_percent(r)}
+    large = _columns_in_percent([r for r in rows if r.kind in SHARES])
     percent = {r.place: r.kind in SHARES and (r.table, r.column) in large for r in rows}
-    percent |= {r.place: r.number.percent for r in rows if r.kind == "ratio"}
+    percent |= {r.place: r.number.percent for r in rows if r.kind in ("ratio", "p")}
     for _ in range(3):  # a difference of means of rows of shares
         for r in rows:
             if r.kind in MADE_OF:
@@ -132,11 +131,23 @@ def _in_percent(rows):
     return [r._replace(of=tuple(by[p.place] for p in r.of)) for r in by.values()]
 
 
-def _says_percent(row):
-    """Whether a number is in percent by its sign, its column, or because it is above 1."""
+def _columns_in_percent(shares):
+    """The columns of shares that are in percent: by their sign or label, or by a number above 2.
+
+    One of 1 to 2 may be a slip (an F1 of 1.88): a column without a larger one is in percent if it
+    is of plain shares, or one of scores beside other columns in percent.
+    """
+    sure = {(r.table, r.column) for r in shares if _says_percent(r, 2)}
+    tables = {table for table, _ in sure}
+    more = [r for r in shares if _says_percent(r) and r.kind != "kappa"]
+    return sure | {(r.table, r.column) for r in more if r.kind == "share" or r.table in tables}
+
+
+def _says_percent(row, above=1):
+    """Whether a number is in percent by its sign, its column, or because it is larger than that."""
     numbers = row.ends or (row.number,)
     said = re.search(r"%|percent|points", row.column, re.I)
-    return bool(said) or any(x.percent or abs(x.value) > 1 for x in numbers)
+    return bool(said) or any(x.percent or abs(x.value) > above for x in numbers)
 
 
 def beside(row: Row, every: Iterable[Row]) -> list[Row]:

@@ -6,6 +6,7 @@ import numpy as np
 
 from bedside import stats
 
+from . import unsized
 from .numbers import SHARES, Row
 from .printed import parsed, whole
 from .verdicts import CUT, Result, decided, number, p_text, untestable
@@ -17,15 +18,17 @@ FREE = {"z": 0, "F": 2}  # degrees of freedom; of the other tests 1
 
 def _printed_p(row, cut=False):
     """The ends of what a p may have been before it was printed."""
-    x = row.number
-    low, high = x.span(cut=cut)
-    ends = {"<": (0, x.value), ">": (x.value, 1)}.get(x.sign, (max(0, low), high))
+    x, value = row.number, row.number.value * row.unit
+    low, high = x.span(row.unit, cut)
+    ends = {"<": (0, value), ">": (value, 1)}.get(x.sign, (max(0, low), high))
     return float(ends[0]), float(ends[1])
 
 
 def p(row: Row, every: Sequence[Row]) -> Result:
     """Whether a p is one that two shares allow, or that its test statistic has."""
     test = row.settings.get("test", "")
+    if unsized.outside(row):
+        return unsized.alone("p", row, "")
     if "statistic" in row.settings:
         return _of_statistic(row, test)
     if test not in ("", "mcnemar", "two shares"):
@@ -138,9 +141,14 @@ def _of_statistic(row, test):
 
 def interval(row: Row, every: Sequence[Row]) -> Result:
     """Whether an interval is that of its share and n, or lies about its mean."""
+    low, high = (end.span(row.unit) for end in row.ends)
+    if low[0] > high[1]:
+        told = f"Printed is {row.text}.", "An interval begins with its lower end."
+        turned = " to ".join(end.printed(end.value) for end in row.ends[::-1])
+        return Result("interval", "impossible", "", told, turned, "the order only")
     if not row.of:
         return untestable("interval", "name in `of` what it is of")
-    of, low, high = row.of[0], *(end.span(row.unit) for end in row.ends)
+    of = row.of[0]
     value, n = of.number.span(of.unit), row.n or of.n
     inside = low[0] <= value[1] and value[0] <= high[1] and low[0] <= high[1]
     if of.kind == "mean":
