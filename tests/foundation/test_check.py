@@ -152,6 +152,10 @@ GRADE = "T,A,grade,3.65,40,mean,scale=1 to 5,"
             "",
             "0.0143",
         ),
+        # G is 2.065, which has 0.151; Barnard's p is 0.208
+        ([*TWO, "T,A-B,p,0.151,,p,test=two shares; A | right; B | right,"], "possible", "", ""),
+        ([*TWO, "T,A-B,p,0.208,,p,test=two shares; A | right; B | right,"], "possible", "", ""),
+        ([*TWO, "T,A-B,p,0.208,,p,test=mcnemar; A | right; B | right,"], "only if", "Barnard", ""),
         ([*TWO, "T,A,ci,59.8 to 85.8,,interval,A | right,"], "possible", "", "59.8 to 85.8"),
         ([*TWO, 'T,A,ci,"[61.0, 84.1]",,interval,A | right,'], "only if", "bootstrap", ""),
         ([*TWO, "T,A,ci,76.0 to 85.8,,interval,A | right,"], "impossible", "", ""),

@@ -66,10 +66,10 @@ def _of_shares(row, test):
         return untestable("p", "the two shares allow too many counts")
     paired = stats.paired_p(x, y, a.n) if a.n == b.n else {}
     unpaired = stats.unpaired_p(x, a.n, y, b.n)
-    named = {"mcnemar": (paired, unpaired), "two shares": (unpaired, paired)}
-    mine, others = named.get(
-        test, ({**{f"McNemar's {k}": v for k, v in paired.items()}, **unpaired}, {})
-    )
+    mine, others = _versions(test, paired, unpaired)
+    if not any(_hits(row, values) for values in mine.values()):  # those that take longer
+        unpaired |= stats.unconditional_p(x, a.n, y, b.n)
+        mine, others = _versions(test, paired, unpaired)
     if not mine:
         return untestable("p", "a paired test needs two shares of the same n")
     every = np.concatenate([*mine.values()])
@@ -90,6 +90,15 @@ def _of_shares(row, test):
     near = every[abs(every - (low + high) / 2).argmin()]
     wide = f"p from {p_text(every.min())} to {p_text(every.max())} is possible"
     return Result("p", verdict, only_if, lines, p_text(near), wide, "uncorrected, two-sided")
+
+
+def _versions(test, paired, unpaired):
+    """The tests that a row names, and all others; both kinds if it names none."""
+    if test == "mcnemar":
+        return paired, unpaired
+    if test == "two shares":
+        return unpaired, paired
+    return {**{f"McNemar's {k}": v for k, v in paired.items()}, **unpaired}, {}
 
 
 def _of_statistic(row, test):

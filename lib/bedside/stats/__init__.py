@@ -46,3 +46,4 @@ from .tests import (
     mde_paired,
     two_proportions,
 )
+from .unconditional import unconditional_p
