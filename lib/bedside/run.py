@@ -610,7 +610,7 @@ def _summary(name, got):
 
 
 def _plain(value):
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value:z.4g}" if isinstance(value, float) else str(value)
 
 
 def _rounded(value):
