@@ -84,7 +84,10 @@ def shaped(own, frame):
 
 
 def of_scorers(own, graded):
-    """What a log's scorers said of its answers, as rows of `verdicts`, with the column number."""
+    """What a log's scorers said of its answers, as rows of `verdicts`, with the column number.
+
+    A score that is no number is unparsed; `raw` holds it.
+    """
     import pandas as pd
 
     answers, file = graded.drop_duplicates(ANSWER), Path(own.answers).name
@@ -94,12 +97,12 @@ def of_scorers(own, graded):
         again = f"repeat {r['repeat']}" if r["repeat"] > 1 else "plain"
         model = f"{r['model']} (from {file})".replace(",", ";")
         if answer := by.get((r["item"], model, again)):
-            right = {1.0: True, 0.0: False}.get(r["number"])
-            said = {"value": r["value"], "right": right, "number": r["number"], "criteria": None}
+            said = {"status": "unparsed", "value": None, "raw": r["value"]}
+            if r["number"] is not None:
+                said = {"status": "graded", "value": r["value"], "raw": ""}
+            said |= {"right": {1.0: True, 0.0: False}.get(r["number"]), "number": r["number"]}
             judge = f"{r['scorer']} (from {file})"
-            rows.append(
-                {**answer, "judge": judge, "status": "graded", "raw": "", "call": "", **said}
-            )
+            rows.append({**answer, "judge": judge, "call": "", "criteria": None, **said})
     return pd.DataFrame(rows)
 
 
