@@ -316,18 +316,30 @@ class Run:
         self._judges[name] = _rounded(card)
         return card
 
+    def require_card(self) -> None:
+        """Raise BedsideError, before any call is paid for, if a model judges without a card."""
+        if self.mode in ("record", "fresh") and self.judge in registry.entries():
+            self._card_file(self.judge, "")
+
     def card(self, judge: str = "", task: str = "") -> dict:
         """The trust card of the run's judge or another; BedsideError if it was never measured."""
         judge = judge or self.judge
+        path = self._card_file(judge, task)
+        return self._judges.setdefault(_card_name(judge, task), json.loads(path.read_text()))
+
+    def _card_file(self, judge, task):
         path = self._card_path(judge, task)
         if not path.is_file():  # other runs may use the profile's card
             path = settings.figures() / self.profile / self.paper / path.name
         if not path.is_file():
+            first = paths.papers().get(self.paper, {}).get("judges_first", "")
+            where = f"notebooks/{self.paper}/{first}.ipynb, " if first else "the notebook "
             raise BedsideError(
-                f"judge {judge!r} has no trust card ({path.name}); first run the notebook that"
-                f" measures the judges with JUDGE={judge}"
+                f"judge {judge!r} has no trust card ({path.name}); first run {where}that measures"
+                f" the judges, with the same settings; `make {self.paper} JUDGE={judge}` begins"
+                " with it"
             )
-        return self._judges.setdefault(_card_name(judge, task), json.loads(path.read_text()))
+        return path
 
     def _card_path(self, judge, task):
         what = f"_{task}" if task else ""
