@@ -57,11 +57,14 @@ class Run:
     The attributes profile, mode, models, judge, limit and seed hold the checked parameters.
     models_named: whether the user named the models. changed: the settings that differ from the
     profile's. answers: the file of answers made elsewhere, empty for none.
+
+    judged: whether grades of its judge are shown. A model that nobody has measured is then a
+    BedsideError at once, before any call is paid for.
     """
 
     SAVED = None  # settings of a run that hold where a parameter is empty: this process's
 
-    def __init__(self, paper: str, notebook: str, **parameters: Any):
+    def __init__(self, paper: str, notebook: str, judged: bool = False, **parameters: Any):
         given = settings.validated(self.SAVED, **parameters)
         self.paper, self.notebook = paper, notebook
         self.profile: str = given["profile"]
@@ -86,6 +89,8 @@ class Run:
         self.scored_elsewhere = []  # what scorers there said, as `questions.scores`
         self.labelled = set()  # ids of replies that the user's raters labelled: none need be judged
         self._step_by_step = self._replaying = False
+        if judged and self.mode in ("record", "fresh") and self.judge in registry.entries():
+            self._card_file(self.judge, "")
         self._calls = frames.Calls(frames.cache(self.folder) / f"calls_{notebook}.jsonl")
 
     def _sink(self):
@@ -315,11 +320,6 @@ class Run:
         self._outputs[path.name] = about
         self._judges[name] = _rounded(card)
         return card
-
-    def require_card(self) -> None:
-        """Raise BedsideError, before any call is paid for, if a model judges without a card."""
-        if self.mode in ("record", "fresh") and self.judge in registry.entries():
-            self._card_file(self.judge, "")
 
     def card(self, judge: str = "", task: str = "") -> dict:
         """The trust card of the run's judge or another; BedsideError if it was never measured."""

@@ -2,15 +2,15 @@
 
 import decimal
 import math
+import os
+import subprocess
 import sys
 from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
-import bedside
 from bedside import explorer, own
-from bedside.keep import registry
 from conftest import apart, completion
 from own_studies import compared
 
@@ -106,12 +106,9 @@ def test_no_score_of_another_tool_stops_a_study_that_was_paid_for(study_of):
     assert status == {s: "unparsed" if n is None else "graded" for s, n in named.items()}
 
 
-def test_a_log_with_infinite_scores_becomes_a_page(judged, endpoint, monkeypatch):
+def test_a_log_with_infinite_scores_becomes_a_page(judged, endpoint, root):
     """Read by Inspect itself, from the questions to the page."""
     pytest.importorskip("inspect_ai")
-    known = dict(registry.entries())
-    monkeypatch.setattr(registry, "entries", lambda: known)
-    monkeypatch.setenv(registry.INLINE, "")
     from inspect_ai import log, model, scorer
 
     odd = {"f1": math.inf, "none": math.nan, "huge": MOST, "parts": {"a": -math.inf, "b": 1}}
@@ -128,9 +125,16 @@ def test_a_log_with_infinite_scores_becomes_a_page(judged, endpoint, monkeypatch
     file = judged / "run.eval"
     log.write_eval_log(log.EvalLog(status="success", eval=spec, samples=samples), str(file))
     entry = {"provider": "test", "base_url": endpoint.url, "model": "judge"}
-    made = bedside.study(judged / "mine.csv", judge=entry, answers=file)
-    assert made.page.is_file() and made.scores["value"].tolist() == [100.0]
-    table = pd.read_csv(made.page.with_name("table_elsewhere.csv")).set_index("column")
+    code = f"import bedside; bedside.study('mine.csv', judge={entry!r}, answers='run.eval')"
+    house = {"BEDSIDE_ROOT": str(root), "BEDSIDE_FIGURES": str(root / "figures")}
+    environment = {**os.environ, **house, "PYTHONPATH": str(root / "lib")}
+    told = {"cwd": judged, "env": environment, "capture_output": True, "text": True}
+    done = subprocess.run([sys.executable, "-c", code], **told)
+    assert done.returncode == 0, done.stderr
+    folder = root / "figures/own/mine"
+    assert (folder / "index.html").is_file()
+    table = pd.read_csv(folder / "table_elsewhere.csv").set_index("column")
     table.index = table.index.str.removesuffix(" (from run.eval): mean")
     lost = table["unscored"].to_dict()
     assert lost == {"f1": 2, "none": 2, "huge": 2, "parts a": 2, "parts b": 0}
+    assert pd.read_csv(folder / "table_scores.csv")["value"].tolist() == [100.0]

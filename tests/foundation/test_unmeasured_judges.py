@@ -2,9 +2,9 @@
 
 import asyncio
 
-import matrix
 import pytest
 
+import matrix
 from bedside import BedsideError
 from bedside.build import notebooks
 from bedside.read import paths
