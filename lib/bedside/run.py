@@ -622,7 +622,7 @@ def _summary(name, got):
 
 
 def _plain(value):
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value:z.4g}" if isinstance(value, float) else str(value)
 
 
 def _rounded(value):

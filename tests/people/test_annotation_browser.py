@@ -82,9 +82,10 @@ def test_spans_type_and_reason_by_keyboard(lab, page):
     assert page.locator(f"{WIDGET} .marked li").count() == 1
     press(page, "r")
     page.keyboard.type("12 s are too few. b1")
+    started = time.monotonic()  # before the next item is shown
     press(page, "Escape", "Enter")
     status.filter(has_text="saved 1").wait_for()
-    made, started = records(lab, "hallucination")[0], time.monotonic()
+    made = records(lab, "hallucination")[0]
     assert (made["value"], made["type"]) == ("yes", "fact")
     assert made["spans"] == ["Iron heals burns within one day"]
     assert made["reason"] == "12 s are too few. b1"

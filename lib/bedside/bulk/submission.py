@@ -259,9 +259,14 @@ class _Submission:
 
 
 def _alike(account) -> Failure | None:
-    """What made all lines of a batch fail, if nothing came and no other line could fare better."""
+    """What made all lines of a batch fail, if nothing came and no other line could fare better.
+
+    Or what stops a run at once, as it does directly.
+    """
+    if lasting := next((f for f in account.failed.values() if f.fate == "stop"), None):
+        return lasting
     kinds = {f.kind: f for f in account.failed.values()}
     if account.taken or account.known or len(kinds) != 1:
         return None
     failure = next(iter(kinds.values()))
-    return failure if failure.fate in ("all", "stop") else None
+    return failure if failure.fate == "all" else None

@@ -68,7 +68,7 @@ function begin() {
     fault = wrong({ type, spans, reason, source, refused }, values);
     if (fault) return;
     if (left.length) {
-      const { right, expected, why, answer } = left[0], place = (s) => [answer.text.indexOf(s), answer.text.indexOf(s) + s.length];
+      const { right, expected, why, answer } = left[0], place = (s) => placeOf(answer.text, s);
       const touched = right.spans.map(place).every(([a, b]) => spans.map(place).some(([c, d]) => c < b && a < d));
       const alike = values.join("; ") === right.value && type.join("; ") === right.type;
       answered = { right: alike && touched, expected, why, given: { ...message, type: type.join("; ") } };
