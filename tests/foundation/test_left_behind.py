@@ -3,9 +3,9 @@
 import os
 
 import pytest
-from batch_study import Chains, sent
 
 import bedside
+from batch_study import Chains, sent
 from bedside import BedsideError
 from bedside.build import notebooks, settings
 from bedside.bulk import submission
