@@ -140,4 +140,5 @@ def bounds(criteria: list[dict]) -> tuple[float, float]:
     known = sum(p * int(c["value"]) for p, c in weighed if c["status"] == "graded")
     open_ = [p for p, c in weighed if c["status"] != "graded"]
     possible = sum(max(p, 0) for p, _ in weighed)
-    return tuple(float((known + sum(bound(p, 0) for p in open_)) / possible) for bound in (min, max))
+    sums = (known + sum(bound(p, 0) for p in open_) for bound in (min, max))
+    return tuple(float(total / possible) for total in sums)
