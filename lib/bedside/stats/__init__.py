@@ -30,7 +30,7 @@ from .intervals import (
 )
 from .judge_errors import true_share, turning_sensitivity
 from .matrices import LARGEST, SCORES, SECONDS, Fits, matrices, means_of_several, score
-from .printed import EXACT, deviations, least_mean, printable, span, wholes
+from .printed import EXACT, deviations, drop_noise, least_mean, printable, span, wholes
 from .reported import TRIED, paired_p, share_intervals, statistic_p, unpaired_p
 from .resampling import LEAST, bootstrap, ordered_band, paired_permutation, two_sided_p
 from .spread import components

@@ -5,12 +5,19 @@ function spansIn(answer, { wanted, say, changed }) {
 
   function begin(answered, spans) {
     text = answered;
-    marks = spans.map((s) => [text.indexOf(s), s.length]).filter(([from]) => from >= 0)
-      .map(([from, length]) => [from, from + length]);
     words = [...new Intl.Segmenter(undefined, { granularity: "word" }).segment(text)]
       .filter((s) => s.isWordLike).map((s) => [s.index, s.index + s.segment.length]);
+    marks = spans.map(placeOf).filter(([from]) => from >= 0);
     anchor = head = -1;
     held = null;
+  }
+
+  function placeOf(span) {      // marks are of whole words: "air" isn't in "Hair" if it is a word further on
+    const cut = (at) => words.some((w) => w[0] < at && at < w[1]);
+    let from = text.indexOf(span);
+    while (from >= 0 && (cut(from) || cut(from + span.length))) from = text.indexOf(span, from + 1);
+    if (from < 0) from = text.indexOf(span);
+    return [from, from + span.length];
   }
 
   function draw() {
