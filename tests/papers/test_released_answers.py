@@ -353,6 +353,8 @@ def test_the_pages_of_public_lead_to_what_the_file_decides_where_it_is(
     for page, _, id in shown:
         assert f'id="{id}"' in (public / page).read_text(encoding="utf-8"), id
     assert (public / "claims.csv").read_bytes() == before  # nothing that may be committed moves
+    content.write(json.loads((public / "manifest.json").read_text()), public, site=True)
+    assert not links(public / "index.html") and not links(public / "claims.html")  # nor is shown
     assert "runs/public-local/index.html" in capsys.readouterr().out
 
 
