@@ -28,7 +28,17 @@ from .build import settings
 from .judging import judges, trust_cards
 from .keep import registry, store
 from .keep.replies import NO_ANSWER, Reply, Request
-from .read import claims, once, paths, prompts, published, questions, sources, specifications
+from .read import (
+    checks,
+    claims,
+    once,
+    paths,
+    prompts,
+    published,
+    questions,
+    sources,
+    specifications,
+)
 from .read.published import Slip
 from .write import frames, tables
 from .write.grids import Grid
@@ -354,6 +364,7 @@ class Run:
             raise BedsideError(f"section {section!r} is kept twice")
         names = {"sent": "key", **({} if "reply" in frame else {"answer": "reply"})}
         frame = frames.checked(frame.rename(columns=names), section)
+        checks.complete(frame[frame["status"] == "graded"], ["right"])  # else it counts as unscored
         ended = {r.key: r.finish for got in self._replies.values() for r in got.values()}
         frame["finish"] = [ended.get(k.rpartition(" ")[2], "") for k in frame["key"]]
         file = frames.write(self.folder, section, frame, own, f"{self.paper}/{self.notebook}")
@@ -610,7 +621,7 @@ def _summary(name, got):
 
 
 def _plain(value):
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value:z.4g}" if isinstance(value, float) else str(value)
 
 
 def _rounded(value):

@@ -16,6 +16,7 @@ its bootstrap is slow; "As ..." in a docstring names the function with which tes
 # ruff: noqa: F401
 
 from .agreement import gwet, kappa, krippendorff_alpha
+from .any_size import LINES, WHOLE, Ends, f1_range, kappa_range, mean_f1_range, meet, score_ranges
 from .classification import harmonic, macro, ratio
 from .implied import grim, grim_counts, mcnemar_range, most_kappa, permutation_range
 from .intervals import (
@@ -45,3 +46,4 @@ from .tests import (
     mde_paired,
     two_proportions,
 )
+from .unconditional import unconditional_p
