@@ -10,7 +10,9 @@ has 1 to 7 rows, and a row copies its unit's own draw with a chance of the root 
 intraclass correlation is ICC and the truth stays.
 """
 
-from math import log, sqrt
+import sys
+import zlib
+from math import inf, log, sqrt
 
 import numpy as np
 
@@ -135,3 +137,80 @@ def worlds():
     distance = lambda rng, size: rng.exponential(30, size)  # noqa: E731
     yield "mean", "distances, exponential of mean 30", 30, distance
     yield "median", "distances, exponential of mean 30", 30 * log(2), distance
+
+
+def interval(kind, name, rows, units, again):
+    """The interval that the library gives for rows of a world. again(n): another sample."""
+    from bedside import stats
+    from bedside.papers.meddialbench.scores import observed_over_expected
+
+    if kind in ("share", "median"):
+        return getattr(stats, kind)(rows, units)
+    if kind == "mean":
+        ends = {"grades": (-1, 1), "scores": (0, 1)}
+        return stats.mean(rows, units, scale=ends.get(name.split()[0], (0, inf)))
+    if kind == "difference":
+        if name.startswith("shares"):
+            return stats.difference(rows > 0, rows < 0, units)
+        return stats.mean(rows, units, scale=(-2, 2) if name.startswith("grades") else (-1, 1))
+    if kind.endswith("kappa"):
+        weights = "quadratic" if kind.startswith("quadratic") else None
+        labels = range(3 if weights or "three" in name else 2)
+        return stats.kappa(*rows.T, labels, weights=weights, units=units)
+    if kind.endswith("alpha"):
+        return stats.krippendorff_alpha(rows.T, level=kind.split()[0], units=units)
+    if kind == "macro F1":
+        how = {"combine": stats.macro, "least": stats.SEVERAL}
+        return stats.mean(rows, units, scale=(0, 1), **how)[3]
+    if kind == "O/E":
+        return stats.mean(rows, units, scale=(0, inf), combine=observed_over_expected)[0]
+    if kind == "prediction-powered":
+        others, of = again(4)
+        hits, said = rows[:, 0] + rows[:, 2], rows[:, 0] + rows[:, 1]
+        return stats.prediction_powered(hits, said, others[:, 0] + others[:, 1], (units, ~of))
+    shares = [stats.share(rows[:, 0], units)]  # the others are of replies of their own
+    for column in range(1, rows.shape[1]):
+        other, of = again(1)
+        shares.append(stats.share(other[:, column], of))
+    if kind == "balanced accuracy":
+        return stats.mean_of(*shares)
+    return stats.corrected_rate(*shares, np.random.default_rng(0), resamples=1000)
+
+
+def coverage(world, n, clustered, replicates):
+    """Of replicates: the share covered of those with an interval, and the share with one."""
+    from bedside import stats
+
+    kind, name, truth, draw = world
+    truth = stats.macro(truth)[3] if kind == "macro F1" else truth
+    rng = np.random.default_rng([zlib.crc32(f"{kind}: {name}".encode()), n, clustered])
+    covered = []
+    for _ in range(replicates):
+        rows, units = sample(draw, rng, n, clustered)
+        again = lambda times: sample(draw, rng, times * n, clustered)  # noqa: E731
+        i = interval(kind, name, rows, units, again)
+        if i.low == i.low and i.high == i.high:
+            if not i.low < i.high:
+                raise AssertionError(f"no width: {kind} {name}, n {n}: {i}")
+            covered.append(i.low - 1e-9 <= truth <= i.high + 1e-9)
+    return np.mean(covered) if covered else np.nan, len(covered) / replicates
+
+
+def table(begin="", replicates=2000, sizes=SIZES):
+    """Yield the rows of the table in Markdown."""
+    yield "| interval | world | units | " + " | ".join(map(str, sizes)) + " |"
+    yield "|---|---|---|" + "---:|" * len(sizes)
+    for world in worlds():
+        kind, name = world[:2]
+        for clustered in (False, True) if kind.startswith(begin) else ():
+            found = [coverage(world, n, clustered, replicates) for n in sizes]
+            cells = [
+                "" if c != c else f"{100 * c:.1f}" + f" ({100 * g:.0f})" * (g < 0.995)
+                for c, g in found
+            ]
+            yield " | ".join([f"| {kind}", name, "clustered" if clustered else "rows", *cells, ""])
+
+
+if __name__ == "__main__":
+    for line in table(*sys.argv[1:2]):
+        print(line, flush=True)

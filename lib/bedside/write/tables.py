@@ -67,12 +67,13 @@ def published_text_rows(rows: "pd.DataFrame") -> list[Row]:
 
 
 def percent(hits: SupportsInt, n: int) -> tuple[float, float, float, int]:
-    """A share in percent with its Wilson interval: (value, low, high, n)."""
-    i = stats.wilson(int(hits), n)
-    return 100 * i.value, 100 * i.low, 100 * i.high, n
+    """A share in percent, each row its own unit, as `stats.share`: (value, low, high, n)."""
+    import numpy as np
+
+    return share(np.arange(n) < int(hits))
 
 
-def share(hits: "ArrayLike", units: "ArrayLike") -> tuple[float, float, float, int]:
+def share(hits: "ArrayLike", units: "ArrayLike | None" = None) -> tuple[float, float, float, int]:
     """A share of booleans in percent where units repeat, as `stats.share`: value, low, high, n."""
     i = stats.share(hits, units)
     return 100 * i.value, 100 * i.low, 100 * i.high, i.n
@@ -87,7 +88,7 @@ def estimated_means(
     worst: float = 0.0,
     best: float = 1.0,
 ) -> "pd.DataFrame":
-    """Means of `columns` by the keys `by`, with bootstrap intervals over items.
+    """Means of `columns` by the keys `by`, with intervals over items (`stats.mean`).
 
     Rows with value, low, high, n, unscored, least, most. n counts items with a value, unscored the
     rows without one; least and most are the means if these had been worst or best. A group without
@@ -109,8 +110,7 @@ def estimated_means(
                 "most": (value.sum() + best * lost) / len(part),
             }
             if len(value):
-                rng, units = run.rng("scores", name, *key), got["item"].to_numpy()
-                i = stats.bootstrap(value, rng, units=units)
+                i = stats.mean(value, got["item"].to_numpy(), scale=(worst, best))
                 row |= {"value": i.value, "low": i.low, "high": i.high}
             rows.append(row)
     measured = ["metric", "value", "low", "high", "n", "unscored", "least", "most"]
@@ -195,9 +195,9 @@ def paired(graded: "pd.DataFrame", run: "Run", hits: bool = True) -> "pd.DataFra
     takes the place of the share.
 
     Columns: row, test (of the share), difference (in percentage points) with limits low and high
-    (bootstrap over units), means (difference of the mean grades), p, permutation (p of the mean
-    grade), n, detectable (minimum detectable difference, in points). p isn't corrected. A pair of
-    models without a shared item has n 0 and no numbers.
+    (over units, as `stats.difference`), means (difference of the mean grades), p, permutation (p of
+    the mean grade), n, detectable (minimum detectable difference, in points). p isn't corrected. A
+    pair of models without a shared item has n 0 and no numbers.
     """
     import itertools
 
@@ -219,7 +219,7 @@ def paired(graded: "pd.DataFrame", run: "Run", hits: bool = True) -> "pd.DataFra
             if repeated or not hits:
                 share = stats.paired_permutation(*hit, run.rng(a, b), units=units)
             apart = hit[0] - hit[1]
-            i = stats.bootstrap(100 * apart, run.rng(a, b, "difference"), units=units)
+            i = stats.difference(*(100 * h for h in hit), units, scale=(0, 100))
             row |= {
                 "difference": 100 * (hit[0].mean() - hit[1].mean()),
                 "low": i.low,
