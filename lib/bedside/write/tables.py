@@ -91,10 +91,16 @@ def estimated_means(
     """Means of `columns` by the keys `by`, with intervals over items (`stats.mean`).
 
     Rows with value, low, high, n, unscored, least, most. n counts items with a value, unscored the
-    rows without one; least and most are the means if these had been worst or best. A group without
-    any value has no mean and n 0.
+    rows without one; least and most are the means if these had been worst or best. A column with
+    values beyond these is of counts, and its scale has no upper end. A group without any value has
+    no mean and n 0.
     """
+    from math import inf
+
     import pandas as pd
+
+    columns = list(columns)
+    counts = {name for name in columns if scores[name].astype(float).max() > best}
 
     rows = []
     for key, part in groups(numbers(scores, columns), by, ["item"]):
@@ -110,7 +116,8 @@ def estimated_means(
                 "most": (value.sum() + best * lost) / len(part),
             }
             if len(value):
-                i = stats.mean(value, got["item"].to_numpy(), scale=(worst, best))
+                ends = (worst, inf if name in counts else best)
+                i = stats.mean(value, got["item"].to_numpy(), scale=ends)
                 row |= {"value": i.value, "low": i.low, "high": i.high}
             rows.append(row)
     measured = ["metric", "value", "low", "high", "n", "unscored", "least", "most"]
@@ -264,15 +271,19 @@ def cut_note(
 
 
 def few_note(rows: "pd.DataFrame") -> str:
-    """A caption's note on measured numbers with fewer than ten units that have no interval.
+    """A caption's note on measured numbers with fewer units than their interval needs.
 
-    If others of so few have one, as shares do, it says how many. Empty for a table of counts.
+    If others of so few have one, it says how many. Empty for a table of counts.
     """
     rows = rows.reindex(columns=COLUMNS)
     measured = rows["source"].isin(["raw", "run"]) & rows["value"].notna()
     tiny = measured & rows["n"].between(1, stats.LEAST - 1)
     few = tiny & rows["low"].isna()
     counts = rows["low"].isna().all() and (rows["value"].dropna() % 1 == 0).all()
+    several = measured & rows["low"].isna() & rows["n"].between(stats.LEAST, stats.SEVERAL - 1)
+    several &= rows["column"].astype(str).str.contains("kappa|alpha|F1")
+    if several.any() and not few.any():
+        return "Kappa, alpha and F1 of fewer than twenty units have no interval."
     if not few.any() or counts and not few[measured].all():
         return ""
     if few.sum() == tiny.sum():
