@@ -43,7 +43,9 @@ def table(page, which):
 def told(hits, units):
     """A share of failures as the page says it."""
     found = stats.share(hits, units)
-    return f"{100 * found.value:.1f}% [{100 * found.low:.1f}, {100 * found.high:.1f}]"
+    ends = f"{100 * found.low:.1f}, {100 * found.high:.1f}"
+    ends = "no interval: fewer than ten units" if found.low != found.low else ends
+    return f"{100 * found.value:.1f}% [{ends}]"
 
 
 # Statistics
@@ -144,10 +146,10 @@ def test_without_models_the_others_have_the_first_place(shown):
     assert page.locator("#others").is_hidden()
 
 
-def test_one_unit_has_no_interval(shown):
+def test_few_units_have_no_interval(shown):
     page = shown(document([judged(f"i{n}", "m1", n > 0, unit="case") for n in range(4)]))
     said = page.locator("#summary").inner_text()
-    assert "1 of 4 scored: 25.0% [no interval: one unit] · 0 unscored" in said
+    assert "1 of 4 scored: 25.0% [no interval: fewer than ten units] · 0 unscored" in said
 
 
 @pytest.mark.parametrize("fragment", ["o=failed", "v=False", "d=1", "x=model&a=m1&b=m2&w=both"])

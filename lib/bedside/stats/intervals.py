@@ -71,7 +71,8 @@ def student(sizes: np.ndarray, level: float = 0.95) -> float:
     """Quantile of t for units with these numbers of rows; few large ones count as fewer (Kish)."""
     from scipy.special import stdtrit
 
-    return float(stdtrit(sizes.sum() ** 2 / (sizes**2).sum() - 1, 0.5 + level / 2))
+    even = sizes.sum() ** 2 / (sizes**2).sum()
+    return float(stdtrit(max(1.0, even - 1), 0.5 + level / 2))
 
 
 def _score_interval(p, n, z):

@@ -27,7 +27,7 @@ function groups(lines) {
 }
 
 const percent = x => `${(100 * x).toFixed(1)}%`;
-const limitsOf = ({low, high}) => isNaN(low) ? "no interval: one unit" : [low, high].map(x => (100 * x).toFixed(1)).join(", ");
+const limitsOf = ({low, high}) => isNaN(low) ? "no interval: fewer than ten units" : [low, high].map(x => (100 * x).toFixed(1)).join(", ");
 const rateOf = r => r.n ? `${percent(r.value)} [${limitsOf(r)}]` : "none scored";
 const countOf = r => `${number(r.k)} of ${number(r.n)}`;
 const kinds = by => by.split(" and ").map(kind).join(" and ");
