@@ -312,13 +312,15 @@ def prediction_powered(
     if n > 1 and u.size and spread:
         weight = np.clip(np.cov(y, f)[0, 1] / ((1 + n / u.size) * spread), 0, 1)
     rest = y - weight * f
+    sizes, _ = by_unit(np.ones(n), of)
+    few = len(sizes) < SEVERAL
     if n < 2 or not u.size or np.ptp(y) == 0 or np.ptp(rest) == 0:
-        return share(y, of)
+        alone = share(y, of)
+        return alone._replace(low=nan, high=nan) if few else alone
     value = float(np.clip(y.mean() + weight * (u.mean() - f.mean()), 0, 1))
     parts = np.concatenate([(rest - rest.mean()) / n, weight * (u - u.mean()) / u.size])
     sums, _ = by_unit(parts[:, None], np.concatenate([of, rest_of]))
-    sizes, _ = by_unit(np.ones(n), of)
-    if len(sizes) < SEVERAL:
+    if few:
         return Interval(value, nan, nan, n)
     error = sqrt((sums**2).sum() * len(sums) / (len(sums) - 1))
     inner = min(max(value, 0.5 / n), 1 - 0.5 / n)  # at an end a score has no error
