@@ -170,7 +170,7 @@ def difference(
     pairs = a.shape == b.shape == (a.size,) and a.size
     require((pairs, f"need pairs (n,), n > 0, not {a.shape} and {b.shape}"))
     apart, width = a - b, scale[1] - scale[0]
-    if not np.isin([a, b], scale).all():
+    if width == inf or not np.isin([a, b], scale).all():
         return mean(apart, units, scale=(-width, width))
     table, _ = by_unit(np.column_stack([apart, np.ones(len(apart))]), units)
     value, count = float(apart.mean()), len(table)

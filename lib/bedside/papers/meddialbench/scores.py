@@ -46,7 +46,7 @@ def changes(done: pd.DataFrame, run: Run, column: str = "correct") -> pd.DataFra
         before, after = pair.to_numpy().T
         row = {"model": model, "configuration": configuration, "n": len(pair)}
         if len(pair):
-            i = stats.difference(after, before)
+            i = stats.difference(after, before, scale=(0, inf if column == "turns" else 1))
             row |= {k: round(v, 12) for k, v in i._asdict().items()}  # exactly 0 instead of noise
             row |= _discordant(before, after) if column == "correct" else {}
         rows.append(row)

@@ -89,7 +89,7 @@ def intervals(means, column, label, whose, run):
         names = [label, MEDIAN] if column == "distance" else [label]
         return dict.fromkeys(names, [float("nan")] * 3)
     values, units = got[column].to_numpy(), got["unit"].to_numpy()
-    scale = (0, math.inf if column == "distance" else 1)
+    scale = (0, 1 if column in TOKEN_SCORES else math.inf)
     found = {label: stats.mean(values, units, scale=scale)}
     if column == "distance":
         found[MEDIAN] = stats.median(values, units)
