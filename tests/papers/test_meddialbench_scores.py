@@ -86,7 +86,7 @@ def test_changes_and_ratios_have_limits_over_ten_cases_and_none_over_nine(run):
         "baseline": ((), [1] * 10),
         "fabricating": (("fabricating",), [0] * 6 + [1] * 4),
         "withholding": (("withholding",), [1] * 10),
-        "C1": (C1["C1"], [0] * 6 + [1] * 4),
+        "C1": (C1["C1"], [0, 1] + [0] * 5 + [1] * 3),
     }
     nine = {k: (levels, right[1:]) for k, (levels, right) in cells.items()}
     for made, limits in ((done_of(cells), True), (done_of(nine), False)):
