@@ -117,8 +117,8 @@ def test_a_medians_limits_are_values(rng):
     values = rng.exponential(size=40)
     found = stats.median(values)
     assert found.value == np.median(values) and found.low < found.value < found.high
-    assert {found.low, found.high} <= set(values) and stats.median(values[:9]).low != found.low
-    assert isnan(stats.median(values[:9]).low)
+    assert {found.low, found.high} <= set(values)
+    assert isnan(stats.median(values[:19]).low)
 
 
 def test_fewer_units_than_a_method_needs_have_no_limits():

@@ -14,7 +14,7 @@ from .inputs import booleans, by_unit, numbers, require
 from .judge_errors import true_share
 
 LEAST = 10  # units: of fewer, no interval is known to cover what it says
-SEVERAL = 20  # units that kappa, alpha and F1 need
+SEVERAL = 20  # units that kappa, alpha, F1 and a median need
 
 
 class Interval(NamedTuple):
@@ -188,12 +188,13 @@ def difference(
 def median(values: ArrayLike, units: ArrayLike | None = None) -> Interval:
     """Median of values (n,); limits are the quantiles at those of a `share` of a half.
 
-    Woodruff (1952): the share is that of the values up to the median, over units.
+    Woodruff (1952): the share is that of the values up to the median, over units, of which it takes
+    SEVERAL: limits are values, and with few of them the next one lies far off.
     """
     values = numbers(values)
     middle = float(np.median(values))
     i = share(values <= middle, units)
-    if i.low != i.low:
+    if len(by_unit(values, units)[0]) < SEVERAL:
         return Interval(middle, nan, nan, len(values))
     ends = np.quantile(values, [i.low, i.high], method="inverted_cdf")
     return Interval(middle, float(ends[0]), float(ends[1]), len(values))
