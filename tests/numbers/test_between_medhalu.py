@@ -80,7 +80,11 @@ def writes(limit):
     def says(request):
         if form_of(request) == "detection":
             return marks(request)
-        return json.dumps({"answer": "All of it is made up."}) if request.body()["max_tokens"] == limit else " "
+        return (
+            json.dumps({"answer": "All of it is made up."})
+            if request.body()["max_tokens"] == limit
+            else " "
+        )
 
     return says
 
