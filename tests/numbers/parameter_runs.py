@@ -70,7 +70,7 @@ def long(request):
     return {"text": "word " * words, "finish": "length"}
 
 
-def ran(name, fakes=None, files=None, *, entries=None, patched=(), before=(), until="", **given):
+def ran(name, /, fakes=None, files=None, *, entries=None, patched=(), before=(), until="", **given):
     """A notebook run in a house of its own; record is its mode unless another is given.
 
     fakes: {name of a model: what it says to a request}; files: {name: text} in the folder that
@@ -97,7 +97,8 @@ def ran(name, fakes=None, files=None, *, entries=None, patched=(), before=(), un
         patch.setattr(sending, "send", heard)
         for target, attribute, value in patched:
             patch.setattr(target, attribute, value)
-        told = {"mode": "record", **{k: str(v).replace("FOLDER", folder) for k, v in given.items()}}
+        told = {"mode": "record"} if "mode" in notebooks.parameters(name) else {}
+        told |= {k: str(v).replace("FOLDER", folder) for k, v in given.items()}
         stopped = []
         for notebook, settings in before:
             try:

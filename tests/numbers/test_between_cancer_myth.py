@@ -73,7 +73,7 @@ def test_words(survey):
 
 
 def test_mode():
-    """Recording asks what isn't recorded: after two of three questions the third. Fresh asks all."""
+    """To record asks what isn't recorded: after two of three questions the third. Fresh: all."""
     fakes, first = {"fake-words": as_long_as_asked}, {"limit": "2", "mode": "record"}
     for mode, sent in (("record", 2 + 1), ("fresh", 2 + 3)):
         made = ran(SURVEY, fakes, before=[(SURVEY, first)], models="fake-words", mode=mode)

@@ -146,7 +146,10 @@ def test_benchmark(tmp_path):
     file.write_text("".join(json.dumps(r) + "\n" for r in mine))
     given = dict(profile="public", models="fake-marks", benchmark="medhalu", repeats=1)
     there = sources.where
-    where = lambda name: (None, file) if name == "medhalu_benchmark" else there(name)
+
+    def where(name):
+        return (None, file) if name == "medhalu_benchmark" else there(name)
+
     patched = [(sources, "where", where)]
     made = ran(DETECTION, {"fake-marks": marks}, patched=patched, until="table_replies", **given)
     assert made.row("table_replies", "fake-marks", "yes, %").n == len(mine)
