@@ -8,6 +8,7 @@ One run serves several tests. Each sets apart what its parameter does: most ofte
 answers only where the request carries the value that was asked for.
 """
 
+import json
 import tempfile
 from pathlib import Path
 
@@ -17,6 +18,7 @@ import pytest
 from bedside.asking import sending
 from bedside.build import notebooks
 from bedside.keep import registry
+from bedside.read import paths
 from bedside.write import plots
 from matrix import FAKES, House, right, send, undrawn
 
@@ -68,6 +70,34 @@ def long(request):
     """A text of as many words as the request allows, cut there."""
     words = request.body()["max_tokens"]
     return {"text": "word " * words, "finish": "length"}
+
+
+def as_long_as_asked(request):
+    """A text of as many words as the prompt asks for."""
+    words = text_of(request).partition("in about ")[2].partition(" words")[0]
+    return "word " * int(words)
+
+
+def panel(request):
+    """A model that plays all agents of a panel of two, which never agree.
+
+    A first view has the word zeta as often as its limit allows, a later one once; the report and
+    the answer have it as often as they were shown it.
+    """
+    told = request.messages[0]["content"]
+    if form := form_of(request):
+        plan = {"panel": {"experts": ["a nurse", "a surgeon"]}, "instruction": {}}
+        plan["verdict"] = {"complexity": "intermediate", "agreed": "no"}
+        return json.dumps(plan[form])
+    if "the moderator" in told or "You are a clinician" in told:
+        return "zeta " * (text_of(request).count("zeta") or 1)
+    return "zeta " * (1 if "zeta" in text_of(request) else request.body()["max_tokens"])
+
+
+def sample(name):
+    """The rows of a bundled file, <paper>/<name>."""
+    text = (paths.DATA / f"sample/{name}.jsonl").read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()]
 
 
 def ran(name, /, fakes=None, files=None, *, entries=None, patched=(), before=(), until="", **given):

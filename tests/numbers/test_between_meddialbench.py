@@ -135,8 +135,11 @@ def test_repetitions(validation):
 
 
 def test_second_size(validation):
-    row = "lexical and fake-doctor, this run"
-    assert validation.row("table_second_judge", row, "dialogues").value == 20
+    both = "lexical and fake-doctor"
+    assert validation.row("table_second_judge", f"{both}, this run", "dialogues").value == 20
+    for of, n in (("this run", 20), ("labelled examples", 90)):
+        same = validation.row("table_second_judge", f"{both}, {of}", "diagnosis: same, %")
+        assert same.n > 0 and same[["n", "unscored"]].sum() == n
 
 
 def test_patients(validation):

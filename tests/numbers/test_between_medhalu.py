@@ -11,6 +11,7 @@ from bedside.papers.medhalu import data as answers_of
 from bedside.read import sources
 
 DETECTION = "medhalu/02_detection"
+WRITTEN = "All of it is made up."
 ITEMS = 32  # of the sample
 
 
@@ -80,21 +81,17 @@ def writes(limit):
     def says(request):
         if form_of(request) == "detection":
             return marks(request)
-        return (
-            json.dumps({"answer": "All of it is made up."})
-            if request.body()["max_tokens"] == limit
-            else " "
-        )
+        return json.dumps({"answer": WRITTEN}) if request.body()["max_tokens"] == limit else " "
 
     return says
 
 
-def built(**given):
+def built(column="gave no answer, %", **given):
     """What the benchmark's builder wrote in public."""
     fakes = {"fake-writer": writes(512)}
     given = {"generator": "fake-writer", "profile": "public", "until": "table_built", **given}
     made = ran("medhalu/01_benchmark", fakes, patched=PATCHED, **given)
-    return made.row("table_built", "all", "gave no answer, %")
+    return made.row("table_built", "all", column)
 
 
 def usable(least, most, **fewer):
@@ -123,8 +120,10 @@ def test_liveqa():
 
 def test_generator():
     """The model that is named writes the answers."""
-    found = built(size=12)
-    assert (found.value, found.n) == (0, 18)
+    assert built(column="words, mean", size=12)[["value", "n"]].tolist() == [
+        len(WRITTEN.split()),
+        18,
+    ]
 
 
 def test_generated_tokens():
@@ -136,7 +135,11 @@ def test_generated_tokens():
     assert made.row("table_replies", "fake-writer", "yes, %").n == 2 * 12
 
 
-def test_benchmark(tmp_path):
+@pytest.mark.parametrize(
+    "name, table",
+    [(DETECTION, "table_replies"), ("medhalu/03_expert_in_the_loop", "table_note_replies")],
+)
+def test_benchmark(tmp_path, name, table):
     """Your own copy of MedHalu is judged in the place of what is built."""
     mine = [
         {"dataset": name, "question": f"{k}?", "answer": f"Answer {k}.", "type": kind, "spans": []}
@@ -151,5 +154,5 @@ def test_benchmark(tmp_path):
         return (None, file) if name == "medhalu_benchmark" else there(name)
 
     patched = [(sources, "where", where)]
-    made = ran(DETECTION, {"fake-marks": marks}, patched=patched, until="table_replies", **given)
-    assert made.row("table_replies", "fake-marks", "yes, %").n == len(mine)
+    made = ran(name, {"fake-marks": marks}, patched=patched, until=table, **given)
+    assert made.row(table, "fake-marks", "yes, %").n == len(mine)

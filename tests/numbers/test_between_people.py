@@ -103,10 +103,11 @@ def test_team(labelled):
     assert labels.to_dict() == {"Ann": 6 + 2, "Bob": 6 + 2, "Cem": 0}
 
 
-def test_rater(labelled):
+def test_rater(people, labelled):
     """Each label is its rater's, with as many as were given."""
     raters_ = labelled.space["labels"]["rater"].value_counts()
     assert raters_.to_dict() == {"Ann": 6 + 2, "Bob": 6 + 2}
+    assert people.session(rater="") is None  # the widget asks first
 
 
 def test_group(labelled):
@@ -129,6 +130,13 @@ def test_batches(people):
     assert [len(mine) for mine in both] == [4, 4] and len(set.union(*both)) == 8
     (all_of_them,) = {len(people.session(rater=r, batches=1, **given).queue) for r in TEAM}
     assert all_of_them == 8
+
+
+def test_the_seed_draws_the_sample(people):
+    def drawn(seed):
+        return {e.row["id"] for e in people.session(size=8, seed=seed).queue}
+
+    assert drawn("") == drawn(0) != drawn(7)
 
 
 def test_protocol(people):
