@@ -48,11 +48,11 @@ class Chains:
 
     def ask(self, scratch):
         recordings = store.Recordings(paths.RECORDINGS / self.run)
-        parts = submission.prepared(scratch)
-        for notebook in self.notebooks:
-            sink = files.Sink(parts / notebook, recordings)
-            asyncio.run(self._all("batch", recordings, sink))
-            sink.close()
+        with submission.prepared(scratch) as parts:
+            for notebook in self.notebooks:
+                sink = files.Sink(parts / notebook, recordings)
+                asyncio.run(self._all("batch", recordings, sink))
+                sink.close()
 
     def most(self):
         plan = []

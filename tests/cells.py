@@ -7,10 +7,11 @@ from bedside.read import paths
 
 
 @functools.cache
-def compiled(name, cell):
-    """A cell's code up to the table or figure that it writes."""
+def compiled(name, cell=None):
+    """A cell's code up to the table or figure that it writes; None: of the first, with imports."""
     found = json.loads((paths.NOTEBOOKS / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]
-    (source,) = ("".join(c["source"]) for c in found if c["id"] == cell)
+    code = [c for c in found if c["cell_type"] == "code"]
+    (source,) = ("".join(c["source"]) for c in code if c["id"] == (cell or code[0]["id"]))
     for written in ("run.table(", "run.figure("):
         source = source.partition(written)[0]
     return compile(source, f"<{name}, cell {cell}>", "exec")
@@ -18,6 +19,6 @@ def compiled(name, cell):
 
 def computed(name, cells, /, **given):
     """The variables that cells of a notebook make, one after the other, from those given."""
-    for cell in ("c01", *cells.split()):
+    for cell in (None, *cells.split()):
         exec(compiled(name, cell), given)
     return given

@@ -1,9 +1,11 @@
 """A real HTTP endpoint on the loopback interface, scripted by tests, and a copy of the project."""
 
+import asyncio
 import csv
 import json
 import os
 import shutil
+import sqlite3
 import threading
 import time
 from collections import Counter
@@ -17,8 +19,9 @@ pytest.register_assert_rewrite(
     "sheets", "explorer_page", "annotation_lab", "raters_labels", "known_lab"
 )
 
+from bedside.asking import sending  # noqa: E402
 from bedside.build import notebooks  # noqa: E402
-from bedside.keep import registry, store  # noqa: E402
+from bedside.keep import ledger, registry, store  # noqa: E402
 from bedside.keep.replies import Request  # noqa: E402
 from bedside.read import paths  # noqa: E402
 from bedside.run import Run  # noqa: E402
@@ -188,7 +191,7 @@ def served(endpoint, monkeypatch):
         "base_url": endpoint.url,
         "model": "asked-2026-01-01",
         "max_concurrency": 4,
-        "timeout_s": 5,
+        "timeout_s": 60,  # however busy this machine is
     }
     monkeypatch.setitem(registry.entries(), "served", entry)
     return "served"
@@ -241,14 +244,38 @@ def ask_for(name, *items, **settings):
     ]
 
 
-def counted():
-    """A script that takes a while, and [the most calls that were under way at once]."""
-    now, most, lock = [0], [0], threading.Lock()
+def sent_at():
+    """When the calls of this test were sent, as the ledger has it."""
+    with sqlite3.connect(ledger.folder() / ledger.FILE) as db:
+        return [at for (at,) in db.execute("select at from calls order by at")]
+
+
+@pytest.fixture
+def turned(monkeypatch):
+    """The clock is turned on by whoever sleeps; a function that gives the seconds so far."""
+    slept, began, pause = [0.0], time.time(), asyncio.sleep
+
+    async def sleep(seconds):
+        slept[0] += seconds
+        await pause(0)
+
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+    monkeypatch.setattr(time, "time", lambda: began + slept[0])
+    return lambda: slept[0]
+
+
+def counted(expected):
+    """A script that lets calls wait for as many as are expected, and [the most at once]."""
+    now, most, lock, reached = [0], [0], threading.Lock(), threading.Event()
 
     def script(n, body):
         with lock:
             now[0] += 1
             most[0] = max(most[0], now[0])
+        if most[0] >= expected:
+            reached.set()
+        if n > sending.FEW:  # no more are sent before a first reply
+            reached.wait(30)
         time.sleep(0.03)
         with lock:
             now[0] -= 1
@@ -270,7 +297,7 @@ def root(tmp_path):
     return top
 
 
-def until(condition, seconds=10):
+def until(condition, seconds=60):
     """Wait for a condition; an error if it doesn't come true."""
     end = time.monotonic() + seconds
     while not condition():

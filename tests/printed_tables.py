@@ -1,5 +1,6 @@
 """Made-up tables of numbers that some data really have, printed as papers print them."""
 
+import re
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from fractions import Fraction
 
@@ -78,6 +79,61 @@ def _matrices(rng, n, add, shown):
         add(f"{name} agrees", "agreement", of("accuracy"), "share", size=n)
         if (tp, fp) not in ((0, 0), (positives, n - positives)):
             add(f"{name} agrees", "kappa", of("kappa"), "kappa", "agreement", n)
+
+
+WAYS = {  # decimal mark, mark of thousands
+    "points": (".", ""),
+    "points, thousands with commas": (".", ","),
+    "commas": (",", ""),
+    "commas, thousands with points": (",", "."),
+    "commas, thousands with spaces": (",", "\u202f"),
+}
+
+
+def written(text, way):
+    """A text with its numbers by another convention; `way` is one of WAYS."""
+    mark, thousands = WAYS[way]
+
+    def number(found):
+        whole, _, rest = found[0].partition(".")
+        return f"{int(whole):,}".replace(",", thousands) + (mark + rest if rest else "")
+
+    return re.sub(r"\d+(\.\d+)?", number, text)
+
+
+def in_convention(rows, way):
+    """Rows with the numbers of their cells and statistics by another convention."""
+
+    def of(text):
+        parts = (written(p, way) if "statistic=" in p else p for p in text.split("; "))
+        return "; ".join(parts)
+
+    return [(*r[:3], written(r[3], way), *r[4:6], of(r[6])) for r in rows]
+
+
+def three_decimals(rng):
+    """An honest table of scores, means and kappas with three decimals, and counts of thousands."""
+    n, how, rows = int(rng.integers(1000, 1600)), rng.choice(["up", "even", "float"]), []
+
+    def shown(value):
+        return printed(Fraction(value), 3, how)
+
+    def add(row, column, value, kind, of="", size=""):
+        rows.append(("S", row, column, value, str(size), kind, of))
+
+    positives = int(rng.integers(2, n - 1))
+    tp, fp = int(rng.integers(1, positives + 1)), int(rng.integers(0, n - positives + 1))
+    for kind in ("accuracy", "precision", "recall", "f1", "kappa"):
+        value = shown(float(stats.score(kind, n, positives, tp, fp)[0]))
+        add("J", kind, value, kind, size=n)
+    parts = rng.multinomial(3 * n, [0.45, 0.55]).tolist()
+    for name, k in zip("DE", parts):
+        add(name, "parts", str(k), "count", size=3 * n)
+    add("all", "parts", str(3 * n), "total", "D; E")
+    for name in "GH":
+        grades = rng.integers(1, 6, n)
+        add(name, "grade", shown(Fraction(int(grades.sum()), n)), "mean", "scale=1 to 5", n)
+    return rows
 
 
 def with_a_slip(rows, rng):

@@ -80,6 +80,8 @@ class Persona:
     lines: bytes = b""  # sent while one waits
     more: dict = field(default_factory=dict)  # what else stands in an answer
     bare: bool = False  # whether it completes bare prompts too
+    roles: tuple = ("system", "user", "assistant")  # of messages
+    most: int | None = None  # tokens of a reply that may be asked for
 
 
 PERSONAS = {
@@ -215,6 +217,9 @@ PERSONAS |= {
     "anthropic-4": replace(PERSONAS["anthropic"], names="claude-", refuses={}, thinks=0),
     "vllm-thinking": replace(PERSONAS["vllm"], message=tagged, thinks=300, fenced=True),
     "vllm-opened": replace(PERSONAS["vllm"], message=closed, thinks=300, fenced=True),
+    # a template that knows the user and the model alone, in turn
+    "vllm-gemma": replace(PERSONAS["vllm"], roles=("user", "assistant")),
+    "openai-short": replace(PERSONAS["openai"], names=".+", most=16_384),
 }
 KEY = "key-of-these-tests-0123456789abcdef"
 FLAGGED = "please flag this"
@@ -248,6 +253,11 @@ def _filled(error, *values, param=None):
 
 def _wrong(p, body):
     """(words, param) of a value that doesn't fit."""
+    if any(m["role"] == "system" for m in body["messages"]) and "system" not in p.roles:
+        return "System role not supported", None
+    said = [m["role"] for m in body["messages"]]
+    if "system" not in p.roles and said != [p.roles[k % 2] for k in range(len(said))]:
+        return "Conversation roles must alternate user/assistant/user/assistant/...", None
     for m in body["messages"]:
         if m.keys() != {"role", "content"} or m["role"] not in ("system", "user", "assistant"):
             return "A message has a role and content.", "messages"
@@ -258,6 +268,11 @@ def _wrong(p, body):
     limits = {n: v for n, v in body.items() if n in ("max_tokens", "max_completion_tokens")}
     if len(limits) > 1 or any(type(v) is not int or v < 1 for v in limits.values()):
         return "Give one limit of tokens, a positive integer.", "max_tokens"
+    if p.most and (most := max(limits.values(), default=0)) > p.most:
+        supports = f"This model supports at most {p.most} completion tokens"
+        return f"max_tokens is too large: {most}. {supports}, whereas you provided {most}.", next(
+            iter(limits)
+        )
     text = "\n".join(m["content"] for m in body["messages"])
     if tokens(text) + sum(limits.values()) > WINDOW:
         return f"This model's maximum context length is {WINDOW} tokens.", "messages"
@@ -357,6 +372,10 @@ FAULTS = {
     "error in 200": lambda made: openrouter(502, None, "Provider returned error"),
     "finish error": lambda made: _with(
         made, content=text_of(made)[: len(text_of(made)) // 2], finish_reason="error"
+    ),
+    "error object in 200": lambda made: mistral(503, "3505", "The engine is overloaded."),
+    "finish network_error": lambda made: _with(
+        made, content=text_of(made)[: len(text_of(made)) // 2], finish_reason="network_error"
     ),
     "blank": lambda made: _with(made, content=" \n"),
     "choices": lambda made: {**made, "choices": ["x"]},

@@ -174,6 +174,9 @@ def index(profile, since=None):
     from .publish.pages import across, content
     from .read import claims
 
+    local = settings.outputs(profile, private=True)
+    apart = (local / ".parts").is_dir() and local != settings.outputs(profile)
+    private = apart and pages.merge(profile, private=True)  # first, so that pages can link to it
     manifest = pages.merge(profile)
     content.write_notebooks(manifest, settings.outputs(profile))
     across.write(manifest, settings.outputs(profile))
@@ -186,11 +189,9 @@ def index(profile, since=None):
     for rank, told in zip(claims.WEIGHT, ("The papers' central claims:", "The papers' details:")):
         words = (TOLD[word][n != 1] for word, n in counts[rank].items())
         print(told, ", ".join(f"{n} {w}" for n, w in zip(counts[rank].values(), words)))
-    local = settings.outputs(profile, private=True)
-    if (local / ".parts").is_dir() and local != settings.outputs(profile):
-        made = pages.merge(profile, private=True)
-        content.write_notebooks(made, local)
-        count = sum(len(e["outputs"]) for e in made["notebooks"].values())
+    if private:
+        content.write_notebooks(private, local)
+        count = sum(len(e["outputs"]) for e in private["notebooks"].values())
         place = f"{paths.rel(local)}/index.html"
         print(f"{count} outputs that rest on texts which stay on this machine: {place}")
     print(f"Open {folder}/index.html")

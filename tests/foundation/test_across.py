@@ -90,7 +90,9 @@ def test_the_order_of_the_studies_is_counted_as_by_hand(copy):
     pcr = values("cancer_myth", "fig6a_scores", "PCR").values()
     overlap = values("radiation", "table5_overlap", "Overlap (FF)").values()
     first = [v[0] for v in found.values()]
-    assert first[0] == pytest.approx(statistics.median(100 - v for v in pcr))
+    # of 585 whole questions, of which one count prints as each percentage
+    whole = [100 - 100 * round(5.85 * v) / 585 for v in pcr]
+    assert first[0] == pytest.approx(statistics.median(whole))
     assert first[1] == pytest.approx(statistics.median(100 - 100 * v for v in overlap))
     orders = {
         order
@@ -102,6 +104,20 @@ def test_the_order_of_the_studies_is_counted_as_by_hand(copy):
     }
     assert len(orders) == len(set(space["orders"]))
     assert {order[0] for order in orders} == {space["name"][p] for p in space["first"]}
+
+
+def test_shares_are_of_whole_cases_where_these_are_known(copy):
+    executed()
+    rows = read(copy / "across/table_two_ways.csv")
+    made = {r["column"]: float(r["value"]) for r in rows}
+    # GPT-5.4 has 70 and 54 of 85 cases right, Claude 66 and 47, DeepSeek 63 and 46, Gemini 77 and
+    # 51, Qwen 59 and 42: the median loss is Claude's, 19 of 66 (Qwen's 17 of 59 is a little more),
+    # and so is the median of wrong diagnoses, 38 of 85
+    lost = sorted([16 / 70, 19 / 66, 17 / 63, 26 / 77, 17 / 59])
+    assert lost[2] == 19 / 66
+    assert made["right diagnoses lost to invention"] == pytest.approx(1900 / 66, abs=1e-8)
+    wrong = statistics.median([85 - 54, 85 - 47, 85 - 46, 85 - 51, 85 - 42])
+    assert made["wrong diagnoses, patient invents"] == pytest.approx(100 * wrong / 85)
 
 
 def test_this_runs_models_change_nothing(copy):

@@ -356,7 +356,7 @@ def test_faults_of_transport(fault, error, kept, service, client):
 
 
 def test_direct_calls_run_beside_each_other(service):
-    both = threading.Barrier(2, timeout=10)
+    both = threading.Barrier(2, timeout=60)
     service.answer = lambda asked: both.wait() and None or conftest.completion()
 
     async def calls():

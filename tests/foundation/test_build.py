@@ -1,5 +1,6 @@
 """The build: notebooks run together, each alone in its kernel, and only what changed."""
 
+import html
 import json
 import os
 import re
@@ -15,6 +16,7 @@ from jupyter_client.provisioning import KernelProvisionerFactory
 from bedside import BedsideError
 from bedside import __main__ as steps
 from bedside.build import kernels, notebooks, settings
+from bedside.publish.pages import content
 from bedside.read import paths
 from conftest import until
 
@@ -195,6 +197,26 @@ def test_a_run_says_what_of_it_is_complete(runs, monkeypatch, tmp_path):
     faults.clear()
     notebooks.run_all([*OTHERS, FIRST], {}, 2)
     assert {s for s, _ in settings.statuses(settings.outputs("")).values()} == {"complete"}
+
+
+def test_a_page_says_why_a_notebook_failed(monkeypatch, tmp_path):
+    """The cause, however long the cell is that failed, and however often blanks occur in it."""
+    cell = "\n".join([*(f"step_{n} = {n}" for n in range(100)), "raise ValueError('no  row 7')"])
+    path = notebook(tmp_path, "a", "profile = ''", cell)
+
+    def run(name, given):
+        notebooks.execute(path, tmp_path / "out.ipynb", {})
+
+    monkeypatch.setattr(notebooks, "run", run)
+    monkeypatch.setenv("BEDSIDE_RUN", "mine")
+    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+    with pytest.raises(BedsideError, match="step_99 = 99") as e:  # the terminal shows the cell
+        notebooks.run_all(OTHERS, {})
+    assert "ValueError: no  row 7" in str(e.value)
+    folder = settings.outputs("")
+    content.write({"notebooks": {}, "profile": "sample"}, folder)
+    page = html.unescape((folder / "index.html").read_text(encoding="utf-8"))
+    assert page.count("ValueError: no row 7") == len(OTHERS) and "step_" not in page
 
 
 def test_a_study_whose_judges_fail_does_not_go_on(runs):

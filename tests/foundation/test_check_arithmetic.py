@@ -247,9 +247,35 @@ def test_unpaired_p_are_those_of_libraries():
         ):
             known = scipy_stats.chi2_contingency(cells, correction=corrected).pvalue
             assert found[name][at] == pytest.approx(known), name
+            name = "G with continuity correction" if corrected else "G"
+            known = scipy_stats.chi2_contingency(cells, corrected, "log-likelihood").pvalue
+            assert found[name][at] == pytest.approx(known), name
         error = (a / 12 * (1 - a / 12) / 12 + b / 15 * (1 - b / 15) / 15) ** 0.5
         known = 2 * scipy_stats.norm.sf(abs(a / 12 - b / 15) / error)
         assert found["z unpooled"][at] == pytest.approx(known)
+
+
+@pytest.mark.parametrize(
+    "a, n, b, m", [(30, 40, 24, 40), (3, 12, 7, 15), (0, 5, 3, 4), (9, 9, 2, 6)]
+)
+def test_unconditional_p_are_those_of_a_library(a, n, b, m):
+    cells = [[a, b], [n - a, m - b]]  # a column for each group
+    known = {
+        "Barnard's exact": scipy_stats.barnard_exact(cells, n=128).pvalue,
+        "Barnard's exact, unpooled": scipy_stats.barnard_exact(cells, pooled=False, n=128).pvalue,
+        "Boschloo's exact": scipy_stats.boschloo_exact(cells, n=128).pvalue,
+    }
+    found = stats.unconditional_p([a], n, [b], m)
+    assert {*found} == {*known}
+    for name, p in known.items():
+        assert abs(found[name] / p - 1).min() < 1e-4, name
+    assert stats.unconditional_p(range(100), 5000, range(100), 5000) == {}
+
+
+def test_g_of_counts_without_a_difference_or_without_a_hit():
+    found = stats.unpaired_p([0], 10, [0, 3], 12)
+    assert found["G"][0] == found["G with continuity correction"][0] == 1
+    assert 0 < found["G"][1] < 1
 
 
 @pytest.mark.parametrize(

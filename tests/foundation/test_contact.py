@@ -11,7 +11,7 @@ from bedside.asking import models, sending
 from bedside.keep import ledger, registry
 from bedside.keep.registry import StopRun
 from bedside.own import try_out
-from conftest import Endpoint, ask_for, completion
+from conftest import Endpoint, ask_for, completion, sent_at
 
 KEY = "made-up-0123/456789-of-a-test"
 
@@ -53,7 +53,7 @@ def test_an_endpoint_that_drips_is_left_when_its_time_is_over(
     endpoint.script = lambda n, body: "drip"
     (reply,) = ask(ask_for(served, "a"), recordings)
     assert reply.error == "timeout: no whole answer within timeout_s = 0.3 s"
-    assert len(endpoint.bodies) == 2 and not endpoint.dripped
+    assert len(sent_at()) == 2 and not endpoint.dripped
 
 
 # ---- forms of structured output

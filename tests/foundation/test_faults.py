@@ -80,6 +80,14 @@ def started(provider, top, count):
     return process
 
 
+def quiet(provider):
+    """Wait until the endpoint has answered, and noted, all that reached it."""
+    seen = -1
+    while seen != len(provider.bodies) or len(provider.log) != seen:
+        seen = len(provider.bodies)
+        time.sleep(0.2)
+
+
 def good(provider):
     """{messages: [texts]} of the answers that the endpoint sent whole."""
     sent = defaultdict(list)
@@ -125,7 +133,7 @@ def test_kills_lose_what_is_in_flight_at_most(provider, tmp_path):
         time.sleep(rng.uniform(0, 0.05))
         process.kill()
         process.join()
-        time.sleep(5 * provider.delay_s)  # what was under way is noted
+        quiet(provider)
         kept = recorded(folder)
         lost.append(sum(e.messages not in kept for e in provider.log[before:]))
         assert lost[-1] <= 2 * SLOTS  # those under way, and as many that waited for the disk

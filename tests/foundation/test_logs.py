@@ -24,7 +24,7 @@ from inspect_ai.solver import generate, solver
 @scorer(metrics=[mean()])
 def graded():
     async def score(state, target):
-        return Score(value={"brief": 0.25, "clear": 1})
+        return Score(value={"brief": 0.25, "clear": 1, "stars": 4})
     return score
 
 @solver
@@ -102,18 +102,22 @@ def test_every_item_status_and_score_of_a_log_arrives(
     assert ours["status"].tolist() == ["graded", "graded", "error", "graded", "error"]
     assert ours["value"].tolist()[:2] == [1, 0]
     kept = pd.read_csv(found.own.folder / "scores_elsewhere.csv")
-    # of three answers in two epochs, match and the two parts of graded
-    assert len(kept) == 18 and set(kept["scorer"]) == {"match", "graded brief", "graded clear"}
+    # of three answers in two epochs, match and the three parts of graded
+    graded = {f"graded {part}" for part in ("brief", "clear", "stars")}
+    assert len(kept) == 24 and set(kept["scorer"]) == {"match"} | graded
     assert kept[kept["scorer"] == "match"].set_index("item")["value"].to_dict() == {
         "q0": "C", "q1": "I", "q3": "I"}  # fmt: skip
     means = own.elsewhere(found.own, found.verdicts).set_index("column")
     assert means.loc["match (from whole.eval): mean", "value"] == pytest.approx(1 / 3)
     assert means.loc["graded brief (from whole.eval): mean", "value"] == 0.25
-    assert means["n"].tolist() == [6, 6, 6]
+    assert means["n"].tolist() == [6] * 4
     assert not any("whole.eval): " in c for c in found.scores["column"])  # never mixed with ours
     shown = explorer.read(explorer.html(own.document(found.own, found.verdicts)))[0]["rows"]
     verdicts = {v["judge"]: v["right"] for v in shown[0]["verdicts"]}
     assert verdicts["served"] and verdicts["match (from whole.eval)"]
+    points = {part: verdicts[f"{part} (from whole.eval)"] for part in graded}
+    # a quarter is a score, and a failure; nobody knows of how many stars four are
+    assert points == {"graded brief": False, "graded clear": True, "graded stars": None}
     asked = len(endpoint.bodies)
     again, _ = questions.answers(path, ["q0"])  # of a paper's notebook, without repeats
     assert again["model"].tolist() == [model, model.replace(" (", "; epoch 2 (")]

@@ -172,7 +172,7 @@ def test_a_refused_key_stops_whoever_waits(served, endpoint, recordings, monkeyp
 
 
 def test_asking_keeps_max_concurrency(served, endpoint, recordings):
-    endpoint.script, most = counted()
+    endpoint.script, most = counted(4)
     talk(recordings, *(asks(served, f"{k}a", f"{k}b") for k in range(12)))
     assert most[0] == 4 and len(endpoint.bodies) == 24
 

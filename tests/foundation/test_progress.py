@@ -18,7 +18,7 @@ import pytest
 from bedside.asking import progress
 from bedside.keep import ledger
 from bedside.read import paths
-from conftest import completion
+from conftest import completion, until
 
 STATE = {"label": "answers", "done": 120, "total": 735, "recorded": 100}
 
@@ -58,7 +58,7 @@ def test_without_a_terminal_lines_come_now_and_then(monkeypatch):
     meter = ledger.Progress("a/03")
     with progress.Watch(["a/03"], file=shown) as watch:
         meter.tell(**STATE, failed={}, again={})
-        time.sleep(0.3)
+        until(shown.getvalue)
         watch.write("[ 1 of 1] a/03", "a/03")
         length = len(shown.getvalue())
         time.sleep(0.2)  # nothing more is said of a notebook that is done
@@ -102,7 +102,7 @@ from bedside.keep import ledger
 progress.DRAWN_S, meter = 0.1, ledger.Progress("a/03")
 with progress.Watch(["a/03"]) as watch:
     meter.tell(label="answers", done=1, total=9, recorded=0, failed={}, again={})
-    time.sleep(0.5)
+    time.sleep(2)
     watch.write("[ 1 of 1] a/03", "a/03")
 """
 

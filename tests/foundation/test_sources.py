@@ -217,7 +217,7 @@ class Hub(BaseHTTPRequestHandler):
     def do_GET(self):
         how = self.path.rpartition("/")[2]
         if how == "late":
-            return time.sleep(1)
+            return time.sleep(3)
         self.send_response(int(how) if how.isdigit() else 200)
         self.send_header("Content-Length", "8" if how == "half" else "0")
         self.end_headers()
@@ -241,8 +241,9 @@ def test_what_an_address_lacks_is_absent_in_one_line(place, monkeypatch, capsys,
         address = f"http://127.0.0.1:{server.server_address[1]}"
         monkeypatch.setattr(sources, "GITHUB", address)
         monkeypatch.setattr(sources, "used_by", lambda profile: ["set"])
+        most_s = 0.3 if how == "late" else 60
         monkeypatch.setattr(
-            sources.urllib.request, "urlopen", lambda url, timeout: opened(url, timeout=0.3)
+            sources.urllib.request, "urlopen", lambda url, timeout: opened(url, timeout=most_s)
         )
         steps.data("public", None)
         server.shutdown()

@@ -134,6 +134,9 @@ ANSWERS = {
     "thoughts beside": counted(
         total_tokens=109, completion_tokens_details={"reasoning_tokens": 60}
     ),
+    "thoughts by a gateway's count": counted(
+        total_tokens=49, completion_tokens_details={"reasoning_tokens": 11}
+    ),
     "nothing counted": {**completion(), "usage": None},
     "cut": completion("half a sentence", "length"),
     **SILENT,
@@ -142,6 +145,8 @@ ANSWERS = {
     "late": (None, LATE),
     "server": (500, SORRY),
     "broken off": completion("half", "error"),
+    "broken off by its network": completion("half", "network_error"),
+    "an error in its place": {"object": "error", "message": "Too spicy.", "code": 400},
     "no choice": {**completion(), "choices": []},
 }
 FAIL = {
@@ -149,6 +154,8 @@ FAIL = {
     "late": "timeout",
     "server": "endpoint's fault",
     "broken off": "endpoint's fault",
+    "broken off by its network": "endpoint's fault",
+    "an error in its place": "bad request",
     "no choice": "bad answer",
 }
 JUDGED = (completion('{"score": 1}'), completion('{"score": 0}'), completion("Perhaps."))
@@ -174,8 +181,8 @@ def own(ways):
         made = ANSWERS[name]
         if (
             isinstance(made, dict)
-            and made["choices"]
-            and made["choices"][0]["finish_reason"] == "stop"
+            and made.get("choices")
+            and made.get("choices")[0]["finish_reason"] == "stop"
         ):
             made = json.loads(json.dumps(made).replace('"fine"', f'"Fine, {who}, {name}."'))
         return made

@@ -26,6 +26,7 @@ USAGE = {"prompt_tokens": 100, "completion_tokens": 7, "total_tokens": 107}
 SAID = {"message": "The words of it."}
 FLAGGED = {"message": "Blocked by the content filter.", "code": "content_filter"}
 LONG = {"message": "This model's maximum context length is 9 tokens."}
+TOO_HIGH = {"message": "max_tokens is too large: 20. This model supports at most 9 tokens."}
 UNFINISHED = {"message": "Could not finish the message: max_tokens was reached."}
 NO_CHOICE = {**completion(), "choices": [], "usage": USAGE}
 USED, UNKNOWN, NOTHING = "its usage", "not known", "nothing"
@@ -40,6 +41,7 @@ CHARGED = {  # name -> (status, body), what it counts as
     "no usage": ((200, {**completion(), "usage": None}), UNKNOWN),
     "broken off": ((200, cut_off("error")), USED),
     "broken off (DeepSeek)": ((200, cut_off("insufficient_system_resource")), USED),
+    "broken off (Z.ai)": ((200, cut_off("network_error")), USED),
     "broken off, uncounted": ((200, cut_off("error", None)), UNKNOWN),
     "an error in its choice": (
         (200, {"choices": [{"error": SAID, "message": {"content": "so"}}], "usage": USAGE}),
@@ -54,9 +56,13 @@ CHARGED = {  # name -> (status, body), what it counts as
     "no answer at all": ((200, []), UNKNOWN),
     "a fault with usage": ((500, {"error": SAID, "usage": USAGE}), USED),
     "a filter with usage": ((400, {"error": FLAGGED, "usage": USAGE}), USED),
-    "a filter": ((400, {"error": FLAGGED}), UNKNOWN),
+    "a filter": ((400, {"error": FLAGGED}), NOTHING),
     "unfinished thoughts": ((400, {"error": UNFINISHED}), UNKNOWN),
-    "too long": ((400, {"error": LONG}), UNKNOWN),
+    "too long": ((400, {"error": LONG}), NOTHING),
+    "a limit that is too high": ((400, {"error": TOO_HIGH}), NOTHING),
+    "no system role": ((400, {"object": "error", "message": "System role not supported"}), NOTHING),
+    "an error in place of an answer": ((200, {"object": "error", **SAID}), NOTHING),
+    "a limit that lasts": ((429, {"error": {"message": "Resets in 16 days."}}), NOTHING),
     "a timeout": ((408, {"error": SAID}), UNKNOWN),
     "a gateway's timeout": ((504, {"error": SAID}), UNKNOWN),
     "a bad request": ((400, {"error": SAID}), NOTHING),
@@ -466,7 +472,8 @@ def test_whole_studies_are_priced_by_the_call_as_of_the_price_s_date(monkeypatch
     cheap["price_rules"] = [{"above": 30_000}, {"from": "2026-11-02"}]
     monkeypatch.setitem(registry.entries(), "cheap", cheap)
     plan = design.read(run)
-    rows = validation.cost_table(run, plan, *asyncio.run(study.cases(run, plan, 0)), 13.66, 60)
+    cases, scripts = asyncio.run(study.cases(run, plan, 0))
+    rows = validation.cost_table(run, plan, cases, scripts, 13.66, 60, ["cheap"])
     of = rows[rows["row"] == "the paper's study"].set_index("column")["value"]
     tokens = [of[f"{what} tokens, millions"] for what in ("prompt", "reply")]
     # 85 cases, 17 configurations, five doctors; 2 * 13.66 + 1 statements of 60 tokens

@@ -173,6 +173,12 @@ THOUGHT = {
         "output_tokens_details": {"reasoning_tokens": 60},
     },
 }
+# A third: a prompt of 1,640 tokens and a reply of 102; what counts the thoughts within it is a
+# gateway with a tokenizer of its own.
+GUESSED = {
+    f"{thoughts} thoughts within {said}": (said, thoughts)
+    for said, thoughts in ((102, 109), (293, 321), (445, 518), (277, 323), (102, 102), (102, 40))
+}
 # Both at once: 20,003 with 20,000 from a cache and 1,000 written, 10 after 60 of thoughts.
 BOTH = {
     "gross": {
@@ -214,10 +220,28 @@ BOTH = {
         "completion_tokens_details": {"reasoning_tokens": 60},
     },
 }
+
+
+def usage_of(prompt, completion, thoughts, total):
+    return {
+        "prompt_tokens": prompt,
+        "completion_tokens": completion,
+        "total_tokens": total,
+        "completion_tokens_details": {"reasoning_tokens": thoughts},
+    }
+
+
 CALLS = [  # usage, (prompt, completion, into a cache: None where nobody counted)
     *((name, usage, (20003, 10)) for name, usage in CACHED.items()),
     *((name, usage, (100, 70)) for name, usage in THOUGHT.items()),
     *((name, usage, (21003, 70)) for name, usage in BOTH.items()),
+    *(
+        (name, usage_of(1640, said, thoughts, 1640 + said), (1640, said))
+        for name, (said, thoughts) in GUESSED.items()
+    ),
+    ("one more token than was told", usage_of(951, 6000, 6001, 6952), (951, 6001)),
+    ("thoughts beside, in the total", usage_of(3110, 673, 909, 4692), (3110, 1582)),
+    ("thoughts of a gateway's own count", usage_of(38, 102, 109, 140), (38, 102)),
 ]
 
 

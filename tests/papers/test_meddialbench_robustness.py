@@ -1,6 +1,7 @@
 """What MedDialBench's notebook 06 computes, against brute force and simulation."""
 
 import itertools
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -17,14 +18,17 @@ from bedside.papers.meddialbench.implied import (
     beyond,
     combinations,
     counts,
+    drops,
     interaction,
     log_ratio,
     overlaps,
     regression,
     selection,
+    share,
 )
 from bedside.papers.meddialbench.implied import robustness as tables
 from bedside.read import paths
+from cells import computed
 
 
 @pytest.fixture
@@ -134,6 +138,52 @@ def test_slopes_are_the_derivatives_of_scales():
     p, h = np.linspace(0.2, 0.9, 8), 1e-6
     for name, harm in SCALES.items():
         assert SLOPES[name](p) == pytest.approx((harm(p + h) - harm(p - h)) / (2 * h), rel=1e-6)
+
+
+def test_a_pair_harms_beyond_its_parts_only_if_whole_cases_say_so(run, pairs):
+    # C6, Claude: 66 right at baseline, 58 and 59 under the levels, 51 under both: nothing beyond
+    right = counts()
+    scales = {  # what is added or multiplied on each scale, as exact fractions of k of 85 cases
+        "risks added": lambda k: Fraction(N - k, N),
+        "success multiplied": lambda k: Fraction(N, k),
+        "odds of failure multiplied": lambda k: Fraction(N - k, k),
+        "failures multiplied": lambda k: Fraction(N - k, N),
+    }
+    rows = tables.interaction_rows(pairs, share(run) / 100)
+    made = rows.set_index(["row", "column"])["value"]
+    for (pair, (a, b)), (scale, harm) in itertools.product(pairs.items(), scales.items()):
+        above = 0
+        for m in MODELS:
+            both, first, second, base = (harm(int(right.at[c, m])) for c in (pair, a, b, BASELINE))
+            added = scale == "risks added"
+            above += both + base > first + second if added else both * base > first * second
+        assert made[pair, f"{scale}: models above 0"] == above, (pair, scale)
+    assert made["C6", "risks added: models above 0"] == 1
+
+
+def test_models_that_lose_as_many_cases_lose_as_much(run):
+    lost, right = drops(run), counts()
+    whole = right.loc[BASELINE] - right.loc[lost.index]
+    for _, same in lost.stack().groupby(whole.stack()):
+        assert same.nunique() == 1
+
+
+def test_every_summary_of_ratios_is_of_all_five_models(run):
+    p = counts() / N
+    given = {"run": run, "paper": designs.read(run), "p": p, "accuracy": p.loc[BASELINE].mean()}
+    given["beta"] = regression(N / 107, given["accuracy"])
+    made = computed("meddialbench/06_robustness", "r24", **given)["curve"]
+    assert (made["n"] == len(MODELS)).all()
+    few = made[(made["levels"] == "both moderate") & (made["baseline"] == "printed")]
+    found = few.set_index(["scale", "models"])["value"]
+    # in cases, pollution costs 4, 1, 9, 4 and 1 of 85, deficit 4.5, -0.5, 7, 4.5 and 4.5: Claude
+    # gains under deficit, so it is above every ratio of the others, 2/9, 8/9, 8/9 and 9/7
+    assert found["points", "median ratio"] == pytest.approx(8 / 9)
+    assert found["points", "least ratio"] == pytest.approx(2 / 9)
+    assert found["log odds", "median ratio"] == pytest.approx(0.9186, abs=1e-4)  # the third of five
+    # expected again, Claude loses under neither: there are no five ratios
+    again = made[(made["levels"] == "both moderate") & (made["baseline"] == "expected")]
+    assert set(again["models"]) == {"mean loss"}
 
 
 def test_log_ratios_are_interactions_of_multiplied_success(pairs):

@@ -212,6 +212,52 @@ def test_a_span_is_found_exactly_or_by_alignment_or_not(span, place):
         assert found == place
 
 
+@pytest.mark.parametrize(
+    "span, answer, place",
+    [
+        ("air", "Hair loss comes from cold air", "air"),  # not in Hair
+        ("air", "Hair loss", None),
+        ("no", "The norovirus is not known; no test.", "no"),
+        ("(air)", "hair, air.", "air"),
+        ("term", "a long-term risk", "term"),  # a hyphen separates words
+        ("patient", "the patient's skin", "patient"),  # so does an apostrophe
+        ("5 mg", "take 2.5 mg, then 5 mg", "5 mg"),  # another dose isn't it
+        ("2", "takes 2.5 mg or 2", "2"),
+        ("cafe", "a cafe\u0301", None),  # an accent of its own belongs to its letter
+        ("caf\u00e9", "the Caf\u00e9.", "Caf\u00e9"),
+        (
+            "\u5934\u53d1",
+            "\u51b7\u7a7a\u6c14\u5bfc\u81f4\u5934\u53d1\u8131\u843d",
+            "\u5934\u53d1",
+        ),  # no spaces
+        ("...", "Hair...", None),
+        ("", "Hair", None),
+    ],
+)
+def test_a_span_is_where_its_words_are_whole(span, answer, place):
+    found = spans.locate(span, answer)
+    assert (found and answer[slice(*found[:2])]) == place
+    if found:
+        assert found[:2] == (at := answer.rindex(place), at + len(place))
+        assert found[2] == "exact"
+
+
+def test_no_place_ends_inside_a_word():
+    # the stretch that is most similar has no H, nor the s of legs
+    answer = "Great heart disease causes pains in legs often"
+    start, end, how = spans.locate("eart disease causes pain in legs", answer)
+    assert (answer[start:end], how) == ("heart disease causes pains in legs", "aligned")
+
+
+def test_a_mark_in_an_answer_is_where_it_was_made():
+    # a rater can mark part of a word; a model that writes it has not quoted the answer
+    answer = "Corticosteroids thin the skin; steroids too."
+    assert spans.locate("cortico", answer) is None
+    assert spans.locate("cortico", answer, marked=True) == (0, 7, "exact")
+    assert spans.locate("steroids", answer, marked=True) == (31, 39, "exact")  # whole words first
+    assert spans.token_scores(answer, ["cortico"], ["Corticosteroids"])["token F1"] == 1
+
+
 def test_token_scores_by_hand():
     # 14 words; labelled "Cold air weakens" and "adds mucus": 5 words; detected "air weakens lungs"
     # (3, two right) and four words that stand nowhere

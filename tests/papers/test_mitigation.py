@@ -18,6 +18,7 @@ from bedside.papers.cancer_myth.v2.agents import multi_agent
 from bedside.papers.cancer_myth.v2.items import exam_items, split
 from bedside.read import paths, sources
 from conftest import SILENT, completion
+from matrix import House
 
 run = mitigation_items.run  # a fixture
 
@@ -412,3 +413,12 @@ def test_rates_of_the_uncut_by_hand(run):
         " m plain 2 of 9 (of the uncut: Cancer-Myth 0, Cancer-Myth-NFP 75);"
         " m cure 1 of 9 (of the uncut: Cancer-Myth 75, Cancer-Myth-NFP 25)."
     )
+
+
+def test_table_1_says_that_its_short_agents_are_not_mdagents(monkeypatch, tmp_path):
+    house = House(monkeypatch, tmp_path)
+    monkeypatch.setenv("BEDSIDE_RUN", "")
+    house.run("cancer_myth/04_mitigation", profile="sample", until="table1_mitigation")
+    text = (house.figures / "sample/cancer_myth/table1_mitigation.md").read_text(encoding="utf-8")
+    assert "agent isn't MDAgents" in text.replace("\\", "")
+    assert "multi_agent: MDAgents" in tables.of_agents(5)  # with rounds of discussion

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import shutil
 from html import unescape
 
 import pandas as pd
@@ -16,7 +17,8 @@ from bedside.papers.cancer_myth import data, study, systems
 from bedside.papers.cancer_myth.labels import TASKS
 from bedside.papers.cancer_myth.tables import systems as tables
 from bedside.publish import pages, verification
-from bedside.read import paths, sources
+from bedside.publish.pages import across, content
+from bedside.read import claims, paths, sources
 from bedside.read.checks import normal
 from bedside.run import Run
 from bedside.seminar.survey.material import ELSEWHERE, WRITTEN
@@ -293,7 +295,8 @@ def test_with_the_file_all_results_appear_outside_of_what_is_committed(
     given = {"profile": "public", "mode": "record", "judge": "fake-fitting", "limit": 5}
     house.run(f"cancer_myth/{NOTEBOOK}", profile="public")
     verdicts, outputs = of_notebook(house, "runs/public-local")
-    assert not any(v.startswith("needs") for v in verdicts.values())
+    assert not any("needs" in v for v in verdicts.values())
+    assert {"cm-p-gemini", "cm-worst-side-effect", "cm-algorithm", "cm-even"} <= verdicts.keys()
     trust = "trust_lexical_released_answers.json"
     assert {"fig6a_released.svg", "fig6b_released.svg", "fig7_released.svg", trust} <= {*outputs}
     card = json.loads((house.figures / "runs/public-local/cancer_myth" / trust).read_text())
@@ -315,6 +318,44 @@ def test_with_the_file_all_results_appear_outside_of_what_is_committed(
     for path in house.figures.rglob("*"):
         if path.suffix in (".csv", ".json", ".html", ".md", ".tex", ".svg"):
             assert not eight_words([path.read_text(encoding="utf-8")]) & theirs, path
+
+
+def links(page):
+    """The targets of a page's links that leave its folder for pages of the run."""
+    return re.findall(r'href="(\.\./runs/[^"]+)"', page.read_text(encoding="utf-8"))
+
+
+def test_the_pages_of_public_lead_to_what_the_file_decides_where_it_is(
+    monkeypatch, tmp_path, capsys
+):
+    """The front page to the other one, each claim that needs data here to its verdict there."""
+    public, ids = tmp_path / "figures/public", ("cm-p-gemini", "cm-raw-places", "cm-raw-6a")
+    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path / "figures"))
+    monkeypatch.setattr(across, "write", lambda *_: None)  # executes a notebook
+    monkeypatch.setattr(content, "write_notebooks", lambda *_: None)
+    shutil.copytree(paths.FIGURES / "public", public)
+    steps.index("public")
+    assert not links(public / "index.html") and not links(public / "claims.html")
+    before = (public / "claims.csv").read_bytes()
+
+    invented.place(monkeypatch, tmp_path, invented.rows(count=1))
+    run = Run("cancer_myth", NOTEBOOK, profile="public")
+    for id in ids[:2]:
+        ways = claims.listed("cancer_myth")[id]
+        run.claim(id, {name: claims.outcome("1", True) for name in ways}, basis="raw")
+    run.claim(ids[2])  # not decided there either
+    run.close()
+    steps.index("public")
+    (home,) = links(public / "index.html")
+    assert (public / home).is_file()
+    shown = [link.partition("#") for link in links(public / "claims.html")]
+    assert {id for _, _, id in shown} == {*ids[:2]}
+    for page, _, id in shown:
+        assert f'id="{id}"' in (public / page).read_text(encoding="utf-8"), id
+    assert (public / "claims.csv").read_bytes() == before  # nothing that may be committed moves
+    content.write(json.loads((public / "manifest.json").read_text()), public, site=True)
+    assert not links(public / "index.html") and not links(public / "claims.html")  # nor is shown
+    assert "runs/public-local/index.html" in capsys.readouterr().out
 
 
 def lists(r):

@@ -82,9 +82,10 @@ def test_spans_type_and_reason_by_keyboard(lab, page):
     assert page.locator(f"{WIDGET} .marked li").count() == 1
     press(page, "r")
     page.keyboard.type("12 s are too few. b1")
+    started = time.monotonic()  # before the next item is shown
     press(page, "Escape", "Enter")
     status.filter(has_text="saved 1").wait_for()
-    made, started = records(lab, "hallucination")[0], time.monotonic()
+    made = records(lab, "hallucination")[0]
     assert (made["value"], made["type"]) == ("yes", "fact")
     assert made["spans"] == ["Iron heals burns within one day"]
     assert made["reason"] == "12 s are too few. b1"
@@ -322,3 +323,19 @@ def test_spans_on_a_touch_screen(browser, tmp_path):
     page.get_by_role("button", name="save").tap()
     assert page.evaluate("sent.spans") == ["should be left off. Iron"]
     context.close()
+
+
+def test_a_mark_is_drawn_again_where_its_words_are_whole(browser):
+    scripts = paths.ROOT / "lib/bedside/annotation/script"
+    page = browser.new_page()
+    page.set_content("<p></p>")
+    for name in ("elements.js", "spans.js"):
+        page.add_script_tag(content=(scripts / name).read_text(encoding="utf-8"))
+    drawn = """([text, marks]) => { const answer = document.querySelector("p");
+      const spans = spansIn(answer, { wanted: () => true, say() {}, changed() {} });
+      spans.begin(text, marks); spans.draw();
+      return [...answer.childNodes].map((n) => n.textContent); }"""
+    pieces = page.evaluate(drawn, ["Hair loss comes from cold air.", ["air"]])
+    assert pieces == ["Hair loss comes from cold ", "air", "."]
+    assert page.evaluate(drawn, ["Hair loss", ["air"]]) == ["H", "air", " loss"]  # nowhere a word
+    page.close()

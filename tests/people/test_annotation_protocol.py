@@ -91,6 +91,16 @@ def protocol(session, **other):
     return session(mine(2, reply=BURN), "own", protocol=True, **other)
 
 
+def test_training_takes_a_mark_for_the_word_and_not_for_part_of_another(own, session):
+    right = {"value": "yes", "type": "fact", "spans": ["air"]}
+    item = {"shared": [], "reply": "Hair loss comes from cold air.", "right": right, "why": "No."}
+    own(**SPANS | {"training": lambda: [item]})
+    for spans, touched in ((["cold air"], True), (["Hair loss"], False)):
+        s = protocol(session)
+        assert s.label("yes", "fact", spans, reason="no evidence", source="a handbook") == ""
+        assert s.shown()["feedback"]["right"] == touched
+
+
 def test_training_comes_first_with_feedback_and_is_no_label(own, session):
     own(**SPANS)
     s = protocol(session)

@@ -89,6 +89,7 @@ class Training:
 
 
 def _place(span, reply):
-    """The place of a span in a reply: (start, end)."""
-    start = reply.find(span)
+    """The place of a span in a reply: (start, end); of whole words, if it is that anywhere."""
+    whole = re.search(rf"(?<!\w){re.escape(span)}(?!\w)", reply)
+    start = whole.start() if whole else reply.find(span)
     return start, start + len(span)

@@ -4,12 +4,9 @@ Providers say the same by different statuses and forms: a 429 may be a limit tha
 account, a 403 a wrong key or a filter. FAULTS tells them apart.
 """
 
-import contextlib
 import datetime
-import email.utils
 import json
 import re
-import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -18,8 +15,26 @@ from bedside.keep.registry import StopRun
 from bedside.keep.usage import tokens_of, written
 from bedside.read import outside, prompts
 
+from . import resets
+
 WORDS = 300  # characters of a provider's message that are kept
-LONGEST_S = 600.0  # that a server's word about when to come back is heeded
+
+# of a model whose messages are the user's and its own alone: of its template, or of its endpoint
+ROLES = (
+    r"\bsystem\b.{0,30}(role|message|instruction|prompt)s?.{0,40}(n.t|not|un)\W?(support|allow)"
+    r"|\brole\b.{0,60}(not support|n.t support|unexpected|invalid|unsupported).{0,20}\bsystem\b"
+    r"|(unexpected|invalid|unknown|unsupported).{0,10}role\W{1,6}system"
+    r"|\bsystem\W{1,3}(is not one of|found using .{0,3}role)"
+    r"|developer instruction.{0,20}not enabled|roles must alternate|only user and assistant roles"
+)
+# of a call's limit that no prompt would mend: what it is called, and how it is found too high
+TOO_HIGH = (
+    r"(?s)^(?!.*(input (token|length)|`inputs`|messages|prompt))"
+    r"(?=.*(max_?(completion_|output_?|new_)?tokens|(max(imum)?|output|completion) tokens))"
+    r"(?=.*(too (large|high|big)|at most|less than|greater than|exceed|\brange\b"
+    r"|(the|above) maximum|limited|[<>]=?\W{0,2}\d))"
+)
+WINDOW = r"context.{0,20}?(\d[\d,]*)|max_model_len\W{0,3}(\d+)"
 
 # What a status and the words that come with it mean; the first that fits. Then what follows:
 # again: another try can help; alone: this request can't be answered; all: nor can any other;
@@ -34,7 +49,8 @@ FAULTS = (
         "withheld",
     ),
     ("cut off while thinking", (400,), r"could not finish the message", "withheld"),
-    ("no credit", (429,), r"per.?day", "all"),
+    ("no system role", (400, 404, 422, 500), ROLES, "all"),
+    ("no credit", (429,), r"per.?(day|week|month)|\b(daily|weekly|monthly)", "all"),
     ("rate limit", (429,), r"per.?min(ute)?|retry.?delay", "again"),
     (
         "no credit",
@@ -43,7 +59,9 @@ FAULTS = (
         r"|arrear",
         "all",
     ),
+    ("no credit", (400, 403), r"usage.?limit", "all"),
     ("no credit", (402,), "", "all"),
+    ("limit too high", (400, 416, 422), TOO_HIGH, "all"),
     (
         "context too long",
         (400, 403, 413, 422),
@@ -84,15 +102,29 @@ LOST = (
     ("timeout", r"time(d )?out", "again"),
     ("connection", r"", "again"),
 )
-BROKEN_OFF = ("error", "insufficient_system_resource")  # finish reasons of half a text
-# Refused after the prompt was read, which some providers charge for (Azure names all of them).
-# Other refusals and a server's own faults cost nothing: none is documented to charge for these.
-MAYBE_CHARGED = ("filtered", "cut off while thinking", "context too long", "timeout")
+# The model has begun, or may have. What was refused, and a server's own faults, cost nothing.
+MAYBE_CHARGED = ("cut off while thinking", "timeout")
+# What an error inside a 200 would have had for a status, by its words, if it doesn't say one; then
+# any other fault of a request in FAULTS.
+STATUSES = (
+    (429, r"\brate.?limit|too many requests"),
+    (401, r"authentication.?error|unauthori[sz]ed"),
+    (400, r"bad.?request|invalid.?(request|argument|param)"),
+    (
+        502,
+        r"overload|tempora|timed?.?out|took too long|internal"
+        r"|(service|server|model).{0,20}unavailable"
+        r"|server.?(error|had)|\bbusy\b|capacity|try again|gateway|upstream|unexpected (error|fail)"
+        r"|provider returned",
+    ),
+)
 HINTS = {
     "no credit": "add credit or raise the limit at the provider",
     "no such model": "check model and base_url in data/models.toml",
     "unsupported parameter": "`make try MODELS={}` says which line its entry lacks",
     "bad request": "`make try MODELS={}` shows what is sent",
+    "no system role": 'write system = "user" in its entry, if its model knows no system messages',
+    "limit too high": "lower reasoning_tokens or most_tokens in its entry, which make up the limit",
     "context too long": "take a model with a longer context, or lower reasoning_tokens or"
     " most_tokens in its entry",
     "filtered": "the provider's content filter withheld it: change the filter in your account, or"
@@ -123,6 +155,7 @@ class Failure(Exception):
         super().__init__(message)
         self.kind, self.status, self.message, self.fate = kind, status, message, fate
         self.wait = wait  # seconds that the server asks for
+        self.way = ""  # out, where its words say more than its kind
         self.usage = {}  # that came with it
         self.tokens = (None, None)  # as `cost` takes them; None where it isn't known whether any
 
@@ -133,17 +166,34 @@ class Failure(Exception):
 
 def inside(answer):
     """(status, body) of an error that comes inside a 200: of the whole, or of its choice."""
+    answer = answer[0] if isinstance(answer, list) and answer else answer
     if not isinstance(answer, dict):
         return None
     choice = replies.first_choice(answer)
     error = answer.get("error") or choice.get("error")
-    if not error and choice.get("finish_reason") not in BROKEN_OFF:
+    if alone := not (error or choice):  # an error in place of an answer, or a gateway's beside it
+        error = next((e for e in (*map(answer.get, BESIDE), answer) if _speaks(e)), None)
+        error = error[0] if isinstance(error, list) else error
+    if not error and not replies.broken_off(choice.get("finish_reason")):
         return None
-    code = error.get("code") if isinstance(error, dict) else None
-    status = int(code) if str(code).isdigit() and 400 <= int(code) < 600 else 502
-    if status == 502 and re.search(r"\brate.?limit", json.dumps(error), re.I):
-        status = 429
-    return status, json.dumps({"error": error or "it broke off in its answer"}).encode()
+    broke = f"it broke off in its answer ({choice.get('finish_reason')})"
+    status = status_of(error, 400 if alone else 502)  # servers send the first when they refuse
+    return status, json.dumps({"error": error or broke}).encode()
+
+
+BESIDE = ("errors", "base_resp")  # Cloudflare's, MiniMax's
+
+
+def status_of(error: Any, other: int) -> int:
+    """The status that an error without one of its own stands for; `other` if nothing tells."""
+    for name in ("code", "status", "status_code", "error_code"):
+        code = str(error.get(name)) if isinstance(error, dict) else ""
+        if re.fullmatch(r"[45]\d\d", code):
+            return int(code)
+    text = json.dumps(error)
+    fits = (status for status, words in STATUSES if re.search(words, text, re.I))
+    known = any(400 in f[1] and re.search(f[2], text, re.I) for f in FAULTS)
+    return next(fits, 400 if known else other)
 
 
 def of(
@@ -151,11 +201,12 @@ def of(
     content: bytes,
     headers: Mapping[str, str],
     secrets: Iterable[str],
+    kept: dict | None = None,
     answer: Any = None,
 ) -> Failure:
     """The Failure that a status and what came with it are.
 
-    answer: what an error of `inside` came with.
+    kept: of the request, as `read` takes it; answer: what an error of `inside` came with.
     """
     text = content.decode("utf-8", "replace")
     said = words(text) or f"{status} from the endpoint"
@@ -166,10 +217,52 @@ def of(
     again = status >= 500 or status == 409
     other = ("endpoint's fault", "", "", "again") if again else ("bad request", "", "", "alone")
     kind, _, _, fate = next(fits, other)
-    failure = Failure(kind, status, told, fate, _retry_after(headers, text))
+    failure = Failure(kind, status, told, fate, resets.wait_s({**headers, **_told(text)}, text))
+    if kind in ("limit too high", "context too long"):
+        _with_limit(failure, kept)
+    if (failure.again or kind == "no credit") and (failure.wait or 0) > resets.LONGEST_S:
+        failure.fate = "stop"
+        failure.way = (
+            f"the endpoint takes calls again on {resets.moment(failure.wait)}: wait until then, or"
+            " have the limit raised at the provider"
+        )
     if kind not in MAYBE_CHARGED and not replies.first_choice(answer):  # no reply had begun either
         failure.tokens = (0, 0)
     return _with_usage(failure, answer or _parsed(text))
+
+
+def _told(text):
+    """The headers that a router passes on in its error's body."""
+    body = _parsed(text)
+    for name in ("error", "metadata", "headers"):
+        body = body.get(name) if isinstance(body, dict) else None
+    return {k: str(v) for k, v in body.items()} if isinstance(body, dict) else {}
+
+
+def _with_limit(failure, kept):
+    """Tell the limit of a reply that an endpoint names, if a call's own is above it.
+
+    A context that can't hold this limit alone is no matter of the prompt either.
+    """
+    limits = [v for k, v in (kept or {}).get("fields", {}).items() if k.startswith("max_")]
+    asked = max((v for v in limits if isinstance(v, int)), default=0)
+    found = re.findall(r"\d{1,3}(?:,\d{3})+|\d+", failure.message)
+    numbers = [_number(n) for n in found if n != str(failure.status)]
+    if failure.kind == "context too long":
+        window = re.search(WINDOW, failure.message, re.I)
+        if not window or asked not in numbers or asked < _number(window[1] or window[2]):
+            return
+        failure.kind, failure.fate = "limit too high", "all"
+    if named := max((n for n in numbers if 1 < n < asked), default=0):
+        named -= f"{named} (exclusive)" in failure.message
+        failure.way = (
+            f"it takes {named:,} tokens of a reply at most, and {asked:,} were asked for: lower"
+            f" reasoning_tokens and most_tokens in its entry to {named:,} together"
+        )
+
+
+def _number(digits):
+    return int(digits.replace(",", ""))
 
 
 def lost(error: Exception, secrets: Iterable[str]) -> Failure:
@@ -221,8 +314,16 @@ def words(text: str) -> str:
     error = body.get("error", body) if isinstance(body, dict) else body
     if not isinstance(error, dict):
         return " ".join(str(error).split()) if error else ""
-    said = [error.get(k) for k in ("message", "detail", "code", "param", "metadata")]
+    said = [error.get(k) for k in (*SAYING, "code", "param", "metadata")]
     return " ".join(" ".join(map(_plain, filter(None, said))).split())
+
+
+SAYING = ("message", "detail", "msg", "error_msg", "status_msg", "error_message")
+
+
+def _speaks(error):
+    """Whether something is an error with words."""
+    return any(error.get(k) for k in SAYING) if isinstance(error, dict) else bool(error)
 
 
 def _plain(value):
@@ -237,18 +338,6 @@ def cleaned(text: str, secrets: Iterable[str]) -> str:
     return text if len(text) <= WORDS else f"{text[:WORDS]}..."
 
 
-def _retry_after(headers, text):
-    """Seconds after which a server wants to be asked again; None if it doesn't say."""
-    after, said = headers.get("retry-after", ""), re.search(r'"retryDelay":\s*"([\d.]+)s"', text)
-    seconds = None
-    with contextlib.suppress(ValueError, TypeError):
-        seconds = email.utils.parsedate_to_datetime(after).timestamp() - time.time()
-    for value, unit in ((said and said[1], 1), (after, 1), (headers.get("retry-after-ms"), 1000)):
-        with contextlib.suppress(ValueError, TypeError):
-            seconds = float(value) / unit
-    return min(max(seconds, 0.0), LONGEST_S) if seconds is not None and seconds == seconds else None
-
-
 def read(
     kept: dict,
     answer: Any,
@@ -261,7 +350,7 @@ def read(
     kept: of the request; date: when it came, without one now.
     """
     if fault := inside(answer):
-        raise of(*fault, headers, secrets, answer)
+        raise of(*fault, headers, secrets, kept, answer)
     try:
         return replies.as_record(kept, answer, date)
     except ValueError as e:
@@ -278,14 +367,14 @@ def withheld(kept: dict, failure: Failure, date: datetime.datetime | None = None
 
 def hint(name: str, failure: Failure) -> str:
     """What to do about a failure that ends a run."""
-    if failure.fate == "stop":
+    if failure.kind == "key refused":
         return f"check {registry.model(name).get('api_key_env', 'the settings of the endpoint')}"
-    return HINTS.get(failure.kind, "wait until the endpoint is well").format(name)
+    return failure.way or HINTS.get(failure.kind, "wait until the endpoint is well").format(name)
 
 
 def stop(name: str, failure: Failure) -> StopRun:
     """The StopRun that a failure is: one sentence, with the provider's words and the way out."""
-    why = "the endpoint refuses the key" if failure.fate == "stop" else failure.kind
+    why = "the endpoint refuses the key" if failure.kind == "key refused" else failure.kind
     status = f" ({failure.status})" if failure.status else ""
     return StopRun(
         f"model {name!r}: {why}{status}: {failure.message}; the run stops here, what came is"

@@ -319,7 +319,7 @@ async def send(client, request, secrets=()):
         raise Failure("timeout", "", told, "again") from None
     content = failures.masked(content, secrets)
     if status != 200:
-        raise failures.of(status, content, headers, secrets)
+        raise failures.of(status, content, headers, secrets, request.kept())
     try:
         record = failures.read(request.kept(), outside.parsed(content), headers, secrets)
     except (ValueError, RecursionError):

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import tempfile
+import textwrap
 import threading
 import time
 from collections.abc import Callable
@@ -24,6 +25,14 @@ if TYPE_CHECKING:
 # errors that would stop every other notebook too; the last are of the surroundings
 STOPS = ("StopRun", "StoreError", "Unwritable")
 SYSTEM = ("OSError", "PermissionError", "FileExistsError", "NotADirectoryError", "MemoryError")
+
+
+class Failed(BedsideError):
+    """A notebook's cell has failed; `cause` says where and why, without the cell's source."""
+
+    def __init__(self, message: str, cause: str):
+        super().__init__(message)
+        self.cause = cause
 
 
 class Stopped(BedsideError):
@@ -91,7 +100,7 @@ def spare_grammar() -> None:
 def execute(path: Path, out: Path, given: dict) -> None:
     """Run the notebook `path` from the repository's root with parameters and write it to `out`.
 
-    Raises BedsideError, which shows a failing cell, or Stopped, which is one sentence.
+    Raises Failed, which shows a failing cell, or Stopped, which is one sentence.
     """
     spare_grammar()
     import papermill
@@ -127,10 +136,11 @@ def execute(path: Path, out: Path, given: dict) -> None:
             told = f"{e.ename}: {e.evalue}; free the disk, memory or files that it names"
             raise Stopped(f"{paths.rel(path)}: {told}, then run again") from None
         last = [line for line in str(e.evalue).splitlines() if line.strip()]
-        raise BedsideError(
-            f"{paths.rel(path)} failed in cell {e.cell_index}:\n\n{e.source}\n\n{e.ename}: "
-            + "\n".join(last)
-            + f"\n\nSee the executed notebook {paths.rel(out)}"
+        cause = f"{e.ename}: " + "\n".join(last)
+        raise Failed(
+            f"{paths.rel(path)} failed in cell {e.cell_index}:\n\n{e.source}\n\n{cause}"
+            f"\n\nSee the executed notebook {paths.rel(out)}",
+            f"cell {e.cell_index}, {cause}",
         ) from None
 
 
@@ -251,7 +261,8 @@ def run_all(names: list[str], given: dict, jobs: int = 0, done: Callable | None 
                 done(name, time.monotonic() - start)
         except BedsideError as e:
             faults[name] = e
-            mark([name], "failed", " ".join(str(e).split())[:300])
+            cause = e.cause if isinstance(e, Failed) else str(e)
+            mark([name], "failed", textwrap.shorten(cause, 300, placeholder=" ..."))
         finally:
             if name in ready:
                 ready[name].set()
@@ -295,9 +306,10 @@ def planned(given: dict, paper: str = "") -> "pd.DataFrame":
     """
     import pandas as pd
 
+    from . import settings
+
     first = {}
-    with tempfile.TemporaryDirectory() as tmp:
-        os.environ["BEDSIDE_FIGURES"] = tmp
+    with tempfile.TemporaryDirectory() as tmp, settings.environment(BEDSIDE_FIGURES=tmp):
         run_all(listed(paper), {**given, "mode": "plan"})
         for name in listed(paper):
             study, _, notebook = name.partition("/")

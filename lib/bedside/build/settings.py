@@ -4,6 +4,7 @@ A run with settings other than its profile's has a folder of its own, figures/ru
 it never overwrites the committed outputs. BEDSIDE_RUN names the run of a process.
 """
 
+import contextlib
 import csv
 import functools
 import io
@@ -12,7 +13,7 @@ import os
 import re
 import threading
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from bedside import BedsideError, choose
@@ -44,6 +45,20 @@ def profiles() -> dict[str, dict]:
 def figures() -> Path:
     """The folder of all outputs; `verify` sets another one."""
     return Path(os.environ.get("BEDSIDE_FIGURES") or paths.FIGURES)
+
+
+@contextlib.contextmanager
+def environment(**variables: str) -> Iterator[None]:
+    """Set variables of this process and of those it starts; then put back what they were."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
 
 
 def outputs(profile: str, changed: dict | None = None, private: object = ()) -> Path:

@@ -122,7 +122,8 @@ def _taken(account, asked, kept, line, place):
     result = result if masked == line else _parsed(masked)
     known = key in account.came or kept.has(about)
     try:
-        record = {**_record(about, result), "batch": True}
+        record, tokens = _record(about, result)
+        record["batch"] = True
     except Failure as e:
         if key not in account.came and key not in account.failed:
             _book(account, about, e.tokens)
@@ -136,7 +137,7 @@ def _taken(account, asked, kept, line, place):
     except RecursionError:  # just not too deep to be parsed
         return account.unreadable.append(place)
     if key not in account.came:
-        _book(account, about, used(record), record["date"])
+        _book(account, about, tokens, record["date"])
     account.came.add(key)
     account.failed.pop(key, None)  # the same line failed elsewhere
     if known:
@@ -174,28 +175,30 @@ def _parsed(line):
 
 
 def _record(about, result):
-    """The record of a result; raises Failure where it holds no reply."""
+    """The record of a result, and its tokens as `cost` takes them; Failure if it holds no reply."""
     response, error = result.get("response"), result.get("error")
     response = response if isinstance(response, dict) else {}
     status, answer = response.get("status_code", 200), response.get("body")
     if answer is None and error:
-        raise _left(status, error)
+        raise _left(status, error, about)
     try:
         if status != 200:
             status = status if isinstance(status, int) else 502
-            raise failures.of(status, _bytes(answer), {}, ())
-        return failures.read(about, answer, {}, (), _date(answer))
+            raise failures.of(status, _bytes(answer), {}, (), about)
+        record = failures.read(about, answer, {}, (), _date(answer))
+        return record, used(record)
     except Failure as e:
         if e.fate != "withheld":
             raise
-        return failures.withheld(about, e, _date(answer))
+        return failures.withheld(about, e, _date(answer)), e.tokens
 
 
-def _left(status, error):
+def _left(status, error, about):
     """The Failure of a line that has an error in place of an answer."""
     code = str(error.get("code")) if isinstance(error, dict) else None
-    other = 504 if code == LATE else 500
-    failure = failures.of(status if status in range(400, 600) else other, _bytes(error), {}, ())
+    if status not in range(400, 600):
+        status = 504 if code == LATE else failures.status_of(error, 500)
+    failure = failures.of(status, _bytes(error), {}, (), about)
     if code in LEFT:
         failure.kind, failure.status, failure.fate = LEFT[code], "", "again"
     return failure

@@ -5,12 +5,13 @@ wave = write(study)           # the next one
 submit(study)                 # one after the other, until nothing waits
 """
 
+import contextlib
 import filecmp
 import functools
 import os
 import shutil
 from collections import Counter
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterator, Set
 from pathlib import Path
 from typing import NamedTuple
 
@@ -48,14 +49,14 @@ class Notebooks:
     def ask(self, scratch: Path) -> None:
         """Let all that still miss replies put down what can be asked now, below scratch/parts."""
         through, self.fault = [], ""
-        parts = prepared(scratch)
-        try:
-            given = {**self.given, "mode": "batch"}
-            notebooks.run_all(self.left, given, done=lambda name, _: through.append(name))
-        except notebooks.Stopped:
-            raise
-        except BedsideError as e:
-            self.fault = str(e)
+        with prepared(scratch) as parts:
+            try:
+                given = {**self.given, "mode": "batch"}
+                notebooks.run_all(self.left, given, done=lambda name, _: through.append(name))
+            except notebooks.Stopped:
+                raise
+            except BedsideError as e:
+                self.fault = str(e)
         there = [n for n in self.left if (parts / n.replace("/", ".")).is_dir()]  # asks, or leaves
         self.left = [n for n in self.left if n in there or n not in through]
 
@@ -72,14 +73,15 @@ def command(target: str, given: dict) -> str:
     return " ".join(["make", target, *quoted])
 
 
-def prepared(scratch: Path) -> Path:
-    """The empty folder for a wave's parts; this process's figures go beside it, and to nobody."""
+@contextlib.contextmanager
+def prepared(scratch: Path) -> Iterator[Path]:
+    """The empty folder for a wave's parts; meanwhile figures go beside it, and to nobody."""
     parts = scratch / "parts"
     shutil.rmtree(parts, ignore_errors=True)
     scratch.mkdir(parents=True, exist_ok=True)
-    os.environ["BEDSIDE_FIGURES"] = str(scratch / "figures")
-    os.environ["BEDSIDE_PARTS"] = str(parts)
-    return parts
+    figures = str(scratch / "figures")
+    with settings.environment(BEDSIDE_FIGURES=figures, BEDSIDE_PARTS=str(parts)):
+        yield parts
 
 
 class Wave(NamedTuple):
@@ -164,10 +166,10 @@ def submit(study: Notebooks, say: Callable[[str], None] = say) -> None:
     Raises StopRun where going on is pointless or a budget would be passed, once all that is under
     way has been taken in.
     """
-    os.environ["BEDSIDE_SUBMIT"] = "1"
     jobs = Jobs(folder() / study.run, say)
     try:
-        _Submission(study, jobs, say).run()
+        with settings.environment(BEDSIDE_SUBMIT="1"):
+            _Submission(study, jobs, say).run()
     finally:
         jobs.close()
         shutil.rmtree(folder() / study.run / ".scratch", ignore_errors=True)
@@ -259,9 +261,14 @@ class _Submission:
 
 
 def _alike(account) -> Failure | None:
-    """What made all lines of a batch fail, if nothing came and no other line could fare better."""
+    """What made all lines of a batch fail, if nothing came and no other line could fare better.
+
+    Or what stops a run at once, as it does directly.
+    """
+    if lasting := next((f for f in account.failed.values() if f.fate == "stop"), None):
+        return lasting
     kinds = {f.kind: f for f in account.failed.values()}
     if account.taken or account.known or len(kinds) != 1:
         return None
     failure = next(iter(kinds.values()))
-    return failure if failure.fate in ("all", "stop") else None
+    return failure if failure.fate == "all" else None

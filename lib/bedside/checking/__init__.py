@@ -6,8 +6,9 @@
 The file has a row for each printed number, with its digits as they are printed; docs/check.md has
 its columns and an example of each kind. The arithmetic is in `stats`.
 
-numbers: the file's rows, and what they refer to. verdicts: what a check says. single, pairs,
-scores, tests: the checks, by kind. page: what is written.
+printed: a number's digits and marks. conventions: decimal points or commas, by table. numbers: the
+file's rows, and what they refer to. verdicts: what a check says. single, pairs, scores, tests: the
+checks, by kind. unsized: what needs no n. page: what is written.
 """
 
 from .checks import COLUMNS, check

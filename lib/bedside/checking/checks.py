@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bedside import stats
 
 from . import pairs, scores, single, tests
-from .numbers import Row, rows
+from .numbers import Row, readings
 from .verdicts import VERDICTS, Result
 
 if TYPE_CHECKING:
@@ -39,11 +39,27 @@ def check(source: "str | Path | pd.DataFrame", seconds: float = stats.SECONDS) -
     """
     import pandas as pd
 
-    made = [_line(mine, result) for mine, result in _results(rows(source), seconds)]
+    ways = [list(_results(rows, seconds)) for rows in readings(source)]
+    made = [_line(*_better(*found)) for found in zip(*ways, strict=True)]
     order = {verdict: at for at, verdict in enumerate(VERDICTS)}
     frame = pd.DataFrame(made, columns=COLUMNS)
     at = frame["verdict"].map(order).sort_values(kind="stable").index
     return frame.loc[at].reset_index(drop=True)
+
+
+def _better(by_point, by_comma=None):
+    """Of a check's two results the one that says less against its numbers, and how it reads them.
+
+    Each is the check's rows and what it says. One alone is it.
+    """
+    if by_comma is None or by_point[0] == by_comma[0]:
+        return by_point
+    found = max(by_point, by_comma, key=lambda found: VERDICTS.index(found[1].verdict))
+    alike = by_point[1].verdict == by_comma[1].verdict
+    told = "with a decimal point" if found is by_point else "with a decimal comma"
+    told = "read with a decimal point; with a comma it is so, too" if alike else f"read {told}"
+    condition = "; ".join(filter(None, (found[1].condition, told)))
+    return found[0], found[1]._replace(condition=condition)
 
 
 def _results(every, seconds) -> Iterable[tuple[list[Row], Result]]:

@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from bedside import BedsideError, choose, stats
 from bedside.read import user_files
 
+from . import conventions
+from .printed import Number, both_ends, parsed, plain, whole
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -25,33 +28,8 @@ KINDS += (*SCORES, "kappa", "p", "interval")
 SHARES = ("share", *SCORES, "kappa")  # what is also printed in percent
 ALIASES = {"sensitivity": "recall", "standard deviation": "sd", "mean of grades": "mean"}
 ALIASES |= {"balanced accuracy": "macro recall", "percentage": "share", "p value": "p"}
-SETTINGS = "scale test statistic df comparisons level positives classes".split()
-TESTS = ("mcnemar", "two shares", "t", "z", "chi2", "F", "r")
-NUMBER = re.compile(r"[-+]?(?:\d{1,3}(?:[,'\u2009\u202f\xa0 ]\d{3})+|\d+)?(?:\.\d+)?")
-SIGNS = {"≤": "<", "≥": ">", "<=": "<", ">=": ">", "~": "", "≈": "", "=": ""}
-ALIKE = str.maketrans({"−": "-", "–": "-", "—": "-", "％": "%", "’": "'"})
 LARGEST_N = 10**7
-LONGEST = 30  # characters of a number
 DECIMALS = 9  # of a printed number
-LARGEST = {"classes": 100, "comparisons": 1000}  # values of settings
-
-
-class Number(NamedTuple):
-    """A printed number: its value as printed, the place of its last digit, < or >, and a % sign."""
-
-    value: Fraction
-    step: Fraction
-    sign: str
-    percent: bool
-
-    def span(self, scale: Fraction = Fraction(1), cut: bool = False) -> tuple[Fraction, Fraction]:
-        """What it may have been before it was printed, times `scale`. cut: digits were cut off."""
-        return stats.span(self.value * scale, self.step * scale, cut)
-
-    def printed(self, value: float | Fraction) -> str:
-        """Another value with as many digits as this one."""
-        digits = max(0, len(str(self.step.denominator)) - 1)
-        return f"{float(value):.{digits}f}" + "%" * self.percent
 
 
 class Row(NamedTuple):
@@ -76,39 +54,27 @@ class Row(NamedTuple):
         return Fraction(1, 100 if self.percent else 1)
 
 
-def parsed(text: str) -> Number | None:
-    """A printed number; None for another text. Digits, sign and percent sign are kept."""
-    text = text.translate(ALIKE).strip()
-    sign = re.match(r"<=|>=|[<>≤≥~≈=]|", text)[0]
-    bare = text[len(sign) :].strip()
-    power = re.fullmatch(r"([\d.]+)\s*(?:e|[x×]\s*10\s*\^?)\s*(-?\d\d?)", bare, re.I)
-    if power and (base := parsed(power[1])):  # 2e-5
-        by = Fraction(10) ** int(power[2])
-        return base._replace(value=base.value * by, step=base.step * by, sign=SIGNS.get(sign, sign))
-    percent = bare.endswith("%")
-    bare = bare.removesuffix("%").strip()
-    if not re.search(r"\d", bare) or not NUMBER.fullmatch(bare) or len(bare) > LONGEST:
-        return None
-    digits = re.sub(r"[,'\u2009\u202f\xa0 ]", "", bare)
-    step = Fraction(1, 10 ** len(digits.partition(".")[2]))
-    return Number(Fraction(digits), step, SIGNS.get(sign, sign), percent)
+def readings(source: "str | Path | pd.DataFrame") -> list[list[Row]]:
+    """The rows of a CSV or JSON Lines file, or of a frame; BedsideError with all faults.
+
+    Twice if they differ, with decimal points and with decimal commas in each table that stays open.
+    """
+    table = _cells(source)
+    allowed = conventions.of_tables(table)
+    made = []
+    for at in (0, -1):
+        marks = {name: found[at] for name, found in allowed.items()}
+        rows = [_row(table, *line, marks[line[1]["table"]]) for line in table.rows]
+        table.close("number")
+        pairs = zip(rows, table.rows)
+        linked = [_linked(table, r, x["of"], rows, marks[r.table]) for r, (_, x) in pairs]
+        table.close("number")
+        made.append(_in_percent(linked))
+    return made if made[0] != made[1] else made[:1]
 
 
-def both_ends(text: str) -> tuple[Number, Number] | None:
-    """The two numbers of an interval such as '0.41 to 0.53', '[41, 53]' or '41–53%'."""
-    found = re.fullmatch(
-        r"[\[(]?\s*(.+?)\s*(?:\bto\b|[,;]\s|;|,|[–—]|(?<=[\d%])-)\s*(.+?)[\])]?", text
-    )
-    if not found:
-        return None
-    low, high = parsed(found[1]), parsed(found[2].rstrip("]) "))
-    if not low or not high:
-        return None
-    return low._replace(percent=low.percent or high.percent), high
-
-
-def rows(source: "str | Path | pd.DataFrame") -> list[Row]:
-    """The rows of a CSV or JSON Lines file, or of a frame; BedsideError with all faults."""
+def _cells(source):
+    """The cells of a file or frame, stripped, with the kinds' own names."""
     import pandas as pd
 
     if isinstance(source, pd.DataFrame):
@@ -126,17 +92,16 @@ def rows(source: "str | Path | pd.DataFrame") -> list[Row]:
                 table.fault(f"row {at}", "value", told)
     else:
         table = user_files.of_file(source, COLUMNS, NEEDED)
-    made = [_row(table, place, cells) for place, cells in table.rows]
     seen = {}
     for place, cells in table.rows:
-        key = tuple(cells[c].strip() for c in NEEDED[:3]) + (cells["kind"].strip(),)
+        cells |= {column: text.strip() for column, text in cells.items()}
+        kind = re.sub(r"[_\s-]+", " ", cells["kind"].lower())
+        cells["kind"] = ALIASES.get(kind, kind)
+        key = tuple(cells[c] for c in (*NEEDED[:3], "kind"))
         if (first := seen.setdefault(key, place)) != place:
             told = "the same table, row, column and kind are already in"
             table.fault(place, "", f"{told} {first}; remove one of the two")
-    table.close("number")
-    linked = [_linked(table, row, cells["of"], made) for row, (_, cells) in zip(made, table.rows)]
-    table.close("number")
-    return _in_percent(linked)
+    return table
 
 
 def _whole_n(cells):
@@ -149,13 +114,12 @@ MADE_OF = ("difference", "total", "mean of rows", "interval")  # of other rows, 
 
 
 def _in_percent(rows):
-    """The rows with their units: a column of shares is in percent if one of them is above 1.
-
-    What is made of shares in percent is in percent, too, but for a ratio.
+    """The rows with their units. What is made of shares in percent is in percent, too, but for a
+    ratio.
     """
-    large = {(r.table, r.column) for r in rows if r.kind in SHARES and _says_percent(r)}
+    large = _columns_in_percent([r for r in rows if r.kind in SHARES])
     percent = {r.place: r.kind in SHARES and (r.table, r.column) in large for r in rows}
-    percent |= {r.place: r.number.percent for r in rows if r.kind == "ratio"}
+    percent |= {r.place: r.number.percent for r in rows if r.kind in ("ratio", "p")}
     for _ in range(3):  # a difference of means of rows of shares
         for r in rows:
             if r.kind in MADE_OF:
@@ -167,11 +131,23 @@ def _in_percent(rows):
     return [r._replace(of=tuple(by[p.place] for p in r.of)) for r in by.values()]
 
 
-def _says_percent(row):
-    """Whether a number is in percent by its sign, its column, or because it is above 1."""
+def _columns_in_percent(shares):
+    """The columns of shares that are in percent: by their sign or label, or by a number above 2.
+
+    One of 1 to 2 may be a slip (an F1 of 1.88): a column without a larger one is in percent if it
+    is of plain shares, or one of scores beside other columns in percent.
+    """
+    sure = {(r.table, r.column) for r in shares if _says_percent(r, 2)}
+    tables = {table for table, _ in sure}
+    more = [r for r in shares if _says_percent(r) and r.kind != "kappa"]
+    return sure | {(r.table, r.column) for r in more if r.kind == "share" or r.table in tables}
+
+
+def _says_percent(row, above=1):
+    """Whether a number is in percent by its sign, its column, or because it is larger than that."""
     numbers = row.ends or (row.number,)
     said = re.search(r"%|percent|points", row.column, re.I)
-    return bool(said) or any(x.percent or abs(x.value) > 1 for x in numbers)
+    return bool(said) or any(x.percent or abs(x.value) > above for x in numbers)
 
 
 def beside(row: Row, every: Iterable[Row]) -> list[Row]:
@@ -186,32 +162,28 @@ def sizes(row: Row, every: Iterable[Row]) -> list[int]:
     return sorted({r.n for r in every if r.table == row.table and r.n} - {row.n})
 
 
-def _row(table, place, cells):
-    """A row without its references; its faults are noted."""
-    cells = {column: text.strip() for column, text in cells.items()}
+def _row(table, place, cells, mark):
+    """A row without its references; its faults are noted. mark: its decimal mark."""
     table.filled(place, cells, NEEDED)
-    kind = re.sub(r"[_\s-]+", " ", cells["kind"].lower())
-    kind = ALIASES.get(kind, kind)
-    if cells["kind"]:
+    kind, text = cells["kind"], cells["value"]
+    if kind:
         _tell(table, place, "kind", lambda: choose(kind, KINDS, "kind"))
-    number = None if kind == "interval" else parsed(cells["value"])
-    ends = both_ends(cells["value"]) if kind == "interval" else None
-    if cells["value"] and not (number or ends):
+    number = None if kind == "interval" else parsed(text, mark)
+    ends = both_ends(text, mark) if kind == "interval" else None
+    if text and not (number or ends):
         told = "two numbers, such as 0.41 to 0.53" if kind == "interval" else "a number"
-        told += "; write 0.5 for 0,5, and put stars or words into the note"
-        table.fault(place, "value", f"{cells['value']!r} isn't {told}")
+        told += "; put stars or words into the note"
+        table.fault(place, "value", f"{text!r} isn't {told}")
     if any(x.step < Fraction(1, 10**DECIMALS) for x in ends or [number] if x and kind != "p"):
-        table.fault(place, "value", f"{cells['value']!r} has more than {DECIMALS} decimals")
+        table.fault(place, "value", f"{text!r} has more than {DECIMALS} decimals")
     if number and number.sign and kind != "p":
-        table.fault(place, "value", f"{cells['value']!r}: only a p may be {number.sign} a number")
-    n = parsed(cells["n"]) if cells["n"] else None
-    whole = n and n.value.denominator == 1 and 1 <= n.value <= LARGEST_N and not n.percent
-    if cells["n"] and not whole:
+        table.fault(place, "value", f"{text!r}: only a p may be {number.sign} a number")
+    n = whole(cells["n"])
+    if cells["n"] and not (n and 1 <= n <= LARGEST_N):
         told = f"isn't a whole number from 1 to {LARGEST_N:,}"
         table.fault(place, "n", f"{cells['n']!r} {told}")
     bare = [cells[c] for c in NEEDED[:3]]
-    size = int(n.value) if whole else None
-    return Row(place, *bare, cells["value"], number, ends, size, kind, (), {}, False)
+    return Row(place, *bare, text, number, ends, n, kind, (), {}, False)
 
 
 def _tell(table, place, column, ask):
@@ -222,17 +194,17 @@ def _tell(table, place, column, ask):
         table.fault(place, column, str(e))
 
 
-def _linked(table, row, of, every):
-    """The row with what stands in its `of`."""
+def _linked(table, row, of, every, mark):
+    """The row with what stands in its `of`; printed numbers there as programs write them."""
     refs, settings = [], {}
-    for part in filter(None, (part.strip() for part in of.split(";"))):
-        name, is_setting, value = (x.strip() for x in part.partition("="))
-        if is_setting and re.fullmatch(r"\w+", name):
-            name = name.lower()
-            _tell(table, row.place, "of", lambda: choose(name, SETTINGS, "setting"))  # noqa: B023
-            settings[name] = value
-            if why := _faulty(name, value):
+    for part, name, value in conventions.settings(of):
+        if name:
+            _tell(table, row.place, "of", lambda: choose(name, conventions.SETTINGS, "setting"))  # noqa: B023
+            if why := conventions.faulty(name, value, mark, of):
                 table.fault(row.place, "of", f"{part!r}: {why}")
+            given = conventions.freedoms(value, of) if name == "df" else [value]
+            printed = name in conventions.PRINTED
+            settings[name] = ", ".join(plain(x, mark) for x in given) if printed else value
             continue
         found = _named(part, row, every)
         if len(found) != 1:
@@ -259,27 +231,3 @@ def _named(part, row, every):
         found = [r for r in mine if r.table == row.table and part in (r.row, r.column)]
     exact = [r for r in found if r.kind not in ("interval", "p", "sd")]
     return exact if len(found) > 1 and exact else found
-
-
-def _faulty(name, value):
-    """Why a setting's value can't be taken; empty if it can."""
-    if name == "scale":
-        ends = both_ends(value)
-        whole = ends and all(e.value.denominator == 1 for e in ends)
-        return (
-            ""
-            if whole and 0 < ends[1].value - ends[0].value <= 1000
-            else "write the least and the most grade: scale=1 to 5"
-        )
-    if name == "test":
-        return "" if value in TESTS else f"the tests are {', '.join(TESTS)}"
-    if name == "positives":
-        return "" if value else "write their number, or a word that rows with the same have"
-    given = [parsed(part) for part in value.split(",")] if name == "df" else [parsed(value)]
-    if None in given or any(x.value <= 0 for x in given if x and name != "statistic"):
-        return "isn't a number above 0" if name != "statistic" else "isn't a number"
-    if name in LARGEST and not (given[0].step == 1 and given[0].value <= LARGEST[name]):
-        return f"isn't a whole number up to {LARGEST[name]}"
-    if name == "level" and not 50 <= given[0].value < 100:
-        return "write a confidence level in percent, such as level=95"
-    return ""

@@ -1,12 +1,15 @@
 """Checks of classifiers' scores, and of kappa, against all confusion matrices of that n."""
 
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 
 import numpy as np
 
 from bedside import stats
 
-from .numbers import SCORES, SHARES, Row, parsed, sizes
+from . import unsized
+from .numbers import SCORES, SHARES, Row, sizes
+from .printed import whole
 from .verdicts import CUT, Result, decided, number, untestable
 
 PLAIN = ("precision", "recall", "f1")
@@ -34,8 +37,8 @@ def groups(rows: Iterable[Row]) -> list[list[Row]]:
 def _known(group):
     """The number of positives that a group's settings give, or None; and the word, or empty."""
     words = [r.settings["positives"] for r in group if "positives" in r.settings]
-    given = parsed(words[0]) if words else None
-    return (int(given.value), "") if given else (None, words[0] if words else "")
+    given = whole(words[0]) if words else None
+    return (None, words[0] if words else "") if given is None else (given, "")
 
 
 def _spans(group, cut=False, means="", f1=""):
@@ -90,11 +93,11 @@ def fits(group: list[Row], seconds: float) -> stats.Fits | None:
 
 def _lacks(group):
     """Why a group can't be tested; empty if it can."""
-    n, classes = group[0].n, [r.settings["classes"] for r in group if "classes" in r.settings]
-    if classes and parsed(classes[0]).value != 2:
+    n = group[0].n
+    if _classes(group) > 2:
         return "more than two classes"
     if not n:
-        return "n is not given"
+        return unsized.NO_N
     if not 2 <= n <= stats.LARGEST:
         return f"n must be 2 to {stats.LARGEST}"
     return (
@@ -104,16 +107,22 @@ def _lacks(group):
     )
 
 
+def _classes(rows):
+    """The number of classes that rows give, or 0."""
+    return next((whole(r.settings["classes"]) for r in rows if "classes" in r.settings), 0)
+
+
 def scores(
     group: list[Row], found: stats.Fits | None, every: Sequence[Row], seconds: float
 ) -> Result:
     """Whether one confusion matrix prints as all scores of a row. found: as of `fits`."""
     name = "scores of one matrix"
     if found is None:
-        return untestable(name, _lacks(group))
+        return unsized.scores(name, group, _classes(group), _lacks(group))
     n = group[0].n
     if not (found.complete or found.count):
-        return untestable(name, f"the search took longer than {seconds:g} seconds")
+        told = f"the search took longer than {seconds:g} seconds"
+        return unsized.scores(name, group, _classes(group), told)
     ways = _ways(group, [m for m in sizes(group[0], every) if 2 <= m <= stats.LARGEST][:3], seconds)
     known = _known(group)[0]
     verdict = decided(found.count > 0, ways)
@@ -161,7 +170,7 @@ def positives(mine: list[tuple[list[Row], stats.Fits | None]], seconds: float) -
     lacking = [group[0].row for group, fit in mine if fit is None]
     if len(mine) < 2 or len(n) > 1 or lacking:
         why = f"{lacking[0]} can't be tested" if lacking else "two rows of the same n are needed"
-        return untestable(name, why)
+        return unsized.positives(name, groups, why)
     if not all(f.complete for f in found):
         return untestable(name, f"the search took longer than {seconds:g} seconds")
     n, sets = n.pop(), [set(f.runs[:, 0].tolist()) for f in found]
@@ -196,14 +205,15 @@ def _counted(row):
 
 def _contradicting(row, given, n, classes, seconds):
     """The result where what a kappa rests on fits no table of n."""
-    low, high = map(float, row.number.span(row.unit, True))
     cut = {SEARCHED[name]: _share(r, cut=True) for name, r in given.items()}
-    only = [
-        (CUT, stats.matrices(n, cut | {"kappa": (low, high)}, None, seconds).count > 0),
-        ("there are more than two classes", classes == 0),
-    ]
+    fits = False
+    if 2 <= n <= stats.LARGEST:
+        with_kappa = cut | {"kappa": row.number.span(row.unit, True)}
+        fits = stats.matrices(n, with_kappa, None, seconds).count > 0
+    only = [(CUT, fits), ("there are more than two classes", classes == 0)]
     listed = ", ".join(f"{name} {r.text}" for name, r in given.items())
-    lines = f"Given {listed} of {n}: no table of two classes.", f"Printed is {row.text}."
+    told = f"Given {listed}{f' of {n}' * (n > 0)}: no table of two classes."
+    lines = told, f"Printed is {row.text}."
     condition = f"unweighted; {classes if classes > 2 else 'two'} classes"
     return Result("kappa", *decided(classes > 2, only), lines, "", "", condition)
 
@@ -212,7 +222,8 @@ def _share(row, cut=False):
     """The range of a share, or of the share that a count of n is."""
     if not _counted(row):
         return row.number.span(row.unit, cut)
-    return tuple(float(row.number.value) / row.n + e for e in (-1e-9, 1e-9))
+    share = row.number.value / row.n
+    return share, share
 
 
 GIVEN = {1: ["agreement"], 2: ["first rater", "second rater"]}
@@ -220,37 +231,48 @@ GIVEN[3] = GIVEN[1] + GIVEN[2]
 SEARCHED = {"agreement": "accuracy", "first rater": "positives", "second rater": "predicted"}
 
 
+def _kappa_ends(spans, classes):
+    """The least and the most kappa of tables of any size; None if there is no such table."""
+    ends = stats.kappa_range(*(spans.get(name, stats.WHOLE) for name in SEARCHED.values()))
+    if classes > 2:
+        accuracy = spans["accuracy"]
+        ends = stats.kappa_range(accuracy)[0], min(Fraction(1), accuracy[1])
+    return ends
+
+
 def kappa(row: Row, every: Sequence[Row], seconds: float) -> Result:
     """Whether kappa is possible, given the agreement, both raters' yes, or all three.
 
     Each is a share, or a count of n.
     """
+    if unsized.outside(row):
+        return unsized.alone("kappa", row, "")
     if len(row.of) not in GIVEN or not all(r.kind in SHARES or _counted(r) for r in row.of):
         return untestable("kappa", "name in `of` the agreement, both raters' shares, or all three")
     given, n = dict(zip(GIVEN[len(row.of)], row.of)), next((r.n for r in (row, *row.of) if r.n), 0)
-    classes = int(parsed(row.settings.get("classes", "0")).value)
+    classes, printed, power = _classes([row]), row.number.span(row.unit), ""
+    if classes > 2 and "agreement" not in given:
+        return untestable("kappa", "it needs two classes, or the agreement")
     spans = {SEARCHED[name]: _share(r) for name, r in given.items()}
-    least, most, power = -1.0, float(min(1, spans.get("accuracy", (0, 1))[1])), ""
-    low, high = map(float, row.number.span(row.unit))
-    fits, agreed = True, low <= most + 1e-9  # kappa is at most the agreement
+    ends, fits = _kappa_ends(spans, classes), True
     if classes <= 2 and 2 <= n <= stats.LARGEST:
-        search = stats.matrices(n, spans | {"kappa": (low, high)}, None, seconds)
+        search = stats.matrices(n, spans | {"kappa": printed}, None, seconds)
         if not search.complete and not search.count:
             return untestable("kappa", f"the search took longer than {seconds:g} seconds")
         fits, all_of = search.count > 0, stats.matrices(n, spans, None, seconds)
         if all_of.complete and not all_of.count:
-            return _contradicting(row, given, n, classes, seconds)
+            ends = None
         if len(values := all_of.values("kappa")):
-            least, most = map(float, values[[0, -1]])
+            ends = tuple(map(float, values[[0, -1]]))
             step = float(row.number.step * row.unit)
             many = len(np.unique(np.round(values / step)))
             power = f"{many} of {round(2 / step) + 1} printable values are possible"
-    elif "agreement" not in given:
-        return untestable("kappa", "it needs n, two classes, or the agreement")
-    if classes <= 2 and not power:
-        most = float(stats.most_kappa(most))
-    fits = fits and low <= most + 1e-9 and high >= least - 1e-9
-    more = "there are more than two classes", classes == 0 and agreed
+    if ends is None:
+        return _contradicting(row, given, n, classes, seconds)
+    least, most = map(float, ends)
+    fits = fits and (bool(power) or stats.meet(printed, ends))
+    agreed = spans.get("accuracy", stats.WHOLE)[1]  # no kappa lies above the agreement
+    more = "there are more than two classes", classes == 0 and printed[0] <= agreed
     weighted = "it is weighted, with more than two classes", classes != 2 and not more[1]
     listed = ", ".join(f"{name} {r.text}" for name, r in given.items())
     lines = (

@@ -6,7 +6,8 @@ from math import ceil, floor
 
 from bedside import stats
 
-from .numbers import Row, both_ends, sizes
+from . import unsized
+from .numbers import Row, sizes
 from .verdicts import CUT, Result, decided, number, untestable
 
 FAR = 50  # last digits in which the nearest deviation that fits is looked for
@@ -18,7 +19,7 @@ GRADES = "n whole grades"
 def share(row: Row, every: Sequence[Row]) -> Result:
     """Whether a whole number of n items prints as this share (GRIM)."""
     if not row.n:
-        return untestable("share", "n is not given")
+        return unsized.alone("share", row, unsized.NO_N)
     x, n, unit = row.number, row.n, row.unit
 
     def fits(n=n, unit=unit, cut=False):
@@ -60,14 +61,6 @@ def count(row: Row, every: Sequence[Row]) -> Result:
     return Result("count", verdict, only_if, lines, near, "finds only what no count can be")
 
 
-def _scale(row):
-    """(least, most) grade by the row's settings or those of a mean that it refers to, or None."""
-    for r in (row, *row.of):
-        if "scale" in r.settings:
-            return tuple(int(end.value) for end in both_ends(r.settings["scale"]))
-    return None
-
-
 def _sums(x, n, scale, times=1, cut=False):
     """The whole sums of n grades (in parts of 1 / times) that print as mean x."""
     low, high = x.span(cut=cut)
@@ -78,8 +71,8 @@ def _sums(x, n, scale, times=1, cut=False):
 def mean(row: Row, every: Sequence[Row]) -> Result:
     """Whether n whole grades have this mean (GRIM)."""
     if not row.n:
-        return untestable("mean", "n is not given")
-    x, n, scale = row.number, row.n, _scale(row)
+        return unsized.alone("mean", row, unsized.NO_N)
+    x, n, scale = row.number, row.n, unsized.scale_of(row)
     found = _sums(x, n, scale)
     others = [(CUT, bool(_sums(x, n, scale, cut=True)))]
     others += [(f"its n is {m}, as elsewhere", bool(_sums(x, m, scale))) for m in sizes(row, every)]
@@ -108,14 +101,17 @@ def sd(row: Row, every: Sequence[Row]) -> Result:
     """Whether whole grades with a printed mean have this standard deviation, like GRIMMER."""
     means = [r for r in row.of if r.kind == "mean"]
     n = row.n or (means[0].n if means else None)
-    if not means or not n or n < 2:
-        return untestable("sd", "n of at least 2 and the mean are needed (of: the mean's row)")
-    x, of, scale = row.number, means[0].number, _scale(row) or _scale(means[0])
+    mean = means[0] if means else None
+    if not mean or not n or n < 2:
+        told = "n of at least 2 and the mean are needed (of: the mean's row)"
+        return unsized.deviation(row, mean, n, told)
+    x, of, scale = row.number, mean.number, unsized.scale_of(row) or unsized.scale_of(mean)
     sums = _sums(of, n, scale)
     if not sums:
-        return untestable("sd", f"the mean {means[0].text} itself has no whole sum of {n}")
+        return untestable("sd", f"the mean {mean.text} itself has no whole sum of {n}")
     if len(sums) > MOST_SUMS:
-        return untestable("sd", f"the mean {means[0].text} allows too many sums of {n} grades")
+        told = f"the mean {mean.text} allows too many sums of {n} grades"
+        return unsized.deviation(row, mean, n, told)
 
     def fits(value, cut=False):
         return stats.deviations(sums, n, *x._replace(value=value).span(cut=cut), scale)
@@ -130,7 +126,7 @@ def sd(row: Row, every: Sequence[Row]) -> Result:
     able = sum(bool(fits(v)) for v in grid)
     within = f" from {scale[0]} to {scale[1]}" if scale else ""
     lines = (
-        f"{n} whole grades{within} with a sum of {sums[0]} to {sums[-1]} (mean {means[0].text}):",
+        f"{n} whole grades{within} with a sum of {sums[0]} to {sums[-1]} (mean {mean.text}):",
         f"a standard deviation of {row.text} is that of "
         + (" and ".join(f"a {name}" for name in made) if made else "none of them")
         + ("; all sets of grades were counted out." if exact else "; by bounds and parity."),

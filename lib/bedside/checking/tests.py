@@ -6,7 +6,9 @@ import numpy as np
 
 from bedside import stats
 
-from .numbers import SHARES, Row, parsed
+from . import unsized
+from .numbers import SHARES, Row
+from .printed import parsed, whole
 from .verdicts import CUT, Result, decided, number, p_text, untestable
 
 SLACK = 1e-9
@@ -16,15 +18,17 @@ FREE = {"z": 0, "F": 2}  # degrees of freedom; of the other tests 1
 
 def _printed_p(row, cut=False):
     """The ends of what a p may have been before it was printed."""
-    x = row.number
-    low, high = x.span(cut=cut)
-    ends = {"<": (0, x.value), ">": (x.value, 1)}.get(x.sign, (max(0, low), high))
+    x, value = row.number, row.number.value * row.unit
+    low, high = x.span(row.unit, cut)
+    ends = {"<": (0, value), ">": (value, 1)}.get(x.sign, (max(0, low), high))
     return float(ends[0]), float(ends[1])
 
 
 def p(row: Row, every: Sequence[Row]) -> Result:
     """Whether a p is one that two shares allow, or that its test statistic has."""
     test = row.settings.get("test", "")
+    if unsized.outside(row):
+        return unsized.alone("p", row, "")
     if "statistic" in row.settings:
         return _of_statistic(row, test)
     if test not in ("", "mcnemar", "two shares"):
@@ -36,7 +40,7 @@ def p(row: Row, every: Sequence[Row]) -> Result:
 
 def _corrected(row):
     """By what a p may have been multiplied, for several comparisons."""
-    return range(1, int(parsed(row.settings.get("comparisons", "1")).value) + 1)
+    return range(1, whole(row.settings.get("comparisons", "1")) + 1)
 
 
 def _hits(row, values, cut=False, side=2):
@@ -62,10 +66,10 @@ def _of_shares(row, test):
         return untestable("p", "the two shares allow too many counts")
     paired = stats.paired_p(x, y, a.n) if a.n == b.n else {}
     unpaired = stats.unpaired_p(x, a.n, y, b.n)
-    named = {"mcnemar": (paired, unpaired), "two shares": (unpaired, paired)}
-    mine, others = named.get(
-        test, ({**{f"McNemar's {k}": v for k, v in paired.items()}, **unpaired}, {})
-    )
+    mine, others = _versions(test, paired, unpaired)
+    if not any(_hits(row, values) for values in mine.values()):  # those that take longer
+        unpaired |= stats.unconditional_p(x, a.n, y, b.n)
+        mine, others = _versions(test, paired, unpaired)
     if not mine:
         return untestable("p", "a paired test needs two shares of the same n")
     every = np.concatenate([*mine.values()])
@@ -86,6 +90,15 @@ def _of_shares(row, test):
     near = every[abs(every - (low + high) / 2).argmin()]
     wide = f"p from {p_text(every.min())} to {p_text(every.max())} is possible"
     return Result("p", verdict, only_if, lines, p_text(near), wide, "uncorrected, two-sided")
+
+
+def _versions(test, paired, unpaired):
+    """The tests that a row names, and all others; both kinds if it names none."""
+    if test == "mcnemar":
+        return paired, unpaired
+    if test == "two shares":
+        return unpaired, paired
+    return {**{f"McNemar's {k}": v for k, v in paired.items()}, **unpaired}, {}
 
 
 def _of_statistic(row, test):
@@ -137,9 +150,14 @@ def _of_statistic(row, test):
 
 def interval(row: Row, every: Sequence[Row]) -> Result:
     """Whether an interval is that of its share and n, or lies about its mean."""
+    low, high = (end.span(row.unit) for end in row.ends)
+    if low[0] > high[1]:
+        told = f"Printed is {row.text}.", "An interval begins with its lower end."
+        turned = " to ".join(end.printed(end.value) for end in row.ends[::-1])
+        return Result("interval", "impossible", "", told, turned, "the order only")
     if not row.of:
         return untestable("interval", "name in `of` what it is of")
-    of, low, high = row.of[0], *(end.span(row.unit) for end in row.ends)
+    of = row.of[0]
     value, n = of.number.span(of.unit), row.n or of.n
     inside = low[0] <= value[1] and value[0] <= high[1] and low[0] <= high[1]
     if of.kind == "mean":

@@ -38,7 +38,7 @@ def decided(plain: bool, otherwise: Iterable[tuple[str, bool]]) -> tuple[str, st
 
 def number(value: object, digits: int = 4) -> str:
     """A number for a report, without zeros at its end."""
-    return f"{float(value):.{digits}f}".rstrip("0").rstrip(".") or "0"
+    return f"{float(value):z.{digits}f}".rstrip("0").rstrip(".") or "0"
 
 
 def p_text(p: float) -> str:

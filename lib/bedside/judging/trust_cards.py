@@ -115,8 +115,8 @@ def describe(card: dict) -> str:
     """A line for captions: the judge's name, the kappa of its scale with its interval, and n."""
     key, name = scale(card)
     k = {what: v for what, v in card.get(key, {}).items() if v is not None and v == v}
-    shown = f"{name} {k['value']:.2f}" if "value" in k else f"{name} not measurable"
+    shown = f"{name} {k['value']:z.2f}" if "value" in k else f"{name} not measurable"
     shown += " (no verdict)" * (card["n"] == card["unscored"])
-    shown += f" [{k['low']:.2f}, {k['high']:.2f}]" if "low" in k else ""
+    shown += f" [{k['low']:z.2f}, {k['high']:z.2f}]" if "low" in k else ""
     task = f" ({card['task']})" if card.get("task") else ""
     return f"judge{task}: {card['judge']}, {shown} on {card['n']} labelled {card['of']}"

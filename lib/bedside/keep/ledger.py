@@ -185,8 +185,8 @@ class Ledger:
 
     def _turn(self, tokens, usd, key):
         """The number of a call that may be sent now, or the seconds after which to ask again."""
-        now = time.time()
         with _transaction(self.db):
+            now = time.time()  # once nobody else writes: a busy machine waits long for that
             if key and not self._claim(key):
                 return None
             if wait := self._wait(now, tokens):
@@ -355,8 +355,8 @@ class Ledger:
 
     def refused(self, call: int, wait: float | None) -> None:
         """Slow the model down for all processes; `wait`: the seconds that its endpoint asks for."""
-        now = time.time()
         with _transaction(self.db):
+            now = time.time()
             until, level, gap, following, cut = self._pace() or (0, 0, 0, 0, 0)
             if self._sent_at(call) > cut:  # those sent before say what is known already
                 sql = "select count(*), min(at), sum(not open and kind = '') from calls"

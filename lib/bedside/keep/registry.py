@@ -37,6 +37,7 @@ KEYS = {
     "tokens_per_minute": NUMBER,
     "settings": dict,
     "omit": list,
+    "system": str,
     "max_tokens_name": str,
     "reasoning_tokens": int,
     "response_format": str,
@@ -232,7 +233,16 @@ def _body_fault(entry):
     for key, value in entry.get("most_tokens_for", {}).items():
         if type(value) is not int or value < 1:
             return f"most_tokens_for: {key} = {value!r} should be a whole number above 0"
+    if entry.get("system", "user") != "user":
+        return f'system = {entry["system"]!r} is "user", or left out'
+    if "system" in entry and entry.get("api") == "completions":
+        return 'system says nothing beside api = "completions": a bare prompt knows no roles'
     omitted = entry.get("omit", [])
+    if "system" in omitted:
+        return (
+            "omit lists settings, and system is a message: where a model knows no system messages,"
+            ' write system = "user", which puts them before the first message of the user'
+        )
     if not all(isinstance(k, str) for k in omitted) or {*OURS} & {*omitted}:
         return f"omit lists settings that are left out, as texts, and none of {', '.join(OURS)}"
     return ""
@@ -445,6 +455,8 @@ def body(
     max_tokens gets its own name and the room for reasoning.
     """
     m = model(name)
+    if "system" in m:
+        messages = _by_the_user(messages)
     made = {**settings, **m.get("settings", {})}
     form = m.get("response_format", "json_schema")
     if response_format and form != "json_schema":
@@ -458,6 +470,18 @@ def body(
     made |= m.get("extra_body", {})
     made = {k: v for k, v in made.items() if k not in m.get("omit", ())}
     return {"model": m["model"], "messages": messages, **made}
+
+
+def _by_the_user(messages):
+    """Messages without a system's: what it says stands before the first one of the user.
+
+    It is a message of its own if the user's isn't the next, since many models want them in turn.
+    """
+    told = [m["content"] for m in messages if m["role"] == "system"]
+    rest = [m for m in messages if m["role"] != "system"]
+    if told and rest and rest[0]["role"] == "user":
+        told.append(rest.pop(0)["content"])
+    return [{"role": "user", "content": "\n\n".join(told)}, *rest] if told else rest
 
 
 def _asked_in_words(messages, response_format):
@@ -505,7 +529,7 @@ def shared(name: str) -> tuple[str, bool]:
         return m.get("base_url", "").rstrip("/")
 
     def keys(name):
-        return [store.canonical(identity(name, body(name, [_HELLO], *kind))) for kind in _CALLS]
+        return [store.canonical(identity(name, body(name, *call))) for call in _CALLS]
 
     def agrees(other, m):
         same = [a == b for a, b in zip(keys(name), keys(other))]
@@ -532,9 +556,10 @@ def all_shared(names: Iterable[str]) -> list[str]:
 
 
 _HELLO = {"role": "user", "content": "Hello"}
-_CALLS = (  # settings and form, with less and with all that notebooks ask for
-    ({"max_tokens": 100}, None),
+_CALLS = (  # messages, settings and form, with less and with all that notebooks ask for
+    ([_HELLO], {"max_tokens": 100}, None),
     (
+        [{"role": "system", "content": "Be brief."}, _HELLO],
         {"max_tokens": 100, "temperature": 0.7, "seed": 1, "frequency_penalty": 0.2, "top_p": 0.9},
         {"type": "json_schema", "json_schema": {"schema": {}}},
     ),

@@ -3,6 +3,7 @@
 import datetime
 import functools
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -172,8 +173,16 @@ NO_ANSWER = {
     "length": "cut off while thinking",
 }  # else "blank"
 WITHHELD = ("refusal", "content_filter", "tool_calls")
+# a finish reason of half a text: the endpoint, or what stands before it, failed within the answer
+BROKEN_OFF = (
+    r"error|fail|abort|cancel|time.?out|interrupt|disconnect|exception|overload"
+    r"|insufficient_system_resource"
+)
 SPELLED = {  # finish reasons that some endpoints give in place of OpenAI's
-    **dict.fromkeys(("max_tokens", "model_length"), "length"),
+    **dict.fromkeys(
+        ("max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded"),
+        "length",
+    ),
     **dict.fromkeys(("function_call", "tool_use"), "tool_calls"),
     **dict.fromkeys(
         ("safety", "recitation", "blocklist", "prohibited_content", "spii", "sensitive"),
@@ -199,6 +208,8 @@ def as_reply(request: Request, record: dict, recorded: bool) -> Reply:
         finish = "tool_calls"
     if finish in WITHHELD or not kept["text"].strip():
         kept["no_answer"] = NO_ANSWER.get(finish, "blank")
+    elif broken_off(finish):  # of a recording from before such a reply was a failure
+        kept["no_answer"] = "broken off"
     kept["batch"] = _by_batch(request.model, record)
     kept |= zip(TOKENS, used(record))
     return Reply(request.item, request.model, request.key, recorded=recorded, **kept)
@@ -220,6 +231,11 @@ def _finish(said):
     """A finish reason as OpenAI spells it; one that nobody knows as it is."""
     plain = said.lower().partition(":")[0].strip()
     return SPELLED.get(plain, plain if plain in NO_ANSWER else said)
+
+
+def broken_off(finish: Any) -> bool:
+    """Whether a finish reason says that a reply was broken off, however it is spelled."""
+    return bool(re.search(BROKEN_OFF, _text(finish), re.I))
 
 
 def as_record(kept: dict, answer: Any, date: datetime.datetime | None = None) -> dict:

@@ -34,6 +34,7 @@ READ = ("cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens")
 WRITTEN = ("cache_write_tokens", "cache_creation_tokens", "cache_creation_input_tokens")
 APART = ("cache_read_input_tokens", "cache_creation_input_tokens")  # Anthropic's: not in the prompt
 THOUGHTS = ("reasoning_tokens",)
+OFF = 2  # times the completion that thoughts within it may be, counted by another tokenizer
 
 
 def tokens_of(answer: Any) -> tuple[int | None, int | None, dict]:
@@ -69,6 +70,8 @@ def _whole(prompt, completion, counts):
         prompt = max(prompt, counts["prompt_cache_miss_tokens"] + (_count(counts, READ) or 0))
     read, wrote, thought = (_count(counts, n) or 0 for n in (READ, WRITTEN, THOUGHTS))
     left = counts.get("total_tokens", 0) - prompt - completion
+    if left == 0 and thought < OFF * completion:  # the total decides: gateways guess at thoughts
+        thought = min(thought, completion)
     if left <= 0:  # no total, or one of these two alone: a part is never more than its whole
         names = {name.rpartition(".")[2] for name in counts} & {*READ, *WRITTEN}
         beside = read + wrote > prompt or names and names <= {*APART}

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from bedside.publish.judged_items import Display, Document, Task, human_label, row_id, text, text_of
+from bedside.read.rubrics import FAILS_AT
 from bedside.write.frames import checked, sent_and_returned
 
 from .study import ANSWER, PAPER, labelled
@@ -58,19 +59,22 @@ def document(own, graded):
     made.papers[PAPER], made.judge[PAPER] = own.name, own.judge
     calls = {key: sent_and_returned(*asked) for key, asked in own.asked.items()}
     made.add(PAPER, shaped(own, graded).to_dict("records"), _display(own, people), calls)
-    return made.content("These are your own questions; this project has not checked them.")
+    about = "These are your own questions; this project has not checked them."
+    failed = f" An answer fails if its score is at most {100 * own.fails_at:g}% of the points."
+    return made.content(about + failed * bool(own.criteria))
 
 
 def shaped(own, frame):
     """Answers with verdicts as `frames.checked`, a row for each; `frame` as of `verdicts`.
 
     Below them is what a log's own scorers said of its answers, each as a judge. A score of a rubric
-    is neither right nor wrong.
+    is right if it is above the one that still fails.
     """
     import pandas as pd
 
     theirs = of_scorers(own, frame)
-    right = None if own.criteria else frame["value"] == 1
+    value = frame["value"].astype(float)
+    right = value > own.fails_at if own.criteria else value == 1
     frame = pd.concat([frame.assign(right=right), *[theirs] * bool(len(theirs))], ignore_index=True)
     return checked(
         frame.assign(
@@ -84,7 +88,10 @@ def shaped(own, frame):
 
 
 def of_scorers(own, graded):
-    """What a log's scorers said of its answers, as rows of `verdicts`, with the column number."""
+    """What a log's scorers said of its answers, as rows of `verdicts`, with the column number.
+
+    A score that is no number is unparsed; `raw` holds it.
+    """
     import pandas as pd
 
     answers, file = graded.drop_duplicates(ANSWER), Path(own.answers).name
@@ -94,12 +101,14 @@ def of_scorers(own, graded):
         again = f"repeat {r['repeat']}" if r["repeat"] > 1 else "plain"
         model = f"{r['model']} (from {file})".replace(",", ";")
         if answer := by.get((r["item"], model, again)):
-            right = {1.0: True, 0.0: False}.get(r["number"])
-            said = {"value": r["value"], "right": right, "number": r["number"], "criteria": None}
+            number = r["number"]  # on another scale nobody knows the best and the worst
+            said = {"status": "unparsed", "value": None, "raw": r["value"], "right": None}
+            if number is not None:
+                right = number > FAILS_AT if 0 <= number <= 1 else None
+                said |= {"status": "graded", "value": r["value"], "raw": "", "right": right}
             judge = f"{r['scorer']} (from {file})"
-            rows.append(
-                {**answer, "judge": judge, "status": "graded", "raw": "", "call": "", **said}
-            )
+            said |= {"number": number, "criteria": None, "call": ""}
+            rows.append({**answer, "judge": judge, **said})
     return pd.DataFrame(rows)
 
 
@@ -118,7 +127,7 @@ def _display(own, people):
 
     def words(row):
         if own.criteria and isinstance(row["value"], float):
-            return {row["value"]: f"{100 * row['value']:.0f} % of the points"}
+            return {row["value"]: f"{round(100 * row['value'])} % of the points"}
         return WORDS
 
     return Display(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from bedside.judging import judges
@@ -131,9 +132,13 @@ def _said(criterion):
 
 
 def bounds(criteria: list[dict]) -> tuple[float, float]:
-    """The least and the most that a score may be, whatever a lacking verdict would have been."""
-    points = [c for c in criteria if c["points"]]
-    known = sum(c["points"] * c["value"] for c in points if c["status"] == "graded")
-    open_ = [c["points"] for c in points if c["status"] != "graded"]
-    possible = sum(max(c["points"], 0.0) for c in points)
-    return tuple((known + sum(bound(p, 0.0) for p in open_)) / possible for bound in (min, max))
+    """The least and the most that a score may be, whatever a lacking verdict would have been.
+
+    Points are added as the decimals they are, so that half of them is exactly half.
+    """
+    weighed = [(Fraction(str(c["points"])), c) for c in criteria if c["points"]]
+    known = sum(p * int(c["value"]) for p, c in weighed if c["status"] == "graded")
+    open_ = [p for p, c in weighed if c["status"] != "graded"]
+    possible = sum(max(p, 0) for p, _ in weighed)
+    sums = (known + sum(bound(p, 0) for p in open_) for bound in (min, max))
+    return tuple(float(total / possible) for total in sums)

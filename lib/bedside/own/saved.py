@@ -113,6 +113,7 @@ def models(own):
         own.folder,
         own.folder,
         "score" if own.criteria else comparison.RIGHT,
+        own.fails_at,
     )
     return comparison.Compared(own.name, [study])
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -89,10 +88,10 @@ class Questions:
 
     def ask(self, scratch: Path) -> None:
         """Write the requests that can be sent now, below scratch/parts."""
-        submission.prepared(scratch)
-        own = self._own("batch")
-        asyncio.run(_all_of_it(own))
-        own.close()
+        with submission.prepared(scratch):
+            own = self._own("batch")
+            asyncio.run(_all_of_it(own))
+            own.close()
 
     def most(self) -> int:
         """The highest possible number of waves left."""
@@ -110,13 +109,12 @@ def execute(own: Own, given: dict) -> None:
     blank = {k: "" for k, v in notebooks.parameters(notebooks.OWN).items() if isinstance(v, str)}
     calling = own.mode in ("record", "fresh")
     if calling:
-        os.environ["BEDSIDE_LIVE"] = "1"
         ledger.make()
+    live = settings.environment(BEDSIDE_LIVE="1" if calling else "")
     try:
-        with progress.Watch([f"own/{own.name}"], calling):
+        with live, progress.Watch([f"own/{own.name}"], calling):
             executed = notebooks.run_own(own.name, {**blank, **given})
     finally:
-        os.environ.pop("BEDSIDE_LIVE", None)  # a script may go on
         if calling:
             tell_calls(own.folder)
     asked, did = [*own.models, *own.judges], saved.models(own)

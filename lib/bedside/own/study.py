@@ -82,6 +82,7 @@ class Own(Run):
             registry.named(other, "JUDGE")
         scored = Path(rubric).suffix.lower() in rubrics.KINDS
         self.criteria = rubrics.criteria(rubric, items["item"]) if scored else {}
+        self.fails_at = rubrics.fails_at(rubric) if scored else rubrics.FAILS_AT
         template = ("", "") if self.criteria else _rubric(rubric, parameters.get("prompts", ""))
         ids = {i: [c.id for c in mine if c.points] for i, mine in self.criteria.items()}
         given = [self.labels, set(items["item"]), ids or None]

@@ -125,7 +125,7 @@ async def _probed(m, name, tell):
         usd = None if price is None or usd is None else usd + price
         if failure:
             tell(f"    {failure.status or ''} {failure.kind}: {failure.message}".rstrip())
-            fix = _missing(name, request.body(), failure)
+            fix = _missing(name, request, failure)
             again = bool(fix)
         else:
             counted &= record["completion_tokens"] is not None
@@ -168,12 +168,17 @@ def _came(record):
     )
 
 
-def _missing(name, body, failure):
+def _missing(name, request, failure):
     """{key: value} that an entry lacks, from an endpoint's refusal of a request.
 
     A form of the answer is what a refused request has beyond those that passed before it.
     """
-    m, message = registry.model(name), failure.message
+    m, message, body = registry.model(name), failure.message, request.body()
+    if failure.kind == "no system role":
+        told = any(part["role"] == "system" for part in body["messages"])
+        return {"system": "user"} if told else {}
+    if failure.kind == "limit too high":  # that the limit is there at all isn't what is refused
+        return {}
     sent = [k for k in body if k not in ("model", "messages")]
     places = {k: re.search(rf"(?<!\w){k}(?!\w)", message) for k in sent}
     named = sorted((place.start(), k) for k, place in places.items() if place)

@@ -23,6 +23,7 @@ from bedside.build import settings
 from bedside.judging import trust_cards
 from bedside.keep import prices, store
 from bedside.read import paths
+from bedside.read.rubrics import FAILS_AT
 from bedside.write import frames, tables
 
 from . import choices
@@ -53,7 +54,6 @@ KINDS = {  # what is compared: the columns of each, which are also those of its 
     "costs": ["model", "study", "calls", "prompt_tokens", "completion_tokens", "usd", "hours"],
 }
 WORST = 5  # failures that are shown of each model
-FAILED = 0.5  # a failure scores less; of right and wrong, that is wrong
 FEW = 10  # items that are named of those that a run lacks
 CUT = "cut at the limit"  # an answer all the same
 ALWAYS = ("refused", "filtered", "blank", CUT)  # outcomes that are told even if there were none
@@ -67,7 +67,7 @@ class Study(NamedTuple):
     the columns `by`. of: what tests need to be the same: judge, prompts and profile. judge: in
     words. beside: what differs in the printed numbers, empty if nothing does. folder: with the
     calls. page: the folder with the explorer. score: what a score is; RIGHT, of 1 and 0, is shown
-    in percent.
+    in percent. fails_at: the highest score that is a failure.
     """
 
     name: str
@@ -80,6 +80,7 @@ class Study(NamedTuple):
     folder: Path
     page: Path
     score: str = RIGHT
+    fails_at: float = FAILS_AT
 
 
 class Compared(NamedTuple):
@@ -314,7 +315,7 @@ def _items(same):
         each.append(
             mine.groupby(["item", "model"], sort=False, as_index=False)
             .agg(told)
-            .assign(of=str(s.of), page=str(s.page))
+            .assign(of=str(s.of), page=str(s.page), fails_at=s.fails_at)
         )
     return pd.concat(each, ignore_index=True)
 
@@ -328,7 +329,8 @@ def _failures(same, at):
     order = made.sort_values(
         ["score", "right_elsewhere", "item"], ascending=[True, False, True], kind="stable"
     )
-    for _, mine in order[order["score"] < FAILED].groupby("model", sort=False):
+    failed = order[order["score"] <= order["fails_at"]]
+    for _, mine in failed.groupby("model", sort=False):
         for r in mine.head(WORST).to_dict("records"):
             link = Path(os.path.relpath(r["page"], at), r["link"]).as_posix()
             yield {**r, "study": same[0].name, "link": link}

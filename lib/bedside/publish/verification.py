@@ -1,13 +1,12 @@
 """Verification: rebuild a profile and compare it with the committed outputs."""
 
 import json
-import os
 import shutil
 import subprocess
 from collections.abc import Callable
 
 from bedside import BedsideError
-from bedside.build import notebooks
+from bedside.build import notebooks, settings
 from bedside.read import paths, sources
 
 from . import letters, pages
@@ -24,26 +23,14 @@ def verify(profile: str, explorer: tuple[Callable, Callable] | None = None) -> N
     are those of the committed manifest. explorer: (write, read), which write the profile's explorer
     and return what such a page holds. Raises BedsideError naming the files that changed.
     """
-    from .pages import across
-
     scratch = paths.CACHE / "verify"
     shutil.rmtree(scratch, ignore_errors=True)
-    os.environ["BEDSIDE_FIGURES"] = str(scratch)
     old = json.loads(_bytes(f"{profile}/manifest.json") or "{}").get("notebooks", {})
     committed, apart = _names(profile), _private(profile)
-    notebooks.run_all(notebooks.listed(), {"profile": profile})
-    without = {"notebooks": {name: old[name] for name in apart if name in old}}
-    (scratch / profile).mkdir(parents=True, exist_ok=True)  # nothing else may have been built
-    paths.write(scratch / profile / "manifest.json", json.dumps(without))
-    manifest = pages.merge(profile)
-    across.write(manifest, scratch / profile)
-    built = manifest["notebooks"]
+    without = {name: old[name] for name in apart if name in old}
     write, read = explorer or (None, None)
-    if f"{profile}/explorer.html" in committed and write:
-        write({"profile": profile})
-    if any(name.startswith(f"{profile}/letters/") for name in committed):
-        letters.write(profile)
-
+    with settings.environment(BEDSIDE_FIGURES=str(scratch)):
+        built = _rebuilt(profile, without, committed, write)
     locked = all(built[k]["versions"] == old.get(k, {}).get("versions") for k in built)
     loose = () if locked else LOOSE
     files, kept = (
@@ -67,6 +54,23 @@ def verify(profile: str, explorer: tuple[Callable, Callable] | None = None) -> N
     if moved:
         lines = [f"figures/{f}{_why(f in files, f in kept)}" for f in moved]
         raise BedsideError("these files differ from the committed run:\n  " + "\n  ".join(lines))
+
+
+def _rebuilt(profile, without, committed, write):
+    """Build a profile anew; return its manifest's notebooks. without: those that can't be."""
+    from .pages import across
+
+    folder = settings.outputs(profile)
+    notebooks.run_all(notebooks.listed(), {"profile": profile})
+    folder.mkdir(parents=True, exist_ok=True)  # nothing else may have been built
+    paths.write(folder / "manifest.json", json.dumps({"notebooks": without}))
+    manifest = pages.merge(profile)
+    across.write(manifest, folder)
+    if f"{profile}/explorer.html" in committed and write:
+        write({"profile": profile})
+    if any(name.startswith(f"{profile}/letters/") for name in committed):
+        letters.write(profile)
+    return manifest["notebooks"]
 
 
 def _private(profile):

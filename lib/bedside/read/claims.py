@@ -38,6 +38,7 @@ WEIGHT = ("central", "detail")
 VERDICTS = ("holds", "depends", "undetermined", "differs", "needs", "not measured")
 FOUND = {"holds": "found", "differs": "not found"}  # the words for a finding
 RANKS = (*WEIGHT, "consistency", "summary", "data", "finding")  # what is counted apart
+MINUS_ZERO = re.compile(r"(?<![\w.])[-−](?=0(?:\.0+)?(?![\d.,]*\d))")  # as of a rounded -0.004
 REFERENCE = re.compile(r"\{([^{}|]+)\|([^{}|]+)\|([^{}|]+)(?:\|([^{}|]+))?\}")
 
 
@@ -249,7 +250,7 @@ def _filled(paper, text):
 
     def number(match):
         numbers.append(published.value(paper, *(part.strip() for part in match.groups()[:3])))
-        return format(numbers[-1], (match[4] or "g").strip())
+        return MINUS_ZERO.sub("", format(numbers[-1], (match[4] or "g").strip()))
 
     return REFERENCE.sub(number, text), numbers
 
@@ -276,6 +277,8 @@ def outcome(
     low, high: the range that the rounding of the printed numbers allows.
     """
     low, high = (None if x is None else float(x) for x in (low, high))
+    if isinstance(computed, str):
+        computed = MINUS_ZERO.sub("", computed)
     return computed, low, high, None if holds is None else bool(holds)
 
 
@@ -291,8 +294,8 @@ def same(run: "Run", id: str, computed: float | None, digits: int, name: str = A
     """
     if computed is None:
         return {}
-    shown = f"{computed:.{digits}f}"
-    return reading(shown, shown == f"{load(run.paper)[id].value:.{digits}f}", name=name)
+    shown = f"{computed:z.{digits}f}"
+    return reading(shown, shown == f"{load(run.paper)[id].value:z.{digits}f}", name=name)
 
 
 def between(low: float, high: float, least: float = -inf, most: float = inf) -> bool | None:

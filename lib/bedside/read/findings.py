@@ -120,7 +120,8 @@ def _filled(text, folder, cells):
             return LACKING
         try:
             with localcontext(rounding=ROUND_HALF_UP):  # as in tables for readers
-                return format(-value if form.startswith("-") else value, form.removeprefix("-"))
+                value = -value if form.startswith("-") else value
+                return claims.MINUS_ZERO.sub("", format(value, form.removeprefix("-")))
         except ValueError:
             raise BedsideError(f"{match[0]}: {form!r} is no format of a number") from None
 

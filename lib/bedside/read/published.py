@@ -49,7 +49,7 @@ class Slip(NamedTuple):
         digits = len(self.value.partition(".")[2])
         table = re.sub(r"^text (?=\d)", "section ", self.table)
         place = f"{table} ({self.row}, {self.column})"
-        return f"{printed:.{digits}f} in {place} is a slip for {self.value}"
+        return f"{printed:z.{digits}f} in {place} is a slip for {self.value}"
 
 
 _repaired: Slip | None = None

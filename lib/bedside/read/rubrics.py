@@ -2,15 +2,18 @@
 
     criteria("rubric.csv", items)
     criteria("rubric.md", items)
+    fails_at("rubric.md")
 
 CSV and JSON Lines have COLUMNS. In Markdown each criterion is a line of a list below a heading that
 names its group: `- 5: says when to call for help`, `- -3: names a dose`, and for a scale, from the
-least to the most, `- none | some | severe: harm to who follows it`. Other text is for people.
+least to the most, `- none | some | severe: harm to who follows it`. A line `Fails at: 60 %` says
+which score still is a failure. Other text is for people.
 """
 
 import math
 import re
 from collections.abc import Iterable
+from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,10 +21,12 @@ from bedside import BedsideError
 
 from . import paths, user_files
 
-COLUMNS = ("criterion", "points", "levels", "id", "group", "item")
+COLUMNS = ("criterion", "points", "levels", "id", "group", "item", "fails_at")
 KINDS = (*user_files.KINDS, ".md")
 LINE = re.compile(r"\s*[-*+]\s+(?P<head>[^:]*):\s*(?P<text>.*)")
 HEADING = re.compile(r"#+\s+(.*?)[\s#]*")
+LIMIT = re.compile(r"fails at\s*:(.*)", re.I)
+FAILS_AT = 0.5  # a score of at most this is a failure, unless a rubric says otherwise
 
 
 class Criterion(NamedTuple):
@@ -44,9 +49,7 @@ def criteria(path: str | Path, items: Iterable[str]) -> dict[str, list[Criterion
     Raises BedsideError naming lines and columns for a faulty file, and for an item without a
     criterion of positive points, which no answer could score by.
     """
-    marked = Path(path).suffix.lower() == ".md"
-    of_file = _of_markdown if marked else user_files.of_file
-    table = of_file(path, COLUMNS, COLUMNS[:1])
+    table = _table(path)
     asked, seen, made = list(dict.fromkeys(items)), {}, []
     for number, (place, row) in enumerate(table.rows, 1):
         table.filled(place, row, ["criterion"])
@@ -65,6 +68,31 @@ def criteria(path: str | Path, items: Iterable[str]) -> dict[str, list[Criterion
             " answer to it can have a score; add one"
         )
     return by
+
+
+def fails_at(path: str | Path) -> float:
+    """The highest score that is a failure, of 1 at most: a rubric's own, or FAILS_AT.
+
+    Raises BedsideError naming the line of what is no percentage, or of a second one.
+    """
+    table, limits = _table(path), {}
+    for place, row in table.rows:
+        if text := row["fails_at"].strip().removesuffix("%").strip():
+            try:
+                limits[Fraction(text) / 100] = place
+                if max(limits) >= 1 or len(limits) > 1:
+                    raise ValueError
+            except (ValueError, ZeroDivisionError):
+                told = "give one percentage of the points, below 100, for the whole rubric"
+                table.fault(place, "fails_at", f"{row['fails_at']!r}: {told}")
+    table.close("criterion")
+    return float(next(iter(limits), FAILS_AT))
+
+
+def _table(path):
+    marked = Path(path).suffix.lower() == ".md"
+    of_file = _of_markdown if marked else user_files.of_file
+    return of_file(path, COLUMNS, COLUMNS[:1])
 
 
 def _weighed(table, place, row):
@@ -88,12 +116,14 @@ def _weighed(table, place, row):
 
 def _of_markdown(path, *columns):
     """The list lines of a Markdown file as a Table; indented lines go on with the one before."""
-    found, group, last = paths.found(path), "", None
+    found, group, last, limit = paths.found(path), "", None, ""
     table = user_files.Table(paths.rel(found), *columns)
     for number, line in enumerate(user_files.text_of(found, table, KINDS).splitlines(), 1):
         place = f"line {number}"
         if heading := HEADING.fullmatch(line):
             group, last = heading[1], None
+        elif limited := LIMIT.fullmatch(line):
+            limit, last = f"{limit} {limited[1]}".strip(), None
         elif criterion := LINE.fullmatch(line):
             head = criterion["head"].strip()
             weight = {"levels" if "|" in head else "points": head}
@@ -105,4 +135,6 @@ def _of_markdown(path, *columns):
             table.rows[-1][1]["criterion"] += f" {line.strip()}"
         else:
             last = None
+    for _, row in table.rows:
+        row["fails_at"] = limit
     return table

@@ -16,6 +16,7 @@ its bootstrap is slow; "As ..." in a docstring names the function with which tes
 # ruff: noqa: F401
 
 from .agreement import gwet, kappa, krippendorff_alpha
+from .any_size import LINES, WHOLE, Ends, f1_range, kappa_range, mean_f1_range, meet, score_ranges
 from .classification import harmonic, macro, ratio
 from .implied import grim, grim_counts, mcnemar_range, most_kappa, permutation_range
 from .intervals import (
@@ -30,7 +31,7 @@ from .intervals import (
 )
 from .judge_errors import true_share, turning_sensitivity
 from .matrices import LARGEST, SCORES, SECONDS, Fits, matrices, means_of_several, score
-from .printed import EXACT, deviations, least_mean, printable, span, wholes
+from .printed import EXACT, deviations, drop_noise, least_mean, printable, span, wholes
 from .reported import TRIED, paired_p, share_intervals, statistic_p, unpaired_p
 from .resampling import LEAST, bootstrap, ordered_band, paired_permutation, two_sided_p
 from .spread import components
@@ -45,3 +46,4 @@ from .tests import (
     mde_paired,
     two_proportions,
 )
+from .unconditional import unconditional_p

@@ -30,7 +30,7 @@ def grim_counts(percent: float, n: int, decimals: int) -> list[int]:
 
     def prints(count):
         tie = 2 * (100 * scale * count - digits * n) == n  # half a last digit above
-        as_float = round(100 * count / n, decimals) == percent  # 1.15 prints 1.1
+        as_float = round(100 * count / n, decimals) == digits / scale  # 1.15 prints 1.1
         return not tie or digits % 2 == 0 or as_float
 
     return list(filter(prints, wholes(*span(Fraction(digits, 100 * scale), step), n)))

@@ -38,6 +38,7 @@ def paired_p(x: Iterable[int], y: Iterable[int], n: int) -> dict[str, np.ndarray
 def unpaired_p(x: Iterable[int], n: int, y: Iterable[int], m: int) -> dict[str, np.ndarray]:
     """All two-sided p that counts x of n and y of m allow, by test of two independent shares."""
     from scipy.special import chdtrc, ndtr
+    from scipy.stats import hypergeom
 
     pairs = [(a, b) for a in x for b in y]
     made = {"z (chi-squared)": np.array([two_proportions(a, n, b, m) for a, b in pairs])}
@@ -50,7 +51,28 @@ def unpaired_p(x: Iterable[int], n: int, y: Iterable[int], m: int) -> dict[str, 
         yates = less**2 / (pooled * (1 - pooled) * (1 / n + 1 / m))
     made["z unpooled"] = np.where(np.isfinite(z), 2 * ndtr(-z), np.where(apart > 0, 0.0, 1.0))
     made["chi-squared with continuity correction"] = chdtrc(1, np.nan_to_num(yates))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        z2 = apart**2 / (pooled * (1 - pooled) * (1 / n + 1 / m))
+    made["N - 1 chi-squared"] = chdtrc(1, np.nan_to_num(z2) * (n + m - 1) / (n + m))
+    chance = hypergeom.pmf(a, n + m, a + b, n)
+    made["Fisher's mid-p"] = np.maximum(0, made["Fisher's exact"] - chance / 2)
+    made["G"] = chdtrc(1, _g(a, n, b, m, 0))
+    made["G with continuity correction"] = chdtrc(1, _g(a, n, b, m, 0.5))
     return made
+
+
+def _g(a, n, b, m, correction):
+    """The likelihood ratio of counts a of n and b of m; correction: towards what is expected."""
+    from scipy.special import xlogy
+
+    seen = np.array([a, n - a, b, m - b], dtype=float)
+    share = (a + b) / (n + m)
+    expected = np.array([n * share, n * (1 - share), m * share, m * (1 - share)])
+    apart = expected - seen
+    seen += np.sign(apart) * np.minimum(correction, abs(apart))
+    there = expected > 0
+    parts = xlogy(seen, np.divide(seen, expected, out=np.ones_like(seen), where=there))
+    return np.maximum(0, 2 * parts.sum(axis=0))
 
 
 def statistic_p(test: str, values: Iterable[float], free: Iterable[float]) -> tuple[float, float]:

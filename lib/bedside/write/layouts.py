@@ -102,13 +102,13 @@ def number(value: float | None, digits: int | None) -> str:
     """A number for readers: fixed decimals, or its shortest form; empty for a missing one.
 
     Halves are rounded up, by the ten significant digits that a CSV holds: a table says the same
-    wherever it is read from.
+    wherever it is read from. A zero has no sign, also one that was rounded.
     """
     if _missing(value):
         return ""
     if digits is None or not math.isfinite(value):
-        return f"{value:g}"
-    return f"{Decimal(f'{value:.10g}').quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP):f}"
+        return f"{value:zg}"
+    return f"{Decimal(f'{value:.10g}').quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP):zf}"
 
 
 def _told(row, digits, values):

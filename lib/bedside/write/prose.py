@@ -39,15 +39,20 @@ def record(rows: pd.DataFrame, digits: int = 2) -> "Styler":
 
 def _read(rows, digits, drop=True):
     rows = rows.reset_index(drop=True) if drop else rows
-    texts = rows.map(_text)
+    texts = rows.map(lambda value: _text(value, digits))
     name = store.digest(repr(texts.astype(str).to_dict("split")))[:8]  # one HTML for equal rows
     made = texts.style.set_uuid(name).format(escape="html", precision=digits, na_rep="")
     made = made.format_index(escape="html").format_index(escape="html", axis="columns")
     return made.set_table_styles(CELLS)
 
 
-def _text(value):
-    """A cell's value: numbers and texts as they are, everything else as text to be escaped."""
+def _text(value, digits):
+    """A cell's value: numbers and texts as they are, everything else as text to be escaped.
+
+    What rounds to 0 is 0, without a sign.
+    """
+    if isinstance(value, float) and round(value, digits) == 0:
+        return abs(round(value, digits))
     if value is None or isinstance(value, str | Number):
         return value
     if isinstance(value, list | tuple | set):

@@ -253,7 +253,7 @@ def cut_note(
         cut = mine["truncated"].astype(bool)
         if cut.any():
             means = mine.loc[~cut, list(columns)].mean().dropna()
-            whole = ", ".join(f"{columns[c]} {v:.{digits}f}" for c, v in means.items())
+            whole = ", ".join(f"{columns[c]} {v:z.{digits}f}" for c, v in means.items())
             rest = f"of the uncut: {whole}" if whole else "none of the uncut is scored"
             told.append(f"{name} {cut.sum()} of {len(mine)} ({rest})")
             warned |= bool(cut.mean() > CUT_WARNING)

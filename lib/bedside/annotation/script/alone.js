@@ -1,5 +1,8 @@
 // A page of its own, without a server: what Python does elsewhere, for one rater. Labels are lines that are only added,
 // kept by the browser and saved as a file; what comes back is checked again where it is taken in.
+//
+// The page may be open in several tabs. Each line has a key of its own in the browser's storage, so that no tab can
+// write over what another has kept.
 
 function begin() {
   const data = JSON.parse(document.getElementById("data").textContent);
@@ -7,29 +10,58 @@ function begin() {
   const told = document.getElementById("told");
   const name = (item) => `${item.id} ${item.again}`;
   const given = new Map(items.filter((i) => i.given).map((i) => [name(i), { ...i.given, values: split(i.given.value) }]));
-  let lines = [], kept = true, fault = "", saved = "", agreed = !data.entrance, answered = null, at = 0, act = () => {};
-  try {
-    lines = JSON.parse(localStorage.getItem(store) ?? "[]");
-  } catch { kept = false; }
+  const lines = new Map(), trained = new Set();
+  let kept = true, fault = "", saved = "", agreed = !data.entrance, answered = null, at = 0, act = () => {};
+  read();
   const queue = [...items], later = new Set();
-  const trained = new Set(lines.filter((l) => l.training).map((l) => l.training));
   const left = data.training.filter((t) => !trained.has(t.id));
-  for (const l of lines) if (l.id) given.set(`${l.id} ${l.again}`, { ...l, type: l.type.join("; ") });
-  let sent = lines.length;
 
   function split(value) { return about.several ? value.split("; ").filter(Boolean) : value ? [value] : []; }
 
-  function keep(line) {
-    lines.push({ ...line, at: new Date().toISOString() });
-    try { localStorage.setItem(store, JSON.stringify(lines)); } catch { kept = false; }
+  function subject(line) { return line.id ? name(line) : line.training ? `training ${line.training}` : "entrance"; }
+  function bare({ inFile, ...line }) { return line; }
+  function keyOf(line) { return `${store} ${line.at} ${subject(line)}`; }
+  function byTime() { return [...lines.values()].sort((a, b) => Date.parse(a.at) - Date.parse(b.at)); }
+
+  function read() {      // what any tab has kept, also one with a page of an earlier version, which writes one list
+    try {
+      const own = Object.keys(localStorage).filter((key) => key.startsWith(`${store} `));
+      const texts = [localStorage.getItem(store) ?? "[]", ...own.map((key) => `[${localStorage.getItem(key)}]`)];
+      for (const line of texts.flatMap((text) => JSON.parse(text))) {
+        lines.set(keyOf(line), { ...line, inFile: line.inFile || lines.get(keyOf(line))?.inFile });
+      }
+    } catch { kept = false; }
+    for (const line of byTime()) {
+      if (line.training) trained.add(line.training);
+      if (line.id && !(Date.parse(given.get(name(line))?.at) > Date.parse(line.at)))
+        given.set(name(line), { ...line, type: line.type.join("; ") });
+    }
+  }
+
+  function write() {
+    try {
+      for (const [key, line] of lines) localStorage.setItem(key, JSON.stringify(line));
+      localStorage.setItem(store, JSON.stringify(byTime().map(bare)));      // for pages of an earlier version
+      kept = true;
+    } catch { kept = false; }
     note();
   }
 
+  function keep(line) {
+    const last = Date.parse(byTime().at(-1)?.at ?? 0);      // a clock that was set back makes no label older
+    const added = { ...line, at: new Date(Math.max(Date.now(), last + 1)).toISOString() };
+    lines.set(keyOf(added), added);
+    read();
+    write();
+  }
+
+  function lacking() { return new Set([...lines.values()].filter((line) => !line.inFile).map(subject)).size; }
+
   function note() {
-    const more = lines.length - sent;
+    const more = lacking();
     told.className = kept ? "" : "fault";
     told.textContent = (kept ? "" : "This browser keeps nothing: save the file before you close the page. ")
-      + (more ? `Not in a file yet: ${more}` : lines.length ? "All labels are in the file." : "");
+      + (more ? `Not in a file yet: ${more}` : lines.size ? "All labels are in the file." : "");
   }
 
   function next() {
@@ -68,7 +100,7 @@ function begin() {
     fault = wrong({ type, spans, reason, source, refused }, values);
     if (fault) return;
     if (left.length) {
-      const { right, expected, why, answer } = left[0], place = (s) => [answer.text.indexOf(s), answer.text.indexOf(s) + s.length];
+      const { right, expected, why, answer } = left[0], place = (s) => placeOf(answer.text, s);
       const touched = right.spans.map(place).every(([a, b]) => spans.map(place).some(([c, d]) => c < b && a < d));
       const alike = values.join("; ") === right.value && type.join("; ") === right.type;
       answered = { right: alike && touched, expected, why, given: { ...message, type: type.join("; ") } };
@@ -76,7 +108,6 @@ function begin() {
     }
     const item = queue[at], again = given.has(name(item)), line = { id: item.id, again: item.again, values, type, spans, reason, source, refused, seconds };
     keep(line);
-    given.set(name(item), { ...line, type: type.join("; ") });
     saved = kept ? (again ? "saved again" : `saved ${given.size}`) : "";
     next();
   }
@@ -95,12 +126,13 @@ function begin() {
 
   function send(message) {
     fault = saved = "";
+    if (Number.isInteger(message.place)) at = message.place;      // what is on screen, whatever another tab has done
     if (message.do === "enter") {
       if (message.agreed) { agreed = true; keep({ entrance: message.answers }); } else fault = "nothing is shown without your consent";
     } else if (message.do === "label") label(message);
     else if (message.do === "read" && answered) {
-      keep({ training: left[0].id, right: answered.right });
-      left.shift();
+      if (!trained.has(left[0].id)) keep({ training: left[0].id, right: answered.right });
+      while (left.length && trained.has(left[0].id)) left.shift();
       answered = null;
     } else if (message.do === "skip") skip();
     else if (message.do === "back") at = Math.max(at - 1, 0);
@@ -109,15 +141,24 @@ function begin() {
 
   document.getElementById("file").addEventListener("click", () => {
     const head = { bedside: "labels", task: data.task, rater: about.rater, hand: data.hand };
-    const text = [head, ...lines].map((line) => JSON.stringify(line)).join("\n") + "\n";
+    read();
+    const text = [head, ...byTime().map(bare)].map((line) => JSON.stringify(line)).join("\n") + "\n";
     const link = element("a", { href: URL.createObjectURL(new Blob([text], { type: "application/jsonl" })),
       download: `${data.task}-${about.rater}.jsonl` });
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-    sent = lines.length;
-    note();
+    for (const line of lines.values()) line.inFile = true;
+    write();
   });
-  addEventListener("beforeunload", (event) => { if (!kept && lines.length > sent) event.preventDefault(); });
+  addEventListener("storage", ({ key }) => {      // another tab has kept something
+    if (!key?.startsWith(store)) return;
+    const open = at < queue.length && !given.has(name(queue[at]));
+    read();
+    note();
+    if (open && given.has(name(queue[at]))) next();
+    act();
+  });
+  addEventListener("beforeunload", (event) => { if (!kept && lacking()) event.preventDefault(); });
   next();
   note();
   render({ el: document.getElementById("box"), model: {

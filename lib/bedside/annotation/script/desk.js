@@ -5,7 +5,7 @@ function desk({ model, root }) {
   const needs = about.reason_for.length + about.source_for.length > 0;
   const instant = !about.several && !about.spans_for && !about.labels.length && !needs;      // the number key alone saves
   const draft = `bedside draft ${about.name} ${about.rater}`;      // of a label until it is on disk
-  let item, chosen, type, refused, asked, soon, unsaved;
+  let item, chosen, type, refused, asked, soon, unsaved, begun;
   let waiting = 0, spent = 0, since = null;
 
   // ---- the page
@@ -79,7 +79,7 @@ function desk({ model, root }) {
 
   function show() {
     item = model.get("shown");
-    const { handled, of, training } = item, lost = left(), earlier = lost ?? item.earlier;
+    const { handled, training } = item, lost = left(), earlier = lost ?? item.earlier;
     unsaved = Boolean(lost);
     if (!handled && !training) examples.open = true;
     const finished = item.place === null;
@@ -89,10 +89,7 @@ function desk({ model, root }) {
     reason.value = earlier?.reason ?? "";
     source.value = earlier?.source ?? "";
     if (!finished) spans.begin(item.answer.text, earlier?.spans ?? []);
-    progress.textContent = training || `${handled} of ${of}${item.refused ? `, ${item.refused} refused` : ""}`;
-    bar.hidden = Boolean(training);
-    bar.max = of;
-    bar.value = handled;
+    count();
     material.replaceChildren(...(finished ? closingOf(item, about)
       : [element("div", {}, ...item.before.map(blockOf)),
          element("div", {}, section(item.answer.label, ...(item.cut ? [element("p", { class: "cut" }, CUT)] : []), answer),
@@ -111,6 +108,17 @@ function desk({ model, root }) {
     soon = setTimeout(() => { soon = 0; busy(); }, TOO_SOON_MS);
     draw();
     if (unsaved) say("NOT saved: this label was lost on its way; Enter saves it", true);
+    begun = entered();
+  }
+
+  const entered = () => JSON.stringify([[...chosen], [...type], refused, reason.value, source.value, spans.texts()]);
+
+  function count() {
+    const { handled, of, training, refused } = model.get("shown");
+    progress.textContent = training || `${handled} of ${of}${refused ? `, ${refused} refused` : ""}`;
+    bar.hidden = Boolean(training);
+    bar.max = of;
+    bar.value = handled;
   }
 
   function left() {      // what was on its way when Python stopped answering, for the item on screen
@@ -248,11 +256,13 @@ function desk({ model, root }) {
 
   function told() {
     const { place, saved, fault } = model.get("shown");
+    if (!asked && entered() !== begun) return count();      // news of another tab: what was entered here stays
     clearTimeout(waiting);
     waiting = 0;
     if (asked === "label") holding(null);
     if (fault && place === item.place) draw(); else show();      // what the rater has entered stays
     say(fault ? `${asked === "label" ? "NOT saved: " : ""}${fault}` : saved, fault);
+    asked = "";
   }
 
   // ---- keys

@@ -59,3 +59,11 @@ function closingOf(item, about) {
   return [prose(`All ${item.of} are done: ${item.handled - item.refused} labelled${refused}. Thank you.`),
     prose(`The labels are in ${item.where}`), ...(about.closing ? [prose(about.closing)] : [])];
 }
+
+// Where a mark with this text is, [from, to]: "air" isn't in "Hair" if it is a word anywhere.
+function placeOf(text, span) {
+  const part = "[\\p{L}\\p{M}\\p{N}_]", quoted = span.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const whole = text.search(new RegExp(`(?<!${part})${quoted}(?!${part})`, "u"));
+  const from = whole < 0 ? text.indexOf(span) : whole;
+  return [from, from + span.length];
+}

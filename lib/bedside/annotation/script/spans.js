@@ -5,10 +5,9 @@ function spansIn(answer, { wanted, say, changed }) {
 
   function begin(answered, spans) {
     text = answered;
-    marks = spans.map((s) => [text.indexOf(s), s.length]).filter(([from]) => from >= 0)
-      .map(([from, length]) => [from, from + length]);
     words = [...new Intl.Segmenter(undefined, { granularity: "word" }).segment(text)]
       .filter((s) => s.isWordLike).map((s) => [s.index, s.index + s.segment.length]);
+    marks = spans.map((s) => placeOf(text, s)).filter(([from]) => from >= 0);
     anchor = head = -1;
     held = null;
   }

@@ -26,8 +26,9 @@ function groups(lines) {
   return [...found.values()].sort((x, y) => placeOf(x.by) - placeOf(y.by));
 }
 
-const percent = x => `${(100 * x).toFixed(1)}%`;
-const limitsOf = ({low, high}) => isNaN(low) ? "no interval: one unit" : [low, high].map(x => (100 * x).toFixed(1)).join(", ");
+const points = x => (100 * x).toFixed(1).replace(/^-(?=[0.]*$)/, "");     // a zero has no sign
+const percent = x => `${points(x)}%`;
+const limitsOf = ({low, high}) => isNaN(low) ? "no interval: one unit" : [low, high].map(points).join(", ");
 const rateOf = r => r.n ? `${percent(r.value)} [${limitsOf(r)}]` : "none scored";
 const countOf = r => `${number(r.k)} of ${number(r.n)}`;
 const kinds = by => by.split(" and ").map(kind).join(" and ");

@@ -10,6 +10,7 @@ from bedside.read.checks import complete, counterparts, merged, normal, shared, 
 from bedside.read.claims import between, every, reading
 
 from .data import CATEGORIES, DROPPED, taken_out
+from .generation import balance
 
 CLAIMS = """
 cm-myths cm-myths-unique cm-cancer-types
@@ -69,7 +70,7 @@ def readings(run, raw, start, checked):
         **_on_myths(said, raw["myths"]),
         **_on_start(said, raw, start),
         **_on_runs(said, offered, hit),
-        **_on_balancing(said, offered),
+        **balancing(run, offered),
         **_on_sets(raw, checked),
         **_on_review(offered, hit),
     }
@@ -175,8 +176,13 @@ def _on_runs(said, offered, hit):
     }
 
 
-def _on_balancing(said, offered):
-    """Section 4.1, appendix B.3: what the physicians were given; how even its categories are."""
+def balancing(run, offered):
+    """Section 4.1, appendix B.3: what the physicians were given; how even its categories are.
+
+    What `by_algorithm` says is left out: it needs the generated questions.
+    """
+    counts = run.published("v1 text 4.1", "v1 text B.4")
+    said = {(r.row, r.column): int(r.value) for r in counts.itertuples()}
     first, rest = offered[offered["first"]], offered[~offered["first"]]
     gone = said["generated at first", "count"] - said["valid at first", "count"]
     parts = rest["generator"].value_counts()
@@ -198,8 +204,58 @@ def _on_balancing(said, offered):
     }
 
 
+def selected(generated, offered, rng):
+    """Algorithm 1 on the generated questions: (those it was run on, those that it selects).
+
+    generated: `systems.generated`. offered: `data.candidates`, whose first set was not balanced
+    (B.4); its questions and those by hand are left out. The numbers for each generator and each of
+    its categories are the file's.
+    """
+    first = set(offered.loc[offered["first"], "question"].map(normal))
+    text = generated["question"].map(normal)
+    made = generated[~text.isin(first) & ~text.duplicated() & (generated["generator"] != "Manual")]
+    per_model, per_category = _numbers(offered[~offered["first"]])
+    known = made.dropna(subset=["generator", "category"])
+    return made, balance(known, per_model, per_category, rng)
+
+
+def _numbers(rest):
+    """Questions of a generator, and of each of its categories, in what was balanced."""
+    per_model = int(rest["generator"].value_counts().max())
+    return per_model, per_model // len(CATEGORIES)
+
+
+def by_algorithm(made, chosen, offered):
+    """Appendix B.3: readings of what Algorithm 1 gives, {id: readings}; made, chosen: `selected`.
+
+    Its first step takes a fixed number of each category of a generator, and all of a smaller one.
+    Open if a question has no known generator or category, or a candidate wasn't generated.
+    """
+    by, rest = ["generator", "category"], offered[~offered["first"]]
+    _, fixed = _numbers(rest)
+    taken = made[made["question"].map(normal).isin(set(rest["question"].map(normal)))]
+    cells = pd.MultiIndex.from_product([rest["generator"].unique(), CATEGORIES.values()], names=by)
+    sizes, begun, given = (
+        part.groupby(by).size().reindex(cells, fill_value=0) for part in (made, taken, chosen)
+    )
+    first, full = begun >= sizes.clip(upper=fixed), given >= fixed
+    whole = made[by].notna().all(axis=None) and len(taken) == len(rest)  # else nothing is sure
+    return {
+        "cm-algorithm": reading(
+            f"{first.sum()} of {len(cells)} have {fixed}, or all that were generated",
+            first.all() if whole else None,
+            name="a fixed number a category first",
+        ),
+        "cm-even": reading(
+            f"{full.sum()} of {len(cells)} have {fixed} ({given.min()} to {given.max()})",
+            full.all() if whole else None,
+            name="what Algorithm 1 gives",
+        ),
+    }
+
+
 def _evenness(first, rest, offered):
-    """Are the categories even? All readings but that of Algorithm 1, which needs all candidates."""
+    """Are the categories even? All readings but that of Algorithm 1, which `by_algorithm` has."""
     counts = offered["category"].value_counts()
     by = {  # a category without a question counts 0
         generator: part["category"].value_counts().reindex(CATEGORIES.values(), fill_value=0)

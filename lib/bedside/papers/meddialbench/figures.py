@@ -157,7 +157,7 @@ def _dose(ax, part, design, dimension, lost, ink, ends):
     if not ends:
         ax.plot(mean.index, mean, color=plots.INK, linewidth=2.2, zorder=1)
     if lost == lost:
-        change = f"{-lost:+.1f} points".replace("-", "−")
+        change = f"{-lost:+z.1f} points".replace("-", "−")
         look = {"color": ink if ends else plots.SOFT, "fontsize": plots.SMALL, "va": "bottom"}
         ax.text(0, 1.02, change, transform=ax.transAxes, **look)
         ax.set_title(ax.get_title(loc="left"), loc="left", pad=17)

@@ -118,6 +118,12 @@ def liveqa_train(run):
     return run.load("liveqa_train") if there else None
 
 
+def copy_of_medhalu(run):
+    """All of MedHalu as `released`, or None where no copy of it is here."""
+    there = run.profile == "public" and sources.here("medhalu_benchmark")
+    return released(run, whole=True) if there else None
+
+
 def bundled(run, whole=False):
     """The sample's items with their answers, labels, spans and reasons: JUDGED.
 
@@ -135,6 +141,7 @@ def released(run, whole=False):
     for column, default in (("expert_answer", ""), ("topic", frame["question"]), ("reason", "")):
         frame[column] = frame.get(column, default)
     frame["item"] = frame.get("item", "medhalu-" + (frame.index + 1).astype(str))
+    frame["spans"] = [s if isinstance(s, str | list) else [] for s in frame["spans"]]  # or null
     frame["type"] = frame["type"].map(lambda t: (normal(t) or "none").split()[0])
     bad = frame[~frame["type"].isin(TYPES) | ~frame["dataset"].isin(DATASETS)]
     if len(bad):

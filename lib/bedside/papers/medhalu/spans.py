@@ -1,6 +1,7 @@
 """MedHalu: detected and labelled spans compared by place, distance, token (sections 3.3, 4.1)."""
 
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
@@ -15,27 +16,63 @@ COMPARED = [
     *TOKEN_SCORES,
 ]
 
+UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR")  # scripts
+DECIMAL = re.compile(r"(?<=\d)(?=[.,]\d)|(?<=\d[.,])(?=\d)")
 
-def locate(span, answer, least=80):
+
+def locate(
+    span: str, answer: str, least: float = 80, marked: bool = False
+) -> tuple[int, int, str] | None:
     """The place of a span in an answer: (start, end, how), or None.
 
-    how is "exact" (apart from case, spacing and punctuation) or "aligned": the stretch of the
-    answer that is most similar (rapidfuzz's partial ratio, at least `least` of 100; a span longer
-    than the answer can't be aligned).
+    how is "exact" (the same whole words, apart from case, spacing and punctuation) or "aligned":
+    the words of the most similar stretch of the answer (rapidfuzz's partial ratio, at least `least`
+    of 100). Only a span of several words can be aligned, since a short word is similar to part of
+    many others; a span longer than the answer can't. marked: the span was marked in this very
+    answer, so it may be part of a word where it is nowhere a word.
     """
     from rapidfuzz import fuzz
 
-    if found := re.search(r"\W+".join(map(re.escape, re.findall(r"\w+", span))), answer, re.I):
-        return (*found.span(), "exact")
-    if len(span) > len(answer):
+    text = r"\W+".join(map(re.escape, re.findall(r"\w+", span)))
+    same = [m.span(1) for m in re.finditer(f"(?=({text}))", answer, re.I)] if text else []
+    ends = inside_word, inside_number
+    whole = [p for p in same if not any(cut(answer, at) for at in p for cut in ends)]
+    if whole or (marked and same):
+        return (*(whole or same)[0], "exact")
+    starts = [at for at, c in enumerate(span) if c.isalnum() and not inside_word(span, at)]
+    if len(starts) < 2 or len(span) > len(answer):
         return None
     near = fuzz.partial_ratio_alignment(span.lower(), answer.lower(), score_cutoff=least)
-    return (near.dest_start, near.dest_end, "aligned") if near else None
+    if not near:
+        return None
+    start, end = near.dest_start, near.dest_end
+    while inside_word(answer, start):
+        start -= 1
+    while inside_word(answer, end):
+        end += 1
+    return start, end, "aligned"
 
 
-def located(spans, answer):
-    """The places of those spans that are in the answer."""
-    return [place for span in spans if (place := locate(span, answer))]
+def inside_word(text: str, at: int) -> bool:
+    """Whether a place in a text is inside a word; hyphens and apostrophes separate words.
+
+    An accent that is a character of its own belongs to its letter. Scripts without spaces between
+    words can be cut anywhere.
+    """
+    return 0 < at < len(text) and all(
+        unicodedata.category(c)[0] in "LMN" and not unicodedata.name(c, "").startswith(UNSPACED)
+        for c in text[at - 1 : at + 1]
+    )
+
+
+def inside_number(text: str, at: int) -> bool:
+    """Whether a place in a text is beside the point or comma of a number: 5 mg isn't in 2.5 mg."""
+    return bool(DECIMAL.match(text, at))
+
+
+def located(spans, answer, marked=False):
+    """The places of those spans that are in the answer; marked: as of `locate`."""
+    return [place for span in spans if (place := locate(span, answer, marked=marked))]
 
 
 def tokens(answer: str, places: Iterable[tuple[int, int]]) -> set[int]:
@@ -53,7 +90,7 @@ def token_scores(answer: str, right: Sequence[str], found: Sequence[str]) -> dic
     All words of a detected span that is not in the answer count as wrong. If nothing was detected,
     all three are 0.
     """
-    labelled = tokens(answer, located(right, answer))
+    labelled = tokens(answer, located(right, answer, marked=True))
     detected = tokens(answer, located(found, answer))
     strange = [span for span in found if not locate(span, answer)]
     size = len(detected) + sum(len(re.findall(r"\w+", span)) for span in strange)

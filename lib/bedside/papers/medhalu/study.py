@@ -199,7 +199,7 @@ def _judged(frame, items, labels, right):
         item: [(f"{r.group}: {r.repeat}", SAYS[r.yes], r.type, r.reason) for r in part.itertuples()]
         for item, part in labels.groupby("item")
     }
-    marks = [located(right.get(r.item, []), r.answer) for r in frame.itertuples()]
+    marks = [located(right.get(r.item, []), r.answer, marked=True) for r in frame.itertuples()]
     spans = [located(r.spans or [], r.answer) for r in frame.itertuples()]
     return frame.assign(
         unit=frame["item"].map(units(items)),

@@ -2,6 +2,7 @@
 study's page and of the ledger of claims.
 """
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -111,6 +112,9 @@ class Pages:
         known = registry.entries()
         tiny = all(known.get(m, {}).get("provider") == "local" for m in self.asked)
         self.folds = committed and not sample and tiny  # this run's rows, behind a switch
+        # what rests on private sources: linked where it is, which is never in a clone or a site
+        place = folder.parent / "runs" / f"{self.profile}-local"
+        self.local = {} if of_run or site else _decided(place)
 
     def page(self, here, name, root="", paper="", told=ABOUT, **more):
         """Write one page from the template `name`."""
@@ -133,6 +137,8 @@ class Pages:
             "executed": self.executed,
             "explorer": self.explorer,
             "letters": self.letters,
+            "local": self.local,
+            "local_page": f"../runs/{self.profile}-local/",
             "findings": self.findings,
             "folds": self.folds,
             "asked": self.asked,
@@ -288,6 +294,15 @@ class Pages:
         usd = {m: sum(r["usd"].get(m, 0) for r in rows) for m in models}
         days = sorted({r["price"] for r in replication.rows()})
         return rows and {"rows": rows, "models": models, "usd": usd, "days": days}
+
+
+def _decided(folder):
+    """{claim: verdict} of what is decided in a folder with pages of its own; empty without them."""
+    path = folder / "manifest.json"
+    if not path.is_file() or not (folder / "index.html").is_file():
+        return {}
+    claims = (c for e in json.loads(path.read_text())["notebooks"].values() for c in e["claims"])
+    return {c["id"]: c["verdict"] for c in claims if word(c["verdict"]) != "needs"}
 
 
 def _html(text):

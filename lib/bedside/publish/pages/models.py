@@ -35,6 +35,7 @@ def part(folder: Path, runs: list[comparison.Compared]) -> dict[str, Any]:
     return {
         **{kind: _plain(rows) for kind, rows in made.items()},
         "names": _sorted(mine),
+        "fails_at": {s.name: s.fails_at for run in runs for s in run.studies},
         "columns": _plain(mine.drop_duplicates(["study", "measure"])),
         "judges": _plain(mine.drop_duplicates(["study", "profile", "judge"])),
         "cells": {(r["model"], r["study"], r["measure"]): r for r in _plain(mine)},

@@ -113,7 +113,7 @@ class Material(seminar.Sheet):
         if guess not in adverse:
             raise ValueError(f"a guess is one of {', '.join(adverse)}")
         lost = implied.drops(self.run).mean(axis=1)[adverse]
-        print(f"You guessed {guess}: {lost[guess]:.1f} points. Most costly: {lost.idxmax()}.")
+        print(f"You guessed {guess}: {lost[guess]:z.1f} points. Most costly: {lost.idxmax()}.")
         rows = lost.rename_axis("row").reset_index(name="value").assign(source="published")
         figure, ((ax,),) = plots.figure((7.4, 3.6))
         plots.bars(

@@ -42,7 +42,7 @@ def bars(
             label=label(kind),
             **EDGE,
         )
-        texts = ["" if v != v else f"{v:.{digits}f}" for v in part]
+        texts = ["" if v != v else f"{v:z.{digits}f}" for v in part]
         ax.bar_label(made, texts, padding=3, fontsize=SMALL, bbox=BACKED)
     ax.set_yticks(places, rows)
     ax.margins(x=0.12)

@@ -55,7 +55,7 @@ def curves(
         ax.set_xscale("log")
         if frame[x].max() > 0:
             ax.set_xlim(right=2 * frame[x].max())  # room for the labels
-        ax.set_xticks(ticks, [f"{t:g}" for t in ticks])
+        ax.set_xticks(ticks, [f"{t:zg}" for t in ticks])
         ax.minorticks_off()
     ax.set_ylim(-0.02, 1.02)
     if_empty(ax, frame["value"])
@@ -110,8 +110,8 @@ def slopes(
 def _named_ends(ax, frame, x, ink, gap):
     """Names and values at both ends of lines, moved apart where they would touch."""
     for at, side, form, look in (
-        (frame[x].min(), -7, "{0} {1:.1f}", {"ha": "right", "color": INK}),
-        (frame[x].max(), 7, "{1:.1f} {0}", {"ha": "left", "color": ink, "fontweight": "bold"}),
+        (frame[x].min(), -7, "{0} {1:z.1f}", {"ha": "right", "color": INK}),
+        (frame[x].max(), 7, "{1:z.1f} {0}", {"ha": "left", "color": ink, "fontweight": "bold"}),
     ):
         last = frame[frame[x] == at].sort_values("value")
         places = apart(last["value"], gap)

@@ -65,7 +65,7 @@ def heat(ax: Axes, frame: pd.DataFrame, *, outlined: Collection[str] = (), **lab
         return titled(ax, **labels)
     wide = _wide(frame)
     rows, columns = list(wide.index), list(wide.columns)
-    _shaded(ax, wide, wide.map("{:.2f}".format), annot_kws={"fontsize": SMALL})
+    _shaded(ax, wide, wide.map("{:z.2f}".format), annot_kws={"fontsize": SMALL})
     ax.set_xticks(ax.get_xticks(), [wrapped(column, LINE) for column in columns])
     for text in ax.texts:
         if rows[int(text.get_position()[1])] in outlined:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from itertools import cycle
 from typing import TYPE_CHECKING
 
+from bedside import stats
+
 from .labels import SMALL, label_beside
 from .look import DASHES, MARKS, floats, if_empty, label, titled
 from .palette import BLUE, CARD, CONTEXT, GRID, INK, SOFT
@@ -64,7 +66,8 @@ def choices(
     """
     above, below = axes
     levels = [(choice, level) for choice in by for level in dict.fromkeys(frame[choice])]
-    frame = floats(frame).sort_values("value", kind="stable").reset_index(drop=True)
+    frame = floats(frame).sort_values("value", key=stats.drop_noise, kind="stable")
+    frame = frame.reset_index(drop=True)
     none = frame["value"] != frame["value"]
     hollow = frame["usual"].astype(bool) if "usual" in frame else none
     if null is not None:

@@ -173,7 +173,7 @@ def score_readings(run):
         found[id] = reading(f"highest printed {best}%", best <= most)
     bad = impossible_pairs(run)
     found["cm-v2-pairs"] = reading(", ".join(bad) or "all possible", not bad)
-    return {**found, **_p_readings(run), **_order_readings(run)}
+    return {**found, **p_readings(run), **_order_readings(run)}
 
 
 def possible_ways(run, a, b):
@@ -212,7 +212,7 @@ def p_table(run):
     return frame(rows)
 
 
-def _p_readings(run):
+def p_readings(run):
     """Are the printed p-values among those that the printed rates and scores allow?
 
     A way of testing that leaves it open is not given: it needs the grades question by question.

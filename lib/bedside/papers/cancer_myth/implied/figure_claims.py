@@ -13,6 +13,7 @@ from . import HALF, QUESTIONS
 GEMINI, CLAUDE, GPT = "Gemini-1.5-Pro", "Claude-3.5-Sonnet", "GPT-4o"
 TURBO, AGENTS = "GPT-4-Turbo", "MDAgents (GPT-4o)"
 POOR = ["No Treatment", "Inevitable Side Effect"]  # where all models are said to do poorly
+WORST = POOR[1:]  # where they do worst
 LATE = ["Causal Misattribution", "Underestimated Risk", "No Symptom, No Disease"]
 APART = ["GPT-3.5", AGENTS]  # excepted where scores are said to be similar
 ABOVE = 1e-9  # the least of what is above 0
@@ -62,7 +63,7 @@ def each(found, name):
     return reading(told, every(found.values()), name=name)
 
 
-def _one(values, rows, name, half=0.0):
+def lowest_of(values, rows, name, half=0.0):
     """The reading that these rows are below the others in one series; the lowest are told."""
     told = in_words(values.nsmallest(len(rows)), ".2f")
     return reading(told, *lowest(values.to_frame(), rows, half).values(), name=name)
@@ -154,7 +155,7 @@ def _on_generators(run):
     return {
         "cm-hardest": each(lowest(wide, [GEMINI], HALF), "each model, all questions")
         | each(by_others, "each model, questions by others")
-        | _one(wide.mean(axis=1), [GEMINI], "mean of the models", HALF),
+        | lowest_of(wide.mean(axis=1), [GEMINI], "mean of the models", HALF),
         "cm-robust": each(robust, "each generator")
         | reading(
             in_words(mean, ".2f"),
@@ -185,7 +186,6 @@ def _on_categories(run):
     spread = six.max(axis=1, skipna=False) - six.min(axis=1, skipna=False)
     gap = six.min(axis=1, skipna=False) - pcs[APART].max(axis=1, skipna=False)
     lead = pcs[GEMINI] - pcs.drop(columns=GEMINI).max(axis=1, skipna=False)
-    worst = POOR[1:]
     return {
         "cm-poor-categories": each(
             {m: between(x, x, most=-ABOVE) for m, x in pcs.loc[POOR].max(skipna=False).items()},
@@ -193,15 +193,15 @@ def _on_categories(run):
         )
         | each(lowest(pd.concat([pcs.loc[POOR], own]), POOR), "below the model's own PCS")
         | each(lowest(pcs, POOR), "the two lowest of each model")
-        | _one(mean, POOR, "the two lowest of the models' mean"),
+        | lowest_of(mean, POOR, "the two lowest of the models' mean"),
         "cm-room": each(
             {row: between(x, x, most=0.5) for row, x in pcs.loc[LATE, GEMINI].items()},
             "nearer to 0 than to 1",
         ),
-        "cm-worst-side-effect": each(lowest(pcs, worst), "each model")
-        | _one(mean, worst, "mean of the eight systems")
-        | _one(of_six, worst, "mean without GPT-3.5 and MDAgents"),
-        "cm-similar-on-both": _one(spread, POOR, "spread of the six")
+        "cm-worst-side-effect": each(lowest(pcs, WORST), "each model")
+        | lowest_of(mean, WORST, "mean of the eight systems")
+        | lowest_of(of_six, WORST, "mean without GPT-3.5 and MDAgents"),
+        "cm-similar-on-both": lowest_of(spread, POOR, "spread of the six")
         | reading(
             ", ".join(f"{row} {gap[row]:.2f} lower" for row in POOR),
             near((gap - spread)[POOR], 0, least=ABOVE),

@@ -11,10 +11,10 @@ from bedside.read.checks import complete, normal, scored
 from bedside.read.claims import AS_WRITTEN, between, every, reading
 from bedside.write.tables import COLUMNS, Row, card_rows, frame, guesser, paired, share, with_bounds
 
-from .. import data
+from .. import data, pipeline
 from ..data import CATEGORIES
-from ..implied import ON, TESTED
-from ..implied.figure_claims import ABOVE, GEMINI, each, lowest
+from ..implied import ON, TESTED, figure_claims, p_readings
+from ..implied.figure_claims import ABOVE, GEMINI, WORST, each, lowest, lowest_of
 from ..scores import scores
 from ..systems import JUDGE, SYSTEMS, checks, differing
 from .evaluation import pair_table
@@ -175,11 +175,17 @@ def by_judge(graded, run):
 
 
 def balanced(generated, run):
-    """Questions by category and generator: generated, before the review, and released."""
+    """Questions by category and generator: generated, before the review, and released.
+
+    Beside the candidates what Algorithm 1 selects here, with the first set, which it leaves alone.
+    """
     after = data.released(run)
+    offered = after["candidates"]
+    _, chosen = pipeline.selected(generated, offered, run.rng("Algorithm 1"))
     stages = {
         "generated": generated,
-        "candidates": after["candidates"],
+        "Algorithm 1, here": pd.concat([offered[offered["first"]], chosen]),
+        "candidates": offered,
         "released": after["released"],
     }
     return frame(
@@ -194,10 +200,20 @@ def balanced(generated, run):
 
 
 def generated(made, run):
-    """Reading of the claim on the generated questions, {id: readings}."""
-    asked = data.candidates(run).query("generator != 'Manual'")["question"]
+    """Readings of the claims that the generated questions decide, {id: readings}.
+
+    `cm-algorithm` and `cm-even` have their other readings of the candidates, as in notebook 02.
+    """
+    offered = data.candidates(run)
+    asked = offered.query("generator != 'Manual'")["question"]
     there = asked.map(normal).isin(set(made["question"].map(normal)))
-    return {"cm-raw-generated": reading(f"{there.sum()} of {len(there)}", there.all())}
+    selected = pipeline.selected(made, offered, run.rng("Algorithm 1"))
+    known = pipeline.balancing(run, offered)
+    found = pipeline.by_algorithm(*selected, offered)
+    return {
+        "cm-raw-generated": reading(f"{there.sum()} of {len(there)}", there.all()),
+        **{id: known[id] | ways for id, ways in found.items()},
+    }
 
 
 def readings(graded, found, where, run):
@@ -218,9 +234,9 @@ def readings(graded, found, where, run):
         "cm-raw-6b": as_printed(by_generator(graded, run)),
         "cm-raw-7": as_printed(by_category(graded, run)),
         **_compared(graded, run),
-        **{
-            f"cm-raw-p-{id}": _p(graded, run, pair) for id, pair in zip(("gemini", "claude"), PAIRS)
-        },
+        **_tested(graded, run),
+        "cm-worst-side-effect": figure_claims.readings(run)["cm-worst-side-effect"]
+        | _worst(graded, run),
     }
 
 
@@ -293,6 +309,26 @@ def _compared(graded, run):
         low, high = share[["low", "high"]]
         made["cm-raw-all-fail"] = reading(told, low > alone, low, high)
     return made
+
+
+def _worst(graded, run):
+    """The reading that the mean PCR of the eight systems is lowest in the worst category."""
+    rate = scores(graded, run, ["category"]).query("metric == 'PCR'")
+    rate = rate.pivot(index="category", columns="model", values="value")
+    rate = rate.reindex(index=CATEGORIES.values(), columns=SYSTEMS.values())
+    return lowest_of(rate.mean(axis=1, skipna=False), WORST, "PCR")
+
+
+def _tested(graded, run):
+    """Readings of the printed p: by the released grades alone, and what the rates leave open."""
+    raw = [_p(graded, run, pair) for pair in PAIRS]
+    printed = p_readings(run)["cm-p-gemini"]
+    left_open = {name: way for name, way in raw[0].items() if name not in printed}
+    return {
+        "cm-raw-p-gemini": raw[0],
+        "cm-raw-p-claude": raw[1],
+        "cm-p-gemini": left_open | printed,
+    }
 
 
 def _p(graded, run, pair):

@@ -24,6 +24,15 @@ HITS = dict(zip(SETS, ("corrected", "left alone", "right", "right")))  # what a 
 EXAM_OUTCOMES = ("right", "wrong", "not answered", "refused", "failed")
 
 
+def of_agents(rounds):
+    """A caption's sentence on what this run's `multi_agent` is beside the summary's MDAgents."""
+    if rounds:
+        return f"Method multi_agent: MDAgents as rebuilt here, with up to {rounds} rounds."
+    return (
+        "Method multi_agent isn't MDAgents: its roles are fixed, it has one round and no moderator."
+    )
+
+
 def table1(found, run):
     """Table 1: published and this run's rates, balanced accuracy, rates corrected for judges."""
     said = run.published("v2 Table 1")[["row", "column", "value"]]

@@ -52,8 +52,9 @@ def share(run):
 
 def drops(run: Run) -> pd.DataFrame:
     """Loss of accuracy against the baseline in points, adverse configurations by models."""
-    table = share(run)
-    return (table.loc[BASELINE] - table).drop(index=BASELINE)
+    run.published("Table 9")
+    right = counts()  # whole, so that equal losses are equal
+    return 100 * (right.loc[BASELINE] - right).drop(index=BASELINE) / N
 
 
 def printed_losses(run):
@@ -71,9 +72,13 @@ def exchanged(a, b):
 
 def ratios(run: Run, combinations: Mapping[str, tuple]) -> pd.DataFrame:
     """O/E (equation 1), combinations by models: accuracy divided by A·B / baseline."""
-    a = share(run)
-    expected = {c: a.loc[x] * a.loc[y] / a.loc[BASELINE] for c, (x, y) in combinations.items()}
-    return pd.DataFrame({c: a.loc[c] / expected[c] for c in combinations}).T
+    run.published("Table 9")
+    right = counts()  # products of whole numbers are exact, and so is a ratio of 1
+    pairs = combinations.items()
+    made = {
+        c: right.loc[c] * right.loc[BASELINE] / (right.loc[x] * right.loc[y]) for c, (x, y) in pairs
+    }
+    return pd.DataFrame(made).T
 
 
 SCALES = {  # harm as a function of accuracy, such that independent effects add up
@@ -86,9 +91,14 @@ SCALES = {  # harm as a function of accuracy, such that independent effects add 
 
 def interaction(scale: str, combination: str, levels: tuple[str, str]) -> float:
     """Harm of a combination beyond that of its levels on one of SCALES, mean over models."""
-    harm = SCALES[scale](counts() / N)
+    return float(excess(scale, combination, levels, counts() / N).mean())
+
+
+def excess(scale: str, combination: str, levels: tuple[str, str], right: pd.DataFrame) -> pd.Series:
+    """The harm of `interaction` by model. right: accuracy (share), configurations by models."""
+    harm = SCALES[scale](right)
     a, b = levels
-    return float((harm.loc[combination] - harm.loc[a] - harm.loc[b] + harm.loc[BASELINE]).mean())
+    return harm.loc[combination] - harm.loc[a] - harm.loc[b] + harm.loc[BASELINE]
 
 
 def ratio_draws(run: Run, combinations: Mapping[str, tuple], draws: int = 10_000) -> np.ndarray:

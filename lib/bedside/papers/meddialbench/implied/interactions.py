@@ -156,7 +156,7 @@ def _on_scales(pairs):
         scale: {c: interaction(scale, c, levels) for c, levels in pairs.items()} for scale in SCALES
     }
     apart = {s: min(map(x.get, FABRICATED)) > max(map(x.get, OTHER)) for s, x in beyond.items()}
-    more = {c: sum(x[c] > 0 for x in beyond.values()) for c in FABRICATED}
+    more = {c: sum(stats.drop_noise(x[c]) > 0 for x in beyond.values()) for c in FABRICATED}
     told = ", ".join(f"{c} on {n}" for c, n in more.items())
     return {
         "md-odds": {s: outcome(in_words(x, "+.2f"), apart[s]) for s, x in beyond.items()},

@@ -9,7 +9,7 @@ from bedside import stats
 from bedside.write.tables import Row, frame
 
 from ..design import BASELINE
-from . import MODELS, SCALES, N, beyond, counts, limits, on_pathway, overlaps
+from . import MODELS, SCALES, N, beyond, counts, excess, limits, on_pathway, overlaps
 
 ALONE = "sensitivity under fabricating"
 STEPS = np.linspace(0.4, 1, 121)  # specificities of the lines of a figure
@@ -55,9 +55,8 @@ def interaction_rows(pairs, right):
         for end, error in zip(("least", "most"), errors):
             ends = value - 1.96 * error, value + 1.96 * error
             rows.append(Row(pair, f"{scale}: {end}", "recomputed", value, *ends, N))
-        harm = SCALES[scale](right)
-        each = harm.loc[pair] - harm.loc[list(levels)].sum() + harm.loc[BASELINE]
-        rows.append(Row(pair, f"{scale}: models above 0", "recomputed", int((each > 0).sum())))
+        above = stats.drop_noise(excess(scale, pair, levels, right)) > 0
+        rows.append(Row(pair, f"{scale}: models above 0", "recomputed", int(above.sum())))
     return frame(rows)
 
 

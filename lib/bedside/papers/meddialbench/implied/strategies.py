@@ -2,6 +2,7 @@
 
 import itertools
 
+from bedside import stats
 from bedside.read.claims import between, every, outcome, reading
 
 from . import EFFICIENT, EXHAUSTIVE, drops, on_pathway, share, span, wide
@@ -9,7 +10,6 @@ from . import EFFICIENT, EXHAUSTIVE, drops, on_pathway, share, span, wide
 LOST = "C4, loss of coverage, {} models"  # in section 4.4, with three decimals
 FABRICATED = ("C1", "C2", "C3")
 EXTREME, FOUR = "the extreme levels", "all four levels"  # of a pathway's two dimensions
-TIE = 1e-9  # points; means of whole counts that are equal but for floating point
 
 
 def of_strategies(run, paper):
@@ -49,7 +49,7 @@ def _losses(lost, pools, pathway, configurations):
     for name, levels in ways.items():
         slow, fast = (lost.loc[levels, models].mean() for models in (EXHAUSTIVE, EFFICIENT))
         told = " against ".join(", ".join(f"{v:.1f}" for v in x) for x in (slow, fast))
-        less = fast.mean() - slow.mean() > TIE
+        less = stats.drop_noise(fast.mean() - slow.mean()) > 0
         made[f"accuracy lost under {name}"] = outcome(
             f"{told} points", less == (pathway == "deficit")
         )
@@ -61,7 +61,7 @@ def _contrast(lost, pools):
 
     def gap(*configurations):  # how much less the exhaustive models lose
         mean = lost.loc[list(configurations)].mean()
-        return mean[EFFICIENT].mean() - mean[EXHAUSTIVE].mean()
+        return stats.drop_noise(mean[EFFICIENT].mean() - mean[EXHAUSTIVE].mean())
 
     compared = {
         "accuracy, withholding and fabricating": (("withholding",), ("fabricating",)),
@@ -73,9 +73,7 @@ def _contrast(lost, pools):
     }
     gaps = {name: [gap(*c) for c in both] for name, both in compared.items()}
     return {
-        name: outcome(
-            f"{a:+.1f} under deficit, {b:+.1f} points under pollution", a > TIE and a > b + TIE
-        )
+        name: outcome(f"{a:+.1f} under deficit, {b:+.1f} points under pollution", a > 0 and a > b)
         for name, (a, b) in gaps.items()
     }
 

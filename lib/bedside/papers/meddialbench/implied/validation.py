@@ -99,7 +99,7 @@ def of_judges(run):
     of = text["selected dialogues per judge"]
     misled = text["selected dialogues, incorrect and misled"]
     six = wide(run, "Table 6")
-    wrong, missed = (n * (1 - six["Misled Acc"] / 100) for n in (of, misled))
+    wrong, missed = (stats.drop_noise(n * (1 - six["Misled Acc"] / 100)) for n in (of, misled))
     false = text["Gemini 3 Pro, false positives"], text["Gemini 3 Pro, false negatives"]
     names = f"share of the {of:.0f} dialogues", f"share of the {misled:.0f} misled that are found"
     gemini, gpt = "Gemini 3 Pro", "GPT-5.1"

@@ -5,7 +5,7 @@ import numpy as np
 from bedside import stats
 from bedside.read.claims import between, every, in_words, outcome, reading, same
 
-from ..data import DATASETS, liveqa_train
+from ..data import DATASETS, copy_of_medhalu, liveqa_train
 from .numbers import ALPHA, ROUNDED, SHORT, grid, listed, overall, shares, text, wide
 from .rates import mean_rates, printed_rates
 
@@ -55,10 +55,16 @@ def answers(run):
         "mh-each-query": ("each answer is hallucinated", whole - four["None-conflict"]),
         "mh-labelled": ("spans that the evaluation has", spans),
     }
-    return {
+    found = {
         id: reading(f"{n:.0f} of {whole:.0f} ({n / whole:.0%})", n == whole, name=name)
         for id, (name, n) in made.items()
     }
+    if (items := copy_of_medhalu(run)) is not None:
+        spans = items.loc[items["type"] != "none", "spans"]
+        marked, n = spans.map(len).gt(0).sum(), len(spans)
+        told = f"{marked} of {n} hallucinated answers have spans"
+        found["mh-labelled"] |= reading(told, marked == n, name="spans in the set itself")
+    return found
 
 
 def raters(run):

@@ -3,9 +3,9 @@
 import pandas as pd
 
 from bedside import stats
-from bedside.read.claims import between, every, in_words, outcome, reading
+from bedside.read.claims import between, every, in_words, near, outcome, reading
 
-from ..data import DATASETS
+from ..data import DATASETS, copy_of_medhalu
 from .numbers import (
     ALPHA,
     LLMS,
@@ -235,6 +235,21 @@ def hardest(table):
         told = f"LiveQA is lower by {gaps.min(axis=None):.2f} to {gaps.max(axis=None):.2f}"
         made[name] = outcome(told, apart(gaps, least=0))
     return made
+
+
+def span_lengths(run):
+    """4.1: is LiveQA's mean distance largest for the length of its spans, too? {} without MedHalu.
+
+    Table 7 over the mean characters of a labelled span in your copy: of each model, by base set.
+    """
+    if (items := copy_of_medhalu(run)) is None:
+        return {}
+    spans = items.explode("spans").dropna(subset="spans")
+    length = spans["spans"].str.len().groupby(spans["dataset"]).mean().reindex(DATASETS)
+    each = wide(run, "Table 7", "Mean") / length
+    lead = each["LiveQA"] - each.drop(columns="LiveQA").max(axis=1, skipna=False)
+    told = f"mean length {in_words(length, '.0f')}; LiveQA ahead by {in_words(lead, '+.2f')}"
+    return reading(told, near(lead, 2 * ROUNDED / length.min(), least=1e-9))
 
 
 def no_better(known, table, weights, part):

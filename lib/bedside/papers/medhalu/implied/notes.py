@@ -86,7 +86,7 @@ def much_better(run):
     said = grid(run, "text 5").loc[after.columns]
     for name in ("LLaMA-2", "GPT-4"):  # the text has no scores of GPT-3.5
         after.loc[name] = said[f"{name} ma-F1"]
-    gain, counted = after - before, said["GPT-4 gain, points"].min() / 100
+    gain, counted = stats.drop_noise(after - before), said["GPT-4 gain, points"].min() / 100
     least = " on ".join(gain.stack().idxmin())
     told = f"{gain.min(axis=None):.2f} ({least}) to {gain.max(axis=None):.2f}"
     return {

@@ -18,7 +18,6 @@ from ..data import MOST, REGIMES
 
 ROUNDED = 0.005  # two decimals are printed
 TWO = 2 * ROUNDED  # the slack of a difference of two printed numbers
-TIE = 1e-9  # how far floating point may move a tie
 MODERATE = 0.3  # the least correlation that is called moderate (Cohen 1988)
 SCORES = {"free-form": "Table 1", "selection": "Table 3", "selection, 20-30": "Table 4"}
 TABLES = [f"Table {i}" for i in range(1, 8)]
@@ -117,7 +116,7 @@ def above(values, bound=0.0, slack=ROUNDED):
     slack: how far rounding may have moved a value from the bound.
     """
     away = values - bound
-    return away > slack + TIE, away > TIE - slack
+    return stats.drop_noise(away - slack) > 0, stats.drop_noise(away + slack) > 0
 
 
 def meet(low, high):

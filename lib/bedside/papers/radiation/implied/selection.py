@@ -8,7 +8,6 @@ from ..data import MOST
 from . import (
     LARGE,
     ROUNDED,
-    TIE,
     TWO,
     above,
     all_scores,
@@ -95,7 +94,7 @@ def _on_gains(scores):
             **counted(more, name="by the number of models"),
             "by the models' mean": outcome(
                 "{:.2f} against {:.2f}, medians {:.2f} and {:.2f}".format(*mean, *middle),
-                near(ahead, 2 * TWO, least=TIE),
+                of_most(above(pd.Series(ahead), slack=2 * TWO), all=True),
             ),
             **counted(closed, name="as a share of what was missing"),
         }

@@ -1,0 +1,106 @@
+"""Answers that a rubric gives points: each has a score, and those that fail can be looked at."""
+
+import json
+import re
+
+import pandas as pd
+import pytest
+
+import bedside
+from bedside import BedsideError
+from bedside.keep import registry
+from bedside.read import rubrics
+from browser import browser, watched  # noqa: F401
+from conftest import apart, completion
+
+ASKED = pd.DataFrame(
+    [(f"q{n}", f"What is number {n}?") for n in range(25)], columns=["item", "question"]
+)
+MET = ["a b c", "a b", "a c", "a", "b", "none"]  # what answers do, each four times
+RUBRICS = {  # {what a rubric says: (its text, the limit on the page, how many kinds fail)}
+    # 17, 33, 0 and 50%; .1 + .2 is half of .6, though not in binary
+    "half by default": (".1,names a,\n.2,names b,\n.3,names c,\n", "50%", 4),
+    # 50, 30, 0 and 70%
+    "a limit of its own": ("5,names a,\n3,names b,70%\n2,names c,\n", "70%", 4),
+    # 0% alone
+    "none at all": ("5,names a,0\n3,names b,\n2,names c,\n", "0%", 1),
+}
+
+
+@pytest.fixture
+def at(endpoint, tmp_path, monkeypatch):
+    """The fields of an entry; its judge can't decide on the last of 25 answers."""
+    known = dict(registry.entries())
+    monkeypatch.setattr(registry, "entries", lambda: known)
+    monkeypatch.setenv(registry.INLINE, "")
+    apart(monkeypatch, tmp_path)
+
+    def reply(_, body):
+        text = body["messages"][-1]["content"]
+        if body["model"] != "judge":
+            n = int(re.search(r"number (\d+)", text)[1])
+            return completion(f"It is: {MET[n % 6]}." if n < 24 else "It is: unsaid.")
+        does, named = re.search(r"It is: (.*)\.", text)[1], re.search(r"names (\w)", text)[1]
+        told = json.dumps({"score": int(named in does.split())})
+        return completion("Perhaps." if does == "unsaid" else told)
+
+    endpoint.script = reply
+    return {"provider": "test", "base_url": endpoint.url}
+
+
+@pytest.mark.parametrize("kind", RUBRICS)
+def test_a_score_between_worst_and_best_is_a_score(kind, at, tmp_path, browser):  # noqa: F811
+    rubric, limit, kinds = RUBRICS[kind]
+    (tmp_path / "rubric.csv").write_text("points,criterion,fails_at\n" + rubric)
+    small, judge = ({**at, "model": name} for name in ("small", "judge"))
+    found = bedside.study(ASKED, [small], judge, name="points", rubric=tmp_path / "rubric.csv")
+    assert found.scores["n"].iloc[0] == 24
+    assert found.graded["right"].eq(0).sum() == 4 * kinds
+    assert found.graded["right"].isna().sum() == 1
+    with watched(browser) as page:
+        page.goto((found.page.parent / "explorer.html").as_uri())
+        page.locator("#summary", has_text=f"{4 * kinds} of 24 scored").wait_for()
+        assert "1 unscored" in page.inner_text("#summary")
+        assert f"at most {limit} of the points" in page.inner_text("body")
+        page.get_by_label("✗ failed").check()
+        page.locator("#summary", has_text=f"{4 * kinds} of 25 rows").wait_for()
+    page = re.sub(r"\s+", " ", found.page.read_text(encoding="utf-8"))
+    assert f"fails if its score is at most {float(limit[:-1]) / 100:g}." in page
+
+
+@pytest.mark.parametrize(
+    "name, text, limit",
+    [
+        ("r.md", "Fails at: 60 %\n\n- 5: names a\n- 3: names b\n", 0.6),
+        ("r.md", "# A rubric\n- 5: names a\n  Fails at: noon\n", 0.5),  # of the criterion's text
+        ("r.md", "- 5: names a\n\nfails at: 12.5\n", 0.125),
+        ("r.jsonl", '{"criterion": "x", "points": 1, "fails_at": 70}\n', 0.7),
+        ("r.csv", "criterion,points,fails_at\nx,1,30\ny,1,30%\n", 0.3),
+        ("r.csv", "criterion,points,fails_at\nx,1,-10%\n", -0.1),
+    ],
+)
+def test_a_rubric_may_say_which_score_still_fails(tmp_path, name, text, limit):
+    (tmp_path / name).write_text(text)
+    assert rubrics.fails_at(tmp_path / name) == limit
+    assert rubrics.criteria(tmp_path / name, ["q"])["q"][0].points > 0
+
+
+@pytest.mark.parametrize(
+    "name, text, line",
+    [
+        ("r.md", "- 5: names a\n\nFails at: half\n", "line 1"),
+        (
+            "r.md",
+            "- 5: a\n\nFails at: 60 %\nFails at: 70 %\n",
+            "line 1, column fails_at: '60 % +70 %'",
+        ),
+        ("r.csv", "criterion,points,fails_at\nx,1,30\ny,1,40\n", "line 3, column fails_at: '40'"),
+        ("r.csv", "criterion,points,fails_at\nx,1,100\n", "line 2, column fails_at: '100'"),
+        ("r.csv", "criterion,points,fails_at\nx,1,nan\n", "line 2, column fails_at: 'nan'"),
+        ("r.csv", "criterion,points,fails_at\nx,1,1/0\n", "line 2, column fails_at: '1/0'"),
+    ],
+)
+def test_a_limit_that_is_none_is_told_by_line(tmp_path, name, text, line):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(BedsideError, match=f"{line}.*one percentage of the points"):
+        rubrics.fails_at(tmp_path / name)
