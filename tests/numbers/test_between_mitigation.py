@@ -122,10 +122,8 @@ def test_ask_patients():
     name, until = "cancer_myth/01_physician_survey", "made = await"
     given = dict(profile="public", models="fake-words", limit="7", words=100, until=until)
     fakes = {"fake-words": as_long_as_asked}
-    assert not ran("cancer_myth/01_physician_survey", fakes, until="made = await", **given).sent
-    made = ran(
-        "cancer_myth/01_physician_survey", fakes, until="made = await", ask_patients="True", **given
-    )
+    assert not ran(name, fakes, **given).sent
+    made = ran(name, fakes, ask_patients="True", **given)
     row = "table_survey_answers", "fake-words"
     assert made.row(*row, "answers").n == len(made.sent) == 7
     assert made.row(*row, "words, mean").value == 100
