@@ -78,7 +78,9 @@ def measured(measures: dict[str, Callable]) -> Callable:
     return of
 
 
-def macro(each, units, of=stats.macro):
+def macro(
+    each: np.ndarray, units: pd.Series | np.ndarray, of: Callable = stats.macro
+) -> list[stats.Interval]:
     """METRICS of COUNTS (n, 4), with intervals over units of which they need SEVERAL."""
     return stats.mean(each, units, scale=(0, 1), combine=of, least=stats.SEVERAL)
 
