@@ -1,5 +1,6 @@
 """MedHalu's numbers on random worlds: scikit-learn, libraries and counting say the same."""
 
+import functools
 import itertools
 
 import numpy as np
@@ -13,7 +14,7 @@ from bedside.papers.medhalu.data import TYPES, units
 from medhalu_items import items_of, judged_of
 
 NAN = float("nan")
-SEEDS = pytest.mark.parametrize("seed", range(4))
+SEEDS = pytest.mark.parametrize("seed", range(3))
 ANSWER = "Cold air weakens lungs. Drinking milk (in excess) adds mucus, and antibiotics don't help."
 
 
@@ -27,7 +28,7 @@ def run(run_of):
 def world(seed, evaluators=("m", "other")):
     """Random items of all types in two base sets, some with one question, and readings of them."""
     rng = np.random.default_rng(seed)
-    n = int(rng.integers(24, 36))
+    n = int(rng.integers(50, 60))
     items = items_of("fact", "none", *rng.choice(["fact", "input", "context", "none"], n - 2))
     items["dataset"] = np.where(rng.random(n) < 0.4, "LiveQA", "HealthQA")
     items["question"] = [f"Why {k // 2}?" for k in range(n)]
@@ -251,10 +252,10 @@ def test_repeats_and_replies_by_counting(run, seed):
 
 def test_agreement_is_that_of_a_library_and_of_counting(run):
     rng = np.random.default_rng(2)
-    items = items_of(*["fact", "none", "input"] * 5)
+    items = items_of(*["fact", "none", "input"] * 8)
     people = []
     for k in range(3):
-        said = rng.choice([0, 1, NAN], 15, p=[0.45, 0.45, 0.1])
+        said = rng.choice([0, 1, NAN], 24, p=[0.45, 0.45, 0.1])
         people.append(judged_of(items, said, "p", k).assign(group="expert"))
     people = pd.concat(people)
     found = scores.agreement(people, items, run).set_index("coefficient")
@@ -289,6 +290,7 @@ def test_words_alone_are_a_detector_where_they_tell(run):
     assert scores.by_words(items[6:10], run)["yes"].notna().all()  # two of each class
 
 
+@functools.cache
 def edits(a, b):
     """Edit distance, by the textbook's table."""
     row = list(range(len(b) + 1))
