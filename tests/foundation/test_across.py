@@ -110,5 +110,3 @@ def test_it_is_of_whole_committed_runs(tmp_path):
     limited = {k: {**e, "changed": {"limit": 3}} for k, e in entries.items()}
     assert across.write({**manifest, "notebooks": limited}, tmp_path) is None
     assert list(tmp_path.iterdir()) == []
-
-

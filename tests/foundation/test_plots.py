@@ -199,5 +199,3 @@ def test_losses_and_gains_have_colours_and_the_worst_of_a_column_a_frame():
     ax.figure.draw_without_rendering()
     red, blue = shades.get_facecolors()[:2, :3]
     assert red[0] > red[2] and blue[2] > blue[0] and len(ax.patches) == 2
-
-
