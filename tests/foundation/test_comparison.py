@@ -250,6 +250,7 @@ def test_two_models_from_notebooks_to_the_first_page(monkeypatch, tmp_path):
 
 
 # the last one: while a browser is open, no notebook runs
+@pytest.mark.slow
 def test_the_page_of_runs_fits_everywhere(hostile, browser):
     for width in (1440, 390):
         with watched(browser, width, 900) as shown:
