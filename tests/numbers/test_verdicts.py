@@ -39,7 +39,7 @@ def directly(body):
 
 def by_batch(body):
     about = {**ASKED.kept(), "model": ASKED.model}
-    return results._record(about, {"response": {"status_code": 200, "body": body}})
+    return results._record(about, {"response": {"status_code": 200, "body": body}})[0]
 
 
 WAYS = pytest.mark.parametrize("way", [directly, by_batch], ids=["call", "batch"])

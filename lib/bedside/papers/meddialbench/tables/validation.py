@@ -138,7 +138,7 @@ def second_table(run, known, found, both):
         for task, what in (("", "diagnosis"), ("misled", MISLED)):
             verdicts = [yes(found[judge][task][1]["value"]).to_numpy() for judge in (a, b)]
             name = f"{a} and {b}, labelled examples"
-            rows += _agreement(run, name, what, *verdicts, known.cases(task))
+            rows += _agreement(name, what, *verdicts, known.cases(task))
     for (a, first), (b, second) in itertools.combinations(both.items(), 2):
         columns = ["correct", "misled"]
         first, second = (numbers(complete(f, ["item", "case"]), columns) for f in (first, second))
@@ -146,20 +146,19 @@ def second_table(run, known, found, both):
         rows.append(Row(name, "dialogues", "run", len(first)))
         verdicts = {c: np.array([first[c], second[c]], float) for c in columns}
         cases, wrong = first["case"].to_numpy(), (verdicts["correct"] == 0).all(axis=0)
-        rows += _agreement(run, name, "diagnosis", *verdicts["correct"], cases)
-        rows += _agreement(run, name, "misled or not", *verdicts["misled"], cases)
-        rows += _agreement(run, name, MISLED, *verdicts["misled"][:, wrong], cases[wrong])
+        rows += _agreement(name, "diagnosis", *verdicts["correct"], cases)
+        rows += _agreement(name, "misled or not", *verdicts["misled"], cases)
+        rows += _agreement(name, MISLED, *verdicts["misled"][:, wrong], cases[wrong])
     return frame(rows)
 
 
-def _agreement(run, row, what, a, b, cases):
+def _agreement(row, what, a, b, cases):
     """How often two judges say the same, and kappa; NaN in a or b (n,) is unscored."""
     both = ~np.isnan(a + b)
     a, b, cases, lost = a[both], b[both], cases[both], int((~both).sum()) or None
     kappa = (None, None, None, 0)
     if len(a):
-        rng = run.rng("second judge", row, what)
-        kappa = stats.kappa(a.tolist(), b.tolist(), [0.0, 1.0], rng=rng, units=cases)
+        kappa = stats.kappa(a.tolist(), b.tolist(), [0.0, 1.0], units=cases)
     same = tables.share(a == b, cases)
     return [
         Row(row, f"{what}: same, %", "run", *same, lost),
@@ -192,7 +191,7 @@ def follow_up_table(run, seen):
         for column, levels in parts.items():
             part = mine[mine["configuration"].isin(levels)]
             if len(part):
-                share = _share(run, name, column, "activation", part, scale=1)
+                share = _share("activation", part, scale=1)
                 rows.append(Row(name, column, "run", *share))
     return frame(rows)
 
@@ -209,19 +208,16 @@ def adherence_table(run, shown):
             for key, column in columns.items():
                 if key == "activation" and kind == KINDS[0]:
                     continue  # no behaviour is active
-                rows.append(
-                    Row(f"{kind}, {model}", column, "run", *_share(run, model, kind, key, part))
-                )
+                rows.append(Row(f"{kind}, {model}", column, "run", *_share(key, part)))
     return frame(rows)
 
 
-def _share(run, model, kind, key, part, scale=100):
+def _share(key, part, scale=100):
     """Mean of a column (scale 100: in percent), its interval over cases, n, number unscored."""
     got, lost = part[key].dropna(), unscored(part[key])
     if got.empty:
         return None, None, None, 0, lost
-    rng, cases = run.rng("adherence", model, kind, key), part.loc[got.index, "case"]
-    i = stats.bootstrap(got.to_numpy(), rng, units=cases.to_numpy())
+    i = stats.mean(got.to_numpy(float), part.loc[got.index, "case"].to_numpy(), scale=(0, 1))
     return scale * i.value, scale * i.low, scale * i.high, len(got), lost
 
 
