@@ -19,16 +19,16 @@ def run(run_of):
 
 
 def test_repeats_are_averaged_for_each_item_before_anything_else(run):
-    items = items_of(*["fact", "fact", "none", "none"] * 3)
-    said = [1, 0, 1, 0] * 3, [1, 1, 0, 0] * 3
+    items = items_of(*["fact", "fact", "none", "none"] * 6)
+    said = [1, 0, 1, 0] * 6, [1, 1, 0, 0] * 6
     judged = pd.concat([judged_of(items, said[k], repeat=k) for k in (0, 1)])
     shares = medhalu_cells.shares(run, judged, items)
     assert shares.equals(scores.averaged(judged, items))  # captions and the seminar use it
-    assert shares["yes"].tolist() == [1, 0.5, 0.5, 0] * 3
+    assert shares["yes"].tolist() == [1, 0.5, 0.5, 0] * 6
     made = scores.scores(shares, ["evaluator"], run).set_index("metric")
     # expected counts of each four: tp 1.5, fp 0.5, fn 0.5, tn 1.5
     assert made["value"].tolist() == [0.75] * 4
-    assert (made["n"] == 12).all()
+    assert (made["n"] == 24).all()
     assert (made["unscored"] == 0).all()
     assert (made["low"] <= made["value"]).all() and (made["high"] >= made["value"]).all()
 
@@ -304,10 +304,10 @@ def test_table_3_and_the_numbers_of_the_text_are_complete(run):
 
 
 def test_answers_to_one_question_are_drawn_together(run):
-    items = items_of(*["fact", "none"] * 6)
+    items = items_of(*["fact", "none"] * 12)
     made = {}
     for name, asked in {"own": items, "one": items.assign(question="Why?")}.items():
-        shares = scores.averaged(judged_of(asked, [1, 1, 0, 0] * 3), asked)
+        shares = scores.averaged(judged_of(asked, [1, 1, 0, 0] * 6), asked)
         made[name] = scores.scores(shares, ["evaluator"], run).set_index("metric")
     assert made["own"]["value"].equals(made["one"]["value"])
     assert made["own"]["low"].notna().all() and made["one"]["low"].isna().all()  # one unit

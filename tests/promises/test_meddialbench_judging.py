@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bedside import stats
 from bedside.papers.meddialbench import design as designs
 from bedside.papers.meddialbench import examples, judging
 from bedside.papers.meddialbench.tables.validation import judge_table
@@ -194,7 +193,7 @@ def test_adherence_is_what_is_shown_of_what_is_active(run, texts, endpoint):
     assert made["kind"].tolist() == kinds and made["shown"][3] == [0, 0, 1, 1, 0]
 
 
-def test_trust_cards_are_over_cases_and_kappa_has_no_limits_over_six(run):
+def test_trust_cards_are_over_cases_and_have_no_limits_over_six(run):
     known = examples.Labelled(run)
     found = asyncio.run(judging.measured(run, known, "lexical"))
     sizes = {"": 90, "misled": 15, "coverage": 30 * 12, "adherence": 30 * 5}
@@ -214,9 +213,7 @@ def test_trust_cards_are_over_cases_and_kappa_has_no_limits_over_six(run):
     assert known.cases("coverage")[:60].tolist() == ["case-1"] * 60
     card = judging.cards(run, known, {"lexical": found})["lexical"]["coverage"]
     assert np.isnan([card["kappa"]["low"], card["kappa"]["high"]]).all()
-    labels, verdicts = found["coverage"]
-    alone = stats.wilson(sum(a == b for a, b in zip(labels, verdicts["value"])), len(labels))
-    assert card["exact"]["low"] < alone.low and card["exact"]["high"] > alone.high
+    assert np.isnan([card["exact"]["low"], card["exact"]["high"]]).all()
 
 
 def test_a_judge_that_assesses_the_dialogues_again_is_asked_again(run, endpoint):
@@ -237,6 +234,3 @@ def test_a_judge_that_assesses_the_dialogues_again_is_asked_again(run, endpoint)
     assert three.at[("served", "Reps"), "value"] == 3
     misled = 100 * (known.misled["label"] == "yes").mean()
     assert three.at[("served", "Misled Acc"), "value"] == pytest.approx(misled)
-    alone = judge_table(run, every, known, {}).set_index(["row", "column"])
-    for table, none in ((alone, False), (three, True)):
-        assert pd.isna(table.loc[("served", "Correct Acc"), "low"]) == none
