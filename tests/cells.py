@@ -3,6 +3,7 @@
 import ast
 import functools
 import json
+import symtable
 
 from bedside.read import paths
 
@@ -34,11 +35,20 @@ def statements(name):
 
 
 def _names(statement):
-    """The names that a statement sets, changes in part, and reads."""
-    nodes = [*ast.walk(statement)]
-    names = [n for n in nodes if isinstance(n, ast.Name)]
-    made = {n.id for n in names if isinstance(n.ctx, ast.Store)}
-    made |= {a.asname or a.name for n in nodes for a in getattr(n, "names", ())}
+    """The names that a statement sets, changes in part, and reads from before."""
+    scope, nodes = symtable.symtable(ast.unparse(statement), "", "exec"), [*ast.walk(statement)]
+    symbols, inner = scope.get_symbols(), [*scope.get_children()]
+    read = {s.get_name() for s in symbols if s.is_referenced()}
+    for part in inner:  # comprehensions and functions
+        inner += part.get_children()
+        read |= {s.get_name() for s in part.get_symbols() if s.is_global()}
+    made = {s.get_name() for s in symbols if s.is_assigned() or s.is_imported()}
+    if isinstance(statement, ast.For):  # what its body makes anew isn't from before
+        target, body = _names(ast.Assign([statement.target], ast.Constant(0), lineno=0))[0], set()
+        for s in reversed(statement.body):
+            own, part, more = _names(s)
+            body = (body - own if isinstance(s, ast.Assign) else body) | part | more
+        read = (body - target) | _names(ast.Expr(statement.iter))[2]
     parts = [
         n.value
         for n in nodes
@@ -50,9 +60,13 @@ def _names(statement):
         for n in nodes
         if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr == "append"
     ]
-    in_part = {n.id for part in parts for n in ast.walk(part) if isinstance(n, ast.Name)}
-    in_part |= {n.target.id for n in nodes if isinstance(n, ast.AugAssign) and n.target in names}
-    return made, in_part, {n.id for n in names if isinstance(n.ctx, ast.Load)}
+    for k, part in enumerate(parts):  # of x[i].y[j] it is x
+        while isinstance(part, ast.Subscript | ast.Attribute | ast.Call):
+            parts[k] = part = part.func if isinstance(part, ast.Call) else part.value
+    in_part = {part.id for part in parts if isinstance(part, ast.Name)}
+    augmented = [n.target for n in nodes if isinstance(n, ast.AugAssign)]
+    in_part |= {n.id for n in augmented if isinstance(n, ast.Name)}
+    return made, in_part, read
 
 
 def wanted(name, *variables, **given):
@@ -64,6 +78,9 @@ def wanted(name, *variables, **given):
             kept.insert(0, statement)
             whole = isinstance(statement, ast.Assign | ast.Import | ast.ImportFrom)
             need = (need - made if whole else need) | in_part | read
-    exec(compile(ast.Module(kept, []), f"<{name}>", "exec"), given)
-    found = [given[v] for v in variables]
+    space = {**given}
+    for statement in kept:
+        exec(compile(ast.Module([statement], []), f"<{name}>", "exec"), space)
+        space |= given  # what is given stays, whatever else a statement sets
+    found = [space[v] for v in variables]
     return found if len(found) > 1 else found[0]
