@@ -29,10 +29,8 @@ DATA = {
 GIVEN = {  # what a question itself gives, or what stands elsewhere for another thing
     ("2.1", "added"): "stands in the record, where it is to be found, and later names the site",
     ("4.9", "set right"): "the question lists all four choices",
-    ("3.5", "macro F1"): "an end of kappa's interval among the limits is 0.54, too",
 }
 KNOWN = {  # what an earlier task has as its own answer, or by chance
-    ("3.6", "sensitivity"): "0.47 is also what a fair coin has, and an end of an interval in 3.3",
     ("3.8", "macro F1, notes beside all answers"): "the answer of 3.4",
     ("3.8", "specificity without a note"): "the answer of 3.6",
 }
@@ -129,17 +127,24 @@ def numbers_of(value):
     return {f for f in forms if float(f) % 1 and len(f.replace("0", "").strip("-.")) > 1}
 
 
-def told(lines, key, value, tasks):
+def told(lines, key, value, others, tasks):
     """The lines that tell a value: its number, or the key and a label in one line.
 
-    tasks: numbers of tasks, which stand everywhere.
+    Of two digits, a number is told beside its key or another number of the answer (`others`): ends
+    of intervals are the same by chance. tasks: numbers of tasks, which stand everywhere.
     """
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return []
     if isinstance(value, str) and len(value.split()) > 3:
         return [line for line in lines if normal(value) in normal(line)]
     if isinstance(value, float) and (forms := numbers_of(value) - tasks):
-        return [line for line in lines if forms & set(NUMBER.findall(line))]
+        long = {f for f in forms if len(f.partition(".")[2]) == 3}
+        return [
+            line
+            for line in lines
+            if (there := set(NUMBER.findall(line))) & forms
+            and (there & (long | others) or normal(key) in normal(line))
+        ]
     if not normal(key):
         return []
     name, label = rf"\b{re.escape(normal(key))}\b", rf"\b{re.escape(normal(str(value)))}\b"
@@ -153,9 +158,12 @@ def telling(sheet, lines_of, excused):
     """The lines that tell answers, of the lines that a task's check follows."""
     found, tasks = [], set(sheet.tasks())
     for task in sheet.tasks():
-        for key, value in parts(sheet.checked[task]["answer"]).items():
+        given = parts(sheet.checked[task]["answer"])
+        forms = {k: numbers_of(v) for k, v in given.items() if isinstance(v, float)}
+        for key, value in given.items():
             if (task, key) not in excused:
-                mine = told(lines_of(task), str(key), value, tasks)
+                others = set().union(*(f for k, f in forms.items() if k != key))
+                mine = told(lines_of(task), str(key), value, others, tasks)
                 found += [f"{task} {key!r} = {value!r}: {line[:150]}" for line in mine]
     return found
 
