@@ -157,9 +157,18 @@ class World:
 
     def collect(self, lines):
         """What `collect` prints of lines of results."""
+        return self.command("collect", str(self._results(lines)))
+
+    def cost_of(self, lines):
+        """USD that lines of results cost, as they are taken in."""
+        from bedside.bulk import results
+
+        return results.take([self._results(lines)]).usd
+
+    def _results(self, lines):
         path = self.folder / "results.jsonl"
         path.write_bytes(b"".join(bytes_of(x) + b"\n" for x in lines))
-        return self.command("collect", str(path))
+        return path
 
     def start(self, items, minute=60.0, **how):
         """A process of its own that asks; to be waited for, or killed."""
@@ -169,6 +178,18 @@ class World:
         process = context.Process(target=_asking, args=given)
         process.start()
         return process
+
+    def retries(self, count):
+        """How often a call is tried again whose failure may pass."""
+        self.patch.setattr(sending, "RETRIES", count)
+
+    def read_again(self):
+        """Let entries be read anew, as by another process."""
+        registry._read.cache_clear()
+
+    def mend(self):
+        """Mend damaged recordings, as `make doctor` does."""
+        return self.command("doctor")
 
     # ---- what came of it
 

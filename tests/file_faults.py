@@ -5,6 +5,7 @@ with Faults(site, fault) as seen: work()       # that site's first time fails
 """
 
 import builtins
+import contextlib
 import errno
 import io
 import os
@@ -108,3 +109,16 @@ class Faults:
             return _File(made, self) if _place() else made
 
         return opened
+
+
+@contextlib.contextmanager
+def full_disk(most):
+    """No file can hold more than so many bytes."""
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
