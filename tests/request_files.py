@@ -3,19 +3,13 @@
 import json
 import os
 from pathlib import Path
-from typing import Literal, get_type_hints
 
 import pytest
-from openai.types.batch_create_params import BatchCreateParams
-from openai.types.chat.completion_create_params import CompletionCreateParamsNonStreaming
-from pydantic import ConfigDict, TypeAdapter
-from typing_extensions import TypedDict
 
 from bedside import bulk
 from bedside.asking import dry_run
 from bedside.bulk import files, results
 from bedside.keep import replies, store
-from bedside.keep.replies import Request
 from bedside.read import paths
 from conftest import ask_for, completion
 
@@ -62,41 +56,7 @@ def lines_of(made):
     return [json.loads(x) for m in made for x in m.path.read_bytes().splitlines()]
 
 
-def requests_like_ours(name, count=2):
-    """Requests with all settings that studies use, with and without a form, and repeats."""
-    settings = {"seed": 7, "top_p": 0.9, "frequency_penalty": 0.5}
-    made = ask_for(name, *(f"é\u2028{k} ${{HOME}}" for k in range(count)), **settings)
-    system = {"role": "system", "content": "Be brief."}
-    form = [Request(r.item, name, [system, *r.messages], r.settings, FORM) for r in made]
-    again = [Request(r.item, name, r.messages, r.settings, repeat=1) for r in made]
-    return [*made, *form, *again]
-
-
-# ---- the package's own types
-
-URL = get_type_hints(BatchCreateParams)["endpoint"]
-
-
-class Line(TypedDict):
-    """A line of a request file, of the `openai` package's types; it has none for the whole."""
-
-    custom_id: str
-    method: Literal["POST"]
-    url: URL
-    body: CompletionCreateParamsNonStreaming
-
-
 # the list passes its configuration on to all that it holds
-LINES = TypeAdapter(list[Line], config=ConfigDict(extra="forbid", strict=True))
-
-
-def checked(line, beyond=()):
-    """A line, held to these types; beyond: members of a body that only other endpoints know."""
-    body = {k: v for k, v in line["body"].items() if k not in beyond}
-    (made,) = LINES.validate_python([{**line, "body": body}])
-    assert list(made["body"].pop("messages")) == body.pop("messages")  # checked one by one
-    assert made["body"] == body
-    return line
 
 
 # ---- results

@@ -1,4 +1,4 @@
-"""A budget is never passed and limits hold, for one call, all notebooks of a make, two processes."""
+"""No budget is passed and limits hold: for a call, a make's notebooks, two processes."""
 
 import asyncio
 import itertools
@@ -8,10 +8,10 @@ from collections import Counter
 from types import SimpleNamespace
 
 import pytest
-from calling import price, price_at_most, request, result
 
 import bedside
 from bedside import BedsideError
+from calling import price, price_at_most, request, result
 from conftest import completion, counted
 
 # A call of "question a" takes at most 122 prompt tokens (its 10 bytes, and of a template 12 for a
@@ -175,6 +175,17 @@ def test_what_was_paid_counts_whatever_came(priced, endpoint):
         assert priced.cost_of([result(line, status, made)]) == pytest.approx(expected[counts]), name
 
 
+def test_a_line_is_paid_once_however_often_it_comes_and_never_if_it_was_not_answered(priced):
+    """Broken off twice alike, then twice the same answer: two calls of $0.17."""
+    a, *left = priced.request_file({i: f"question {i}" for i in "abc"})
+    half = result(a, 200, {**completion("half of it", "error"), "usage": USAGE})
+    whole = result(a, 200, {**completion(), "usage": USAGE})
+    ends = [{"code": f"batch_{c}", **SAID} for c in ("expired", "cancelled")]
+    lines = [result(x, None, None, error) for x, error in zip(left, ends)]
+    assert priced.cost_of([half, half, whole, whole, *lines]) == pytest.approx(2 * 0.17)
+    assert priced.cost_of([]) == 0 and len(priced.recorded()) == 1
+
+
 def test_a_storm_of_refusals_leaves_a_budget_alone(priced, endpoint):
     """Five refusals before each answer; 20 answers of $0.17 are $3.40, and refusals nothing."""
     seen = Counter()
@@ -228,6 +239,10 @@ def test_no_price_within_a_day_is_above_what_is_reserved(monkeypatch):
             assert price(entry, prompt, 7, None, when=when) <= most + 1e-15
     half = {**flat, "batch_discount": 0.5}
     assert price(half, 10, 5) == pytest.approx(30e-6)
+    dated = {**flat, "price_date": "2026-10-07", "price_rules": [RULES[2]]}
+    for when, usd in (("2026-11-01", 30e-6), ("2026-11-25", 35e-6), ("2026-10-05", None)):
+        found = price(dated, 10, 5, when=f"{when}T00:00:00+00:00")
+        assert found == (usd and pytest.approx(usd))  # nobody knows it before its date
 
 
 @pytest.mark.parametrize(

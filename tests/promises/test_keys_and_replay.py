@@ -5,10 +5,10 @@ import itertools
 import json
 
 import pytest
-from calling import request
 
 import bedside
 from bedside import BedsideError
+from calling import request
 from conftest import completion
 
 FORM = {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": {}}}
@@ -55,6 +55,12 @@ def test_asking_freshly_calls_once_more_and_the_newest_wins(world, endpoint):
     world.ask("a")
     assert world.ask("a", mode="fresh")[0].answer == "answer 2"
     assert world.ask("a", mode="replay")[0].answer == "answer 2"
+
+
+def test_profiles_share_replies(world, endpoint):
+    for profile in ("sample", "public", "sample"):
+        world.talk(lambda one: one(request("a", "the same")), profile=profile)
+    assert len(endpoint.bodies) == 1
 
 
 def test_a_gap_in_a_replay_names_the_item_what_differs_and_the_way_out(world, endpoint):
@@ -162,6 +168,20 @@ def test_keys_prices_and_limits_do_not(world, monkeypatch, more):
         monkeypatch.setenv("MINE", value)
         assert keys(world, **more) == before
     assert keys(world, **json.loads(json.dumps(more).replace("MINE", "ANOTHER"))) == before
+
+
+@pytest.mark.parametrize(
+    "provider, host", [("openai", "api.openai.com"), ("mistral", "api.mistral.ai")]
+)
+def test_a_providers_own_address_is_none_of_the_key_and_another_one_is(world, provider, host):
+    def at(url, **more):
+        return keys(world, provider=provider, base_url=url, **more)[0]
+
+    elsewhere = at("https://host.example.org/v1")
+    assert at(f"https://{host}/v1") == at(f"https://{host}/v2") != elsewhere
+    assert at("https://another.example.org/v1") != elsewhere != at(f"https://{host}.example.org/v1")
+    revised = at("https://host.example.org/v1", revision="r")
+    assert at("https://another.example.org/v1") == revised  # a revision says what it is
 
 
 def test_a_key_is_for_ever(world):

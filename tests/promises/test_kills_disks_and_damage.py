@@ -1,4 +1,4 @@
-"""Killed at any moment, disks that fail, damaged files: nothing is lost, paid twice, or invented."""
+"""Kills, disks that fail, damaged files: nothing is lost, paid twice, or invented."""
 
 import copy
 import json
@@ -7,10 +7,12 @@ import time
 from collections import Counter
 
 import pytest
-from calling import result
 
 import bedside
 from bedside import BedsideError
+from bedside.annotation import log
+from bedside.seminar import classroom
+from calling import result
 from conftest import completion, until
 from file_faults import FAULTS, Faults, Killed, full_disk
 
@@ -47,7 +49,7 @@ def test_killed_at_any_moment_a_run_pays_again_only_for_what_was_in_flight(world
 def recorded_items(world):
     """Items whose lines of recordings are whole."""
     lines = (x for p in world.recordings() for x in p.read_bytes().split(b"\n")[:-1])
-    return [x.partition(b'"item":"')[2].partition(b'"')[0].decode() for x in lines if x[-1:] == b"}"]
+    return [json.loads(x)["item"] for x in lines if x.endswith(b"}")]
 
 
 @pytest.mark.parametrize("killed", [False, True])
@@ -269,6 +271,20 @@ ENTRY = {  # a wrong line of an entry: the field that the error names
     'about = "mine is AIzaSyA0123456789abcdefghijklm"': "a key",
     "price_rules = [{ above = 3 }]": "usd_per_million_in",
     'price_date = "20261101"': "price_date",
+    **{
+        f"usd_per_million_in = 1\nusd_per_million_out = 2\nprice_rules = {rules}": "price_rules"
+        for rules in (
+            "3",
+            "[3]",
+            "[{ }]",
+            "[{ abov = 3 }]",
+            "[{ above = 3, usd_per_million_in = 5 }]",
+            "[{ above = -1 }]",
+            '[{ from = "soon" }]',
+            "[{ utc_hours = [[4, 25]] }]",
+            "[{ utc_weekdays = [5, 1] }]",
+        )
+    },
 }
 
 
@@ -290,6 +306,45 @@ def test_a_wrong_entry_is_named_with_its_fault_and_spoils_no_other(world, endpoi
         world.read_again()
         with pytest.raises(BedsideError, match=r"models.toml"):
             world.ask("a", models="a.b")
+
+
+def test_settings_of_a_run_that_are_damaged_are_one_sentence(world, monkeypatch):
+    monkeypatch.setenv("BEDSIDE_RUN", "mine")
+    (world.folder / "figures/runs/mine").mkdir(parents=True)
+    for content in (b"", b"[]", b'{"seed": 1}', b"\xff", b'{"a": ' + b"[" * 9000):
+        (world.folder / "figures/runs/mine/run.json").write_bytes(content)
+        with pytest.raises(BedsideError, match="run.json: these are no settings of a run .*delete"):
+            world.run()
+
+
+def test_a_budgets_file_that_is_damaged_stops_a_call_and_the_doctor_mends_it(world, endpoint):
+    world.model(usd_per_million_in=1, usd_per_million_out=1)
+    world.ask("a", budget_usd=1)
+    for path in (world.folder / "ledger").iterdir():
+        if path.is_file():
+            path.write_bytes(b"no such file " * 999)
+    with pytest.raises(BedsideError, match="make doctor"):
+        world.ask("b", budget_usd=1)
+    assert len(endpoint.bodies) == 1
+    world.mend()
+    assert world.ask("b", budget_usd=1)[0].answer == "fine"
+
+
+def test_users_files_are_read_or_told(tmp_path):
+    row = {"item": "a", "question": "What helps?", "group": "g"}
+    task = {"1.1": {"state": "right", "said": "well", "answer": [1, {"a": 2}]}}
+    handed = {"sheet": "s", "pseudonym": "p", "student": "x", "time": "2026-11-25", "answers": task}
+    for n in range(120):
+        rng = random.Random(n)
+        content = rng.choice([rng.randbytes(40), json.dumps(spoilt(row, rng)).encode()])
+        content = json.dumps(spoilt(handed, rng)).encode() if n % 3 else content
+        path = tmp_path / f"mine{rng.choice(['.csv', '.jsonl'])}"
+        path.write_bytes(content)
+        for read in (bedside.questions, log.read, classroom.read):
+            try:
+                read(path)
+            except (BedsideError, classroom.Unreadable) as e:
+                assert str(e) and "\x1b" not in str(e)
 
 
 def test_an_unknown_model_is_answered_by_the_nearest(world):

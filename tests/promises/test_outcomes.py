@@ -8,10 +8,10 @@ from collections import Counter, defaultdict
 from urllib.parse import urlsplit
 
 import pytest
-from calling import KEY, World, failed, request, result
 
 import providers
 from bedside import BedsideError
+from calling import KEY, World, failed, request, result
 from conftest import SILENT, completion
 
 # What entries need so that a provider takes their calls, and room for thoughts.
@@ -207,8 +207,9 @@ def test_a_fault_that_passes_is_tried_again_one_that_stays_is_told(asking, provi
     assert recorded == {n for n, k in found.items() if k in ("", "blank")}
 
     async def task(one):
-        return {n: kind((await one(request(n, p, max_tokens=401))).why) for n, p in lasting.items()}
+        return {n: kind((await one(request(n, p, max_tokens=400))).why) for n, p in lasting.items()}
 
+    asking.elsewhere("dialogue")
     assert asking.talk(task) == [found]
     asking.elsewhere("batch")
     batch, _ = by_batch(asking, lasting, provider.at("vllm"))
@@ -339,6 +340,21 @@ def test_replies_that_came_are_kept_when_a_task_fails_or_is_left(world, endpoint
     with pytest.raises(ValueError, match="something else"):
         world.talk(fails)
     assert left[0].cancelled() and {r["item"] for r in world.recorded()} == set("abc")
+
+
+def test_what_was_recorded_as_whole_and_was_broken_off_is_no_answer(world, endpoint):
+    """By a version that didn't know the reason."""
+    world.ask("a")
+    (path,) = world.recordings()
+    path.write_bytes(path.read_bytes().replace(b'"stop"', b'"network_error"'))
+    assert world.ask("a", mode="replay")[0].reply_status == "broken off"
+
+
+def test_without_its_key_a_model_is_not_called(world, endpoint):
+    world.model(api_key_env="BEDSIDE_NO_SUCH_KEY")
+    with pytest.raises(BedsideError, match="BEDSIDE_NO_SUCH_KEY"):
+        world.ask("a")
+    assert not endpoint.bodies
 
 
 def test_a_server_that_never_answers_ends(world, endpoint):
