@@ -57,8 +57,9 @@ study = $(shell find lib/bedside/papers/$(1) -name '*.py' -o -name '*.toml')
 PEOPLE := $(shell find $(addprefix lib/bedside/,publish/judged_items explorer annotation) -type f ! -name '*.pyc')
 DATA := $(if $(filter public,$(PROFILE)),$(STAMPS)/data.done)
 
-.PHONY: help all test lint verify explorer site seminar class data try plan batch collect record study compare check \
-	annotate contribute new letter outputs lab serve doctor bench setup lock clean FORCE $(PAPERS)
+.PHONY: help all test mutants lint verify explorer site seminar class data try plan batch collect record \
+	study compare check annotate contribute new letter outputs lab serve doctor bench setup lock clean FORCE \
+	$(PAPERS)
 .DEFAULT_GOAL := help
 
 help: ## show this text
@@ -76,6 +77,9 @@ pytest = $(PY) -m pytest -n $(call quoted,$(or $(value JOBS),auto))
 test: $(STAMPS)/index.done ## set everything up and run the tests on all cores (SLOW=1: also those that take minutes)
 	@$(pytest) --dist worksteal
 	@$(if $(SLOW),$(pytest) --dist worksteal -m slow)
+
+mutants: $(STAMPS)/index.done ## put small faults into the library and list which the tests notice (hours)
+	@$(PY) tests/mutants.py --jobs $(call quoted,$(or $(value JOBS),2))
 
 lint: $(READY) ## check style and layers with ruff (lint and format) and import-linter
 	@$(BIN)/ruff check lib tests notebooks templates start.py

@@ -258,16 +258,16 @@ def replay():
         )
 
 
-def bootstrap():
+def intervals():
     import numpy as np
 
     from bedside import stats
 
     grades = np.random.default_rng(0).integers(-1, 2, (585, 8)).astype(float)
-    stats.bootstrap(grades, np.random.default_rng(0))
+    stats.mean(grades, scale=(-1, 1))
     show(
-        "bootstrap: 10,000 resamples of 585 items, 8 models",
-        timed(lambda: stats.bootstrap(grades, np.random.default_rng(0)), 5),
+        "intervals: means of 585 items, 8 models",
+        timed(lambda: stats.mean(grades, scale=(-1, 1)), 5),
     )
 
 
@@ -340,7 +340,7 @@ if __name__ == "__main__":
         f" Python {platform.python_version()}"
     )
     print("median, range of the repetitions")
-    parts = (calls, consultations, replay, batches, bootstrap, explorer, builds)
+    parts = (calls, consultations, replay, batches, intervals, explorer, builds)
     for part in [p for p in parts if p.__name__ in sys.argv[1:]] or parts:  # all, or those named
         part()
     print(

@@ -75,14 +75,14 @@ def best(schema, request):
 
 
 def equal_terms(text):
-    """The entries that two numbered lists of a prompt share."""
+    """The entries that two numbered lists of a prompt share; the reference comes first."""
     first, second, at = {}, {}, {}
     for line in text.splitlines():
         number, dot, entry = line.partition(". ")
         if dot and number.isdigit():
             at = second if number == "1" and first else at or first
             at.setdefault(normal(entry), int(number))
-    return [{"predicted": n, "reference": second[t]} for t, n in first.items() if t in second]
+    return [{"predicted": second[t], "reference": n} for t, n in first.items() if t in second]
 
 
 @functools.cache

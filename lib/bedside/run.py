@@ -67,11 +67,14 @@ class Run:
     The attributes profile, mode, models, judge, limit and seed hold the checked parameters.
     models_named: whether the user named the models. changed: the settings that differ from the
     profile's. answers: the file of answers made elsewhere, empty for none.
+
+    judged: whether grades of its judge are shown. A model that nobody has measured is then a
+    BedsideError at once, before any call is paid for.
     """
 
     SAVED = None  # settings of a run that hold where a parameter is empty: this process's
 
-    def __init__(self, paper: str, notebook: str, **parameters: Any):
+    def __init__(self, paper: str, notebook: str, judged: bool = False, **parameters: Any):
         given = settings.validated(self.SAVED, **parameters)
         self.paper, self.notebook = paper, notebook
         self.profile: str = given["profile"]
@@ -96,6 +99,8 @@ class Run:
         self.scored_elsewhere = []  # what scorers there said, as `questions.scores`
         self.labelled = set()  # ids of replies that the user's raters labelled: none need be judged
         self._step_by_step = self._replaying = False
+        if judged and self.mode in ("record", "fresh") and self.judge in registry.entries():
+            self._card_file(self.judge, "")
         self._calls = frames.Calls(frames.cache(self.folder) / f"calls_{notebook}.jsonl")
 
     def _sink(self):
@@ -329,15 +334,22 @@ class Run:
     def card(self, judge: str = "", task: str = "") -> dict:
         """The trust card of the run's judge or another; BedsideError if it was never measured."""
         judge = judge or self.judge
+        path = self._card_file(judge, task)
+        return self._judges.setdefault(_card_name(judge, task), json.loads(path.read_text()))
+
+    def _card_file(self, judge, task):
         path = self._card_path(judge, task)
         if not path.is_file():  # other runs may use the profile's card
             path = settings.figures() / self.profile / self.paper / path.name
         if not path.is_file():
+            first = paths.papers().get(self.paper, {}).get("judges_first", "")
+            where = f"notebooks/{self.paper}/{first}.ipynb, " if first else "the notebook "
             raise BedsideError(
-                f"judge {judge!r} has no trust card ({path.name}); first run the notebook that"
-                f" measures the judges with JUDGE={judge}"
+                f"judge {judge!r} has no trust card ({path.name}); first run {where}that measures"
+                f" the judges, with the same settings; `make {self.paper} JUDGE={judge}` begins"
+                " with it"
             )
-        return self._judges.setdefault(_card_name(judge, task), json.loads(path.read_text()))
+        return path
 
     def _card_path(self, judge, task):
         what = f"_{task}" if task else ""

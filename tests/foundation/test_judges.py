@@ -288,7 +288,7 @@ def test_a_judge_of_another_task_gets_its_own_fields(served, endpoint, recording
         ('<think>Perhaps {"score": 1}.\nscore: 1</think>\n{"score": -1}', ("graded", -1)),
         ('<think>Perhaps {"score": 1}.</think>', ("unparsed", None)),
         ("<think>score: 1", ("unparsed", None)),
-        ('{"score": 1} <think> is a tag', ("graded", 1)),
+        ('A <think> is a tag. {"score": 1}', ("graded", 1)),
     ],
 )
 def test_quotes_and_thoughts_are_no_verdict(served, endpoint, recordings, said, verdict):

@@ -359,9 +359,9 @@ def test_each_number_has_one_address():
 
 
 def test_a_caption_counts_what_has_no_interval_beside_what_has_one():
-    """3 of 3 right has Wilson's interval; a mean of 3 and a p have none; a bound has no value."""
+    """A share of 3 with limits; a mean of 3 and a p have none; a bound has no value."""
     rows = [
-        tables.Row("m", "right, %", "run", *tables.percent(3, 3)),
+        tables.Row("m", "right, %", "run", 100, 43.9, 100, 3),
         tables.Row("m", "words, mean", "run", 4.5, n=3),
         tables.Row("m", "right, %, bounds", "run", None, 0, 100, 3),
         tables.Row("m", "of many", "run", 0.5, n=30),

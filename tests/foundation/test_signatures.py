@@ -15,7 +15,6 @@ LONG = {  # functions with more, and why
     "run.Run.figure": "notebooks call it: a keyword for each thing about a picture",
     "own.steps.study": "a script names each setting of a study",
     "papers.cancer_myth.generation.generate": "a notebook names the loop's settings one by one",
-    "stats.resampling.bootstrap": "as scipy.stats.bootstrap has it",
 }
 MODULES = [
     importlib.import_module(m.name) for m in pkgutil.walk_packages(bedside.__path__, "bedside.")

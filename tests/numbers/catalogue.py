@@ -43,7 +43,6 @@ from catalogue_frames import (
 
 import medhalu_cells
 import radiation_cells
-from bedside import stats
 from bedside.annotation import raters
 from bedside.judging import trust_cards
 from bedside.own import results
@@ -349,7 +348,6 @@ WHOLE = {}  # results on the frames as they are
 def call(tmp_path, monkeypatch):
     """A function that calls a function of `CASES` on a frame, or its own; the result is `told`."""
     monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
-    monkeypatch.setitem(stats.bootstrap.__kwdefaults__, "resamples", 50)
 
     def called(name, frame=None, models=MODELS):
         of, function = CASES[name]

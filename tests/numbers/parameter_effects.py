@@ -4,8 +4,6 @@ It says for each changed parameter what is measured, its value as the notebook s
 then, both worked out by hand.
 """
 
-from collections import Counter
-
 from matrix import EMBEDDED
 
 TOP = ("own_study", "explore_failures", "annotate")
@@ -53,15 +51,6 @@ def asked(form):
 
 def count(form, model=""):
     return lambda seen: len(seen.of(form, model))
-
-
-def repeats(form):
-    """How many of the embedded model's requests belong to each repetition."""
-    return lambda seen: dict(Counter(r.repeat for r in seen.of(form, EMBEDDED)))
-
-
-def set_of(name):
-    return lambda seen: set(seen[name])
 
 
 def setting(name, form=""):
@@ -186,36 +175,12 @@ RUNS = {  # notebook: what is given beside SHARED, and what comes of each parame
                 **OF_JUDGES,
             },
         ),
-        # without: three answers to each of 40 questions, and two to each of 21; with: to two
-        (
-            alone(with_examples=3),
-            {"with_examples": (count("verdict"), 120 + 42 + 2 * 5, 120 + 42 + 3 * 5)},
-        ),
-    ],
-    "cancer_myth/01_physician_survey": [
-        (
-            changed(words=100, max_tokens=50, temperature=0.7, limit="2"),
-            {
-                "models": (asked(""), {EMBEDDED}, TWO),
-                "limit": (lambda seen: len({r.item for r in seen.requests}), 3, 2),
-                "prompts": (marked, {False}, {True}),
-                "words": (
-                    lambda seen: {n for n in (237, 100) if f"{n} words" in text(seen.requests[0])},
-                    {237},
-                    {100},
-                ),
-                "max_tokens": (limit(), {96}, {50}),
-                "temperature": (setting("temperature"), {0}, {0.7}),
-            },
-        )
     ],
     "cancer_myth/02_adversarial_generation": [
         (
-            changed(max_tokens=300, answer_tokens=200, temperature=0.2, frequency_penalty=0.1)
-            | {"answer_temperature": 0.3, **JUDGED},
+            changed(**JUDGED),
             {
                 **OF_JUDGES,
-                "answer_temperature": (setting("temperature"), {0}, {0.3}),
                 "models": (asked("questions"), {EMBEDDED}, TWO),
                 # the embedded model categorises 21 labelled questions as it stands; as the judge
                 # it also compares 20 labelled pairs of myths, and of each of two models it grades
@@ -223,20 +188,7 @@ RUNS = {  # notebook: what is given beside SHARED, and what comes of each parame
                 # eight with earlier ones, three that were collected, nine with others
                 "judge": (count("verdict"), 21, 21 + 20 + 2 * (3 * 3 + 8 + 3 + 9)),
                 "limit": (size("used"), 10, 3),
-                "seed": (setting("seed", "questions"), {0}, {7}),
                 "prompts": (marked, {False}, {True}),
-                "max_tokens": (limit("questions"), {360}, {300}),
-                "answer_tokens": (limit(), {64}, {200}),
-                "temperature": (setting("temperature", "questions"), {0.7}, {0.2}),
-                "frequency_penalty": (setting("frequency_penalty", "questions"), {0.5}, {0.1}),
-            },
-        ),
-        (alone(myths_used=4), {"myths_used": (size("used"), 10, 4)}),
-        (
-            alone(cancer_types=2, myths_each=5),
-            {
-                "cancer_types": (count("myths"), 4, 2),
-                "myths_each": (size("listed"), 4 * 3, 2 * 5),
             },
         ),
     ],
@@ -254,13 +206,6 @@ RUNS = {  # notebook: what is given beside SHARED, and what comes of each parame
                 "prompts": (marked, {False}, {True}),
                 "max_tokens": (limit(), {96}, {300}),
                 "temperature": (setting("temperature"), {0}, {0.7}),
-            },
-        ),
-        (
-            alone(second_judge=2, answers="FOLDER/answers.csv"),
-            {
-                "second_judge": (size("some"), 42, 2),
-                "answers": (lambda seen: seen["answered"]["answer"].eq("Ask.").sum(), 0, 1),
             },
         ),
     ],
@@ -284,19 +229,8 @@ RUNS = {  # notebook: what is given beside SHARED, and what comes of each parame
             },
         ),
         (
-            alone(train=4, gepa_budget=12, reported=5, exams=4)
-            | {"agent_items": 2, "max_tokens": 50, "note_tokens": 20},
+            alone(max_tokens=50, note_tokens=20),
             {
-                "train": (size("training"), 8 + 4, 4 + 2),
-                # the score at the start, then steps of two batches of three
-                "gepa_budget": (
-                    lambda seen: [f.calls for f in seen["found"].values()],
-                    [12 + 4 * 6],
-                    [6 + 6],
-                ),
-                "reported": (size("sets", "Cancer-Myth"), 12, 5),
-                "exams": (size("sets", "MedQA"), 20, 4),
-                "agent_items": (count("verdict"), 4 * 3, 4 * 2),
                 "max_tokens": (lambda seen: max(limit()(seen)), 96, 50),
                 "note_tokens": (lambda seen: min(limit()(seen)), 40, 20),
             },
@@ -304,21 +238,15 @@ RUNS = {  # notebook: what is given beside SHARED, and what comes of each parame
     ],
     "radiation/01_reference_and_profiles": [
         (
-            changed(missing="history", incomplete=5, max_tokens=300),
+            changed(incomplete=5, max_tokens=300),
             {
                 "models": (asked("record"), {EMBEDDED}, TWO),
                 "prompts": (marked, {False}, {True}),
-                "missing": (
-                    lambda seen: {text(r).count(": (missing)") for r in seen.of("record")},
-                    {2},
-                    {1},
-                ),
                 # five of the first three, by two models
                 "limit": (count("record"), 1, 2 * 3),
                 "max_tokens": (limit("record"), {400}, {300}),
             },
         ),
-        (alone(incomplete=5), {"incomplete": (size("gaps"), 1, 5)}),
     ],
     "radiation/06_judge_agreement": [
         (
@@ -334,13 +262,6 @@ RUNS = {  # notebook: what is given beside SHARED, and what comes of each parame
     # matcher, of two models and three patients: both profiles, with and without a number asked for
     "radiation/02_free_form": [
         (changed(max_tokens=300), radiation(10, 2 * 3 * 4)),
-        (
-            alone(second_matcher=2, shown="vocabulary"),
-            {
-                "second_matcher": (count("matches"), 10, 2),
-                "shown": (terms_shown, {17, 19, 23, 25, 29}, {31}),  # of the five sites
-            },
-        ),
     ],
     # both profiles, two kinds of lists, with and without a number asked for
     "radiation/03_grounded_selection": [
@@ -395,27 +316,6 @@ RUNS = {  # notebook: what is given beside SHARED, and what comes of each parame
                 **PAIRS,
             },
         ),
-        (
-            alone(repetitions=2, patients="fake-list", pilot_levels="vague fabricating"),
-            {
-                # again: 30 labelled dialogues, of which 15 have a wrong diagnosis
-                "repetitions": (repeats("verdict"), {0: 89 + 15}, {0: 89 + 15, 1: 30 + 15}),
-                "patients": (lambda seen: set(seen["seen"]), {EMBEDDED}, {"fake-list"}),
-                "pilot_levels": (
-                    lambda seen: seen["seen"].popitem()[1]["configuration"].nunique(),
-                    4,
-                    2,
-                ),
-            },
-        ),
-        (
-            alone(second_judge="fake-list", second_size=20),
-            {
-                # 20 of 204 consultations by two doctors, each judged for its diagnosis
-                "second_judge": (set_of("graded"), set(), {"lexical", "fake-list"}),
-                "second_size": (size("part"), 17 * 2 * 6, 20),
-            },
-        ),
     ],
     "meddialbench/02_baseline": [
         (
@@ -464,28 +364,10 @@ RUNS = {  # notebook: what is given beside SHARED, and what comes of each parame
     ],
     "own_study": [
         (
-            changed(questions="FOLDER/questions.csv", name="parameters", judge="fake-list")
-            | {"rubric": "FOLDER/prompts/own/judge.j2", "answers": "FOLDER/answers.csv"}
-            | {"labels": "FOLDER/labels.csv", "repeats": 2, "temperature": 0.5},
+            changed(judge="fake-list"),
             {
-                "questions": (
-                    lambda seen: set(seen["run"].items["item"]) & {"mine"},
-                    set(),
-                    {"mine"},
-                ),
-                "name": (lambda seen: seen["run"].folder.name, "ten_questions", "parameters"),
                 "models": (asked(""), {EMBEDDED}, TWO),
                 "judge": (asked("verdict"), {EMBEDDED}, {"fake-list"}),
-                "rubric": (lambda seen: marked(seen), {False}, {False, True}),
-                "answers": (
-                    lambda seen: set(seen["answered"]["model"]) - {EMBEDDED, *TWO},
-                    {"written (from answers.csv)"},
-                    {"elsewhere (from answers.csv)"},
-                ),
-                "labels": (lambda seen: seen["run"].has_labels, False, True),
-                "repeats": (lambda seen: {r.repeat for r in seen.of("")}, {0}, {0, 1}),
-                "temperature": (setting("temperature", ""), {0}, {0.5}),
-                "limit": (lambda seen: len(seen["run"].items), 10, 3),
                 "seed": (lambda seen: seen["run"].seed, 0, 7),
             },
         )

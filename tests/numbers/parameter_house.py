@@ -39,12 +39,6 @@ def given(tmp_path):
         mine.write_text(begin + block, encoding="utf-8")
     design = OURS.read_text(encoding="utf-8").replace("Speak plainly", f"Speak {CHANGED}")
     (tmp_path / "design.toml").write_text(design, encoding="utf-8")
-    rows = "cm-only-1,elsewhere,Ask.\nmine,elsewhere,Ask.\n"
-    (tmp_path / "answers.csv").write_text(f"item,model,answer\n{rows}", encoding="utf-8")
-    rows = "".join(f"{item},Is it so?,No.\n" for item in ("mine", 2, 3, 4))
-    (tmp_path / "questions.csv").write_text(f"item,question,reference\n{rows}", encoding="utf-8")
-
-    (tmp_path / "labels.csv").write_text("item,answer,label\nmine,No.,1\n", encoding="utf-8")
 
     def made(name, wanted):
         have = notebooks.parameters(name)

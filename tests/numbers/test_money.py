@@ -19,7 +19,8 @@ def test_whole_studies_are_priced_by_the_call_as_of_the_price_s_date(monkeypatch
     cheap["price_rules"] = [{"above": 30_000}, {"from": "2026-11-02"}]
     monkeypatch.setitem(registry.entries(), "cheap", cheap)
     plan = design.read(run)
-    rows = validation.cost_table(run, plan, *asyncio.run(study.cases(run, plan, 0)), 13.66, 60)
+    cases, scripts = asyncio.run(study.cases(run, plan, 0))
+    rows = validation.cost_table(run, plan, cases, scripts, 13.66, 60, ["cheap"])
     of = rows[rows["row"] == "the paper's study"].set_index("column")["value"]
     tokens = [of[f"{what} tokens, millions"] for what in ("prompt", "reply")]
     # 85 cases, 17 configurations, five doctors; 2 * 13.66 + 1 statements of 60 tokens

@@ -2,7 +2,8 @@
 
 A notebook runs twice without recordings and plans its calls: as it stands, and with parameters
 changed (parameter_effects.py). Where a parameter has no effect (NONE), the numbers are the same
-without it. What a plan can't show has a test of its own (ELSEWHERE).
+without it. What a plan can't show has a test of its own (ELSEWHERE). What test_between_* run to the
+numbers in the tables isn't planned again (BETWEEN).
 """
 
 from pathlib import Path
@@ -58,10 +59,8 @@ KEPT = {  # released questions stand in the examples, ours don't
 ELSEWHERE = {  # notebook: parameters whose effect another test shows
     "cancer_myth/01_physician_survey": {
         "seed": "tests/numbers/test_parameters_seed.py::test_which_numbers_the_seed_moves",
-        "ask_patients": "test_patients_questions_are_sent_only_if_one_says_so",
     },
     "cancer_myth/02_adversarial_generation": {
-        **dict.fromkeys(("per_model", "per_category"), "test_how_many_questions_are_selected"),
         **KEPT,
     },
     "cancer_myth/07_released_answers": dict.fromkeys(  # it makes nothing without its file
@@ -70,10 +69,7 @@ ELSEWHERE = {  # notebook: parameters whose effect another test shows
         "test_with_the_file_all_results_appear_outside_of_what_is_committed",
     ),
     "cancer_myth/03_evaluation": {
-        **dict.fromkeys(
-            ("agent_questions", "rounds", "note_tokens"),
-            "tests/papers/test_mitigation_agents.py::test_mdagents_as_a_system_of_its_own",
-        ),
+        "rounds": "tests/papers/test_mitigation_agents.py::test_mdagents_as_a_system_of_its_own",
         **KEPT,
     },
     "cancer_myth/08_robustness": {
@@ -89,7 +85,7 @@ ELSEWHERE = {  # notebook: parameters whose effect another test shows
     ),
     **{
         name: dict.fromkeys(
-            "size benchmark generator generated_tokens least_words most_words liveqa".split(),
+            "size generator generated_tokens least_words most_words liveqa".split(),
             "test_what_is_drawn_from_released_data",
         )
         for name in ("medhalu/02_detection", "medhalu/03_expert_in_the_loop")
@@ -108,31 +104,33 @@ ELSEWHERE = {  # notebook: parameters whose effect another test shows
         ),
         "seed": "tests/numbers/test_parameters_seed.py::test_which_numbers_the_seed_moves",
     },
-    "own_study": {"revision": "tests/foundation/test_questions.py::test_a_data_set_of_the_hub"},
-    "explore_failures": {
-        **dict.fromkeys(
+    **{
+        name: dict.fromkeys(
             ("profile", *OTHERS),
             "tests/numbers/test_parameters_people.py::test_whose_replies_people_see",
-        ),
-        **dict.fromkeys(
-            ("study", "chosen"),
-            "tests/numbers/test_parameters_people.py::test_what_the_explorer_shows",
-        ),
+        )
+        for name in ("explore_failures", "annotate")
     },
-    "annotate": {
-        **dict.fromkeys(
-            ("profile", *OTHERS),
-            "tests/numbers/test_parameters_people.py::test_whose_replies_people_see",
-        ),
-        "seed": "tests/numbers/test_parameters_people.py::test_what_a_rater_gets",  # of the sample
-        **dict.fromkeys(
-            "task rater group size repetitions team overlap batches protocol all_reasons folder"
-            "".split(),
-            "tests/numbers/test_parameters_people.py::test_what_a_rater_gets",
-        ),
-        "tiny": "tests/numbers/test_parameters_people.py"
-        "::test_whose_verdicts_come_first_for_raters",
-    },
+}
+BETWEEN = {  # notebook: parameters that test_between_* run to the numbers in its tables
+    "cancer_myth/01_physician_survey": "models limit prompts words max_tokens temperature"
+    " ask_patients",
+    "cancer_myth/02_adversarial_generation": "seed max_tokens answer_tokens temperature"
+    " answer_temperature frequency_penalty myths_used cancer_types myths_each per_model"
+    " per_category",
+    "cancer_myth/03_evaluation": "agent_questions note_tokens second_judge answers",
+    "cancer_myth/04_mitigation": "train gepa_budget reported exams agent_items",
+    "cancer_myth/05_judge_agreement": "with_examples",
+    "radiation/01_reference_and_profiles": "missing incomplete",
+    "radiation/02_free_form": "second_matcher shown",
+    "meddialbench/01_design_and_validation": "repetitions patients pilot_levels second_judge"
+    " second_size",
+    "medhalu/02_detection": "benchmark",
+    "medhalu/03_expert_in_the_loop": "benchmark",
+    "own_study": "questions name rubric answers labels repeats temperature limit revision",
+    "explore_failures": "study chosen",
+    "annotate": "task rater group size repetitions team overlap batches protocol all_reasons tiny"
+    " folder",
 }
 BY_MODE = {*notebooks.listed(), "own_study"}
 BY_MODE -= {n for of in (NONE, ELSEWHERE) for n in of if "mode" in of[n]}
@@ -141,7 +139,7 @@ BY_MODE -= {n for of in (NONE, ELSEWHERE) for n in of if "mode" in of[n]}
 def test_every_parameter_is_here():
     for name in (*notebooks.listed(), *TOP):
         known = {p for _, effects in RUNS.get(name, ()) for p in effects}
-        known |= {*NONE.get(name, ()), *ELSEWHERE.get(name, ())}
+        known |= {*NONE.get(name, ()), *ELSEWHERE.get(name, ()), *BETWEEN.get(name, "").split()}
         known |= {"mode", "budget_usd"} if name in BY_MODE else set()
         known |= {"profile"} if name in PUBLIC else set()
         assert known == notebooks.parameters(name).keys(), name
@@ -216,36 +214,6 @@ def test_the_public_profile_reads_released_data(house, monkeypatch, name):
         house.run(name, profile="public")
 
 
-def test_how_many_questions_are_selected(house):
-    """Algorithm 1: first `per_category` of each category, then others up to `per_model`."""
-    name, given = "cancer_myth/02_adversarial_generation", {"per_model": "5", "per_category": "1"}
-    made = house.run(name, until="balanced =", mode="record", models="fake-fitting", **given)
-    assert sorted(made["placed"].groupby("category").size()) == [1, 2, 2, 3]
-    # as the notebook stands all eight, and with two of each category 1 + 2 + 2 + 2
-    assert len(made["balanced"]) == 5
-
-
-def test_a_second_judge_grades_consultations_too(house):
-    name, until = "meddialbench/01_design_and_validation", '"table_second_judge"'
-    given = {"second_judge": "fake-right", "second_size": "20", "patients": "fake-list"}
-    house.run(name, until=until, mode="record", models="fake-list", **given)
-    (path,) = (p for p in numbers(house) if p.endswith("table_second_judge.csv"))
-    found = pd.read_csv(house.figures / path).set_index(["row", "column"])
-    two = "lexical and fake-right"
-    assert found.at[(f"{two}, this run", "dialogues"), "value"] == 20
-    counted = found.loc[(f"{two}, this run", "diagnosis: same, %"), ["n", "unscored"]]
-    assert counted.sum() == 20 and counted["n"] > 0
-    assert found.at[(f"{two}, labelled examples", "diagnosis: same, %"), "n"] == 90
-
-
-@pytest.mark.skipif(not sources.here("cancer_myth_survey_ratings"), reason="released data")
-@pytest.mark.parametrize("told, sent", [({}, 0), ({"ask_patients": "True"}, 25)])
-def test_patients_questions_are_sent_only_if_one_says_so(bare, told, sent):
-    name, until = "cancer_myth/01_physician_survey", "made = await survey"
-    space = bare.run(name, until=until, profile="public", mode="plan", **told)
-    assert len(space["run"].planned()) == sent
-
-
 def made_up(count, **more):
     return pd.DataFrame({"item": [f"x-{n}" for n in range(count)], **more})
 
@@ -289,13 +257,6 @@ def test_what_is_drawn_from_released_data(bare, monkeypatch, name):
     assert len(planned(**every, least_words="3")) == (24 + 12) * 3 // 4
     assert len(planned(**every, most_words="0")) == (16 + 24) * 3 // 4
     assert len(planned(**every, liveqa="training")) == 12 * 3 // 4
-
-
-@pytest.mark.parametrize("name", ["02_detection", "03_expert_in_the_loop"])
-def test_the_benchmark_of_your_own_copy(house, monkeypatch, name):
-    monkeypatch.setattr(sources, "taken", lambda names, profile: pytest.fail(" ".join(names)))
-    with pytest.raises(pytest.fail.Exception, match="^medhalu_benchmark$"):
-        house.run(f"medhalu/{name}", profile="public", benchmark="medhalu")
 
 
 @pytest.mark.parametrize("name", TALKS)

@@ -13,14 +13,14 @@ from bedside.annotation import raters
 from bedside.judging import trust_cards
 from bedside.write import tables
 
-# booleans of 12 to 30 rows in 6 to 10 units, each with at least one row
+# booleans of 10 to 56 rows in 10 to 14 units, each with at least one row
 RNG_SEED = 7
 
 
 @st.composite
 def in_units(draw, columns=1):
     """(booleans (n, columns), units (n,)) with rows in random order."""
-    size = draw(st.lists(st.integers(1, 4), min_size=6, max_size=10))
+    size = draw(st.lists(st.integers(1, 4), min_size=10, max_size=14))
     units = np.repeat(np.arange(len(size)), size)
     cell = st.lists(st.booleans(), min_size=columns, max_size=columns)
     rows = draw(st.lists(cell, min_size=len(units), max_size=len(units)))
@@ -139,8 +139,9 @@ def test_a_share_keeps_what_it_promises(rows, k):
 def test_order_and_names_of_units_change_no_share(rows):
     hits, units = rows[0][:, 0], rows[1]
     order = rng().permutation(len(hits))
-    renamed = np.array([f"unit {(7 * u) % 11}" for u in units])
-    assert stats.share(hits[order], renamed[order]) == pytest.approx(stats.share(hits, units))
+    renamed = np.array([f"unit {(7 * u) % 17}" for u in units])
+    found = stats.share(hits[order], renamed[order])
+    assert found == pytest.approx(stats.share(hits, units))
 
 
 # ---- rates corrected for a judge's errors
@@ -165,9 +166,10 @@ def test_a_corrected_rate_by_hand():
     rate = tables.share([1] * 12 + [0] * 18, range(30))
     value, low, high, n = trust_cards.corrected(rate, card_of(), rng())
     assert value == pytest.approx(30 / 0.65) and n == 30
-    # the sizes behind the intervals are the counts themselves: Jeffreys posteriors of these
-    r = rng()
-    a, b, c = (r.beta(h + 0.5, m - h + 0.5, 10_000) for h, m in ((12, 30), (15, 20), (18, 20)))
+    # the sizes behind the intervals are the counts, less what t takes off: (1.96 / t)^2 of them
+    r, counts = rng(), ((12, 30, 2.04523), (15, 20, 2.093024), (18, 20, 2.093024))
+    sizes = [(h / m, m * (1.959964 / t) ** 2) for h, m, t in counts]
+    a, b, c = (r.beta(p * m + 0.5, (1 - p) * m + 0.5, 10_000) for p, m in sizes)
     draws = np.clip((a + c - 1) / (b + c - 1), 0, 1)[b + c > 1]
     assert (low, high) == pytest.approx(100 * np.quantile(draws, [0.025, 0.975]), abs=0.01)
 
@@ -254,14 +256,14 @@ def test_two_halves_pool_to_the_whole():
 
 
 @pytest.mark.parametrize("k", [3, 5])
-def test_bootstrap_and_kappa_are_over_units_too(k):
+def test_means_differences_and_kappa_are_over_units_too(k):
     grades, units = rng().integers(-1, 2, 24), np.arange(24)
     other = np.where(rng().random(24) < 0.7, grades, 0)
     values, of = copies(k, grades, units)
-    once = stats.bootstrap(grades, rng(), units=units)
-    assert stats.bootstrap(values, rng(), units=of)[:3] == pytest.approx(once[:3])
+    once = stats.mean(grades, units, scale=(-1, 1))
+    assert stats.mean(values, of, scale=(-1, 1))[:3] == pytest.approx(once[:3])
     scale = [-1, 0, 1]
-    kappa = stats.kappa(grades.tolist(), other.tolist(), scale, rng=rng(), units=units)
+    kappa = stats.kappa(grades.tolist(), other.tolist(), scale, units=units)
     a, b, of = copies(k, grades, other, units)
-    again = stats.kappa(a.tolist(), b.tolist(), scale, rng=rng(), units=of)
+    again = stats.kappa(a.tolist(), b.tolist(), scale, units=of)
     assert again[:3] == pytest.approx(kappa[:3])

@@ -39,7 +39,7 @@ def directly(body):
 
 def by_batch(body):
     about = {**ASKED.kept(), "model": ASKED.model}
-    return results._record(about, {"response": {"status_code": 200, "body": body}})
+    return results._record(about, {"response": {"status_code": 200, "body": body}})[0]
 
 
 WAYS = pytest.mark.parametrize("way", [directly, by_batch], ids=["call", "batch"])
@@ -127,7 +127,9 @@ READERS = {
 # a reply made of objects A and B, its finish reason, and which of the two values it states
 OBJECTS = {
     "alone": ("{A}", "stop", 0),
-    "in a fence": ("Here it is.\n```json\n{A}\n```\nDone.", "stop", 0),
+    "in a fence": ("Here it is.\n```json\n{A}\n```", "stop", 0),
+    "followed by words": ("{A}\nSo it says, but it is the other way round.", "stop", None),
+    "in a fence, followed by words": ("It says:\n```json\n{A}\n```\nIt doesn't.", "stop", None),
     "with a reason": ('{A-}, "reason": "It is so."}', "stop", 0),
     "after a thought": ("<think>{B}</think>{A}", "stop", 0),
     "closed at the limit": ("{A}", "length", 0),
@@ -237,12 +239,12 @@ def test_all_statements_agree_or_there_is_none(objects):
         for places in itertools.product(range(len(said) + 1), repeat=len(objects)):
             text = list(said)
             for v, place in zip(objects, places):
-                text.insert(place, f'I say {{"score": {v}}} here.')
+                text.insert(place, f'I say: {{"score": {v}}}')
             assert parsing.parse("\n".join(text), GRADES) == expected, text
 
 
 PROSE = [
-    "The score is 1, I think.",
+    "A score of 1 would need a correction.",
     "1",
     "-1/0/1",
     "> Score: 1",
@@ -254,9 +256,11 @@ PROSE = [
 
 
 @pytest.mark.parametrize("prose", PROSE)
-def test_prose_around_a_verdict_changes_nothing(prose):
-    for text in (f'{prose}\n{{"score": 0}}', f'{{"score": 0}}\n{prose}', f"{prose}\nScore: 0"):
-        assert parsing.parse(text, GRADES) == 0
+def test_prose_before_a_verdict_changes_nothing_and_after_it_there_is_no_verdict(prose):
+    silent = prose.startswith(">") or not prose.strip("\u2028\x85\x0b *#_")  # a quote, or marks
+    for verdict in ('{"score": 0}', "Score: 0"):
+        assert parsing.parse(f"{prose}\n{verdict}", GRADES) == 0
+        assert parsing.parse(f"{verdict}\n{prose}", GRADES) == (0 if silent else None)
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))))

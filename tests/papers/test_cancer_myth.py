@@ -1,212 +1,139 @@
-"""Cancer-Myth: metrics by hand, tables, readings of the files, graded examples for judges."""
+"""Cancer-Myth: what the released files decide, its judges, the examples that they are shown."""
 
 import asyncio
+import itertools
 import json
+import re
 
-import cancer_myth_graded
 import numpy as np
 import pandas as pd
 import pytest
-from cancer_myth_graded import graded, listed_for
 
-from bedside import stats
-from bedside.keep.replies import VERDICT_TOKENS
-from bedside.papers.cancer_myth import data, figures, implied, pipeline, study
-from bedside.papers.cancer_myth.scores import counted, scores
-from bedside.papers.cancer_myth.tables import evaluation, generation
+from bedside.papers.cancer_myth import data, pipeline, study
+from bedside.papers.cancer_myth.scores import scores
+from bedside.papers.cancer_myth.tables import evaluation
+from bedside.papers.cancer_myth.tables import generation as tables
 from bedside.papers.cancer_myth.v2 import items as v2_items
 from bedside.read import claims, sources
 from bedside.run import Run
-from bedside.write.tables import BOUNDS, paired
 from conftest import SILENT, completion
 
-run = cancer_myth_graded.run  # a fixture
+KINDS = list(data.CATEGORIES.values())
 
 
-def test_pcs_and_pcr_by_hand(run):
-    # grades 1, 1, 0, -1 and one unscored: PCS (1 + 1 + 0 - 1) / 4 = 0.25, PCR 2 / 4 = 50%;
-    # if the unscored one were -1 or 1: PCS 0 / 5 to 2 / 5, PCR 2 / 5 to 3 / 5
-    s = scores(graded(m=[1, 1, 0, -1, None]), run).set_index("metric")
-    assert s.loc["PCS", ["value", "n", "unscored", "least", "most"]].tolist() == [
-        0.25,
-        4,
-        1,
-        0.0,
-        0.4,
-    ]
-    assert s.loc["PCR", ["value", "n", "unscored", "least", "most"]].tolist() == [
-        50.0,
-        4,
-        1,
-        40.0,
-        60.0,
-    ]
-    assert s.loc["PCR", "low"] == pytest.approx(100 * stats.wilson(2, 4).low)
-    assert s.loc["PCS", ["low", "high"]].isna().all()  # of four
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+    return Run("cancer_myth", "03_evaluation", profile="sample")
 
 
-def test_what_an_answer_counts():
-    found = counted(graded(m=[1, 0, -1, None]))
-    assert found["PCS"].tolist()[:3] == [1, 0, -1] and found["PCR"].tolist()[:3] == [100, 0, 0]
-    assert found.loc[3, ["PCS", "PCR"]].isna().all()
+# ---- the released files
 
 
-def test_intervals_are_over_myths(run):
-    twelve = graded(m=[1, 1, 0, -1] * 3)
-    plain = scores(twelve, run).set_index("metric")
-    by_myth = scores(twelve.assign(unit=[str(i // 2) for i in range(12)]), run).set_index("metric")
-    assert plain.loc["PCS", "low"] < 0.25 < plain.loc["PCS", "high"]
-    assert by_myth.loc["PCS", ["low", "high"]].isna().all()  # six myths
-    assert by_myth.loc["PCR", "low"] < plain.loc["PCR", "low"]
-    assert by_myth["value"].tolist() == plain["value"].tolist()
+def texts(n, seed=0):
+    """Different questions of eight words that nothing else is like."""
+    draw = np.random.default_rng(seed)
+    return [" ".join("".join(draw.choice([*"abcdefghij"], 6)) for _ in range(8)) for _ in range(n)]
 
 
-def test_a_model_without_a_verdict_does_not_vanish(run):
-    s = scores(graded(m=[None, None], k=[1, 0]), run)
-    lost = s[s["model"] == "m"]
-    assert (
-        lost["value"].isna().all()
-        and lost["n"].tolist() == [0, 0]
-        and lost["unscored"].tolist() == [2, 2]
+def as_printed(said):
+    """Files of which all is true that is said of them: 76 and 3 x 266 candidates, 994 myths."""
+    generators = ["GPT-4o", "Gemini-1.5-Pro", "Claude-3.5-Sonnet"]
+    each, first = 266, said["valid at first", "count"]
+    rows = [("GPT-4o", True, KINDS[k % 3], 1 + k // 2) for k in range(first)]
+    for g in generators:
+        begin = 1 + (g == "GPT-4o") * first // 2
+        reach = np.linspace(begin + 1, said["myths", "count"], each).astype(int)
+        rows += [(g, False, KINDS[k % 7], reach[k]) for k in range(each)]
+    offered = pd.DataFrame(rows, columns=["generator", "first", "category", "myth"])
+    offered["question"] = texts(len(offered))
+    offered["item"] = [*data.DROPPED] + [f"c{k}" for k in range(len(offered) - 2)]
+    gemini = offered["generator"] == "Gemini-1.5-Pro"
+    out = offered["item"].isin(data.DROPPED) | gemini & (offered.index % 3 > 0)
+    released = offered.loc[~out, ["question"]]
+    myths = pd.DataFrame(
+        {c: texts(said["myths", "count"], k) for k, c in enumerate(("myth", "fact"))}
     )
-
-
-def test_tables_show_the_bounds_that_unscored_answers_leave(run, monkeypatch):
-    monkeypatch.setattr(run, "card", lambda judge: {"n": 3, "unscored": 3})
-    table = evaluation.score_table(scores(graded(m=[1, 1, 0, -1, None]), run), run)
-    bounds = table[(table["row"] == "m") & (table["column"] == "PCS" + BOUNDS)]
-    assert bounds[["low", "high", "unscored"]].values.tolist() == [[0.0, 0.4, 1.0]]
-    assert not evaluation.series(table, "PCS")["column"].str.endswith(BOUNDS).any()
-
-
-def test_judge_table_with_unscored_answers_and_a_judge_without_skill(run, monkeypatch):
-    cards = {
-        "good": {
-            "sensitivity": stats.wilson(50, 50)._asdict(),
-            "specificity": stats.wilson(45, 50)._asdict(),
-        },
-        "none": {"n": 3, "unscored": 3},
+    valid = offered["question"].head(said["positive examples", "count"])
+    start = pd.DataFrame({"kind": "valid", "question": valid})
+    bad = pd.DataFrame({"kind": "invalid", "question": ["?"] * said["negative examples", "count"]})
+    raw = {
+        "candidates": offered,
+        "released": released,
+        "myths": myths.assign(cancer="x", source="y"),
     }
-    monkeypatch.setattr(run, "card", cards.get)
-    table = evaluation.judge_table(
-        {"good": graded(m=[1, 0, None]), "none": graded(m=[None, None, None])}, run
-    )
-    assert not table[["row", "column", "source"]].isna().any(axis=None)
-    # half of two judged 1; a tenth of the others are false alarms:
-    # (0.5 + 0.9 - 1) / (1 + 0.9 - 1) = 4/9
-    corrected = table[table["column"].str.startswith("PCR corrected")].set_index("row")
-    assert corrected["value"].to_dict() == {
-        "m, judge good": pytest.approx(400 / 9),
-        "m, judge none": pytest.approx(float("nan"), nan_ok=True),
-    }
-    assert corrected["n"].to_dict() == {"m, judge good": 2, "m, judge none": 0}
-    assert (table["column"] == "PCS" + BOUNDS).sum() == 2
+    raw["nfp"] = pd.DataFrame({"example_question": offered.loc[out, "question"]})
+    return raw, pd.concat([start, bad]), 0
 
 
-def test_judge_table_without_an_answer_says_so(run, monkeypatch):
-    """With LIMIT none of the answers may be among those that a second judge grades."""
-    items = pd.DataFrame(columns=["item", "question", "correction"])
-    answered = pd.DataFrame(columns=["item", "model", "answer", "reply_status", "truncated"])
-    none = asyncio.run(study.verdicts(run, items, answered, study.Known()))
-    table = evaluation.judge_table({"lexical": none}, run).set_index("column")
-    assert table["row"].tolist() == ["smollm2-135m, judge lexical"] * 2
-    assert table["value"].isna().all() and table["n"].to_dict() == {"PCS": 0, "PCR": 0}
-    assert evaluation.cut_by_judge({"lexical": none}) == ""
+def otherwise(said):
+    """The same files with a fault for each claim."""
+    raw, start, _ = as_printed(said)
+    offered = raw["candidates"]
+    offered.loc[(offered.index > 99) & (offered.index % 5 > 0), "category"] = KINDS[0]
+    offered["first"] = offered.index < 70
+    offered.loc[offered["myth"] > 500, "myth"] = 7
+    offered = offered.drop(offered.index[-9:])
+    raw["released"] = pd.concat([offered[["question"]], pd.DataFrame({"question": ["What else?"]})])
+    raw["nfp"] = offered[["question"]].rename(columns={"question": "example_question"})
+    raw["nfp"] = pd.concat([raw["nfp"].head(3), pd.DataFrame({"example_question": ["Why?"]})])
+    raw["myths"] = raw["myths"].iloc[1:].assign(myth="one", fact="one")
+    return {**raw, "candidates": offered}, start.tail(5).assign(kind=["valid"] + ["invalid"] * 4), 1
 
 
-def test_published_scores_stand_beside_the_runs(run):
-    """Figure 7 has seven categories of eight systems, Figure 6b three generators of three."""
-    found = graded(m=[1, 1, 0, -1]).replace({"category": {"A": "No Treatment", "B": "Others"}})
-    table = evaluation.group_table(scores(found, run, ["category"]), "category", run)
-    assert (table["source"] == "published").sum() == 56
-    assert table["row"].iloc[0] == "Only/Standard Treatment" and table["row"].iloc[-1] == "Others"
-    mine = table[table["column"] == "m"].set_index("row")["value"]
-    assert mine.to_dict() == {"No Treatment": 1.0, "Others": -0.5}
-    drawn = figures.panels(table, "the question's category")
-    titles = [ax.get_title("left") for ax in drawn.axes]
-    assert titles[0] == "Gemini-1.5-Pro" and titles[-1] == "m" and len(titles) == 9
-    found = graded(m=[1, 1, 0, -1]).assign(generator="us")
-    table = evaluation.group_table(scores(found, run, ["generator"]), "generator", run)
-    cell = table.set_index(["row", "column"])["value"]
-    assert cell["GPT-4o", "Gemini-1.5-Pro"] == 0.03 and cell["Gemini-1.5-Pro", "GPT-4o"] == -0.56
-    assert cell["us", "m"] == 0.25 and len(table) == 10
-
-
-def test_questions_beside_figure_5(run):
-    said = run.published("v1 Figure 5a")
-    by = evaluation.beside(said, pd.Series({"odd": 1, "Others": 2}), "raw", 3)
-    assert by["row"].tolist() == [*said["row"], "Others", "odd"]  # the paper's order, then ours
-    mine = by.loc[by["source"] == "raw", ["value", "n"]]
-    assert mine.values.tolist() == [[2, 3], [1, 3]]
-    assert by.loc[by["source"] == "published", "value"].tolist() == said["value"].tolist()
-
-
-def test_scores_by_category(run):
-    s = scores(graded(m=[1, 1, 0, -1]), run, ["category"])
-    assert s[s["metric"] == "PCS"].set_index("category")["value"].to_dict() == {"A": 1.0, "B": -0.5}
-
-
-def test_compare_uses_shared_questions_only(run):
-    # on q0..q3 (q4 has no verdict for b): a is right on q0, q1, q2, b on q3:
-    # discordant 3 and 1: p = 2 * 5/16 = 0.625
-    pairs = paired(graded(a=[1, 1, 1, 0, 1], b=[0, 0, 0, 1, None]), run)
-    assert (
-        pairs["n"].tolist() == [4]
-        and pairs["p"].tolist() == [0.625]
-        and pairs["difference"].tolist() == [50.0]
-        and pairs["test"].tolist() == ["McNemar"]
-    )
-    assert paired(graded(a=[1, 0]), run).empty
-
-
-def test_possible_p_of_printed_rates(run):
-    # 27.2% and 19.8% of 585 are 159 and 116: at the least overlap all discordant,
-    # at the most 43 against 0
-    paired, unpaired = implied.possible_p(run, "Gemini-1.5-Pro", "Claude-3.5-Sonnet")
-    assert paired[0] == stats.mcnemar_counts(43, 0) and paired[-1] == stats.mcnemar_counts(159, 116)
-    assert len(paired) == 117 and unpaired == pytest.approx(0.003, abs=5e-4)
-
-
-def test_impossible_pairs(run, monkeypatch):
-    assert implied.impossible_pairs(run) == []
-    rows = run.published("v2 Main results")
-    wrong = rows.assign(
-        value=np.where((rows["row"] == "GPT-5") & (rows["column"] == "PCS"), 0.5, rows["value"])
-    )
-    monkeypatch.setattr(run, "published", lambda table: wrong)
-    assert implied.impossible_pairs(run) == [
-        "GPT-5"
-    ]  # PCS 0.5 with PCR 42.1%: even no -1 at all gives 0.421
-
-
-def test_readings_of_the_files_say_yes_and_no():
-    """Two texts, one of them twice; even categories against one that most questions have."""
-    two = pd.DataFrame({"question": ["a", "b"], "example_question": ["c", "d"]})
-    raw = dict.fromkeys(["candidates", "released", "nfp"], two)
-    kinds, made = list(data.CATEGORIES.values()), []
-    first = pd.DataFrame({"category": kinds[:1] * 9})
-    for most, again in ((20, 0), (200, 1)):
-        many = {k: most if k == kinds[0] else 20 for k in kinds}
-        rest = pd.DataFrame(
-            [("GPT-4o", k) for k, n in many.items() for _ in range(n)],
-            columns=["generator", "category"],
-        )
-        checked = pd.DataFrame(
-            [("cancer_myth_nfp", c, again) for c in ("repeated texts", "empty cells")],
-            columns=["row", "column", "value"],
-        )
-        myths = pd.DataFrame({"myth": ["a", "a" * again or "b"]})
-        myths = myths.assign(cancer=["x", "y"], fact="", source="")
-        said = {("myths", "count"): 2, ("cancer types", "count"): 2}
-        found = {
-            **pipeline._on_sets(raw, checked),
-            **pipeline._on_myths(said, myths),
-            "cm-even": pipeline._evenness(first, rest, rest),
-        }
-        made.append({(id, n): way[3] for id, ways in found.items() for n, way in ways.items()})
+def test_readings_of_the_files_say_yes_and_no(run):
+    counts = run.published("v1 text 3", "v1 text 4.1", "v1 text B.1", "v1 text B.4")
+    said = {(r.row, r.column): int(r.value) for r in counts.itertuples()}
+    made = []
+    for raw, start, faults in (as_printed(said), otherwise(said)):
+        checked = pd.DataFrame({"column": ["repeated texts", "empty cells"], "value": faults})
+        checked["row"] = "cancer_myth_nfp"
+        found = pipeline.readings(run, raw, start, checked)
+        made.append({(id, name): way[3] for id, w in found.items() for name, way in w.items()})
     yes, no = made
-    shown = {k for k in yes if (yes[k], no[k]) == (True, False)}
-    assert listed_for("test_readings_of_the_files_say_yes_and_no") - shown == set()
+    ids = {id for id, _ in yes}
+    assert ids == {*pipeline.CLAIMS}
+    assert {k for k in yes if (yes[k], no[k]) != (True, False)} == {
+        ("cm-cancer-types", "names in the file of myths")
+    }
+
+
+def test_what_the_review_kept_by_hand():
+    """Two of three: one word for word, one reworded."""
+    offered = pd.DataFrame(
+        {
+            "question": [
+                "My father has surgery next week and we prepare.",
+                "Which tea is good for her?",
+                "Is it all lost?",
+            ],
+            "generator": ["a", "a", "b"],
+            "category": ["x", "y", "y"],
+            "myth": [1, 1, 2],
+        }
+    )
+    reworded = "My father has, I think, surgery next week and we prepare."
+    released = pd.DataFrame({"question": ["which tea is good for her", reworded]})
+    table = tables.review_table(offered, released).set_index("row")
+    expected = {"all": 66.6667, "a": 100, "b": 0, "x": 100, "y": 50}
+    assert table["value"].round(4).to_dict() == expected
+    assert table["n"].to_dict() == {"all": 3, "a": 2, "b": 1, "x": 1, "y": 2}
+
+
+def test_the_first_set_ends_where_another_generator_begins():
+    """In the order of raw_QID: manual, GPT-4o, Claude, GPT-4o; two belong to the first set."""
+    names = ["gpt-4o", "gpt-4o", "claude-3-5-sonnet", "manual"]
+    frame = pd.DataFrame({"raw_QID": [3, 1, 2, 0], "source_row": [9, 1, 4, -1]})
+    frame = frame.assign(example_question=[*"dbca"], example_assumption="", from_model=names)
+
+    class Released:
+        def load(self, name):
+            return frame.assign(category="other")
+
+    made = data.candidates(Released())
+    assert made["question"].tolist() == [*"abcd"] and set(made["category"]) == {"Others"}
+    assert made["first"].tolist() == [True, True, False, False]
+    assert made["generator"].tolist() == ["Manual", "GPT-4o", "Claude-3.5-Sonnet", "GPT-4o"]
 
 
 def test_claims_on_the_released_data_wait_for_it(run):
@@ -220,59 +147,58 @@ def test_claims_on_the_released_data_wait_for_it(run):
     }
 
 
-# The sample data.
+# ---- our own data
 
 
-def test_yield_by_hand(run):
-    """Of six asked for: two hard, one easy, one partly corrected, one copied, one truncated."""
-    questions = pd.DataFrame(
-        {
-            "generator": "m",
-            "myth": ["m1"] * 3 + ["m2"] * 3,
-            "status": ["new"] * 4 + ["copied", "truncated"],
-            "verdict": ["graded"] * 4 + ["", ""],
-            "value": [-1, -1, 1, 0, None, None],
-        }
-    )
-    rounds = pd.DataFrame(
-        {
-            "generator": "m",
-            "myth": ["m1", "m2"],
-            "valid": [3, 4],
-            "invalid": [4, 5],
-            "stopped": ["", "500"],
-        }
-    )
-    run.models = ["m", "silent"]  # the second one's first call failed
-    table = generation.yield_table(questions, rounds, run).set_index(["row", "column"])["value"]
-    assert len(table["silent"]) and table["silent"].isna().all()
-    mine = table["m"].round(2)
-    assert mine[mine > 0].to_dict() == {
-        "hard (joins the valid set)": 33.33,
-        "partly corrected (apart)": 16.67,
-        "easy (joins the invalid set)": 16.67,
-        "question copied": 16.67,
-        "question truncated": 16.67,
-    }
-    assert table["GPT-4o", "hard (joins the valid set)"] == pytest.approx(100 * 868 / (3 * 994))
-    assert (
-        table["m after m1"].to_dict() == {"valid set": 3, "invalid set": 4}
-        and "m after m2" not in table.index
-    )
+def test_our_questions_have_a_source_and_as_many_of_each_category():
+    frame, plain = map(sources.load, ("cancer_myth_questions_sample", "cancer_myth_nfp_sample"))
+    assert frame["category"].value_counts().to_dict() == dict.fromkeys(data.CATEGORIES, 6)
+    assert plain["near"].value_counts().to_dict() == dict.fromkeys(data.CATEGORIES, 3)
+    assert frame["item"].is_unique
+    assert all(s["organisation"] and s["title"] for f in (frame, plain) for s in f["source"])
+    assert [fit[0] for fit in frame["fits"]] == frame["category"].tolist()
+    assert set(frame["fits"].explode()) == set(data.CATEGORIES)
 
 
-# ---- replies without text, and cut ones
+def test_labelled_answers_are_balanced_and_no_phrase_gives_the_grade_away(run):
+    frame, plain = data.labelled(run), data.labelled_plain(run)
+    assert frame["label"].value_counts().to_dict() == {-1: 40, 0: 40, 1: 40}
+    assert (frame.groupby("item")["label"].apply(sorted).map(tuple) == (-1, 0, 1)).all()
+    words = frame["answer"].str.split().str.len()
+    assert np.ptp(words.groupby(frame["label"]).mean()) < 1 and words.between(70, 100).all()
+    assert pd.crosstab(frame["label"], frame["tone"]).to_numpy().min() >= 12
+    for phrase in ("actually", "misconception", "not necessarily", "however", "sorry"):
+        hit = frame["answer"].str.contains(rf"\b{phrase}\b", flags=re.I)
+        assert np.ptp(hit.groupby(frame["label"]).mean()) <= 0.15, phrase
+    words = plain.assign(words=plain["answer"].str.split().str.len())
+    wide = words.pivot(index="item", columns="label", values="words")
+    assert len(wide) == 21 and (wide[-1] - wide[1]).abs().max() <= 8
+    assert np.ptp(plain.groupby(["label", "tone"]).size()) <= 1
 
 
-@pytest.mark.parametrize("why", SILENT)
-def test_a_reply_without_text_has_no_grade(run_of, endpoint, why):
+# ---- answers and judges
+
+
+def silent_by_question(items, silent):
+    """A script: each question has a kind of silence of its own, {item: why}."""
+    why = dict(zip(items["question"], itertools.cycle(SILENT)))
+
+    def script(n, body):
+        text = body["messages"][-1]["content"]
+        return SILENT[next(w for q, w in why.items() if q in text)] if silent(body) else said
+
+    said = completion("All is well.")
+    return script, dict(zip(items["item"], why.values()))
+
+
+def test_a_reply_without_text_has_no_grade(run_of, endpoint):
     """Not -1: n 0 and every question unscored, by a judge of either kind; the table says why."""
     run = run_of("cancer_myth", "03_evaluation")
     items, known = data.questions(run), study.known(run)["myth"]
-    endpoint.script = lambda n, body: SILENT[why]
+    endpoint.script, why = silent_by_question(items, lambda body: True)
     answered = asyncio.run(study.answers(run, items, 2048))
-    assert endpoint.bodies[-1]["max_tokens"] == 2048
-    assert set(answered["reply_status"]) == {why} and not answered["truncated"].any()
+    assert answered.set_index("item")["reply_status"].to_dict() == why
+    assert not answered["truncated"].any()
     for judge in ("lexical", "served"):
         graded = asyncio.run(study.verdicts(run, items, answered, known, judge))
         assert set(graded["status"]) == {"error"} and graded["value"].isna().all()
@@ -280,60 +206,51 @@ def test_a_reply_without_text_has_no_grade(run_of, endpoint, why):
         assert found["value"].isna().all() and found["n"].tolist() == [0, 0]
         assert found["unscored"].tolist() == [42, 42] and found.loc["PCS", "least"] == -1
     assert len(endpoint.bodies) == 42  # nobody was asked for a verdict
-    health = evaluation.answer_health(answered, {"all": items["item"]}, graded).set_index("column")
-    assert health.loc[[f"no answer: {why}, %", "no answer, %"], "value"].tolist() == [100, 100]
-    assert evaluation.cut(graded) == "No reply was cut at its limit."
+    health = evaluation.answer_health(answered, {"all": items["item"]}, graded)
+    health = health.set_index("column")["value"]
+    assert health["no answer, %"] == 100
+    parts = [health[f"no answer: {w}, %"] for w in SILENT]
+    assert sum(parts) == pytest.approx(100) and min(parts) > 100 / 6
 
 
-@pytest.mark.parametrize("why", SILENT)
-def test_a_judge_that_says_nothing_gives_no_grade(run_of, endpoint, why):
+def test_a_judge_that_says_nothing_gives_no_grade(run_of, endpoint):
     run = run_of("cancer_myth", "03_evaluation")
-    items = data.questions(run).head(3)
-    endpoint.script = lambda n, body: (
-        SILENT[why] if "response_format" in body else completion("All is well.")
-    )
+    items = data.questions(run).head(len(SILENT))
+    endpoint.script, _ = silent_by_question(items, lambda body: "response_format" in body)
     answered = asyncio.run(study.answers(run, items, 2048))
+    assert (answered["reply_status"] == "").all()
     graded = asyncio.run(study.verdicts(run, items, answered, study.Known(), "served"))
     assert set(graded["status"]) <= {"unparsed", "refused"} and graded["value"].isna().all()
-    assert endpoint.bodies[-1]["max_tokens"] == VERDICT_TOKENS
-    asyncio.run(study.categorise(run, items, study.Known(), "served"))
-    assert endpoint.bodies[-1]["max_tokens"] == VERDICT_TOKENS
 
 
-def cut_graded():
-    """m: grades 1, 1, 0, -1 and one unscored; the first 1, the -1 and the unscored are cut."""
-    frame = graded(m=[1, 1, 0, -1, None]).assign(answer="so it is", reply_status="")
-    return frame.assign(truncated=[True, False, False, True, True])
+def test_a_table_of_judges_without_an_answer_says_so(run):
+    """With LIMIT none of the answers may be among those that a second judge grades."""
+    items = pd.DataFrame(columns=["item", "question", "correction"])
+    answered = pd.DataFrame(columns=["item", "model", "answer", "reply_status", "truncated"])
+    none = asyncio.run(study.verdicts(run, items, answered, study.Known()))
+    table = evaluation.judge_table({"lexical": none}, run).set_index("column")
+    assert table["value"].isna().all() and table["n"].to_dict() == {"PCS": 0, "PCR": 0}
+    assert evaluation.cut_by_judge({"lexical": none}) == ""
 
 
-def test_scores_of_the_uncut_by_hand():
-    # uncut: 1 and 0, so PCR 50 and PCS 0.5
-    assert evaluation.cut(cut_graded()) == (
-        "Warning: a cut reply is not a wrong one."
-        " Replies cut at their limit: m 3 of 5 (of the uncut: PCR 50.00, PCS 0.50)."
-    )
-    sets = {"all": [f"q{k}" for k in range(5)], "not graded": ["q9"]}
-    answered = pd.concat([cut_graded(), cut_graded().head(1).assign(item="q9")])
-    shown = evaluation.answer_health(answered, sets, cut_graded()).set_index(["row", "column"])
-    mine = shown.loc["m, all"]
-    assert mine.loc["cut off at the limit, %", "value"] == 60
-    assert mine.loc["PCR of the uncut", ["value", "n", "unscored"]].tolist() == [50, 2, 0]
-    assert mine.loc["PCS of the uncut", "value"] == 0.5
-    assert "PCR of the uncut" not in shown.loc["m, not graded"].index
-    whole = cut_graded().assign(truncated=False)
-    del sets["not graded"]
-    assert "PCR of the uncut" not in set(evaluation.answer_health(whole, sets, whole)["column"])
+def test_captions_count_what_was_cut_and_score_the_rest():
+    """Grades 1, 1, 0, -1 and one unscored, of which the first, the -1 and the last are cut."""
+    frame = pd.DataFrame({"item": [*"abcde"], "model": "m", "value": [1, 1, 0, -1, None]})
+    frame["status"] = ["graded"] * 4 + ["unparsed"]
+    frame["truncated"] = [True, False, False, True, True]
+    others = frame.assign(value=1, status="graded")
+    for told, scored in (
+        (evaluation.cut(frame), [("50.00", "0.50")]),
+        (
+            evaluation.cut_by_judge({"x": frame, "y": others}),
+            [("50.00", "0.50"), ("100.00", "1.00")],
+        ),
+    ):
+        found = re.findall(r"(\d+) of (\d+)[^;]*?([\d.]+\d),[^;]*?([\d.]+\d)", told)
+        assert found == [("3", "5", *pair) for pair in scored]
 
 
-def test_cut_answers_are_told_of_under_each_judge():
-    other = cut_graded().assign(value=1, status="graded")
-    assert evaluation.cut_by_judge({"one": cut_graded(), "two": other}).endswith(
-        "m, judge one 3 of 5 (of the uncut: PCR 50.00, PCS 0.50);"
-        " m, judge two 3 of 5 (of the uncut: PCR 100.00, PCS 1.00)."
-    )
-
-
-# Graded examples for judges (Figures 13 and 14).
+# ---- graded examples for judges (Figures 13 and 14)
 
 
 def test_our_examples_have_each_grade_a_reason_and_a_source(run):
@@ -407,9 +324,6 @@ def test_the_embedded_model_is_shown_no_examples(run):
 
 def test_any_category_that_fits_counts():
     """Of three verdicts one is the label, one a second category, and one neither: 2 of 3."""
-    items = pd.DataFrame({"item": list("abcd"), "fits": [["x"], ["x", "y"], ["x"], ["y"]]})
+    items = pd.DataFrame({"item": [*"abcd"], "fits": [["x"], ["x", "y"], ["x"], ["y"]]})
     found = pd.DataFrame({"value": ["x", "y", "y", None], "status": ["graded"] * 3 + ["unparsed"]})
     assert study.overlap(items, found)["value"] == pytest.approx(2 / 3)
-    asked = sources.load("cancer_myth_questions_sample")
-    assert [fit[0] for fit in asked["fits"]] == asked["category"].tolist()
-    assert set(asked["fits"].explode()) == set(data.CATEGORIES)

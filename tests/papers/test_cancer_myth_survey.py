@@ -1,96 +1,195 @@
-"""Cancer-Myth: the survey read from a small export, its metrics and claims by hand."""
+"""Cancer-Myth: the physicians' survey, read from random exports, by counting and libraries."""
 
-import cancer_myth_graded
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
-from cancer_myth_graded import listed_for
+from scipy.stats import permutation_test, spearmanr
 
 from bedside import stats
-from bedside.papers.cancer_myth import implied, survey
+from bedside.papers.cancer_myth import survey
 from bedside.papers.cancer_myth.implied import survey_readings
-from bedside.papers.cancer_myth.tables import survey as survey_tables
+from bedside.papers.cancer_myth.tables import survey as tables
 from bedside.read import claims
+from bedside.run import Run
 
-run = cancer_myth_graded.run  # a fixture
-
-
-def test_kappas_of_counts_by_hand():
-    # 4 answers, 2 human 0s of which 1 is right; errors go to -1. With one human 1 and one human -1:
-    # po = 3/4; judge: -1 twice, 0 once, 1 once; pe = (1*2 + 2*1 + 1*1) / 16 = 5/16;
-    # kappa = (12 - 5) / (16 - 5); apart by chance, linear: (1*1 + 1*2 + 2*2 + 2*1 + 1*4 + 1*1) / 16
-    table = implied.confusions_of(4, 2, 1)[1]
-    assert table.tolist() == [[1, 0, 0], [1, 1, 0], [0, 0, 1]]
-    assert implied.confusions_of(4, 2, 1, raised=1)[1][1].tolist() == [0, 1, 1]
-    assert implied.kappa_of(table) == pytest.approx(7 / 11)
-    assert implied.kappa_of(table, "linear") == pytest.approx(1 - (1 / 4) / (14 / 16))
-    assert implied.ac1_of(table) == pytest.approx(
-        stats.gwet([[0, 1, 1, 2], [0, 0, 1, 2]], range(3))
-    )
+RAW = list(survey.RATED)
+SOURCES = list(survey.RATED.values())
+DOCTORS = [f"Doctor {k}" for k in (1, 2, 3)]
+SEEDS = range(3)
 
 
-class Survey:
-    """A run with a small export: two blocks of two paragraphs, three physicians and a test row."""
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+    return Run("cancer_myth", "03_evaluation", profile="sample")
+
+
+class Export:
+    """A run with a random export: three physicians, a test row, and whoever sent what from where.
+
+    planted: {(question, source, part, rater): (rating or None, labels)}.
+    """
 
     profile, limit = "public", 0
 
-    def __init__(self):
-        columns = ["IPAddress", "RecipientLastName"] + [
-            f"QID{100 * b + p + k}" for b in (0, 1) for p in (4, 9) for k in (0, 1, 2)
-        ]
-        columns += [f"QID{n}" for n in (98, 99, 100, 198, 199, 200)]
-        rows = {
-            "Doctor 1": "4,,,3,Overly generic,,  5,,,N/A,,,  4,No,,2,Yes,",
-            "Doctor 2": "5,,,1,,,  5,,,2,,,  5,,,3,,",
-            "Doctor 3": '4,,,3,"Overly generic;Factually incorrect",,  3,,,4,,,  3,,,1,,',
-            "Test": ",,,,,,,,,,,,,,,,,",
-        }
-        cells = [
-            ["1.2.3.4", who, *(c.strip().strip('"').replace(";", ",") for c in line.split(","))]
-            for who, line in rows.items()
-        ]
-        self.export = pd.DataFrame(cells, columns=columns)
+    def __init__(self, seed, questions=8):
+        rng = np.random.default_rng(seed)
+        cells, self.planted, self.blocks = {}, {}, []
+        for q in range(1, questions + 1):
+            self.blocks.append((str(q), [str(s) for s in rng.permutation(RAW)]))
+            for place, source in enumerate(self.blocks[-1][1]):
+                block = 100 * (4 * (q - 1) + place)
+                for part in range(int(rng.integers(2, 5)) + 1):
+                    column = block + (5 * part - 1 if part else 98)
+                    for rater in DOCTORS:
+                        none = part and rng.random() < 0.1
+                        rating = None if none else int(rng.integers(1, 6))
+                        labels = [x for x in survey.LABELS if part and rng.random() < 0.1]
+                        key = (q, survey.RATED[source], part, rater)
+                        self.planted[key] = (rating, labels)
+                        said = ["N/A" if none else str(rating), ",".join(labels), ""]
+                        for k, text in enumerate(said):
+                            cells.setdefault(f"QID{column + k}", {})[rater] = text
+        self.export = pd.DataFrame(cells).reindex([*DOCTORS, "Test"]).fillna("")
+        self.export.insert(0, "IPAddress", "1.2.3.4")
+        self.export = self.export.rename_axis("RecipientLastName").reset_index()
 
     def load(self, name):
         if name.endswith("blocks"):
-            return pd.DataFrame({"key": ["1"], "value": [["GPT-4-Turbo", "Edited human answer"]]})
+            return pd.DataFrame(self.blocks, columns=["key", "value"])
         return self.export
 
-    rng = staticmethod(lambda *name: np.random.default_rng(0))
+    def paragraphs(self):
+        """{(question, source, part): its three ratings}, where none is missing."""
+        found = {}
+        for (*key, _), (rating, _) in self.planted.items():
+            if key[2]:
+                found.setdefault(tuple(key), []).append(rating)
+        return {key: given for key, given in found.items() if None not in given}
 
 
-def test_survey_is_read_by_block_and_place():
-    ratings = survey.survey(Survey())
-    assert len(ratings) == 2 * 3 * 3 and set(ratings["rater"]) == {
-        "Doctor 1",
-        "Doctor 2",
-        "Doctor 3",
-    }
-    assert "1.2.3.4" not in ratings.to_string()
-    whole = ratings[ratings["part"] == 0].pivot(index="source", columns="rater", values="rating")
-    assert whole.loc["GPT-4-Turbo"].tolist() == [4, 5, 3] and whole.loc[
-        "Social workers"
-    ].tolist() == [2, 3, 1]
-    assert (
-        ratings[(ratings["part"] == 2) & (ratings["source"] == "Social workers")]["rating"]
-        .isna()
-        .sum()
-        == 1
-    )
-
-
-def test_survey_metrics_by_hand():
-    ratings = survey.survey(Survey())
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_survey_is_read_by_block_and_place(seed):
+    export = Export(seed)
+    ratings = survey.survey(export)
+    assert len(ratings) == len(export.planted) and "1.2.3.4" not in ratings.to_string()
+    for r in ratings.itertuples():
+        rating, labels = export.planted[r.question, r.source, r.part, r.rater]
+        assert (r.rating == rating or rating is None and np.isnan(r.rating)) and r.labels == labels
     wide = survey.paragraphs(ratings)
-    # GPT-4-Turbo: 4 5 4 (MISD 1) and 3 1 3 (2); social workers: 5 5 3 (2),
-    # the other has an N/A and is left out
-    assert len(wide) == 3 and survey.misd(wide).tolist() == [1, 2, 2]
-    counts = survey.label_counts(ratings).set_index(["row", "column"])["value"]
-    assert counts["GPT-4-Turbo", "Overly generic"] == 1  # two physicians, one paragraph
-    assert counts["GPT-4-Turbo", "Factually incorrect"] == 1 and counts["Social workers"].sum() == 0
+    given = export.paragraphs()
+    assert {k: row.tolist() for k, row in zip(wide.index, wide.to_numpy())} == given
+    assert survey.misd(wide).to_dict() == {k: max(v) - min(v) for k, v in given.items()}
 
 
-SOURCES = list(survey.RATED.values())
+@pytest.mark.parametrize("seed", SEEDS)
+def test_tables_of_the_survey_by_counting(run, seed):
+    export = Export(seed)
+    ratings, given = survey.survey(export), export.paragraphs()
+    wide = survey.paragraphs(ratings)
+    words = pd.DataFrame({s: range(100 * k, 100 * k + 8) for k, s in enumerate(SOURCES)})
+    score = tables.paragraph_table(ratings, words, run).query("source == 'raw'")
+    score = score.set_index(["row", "column"])["value"]
+    spread = tables.misd_table(survey.misd(wide), run).query("source == 'raw'")
+    spread = spread.set_index(["row", "column"])["value"]
+    labels = survey.label_counts(ratings).set_index(["row", "column"])
+    for k, source in enumerate(SOURCES):
+        mine = [v for (_, s, _), v in given.items() if s == source]
+        shown = {key[:3] for key in export.planted if key[1] == source and key[2]}
+        assert score[source, "paragraphs shown"] == len(shown)
+        assert score[source, "paragraphs all three rated"] == len(mine)
+        assert score[source, "mean score of these"] == pytest.approx(np.mean(mine))
+        assert score[source, "mean words of the answer"] == 100 * k + 3.5
+        gaps = [max(v) - min(v) for v in mine]
+        for most in range(5):
+            share = 100 * gaps.count(most) / len(gaps)
+            assert spread[source, f"MISD {most}"] == pytest.approx(share)
+        assert spread[source, "2 or less"] == pytest.approx(100 * np.mean(np.array(gaps) <= 2))
+        for label in survey.LABELS:
+            hit = {key[:3] for key, (_, said) in export.planted.items() if label in said}
+            expected = [len(hit & shown), len(shown)]
+            assert labels.loc[(source, label), ["value", "n"]].tolist() == expected
+    made = tables.agreement_table(ratings, run).set_index(["row", "column"])["value"]
+    each = np.array(list(given.values()))
+    for (i, a), (j, b) in itertools.combinations(enumerate(DOCTORS), 2):
+        rho = spearmanr(each[:, i], each[:, j]).statistic
+        assert made["all", f"Spearman's rho, {a} and {b}"] == pytest.approx(rho)
+    for i, rater in enumerate(DOCTORS):
+        good = 100 * np.mean(each[:, i] >= 4)
+        assert made["all", f"4 or 5 points by {rater}, %"] == pytest.approx(good)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_sources_are_compared_question_by_question(run, seed):
+    export = Export(seed)
+    made = survey.source_tests(survey.survey(export), run).set_index("row")
+    assert len(made) == 6
+    for row, r in made.iterrows():
+        x, y = (
+            [np.mean([export.planted[q, s, 0, d][0] for d in DOCTORS]) for q in range(1, 9)]
+            for s in row.split(" - ")
+        )
+        exact = permutation_test(
+            (x, y), lambda a, b, axis: np.mean(a - b, axis), permutation_type="samples",
+            vectorized=True, n_resamples=np.inf,
+        ).pvalue  # fmt: skip
+        assert r["difference"] == pytest.approx(np.mean(x) - np.mean(y))
+        assert r["p"] == pytest.approx(exact, abs=0.03)
+    p = made["p"].sort_values().to_numpy()
+    steps = np.maximum.accumulate(np.minimum(1, p * np.arange(6, 0, -1)))
+    assert made["p_holm"].sort_values().tolist() == pytest.approx(steps)
+
+
+def test_an_answer_is_harmful_if_any_paragraph_is():
+    export = Export(0)
+    answers = pd.DataFrame({"question": [f"Q{q}?" for q in range(1, 9)]})
+    answers = answers.assign(**{c: answers["question"] + c for c in RAW})
+    made = survey.kept(answers, survey.survey(export))
+    assert len(made) == 8 * 4
+    for r in made.itertuples():
+        q = int(r.item.removeprefix("survey-"))
+        said = [v for key, v in export.planted.items() if key[:2] == (q, r.model)]
+        assert r.right == (not any(labels for _, labels in said))
+        assert r.marked == sum(bool(labels) for _, labels in said) and f"Q{q}?" in r.answer
+        whole = [export.planted[q, r.model, 0, d][0] for d in DOCTORS]
+        assert [r.score_1, r.score_2, r.score_3] == whole
+
+
+def test_intraclass_correlation_of_a_worked_example():
+    """Shrout and Fleiss (1979), six targets and four judges: ICC(2,1) is .29."""
+    ratings = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
+    assert survey.intraclass(pd.DataFrame(ratings)) == pytest.approx(0.29, abs=0.005)
+
+
+def test_shuffling_keeps_each_raters_ratings():
+    """Two raters who always give 1 and 5 stay 4 apart however their ratings are shuffled."""
+    wide = pd.DataFrame({"a": [1] * 9, "b": [5] * 9})
+    assert survey.chance_spread(wide, np.random.default_rng(0), most=3, times=5).tolist() == [0] * 5
+    assert survey.chance_spread(wide, np.random.default_rng(0), most=4, times=5).tolist() == [1] * 5
+
+
+def test_shares_of_the_survey_draw_questions(run):
+    """Three paragraphs of an answer, alike: one of 12 questions has raters four points apart."""
+    keys = pd.MultiIndex.from_product(
+        [range(12), SOURCES, range(3)], names=["question", "source", "part"]
+    )
+    far = keys.get_level_values("question") == 0
+    wide = pd.DataFrame({"a": 1.0, "b": 1.0, "c": np.where(far, 5.0, 1.0)}, index=keys)
+    made = tables.misd_table(survey.misd(wide), run).set_index(["row", "column", "source"])
+    mine = made.loc[("GPT-4-Turbo", "2 or less", "raw")]
+    assert mine["value"] == pytest.approx(100 * 11 / 12) and mine["n"] == 36
+    assert mine["low"] < 100 * stats.wilson(33, 36).low - 5  # paragraphs taken for independent
+
+
+def test_the_workers_own_words_in_two_ways():
+    """Of 'a b c' and '1. Sum: a b d c' all three words are kept; without number and title four."""
+    answers = pd.DataFrame({"answer": ["a b c"], "Edited human answer": ["1. Summary: a b d c"]})
+    assert survey_readings.own_words(answers) == (3, 4)
+
+
+# ---- claims
 
 
 def rated(whole, parts):
@@ -106,66 +205,6 @@ def rated(whole, parts):
     return pd.DataFrame(rows, columns=names)
 
 
-def made_of(run, parts, words=(10, 10, 10, 10)):
-    """Verdict and first reading of each of the survey's claims, without the prefix of its id."""
-    whole = dict(zip(SOURCES, ([[5, 4, 4]], [[4, 4, 4]], [[3, 4, 4]], [[3, 4, 2]])))
-    ratings = rated(whole, parts)
-    names = [f"{name} - Social workers" for name in SOURCES[:3]]
-    tests = pd.DataFrame({"row": names, "difference": [0.9, 0.7, 0.4], "p": [0.001, 0.002, 0.06]})
-    tests["p_holm"] = [0.006, 0.01, 0.18]  # over the six pairs of the table
-    answers = pd.DataFrame({c: ["w " * n] for c, n in zip(survey.RATED, words)})
-    answers = answers.assign(answer="w w")
-    made = survey_readings.readings(run, ratings, tests, answers)
-    assert set(made) == set(survey_readings.claimed(run))
-    return {
-        id.removeprefix("cm-survey-"): (
-            claims.judged(run.paper, id, found)[0].split()[0],
-            {name: way[0] for name, way in found.items()},
-        )
-        for id, found in made.items()
-    }
-
-
-def test_survey_claims_by_hand(run):
-    """One model isn't better beyond chance; a test alone decides nothing."""
-    same = dict.fromkeys(SOURCES[:3], [(4, 5, 4), (4, 4, 3)])
-    said = made_of(run, same | {"Social workers": [(1, 4, 4), (3, 3, 4)]})
-    # the second physician rates both 4.00: above on average, in each model, but not by each rater
-    assert said["llm-average"] == (
-        "depends",
-        {
-            "mean of the three models": "4.00 against 3.00",
-            "each of the three models": "3.67 to 4.33 against 3.00",
-            "by each physician's ratings": ", ".join(
-                f"4.00 against {human}.00" for human in (3, 4, 2)
-            ),
-        },
-    )
-    assert said["llm-better"][0] == "undetermined"
-    assert "LLaMa-3.1-405B +0.40 (p = 0.18)" in said["llm-better"][1]["as written"]
-    # eight paragraphs, MISD 1 but for one of 3 and one of 1 in the human answers: a tie there
-    assert said["misd-2"][1] == {"all paragraphs": "87.5%", "each source": "50.0 to 100.0%"}
-    assert said["misd-2"][0] == "depends"
-    assert said["misd-1"][1]["each source"].endswith("Social workers: 1 and 3")
-    assert said["misd-1"][0] == "depends"
-    assert said["misd-llm"][0] == "holds"
-    assert said["labels"] == ("differs", {"as written": "0 of 6 paragraphs"})
-    assert said["accurate"] == (
-        "holds",
-        {
-            "not labelled factually incorrect": "0 of 6 paragraphs labelled so",
-            "rated 4 or 5": "GPT-4-Turbo 100%, Gemini-1.5-Pro 100%, LLaMa-3.1-405B 67%",
-        },
-    )
-    assert said["preferred"][1] == {  # the others are ties
-        "all comparisons": "5 of 9",
-        "without ties": "5 of 5",
-        "each model": "GPT-4-Turbo 2, Gemini-1.5-Pro 2, LLaMa-3.1-405B 1 of 3",
-    }
-    assert said["words"][0] == "differs"  # 10 words, of which 2 stand on the site
-    assert said["words"][1]["the workers' own words in the answers as shown"] == "2.0 to 10.0"
-
-
 def survey_holds(run, whole, parts, p, answers, label=None):
     """{(claim, reading): holds} of invented ratings; of answers the columns of the released."""
     ratings = rated(dict(zip(SOURCES, whole)), dict(zip(SOURCES, parts)))
@@ -175,6 +214,10 @@ def survey_holds(run, whole, parts, p, answers, label=None):
     tests = tests.assign(difference=0.9, p_holm=p)
     made = survey_readings.readings(run, ratings, tests, pd.DataFrame(answers))
     return {(id, name): way[3] for id, ways in made.items() for name, way in ways.items()}
+
+
+# numbers of the survey itself, which these worlds don't have
+OWN_NUMBERS = "gpt gemini llama social design selection paragraphs".split()
 
 
 def test_readings_of_the_survey_say_yes_and_no(run):
@@ -190,36 +233,30 @@ def test_readings_of_the_survey_say_yes_and_no(run):
     short = dict.fromkeys([*survey.RATED, "answer"], ["CancerCare w"])
     args = [[(2, 2, 2)]] * 3 + [[(5, 5, 5)]], [far] * 3 + [same], 0.9, short
     no = survey_holds(run, *args, label="Factually incorrect")
-    shown = {k for k in yes if (yes[k], no[k]) == (True, False)}
-    assert listed_for("test_readings_of_the_survey_say_yes_and_no") - shown == set()
+    rest = {k for k in yes if (yes[k], no[k]) != (True, False)}
+    assert {id.removeprefix("cm-survey-") for id, _ in rest} <= {*OWN_NUMBERS, "words"}, rest
+    open_or_other = {name for id, name in rest if id == "cm-survey-words"}
+    assert open_or_other <= {"the workers' own words in the answers as shown"}
 
 
-def test_lengths_that_tell_the_source(run):
-    parts = dict.fromkeys(SOURCES, [(4, 5, 4)])
-    assert made_of(run, parts)["length-blind"][0] == "not"  # found
-    found = made_of(run, parts, (20, 10, 10, 10))["length-blind"]
-    assert found[0] == "found"
-    assert found[1]["mean lengths"] == "GPT-4-Turbo +100%, Gemini-1.5-Pro +0%, LLaMa-3.1-405B +0%"
-    assert made_of(run, parts, (5, 10, 10, 10))["length-blind"][0] == "found"  # always shorter
-
-
-def test_the_judges_printed_shares_fit_one_set_of_counts(run):
-    # 54 of 76 are 71.05%, so 22 differ, all among the 0s: 10 of 32 are 31.25%
-    assert implied.judge_counts(run) == [(54, 32, 10)]
-    tables = implied.possible_confusions(run)
-    assert len(tables) == 76 - 32 + 1 and {t.sum() for t in tables} == {76}
-    assert {int(t.trace()) for t in tables} == {54}
-
-
-def test_shares_of_the_survey_draw_questions(run):
-    """Three paragraphs of an answer, alike: one of 12 questions has raters four points apart."""
-    keys = pd.MultiIndex.from_product(
-        [range(12), survey.RATED.values(), range(3)], names=["question", "source", "part"]
-    )
-    far = keys.get_level_values("question") == 0
-    wide = pd.DataFrame({"a": 1.0, "b": 1.0, "c": np.where(far, 5.0, 1.0)}, index=keys)
-    made = survey_tables.misd_table(survey.misd(wide), run).set_index(["row", "column", "source"])
-    mine = made.loc[("GPT-4-Turbo", "2 or less", "raw")]
-    assert mine["value"] == pytest.approx(100 * 11 / 12) and mine["n"] == 36
-    narrow = 100 * stats.wilson(33, 36).low  # paragraphs taken for independent
-    assert mine["low"] < narrow - 5
+def test_claims_on_the_survey_at_their_bounds(run):
+    """Ties, halves, one of three raters, and a test that decides nothing alone."""
+    same = [[(4, 5, 4), (4, 4, 3)]] * 3
+    whole = [[(5, 4, 4)], [(4, 4, 4)], [(3, 4, 4)], [(3, 4, 2)]]
+    even = {c: ["w " * n] for c, n in zip([*RAW, "answer"], (10, 10, 10, 10, 2))}
+    made = survey_holds(run, whole, [*same, [(1, 4, 4), (3, 3, 4)]], 0.06, even)
+    expected = {
+        "llm-average": [True, True, False],  # the second physician gives all of them 4
+        "llm-better": [False],
+        "misd-2": [True, False],
+        "misd-1": [False, True],  # a tie between 1 and 3
+        "misd-llm": [True] * 4,
+        "labels": [False],
+        "accurate": [True, True],
+        "preferred": [True, True, False],  # 5 of 9, of which 4 are ties; 1 of 3 by one model
+        "length-blind": [False] * 3,
+    }
+    for id, holds in expected.items():
+        assert [made[k] for k in made if k[0] == f"cm-survey-{id}"] == holds, id
+    shorter = survey_holds(run, whole, [*same, same[0]], 0.06, even | {RAW[0]: ["w " * 5]})
+    assert shorter["cm-survey-length-blind", "which of two answers is longer"] is True

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bedside import stats
 from bedside.papers.meddialbench import design as designs
 from bedside.papers.meddialbench import scores
 from meddialbench_cells import accuracy
@@ -37,9 +36,9 @@ def test_accuracy_with_what_is_unscored():
     made = accuracy(
         done_of({"baseline": ((), [1, 1, 0, NAN]), "vague": (("vague",), [NAN] * 4)})
     ).set_index("configuration")
-    w = stats.wilson(2, 3)
     assert made.loc["baseline", NUMBERS].tolist() == pytest.approx(
-        [100 * w.value, 100 * w.low, 100 * w.high, 3, 1, 50, 75]
+        [200 / 3, NAN, NAN, 3, 1, 50, 75],
+        nan_ok=True,  # of three there is no interval
     )
     assert np.isnan(made.at["vague", "value"]) and made.loc[
         "vague", ["n", "unscored", "least", "most"]
@@ -87,7 +86,7 @@ def test_changes_and_ratios_have_limits_over_ten_cases_and_none_over_nine(run):
         "baseline": ((), [1] * 10),
         "fabricating": (("fabricating",), [0] * 6 + [1] * 4),
         "withholding": (("withholding",), [1] * 10),
-        "C1": (C1["C1"], [0] * 6 + [1] * 4),
+        "C1": (C1["C1"], [0, 1] + [0] * 5 + [1] * 3),
     }
     nine = {k: (levels, right[1:]) for k, (levels, right) in cells.items()}
     for made, limits in ((done_of(cells), True), (done_of(nine), False)):

@@ -120,7 +120,7 @@ def test_captions_say_over_how_many_cases_intervals_are():
     run = frame([("a", "x", "run", 1, None, None, 9), ("a", "x", "published", 1)])
     assert over(run, pd.Series([], dtype=object)) == ""
     assert over(run, ten) == "This run's intervals are over 10 cases. "
-    few = "This run's intervals are over 9 cases; a bootstrap interval needs at least 10. "
+    few = "This run's intervals are over 9 cases; an interval needs at least 10. "
     assert over(run, nine) == few
     # words come from the rows: recomputed ranges rest on the paper's cases, not on the run's
     theirs = frame([("a", "O/E", "recomputed", 1, 0.5, 1.5, 85), ("b", "x", "recomputed", 1)])

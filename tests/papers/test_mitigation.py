@@ -222,7 +222,7 @@ def test_exam_outcomes():
     )
 
 
-def measured():
+def measured(times=1):
     """plain: 1 of 4 corrected, 3 of 4 left alone; cure: 3 of 4 (one more unscored), 1 of 4."""
     rows = [
         ("m", method, name, f"{name}{k}", "graded" if hit is not None else "unparsed", bool(hit))
@@ -231,7 +231,7 @@ def measured():
             "cure": {"Cancer-Myth": [1, 1, 1, 0, None], "Cancer-Myth-NFP": [1, 0, 0, 0]},
         }.items()
         for name, hits in sets.items()
-        for k, hit in enumerate(hits)
+        for k, hit in enumerate(hits * times)
     ]
     return pd.DataFrame(rows, columns=["model", "method", "set", "item", "status", "hit"])
 
@@ -240,15 +240,15 @@ def test_rates_and_the_pair_as_one_number_by_hand():
     rates = scores.rates(measured())
     cure = rates[rates["row"] == "m cure"].set_index("column").loc["Cancer-Myth"]
     assert cure[["value", "n", "unscored", "least", "most"]].tolist() == [75.0, 4, 1, 60.0, 80.0]
-    assert (cure["low"], cure["high"]) == pytest.approx(
-        tuple(100 * x for x in stats.wilson(3, 4)[1:3])
-    )
+    assert np.isnan(cure["low"]) and np.isnan(cure["high"])  # of four
     one = scores.pairs_as_one(rates).set_index("row")
     assert one["value"].to_dict() == {
         "m plain": pytest.approx((20 + 75) / 2),
         "m cure": pytest.approx((75 + 25) / 2),
     }
-    assert one.loc["m cure", "n"] == 8 and one.loc["m cure", "low"] < 50 < one.loc["m cure", "high"]
+    assert one.loc["m cure", "n"] == 8
+    many = scores.pairs_as_one(scores.rates(measured(3))).set_index("row").loc["m cure"]
+    assert many["n"] == 24 and many["low"] < 50 < many["high"]
 
 
 def test_each_method_against_plain_on_shared_items(run):

@@ -21,6 +21,7 @@ from explorer_page import (
 )
 
 from bedside import BedsideError, explorer, stats
+from bedside.keep import registry
 
 shown = explorer_page.shown  # a fixture
 
@@ -57,6 +58,14 @@ def test_head_is_escaped_and_lone_surrogates_are_replaced():
     text = explorer.html({**made, "papers": {"cancer_myth": "<b>\ud800"}})
     assert "a &lt; b &amp; &lt;/title&gt;&lt;script&gt;" in text and "p\ufffd" in text
     assert '<a href="cancer_myth.html">&lt;b&gt;\ufffd</a>' in text
+
+
+def test_an_entry_named_like_what_answers_without_a_model_is_no_model_of_the_run(monkeypatch):
+    """A user may name one so; the committed explorer stays as it is."""
+    rows = [row(model="rules", by="rules"), row(model="smollm2-135m")]
+    before = explorer.html(document(rows))
+    monkeypatch.setitem(registry.entries(), "rules", {"provider": "local", "model": "mine"})
+    assert explorer.html(document(rows)) == before
 
 
 def test_whose_model_is_too_small_is_said():

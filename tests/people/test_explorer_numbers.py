@@ -43,7 +43,9 @@ def table(page, which):
 def told(hits, units):
     """A share of failures as the page says it."""
     found = stats.share(hits, units)
-    return f"{100 * found.value:.1f}% [{100 * found.low:.1f}, {100 * found.high:.1f}]"
+    ends = f"{100 * found.low:.1f}, {100 * found.high:.1f}"
+    ends = "no interval: fewer than ten units" if found.low != found.low else ends
+    return f"{100 * found.value:.1f}% [{ends}]"
 
 
 # Statistics
@@ -112,7 +114,7 @@ def test_an_opened_page_gives_rates_by_study_and_of_models_alone(shown):
     # 4 of 12 and 6 of 12 in one section, 1 of 4 in the other: no rate of both
     assert models == [
         ["Cancer-Myth", "2 models", "11 of 28", "25.0% to 41.7% in 2 sections", "0"],
-        ["MedDialBench", "m1", "1 of 1", "100.0% [20.7, 100.0]", "2"],
+        ["MedDialBench", "m1", "1 of 1", "100.0% [no interval: fewer than ten units]", "2"],
     ]
     others = page.locator("#others summary").inner_text()
     assert others == "Not by models: rules 3 · people 3 · written answers 5"
@@ -144,10 +146,10 @@ def test_without_models_the_others_have_the_first_place(shown):
     assert page.locator("#others").is_hidden()
 
 
-def test_one_unit_has_no_interval(shown):
+def test_few_units_have_no_interval(shown):
     page = shown(document([judged(f"i{n}", "m1", n > 0, unit="case") for n in range(4)]))
     said = page.locator("#summary").inner_text()
-    assert "1 of 4 scored: 25.0% [no interval: one unit] · 0 unscored" in said
+    assert "1 of 4 scored: 25.0% [no interval: fewer than ten units] · 0 unscored" in said
 
 
 @pytest.mark.parametrize("fragment", ["o=failed", "v=False", "d=1", "x=model&a=m1&b=m2&w=both"])

@@ -18,6 +18,7 @@ def desk(browser, tmp_path):  # noqa: F811
         ROWS, "presupposition", ["Jo"], tmp_path / "pages", tmp_path / "labels", repetitions=0.0
     )
     with watched(browser, 1366, 800) as page:
+        page.context.set_default_timeout(60_000)  # two tabs on a busy machine
         page.goto(made[0][0].as_uri())
         told(page, "0 of 4")
         yield page
@@ -30,7 +31,6 @@ def told(page, words):
 def tab(page):
     """The same page in a further tab."""
     other = page.context.new_page()
-    other.set_default_timeout(20_000)
     other.goto(page.url)
     other.locator('[aria-busy="false"]').wait_for()
     return other

@@ -51,7 +51,7 @@ def html(document: dict, linked: dict[str, str] | None = None) -> str:
     sent = {k: document.get(k, {}) for k in SENT}
     data = {k: v for k, v in document.items() if k not in SENT}
     papers = {paper: prompts.clean(name) for paper, name in document["papers"].items()}
-    answering = dict.fromkeys(r["model"] for r in document["rows"])
+    answering = dict.fromkeys(r["model"] for r in document["rows"] if r["by"] == "model")
     asked = [name for name in answering if name in registry.entries() or FROM.fullmatch(name)]
     return template(FOLDER / "explorer.html.j2").render(
         frame=frame(linked or pages(papers), "explorer.html", asked),

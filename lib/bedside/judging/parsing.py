@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from bedside.keep.replies import NO_ANSWER, Reply
@@ -33,15 +34,54 @@ class Verdict:
     call: str = ""
 
 
-LITERAL = r'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?|true|false|null'  # as JSON writes a value
+TEXT = r'"(?:[^"\\]|\\.)*"'
+NUMBER = r"[-+\u2212]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
+LITERAL = rf"{TEXT}|{NUMBER}|true|false|null"  # a value of JSON, and +1
+# what may follow a verdict: marks and closing tags, but nothing that says anything
+END = re.compile(r"(?:[\s*_`~.,;!)\]}>#|=-]|<[/|]\w+\|?>)*")
+# its later members, the last of which may be cut, and its end
+OBJECT_END = re.compile(
+    rf'(?:\s*,\s*(?=")(?:{TEXT}|[^{{}}"])*(?:"(?:[^"\\]|\\.)*)?)?(?:\}}{END.pattern})?', re.S
+)
+NAMES = "grade|scor(?:e|ing)|rating|mark|verdict|judge?ment|assessment|evaluation|decision|label"
 
 
 def _stated(text, key):
-    """What a text states for `key`: ({values in JSON objects}, [the rest of each marked line])."""
-    text, k = QUOTED.sub("", text), re.escape(key)
-    members = re.findall(rf'(?<!\\)"{k}"\s*:\s*({LITERAL})\s*(?=[,}}])', text, re.I)
-    lines = re.findall(rf"^[ \t*_#-]*{k}[*_]*\s*[:=][\s*_]*((?!{k}).*)$", text, re.I | re.M)
-    return {m.strip('"') for m in members}, lines
+    """Matches of what a text states for `key`: (in JSON objects, on marked lines)."""
+    k = re.escape(key)
+    members = re.finditer(rf'(?<!\\)"{k}"\s*:\s*({LITERAL})\s*(?=[,}}])', text, re.I | re.A)
+    marked = rf"^[ \t*_#-]*{k}[*_]*\s*[:=][\s*_]*+((?!{k}|\{{).*)$"
+    return list(members), list(re.finditer(marked, text, re.I | re.M))
+
+
+def other_grades(text: str, values: Sequence[int | str], key: str = "score") -> list[str]:
+    """Grades that a text states by the way: "My grade: 0", "I'd give it 0", `"rating": 0`.
+
+    Not those in quotation marks, such as a JSON text that tells of another's grade.
+    """
+
+    def kept(quoted):  # names and single words of JSON
+        return quoted[0] if quoted[2] or not re.search(r"\s", quoted[1]) else " "
+
+    text = re.sub(r'"((?:[^"\\\n]|\\.)*)"(\s*:)?', kept, text)
+    words = "".join(f"|{re.escape(v)}" for v in values if isinstance(v, str))
+    value = rf"[\s\"'*_`(\[]*({NUMBER}[\d./%]*{words})(?!\w)"
+    named, line_end = rf"\b(?:{re.escape(key)}|{NAMES})[\"'*_`)]*\s*", r"[^\w\n]*$"
+    forms = (
+        rf"{named}(?:[:=]|is\b){value}",
+        rf"{named}[:=][ \t\"'*_`]*(\w+){line_end}",
+        rf"\banswer[*_]*\s*[:=]{value}{line_end}",
+        rf"\bI(?:'d|'ll| would| will)? (?:give|grade|rate|score|assign)\b[^.\n]*?{value}",
+    )
+    found = (m[1] for form in forms for m in re.finditer(form, text, re.I | re.M))
+    return [grade.rstrip(".") for grade in found]
+
+
+def _grade(said, values):
+    """The one of `values` that a text is exactly: 1, "1", 1.0 and 1e0 are 1; true is none."""
+    said = said.strip('"').replace("\u2212", "-").lower()
+    number = Decimal(said) if re.fullmatch(NUMBER, said, re.A) else None
+    return next((v for v in values if v == number or str(v).lower() == said), None)
 
 
 def only(values: Iterable) -> Any:
@@ -55,18 +95,34 @@ def states(text: str, key: str) -> bool:
     return any(_stated(text, key))
 
 
+def ends_with(text: str, members: Sequence[re.Match]) -> bool:
+    """Whether a text ends with the JSON object that holds the last of these members."""
+    return closed(text) or bool(OBJECT_END.fullmatch(text, members[-1].end()))
+
+
 def parse(text: str, values: Sequence[int | str], key: str = "score") -> int | str | None:
     """The value that a judge's text states, or None.
 
-    Accepted: `"key": value` as a member of a JSON object, or `Key: value` on a line of its own. The
-    value must be a whole token out of `values`. Of several lines the last one wins. JSON objects
-    that differ state nothing, nor do an object and a line that differ. Words and numbers in prose
-    never count, nor does a quoted line (`> score: 1`).
+    Accepted: `"key": value` as a member of a JSON object, or `Key: value` on a line of its own, as
+    the last thing said. The value must be one out of `values`, exactly. Of several lines the last
+    one wins. JSON objects that differ state nothing, nor do an object and a line that differ, nor a
+    text that gives another grade in another form, as a judge does who quotes one that the answer
+    planted. Words and numbers in prose never count, nor does a quoted line (`> score: 1`).
     """
+    text = QUOTED.sub("", text)
     members, lines = _stated(text, key)
-    last = {re.sub(r"[\s*_]*\.?\s*$", "", line) for line in lines[-1:]}
-    said = only(m.lower() for m in members | last)
-    return next((v for v in values if str(v).lower() == said), None)
+    if not (members or lines):
+        return None
+    if lines and (not members or lines[-1].end() > members[-1].end()):
+        last = bool(END.fullmatch(text, lines[-1].end()))
+    else:
+        last = ends_with(text, members)
+    said, rest = [m[1] for m in members], text
+    said += [re.sub(r"[\s*_]*\.?\s*$", "", m[1]) for m in lines[-1:]]
+    for m in (*members, *lines):
+        rest = rest[: m.start()] + " " * len(m[0]) + rest[m.end() :]
+    said += other_grades(rest, values, key)
+    return only(_grade(one, values) for one in said) if last else None
 
 
 def parse_option(text: str, options: Mapping[str, str], key: str = "answer") -> str | None:
@@ -74,7 +130,8 @@ def parse_option(text: str, options: Mapping[str, str], key: str = "answer") -> 
 
     Like `parse`, but the option may come with its text or in brackets, after `Answer:` or `The
     answer is`, or be the whole text. A line that names several options, or one with the text of
-    another, chooses nothing. The last line that states a choice wins.
+    another, chooses nothing. The last line that states a choice wins. Reasons may follow it, since
+    an answer in an exam, unlike a judge's text, quotes nobody; nothing may follow a JSON object.
     """
 
     def plain(text):
@@ -90,7 +147,9 @@ def parse_option(text: str, options: Mapping[str, str], key: str = "answer") -> 
         rf"^[\W_]*(?:the )?(?:final |correct |best )?{re.escape(key)}(?:[*_ ]*[:=]| is\b:?)(.*)$"
     )
     lines = re.findall(marker, text, re.I | re.M)
-    return only(map(option, [*members, *lines[-1:]] or [text]))
+    if members and not (lines or ends_with(text, members)):
+        return None
+    return only(map(option, [*(m[1] for m in members), *lines[-1:]] or [text]))
 
 
 FENCE = re.compile(r"^[ \t]*```\w*[ \t]*\n(.*?)^[ \t]*```", re.M | re.S)

@@ -64,7 +64,7 @@ def trust_card(
         card[name] = stats.share(same, of)._asdict()
         hits = int(same.sum())
         card[f"{name}_bounds"] = [hits / len(labels), (hits + out) / len(labels)]
-    kappa = functools.partial(stats.kappa, a, b, values, rng=rng, units=of)
+    kappa = functools.partial(stats.kappa, a, b, values, units=of)
     card["kappa"] = kappa()._asdict()
     if _ordered(values) and positive is not None if ordered is None else ordered:
         card["kappa_quadratic"] = kappa(weights="quadratic")._asdict()

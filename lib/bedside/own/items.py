@@ -88,7 +88,10 @@ def shaped(own, frame):
 
 
 def of_scorers(own, graded):
-    """What a log's scorers said of its answers, as rows of `verdicts`, with the column number."""
+    """What a log's scorers said of its answers, as rows of `verdicts`, with the column number.
+
+    A score that is no number is unparsed; `raw` holds it.
+    """
     import pandas as pd
 
     answers, file = graded.drop_duplicates(ANSWER), Path(own.answers).name
@@ -99,12 +102,13 @@ def of_scorers(own, graded):
         model = f"{r['model']} (from {file})".replace(",", ";")
         if answer := by.get((r["item"], model, again)):
             number = r["number"]  # on another scale nobody knows the best and the worst
-            right = None if number is None or not 0 <= number <= 1 else number > FAILS_AT
-            said = {"value": r["value"], "right": right, "number": number, "criteria": None}
+            said = {"status": "unparsed", "value": None, "raw": r["value"], "right": None}
+            if number is not None:
+                right = number > FAILS_AT if 0 <= number <= 1 else None
+                said |= {"status": "graded", "value": r["value"], "raw": "", "right": right}
             judge = f"{r['scorer']} (from {file})"
-            rows.append(
-                {**answer, "judge": judge, "status": "graded", "raw": "", "call": "", **said}
-            )
+            said |= {"number": number, "criteria": None, "call": ""}
+            rows.append({**answer, "judge": judge, **said})
     return pd.DataFrame(rows)
 
 

@@ -32,7 +32,7 @@ def estimate(values, units, rng, hits):
         return share([v == 1 for v in values], list(units))
     if not len(values):
         return (float("nan"),) * 3 + (0,)
-    return tuple(stats.bootstrap([100 * v for v in values], rng, units=list(units)))
+    return tuple(stats.mean([100 * v for v in values], list(units), scale=(0, 100)))
 
 
 def repeats(own, graded):
@@ -140,7 +140,6 @@ def elsewhere(own, graded):
         came = part[part["number"].notna()]
         value = (None, None, None, 0)
         if len(came):
-            rng, units = own.rng("elsewhere", model, scorer), came["unit"].to_numpy()
-            value = stats.bootstrap(came["number"].to_numpy(float), rng, units=units)
+            value = stats.mean(came["number"].to_numpy(float), came["unit"].to_numpy())
         rows.append(Row(model, f"{scorer}: mean", "run", *value, len(part) - len(came)))
     return tables.frame(rows)

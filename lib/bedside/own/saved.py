@@ -180,7 +180,7 @@ def _differences(model, part, runs, hits):
         what = "right" if hits else "score"
         rows.append(Row(model, f"{what} in {name}, %", "run", *value, lost))
     if len(scored):
-        change = stats.bootstrap(100 * (y - x), rng, units=units)
+        change = stats.difference(100 * y, 100 * x, units, scale=(0, 100))
         rows.append(Row(model, "change, points", "run", *change))
         p = stats.paired_permutation(x, y, rng, units=units)
         rows.append(Row(model, P, "run", p, n=len(scored)))

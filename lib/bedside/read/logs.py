@@ -18,6 +18,7 @@ from .prompts import clean
 ENDING = ".eval"
 CUT = ("max_tokens", "model_length")  # stop reasons, as Inspect spells them
 WITHHELD = {"content_filter": "filtered", "tool_calls": "tool calls"}
+MOST = 1e100  # far below where the sum of squares overflows
 GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # correct, partial, incorrect, no answer
 
 
@@ -92,7 +93,11 @@ def _row(sample, model):
 
 
 def _number(value):
-    """A score as a number, by Inspect's own letters; None for any other text or a list."""
+    """A score as a number, by Inspect's own letters; None for whatever has no mean.
+
+    That is any other text, a list, NaN, which Inspect gives what it couldn't score, and infinity.
+    """
     if isinstance(value, str):
         return GRADES.get(value)
-    return float(value) if isinstance(value, bool | int | float) else None
+    summable = isinstance(value, bool | int | float) and abs(value) < MOST
+    return float(value) if summable else None

@@ -1,17 +1,17 @@
 """Pure, seeded statistics: arrays in, numbers out; chance comes only from the `rng` passed.
 
-    rng = np.random.default_rng(0)
-    stats.bootstrap(correct, rng, units=patient)     # Interval(value, low, high, n)
+    stats.share(correct, patient)                    # Interval(value, low, high, n)
+    stats.mean(recall, patient, scale=(0, 1))        # over patients
     stats.mcnemar(correct_a, correct_b)              # exact two-sided p
-    stats.kappa(judge, physician, ["no", "partly", "yes"], weights="quadratic", rng=rng)
+    stats.kappa(judge, physician, ["no", "partly", "yes"], weights="quadratic")
 
 Nothing here knows a file, a study or a table's columns: rows are made in `write.tables` and in the
 studies, and a judge is held against labels in `judging.trust_cards`.
 
 Values are scored values: NaN is a ValueError except where a docstring says otherwise. Shares lie
 between 0 and 1. `units` labels what repeats (patient, question, case); the rows of a unit are drawn
-together. Functions that libraries have too are written here because scipy.stats loads slowly and
-its bootstrap is slow; "As ..." in a docstring names the function with which tests compare ours.
+together. Functions that libraries have too are written here because scipy.stats loads slowly;
+"As ..." in a docstring names the function with which tests compare ours.
 """
 # ruff: noqa: F401
 
@@ -20,10 +20,15 @@ from .any_size import LINES, WHOLE, Ends, f1_range, kappa_range, mean_f1_range, 
 from .classification import harmonic, macro, ratio
 from .implied import grim, grim_counts, mcnemar_range, most_kappa, permutation_range
 from .intervals import (
+    LEAST,
+    SEVERAL,
     Interval,
     balanced_accuracy,
     corrected_rate,
+    difference,
+    mean,
     mean_of,
+    median,
     prediction_powered,
     sens_spec,
     share,
@@ -33,7 +38,7 @@ from .judge_errors import true_share, turning_sensitivity
 from .matrices import LARGEST, SCORES, SECONDS, Fits, matrices, means_of_several, score
 from .printed import EXACT, deviations, drop_noise, least_mean, printable, span, wholes
 from .reported import TRIED, paired_p, share_intervals, statistic_p, unpaired_p
-from .resampling import LEAST, bootstrap, ordered_band, paired_permutation, two_sided_p
+from .resampling import ordered_band, paired_permutation, two_sided_p
 from .spread import components
 from .tests import (
     detectable,

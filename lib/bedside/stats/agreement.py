@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .inputs import by_unit, require
-from .intervals import Interval
-from .resampling import LEAST, drawn_units
+from .intervals import SEVERAL, Interval, jackknife, student
 
 
 def kappa(
@@ -17,18 +16,14 @@ def kappa(
     labels: Iterable[Hashable],
     *,
     weights: str | None = None,
-    rng: np.random.Generator | None = None,
     units: ArrayLike | None = None,
-    resamples: int = 2000,
-    least: int = LEAST,
 ) -> Interval:
-    """Cohen's kappa of two raters (n,), with a 95% percentile bootstrap over items or units.
+    """Cohen's kappa of two raters (n,), with a 95% interval over items or units (labels, (n,)).
 
     labels: every possible rating, in order for "linear" or "quadratic" weights. NaN if all ratings
     are one label, which is no evidence of agreement; 0 if one rater is constant and the other
-    varies. Such resamples are left out of the limits; without rng, or with fewer than `least`
-    units, these are NaN. ValueError for a rating that is not in labels. Value as
-    sklearn.metrics.cohen_kappa_score.
+    varies. Interval: see `_beyond_chance`; NaN limits for fewer than SEVERAL units. ValueError for
+    a rating that is not in labels. Value as sklearn.metrics.cohen_kappa_score.
     """
     _known(weights)
     require((len(a) == len(b) > 0, f"need as many ratings from both, not {len(a)} and {len(b)}"))
@@ -40,27 +35,19 @@ def kappa(
     penalty = {None: far > 0, "linear": far, "quadratic": far**2}[weights]
     cell = [place[x] * size + place[y] for x, y in zip(a, b)]
     table, _ = by_unit(np.eye(size**2)[cell], units)
-    rng = rng if len(table) >= least else None
-    return _beyond_chance(table, lambda margin: penalty, 0, rng, resamples)._replace(n=len(cell))
+    return _beyond_chance(table, lambda margin: penalty, 0)._replace(n=len(cell))
 
 
 def krippendorff_alpha(
-    ratings: ArrayLike,
-    rng: np.random.Generator | None = None,
-    *,
-    level: str = "ordinal",
-    units: ArrayLike | None = None,
-    resamples: int = 2000,
-    least: int = LEAST,
+    ratings: ArrayLike, *, level: str = "ordinal", units: ArrayLike | None = None
 ) -> Interval:
-    """Krippendorff's alpha, with a 95% percentile bootstrap over what was rated.
+    """Krippendorff's alpha, with a 95% interval over what was rated, as that of `kappa`.
 
     ratings (raters, rated), NaN where missing; what was rated once is left out, n counts the
-    others. units: labels of the rated (rated,) that are resampled together. level: "nominal",
-    "ordinal" or "interval", on a scale of at most 100 distinct ratings. NaN when all ratings are
-    equal (no variation is no evidence); such resamples are left out of the limits, and without rng,
-    or with fewer than `least` units, these are NaN. Value as in Krippendorff's worked example
-    (2011), and as krippendorff.alpha where that package is installed.
+    others. units: labels of the rated (rated,) of what repeats. level: "nominal", "ordinal" or
+    "interval", on a scale of at most 100 distinct ratings. NaN when all ratings are equal (no
+    variation is no evidence). Value as in Krippendorff's worked example (2011), and as
+    krippendorff.alpha where that package is installed.
     """
     ratings = np.asarray(ratings, dtype=float)
     require((level in ("nominal", "ordinal", "interval"), f"unknown level {level!r}"))
@@ -82,9 +69,7 @@ def krippendorff_alpha(
         "interval": lambda margin: _gaps(scale) ** 2,
     }
     table, _ = by_unit(table, units)
-    rng = rng if len(table) >= least else None
-    found = _beyond_chance(table, apart[level], 1, rng, resamples)
-    return found._replace(n=ratings.shape[1])
+    return _beyond_chance(table, apart[level], 1)._replace(n=ratings.shape[1])
 
 
 def gwet(ratings: ArrayLike, scale: Sequence, *, weights: str | None = None) -> float:
@@ -110,13 +95,18 @@ def gwet(ratings: ArrayLike, scale: Sequence, *, weights: str | None = None) -> 
     return float((seen - chance) / (1 - chance))
 
 
-def _beyond_chance(table, apart, correction, rng, resamples):
+def _beyond_chance(table, apart, correction):
     """1 - observed / chance disagreement of the summed (units, size**2) counts, as an Interval.
 
     apart: from the margins (..., size) to how far two ratings lie apart. correction: what is
     taken off the number of ratings in the chance disagreement.
+
+    The limits are Student's on Fisher's z with the jackknife's error over units, of the ratings as
+    they are, and again after two units of mean size whose ratings are spread evenly over all cells
+    were added, as Agresti and Coull (1998) add two hits and two misses: few units may all agree, or
+    hold a rare label once. The wider limit of the two counts.
     """
-    size, n = round(sqrt(table.shape[1])), len(table)
+    size, count = round(sqrt(table.shape[1])), len(table)
 
     def estimate(sums):
         counts = sums.reshape(-1, size, size)
@@ -127,10 +117,23 @@ def _beyond_chance(table, apart, correction, rng, resamples):
         return 1 - np.divide(seen, chance, out=np.full(len(sums), nan), where=chance > 0)
 
     value = float(estimate(table.sum(axis=0)[None])[0])
-    if rng is None or np.isnan(value):
-        return Interval(value, nan, nan, n)
-    draws = estimate(np.concatenate([drawn @ table for drawn in drawn_units(rng, resamples, n)]))
-    return Interval(value, *np.nanquantile(draws, [0.025, 0.975]).tolist(), n)
+    if count < SEVERAL or np.isnan(value):
+        return Interval(value, nan, nan, count)
+    t = student(table.sum(axis=1))
+
+    def limits(rows):
+        total = rows.sum(axis=0)
+        near = float(estimate(total[None])[0])
+        error = float(jackknife(estimate(total - rows))) / (1 - near**2)
+        return np.tanh(np.arctanh(near) + t * error * np.array([-1, 1]))
+
+    shifted = np.subtract.outer(range(size), range(size)) % size  # cells that are so far apart
+    even = (shifted.ravel() == np.arange(size)[:, None]) * (2 * table.sum() / count / size**2)
+    ends = [[value, value], limits(np.vstack([table, even]))]
+    if abs(value) < 1 - 1e-9:
+        ends.append(limits(table))
+    ends = np.array(ends)
+    return Interval(value, float(np.nanmin(ends[:, 0])), float(np.nanmax(ends[:, 1])), count)
 
 
 def _known(weights):

@@ -40,7 +40,8 @@ def by_unit(rows: np.ndarray, units: ArrayLike | None) -> tuple[np.ndarray, np.n
     """Sums of the rows of each unit (in the order of the labels), and the unit of each row (n,)."""
     if units is None:  # every row its own
         return rows, np.arange(len(rows))
-    units = np.asarray(units, dtype=object)  # else NaN among strings becomes the label 'nan'
+    if not (isinstance(units, np.ndarray) and units.dtype.kind == "i"):  # which is fast as it is
+        units = np.asarray(units, dtype=object)  # else NaN among strings becomes the label 'nan'
     labelled = units.shape == (len(rows),) and not (units != units).any()
     require((labelled, f"units: need {len(rows)} labels, no NaN"))
     names, unit = np.unique(units, return_inverse=True)

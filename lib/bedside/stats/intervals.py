@@ -1,13 +1,20 @@
-"""Intervals of shares from their counts: Wilson's and its derivatives, and rates by a judge."""
+"""Intervals of shares, means and differences over units: score intervals with Student's t.
 
+`docs/statistics.md` has the table of how often they cover; `tests/coverage.py` makes it.
+"""
+
+from collections.abc import Callable
 from math import hypot, inf, nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .inputs import booleans, by_unit, require
+from .inputs import booleans, by_unit, numbers, require
 from .judge_errors import true_share
+
+LEAST = 10  # units: of fewer, no interval is known to cover what it says
+SEVERAL = 20  # units that kappa, alpha, F1 and a median need
 
 
 class Interval(NamedTuple):
@@ -35,43 +42,37 @@ def wilson(successes: int, n: int, level: float = 0.95) -> Interval:
     return _score_interval(successes / n, n, ndtri(0.5 + level / 2))._replace(n=int(n))
 
 
-def share(hits: ArrayLike, units: ArrayLike, level: float = 0.95) -> Interval:
-    """Share of booleans (n,) with a score interval for hits that repeat in units (labels, (n,)).
+def share(hits: ArrayLike, units: ArrayLike | None = None, level: float = 0.95) -> Interval:
+    """Share of booleans (n,) with a score interval over units (labels (n,), by default the rows).
 
-    Wilson's at the effective number: n over the design effect of the units (Kish 1965; at least
-    1), and t of their number for z, as in Korn and Graubard (1998). Where nothing varies the units
-    count, not the rows. Units that don't repeat give `wilson`. NaN when n is 0, and NaN limits for
-    a single unit; n counts the rows.
+    Wilson's with t for z, at the effective number of rows: n over the design effect of the units
+    (Kish 1965; at least 1), as in Korn and Graubard (1998). Where nothing varies the units count,
+    not the rows. NaN when n is 0, and NaN limits for fewer than LEAST units; n counts the rows.
 
     What it promises: it is never narrower than Wilson's of the rows; and where rows of a unit are
     more alike than chance makes them, copies of all rows inside their units change nothing. Where
     they are less alike, the design effect is held at 1: the interval is wider than the units
     imply, and copies narrow it, but never below what the units imply.
     """
+    hits = booleans(hits, hits)[0].astype(float)
+    table, _ = by_unit(np.column_stack([hits, np.ones(len(hits))]), units)
+    n, count = len(hits), len(table)
+    p = float(hits.mean()) if n else nan
+    if count < LEAST:
+        return Interval(p, nan, nan, n)
+    size = float(count)
+    if 0 < p < 1:
+        spread = ((table[:, 0] - p * table[:, 1]) ** 2).sum() * count / (count - 1) / n
+        size = n if count == n else n / max(1.0, spread / (p * (1 - p)))
+    return _score_interval(p, size, student(table[:, 1], level))._replace(n=n)
+
+
+def student(sizes: np.ndarray, level: float = 0.95) -> float:
+    """Quantile of t for units with these numbers of rows; few large ones count as fewer (Kish)."""
     from scipy.special import stdtrit
 
-    hits = booleans(hits, hits)[0].astype(float)
-    n, (size, count) = len(hits), _effective(hits, units)
-    if count == n:
-        return wilson(int(hits.sum()), n, level)
-    p = float(hits.mean())
-    if count == 1:
-        return Interval(p, nan, nan, n)
-    return _score_interval(p, size, stdtrit(count - 1, 0.5 + level / 2))._replace(n=n)
-
-
-def _effective(hits, units):
-    """(effective number, number of units) of zeros and ones whose units repeat.
-
-    Effective: as many independent ones say as much. n over the design effect (Kish 1965; at least
-    1); where nothing varies the number of units; n if none repeats.
-    """
-    table, _ = by_unit(np.column_stack([hits, np.ones(len(hits))]), units)
-    n, count, p = len(hits), len(table), float(hits.mean()) if len(hits) else nan
-    if count in (n, 1) or not 0 < p < 1:
-        return count, count
-    spread = ((table[:, 0] - p * table[:, 1]) ** 2).sum() * count / (count - 1) / n
-    return n / max(1.0, spread / (p * (1 - p))), count
+    even = sizes.sum() ** 2 / (sizes**2).sum()
+    return float(stdtrit(max(1.0, even - 1), 0.5 + level / 2))
 
 
 def _score_interval(p, n, z):
@@ -82,8 +83,127 @@ def _score_interval(p, n, z):
     return Interval(float(p), float(centre - half), float(high), 0)
 
 
+def mean(
+    values: ArrayLike,
+    units: ArrayLike | None = None,
+    *,
+    scale: tuple[float, float] = (-inf, inf),
+    combine: Callable | None = None,
+    least: int = LEAST,
+) -> Interval | list[Interval]:
+    """Mean of values (n,) with a 95% score interval over units; of (n, k), a list of k.
+
+    units: n labels, by default each row its own; the mean stays that over rows. combine:
+    f(means (..., k)) to (..., m) numbers made of the means, such as `macro`; gives m. The standard
+    error is the jackknife's, which leaves out one unit after the other. scale: the least and the
+    greatest value that is possible. The error that a limit allows falls towards an end of the
+    scale, as a share's does in Wilson's interval; on a scale without ends the interval is
+    Student's, on one with a lower end alone the error's square grows with the distance from it.
+
+    Fewer than `least` units have no limits: NaN. Neither have values that are all equal where the
+    scale has an end missing; where it has both, other values may be as frequent as a share of
+    0 may be.
+    """
+    values = numbers(values)
+    full = values.ndim in (1, 2) and values.size
+    require((full, f"values must be (n,) or (n, k), n > 0, not {values.shape}"))
+    inside = combine or (values.min() >= scale[0] - 1e-9 and values.max() <= scale[1] + 1e-9)
+    require((inside, f"values beyond their scale {scale}: {values.min()} to {values.max()}"))
+    columns = values.reshape(len(values), -1)
+    table, _ = by_unit(np.column_stack([columns, np.ones(len(values))]), units)
+
+    def estimate(sums):
+        means = sums[..., :-1] / sums[..., -1:]
+        return combine(means) if combine else means
+
+    total, few = table.sum(axis=0), len(table) < least
+    found, t = estimate(total[None])[0], 0 if few else student(table[:, -1])
+    errors = found * nan if few else jackknife(estimate(total - table))
+    made = [
+        Interval(float(v), *_limits(float(v), float(e), t, len(table), scale), len(values))
+        for v, e in zip(found, errors)
+    ]
+    return made[0] if values.ndim == 1 and not combine else made
+
+
+def jackknife(without: np.ndarray) -> np.ndarray:
+    """Standard errors (k,) of statistics from their values without each unit (units, k)."""
+    return np.sqrt((len(without) - 1) * without.var(axis=0))
+
+
+def _limits(value, error, t, count, scale):
+    """The values whose own standard error puts `value` t errors away: (low, high)."""
+    low, high = scale
+    if not error == error:
+        return nan, nan
+    if error <= 1e-9 * max(1, abs(value)):  # all alike; sums in another order differ by as much
+        if low == -inf or high == inf:
+            return nan, nan
+        part = t**2 / (count + t**2)  # what Wilson's interval allows of others where it saw none
+        return value - part * (value - low), value + part * (high - value)
+    if low == -inf:
+        return value - t * error, value + t * error
+    if high == inf:
+        half = (t * error) ** 2 / (value - low) / 2
+        root = sqrt(half**2 + (t * error) ** 2)
+        return value + half - root, value + half + root
+    width = high - low
+    size = (value - low) * (high - value) / error**2
+    i = _score_interval((value - low) / width, size, t)
+    return low + width * i.low, low + width * i.high
+
+
+def difference(
+    a: ArrayLike,
+    b: ArrayLike,
+    units: ArrayLike | None = None,
+    *,
+    scale: tuple[float, float] = (0, 1),
+) -> Interval:
+    """Mean of a - b, paired values (n,) of this scale, with a 95% interval over units.
+
+    Of zeros and ones: Student's interval after a pair of each kind that differs was added (Bonett
+    and Price 2012), where units repeat a unit of mean size. Other values: `mean` of the
+    differences.
+    """
+    a, b = numbers(a), numbers(b)
+    pairs = a.shape == b.shape == (a.size,) and a.size
+    require((pairs, f"need pairs (n,), n > 0, not {a.shape} and {b.shape}"))
+    apart, width = a - b, scale[1] - scale[0]
+    if width == inf or not np.isin([a, b], scale).all():
+        return mean(apart, units, scale=(-width, width))
+    table, _ = by_unit(np.column_stack([apart, np.ones(len(apart))]), units)
+    value, count = float(apart.mean()), len(table)
+    if count < LEAST:
+        return Interval(value, nan, nan, len(apart))
+    t, size = student(table[:, 1]), len(apart) / count
+    table = np.vstack([table, [[width * size, size], [-width * size, size]]])
+    total = table.sum(axis=0)
+    near, without = total[0] / total[1], total - table
+    half = t * float(jackknife(without[:, 0] / without[:, 1]))
+    low, high = max(-width, near - half), min(width, near + half)
+    return Interval(value, float(low), float(high), len(apart))
+
+
+def median(values: ArrayLike, units: ArrayLike | None = None) -> Interval:
+    """Median of values (n,); limits are the quantiles at those of a `share` of a half.
+
+    Woodruff (1952): the share is that of the values up to the median, over units, of which it takes
+    SEVERAL: limits are values, and with few of them the next one lies far off.
+    """
+    values = numbers(values)
+    middle = float(np.median(values))
+    i = share(values <= middle, units)
+    if len(by_unit(values, units)[0]) < SEVERAL:
+        return Interval(middle, nan, nan, len(values))
+    ends = np.quantile(values, [i.low, i.high], method="inverted_cdf")
+    return Interval(middle, float(ends[0]), float(ends[1]), len(values))
+
+
 def balanced_accuracy(hits: int, n: int, kept: int, m: int, level: float = 0.95) -> Interval:
     """`mean_of` two shares, hits / n and kept / m (sensitivity and specificity), by Wilson.
+
+    For printed counts; where rows are at hand, `mean_of` two `share`s is over units.
 
     0.5 is what an answer that ignores the question reaches. As (1 + d) / 2 for the limits d of
     statsmodels.stats.proportion.confint_proportions_2indep(hits, n, m - kept, m,
@@ -177,29 +297,33 @@ def prediction_powered(
     Power-tuned prediction-powered inference (Angelopoulos et al. 2023). labels and judged:
     booleans (n,) by people and by the judge on the same replies; others: the judge's booleans (N,)
     on replies nobody labelled, drawn from the same ones. The verdicts' weight is the one of least
-    variance, so that a useless judge counts for nothing. Interval: normal 95%, cut to 0..1; where
-    the labels, or what they leave of the verdicts, don't vary, or there are less than two, it is
-    Wilson's of the labels alone. n counts the labels. units: labels (n,) and (N,) of what repeats
-    among both; the error is then that of the sums of units, with t of their number, and Wilson's
-    interval becomes that of `share`.
+    variance, so that a useless judge counts for nothing. units: labels (n,) and (N,) of what
+    repeats among both, by default nothing. Interval: a score interval with the error of the units'
+    sums and t of the labelled ones, NaN for fewer than SEVERAL of these; where the labels, or what
+    they leave of the verdicts, don't vary, or there are less than two, it is a `share` of the
+    labels alone. n counts the labels.
     """
-    from scipy.special import stdtrit
-
     y, f = (x.astype(float) for x in booleans(labels, judged))
     u, n = booleans(others, others)[0].astype(float), len(y)
+    if units is None:
+        units = np.arange(n), np.arange(n, n + u.size)
+    of, rest_of = (np.asarray(x, dtype=object) for x in units)
     spread = np.var(np.concatenate([f, u]), ddof=1) if n + u.size > 1 else 0.0
     weight = 0.0
     if n > 1 and u.size and spread:
         weight = np.clip(np.cov(y, f)[0, 1] / ((1 + n / u.size) * spread), 0, 1)
-    if n < 2 or not u.size or np.ptp(y) == 0 or np.ptp(y - weight * f) == 0:
-        return wilson(int(y.sum()), n) if units is None else share(y, units[0])
-    value = y.mean() + weight * (u.mean() - f.mean())
     rest = y - weight * f
+    sizes, _ = by_unit(np.ones(n), of)
+    few = len(sizes) < SEVERAL
+    if n < 2 or not u.size or np.ptp(y) == 0 or np.ptp(rest) == 0:
+        alone = share(y, of)
+        return alone._replace(low=nan, high=nan) if few else alone
+    value = float(np.clip(y.mean() + weight * (u.mean() - f.mean()), 0, 1))
     parts = np.concatenate([(rest - rest.mean()) / n, weight * (u - u.mean()) / u.size])
-    both = None if units is None else np.concatenate([np.asarray(x, dtype=object) for x in units])
-    sums, _ = by_unit(parts[:, None], both)
-    count, free = len(sums), inf
-    if count < len(parts):  # as for a share
-        free, sums = count - 1, sums * sqrt(count / (count - 1)) if count > 1 else sums * nan
-    error = stdtrit(free, 0.975) * sqrt((sums**2).sum())
-    return Interval(*np.clip([value, value - error, value + error], 0, 1).tolist(), n)
+    sums, _ = by_unit(parts[:, None], np.concatenate([of, rest_of]))
+    if few:
+        return Interval(value, nan, nan, n)
+    error = sqrt((sums**2).sum() * len(sums) / (len(sums) - 1))
+    inner = min(max(value, 0.5 / n), 1 - 0.5 / n)  # at an end a score has no error
+    low, high = _limits(inner, error, student(sizes), len(sizes), (0, 1))
+    return Interval(value, min(low, value), max(high, value), n)

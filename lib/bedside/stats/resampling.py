@@ -1,109 +1,11 @@
-"""Intervals and tests by resampling: bootstrap over units, sign flips of pairs."""
-
-from collections.abc import Callable, Iterator
-from math import nan
+"""Tests by chance: sign flips of pairs, and what a null draws."""
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .inputs import by_unit, numbers, require
-from .intervals import Interval
 
-LEAST = 10  # units: of fewer, percentiles of resamples cover far less than they say
-CELLS = 2**17  # in one block of resamples: 1 MB, for the cache and to bound the memory
-
-
-def bootstrap(
-    values: ArrayLike,
-    rng: np.random.Generator,
-    *,
-    units: ArrayLike | None = None,
-    statistic: str | Callable = "mean",
-    combine: Callable | None = None,
-    method: str = "percentile",
-    resamples: int = 10_000,
-    level: float = 0.95,
-    least: int = LEAST,
-) -> Interval | list[Interval]:
-    """Bootstrap interval of a mean, or of another statistic, resampling rows or whole units.
-
-    values (n,) gives an Interval; (n, k), k models over the same items, k Intervals from the same
-    resamples. units: n labels; the mean stays that over rows. statistic: "mean", or
-    f(rows, axis=0) of the (rows, k) resampled, called once a resample (slower). combine:
-    f(means (..., k)) to (..., m) numbers made of the means, such as `macro`; gives m Intervals,
-    and resamples where a number is NaN are left out of its limits. method: "percentile" or "bca".
-
-    Fewer than `least` units have no limits: NaN. Constant values give low == high == value, which
-    is no certainty: read n.
-    ValueError for no rows, NaN, or units of another length. As scipy.stats.bootstrap, which takes
-    the same draws from a seed.
-    """
-    values = numbers(values)
-    _check(values, statistic, combine, method, level)
-    n, columns = len(values), values.reshape(len(values), -1)
-    rows = np.column_stack([columns, np.ones(n)])
-    table, unit = by_unit(rows, units)  # a unit's sums and, last, its number of rows
-    count = len(table)
-
-    def estimate(drawn):  # (resamples, units): how often each unit was drawn
-        if statistic == "mean":
-            sums = drawn @ table
-            means = sums[:, :-1] / sums[:, -1:]
-            return combine(means) if combine else means
-        samples = (np.repeat(columns, times, axis=0) for times in drawn[:, unit])
-        return np.array([statistic(sample, axis=0) for sample in samples])
-
-    value = estimate(np.ones((1, count), bool))[0]
-    if count < least:
-        found = [Interval(v, nan, nan, n) for v in value.tolist()]
-        return found[0] if values.ndim == 1 and not combine else found
-    draws = np.concatenate([estimate(drawn) for drawn in drawn_units(rng, resamples, count)])
-    noise = 1e-12 * np.abs(draws).max(axis=0)  # what summing in another order may change
-    levels = np.tile([[0.5 - level / 2], [0.5 + level / 2]], len(value))
-    if method == "bca" and count > 1:
-        parts = np.array_split(np.eye(count, dtype=bool), count // 256 + 1)
-        jackknife = np.concatenate([estimate(~left_out) for left_out in parts])
-        levels = _bca_levels(value, draws, jackknife, levels, noise)
-    constant = np.ptp(draws, axis=0) <= noise  # not so where some are NaN
-    low, high = np.where(constant, value, _quantiles(draws, levels))
-    found = [Interval(*row, n) for row in np.column_stack([value, low, high]).tolist()]
-    return found[0] if values.ndim == 1 and not combine else found
-
-
-def _check(values, statistic, combine, method, level):
-    full = values.ndim in (1, 2) and values.size
-    usable = callable(statistic) or statistic == "mean"
-    plain = (statistic, method) == ("mean", "percentile")
-    require(
-        (full, f"values must be (n,) or (n, k), n > 0, not {values.shape}"),
-        (method in ("percentile", "bca"), f"method must be 'percentile' or 'bca', not {method!r}"),
-        (usable, f"statistic must be 'mean' or a function, not {statistic!r}"),
-        (combine is None or plain, "combine takes percentile limits of means"),
-        (0 < level < 1, f"level must lie between 0 and 1, not {level}"),
-    )
-
-
-def _quantiles(draws, levels):
-    """Each column's finite draws at its two levels: (2, k), NaN for a column without any."""
-    finite = [column[np.isfinite(column)] for column in draws.T]
-    return np.array(
-        [
-            np.quantile(column, pair) if column.size else (nan, nan)
-            for column, pair in zip(finite, levels.T)
-        ]
-    ).T
-
-
-def _bca_levels(value, draws, jackknife, levels, noise):
-    """Levels (2, k) corrected for bias and acceleration (Efron 1987); a tie counts half below."""
-    from scipy.special import ndtr, ndtri
-
-    below = ((draws < value - noise).mean(axis=0) + (draws <= value + noise).mean(axis=0)) / 2
-    bias = ndtri(np.clip(below, 0.5 / len(draws), 1 - 0.5 / len(draws)))
-    away = jackknife.mean(axis=0) - jackknife
-    spread = 6 * (away**2).sum(axis=0) ** 1.5
-    z = bias + ndtri(levels)
-    return ndtr(bias + z / (1 - (away**3).sum(axis=0) / np.where(spread > 0, spread, 1) * z))
+CELLS = 2**17  # in one block of flips: 1 MB, for the cache and to bound the memory
 
 
 def paired_permutation(
@@ -148,13 +50,6 @@ def ordered_band(null: ArrayLike) -> np.ndarray:
     Between them lies a specification curve, in its order, where there is no effect.
     """
     return np.quantile(np.sort(null, axis=1), [0.025, 0.975], axis=0)
-
-
-def drawn_units(rng: np.random.Generator, resamples: int, units: int) -> Iterator[np.ndarray]:
-    """How often each unit is in each resample, in blocks (rows, units)."""
-    for picks in _integers(rng, units, resamples, units):
-        cells = picks + units * np.arange(len(picks))[:, None]
-        yield np.bincount(cells.ravel(), minlength=cells.size).reshape(cells.shape)
 
 
 def _integers(rng, high, resamples, units):

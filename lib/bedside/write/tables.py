@@ -67,12 +67,13 @@ def published_text_rows(rows: "pd.DataFrame") -> list[Row]:
 
 
 def percent(hits: SupportsInt, n: int) -> tuple[float, float, float, int]:
-    """A share in percent with its Wilson interval: (value, low, high, n)."""
-    i = stats.wilson(int(hits), n)
-    return 100 * i.value, 100 * i.low, 100 * i.high, n
+    """A share in percent, each row its own unit, as `stats.share`: (value, low, high, n)."""
+    import numpy as np
+
+    return share(np.arange(n) < int(hits))
 
 
-def share(hits: "ArrayLike", units: "ArrayLike") -> tuple[float, float, float, int]:
+def share(hits: "ArrayLike", units: "ArrayLike | None" = None) -> tuple[float, float, float, int]:
     """A share of booleans in percent where units repeat, as `stats.share`: value, low, high, n."""
     i = stats.share(hits, units)
     return 100 * i.value, 100 * i.low, 100 * i.high, i.n
@@ -87,13 +88,19 @@ def estimated_means(
     worst: float = 0.0,
     best: float = 1.0,
 ) -> "pd.DataFrame":
-    """Means of `columns` by the keys `by`, with bootstrap intervals over items.
+    """Means of `columns` by the keys `by`, with intervals over items (`stats.mean`).
 
     Rows with value, low, high, n, unscored, least, most. n counts items with a value, unscored the
-    rows without one; least and most are the means if these had been worst or best. A group without
-    any value has no mean and n 0.
+    rows without one; least and most are the means if these had been worst or best. A column with
+    values beyond these is of counts, and its scale has no upper end. A group without any value has
+    no mean and n 0.
     """
+    from math import inf
+
     import pandas as pd
+
+    columns = list(columns)
+    counts = {name for name in columns if scores[name].astype(float).max() > best}
 
     rows = []
     for key, part in groups(numbers(scores, columns), by, ["item"]):
@@ -109,8 +116,8 @@ def estimated_means(
                 "most": (value.sum() + best * lost) / len(part),
             }
             if len(value):
-                rng, units = run.rng("scores", name, *key), got["item"].to_numpy()
-                i = stats.bootstrap(value, rng, units=units)
+                ends = (worst, inf if name in counts else best)
+                i = stats.mean(value, got["item"].to_numpy(), scale=ends)
                 row |= {"value": i.value, "low": i.low, "high": i.high}
             rows.append(row)
     measured = ["metric", "value", "low", "high", "n", "unscored", "least", "most"]
@@ -195,9 +202,9 @@ def paired(graded: "pd.DataFrame", run: "Run", hits: bool = True) -> "pd.DataFra
     takes the place of the share.
 
     Columns: row, test (of the share), difference (in percentage points) with limits low and high
-    (bootstrap over units), means (difference of the mean grades), p, permutation (p of the mean
-    grade), n, detectable (minimum detectable difference, in points). p isn't corrected. A pair of
-    models without a shared item has n 0 and no numbers.
+    (over units, as `stats.difference`), means (difference of the mean grades), p, permutation (p of
+    the mean grade), n, detectable (minimum detectable difference, in points). p isn't corrected. A
+    pair of models without a shared item has n 0 and no numbers.
     """
     import itertools
 
@@ -219,7 +226,7 @@ def paired(graded: "pd.DataFrame", run: "Run", hits: bool = True) -> "pd.DataFra
             if repeated or not hits:
                 share = stats.paired_permutation(*hit, run.rng(a, b), units=units)
             apart = hit[0] - hit[1]
-            i = stats.bootstrap(100 * apart, run.rng(a, b, "difference"), units=units)
+            i = stats.difference(*(100 * h for h in hit), units, scale=(0, 100))
             row |= {
                 "difference": 100 * (hit[0].mean() - hit[1].mean()),
                 "low": i.low,
@@ -264,15 +271,19 @@ def cut_note(
 
 
 def few_note(rows: "pd.DataFrame") -> str:
-    """A caption's note on measured numbers with fewer than ten units that have no interval.
+    """A caption's note on measured numbers with fewer units than their interval needs.
 
-    If others of so few have one, as shares do, it says how many. Empty for a table of counts.
+    If others of so few have one, it says how many. Empty for a table of counts.
     """
     rows = rows.reindex(columns=COLUMNS)
     measured = rows["source"].isin(["raw", "run"]) & rows["value"].notna()
     tiny = measured & rows["n"].between(1, stats.LEAST - 1)
     few = tiny & rows["low"].isna()
     counts = rows["low"].isna().all() and (rows["value"].dropna() % 1 == 0).all()
+    several = measured & rows["low"].isna() & rows["n"].between(stats.LEAST, stats.SEVERAL - 1)
+    several &= rows["column"].astype(str).str.contains("kappa|alpha|F1")
+    if several.any() and not few.any():
+        return "Kappa, alpha and F1 of fewer than twenty units have no interval."
     if not few.any() or counts and not few[measured].all():
         return ""
     if few.sum() == tiny.sum():

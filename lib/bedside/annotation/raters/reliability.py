@@ -66,7 +66,7 @@ def agreement(given, task, rng, reference=None):
     also given for the study's raters, on everything and on the rows labelled here, and for all
     raters together.
 
-    Intervals resample units. Without two raters or a common row there is no number and n is 0.
+    Intervals are over units. Without two raters or a common row there is no number and n is 0.
     Kappa and alpha of labels without variation have no interval (alpha no value), since equal
     labels of one kind are no evidence of agreement.
     """
@@ -127,7 +127,7 @@ def _pair(a, b, wide, name, steps, rng):
         both = both[both.isin(steps).all(axis=1)]
     x, y = (both[rater].astype(int).tolist() for rater in (a, b))
     scale = steps or sorted({*x, *y})
-    how = {"weights": "quadratic" if steps else None, "rng": rng, "units": _units(both)}
+    how = {"weights": "quadratic" if steps else None, "units": _units(both)}
     kappa = stats.kappa(x, y, scale, **how) if x else NONE
     if min(len({*x}), len({*y})) == 1:  # a rater who always says the same
         kappa = (*kappa[:1], np.nan, np.nan, *kappa[3:])
@@ -142,7 +142,7 @@ def _all(who, wide, name, steps, rng):
     seen, alpha = seen[seen.notna().sum(axis=1) >= 2], NONE
     if len(seen):
         level = "ordinal" if steps else "nominal"
-        alpha = stats.krippendorff_alpha(seen.to_numpy().T, rng, level=level, units=_units(seen))
+        alpha = stats.krippendorff_alpha(seen.to_numpy().T, level=level, units=_units(seen))
     return Row(who, f"{name}: {ALPHA}" if name else ALPHA, "run", *alpha)
 
 
@@ -154,7 +154,7 @@ def scores(given, task, rows, rng, reference):
     """Mean score of each model's replies: table rows, a column for each own rater.
 
     Further columns have the study's raters, on the rows labelled here and on all rows. Intervals
-    resample units.
+    are over units.
     """
     models = {row["id"]: row["model"] for row in asked(rows, task)}
     own = own_labels(given)
@@ -165,6 +165,6 @@ def scores(given, task, rows, rng, reference):
     for column, labels in parts.items():
         scored = labels[labels["value"].str.isdigit().astype(bool)]
         for model, mine in scored.groupby(scored["id"].map(models)):
-            mean = stats.bootstrap(mine["value"].astype(float), rng, units=mine["unit"])
+            mean = stats.mean(mine["value"].astype(float), mine["unit"])
             made.append(Row(model, column, "run", *mean))
     return frame(made)

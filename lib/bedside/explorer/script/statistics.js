@@ -1,30 +1,17 @@
 // Statistics: those of bedside.stats, without a resample. `unit` is what repeats: a question, a case, a patient.
 
-const Z = 1.959963984540054;
+const LEAST = 10;                         // units that an interval needs
 const total = numbers => numbers.reduce((sum, x) => sum + x, 0);
 const entry = (map, key, fresh) => map.get(key) ?? map.set(key, fresh()).get(key);
 
-/* How much of Student's t with `df` degrees of freedom lies within an angle, atan(t / sqrt(df)) to either side: a finite
-   sum where df is whole (Abramowitz and Stegun, 26.7.3 and 26.7.4). */
-function within(angle, df) {
-  const odd = df % 2;
-  let sum = 0, term = odd ? Math.cos(angle) : 1;
-  for (let e = odd; e <= df - 2; e += 2) {
-    if (e > odd) term *= Math.cos(angle) ** 2 * (e - 1) / e;
-    sum += term;
-  }
-  return odd ? 2 / Math.PI * (angle + Math.sin(angle) * sum) : Math.sin(angle) * sum;
-}
-
 const quantiles = new Map();
-function t(df) {                            // its 97.5% quantile
+function t(df) {                            // its 97.5% quantile: the angle atan(t / sqrt(df)) has the density cos^(df - 1)
   return entry(quantiles, df, () => {
-    let low = 0, high = Math.PI / 2;
-    for (let i = 0; i < 52; i++) {
-      const middle = (low + high) / 2;
-      if (within(middle, df) < 0.95) low = middle; else high = middle;
-    }
-    return Math.sqrt(df) * Math.tan(low);
+    const steps = 20000, step = Math.PI / 2 / steps;
+    const density = Array.from({length: steps}, (_, i) => Math.cos((i + 0.5) * step) ** (df - 1));
+    let left = 0.95 * total(density), i = 0;
+    while (left > density[i]) left -= density[i++];
+    return Math.sqrt(df) * Math.tan((i + left / density[i]) * step);
   });
 }
 
@@ -34,7 +21,7 @@ function limits(p, n, z) {                  // of a share p of n, which need not
   return [centre - half, p === 1 ? 1 : centre + half];
 }
 
-/* Share of hits, [[hit, unit], ...]: value, its 95% limits (NaN for a single unit that repeats), counts of hits, rows, units. */
+/* Share of hits, [[hit, unit], ...]: value, its 95% limits (NaN for fewer than LEAST units), counts of hits, rows, units. */
 function share(hits) {
   const sums = new Map(), n = hits.length;
   for (const [hit, unit] of hits) {
@@ -43,13 +30,11 @@ function share(hits) {
     sum[1]++;
   }
   const units = sums.size, k = total([...sums.values()].map(s => s[0])), p = k / n, found = {value: p, k, n, units};
-  if (!n || (units === 1 && n > 1)) return {...found, low: NaN, high: NaN};
-  if (units === n) [found.low, found.high] = limits(p, n, Z);
-  else {
-    const spread = total([...sums.values()].map(([hit, size]) => (hit - p * size) ** 2)) * units / (units - 1) / n;
-    const effect = k && k < n ? Math.max(1, spread / (p * (1 - p))) : n / units;
-    [found.low, found.high] = limits(p, n / effect, t(units - 1));
-  }
+  if (units < LEAST) return {...found, low: NaN, high: NaN};
+  const all = [...sums.values()], even = n * n / total(all.map(([, size]) => size * size));
+  const spread = total(all.map(([hit, size]) => (hit - p * size) ** 2)) * units / (units - 1) / n;
+  const effect = k && k < n ? (units === n ? 1 : Math.max(1, spread / (p * (1 - p)))) : n / units;
+  [found.low, found.high] = limits(p, n / effect, t(Math.max(1, even - 1)));
   return found;
 }
 

@@ -28,7 +28,7 @@ function groups(lines) {
 
 const points = x => (100 * x).toFixed(1).replace(/^-(?=[0.]*$)/, "");     // a zero has no sign
 const percent = x => `${points(x)}%`;
-const limitsOf = ({low, high}) => isNaN(low) ? "no interval: one unit" : [low, high].map(points).join(", ");
+const limitsOf = ({low, high}) => isNaN(low) ? "no interval: fewer than ten units" : [low, high].map(points).join(", ");
 const rateOf = r => r.n ? `${percent(r.value)} [${limitsOf(r)}]` : "none scored";
 const countOf = r => `${number(r.k)} of ${number(r.n)}`;
 const kinds = by => by.split(" and ").map(kind).join(" and ");

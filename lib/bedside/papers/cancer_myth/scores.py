@@ -24,8 +24,8 @@ def scores(graded: pd.DataFrame, run: Run, by: Sequence[str] = ()) -> pd.DataFra
 def means(points: pd.DataFrame, run: Run, by: Sequence[str] = ()) -> pd.DataFrame:
     """Means of the columns PCS (-1 to 1) and PCR (100 or 0) by model and `by`, over myths.
 
-    Rows with metric, value, low, high, n, unscored, least, most. PCS has a bootstrap interval,
-    without width where all grades are equal, which is no certainty; PCR that of `stats.share`.
+    Rows with metric, value, low, high, n, unscored, least, most. Intervals of PCS are
+    those of `stats.mean`, of PCR those of `stats.share`.
     least and most: the mean if all unscored answers were worst, or best.
     """
     keys = ["model", *by]
@@ -35,9 +35,7 @@ def means(points: pd.DataFrame, run: Run, by: Sequence[str] = ()) -> pd.DataFram
         units, lost = units_of(got).to_numpy(), len(part) - len(got)
         pcr = pcs = share(got["PCR"] == 100, units)
         if len(got):
-            pcs = stats.bootstrap(
-                got["PCS"].to_numpy(), run.rng("scores", "PCS", *key), units=units
-            )
+            pcs = stats.mean(got["PCS"].to_numpy(), units, scale=(-1, 1))
         for metric, interval, worst, best in (("PCS", pcs, -1, 1), ("PCR", pcr, 0, 100)):
             least, most = ((got[metric].sum() + lost * end) / len(part) for end in (worst, best))
             rows.append((*key, metric, *interval, lost, least, most))

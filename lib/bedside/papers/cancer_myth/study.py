@@ -125,7 +125,7 @@ async def verdicts(run, items, answered, known, judge=None):
         return items.merge(answered, on="item").assign(status="", value=None, raw="")  # no rows
     parts = []
     for _, mine in answered.groupby("model", sort=False):
-        frame = joined(items, mine)
+        frame = joined(items, mine, whole="right")  # MDAgents may answer some questions alone
         found = await grade(run, frame, "myth", known, judge)
         parts.append(joined(frame, found))
     return pd.concat(parts, ignore_index=True)

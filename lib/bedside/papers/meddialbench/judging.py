@@ -121,9 +121,12 @@ def numbered_rows(frame):
 def parse_which(text, count):
     """The set of numbers (1 to count) in a judge's list; None if it holds anything else.
 
-    None too where several lists differ.
+    None too where several lists differ, or where the object isn't the last thing said.
     """
-    listed = re.findall(r'"which"\s*:\s*\[([^\]]*)\]', text)
+    found = list(re.finditer(r'"which"\s*:\s*\[([^\]]*)\]', text))
+    if not (found and parsing.ends_with(text, found)):
+        return None
+    listed = [m[1] for m in found]
     if not all(re.fullmatch(r"\s*(\d+\s*(,\s*\d+\s*)*)?", one) for one in listed):
         return None
     numbers = parsing.only(frozenset(map(int, re.findall(r"\d+", one))) for one in listed)

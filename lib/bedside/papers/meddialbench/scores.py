@@ -2,10 +2,11 @@
 
 Frames are those of `judging.outcomes`: one row a consultation with item, case, configuration,
 levels, model, correct, coverage, per_turn, misled, turns; NaN if unscored. The unit is the case:
-the bootstrap resamples cases.
+intervals are over cases.
 """
 
 from collections.abc import Mapping
+from math import inf
 
 import numpy as np
 import pandas as pd
@@ -32,7 +33,7 @@ def wide(done, column):
 def changes(done: pd.DataFrame, run: Run, column: str = "correct") -> pd.DataFrame:
     """Change from the baseline by model and configuration, on the cases scored in both.
 
-    Columns: model, configuration; value, low, high (mean difference, bootstrap over cases); n. If
+    Columns: model, configuration; value, low, high (mean difference, interval over cases); n. If
     `column` is correct, also lost and won (discordant cases), p (exact McNemar), p_holm (Holm over
     all models and configurations) and detectable (smallest change at this n and discordance).
     Without a case (n 0) there are no numbers.
@@ -45,7 +46,7 @@ def changes(done: pd.DataFrame, run: Run, column: str = "correct") -> pd.DataFra
         before, after = pair.to_numpy().T
         row = {"model": model, "configuration": configuration, "n": len(pair)}
         if len(pair):
-            i = stats.bootstrap(after - before, run.rng("change", column, model, configuration))
+            i = stats.difference(after, before, scale=(0, inf if column == "turns" else 1))
             row |= {k: round(v, 12) for k, v in i._asdict().items()}  # exactly 0 instead of noise
             row |= _discordant(before, after) if column == "correct" else {}
         rows.append(row)
@@ -67,7 +68,7 @@ def _discordant(before, after):
 def interactions(done: pd.DataFrame, combinations: Mapping[str, tuple], run: Run) -> pd.DataFrame:
     """O/E (equation 1) of each combination and model, and failures under combinations only.
 
-    On the cases scored in all four cells. Frame: model, configuration; value, low, high (bootstrap
+    On the cases scored in all four cells. Frame: model, configuration; value, low, high (interval
     over cases); n (cases); eligible (right at the baseline and under each level alone); failing
     (those of them that are wrong under the combination). value is NaN if the expected accuracy is
     0. If the run has several models, `mean` is the mean of their ratios on the cases scored for all
@@ -85,8 +86,7 @@ def interactions(done: pd.DataFrame, combinations: Mapping[str, tuple], run: Run
             both = table[cells].dropna().to_numpy()
             row = {"model": group, "configuration": name, "n": len(both)}
             if len(both):
-                rng = run.rng("oe", group, name)
-                (i,) = stats.bootstrap(both, rng, combine=observed_over_expected)
+                (i,) = stats.mean(both, scale=(0, inf), combine=observed_over_expected)
                 able = both[both[:, 1:].all(1)] if group != "mean" else both[:0]
                 row |= {"value": i.value, "low": i.low, "high": i.high}
                 row |= {"eligible": len(able), "failing": int((1 - able[:, 0]).sum())}

@@ -34,16 +34,20 @@ def parse_detection(text):
 
     The reply is JSON with `verdict` and `spans`, or has the paper's form (Table 5): Yes or No as
     the first line, alone or with a mark after it, then bullets. Of several marked verdicts the last
-    counts; objects that differ state none. Yes and No in prose never count.
+    counts; objects that differ state none, nor does a text with another verdict in another form.
+    Yes and No in prose never count.
     """
-    stated = parsing.parse(text, ["Yes", "No"], "verdict")
-    spans = parsing.strings(text, "spans")
+    spans, values = parsing.strings(text, "spans"), ["Yes", "No"]
     if spans is None and len(re.findall(r'"spans"\s*:\s*\[', text)) > 1:
         return None  # lists that differ
-    if spans is None:
+    if spans is not None:
+        stated = parsing.parse(text, values, "verdict")
+    else:
         first, *more = [line for line in text.splitlines() if line.strip()] or [""]
-        later = parsing.states("\n".join(more), "verdict")
-        if stated is None and not later and (found := FIRST.match(first)):
+        told, after = [first, *(x for x in more if not BULLET.match(x))], "\n".join(more)
+        stated = parsing.parse("\n".join(told), values, "verdict")
+        later = parsing.states(after, "verdict") or parsing.other_grades(after, values, "verdict")
+        if stated is None and not later and "{" not in first and (found := FIRST.match(first)):
             stated = found[1]
         spans = [BULLET.sub("", line) for line in more if BULLET.match(line)]
     if not stated:

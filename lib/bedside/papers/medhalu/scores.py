@@ -1,7 +1,7 @@
 """MedHalu: intervals of detection scores, baselines that don't read, agreement of raters (2.3).
 
 Notebooks 02 and 03 compute the scores of section 3.3; `averaged` does so for captions and the
-seminar. The bootstrap draws questions; models and raters are not resampled.
+seminar. Intervals are over questions, for these models and raters.
 """
 
 import itertools
@@ -78,6 +78,13 @@ def measured(measures: dict[str, Callable]) -> Callable:
     return of
 
 
+def macro(
+    each: np.ndarray, units: pd.Series | np.ndarray, of: Callable = stats.macro
+) -> list[stats.Interval]:
+    """METRICS of COUNTS (n, 4), with intervals over units of which they need SEVERAL."""
+    return stats.mean(each, units, scale=(0, 1), combine=of, least=stats.SEVERAL)
+
+
 def scores(
     shares: pd.DataFrame, by: list[str], run: Run, of: Callable = stats.macro
 ) -> pd.DataFrame:
@@ -93,8 +100,7 @@ def scores(
         got, lost = part[part["yes"].notna()], part[part["yes"].isna()]
         found = nothing
         if len(got):
-            rng, each = run.rng("macro", *key), got[COUNTS].to_numpy(float)
-            found = stats.bootstrap(each, rng, units=got["unit"], combine=of)
+            found = macro(got[COUNTS].to_numpy(float), got["unit"], of)
         right = lost["hallucinated"].astype(float)
         worst, best = (
             of(np.vstack([got[COUNTS], counts(lost.assign(yes=said))]).astype(float).sum(0))
@@ -216,9 +222,8 @@ def agreement(labels: pd.DataFrame, items: pd.DataFrame, run: Run) -> pd.DataFra
                 mean = sum(found) / len(found) if found else None
                 rows.append((group, name, mean, None, None, len(found)))
         if len(wide.columns) > 1:
-            rng = run.rng("alpha", group)
             ratings, of = wide.T.to_numpy(), unit[wide.index].to_numpy()
-            alpha = stats.krippendorff_alpha(ratings, rng, level="nominal", units=of)
+            alpha = stats.krippendorff_alpha(ratings, level="nominal", units=of)
             rows.append((group, "Krippendorff's alpha", *alpha))
     return pd.DataFrame(rows, columns=["group", "coefficient", "value", "low", "high", "n"])
 

@@ -221,6 +221,8 @@ def _verdict(reply, predicted, terms):
 
     def parser(text):
         pairs = np.zeros((predicted, terms))
+        if not parsing.closed(text):  # it goes on after its JSON
+            return None
         try:
             for m in parsing.json_in(text)["matches"]:
                 if not (1 <= m["predicted"] <= predicted and 1 <= m["reference"] <= terms):

@@ -1,7 +1,7 @@
 """Radiation: precision, recall, F1, overlap (3.6), recall by onset and frequency (4.7), and more.
 
-A frame of scored lists has a row for each list. Everything is averaged over patients, the unit that
-the bootstrap resamples.
+A frame of scored lists has a row for each list. Everything is averaged over patients, the unit of
+intervals.
 """
 
 import re

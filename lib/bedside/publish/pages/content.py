@@ -59,7 +59,7 @@ WORST = {  # how a finding stands whose claims have several verdicts
 ABOUT = "Four studies of how language models fail patients, recomputed: what stands, what is new."
 CHECKS = "table_data_checks"  # outputs of this name stand at the foot of a study's page
 # sentences of captions that are about this run alone, and where sentences end
-OF_RUN = re.compile(r"\b(this run|cut|judge[: ]|fewer than ten|was asked|made elsewhere)\b", re.I)
+OF_RUN = re.compile(r"\b(this run|cut|judge[: ]|fewer than t\w+|was asked|made elsewhere)\b", re.I)
 ENDS = re.compile(r"(?<=[.)]) (?=[A-Z(])")
 OFTEN = 3  # captions that say the same: then it is said once, above them
 

@@ -150,11 +150,10 @@ class Material(seminar.Sheet):
         """Kappa computed by the library, on two and on three grades."""
         a, b = self.labelled["label"].tolist(), self.labelled["judged"].tolist()
         two = [[x == 1 for x in v] for v in (a, b)]
-        rng = self.run.rng("seminar", "kappas")
         found = (
-            stats.kappa(*two, [False, True], rng=rng),
-            stats.kappa(a, b, study.GRADES, rng=rng),
-            stats.kappa(a, b, study.GRADES, weights="quadratic", rng=rng),
+            stats.kappa(*two, [False, True]),
+            stats.kappa(a, b, study.GRADES),
+            stats.kappa(a, b, study.GRADES, weights="quadratic"),
         )
         return self.headed("1.4", [(n, *i) for n, i in zip(self.words()["1.4"]["of"], found)])
 
@@ -199,7 +198,9 @@ class Material(seminar.Sheet):
     def corrected(self, given):
         """Corrected rates with intervals: JUDGED, and the embedded model's."""
         own = stats.share(self.answered["value"] == 1, units_of(self.answered))
-        given = {"the model of task 1.7": stats.wilson(*JUDGED), "the embedded model": own}
+        hits, n = JUDGED
+        printed = stats.share([True] * hits + [False] * (n - hits))
+        given = {"the model of task 1.7": printed, "the embedded model": own}
         rows = []
         for name, rate in given.items():
             rng = self.run.rng("seminar", name)
@@ -249,7 +250,7 @@ class Material(seminar.Sheet):
     def limits(self, given):
         """What this sheet's numbers can't show, with the numbers."""
         labels, judged = self.labelled["label"].tolist(), self.labelled["judged"].tolist()
-        k = stats.kappa(labels, judged, study.GRADES, rng=self.run.rng("seminar", "limits"))
+        k = stats.kappa(labels, judged, study.GRADES)
         pcr = scores(self.answered, self.run).set_index("metric").loc["PCR"]
         return self.limited(
             k=k,

@@ -286,13 +286,13 @@ class Material(seminar.Sheet):
         truth = self.of["hallucinated"].astype(float)[mine.index]
         rows = []
         for what, other in {"the labels": truth, "its own second answer": mine[1]}.items():
-            rng, both = self.run.rng(what), pd.DataFrame({"x": mine[0], "y": other}).dropna()
-            k = stats.kappa(both["x"].tolist(), both["y"].tolist(), [0.0, 1.0], rng=rng)
+            both = pd.DataFrame({"x": mine[0], "y": other}).dropna()
+            k = stats.kappa(both["x"].tolist(), both["y"].tolist(), [0.0, 1.0])
             rows.append((f"kappa of {self.model} with {what}", *k))
         for r in self.scores_of(self.shares_of(self.model, self.once())).itertuples():
             if r.metric in ("accuracy", "macro F1"):
                 what = f"{r.metric} of {self.model}, one repeat"
                 rows.append((what, r.value, r.low, r.high, r.n))
         n = len(self.twelve)
-        rows.append(("accuracy of a reader who gets all twelve right", *stats.wilson(n, n)))
+        rows.append(("accuracy of a reader who gets all twelve right", *stats.share([True] * n)))
         return self.headed("3.3", rows)

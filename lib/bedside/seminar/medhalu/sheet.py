@@ -87,7 +87,7 @@ class Sheet(Material, Slips):
             "accuracy": not near(accuracy, right),
         }
         self.refuse(cases, sum=sum(got), n=n)
-        i = stats.wilson(tp + tn, n)
+        i = stats.share([True] * (tp + tn) + [False] * (fp + fn))
         sizes = {"hallucinated": tp + fn, "rest": fp + tn}
         return self.said(tp=tp, tn=tn, low=i.low, high=i.high, **sizes)
 
@@ -128,7 +128,7 @@ class Sheet(Material, Slips):
             self._f1_by_hand(name, given, p, r)
         self._macro_by_hand(macro, [tp, fp, fn, tn], [stats.harmonic(p, r) for p, r in both])
         mine = scores.counts(self.noted())
-        i = stats.bootstrap(mine, self.run.rng("one"), combine=stats.macro)[3]
+        i = scores.macro(mine)[3]
         coin = stats.macro([tp + fn, fp + tn, tp + fn, fp + tn])[3]
         return self.said(value=i.value, n=i.n, low=i.low, high=i.high, coin=coin)
 

@@ -116,8 +116,8 @@ class Material(seminar.Sheet):
     def kappa(self):
         """Kappa of the word matcher on the labelled pairs, an Interval."""
         a, b = self.pairs["label"].tolist(), self.pairs["judged"].tolist()
-        rng, terms = self.run.rng("seminar", "kappa"), self.pairs["reference"].to_numpy()
-        return stats.kappa(a, b, matching.LABELS, rng=rng, units=terms)
+        terms = self.pairs["reference"].to_numpy()
+        return stats.kappa(a, b, matching.LABELS, units=terms)
 
     # ---- lists and their scores
 

@@ -44,6 +44,8 @@ def answer_health(answered, sets, graded):
     for model, mine in groups(answered, "model", ["item", "truncated"], ["reply_status"]):
         for name, items in sets.items():
             part = mine[mine["item"].isin(items)]
+            if part.empty:  # MDAgents: asked questions of one kind alone
+                continue
             came = complete(part[part["reply_status"] == ""], ["answer"])
             measures = {
                 "mean words": (came["answer"].str.split().str.len().mean(), len(came)),

@@ -68,8 +68,8 @@ def paragraph_table(ratings, words, run):
     rows = []
     for name in RATED.values():
         mine = wide.xs(name, level="source")
-        rng = run.rng("paragraphs", name)
-        score = stats.bootstrap(mine.mean(axis=1).to_numpy(), rng, units=asked(mine))
+        ends = SCALE[0], SCALE[-1]
+        score = stats.mean(mine.mean(axis=1).to_numpy(), asked(mine), scale=ends)
         questions = ratings["question"].nunique()
         rows += [
             Row(name, "paragraphs shown", "raw", (shown["source"] == name).sum()),
@@ -114,8 +114,7 @@ def agreement_table(ratings, run):
     ):
         for name in ("all", *RATED.values()):
             mine = wide if name == "all" else wide.xs(name, level="source")
-            rng = run.rng("alpha", what, name)
-            alpha = stats.krippendorff_alpha(mine.to_numpy().T, rng, units=asked(mine))
+            alpha = stats.krippendorff_alpha(mine.to_numpy().T, units=asked(mine))
             rows.append(Row(name, f"alpha, {what}", "raw", *alpha))
     return frame([*rows, *_other_measures(paragraphs(ratings), run)])
 

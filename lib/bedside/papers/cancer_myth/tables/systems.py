@@ -112,7 +112,7 @@ def agreement(graded, run):
         x, y = both.to_numpy().T
         units, name = unit[both.index].to_numpy(), f"{a} vs {b}"
         rows.append(Row(name, "same grade, %", "raw", *share(x == y, units)))
-        found = stats.kappa(x, y, [-1, 0, 1], weights="quadratic", rng=run.rng(a, b), units=units)
+        found = stats.kappa(x, y, [-1, 0, 1], weights="quadratic", units=units)
         rows.append(Row(name, "quadratic kappa", "raw", *found))
     return frame(rows)
 

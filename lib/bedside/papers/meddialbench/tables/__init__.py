@@ -34,7 +34,7 @@ def over(rows, cases):
     """
     said = ""
     if (n := cases.nunique()) and (rows["source"] == "run").any():
-        few = f"; a bootstrap interval needs at least {stats.LEAST}" * (n < stats.LEAST)
+        few = f"; an interval needs at least {stats.LEAST}" * (n < stats.LEAST)
         said = f"This run's intervals are over {n} cases{few}. "
     theirs = rows[(rows["source"] == "recomputed") & rows["low"].notna()]["n"].unique()
     for n in theirs:

@@ -138,7 +138,7 @@ def second_table(run, known, found, both):
         for task, what in (("", "diagnosis"), ("misled", MISLED)):
             verdicts = [yes(found[judge][task][1]["value"]).to_numpy() for judge in (a, b)]
             name = f"{a} and {b}, labelled examples"
-            rows += _agreement(run, name, what, *verdicts, known.cases(task))
+            rows += _agreement(name, what, *verdicts, known.cases(task))
     for (a, first), (b, second) in itertools.combinations(both.items(), 2):
         columns = ["correct", "misled"]
         first, second = (numbers(complete(f, ["item", "case"]), columns) for f in (first, second))
@@ -146,20 +146,19 @@ def second_table(run, known, found, both):
         rows.append(Row(name, "dialogues", "run", len(first)))
         verdicts = {c: np.array([first[c], second[c]], float) for c in columns}
         cases, wrong = first["case"].to_numpy(), (verdicts["correct"] == 0).all(axis=0)
-        rows += _agreement(run, name, "diagnosis", *verdicts["correct"], cases)
-        rows += _agreement(run, name, "misled or not", *verdicts["misled"], cases)
-        rows += _agreement(run, name, MISLED, *verdicts["misled"][:, wrong], cases[wrong])
+        rows += _agreement(name, "diagnosis", *verdicts["correct"], cases)
+        rows += _agreement(name, "misled or not", *verdicts["misled"], cases)
+        rows += _agreement(name, MISLED, *verdicts["misled"][:, wrong], cases[wrong])
     return frame(rows)
 
 
-def _agreement(run, row, what, a, b, cases):
+def _agreement(row, what, a, b, cases):
     """How often two judges say the same, and kappa; NaN in a or b (n,) is unscored."""
     both = ~np.isnan(a + b)
     a, b, cases, lost = a[both], b[both], cases[both], int((~both).sum()) or None
     kappa = (None, None, None, 0)
     if len(a):
-        rng = run.rng("second judge", row, what)
-        kappa = stats.kappa(a.tolist(), b.tolist(), [0.0, 1.0], rng=rng, units=cases)
+        kappa = stats.kappa(a.tolist(), b.tolist(), [0.0, 1.0], units=cases)
     same = tables.share(a == b, cases)
     return [
         Row(row, f"{what}: same, %", "run", *same, lost),
@@ -192,7 +191,7 @@ def follow_up_table(run, seen):
         for column, levels in parts.items():
             part = mine[mine["configuration"].isin(levels)]
             if len(part):
-                share = _share(run, name, column, "activation", part, scale=1)
+                share = _share("activation", part, scale=1)
                 rows.append(Row(name, column, "run", *share))
     return frame(rows)
 
@@ -209,40 +208,35 @@ def adherence_table(run, shown):
             for key, column in columns.items():
                 if key == "activation" and kind == KINDS[0]:
                     continue  # no behaviour is active
-                rows.append(
-                    Row(f"{kind}, {model}", column, "run", *_share(run, model, kind, key, part))
-                )
+                rows.append(Row(f"{kind}, {model}", column, "run", *_share(key, part)))
     return frame(rows)
 
 
-def _share(run, model, kind, key, part, scale=100):
+def _share(key, part, scale=100):
     """Mean of a column (scale 100: in percent), its interval over cases, n, number unscored."""
     got, lost = part[key].dropna(), unscored(part[key])
     if got.empty:
         return None, None, None, 0, lost
-    rng, cases = run.rng("adherence", model, kind, key), part.loc[got.index, "case"]
-    i = stats.bootstrap(got.to_numpy(), rng, units=cases.to_numpy())
+    i = stats.mean(got.to_numpy(float), part.loc[got.index, "case"].to_numpy(), scale=(0, 1))
     return scale * i.value, scale * i.low, scale * i.high, len(got), lost
 
 
-def cost_table(run, design, cases, scripts, turns, said):
+# named, so that an entry which a user adds to data/models.toml changes no committed table
+PRICED = ("gpt-6-luna", "claude-opus-4-6")
+
+
+def cost_table(run, design, cases, scripts, turns, said, models=PRICED):
     """Calls, tokens and price of whole studies, before any of them is run.
 
     A consultation has `turns` turns, each with two statements of `said` tokens. The prompts are
     this run's; tokens are estimated with caution. Each prompt holds the dialogue so far, so tokens
-    grow with the square of the turns. Prices are those of the cheapest and the most expensive
-    model of data/models.toml, as doctor and patient alike.
+    grow with the square of the turns. Prices are those of `models`, a cheap and an expensive one
+    of data/models.toml, as doctor and patient alike.
     """
     prompt, reply = _tokens(run, design, cases, scripts, turns, said)  # NaN without a case
     calls = 2 * turns + 2  # of a consultation
     each = prompt / calls, reply / calls
     count = {c: len(design.configurations(c)) for c in ("", "paper", "adverse")}
-    prices = {
-        m: e["usd_per_million_out"]
-        for m, e in registry.entries().items()
-        if "usd_per_million_out" in e and "retired" not in e
-    }
-    priced = [min(prices, key=prices.get), max(prices, key=prices.get)]
     rows = []
     for name, number in (
         ("the paper's design, a doctor", N * count["paper"]),
@@ -255,7 +249,7 @@ def cost_table(run, design, cases, scripts, turns, said):
             "prompt tokens, millions": number * prompt / 1e6,
             "reply tokens, millions": number * reply / 1e6,
         }
-        for m in priced:
+        for m in models:
             # a call's price, as of its date: a run tomorrow says the same; NaN without a case
             when = registry.model(m).get("price_date")
             costs[f"USD with {m}"] = registry.cost(m, *each, when=when) * calls * number

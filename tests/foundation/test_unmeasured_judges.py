@@ -1,0 +1,55 @@
+"""A judge that nobody measured is refused before anything is paid for, with what measures it."""
+
+import asyncio
+
+import pytest
+
+import matrix
+from bedside import BedsideError
+from bedside.build import notebooks
+from bedside.read import paths
+from conftest import apart, completion
+
+FIRST = {p: f"{p}/{e['judges_first']}" for p, e in paths.papers().items() if "judges_first" in e}
+
+
+def judged():
+    """The notebooks whose tables show the judge's trust card, but those that measure judges."""
+    for name in notebooks.listed():
+        said = "".join("".join(cell["source"]) for cell in matrix.cells(name))
+        if ("judged=" in said or "run.card()" in said) and name not in FIRST.values():
+            yield name
+
+
+@pytest.fixture
+def run(served, endpoint, tmp_path, monkeypatch):
+    """A function that runs a notebook by `served`, as answerer and as judge."""
+    apart(monkeypatch, tmp_path)
+    endpoint.script = lambda n, body: completion('{"score": 1}')
+
+    def run(name, **given):
+        given = {"models": served, "judge": served, "mode": "record", "limit": 2} | given
+        asyncio.run(matrix.execute(name, notebooks.typed(name, given)))
+
+    return run
+
+
+@pytest.mark.parametrize("name", list(judged()))
+def test_an_unmeasured_judge_is_refused_before_the_first_call(name, run, endpoint):
+    first = FIRST[name.partition("/")[0]]
+    with pytest.raises(BedsideError, match=f"'served' has no trust card .*{first}.ipynb"):
+        run(name)
+    assert endpoint.bodies == []
+
+
+def test_what_was_measured_may_judge(run, endpoint):
+    run("cancer_myth/05_judge_agreement")
+    measured = len(endpoint.bodies)
+    run("cancer_myth/03_evaluation")
+    assert measured and len(endpoint.bodies) > measured
+
+
+def test_a_judge_without_a_model_costs_nothing_and_needs_no_card_first(run, endpoint):
+    with pytest.raises(BedsideError, match="'lexical' has no trust card"):
+        run("radiation/02_free_form", judge="lexical")
+    assert endpoint.bodies

@@ -1,0 +1,137 @@
+"""Parameters of own studies and of checks of a paper, between their ends, to their numbers."""
+
+import ast
+import json
+import re
+from pathlib import Path
+
+import datasets
+import pytest
+from parameter_runs import needs, ran, text_of
+
+from bedside.build import notebooks
+
+OWN = "own_study"
+QUESTIONS = [f"q{k}" for k in range(6)]  # of which the first four are asked
+FILES = {
+    "questions.csv": "item,question,reference,group\n"
+    + "".join(f"{q},Is {q} so?,Yes it is.,a\n" for q in QUESTIONS),
+    "answers.csv": "item,model,answer\nq0,elsewhere,Yes it is.\nq1,elsewhere,No.\n",
+    "labels.csv": "item,model,label\nq0,elsewhere,1\nq1,elsewhere,0\nq2,fake-warm,1\n",
+    "rubric.csv": "criterion,points,id,item\nis given,5,all,\nis more,3,more,q1\n",
+}
+GIVEN = dict(
+    questions="FOLDER/questions.csv", models="fake-warm", judge="fake-judge", limit="4", repeats=3
+)
+
+
+def judge(request):
+    """Grades 0 what says no; a criterion is met unless it asks for more."""
+    ((name, form),) = request.response_format["json_schema"]["schema"]["properties"].items()
+    bad = any(words in text_of(request) for words in ("No.", "is more"))
+    return json.dumps({name: min(form["enum"]) if bad else max(form["enum"])})
+
+
+@pytest.fixture(scope="module")
+def own():
+    fakes = {
+        "fake-warm": needs("temperature", 0.5, lambda r: "Yes it is."),
+        "fake-judge": judge,
+    }
+    given = GIVEN | dict(name="middle", temperature=0.5, answers="FOLDER/answers.csv")
+    return ran(OWN, fakes, FILES, labels="FOLDER/labels.csv", **given)
+
+
+def test_questions(own):
+    """The first four of a file of six, each asked three times of a model that needs 0.5."""
+    scored = own.row("table_scores", "fake-warm", "all: right, %")
+    assert (scored.value, scored.n, scored.unscored) == (100, 4 * 3, 0)
+    assert set(own.frames["answers"]["item"]) == {*QUESTIONS[:4]}
+
+
+def test_answers_made_elsewhere_to_some_questions(own):
+    """Two of the four, one of them right."""
+    scored = own.row("table_scores", "elsewhere (from answers.csv)", "all: right, %")
+    assert (scored.value, scored.n, scored.unscored) == (50, 2, 2)
+
+
+def test_labels(own):
+    """Three of the answers have a label; by these the judge makes no error."""
+    assert "kappa 1.00 on 3 labelled answers" in own.told["table_corrected"]
+    for model, share in (("fake-warm", 100), ("elsewhere (from answers.csv)", 50)):
+        assert own.row("table_corrected", model, "corrected, %").value == share
+
+
+def test_name(own):
+    """The study's folder has the name that is given."""
+    assert own.space["run"].folder.name == "middle"
+
+
+def test_rubric():
+    """Criteria with points in the place of right and wrong: one for all, another for q1 alone."""
+    fakes = {"fake-judge": judge, "fake-warm": lambda r: "Yes it is."}
+    made = ran(OWN, fakes, FILES, rubric="FOLDER/rubric.csv", answers="", **GIVEN)
+    scored = made.row("table_scores", "fake-warm", "all: score, %")
+    assert (scored.value, scored.n) == (100 * (3 + 5 / 8) / 4, 4 * 3)
+
+
+def test_revision(monkeypatch):
+    """A data set is read at the revision that is named."""
+    rows = {"abc123": 5, "def456": 3}
+
+    def load(name, *more, revision, **other):
+        made = [{"item": str(k), "question": f"{k}?"} for k in range(rows[revision])]
+        return datasets.DatasetDict(train=datasets.Dataset.from_list(made))
+
+    monkeypatch.setattr(datasets, "load_dataset", load)
+    given = GIVEN | dict(questions="me/mine", revision="def456", repeats=1, answers="")
+    made = ran(OWN, {"fake-warm": lambda r: "Yes.", "fake-judge": judge}, **given)
+    assert made.row("table_scores", "fake-warm", "all: right, %").n == 3
+
+
+def test_numbers():
+    """Of a file of four shares of 48 the two that no count gives are found impossible."""
+    values = ("83.3", "70.1", "70.8", "70.3")
+    lines = [f"Table 1,row {v},share,{v}%,48,share" for v in values]
+    file = "\n".join(["table,row,column,value,n,kind", *lines])
+    made = ran("check_a_paper", files={"numbers.csv": file}, numbers="FOLDER/numbers.csv")
+    found = made.frames["checks"]
+    told = set(found.loc[found["verdict"] == "impossible", "row"])
+    shares = {f"{100 * k / 48:.1f}" for k in range(49)}
+    assert told == {f"row {v}" for v in values if v not in shares} and len(told) == 2
+
+
+# ---- all of them
+
+TOP = ("across_studies", "agreement", "annotate", "check_a_paper", "explore_failures", OWN)
+ALL = (*notebooks.listed(), *TOP)
+
+
+def test_every_parameter_is_run_between_its_ends():
+    """Each name of a parameter has a test of its own, in the files test_between_*."""
+    there = {p for name in ALL for p in notebooks.parameters(name)}
+    files = [p.read_text("utf-8") for p in Path(__file__).parent.glob("test_between_*.py")]
+    assert there <= set(re.findall(r"^def test_(\w+)\(", "\n".join(files), re.M))
+
+
+SCOPES = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda, ast.FunctionDef)
+
+
+def assigned(source):
+    """The names that a cell assigns to, apart from those of functions and comprehensions."""
+    nodes, found = [ast.parse(source)], set()
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        nodes += [n for n in ast.iter_child_nodes(node) if not isinstance(n, SCOPES)]
+    return found
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_cells_leave_parameters_alone(name):
+    """A cell that assigns to a parameter changes what later cells, or its second run, ask for."""
+    for cell in notebooks.cells(name):
+        if cell["cell_type"] == "code" and "parameters" not in cell["metadata"].get("tags", ()):
+            both = assigned("".join(cell["source"])) & notebooks.parameters(name).keys()
+            assert not both, both

@@ -1,0 +1,451 @@
+"""Cancer-Myth's measures on random worlds, against well-kept libraries and plain counting."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binomtest, norm, t
+from sklearn.metrics import cohen_kappa_score
+from statsmodels.stats.proportion import proportion_confint
+
+from bedside import stats
+from bedside.judging.trust_cards import trust_card
+from bedside.papers.cancer_myth import collecting, data, generation, systems
+from bedside.papers.cancer_myth.scores import scores
+from bedside.papers.cancer_myth.tables import evaluation, judges
+from bedside.papers.cancer_myth.tables import generation as making
+from bedside.papers.cancer_myth.tables import systems as released
+from bedside.papers.cancer_myth.v2 import scores as cured
+from bedside.papers.cancer_myth.v2 import tables as cures
+from bedside.run import Run
+from bedside.write.layouts import BOUNDS
+from bedside.write.tables import paired
+
+NAN = float("nan")
+SEEDS = range(3)
+KINDS = list(data.CATEGORIES.values())
+MODELS = list(systems.SYSTEMS.values())
+WRITERS = ["Gemini-1.5-Pro", "GPT-4o", "Claude-3.5-Sonnet", "Manual"]
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+    return Run("cancer_myth", "03_evaluation", profile="sample")
+
+
+def world(seed, models=MODELS, n=30, alike=2):
+    """Grades by several models of the same questions, some without one, some answers cut.
+
+    `alike` questions rest on one myth.
+    """
+    rng = np.random.default_rng(seed)
+    items = pd.DataFrame({"item": [f"q{k:02}" for k in range(n)]})
+    items["unit"] = [f"m{k // alike}" for k in range(n)]
+    items["category"], items["generator"] = rng.choice(KINDS, n), rng.choice(WRITERS, n)
+    frame = items.merge(pd.DataFrame({"model": models}), how="cross")
+    size = len(frame)
+    grade = rng.choice([1, 0, -1, NAN], size, p=[0.3, 0.3, 0.3, 0.1])
+    frame["status"] = np.where(np.isnan(grade), "unparsed", "graded")
+    frame["value"] = pd.Series(grade, dtype=object).where(~np.isnan(grade), None)
+    frame["truncated"] = rng.random(size) < 0.3
+    frame["answer"] = [" ".join(["word"] * k) for k in rng.integers(1, 9, size)]
+    frame["reply_status"] = rng.choice(["", "blank"], size, p=[0.8, 0.2])
+    return frame
+
+
+def counted(part):
+    """PCS, PCR in percent, graded and ungraded answers, and the ends of both means."""
+    grades = [float(v) for v in part["value"] if v is not None]
+    lost, n = len(part) - len(grades), len(part)
+    right = 100 * sum(g == 1 for g in grades)
+    mean = [total / len(grades) if grades else NAN for total in (sum(grades), right)]
+    return mean, len(grades), lost, [
+        ((sum(grades) - lost) / n, (sum(grades) + lost) / n),
+        (right / n, (right + 100 * lost) / n),
+    ]  # fmt: skip
+
+
+def limits(hits, n):
+    """A share's interval in percent: Wilson's, with t for z; none of fewer than ten."""
+    if n < 10:
+        return [NAN, NAN]
+    level = 2 * norm.sf(t.ppf(0.975, n - 1))
+    return [100 * x for x in proportion_confint(hits, n, level, "wilson")]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_pcs_and_pcr_by_counting(run, seed):
+    graded = world(seed, MODELS[:3])
+    for by in ([], ["category"], ["generator"]):
+        made = scores(graded, run, by).set_index(["model", *by, "metric"])
+        groups = list(graded.groupby(["model", *by]))
+        assert len(made) == 2 * len(groups)
+        for key, part in groups:
+            means, n, lost, ends = counted(part)
+            for metric, value, (least, most) in zip(("PCS", "PCR"), means, ends):
+                r = made.loc[(*key, metric)]
+                expected = (value, n, lost, least, most)
+                found = r[["value", "n", "unscored", "least", "most"]].tolist()
+                assert found == pytest.approx(expected, nan_ok=True), (key, metric)
+
+
+def test_intervals_are_over_myths(run):
+    apart = scores(world(0, alike=1), run).set_index(["model", "metric"])
+    for (_, metric), r in apart.iterrows():
+        assert r["low"] < r["value"] < r["high"]
+        if metric == "PCR":
+            hits = round(r["value"] * r["n"] / 100)
+            assert [r["low"], r["high"]] == pytest.approx(limits(hits, int(r["n"])))
+    graded = world(0, ["m"], n=60, alike=3)  # three questions of each myth share their grade
+    graded = graded.assign(status="graded", value=graded.groupby("unit")["item"].ngroup() % 3 - 1)
+    rng = np.random.default_rng(0)
+    drawn = [np.mean(rng.choice([k % 3 - 1 for k in range(20)], 20)) for _ in range(4000)]
+    made = scores(graded, run).set_index("metric")
+    expected = np.quantile(drawn, [0.025, 0.975])
+    assert made.loc["PCS", ["low", "high"]].tolist() == pytest.approx(expected, abs=0.06)
+    narrow = limits(20, 60)  # questions taken for independent
+    assert made.loc["PCR", "low"] < narrow[0] and made.loc["PCR", "high"] > narrow[1]
+    few = scores(graded.head(27), run)  # nine myths
+    assert few["value"].notna().all() and few[["low", "high"]].isna().all(axis=None)
+
+
+def test_a_model_without_a_verdict_does_not_vanish(run):
+    graded = world(1, ["m", "k"])
+    lost = graded.assign(**{"value": graded["value"].where(graded["model"] == "k", None)})
+    lost["status"] = graded["status"].where(graded["model"] == "k", "unparsed")
+    made = scores(lost, run).set_index(["model", "metric"]).loc["m"]
+    assert made["value"].isna().all() and made["n"].tolist() == [0, 0]
+    assert made[["least", "most"]].values.tolist() == [[-1, 1], [0, 100]]
+
+
+def mcnemar(more, less):
+    """p of an exact sign test; 1 without a discordant pair."""
+    return binomtest(int(more), int(more + less)).pvalue if more + less else 1
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_pairs_are_compared_on_shared_questions(run, seed):
+    graded = world(seed, ["a", "b", "c"], alike=1)
+    made = paired(graded, run).set_index("row")
+    wide = graded.pivot(index="item", columns="model", values="value").astype(float)
+    for a, b in itertools.combinations("abc", 2):
+        both, r = wide[[a, b]].dropna(), made.loc[f"{a} vs {b}"]
+        x, y = (both[m] == 1 for m in (a, b))
+        p = mcnemar((x & ~y).sum(), (y & ~x).sum())
+        assert (r["n"], r["test"]) == (len(both), "McNemar")
+        assert r["difference"] == pytest.approx(100 * (x.mean() - y.mean()))
+        assert r["p"] == pytest.approx(p)
+        assert r["means"] == pytest.approx((both[a] - both[b]).mean())
+
+
+def holm(p):
+    """Holm's step-down correction by its definition."""
+    order, made, worst = np.argsort(p), np.empty(len(p)), 0
+    for k, at in enumerate(order):
+        worst = max(worst, min(1, (len(p) - k) * p[at]))
+        made[at] = worst
+    return made
+
+
+def test_holm_corrects_over_all_p_of_a_table(run):
+    made = paired(world(3, ["a", "b", "c"], alike=1), run)
+    rows = evaluation.pair_table(made).set_index(["row", "column"])["value"]
+    plain = np.r_[made["p"], made["permutation"]]
+    said = [rows[row, f"{kind} p, Holm"] for kind in ("PCR", "PCS") for row in made["row"]]
+    assert said == pytest.approx(holm(plain))
+    assert rows["a vs b", "PCR difference, points"] == made["difference"][0]
+
+
+def card_of(sensitivity, specificity):
+    """A trust card with these rates, of a thousand labels each."""
+    rates = {"sensitivity": sensitivity, "specificity": specificity}
+    return {k: stats.wilson(round(1000 * v), 1000)._asdict() for k, v in rates.items()}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_rates_are_corrected_for_the_judges_errors(run, seed, monkeypatch):
+    """Rogan and Gladen: (rate + specificity - 1) / (sensitivity + specificity - 1), in 0 to 1."""
+    graded = world(seed, ["a", "b"])
+    cards = {"good": card_of(0.9, 0.8), "none": {"n": 3, "unscored": 3}}
+    monkeypatch.setattr(run, "card", cards.get)
+    made = evaluation.judge_table({"good": graded, "none": graded}, run)
+    assert not made[["row", "column", "source"]].isna().any(axis=None)
+    made = made.set_index(["row", "column"])
+    for model, part in graded.groupby("model"):
+        (_, rate), n, lost, ((least, most), _) = counted(part)
+        fixed = made.loc[(f"{model}, judge good", evaluation.CORRECTED)]
+        expected = min(max((rate / 100 + 0.8 - 1) / 0.7, 0), 1)
+        assert fixed[["value", "n", "unscored"]].tolist() == pytest.approx(
+            [100 * expected, n, lost]
+        )
+        unknown = made.loc[(f"{model}, judge none", evaluation.CORRECTED)]
+        assert np.isnan(unknown["value"]) and unknown["n"] == 0
+        if lost:
+            bounds = made.loc[(f"{model}, judge good", "PCS" + BOUNDS), ["low", "high"]]
+            assert bounds.tolist() == pytest.approx([least, most])
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_became_of_the_answers(seed):
+    graded = world(seed, ["a", "b"])
+    sets = {"first": graded["item"].unique()[:20], "rest": graded["item"].unique()[20:]}
+    made = evaluation.answer_health(graded, sets, graded).set_index(["row", "column"])
+    for (name, items), model in itertools.product(sets.items(), "ab"):
+        part = graded[graded["item"].isin(items) & (graded["model"] == model)]
+        came, uncut = part[part["reply_status"] == ""], part[~part["truncated"]]
+        (pcs, pcr), n, lost, _ = counted(uncut)
+        expected = {
+            "mean words": (np.mean([len(a.split()) for a in came["answer"]]), len(came)),
+            "cut off at the limit, %": (100 * came["truncated"].mean(), len(came)),
+            "no answer, %": (100 - 100 * len(came) / len(part), len(part)),
+            "PCR of the uncut": (pcr, n),
+            "PCS of the uncut": (pcs, n),
+        }
+        for column, pair in expected.items():
+            row = made.loc[(f"{model}, {name}", column)]
+            assert row[["value", "n"]].tolist() == pytest.approx(pair), column
+        assert row["unscored"] == lost
+    whole = graded.assign(truncated=False)
+    assert "PCR of the uncut" not in set(evaluation.answer_health(whole, sets, whole)["column"])
+
+
+# ---- eight systems
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_tables_of_the_eight_systems_by_counting(run, seed):
+    graded = world(seed)
+    mine = {
+        name: made[made["source"] == "raw"].set_index(["row", "column"])
+        for name, made in {
+            "6a": released.overall(graded, run),
+            "6b": released.by_generator(graded, run),
+            "7": released.by_category(graded, run),
+            "rates": released.rates(graded, run),
+            "own": released.own(graded, run),
+            "failed": released.failed(graded),
+            "alike": released.agreement(graded, run),
+            "judges": released.by_judge({systems.JUDGE: graded}, run),
+        }.items()
+    }
+    whose = (graded["model"] == graded["generator"]).map({True: "own", False: "others'"})
+    for model, part in graded.groupby("model"):
+        (pcs, pcr), *_ = counted(part)
+        assert mine["6a"].loc[(model, "PCS"), "value"] == pytest.approx(pcs)
+        assert mine["judges"].loc[(model, f"PCR, {systems.JUDGE}"), "value"] == pytest.approx(pcr)
+        for by, some in part.groupby("generator"):
+            (pcs, pcr), *_ = counted(some)
+            at = mine["6b"].loc[(f"{model} on questions by {by}", "PCS"), "value"]
+            assert at == pytest.approx(pcs, nan_ok=True)
+            assert mine["rates"].loc[(by, model), "value"] == pytest.approx(pcr, nan_ok=True)
+        for kind, some in part.groupby("category"):
+            (pcs, pcr), *_ = counted(some)
+            assert mine["7"].loc[(kind, model), "value"] == pytest.approx(pcs, nan_ok=True)
+            assert mine["rates"].loc[(kind, model), "value"] == pytest.approx(pcr, nan_ok=True)
+        for who, some in part.groupby(whose):
+            if model in set(graded["generator"]):
+                (_, pcr), n, *_ = counted(some)
+                at = mine["own"].loc[(f"{model}, {who} questions", "PCR")]
+                assert at[["value", "n"]].tolist() == pytest.approx([pcr, n])
+    wide = graded.pivot(index="item", columns="model", values="value").astype(float)
+    for a, b in itertools.combinations(MODELS, 2):
+        x, y = wide[sorted([a, b])].dropna().to_numpy(int).T
+        at = mine["alike"].loc[" vs ".join(sorted([a, b])), "value"]
+        assert at["same grade, %"] == pytest.approx(100 * np.mean(x == y))
+        kappa = cohen_kappa_score(x, y, weights="quadratic", labels=[-1, 0, 1])
+        assert at["quadratic kappa"] == pytest.approx(kappa)
+    all_graded = wide.dropna()
+    none = mine["failed"].loc["all"]
+    assert none["n"].tolist() == [len(all_graded)] * 2
+    expected = 100 * np.mean([(row < 1).all() for row in all_graded.to_numpy()])
+    alone = 100 * np.prod([(all_graded[m] < 1).mean() for m in MODELS])
+    assert none["value"].tolist() == pytest.approx([expected, alone])
+
+
+# ---- the cures of the second version
+
+
+def answers_of(seed):
+    """Hits of two methods on the four sets, as `measure` has them."""
+    rng = np.random.default_rng(seed)
+    sets = ["Cancer-Myth", "Cancer-Myth-NFP", "MedQA", "PubMedQA"]
+    rows = list(itertools.product(["plain", "cure"], sets, range(25)))
+    frame = pd.DataFrame(rows, columns=["method", "set", "k"]).assign(model="m")
+    frame["item"] = frame["set"] + frame.pop("k").astype(str)
+    kinds = ["right", "wrong", "not answered", "refused", "failed"]
+    outcome = pd.Series(rng.choice(kinds, len(frame)), dtype=object)
+    exam = frame["set"].str.endswith("QA")
+    frame["outcome"] = outcome.where(exam, None)
+    known = np.where(exam, outcome.isin(["right", "wrong"]), rng.random(len(frame)) < 0.85)
+    frame["status"] = np.where(known, "graded", "unparsed")
+    frame["hit"] = known & np.where(exam, outcome == "right", rng.random(len(frame)) < 0.5)
+    frame["truncated"] = rng.random(len(frame)) < 0.2
+    frame["reply_status"] = rng.choice(["", "blank"], len(frame), p=[0.9, 0.1])
+    frame["calls"] = rng.integers(1, 9, len(frame))
+    return frame.assign(complexity=rng.choice(["basic", "advanced"], len(frame)))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_rates_of_the_cures_by_counting(run, seed, monkeypatch):
+    graded = answers_of(seed)
+    monkeypatch.setattr(run, "card", lambda judge="", task="": card_of(0.95, 0.9))
+    rates = cured.rates(graded)
+    made, shown = rates.set_index(["row", "column"]), cures.outcomes(graded)
+    shown = shown.set_index(["row", "column"])
+    table = cures.table1(rates, run)
+    table = table[table["source"] == "run"].set_index(["row", "column"])["value"]
+    for (method, name), part in graded.groupby(["method", "set"]):
+        r, known = made.loc[(f"m {method}", name)], part[part["status"] == "graded"]
+        hits, n = int(known["hit"].sum()), len(known)
+        expected = (100 * hits / n, n, 25 - n, 100 * hits / 25, 100 * (hits + 25 - n) / 25)
+        found = r[["value", "n", "unscored", "least", "most"]].tolist()
+        assert found == pytest.approx(expected) and table[f"m {method}", name] == r["value"]
+        assert [r["low"], r["high"]] == pytest.approx(limits(hits, n), nan_ok=True)
+        at, exam = shown.loc[f"m {method}, {name}", "value"], name.endswith("QA")
+        assert at["cut off at the limit"] == 100 * part["truncated"].mean()
+        assert at["calls for an answer"] == part["calls"].mean()
+        assert at["complexity basic"] == 100 * (part["complexity"] == "basic").mean()
+        if exam:
+            for kind in ("right", "wrong", "not answered", "refused", "failed"):
+                assert at[kind] == 100 * (part["outcome"] == kind).mean()
+        else:
+            assert at["no answer"] == pytest.approx(100 * (part["reply_status"] != "").mean())
+            fixed = table[f"m {method}", f"{name} corrected for the judge's errors"]
+            assert fixed == pytest.approx(100 * np.clip((hits / n - 0.1) / 0.85, 0, 1))
+        uncut = known[~known["truncated"]]["hit"]
+        what = {"Cancer-Myth": "corrected", "Cancer-Myth-NFP": "left alone"}.get(name, "right")
+        assert at[f"{what}, of the uncut"] == pytest.approx(100 * uncut.mean())
+    one = cured.pairs_as_one(rates).set_index("row")["value"]
+    for method in ("plain", "cure"):
+        two = made["value"].loc[f"m {method}"][["Cancer-Myth", "Cancer-Myth-NFP"]]
+        assert one[f"m {method}"] == pytest.approx(two.mean())
+        assert table[f"m {method}", "balanced accuracy"] == one[f"m {method}"]
+    tests = cured.against_plain(graded, run).set_index("row")
+    hit = graded["hit"].astype(float).where(graded["status"] == "graded")
+    wide = graded.assign(hit=hit).pivot(index=["set", "item"], columns="method", values="hit")
+    for name, part in wide.dropna().groupby("set"):
+        r = tests.loc[f"m cure against plain, {name}"]
+        up, down = ((part["cure"] - part["plain"]) == sign for sign in (1, -1))
+        assert r["difference"] == pytest.approx(100 * (up.mean() - down.mean()))
+        assert (r["n"], r["p"]) == (len(part), pytest.approx(mcnemar(up.sum(), down.sum())))
+
+
+# ---- how the questions were made
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_algorithm_1_takes_what_it_says(seed):
+    """Up to a number of each category, then any of the rest up to a number in all."""
+    rng = np.random.default_rng(seed)
+    items = pd.DataFrame({"category": rng.choice(KINDS[:4], 60, p=[0.6, 0.3, 0.07, 0.03])})
+    items["generator"] = rng.choice(["one", "two"], 60)
+    per_model, per_category = int(rng.integers(3, 32)), int(rng.integers(1, 9))
+    chosen = generation.balance(items, per_model, per_category, np.random.default_rng(seed))
+    again = generation.balance(items, per_model, per_category, np.random.default_rng(seed))
+    assert chosen.index.equals(again.index) and chosen.index.is_monotonic_increasing
+    assert chosen.index.is_unique and chosen.equals(items.loc[chosen.index])
+    for name, part in items.groupby("generator"):
+        size = part["category"].value_counts()
+        first = size.clip(upper=per_category)
+        mine = chosen[chosen["generator"] == name]["category"].value_counts()
+        mine = mine.reindex(size.index, fill_value=0)
+        assert (mine >= first).all()
+        assert mine.sum() == max(first.sum(), min(per_model, len(part)))
+    assert generation.balance(items.head(0), 5, 2, rng).empty
+    with pytest.raises(ValueError, match="rumour"):
+        generation.balance(items.assign(category="rumour"), 5, 2, rng)
+
+
+def test_algorithm_1_draws_all_alike():
+    """Of 6 and 2 questions one of each category, then two of the 6 that are left."""
+    items = pd.DataFrame({"category": [KINDS[0]] * 6 + [KINDS[1]] * 2, "generator": "g"})
+    rng = np.random.default_rng(0)
+    taken = [i for _ in range(300) for i in generation.balance(items, 4, 1, rng).index]
+    share = pd.Series(taken).value_counts().sort_index() / 300
+    large, small = 1 / 6 + 5 / 6 * 2 / 6, 1 / 2 + 1 / 2 * 2 / 6
+    assert share.tolist() == pytest.approx([large] * 6 + [small] * 2, abs=0.12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_tables_of_the_generation_by_counting(run, seed):
+    rng = np.random.default_rng(seed)
+    n, run.models = 60, ["a", "b"]
+    status = ["new", "copied", "missing", "truncated", "unparsed", "refused", "unanswered: blank"]
+    asked = pd.DataFrame({"generator": rng.choice(["a", "b"], n)})
+    asked["myth"] = [f"m{k // 3}" for k in range(n)]
+    asked["status"] = rng.choice(status, n, p=[0.7, *[0.05] * 6])
+    grade = rng.choice([-1, 0, 1, NAN], n)
+    came = (asked["status"] == "new") & ~np.isnan(grade)
+    asked["verdict"] = np.where(came, "graded", np.where(asked["status"] == "new", "unparsed", ""))
+    asked["value"] = pd.Series(grade, dtype=object).where(came, None)
+    rounds = pd.DataFrame({"generator": ["a"], "myth": ["m3"], "valid": [4], "invalid": [7]})
+    made = making.yield_table(asked, rounds.assign(stopped=""), run)
+    mine = made[made["source"] == "run"].set_index(["row", "column"])["value"]
+    for name, part in asked.groupby("generator"):
+        found = mine[name]
+        grades = {making.HARD: -1, "partly corrected (apart)": 0, "easy (joins the invalid set)": 1}
+        for column, grade in grades.items():
+            hit = [v is not None and v == grade for v in part["value"]]
+            assert found[column] == pytest.approx(100 * np.mean(hit)), column
+        apart = (part["verdict"] == "unparsed").mean()
+        assert found["answered, no grade (apart)"] == pytest.approx(100 * apart)
+        for kind in status[1:]:
+            share = 100 * (part["status"] == kind).mean()
+            assert found.get(f"question {kind}", 0) == pytest.approx(share), kind
+        parts = found.drop("question copied", errors="ignore")
+        assert parts.sum() + 100 * (part["status"] == "copied").mean() == pytest.approx(100)
+    assert (mine["a after m3", "valid set"], mine["a after m3", "invalid set"]) == (4, 7)
+    kinds = pd.DataFrame({"category": rng.choice(KINDS, n), "myth": asked["myth"]})
+    shares = making.balance_table({"here": (kinds, "run")}).set_index("row")["value"]
+    for kind in KINDS:
+        assert shares[kind] == pytest.approx(100 * (kinds["category"] == kind).mean())
+
+
+def test_what_is_listed_and_found_again_by_counting():
+    rng = np.random.default_rng(0)
+    listed = pd.DataFrame({"model": rng.choice(["a", "b"], 40)})
+    listed["status"] = rng.choice(["new", "copied", "missing"], 40)
+    listed["source"] = rng.choice(["", "x"], 40)
+    pairs = pd.DataFrame({"model": rng.choice(["a", "b"], 60), "item": range(60)})
+    pairs["kind"] = rng.choice([collecting.AGAIN, collecting.TWICE], 60)
+    grade = rng.choice([0, 1, NAN], 60)
+    pairs["status"] = np.where(np.isnan(grade), "unparsed", "graded")
+    pairs["value"] = pd.Series(grade, dtype=object).where(~np.isnan(grade), None)
+    made = making.collected_table(listed, {"j": pairs}).set_index(["row", "column"])
+    for model, mine in listed.groupby("model"):
+        count, at = mine["status"].value_counts(), made.loc[model, "value"]
+        told = ["asked for", "different texts", "texts told before", "missing"]
+        assert at[told].tolist() == [len(mine), count["new"], count["copied"], count["missing"]]
+        sourced = ((mine["status"] == "new") & (mine["source"] == "x")).sum()
+        assert at["with a source"] == sourced
+    for (model, kind), mine in pairs.groupby(["model", "kind"]):
+        known = [v for v in mine["value"] if v is not None]
+        found = made.loc[(f"{model}, j", f"{kind}, %"), ["value", "n", "unscored"]].tolist()
+        expected = [100 * np.mean(known), len(known), len(mine) - len(known)]
+        assert found == pytest.approx(expected)
+
+
+def test_judges_and_a_guesser_beside_the_paper(run):
+    """A card's shares by its confusion matrix; of labels 0 how many the judge finds."""
+    rng = np.random.default_rng(5)
+    labels, said = rng.choice([-1, 0, 1], (2, 90))
+    said = np.where(rng.random(90) < 0.6, labels, said)
+    found = pd.DataFrame({"status": "graded", "value": said})
+    card = trust_card(pd.Series(labels), found, [-1, 0, 1], rng)
+    made = judges.table1({"j": card}, run).set_index(["row", "column"])["value"]
+    kappa, squares = (cohen_kappa_score(labels, said, weights=w) for w in (None, "quadratic"))
+    expected = {
+        "exact match": 100 * np.mean(labels == said),
+        judges.SHARES["binary"]: 100 * np.mean((labels == 1) == (said == 1)),
+        "sensitivity for 1": 100 * np.mean(said[labels == 1] == 1),
+        "specificity for 1": 100 * np.mean(said[labels != 1] != 1),
+        judges.ON_ZERO: 100 * np.mean(said[labels == 0] == 0),
+        "kappa": kappa,
+        "kappa, quadratic": squares,
+    }
+    assert made["j"][list(expected)].tolist() == pytest.approx(list(expected.values()))
+    most = pd.Series(labels).value_counts(normalize=True).max()
+    assert made["constant guesser", "exact match"] == pytest.approx(100 * most)
+    assert made["constant guesser", "kappa"] == 0

@@ -1,0 +1,235 @@
+"""What Cancer-Myth's printed numbers allow: the world that they were rounded from is among it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binomtest, ttest_ind
+from sklearn.metrics import cohen_kappa_score
+from statsmodels.stats.proportion import proportions_ztest
+
+from bedside import stats
+from bedside.papers.cancer_myth import data, implied, systems, versions
+from bedside.papers.cancer_myth.v2 import implied as cures
+from bedside.read import published
+from bedside.run import Run
+
+SEEDS = range(4)
+N = implied.QUESTIONS
+KINDS = list(data.CATEGORIES.values())
+MODELS = list(systems.SYSTEMS.values())
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+    return Run("cancer_myth", "03_evaluation", profile="sample")
+
+
+@pytest.fixture
+def prints(run, monkeypatch):
+    """A function that prints other numbers in a table: {(row, column): number}."""
+    given, whole, put = run.published, published.table, {}
+
+    def changed(rows):
+        for name, values in put.items():
+            mine = rows["table"] == name
+            at = zip(rows["row"], rows["column"], rows["value"])
+            new = [values.get((r, c), v) for r, c, v in at]
+            far = np.array(new) - rows["value"]
+            for column in ("value", "low", "high"):
+                rows = rows.assign(**{column: rows[column].where(~mine, rows[column] + far)})
+        return rows
+
+    def one(paper, name, row, column):
+        (found,) = changed(whole(paper, name)).query("row == @row and column == @column")["value"]
+        return found
+
+    monkeypatch.setattr(run, "published", lambda *names: changed(given(*names)))
+    monkeypatch.setattr(published, "value", one)
+    return lambda name, values: put.update({name: values})
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_grades_behind_the_figures_are_found(run, prints, seed):
+    """Grades of eight systems, printed as Figures 6a and 7 print them."""
+    rng = np.random.default_rng(seed)
+    kind = np.repeat(KINDS, implied.category_sizes(run).astype(int))
+    truth = {m: rng.choice([1, 0, -1], N, p=rng.dirichlet([2, 4, 4])) for m in MODELS}
+    prints(
+        "v1 Figure 6a",
+        {(m, "PCR"): round(100 * np.mean(g == 1), 1) for m, g in truth.items()}
+        | {(m, "PCS"): round(g.mean(), 2) for m, g in truth.items()},
+    )
+    prints("v1 Figure 7", {(k, m): g[kind == k].mean() for k in KINDS for m, g in truth.items()})
+    found, sums = implied.grades(run), implied.sums(run)
+    for m, g in truth.items():
+        assert tuple((g == v).sum() for v in (1, 0, -1)) in found[m]
+        read = {k: sums.loc[k, m] for k in KINDS}
+        assert all(np.isnan(s) or s == g[kind == k].sum() for k, s in read.items())
+    a, b = MODELS[:2]
+    x, y = truth[a], truth[b]
+    ways = implied.possible_ways(run, a, b)
+    both, one = ((x == 1) & (y != 1)).sum(), ((x != 1) & (y == 1)).sum()
+    exact = binomtest(int(both), int(both + one)).pvalue
+    unpaired = proportions_ztest([(x == 1).sum(), (y == 1).sum()], [N, N])[1]
+    graded = stats.paired_permutation(x.astype(float), y.astype(float), rng)
+    for way, p, slack in (
+        ("PCR, paired", exact, 1e-9),
+        ("PCR, unpaired", unpaired, 1e-9),
+        ("PCS, paired", graded, 0.02),
+        ("PCS, unpaired", ttest_ind(x, y).pvalue, 1e-9),
+    ):
+        low, high = ways[way]
+        assert low - slack <= p <= high + slack, way
+    grim = implied.grim_table(run).set_index(["row", "column"])
+    for m, g in truth.items():
+        r = grim.loc[(m, "count, the paper")]
+        assert r["low"] <= (g == 1).sum() <= r["high"]
+        r = grim.loc[(m, "graded 0, the paper")]
+        assert r["low"] <= (g == 0).sum() <= r["high"]
+
+
+def test_numbers_that_no_grades_give_are_noticed(run, prints):
+    """27.3% are no whole number of 585; a PCS of 0.5 needs more than 42.1% right."""
+    assert implied.grim_table(run)["value"].notna().any() and implied.impossible_pairs(run) == []
+    prints("v1 Figure 6a", {("GPT-4o", "PCR"): 27.3, ("GPT-3.5", "PCS"): 0.9})
+    prints("v2 Main results", {("GPT-5", "PCS"): 0.5})
+    counts = implied.grim_table(run).set_index(["row", "column"])["value"]
+    none = [k for k in range(N + 1) if round(100 * k / N, 1) == 27.3]
+    assert np.isnan(counts["GPT-4o", "count, the paper"]) == (not none)
+    assert implied.grades(run)["GPT-3.5"] == []
+    assert implied.impossible_pairs(run) == ["GPT-5"]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_judges_confusion_matrix_is_found(run, prints, seed):
+    """All errors are on people's 0s: some of them lowered to -1, some raised to 1."""
+    rng = np.random.default_rng(seed)
+    n, zeros = implied.ANNOTATED, int(rng.integers(15, 40))
+    right, raised = int(rng.integers(3, zeros - 6)), int(rng.integers(0, 4))
+    ones = int(rng.integers(2, n - zeros))
+    lowered = zeros - right - raised
+    table = [[n - zeros - ones, 0, 0], [lowered, right, raised], [0, 0, ones]]
+    shares = {
+        "exact match": 100 * (n - lowered - raised) / n,
+        "binary match": 100 * (n - raised) / n,
+    }
+    judge = "Presupposition correction"
+    prints("v1 Table 1", {(judge, c): round(v, 2) for c, v in shares.items()})
+    prints(
+        "v1 text C.1",
+        {("Answers that humans graded 0", "exact match"): round(100 * right / zeros, 2)},
+    )
+    assert (n - lowered - raised, zeros, right) in implied.judge_counts(run)
+    found = implied.possible_confusions(run)
+    assert table in [t.tolist() for t in found] and {int(t.sum()) for t in found} == {n}
+    x, y = np.repeat([(a, b) for a in (-1, 0, 1) for b in (-1, 0, 1)], np.ravel(table), axis=0).T
+    made = implied.judge_readings(run)["cm-c1-chance"]
+    for name, weights in implied.WEIGHTS.items():
+        kappa = cohen_kappa_score(x, y, weights=weights)
+        assert implied.kappa_of(np.array(table), weights) == pytest.approx(kappa)
+        low, high = made[f"three grades, {name}"][1:3]
+        assert low - 1e-9 <= kappa <= high + 1e-9
+    same, share = np.mean(x == y), [(np.mean(x == v) + np.mean(y == v)) / 2 for v in (-1, 0, 1)]
+    chance = sum(p * (1 - p) for p in share) / 2
+    assert implied.ac1_of(np.array(table)) == pytest.approx((same - chance) / (1 - chance))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_rates_of_the_cures_hold_all_counts_that_print_so(run, prints, seed):
+    rng = np.random.default_rng(seed)
+    rows = [row for pair in cures.CURES.values() for row in pair]
+    truth = {(r, c): int(rng.integers(0, n)) for r in rows for c, n in zip(cures.SETS, (N, 150))}
+    size = {"Cancer-Myth": N, "Cancer-Myth-NFP": 150}
+    prints("v2 Table 1", {(r, c): round(100 * k / size[c]) for (r, c), k in truth.items()})
+    made = cures.rates(run).set_index(["row", "column"])
+    for (row, column), k in truth.items():
+        r, n = made.loc[(row, column)], size[column]
+        counts = [j for j in range(n + 1) if abs(100 * j / n - r["value"]) <= 0.5 + 1e-9]
+        assert r["least"] <= k <= r["most"] and {r["least"], r["most"]} <= {*counts}
+        assert (r["low"], r["high"]) == pytest.approx(
+            (100 * stats.wilson(int(r["least"]), n).low, 100 * stats.wilson(int(r["most"]), n).high)
+        )
+    one = cures.pairs_as_one(run).set_index("row")
+    for row in rows:
+        assert one.loc[row, "value"] == pytest.approx(made["value"].loc[row].mean())
+        assert one.loc[row, "low"] < one.loc[row, "value"] < one.loc[row, "high"]
+
+
+def test_two_rates_of_one_quantity_may_be_chance(run):
+    """Of GPT-4-Turbo 15.4 and 15.2% are, 15.4 and 6.3% aren't: two runs on 585 questions each."""
+    for rates in ([15.4, 15.2], [15.4, 6.3], [5.8, 12]):
+        counts = [round(rate * N / 100) for rate in rates]
+        p = proportions_ztest(counts, [N, N])[1]
+        assert versions.chance(pd.DataFrame({"value": rates})) == pytest.approx(p)
+
+
+def rows(*values, quantity="x", about=False):
+    """(version, value) pairs of one quantity."""
+    return pd.DataFrame(
+        [(quantity, f"place {k}", v, x, about) for k, (v, x) in enumerate(values)],
+        columns=["quantity", "place", "version", "value", "about"],
+    )
+
+
+@pytest.mark.parametrize(
+    "values, options, kind, within",
+    [
+        ([(1, 2.0), (2, 2.0)], {}, "same", ""),
+        ([(1, 2.2), (2, 2)], {}, "rounded", ""),
+        ([(1, 2.5), (2, 3)], {}, "rounded", ""),
+        ([(1, 5.8), (2, 12)], {}, "different", ""),
+        ([(2, 5.8), (2, 12)], {}, "different", "summary of version 2"),
+        ([(1, 5.8), (1, 6), (2, 7)], {}, "different", ""),
+        ([(1, 89.47), (1, 90)], {"about": True}, "rounded", ""),
+        ([(1, 89.47), (1, 92)], {"about": True}, "different", "the paper"),
+        ([(1, 7), (2, 17)], {"quantity": "models evaluated"}, "changed", ""),
+    ],
+)
+def test_how_two_texts_depart_from_each_other(values, options, kind, within):
+    made = versions.disagreements(rows(*values, **options))
+    assert made["kind"].unique().tolist() == [kind] and made["within"].unique().tolist() == [within]
+
+
+def test_what_two_texts_print_decides_the_claims_on_them():
+    """GPT-4o has two rates within the summary, GPT-4-Turbo one in each text."""
+    parts = [
+        rows((1, 5.8), (2, 5.8), (2, 12), quantity="GPT-4o, PCR"),
+        rows((1, 15.4), (2, 15.2), quantity="GPT-4-Turbo, PCR"),
+    ]
+    holds = {
+        (id, name): way[3]
+        for id, ways in versions.readings(versions.disagreements(pd.concat(parts))).items()
+        for name, way in ways.items()
+    }
+    assert holds == {
+        ("cm-versions-agree", "as written"): False,
+        ("cm-v1-consistent", "as written"): True,
+        ("cm-gpt4o-chance", "the same grades"): False,
+        ("cm-gpt4o-chance", "two runs on all questions"): False,
+    }
+    calm = versions.disagreements(rows((1, 5.8), (2, 5.8), quantity="GPT-4o, PCR"))
+    made = versions.readings(calm)
+    assert made["cm-versions-agree"]["as written"][3] and made["cm-v1-consistent"]["as written"][3]
+    odd = versions.disagreements(rows((1, 5.8), (1, 12), (2, 12), quantity="GPT-4o, PCR"))
+    assert versions.readings(odd)["cm-v1-consistent"]["as written"][3] is False
+
+
+def test_each_number_that_is_printed_in_several_places_is_there(run):
+    known = published.load("cancer_myth")
+    made = pd.concat([versions.places(run), versions.derived(run)], ignore_index=True)
+    printed = set(zip(known["row"], known["column"]))
+    assert {label for labels in versions.SAME.values() for label in labels} <= printed
+    counts = made.groupby("quantity")["place"].nunique()
+    assert (counts > 1).all() and set(versions.CHANGED) <= set(versions.SAME)
+    cell = run.published("v2 Table 1").set_index(["row", "column"])["value"]
+    derived = made[made["place"].str.startswith("recomputed")].set_index("quantity")["value"]
+    over = 100 - cell["Gemini-2.5-Pro GEPA", "Cancer-Myth-NFP"]
+    assert derived["Gemini-2.5-Pro with GEPA, over-correction, %"] == over
+    drops = [
+        100 - 100 * cell[f"{m} GEPA", exam] / cell[f"{m} Plain", exam]
+        for m in ("GPT-4o", "Gemini-2.5-Pro")
+        for exam in ("MedQA", "PubMedQA")
+    ]
+    ends = [f"{end} drop on other benchmarks with GEPA, %" for end in ("least", "largest")]
+    assert derived[ends].tolist() == pytest.approx([min(drops), max(drops)])
