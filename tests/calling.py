@@ -152,6 +152,7 @@ class World:
             sink.extend(request(i, p, name, max_tokens=max_tokens) for i, p in prompts.items())
         sink.close()
         made = files.gather(parts, self.folder / "batches/sample" / f"{next(COUNT):03}", "sample")
+        self.made = [m.lines for m in made]  # of each file
         lines = [x for m in made for x in m.path.read_text(encoding="utf-8").split("\n")[:-1]]
         return [json.loads(x) for x in lines]
 

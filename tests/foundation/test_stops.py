@@ -151,28 +151,21 @@ def test_a_failed_question_stops_nothing_and_is_told(project, endpoint):
     def script(n, body):
         if body["messages"][0]["content"].endswith("3"):
             return 400, {}, {"error": {"message": "=cmd|' /C calc'!A0 is too spicy"}}
-        return completion()
+        return completion(f"<script>alert(1)</script> You sent {KEY}.")
 
     endpoint.script = script
     done = run(project, both=False)
     assert done.returncode == 0 and executed(project, "90_first") == []
     (row,) = failures(project)
     assert row["message"] == "'=cmd|' /C calc'!A0 is too spicy" and row["kind"] == "bad request"
+    files = [p.read_bytes() for p in project.rglob("*") if p.is_file()]
+    assert not any(KEY.encode() in content for content in files)
+    pages = [p.read_text() for p in (project / "figures").rglob("*.html")]
+    assert not any("<script>alert" in page for page in pages)
     assert "is too spicy" in done.stdout
     endpoint.script = lambda n, body: completion()
     done = run(project, both=False)  # and the file goes with the last failure
     assert "failed" not in done.stdout and failures(project) is None
-
-
-def test_a_name_with_slashes_is_a_file_of_its_own_within_the_folder(project):
-    before = {p for p in project.rglob("*.jsonl")}
-    done = run(project, model="org/remote ../../x", both=False)
-    assert done.returncode == 0, done.stderr
-    folder, kept = project / "data/recordings/cancer_myth/sample", project / ".cache/graded"
-    made = {p for p in {*project.rglob("*.jsonl")} - before if not p.is_relative_to(kept)}
-    made = {p.relative_to(folder).as_posix() for p in made}
-    assert made == {"org%2Fremote.jsonl", "..%2F..%2Fx.jsonl"}
-    assert all(len((folder / name).read_text().splitlines()) == 6 for name in made)
 
 
 # ---- make
@@ -191,7 +184,7 @@ def make(*arguments):
     "target, name",
     [
         ("plan", "MODELS"),
-        ("plan", "PROFILE"),
+        ("plan", "YOURS"),
         ("new", "PAPER"),
         ("record", "MODELS"),
     ],
