@@ -34,7 +34,7 @@ def test_killed_at_any_moment_a_run_pays_again_only_for_what_was_in_flight(world
         time.sleep(rng.uniform(0, 0.05))
         process.kill()
         process.join()
-        time.sleep(0.1)  # until the endpoint has answered what reached it
+        quiet(endpoint)
         asked = [b["messages"][0]["content"] for b in endpoint.bodies[before:]]
         assert not kept & {f"to {a}" for a in asked} and max(Counter(asked).values()) == 1
         now = {r.answer for r in world.ask(*recorded_items(world), mode="replay")}
@@ -44,6 +44,14 @@ def test_killed_at_any_moment_a_run_pays_again_only_for_what_was_in_flight(world
     rows = world.ask(*range(300))
     assert [r.answer for r in rows] == [f"to question {i}" for i in range(300)]
     assert len(endpoint.bodies) == 300 + sum(lost)
+
+
+def quiet(endpoint):
+    """Wait until all that was sent has reached the endpoint."""
+    seen = -1
+    while seen != len(endpoint.bodies):
+        seen = len(endpoint.bodies)
+        time.sleep(0.3)
 
 
 def recorded_items(world):
