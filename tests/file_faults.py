@@ -12,6 +12,8 @@ import os
 import sys
 from pathlib import Path
 
+import pytest
+
 LIB = str(Path(__file__).parents[1] / "lib/bedside") + os.sep
 WRITING = ("replace", "rename", "unlink", "mkdir", "fsync", "ftruncate")  # of os
 FAULTS = ("ENOSPC", "EIO", "EINTR", "short", "killed")
@@ -113,12 +115,20 @@ class Faults:
 
 @contextlib.contextmanager
 def full_disk(most):
-    """No file can hold more than so many bytes."""
-    import resource
+    """No file of the library's can hold more than so many bytes."""
 
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (most, before[1]))
-    try:
+    class Full(_File):
+        def write(self, data):
+            if self.file.tell() + len(data) > most:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            return self.file.write(data)
+
+    def opened(file, mode="r", *args, **more):
+        made = real(file, mode, *args, **more)
+        return Full(made, None) if set(mode) & set("wax+") and _place() else made
+
+    real = open
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(builtins, "open", opened)
+        patch.setattr(io, "open", opened)
         yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)

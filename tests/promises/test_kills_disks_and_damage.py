@@ -103,12 +103,12 @@ def test_any_write_may_fail_or_be_the_last_and_the_same_command_goes_on(world, e
 def test_a_full_disk_stops_the_run_keeps_what_was_written_and_pays_for_nothing_more(
     world, endpoint
 ):
-    endpoint.script = lambda n, body: completion("x" * 25_000)
-    with full_disk(400_000), pytest.raises(BedsideError, match="written"):
+    endpoint.script = lambda n, body: completion("x" * 5_000)
+    with full_disk(100_000), pytest.raises(BedsideError, match="No space left"):
         world.ask(*range(40))
     kept, paid = len(world.recorded()), len(endpoint.bodies)
     assert 0 < kept < 40 and paid <= kept + 2 * 4
-    with full_disk(400_000), pytest.raises(BedsideError, match="written"):
+    with full_disk(100_000), pytest.raises(BedsideError, match="No space left"):
         world.ask(*range(40))
     assert len(endpoint.bodies) == paid  # it is tried before a call is paid
     assert len(world.ask(*range(40))) == 40 and len(endpoint.bodies) == paid + 40 - kept
