@@ -92,7 +92,7 @@ NOT_HERE = {  # public functions of scores and tables that no case reaches, and 
     "related_table configuration_table script_table cost_table": "count the design and its scripts",
     "length_rows repair_table strict_table pair_table": "count the released files",
     "editing_table answered_table": "count words of texts; tests/papers/test_survey_answers.py",
-    "collected_table": "takes verdicts on pairs; tests/papers/test_collecting.py",
+    "collected_table": "takes verdicts on pairs; tests/papers/test_generation.py",
     "flag_table": "takes raters' flags; tests/papers/test_radiation_matching.py",
     "with_limits stack": "are called by cells of notebooks, which `accuracy` runs",
     "took_part": "is a sentence of a caption; tests/papers/test_medhalu.py",
