@@ -91,7 +91,7 @@ NOT_HERE = {  # public functions of scores and tables that no case reaches, and 
     "identity_table misfit_table implied_rows implied_table power_table": "follow from these",
     "related_table configuration_table script_table cost_table": "count the design and its scripts",
     "length_rows repair_table strict_table pair_table": "count the released files",
-    "editing_table answered_table": "count words of texts; tests/papers/test_survey_answers.py",
+    "editing_table answered_table": "count words of texts; tests/papers/test_review.py",
     "collected_table": "takes verdicts on pairs; tests/papers/test_generation.py",
     "flag_table": "takes raters' flags; tests/papers/test_radiation_matching.py",
     "with_limits stack": "are called by cells of notebooks, which `accuracy` runs",
