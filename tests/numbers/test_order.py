@@ -1,5 +1,6 @@
 """What the order of rows and the names of models may not change: any number of any table."""
 
+import ast
 import importlib
 import inspect
 import pkgutil
@@ -15,7 +16,7 @@ import medhalu_cells
 from bedside import papers
 from bedside.papers.meddialbench.scores import changes
 from bedside.papers.meddialbench.tables import vulnerability
-from cells import compiled
+from cells import statements
 
 # shown is the first case that one of the run's models fails, and odds are against its first model
 FIRST = ("meddialbench case_table", "meddialbench mixed_table")
@@ -93,7 +94,7 @@ NOT_HERE = {  # public functions of scores and tables that no case reaches, and 
     "length_rows repair_table strict_table pair_table": "count the released files",
     "editing_table answered_table": "count words of texts; tests/papers/test_review.py",
     "collected_table": "takes verdicts on pairs; tests/papers/test_generation.py",
-    "flag_table": "takes raters' flags; tests/papers/test_radiation_matching.py",
+    "flag_table": "takes raters' flags; tests/oracles/test_radiation_matchers.py",
     "with_limits stack": "are called by cells of notebooks, which `accuracy` runs",
     "took_part": "is a sentence of a caption; tests/papers/test_medhalu.py",
     "blind rates found_table beside": "take counts, no replies",
@@ -121,7 +122,8 @@ def test_every_function_of_scores_and_tables_is_in_the_catalogue():
             for f in here:
                 functions.setdefault(f.__name__, []).append(f)
     codes = [f.__code__ for _, f in CASES.values()]
-    codes += [compiled(*cell) for cell in medhalu_cells.CELLS]
+    cells = [s for name in medhalu_cells.NOTEBOOKS for s in statements(name)]
+    codes += [compile(ast.unparse(s), "", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT) for s in cells]
     seen, todo = set(), set().union(*map(names_in, codes))
     while todo:
         name = todo.pop()

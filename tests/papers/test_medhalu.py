@@ -1,17 +1,16 @@
-"""MedHalu: base sets and users' copies, types and batches, labels of people, a replayed run."""
+"""MedHalu: base sets and users' copies, types and batches, labels of people."""
 
 import asyncio
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-import medhalu_cells
 from bedside import BedsideError
 from bedside.papers.medhalu import building, data, detection, labels, study, tables
 from bedside.read import formats, sources
-from bedside.run import Run
 
 
 @pytest.fixture
@@ -19,14 +18,19 @@ def run(run_of):
     return run_of("medhalu", "02_detection")
 
 
-def write(tmp_path, monkeypatch, name, text):
-    path = tmp_path / f"{name}.file"
-    path.write_text(text)
-    monkeypatch.setitem(sources.registry()[name], "file", str(path))
-    monkeypatch.setitem(
-        sources.registry()[name], "format", sources.entry(name).get("format", "jsonl")
-    )
-    sources._frame.cache_clear()
+@pytest.fixture
+def put(tmp_path, monkeypatch):
+    """A function that puts a file where a source of the user's would be."""
+
+    def write(name, text):
+        entry = sources.registry()[name]
+        path = tmp_path / Path(entry["file"]).name
+        path.write_text(text)
+        monkeypatch.setitem(entry, "file", str(path))
+        sources.forget()
+
+    yield write
+    sources.forget()
 
 
 def test_the_sample_is_what_it_says():
@@ -46,54 +50,41 @@ def test_the_sample_is_what_it_says():
     assert length[right].quantile(0.1) < length[~right].median() < length[right].quantile(0.9)
 
 
-def test_the_released_benchmark_is_read_from_a_copy(tmp_path, monkeypatch, run):
+def test_the_released_benchmark_is_read_from_a_copy(put, run):
     lines = [
         {"dataset": "LiveQA", "question": "q", "answer": "a wrong answer", "type": t, "spans": []}
         for t in ("Fact-conflicting", "None-conflict", "input-conflict", "")
     ]
-    write(
-        tmp_path,
-        monkeypatch,
-        "medhalu_benchmark",
-        "".join(json.dumps(line) + "\n" for line in lines),
-    )
+    put("medhalu_benchmark", "".join(json.dumps(line) + "\n" for line in lines))
     run.profile = "public"
     items = asyncio.run(study.benchmark(run, "medhalu", 0, "served", 9))
     assert items["type"].tolist() == ["fact", "none", "input", "none"]
     assert items["hallucinated"].tolist() == [True, False, True, False]
     assert items["item"].tolist() == [f"medhalu-{k}" for k in range(1, 5)]
-    write(
-        tmp_path,
-        monkeypatch,
-        "medhalu_benchmark",
-        json.dumps({**lines[0], "type": "fantasy"}) + "\n",
-    )
-    with pytest.raises(BedsideError, match="type 'fantasy'.*types are none, input, context, fact"):
+    put("medhalu_benchmark", json.dumps({**lines[0], "type": "fantasy"}) + "\n")
+    with pytest.raises(BedsideError, match="fantasy"):
         data.released(run)
-    with pytest.raises(BedsideError, match="built or medhalu"):
+    with pytest.raises(BedsideError, match="medhallu"):
         asyncio.run(study.benchmark(run, "medhallu", 0, "served", 9))
-    sources._frame.cache_clear()
 
 
-def test_a_benchmark_that_is_not_there_says_where_to_put_it(run):
-    run.profile = "public"
-    if not sources.here("medhalu_benchmark"):
-        with pytest.raises(sources.SourceError, match="medhalu.jsonl"):
-            data.released(run)
+def test_a_benchmark_that_is_not_there_says_where_to_put_it(run, monkeypatch, tmp_path):
+    run.profile, entry = "public", sources.registry()["medhalu_benchmark"]
+    monkeypatch.setitem(entry, "file", str(tmp_path / "medhalu.jsonl"))
+    with pytest.raises(sources.SourceError, match="medhalu.jsonl"):
+        data.released(run)
+    entry = sources.registry()["medhalu_annotations"]
+    monkeypatch.setitem(entry, "file", str(tmp_path / "none.csv"))
+    assert sources.fetch("medhalu_annotations") == "absent"  # is optional
 
 
-def test_healthqa_and_liveqa_are_read_as_published(tmp_path, monkeypatch):
-    write(
-        tmp_path,
-        monkeypatch,
-        "healthqa",
-        '1\tWhat is gout ?\tGout is "urate" in joints .\n0\tWhat is gout ?\tAnother text .\n',
-    )
+def test_healthqa_and_liveqa_are_read_as_published(put, tmp_path):
+    text = '1\tWhat is gout ?\tGout is "urate" in joints .\n0\tWhat is gout ?\tAnother text .\n'
+    put("healthqa", text)
     assert sources.load("healthqa").values.tolist() == [
         ["1", "What is gout ?", 'Gout is "urate" in joints .'],
         ["0", "What is gout ?", "Another text ."],
     ]
-    sources._frame.cache_clear()
     xml = (
         '<?xml version="1.0" encoding="UTF-8"?><X><NLM-QUESTION qid="TQ1"><Original-Question>'
         "<SUBJECT>s</SUBJECT><MESSAGE>a &amp;\n        b</MESSAGE></Original-Question>"
@@ -151,13 +142,6 @@ def test_the_base_sets_are_pairs_with_an_answer(run, monkeypatch):
     assert found.values.tolist()[0] == ["liveqa_train-1", "LiveQA", "f", "g", "h"]
     with pytest.raises(BedsideError, match="unknown LiveQA set 'train'; did you mean 'training'"):
         data.base(run, "train")
-
-
-def test_an_optional_file_of_the_user_is_absent_without_fuss(tmp_path, monkeypatch):
-    monkeypatch.setitem(
-        sources.registry()["medhalu_annotations"], "file", str(tmp_path / "none.csv")
-    )
-    assert sources.fetch("medhalu_annotations") == "absent"
 
 
 # ---- building
@@ -231,17 +215,8 @@ SPAN = "is taken every day at about the same time"
 
 
 @pytest.fixture
-def labelled(tmp_path, monkeypatch):
-    """A function that puts a file of labels where a user's would be."""
-
-    def put(text):
-        path = tmp_path / "annotations.csv"
-        path.write_text(text)
-        monkeypatch.setitem(sources.registry()["medhalu_annotations"], "file", str(path))
-        sources._frame.cache_clear()
-
-    yield put
-    sources._frame.cache_clear()
+def put_labels(put):
+    return lambda text: put("medhalu_annotations", text)
 
 
 def daily(run):
@@ -250,9 +225,9 @@ def daily(run):
     return items, items.loc[items["answer"].str.contains(SPAN), "item"].iloc[0]
 
 
-def test_labels_of_people_are_read_with_their_spans(run, labelled):
+def test_labels_of_people_are_read_with_their_spans(run, put_labels):
     items, item = daily(run)
-    labelled(
+    put_labels(
         HEAD + f'{item},r9,expert,Yes,fact,"{SPAN}\nmuch like a  blood pressure tablet",daily is'
         " wrong\nliveqa-TQ9,r9,expert,no,,,\n"
     )
@@ -282,80 +257,35 @@ def test_labels_of_people_are_read_with_their_spans(run, labelled):
         ("{item},r9,expert,no,,,\n{item},r9,expert,no,,,", "twice; keep one"),
     ],
 )
-def test_a_bad_label_is_an_error_that_names_file_item_and_way_out(run, labelled, row, match):
+def test_a_bad_label_is_an_error_that_names_file_item_and_way_out(run, put_labels, row, match):
     items, item = daily(run)
-    labelled(HEAD + row.format(item=item, span=SPAN) + "\n")
+    put_labels(HEAD + row.format(item=item, span=SPAN) + "\n")
     with pytest.raises(BedsideError, match=match) as caught:
         labels.annotations(run, items)
     assert "annotations.csv" in str(caught.value)
     assert item in str(caught.value) or "mh-99" in str(caught.value)
 
 
-def test_a_label_file_without_its_columns_is_an_error(run, labelled):
-    labelled("item,rater\nmh-01,x\n")
+def test_a_label_file_without_its_columns_is_an_error(run, put_labels):
+    put_labels("item,rater\nmh-01,x\n")
     with pytest.raises(sources.SourceError, match="no column 'group'"):
         labels.annotations(run, data.bundled(run))
 
 
-# ---- a run
-
-
-def test_few_items_and_a_single_repeat_replay(tmp_path, monkeypatch):
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
-    run = Run("medhalu", "02_detection", profile="sample", limit=5)
-    items = asyncio.run(study.benchmark(run, "built", 16, "smollm2-135m", 512))
-    judged = asyncio.run(detection.detect(run, items, 256, 1))
-    assert len(items) == 5 and judged["item"].tolist() == items["item"].tolist()
-    six = medhalu_cells.six(run, judged, items)
-    assert not six.duplicated(["row", "column", "source"]).any()
-
-
-def test_attention_checks_are_half_right_and_half_wrong():
-    items = labels.checks()
-    right = [item["right"] for item in items]
-    assert [r["value"] for r in right] == ["yes", "yes", "no", "no"]
-    for item, r in zip(items, right):
-        assert (r["value"] == "yes") == bool(r["type"]) == bool(r["spans"])
-        assert all(span in item["reply"] for span in r["spans"]) and "Source: " in item["why"]
-
-
-def test_the_form_of_table_3_is_that_of_the_questions(run):
-    asked = {f"{name}: {answer}" for name, _, known in labels.BACKGROUND for answer in known}
-    assert asked - {*run.published("Table 3")["row"]} == {"Education: None in Medicine"}
-
-
-def test_table_3_counts_the_runs_own_experts(tmp_path, monkeypatch, run):
+def test_table_3_counts_the_runs_own_experts(put, run):
     before = tables.benchmark.experts_table(run)
     assert set(before["source"]) == {"published"}
     counts = "expert,Gender,Male,2\nexpert,Gender,prefer not to say,4\n"
     counts += "layperson,Gender,Male,9\n"
     counts += "expert,attention checks,passed,5\nexpert,attention checks,failed,1\n"
-    path = tmp_path / "raters.csv"
-    path.write_text(f"group,question,answer,raters\n{counts}")
-    monkeypatch.setitem(sources.registry()["medhalu_raters"], "file", str(path))
-    sources._frame.cache_clear()
+    put("medhalu_raters", f"group,question,answer,raters\n{counts}")
     own = tables.benchmark.experts_table(run).query("source == 'run'")
     assert own[["row", "value"]].values.tolist() == [
         ["Gender: Male", 2],
         ["Gender: prefer not to say", 4],
     ]
     assert own["column"].unique().tolist() == before["column"].unique().tolist()
-    assert tables.benchmark.took_part(run).startswith("This run: experts")
     items = asyncio.run(study.benchmark(run, "built", 16, "smollm2-135m", 512))
     found = tables.benchmark.raters_table(run, labels.annotations(run, items), items)
     made = found.iloc[-1]
     assert (made["row"], made["value"], made["n"]) == ("expert", 1, 6)
-    assert "left out" in made["column"]
-    sources._frame.cache_clear()
-
-
-def test_training_items_are_of_every_type_and_their_places_are_there():
-    items = labels.training()
-    right = [item["right"] for item in items]
-    assert sorted(r["type"] for r in right) == ["", "context", "fact", "input"]
-    for item, r in zip(items, right):
-        assert (r["value"] == "yes") == bool(r["type"]) == bool(r["spans"])
-        assert all(span in item["reply"] for span in r["spans"])
-        assert item["shared"][0]["label"] == "Question" and "Source: " in item["why"]
-    sample = set(sources.load("medhalu_answers_sample")["question"])
-    assert not sample & {item["shared"][0]["text"] for item in items}

@@ -6,8 +6,8 @@ import json
 
 import pandas as pd
 import pytest
-import radiation_lists
 
+import radiation_lists
 from bedside import BedsideError
 from bedside.papers.radiation import checks, data, filling, matching, study, tables
 from bedside.papers.radiation.tables import files

@@ -4,9 +4,8 @@ import asyncio
 
 import pandas as pd
 import pytest
-import radiation_lists
-from radiation_lists import lists_of
 
+import radiation_lists
 from bedside.asking import models
 from bedside.keep import registry
 from bedside.papers.radiation import data, figures, lists, matching, scores, study, tables
@@ -14,6 +13,7 @@ from bedside.read import sources
 from bedside.write import tables as shared
 from conftest import SILENT, completion
 from radiation_cells import recall_by, strata
+from radiation_lists import lists_of
 
 run = radiation_lists.run  # a fixture
 

@@ -6,9 +6,8 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-import radiation_lists
-from radiation_lists import lists_of, matched
 
+import radiation_lists
 from bedside import BedsideError
 from bedside.judging import trust_cards
 from bedside.keep import registry
@@ -26,6 +25,7 @@ from bedside.papers.radiation import (
 from bedside.publish.judged_items import text as block
 from bedside.read import prompts
 from conftest import SILENT, completion
+from radiation_lists import lists_of, matched
 
 run = radiation_lists.run  # a fixture
 

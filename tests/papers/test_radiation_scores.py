@@ -6,14 +6,14 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-import radiation_lists
-from radiation_lists import REFERENCE, TERMS, lists_of, matched
 
+import radiation_lists
 from bedside import stats
 from bedside.papers.radiation import data, matching, scores, tables
 from bedside.write import tables as shared
 from conftest import completion
 from radiation_cells import recall_by, strata
+from radiation_lists import REFERENCE, TERMS, lists_of, matched
 
 run = radiation_lists.run  # a fixture
 

@@ -1,0 +1,187 @@
+"""MedHalu's printed numbers: what lies behind them, and that other numbers turn the readings."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bedside import stats
+from bedside.papers.medhalu import data, scores, tables
+from bedside.papers.medhalu.implied import (
+    benchmark,
+    detection,
+    matrices,
+    notes,
+    numbers,
+    rates,
+    types,
+)
+from bedside.read import claims, sources
+
+
+@pytest.fixture
+def run(run_of):
+    return run_of("medhalu", "02_detection")
+
+
+# ---- what lies behind them
+
+
+def test_counts_behind_printed_scores_are_recovered():
+    tp, tn, positive, negative = 130, 40, 200, 50
+    made = stats.macro([tp, negative - tn, positive - tp, tn]).round(2)
+    found, off = matrices.confusions(positive, negative, dict(zip(scores.METRICS, made)))
+    assert [tp, tn] in found.tolist() and off <= 0.005 and len(found) < 60
+    none, off = matrices.confusions(
+        positive, negative, {"Acc": 0.9, "ma-P": 0.9, "ma-R": 0.5, "ma-F1": 0.9}
+    )
+    assert len(none) == 0 and off > 0.1
+    two, _ = matrices.confusions(10, 10, {"Acc": 1.0, "ma-F1": 1.0})
+    assert two.tolist() == [[10, 10]]
+
+
+def test_a_mean_of_three_matrices_is_found_where_there_is_one():
+    three = stats.macro([[18, 2, 2, 8], [10, 5, 10, 5], [19, 9, 1, 1]]).mean(axis=0)
+    names = dict(zip(scores.METRICS, three.round(2)))
+    assert matrices.mean_of_three(20, 10, names)
+    assert not matrices.mean_of_three(20, 10, names | {"ma-F1": 0.99})
+
+
+def test_replies_left_out_are_counted():
+    told = dict(zip(scores.METRICS, stats.macro([100, 30, 70, 40]).round(2)))
+    assert matrices.with_some_left_out(170, 70, told) == 0
+    assert matrices.with_some_left_out(171, 71, told) in (0, 1, 2)
+    assert matrices.with_some_left_out(171, 71, told | {"Acc": 0.99}) is None
+
+
+def test_each_printed_row_has_rates_with_their_rounding(run):
+    """By hand: accuracy 0.57 = 0.7476 s + 0.2524 t and s + t = 1.34 give s = 0.468, t = 0.872."""
+    behind = pd.concat([rates.behind(run, t).assign(table=t) for t in ("Table 6", "Table 10")])
+    assert len(behind) == 24 and not behind.isna().any(axis=None)
+    for rate in ("sensitivity", "specificity"):
+        assert behind[rate].between(behind[f"{rate} least"], behind[f"{rate} most"]).all()
+    gpt4 = behind.set_index(["table", "row", "dataset"]).loc["Table 6", "GPT-4", "HealthQA"]
+    assert gpt4["sensitivity"] == pytest.approx(0.468, abs=0.001)
+    assert gpt4["specificity"] == pytest.approx(0.872, abs=0.001)
+    # at the ends: accuracy -+0.005 and macro recall +-0.005 move t by 0.0252 at most
+    assert gpt4["specificity most"] - gpt4["specificity"] == pytest.approx(0.0252, abs=0.0002)
+    # where one matrix explains a row, its rates are among those
+    both = matrices.implied(run, "Table 6").merge(
+        rates.behind(run, "Table 6"), on=["row", "dataset"], suffixes=("", " too")
+    )
+    both = both[both["fits"] > 0]
+    for rate in ("sensitivity", "specificity"):
+        assert both[rate].between(both[f"{rate} least too"], both[f"{rate} most too"]).all()
+
+
+def test_no_mean_of_kappas_is_above_the_mean_accuracy():
+    """Table 6 has 0.76 for experts; the largest kappa of a mean accuracy is no bound of means."""
+    tp, fp, fn, tn = np.random.default_rng(0).dirichlet(np.ones(4), 2000).T
+    assert (stats.score("kappa", 1, tp + fn, tp, fp) <= tp + tn + 1e-12).all()
+    # 81% perfect raters and 19% that are always wrong: 0.81 on average, above that bound
+    perfect, wrong = stats.score("kappa", 1, np.array([0.5, 0.01]), [0.5, 0], [0, 0.99])
+    assert 0.81 * perfect + 0.19 * wrong > stats.most_kappa(0.81)
+    # 37 of 500 missed at 74.1%: chance 0.667 * 0.741 + 0.333 * 0.259 = 0.580, kappa 0.824
+    assert benchmark.least_right(0.825, 0.741, 500) == 1 - 36 / 500
+
+
+def test_averages_over_base_sets_are_equal_or_by_size(run):
+    f1 = numbers.wide(run, "Table 6", "ma-F1")
+    assert numbers.overall(f1)["GPT-4"] == pytest.approx(1.64 / 3)
+    weighted = numbers.overall(f1, numbers.shares(run))
+    assert weighted["GPT-4"] == pytest.approx((1141 * 0.57 + 246 * 0.52 + 690 * 0.55) / 2077)
+    known = rates.printed_rates(run)
+    least, most = rates.pooled(known, "GPT-4")
+    assert least < 0.5550 and most > 0.5573  # of the matrices that print so
+    at, share = rates.mean_rates(known, "Experts")  # of raters who may differ
+    least, most = rates.mean_ends(at, share)
+    assert least < stats.macro(rates.confusion(at, share, 1 - share))[3] < most
+
+
+def test_p_values_by_the_delta_method_are_those_of_draws(run):
+    """Of one subset: macro-F1 of GPT-4 and LLaMA-2 on HealthQA, unpaired, drawn as binomials."""
+    known, rng = rates.printed_rates(run), np.random.default_rng(0)
+    positive, negative = known.sizes["HealthQA"]
+    f1 = []
+    for name in ("GPT-4", "LLaMA-2"):
+        s, c = known.at["Table 6", name, "HealthQA"]
+        tp, tn = rng.binomial(positive, s, 20_000), rng.binomial(negative, c, 20_000)
+        f1.append(stats.macro(np.stack([tp, negative - tn, positive - tp, tn], axis=-1))[:, 3])
+    both = ("Table 6", "GPT-4"), ("Table 6", "LLaMA-2")
+    error = rates.error(known, *both, "ma-F1", {"HealthQA": 1})
+    assert error == pytest.approx((f1[0] - f1[1]).std(), rel=0.03)
+    best, worst = (
+        rates.error(known, *both, "ma-F1", {"HealthQA": 1}, overlap=o) for o in ("best", "worst")
+    )
+    assert best < error < worst
+
+
+def test_an_overlap_without_discordant_pairs_leaves_no_error(run):
+    known = rates.printed_rates(run)
+    same = ("Table 6", "GPT-4"), ("Table 6", "GPT-4")
+    assert rates.error(known, *same, "Acc", {"LiveQA": 1}, overlap="best") == pytest.approx(0)
+
+
+def test_a_tie_is_no_order_and_scores_that_print_apart_are_apart():
+    assert numbers.apart(0.61 - 0.61, least=0) is None
+    assert numbers.apart(0.63 - 0.62, least=0) is True
+    assert numbers.apart([0.02, -0.02], least=0) is False
+
+
+# ---- readings
+
+
+@pytest.mark.parametrize(
+    "id, table, row, column, value, holds",
+    [
+        ("mh-patients", "askers of 2.2", "HealthQA", "asked by consumers", 1, True),
+        ("mh-each-query", "Table 4", "None-conflict", "Total", 0, True),
+        ("mh-labelled", "text 4.1", "pairs with experts' spans", "count", 2077, True),
+        ("mh-text-spans", "Table 7", "GPT-4", "LiveQA Mean", 84.34, False),
+    ],
+)
+def test_another_printed_number_turns_the_reading(
+    run, monkeypatch, id, table, row, column, value, holds
+):
+    changed = run.published(table)
+    changed.loc[(changed["row"] == row) & (changed["column"] == column), "value"] = value
+    printed = run.published
+    monkeypatch.setattr(run, "published", lambda t: changed if t == table else printed(t))
+    before = (benchmark.answers(run) | types.spans(run))[id]
+    assert next(iter(before.values()))[3] is holds
+    monkeypatch.undo()
+    assert next(iter((benchmark.answers(run) | types.spans(run))[id].values()))[3] is not holds
+
+
+def test_a_wider_gap_is_very_large_and_a_larger_gain_much(run, monkeypatch):
+    printed = run.published
+
+    def other(table):
+        rows = printed(table)
+        if table == "Table 6":  # experts right throughout, models at 0.4, laypeople at 0.9
+            experts, laypeople = rows["row"] == "Experts", rows["row"] == "Laypeople"
+            rows["value"] = 0.4 + 0.6 * experts + 0.5 * laypeople
+        return rows
+
+    monkeypatch.setattr(run, "published", other)
+    for made in (detection.margin(run)["mh-very-large"], notes.much_better(run)):
+        assert {way[3] for way in made.values()} == {True}
+
+
+# ---- base sets
+
+
+def test_mails_and_telephone_numbers_are_personal():
+    said = pd.Series(["write to a.b@c.org", "call 555-123-4567", "(555) 123 4567", "500-1000 mg"])
+    assert said.str.contains(benchmark.PERSONAL).tolist() == [True, True, True, False]
+
+
+def test_the_released_questions_hold_nothing_personal(run, monkeypatch):
+    if not sources.here("medicationqa"):
+        pytest.skip("MedicationQA isn't there: make data")
+    monkeypatch.setattr(run, "profile", "public")
+    lengths = tables.benchmark.length_table(run, data.printed_sets(run))
+    made = benchmark.questions(run, lengths)
+    assert made["mh-personal"]["MedicationQA"][0].startswith("0 of 690")
+    for what in ("pairs", "mean", "deviation"):
+        id = f"mh-medicationqa-{what}"
+        assert claims.judged("medhalu", id, made[id])[0] == "holds"
