@@ -96,6 +96,7 @@ NOT_HERE = {  # public functions of scores and tables that no case reaches, and 
     "collected_table": "takes verdicts on pairs; tests/papers/test_generation.py",
     "flag_table": "takes raters' flags; tests/oracles/test_radiation_matchers.py",
     "with_limits stack": "are called by cells of notebooks, which `accuracy` runs",
+    "of_agents": "is a sentence of a caption; tests/papers/test_mitigation.py",
     "took_part": "is a sentence of a caption; tests/papers/test_medhalu.py",
     "blind rates found_table beside": "take counts, no replies",
     "positions cards balanced generated readings as_printed": "show counts or what others read",

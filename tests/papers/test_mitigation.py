@@ -369,6 +369,12 @@ def test_an_answer_without_text_is_no_answer(run, endpoint):
     assert shown["served plain, MedQA", "failed"] == 100
 
 
+def test_table_1_says_that_its_short_agents_are_not_mdagents():
+    said = (paths.ROOT / "figures/sample/cancer_myth/table1_mitigation.md").read_text("utf-8")
+    assert tables.of_agents(0) in said.replace("\\", "") and "isn't MDAgents" in tables.of_agents(0)
+    assert "isn't" not in tables.of_agents(5)  # with rounds of discussion
+
+
 def test_captions_count_what_was_cut(run):
     hits = pd.DataFrame({"item": [*"abcd"], "hit": [True, False, False, False]})
     hits = hits.assign(model="m", method="plain", set="Cancer-Myth", status="graded")
