@@ -1,7 +1,6 @@
 """Tables, figures, claims and the index: the contract of the files, and hostile text in them."""
 
 import asyncio
-import csv
 import json
 import os
 
@@ -9,20 +8,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import pictures
 from bedside import BedsideError
 from bedside.build import settings
 from bedside.judging import trust_cards
 from bedside.keep import registry, store
 from bedside.keep.registry import StopRun
 from bedside.publish import pages
-from bedside.publish.pages import content
-from bedside.read import claims, paths, published
+from bedside.read import claims, paths
 from bedside.run import Run
-from bedside.write import layouts, plots, tables
+from bedside.write import plots, tables
 from conftest import ask_for
 
-HOSTILE = "<script>alert(1)</script>"
+HOSTILE, NAME = "<script>alert(1)</script>", "cancer_myth/03_evaluation"
 
 
 @pytest.fixture
@@ -65,20 +62,6 @@ def test_ten_digits_hide_the_last_bits_of_another_processor(run):
     assert (run.folder / "a.csv").read_bytes() == (run.folder / "b.csv").read_bytes()
 
 
-def test_people_see_published_and_computed_side_by_side(run):
-    people = run.table("table1_x", rows(), "T", digits=1)
-    assert people.lines == [(["m"], ["27.2", "≈ 33.3 [20.0, 40.1]", "585 / 42"])]
-    assert people.head == [["PCR", "PCR", ""], ["Published", "This run", "n"]]
-    assert (
-        "| m | 27.2 | ≈ 33.3 \\[20.0, 40.1\\] | 585 / 42 |"
-        in (run.folder / "table1_x.md").read_text()
-    )
-    assert (
-        "m & 27.2 & $\\approx$ 33.3 [20.0, 40.1] & 585 / 42 \\\\"
-        in (run.folder / "table1_x.tex").read_text()
-    )
-
-
 @pytest.mark.parametrize(
     "text, cell",
     [
@@ -91,12 +74,9 @@ def test_people_see_published_and_computed_side_by_side(run):
         ("-1 to 1", "'-1 to 1"),
     ],
 )
-def test_text_in_csv_is_never_a_formula(run, text, cell):
+def test_text_in_csv_is_never_a_formula_and_always_text(run, text, cell):
     run.table("t", rows({"row": text, "column": "c", "source": "run", "value": 1}), "T")
     assert (run.folder / "t.csv").read_text().splitlines()[-1] == f"{cell},c,run,1,,,,"
-
-
-def test_a_lone_surrogate_is_replaced():
     assert tables.cell_text("lone \ud83d") == "lone \ufffd"
 
 
@@ -140,7 +120,8 @@ def test_a_judged_table_needs_the_judges_card_and_shows_it(run):
     )
     run.table("t", rows(), "T", judged=True)
     # one error of one step; by chance (1 + 4 * 2 + 2 + 2 * 2 + 4 + 1) / 4 = 5 squared: 1 - 1/5
-    assert "judge: lexical, quadratic kappa 0.80 on 4" in (run.folder / "t.md").read_text()
+    told = (run.folder / "t.md").read_text()
+    assert "lexical" in told and "kappa 0.80 on 4" in told
 
 
 def test_figures_repeat_byte_for_byte(run):
@@ -152,35 +133,6 @@ def test_figures_repeat_byte_for_byte(run):
         run.figure("fig1_x", figure, rows(), "F")
         made.append([(run.folder / f"fig1_x.{s}").read_bytes() for s in ("png", "svg", "csv")])
     assert made[0] == made[1] and b"dc:date" not in made[0][1]
-
-
-def test_published_marks_are_hollow(run):
-    figure, ((ax,),) = plots.figure((4, 2))
-    plots.dots(ax, rows())
-    faces = [c[0].get_markerfacecolor() for c in ax.containers]
-    assert faces == [plots.CARD, plots.BLUE]
-
-
-def drawn_texts(run, file="fig1_x.svg"):
-    every = " ".join(text for text, *_ in pictures.read(run.folder / file)[1])
-    return every.rpartition("1.0 ")[2]  # after the axes' ticks
-
-
-@pytest.mark.parametrize("holds", [True, False])
-@pytest.mark.parametrize("changed", [{}, {"limit": "2"}])
-@pytest.mark.parametrize("n", [1, 2])  # rows: the published one, and this run's
-def test_a_message_is_the_title_of_what_others_found_where_it_holds(run, holds, changed, n):
-    figure, narrow = (plots.figure((width, 2))[0] for width in (plots.WIDE, plots.NARROW))
-    run.changed = changed
-    plots.message(figure, "The first leads", holds, about="Mean of two.")
-    run.figure("fig1_x", figure, rows().head(n), "Figure 1: x", narrow=narrow)
-    told = holds and not changed and n == 1
-    said = "The first leads Figure 1: x. Mean of two." if told else "Figure 1: x Mean of two."
-    assert drawn_texts(run) == drawn_texts(run, "fig1_x.narrow.svg") == said
-    outputs = {o["file"]: o for o in run.part()["outputs"]}
-    assert {f"fig1_x.{form}" for form in ("csv", "png", "svg", "narrow.svg")} < {*outputs}
-    assert outputs["fig1_x.csv"]["message"] == ("The first leads" if told else "")
-    assert {o["title"] for o in outputs.values()} == {"Figure 1: x"}
 
 
 @pytest.mark.parametrize(
@@ -239,30 +191,6 @@ def test_claims(run, ledger):
     assert made["basis"].tolist() == ["run", "run", "none", "run"]
 
 
-def test_what_follows_from_a_slip_is_noted_and_changes_no_verdict(run, ledger, monkeypatch):
-    """27.2 printed for 72.2: what rests on it is computed both ways, and judged as printed."""
-    place = (run.paper, "v1 text 4.3", "Gemini-1.5-Pro", "PCR")
-    slip = published.Slip(*place, "72.2", "Digits change places.", "")
-    monkeypatch.setattr(published, "slips", lambda paper: [slip])
-    for id in ("low", "high", "any"):
-        ledger(id, "A share", "")
-
-    def make():
-        rate = published.value(*place)
-        holds = {"low": rate < 50, "high": rate > 50, "any": rate > 0}
-        return {id: claims.reading(f"{rate:g}", h) for id, h in holds.items()}
-
-    run.claim_each(make, basis="recomputed")
-    made = {c["id"]: c for c in run.part()["claims"]}
-    assert [c["verdict"] for c in made.values()] == ["holds", "differs", "holds"]
-    assert {c["computed"] for c in made.values()} == {"27.2"}
-    told = "27.2 in v1 text 4.3 (Gemini-1.5-Pro, PCR) is a slip for 72.2"
-    then = {"slip": told, "reading": claims.AS_WRITTEN, "computed": "72.2"}
-    assert made["low"]["if_slip"] == [{**then, "verdict": "differs"}]
-    assert made["high"]["if_slip"] == [{**then, "verdict": "holds"}]
-    assert made["any"]["if_slip"] == []
-
-
 def test_index_manifest_and_claims(run, ledger):
     run.load("cancer_myth_nfp_sample")
     run.table(
@@ -273,45 +201,19 @@ def test_index_manifest_and_claims(run, ledger):
     run.close()
     manifest = pages.merge("sample")
     folder = settings.figures() / "sample"
-    entry = json.loads((folder / "manifest.json").read_text())["notebooks"][
-        "cancer_myth/03_evaluation"
-    ]
-    assert entry == manifest["notebooks"]["cancer_myth/03_evaluation"]
+    entry = json.loads((folder / "manifest.json").read_text())["notebooks"][NAME]
+    assert entry == manifest["notebooks"][NAME] and "cancer_myth_nfp_sample" in entry["data"]
     assert {o["file"] for o in entry["outputs"]} == {"table1_x.csv", "table1_x.md", "table1_x.tex"}
-    assert (
-        all(len(o["sha256"]) == 64 for o in entry["outputs"])
-        and "cancer_myth_nfp_sample" in entry["data"]
+    (claim,), (reading,) = (
+        pd.read_csv(folder / f).to_dict("records") for f in ("claims.csv", "readings.csv")
     )
-    with open(folder / "claims.csv", newline="") as f:
-        (claim,) = csv.DictReader(f)
-    with open(folder / "readings.csv", newline="") as f:
-        assert list(csv.DictReader(f)) == [
-            {
-                "id": "a",
-                "reading": "as written",
-                "support": "the sentence as it stands",
-                "computed": "'=1+1",
-                "low": "",
-                "high": "",
-                "holds": "no",
-            }
-        ]
-    assert (claim["of"], claim["weight"], claim["readings"]) == ("paper", "detail", "1")
-    assert (
-        claim["verdict"] == "differs"
-        and claim["computed"] == "'=1+1"
-        and claim["claim"].endswith('"quoted"')
-    )
-    html = (folder / "cancer_myth.html").read_text()
-    assert (
-        HOSTILE not in html
-        and "&lt;script&gt;" in html
-        and "{{ 7 * 7 }}" in html
-        and "49" not in html
-    )
-    # one self-contained page, whose one script is its own
-    assert 'src="http' not in html and "<link" not in html
-    assert html.count("<script") == html.count("<script>// Shows") == 1
+    assert (claim["id"], claim["verdict"], claim["computed"]) == ("a", "differs", "'=1+1")
+    assert (reading["id"], reading["holds"], reading["computed"]) == ("a", "no", "'=1+1")
+    for page in ("cancer_myth", "claims"):
+        html = (folder / f"{page}.html").read_text()
+        assert HOSTILE not in html and "&lt;script&gt;" in html and "{{ 7 * 7 }}" in html
+        # a self-contained page, whose one script is its own
+        assert 'src="http' not in html and "<link" not in html and html.count("<script") == 1
 
 
 def test_other_settings_are_a_run_in_a_folder_of_its_own(tmp_path, monkeypatch):
@@ -324,14 +226,6 @@ def test_other_settings_are_a_run_in_a_folder_of_its_own(tmp_path, monkeypatch):
     assert [p.name for p in tmp_path.iterdir()] == ["runs"]
     html = (tmp_path / "runs/sample-limit-5/index.html").read_text()
     assert "not the committed run" in html and "LIMIT=5" in html
-
-
-def test_a_notebook_by_itself_finds_the_same_folder(tmp_path, monkeypatch):
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
-    run = Run("cancer_myth", "03_evaluation", profile="sample", limit=5, judge="")
-    assert run.folder == tmp_path / "runs/sample-limit-5/cancer_myth"
-    usual = Run("cancer_myth", "03_evaluation", models="smollm2-135m", judge="lexical", limit="0")
-    assert usual.folder == tmp_path / "sample/cancer_myth"
 
 
 def test_a_run_keeps_its_settings_for_whoever_comes_back(tmp_path, monkeypatch):
@@ -352,26 +246,12 @@ def test_a_run_keeps_its_settings_for_whoever_comes_back(tmp_path, monkeypatch):
 
 def test_a_notebook_that_did_not_run_keeps_its_entry(run):
     run.table("t", rows(), "T")
-    for judge in ("smollm2-135m", "lexical"):
-        run.write_card(
-            judge,
-            {
-                "n": 3,
-                "unscored": 3,
-                "guesser_exact": 0.5,
-                "guesser_binary": 0.5,
-                "guesser_kappa": 0.0,
-            },
-            "nobody",
-        )
     run.close()
     pages.merge("sample")
     html = (settings.figures() / "sample/index.html").read_text()
     (settings.figures() / "sample/.parts/cancer_myth.03_evaluation.json").unlink()
     assert "cancer_myth/03_evaluation" in pages.merge("sample")["notebooks"]
-    assert (
-        settings.figures() / "sample/index.html"
-    ).read_text() == html  # whichever notebooks ran, the page is the same
+    assert (settings.figures() / "sample/index.html").read_text() == html
 
 
 @pytest.mark.parametrize(
@@ -408,10 +288,8 @@ def test_a_judge_has_a_card_for_each_task(run):
         run.folder / "trust_lexical_another_task.json"
     ).is_file()
     run.table("t", rows(), "T", judged=("", "another task"))
-    assert (
-        "judge: lexical, kappa 0.50 [0.10, 0.90] on 4 labelled answers; judge (another task):"
-        " lexical" in (run.folder / "t.md").read_text().replace("\\", "")
-    )
+    told = (run.folder / "t.md").read_text().replace("\\", "")
+    assert told.count("kappa 0.50 [0.10, 0.90]") == 2 and "another task" in told
     fresh = Run("cancer_myth", "04_mitigation", profile="sample")
     assert fresh.card(task="another task")["n"] == 9 and fresh.card()["n"] == 4
     with pytest.raises(BedsideError, match="trust_lexical_third.json"):
@@ -432,41 +310,6 @@ def test_a_budget_holds_over_all_questions_of_a_run(run, served, endpoint, monke
     assert 0.30 - most < spent <= 0.30 and len(endpoint.bodies) == k > 5
 
 
-def caption_of(run, **row):
-    """The caption of a table of one row."""
-    given = {"row": "a", "column": "c", "source": "run", "value": 1, **row}
-    run.table("t", pd.DataFrame([given]).reindex(columns=tables.COLUMNS), "T", caption="As said.")
-    return run._outputs["t.csv"]["caption"]
-
-
-def test_a_caption_says_whose_numbers_a_run_has(run):
-    run._replies = {"smollm2-135m": {}}
-    assert "far too small for medicine" in caption_of(run, low=0, high=1, n=20)
-    assert caption_of(run, source="published") == "As said."
-    run._replies = {}
-    assert caption_of(run, low=0, n=20) == "As said. No model was asked for this run's rows."
-    run._replies = {"gpt-6.2-sol": {}}
-    assert caption_of(run, low=0, n=20) == "As said. Models of this run: gpt-6.2-sol."
-
-
-def test_a_caption_says_why_there_is_no_interval(run):
-    assert "fewer than ten" in caption_of(run, n=9)
-    assert "fewer than ten" in caption_of(run, n=3, source="raw")
-    for other in ({"n": 10}, {"n": 9, "low": 0}, {"n": 9, "source": "published"}):
-        assert "fewer than ten" not in caption_of(run, **other)
-
-
-def test_numbers_of_a_text_are_told_with_place_and_note():
-    said = pd.DataFrame(
-        {"table": "text 2", "row": ["x", "y"], "column": "count", "value": [7.0, 9], "note": ""}
-    )
-    said.loc[1, "note"] = "about"
-    assert tables.published_text_rows(said) == [
-        tables.Row("text 2: x", "count", "published", 7),
-        tables.Row("text 2: y", "count (about)", "published", 9),
-    ]
-
-
 def test_counts_without_limits_have_no_note_on_small_numbers():
     counts = pd.DataFrame({"row": ["x", "y"], "column": "n", "source": "run", "value": [3, 4]})
     for rows in (counts, counts.assign(n=[9, 12]), counts.assign(n=[9, 12], low=None)):
@@ -475,18 +318,18 @@ def test_counts_without_limits_have_no_note_on_small_numbers():
     assert tables.few_note(counts.assign(n=[9, 12], value=[0.5, 4]))
 
 
-def test_printed_numbers_have_their_own_decimals():
-    shown = [layouts.number(v, None) for v in (2e-5, 3.0, 71.05, 2077, None)]
-    assert shown == ["2e-05", "3", "71.05", "2077", ""]
-
-
-def test_what_an_author_replies_stands_beside_the_verdict(run, ledger, monkeypatch):
-    ledger("a", "A share", "27.2")
-    run.claim("a", claims.reading("25.0", 25.0 > 27), basis="run")
-    run.close()
-    said = {"id": "a", "date": "2026-11-23", "by": "A. Author", "reply": HOSTILE}
-    monkeypatch.setattr(content, "replies", lambda paper: {"a": [said]})
-    pages.merge("sample")
-    html = (settings.figures() / "sample/claims.html").read_text()
-    assert "A. Author, 2026-11-23:" in html and "tried everything" in html
-    assert HOSTILE not in html and "&lt;script&gt;" in html
+def test_a_figures_message_is_the_title_where_it_holds_and_of_what_others_found(run):
+    for changed, holds, n in (
+        ({}, True, 1),
+        ({}, False, 1),
+        ({"limit": "2"}, True, 1),
+        ({}, True, 2),
+    ):
+        figure, narrow = (plots.figure((width, 2))[0] for width in (plots.WIDE, plots.NARROW))
+        run.changed = changed
+        plots.message(figure, "The first leads", holds, about="Mean of two.")
+        run.figure("fig1_x", figure, rows().head(n), "Figure 1: x", narrow=narrow)
+        outputs = {o["file"]: o for o in run.part()["outputs"]}
+        assert {f"fig1_x.{form}" for form in ("csv", "png", "svg", "narrow.svg")} < {*outputs}
+        told = holds and not changed and n == 1
+        assert outputs["fig1_x.csv"]["message"] == ("The first leads" if told else "")

@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 
 import pandas as pd
 import pytest
@@ -10,7 +9,6 @@ import pytest
 from bedside import BedsideError, own
 from bedside import __main__ as steps
 from bedside.build import notebooks, settings
-from bedside.read import paths
 from bedside.run import Run
 from bedside.write import frames
 
@@ -77,7 +75,7 @@ def test_a_run_goes_on_with_its_settings(mine, given, tmp_path):
 def test_what_contradicts_a_run_is_an_error_in_jupyterlab(mine, given, monkeypatch):
     """Every notebook has `profile = "sample"`, which says nothing there."""
     monkeypatch.setenv("BEDSIDE_RUN", "mine")
-    with pytest.raises(BedsideError, match="leave these empty here, or open JupyterLab without"):
+    with pytest.raises(BedsideError, match="leave these empty here"):
         Run("cancer_myth", "03_evaluation", profile="sample", **given)
     numbers = {k: int(v) for k, v in given.items() if v.isdigit()}
     with pytest.raises(BedsideError, match="has other settings"):
@@ -114,19 +112,6 @@ def test_a_run_without_its_name_is_found_by_its_settings(tmp_path, monkeypatch):
         settings.keep({"seed": "5"})
 
 
-def test_make_passes_what_is_given_and_nothing_else():
-    def checked(*given):
-        command = ["make", "-n", "-C", str(paths.ROOT), "all", *given]
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("MAKE")}
-        told = subprocess.run(command, capture_output=True, text=True, env=environment).stdout
-        line = told.partition("-m bedside check")[2].partition("\nrm ")[0]
-        return [w.strip("'") for w in line.split()[2:]]
-
-    assert checked("RUN=mine") == ["MODE=replay", "RUN=mine"]
-    given = ["PROFILE=sample", "MODE=fresh", "LIMIT=0", "SEED=0", "RUN=mine"]
-    assert checked(*reversed(given)) == ["MODE=replay", *given]  # the later MODE holds
-
-
 def test_an_own_study_belongs_to_no_run(mine, monkeypatch):
     monkeypatch.setenv("BEDSIDE_RUN", "mine")
     run = own.Own("data/sample/own/ten_questions.csv", models="smollm2-135m")
@@ -139,22 +124,6 @@ def test_a_budget_of_nothing_is_a_budget(monkeypatch):
     assert settings.validated(budget_total=0, budget_usd=0)["budget_total"] == 0
     assert settings.validated(budget_usd="0")["budget_usd"] == 0
     assert settings.validated(budget_usd="")["budget_usd"] is None
-
-
-def test_a_run_is_indexed_and_shown_in_its_own_profile(mine, monkeypatch, tmp_path):
-    file, seen = tmp_path / "settings.json", []
-    steps.check(["RUN=mine"], file)
-
-    def index(profile, since):
-        seen.append(profile)
-
-    monkeypatch.setattr(steps, "index", index)
-    steps.main(["index", "--profile", "sample", "--file", str(file)])
-    assert seen == ["public"]
-    os.environ["BEDSIDE_RUN"] = ""
-    file.write_text("{}")
-    steps.main(["index", "--profile", "sample", "--file", str(file)])
-    assert seen == ["public", "sample"]
 
 
 def test_the_explorer_of_a_run_with_a_notebooks_own_parameter(tmp_path, monkeypatch, capsys):
@@ -198,16 +167,3 @@ def test_own_parameters_go_to_the_notebooks_that_take_them():
         notebooks.typed("radiation/02_free_form", {"max_tokens": "many"})
     with pytest.raises(BedsideError, match="temperature = 'hot' .*: give a number"):
         notebooks.typed("meddialbench/02_baseline", {"temperature": "hot"})
-
-
-def test_what_is_for_other_notebooks_is_said(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
-    monkeypatch.setattr(notebooks, "execute", lambda *_: None)
-    monkeypatch.setattr(notebooks, "executed", lambda name, profile: tmp_path / f"{name}.ipynb")
-    given = {"second_matcher": "3", "answers": "x.csv"}
-    steps.run(["radiation/02_free_form", "radiation/03_grounded_selection"], given)
-    told = capsys.readouterr().out
-    assert "ANSWERS is for other notebooks; it changes nothing here" in told
-    assert "second_matcher is" not in told
-    steps.run(["radiation/03_grounded_selection"], {"second_matcher": "3"})
-    assert "second_matcher is for other notebooks" in capsys.readouterr().out

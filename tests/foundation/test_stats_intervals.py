@@ -87,6 +87,10 @@ def test_no_interval_is_without_width():
         assert found.low < found.high and found.low <= found.value <= found.high
     assert stats.kappa(alike * 2, alike * 2, [0, 1]).low < 1
     assert stats.krippendorff_alpha([alike * 2] * 2).low < 1
+    # A judge that calls half of the wrong answers right calls none of sixty right: no rate fits.
+    sens, spec = stats.share([True] * 12), stats.share(alike * 5)
+    never = stats.corrected_rate(stats.share([False] * 60), sens, spec, np.random.default_rng(0))
+    assert never == close_interval(0, nan, nan, 60)
 
 
 def test_a_difference_of_shares_is_bonett_and_prices():

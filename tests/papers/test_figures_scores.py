@@ -3,7 +3,6 @@
 import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
-from medhalu_items import items_of, judged_of
 
 import medhalu_cells
 from bedside.papers.medhalu import figures as medhalu
@@ -13,6 +12,7 @@ from bedside.papers.radiation.data import SITES
 from bedside.papers.radiation.tables import implied_rows, printed_rows
 from bedside.write import plots
 from bedside.write.tables import Row, frame
+from medhalu_items import items_of, judged_of
 from pictures import faults
 
 

@@ -250,7 +250,8 @@ def corrected_rate(
     (of `share` or `wilson`), which say how many independent booleans each is worth. The 95%
     interval draws all three from Jeffreys posteriors of these sizes. NaN where the judge does no
     better than chance (sensitivity and specificity add up to 1 or less); NaN limits where one of
-    the three has none. n is the rate's.
+    the three has none, or where nearly all draws are cut to 0 or to 1, since the judge calls fewer
+    positive than its errors let expect. n is the rate's.
     """
     known = rate, sensitivity, specificity
     inside = all(not (i.value < 0 or i.value > 1) for i in known)
@@ -266,8 +267,10 @@ def corrected_rate(
         for i, size in zip(known, sizes)
     )
     draws = true_share(drawn, sens, spec)
-    draws = draws[~np.isnan(draws)]
-    return Interval(value, *np.quantile(draws, [0.025, 0.975]).tolist(), rate.n)
+    low, high = np.quantile(draws[~np.isnan(draws)], [0.025, 0.975]).tolist()
+    if low == high:
+        low = high = nan
+    return Interval(value, low, high, rate.n)
 
 
 def _size(share):

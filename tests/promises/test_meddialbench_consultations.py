@@ -6,7 +6,6 @@ import json
 import random
 
 import pytest
-from meddialbench_speakers import FOUND
 
 from bedside.asking import models
 from bedside.keep import registry, store
@@ -18,6 +17,7 @@ from bedside.papers.meddialbench import rules, study
 from bedside.papers.meddialbench.consultations import END
 from bedside.read import sources
 from conftest import completion
+from meddialbench_speakers import FOUND
 
 # ---- many at once
 
@@ -122,20 +122,15 @@ def played(n, body):
     )
 
 
+def kind(body):
+    """Whose statement is asked for: of a doctor (his questions), a patient, or a diagnosis."""
+    if "The inquiry is over" in body["messages"][-1]["content"]:
+        return "diagnosis"
+    patient = body["messages"][0]["content"].startswith("You play a patient")
+    return "patient" if patient else "doctor"
+
+
 def said_by(bodies, what):
-    """Those requests that a doctor (his questions), a patient or a diagnosis made."""
-
-    def kind(b):
-        return (
-            "diagnosis"
-            if "The inquiry is over" in b["messages"][-1]["content"]
-            else (
-                "patient"
-                if b["messages"][0]["content"].startswith("You play a patient")
-                else "doctor"
-            )
-        )
-
     return [b for b in bodies if kind(b) == what]
 
 
@@ -149,80 +144,51 @@ async def by_models(run, design, cases, texts, configurations, turns=3):
 THREE = {"baseline": (), "vague": ("vague",), "C1": ("fabricating", "withholding")}
 
 
-def test_patients_get_each_dimension_once_and_active_scripts_only(run, bundled, endpoint):
+def test_each_speaker_is_sent_the_dialogue_as_his_own_and_nothing_else(run, bundled, endpoint):
     design, cases, texts = bundled
     endpoint.script = played
-    asyncio.run(by_models(run, design, cases, texts, THREE))
+    made = asyncio.run(by_models(run, design, cases, texts, THREE))
+    kinds = {what: said_by(endpoint.bodies, what) for what in ("doctor", "patient", "diagnosis")}
+    for b in endpoint.bodies:
+        turns = ["user", "assistant"] * (len(b["messages"]) // 2 - 1)
+        assert [m["role"] for m in b["messages"]] == ["system", *turns, "user"]
+
+    # patients: each dimension once, their own case, the scripts of active levels only
     seen = set()
-    for b in said_by(endpoint.bodies, "patient"):
+    for b in kinds["patient"]:
         told = b["messages"][0]["content"]
         (case,) = [c for c in cases.itertuples() if c.patient in told]
-        levels = tuple(
-            r.level for r in texts[texts["item"] == case.item].itertuples() if r.script in told
-        )
+        mine = texts[texts["item"] == case.item]
+        levels = tuple(r.level for r in mine.itertuples() if r.script in told)
         seen.add((case.item, levels))
         assert not any(s in told for s in texts.loc[texts["item"] != case.item, "script"])
         assert all(told.count(f"- {k}\n") == 1 for k in case.key_items)
         for d, level in design.severities(levels).items():
-            title = design.dimensions[d]["title"]
-            assert (
-                told.count(f"- {title}: ")
-                == 1
-                == told.count(f"- {title}: {design.levels[level]['instruction']}")
-            )
-        assert [m["role"] for m in b["messages"]] == ["system"] + ["user", "assistant"] * (
-            len(b["messages"]) // 2 - 1
-        ) + ["user"]
-        assert [m["content"] for m in b["messages"][1:3]] == [talks.OPENING, case.complaint]
+            title, said = design.dimensions[d]["title"], design.levels[level]["instruction"]
+            assert told.count(f"- {title}: ") == 1 == told.count(f"- {title}: {said}")
+        opening = [m["content"] for m in b["messages"][1:3]]
+        assert opening == [talks.OPENING, case.complaint] and b["max_tokens"] == 33
     assert seen == {(i, v) for i in cases["item"] for v in THREE.values()}
 
-
-def test_doctors_learn_nothing_but_the_dialogue(run, bundled, endpoint):
-    design, cases, texts = bundled
-    endpoint.script = played
-    asyncio.run(by_models(run, design, cases, texts, THREE))
-    secret = [
-        *sum(cases["key_items"], []),
-        *texts["script"],
-        *sum(texts["false"], []),
-        *(x["instruction"] for x in design.levels.values()),
-        *cases["history"],
-        *cases["diagnosis"],
-    ]
-    for b in said_by(endpoint.bodies, "doctor") + said_by(endpoint.bodies, "diagnosis"):
-        assert [m["role"] for m in b["messages"]] == ["system"] + ["user", "assistant"] * (
-            len(b["messages"]) // 2 - 1
-        ) + ["user"]
+    # doctors learn nothing but the dialogue
+    secret = {*sum(cases["key_items"], []), *texts["script"], *sum(texts["false"], [])}
+    secret |= {*cases["history"], *cases["diagnosis"]}
+    secret |= {x["instruction"] for x in design.levels.values()}
+    for b in kinds["doctor"] + kinds["diagnosis"]:
         whole = "\n".join(m["content"] for m in b["messages"])
-        assert not [s for s in secret if s in whole] and b["messages"][1]["content"].split("\n")[
-            0
-        ] in set(cases["complaint"])
-        assert b["temperature"] == 0.7
+        assert not [s for s in secret if s in whole] and b["temperature"] == 0.7
+        assert b["messages"][1]["content"].split("\n")[0] in {*cases["complaint"]}
 
-
-def test_a_first_question_is_sent_once_for_all_configurations(run, bundled, endpoint):
-    design, cases, texts = bundled
-    endpoint.script = played
-    made = asyncio.run(by_models(run, design, cases, texts, THREE))
-    assert len([b for b in said_by(endpoint.bodies, "doctor") if len(b["messages"]) == 2]) == len(
-        cases
-    )
+    # a first question is sent once for all configurations, and nothing twice
+    assert len([b for b in kinds["doctor"] if len(b["messages"]) == 2]) == len(cases)
     assert len({c.keys[0] for c in made}) == 2 and len({c.keys[1] for c in made}) == 6
     assert len(endpoint.bodies) == len({k for c in made for k in c.keys})
 
-
-def test_a_diagnosis_is_asked_for_in_json_after_the_last_answer(run, bundled, endpoint):
-    design, cases, texts = bundled
-    endpoint.script = played
-    made = asyncio.run(by_models(run, design, cases, texts, THREE))
-    asked = said_by(endpoint.bodies, "diagnosis")
-    assert len(asked) == len({c.keys[-1] for c in made}) and all(
-        b["max_tokens"] == 33 for b in said_by(endpoint.bodies, "patient")
-    )
-    assert all(
-        b["max_tokens"] == talks.TOKENS and b["response_format"] == talks.DIAGNOSIS for b in asked
-    )
-    last = {b["messages"][-1]["content"].split("\n\n")[0] for b in asked}
+    # a diagnosis is asked for in JSON after the last answer
+    assert len(kinds["diagnosis"]) == len({c.keys[-1] for c in made})
+    assert all(b["response_format"] == talks.DIAGNOSIS for b in kinds["diagnosis"])
+    assert all(b["max_tokens"] == talks.TOKENS for b in kinds["diagnosis"])
+    last = {b["messages"][-1]["content"].split("\n\n")[0] for b in kinds["diagnosis"]}
     assert last == {c.turns[-1][1] if c.turns else c.case.complaint for c in made}
     assert all(c.diagnosis.startswith("disease ") for c in made)
 
@@ -231,7 +197,7 @@ def told(made):
     return [{k: v for k, v in vars(c).items() if k != "case"} for c in made]
 
 
-@pytest.mark.parametrize("k", [1, 2, 9, 25])
+@pytest.mark.parametrize("k", [2, 25])
 def test_a_run_stopped_in_the_middle_goes_on_where_it_stopped(run, bundled, endpoint, tmp_path, k):
     design, cases, texts = bundled
     folder, run.recordings = run.recordings.folder, store.Recordings(tmp_path / "whole")
@@ -280,7 +246,7 @@ def test_a_plan_has_every_turn_of_every_dialogue(run, bundled, endpoint):
     # 6 consultations of 3 questions, 3 answers and a diagnosis; a case's first question is the
     # same in all three
     assert (
-        len({r.key for r in run._planned}) == 6 * 7 - 4
+        len({r.key for r in run.planned()}) == 6 * 7 - 4
         and not endpoint.bodies
         and not run.recordings.folder.exists()
     )

@@ -1,7 +1,6 @@
 """What MedDialBench's notebook 06 computes, against brute force and simulation."""
 
 import itertools
-from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -9,26 +8,31 @@ import pytest
 
 from bedside import stats
 from bedside.papers.meddialbench import design as designs
+from bedside.papers.meddialbench import implied
 from bedside.papers.meddialbench.design import BASELINE
 from bedside.papers.meddialbench.implied import (
     MODELS,
     SCALES,
     SLOPES,
     N,
+    baseline,
     beyond,
     combinations,
     counts,
-    drops,
-    interaction,
-    log_ratio,
+    dose,
+    excess,
+    interactions,
     overlaps,
     regression,
+    released,
     selection,
-    share,
+    single,
+    strategies,
+    validation,
+    vulnerability,
 )
 from bedside.papers.meddialbench.implied import robustness as tables
-from bedside.read import paths
-from cells import computed
+from bedside.read import claims, paths
 
 
 @pytest.fixture
@@ -138,59 +142,6 @@ def test_slopes_are_the_derivatives_of_scales():
     p, h = np.linspace(0.2, 0.9, 8), 1e-6
     for name, harm in SCALES.items():
         assert SLOPES[name](p) == pytest.approx((harm(p + h) - harm(p - h)) / (2 * h), rel=1e-6)
-
-
-def test_a_pair_harms_beyond_its_parts_only_if_whole_cases_say_so(run, pairs):
-    # C6, Claude: 66 right at baseline, 58 and 59 under the levels, 51 under both: nothing beyond
-    right = counts()
-    scales = {  # what is added or multiplied on each scale, as exact fractions of k of 85 cases
-        "risks added": lambda k: Fraction(N - k, N),
-        "success multiplied": lambda k: Fraction(N, k),
-        "odds of failure multiplied": lambda k: Fraction(N - k, k),
-        "failures multiplied": lambda k: Fraction(N - k, N),
-    }
-    rows = tables.interaction_rows(pairs, share(run) / 100)
-    made = rows.set_index(["row", "column"])["value"]
-    for (pair, (a, b)), (scale, harm) in itertools.product(pairs.items(), scales.items()):
-        above = 0
-        for m in MODELS:
-            both, first, second, base = (harm(int(right.at[c, m])) for c in (pair, a, b, BASELINE))
-            added = scale == "risks added"
-            above += both + base > first + second if added else both * base > first * second
-        assert made[pair, f"{scale}: models above 0"] == above, (pair, scale)
-    assert made["C6", "risks added: models above 0"] == 1
-
-
-def test_models_that_lose_as_many_cases_lose_as_much(run):
-    lost, right = drops(run), counts()
-    whole = right.loc[BASELINE] - right.loc[lost.index]
-    for _, same in lost.stack().groupby(whole.stack()):
-        assert same.nunique() == 1
-
-
-def test_every_summary_of_ratios_is_of_all_five_models(run):
-    p = counts() / N
-    given = {"run": run, "paper": designs.read(run), "p": p, "accuracy": p.loc[BASELINE].mean()}
-    given["beta"] = regression(N / 107, given["accuracy"])
-    made = computed("meddialbench/06_robustness", "r24", **given)["curve"]
-    assert (made["n"] == len(MODELS)).all()
-    few = made[(made["levels"] == "both moderate") & (made["baseline"] == "printed")]
-    found = few.set_index(["scale", "models"])["value"]
-    # in cases, pollution costs 4, 1, 9, 4 and 1 of 85, deficit 4.5, -0.5, 7, 4.5 and 4.5: Claude
-    # gains under deficit, so it is above every ratio of the others, 2/9, 8/9, 8/9 and 9/7
-    assert found["points", "median ratio"] == pytest.approx(8 / 9)
-    assert found["points", "least ratio"] == pytest.approx(2 / 9)
-    assert found["log odds", "median ratio"] == pytest.approx(0.9186, abs=1e-4)  # the third of five
-    # expected again, Claude loses under neither: there are no five ratios
-    again = made[(made["levels"] == "both moderate") & (made["baseline"] == "expected")]
-    assert set(again["models"]) == {"mean loss"}
-
-
-def test_log_ratios_are_interactions_of_multiplied_success(pairs):
-    for pair, levels in pairs.items():
-        mean, least, most = beyond("success multiplied", pair, levels)
-        assert log_ratio(pair, levels) == (-mean, least, most)
-        assert 0 < least < most
 
 
 @pytest.mark.parametrize("scale", SCALES)
@@ -318,13 +269,177 @@ def test_on_its_line_a_result_turns(p, pairs):
     assert np.allclose(seen, p.loc["fabricating"].mean()) and len(line) > 50
 
 
-def test_pairs_without_an_interaction_have_none(monkeypatch, pairs):
-    """A pair that leaves the product of what its parts leave; in points it does less harm."""
-    from bedside.papers.meddialbench import implied
+# ---- printed numbers
 
-    even = pd.DataFrame(0.8, index=counts().index, columns=MODELS)
-    a, b = pairs["C1"]
-    even.loc[[a, b, "C1"]] = np.array([[0.6], [0.4], [0.3]])
-    monkeypatch.setattr(implied, "counts", lambda: even * N)
-    assert interaction("success multiplied", "C1", (a, b)) == pytest.approx(0, abs=1e-12)
-    assert interaction("risks added", "C1", (a, b)) == pytest.approx(-0.1)
+
+def test_the_fewest_and_most_pairs_that_can_differ_are_those_of_all_overlaps():
+    for x, y in np.random.default_rng(1).integers(0, N + 1, (60, 2)).tolist():
+        both = range(max(0, x + y - N), min(x, y) + 1)
+        differ = [x + y - 2 * k for k in both]
+        assert implied.least_discordant(x, y) == (min(differ), max(differ))
+
+
+def test_a_mark_is_possible_if_some_overlap_gives_it(run, monkeypatch):
+    made = implied.marks(run)
+    assert made["possible"].all() and (made["low"] <= made["high"]).all()
+    marks = run.published("Table 9 marks")
+    # Gemini goes from 77 to 79 with incoherent patients: at best 0 against 2 pairs, p = 1/2; and
+    # from 77 to 51 with fabricating ones: at worst 34 pairs lost and 8 won
+    wrong = (marks["row"] == "Gemini") & marks["column"].isin(["incoherent", "fabricating"])
+    marks.loc[wrong, "value"] = [1, 0]
+    monkeypatch.setattr(run, "published", lambda table: marks)
+    other = implied.marks(run)
+    off = other[~other["possible"]]
+    assert off[["configuration", "model", "starred"]].values.tolist() == [
+        ["incoherent", "Gemini", True],
+        ["fabricating", "Gemini", False],
+    ]
+    worst = stats.mcnemar_counts(34, 8)
+    assert (off["low"].iloc[0], off["high"].iloc[1]) == (0.5, pytest.approx(worst))
+
+
+@pytest.mark.parametrize(
+    "scale, right",
+    [
+        # shares right of x, y and both beside a baseline of 68 of 85: x and y cost the same twice
+        ("success multiplied", [68, 51, 34, 25.5]),
+        ("risks added", [68, 51, 34, 17]),
+        # odds of failure 1/4, 2/3, 3/2 and 4 = 2/3 * 3/2 / (1/4)
+        ("odds of failure multiplied", [68, 51, 34, 17]),
+        # failures of 17, 34, 34 and 68 = 34 * 34 / 17
+        ("failures multiplied", [68, 51, 51, 17]),
+    ],
+)
+def test_an_interaction_is_0_where_effects_add_up_on_its_scale(scale, right):
+    names = ["baseline", "x", "y", "both", "less"]
+    made = pd.DataFrame({"m": [*right, right[-1] - 5]}, names) / N
+    assert excess(scale, "both", ("x", "y"), made).item() == pytest.approx(0)
+    assert excess(scale, "less", ("x", "y"), made).item() > 0  # more harm than the parts foretell
+
+
+def test_a_mean_of_ratios_lies_between_its_ends():
+    # half have one turn, half two, and half cover all: the short ones (1 / 1) or the long (1 / 2)
+    assert baseline.mean_ratio((1.5, 1.5), (0.5, 0.5), 2) == pytest.approx((0.25, 0.5))
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        turns, covered = rng.integers(1, 21, 400), rng.random(400)
+        means = [(x.mean(), x.mean()) for x in (turns, covered)]
+        low, high = baseline.mean_ratio(*means, 20)
+        assert low <= (covered / turns).mean() <= high
+
+
+# ---- readings that another printed number turns
+
+
+def with_numbers(run, monkeypatch, table, changes):
+    """The run, with other numbers printed in one table: {(row, column): value}."""
+    rows, published = run.published(table), run.published
+    for (row, column), value in changes.items():
+        rows.loc[(rows["row"] == row) & (rows["column"] == column), "value"] = value
+    monkeypatch.setattr(run, "published", lambda t: rows if t == table else published(t))
+
+
+PILOT = "selected dialogues per judge"
+TURNS = [
+    ("md-only-work", "Table 1", {("Q4Dx", c): 1 for c in ("graded severity", "interaction")}),
+    ("md-judge-pilot", "text B", {(PILOT, "count"): 28}),
+    ("md-judge-reps", "Table 6", {("Gemini 3 Pro", "Reps"): 2}),
+    ("md-adherence-all-non", "Table 7", {("All non-baseline", "Full Pass"): 94.2}),
+]
+
+
+@pytest.mark.parametrize("id, table, changes", TURNS, ids=[t[0] for t in TURNS])
+def test_another_printed_number_turns_the_interpretation(run, monkeypatch, id, table, changes):
+    def readings():
+        made = validation.of_works(run) | validation.of_judges(run)
+        made |= validation.of_adherence(run, designs.read(run))
+        return [way[3] for way in made[id].values()]
+
+    before = readings()
+    with_numbers(run, monkeypatch, table, changes)
+    assert readings() != before
+
+
+@pytest.fixture
+def right(monkeypatch):
+    """The counts behind Table 9, to be changed, for all who read them."""
+    made = counts().copy()
+    for module in (implied, single, vulnerability):
+        monkeypatch.setattr(module, "counts", lambda: made)
+    return made
+
+
+def ways(made, *ids):
+    return {id: {way[3] for way in made[id].values()} for id in ids}
+
+
+def test_claims_on_models_losses_turn_with_the_counts(run, right):
+    design, base = designs.read(run), right.loc[BASELINE]
+    right.loc["complete_denial"] = base - 3  # all lose alike, and little
+    right.loc[["C3", "fabricating"], "Claude"] = 66  # Claude loses nothing
+    right.loc["partial_understanding"] = base - 1
+    right.loc[["impatient", "dominant"]] = base.to_numpy() - [[1] * 5, [4] * 5]
+    made = single.of_order(run) | single.of_surfaces(run, design) | vulnerability.of_history(run)
+    made |= dose.of_levels(run, design)
+    four = "md-parallel", "md-dominant-surfaces", "md-history-taking", "md-moderate"
+    assert ways(made, *four) == dict.fromkeys(four, {True})
+    right.loc["withholding"] = base  # dominance is the costlier deficit
+    costly = single.of_surfaces(run, design)
+    assert ways(costly, "md-dominant-surfaces") == {"md-dominant-surfaces": {False}}
+    right.loc["withholding"] = [5, 80, 5, 80, 5]  # models change places: an interaction
+    made = vulnerability.of_profiles(run, design)
+    assert ways(made, "md-profiles-additive") == {"md-profiles-additive": {False}}
+
+
+def test_claims_on_pairs_and_strategies_turn_with_the_counts(run, right):
+    design = designs.read(run)
+    share_misled = "share of all dialogues, fabricating"
+    assert strategies.of_strategies(run, design)["md-misled"][share_misled][3] is None
+    right.loc["fabricating", "Gemini"] = 68  # 20% wrong: 22 to 32% can't be misled
+    assert strategies.of_strategies(run, design)["md-misled"][share_misled][3] is False
+    for few, holds in ((2, True), (80, False)):
+        right.loc[["C1", "C2", "C3"]] = few
+        made = interactions.of_fabricating(run, design)
+        assert ways(made, "md-super") == {"md-super": {holds}}
+    adverse = right.index.drop(BASELINE)
+    right.loc[adverse] = right.loc[BASELINE].to_numpy() - 20
+    deficit = ["reluctant", "withholding", "impatient", "dominant", "C4"]
+    right.loc[deficit, implied.EXHAUSTIVE] += 10  # these lose 10 cases instead of 20
+    three = [f"md-strategy-{x}" for x in ("contrast", "deficit", "pollution")]
+    assert ways(strategies.of_strategies(run, design), *three) == dict.fromkeys(three, {True})
+
+
+DENIED = "He denies headache and loose stool. He takes haloperidol."
+TESTS = {"Dix-Hallpike_Test": {"Findings": "Positive, to the right"}}
+
+
+@pytest.mark.parametrize(
+    "babies, tests, words, of, verdicts",
+    [
+        (17, TESTS, DENIED, "", "holds undetermined holds depends holds"),
+        (17, TESTS, DENIED, "A Dix-Hallpike test made him dizzy.",
+         "holds undetermined holds differs holds"),
+        (30, {}, "He has headache and denies loose stool.", "",
+         "holds not holds holds differs"),
+    ],
+)  # fmt: skip
+def test_claims_on_released_cases_follow_from_the_records(
+    run, monkeypatch, babies, tests, words, of, verdicts
+):
+    """107 cases of which some are babies, 22 were left out, and case 79 has these tests."""
+    actor = {"Demographics": "30-year-old male", "History": words}
+    actor["Symptoms"] = {"Primary_Symptom": "spinning"}
+    bed = f"Spinning for 3 minutes, as he was going to bed. {of}"
+    found = [
+        {"Patient_Actor": dict(actor), "Correct_Diagnosis": "x", "Test_Results": {}}
+        for _ in range(107)
+    ]
+    for case in found[:babies]:
+        case["Patient_Actor"]["Demographics"] = "2-week-old girl"
+    found[78]["Test_Results"] = tests
+    found[78]["Patient_Actor"] |= {"Demographics": "59-year-old male", "History": bed}
+    monkeypatch.setattr(run, "load", lambda name: pd.DataFrame({"OSCE_Examination": found}))
+    made = released.of_source(run) | released.of_dialogues(run)
+    raw = "md-osce", "md-speak", "md-case-079", "md-case-079-exam", "md-case-084"
+    said = [claims.judged("meddialbench", id, made[id])[0].split()[0] for id in raw]
+    assert said == verdicts.split()

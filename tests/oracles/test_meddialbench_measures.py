@@ -1,0 +1,318 @@
+"""MedDialBench's accuracy, changes and interactions, against counting case by case."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from meddialbench_worlds import (
+    CASES,
+    DOCTORS,
+    NAN,
+    PAIRS,
+    PLAN,
+    by,
+    counted,
+    has,
+    rows,
+    same,
+    seeds,
+    world,
+)
+from scipy.stats import binomtest
+from statsmodels.stats.multitest import multipletests
+
+from bedside import stats
+from bedside.papers.meddialbench import scores
+from bedside.papers.meddialbench.implied import combinations, ratios, share
+from bedside.papers.meddialbench.tables import (
+    interactions,
+    single,
+    vulnerability,
+)
+from meddialbench_cells import accuracy, baseline_rows, dose, of_interactions, selected
+
+
+@pytest.fixture
+def run(run_of):
+    run = run_of("meddialbench", "05_vulnerability")
+    run.models = ["a", "b"]
+    return run
+
+
+# ---- accuracy, turns, coverage, severity
+
+
+@seeds
+def test_accuracy_is_the_share_right_of_what_is_scored_with_bounds_for_the_rest(seed):
+    done = world(seed)
+    made = accuracy(done).set_index(["model", "configuration"])
+    for key, mine in done.groupby(["model", "configuration"]):
+        right, lost = (mine["correct"] == 1).sum(), mine["correct"].isna().sum()
+        r, n = made.loc[key], len(mine) - lost
+        assert (r["value"], r["n"], r["unscored"]) == pytest.approx((100 * right / n, n, lost))
+        ends = 100 * right / len(mine), 100 * (right + lost) / len(mine)
+        assert (r["least"], r["most"]) == pytest.approx(ends)
+        limits = r[["low", "high"]].astype(float)
+        assert limits.notna().all() == (n >= stats.LEAST)
+        assert limits.isna().all() or 0 <= r["low"] <= r["value"] <= r["high"] <= 100
+    assert len(made) == done.groupby(["model", "configuration"]).ngroups
+
+
+@seeds
+def test_the_baseline_and_doses_are_means_over_cases(run, seed):
+    done = world(seed)
+    first = done[done["configuration"] == "baseline"]
+    columns = {"Turns": "turns", "Coverage": "coverage", "Cov/Turn": "per_turn"}
+    expected = {(m, "Acc"): counted(f["correct"], 100) for m, f in first.groupby("model")}
+    for m, f in first.groupby("model"):
+        expected |= {(m, column): counted(f[of]) for column, of in columns.items()}
+    found = rows(baseline_rows(run, first))
+    same({k: found[k] for k in expected}, expected)
+    made = dose(run, PLAN, done)
+    right, found = by(done), rows(made.assign(unscored=0)[made["source"] == "run"])
+    steps = [(d, k, n) for d in PLAN.dimensions for k, n in enumerate(PLAN.of(d))]
+    assert {name: v[:2] for name, v in found.items()} == {
+        (f"{d} {k}", m): pytest.approx(counted(right[m, n if k else "baseline"].values())[:2])
+        for (d, k, n), m in itertools.product(steps, DOCTORS)
+    }
+    most = first.groupby("case")["correct"].max()
+    (kept,) = rows(selected(run, first)).values()
+    assert kept == pytest.approx(counted(most, 100))
+
+
+@seeds
+def test_changes_are_paired_by_case_with_exact_tests_corrected_over_all(run, seed):
+    done, p = world(seed), {}
+    found = {
+        c: scores.changes(done, run, c).set_index(["model", "configuration"])
+        for c in ("correct", "coverage", "turns")
+    }
+    for column, made in found.items():
+        values = by(done, column)
+        assert {*made.index} == {key for key in values if key[1] != "baseline"}
+        for (m, c), r in made.iterrows():
+            base, other = values[m, "baseline"], values[m, c]
+            both = sorted(base.keys() & other.keys())
+            gaps = [other[k] - base[k] for k in both]
+            assert (r["n"], r["value"]) == (len(both), pytest.approx(np.mean(gaps)))
+            limits = r[["low", "high"]].astype(float)
+            assert limits.notna().all() == (len(both) >= stats.LEAST)
+            assert limits.isna().all() or r["low"] <= r["value"] <= r["high"]
+            if column == "correct":
+                lost, won = gaps.count(-1), gaps.count(1)
+                p[m, c] = binomtest(lost, lost + won).pvalue if lost + won else 1.0
+                least = stats.mde_paired(len(both), (lost + won) / len(both))
+                told = r[["lost", "won", "p", "detectable"]].tolist()
+                assert told == pytest.approx([lost, won, p[m, c], least], nan_ok=True)
+    holm = multipletests([p[key] for key in found["correct"].index], method="holm")[1]
+    assert found["correct"]["p_holm"].tolist() == pytest.approx(holm.tolist())
+    assert found["turns"][["lost", "won", "p", "p_holm"]].isna().all(axis=None)
+    tables_of_changes(run, done, *(f.reset_index() for f in found.values()))
+
+
+def tables_of_changes(run, done, changed, covered, turned):
+    """What tables show of changes: points of accuracy, shares of coverage, marks below 0.05."""
+    moved = rows(single.change_table(run, changed, covered, turned))
+    shown = rows(single.coverage_rows(run, done, changed, covered))
+    lost = rows(vulnerability.profile_rows(run, changed))
+    nine = rows(vulnerability.complete_table(run, share(run), accuracy(done), changed))
+    for r in changed.itertuples():
+        c, m, points = r.configuration, r.model, 100 * r.value
+        p = {(c, f"{m}: p"): r.p, (c, f"{m}: p, Holm"): r.p_holm}
+        has(moved, p | {(c, f"{m}: change, points"): points})
+        if r.detectable == r.detectable:
+            has(moved, {(c, f"{m}: detectable change, points"): 100 * r.detectable})
+        has(shown, {(f"{c}, {m}", single.POINTS): points})
+        has(lost, {(c, m): -r.value})
+        has(nine, {(m, f"{c}, marked"): float(r.p < 0.05)})
+    for r in covered.itertuples():
+        c, m = r.configuration, r.model
+        has(moved, {(c, f"{m}: change of coverage"): r.value})
+        has(shown, {(f"{c}, {m}", single.COVERAGE): r.value})
+    for r in turned.itertuples():
+        has(moved, {(r.configuration, f"{r.model}: change of turns"): r.value})
+    for (m, c), mine in done.groupby(["model", "configuration"]):
+        assert shown[c, m] == pytest.approx(counted(mine["coverage"]))
+        assert nine[m, c] == pytest.approx(counted(mine["correct"], 100))
+
+
+# ---- combinations
+
+
+def four(right, model, pair):
+    """{case: (right under the pair, at baseline, under each level)}, as far as scored in all."""
+    cells = [right.get((model, c), {}) for c in (pair, "baseline", *PAIRS[pair])]
+    return {k: [cell[k] for cell in cells] for k in CASES if all(k in cell for cell in cells)}
+
+
+def equation_1(cells):
+    pair, base, one, other = np.mean(cells, axis=0)
+    return pair / (one * other / base) if one * other * base > 0 else NAN
+
+
+@seeds
+def test_observed_over_expected_is_equation_1_over_the_cases_of_all_four_cells(run, seed):
+    done = world(seed)
+    if seed == 3:  # nobody is right under one level: nothing is expected of its pairs
+        done.loc[(done["model"] == "a") & (done["configuration"] == "dominant"), "correct"] = 0.0
+    right, expected, told = by(done), {}, {}
+    for model, pair in itertools.product(DOCTORS, PAIRS):
+        if (model, pair) in right:
+            cells = [*four(right, model, pair).values()]
+            able = [cell for cell in cells if cell[1:] == [1, 1, 1]]
+            told[model, pair] = (
+                len(cells),
+                equation_1(cells),
+                len(able),
+                sum(1 - c[0] for c in able),
+            )
+    for pair in PAIRS:
+        if ("b", pair) in right:
+            a, b = four(right, "a", pair), four(right, "b", pair)
+            both = [[x[k] for k in sorted(a.keys() & b.keys())] for x in (a, b)]
+            mean = np.mean([equation_1(cells) for cells in both])
+            expected["mean", pair] = len(both[0]), mean, 0, 0
+    made = scores.interactions(done, PAIRS | {"three": ("vague", "dominant", "denial")}, run)
+    numbers = made.set_index(["model", "configuration"])[["n", "value", "eligible", "failing"]]
+    same({k: tuple(v) for k, v in numbers.iterrows()}, told | expected)
+    known = made.dropna(subset=["low"])
+    assert (
+        len(known)
+        and (known["n"] >= stats.LEAST).all()
+        and known["value"].between(known["low"], known["high"]).all()
+    )
+    _, cells = of_interactions(run, PLAN, done)  # the notebook's own way
+    same({tuple(c[:2]): (c[2], c[3], *c[4:]) for c in cells}, told)
+    rows_ = rows(
+        interactions.interaction_table(
+            run, PLAN, ratios(run, combinations(PLAN)), made, scores.pooled(done, {}, run)
+        )
+    )
+    for (m, pair), (n, oe, able, failing) in (told | expected).items():
+        assert rows_[pair, f"O/E, {m}"][:2] == pytest.approx((oe, n), nan_ok=True)
+        if m != "mean":
+            part = 100 * failing / able if able else NAN
+            found = rows_[pair, f"{interactions.ALONE}, {m}"][:2]
+            assert found == pytest.approx((part, able), nan_ok=True)
+    run.models = ["a"]
+    assert "mean" not in {*scores.interactions(done, PAIRS, run)["model"]}
+
+
+@seeds
+def test_what_fails_only_in_combination_is_counted_and_pooled(run, seed):
+    done = world(seed)
+    right = by(done)
+    able = {
+        (m, pair): [
+            k for k in CASES if all(right[m, c].get(k) == 1 for c in ("baseline", *PAIRS[pair]))
+        ]
+        for m, pair in itertools.product(DOCTORS, PAIRS)
+        if (m, pair) in right
+    }
+    failed = {
+        (m, pair, k)
+        for (m, pair), cases in able.items()
+        for k in cases
+        if right[m, pair].get(k) == 0
+    }
+    keys = ["model", "configuration", "case"]
+    only = scores.only_combined(done, PAIRS)
+    assert {tuple(x) for x in only[keys].to_numpy()} == failed and len(only) == len(failed)
+    lost = scores.lost(done)
+    assert {tuple(x) for x in lost[keys].to_numpy()} == {
+        (m, c, k)
+        for (m, c), cases in right.items()
+        for k, v in cases.items()
+        if v == 0 and right[m, "baseline"].get(k) == 1
+    }
+
+    lies = [pair for pair in PAIRS if "fabricating" in PAIRS[pair]]
+    groups = {scores.FABRICATED: lies, scores.OTHERS: [p for p in PAIRS if p not in lies]}
+    parts = {(g, m): (pairs, [m]) for g, pairs in groups.items() for m in DOCTORS}
+    parts |= {(g, "all models"): (pairs, ["a", "b"]) for g, pairs in groups.items()}
+    parts |= {(p, "all models"): ([p], ["a", "b"]) for p in PAIRS}
+    made = scores.pooled(done, PAIRS, run).rename(
+        columns={"configuration": "row", "model": "column"}
+    )
+    same(
+        rows(made),
+        {
+            name: counted(
+                [
+                    float((m, pair, k) in failed) if k in right[m, pair] else NAN
+                    for m, pair in itertools.product(models, pairs)
+                    for k in able.get((m, pair), ())
+                ],
+                100,
+            )
+            for name, (pairs, models) in parts.items()
+        },
+    )
+
+    first = next((k for m, pair, k in only[keys].to_numpy() if pair == "C1"), "")
+    eight, case = interactions.case_table(run, PLAN, done)
+    assert case == next(iter(scores.only_combined(done, {"C1": PAIRS["C1"]})["case"]), "")
+    assert bool(case) == bool(first)
+    for c in ("baseline", *PAIRS["C1"], "C1") if case else ():
+        said = [right[m, c][case] for m in DOCTORS if case in right.get((m, c), ())]
+        there = sum((m, c) in right for m in DOCTORS)
+        row = c if c == "C1" else c.capitalize()
+        for column, hits in (("Correct", sum(said)), ("Models wrong", said.count(0))):
+            assert rows(eight)[row, column] == (hits, len(said), there - len(said))
+    worst = scores.most_misled(done).iloc[0]
+    assert (worst["correct"], worst["misled"], worst["model"]) == (0, 1, "rules")
+    none = done[done["correct"] == 1]
+    assert scores.most_misled(none).equals(none.tail(1))
+
+
+def outcomes_of(cells, model="m"):
+    """Outcomes from {configuration: (levels, right or not of each case)}."""
+    made = [
+        (f"case-{k}", name, levels, model, float(v))
+        for name, (levels, right) in cells.items()
+        for k, v in enumerate(right)
+    ]
+    columns = ["case", "configuration", "levels", "model", "correct"]
+    return pd.DataFrame(made, columns=columns)
+
+
+def simulated(rng, cases, effects, both):
+    """Cases with a luck of their own; effects: log odds of failure by level, and of both in C1."""
+    luck = rng.normal(-1.5, 0.7, cases)
+    cells = {"baseline": (), **{n: (n,) for n in effects}, "C1": ("fabricating", "withholding")}
+    odds = {k: luck + sum(effects[n] for n in v) + both * (k == "C1") for k, v in cells.items()}
+    return outcomes_of(
+        {k: (v, rng.random(cases) > 1 / (1 + np.exp(-odds[k]))) for k, v in cells.items()}
+    )
+
+
+@pytest.mark.parametrize("both", [-2.5, 2.5])
+def test_a_mixed_model_finds_the_effects_that_were_simulated(both):
+    rng, effects = np.random.default_rng(4), {"vague": 0.0, "fabricating": 2.5, "withholding": 1.0}
+    done = simulated(rng, 150, effects, both)
+    done.loc[::40, "correct"] = NAN
+    worse = done.assign(model="bad", correct=done["correct"] * (rng.random(len(done)) < 0.4))
+    made = scores.mixed(done, PLAN).set_index("term")
+    assert made.at["fabricating", "low"] > 1 and made.at["baseline", "high"] < 0
+    assert made.at["vague", "low"] < 0 < made.at["vague", "high"]
+    at = made.loc["C1: fabricating × withholding"]
+    assert at["high"] < 0 if both < 0 else at["low"] > 0
+    assert (made["n"] == done["correct"].notna().sum()).all()
+    odds = rows(interactions.mixed_table(made.reset_index(), done))
+    assert odds["fabricating", "odds ratio of failure"][0] == pytest.approx(
+        np.exp(made.at["fabricating", "value"])
+    )
+    if both > 0:
+        two = scores.mixed(pd.concat([done, worse]), PLAN).set_index("term")
+        assert two.at["bad (against m)", "low"] > 0
+
+
+@pytest.mark.parametrize("right", [[0, 0, 0], [1, 1, 1], [NAN] * 3, [1], [NAN, 1, 1]])
+def test_there_is_no_mixed_model_of_what_does_not_vary(right):
+    done = outcomes_of({"baseline": ((), right), "vague": (("vague",), right)})
+    assert scores.mixed(done, PLAN) is None
+    assert (
+        list(rows(interactions.mixed_table(None, done)).values())[0][1]
+        == 2 * np.isfinite(right).sum()
+    )

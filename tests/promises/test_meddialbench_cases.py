@@ -1,0 +1,297 @@
+"""MedDialBench: cases and scripts, bundled and generated, and the rules that need no model."""
+
+import asyncio
+import json
+import re
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from bedside import BedsideError
+from bedside.keep import store
+from bedside.papers.meddialbench import consultations as talks
+from bedside.papers.meddialbench import data, generation, rules, study
+from bedside.papers.meddialbench import design as designs
+from bedside.papers.meddialbench.tables.validation import script_table
+from bedside.read import checks, paths, sources
+from conftest import completion
+from matrix import EMBEDDED
+
+
+@pytest.fixture
+def run(run_of):
+    return run_of("meddialbench", "02_baseline")
+
+
+@pytest.fixture
+def design(run):
+    return designs.read(run)
+
+
+@pytest.fixture
+def texts():
+    return sources.load("meddialbench_scripts")
+
+
+# ---- cases and scripts
+
+
+def test_the_bundled_cases_have_no_faults(run, design, texts):
+    found, scripts = asyncio.run(study.cases(run, design, 0))
+    assert data.script_faults(found, scripts) == []
+    assert len(found) == 6 and len(scripts) == len(texts) == 60
+    lying = scripts.groupby("level")["false"].agg(lambda f: f.str.len().sum())
+    polluting = {n for n in design.adverse if design.pathway(n) == "pollution"}
+    assert {*lying[lying > 0].index} == polluting
+    named, scripts = asyncio.run(study.cases(run, design, 0, only="case-5 case-2"))
+    assert named["item"].tolist() == ["case-2", "case-5"] and len(scripts) == 20
+    with pytest.raises(BedsideError, match="unknown case 'case-7'; did you mean 'case-"):
+        asyncio.run(study.cases(run, design, 0, only="case-1 case-7"))
+    run.limit = 2
+    found, scripts = asyncio.run(study.cases(run, design, 0))
+    assert len(found) == 2 and {*scripts["item"]} == {*found["item"]}
+
+
+def put(frame, level="vague", item="case-1", **cells):
+    """A copy of scripts with other cells in one of them."""
+    frame = frame.copy()
+    (row,) = frame.index[(frame["item"] == item) & (frame["level"] == level)]
+    for column, value in cells.items():
+        frame.at[row, column] = value
+    return frame
+
+
+MINE = "item 'case-1', level 'vague': "
+FEW, MANY = (lambda k: k.str[:7]), (lambda k: k + k)
+SPOILT = [  # what becomes of scripts and of key items, and the fault
+    (lambda s: pd.concat([s, s.query("item == 'case-3' and level == 'vague'")]), None,
+     "item 'case-3': 2 scripts for level 'vague', not one"),
+    (lambda s: put(s, facts=[1, 13]), None, MINE + "no key item 13"),
+    (lambda s: put(s, facts=[0]), None, MINE + "no key item 0"),
+    (lambda s: put(s, facts=[1, 11]), None, MINE + "the script doesn't name key item 11 "),
+    (lambda s: put(s, facts=[]), None, MINE + "the script doesn't name any of the case's facts"),
+    (lambda s: put(s, script="Be as you are."), None, MINE + "the script doesn't name key item 1 "),
+    (lambda s: s, FEW, "item 'case-1': 7 key items, not 8 to 16"),
+    (lambda s: s, MANY, "item 'case-1': 24 key items, not 8 to 16"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("scripts, items, match", SPOILT, ids=range(len(SPOILT)))
+def test_a_script_that_does_not_fit_is_named_with_item_and_level(
+    run, design, texts, monkeypatch, scripts, items, match
+):
+    cases = sources.load("meddialbench_cases")
+    found = cases.assign(key_items=items(cases["key_items"])) if items else cases
+    spoilt = scripts(texts)
+    assert any(re.match(match, f) for f in data.script_faults(found, spoilt))
+    loaded = {"meddialbench_cases": found, "meddialbench_scripts": spoilt}
+    monkeypatch.setattr(run, "load", loaded.get)
+    with pytest.raises(BedsideError, match="scripts.jsonl: item 'case-"):
+        asyncio.run(study.cases(run, design, 0))
+
+
+def test_a_level_of_ones_own_needs_no_scripts_and_is_counted(design, texts):
+    found = sources.load("meddialbench_cases")
+    fewer = texts[texts["level"] != "vague"].assign(status="graded")
+    made = script_table(design, found, fewer).set_index(["row", "column"])["value"]
+    assert data.script_faults(found, fewer) == []
+    assert (made["vague", "scripts"], made["fabricating", "scripts"]) == (0, 6)
+    made = talks.planned(found.head(1), {"vague": ("vague",)}, ["rules"], "rules")
+    (held,) = rules.hold(made, rules.Knowledge(design, found, fewer))
+    assert held.diagnosis == held.case.diagnosis
+
+
+def test_a_patient_is_told_active_scripts_and_to_keep_back_what_disclosure_keeps(design, texts):
+    made = talks.blocks(design, texts, "case-1", ("vague", "dominant"))
+    script = texts[texts["item"] == "case-1"].set_index("level")["script"]
+    told = [(b["level"], b["script"]) for b in made]
+    plain = [(n, "") for n in ("sound", "consistent", "open")]
+    assert told == [("vague", script["vague"]), *plain, ("dominant", script["dominant"])]
+    assert talks.blocks(design, texts, "no-such-case", ("vague",))[0]["script"] == ""
+
+    gate = design.dimensions["disclosure"]["gate"]
+
+    def gated(*levels, patient="other"):
+        blocks = talks.blocks(design, texts, "case-1", levels, patient)
+        return [b["level"] for b in blocks if b["instruction"].endswith(f" {gate}")]
+
+    assert gated("withholding") == gated("withholding", "incoherent") == ["withholding"]
+    assert gated("reluctant", "dominant") == ["reluctant"]
+    assert gated() == gated("incoherent", "fabricating") == []
+    assert gated("withholding", patient=EMBEDDED) == []  # which was recorded without it
+    plain = {d: {k: v for k, v in x.items() if k != "gate"} for d, x in design.dimensions.items()}
+    made = talks.blocks(replace(design, dimensions=plain), texts, "case-1", ("withholding",))
+    assert made[3]["instruction"] == design.levels["withholding"]["instruction"]
+
+
+def test_a_sample_of_consultations_is_drawn_among_all_cases_whatever_limit(run):
+    cases = run.load("meddialbench_cases")["item"]
+    held = pd.DataFrame(
+        [("m", c, item) for item in cases for c in ("baseline", "vague", "C1")],
+        columns=["model", "configuration", "case"],
+    )
+    whole = study.stratified(run, held, 0)
+    assert whole["configuration"].tolist() == ["baseline", "vague", "C1"]
+    first = {*cases.head(3)}
+    part = study.stratified(run, held[held["case"].isin(first)], 0)
+    assert part.equals(whole[whole["case"].isin(first)].reset_index(drop=True))
+    assert 0 < len(part) < len(whole)
+    assert {*study.stratified(run, held, 0, "case-4")["case"]} == {"case-4"}
+
+
+# ---- generated cases
+
+LENGTHS = {  # key items in each try, and the status in the end
+    "plenty": ([9], "graded"),
+    "late": ([3, 8], "graded"),
+    "few": ([3, 5, 4], "few"),
+    "none": ([0, 0, 0], "unparsed"),
+}
+WRITTEN = {  # what a model writes for a level; else it writes a whole script
+    "vague": '{"script": "It hurts", "facts": [1, 99, 0, 8], "false": ["I am fine", "I ne',
+    "dominant": "No way.",
+    "fabricating": "I'm sorry, I can't write that.",
+}
+
+
+def items(n, start):
+    return [f"I have had complaint {start + k} for long" for k in range(n)]
+
+
+def test_cases_are_generated_with_as_many_tries_as_they_need(run, design, endpoint):
+    drawn = pd.DataFrame(
+        [(n, "Gout", [], f"patient {n}", "It hurts.", "He has it.") for n in LENGTHS],
+        columns=data.CASE[:-1],
+    )
+    tries = dict.fromkeys(LENGTHS, 0)
+
+    def script(n, body):
+        said = "\n".join(m["content"] for m in body["messages"])
+        (name,) = [k for k in LENGTHS if f"patient {k}" in said]
+        if body["response_format"]["json_schema"]["name"] == "key_items":
+            tries[name] += 1
+            count = LENGTHS[name][0][tries[name] - 1]
+            listed = json.dumps({"items": items(count, 10 * tries[name])})
+            return completion(listed if count else "There is nothing to say.")
+        (level,) = [x for x in design.adverse if f", {x})" in said]
+        whole = f'{{"script": "Be {level}.", "facts": [2], "false": []}}'
+        return completion(WRITTEN.get(level, whole))
+
+    endpoint.script = script
+    found, scripts = asyncio.run(generation.generated(run, design, drawn))
+    rows = found.set_index("item")
+    assert tries == {k: len(lengths) for k, (lengths, _) in LENGTHS.items()}
+    assert rows["status"].to_dict() == {k: status for k, (_, status) in LENGTHS.items()}
+    best = {"plenty": items(9, 10), "late": items(8, 20), "few": items(5, 20), "none": []}
+    assert rows["key_items"].to_dict() == best
+    each = [(r["item"], r["fields"]["repeat"]) for r in run.recordings.records()]
+    asked = sorted(x for x in each if x[0] in LENGTHS)
+    assert asked == sorted((k, n) for k, v in LENGTHS.items() for n in range(len(v[0])))
+
+    assert scripts["item"].value_counts().to_dict() == dict.fromkeys(("plenty", "late", "few"), 10)
+    mine = scripts.set_index(["item", "level"])
+    vague = ["It hurts", [1, 8], ["I am fine"], "", "graded"]
+    assert mine.loc[("plenty", "vague")].tolist() == vague
+    assert mine.at[("few", "vague"), "facts"] == [1]  # it has five
+    assert mine.loc[("plenty", "dominant")].tolist() == ["", [], [], "", "unparsed"]
+    assert mine.at[("late", "fabricating"), "status"] == "refused"
+
+    sent, run.mode = len(endpoint.bodies), "replay"
+    run.recordings = store.Recordings(run.recordings.folder)
+    again = asyncio.run(generation.generated(run, design, drawn))
+    assert again[0].equals(found) and again[1].equals(scripts) and len(endpoint.bodies) == sent
+
+
+@pytest.mark.parametrize("writer, facts, false", [("", 6, 4), ("served", 16, 6)])
+def test_one_model_writes_key_items_and_scripts_as_long_as_it_may(
+    run, design, writer, facts, false, monkeypatch
+):
+    """The paper's script of case 079 touches nine facts; EMBEDDED was recorded with fewer."""
+    drawn = sources.load("meddialbench_cases")[data.CASE[:-1]].head(1)
+    monkeypatch.setattr(data, "osce", lambda run: drawn)
+    run.profile, run.mode, run.models = "public", "plan", [EMBEDDED, "served"]
+    monkeypatch.setattr(paths, "RECORDINGS", paths.RECORDINGS / "none")
+    asyncio.run(study.cases(run, design, 0, writer))
+    assert {r.model for r in run.planned()} == {writer or EMBEDDED}
+    forms = [r.response_format["json_schema"] for r in run.planned()]
+    made = [f["schema"]["properties"] for f in forms if f["name"] == "script"]
+    assert {(p["facts"]["maxItems"], p["false"]["maxItems"]) for p in made} == {(facts, false)}
+
+
+# ---- rules: a doctor with a checklist, a patient who keeps to his script
+
+
+@pytest.fixture
+def all_six(run, design, texts):
+    cases = sources.load("meddialbench_cases")
+    return design, cases, texts, rules.Knowledge(design, cases, texts)
+
+
+def test_the_rules_find_all_diseases_unless_they_are_misled(all_six):
+    design, cases, texts, knowledge = all_six
+
+    def consulted():
+        made = talks.planned(cases, design.configurations(), [rules.NAME], rules.NAME)
+        return rules.hold(made, knowledge)
+
+    made = consulted()
+    assert {c.end for c in made} <= {*talks.ENDED}
+    right = dict.fromkeys(design.configurations(), 0)
+    for c in made:
+        right[c.configuration] += c.diagnosis == c.case.diagnosis
+    assert right["baseline"] == 6 and right["C1"] == 0
+    assert 0 < right["fabricating"] < 6 and 0 < right["withholding"] < 6
+    toward = {r.item: r.toward for r in texts[texts["level"] == "fabricating"].itertuples()}
+    assert all(c.diagnosis == toward[c.case.item] for c in made if c.configuration == "C1")
+    assert talks.frame(made).equals(talks.frame(consulted()))
+
+    # a diagnosis rests on what was said, and a silent patient gets none
+    none = [c for c in made if c.diagnosis == rules.UNKNOWN]
+    for c in made:
+        said = checks.normal(" ".join(answer for _, answer in c.turns))
+        findings = knowledge.diseases.get(c.diagnosis, [])
+        heard = sum(checks.normal(f) in said for f in findings)
+        assert c in none or heard >= rules.LEAST, (c.item, c.diagnosis)
+    assert {c.configuration for c in none} >= {"withholding", "C5"}  # deficit, and no lie
+    assert not any("fabricating" in c.levels for c in none)
+
+
+def test_the_doctor_gives_up_when_a_fifth_of_his_questions_brought_nothing(all_six):
+    _, cases, _, knowledge = all_six
+
+    class Silent:
+        def answer(self, asked):
+            return rules.NOTHING
+
+    for most, asked in ((20, 4), (40, 8), (5, 1)):
+        doctor = rules.Doctor(knowledge, cases["complaint"][0])
+        said = rules.conversation(doctor, Silent(), most)
+        assert len(said) == 2 * asked + 1 and doctor.diagnosis() == rules.UNKNOWN
+
+
+def answers(all_six, levels, case, finding):
+    """What the patient of a case says to the same question, asked four times."""
+    knowledge = all_six[-1]
+    patient, asked = rules.Patient(knowledge, case, levels), [knowledge.topic[finding]] * 4
+    return [patient.answer(asked[:n]) for n in range(1, 5)]
+
+
+FIRST = {"": 1, "vague": 1, "reluctant": 2, "impatient": 2, "withholding": 3, "dominant": 3}
+
+
+def test_a_fact_that_is_kept_back_comes_when_asked_again_and_lies_take_its_place(all_six):
+    _, cases, texts, _ = all_six
+    for case in cases.itertuples():
+        mine = texts[texts["item"] == case.item].set_index("level")
+        for level, first in FIRST.items():
+            kept = mine.at[level, "facts"] if level else []
+            for n, fact in enumerate(case.key_items, 1):
+                told = [f"{fact}." in a for a in answers(all_six, (level,), case, fact)]
+                assert told == [k == (first if n in kept else 1) for k in range(1, 5)]
+        facts, lies = mine.loc["fabricating", ["facts", "false"]]
+        fact = case.key_items[facts[0] - 1]
+        said = " ".join(answers(all_six, ("fabricating",), case, fact))
+        assert lies and all(lie.rstrip(".") in said for lie in lies[:4]) and fact not in said
+        plain = " ".join(answers(all_six, (), case, fact))
+        assert not any(lie in plain for lie in lies)

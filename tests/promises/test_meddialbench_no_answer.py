@@ -1,0 +1,172 @@
+"""MedDialBench: replies without text are no answers and no numbers; plans need no reply."""
+
+import asyncio
+import json
+
+import pytest
+
+from bedside.papers.meddialbench import data, examples, generation, judging, scores, study
+from bedside.papers.meddialbench import design as designs
+from bedside.papers.meddialbench.implied import combinations, ratios
+from bedside.papers.meddialbench.tables import (
+    baseline,
+    interactions,
+    single,
+    validation,
+    vulnerability,
+)
+from bedside.read import sources
+from conftest import completion
+from meddialbench_cells import accuracy, baseline_rows, dose, selected
+
+TWO = {"baseline": (), "vague": ("vague",)}
+HOW = {"patient": "", "turns": 3, "turn_tokens": 33, "temperature": 0.7}
+RIGHT = '{"diagnosis": "Gout"}'
+CALL = {"finish": "tool_calls", "tool_calls": [{"id": "a"}]}
+NOTHING = [  # a reply that is no answer, the end of a dialogue, and a status
+    (completion("", "length"), "cut off", "cut off while thinking"),
+    (completion("", "content_filter"), "refused", "filtered"),
+    (completion(RIGHT, "content_filter"), "refused", "filtered"),
+    (completion(None, refusal="No."), "refused", "refused"),
+    (completion(None, **CALL), "tools", "tool calls"),
+    (completion(RIGHT, **CALL), "tools", "tool calls"),
+    (completion(" \n "), "empty", "blank"),
+]
+
+
+@pytest.fixture
+def run(run_of):
+    return run_of("meddialbench", "02_baseline")
+
+
+@pytest.fixture
+def here(run):
+    """The design, two cases and their scripts."""
+    cases, texts = (
+        sources.load(f"meddialbench_{n}").query("item in ('case-1', 'case-2')")
+        for n in ("cases", "scripts")
+    )
+    return study.SetUp(designs.read(run), cases, texts, 2)
+
+
+def outcomes(run, here):
+    _, held = asyncio.run(study.consultations(run, here, TWO, **HOW))
+    return asyncio.run(judging.outcomes(run, examples.Labelled(run), here.scripts, held))
+
+
+@pytest.mark.parametrize("reply, end, why", NOTHING, ids=range(len(NOTHING)))
+def test_a_reply_without_words_breaks_off_unscored_with_its_reason(
+    run, here, endpoint, reply, end, why
+):
+    """The doctor of the first case says nothing, nor does the vague patient of the second; without
+    the vagueness only the diagnosis is missing."""
+    first = here.cases["complaint"].iloc[0]
+    vague = here.scripts.query("item == 'case-2' and level == 'vague'")["script"].item()
+
+    def script(n, body):
+        told, last = json.dumps(body["messages"]), body["messages"][-1]["content"]
+        patient = body["messages"][0]["content"].startswith("You play a patient")
+        if vague in told or "The inquiry is over" in last or (first in told and not patient):
+            return reply
+        return completion(f"I have thought of number {n} too.")
+
+    endpoint.script = script
+    done = outcomes(run, here)
+    mine = done[done["model"] == "served"].set_index(["case", "configuration"])
+    lost = ["correct", "misled", "coverage", "per_turn", "turns"]
+    for case, configuration, by in (
+        ("case-1", "baseline", "doctor"),
+        ("case-1", "vague", "doctor"),
+        ("case-2", "vague", "patient"),
+    ):
+        r = mine.loc[case, configuration]
+        assert (r["end"], r["by"], r["why"]) == (end, by, why) and r[lost].isna().all()
+    r = mine.loc["case-2", "baseline"]
+    assert (r["end"], r["reply_status"], r["why"]) == ("limit", why, "")
+    assert r[["correct", "misled"]].isna().all() and r[["coverage", "turns"]].notna().all()
+    assert not mine["truncated"].any()
+    others = done[done["model"] == "rules"]
+    assert others[lost].notna().all(axis=None)
+
+    ends = baseline.end_table(run, done).set_index(["row", "column"])["value"]
+    assert ends[f"no answer: {why}", "served"] == 75
+    assert ends[f"no diagnosis: {why}", "served"] == 25
+    assert ends[baseline.CUT, "served"] == 0
+    right = accuracy(done).set_index(["configuration", "model"])
+    assert right.loc[("vague", "served"), ["n", "unscored"]].tolist() == [0, 2]
+    # no table makes a number of silence
+    whole = done[done["case"] == "case-1"]
+    for rows in tables_of(run, here, whole[whole["model"] == "served"]):
+        own = rows[rows["source"] == "run"]
+        assert own["value"].isna().all() and not own["n"].fillna(0).any()
+
+
+def tables_of(run, here, done):
+    """The tables of this run's consultations."""
+    pairs = {"C1": ("vague", "dominant")}
+    changed, covered, turned = (scores.changes(done, run, c) for c in single.CHANGED)
+    seen = asyncio.run(
+        judging.adherence(run, here.design, examples.Labelled(run), here.scripts, done)
+    )
+    oe = ratios(run, combinations(here.design))
+    counts = scores.interactions(done, pairs, run), scores.pooled(done, pairs, run)
+    assert scores.mixed(done, here.design) is None
+    return (
+        baseline_rows(run, done[done["configuration"] == "baseline"]),
+        selected(run, done),
+        dose(run, here.design, done),
+        single.change_table(run, changed, covered, turned),
+        single.coverage_rows(run, done, changed, covered),
+        interactions.interaction_table(run, here.design, oe, *counts),
+        interactions.mixed_table(None, done),
+        validation.patient_table(run, seen),
+        validation.adherence_table(run, seen),
+        validation.follow_up_table(run, {"served": seen}),
+        vulnerability.profile_rows(run, changed),
+        vulnerability.misled_table(run, here.design, done),
+        vulnerability.strategy_table(run, done),
+    )
+
+
+def test_without_cases_tables_are_empty_and_say_why(run, endpoint, monkeypatch):
+    drawn = sources.load("meddialbench_cases")[data.CASE[:-1]].head(2)
+    monkeypatch.setattr(data, "osce", lambda run: drawn)
+    run.profile, endpoint.script = "public", lambda n, body: completion("", "length")
+    here = asyncio.run(study.set_up(run))
+    assert here.cases.empty and "none of 2 cases: cut off while thinking (2)" in here.why
+    assert len(endpoint.bodies) == 2 * generation.TRIES
+    done = outcomes(run, here)
+    assert done.empty
+    for rows in tables_of(run, here, done):
+        mine = rows[rows["source"] == "run"]
+        assert mine["value"].isna().all() and not mine["n"].fillna(0).any()
+
+
+# ---- plans
+
+
+def test_a_plan_of_generated_cases_has_every_step(run, endpoint, monkeypatch):
+    drawn = sources.load("meddialbench_cases")[data.CASE[:-1]].head(2)
+    monkeypatch.setattr(data, "osce", lambda run: drawn)
+    run.mode, run.profile = "plan", "public"
+    plan, cases, scripts, count, _ = asyncio.run(study.set_up(run))
+    assert count == len(cases) == 2 and set(cases["status"]) == {"graded"}
+    assert (cases["key_items"].str.len() >= data.LEAST).all()
+    assert len(scripts) == 20 and set(scripts["status"]) == {"graded"}
+    here = study.SetUp(plan, cases, scripts, count)
+    asyncio.run(study.consultations(run, here, TWO, **HOW))
+    # three tries of key items, ten scripts, and four consultations of three questions and answers
+    # and a diagnosis, of which a case's first question is the same in both
+    assert len({r.key for r in run.planned()}) == 2 * (3 + 10) + 4 * 7 - 2 and not endpoint.bodies
+
+
+def test_a_plan_counts_no_try_that_recorded_ones_spare(run, endpoint, monkeypatch):
+    drawn = sources.load("meddialbench_cases")[data.CASE[:-1]].head(2)
+    monkeypatch.setattr(data, "osce", lambda run: drawn)
+    told = {"items": [f"I have had complaint {k} for long" for k in range(9)]}
+    endpoint.script = lambda n, body: completion(json.dumps(told))
+    run.profile = "public"
+    asyncio.run(generation.with_key_items(run, drawn))
+    run.mode = "plan"
+    asyncio.run(generation.with_key_items(run, drawn))
+    assert len(endpoint.bodies) == 2 and not run.planned()

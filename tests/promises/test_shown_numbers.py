@@ -1,0 +1,157 @@
+"""What people read is what the files say: each number of a page or Markdown table, at its digits.
+
+Pages are written anew here, from the committed manifests and tables.
+"""
+
+import csv
+import json
+import re
+from decimal import Decimal
+
+import pytest
+from bs4 import BeautifulSoup
+
+from bedside.publish.pages import content
+from bedside.read import paths
+from bedside.write.layouts import BOUNDS
+
+PROFILES = ("sample", "public")
+NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+KINDS = ("value", "low", "high", "n", "unscored")
+
+
+def manifest(profile):
+    return json.loads((paths.FIGURES / profile / "manifest.json").read_text())
+
+
+def outputs(profile):
+    """{name of a CSV with numbers: (its path, what the manifest says of it)} of each study."""
+    made = manifest(profile)
+    entries = [*made["notebooks"].values(), {"paper": "across", **made["across"]}]
+    for entry in entries:
+        for o in entry["outputs"]:
+            if o["file"].endswith(".csv"):
+                yield entry["paper"], paths.FIGURES / profile / entry["paper"] / o["file"], o
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """{profile: {page: its elements}}, of today's code."""
+    made = {}
+    for profile in PROFILES:
+        folder = tmp_path_factory.mktemp("pages") / profile
+        folder.mkdir()
+        for paper in (*paths.papers(), "across"):
+            (folder / paper).symlink_to(paths.FIGURES / profile / paper)
+        content.write(manifest(profile), folder)
+        texts = {p.stem: p.read_text(encoding="utf-8") for p in folder.glob("*.html")}
+        made[profile] = {name: BeautifulSoup(t, "html.parser") for name, t in texts.items()}
+    return made
+
+
+class Table:
+    """The numbers of a CSV, and those that a table for people has to show."""
+
+    def __init__(self, path, about):
+        layouts, layout = [], about.get("layout")
+        while layout:
+            layouts.append(layout)
+            layout = layout.get("then")
+        words = {k: word for one in layouts for k, word in one.get("values", {}).items()}
+        marks = tuple(end for one in layouts for end in one.get("marks", ()))
+        with open(path, newline="", encoding="utf-8") as f:
+            rows = [r for r in csv.DictReader(f) if not r["column"].endswith(marks)]
+        self.words, self.places = {*words.values()}, {}
+        told = [r[k] for r in rows for k in ("value", "low", "high") if r[k] not in {"", *words}]
+        self.shown = [*map(Decimal, told)]
+        self.every = {Decimal(r[kind]) for r in rows for kind in KINDS if r[kind]}
+        for r in rows:
+            at = self.places.setdefault(address(r), {kind: set() for kind in KINDS})
+            for kind in KINDS:
+                at[kind] |= {Decimal(r[kind])} if r[kind] else set()
+
+
+def address(row):
+    return re.sub(r"\s+", "_", f"{row['row']}|{row['column'].removesuffix(BOUNDS)}")
+
+
+def numbers(text):
+    """The numbers of a cell, exact."""
+    return [Decimal(t) for t in NUMBER.findall(text.replace("\\", ""))]
+
+
+def says(shown, number):
+    """Whether what is shown is a number at its own digits."""
+    return abs(number - shown) <= Decimal(5).scaleb(shown.as_tuple().exponent - 1)
+
+
+def said(shown, among):
+    return any(says(shown, number) for number in among)
+
+
+def faults(table, cells):
+    """What a table for people shows that its CSV hasn't, and what it leaves out."""
+    seen = {x for cell in cells if cell not in table.words for x in numbers(cell)}
+    invented = [x for x in seen if not said(x, table.every)]
+    lost = [x for x in table.shown if not any(says(shown, x) for shown in seen)]
+    return {"invented": invented, "lost": lost}
+
+
+def in_markdown(text):
+    """The cells of Markdown's tables below and right of their labels: columns set to the right."""
+    found, labels = [], 0
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        if set(cells) & {"---", "--:"}:
+            labels = cells.index("--:")
+        elif labels and cells:
+            found += cells[labels:]
+        else:
+            labels = 0
+    return found
+
+
+NONE = {"invented": [], "lost": []}
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_markdown_tables_show_the_numbers_of_their_csv(profile):
+    tables = list(outputs(profile))
+    assert len(tables) > 100
+    for _, path, about in tables:
+        cells = in_markdown(path.with_suffix(".md").read_text(encoding="utf-8"))
+        assert faults(Table(path, about), cells) == NONE, path
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("paper", paths.papers())
+def test_pages_show_the_numbers_of_their_csv_each_at_its_address(pages, profile, paper):
+    page, count = pages[profile][paper], 0
+    for study, path, about in outputs(profile):
+        if study != paper:
+            continue
+        table, section = Table(path, about), page.find(id=path.stem)
+        cells = section.select("td:not(thead td)")
+        assert faults(table, [c.get_text() for c in cells]) == NONE, path
+        for cell in (c for c in cells if c.get("id")):
+            there = table.places[cell["id"].removeprefix(f"{path.stem}|")]
+            if (text := cell.get_text()) in table.words:
+                continue
+            value = re.match(r"[^[(]*", text)[0]
+            told = [said(x, there["value"]) for x in numbers(value)]
+            told += [said(x, there["low"] | there["high"]) for x in numbers(text[len(value) :])]
+            assert all(told), (path, cell)
+            assert told or not any(there[k] for k in ("value", "low", "high")), (path, cell)
+            count += len(told)
+    assert count > 100
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_every_claim_has_its_numbers_and_its_verdict_on_the_page(pages, profile):
+    with open(paths.FIGURES / profile / "claims.csv", newline="", encoding="utf-8") as f:
+        claims = list(csv.DictReader(f))
+    articles = {a["id"]: a.get_text(" ") for a in pages[profile]["claims"].select("article")}
+    assert {c["id"] for c in claims} == {*articles}
+    for claim in claims:
+        said = claim["verdict"].split()[0], claim["published"], claim["computed"].removeprefix("'")
+        assert all(part in articles[claim["id"]] for part in said), claim["id"]
