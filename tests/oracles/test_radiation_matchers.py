@@ -1,17 +1,18 @@
-"""Radiation: which terms of a list are which of the reference."""
+"""Radiation: which terms of a list are which of the reference, and how well matchers know."""
 
 import asyncio
+import itertools
 import json
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import cohen_kappa_score
 
 import radiation_lists
-from bedside import BedsideError
+from bedside import BedsideError, stats
 from bedside.judging import trust_cards
 from bedside.keep import registry
-from bedside.keep.replies import VERDICT_TOKENS
 from bedside.papers.radiation import (
     concepts,
     data,
@@ -30,9 +31,6 @@ from radiation_lists import lists_of, matched
 run = radiation_lists.run  # a fixture
 
 
-# ---- matching
-
-
 SYNONYMS = {
     "fatigue": ["tiredness"],
     "pulmonary fibrosis": ["scarring of the lung"],
@@ -41,24 +39,27 @@ SYNONYMS = {
 }
 
 
-@pytest.mark.parametrize(
-    "predicted, expected",
-    [
-        ("Fatigue", 0),
-        ("Tiredness (fatigue)", 0),
-        ("Feeling of exhaustion (tiredness)", 0),
-        ("Scarring of the lungs", 1),
-        ("Lung scarring", 1),
-        ("Fibrosis of the breast in the treated area", 2),
-        ("Radiation-induced cancer", 3),
-        ("Radiation", None),
-        ("Cystitis", None),
-        ("()", None),
-    ],
-)
-def test_the_lexical_matcher(predicted, expected):
-    found = matching.Lexical(SYNONYMS).pairs([predicted])[0]
-    assert (found.argmax() if found.any() else None) == expected
+SPELLED = [  # predicted, the place of its term in SYNONYMS
+    ("Fatigue", 0),
+    ("Tiredness (fatigue)", 0),
+    ("Feeling of exhaustion (tiredness)", 0),
+    ("Scarring of the lungs", 1),
+    ("Lung scarring", 1),
+    ("Fibrosis of the breast in the treated area", 2),
+    ("Radiation-induced cancer", 3),
+    ("Radiation", None),
+    ("Cystitis", None),
+    ("()", None),
+]
+
+
+def test_spelling_synonyms_and_brackets():
+    found = matching.Lexical(SYNONYMS).pairs([predicted for predicted, _ in SPELLED])
+    for (predicted, expected), row in zip(SPELLED, found):
+        assert (row.argmax() if row.any() else None) == expected, predicted
+    assert matching.Lexical(SYNONYMS).pairs([]).shape == (0, 4)
+    exact = matching.Exact(SYNONYMS).pairs(["FATIGUE.", "tiredness"])
+    assert exact.tolist() == [[1, 0, 0, 0], [0, 0, 0, 0]]
 
 
 NAMED = [  # wordings that share letters or words with a term, and what the matcher takes them for
@@ -95,16 +96,20 @@ NAMED = [  # wordings that share letters or words with a term, and what the matc
 ]
 
 
-@pytest.mark.parametrize("predicted, expected", NAMED)
-def test_organs_processes_and_directions_go_before_spelling(run, predicted, expected):
-    found = matching.matcher(run, "lexical").pairs([predicted])[0]
-    assert (data.vocabulary(run)[found.argmax()] if found.any() else None) == expected
+def test_organs_processes_and_directions_go_before_spelling(run):
+    found = matching.matcher(run, "lexical").pairs([predicted for predicted, _ in NAMED])
+    terms = data.vocabulary(run)
+    for (predicted, expected), row in zip(NAMED, found):
+        assert (terms[row.argmax()] if row.any() else None) == expected, predicted
 
 
-def test_effects_of_other_organs_are_none_of_the_breast(run):
+def test_effects_of_other_organs_are_none_of_the_breast_and_the_other_way_round(run):
     words = [w for ws in run.load("radiation_elsewhere")["words"] for w in ws]
     by_letters, found = (matching.matcher(run, m).pairs(words) for m in ("spelling", "lexical"))
     assert by_letters.any(axis=1).sum() == 30 and not found.any()
+    synonyms = [s for ss in run.load("radiation_synonyms")["synonyms"] for s in ss]
+    for said, share in ((words, 1), ([*data.vocabulary(run), *synonyms], 0)):
+        assert scores.health(lists_of(said), run)["elsewhere"].iloc[0] == share
 
 
 def test_every_word_of_the_concepts_is_read_as_what_it_stands_for(run):
@@ -151,54 +156,25 @@ def test_what_is_at_odds_by_hand():
     assert same.astype(int).tolist() == [[0, 1, 0], [1, 1, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0]]
 
 
-def test_exact_asks_for_the_words():
-    found = matching.Exact(SYNONYMS).pairs(["FATIGUE.", "tiredness"])
-    assert found.tolist() == [[1, 0, 0, 0], [0, 0, 0, 0]]
-    assert matching.Lexical(SYNONYMS).pairs([]).shape == (0, 4)
+@pytest.mark.parametrize("seed", range(20))
+def test_one_item_counts_for_one_term(seed):
+    """As many as possible; of two largest matchings the more alike. By trying all."""
+    rng = np.random.default_rng(seed)
+    n, k = rng.integers(1, 5, 2)
+    pairs = np.where(rng.random((n, k)) < 0.5, rng.uniform(0.6, 1, (n, k)), 0)
+    found = matching.one_to_one(pairs)
+    slots = [*range(k), *[-1] * n]
+    options = [
+        (sum(t >= 0 for t in way), sum(pairs[i, t] for i, t in enumerate(way) if t >= 0))
+        for way in set(itertools.permutations(slots, int(n)))
+        if all(t < 0 or pairs[i, t] > 0 for i, t in enumerate(way))
+    ]
+    kept = [(i, t) for i, t in enumerate(found) if t >= 0]
+    assert len({t for _, t in kept}) == len(kept) and all(pairs[at] > 0 for at in kept)
+    assert (len(kept), sum(pairs[at] for at in kept)) == pytest.approx(max(options))
 
 
-def test_one_item_counts_for_one_term():
-    def found(*rows):
-        return matching.one_to_one(np.array(rows, dtype=float)).tolist()
-
-    # as many as possible, not the first best
-    assert found([1, 1, 0], [1, 0, 0], [1, 0, 0]) in ([1, 0, -1], [1, -1, 0])
-    assert found([0.7, 1.0], [0.7, 0.0]) == [1, 0]
-    assert found([0.7, 0.9]) == [1]  # of two largest the more alike
-    assert found([0, 0, 0], [0, 0, 0]) == [-1, -1]
-
-
-def test_raters_flag_what_a_matcher_decided_on_a_list(run):
-    """Two lists of two decisions each; one false positive: 3 of 4 decisions, 1 of 2 lists."""
-    effects, terms = ["fatigue", "rib fracture"], list(SYNONYMS)
-    graded = matched(lists_of(["Tiredness", "Exhaustion"]))
-    graded.at[0, "pairs"] = np.array([[1, 0, 0, 0], [0.9, 1, 0, 0]])  # both, and a lung's fibrosis
-    (first, *_) = graded.itertuples()
-    meant = matching.one_to_one(first.pairs * np.isin(terms, effects)).tolist()
-    row = {"terms": first.terms, "vocabulary": terms}
-    said = display.decisions({**row, "meant": meant})
-    assert said == "Tiredness → fatigue\nExhaustion → nothing"
-    assert display.decisions({**row, "meant": None}) == ""  # nobody could match it
-    whole = {"id": "a/b", "blocks": [block(display.DECISIONS, said)], "reply": "- Tiredness"}
-    pieces = labels.pieces({**whole, "verdicts": [{"judge": "lexical"}]})
-    assert [(p["id"], p["reply"]) for p in pieces] == list(
-        zip(["a/b#1", "a/b#2"], said.splitlines())
-    )
-    assert labels.pieces({**whole, "blocks": [], "verdicts": []}) == []
-    flags = [labels.flag(p, "right", "Ann") for p in pieces]
-    assert flags[0]["list"] == "a/b" and flags[0]["matcher"] == "lexical"
-    more = [{**f, "list": "a/c"} for f in flags]
-    frame = pd.DataFrame([*flags, more[0], {**more[1], "label": "false positive"}])
-    found = tables.flag_table(run, frame).set_index(["row", "column"])
-    assert found.loc[("O4-Mini", "agreement"), ["value", "n"]].tolist() == [96, 30]
-    assert found.loc["lexical", "value"].to_dict() == {
-        "agreement": 75,
-        "false positives": 25,
-        "false negatives": 0,
-        "lists without a flag": 50,
-    }
-    assert found.loc[("lexical", "agreement"), "n"] == 4
-    assert len(tables.flag_table(run, None)) == 1
+# ---- a model as matcher
 
 
 def test_a_model_as_matcher_is_restricted_to_both_lists(run, endpoint, served):
@@ -259,6 +235,25 @@ def test_terms_can_not_speak_to_the_matcher(run):
     assert text.endswith(f"\n{mark}>>>") and text.count(f"{mark}>>>") == 1
 
 
+def test_a_matcher_that_says_nothing_matches_nothing(run, endpoint, served):
+    few = lists_of(*([f"Thing {k}", "Cystitis"] for k in range(len(SILENT))))
+    said = dict(enumerate(SILENT.values()))
+    endpoint.script = lambda n, body: next(r for k, r in said.items() if f"Thing {k}" in str(body))
+    found = asyncio.run(matching.matched(run, few, served))
+    refused = [why in ("filtered", "refused") for why in SILENT]
+    assert found["match"].tolist() == ["refused" if r else "unparsed" for r in refused]
+    assert found["pairs"].isna().all()
+    usual = endpoint.bodies[-1]["max_tokens"]
+    registry.entries()[served]["most_tokens_for"] = {"verdict": 24}
+    for terms in (["Thing 0", "b"], ["Thing 0", "b", "c"]):
+        asyncio.run(matching.matched(run, lists_of(terms), served))
+    two, three = (b["max_tokens"] for b in endpoint.bodies[-2:])
+    assert two < usual and three - two == (two - 24) / 2  # room for each predicted item
+
+
+# ---- matchers and people
+
+
 def test_the_trust_card_of_matchers(run, endpoint, served):
     pairs = run.load("radiation_pairs")
     endpoint.script = lambda n, body: completion('{"matches": []}')
@@ -266,50 +261,61 @@ def test_the_trust_card_of_matchers(run, endpoint, served):
     assert set(none["value"]) == {"different"}
     assert none["item"].tolist() == pairs["pair"].head(4).tolist()
     lexical = asyncio.run(matching.match_labelled(run, pairs, "lexical"))
-    rng = np.random.default_rng(0)
+    rng, said = np.random.default_rng(0), lexical["value"].map({"same": 1, "different": 0})
     card = trust_cards.trust_card(pairs["label"], lexical, matching.LABELS, rng, positive="same")
-    assert card["n"] == 330 and card["kappa"]["value"] > 0.9
-    spelled = asyncio.run(matching.match_labelled(run, pairs, "spelling"))
-    verdicts = {"lexical": lexical, "spelling": spelled}
-    kinds = tables.by_kind(pairs, verdicts)
-    assert kinds["n"].sum() == 2 * 330 and kinds["value"].between(0, 100).all()
-    batches = tables.by_kind(pairs, verdicts, "batch").set_index(["column", "row"])
-    right = batches.eval("value * n / 100").round()
-    # the first two as counted before there were concepts: 70 of 75, 45 of 60; false 19, 21
-    assert right["spelling"].to_dict() == {
-        "different: first": 56,
-        "different: second": 39,
-        "different: third": 19,
-        "same: first": 70,
-        "same: second": 45,
-        "same: third": 22,
-    }
+    kappa = cohen_kappa_score(pairs["label"].eq("same"), said)
+    assert (card["n"], card["kappa"]["value"]) == (330, pytest.approx(kappa)) and kappa > 0.9
+    kinds = tables.by_kind(pairs, {"lexical": lexical}, "batch").set_index("row")
+    right = pairs.assign(right=lexical["value"].eq(pairs["label"]).to_numpy())
+    for (label, batch), part in right.groupby(["label", "batch"]):
+        row = kinds.loc[f"{label}: {batch}"]
+        assert (row["value"], row["n"]) == (pytest.approx(100 * part["right"].mean()), len(part))
     # as counted once, when the matcher was final: data/sample/README.md says so
-    assert right["lexical"].filter(like="third").tolist() == [29, 28]
-    assert "labelled pairs" in trust_cards.describe({"judge": "lexical", "of": "pairs", **card})
+    third = kinds.loc[["different: third", "same: third"]].eval("value * n / 100").round()
+    assert third.tolist() == [29, 28]
 
 
-def test_pairs_of_a_term_count_together(run):
-    """Two terms with ten pairs each, one always right, one never: two units, not twenty."""
-    pairs = pd.DataFrame({"label": "same", "kind": "k", "reference": ["a", "b"] * 10})
-    verdict = pd.DataFrame({"status": "graded", "value": ["same", "different"] * 10})
+def test_pairs_of_a_term_count_together():
+    """Of 24 terms with ten pairs each half are always right: 24 units, not 240."""
+    terms = [f"term {k}" for k in range(24)]
+    pairs = pd.DataFrame({"label": "same", "kind": "k", "reference": terms * 10})
+    verdict = pd.DataFrame({"status": "graded", "value": ["same", "different"] * 120})
     found = tables.by_kind(pairs, {"m": verdict}).iloc[0]
-    assert (found["value"], found["n"], found["unscored"]) == (50, 20, 0)
-    assert found["high"] - found["low"] > 90  # of twenty by themselves it is 40
+    assert (found["value"], found["n"], found["unscored"]) == (50, 240, 0)
+    by_term, by_pair = (np.ptp(stats.wilson(n // 2, n)[1:3]) for n in (24, 240))
+    assert found["high"] - found["low"] > 90 * by_term > 250 * by_pair
     none = tables.by_kind(pairs, {"m": verdict.assign(status="error")}).iloc[0]
-    assert np.isnan(none["value"]) and (none["n"], none["unscored"]) == (0, 20)
+    assert np.isnan(none["value"]) and (none["n"], none["unscored"]) == (0, 240)
 
 
-# ---- replies without text, and cut ones
-
-
-@pytest.mark.parametrize("why", SILENT)
-def test_a_matcher_that_says_nothing_matches_nothing(run, endpoint, served, why):
-    endpoint.script = lambda n, body: SILENT[why]
-    found = asyncio.run(matching.matched(run, lists_of(["Tiredness", "Cystitis"]), served))
-    assert found["match"].iloc[0] in ("unparsed", "refused") and found["pairs"].iloc[0] is None
-    most = VERDICT_TOKENS + 2 * matching.PAIR_TOKENS
-    assert endpoint.bodies[-1]["max_tokens"] == most
-    registry.entries()[served]["most_tokens_for"] = {"verdict": 24}
-    asyncio.run(matching.matched(run, lists_of(["Tiredness", "Cystitis"]), served))
-    assert endpoint.bodies[-1]["max_tokens"] == 24 + 48
+def test_raters_flag_what_a_matcher_decided_on_a_list(run):
+    """Two lists of two decisions each; one false positive: 3 of 4 decisions, 1 of 2 lists."""
+    effects, terms = ["fatigue", "rib fracture"], list(SYNONYMS)
+    graded = matched(lists_of(["Tiredness", "Exhaustion"]))
+    graded.at[0, "pairs"] = np.array([[1, 0, 0, 0], [0.9, 1, 0, 0]])  # both, and a lung's fibrosis
+    (first, *_) = graded.itertuples()
+    meant = matching.one_to_one(first.pairs * np.isin(terms, effects)).tolist()
+    row = {"terms": first.terms, "vocabulary": terms}
+    said = display.decisions({**row, "meant": meant})
+    assert said == "Tiredness → fatigue\nExhaustion → nothing"
+    assert display.decisions({**row, "meant": None}) == ""  # nobody could match it
+    whole = {"id": "a/b", "blocks": [block(display.DECISIONS, said)], "reply": "- Tiredness"}
+    pieces = labels.pieces({**whole, "verdicts": [{"judge": "lexical"}]})
+    assert [(p["id"], p["reply"]) for p in pieces] == list(
+        zip(["a/b#1", "a/b#2"], said.splitlines())
+    )
+    assert labels.pieces({**whole, "blocks": [], "verdicts": []}) == []
+    flags = [labels.flag(p, "right", "Ann") for p in pieces]
+    assert flags[0]["list"] == "a/b" and flags[0]["matcher"] == "lexical"
+    more = [{**f, "list": "a/c"} for f in flags]
+    frame = pd.DataFrame([*flags, more[0], {**more[1], "label": "false positive"}])
+    found = tables.flag_table(run, frame).set_index(["row", "column"])
+    assert found.loc[("O4-Mini", "agreement"), ["value", "n"]].tolist() == [96, 30]
+    assert found.loc["lexical", "value"].to_dict() == {
+        "agreement": 75,
+        "false positives": 25,
+        "false negatives": 0,
+        "lists without a flag": 50,
+    }
+    assert found.loc[("lexical", "agreement"), "n"] == 4
+    assert len(tables.flag_table(run, None)) == 1
