@@ -14,7 +14,7 @@ from bedside.annotation import log
 from bedside.seminar import classroom
 from calling import result
 from conftest import completion, until
-from file_faults import FAULTS, Faults, Killed, full_disk
+from file_faults import FAULTS, Faults, Killed, full_disk, short_writes
 
 HALF = b'"fin'
 
@@ -99,6 +99,12 @@ def test_any_write_may_fail_or_be_the_last_and_the_same_command_goes_on(world, e
             assert len(endpoint.bodies) - before <= most, told
             world.ask(*"abcdef", mode="replay")
     assert ended["told"] and ended["Killed"] and not ended["OSError"], ended
+
+
+def test_a_reply_that_is_written_in_pieces_is_whole(world, endpoint):
+    with short_writes():
+        rows = world.ask(*"abcdef")
+    assert world.ask(*"abcdef", mode="replay") == rows and len(world.recorded()) == 6
 
 
 def test_a_full_disk_stops_the_run_keeps_what_was_written_and_pays_for_nothing_more(
