@@ -125,37 +125,6 @@ def test_every_word_of_the_concepts_is_read_as_what_it_stands_for(run):
     assert len({(r["kind"], r["concept"]) for r in rows}) == len(rows)
 
 
-def test_what_is_at_odds_by_hand():
-    """Two organs, a part of one, a process, and a direction that may not be left out."""
-    rows = [
-        {"concept": "lung", "kind": "organ", "part_of": "", "words": ["lung", "pulmon*"]},
-        {"concept": "pleura", "kind": "organ", "part_of": "lung", "words": ["lung lining"]},
-        {"concept": "liver", "kind": "organ elsewhere", "part_of": "", "words": ["liver"]},
-        {"concept": "scar", "kind": "process", "part_of": "", "words": ["scar*", "*fibrosis"]},
-        {"concept": "lasting", "kind": "time", "part_of": "", "words": ["for good"]},
-    ]
-    known = concepts.Concepts(rows)
-    said = ["a scar", "Scarred lungs", "scarring of the lung lining", "lung", "scarred liver"]
-    assert known.named(said).astype(int).tolist() == [
-        [0, 0, 0, 1, 0],
-        [1, 0, 0, 1, 0],
-        [0, 1, 0, 1, 0],
-        [1, 0, 0, 0, 0],
-        [0, 0, 1, 1, 0],
-    ]
-    # the first term has both wordings, the second one that lasts
-    wordings = known.named(["pulmonary fibrosis", "scars", "scars for good"])
-    odds, same = known.compared(known.named(said), wordings, [0, 0, 1])
-    assert odds.astype(int).tolist() == [
-        [0, 0, 1],  # lasting or not, it doesn't say
-        [0, 0, 1],
-        [1, 1, 1],  # another organ; for "scars" the lung of the other wording stands
-        [0, 0, 1],
-        [1, 1, 1],
-    ]
-    assert same.astype(int).tolist() == [[0, 1, 0], [1, 1, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0]]
-
-
 @pytest.mark.parametrize("seed", range(20))
 def test_one_item_counts_for_one_term(seed):
     """As many as possible; of two largest matchings the more alike. By trying all."""

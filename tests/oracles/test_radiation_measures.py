@@ -255,25 +255,6 @@ def test_shares_of_lists_are_over_patients(run):
     assert none.value == 0 < none.high  # not [0, 0]
 
 
-def test_scores_overlap_and_recall_by_hand(run):
-    """The chest wall has fatigue, nausea and rib fracture; mastitis is another site's."""
-    lists = lists_of(["fatigue", "cystitis", "mastitis", "nausea"], ["rib fracture"], None)
-    graded = scores.scored(matched(lists), REFERENCE, TERMS)
-    assert graded["precision"].tolist()[:2] == [0.5, 1]
-    assert graded["recall"].tolist()[:2] == [2 / 3, 1 / 3]
-    assert graded["f1"].tolist()[:2] == pytest.approx([4 / 7, 0.5])
-    onset = recall_by(strata(graded, REFERENCE), "onset").set_index(["item", "onset"])
-    assert onset.loc[("p1", "short-term"), ["recall", "pooled"]].tolist() == [1, 1]
-    assert onset.loc[("p2", "long-term"), "recall"] == 1
-    assert onset.loc["p3"].isna()[["recall", "pooled"]].all(axis=None)
-    base = matched(lists_of(["Fatigue", "nausea", "x"], profile="base"))
-    then = matched(lists_of(["fatigue!", "rib fracture"]))
-    base.at[0, "pairs"] = np.eye(3, 4)  # x means rib fracture
-    then.at[0, "pairs"] = np.eye(4)[[0, 2]]
-    found = scores.overlaps(pd.concat([base, then], ignore_index=True), TERMS)
-    assert found[["overlap", "by_meaning"]].values.tolist() == [[1 / 4, 2 / 3]]
-
-
 def test_captions_tell_the_scores_of_the_uncut_lists():
     """Three lists, the first cut: the others name 1 of 3 and nothing right."""
     lists = lists_of(["fatigue", "nausea"], ["fatigue"], ["cystitis"])

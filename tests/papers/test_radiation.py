@@ -95,34 +95,6 @@ def said(readings):
     return {name: (computed, holds) for name, (computed, *_, holds) in readings.items()}
 
 
-def test_a_word_that_the_site_replaces_is_string_replacement_but_nothing_appended(run):
-    """Section 3.2 says the one, 4.2 the other; capital letters and brackets are no part of it."""
-    frame = pd.DataFrame(
-        {
-            "item": ["a", "b", "c"],
-            "site": "chest wall",
-            "base": ["surgery, radiation", "radiation planned", "lumpectomy, radiation"],
-            "specified": [
-                "surgery, chest wall",
-                "Radiation Chest Wall planned",
-                "lumpectomy, radiation (chest wall)",
-            ],
-        }
-    )
-    reference = data.reference(run)  # not the released one, which need not be there
-    found = checks.readings(run, frame, reference, checks.pairs(frame)[0])
-    assert not found["rad-appended"]
-    run.profile = "public"
-    found = checks.readings(run, frame, reference, checks.pairs(frame)[0])
-    assert said(found["rad-appended"]) == {
-        "the site follows the word": ("2 of 3 mentions", False),
-        "the site follows the word or takes its place": ("3 of 3 mentions", True),
-    }
-    assert said(found["rad-begun"]) == {claims.AS_WRITTEN: ("2 of 3, not b", False)}
-    fits = said(found["rad-realistic"])
-    assert fits["a chest wall after lumpectomy"] == ("1 of 3: c", True)
-
-
 def test_labelled_pairs_are_balanced_and_apart_from_the_synonyms(run):
     pairs, terms = run.load("radiation_pairs"), data.vocabulary(run)
     counts = pairs.groupby(["batch", "label"]).size().unstack()
