@@ -161,7 +161,7 @@ def equation_1(cells):
 @seeds
 def test_observed_over_expected_is_equation_1_over_the_cases_of_all_four_cells(run, seed):
     done = world(seed)
-    if seed == 3:  # nobody is right under one level: nothing is expected of its pairs
+    if seed == 2:  # nobody is right under one level: nothing is expected of its pairs
         done.loc[(done["model"] == "a") & (done["configuration"] == "dominant"), "correct"] = 0.0
     right, expected, told = by(done), {}, {}
     for model, pair in itertools.product(DOCTORS, PAIRS):
