@@ -91,6 +91,7 @@ def test_a_reply_that_can_not_be_read_leaves_a_whole_dialogue_unscored(run, endp
     asked = judged_by(endpoint, {"which": dict(zip(frame["dialogue"], said))})
     made = asyncio.run(judging.which(run, frame, "judge_coverage", None, "served"))
     assert made["item"].tolist() == [*"aabbbd"] and len(asked) == 3
+    assert {b["temperature"] for b in endpoint.bodies} == {0}
     assert made["number"].tolist() == [1, 2, 1, 2, 3, 1]
     assert made["status"].tolist() == ["graded"] * 2 + ["unparsed"] * 3 + ["refused"]
     assert made["value"].tolist()[:2] == ["no", "yes"] and made["value"][2:].isna().all()
