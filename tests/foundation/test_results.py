@@ -3,11 +3,10 @@
 import asyncio
 import json
 import random
-import sys
 
 import pytest
 
-from bedside import BedsideError, bulk
+from bedside import BedsideError
 from bedside.asking import models
 from bedside.bulk import files, results
 from bedside.keep import registry, store
@@ -122,11 +121,9 @@ def test_what_a_reply_cost_is_the_same_wherever_it_is_shown(keys, served, endpoi
     assert usd({**by_call, "withheld": "so"}, "latency_s") == pytest.approx(70e-6)
 
 
-@pytest.mark.parametrize(
-    "text", ["a\u2028b\u2029c\x85d", "a\x0bb\x0cc\x1cd", "é 中 \U0001f600", "a\r\n"]
-)
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\n\n \n"])
-def test_a_text_may_hold_what_others_take_for_the_end_of_a_line(keys, text, end):
+def test_a_text_may_hold_what_others_take_for_the_end_of_a_line(keys, end):
+    text = "a\u2028b\u2029c\x85d\x0be\x0cf\x1cé 中 \U0001f600\r\n"
     lines = (json.dumps(good(keys[i], text + i), ensure_ascii=False).encode() for i in "ab")
     account = taken(results_file(*lines, end=end))
     assert counts(account) == (2, 0, 0, 0, 0)
@@ -136,45 +133,29 @@ def test_a_text_may_hold_what_others_take_for_the_end_of_a_line(keys, text, end)
 # ---- what is no result
 
 
-NO_RESULTS = {
-    "no JSON": lambda k: b"Traceback (most recent call last):",
-    "not UTF-8": lambda k: b'{"custom_id": "\xff"}',
-    "zeros": lambda k: bytes(300),
-    "a list": lambda k: [good(k)],
-    "a text": lambda k: k,
-    "null": lambda k: None,
-    "nested": lambda k: b'{"custom_id": "%s", "response": %s' % (k.encode(), b'{"a":' * 99_999),
-    "no custom_id": lambda k: {x: v for x, v in good(k).items() if x != "custom_id"},
-    "a number for it": lambda k: {**good(k), "custom_id": 7},
-    "null for it": lambda k: {**good(k), "custom_id": None},
-    "a list for it": lambda k: {**good(k), "custom_id": [k]},
-    "no response": lambda k: {"custom_id": k},
-    "neither response nor error": lambda k: result(k, None, None),
-    "a text for a response": lambda k: {**good(k), "response": "fine"},
-}
+NO_RESULTS = [
+    lambda k: b"Traceback (most recent call last):",
+    lambda k: b'{"custom_id": "\xff"}',
+    lambda k: bytes(300),
+    lambda k: [good(k)],
+    lambda k: k,
+    lambda k: None,
+    lambda k: b'{"custom_id": "%s", "response": %s' % (k.encode(), b'{"a":' * 99_999),
+    lambda k: {x: v for x, v in good(k).items() if x != "custom_id"},
+    lambda k: {**good(k), "custom_id": 7},
+    lambda k: {**good(k), "custom_id": None},
+    lambda k: {**good(k), "custom_id": [k]},
+    lambda k: {"custom_id": k},
+    lambda k: result(k, None, None),
+    lambda k: {**good(k), "response": "fine"},
+]
 
 
-@pytest.mark.parametrize("name", NO_RESULTS)
-def test_what_is_no_result_is_counted_and_named_and_the_rest_taken(keys, name):
-    path = results_file(good(keys["a"]), NO_RESULTS[name](keys["b"]), good(keys["c"]))
+def test_what_is_no_result_is_counted_and_named_and_the_rest_taken(keys):
+    path = results_file(good(keys["a"]), *(f(keys["b"]) for f in NO_RESULTS), good(keys["c"]))
     account = taken(path)
-    assert counts(account) == (2, 0, 0, 0, 1) and recorded().keys() == {"a", "c"}
-    assert told(account, 1) == f"  1 no result, or cut off: {paths.rel(path)} line 2"
-
-
-def test_no_depth_of_nesting_keeps_the_rest_from_being_taken(keys):
-    forms = (
-        '{"custom_id": "%s", "response": null, "error": %s}',
-        '{"custom_id": "%s", "response": {"status_code": 400, "body": %s}, "error": null}',
-    )
-    lines = [
-        (form % (keys["a"], "[" * n + "]" * n)).encode()
-        for form in forms
-        for n in range(600, sys.getrecursionlimit() + 9)  # here parsing and telling part ways
-    ]
-    account = taken(results_file(*lines, good(keys["b"])))
-    assert account.taken == 1 and recorded().keys() == {"b"} and keys["a"] in account.failed
-    assert 2 * 9 <= len(account.unreadable) < len(lines) / 2
+    assert counts(account) == (2, 0, 0, 0, len(NO_RESULTS)) and recorded().keys() == {"a", "c"}
+    assert f"{paths.rel(path)} line 2" in told(account, 1)
 
 
 def test_a_file_cut_off_anywhere_loses_its_last_line_alone(keys):
@@ -222,7 +203,7 @@ def test_a_request_file_by_mistake_is_no_result(served):
 
 
 @pytest.mark.parametrize("together", [1, 1000])
-@pytest.mark.parametrize("order", ["abcd", "cdab", "cadb"])
+@pytest.mark.parametrize("order", ["abcd", "cadb"])
 def test_after_a_folder_can_be_written_again_the_rest_comes(served, monkeypatch, order, together):
     monkeypatch.setattr(files, "TOGETHER", together)
     put(ask_for(served, "a", "b"), "cancer_myth.01_x")
@@ -262,9 +243,3 @@ def test_from_names_a_file_or_a_folder_with_results(tmp_path):
     (tmp_path / "z").mkdir()
     with pytest.raises(BedsideError, match="FROM=.*no file in it ends in .jsonl"):
         results.found(tmp_path / "z")
-
-
-def test_what_was_never_asked_for_anywhere_is_unknown(served):
-    assert not bulk.folder().exists()
-    path = results_file(good(ask_for(served, "a")[0].key))
-    assert counts(taken(path)) == (0, 0, 0, 1, 0) and not recorded()
