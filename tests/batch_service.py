@@ -15,7 +15,7 @@ import threading
 from aiohttp import web
 
 import providers
-from batch_objects import CHAT, ENDED, Batch, File, error, parsed, refusal, validated
+from batch_objects import CHAT, ENDED, Batch, File, error, refusal, validated
 
 SENT = web.RequestKey("sent", object)  # the JSON of a request, or the bytes of its file
 FULL = "Prompt tokens of {0} that may be enqueued at a time: {1:,}. Wait for batches under way."
@@ -50,7 +50,7 @@ class BatchService:
 
     Of batches created from then on: expire_after, requests that one does before it expires; refuse,
     the (code, words) that one fails validation with; enqueued, the most prompt tokens of a model's
-    batches under way; most_lines. most_bytes: of a file.
+    batches under way.
 
     files, batches: by id, the oldest first. posts: (path, body, or the bytes of an uploaded file)
     of all that came, refused and dropped ones too.
@@ -60,7 +60,6 @@ class BatchService:
         self.answer = lambda body: providers.completion(providers.PERSONAS["openai"], body)[0]
         self.polls, self.fault = 1, None
         self.expire_after, self.refuse, self.enqueued = None, None, None
-        self.most_lines, self.most_bytes = 50_000, 200_000_000
         self.files, self.batches, self.posts = {}, {}, []
         self._count = itertools.count(1)
 
@@ -93,14 +92,10 @@ class BatchService:
         app.add_routes(
             [
                 web.post("/v1/files", self._upload),
-                web.get("/v1/files", self._list_files),
-                web.get("/v1/files/{id}", self._file),
                 web.get("/v1/files/{id}/content", self._content),
-                web.delete("/v1/files/{id}", self._delete),
                 web.post("/v1/batches", self._create),
                 web.get("/v1/batches", self._list_batches),
                 web.get("/v1/batches/{id}", self._look),
-                web.post("/v1/batches/{id}/cancel", self._cancel_asked),
                 web.post(CHAT, self._chat),
             ]
         )
@@ -153,34 +148,12 @@ class BatchService:
         form, content = await request.post(), request[SENT]
         if form.get("purpose") != "batch" or not isinstance(content, bytes):
             raise Refused(400, "A file is needed, and the purpose batch.", "purpose")
-        if len(content) > self.most_bytes:
-            raise Refused(400, "File is too large.")
-        try:  # a look at the name and the first line; all else is validated in a batch
-            parsed(content.split(b"\n", 1)[0] or b"{}")
-            fits = form["file"].filename.endswith(".jsonl")
-        except ValueError:
-            fits = False
-        if not fits:
+        if not form["file"].filename.endswith(".jsonl"):
             raise Refused(400, "Invalid file format for batches: must be .jsonl")
         return _json(self._keep(form["file"].filename, "batch", content).shown())
 
-    async def _list_files(self, request):
-        files = [f.shown() for f in self.files.values()]
-        files = [f for f in files if f["purpose"] == request.query.get("purpose", f["purpose"])]
-        if request.query.get("order", "desc") == "desc":
-            files.reverse()
-        return _page(request, files, 10_000, 10_000)
-
-    async def _file(self, request):
-        return _json(self._found(request).shown())
-
     async def _content(self, request):
         return web.Response(body=self._found(request).content)
-
-    async def _delete(self, request):
-        file = self._found(request)
-        del self.files[file.id]
-        return _json({"id": file.id, "object": "file", "deleted": True})
 
     # ---- batches
 
@@ -189,7 +162,7 @@ class BatchService:
         if refused := refusal(asked):
             raise Refused(400, *refused)
         if file := self.files.get(asked["input_file_id"]):
-            requests, errors = validated(file.content, asked["endpoint"], self.most_lines)
+            requests, errors = validated(file.content, asked["endpoint"])
         else:
             words = f"Cannot find file {asked['input_file_id']}."
             requests, errors = [], [error("invalid_request", words, "file_id")]
@@ -243,9 +216,6 @@ class BatchService:
         batch = self._batch(request)
         batch.look(self.polls)
         return self._shown(batch)
-
-    async def _cancel_asked(self, request):
-        return self._cancel(self._batch(request))
 
     def _cancel(self, batch):
         if batch.status in ENDED - {"cancelled"}:

@@ -2,13 +2,17 @@
 
 import asyncio
 import contextlib
+import json
 import re
+import shutil
 from collections import Counter
 
+from batch_objects import ENDED
 from batch_service import BatchService
+from bedside import bulk
 from bedside.asking import dry_run, models
 from bedside.build import settings
-from bedside.bulk import files, service, submission
+from bedside.bulk import files, results, service, submission
 from bedside.keep import ledger, registry, store
 from bedside.keep.replies import Request
 from bedside.read import paths
@@ -62,6 +66,9 @@ class Chains:
     def recorded(self):
         """{key: text} of what is on disk."""
         return texts(store.Recordings(paths.RECORDINGS / self.run))
+
+    def items(self):
+        return [r["item"] for r in store.Recordings(paths.RECORDINGS / self.run).records()]
 
     def directly(self):
         """{key: text} of the same study by direct calls."""
@@ -117,18 +124,19 @@ def served(tmp_path, monkeypatch):
         monkeypatch.setenv(name, "")
     monkeypatch.setattr(service, "FIRST_S", 0.001)
     monkeypatch.setattr(service, "LONGEST_S", 0.02)
-    with BatchService() as endpoint:
+    with Service() as endpoint:
         for name in "ab":
             monkeypatch.setitem(registry.entries(), name, entry(endpoint.url, name))
         yield endpoint
 
 
-def submit(study):
+def submit(study, also=lambda line: None):
     """Submit a study: what was said, as one text. What ends it is raised."""
     said = []
 
     def say(line):
         said.append(line)
+        also(line)
         assert len(said) < 300, "it goes round in circles"
 
     try:
@@ -136,6 +144,52 @@ def submit(study):
     finally:
         study.said = "\n".join(said)
     return study.said
+
+
+def planned(study):
+    """(the next wave by hand, what is said of it)."""
+    said = []
+    return submission.tell(study, said.append), "\n".join(said)
+
+
+class Service(BatchService):
+    """The endpoint, with the entries of its models, and what a test does beside it."""
+
+    lose_first = False  # of each batch, the first result
+
+    def _shown(self, batch):
+        if self.lose_first and batch.status == "finalizing":
+            batch.done, batch.order = batch.done[1:], batch.order[1:]
+        return super()._shown(batch)
+
+    def model(self, name, **more):
+        """Add to a model's entry."""
+        registry.entries()[name] |= more
+
+    def anew(self):
+        """Forget all batches and recordings."""
+        self.batches.clear()
+        for folder in (paths.RECORDINGS, bulk.folder()):
+            shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(paths.RECORDINGS.parent / "direct", ignore_errors=True)
+
+    def idle(self):
+        """Whether no batch is under way."""
+        return all(b.status in ENDED or b.errors for b in self.batches.values())
+
+    def answered(self, path):
+        """Take in results for a request file, which nobody sent."""
+        lines = [json.loads(x) for x in path.read_text(encoding="utf-8").splitlines()]
+        made = [
+            {
+                "custom_id": x["custom_id"],
+                "response": {"status_code": 200, "body": self.answer(x["body"])},
+            }
+            for x in lines
+        ]
+        to = path.with_suffix(".results")
+        to.write_text("\n".join(map(json.dumps, reversed(made))) + "\n", encoding="utf-8")
+        results.take([to])
 
 
 # ---- faults

@@ -26,6 +26,7 @@ from bedside.keep.replies import Request  # noqa: E402
 from bedside.read import paths  # noqa: E402
 from bedside.run import Run  # noqa: E402
 from browser import browser  # noqa: E402, F401  (a fixture)
+from calling import world  # noqa: E402, F401  (a fixture)
 from judged import nothing  # noqa: E402, F401  (a fixture)
 
 notebooks.spare_grammar()

@@ -5,11 +5,14 @@ with Faults(site, fault) as seen: work()       # that site's first time fails
 """
 
 import builtins
+import contextlib
 import errno
 import io
 import os
 import sys
 from pathlib import Path
+
+import pytest
 
 LIB = str(Path(__file__).parents[1] / "lib/bedside") + os.sep
 WRITING = ("replace", "rename", "unlink", "mkdir", "fsync", "ftruncate")  # of os
@@ -108,3 +111,24 @@ class Faults:
             return _File(made, self) if _place() else made
 
         return opened
+
+
+@contextlib.contextmanager
+def full_disk(most):
+    """No file of the library's can hold more than so many bytes."""
+
+    class Full(_File):
+        def write(self, data):
+            if self.file.tell() + len(data) > most:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            return self.file.write(data)
+
+    def opened(file, mode="r", *args, **more):
+        made = real(file, mode, *args, **more)
+        return Full(made, None) if set(mode) & set("wax+") and _place() else made
+
+    real = open
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(builtins, "open", opened)
+        patch.setattr(io, "open", opened)
+        yield

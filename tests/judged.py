@@ -68,6 +68,12 @@ def shown(run, section, frame):
     return document.content()
 
 
+def rows_of(content, section, **fields):
+    """The rows of a section whose fields are these."""
+    mine = [r for r in content["rows"] if r["section"] == section]
+    return [r for r in mine if all(r[k] == v for k, v in fields.items())]
+
+
 @pytest.fixture(scope="session")
 def nothing(tmp_path_factory):
     """A folder of the user's own files that isn't there."""

@@ -406,9 +406,9 @@ class Exchange:
 class Providers(conftest.Endpoint):
     """The endpoint; `log` holds each Exchange. What it does can be set at any time.
 
-    failing: of FAILING, all that is sent; rate, kinds, seed: which share of answers is spoilt by
-    which FAULTS; per_minute, minute, retry_after: a limit of requests in any so many seconds, and
-    whether a refusal says when to come back; delay_s: of each answer.
+    failing(body): of FAILING, what is sent, or None; spoilt(body, n): of FAULTS, by which a
+    request's n-th answer is spoilt, or ''; per_minute, minute, retry_after: a limit of requests in
+    any so many seconds, and whether a refusal says when to come back.
     """
 
     FAILING = {
@@ -421,8 +421,8 @@ class Providers(conftest.Endpoint):
     def __init__(self):
         super().__init__()
         self.RequestHandlerClass, self.script = _Handler, self._answer
-        self.failing, self.rate, self.kinds, self.seed = None, 0.0, tuple(FAULTS), 0
-        self.per_minute, self.minute, self.retry_after, self.delay_s = None, 60.0, True, 0.0
+        self.failing, self.spoilt = (lambda body: None), (lambda body, n: "")
+        self.per_minute, self.minute, self.retry_after = None, 60.0, True
         self.log, self.request = [], threading.local()
         self._tries, self._passed = Counter(), deque()
 
@@ -449,7 +449,6 @@ class Providers(conftest.Endpoint):
         kind, text, action = self._chosen(PERSONAS[name], body)
         if bare and action[0] == 200:
             action = (*action[:2], json.dumps(without_template(json.loads(action[2]))).encode())
-        time.sleep(self.delay_s)
         with self.lock:
             self.log.append(Exchange(name, body, kind, text, time.monotonic()))
         return action
@@ -460,17 +459,16 @@ class Providers(conftest.Endpoint):
             headers = {"Retry-After": f"{wait:.2f}"} if self.retry_after else {}
             return "limit", "", (429, headers, p.words(*SLOW))
         key = self.request.headers.get("Authorization", "").removeprefix("Bearer ")
-        if self.failing:
-            error = _filled(self.FAILING[self.failing](p), body["model"])
+        if failing := self.failing(body):
+            error = _filled(self.FAILING[failing](p), body["model"])
         else:
             error = refusal(p, key, body)
         if error:
             return str(error[0]), "", (error[0], {}, p.words(*error))
         made, text = completion(p, body)
-        with self.lock:  # a request's faults don't depend on the order in which they come
+        with self.lock:
             self._tries[asked := store.digest(body)] += 1
-            rng = rng_of("fault", self.seed, asked, self._tries[asked])
-        kind = rng.choice(self.kinds) if rng.random() < self.rate else ""
+        kind = self.spoilt(body, self._tries[asked])
         sent = FAULTS[kind](made) if kind else (200, {}, p.lines + json.dumps(made).encode())
         return kind, text if kind in GOOD else "", sent
 

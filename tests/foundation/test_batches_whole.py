@@ -1,9 +1,6 @@
 """Studies through batches from nothing, as users run them: the same bytes as by direct calls."""
 
-import json
 import os
-import random
-import re
 import shlex
 import signal
 import subprocess
@@ -124,49 +121,3 @@ def test_an_own_study_killed_twice_on_the_way(project, service):
     told = done(project, f"study {ASKED} MODE=replay")
     assert shown(project / folder) == made, told
     assert with_key(project) == []
-
-
-def test_consultations_killed_twice_on_the_way(project, service):
-    """Each turn waits for the one before: two turns of both speakers, and a diagnosis."""
-    for path in (project / "notebooks").glob("*/0*.ipynb"):
-        if path.parent.name != "meddialbench" or path.name > "03":
-            path.unlink()
-    given = "-p run mine -p models a -p patient b -p limit 1 -p turns 2"
-    folder, service.polls = "figures/runs/mine/meddialbench", 0
-    made = directly(project, f"run {given} -p mode record", folder)
-    chats = sum(path == CHAT for path, _ in service.posts)
-    for count in (2, 2):
-        killed(project, service, f"batch --submit {given}", count)
-    told = done(project, f"batch --submit {given}")
-    assert "nothing is left to ask" in told and "RUN=mine MODELS=a LIMIT=1" in told, told
-    assert len(sent(service)) == chats > 4 and set(sent(service).values()) == {1}
-    told = done(project, f"run {given} -p mode replay")
-    assert shown(project / folder) == made, told
-
-
-def answered(service, lines):
-    """Lines of results for lines of request files, in another order."""
-    results = []
-    for n, line in enumerate(map(json.loads, lines)):
-        response = {"status_code": 200, "request_id": f"{n}", "body": service.answer(line["body"])}
-        more = {"id": f"{n}", "custom_id": line["custom_id"], "error": None}
-        results.append(json.dumps({**more, "response": response}))
-    random.Random(0).shuffle(results)
-    return "\n".join(results) + "\n"
-
-
-def test_by_hand_wave_after_wave(project, service):
-    folder = "figures/own/mine"
-    made = directly(project, f"study {ASKED}", folder)
-    told, waves = done(project, f"batch {ASKED}"), 0
-    most = int(re.search(r"waves left, with this one: (\d+) at most", told)[1])
-    while files := re.findall(r"^(batches/\S+\.jsonl): \d+ requests", told, re.M):
-        waves += 1
-        lines = [x for file in files for x in (project / file).read_text().splitlines()]
-        (project / "results.jsonl").write_text(answered(service, lines), encoding="utf-8")
-        assert f"{len(lines)} taken in" in done(project, "collect results.jsonl")
-        told = done(project, f"batch {ASKED}")
-    assert "nothing is left to ask in batches" in told and waves <= most == 2
-    assert not service.batches
-    told = done(project, f"study {ASKED} MODE=replay")
-    assert shown(project / folder) == made, told

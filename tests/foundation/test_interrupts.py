@@ -4,29 +4,50 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
+from conftest import completion, until
+
 SLOW = "import sys, time; print('here', flush=True); time.sleep(60); sys.exit('in vain')"
+
+
+def started(*words, **environment):
+    return subprocess.Popen(
+        [sys.executable, "-m", "bedside", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **environment},
+        # shells let what runs behind them ignore it
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
 
 
 @pytest.mark.parametrize("module", ["asyncio", "papermill"])
 def test_while_a_module_is_imported(tmp_path, module):
     """A module that `python -m bedside` imports at once, and one that a step imports."""
     (tmp_path / f"{module}.py").write_text(SLOW)
-    step = [sys.executable, "-m", "bedside", "run", "medhalu/01_benchmark"]
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    pipe = subprocess.PIPE
-    process = subprocess.Popen(
-        step,
-        stdout=pipe,
-        stderr=pipe,
-        text=True,
-        env=environment,
-        # shells let what runs behind them ignore it
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
+    process = started("run", "medhalu/01_benchmark", PYTHONPATH=str(tmp_path))
     assert process.stdout.readline() == "here\n"
     process.send_signal(signal.SIGINT)
     told = process.communicate(timeout=60)[1]
     assert process.returncode == 130 and len(told.splitlines()) == 1 and "interrupted" in told
+
+
+def test_while_calls_are_made_what_came_is_kept(endpoint, root):
+    endpoint.script = lambda n, body: (time.sleep(0.2), completion("fine"))[1]
+    with open(root / "data/models.toml", "a") as f:
+        f.write(f'\n[slow]\nprovider = "test"\nbase_url = "{endpoint.url}"\nmodel = "m"\n')
+        f.write("max_concurrency = 2\n")
+    given = ["-p", "models", "slow", "-p", "mode", "record"]
+    places = {"BEDSIDE_ROOT": str(root), "BEDSIDE_FIGURES": ""}
+    process = started("run", "cancer_myth/03_evaluation", *given, **places)
+    until(lambda: len(endpoint.bodies) > 6)
+    process.send_signal(signal.SIGINT)
+    told = process.communicate(timeout=60)[1]
+    assert process.returncode == 130 and "Traceback" not in told, told
+    assert "interrupted; every reply that came is recorded" in told
+    kept = (root / "data/recordings/cancer_myth/sample/slow.jsonl").read_text().splitlines()
+    assert 0 < len(kept) < 63

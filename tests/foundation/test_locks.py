@@ -2,36 +2,12 @@
 
 import importlib
 import os
-import subprocess
 import sys
 import types
 
 import pytest
 
 from bedside.keep import locks, store
-
-OTHER = (
-    "import sys; from bedside.keep import locks; f = open(sys.argv[1], 'a');"
-    " locks.lock(f, wait=False, shared=sys.argv[2] == 'shared')"
-)
-
-
-def other(path, kind=""):
-    """Whether another process gets a lock at once."""
-    command = [sys.executable, "-c", OTHER, str(path), kind]
-    return subprocess.run(command, capture_output=True).returncode == 0
-
-
-def test_others_see_a_lock_until_it_is_freed(tmp_path):
-    path = tmp_path / "file"
-    with open(path, "a") as file:
-        locks.lock(file)
-        assert not other(path) and not other(path, "shared")
-        locks.unlock(file)
-        assert other(path)
-        locks.lock(file, shared=True)
-        assert other(path, "shared") and not other(path)
-    assert other(path)
 
 
 @pytest.fixture

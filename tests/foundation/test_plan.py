@@ -1,127 +1,15 @@
 """Plans: what a run would call, what it is expected to cost, and the most that it can."""
 
-import asyncio
 import os
-import random
 import re
 import shlex
 import subprocess
 import sys
 
-import pandas as pd
 import pytest
 from test_stops import ENTRY, notebook
 
 from bedside import __main__
-from bedside.asking import dry_run, models
-from bedside.build import notebooks
-from bedside.keep import registry, replies, store
-from bedside.keep.replies import Request
-from bedside.read import paths
-from bedside.run import Run
-from bedside.write import tables
-from conftest import completion
-
-FORM = replies.response_format("verdict", score={"type": "integer", "enum": [-1, 0, 1]})
-
-
-@pytest.fixture
-def priced(served, endpoint):
-    """A model with prices, whose endpoint counts about four characters a token."""
-    registry.model(served).update(usd_per_million_in=2.0, usd_per_million_out=10.0)
-    rng = random.Random(0)
-
-    def script(n, body):
-        prompt = sum(len(m["content"]) // 4 + 4 for m in body["messages"]) + 3
-        thought = 0 if body["max_tokens"] == 24 else rng.randint(20, 380)
-        said = 9 if body["max_tokens"] == 24 else rng.randint(5, 20) + thought
-        usage = {"prompt_tokens": prompt, "completion_tokens": said}
-        return {**completion("fine"), "usage": usage}
-
-    endpoint.script = script
-    return served
-
-
-def asked(name, count, limit, form=None, seed=0):
-    """Requests with prompts of 50 to 3,000 characters."""
-    rng = random.Random(seed)
-    said = [f"{seed} {k} " + "word " * rng.randint(10, 600) for k in range(count)]
-    settings = {"max_tokens": limit, "temperature": 0}
-    return [
-        Request(f"{k}", name, [{"role": "user", "content": s}], settings, form)
-        for k, s in enumerate(said)
-    ]
-
-
-def recorded(study, requests):
-    """Record replies where plans look for them; what they cost."""
-    kept = store.Recordings(paths.RECORDINGS / study / "sample")
-    replies = asyncio.run(models.ask(requests, kept, mode="record", progress=False))
-    return sum(registry.cost(r.model, r.prompt_tokens, r.completion_tokens) for r in replies)
-
-
-def planned(study, requests):
-    """What is expected of each call, as `make plan` sees it."""
-    rows = [{"notebook": f"{study}/01_x", **dry_run.planned(r), "adaptive": ""} for r in requests]
-    return notebooks._expected(pd.DataFrame(rows))
-
-
-def priced_at(calls, *columns):
-    tokens = calls[list(columns)].itertuples(index=False)
-    return sum(registry.cost(m, *t) for m, t in zip(calls["model"], tokens))
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(paths, "RECORDINGS", tmp_path / "recordings")
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_after_twenty_replies_a_plan_is_near_and_its_most_is_never_passed(priced, seed):
-    answers, verdicts = asked(priced, 50, 400, seed=seed), asked(priced, 50, 24, FORM, seed=seed)
-    recorded("a", [*answers[:20], *verdicts[:20]])
-    for left in (answers[20:], verdicts[20:], [*answers[20:], *verdicts[20:]]):
-        calls, real = planned("a", left), recorded("a", left)
-        expected = priced_at(calls, "expected_prompt", "expected_completion")
-        assert real / 1.5 < expected < 1.5 * real
-        assert real <= priced_at(calls, "prompt", "completion")
-
-
-def test_what_is_expected_follows_replies_alike_first_of_the_study_then_of_all(priced, endpoint):
-    def completions(study, requests):
-        return planned(study, requests)["expected_completion"].round(6).tolist()
-
-    counts = {"a": 10, "b": 30}
-
-    def script(n, body):
-        said = counts[body["messages"][0]["content"][0]]
-        return {**completion(), "usage": {"prompt_tokens": 4, "completion_tokens": said}}
-
-    endpoint.script = script
-
-    def of(study, limit=400, count=5, form=None):
-        requests = asked(priced, count, limit, form)
-        for r in requests:
-            r.messages[0]["content"] = f"{study} {r.messages[0]['content']}"
-        return requests
-
-    recorded("a", of("a")[:4])
-    assert planned("a", of("a", 9)).filter(like="expected_c").isna().all(axis=None)  # too few
-    recorded("a", of("a")[4:])
-    recorded("b", of("b"))
-    # under another limit no reply is longer than it: of 10 and 20 tokens, 9 count
-    for study, limit, expected in (("a", 400, 10), ("b", 400, 30), ("c", 400, 20), ("c", 9, 9)):
-        assert completions(study, of("a", limit)) == [expected] * 5
-    recorded("b", of("b", 24, 5, FORM))  # another form: it doesn't count for these
-    assert completions("c", of("a")) == [20] * 5 and completions("c", of("b", 24, 2)) != [30] * 2
-    assert completions("c", of("b", 24, 2, FORM)) == [30] * 2
-
-
-def test_an_unknown_price_or_count_is_unknown(served, priced):
-    calls = planned("a", asked(priced, 2, 400))
-    assert calls[["expected_prompt", "expected_completion"]].isna().all(axis=None)
-    assert registry.cost(served, None, 3) is None
-
 
 # ---- as make prints it
 
@@ -153,16 +41,6 @@ def bedside(project, command):
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
-
-
-def test_a_plan_draws_and_claims_nothing(tmp_path, monkeypatch):
-    """What it would draw and claim takes a third of its time, and nobody sees it."""
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
-    run = Run("radiation", "02_free_form", profile="sample", mode="plan")
-    rows = tables.frame([tables.Row("a", "x", "run", 1.0)])
-    picture = run.figure("fig_x", None, rows, "X")
-    run.claim_each(lambda: pytest.fail("made"), basis="printed")
-    assert picture._repr_png_() == b"" and not list(tmp_path.rglob("fig_x.[ps]*"))
 
 
 @pytest.mark.parametrize("step", ["plan {}", "record {}", "batch --paper {}"])

@@ -78,14 +78,11 @@ def run(project, *more, model="remote", both=True, **environment):
 
 
 def executed(project, name):
-    """The errors that an executed notebook shows, as (cell, name, value); None if it didn't run."""
-    done = list((project / ".cache/executed").rglob(f"{name}.ipynb"))
-    if not done:
-        return None
-    (path,) = done
-    cells = [c for c in json.loads(path.read_text())["cells"] if c["cell_type"] == "code"]
-    shown = [(c, o) for c in cells for o in c["outputs"] if o["output_type"] == "error"]
-    return [("".join(c["source"]), o["ename"], o["evalue"]) for c, o in shown]
+    """The errors that an executed notebook shows; None if it didn't run."""
+    for path in (project / ".cache/executed").rglob(f"{name}.ipynb"):
+        outputs = [o for c in json.loads(path.read_text())["cells"] for o in c.get("outputs", [])]
+        return [o["evalue"] for o in outputs if o["output_type"] == "error"]
+    return None
 
 
 def failures(project):
@@ -102,30 +99,16 @@ def refused(status, message):
     return lambda n, asked: (status, {}, body)
 
 
-# the disk is full after some thousand bytes, for the process and the kernels that it starts
-FULL = """
-import errno, os
-from bedside.keep import store
-append = store.append
-
-def limited(path, lines, keep=True):
-    if keep and (path.stat().st_size if path.is_file() else 0) + sum(map(len, lines)) > 3000:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    append(path, lines, keep)
-
-store.append = limited
-"""
 STOPS = {
     "budget": (None, "BUDGET_USD=0.0002 would be passed"),
     "key": (refused(401, f"No such key: {KEY}."), "the key (401): No such key: ***. 401;"),
     "model": (refused(404, "There is no model m."), "(404): There is no model m. 404;"),
-    "disk": (None, "and the run stops here (No space left on device)"),
     "no key": (None, "'remote' needs its key in the environment variable REMOTE_KEY"),
 }
 
 
 @pytest.mark.parametrize("why", STOPS)
-def test_a_stop_is_one_sentence_everywhere(project, endpoint, tmp_path, why):
+def test_a_stop_is_one_sentence_everywhere(project, endpoint, why):
     script, words = STOPS[why]
     endpoint.script = script or endpoint.script
     more, environment = [], {}
@@ -133,16 +116,10 @@ def test_a_stop_is_one_sentence_everywhere(project, endpoint, tmp_path, why):
         more = ["-p", "budget_usd", "0.0002"]
     if why == "no key":
         environment = {"REMOTE_KEY": ""}
-    if why == "disk":
-        (tmp_path / "site").mkdir()
-        (tmp_path / "site/sitecustomize.py").write_text(FULL)
-        places = [str(tmp_path / "site"), os.environ.get("PYTHONPATH", "")]
-        environment = {"PYTHONPATH": os.pathsep.join(filter(None, places))}
     done = run(project, *more, **environment)
     printed = done.stdout + done.stderr
-    ((cell, kind, sentence),) = executed(project, "90_first")
-    assert kind in ("StopRun", "StoreError") and words in sentence and "run.ask" in cell
-    assert "\n" not in sentence and printed.count(sentence) == 1
+    (sentence,) = executed(project, "90_first")
+    assert words in sentence and "\n" not in sentence and printed.count(sentence) == 1
     assert done.returncode == 1 and f"bedside: cancer_myth/90_first: {sentence}" in done.stderr
     assert "Traceback" not in printed and "never awaited" not in printed and KEY not in printed
     assert executed(project, "91_second") is None  # it would end in the same way
@@ -165,7 +142,7 @@ def test_a_budget_holds_for_all_notebooks_without_make_too(project, endpoint):
     notebook(project, "91_second", "another question")
     done = run(project, "-p", "budget_usd", "0.00035")
     assert done.returncode == 1 and executed(project, "90_first") == []
-    ((_, _, sentence),) = executed(project, "91_second")
+    (sentence,) = executed(project, "91_second")
     assert "BUDGET_USD=0.00035 would be passed" in sentence
     assert 6 < len(endpoint.bodies) < 12 and f"{len(endpoint.bodies)} calls, $0.00" in done.stdout
 
@@ -174,28 +151,21 @@ def test_a_failed_question_stops_nothing_and_is_told(project, endpoint):
     def script(n, body):
         if body["messages"][0]["content"].endswith("3"):
             return 400, {}, {"error": {"message": "=cmd|' /C calc'!A0 is too spicy"}}
-        return completion()
+        return completion(f"<script>alert(1)</script> You sent {KEY}.")
 
     endpoint.script = script
     done = run(project, both=False)
     assert done.returncode == 0 and executed(project, "90_first") == []
     (row,) = failures(project)
     assert row["message"] == "'=cmd|' /C calc'!A0 is too spicy" and row["kind"] == "bad request"
+    files = [p.read_bytes() for p in project.rglob("*") if p.is_file()]
+    assert not any(KEY.encode() in content for content in files)
+    pages = [p.read_text() for p in (project / "figures").rglob("*.html")]
+    assert not any("<script>alert" in page for page in pages)
     assert "is too spicy" in done.stdout
     endpoint.script = lambda n, body: completion()
     done = run(project, both=False)  # and the file goes with the last failure
     assert "failed" not in done.stdout and failures(project) is None
-
-
-def test_a_name_with_slashes_is_a_file_of_its_own_within_the_folder(project):
-    before = {p for p in project.rglob("*.jsonl")}
-    done = run(project, model="org/remote ../../x", both=False)
-    assert done.returncode == 0, done.stderr
-    folder, kept = project / "data/recordings/cancer_myth/sample", project / ".cache/graded"
-    made = {p for p in {*project.rglob("*.jsonl")} - before if not p.is_relative_to(kept)}
-    made = {p.relative_to(folder).as_posix() for p in made}
-    assert made == {"org%2Fremote.jsonl", "..%2F..%2Fx.jsonl"}
-    assert all(len((folder / name).read_text().splitlines()) == 6 for name in made)
 
 
 # ---- make
@@ -214,13 +184,8 @@ def make(*arguments):
     "target, name",
     [
         ("plan", "MODELS"),
-        ("plan", "JUDGE"),
-        ("plan", "PROMPTS"),
-        ("plan", "PROFILE"),
-        ("plan", "LIMIT"),
         ("plan", "YOURS"),
         ("new", "PAPER"),
-        ("try", "MODELS"),
         ("record", "MODELS"),
     ],
 )

@@ -10,26 +10,9 @@ import pytest
 
 from bedside import BedsideError
 from bedside import __main__ as steps
-from bedside.build import notebooks
 from bedside.read import paths
 from bedside.write import grids, tables
 from file_faults import FAULTS, Faults, Killed
-
-# files that are written piece by piece, beside their place, or that nobody reads again
-STREAMED = {"write/frames.py", "bulk/files.py", "keep/ledger.py", "bulk/service.py"}
-STREAMED |= {"asking/embedded.py", "read/sources.py", "annotation/raters/publishing.py"}
-
-
-def test_only_one_function_writes_files():
-    writes = re.compile(
-        r"\.write_(text|bytes)\(|\bopen\((?:[^)\n]*, )?\"[wxa]|\.to_csv\((?!\)|index=)"
-    )
-    found = {
-        path.relative_to(paths.ROOT / "lib/bedside").as_posix()
-        for path in (paths.ROOT / "lib/bedside").rglob("*.py")
-        if writes.search(path.read_text(encoding="utf-8"))
-    }
-    assert found - STREAMED == {"read/paths.py"}
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -94,26 +77,3 @@ def test_a_full_standard_output_is_one_sentence(monkeypatch, capsys):
     with pytest.raises(SystemExit):
         steps.main(["help"])
     assert "standard output can't be used (No space left on device)" in capsys.readouterr().err
-
-
-def test_few_open_files_are_raised_or_told(monkeypatch):
-    resource = pytest.importorskip("resource")
-    limits = []
-    monkeypatch.setattr(resource, "setrlimit", lambda _, pair: limits.append(pair))
-    monkeypatch.setattr(resource, "getrlimit", lambda _: (24, 4096))
-    notebooks._allow_files()
-    assert limits == [(notebooks.FILES, 4096)]
-    monkeypatch.setattr(resource, "getrlimit", lambda _: (24, 24))
-    with pytest.raises(BedsideError, match="only 24 files may be open at once"):
-        notebooks._allow_files()
-
-
-def test_braces_in_a_path_are_not_papermills(tmp_path):
-    assert notebooks._unformatted("/a{b}/c").format() == "/a{b}/c"
-
-
-def test_names_are_never_options_of_a_step():
-    makefile = (paths.ROOT / "Makefile").read_text(encoding="utf-8")
-    assert not re.search(r"bedside \w+ \$\(call quoted", makefile)
-    for words in (["plan", "--", "-h"], ["try", "--", "-h"], ["compare", "--", "-h"]):
-        assert "-h" in vars(steps._arguments().parse_args(words)).values()

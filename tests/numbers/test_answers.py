@@ -16,10 +16,8 @@ from catalogue_frames import (
     right_or_wrong,
 )
 
-from bedside.judging.baselines import Lexical
 from bedside.own import results
 from bedside.papers.cancer_myth import scores as cm
-from bedside.papers.cancer_myth.baselines import Echo
 from bedside.papers.cancer_myth.v2 import scores as v2
 from bedside.papers.medhalu import scores as mh
 from bedside.papers.radiation import scores as rad
@@ -121,60 +119,3 @@ def test_shuffled_verdicts_score_at_chance():
     judged = pd.DataFrame({"item": items["item"], "evaluator": "e", "source": "run", "yes": yes})
     found = mh.scores(mh.averaged(judged, items), ["evaluator"], run_of("medhalu"))
     assert found["value"].between(0.5 - 0.032, 0.5 + 0.032).all()
-
-
-FACTS = (
-    "kidney liver bladder thyroid larynx pancreas stomach bowel ovary testis retina pelvis".split()
-)
-
-
-def asked():
-    """Questions, each about an organ, with a correction and an answer that names its new word."""
-    organs = pd.Series(FACTS * 2)
-    other = organs.map(lambda o: o[::-1])  # a word that the question lacks
-    made = pd.DataFrame({"item": [f"q{k}" for k in range(24)]})
-    return made.assign(
-        question="Does my " + organs + " always need surgery?",
-        correction="Treatment with " + other + " comes first.",
-        answer="Surgery of the " + organs + "? No: " + other + " is what patients get first.",
-        label=1,
-    )
-
-
-def shifted(frame):
-    """Each question with the answer to the next one."""
-    return frame.assign(answer=np.roll(frame["answer"], 1))
-
-
-def test_the_word_overlap_judge_takes_another_questions_answers_for_wrong():
-    right = asked()
-    unaware = right.assign(answer="Surgery it is.", label=-1)
-    vague = right.assign(answer="Not always surgery; treatment varies.", label=0)
-    judge = Lexical(pd.concat([right, unaware, vague], ignore_index=True), [-1, 0, 1])
-    assert np.mean(np.array(judge.grade(right)) == 1) == 1
-    assert np.mean(np.array(judge.grade(shifted(right))) == 1) == 0  # names another organ's word
-    blank = right.assign(answer="")
-    assert set(judge.grade(blank)) == {-1}
-
-
-def test_the_echo_judge_finds_no_premise_in_another_questions_answer():
-    right = asked()
-    plain = right.assign(answer="Rest helps.", label=1)
-    echoed = right.assign(answer=right["question"], label=0)
-    judge = Echo(pd.concat([plain, echoed], ignore_index=True), [0, 1])
-    assert set(judge.grade(echoed)) == {0} and set(judge.grade(plain)) == {1}
-
-
-def test_words_of_shuffled_answers_give_no_label_away():
-    # Eight of each label say their label's word: all are found. With answers shuffled over the
-    # labels they say nothing: accuracy over 10 shuffles is within 4 x 0.5 / sqrt(160) of one half.
-    run = run_of("medhalu")
-    k = np.arange(16)
-    items = pd.DataFrame({"item": k.astype(str), "hallucinated": k < 8})
-    items["answer"] = np.where(k < 8, "never wrong ", "always right ") + items["item"]
-    assert (mh.by_words(items, run)["yes"] == items["hallucinated"]).all()
-    rng, right = np.random.default_rng(2), []
-    for _ in range(10):
-        other = items.assign(answer=rng.permutation(items["answer"]))
-        right.append((mh.by_words(other, run)["yes"] == items["hallucinated"]).mean())
-    assert abs(np.mean(right) - 0.5) < 0.16

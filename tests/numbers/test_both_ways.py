@@ -6,9 +6,7 @@ way. Notebooks run in this process.
 """
 
 import asyncio
-import json
 import os
-import re
 from pathlib import Path
 
 import pytest
@@ -16,16 +14,14 @@ import pytest
 import batch_study
 import matrix
 from batch_objects import CHAT
-from bedside import __main__ as main
-from bedside import explorer
 from bedside.asking import sending
 from bedside.build import notebooks
 from bedside.bulk import results, submission
-from bedside.keep import ledger, registry, store
+from bedside.keep import registry, store
 from bedside.own import steps
 from bedside.read import paths
 from bedside.write import plots
-from conftest import SILENT, completion
+from conftest import SILENT
 
 PRICES = {"usd_per_million_in": 100.0, "usd_per_million_out": 1000.0, "batch_discount": 0.4}
 PRICES |= {"usd_per_million_cache_write": 250.0}
@@ -84,11 +80,6 @@ class Ways:
         kept = store.Recordings(self.folder / way / "recordings").records()
         return {r["key"]: {k: v for k, v in r.items() if k not in WAY} for r in kept}
 
-    def explored(self, way):
-        """What the explorer of an own study holds."""
-        page = self.folder / way / "figures/own/mine/explorer.html"
-        return explorer.read(page.read_text(encoding="utf-8"))[0]
-
     def outputs(self, way):
         """{path: bytes} of tables, answers, verdicts and cards."""
         top = self.folder / way / "figures"
@@ -114,126 +105,6 @@ def same_outputs(ways):
     direct, batch = ways.outputs("direct"), ways.outputs("batch")
     assert direct and direct.keys() == batch.keys()
     assert [name for name in direct if direct[name] != batch[name]] == []
-
-
-# ---- own questions, with all that can become of an answer
-
-
-def counted(**usage):
-    return {**completion(), "usage": {"prompt_tokens": 40, "completion_tokens": 9, **usage}}
-
-
-LATE = {"code": "request_timeout", "message": "The underlying call to the model timed out."}
-BLOCKED = {"message": "Blocked by the content filter.", "code": "content_filter"}
-LONG = {"message": "This model's maximum context length is 9 tokens."}
-SORRY = {"message": "The server had an error."}
-ANSWERS = {
-    **{f"plain {k}": completion() for k in range(6)},
-    "cache beside": counted(total_tokens=349, cache_read_input_tokens=300),
-    "into a cache": counted(prompt_tokens_details={"cache_write_tokens": 30}),
-    "thoughts beside": counted(
-        total_tokens=109, completion_tokens_details={"reasoning_tokens": 60}
-    ),
-    "thoughts by a gateway's count": counted(
-        total_tokens=49, completion_tokens_details={"reasoning_tokens": 11}
-    ),
-    "nothing counted": {**completion(), "usage": None},
-    "cut": completion("half a sentence", "length"),
-    **SILENT,
-    "withheld": (400, BLOCKED),
-    "too long": (400, LONG),
-    "late": (None, LATE),
-    "server": (500, SORRY),
-    "broken off": completion("half", "error"),
-    "broken off by its network": completion("half", "network_error"),
-    "an error in its place": {"object": "error", "message": "Too spicy.", "code": 400},
-    "no choice": {**completion(), "choices": []},
-}
-FAIL = {
-    "too long": "context too long",
-    "late": "timeout",
-    "server": "endpoint's fault",
-    "broken off": "endpoint's fault",
-    "broken off by its network": "endpoint's fault",
-    "an error in its place": "bad request",
-    "no choice": "bad answer",
-}
-JUDGED = (completion('{"score": 1}'), completion('{"score": 0}'), completion("Perhaps."))
-JUDGED += (completion("Score: 1, but wait", "length"), SILENT["filtered"], (400, BLOCKED))
-
-
-def questions(ways, names):
-    path = ways.folder / "mine.csv"
-    lines = [f"{name},Is this {name}?,group {k % 2}" for k, name in enumerate(names)]
-    path.write_text("\n".join(["item,question,group", *lines]) + "\n", encoding="utf-8")
-    return str(path)
-
-
-@pytest.fixture
-def own(ways):
-    """A study of a question for each kind of answer, asked both ways, and how to run it again."""
-
-    def answer(body):
-        said = body["messages"][-1]["content"]
-        if "Answer to grade" in said:
-            return JUDGED[int(store.digest(said)[:8], 16) % len(JUDGED)]
-        name, who = re.search(r"Is this (.*)\?", said)[1], body["model"]
-        made = ANSWERS[name]
-        if (
-            isinstance(made, dict)
-            and made.get("choices")
-            and made.get("choices")[0]["finish_reason"] == "stop"
-        ):
-            made = json.loads(json.dumps(made).replace('"fine"', f'"Fine, {who}, {name}."'))
-        return made
-
-    ways.service.answer = answer
-    given = {"questions": questions(ways, ANSWERS), "models": "a b", "judge": "b"}
-    asked = [f"{k.upper()}={v}" for k, v in given.items()] + ["MODE=record"]
-    ways.to("direct")
-    main.study(asked)
-    ways.batched(steps.Questions(given))
-    return ways, asked
-
-
-def test_an_own_study(own):
-    ways, asked = own
-    assert ways.failed == {(m, item): kind for m in "ab" for item, kind in FAIL.items()}
-    same_recordings(ways)
-    main.study(asked)  # what failed is asked once more, now directly
-    told = [e for e in ledger.errors("direct") if e["kind"] != "filtered"]  # which is an outcome
-    assert told == ledger.errors("batch") and {e["kind"] for e in told} == {*FAIL.values()}
-    assert ways.recorded("direct") == ways.recorded("batch")
-    same_outputs(ways)
-
-
-def test_the_explorer_prices_each_call_by_its_way(own):
-    ways, asked = own
-    main.study(asked)
-    direct, batch = ways.explored("direct"), ways.explored("batch")
-    assert direct["calls"].keys() == batch["calls"].keys()
-    for key, call in direct["calls"].items():
-        other = batch["calls"][key]
-        came = call["finish"] is not None
-        usd = call.pop("usd"), other.pop("usd")
-        assert usd[1] == (pytest.approx(0.6 * usd[0]) if usd[0] is not None else None)
-        for c in (call, other):
-            assert (c.pop("date") is not None) == came
-            c.pop("seconds")
-    assert direct == batch
-
-
-def test_a_batch_costs_what_it_did_when_it_was_answered(ways):
-    """Before the price rose: 0.6 × (10 × $250, as into a cache, + 5 × $1,000), for a million."""
-    rule = {"from": "2000-01-01"} | {k: 9 * v for k, v in PRICES.items() if k.startswith("usd")}
-    ways.patch.setitem(registry.entries(), "a", registry.model("a") | {"price_rules": [rule]})
-    ways.service.answer = lambda body: completion()
-    given = {"questions": questions(ways, ["one", "two"]), "models": "a"}
-    ways.batched(steps.Questions(given))
-    main.study([*(f"{k.upper()}={v}" for k, v in given.items()), "MODE=replay"])
-    shown = [call["usd"] for call in ways.explored("batch")["calls"].values()]
-    assert shown == pytest.approx([0.6 * 0.0075] * 2)
-    assert batch_study.spent("batch") == pytest.approx(sum(shown))
 
 
 # ---- the papers' notebooks on their sample data

@@ -69,14 +69,14 @@ ELSEWHERE = {  # notebook: parameters whose effect another test shows
         "test_with_the_file_all_results_appear_outside_of_what_is_committed",
     ),
     "cancer_myth/03_evaluation": {
-        "rounds": "tests/papers/test_mitigation_agents.py::test_mdagents_as_a_system_of_its_own",
+        "rounds": "tests/papers/test_mitigation.py::test_mdagents_as_a_system_of_its_own",
         **KEPT,
     },
     "cancer_myth/08_robustness": {
         "seed": "tests/numbers/test_parameters_seed.py::test_which_numbers_the_seed_moves"
     },
     "cancer_myth/04_mitigation": {
-        "rounds": "tests/papers/test_mitigation_agents.py::"
+        "rounds": "tests/papers/test_mitigation.py::"
         "test_a_recruited_panel_discusses_until_it_agrees",
         **KEPT,
     },

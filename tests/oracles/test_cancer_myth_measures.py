@@ -264,6 +264,20 @@ def test_tables_of_the_eight_systems_by_counting(run, seed):
     assert none["value"].tolist() == pytest.approx([expected, alone])
 
 
+def test_pairs_of_the_systems_are_tested_over_questions_and_over_myths(run):
+    graded = world(0, MODELS[:2] + ["GPT-4o"])
+    made = released.pairs(graded, run).set_index(["row", "column"])["value"]
+    wide = graded.pivot(index="item", columns="model", values="value").astype(float)
+    for a, b in itertools.combinations(wide, 2):
+        x, y = (wide[[a, b]].dropna()[m] == 1 for m in (a, b))
+        p = mcnemar((x & ~y).sum(), (y & ~x).sum())
+        at = made[f"{a} vs {b}"]
+        assert at["PCR p, over questions"] == pytest.approx(p)
+        assert at["PCR difference, points"] == pytest.approx(100 * (x.mean() - y.mean()))
+        assert 0 < at["PCR p, over myths"] <= 1
+    assert made["Claude-3.5-Sonnet vs GPT-4o", "p"] == 4e-3  # as printed
+
+
 # ---- the cures of the second version
 
 

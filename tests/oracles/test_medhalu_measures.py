@@ -130,6 +130,9 @@ def test_rates_and_what_a_note_changes_by_counting(run, seed):
         own(medhalu_cells.plane(run, every, items)),
         own(medhalu_cells.both_planes(run, every, items)),
     )
+    printed = medhalu_cells.plane(run, every, items).set_index(["row", "column"])["value"]
+    of_gpt4 = printed["HealthQA: GPT-4, Table 6"]  # accuracy 0.57, macro recall 0.67
+    assert of_gpt4.to_dict() == pytest.approx(dict(zip(tables.rates.RATES, (87.2, 46.8))), abs=0.1)
     for who, (h, share) in means.items():
         expected = {"sensitivity, %": share[h].mean(), "specificity, %": 1 - share[~h].mean()}
         for plane, (rate, value) in itertools.product(planes, expected.items()):
@@ -280,14 +283,6 @@ def test_agreement_is_that_of_a_library_and_of_counting(run):
     total = sum(a != b for a, b in itertools.permutations(every, 2)) / (len(every) - 1)
     alpha = found.loc["Krippendorff's alpha"]
     assert alpha["value"] == pytest.approx(1 - off / total) and alpha["low"] < alpha["high"]
-
-
-def test_words_alone_are_a_detector_where_they_tell(run):
-    words = [f"never wrong {k}" for k in range(8)] + [f"always right {k}" for k in range(8)]
-    items = items_of(*["fact"] * 8, *["none"] * 8).assign(answer=words)
-    assert (scores.by_words(items, run)["yes"] == items["hallucinated"]).all()
-    assert scores.by_words(items[:9], run)["yes"].isna().all()
-    assert scores.by_words(items[6:10], run)["yes"].notna().all()  # two of each class
 
 
 @functools.cache

@@ -9,9 +9,6 @@ from bedside.papers.cancer_myth import figures as cancer_myth
 from bedside.papers.cancer_myth.survey import HUMAN
 from bedside.papers.cancer_myth.tables import evaluation
 from bedside.papers.cancer_myth.tables.generation import HARD
-from bedside.papers.meddialbench import design, implied
-from bedside.papers.meddialbench import figures as meddialbench
-from bedside.papers.meddialbench.tables import interactions, single, vulnerability
 from bedside.papers.medhalu import figures as medhalu
 from bedside.papers.medhalu import tables
 from bedside.seminar.cancer_myth.sheet import Sheet
@@ -35,113 +32,6 @@ def test_a_base_set_without_questions_has_no_panel(run_of):
 
 def message(figure):
     return plots.message_of(figure)[0]
-
-
-@pytest.fixture
-def consultations(run_of):
-    """A run of MedDialBench, its design, and Table 9's accuracies."""
-    run = run_of("meddialbench", "03_single_dimension")
-    return run, design.read(run), implied.share(run)
-
-
-COLUMNS = ["dimension", "source", "severity", "series", "value", "low", "high"]
-NO_DOSE = pd.DataFrame(columns=COLUMNS)
-
-
-@pytest.mark.parametrize("narrow", [False, True])
-def test_every_printed_model_has_a_line_and_the_largest_loss_the_large_panel(
-    consultations, narrow, tmp_path
-):
-    _, plan, accuracy = consultations
-    figure = meddialbench.dose(NO_DOSE, plan, accuracy, narrow)
-    titles = [ax.get_title(loc="left") for ax in figure.axes]
-    assert titles[0] == "Logic" and {*titles} == {d["title"] for d in plan.dimensions.values()}
-    first, *others = figure.axes
-    assert len(first.lines) == 5 and all(len(ax.lines) == 6 for ax in others)  # with their mean
-    assert "all five models" in message(figure)
-    plots.save(figure, tmp_path / "dose", message(figure), plots.message_of(figure)[1])
-    assert faults(tmp_path / "dose.svg") == []
-
-
-def test_a_message_on_fabricating_needs_every_model_to_lose_most_by_it(consultations):
-    _, plan, accuracy = consultations
-    flipped = accuracy.copy()
-    flipped.loc["fabricating", "Claude"] = flipped.loc["vague", "Claude"] + 1
-    assert message(meddialbench.dose(NO_DOSE, plan, flipped)) == ""
-
-
-def test_a_design_of_ones_own_has_its_doctors_lines(consultations):
-    _, plan, accuracy = consultations
-    mine = [("logic", "run", k, "mine", v, v, v) for k, v in enumerate((0.5, 0.4, 0.2))]
-    rows = pd.DataFrame(mine, columns=COLUMNS)
-    figure = meddialbench.dose(rows, plan, accuracy.iloc[:0])
-    (drawn,) = figure.axes  # no panel of nothing
-    assert drawn.get_title(loc="left") == "Logic"
-    assert drawn.containers[0].lines[0].get_ydata().tolist() == [50, 40, 20]
-    assert message(figure) == ""
-
-
-def test_lost_accuracy_by_lost_coverage(consultations):
-    run, *_ = consultations
-    rows = frame(single.printed_changes(run))
-    assert "more than twice" in message(meddialbench.coverage(rows))
-    of = rows["row"].str.startswith("fabricating") & (rows["column"] == single.COVERAGE)
-    rows.loc[of, "value"] = -0.09
-    assert message(meddialbench.coverage(rows)) == ""
-    cells = [Row(c, "mine", "run", 0.5) for c in ("baseline", "vague")]
-    figure = meddialbench.coverage(pd.concat([rows, frame(cells)]))
-    assert len(figure.axes) == 2  # this run's coverage beside it
-
-
-@pytest.fixture
-def pairs(consultations):
-    run, plan, _ = consultations
-    nothing = pd.DataFrame(columns=["configuration", "model", "value", "low", "high", "n"])
-    oe = implied.ratios(run, implied.combinations(plan))
-    return interactions.interaction_table(run, plan, oe, nothing, nothing), plan
-
-
-@pytest.mark.parametrize("narrow", [False, True])
-def test_pairs_are_spelt_out_and_their_ratios_start_at_one(pairs, narrow, tmp_path):
-    rows, plan = pairs
-    figure = meddialbench.interactions(rows, plan, narrow)
-    (ax,) = figure.axes
-    spelt = " ".join([*words(ax), *(t.get_text() for t in ax.get_yticklabels())])
-    assert "fabricates + incoherent (C2)" in spelt and "withholds + dominant (C4)" in spelt
-    assert ax.get_xscale() == "log" and [b.get_x() for b in ax.patches] == pytest.approx([1] * 6)
-    assert "19 to 30%" in message(figure) and "within 10%" in message(figure)
-    plots.save(figure, tmp_path / "pairs", message(figure), plots.message_of(figure)[1])
-    assert faults(tmp_path / "pairs.svg") == []
-
-
-def test_the_message_on_pairs_needs_those_with_fabricating_apart(pairs):
-    rows, plan = pairs
-    rows.loc[(rows["row"] == "C1") & (rows["source"] == "published"), "value"] = 0.96
-    assert message(meddialbench.interactions(rows, plan)) == ""
-
-
-def test_a_ratio_of_nought_is_named_below_a_log_scale(pairs):
-    rows, plan = pairs
-    mine = frame([Row("C1", "O/E, mine", "run", 0.0), Row("C2", "O/E, mine", "run", 1.1)])
-    figure = meddialbench.interactions(pd.concat([rows, mine], ignore_index=True), plan)
-    assert plots.message_of(figure)[1].endswith(" O/E of 0, not shown: C1, mine.")
-    assert [t.get_text() for t in figure.legends[0].texts] == ["This run: mine"]
-
-
-def test_profiles_are_sorted_and_their_message_needs_every_models_worst(consultations):
-    run, plan, _ = consultations
-    changed = pd.DataFrame(columns=["configuration", "model", "value", "low", "high", "n"])
-    rows = vulnerability.profile_rows(run, changed)
-    figure = meddialbench.profiles(rows, plan)
-    (ax,) = figure.axes
-    names = [t.get_text() for t in ax.get_yticklabels()]
-    assert names[0] == "fabricates + denies (C3)" and names[-1] == "incoherent"
-    assert "All five models" in message(figure)
-    rows.loc[(rows["row"] == "vague") & (rows["column"] == "Qwen"), "value"] = 0.9
-    assert message(meddialbench.profiles(rows, plan)) == ""
-    mine = pd.DataFrame([Row("vague", "mine", "run", 0.1), Row("a + b", "mine", "run", None)])
-    figure = meddialbench.profiles(pd.concat([rows, mine]), plan)
-    assert [ax.get_title(loc="left") for ax in figure.axes] == ["The paper's models", "This run"]
 
 
 def words(ax):

@@ -1,8 +1,6 @@
 """Each finding is true: what its sentence says is computed again from the tables of `public`."""
 
 import csv
-import re
-import tomllib
 from statistics import mean
 
 import pytest
@@ -278,17 +276,14 @@ def test_it_would_not_be_so_if_the_tables_said_the_opposite(id):
 # ---- whose it is, and on what it rests
 
 
-def test_the_front_page_begins_with_findings_that_there_are():
+def test_the_front_page_begins_with_findings_of_all_studies_and_some_are_new():
     first = findings.foremost()
-    assert len(set(first)) == len(first) == 5 and set(first) <= set(FOUND)
-    assert {FOUND[id][0] for id in first} == set(PAPERS)
-
-
-@pytest.mark.parametrize("paper", PAPERS)
-def test_each_study_has_three_to_five_of_which_some_are_new(paper):
-    found = findings.load(paper, PUBLIC)
-    assert 3 <= len(found) <= 5 and [f.rank for f in found] == [*range(1, len(found) + 1)]
-    assert found[0].of == "paper" and "found" in {f.of for f in found}
+    assert len({*first}) == len(first) and {*first} <= {*FOUND}
+    assert {FOUND[id][0] for id in first} == {*PAPERS}
+    for paper in PAPERS:
+        found = findings.load(paper, PUBLIC)
+        assert [f.rank for f in found] == [*range(1, len(found) + 1)]
+        assert {"paper", "found"} <= {f.of for f in found}
 
 
 @pytest.mark.parametrize("id", FOUND)
@@ -321,35 +316,3 @@ def test_what_the_sample_can_tell_is_the_same_there(paper):
     for f in there:
         assert f.lacks or f == public[f.id]
         assert set(f.lacks) <= set(public[f.id].cells)
-
-
-# ---- in plain words, without a number that is typed
-
-PLACES = re.compile(r"\b(?:Tables?|Figures?|sections?) \d[\w.]*(?:(?:,| and| to) \d\w*)*")
-NAMES = re.compile(r"\b[A-Za-z][\w.-]*\d[\w.-]*")  # of models and scores: Phi-3-Medium, F1
-NUMBER = re.compile(
-    r"\b(two|three|four|five|six|seven|eight|nine|ten|twelve|half|third|quarter|twice) (\w+)", re.I
-)
-COUNTS = {  # numbers in words are of what a study has, never of a result
-    "five points": lambda: cells("cancer_myth", "table_text_numbers")[
-        "paper, text 2.1: rating", "highest"
-    ],
-    "seven models": lambda: len(column(cells("radiation", "table1_free_form"), "F1")),
-    "three sets": lambda: len({row.split(":")[0] for row, _ in cells("medhalu", "fig_detection")}),
-    "five models": lambda: len(column(cells("meddialbench", "table9_accuracy"), "baseline")),
-}
-WORDS = ["three", "four", "five", "six", "seven"]
-
-
-@pytest.mark.parametrize("id", FOUND)
-def test_it_is_a_plain_sentence_without_a_typed_number(id):
-    paper, finding = FOUND[id]
-    typed = next(r["finding"] for r in rows(paper) if r["id"] == id)
-    path = paths.FINDINGS / f"{paper}.toml"
-    for text in (typed, *tomllib.loads(path.read_text(encoding="utf-8"))[id].values()):
-        bare = NAMES.sub("", PLACES.sub("", findings.REFERENCE.sub("", text)))
-        assert not re.search(r"\d", bare), bare
-    for word, noun in NUMBER.findall(typed):
-        assert COUNTS[f"{word} {noun}"]() == WORDS.index(word) + 3
-    assert len(finding.finding.split()) <= 35 and finding.finding.endswith(".")
-    assert all(len(text.split()) <= 45 for text in finding[6:9])

@@ -8,7 +8,6 @@ import pytest
 from sklearn.metrics import f1_score
 
 from bedside import stats
-from bedside.papers.medhalu.data import DATASETS
 from bedside.papers.medhalu.implied import label_errors, matrices, regions
 from bedside.papers.medhalu.scores import METRICS
 from bedside.read import paths
@@ -119,21 +118,6 @@ def test_where_a_gap_turns():
     gaps = np.array([[-1.0, 1, np.nan], [1, 2, np.nan], [3, 3, 1]])
     found = label_errors.turning(gaps, np.array([0.5, 0.7, 0.9]))
     assert found[0] == pytest.approx(0.6) and np.isnan(found[1:]).all()
-
-
-def test_labels_of_the_printed_kappa_have_it(run):
-    there = regions.evaluators(run, pd.DataFrame(columns=["table", "row", "dataset"]))
-    there.middle.update({("Experts", d): np.array([0.9, 0.7]) for d in DATASETS})
-    known = label_errors.known(run, there.middle).set_index(["dataset", "source"])
-    for d, n in zip(DATASETS, ((853, 288), (175, 71), (511, 179))):
-        sens, spec = known.loc[(d, "published"), ["sensitivity", "specificity"]]
-        q = n[0] / sum(n)
-        agree = q * sens + (1 - q) * spec
-        chance = q * q + (1 - q) * (1 - q)
-        assert (agree - chance) / (1 - chance) == pytest.approx(0.83)
-        assert known.at[(d, "published"), "differ"] == pytest.approx(1 - agree)
-        right = known.loc[(d, "recomputed")]
-        assert right["sensitivity"] == pytest.approx(q * 0.9 / (q * 0.9 + (1 - q) * 0.3))
 
 
 # ---- what notebook 04 computes

@@ -1,26 +1,27 @@
-"""The second version: items, simple methods, judges of exams, the pair of measures as one."""
+"""The second version's mitigations over scripted models: items, methods, agents, exams."""
 
 import asyncio
 import hashlib
 import json
 
-import mitigation_items
-import numpy as np
 import pandas as pd
 import pytest
-from mitigation_items import ITEMS
 
-from bedside import BedsideError, stats
+from bedside import BedsideError
 from bedside.papers.cancer_myth import data, study
 from bedside.papers.cancer_myth.baselines import Echo
-from bedside.papers.cancer_myth.v2 import implied, methods, scores, tables
+from bedside.papers.cancer_myth.v2 import methods, scores, tables
 from bedside.papers.cancer_myth.v2.agents import multi_agent
 from bedside.papers.cancer_myth.v2.items import exam_items, split
 from bedside.read import paths, sources
 from conftest import SILENT, completion
-from matrix import House
 
-run = mitigation_items.run  # a fixture
+ITEMS = pd.DataFrame({"item": ["q1", "q2", "q3"], "question": ["one?", "two?", "three?"]})
+
+
+@pytest.fixture
+def run(run_of):
+    return run_of("cancer_myth", "04_mitigation")
 
 
 # ---- items
@@ -29,71 +30,52 @@ run = mitigation_items.run  # a fixture
 def test_no_reported_item_is_trained_on(run):
     items = data.questions(run)
     train, reported = split(items, 8, 24, run)
-    assert (
-        len(train) == 8 and len(reported) == 24 and not set(train["item"]) & set(reported["item"])
-    )
+    assert [len(train), len(reported)] == [8, 24] and not {*train["item"]} & {*reported["item"]}
     assert len(split(items, 8, 0, run)[1]) == len(items) - 8
     pd.testing.assert_frame_equal(split(items, 8, 24, run)[1], reported)
-    assert [len(part) for part in split(items.head(5), 8, 0, run)] == [
-        2,
-        3,
-    ]  # LIMIT=5: half at most
+    assert [len(part) for part in split(items.head(5), 8, 0, run)] == [2, 3]  # half at most
 
 
 def test_exam_items_of_the_sample(run):
     med, pub = (exam_items(run, name) for name in ("MedQA", "PubMedQA"))
-    assert len(med) == len(pub) == 20 and all(g in o for g, o in zip(med["gold"], med["options"]))
+    assert len(med) == len(pub) == 20 and len(exam_items(run, "MedQA", 5)) == 5
     assert med["gold"].value_counts().to_dict() == dict.fromkeys("ABCD", 5)
-    assert set(pub["gold"]) == {"yes", "no", "maybe"} and all(
-        list(o) == ["yes", "no", "maybe"] for o in pub["options"]
-    )
-    assert all(
-        f"{k}) {t}" in q for q, o in zip(med["question"], med["options"]) for k, t in o.items()
-    )
-    assert len(exam_items(run, "MedQA", 5)) == 5
+    assert set(pub["gold"]) == {"yes", "no", "maybe"}
+    for items in (med, pub):
+        assert all(g in o for g, o in zip(items["gold"], items["options"]))
+    for question, options in zip(med["question"], med["options"]):
+        assert all(f"{k}) {text}" in question for k, text in options.items())
 
 
 @pytest.fixture
-def medqa(tmp_path, monkeypatch):
-    """A MedQA file of the hub's shape where a user would put it: a function that writes rows."""
+def medqa(run, tmp_path, monkeypatch):
+    """A function that writes a MedQA file, with these right options, where a user would put it."""
     monkeypatch.setattr(paths, "EXTERNAL", tmp_path / "external")
     monkeypatch.setitem(sources.registry(), "medqa", {**sources.entry("medqa"), "rows": 2})
+    row = {"question": "Which?", "options": {"A": "this", "B": "that"}, "answer": "that"}
+    row |= {"meta_info": "step1", "metamap_phrases": ["x"]}
+    run.profile = "public"
 
-    def write(rows):
+    def write(*right):
         path = sources.where("medqa")[1]
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("".join(json.dumps(r) + "\n" for r in rows))
+        path.write_text("".join(json.dumps({**row, "answer_idx": g}) + "\n" for g in right))
 
     yield write
-    sources._frame.cache_clear()
-
-
-ROW = {
-    "question": "Which?",
-    "options": {"A": "this", "B": "that", "C": "those", "D": "none"},
-    "answer_idx": "B",
-    "answer": "that",
-    "meta_info": "step1",
-    "metamap_phrases": ["x"],
-}
+    sources.forget()
 
 
 def test_medqa_is_read_where_the_user_has_it(run, medqa):
-    run.profile = "public"
     assert exam_items(run, "MedQA") is None
-    medqa([ROW, {**ROW, "answer_idx": "D"}])
+    medqa("B", "A")
     items = exam_items(run, "MedQA")
-    assert (
-        items["item"].tolist() == ["medqa-0", "medqa-1"]
-        and items["gold"].tolist() == ["B", "D"]
-        and "B) that" in items["question"][0]
-    )
+    assert items["item"].tolist() == ["medqa-0", "medqa-1"] and items["gold"].tolist() == ["B", "A"]
+    assert "B) that" in items["question"][0]
 
 
 def test_an_exam_answer_outside_its_options_is_an_error(run, medqa):
-    run.profile = "public"
-    medqa([ROW, {**ROW, "answer_idx": "E"}])
-    with pytest.raises(BedsideError, match="'medqa-1' is none of its options"):
+    medqa("B", "E")
+    with pytest.raises(BedsideError, match="medqa-1"):
         exam_items(run, "MedQA")
 
 
@@ -101,30 +83,182 @@ def test_an_exam_answer_outside_its_options_is_an_error(run, medqa):
 
 
 def test_simple_methods_differ_in_their_system_message_only(run, endpoint):
-    for method, system in (
-        (methods.plain, None),
-        (methods.precautionary, "takes for granted"),
-        (None, "be short"),
-    ):
-        call = (
-            method(run, "served", ITEMS, 9)
-            if method
-            else methods.instructed(run, "served", ITEMS, 9, "be short")
-        )
-        answers = asyncio.run(call)
-        assert (
-            answers["item"].tolist() == ["q1", "q2", "q3"]
-            and (answers["answer"] == "fine").all()
-            and (answers["reply_status"] == "").all()
-        )
-        messages = endpoint.bodies[-1]["messages"]
-        assert messages[-1]["content"].endswith("?") and [m["role"] for m in messages] == (
-            ["user"] if system is None else ["system", "user"]
-        )
-        assert system is None or system in messages[0]["content"]
+    def instructed(*given):
+        return methods.instructed(*given, "be short")
+
+    systems = []
+    for method in (methods.plain, methods.precautionary, instructed):
+        answers = asyncio.run(method(run, "served", ITEMS, 9))
+        assert answers["item"].tolist() == ["q1", "q2", "q3"]
+        assert (answers["answer"] == "fine").all() and (answers["reply_status"] == "").all()
+        *system, user = endpoint.bodies[-1]["messages"]
+        assert user["role"] == "user" and user["content"].endswith("?")
+        systems.append([m["content"] for m in system])
+    assert systems[0] == [] and len(systems[1]) == 1 and "be short" in systems[2][0]
 
 
-# ---- judges and measures
+# ---- agents
+
+
+def agents(levels, monitor_text="nothing wrong", silent=()):
+    """An endpoint for the agents: complexity by question, notes that name who wrote them.
+
+    silent: (opening of a system message, word of a prompt, reply): who says something else.
+    """
+
+    def script(n, body):
+        system, user = (m["content"] for m in body["messages"])
+        for opening, word, reply in silent:
+            if system.startswith(opening) and word in user:
+                return reply
+        if "response_format" in body:
+            level = next(v for k, v in levels.items() if k in user)
+            return completion(level if level.startswith("{") else json.dumps({"complexity": level}))
+        if system.startswith("You watch"):
+            return completion(monitor_text)
+        if system.startswith("You are a clinician"):
+            return completion("the answer")
+        return completion("note by " + system.split(".")[0].removeprefix("You are "))
+
+    return script
+
+
+def asked_of(run, items=ITEMS, **how):
+    return asyncio.run(multi_agent(run, "served", items, 9, 5, **how))
+
+
+def prompts(endpoint, opening):
+    """The prompts of those whose system message begins so."""
+    messages = [[m["content"] for m in b["messages"]] for b in endpoint.bodies]
+    return [user for system, user in messages if system.startswith(opening)]
+
+
+def test_agents_by_complexity(run, endpoint):
+    """Calls by level; an item whose check names none goes no further.
+
+    One clinician: check and answer, 2 calls. Panel: check, 3 views, 3 replies, answer: 8. Teams:
+    check, 2 x (2 notes and a report), answer: 8.
+    """
+    levels = {"one?": "basic", "two?": "intermediate", "three?": "advanced"}
+    endpoint.script = agents(levels | {"four?": '{"complexity": "huge"}'})
+    four = pd.DataFrame({"item": ["q4"], "question": ["four?"]})
+    answers = asked_of(run, pd.concat([ITEMS, four], ignore_index=True))
+    assert answers["calls"].tolist() == [2, 8, 8, 1]
+    assert answers["complexity"].tolist() == ["basic", "intermediate", "advanced", ""]
+    assert answers["answer"].tolist() == ["the answer"] * 3 + [""]
+    assert answers["reply_status"].tolist() == [""] * 3 + ["complexity unparsed"]
+    last = prompts(endpoint, "You are a clinician")
+    one, two, three = (next(p for p in last if p.endswith(q)) for q in ITEMS["question"])
+    assert "note by" not in one and two.count("note by") == 6
+    assert three.count("note by") == 2  # reports, not notes
+    views = [p for p in prompts(endpoint, "You are") if "note by" not in p and "your view" in p]
+    assert len(views) == 3  # nobody sees another's first view
+
+
+def test_the_monitor_sees_the_discussion_and_is_heard(run, endpoint):
+    endpoint.script = agents({"?": "intermediate"}, "It takes for granted that all lose hair.")
+    plain = asked_of(run)
+    before = len(endpoint.bodies)
+    watched = asked_of(run, monitor=True)
+    assert len(endpoint.bodies) - before == 2 * 3  # what both have in common is recorded
+    assert watched["calls"].tolist() == [9, 9, 9] and plain["calls"].tolist() == [8, 8, 8]
+    assert prompts(endpoint, "You watch")[0].count("note by") == 6
+    assert "all lose hair" in endpoint.bodies[-1]["messages"][-1]["content"]
+
+
+STEPS = {"complexity": "You decide", "monitor": "You watch", "answers": "You are a clinician"}
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_an_agent_without_an_answer_loses_its_item_and_is_named(run, endpoint, step):
+    """Silence of any kind, a question each, and a failed call; another question isn't touched."""
+    why = [*SILENT, "400"]
+    items = pd.DataFrame({"item": [*why, "whole"]})
+    items["question"] = [f"Number{k} ?" for k in range(len(items))]
+    replies = [*SILENT.values(), (400, {}, b"{}")]
+    silent = [(STEPS[step], f"Number{k} ", reply) for k, reply in enumerate(replies)]
+    endpoint.script = agents({"?": "basic"}, silent=silent)
+    made = asked_of(run, items, monitor=True).set_index("item")
+    assert made.loc["whole", ["answer", "reply_status"]].tolist() == ["the answer", ""]
+    assert (made["answer"].drop("whole") == "").all()
+    for w in SILENT:
+        assert made.loc[w, "reply_status"] == f"{step}, {w}"
+    failed = made.loc["400", "reply_status"]
+    assert failed.startswith(f"{step}, ") and "400" in failed
+
+
+def test_a_silent_member_of_the_panel_leaves_no_empty_note(run, endpoint):
+    silent = [("You are a nurse", "", SILENT["blank"])]
+    endpoint.script = agents({"?": "intermediate"}, silent=silent)
+    answers = asked_of(run)
+    assert (answers["answer"] == "").all() and answers["reply_status"].str.contains("nurse").all()
+
+
+def recruiting(agree_after):
+    """An endpoint for MDAgents as published; the moderator agrees from the n-th time on."""
+    asked = []
+
+    def script(n, body):
+        system, user = (m["content"] for m in body["messages"])
+        if "response_format" not in body:
+            who = system.split(" Texts")[0].removeprefix("You are ").rstrip(".")
+            return completion("the answer" if who.startswith("a clinician") else f"note by {who}")
+        form = body["response_format"]["json_schema"]["name"]
+        if form == "panel":
+            blank = "nobody" in user
+            return completion(json.dumps({"experts": [" "] if blank else ["a nurse", "a surgeon"]}))
+        if form == "teams":
+            teams = [("first", ["a GP", "a nurse"]), ("last", ["an oncologist"])]
+            named = [{"name": name, "members": mine} for name, mine in teams]
+            return completion(json.dumps({"teams": named}))
+        if system.startswith("You moderate"):
+            asked.append(user)
+            return completion(json.dumps({"agreed": "yes" if len(asked) >= agree_after else "no"}))
+        level = "advanced" if "three" in user else "basic" if "one" in user else "intermediate"
+        return completion(json.dumps({"complexity": level}))
+
+    return script
+
+
+@pytest.mark.parametrize("agree_after, rounds, calls", [(1, 5, 9), (2, 5, 12), (9, 2, 12)])
+def test_a_recruited_panel_discusses_until_it_agrees(run, endpoint, agree_after, rounds, calls):
+    """Check, recruiting, 2 views, then 2 replies and the moderator a round, report and answer."""
+    endpoint.script = recruiting(agree_after)
+    two = ITEMS[ITEMS["item"] == "q2"]
+    (made,) = asyncio.run(multi_agent(run, "served", two, 9, 5, rounds=rounds)).itertuples()
+    assert (made.calls, made.complexity, made.answer) == (calls, "intermediate", "the answer")
+    last = endpoint.bodies[-1]["messages"][-1]["content"]
+    assert "the moderator of the discussion:" in last and "a nurse:" not in last
+
+
+def test_recruited_teams_work_one_after_the_other(run, endpoint):
+    """Check, recruiting, a note and a report, the last team's report, answer: 6 calls."""
+    endpoint.script = recruiting(1)
+    three = ITEMS[ITEMS["item"] == "q3"]
+    (made,) = asyncio.run(multi_agent(run, "served", three, 9, 5, rounds=5)).itertuples()
+    assert (made.calls, made.complexity) == (6, "advanced")
+    second, answer = (b["messages"][-1]["content"] for b in endpoint.bodies[-2:])
+    assert "the lead of first, a GP:" in second and "a nurse (first):" not in second
+    assert answer.index("the lead of first") < answer.index("the lead of last")
+
+
+def test_a_recruiter_without_words_loses_the_item(run, endpoint):
+    endpoint.script = recruiting(1)
+    asked = pd.DataFrame({"item": ["q"], "question": ["nobody?"]})
+    (made,) = asyncio.run(multi_agent(run, "served", asked, 9, 5, rounds=5)).itertuples()
+    assert (made.reply_status, made.answer, made.calls) == ("recruits unparsed", "", 2)
+
+
+def test_mdagents_as_a_system_of_its_own(run, endpoint):
+    endpoint.script = recruiting(1)
+    run.models = ["served"]
+    made = asyncio.run(methods.as_systems(run, ITEMS, 2, 1, 5, 9))
+    assert {b["max_tokens"] for b in endpoint.bodies if "response_format" not in b} <= {5, 9}
+    assert made["model"].tolist() == ["served (MDAgents)"] * 2 and made["item"].is_unique
+    assert asyncio.run(methods.as_systems(run, ITEMS, 0, 1, 5, 9)).empty
+
+
+# ---- judges and exams
 
 
 def test_the_two_grade_judge_without_a_model():
@@ -190,235 +324,71 @@ def test_the_two_grade_judge_of_a_model(run, endpoint, text, status, value):
     ]
 
 
+EXAM = {
+    "Answer: A": "right",
+    "Answer: (B) two": "wrong",
+    "It could be A or B.": "not answered",
+    "I'm sorry, I can't say.": "refused",
+    "Answer: A or B": "not answered",
+    "": "failed",
+}
+
+
 def test_exam_outcomes():
-    items = pd.DataFrame(
-        {"item": list("abcdef"), "options": [{"A": "one", "B": "two"}] * 6, "gold": ["A"] * 6}
-    )
-    answers = pd.DataFrame(
-        {
-            "item": list("abcdef"),
-            "reply_status": ["", "", "", "", "", "500"],
-            "answer": [
-                "Answer: A",
-                "Answer: (B) two",
-                "It could be A or B.",
-                "I'm sorry, I can't say.",
-                "Answer: A or B",
-                "",
-            ],
-        }
-    )
+    items = pd.DataFrame({"item": [*"abcdef"], "gold": "A"})
+    items["options"] = [{"A": "one", "B": "two"}] * 6
+    answers = pd.DataFrame({"item": [*"abcdef"], "answer": [*EXAM]})
+    answers["reply_status"] = answers["answer"].map(lambda a: "" if a else "500")
     graded = scores.grade_exam(items, answers)
-    assert graded["outcome"].tolist() == [
-        "right",
-        "wrong",
-        "not answered",
-        "refused",
-        "not answered",
-        "failed",
-    ]
-    assert (
-        graded["status"].tolist() == ["graded"] * 2 + ["unscored"] * 4 and graded["hit"].sum() == 1
-    )
+    assert graded["outcome"].tolist() == [*EXAM.values()] and graded["hit"].sum() == 1
+    assert graded["status"].tolist() == ["graded"] * 2 + ["unscored"] * 4
+    cut = scores.grade_exam(items, answers.assign(truncated=True))
+    assert cut["outcome"].iloc[0] == "not answered"  # the last option stated counts
 
 
-def measured(times=1):
-    """plain: 1 of 4 corrected, 3 of 4 left alone; cure: 3 of 4 (one more unscored), 1 of 4."""
-    rows = [
-        ("m", method, name, f"{name}{k}", "graded" if hit is not None else "unparsed", bool(hit))
-        for method, sets in {
-            "plain": {"Cancer-Myth": [1, 0, 0, 0, 0], "Cancer-Myth-NFP": [1, 1, 1, 0]},
-            "cure": {"Cancer-Myth": [1, 1, 1, 0, None], "Cancer-Myth-NFP": [1, 0, 0, 0]},
-        }.items()
-        for name, hits in sets.items()
-        for k, hit in enumerate(hits * times)
-    ]
-    return pd.DataFrame(rows, columns=["model", "method", "set", "item", "status", "hit"])
-
-
-def test_rates_and_the_pair_as_one_number_by_hand():
-    rates = scores.rates(measured())
-    cure = rates[rates["row"] == "m cure"].set_index("column").loc["Cancer-Myth"]
-    assert cure[["value", "n", "unscored", "least", "most"]].tolist() == [75.0, 4, 1, 60.0, 80.0]
-    assert np.isnan(cure["low"]) and np.isnan(cure["high"])  # of four
-    one = scores.pairs_as_one(rates).set_index("row")
-    assert one["value"].to_dict() == {
-        "m plain": pytest.approx((20 + 75) / 2),
-        "m cure": pytest.approx((75 + 25) / 2),
-    }
-    assert one.loc["m cure", "n"] == 8
-    many = scores.pairs_as_one(scores.rates(measured(3))).set_index("row").loc["m cure"]
-    assert many["n"] == 24 and many["low"] < 50 < many["high"]
-
-
-def test_each_method_against_plain_on_shared_items(run):
-    tests = scores.against_plain(measured(), run).set_index("row")
-    # Cancer-Myth, items 0 to 3 (item 4 has no grade under the cure): plain right on 0,
-    # cure on 0, 1, 2: discordant 2 and 0, p = 2 / 4;
-    # NFP: plain right on 0, 1, 2, cure on 0: the same p
-    myth = tests.loc["m cure against plain, Cancer-Myth"]
-    assert (myth["difference"], myth["n"], myth["p"], myth["test"]) == (50.0, 4, 0.5, "McNemar")
-    assert tests.loc["m cure against plain, Cancer-Myth-NFP", "difference"] == -50.0
-
-
-def test_table_1_has_both_papers_and_runs(run, monkeypatch):
-    card = {
-        "sensitivity": stats.wilson(18, 20)._asdict(),
-        "specificity": stats.wilson(18, 20)._asdict(),
-    }
-    monkeypatch.setattr(run, "card", lambda judge=None, task="": card)
-    table = tables.table1(scores.rates(measured()), run)
-    printed = table[(table["row"] == "GPT-4o GEPA") & (table["source"] == "published")].set_index(
-        "column"
-    )["value"]
-    assert printed.to_dict() == {
-        "Cancer-Myth": 68,
-        "Cancer-Myth-NFP": 59,
-        "MedQA": 63,
-        "PubMedQA": 59,
-    }
-    again = table[(table["row"] == "GPT-4o GEPA") & (table["source"] == "recomputed")].iloc[0]
-    assert again["column"] == "balanced accuracy" and again["value"] == 63.5 and again["n"] == 735
-    fixed = table[table["column"] == "Cancer-Myth corrected for the judge's errors"].set_index(
-        "row"
-    )["value"]
-    assert fixed["m cure"] == pytest.approx(100 * (0.75 - 0.1) / 0.8)
-    assert not table.duplicated(["row", "column", "source"]).any()
-
-
-def test_the_tradeoff_shows_printed_numbers_as_printed(run):
-    shown = tables.tradeoff(scores.rates(measured()), run)
-    marked = tables.in_plane(shown).set_index(["row", "column"])
-    assert marked.loc[("GPT-4o Plain", "Cancer-Myth"), "value"] == 12 and pd.isna(
-        marked.loc[("GPT-4o Plain", "Cancer-Myth"), "low"]
-    )
-    again = shown[
-        (shown["source"] == "recomputed")
-        & (shown["row"] == "GPT-4o Plain")
-        & (shown["column"] == "Cancer-Myth")
-    ].iloc[0]
-    assert (again["low"], again["high"]) == pytest.approx(
-        (100 * stats.wilson(68, 585).low, 100 * stats.wilson(73, 585).high)  # 11.5 to 12.5%
-    )
-    assert marked.loc[("m cure", "Cancer-Myth"), ["value", "origin", "label"]].tolist() == [
-        75,
-        "m plain",
-        "cure",
-    ]
-    assert (marked.xs("m plain")["origin"] == "").all()
-    others = shown.assign(
-        row=shown["row"].replace({"m plain": "m multi_agent", "m cure": "m multi_agent_monitor"})
-    )
-    agents = tables.in_plane(others).set_index(["row", "column"])["origin"]
-    assert (
-        agents["m multi_agent", "Cancer-Myth"] == ""
-        and agents["m multi_agent_monitor", "Cancer-Myth"] == "m multi_agent"
-    )
-    monitor = marked.loc[("GPT-4o with MDAgents Monitor", "Cancer-Myth")]
-    assert monitor["origin"] == "GPT-4o with MDAgents Plain"
-    assert monitor["label"] == "with Monitor"
-
-
-def test_claims_on_the_cures(run):
-    """By Table 1: 96 - 68 = 28 and 100 - 68 = 32; 100 - 35 = 65; MDAgents 89 to 70 and 2 to 12."""
-    made = implied.readings(run)
-    said = {id: {n: (r[0], r[3]) for n, r in ways.items()} for id, ways in made.items()}
-    one = "as written"
-    assert said["cm-gepa-over-28"] == {
-        "the fall between its two printed rates": ("from 96 to 68% is 28 points", True),
-        "the share of the questions": ("32%", False),
-    }
-    assert said["cm-monitor-65"][one] == ("65%", True)
-    agents = "MedQA 89 against 70; PubMedQA 77 against 67; Cancer-Myth 2 against"
-    assert said["cm-agents-exams"] == {
-        "rates of Table 1": (f"{agents} 12", True),
-        "rates of its text": (f"{agents} 5.8", True),
-    }
-    changes = "GPT-4o +56, Gemini-2.5-Pro +47, MDAgents +79"
-    assert said["cm-cures-correct"][one] == (changes, True)
-    balance = "GPT-4o 50.0 to 63.5; Gemini-2.5-Pro 68.5 to 78.0; MDAgents 46.0 to 58.0"
-    assert said["cm-cures-balance"][one] == (balance, True)
-    assert said["cm-gpt4o-coin"][one] == ("12 + 88 = 100", True)
-    # 7 / 92 and 4 / 82 to 8 / 67 of the plain accuracy, 4 to 8 points; printed: 5 to 15
-    drops = said["cm-gepa-drop-range"]
-    assert drops["extremes of both models, %"] == ("4.9 to 11.9%", False)
-    assert drops["each drop of both models, points"] == ("4 to 8 points", None)
-
-
-def test_labelled_plain_answers_are_balanced(run):
-    frame = data.labelled_plain(run)
-    words = frame["answer"].str.split().str.len()
-    wide = frame.assign(words=words).pivot(index="item", columns="label", values="words")
-    assert len(wide) == 21 and (wide[-1] - wide[1]).abs().max() <= 8
-    tones = frame.groupby(["label", "tone"]).size()
-    assert tones.max() - tones.min() <= 1
-    first = frame[frame["answer_id"].str.endswith("-a")]["label"].eq(1).mean()
-    assert 0.35 < first < 0.65
-    assert np.isin(frame["label"], study.PLAIN_GRADES).all()
-
-
-def test_a_plan_counts_the_agents_calls(run):
-    run.mode = "plan"
-    asyncio.run(multi_agent(run, "served", ITEMS, 9, 5, monitor=True))
-    assert len({r.key for r in run._planned}) == 3 * 9
-
-
-# ---- replies without text, and cut ones
-
-
-def silent_exam(items):
-    return items.assign(options=[{"A": "one", "B": "two"}] * len(items), gold="A")
-
-
-@pytest.mark.parametrize("why", SILENT)
-def test_an_answer_without_text_is_no_answer(run, endpoint, why):
+def test_an_answer_without_text_is_no_answer(run, endpoint):
     """Neither judge grades it, no exam counts it: n 0, all unscored, and the table says why."""
-    endpoint.script = lambda n, body: SILENT[why]
-    sets = {
-        "Cancer-Myth": ITEMS.assign(correction="what is true"),
-        "Cancer-Myth-NFP": ITEMS,
-        "MedQA": silent_exam(ITEMS),
-    }
-    answer = asyncio.run(methods.plain(run, "served", ITEMS, 9))
+    items = pd.DataFrame({"item": [*SILENT], "question": [f"{w} ?" for w in SILENT]})
+    endpoint.script = lambda n, body: next(
+        reply for w, reply in SILENT.items() if w in body["messages"][-1]["content"]
+    )
+    exam = items.assign(options=[{"A": "one", "B": "two"}] * len(items), gold="A")
+    sets = {"Cancer-Myth": items.assign(correction="c"), "Cancer-Myth-NFP": items, "MedQA": exam}
+    answer = asyncio.run(methods.plain(run, "served", items, 9))
     answered = {"plain": pd.concat([answer.assign(set=name) for name in sets])}
-    known, before = study.known(run), len(endpoint.bodies)
-    graded = asyncio.run(scores.measure(run, sets, answered, known))
+    before = len(endpoint.bodies)
+    graded = asyncio.run(scores.measure(run, sets, answered, study.known(run)))
     assert len(endpoint.bodies) == before  # nothing to judge
-    assert (graded["reply_status"] == why).all() and not graded["hit"].any()
+    assert (graded["reply_status"] == graded["item"]).all() and not graded["hit"].any()
     assert not graded["truncated"].any()  # cut before its first word is no cut answer
     found = scores.rates(graded).set_index("column")
-    assert found["value"].isna().all()
-    assert found["n"].tolist() == [0, 0, 0] and found["unscored"].tolist() == [3, 3, 3]
+    assert found["value"].isna().all() and found["n"].eq(0).all() and found["unscored"].eq(5).all()
     shown = tables.outcomes(graded).set_index(["row", "column"])["value"]
-    assert (shown.xs(f"no answer: {why}, %", level="column") == 100).sum() == 3
+    for w in SILENT:
+        assert shown.xs(f"no answer: {w}, %", level="column").tolist() == [20] * 3
     assert shown["served plain, MedQA", "failed"] == 100
-    assert tables.cut(graded) == "No reply was cut at its limit."
 
 
-def test_rates_of_the_uncut_by_hand(run):
-    """plain: Cancer-Myth 0 and 1 are cut, of 2 to 4 none is right; cure: 4, unscored, is cut."""
-    frame = measured().assign(
-        answer="a", reply_status="", outcome=None, complexity=None, calls=None, truncated=False
-    )
-    cut = [("plain", "Cancer-Myth0"), ("plain", "Cancer-Myth1"), ("cure", "Cancer-Myth4")]
-    frame["truncated"] = [(r.method, r.item) in cut for r in frame.itertuples()]
-    shown = tables.outcomes(frame).set_index(["row", "column"])
-    assert shown.loc[("m plain, Cancer-Myth", "cut off at the limit"), "value"] == 40
-    rate = shown.xs("corrected, of the uncut", level="column")[["value", "n", "unscored"]]
-    assert rate.loc["m plain, Cancer-Myth"].tolist() == [0, 3, 0]
-    assert rate.loc["m cure, Cancer-Myth"].tolist() == [75, 4, 0]
-    assert "left alone, of the uncut" not in shown.index.get_level_values("column")
-    assert tables.cut(frame) == (
-        "Warning: a cut reply is not a wrong one. Replies cut at their limit:"
-        " m plain 2 of 9 (of the uncut: Cancer-Myth 0, Cancer-Myth-NFP 75);"
-        " m cure 1 of 9 (of the uncut: Cancer-Myth 75, Cancer-Myth-NFP 25)."
-    )
+def test_table_1_says_that_its_short_agents_are_not_mdagents():
+    said = (paths.ROOT / "figures/sample/cancer_myth/table1_mitigation.md").read_text("utf-8")
+    assert tables.of_agents(0) in said.replace("\\", "") and "isn't MDAgents" in tables.of_agents(0)
+    assert "isn't" not in tables.of_agents(5)  # with rounds of discussion
 
 
-def test_table_1_says_that_its_short_agents_are_not_mdagents(monkeypatch, tmp_path):
-    house = House(monkeypatch, tmp_path)
-    monkeypatch.setenv("BEDSIDE_RUN", "")
-    house.run("cancer_myth/04_mitigation", profile="sample", until="table1_mitigation")
-    text = (house.figures / "sample/cancer_myth/table1_mitigation.md").read_text(encoding="utf-8")
-    assert "agent isn't MDAgents" in text.replace("\\", "")
-    assert "multi_agent: MDAgents" in tables.of_agents(5)  # with rounds of discussion
+def test_captions_count_what_was_cut(run):
+    hits = pd.DataFrame({"item": [*"abcd"], "hit": [True, False, False, False]})
+    hits = hits.assign(model="m", method="plain", set="Cancer-Myth", status="graded")
+    told = tables.cut(hits.assign(truncated=[True, True, False, False]))
+    assert "2 of 4" in told and "Cancer-Myth 0" in told
+
+
+def test_the_plane_joins_each_method_to_what_it_improves(run):
+    rows = pd.DataFrame({"row": ["m plain", "m cure", "m multi_agent", "m multi_agent_monitor"]})
+    rows = rows.assign(column="Cancer-Myth", value=50.0, low=40.0, high=60.0, n=9, unscored=0)
+    shown = tables.in_plane(tables.tradeoff(rows, run))
+    marked = shown[shown["column"] == "Cancer-Myth"].set_index("row")
+    origin = {"m plain": "", "m cure": "m plain", "m multi_agent": ""}
+    origin |= {"m multi_agent_monitor": "m multi_agent"}
+    origin |= {"GPT-4o with MDAgents Monitor": "GPT-4o with MDAgents Plain"}
+    assert marked.loc[[*origin], "origin"].to_dict() == origin
+    assert pd.isna(marked.loc["GPT-4o Plain", "low"])  # printed numbers are shown as printed

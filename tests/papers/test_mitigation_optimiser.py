@@ -3,27 +3,23 @@
 import asyncio
 import json
 
-import mitigation_items
 import numpy as np
 import pandas as pd
 import pytest
-from mitigation_items import ITEMS, agents
 
 from bedside.asking import models
 from bedside.build import notebooks
 from bedside.judging import judges
 from bedside.keep import registry, store
 from bedside.keep.registry import StopRun
-from bedside.keep.replies import VERDICT_TOKENS
 from bedside.papers.cancer_myth import study
 from bedside.papers.cancer_myth.v2 import optimiser, tables
-from bedside.papers.cancer_myth.v2.agents import multi_agent
 from conftest import SILENT, completion
 
-run = mitigation_items.run  # a fixture
 
-
-# ---- the optimiser
+@pytest.fixture
+def run(run_of):
+    return run_of("cancer_myth", "04_mitigation")
 
 
 TRAIN = pd.DataFrame(
@@ -164,9 +160,6 @@ def test_comments_for_the_optimiser(kind, status, value, said):
     )
 
 
-# ---- replies without text, and cut ones
-
-
 def test_the_optimiser_counts_silence_and_cuts(run, endpoint, graded):
     """Of the six training answers two hold no text and one is cut; reflections say nothing.
 
@@ -196,9 +189,6 @@ def test_the_optimiser_counts_silence_and_cuts(run, endpoint, graded):
 
 
 def test_no_length_of_the_embedded_model_holds_for_others(run, endpoint, graded):
-    endpoint.script = agents({"?": "basic"})
-    asyncio.run(multi_agent(run, "served", ITEMS, 2048, 1000, monitor=True))
-    assert {b["max_tokens"] for b in endpoint.bodies} == {VERDICT_TOKENS, 1000, 2048}
     endpoint.script = answerer("Be careful.")
     optimise(run)
     reflection = next(b for b in reversed(endpoint.bodies) if "response_format" in b)

@@ -78,7 +78,7 @@ def test_each_claim_that_names_a_way_to_get_data_is_decided_with_them():
 
 
 def test_the_released_grades_decide_the_printed_p_and_the_worst_category(run_of):
-    rows = invented.rows()
+    rows = invented.rows(length=20, count=150)
     for r in rows:  # nobody corrects the category that the paper calls the worst
         if r["category"] == "inevitable side effect":
             r["scores"] = dict.fromkeys(systems.SYSTEMS, 0)
@@ -94,10 +94,12 @@ def test_the_released_grades_decide_the_printed_p_and_the_worst_category(run_of)
     told, said = verdict("cancer_myth", "cm-worst-side-effect", made["cm-worst-side-effect"])
     assert said["PCR"] == "yes" and "needs" not in told
     assert made["cm-worst-side-effect"]["PCR"][0] == f"{WORST[0]} 0.00"
-    better = graded.assign(value=1)  # all equal: none is the lowest
-    assert tables._worst(better, run)["PCR"][3] is False
-    lacking = graded[graded["model"] != "GPT-4o"]
-    assert tables._worst(lacking, run)["PCR"][3] is None
+    for other, holds in (
+        (graded.assign(status="graded", value=1), False),  # all equal: none is the lowest
+        (graded[graded["model"] != "GPT-4o"], None),
+    ):
+        ways = tables.readings(other, found, systems.places(found), run)
+        assert ways["cm-worst-side-effect"]["PCR"][3] is holds
 
 
 def candidates_as_generated(change=lambda rows: rows):

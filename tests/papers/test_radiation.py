@@ -9,8 +9,7 @@ import pytest
 
 import radiation_lists
 from bedside import BedsideError
-from bedside.papers.radiation import checks, data, filling, matching, study, tables
-from bedside.papers.radiation.tables import files
+from bedside.papers.radiation import checks, data, filling, matching, study
 from bedside.read import claims, sources
 from bedside.read.checks import normal
 from conftest import completion
@@ -39,28 +38,20 @@ def test_the_site_is_added_after_each_mention_and_nothing_else_changes():
 
 def test_what_differs_elsewhere_in_a_pair_is_counted():
     base = "surgery, radiation, tamoxifen\nno recurrence"
-    pairs = {
-        "clean": "surgery, radiation (chest wall), tamoxifen\nno recurrence",
-        "capital": "surgery, Radiation Chest Wall, tamoxifen\nno recurrence",
-        "lost": "surgery, chest wall, tamoxifen\nno recurrence",
-        "space": "surgery, radiation (chest wall), tamoxifen\nno  recurrence",
-        "word": "surgery, radiation (chest wall), letrozole\nno recurrence",
-        "dropped": "surgery, radiation (chest wall), tamoxifen\nrecurrence",
-        "hidden": "surgery, radiation chest wall boost, tamoxifen\nno recurrence",
+    pairs = {  # and what differs
+        "surgery, radiation (chest wall), tamoxifen\nno recurrence": set(),
+        "surgery, Radiation Chest Wall, tamoxifen\nno recurrence": {"capitals"},
+        "surgery, chest wall, tamoxifen\nno recurrence": {"lost"},
+        "surgery, radiation (chest wall), tamoxifen\nno  recurrence": {"spaces"},
+        "surgery, radiation (chest wall), letrozole\nno recurrence": {"elsewhere"},
+        "surgery, radiation (chest wall), tamoxifen\nrecurrence": {"elsewhere"},
+        "surgery, radiation chest wall boost, tamoxifen\nno recurrence": {"elsewhere"},
     }
-    frame = pd.DataFrame({"item": pairs.keys(), "specified": pairs.values()})
+    frame = pd.DataFrame({"item": map(str, range(len(pairs))), "specified": pairs.keys()})
     counts, changed = checks.pairs(frame.assign(site="chest wall", base=base))
     flags = ["lost", "capitals", "spaces", "elsewhere"]
     found = {r["item"]: {k for k in flags if r[k]} for r in counts.to_dict("records")}
-    assert found == {
-        "clean": set(),
-        "capital": {"capitals"},
-        "lost": {"lost"},
-        "space": {"spaces"},
-        "word": {"elsewhere"},
-        "dropped": {"elsewhere"},
-        "hidden": {"elsewhere"},
-    }
+    assert [*found.values()] == [*pairs.values()]
     assert {"tamoxifen", "letrozole"} <= {*changed["removed"], *changed["added"]}
 
 
@@ -76,19 +67,6 @@ def test_the_sample_pairs_and_reference(run):
     assert set(reference["site"]) == set(data.SITES)
     for source in ("radiation_reference_sample", "radiation_profiles_sample"):
         assert all(s and all(": " in x for x in s) for s in run.load(source)["sources"])
-
-
-def test_claims_on_the_released_files_have_no_reading_in_the_sample(run):
-    patients, reference, _ = study.inputs(run)
-    counts, _ = checks.pairs(patients)
-    found = checks.readings(run, patients, reference, counts)
-    made = [id for id, readings in found.items() if readings]
-    assert made == ["rad-origin", "rad-fields-named"]  # from printed numbers
-    run.profile = "public"  # as if the invented files were the released ones
-    found = checks.readings(run, patients, reference, counts)
-    holds = {id: next(iter(readings.values()))[-1] for id, readings in found.items()}
-    assert holds["rad-fields"] and holds["rad-elsewhere"] and not holds["rad-profiles"]
-    assert found["rad-profiles"][claims.AS_WRITTEN][0] == str(len(patients))
 
 
 def test_an_effect_of_a_site_may_have_two_frequencies(run):
@@ -117,43 +95,13 @@ def said(readings):
     return {name: (computed, holds) for name, (computed, *_, holds) in readings.items()}
 
 
-def test_a_word_that_the_site_replaces_is_string_replacement_but_nothing_appended(run):
-    """Section 3.2 says the one, 4.2 the other; capital letters and brackets are no part of it."""
-    frame = pd.DataFrame(
-        {
-            "item": ["a", "b", "c"],
-            "site": "chest wall",
-            "base": ["surgery, radiation", "radiation planned", "lumpectomy, radiation"],
-            "specified": [
-                "surgery, chest wall",
-                "Radiation Chest Wall planned",
-                "lumpectomy, radiation (chest wall)",
-            ],
-        }
-    )
-    reference = data.reference(run)  # not the released one, which need not be there
-    found = checks.readings(run, frame, reference, checks.pairs(frame)[0])
-    assert not found["rad-appended"]
-    run.profile = "public"
-    found = checks.readings(run, frame, reference, checks.pairs(frame)[0])
-    assert said(found["rad-appended"]) == {
-        "the site follows the word": ("2 of 3 mentions", False),
-        "the site follows the word or takes its place": ("3 of 3 mentions", True),
-    }
-    assert said(found["rad-begun"]) == {claims.AS_WRITTEN: ("2 of 3, not b", False)}
-    fits = said(found["rad-realistic"])
-    assert fits["a chest wall after lumpectomy"] == ("1 of 3: c", True)
-
-
 def test_labelled_pairs_are_balanced_and_apart_from_the_synonyms(run):
     pairs, terms = run.load("radiation_pairs"), data.vocabulary(run)
-    assert pairs.groupby("batch")["label"].value_counts().to_dict() == {
-        ("first", "same"): 75,
-        ("first", "different"): 75,
-        ("second", "same"): 60,
-        ("second", "different"): 60,
-        ("third", "same"): 30,
-        ("third", "different"): 30,
+    counts = pairs.groupby(["batch", "label"]).size().unstack()
+    assert (counts["same"] == counts["different"]).all() and counts["same"].to_dict() == {
+        "first": 75,
+        "second": 60,
+        "third": 30,
     }
     assert set(pairs.loc[matching.unseen(pairs), "batch"]) == {"third"}
     rated = pairs.head(2).assign(batch=float("nan"))  # of raters, who know no batches
@@ -164,18 +112,6 @@ def test_labelled_pairs_are_balanced_and_apart_from_the_synonyms(run):
     assert sorted(synonyms["term"]) == sorted(terms)
     every = collections.Counter(normal(s) for ss in synonyms["synonyms"] for s in ss)
     assert max(every.values()) == 1 and not every.keys() & {normal(t) for t in terms}
-
-
-def test_the_texts_numbers_stand_in_a_table(run):
-    found = files.text_table(run).set_index(["row", "column"])["value"]
-    people = found[found.index.get_level_values("column") == "people"]
-    assert people.tolist() == [18_600_000, 26_000_000]
-    assert (found >= 1).all() and found["section 3.5: validated examples", "count"] == 30
-
-
-def test_lengths_of_the_printed_lists_stand_in_a_table(run):
-    rows = tables.implied_table(run, pd.Series([20, 30])).set_index(["row", "column"])
-    assert len(rows) == 28 and rows["value"]["GPT-5.3", "selection"] == pytest.approx(0.87 / 0.036)
 
 
 # ---- records with missing fields

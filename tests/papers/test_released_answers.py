@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 
 import invented
-from bedside import BedsideError, seminar, stats
+from bedside import BedsideError, seminar
 from bedside import __main__ as steps
 from bedside.build import notebooks
-from bedside.papers.cancer_myth import data, study, systems
+from bedside.papers.cancer_myth import study, systems
 from bedside.papers.cancer_myth.labels import TASKS
 from bedside.papers.cancer_myth.tables import systems as tables
 from bedside.publish import pages, verification
@@ -104,19 +104,16 @@ def test_what_differs_from_the_description_is_found(run_of_file, faulty):
     # all but 0 to 7 and 11; of these six are something else, None and a lacking one are nothing
     assert off["GPT-4o: grades"] == (585, 576)
     assert off["GPT-4o: scores that are no grade"] == (0, 6)
-    whole = invented.rows()
-    run = run_of_file(whole)
+    run = run_of_file(invented.rows())
     assert not systems.differing(systems.checks(run, systems.file(run)))
 
 
-@pytest.mark.parametrize("rows", [[], [{}], [{"answers": 1}] * 3, [[1]], {"a": [1]}])
+@pytest.mark.parametrize("rows", [[], [{"answers": 1}] * 3, [[1]], {"a": [1]}])
 def test_a_file_of_any_shape_is_a_finding(run_of_file, rows):
     run = run_of_file(rows)
     found = systems.file(run)
-    assert systems.differing(systems.checks(run, found))["questions of the released set"] == (
-        585,
-        0,
-    )
+    off = systems.differing(systems.checks(run, found))
+    assert off["questions of the released set"] == (585, 0)
     assert systems.answers(run, found).empty and systems.places(found).empty
 
 
@@ -134,37 +131,6 @@ def test_a_shift_is_noticed(run_of_file):
     # 584 answers make 24 blocks of 25 (the last has 9); blocks 8 to 23 begin after place 200
     assert where.loc[key, ["blocks", "moved"]].tolist() == [24, 16]
     assert not where.drop(key)[["gaps", "end", "moved"]].any(axis=None)
-
-
-def test_tables_by_hand(run_of_file):
-    rows = invented.rows()
-    for i, r in enumerate(rows):
-        r["scores"] = dict.fromkeys(systems.SYSTEMS, -1)
-        r["scores"]["GPT-4o"] = 1 if i < 100 else 0
-        r["scores"]["Claude-3.5-Sonnet"] = 1 if 50 <= i < 170 else -1
-    run = run_of_file(rows)
-    graded = systems.answers(run, systems.file(run))
-    row = tables.overall(graded, run).query("source == 'raw'").set_index(["row", "column"])
-    assert row.loc[("GPT-4o", "PCR"), "value"] == pytest.approx(100 * 100 / 585)
-    assert row.loc[("Claude-3.5-Sonnet", "PCS"), "value"] == pytest.approx((120 - 465) / 585)
-    p = tables.pairs(graded, run).set_index(["row", "column"])["value"]
-    # 70 only Claude's, 50 only GPT-4o's
-    name = "Claude-3.5-Sonnet vs GPT-4o"
-    assert p[(name, "PCR p, over questions")] == pytest.approx(stats.mcnemar_counts(70, 50))
-    assert p[(name, "PCR difference, points")] == pytest.approx(100 * 20 / 585)
-    assert p[(name, "p")] == 4e-3 and len(p[:, "PCR p, over myths"]) == 28
-    same = tables.agreement(graded, run).set_index(["row", "column"])["value"]
-    assert same[("Claude-3.5-Sonnet vs GPT-4o", "same grade, %")] == pytest.approx(100 * 50 / 585)
-    none = tables.failed(graded).set_index(["row", "column"])["value"]
-    assert none[("all", "corrected by none, %")] == pytest.approx(100 * 415 / 585)
-    alone = (1 - 100 / 585) * (1 - 120 / 585)
-    assert none[("all", "if independent, %")] == pytest.approx(100 * alone)
-    mine = tables.own(graded, run).query("column == 'PCR'").set_index("row")
-    theirs = data.questions(run, whole=True)["generator"].eq("GPT-4o").to_numpy()
-    assert mine.loc["GPT-4o, own questions", "n"] == theirs.sum()
-    assert mine.loc["GPT-4o, own questions", "value"] == pytest.approx(
-        100 * theirs[:100].sum() / theirs.sum()
-    )
 
 
 def printed(*rows):
@@ -191,49 +157,40 @@ def test_printed_numbers_hold_within_rounding(row, holds):
     assert found is holds
 
 
-def test_no_printed_number_is_no_reading():
-    assert tables.as_printed(printed()) == {}
-
-
 def test_a_printed_number_without_a_raw_one_is_not_as_printed():
     rows = printed(("a", "PCR", 27.2, None, 27.2), ("b", "PCR", 19.8, None, 19.8)).iloc[:3]
     ((told, _, _, holds),) = tables.as_printed(rows).values()
-    assert told.startswith("1 of 2 as printed; b, PCR") and holds is False
+    assert "1 of 2" in told and holds is False
+    assert tables.as_printed(printed()) == {}
 
 
-def test_a_system_without_grades_leaves_open_what_all_do(run_of_file):
-    """Eight grade their own and others' questions; one that is missing is no system that agrees."""
-    run = run_of_file(invented.rows())
+def holds_of(run, graded, found):
+    """{claim: the answers of its interpretations}."""
+    made = tables.readings(graded, found, systems.places(found), run)
+    return {id: [way[3] for way in ways.values()] for id, ways in made.items()}
+
+
+def test_what_the_file_decides(run_of_file, faulty):
+    """One as described, one with faults; grades that make the claims on order true, and fewer."""
+    run = run_of_file(faulty)
+    found = systems.file(run)
+    holds = holds_of(run, systems.answers(run, found), found)
+    assert holds["cm-raw-file"] == [False] and holds["cm-raw-places"][0] is False
+    run = run_of_file(invented.rows(length=20))
     found = systems.file(run)
     graded = systems.answers(run, found)
     hard = graded["generator"] == "Gemini-1.5-Pro"
     graded = graded.assign(status="graded", value=(~hard).astype(int))
-    made = tables._compared(graded, run)
-    some = tables._compared(graded[graded["model"] != "Claude-3.5-Sonnet"], run)
-    for id, whole, part in (
-        ("cm-raw-hardest", True, None),
-        ("cm-raw-own", False, False),
-        ("cm-raw-below-30", False, False),
-    ):
-        assert [next(iter(m[id].values()))[3] for m in (made, some)] == [whole, part], id
-    rare = graded.assign(value=-1)
-    some = tables._compared(rare[rare["model"] != "Claude-3.5-Sonnet"], run)
-    ends = [tables._compared(rare, run), some]
-    assert [m["cm-raw-below-30"]["the rate"][3] for m in ends] == [True, None]
-
-
-def test_readings_of_a_file_as_described_and_of_another(run_of_file, faulty):
-    run = run_of_file(invented.rows())
-    found = systems.file(run)
-    made = tables.readings(systems.answers(run, found), found, systems.places(found), run)
-    holds = {id: [r[3] for r in ways.values()] for id, ways in made.items()}
+    holds = holds_of(run, graded, found)
     assert holds["cm-raw-file"] == [True] and holds["cm-raw-places"] == [True, True]
-    assert holds["cm-raw-below-30"][0] is True
-    run = run_of_file(faulty)
-    found = systems.file(run)
-    made = tables.readings(systems.answers(run, found), found, systems.places(found), run)
-    holds = {id: [r[3] for r in ways.values()] for id, ways in made.items()}
-    assert holds["cm-raw-file"] == [False] and holds["cm-raw-places"][0] is False
+    some, rare = graded[graded["model"] != "Claude-3.5-Sonnet"], graded.assign(value=-1)
+    fewer, never = (holds_of(run, part, found) for part in (some, rare))
+    for id, whole, part, none in (  # open without one of the eight
+        ("cm-raw-hardest", True, None, False),
+        ("cm-raw-own", False, False, False),
+        ("cm-raw-below-30", False, False, True),
+    ):
+        assert [h[id][0] for h in (holds, fewer, never)] == [whole, part, none], id
 
 
 def test_what_rests_on_the_file_stays_out_of_committed_folders(run_of_file, tmp_path):
@@ -290,7 +247,7 @@ def eight_words(texts):
 def test_with_the_file_all_results_appear_outside_of_what_is_committed(
     house, monkeypatch, tmp_path, capsys
 ):
-    rows = invented.rows(count=150)  # the other questions are unscored
+    rows = invented.rows(count=60)  # the other questions are unscored
     invented.place(monkeypatch, tmp_path, rows, rows[::2])
     given = {"profile": "public", "mode": "record", "judge": "fake-fitting", "limit": 5}
     house.run(f"cancer_myth/{NOTEBOOK}", profile="public")
@@ -301,7 +258,7 @@ def test_with_the_file_all_results_appear_outside_of_what_is_committed(
     assert {"fig6a_released.svg", "fig6b_released.svg", "fig7_released.svg", trust} <= {*outputs}
     card = json.loads((house.figures / "runs/public-local/cancer_myth" / trust).read_text())
     assert card["of"] == "answers of eight systems, graded by GPT-4o"
-    assert card["n"] == 8 * (150 - 4)  # four stand in judges' examples
+    assert card["n"] == 8 * (60 - 4)  # four stand in judges' examples
 
     # another judge, of eight answers to 5 questions less the one in its examples
     house.run(f"cancer_myth/{NOTEBOOK}", until="write_card", **given)
@@ -314,7 +271,7 @@ def test_with_the_file_all_results_appear_outside_of_what_is_committed(
 
     pages.merge("public", private=True)
     theirs = eight_words(said for r in rows for said in r["answers"].values())
-    assert len(theirs) > 60_000
+    assert len(theirs) > 24_000
     for path in house.figures.rglob("*"):
         if path.suffix in (".csv", ".json", ".html", ".md", ".tex", ".svg"):
             assert not eight_words([path.read_text(encoding="utf-8")]) & theirs, path
@@ -366,16 +323,7 @@ def objects(r):
     r["scores"]["GPT-4o (MDAgents)"] = {"score": -1}
 
 
-def renamed(r):
-    for which in ("answers", "scores"):
-        r[which] = {k.lower(): v for k, v in r[which].items()}
-
-
-def nothing(r):
-    r.clear()
-
-
-@pytest.mark.parametrize("change", [lists, objects, renamed, nothing])
+@pytest.mark.parametrize("change", [lists, objects])
 def test_the_notebook_goes_on_whatever_the_file_holds(house, monkeypatch, tmp_path, change):
     rows = invented.rows(count=40)  # the other questions aren't in the file
     for r in rows:
@@ -384,7 +332,7 @@ def test_the_notebook_goes_on_whatever_the_file_holds(house, monkeypatch, tmp_pa
     house.run(f"cancer_myth/{NOTEBOOK}", profile="public")
     verdicts, outputs = of_notebook(house, "runs/public-local")
     assert verdicts["cm-raw-file"] == "differs" and "table_released_counts.csv" in outputs
-    assert ("fig6a_released.svg" in outputs) == (change in (objects, renamed))
+    assert ("fig6a_released.svg" in outputs) == (change is objects)
 
 
 def test_people_get_the_answers_where_they_are(monkeypatch, tmp_path):

@@ -1,4 +1,4 @@
-"""The physicians' review of candidates: its rows, its task, what raters keep, what is shown."""
+"""What raters get of Cancer-Myth: candidates to review, and answers to the survey, edited blind."""
 
 import json
 
@@ -8,14 +8,15 @@ import pytest
 from bedside import annotation
 from bedside.annotation import raters, tasks
 from bedside.annotation.faults import fault_of
-from bedside.papers.cancer_myth import data, display, pipeline
+from bedside.papers.cancer_myth import data, display, labels, pipeline, survey
 from bedside.papers.cancer_myth.labels import reviewed
 from bedside.papers.cancer_myth.tables import generation as tables
+from bedside.publish.judged_items import text
 from bedside.read import sources
 from bedside.run import Run
 from judged import shown
 
-TASK = tasks()["review"]
+TASK, SURVEY = tasks()["review"], "01_physician_survey"
 
 
 @pytest.fixture(autouse=True)
@@ -60,16 +61,21 @@ def test_ours_have_a_label_that_the_task_knows():
     assert set(own["category"]) <= set(data.CATEGORIES.values())
 
 
-def test_what_own_raters_keep():
+def test_what_own_raters_keep(monkeypatch):
     """Of four candidates three are kept: one of two of the first category, both of the second."""
-    labels = ["keep", "unsound", "keep", "keep"]
+    verdicts = ["keep", "unsound", "keep", "keep"]
     made = [
         reviewed({"item": f"c{i}", "title": "Q?", "category": c}, label, "Ann")
-        for i, (c, label) in enumerate(zip("AABB", labels))
+        for i, (c, label) in enumerate(zip("AABB", verdicts))
     ]
-    found = tables._reviewed(pd.DataFrame(made))
-    assert {r.row: (r.value, r.n) for r in found} == {"all": (75, 4), "A": (50, 2), "B": (100, 2)}
     assert set(made[0]) == set(sources.entry("cancer_myth_reviewed")["columns"])
+    run = run_of()
+    monkeypatch.setattr(run, "load", lambda name: pd.DataFrame(made))
+    monkeypatch.setattr(tables, "here", lambda name: True)
+    none = pd.DataFrame(columns=["generator", "status", "verdict", "value"])
+    found = tables.pipeline_table(run, none, {}).query("column == 'kept by your raters, %'")
+    found = found.set_index("row")[["value", "n"]].T.to_dict("list")
+    assert found == {"all": [75, 4], "A": [50, 2], "B": [100, 2]}
 
 
 def test_each_category_has_its_example():
@@ -87,3 +93,67 @@ def test_released_candidates():
     assert (found == "keep").sum() == 585 and (found == "none").sum() == 149
     assert found["candidate-3"] == "keep"
     assert found.reindex(list(data.DROPPED), fill_value="").tolist() == ["none", "none"]
+
+
+# ---- answers to the survey, edited
+
+
+@pytest.mark.parametrize(
+    "answer, left",
+    [
+        ("As an AI language model, I can't see you. Rest.", "I can't see you. Rest."),
+        ("Sadly, being a chatbot, I can't. Rest.", "Sadly, I can't. Rest."),
+        ("I'm just a virtual assistant. Rest.", "Rest."),
+        ("I am not sure. Rest.", "I am not sure. Rest."),
+        ("Rest, said ChatGPT. Walk.", "Walk."),
+        ("Ask CancerCare's nurses. Walk.", "Walk."),
+        ("See [the page](https://a.b/c). Walk.", "See the page. Walk."),
+        ("More at www.a.org. Walk.", "Walk."),
+        ("## First\n* **Rest**\n2) Walk", "First\n- Rest\n2. Walk"),
+        ("a\n\nb\n\nc", "a\n\nb\n\nc"),
+        ("a\n\nb\n\nc\n\nd", "a\n\n1. b\n\n2. c\n\nd"),
+        ("a\n\n- b\n\nc\n\nd", "a\n\n- b\n\nc\n\nd"),
+        ("38.4 °C is a fever. Call 555-1234, A.B.", "38.4 °C is a fever. Call 555-1234, A.B."),
+    ],
+)
+def test_what_the_editor_leaves(answer, left):
+    assert survey.edited(answer) == left
+    assert survey.edited(left) == left
+
+
+def test_ours_name_nobody_when_edited():
+    found = survey.asked(Run("cancer_myth", SURVEY, profile="sample"))
+    assert found["answer"].str.contains("Harbour|https").all()
+    assert not found["answer"].map(survey.edited).str.contains("Harbour|https").any()
+
+
+def test_raters_get_the_edited_answer():
+    row = {
+        "id": "a",
+        "section": display.ANSWERED,
+        "reply": "As an AI, I rest.\n\nWalk.",
+        "blocks": [],
+    }
+    row |= {"shared": [text(display.ASKED, "Q?")]}
+    assert [p["reply"] for p in tasks()["survey_paragraphs"].asked(row)] == ["I rest.", "Walk."]
+    (whole,) = tasks()["survey_answers"].asked({**row, "section": display.SURVEY})
+    assert whole["reply"].startswith("As an AI")
+
+
+def test_without_released_ratings_there_is_no_yardstick(monkeypatch):
+    monkeypatch.setattr(labels, "here", lambda name: False)
+    assert tasks()["survey_answers"].reference() == []
+
+
+@pytest.mark.skipif(not sources.here("cancer_myth_survey_ratings"), reason="released data")
+def test_the_paragraphs_that_the_appendix_quotes():
+    """Appendix A.5 prints the scores 2, 5, 3 and 5: the rounded means of the ratings."""
+    run = Run("cancer_myth", SURVEY, profile="public")
+    answers = run.load("cancer_myth_survey_answers")
+    found = survey.quoted(survey.survey(run), answers)
+    assert [round(sum(r) / len(r)) for r in found["ratings"]] == [2, 5, 3, 5]
+    assert found["labels"].tolist()[2] == ["Bad or inappropriate advice"]
+    shown = survey.unedited(run).iloc[0]
+    assert "CancerCare" in shown["on the site"] and "lymphoma" in shown["question"]
+    for edited in ("edited by the authors", "edited by rules"):
+        assert "CancerCare" not in shown[edited]

@@ -6,7 +6,6 @@ from collections import Counter
 
 import pandas as pd
 import pytest
-from committed import rows_of
 
 from bedside.asking import models
 from bedside.keep import store
@@ -18,7 +17,7 @@ from bedside.publish import judged_items
 from bedside.read import paths, prompts, sources
 from bedside.run import Run
 from bedside.write import frames, plots
-from judged import collected, shown
+from judged import collected, rows_of, shown
 from matrix import House, undrawn
 
 
@@ -77,6 +76,25 @@ def test_what_is_shown_belongs_to_the_row(content):
     assert [r["id"] for r in again["rows"]] == [
         r["id"] for r in content["rows"] if r["paper"] == "medhalu"
     ]
+
+
+def test_each_graded_reply_is_shown_with_its_judges_verdict(content):
+    """What a row says is what its study's notebook kept, and tables count."""
+    given = {}
+    for r in content["rows"]:
+        for v in r["verdicts"]:
+            key = r["paper"], r["item"], r["model"], r["configuration"], v["judge"]
+            given.setdefault(key, []).append((v["status"], v["right"]))
+    kept = 0
+    for path in (paths.FIGURES / "sample").glob("*/graded_*.csv"):
+        made = frames.read(path.parent, path.stem.removeprefix("graded_"), texts=False)
+        made = made[made["judge"].fillna("") != ""]
+        kept += len(made)
+        for r in made.itertuples():
+            right = bool(r.right) if r.status == "graded" else None
+            key = path.parent.name, r.item, r.model, r.configuration, r.judge
+            assert (r.status, right) in given[key], key
+    assert kept > 2500
 
 
 def test_rows_stand_beside_their_counterpart(content):

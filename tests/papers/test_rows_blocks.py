@@ -4,7 +4,6 @@ import re
 from collections import Counter
 
 import pytest
-from committed import rows_of
 
 from bedside.papers.meddialbench import frames as meddialbench
 from bedside.papers.meddialbench import words
@@ -12,7 +11,7 @@ from bedside.papers.medhalu import display as medhalu
 from bedside.papers.medhalu.spans import located
 from bedside.papers.radiation import display as radiation
 from bedside.read import checks
-from judged import collected
+from judged import collected, rows_of
 
 DISCLOSES = r"discloses key item (\d+): (.*)"
 

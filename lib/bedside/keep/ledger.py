@@ -421,7 +421,9 @@ def mended() -> str:
         records = list(Recordings(study).records())
         for name in sorted({unquote(p.stem) for p in study.glob("*.jsonl")} & set(entries())):
             mine = [r for r in records if r["fields"].get("model") == model(name)["model"]]
-            usd = [cost(name, *used(r), batch=r.get("batch"), when=r.get("date")) for r in mine]
+            usd = [
+                cost(name, *used(r), batch=bool(r.get("batch")), when=r.get("date")) for r in mine
+            ]
             unknown = f", {usd.count(None)} of them of unknown price" * (None in usd)
             spent = sum(u or 0.0 for u in usd)
             told += [f"  {rel(study)}, {name}: {len(usd)} replies, ${spent:.4f}{unknown}"]

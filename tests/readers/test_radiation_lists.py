@@ -1,24 +1,18 @@
-"""Radiation: asking for lists, and what replies list."""
+"""Radiation: what replies list, from the prompt to the numbers."""
 
 import asyncio
 
 import pandas as pd
-import pytest
 
 import radiation_lists
 from bedside.asking import models
 from bedside.keep import registry
-from bedside.papers.radiation import data, figures, lists, matching, scores, study, tables
-from bedside.read import sources
+from bedside.papers.radiation import data, lists, matching, scores, study, tables
 from bedside.write import tables as shared
 from conftest import SILENT, completion
 from radiation_cells import recall_by, strata
-from radiation_lists import lists_of
 
 run = radiation_lists.run  # a fixture
-
-
-# ---- lists
 
 
 LISTS = [  # a reply, and what it lists; None: no list
@@ -90,10 +84,10 @@ LISTS = [  # a reply, and what it lists; None: no list
 ]
 
 
-@pytest.mark.parametrize("text, expected", LISTS, ids=range(len(LISTS)))
-def test_a_reply_becomes_a_list_or_is_none(text, expected):
-    status, terms, _ = lists.read(text)
-    assert (status, terms) == (("listed", expected) if expected else ("unparsed", []))
+def test_a_reply_becomes_a_list_or_is_none():
+    for text, expected in LISTS:
+        status, terms, _ = lists.read(text)
+        assert (status, terms) == (("listed", expected) if expected else ("unparsed", [])), text
 
 
 def test_refusals_repetitions_and_truncation():
@@ -128,7 +122,7 @@ def test_the_four_regimes_ask_for_what_they_say(run):
         assert (first in text) == ("selection" in name)
 
 
-def test_lists_keep_patients_profiles_and_models_apart(run, endpoint):
+def test_lists_keep_patients_profiles_and_models_apart(run, endpoint, served):
     def answer(n, body):
         record = body["messages"][-1]["content"]
         if "41 years" in record:
@@ -145,79 +139,56 @@ def test_lists_keep_patients_profiles_and_models_apart(run, endpoint):
     assert len(named) == 4
     failed = found[found["status"] == "error"]
     assert len(failed) == 4 and failed["terms"].map(len).sum() == 0
-
-
-def test_a_models_own_limit_shortens_its_answers(run, endpoint, served):
-    sources.registry()  # data is read before the registry of models is changed
-    registry.entries()[served]["most_tokens"] = 50
+    registry.entries()[served]["most_tokens"] = 50  # a model's own limit
     prompt = {"a": [{"role": "user", "content": "x"}]}
     asyncio.run(models.answers_of(run, prompt, 1000))
     assert endpoint.bodies[-1]["max_tokens"] == 50
 
 
-def means(run, graded):
-    """Mean scores of free-form lists, as notebook 02 has them."""
-    free = graded[graded["regime"] == "free-form"]
-    return shared.estimated_means(free, scores.METRICS, ["model", "profile"], run)
-
-
-def test_tables_of_a_model_that_never_lists_anything(run):
+def test_a_reply_without_text_is_no_list_and_no_number(run, endpoint):
+    """Three patients' replies are cut, refused ...; none is read, matched or scored."""
+    whys = [*SILENT]
     patients, reference, terms = study.inputs(run)
-    parts = [
-        lists_of(*[None] * 3, profile=profile, regime=regime)
-        for regime in data.REGIMES
-        for profile in data.PROFILES
-    ]
-    empty = pd.concat(parts, ignore_index=True)
-    empty["item"] = empty["item"].map(dict(zip(("p1", "p2", "p3"), patients["item"])))
-    matches = asyncio.run(matching.matched(run, empty, "lexical"))
-    graded = scores.scored(matches, reference, terms)
-    specified = graded[graded["profile"] == "specified"]
-    found = strata(specified, reference)
-    halves = [specified[specified["regime"] == r] for r in list(data.REGIMES)[:2]]
-    changes = shared.differences(*halves, ["item", "model"], scores.METRICS)
-    compared = asyncio.run(matching.compared(run, empty, "smollm2-135m"))  # asks nothing
-    made = [
-        tables.score_table(run, means(run, graded), "Table 1"),
-        tables.health_table(run, graded.assign(reply_status=""), list(data.REGIMES)[:2]),
-        shared.tested_rows(changes.rename(columns={"model": "row"}), scores.METRICS, run),
-        tables.overlap_table(run, scores.overlaps(graded, terms), compared),
-        tables.specificity_table(graded, reference, terms),
-        tables.level_table(run, recall_by(found, "onset"), "onset", "Table 6"),
-        tables.crossing_table(run, found),
-        tables.matcher_table(run, {"lexical": graded}),
-    ]
-    curves = tables.length_curves(run, graded, reference, terms)
-    assert set(curves["series"]) == {"m, free-form: no list", "m, selection: no list"}
-    assert curves["value"].isna().all() and (curves["n"] == 0).all()
-    assert (curves["unscored"] == 12).all()  # three patients, two profiles, two sizes
-    for k, table in enumerate(made):
-        mine = table[table["source"] == "run"]
-        scores_ = mine.loc[~mine["column"].str.contains("no list|cut off|unscored"), "value"]
-        assert len(mine) and scores_.isna().all(), k
-        run.table(f"t{k}", table, "without a list")
-    assert made[0].loc[made[0]["source"] == "run", "unscored"].dropna().eq(3).all()
-    run.figure("f", figures.free(made[0]), made[0], "without a list")
-
-
-# ---- replies without text, and cut ones
-
-
-@pytest.mark.parametrize("why", SILENT)
-def test_a_reply_without_text_is_no_list(run, endpoint, why):
-    """It is not read, not matched and not scored, and the table of lists says why."""
-    endpoint.script = lambda n, body: SILENT[why]
-    patients, reference, terms = study.inputs(run)
-    found = asyncio.run(study.listed(run, patients.head(3), ["free-form"], 1000))
-    assert set(found["status"]) == {"error"} and set(found["reply_status"]) == {why}
+    patients = patients.head(len(whys))
+    of = {text: SILENT[w] for w, text in zip(whys, patients["base"])}
+    of |= {text: SILENT[w] for w, text in zip(whys, patients["specified"])}
+    endpoint.script = lambda n, body: next(
+        reply for text, reply in of.items() if text in body["messages"][-1]["content"]
+    )
+    found = asyncio.run(study.listed(run, patients, list(data.REGIMES), 1000))
+    assert set(found["status"]) == {"error"}
+    assert found.drop_duplicates("item").set_index("item")["reply_status"].to_dict() == dict(
+        zip(patients["item"], whys)
+    )
     before = len(endpoint.bodies)
     for judge in ("lexical", "served"):
         graded = asyncio.run(study.graded(run, found, reference, terms, judge))
         assert set(graded["match"]) == {"error"} and graded["f1"].isna().all()
+    compared = asyncio.run(matching.compared(run, found, "served"))
     assert len(endpoint.bodies) == before  # nothing to match
-    mine = tables.score_table(run, means(run, graded), "Table 1").set_index(["row", "column"])
-    assert mine.loc[("served", "F1"), ["n", "unscored"]].tolist() == [0, 3]
-    health = tables.health_table(run, graded, ["free-form"]).set_index("column")["value"]
-    assert health[f"no answer: {why}, %"] == 100 and health["no list, %"] == 100
-    assert health["cut off at the limit, %"] == 0
-    assert tables.cut(graded) == "No reply was cut at its limit."
+    specified = graded[graded["profile"] == "specified"]
+    cells = strata(specified, reference)
+    halves = [specified[specified["regime"] == r] for r in list(data.REGIMES)[:2]]
+    changes = shared.differences(*halves, ["item", "model"], scores.METRICS)
+    free = graded[graded["regime"] == "free-form"]
+    means = shared.estimated_means(free, scores.METRICS, ["model", "profile"], run)
+    health = tables.health_table(run, graded, ["free-form"])
+    made = [
+        tables.score_table(run, means, "Table 1"),
+        shared.tested_rows(changes.rename(columns={"model": "row"}), scores.METRICS, run),
+        tables.overlap_table(run, scores.overlaps(graded, terms), compared),
+        tables.specificity_table(graded, reference, terms),
+        tables.level_table(run, recall_by(cells, "onset"), "onset", "Table 6"),
+        tables.crossing_table(run, cells),
+        tables.matcher_table(run, {"lexical": graded}),
+        tables.length_curves(run, graded, reference, terms),
+    ]
+    for k, table in enumerate(made):
+        mine = table[table["source"] == "run"]
+        values = mine.loc[~mine["column"].str.contains("unscored"), "value"]
+        assert len(mine) and values.isna().all(), k
+    own = made[0][made[0]["source"] == "run"].set_index("column")
+    assert own.loc["F1", ["n", "unscored"]].tolist() == [0, len(whys)]
+    shares = health.set_index("column")["value"]
+    assert all(shares[f"no answer: {why}, %"] == 100 / len(whys) for why in whys)
+    assert shares["no list, %"] == 100 and shares["cut off at the limit, %"] == 0

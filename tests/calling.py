@@ -1,0 +1,274 @@
+"""What promises of calls share: a checkout of its own, models at an endpoint, ways to ask them.
+
+Promises use what a user has: `bedside.ask`, `bedside.Run`, commands, files. What else they need to
+know of the library stands here, and nowhere else.
+"""
+
+import asyncio
+import contextlib
+import io
+import itertools
+import json
+import multiprocessing
+import os
+import re
+import threading
+from types import SimpleNamespace
+
+import pytest
+from tqdm import tqdm
+
+import bedside
+from bedside import BedsideError
+from bedside import __main__ as commands
+from bedside.asking import dry_run, failures, sending
+from bedside.bulk import service
+from bedside.keep import ledger, prices, registry
+from bedside.keep.replies import Request
+from bedside.read import paths
+
+KEY = "made-up-7f3a9c55e1-of-a-test"
+OWN = ("models.toml", "recordings", "external")  # of data/: the others are the checkout's
+COUNT = itertools.count()
+
+
+def toml(value):
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(k)} = {toml(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(toml, value)) + "]"
+    return json.dumps(value) if isinstance(value, str | bool) else repr(value)
+
+
+def placed(folder, patch):
+    """Let a folder be the checkout, with the data, notebooks and prompts of this one."""
+    data = folder / "data"
+    if not data.is_dir():
+        data.mkdir(parents=True)
+        for path in (paths.ROOT / "data").iterdir():
+            if path.name not in OWN:
+                (data / path.name).symlink_to(path)
+        (folder / "notebooks").symlink_to(paths.ROOT / "notebooks")
+    patch.setattr(paths, "DATA", data)
+    patch.setattr(paths, "RECORDINGS", data / "recordings")
+    patch.setattr(paths, "EXTERNAL", data / "external")
+    for name, place in (("FIGURES", "figures"), ("BATCHES", "batches"), ("LEDGER", "ledger")):
+        patch.setenv(f"BEDSIDE_{name}", str(folder / place))
+    patch.setenv("BEDSIDE_SUBMIT", "")
+    patch.setenv("BEDSIDE_PARTS", "")
+    patch.setattr(dry_run, "_waves", {})
+    registry._read.cache_clear()
+
+
+def hurried(patch, minute=60.0):
+    """Let pauses after a fault be short, and a minute so many seconds."""
+    for module, names in ((ledger, ("PAUSE_S", "LONGEST_S")), (sending, ("FIRST_S", "LONGEST_S"))):
+        for name in names:
+            patch.setattr(module, name, 0.002)
+    patch.setattr(service, "FIRST_S", 0.001)
+    patch.setattr(service, "LONGEST_S", 0.02)
+    patch.setattr(ledger, "WINDOW_S", minute)
+
+
+class World:
+    """A checkout whose models stand at an endpoint."""
+
+    def __init__(self, folder, patch, endpoint):
+        self.folder, self.patch, self.endpoint, self.entries = folder, patch, endpoint, {}
+        patch.setenv("TEST_KEY", KEY)
+        placed(folder, patch)
+        hurried(patch)
+        self.model()
+
+    def model(self, name="mine", **fields):
+        """Write a model's entry; what it had stays, None takes a field out. Its name."""
+        usual = {"provider": "test", "base_url": self.endpoint.url, "model": "asked-2026-01-01"}
+        usual |= {"max_concurrency": 4, "timeout_s": 60}
+        made = {**usual, **self.entries.get(name, {}), **fields}
+        self.entries[name] = {k: v for k, v in made.items() if v is not None}
+        text = (paths.ROOT / "data/models.toml").read_text(encoding="utf-8")
+        for each, entry in self.entries.items():
+            lines = [f"{k} = {toml(v)}" for k, v in entry.items()]
+            text += "\n".join([f"\n[{json.dumps(each)}]", *lines]) + "\n"
+        (self.folder / "data/models.toml").write_text(text, encoding="utf-8")
+        registry._read.cache_clear()
+        return name
+
+    def elsewhere(self, name):
+        """The same models in a checkout of its own, with a make of its own."""
+        placed(self.folder.parent / f"{self.folder.name}-{name}", self.patch)
+        other = SimpleNamespace(folder=paths.DATA.parent)
+        (other.folder / "data/models.toml").write_text(
+            (self.folder / "data/models.toml").read_text(encoding="utf-8"), encoding="utf-8"
+        )
+        self.folder = other.folder
+        self.another_make()
+
+    def another_make(self):
+        self.patch.setenv("BEDSIDE_MAKE", f"make {next(COUNT)}")
+
+    # ---- ways to ask
+
+    def ask(self, *items, models="mine", **how):
+        """Rows of `bedside.ask`: of a dict of prompts, or of items that are asked about."""
+        one = items and isinstance(items[0], dict)
+        prompts = items[0] if one else {str(i): f"question {i}" for i in items}
+        with contextlib.redirect_stderr(io.StringIO()):
+            frame = bedside.ask(prompts, models, **{"mode": "record", "max_tokens": 20, **how})
+        return list(frame.itertuples(index=False))
+
+    def run(self, notebook="03_evaluation", **given):
+        """A notebook's Run."""
+        return bedside.Run("cancer_myth", notebook, **{"mode": "record", "models": "mine", **given})
+
+    def talk(self, *tasks, **given):
+        """What tasks give, each a function of `one`, by which requests follow from replies."""
+
+        async def main():
+            async with self.run(**given).asking("talk") as one:
+                return await asyncio.gather(*(task(one) for task in tasks))
+
+        with contextlib.redirect_stderr(io.StringIO()):
+            return asyncio.run(main())
+
+    def command(self, *words):
+        """What a step of `python -m bedside` prints, in this process; its error is raised."""
+        printed, told = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(told):
+            try:
+                commands.main(list(words))
+            except SystemExit:
+                raise BedsideError(told.getvalue()) from None
+        return printed.getvalue()
+
+    def request_file(self, prompts, max_tokens=20, **more):
+        """The lines that a notebook's batch would send for these prompts, and their items."""
+        from bedside.bulk import files
+
+        run = self.run(mode="plan", **more)
+        parts = self.folder / "parts"
+        sink = files.Sink(parts / "cancer_myth.03_evaluation", run.recordings)
+        for name in run.models:
+            sink.extend(request(i, p, name, max_tokens=max_tokens) for i, p in prompts.items())
+        sink.close()
+        made = files.gather(parts, self.folder / "batches/sample" / f"{next(COUNT):03}", "sample")
+        self.made = [m.lines for m in made]  # of each file
+        lines = [x for m in made for x in m.path.read_text(encoding="utf-8").split("\n")[:-1]]
+        return [json.loads(x) for x in lines]
+
+    def collect(self, lines):
+        """What `collect` prints of lines of results."""
+        return self.command("collect", str(self._results(lines)))
+
+    def cost_of(self, lines):
+        """USD that lines of results cost, as they are taken in."""
+        from bedside.bulk import results
+
+        return results.take([self._results(lines)]).usd
+
+    def _results(self, lines):
+        path = self.folder / "results.jsonl"
+        path.write_bytes(b"".join(bytes_of(x) + b"\n" for x in lines))
+        return path
+
+    def start(self, items, minute=60.0, **how):
+        """A process of its own that asks; to be waited for, or killed."""
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload([__name__, "openai", "aiohttp"])
+        given = str(self.folder), os.environ["BEDSIDE_MAKE"], list(map(str, items)), minute, how
+        process = context.Process(target=_asking, args=given)
+        process.start()
+        return process
+
+    def retries(self, count):
+        """How often a call is tried again whose failure may pass."""
+        self.patch.setattr(sending, "RETRIES", count)
+
+    def read_again(self):
+        """Let entries be read anew, as by another process."""
+        registry._read.cache_clear()
+
+    def mend(self):
+        """Mend damaged recordings, as `make doctor` does."""
+        return self.command("doctor")
+
+    # ---- what came of it
+
+    @property
+    def files(self):
+        return [p for p in self.folder.rglob("*") if p.is_file() and not p.is_symlink()]
+
+    def recordings(self):
+        return sorted((self.folder / "data/recordings").rglob("*.jsonl"))
+
+    def recorded(self):
+        """All recordings, as their files have them."""
+        return [json.loads(x) for p in self.recordings() for x in p.read_bytes().splitlines()]
+
+    def spent(self):
+        """USD that this make has spent, as far as the budgets know."""
+        return ledger.total(os.environ["BEDSIDE_MAKE"])[1]
+
+
+def _asking(folder, make, items, minute, how):
+    from pathlib import Path
+
+    tqdm.set_lock(threading.RLock())  # its own is a semaphore, which a kill would leave behind
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TEST_KEY", KEY)
+        placed(Path(folder), patch)
+        hurried(patch, minute)
+        patch.setenv("BEDSIDE_MAKE", make)
+        prompts = {i: f"question {i}" for i in items}
+        bedside.ask(prompts, "mine", **{"mode": "record", "max_tokens": 20, **how})
+
+
+def bytes_of(line):
+    return line if isinstance(line, bytes) else json.dumps(line).encode()
+
+
+def request(item, prompt, model="mine", form=None, repeat=0, **settings):
+    """A request, as notebooks make it."""
+    prompt = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
+    return Request(item, model, prompt, {"temperature": 0, **settings}, form, repeat)
+
+
+def result(line, status, body, error=None):
+    """The line of results for a line of a request file; status None: without a response."""
+    response = {"status_code": status, "request_id": "r", "body": body} if status else None
+    return {"id": "b", "custom_id": line["custom_id"], "response": response, "error": error}
+
+
+def failed(printed):
+    """{item: kind} of what `collect` says of failures."""
+    lines = re.findall(r"^  \d+ ([^:]+): (.*)$", printed, re.M)
+    return {i: kind for kind, rest in lines for i in re.findall(r"mine, ([\w -]+)[;:]", rest)}
+
+
+def understood(status, body, headers=()):
+    """What an answer of an endpoint is taken for: a failure's kind, what follows, wait (s).
+
+    What follows: again, alone (this request), all (three alike stop a run), stop, withheld (an
+    outcome like others).
+    """
+    failure = failures.of(status, json.dumps(body).encode(), dict(headers), ())
+    return failure.kind, failure.fate, failure.wait
+
+
+def price_at_most(entry, *tokens):
+    """USD reserved for a call of so many tokens at most."""
+    return prices.at_most(entry, *tokens)
+
+
+def price(entry, *tokens, when=None):
+    """USD of a call."""
+    return prices.cost(entry, *tokens, when=when)
+
+
+@pytest.fixture
+def world(tmp_path, monkeypatch, endpoint):
+    """A checkout of its own, with the model 'mine' at a scripted endpoint."""
+    (tmp_path / "checkout").mkdir()
+    yield World(tmp_path / "checkout", monkeypatch, endpoint)
+    monkeypatch.undo()
+    registry._read.cache_clear()

@@ -1,0 +1,289 @@
+"""Radiation's numbers on random worlds, by counting, and a few by hand."""
+
+import asyncio
+import itertools
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import radiation_lists
+from bedside import stats
+from bedside.papers.radiation import data, matching, scores, tables
+from bedside.write import tables as shared
+from conftest import completion
+from radiation_cells import recall_by, strata
+from radiation_lists import REFERENCE, TERMS, lists_of, matched
+
+run = radiation_lists.run  # a fixture
+SEEDS = pytest.mark.parametrize("seed", range(3))
+EFFECTS = [f"effect {k}" for k in range(9)]
+SITES = ["chest wall", "breast only"]
+METRICS = list(scores.METRICS)
+
+
+def largest(pairs, taken=()):
+    """(number, likeness, [(item, term)]) of the best one-to-one matching, by trying all."""
+    if not len(pairs):
+        return 0, 0.0, []
+    (first, *rest), options = pairs, []
+    for term in [None, *np.flatnonzero(first)]:
+        if term is None or term not in taken:
+            n, likeness, found = largest(rest, taken if term is None else (*taken, term))
+            found = [(item + 1, t) for item, t in found]
+            if term is not None:
+                n, likeness, found = n + 1, likeness + first[term], [(0, term), *found]
+            options.append((n, likeness, found))
+    return max(options)
+
+
+def world(seed):
+    """A reference of two sites, and matched lists of 24 patients by two models; some have none."""
+    rng = np.random.default_rng(seed)
+    cells = [(o, f) for o, f in data.CELLS]
+    rows = [
+        (effect, site, *cells[k])
+        for site in SITES
+        for effect, k in zip(EFFECTS, rng.integers(0, len(cells), len(EFFECTS)))
+        if rng.random() < 0.7
+    ]
+    reference = pd.DataFrame(rows, columns=["effect", "site", "onset", "frequency"])
+    lists = []
+    regimes = itertools.product(("m", "other"), list(data.REGIMES)[:2], data.PROFILES)
+    for (model, regime, profile), p in itertools.product(regimes, range(24)):
+        k = int(rng.integers(1, 5))
+        terms = [f"Thing {t}" for t in rng.choice(8, k, replace=False)]
+        pairs = np.where(rng.random((k, 9)) < 0.3, rng.uniform(0.6, 1, (k, 9)), 0)
+        lost = rng.random() < 0.15
+        key = {"item": f"p{p:02}", "model": model, "regime": regime, "profile": profile}
+        made = {"terms": [] if lost else terms, "pairs": None if lost else pairs}
+        state = dict.fromkeys(("status", "match"), "unparsed" if lost else "graded")
+        state["status"] = "unparsed" if lost else "listed"
+        cut = {"truncated": rng.random() < 0.2, "repeated": 0, "reply_status": ""}
+        lists.append({**key, "site": SITES[p % 2], **made, **state, **cut})
+    return reference, pd.DataFrame(lists).sample(frac=1, random_state=seed, ignore_index=True)
+
+
+def own_effects(reference, site):
+    return {*reference.loc[reference["site"] == site, "effect"]}
+
+
+@SEEDS
+def test_precision_recall_and_f1_by_trying_all_matchings(seed):
+    reference, lists = world(seed)
+    graded = scores.scored(lists, reference, EFFECTS)
+    for r in graded.itertuples():
+        own = own_effects(reference, r.site)
+        assert r.size == len(own)
+        if r.match != "graded":
+            assert r.found is None and np.isnan([r.hits, r.precision, r.recall, r.f1]).all()
+            continue
+        pairs = r.pairs * [e in own for e in EFFECTS]
+        n, _, found = largest(list(pairs))
+        assert r.hits == n and r.found == {EFFECTS[t] for _, t in found}
+        precision, recall = n / len(r.terms), n / len(own)
+        f1 = 2 * precision * recall / (precision + recall) if n else 0
+        assert [r.precision, r.recall, r.f1] == pytest.approx([precision, recall, f1])
+        assert r.loose_precision == np.mean([bool(row.any()) for row in pairs])
+        assert r.loose_recall == pytest.approx(sum(c.any() for c in pairs.T) / len(own))
+    firsts = scores.prefixes(lists, reference, EFFECTS, most=5).set_index([*scores.KEYS, "k"])
+    for r in graded[graded["match"] == "graded"].head(20).itertuples():
+        own = own_effects(reference, r.site)
+        for k in range(1, 6):
+            part = list((r.pairs * [e in own for e in EFFECTS])[:k])  # a short list keeps its own
+            got = firsts.loc[(r.item, r.model, r.regime, r.profile, k)]
+            expected = [largest(part)[0] / len(part), largest(part)[0] / len(own)]
+            assert got[["precision", "recall"]].tolist() == pytest.approx(expected)
+
+
+@SEEDS
+def test_tables_of_scores_are_means_over_patients(run, seed):
+    reference, lists = world(seed)
+    graded = scores.scored(lists, reference, EFFECTS)
+    free = graded[graded["regime"] == "free-form"]
+    means = shared.estimated_means(free, scores.METRICS, ["model", "profile"], run)
+    table = tables.score_table(run, means, "Table 1")
+    rows = table[table["source"] == "run"].set_index(["row", "column"])
+    by = means.set_index(["model", "profile", "metric"])
+    for (model, profile), part in free.groupby(["model", "profile"]):
+        more = "" if profile == "specified" else ", base profile"
+        for metric, name in scores.METRICS.items():
+            row, known = rows.loc[(model, name + more)], part[metric].dropna()
+            assert row["value"] == pytest.approx(known.mean())
+            assert (row["n"], row["unscored"]) == (len(known), len(part) - len(known))
+            assert row["low"] < row["value"] < row["high"]
+            bounds = [part[metric].fillna(x).mean() for x in (0, 1)]
+            assert by.loc[model, profile, metric][["least", "most"]].tolist() == pytest.approx(
+                bounds
+            )
+        precision, recall = part["precision"].mean(), part["recall"].mean()
+        f1 = 2 * precision * recall / (precision + recall)
+        assert rows.loc[(model, f"F1 of the means{more}"), "value"] == pytest.approx(f1)
+    run.models = ["m", "other"]
+    made = tables.model_table(run, graded).set_index("column")
+    wide = graded[graded["profile"] == "specified"].pivot_table(
+        index=["item", "regime"], columns="model", values=METRICS, dropna=False
+    )
+    for metric, name in scores.METRICS.items():
+        gap = (wide[metric]["m"] - wide[metric]["other"]).dropna()
+        assert made.loc[f"Δ {name}", "value"] == pytest.approx(gap.mean())
+        assert made.loc[f"Δ {name}", "n"] == gap.index.unique("item").size  # patients, not lists
+    run.models = ["m"]
+    assert tables.model_table(run, graded).empty
+
+
+@SEEDS
+def test_overlap_and_changes_by_sets(run, seed):
+    reference, lists = world(seed)
+    graded = scores.scored(lists, reference, EFFECTS)
+    found = scores.overlaps(graded, EFFECTS).set_index(["item", "model", "regime"])
+    assert len(found) == len(lists) / 2
+    counts = {}
+    for key, part in graded.groupby(["item", "model", "regime"]):
+        both = part.set_index("profile")
+        if (both["match"] != "graded").any():
+            assert found.loc[key].isna().all()
+            counts.setdefault(key[1:], []).append(None)
+            continue
+        words = [{*both.at[p, "terms"]} for p in data.PROFILES]
+        on = [dict(largest(list(both.at[p, "pairs"]))[2]) for p in data.PROFILES]
+        meant = [
+            {EFFECTS[m[i]] if i in m else t for i, t in enumerate(both.at[p, "terms"])}
+            for p, m in zip(data.PROFILES, on)
+        ]
+        for column, (a, b) in {"overlap": words, "by_meaning": meant}.items():
+            assert found.at[key, column] == pytest.approx(len(a & b) / len(a | b))
+        own = own_effects(reference, both["site"].iloc[0])
+        base, then = ({EFFECTS[t] for t in m.values()} for m in on)
+        counts.setdefault(key[1:], []).append(
+            [
+                (len(own & then - base), len(own - base)),
+                (len(then - own - base), len({*EFFECTS} - own - base)),
+                (len(base - own - then), len(base - own)),
+                (len(own & base - then), len(own & base)),
+            ]
+        )
+    rows = tables.specificity_table(graded, reference, EFFECTS).set_index("row")
+    for (model, regime), each in counts.items():
+        changes = rows.loc[f"{model}, {regime}"]
+        sums = np.sum([c for c in each if c], axis=0)
+        assert changes["value"].tolist() == pytest.approx(100 * sums[:, 0] / sums[:, 1])
+        assert changes["n"].tolist() == sums[:, 1].tolist()
+        assert set(changes["unscored"]) == {each.count(None)}
+    either = graded.groupby(["item", "model", "regime"])["truncated"].any()
+    note = tables.cut_pairs(graded, found.reset_index())
+    for (model, regime), part in found.groupby(["model", "regime"]):
+        cut = either[part.index]
+        assert f"{model}, {regime} {cut.sum()} of 24 (" in note
+        assert f"overlap {part.loc[~cut, 'overlap'].mean():.2f}" in note
+
+
+@SEEDS
+def test_recall_by_onset_and_frequency_by_counting(run, seed):
+    reference, lists = world(seed)
+    lists = lists[lists["profile"] == "specified"]
+    graded = scores.scored(lists, reference, EFFECTS)
+    cells = strata(graded, reference)
+    keyed = graded.set_index(scores.KEYS)
+    for by in ("onset", "frequency"):
+        other = "frequency" if by == "onset" else "onset"
+        for key, r in recall_by(cells, by).set_index([*scores.KEYS, by]).iterrows():
+            row = keyed.loc[key[:-1]]
+            mine = reference[(reference["site"] == row["site"]) & (reference[by] == key[-1])]
+            if row["found"] is None:
+                assert r[["recall", "pooled"]].isna().all()
+                continue
+            got = mine["effect"].isin(row["found"])
+            assert r["pooled"] == pytest.approx(got.mean())
+            assert r["recall"] == pytest.approx(got.groupby(mine[other]).mean().mean())
+        recalls = recall_by(cells[cells["regime"] == "free-form"], by)
+        rows = tables.level_table(run, recalls, by, f"Table {6 + (by != 'onset')}")
+        rows = rows[rows["source"] == "run"].set_index(["row", "column"])
+        for (model, level), part in recalls.groupby(["model", by]):
+            column = level.title().replace("-T", "-t")
+            assert rows.loc[(model, column), "value"] == pytest.approx(part["recall"].mean())
+            pooled = rows.loc[(model, f"{column}, over effects"), "value"]
+            assert pooled == pytest.approx(part["pooled"].mean())
+        note = tables.cut_by_level(graded, recall_by(cells, by), by)
+        for model, part in graded.groupby("model"):
+            assert f"{model} {part['truncated'].sum()} of {len(part)} (" in note
+    crossing = tables.crossing_table(run, cells[cells["regime"] == "free-form"])
+    crossing = crossing.set_index(["row", "column"])["value"]
+    free = cells[cells["regime"] == "free-form"].groupby(["model", "onset", "frequency"])
+    for (model, onset, frequency), part in free:
+        assert crossing[model, f"{onset}, {frequency}"] == pytest.approx(part["recall"].mean())
+
+
+@SEEDS
+def test_what_lists_are_like_by_counting(run, seed):
+    reference, lists = world(seed)
+    rng = np.random.default_rng(seed)
+    pool = ["Radiation cystitis", "Blood in the urine", "Fatigue", *data.vocabulary(run)[:4], "odd"]
+    lists["terms"] = [
+        list(rng.choice(pool, int(rng.integers(1, 5)), replace=False)) if t else t
+        for t in lists["terms"]
+    ]
+    graded = scores.scored(lists, reference, EFFECTS)
+    rows = tables.health_table(run, graded, ["selection", "free-form"]).set_index("row")
+    known = {t.casefold() for t in data.vocabulary(run)}
+    for model, part in graded[graded["regime"] == "free-form"].groupby("model"):
+        at = rows.loc[f"{model}, free-form"].set_index("column")
+        there = part[part["status"] == "listed"]
+        off = [np.mean([t.casefold() not in known for t in ts]) for ts in there["terms"]]
+        elsewhere = [np.mean([t in pool[:2] for t in ts]) for ts in there["terms"]]
+        expected = {
+            "items": there["terms"].map(len).mean(),
+            "items that are not on the list, %": 100 * np.mean(off),
+            "items of another part of the body, %": 100 * np.mean(elsewhere),
+            "no list, %": 100 * part["terms"].str.len().eq(0).mean(),
+            "cut off at the limit, %": 100 * part["truncated"].mean(),
+            "Recall of the uncut": part.loc[~part["truncated"], "recall"].mean(),
+        }
+        for column, value in expected.items():
+            assert at.loc[column, "value"] == pytest.approx(value), column
+
+
+def test_shares_of_lists_are_over_patients(run):
+    """Of ten patients five have two cut lists, five none: 50%, as wide as for ten, not twenty."""
+    halves = [lists_of(*[["fatigue"]] * 10, profile=profile) for profile in data.PROFILES]
+    lists = scores.scored(matched(pd.concat(halves, ignore_index=True)), REFERENCE, TERMS)
+    lists["truncated"] = lists["item"].isin([f"p{i}" for i in range(1, 6)])
+    made = tables.health_table(run, lists.assign(reply_status=""), ["free-form"])
+    cut, none = made.set_index("column").loc[["cut off at the limit, %", "no list, %"]].itertuples()
+    assert (cut.value, cut.n) == (50, 10) and cut.low < stats.wilson(5, 10).low * 100
+    assert none.value == 0 < none.high  # not [0, 0]
+
+
+def test_captions_tell_the_scores_of_the_uncut_lists():
+    """Three lists, the first cut: the others name 1 of 3 and nothing right."""
+    lists = lists_of(["fatigue", "nausea"], ["fatigue"], ["cystitis"])
+    graded = scores.scored(matched(lists), REFERENCE, TERMS)
+    graded = graded.assign(truncated=[True, False, False])
+    uncut = "1 of 3 (of the uncut: Precision 0.50, Recall 0.17, F1 0.25)"
+    assert f"m, free-form {uncut}" in tables.cut(graded)
+    whole = graded.assign(truncated=False)
+    both = tables.cut_by_matcher({"one": graded, "two": whole})
+    assert f"m, matcher one {uncut}" in both and "two" not in both
+    assert "of 3" not in tables.cut(whole)
+
+
+def test_overlap_by_a_model_that_compares_both_lists(run, endpoint, served):
+    """Of three and two items two match one to one: 2 of 3. A third match has no item left."""
+    same = [{"predicted": p, "reference": r} for p, r in [(1, 1), (2, 2), (3, 2)]]
+
+    def answer(n, body):
+        said = body["messages"][-1]["content"]
+        return completion("I won't." if "cough" in said else json.dumps({"matches": same}))
+
+    endpoint.script = answer
+    base = lists_of(["Fatigue", "nausea", "sick"], ["cough"], ["rash"], profile="base")
+    both = pd.concat([base, lists_of(["tiredness", "Sickness"], ["coughing"], None)])
+    found = asyncio.run(matching.compared(run, both, served))
+    assert found["match"].tolist() == ["graded", "refused", "no list"]
+    assert found["by_model"].tolist()[0] == 2 / 3 and found["by_model"].isna().sum() == 2
+    assert len(endpoint.bodies) == 2
+    by_words = scores.overlaps(matched(both.reset_index(drop=True)), TERMS)
+    mine = tables.overlap_table(run, by_words, found)
+    mine = mine.set_index(["row", "column"]).loc[("m", "Overlap (FF), by a model")]
+    assert (mine["value"], mine["n"], mine["unscored"]) == (pytest.approx(2 / 3), 1, 2)

@@ -1,0 +1,317 @@
+"""No budget is passed and limits hold: for a call, a make's notebooks, two processes."""
+
+import asyncio
+import itertools
+import random
+import time
+from collections import Counter
+from types import SimpleNamespace
+
+import pytest
+
+import bedside
+from bedside import BedsideError
+from calling import price, price_at_most, request, result
+from conftest import completion, counted
+
+# A call of "question a" takes at most 122 prompt tokens (its 10 bytes, and of a template 12 for a
+# message and 100 in all) and here 20 of a reply.
+MOST = 122, 20
+USAGE = {"prompt_tokens": 100, "completion_tokens": 7, "total_tokens": 107}
+
+
+def usd(world, prompt, reply):
+    """What tokens cost, by an entry's prices for a million."""
+    entry = world.entries["mine"]
+    return (prompt * entry["usd_per_million_in"] + reply * entry["usd_per_million_out"]) / 1e6
+
+
+@pytest.fixture
+def priced(world):
+    """$0.001 and $0.01 a token."""
+    world.model(usd_per_million_in=1e3, usd_per_million_out=1e4)
+    world.model(max_concurrency=1)
+    return world
+
+
+# ---- a budget is never passed
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_whatever_comes_a_budget_is_not_passed(priced, endpoint, seed):
+    """Random prices, tiers, limits and answers: whole, uncounted, refused, lost after the work."""
+    rng, paid = random.Random(seed), []
+    tier = {"above": 115, "usd_per_million_in": 9e3, "usd_per_million_out": 3e4}
+    priced.model(
+        usd_per_million_in=rng.choice([1e2, 1e3]),
+        usd_per_million_out=rng.choice([1e3, 2e4]),
+        max_concurrency=rng.choice([1, 4, 16]),
+        price_rules=[tier] if seed % 2 else None,
+    )
+
+    def script(n, body):
+        what = random.Random(f"{seed} {n}").choice(["whole"] * 4 + ["uncounted", 429, 503, 504])
+        prompt, reply = rng.randint(1, 122), rng.randint(0, body["max_tokens"])
+        entry = priced.entries["mine"] | (tier if seed % 2 and prompt > 115 else {})
+        cost = prompt * entry["usd_per_million_in"] + reply * entry["usd_per_million_out"]
+        if what not in (429, 503):
+            paid.append(cost / 1e6)
+        if isinstance(what, int):
+            return what, {}, {"error": {"message": "Not now."}}
+        usage = {"prompt_tokens": prompt, "completion_tokens": reply}
+        return {**completion(), "usage": usage if what == "whole" else None}
+
+    endpoint.script = script
+    budget = rng.uniform(2, 20)
+    with pytest.raises(BedsideError, match=f"BUDGET_USD={budget:g} would be passed"):
+        priced.ask(*range(3000), budget_usd=budget)
+    assert 0 < sum(paid) <= budget
+    most = price_at_most(priced.entries["mine"], 124, 20)  # of one more call
+    most *= priced.entries["mine"]["max_concurrency"]  # that were under way
+    assert priced.spent() > budget - most  # it stops no earlier than it must
+
+
+def test_a_run_stops_at_the_first_call_that_could_pass_its_budget(priced, endpoint):
+    """Three calls at $0.06 leave $0.182 of $0.362; one may cost $0.322. Recorded ones are free."""
+    endpoint.script = lambda n, body: completion()  # 10 and 5 tokens
+    budget = usd(priced, *MOST) + 2.5 * usd(priced, 10, 5)
+    with pytest.raises(BedsideError, match=r"BUDGET_USD=\S+ would be passed"):
+        priced.ask(*"abcdefgh", budget_usd=budget)
+    assert len(endpoint.bodies) == 3 == len(priced.recorded())
+    with pytest.raises(BedsideError, match="BUDGET_USD"):
+        priced.talk(
+            *(lambda one, i=i: one(request(i, f"question {i}", max_tokens=20)) for i in "defg"),
+            budget_usd=budget,
+        )
+    assert len(endpoint.bodies) == 3  # it holds for all notebooks of a make
+    priced.another_make()
+    with pytest.raises(BedsideError, match="BUDGET_USD"):
+        priced.ask(*"abcdefgh", budget_usd=budget)
+    assert len(endpoint.bodies) == 6
+
+
+def test_a_total_holds_for_all_makes_of_the_same_settings(priced, endpoint):
+    def task(item):
+        return lambda one: one(request(item, f"question {item}", max_tokens=20))
+
+    total = 0.2 + usd(priced, *MOST)  # each spends $0.06
+    for item, fits in (("a", True), ("b", True), ("c", True), ("d", True), ("e", False)):
+        priced.another_make()
+        if fits:
+            priced.talk(task(item), budget_total=total)
+            continue
+        with pytest.raises(BedsideError, match=r"BUDGET_TOTAL=\S+ would be passed"):
+            priced.talk(task(item), budget_total=total)
+        priced.talk(task(item), budget_total=total, limit=3)  # other settings
+    assert len(endpoint.bodies) == 5
+
+
+@pytest.mark.parametrize("name", ["budget_usd", "budget_total"])
+def test_a_budget_is_an_amount_and_needs_a_price(world, endpoint, name):
+    for value in ("nan", "inf", "-1", "1e999", "ten", float("nan")):
+        with pytest.raises(BedsideError, match=rf"{name.upper()}=.*at least 0"):
+            world.run(**{name: value})
+    with pytest.raises(BedsideError, match=f"{name.upper()} is set but the price of mine"):
+        world.talk(lambda one: one(request("a", "b")), **{name: 5})
+    rule = {"above": 1000}  # longer prompts have a price that nobody knows
+    world.model(usd_per_million_in=1, usd_per_million_out=2, price_rules=[rule])
+    given = {name: 5}
+    assert world.talk(lambda one: one(request("a", "b")), **given)[0].text == "fine"
+    with pytest.raises(BedsideError, match="the price of mine isn't known"):
+        world.talk(lambda one: one(request("c", "d" * 1000)), **given)
+    assert len(endpoint.bodies) == 1
+
+
+# ---- what counts: a direct call and a line of a batch alike
+
+SAID = {"message": "The words of it."}
+FILTER = {"message": "Blocked by the content filter.", "code": "content_filter"}
+UNFINISHED = {"message": "Could not finish the message: max_tokens was reached."}
+NO_CHOICE = {**completion(), "choices": []}
+CHARGED = {  # name: (status, body, what it counts as: its usage, the most, or nothing)
+    "a whole answer": (200, {**completion(), "usage": USAGE}, "usage"),
+    "nothing counted": (200, {**completion(), "usage": None}, "most"),
+    "broken off": (200, {**completion("half", "error"), "usage": USAGE}, "usage"),
+    "broken off, uncounted": (200, {**completion("half", "network_error"), "usage": None}, "most"),
+    "an error in its choice": (
+        200,
+        {"choices": [{"error": SAID, "message": {"content": "so"}}], "usage": USAGE},
+        "usage",
+    ),
+    "an error inside, nothing begun": (200, {"error": {**SAID, "code": 502}}, "nothing"),
+    "an error in its place": (200, {"object": "error", **SAID}, "nothing"),
+    "filtered": (200, {**completion("", "content_filter"), "usage": USAGE}, "usage"),
+    "no choice": (200, {**NO_CHOICE, "usage": USAGE}, "usage"),
+    "no choice, uncounted": (200, {**NO_CHOICE, "usage": None}, "most"),
+    "a fault with usage": (500, {"error": SAID, "usage": USAGE}, "usage"),
+    "a filter with usage": (400, {"error": FILTER, "usage": USAGE}, "usage"),
+    "a filter before it began": (400, {"error": FILTER}, "nothing"),
+    "unfinished thoughts": (400, {"error": UNFINISHED}, "most"),
+    "a timeout": (408, {"error": SAID}, "most"),
+    "a gateway's timeout": (504, {"error": SAID}, "most"),
+    **{f"{s}": (s, {"error": SAID}, "nothing") for s in (400, 402, 404, 429, 500, 503, 529)},
+}
+
+
+def test_what_was_paid_counts_whatever_came(priced, endpoint):
+    prompts = {name: f"{name:30}" for name in CHARGED}
+    most = 100 + 12 + 30, 20
+    expected = {"usage": usd(priced, 100, 7), "most": usd(priced, *most), "nothing": 0.0}
+
+    def script(n, body):
+        status, made, _ = CHARGED[body["messages"][0]["content"].strip()]
+        return status, {}, made
+
+    endpoint.script, before = script, 0.0
+    for name in CHARGED:
+        calls = len(endpoint.bodies)
+        priced.ask({name: prompts[name]})
+        tries = len(endpoint.bodies) - calls
+        assert priced.spent() - before == pytest.approx(tries * expected[CHARGED[name][2]]), name
+        before = priced.spent()
+    priced.elsewhere("batch")
+    for line in priced.request_file(prompts):
+        status, made, counts = CHARGED[name := line["body"]["messages"][0]["content"].strip()]
+        assert priced.cost_of([result(line, status, made)]) == pytest.approx(expected[counts]), name
+
+
+def test_a_line_is_paid_once_however_often_it_comes_and_never_if_it_was_not_answered(priced):
+    """Broken off twice alike, then twice the same answer: two calls of $0.17."""
+    a, *left = priced.request_file({i: f"question {i}" for i in "abc"})
+    half = result(a, 200, {**completion("half of it", "error"), "usage": USAGE})
+    whole = result(a, 200, {**completion(), "usage": USAGE})
+    ends = [{"code": f"batch_{c}", **SAID} for c in ("expired", "cancelled")]
+    lines = [result(x, None, None, error) for x, error in zip(left, ends)]
+    assert priced.cost_of([half, half, whole, whole, *lines]) == pytest.approx(2 * 0.17)
+    assert priced.cost_of([]) == 0 and len(priced.recorded()) == 1
+
+
+def test_a_storm_of_refusals_leaves_a_budget_alone(priced, endpoint):
+    """Five refusals before each answer; 20 answers of $0.17 are $3.40, and refusals nothing."""
+    seen = Counter()
+
+    def script(n, body):
+        seen[said := body["messages"][0]["content"]] += 1
+        busy = 503, {}, {"error": SAID}
+        return busy if seen[said] < 6 else {**completion(), "usage": USAGE}
+
+    endpoint.script = script
+    rows = priced.ask(*range(20), budget_usd=3.4 + usd(priced, *MOST))
+    assert not any(r.reply_status for r in rows) and len(endpoint.bodies) == 120
+    assert priced.spent() == pytest.approx(3.4)
+
+
+# ---- prices
+
+RULES = [
+    {"above": 100, "usd_per_million_in": 5.0, "usd_per_million_out": 20.0},
+    {"above": 50, "usd_per_million_in": 0.5, "usd_per_million_out": 30.0},
+    {"from": "2026-11-24", "usd_per_million_in": 3.0, "usd_per_million_out": 1.0},
+    {"utc_hours": [[1, 4], [6, 10]], "usd_per_million_in": 2.0, "usd_per_million_out": 8.0},
+]
+
+
+def test_no_price_within_a_day_is_above_what_is_reserved(monkeypatch):
+    """Whatever the tiers, hours and dates; of the rules that fit a call the last one holds."""
+    import datetime
+
+    start = datetime.datetime.fromisoformat("2026-11-23T12:00:00+00:00")
+
+    class Clock(datetime.datetime):
+        @classmethod
+        def now(cls, tz=None):
+            return start.astimezone(tz)
+
+    monkeypatch.setattr(datetime, "datetime", Clock)
+    flat = {"provider": "x", "usd_per_million_in": 1.0, "usd_per_million_out": 4.0}
+    for rules in itertools.permutations(RULES, 2):
+        entry = {**flat, "price_rules": list(rules), "usd_per_million_cache_write": 1.5}
+        most = price_at_most(entry, 120, 7)
+        for prompt, hours in itertools.product((1, 50, 51, 100, 101, 120), range(0, 25, 3)):
+            when = start + datetime.timedelta(hours=hours)
+            fits = [r for r in rules if prompt > r.get("above", -1)]
+            fits = [r for r in fits if f"{when:%F}" >= r.get("from", "")]
+            hour = [[0, 24]]
+            fits = [r for r in fits if any(a <= when.hour < b for a, b in r.get("utc_hours", hour))]
+            held = fits[-1] if fits else flat
+            by_hand = prompt * held["usd_per_million_in"] + 7 * held["usd_per_million_out"]
+            assert price(entry, prompt, 7, when=when) == pytest.approx(by_hand / 1e6)
+            assert price(entry, prompt, 7, None, when=when) <= most + 1e-15
+    half = {**flat, "batch_discount": 0.5}
+    assert price(half, 10, 5) == pytest.approx(30e-6)
+    dated = {**flat, "price_date": "2026-10-07", "price_rules": [RULES[2]]}
+    for when, usd in (("2026-11-01", 30e-6), ("2026-11-25", 35e-6), ("2026-10-05", None)):
+        found = price(dated, 10, 5, when=f"{when}T00:00:00+00:00")
+        assert found == (usd and pytest.approx(usd))  # nobody knows it before its date
+
+
+@pytest.mark.parametrize(
+    "name, prompt, when, usd",  # of so many tokens and 1,000 more, by the providers' price lists
+    [
+        ("claude-haiku-5-5", 100_000, "2026-11-23", 0.0105),  # 0.10 and 0.50 for a million
+        ("claude-haiku-5-5", 100_001, "2026-11-23", 0.0525005),  # 0.50 and 2.50
+        ("gemini-3.8-flash", 1000, "2026-12-31", 0.0045),
+        ("gemini-3.8-flash", 1000, "2027-01-01", 0.009),
+        ("gpt-6.1-terra", 272_001, "2026-11-23", 0.551502),
+        ("gpt-6-luna", 1000, "2026-11-23", 0.0006),
+    ],
+)
+def test_bundled_prices_by_hand(name, prompt, when, usd):
+    entry = bedside.models()[name]
+    assert price(entry, prompt, 1000, when=f"{when}T00:00:00+00:00") == pytest.approx(usd)
+    assert entry["price_date"]
+
+
+# ---- limits
+
+
+def test_as_many_at_once_as_the_entry_says(world, endpoint):
+    endpoint.script, most = counted(4)
+    world.ask(*range(24))
+    assert most[0] == 4
+    first = request("x", "first")
+    endpoint.script, most = counted(4)
+
+    async def task(one, k):
+        await one(first)
+        return [await one(request(f"{k}{j}", f"{k} {j}")) for j in "ab"]
+
+    world.talk(*(lambda one, k=k: task(one, k) for k in range(12)))
+    assert most[0] == 4 and len(endpoint.bodies) == 24 + 1 + 24
+
+
+@pytest.mark.parametrize("limits", [{"requests_per_minute": 5}, {"tokens_per_minute": 200}])
+def test_no_minute_has_more_than_the_entry_says(world, endpoint, monkeypatch, limits):
+    """The clock is turned on by whoever sleeps.
+
+    A call of 137 tokens at most turns out to have 15: five fit into a minute of 200.
+    """
+    clock, pause, seen = SimpleNamespace(now=time.time()), asyncio.sleep, []
+
+    async def sleep(seconds, *_):
+        clock.now += seconds
+        await pause(0)
+
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+    monkeypatch.setattr(time, "time", lambda: clock.now)
+    endpoint.script = lambda n, body: seen.append(clock.now) or completion()
+    world.model(max_concurrency=1, **limits)
+    world.ask(*range(40))
+    used = 1 if "requests_per_minute" in limits else 15
+    (most,) = limits.values()
+    for first in seen:
+        assert sum(used for at in seen if first <= at < first + 59.9) <= most
+    assert seen[-1] - seen[0] < 60 * 8  # and no longer than it takes
+
+
+def test_two_processes_of_one_make_share_a_models_limits(world, endpoint):
+    """Three calls at once, six in a minute (of a second here), each request once."""
+    times, (script, most) = [], counted(3)
+    endpoint.script = lambda n, body: times.append(time.monotonic()) or script(n, body)
+    world.model(max_concurrency=3, requests_per_minute=6)
+    both = [world.start([*range(12), f"only {who}"], minute=1.0) for who in "ab"]
+    for process in both:
+        process.join(60)
+        assert process.exitcode == 0
+    assert most[0] <= 3 and len(endpoint.bodies) == 14 == len(world.recorded())
+    assert times[-1] - times[0] >= 1.9  # the seventh and the thirteenth waited for their minute

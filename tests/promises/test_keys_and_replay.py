@@ -1,0 +1,326 @@
+"""What is recorded is replayed; a key holds all that can change an answer and nothing else."""
+
+import asyncio
+import itertools
+import json
+
+import pytest
+
+import bedside
+from bedside import BedsideError
+from calling import request
+from conftest import completion
+
+FORM = {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": {}}}
+PROMPT = [{"role": "user", "content": "why?"}]
+ASKED = {"max_tokens": 9, "temperature": 0.0, "seed": 1}
+
+
+def echo(n, body):
+    return completion("to " + body["messages"][-1]["content"])
+
+
+def test_replies_come_in_order_are_recorded_and_replayed(world, endpoint):
+    endpoint.script = echo
+    rows = world.ask(*"edcba")
+    assert [(r.item, r.answer) for r in rows] == [(i, f"to question {i}") for i in "edcba"]
+    assert not any(r.reply_status or r.truncated for r in rows)
+    assert world.ask(*"edcba", mode="replay") == rows == world.ask(*"edcba")
+    assert len(endpoint.bodies) == 5 and {r["item"] for r in world.recorded()} == set("edcba")
+    assert endpoint.bodies[0] == {
+        "model": "asked-2026-01-01",
+        "messages": [{"role": "user", "content": endpoint.bodies[0]["messages"][0]["content"]}],
+        "max_tokens": 20,
+        "temperature": 0,
+    }
+    (kept,) = {r["returned_model"] for r in world.recorded()}
+    assert kept == "served-2026-01-01"
+    assert "question" not in str([r["fields"] for r in world.recorded()])  # prompts are digests
+
+
+def test_what_several_ask_is_sent_once(world, endpoint):
+    rows = world.ask({i: "the same" for i in "abcde"})
+    assert [r.item for r in rows] == list("abcde") and len(endpoint.bodies) == 1
+
+    async def task(one):
+        return [await one(request(i, "another")) for i in "xy"]
+
+    replies = world.talk(task, task, task)
+    assert [r.item for both in replies for r in both] == list("xy") * 3
+    assert len(endpoint.bodies) == 2
+
+
+def test_asking_freshly_calls_once_more_and_the_newest_wins(world, endpoint):
+    endpoint.script = lambda n, body: completion(f"answer {n}")
+    world.ask("a")
+    assert world.ask("a", mode="fresh")[0].answer == "answer 2"
+    assert world.ask("a", mode="replay")[0].answer == "answer 2"
+
+
+def test_profiles_share_replies(world, endpoint):
+    for profile in ("sample", "public", "sample"):
+        world.talk(lambda one: one(request("a", "the same")), profile=profile)
+    assert len(endpoint.bodies) == 1
+
+
+def test_a_gap_in_a_replay_names_the_item_what_differs_and_the_way_out(world, endpoint):
+    world.ask("a")
+    with pytest.raises(BedsideError) as told:
+        world.ask("a", mode="replay", temperature=0.5)
+    for words in ("'a'", "temperature (0.0 recorded, 0.5 asked)", "MODE=record", "make plan"):
+        assert words in str(told.value)
+    with pytest.raises(BedsideError, match="'zzz'"):
+        world.talk(lambda one: one(request("zzz", "never asked")), mode="replay")
+    assert len(endpoint.bodies) == 1
+
+
+def test_a_plan_sends_nothing_and_goes_on_with_something_of_the_shape_asked_for(world, endpoint):
+    items = {"type": "array", "minItems": 2, "items": {"type": "string"}}
+    level = {"type": "string", "enum": ["low", "high"]}
+    schema = {"type": "object", "properties": {"questions": items, "level": level}}
+    form = {"type": "json_schema", "json_schema": {"name": "x", "schema": schema}}
+    run = world.run(mode="plan")
+
+    async def task():
+        return await run.ask([request("a", "x"), request("b", "x", form=form)])
+
+    plain, formed = asyncio.run(task())
+    made = json.loads(formed.text)
+    assert plain.text and len(set(made["questions"])) == 2 and made["level"] in ("low", "high")
+    assert not endpoint.bodies and not world.recordings() and len(run.planned()) == 2
+
+
+# ---- the key
+
+
+def keys(world, *made, **fields):
+    """Keys of requests once a model's entry has these fields too."""
+    world.model(**fields)
+    return [made.key for made in (made or [request("a", PROMPT, form=FORM, **ASKED)])]
+
+
+def test_all_that_is_sent_and_who_is_asked_changes_the_key(world):
+    world.model("other", model="another")
+    made = [
+        request("a", PROMPT, **ASKED),
+        request("a", PROMPT, "other", **ASKED),
+        request("a", "why? ", **ASKED),
+        request("a", [{"role": "system", "content": "why?"}], **ASKED),
+        request("a", PROMPT, form=FORM, **ASKED),
+        request("a", PROMPT, form={"type": "json_object"}, **ASKED),
+        request("a", PROMPT, repeat=1, **ASKED),
+        *(
+            request("a", PROMPT, **{**ASKED, **more})
+            for more in ({"max_tokens": 10}, {"seed": 2}, {"top_p": 0.9}, {"stop": ["x"]})
+        ),
+        request("a", PROMPT, **{**ASKED, "temperature": 0.7}),
+    ]
+    assert len({m.key for m in made}) == len(made)
+    same = [request("b", PROMPT, **dict(reversed(ASKED.items()))), request("a", "why?", **ASKED)]
+    assert {m.key for m in same} == {made[0].key}  # another item, another order
+
+
+CHANGES = [
+    {"settings": {"reasoning_effort": "low"}},
+    {"settings": {"temperature": 1}},
+    {"omit": ["temperature"]},
+    {"extra_body": {"thinking": {"type": "disabled"}}},
+    {"query": {"api-version": "2026-01-01"}},
+    {"headers": {"x-mode": "precise"}},
+    {"revision": "weights of Monday"},
+    {"revision": "weights of Tuesday"},
+    {"reasoning_tokens": 100},
+    {"max_tokens_name": "max_completion_tokens"},
+    {"response_format": "json_object"},
+    {"response_format": "none"},
+    {"api": "completions", "response_format": "none"},
+    {"base_url": "http://127.0.0.1:8000/v1"},
+    {"provider": "another"},
+    {"model": "another"},
+]
+
+
+def test_all_of_an_entry_that_can_change_an_answer_changes_the_key(world):
+    usual, known = dict(world.entries["mine"]), set()
+    for more in [{}, *CHANGES]:
+        world.entries["mine"] = usual
+        (made,) = keys(world, **more)
+        assert made not in known, more
+        known.add(made)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"headers": {"Authorization": "Bearer ${MINE}"}},
+        {"query": {"key": "${MINE}"}},
+        {"extra_body": {"user": "${MINE}", "more": ["${MINE}"]}},
+        {"api_key_env": "MINE"},
+        {"usd_per_million_in": 1.0, "usd_per_million_out": 2.0, "price_date": "2026-01-01"},
+        {"requests_per_minute": 10, "tokens_per_minute": 1000, "max_concurrency": 1},
+        {"timeout_s": 1, "about": "x", "documentation": "x", "think": [], "retired": "2026-01-01"},
+    ],
+    ids=str,
+)
+def test_keys_prices_and_limits_do_not(world, monkeypatch, more):
+    before = keys(world, **({"extra_body": {"more": []}} if "extra_body" in more else {}))
+    for value in ("one", "two"):
+        monkeypatch.setenv("MINE", value)
+        assert keys(world, **more) == before
+    assert keys(world, **json.loads(json.dumps(more).replace("MINE", "ANOTHER"))) == before
+
+
+@pytest.mark.parametrize(
+    "provider, host", [("openai", "api.openai.com"), ("mistral", "api.mistral.ai")]
+)
+def test_a_providers_own_address_is_none_of_the_key_and_another_one_is(world, provider, host):
+    def at(url, **more):
+        return keys(world, provider=provider, base_url=url, **more)[0]
+
+    elsewhere = at("https://host.example.org/v1")
+    assert at(f"https://{host}/v1") == at(f"https://{host}/v2") != elsewhere
+    assert at("https://another.example.org/v1") != elsewhere != at(f"https://{host}.example.org/v1")
+    revised = at("https://host.example.org/v1", revision="r")
+    assert at("https://another.example.org/v1") == revised  # a revision says what it is
+
+
+def test_a_key_is_for_ever(world):
+    """Digests computed by the code that made the bundled recordings."""
+    tiny = {"model": "smollm2-135m"}
+    made = request("a", PROMPT, **tiny, max_tokens=96, seed=3)
+    made.settings["temperature"] = 0.7
+    assert made.key == "48f47a90b32b6c55be2c99bcbb2de46afd87cdbeda813a554e3041799dce0207"
+    score = {"type": "integer", "enum": [-1, 0, 1]}
+    schema = {"type": "object", "properties": {"score": score}, "required": ["score"]}
+    form = {"name": "verdict", "strict": True, "schema": {**schema, "additionalProperties": False}}
+    messages = [{"role": "system", "content": "be brief"}, *PROMPT]
+    form = {"type": "json_schema", "json_schema": form}
+    made = request("a", messages, **tiny, form=form, repeat=2, max_tokens=24)
+    assert made.key == "2dfb726b1f2672ee1e2a0ae9a306e21295fb5ff0442fcf06930d1e675927ac62"
+
+
+def test_entries_that_would_pass_for_one_are_told_before_a_call(world, endpoint):
+    """The same name at another endpoint is another model; a revision tells two of one key apart."""
+    endpoint.script = lambda n, body: completion(f"answer {n}")
+    twin = dict(world.entries["mine"])
+    elsewhere = endpoint.url.replace("127.0.0.1", "localhost")
+    world.model("elsewhere", **{**twin, "base_url": elsewhere})
+    world.model("newer", **{**twin, "revision": "of Tuesday"})
+    names = "mine elsewhere newer"
+    assert len({r.answer for r in world.ask("a", models=names)}) == 3 == len(endpoint.bodies)
+    world.model("copy", **{**twin, "base_url": elsewhere, "revision": "of Tuesday"})
+    with pytest.raises(BedsideError, match="'newer'.*'copy'.* share|'copy'.*'newer'.* share"):
+        world.ask("b", models="newer")
+    assert len(endpoint.bodies) == 3
+
+
+def test_no_bundled_models_share_replies(world):
+    fields = {}
+    for name in bedside.models():
+        fields.setdefault(request("a", PROMPT, name).key, []).append(name)
+    assert all(len(names) == 1 for names in fields.values()) and len(fields) > 40
+
+
+# ---- what is sent
+
+
+@pytest.mark.parametrize(
+    "more, body",
+    [
+        ({}, ASKED),
+        ({"settings": {"temperature": 1}}, {**ASKED, "temperature": 1}),
+        ({"omit": ["temperature", "seed"]}, {"max_tokens": 9}),
+        (
+            {"max_tokens_name": "most", "reasoning_tokens": 8000, "omit": ["seed"]},
+            {"most": 8009, "temperature": 0},
+        ),
+        ({"settings": {"max_tokens": 4}, "reasoning_tokens": 1}, {**ASKED, "max_tokens": 5}),
+        ({"extra_body": {"a": {"b": "${MINE}"}, "seed": 2}}, {**ASKED, "seed": 2, "a": {"b": "1"}}),
+    ],
+    ids=str,
+)
+def test_a_call_has_what_its_entry_says(world, endpoint, monkeypatch, more, body):
+    monkeypatch.setenv("MINE", "1")
+    world.model(**more)
+    world.talk(lambda one: one(request("a", "${MINE} {{ 7 * 7 }}", **ASKED)))
+    (sent,) = endpoint.bodies
+    messages = [{"role": "user", "content": "${MINE} {{ 7 * 7 }}"}]  # a prompt is never filled in
+    assert sent == {"model": "asked-2026-01-01", "messages": messages, **body}
+
+
+@pytest.mark.parametrize("form", ["json_schema", "json_object", "none"])
+def test_a_model_without_schemas_is_asked_for_its_json_in_words(world, endpoint, form):
+    world.model(response_format=form)
+    schema = {"type": "object", "properties": {"score": {"type": "integer"}}}
+    asked = {"type": "json_schema", "json_schema": {"name": "x", "strict": True, "schema": schema}}
+    world.talk(lambda one: one(request("a", "why?", form=asked)))
+    (sent,) = endpoint.bodies
+    words = sent["messages"][0]["content"]
+    assert words.startswith("why?") and ('"score"' in words) == (form != "json_schema")
+    expected = {"json_schema": asked, "json_object": {"type": "json_object"}, "none": None}
+    assert sent.get("response_format") == expected[form]
+
+
+SYSTEM, USER, MODEL = (
+    {"role": r, "content": f"the {r}'s"} for r in ("system", "user", "assistant")
+)
+
+
+@pytest.mark.parametrize(
+    "said", [[SYSTEM, USER], [SYSTEM, USER, MODEL, USER], [SYSTEM, MODEL, USER], [SYSTEM], [USER]]
+)
+def test_a_model_without_a_system_role_gets_what_it_says_from_the_user(world, endpoint, said):
+    world.model(system="user")
+    world.talk(lambda one: one(request("a", said)))
+    (sent,) = endpoint.bodies
+    roles = [m["role"] for m in sent["messages"]]
+    texts = "\n\n".join(m["content"] for m in sent["messages"])
+    assert "system" not in roles and texts == "\n\n".join(m["content"] for m in said)
+    assert all(a != b for a, b in itertools.pairwise(roles)) and roles[0] == "user"
+
+
+def test_what_is_sent_decides_what_is_replayed(world, endpoint):
+    """An entry that gets a line keeps the recordings of calls that are the same with it."""
+    made = lambda: [request("a", [USER]), request("b", [SYSTEM, USER])]  # noqa: E731
+
+    async def task(one):
+        return [(await one(r)).recorded for r in made()]
+
+    assert world.talk(task) == [[False, False]]
+    world.model(system="user")
+    assert world.talk(task) == [[True, False]] and len(endpoint.bodies) == 3
+
+
+# ---- how a reply is read
+
+
+@pytest.mark.parametrize(
+    "think, text, answer",
+    [
+        (None, "<think>hm\n\nhm</think>\n\nfine", "fine"),
+        (None, "<think>hm", ""),
+        (None, "Write <think> first.", "Write <think> first."),
+        (None, "hm</think>fine", "hm</think>fine"),
+        (["[T]", "[/T]"], "[T]hm[/T]fine", "fine"),
+        (["[T]", "[/T]"], "hm[/T]fine", "fine"),  # the template has opened it
+        ([], "<think>hm</think>fine", "<think>hm</think>fine"),
+    ],
+)
+def test_what_a_model_thought_is_recorded_but_is_not_what_it_says(
+    world, endpoint, think, text, answer
+):
+    world.model(think=think)
+    endpoint.script = lambda n, body: completion(text)
+    for mode in ("record", "replay"):
+        (row,) = world.ask("a", mode=mode)
+        assert (row.answer, row.reply_status) == (answer, "" if answer else "blank")
+    assert world.recorded()[0]["text"] == text
+
+
+def test_a_retired_model_replays_but_is_not_called(world, endpoint):
+    world.ask("a")
+    world.model(retired="2026-06-15", instead="a-newer-one")
+    assert world.ask("a")[0].answer == "fine"
+    with pytest.raises(BedsideError, match="retired on 2026-06-15; use 'a-newer-one' instead"):
+        world.ask("a", "b")
+    assert len(endpoint.bodies) == 1

@@ -1,0 +1,367 @@
+"""Batches: sent and taken in wave by wave; whatever ends a run, the same command goes on.
+
+The study asks chains of questions, each with all replies before it (`batch_study.Chains`).
+"""
+
+import json
+import re
+from collections import Counter
+
+import pytest
+
+from batch_study import (
+    KEY,
+    KINDS,
+    PRICES,
+    SORRY,
+    Chains,
+    at,
+    paid,
+    place,
+    planned,
+    sent,
+    spent,
+    submit,
+    with_key,
+)
+from bedside import BedsideError
+from file_faults import Faults, Killed
+
+TRIES = 3  # of a line whose failure may pass
+
+
+@pytest.fixture
+def priced(batches):
+    batches.model("a", **PRICES)
+    batches.model("b", **PRICES)
+    return batches
+
+
+def test_a_study_is_sent_wave_by_wave_and_its_replies_are_those_of_direct_calls(batches):
+    study = Chains(chains=3, length=4, models="a b")
+    study.notebooks = ("first", "second")  # what two notebooks ask is asked once
+    assert "nothing is left to ask; waves sent: 4. `make chains` replays" in submit(study)
+    assert len(batches.batches) == 2 * 4 and set(sent(batches).values()) == {1}
+    recorded = study.recorded()
+    assert len(recorded) == 2 * 3 * 4 and recorded == study.directly()
+    assert "waves sent: 0" in submit(study) and len(batches.batches) == 8
+
+
+@pytest.mark.parametrize("some", [7, pytest.param(1, marks=pytest.mark.slow)])
+def test_whatever_write_fails_or_is_the_last_the_same_command_goes_on(
+    priced, monkeypatch, tmp_path, some
+):
+    """Nothing is sent or recorded twice, and budgets have what was paid."""
+    priced.polls, study = 0, Chains(chains=2, length=2)
+
+    def work(name):
+        place(monkeypatch, tmp_path / name)
+        monkeypatch.setenv("BEDSIDE_MAKE", name)
+        return submit(study)
+
+    with Faults() as seen:
+        work("whole")
+    whole, ended = study.recorded(), Counter()
+    for n, site in enumerate(seen.sites[::some]):
+        fault = ("killed", "ENOSPC", "short")[n % 3]
+        priced.batches.clear()
+        try:
+            with Faults(site, fault):
+                work(f"{n}")
+        except (BedsideError, OSError, Killed) as e:
+            ended[type(e).__name__] += 1
+        said, told = work(f"{n}"), f"{fault} at {site}"
+        assert "nothing is left to ask" in said, told
+        assert study.recorded() == whole and set(sent(priced).values()) == {1}, told
+        assert spent(f"{n}") == pytest.approx(paid(priced)), told
+    assert ended["Killed"]
+
+
+def test_a_second_process_is_told_and_does_nothing(batches):
+    told = []
+
+    def say(line):
+        if "under way" in line and not told:
+            with pytest.raises(BedsideError, match="another process submits its batches"):
+                submit(Chains(length=1, models="b"))
+            told.append(line)
+
+    assert "nothing is left" in submit(Chains(length=1), say)
+    assert told and [b.model for b in batches.batches.values()] == ["a-1"]
+
+
+# ---- an endpoint that fails
+
+PASSING = [(500, SORRY), (503, SORRY), (429, SORRY), (409, SORRY), "drop", "drop after"]
+LASTING = {401: "refuses the key", 404: "no such model", 400: "bad request", 500: "fault"}
+
+
+def test_what_passes_is_tried_again(batches):
+    for n, fault in enumerate(PASSING * 2):
+        kind = list(KINDS)[n % 4]
+        batches.fault, count = at(kind, fault, 2)
+        batches.anew()
+        study = Chains(length=1)
+        assert "nothing is left to ask" in submit(study), (kind, fault)
+        assert count and study.recorded() == study.directly(), (kind, fault)
+        assert set(sent(batches).values()) == {1}, (kind, fault)
+
+
+def test_a_batch_is_created_once_where_answers_and_looks_for_it_are_lost(batches):
+    lost = []
+
+    def fault(method, path):
+        if path == "/v1/batches" and len(lost) < 4:  # created, then listed in vain
+            lost.append(method)
+            return "drop after" if method == "POST" else (500, SORRY)
+        return None
+
+    batches.fault = fault
+    submit(Chains(length=1))
+    assert lost == ["POST", "GET", "GET", "GET"] and len(batches.batches) == 1
+
+
+@pytest.mark.parametrize("kind, status", [*zip(KINDS, LASTING), ("create", 401), ("fetch", 404)])
+def test_what_lasts_stops_the_run_in_its_words_and_the_next_one_goes_on(
+    batches, tmp_path, kind, status
+):
+    batches.fault, count = at(kind, (status, SORRY), 100)
+    study = Chains(length=1)
+    with pytest.raises(BedsideError) as stopped:
+        submit(study)
+    assert LASTING[status] in str(stopped.value) and f"({status}): Sorry, ***." in str(
+        stopped.value
+    )
+    assert len(count) < 10 and (len(count) == 1 or status == 500)
+    batches.fault = None
+    submit(study)
+    assert study.recorded() == study.directly() and set(sent(batches).values()) == {1}
+    assert KEY not in study.said + str(stopped.value) and with_key(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "fault, words",
+    [
+        ((404, SORRY), "'a': its endpoint takes no files; without SUBMIT=1"),
+        ((500, {"message": "files_settings is not set"}), "add `files_settings`"),  # LiteLLM
+    ],
+)
+def test_an_endpoint_without_files_is_told_apart(batches, fault, words):
+    batches.fault, count = at("upload", fault, 100)
+    with pytest.raises(BedsideError, match=words):
+        submit(Chains())
+    assert len(count) == 1
+
+
+def test_without_a_key_nothing_is_sent(batches, monkeypatch):
+    monkeypatch.setenv("TEST_KEY", "")
+    with pytest.raises(BedsideError, match="needs its key in the environment variable TEST_KEY"):
+        submit(Chains())
+    assert batches.posts == []
+
+
+def test_a_job_that_cannot_be_read_is_never_sent_again(batches, tmp_path):
+    submit(Chains(length=1))
+    (job,) = (tmp_path / "batches").rglob("*.job.json")
+    job.write_text(job.read_text()[:50])
+    posts = len(batches.posts)
+    with pytest.raises(BedsideError, match=f"{job} can't be read: look up at the provider"):
+        submit(Chains(length=1, models="b"))
+    assert len(batches.posts) == posts
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_service_is_not_waited_for_for_days(batches, kind):
+    lasting = (429, {"message": "Monthly usage limit reached. Resets in 16 days."})
+    batches.fault, count = at(kind, lasting, 100)
+    with pytest.raises(BedsideError, match="in 16 days"):
+        submit(Chains(length=1))
+    assert len(count) == 1
+
+
+# ---- lines that fail, batches that end early
+
+
+def test_what_expires_is_asked_again_as_often_as_sensible(batches):
+    study = Chains(chains=5, length=1)
+    batches.expire_after = 1
+    assert "2 requests failed for good" in submit(study)
+    assert [len(b.requests) for b in batches.batches.values()] == [5, 4, 3]
+    batches.expire_after = None
+    assert "waves sent: 1" in submit(study) and study.recorded() == study.directly()
+
+
+def test_a_cancelled_batch_stops_the_run_and_the_next_one_asks_for_the_rest(batches):
+    study, batches.polls = Chains(chains=6, length=1), 2
+
+    def say(line):
+        if re.search("done: [1-5] of 6", line):
+            batches.cancel(next(iter(batches.batches)))
+
+    with pytest.raises(BedsideError, match="was cancelled at the provider; what came is recorded"):
+        submit(study, say)
+    came = study.recorded()
+    assert 0 < len(came) < 6
+    submit(study)
+    assert study.recorded() == study.directly() and came.items() <= study.recorded().items()
+    assert {k: n for k, n in sent(batches).items() if k in came} == dict.fromkeys(came, 1)
+
+
+def test_a_batch_that_is_refused_stops_with_the_services_words_and_no_key(batches, tmp_path):
+    study, batches.refuse = Chains(models="a b"), ("some_code", f"Not with {KEY}, my friend.")
+    with pytest.raises(BedsideError, match=r"some_code: Not with \*\*\*, my friend\.") as stopped:
+        submit(study)
+    assert KEY not in study.said + str(stopped.value) and with_key(tmp_path) == []
+    batches.refuse = None
+    submit(study)
+    assert study.recorded() == study.directly()
+
+
+def test_single_failures_are_named_and_tried_again_where_that_can_help(batches):
+    def wrong(status, words):
+        return status, {"message": words, "code": None}
+
+    script = {
+        0: [wrong(400, "The prompt exceeds the context length")],
+        1: [wrong(500, "Our fault"), None],
+        2: [(None, {"code": "timed_out", "message": "It took too long"}), None],
+        3: [wrong(429, "Slow down")],
+        4: [wrong(400, "Stopped by our content filter")],
+    }
+    answer, asked = batches.answer, Counter()
+
+    def failing(body):
+        found = re.search(r"in case (\d)\? 0", body["messages"][0]["content"])
+        case = int(found[1]) if found else None
+        asked[case] += 1
+        made = script.get(case, [None])
+        return made[min(asked[case], len(made)) - 1] or answer(body)
+
+    batches.answer = failing
+    said = submit(study := Chains(chains=6, length=2))
+    assert [asked[n] for n in range(6)] == [1, 2, 2, TRIES, 1, 1]
+    for words in ("context too long: a, 0.0", "rate limit: a, 3.0: Slow", "2 requests failed for"):
+        assert words in said
+    assert sorted(study.items()) == ["1.0", "1.1", "2.0", "2.1", "4.0", "5.0", "5.1"]
+
+
+@pytest.mark.parametrize(
+    "status, words",
+    [(404, "The model `a-1` does not exist"), (429, "Limit reached. Resets in 16 days.")],
+)
+def test_when_nothing_else_could_fare_better_the_run_stops(batches, status, words):
+    batches.answer = lambda body: (status, {"message": words})
+    with pytest.raises(BedsideError, match=re.escape(words[:14])):
+        submit(Chains(chains=4, length=1))
+    assert len(batches.batches) == 1
+
+
+def test_a_request_whose_result_is_missing_is_not_asked_for_ever(batches):
+    batches.lose_first = True
+    said = submit(Chains(chains=1, length=1))
+    assert len(batches.batches) == TRIES and said.count("1 of 1 have no result") == 3
+
+
+# ---- files
+
+
+@pytest.mark.parametrize("status", ["at validation", 400, 429])
+def test_files_wait_for_room(batches, status):
+    batches.model("a", batch_tokens=1)  # a request is a file
+    no_room = {"message": "Enqueued token limit reached", "code": "token_limit_exceeded"}
+
+    def fault(method, path):
+        created = (method, path) == ("POST", "/v1/batches")
+        return (status, no_room) if created and not batches.idle() else None
+
+    if status == "at validation":
+        batches.enqueued = 9  # as much as one of them has
+    else:
+        batches.fault = fault
+    submit(study := Chains(chains=3, length=1))
+    assert study.recorded() == study.directly() and set(sent(batches).values()) == {1}
+    assert [len(b.requests) for b in batches.batches.values() if not b.errors] == [1, 1, 1]
+
+
+def test_a_file_without_room_even_alone_stops_and_says_what_to_do(batches):
+    batches.enqueued, study = 1, Chains(length=1)
+    with pytest.raises(BedsideError, match="no room for its tokens, even alone.*batch_tokens"):
+        submit(study)
+    batches.enqueued = None
+    submit(study)
+    assert study.recorded() == study.directly() and set(sent(batches).values()) == {1}
+
+
+def test_files_hold_as_many_tokens_as_the_entry_says(batches):
+    def counts(**more):
+        batches.model("a", **more)
+        return [m.lines for m in planned(Chains(chains=5, length=1))[0].made]
+
+    each = planned(Chains(chains=1, length=1))[0].made[0].likely
+    assert counts() == [5] and counts(batch_tokens=2 * each) == [2, 2, 1]
+    assert counts(batch_tokens=each - 1) == [1] * 5  # a request isn't cut
+
+
+def test_a_wave_by_hand_stays_until_results_come(batches):
+    study = Chains(chains=3, length=2, models="a b")
+    wave, said = planned(study)
+    assert "wave 1: 6 requests; waves left, with this one: 2 at most" in said
+    content = {m.path: m.path.read_bytes() for m in wave.made}
+    again, _ = planned(study)
+    assert again.number == 1 and {m.path: m.path.read_bytes() for m in again.made} == content
+    batches.answered(wave.made[0].path)
+    second, _ = planned(study)
+    assert second.number == 2 and [(m.model, m.lines) for m in second.made] == [("a", 3), ("b", 3)]
+    while second.made:
+        for made in second.made:
+            lines = [json.loads(x) for x in made.path.read_text().splitlines()]
+            assert {x["body"]["model"] for x in lines} == {f"{made.model}-1"}
+            batches.answered(made.path)
+        second, said = planned(study)
+    assert "nothing is left to ask in batches" in said and not batches.posts
+    assert study.recorded() == study.directly()
+
+
+def test_what_is_under_way_is_in_no_wave_by_hand(batches):
+    study, batches.fault = Chains(length=2), at("look", (401, SORRY), 100)[0]
+    with pytest.raises(BedsideError):
+        submit(study)
+    wave, said = planned(study)
+    assert not wave.made and "1 submitted batches are under way: SUBMIT=1" in said
+    batches.fault = None
+    submit(study)
+    assert set(sent(batches).values()) == {1} and study.recorded() == study.directly()
+
+
+# ---- budgets
+
+
+@pytest.mark.parametrize("which", ["BUDGET_USD", "BUDGET_TOTAL"])
+def test_a_wave_that_could_pass_a_budget_is_not_submitted(priced, which):
+    most = planned(Chains())[0].made[0].usd
+    words = f"{which}=.* would be passed .*the next wave at most"
+    with pytest.raises(BedsideError, match=words):
+        submit(Chains(**{which.lower(): most - 0.0001}))
+    assert priced.posts == []
+    study = Chains(**{which.lower(): most + 0.0001})
+    with pytest.raises(BedsideError, match=words):  # the second wave
+        submit(study)
+    assert len(priced.batches) == 1 and len(study.recorded()) == 2
+    assert spent("test") == pytest.approx(paid(priced)) and 0 < paid(priced) <= most
+
+
+def test_a_budget_is_of_one_make_and_a_total_of_all(priced, monkeypatch):
+    """The waves cost 0.032, 0.057, 0.080, 0.107 and 0.132 at most, and did 0.011 to 0.030."""
+    study = Chains(length=5, budget_usd=0.135)
+    for make, count in (("first", 3), ("second", 4)):
+        monkeypatch.setenv("BEDSIDE_MAKE", make)
+        with pytest.raises(BedsideError, match=r"BUDGET_USD=0\.135 would be passed"):
+            submit(study)
+        assert len(priced.batches) == count
+    monkeypatch.setenv("BEDSIDE_MAKE", "third")
+    submit(study)
+    makes = [spent(make) for make in ("first", "second", "third")]
+    assert sum(makes) == pytest.approx(paid(priced)) and 0 < max(makes) < 0.135
+    with pytest.raises(BedsideError, match=r"BUDGET_TOTAL=0\.14 would be passed"):
+        submit(Chains(length=6, budget_total=0.14))
+    assert len(priced.batches) == 5
