@@ -106,7 +106,8 @@ def test_the_judges_confusion_matrix_is_found(run, prints, seed):
     """All errors are on people's 0s: some of them lowered to -1, some raised to 1."""
     rng = np.random.default_rng(seed)
     n, zeros = implied.ANNOTATED, int(rng.integers(15, 40))
-    right, raised = int(rng.integers(3, zeros - 6)), int(rng.integers(0, 4))
+    right = int(rng.integers(3, zeros - 6))
+    raised = int(rng.integers(0, 4)) if seed else zeros - right  # all of them, or few
     ones = int(rng.integers(2, n - zeros))
     lowered = zeros - right - raised
     table = [[n - zeros - ones, 0, 0], [lowered, right, raised], [0, 0, ones]]

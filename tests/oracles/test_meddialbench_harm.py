@@ -8,10 +8,12 @@ import pytest
 from meddialbench_worlds import (
     CASES,
     DOCTORS,
+    NAN,
     PAIRS,
     PLAN,
     by,
     counted,
+    ends,
     rows,
     same,
     seeds,
@@ -47,12 +49,16 @@ def test_worst_cases_are_the_largest_losses_and_ties_are_all_named(run, seed):
     done = world(seed)
     changed = scores.changes(done, run)
     none = pd.DataFrame()
-    found = rows(vulnerability.worst_table(none, none, changed))
+    table = vulnerability.worst_table(none, none, changed)
+    found = rows(table)
     for m, mine in changed.groupby("model"):
         least = mine["value"].min()
         tied = mine[mine["value"] == least]
         name = f"worst: {', '.join(sorted(tied['configuration']))}"
         assert found[m, name][:2] == pytest.approx((-100 * least, tied["n"].min()))
+        r = tied.iloc[0]
+        limits = [-100 * r["high"], -100 * r["low"]] if len(tied) == 1 else [NAN, NAN]
+        assert limits == ends(table, (m, name))
 
 
 @seeds

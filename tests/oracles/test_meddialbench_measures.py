@@ -13,6 +13,7 @@ from meddialbench_worlds import (
     PLAN,
     by,
     counted,
+    ends,
     has,
     rows,
     same,
@@ -113,9 +114,11 @@ def test_changes_are_paired_by_case_with_exact_tests_corrected_over_all(run, see
 
 def tables_of_changes(run, done, changed, covered, turned):
     """What tables show of changes: points of accuracy, shares of coverage, marks below 0.05."""
-    moved = rows(single.change_table(run, changed, covered, turned))
-    shown = rows(single.coverage_rows(run, done, changed, covered))
-    lost = rows(vulnerability.profile_rows(run, changed))
+    table = single.change_table(run, changed, covered, turned)
+    figure = single.coverage_rows(run, done, changed, covered)
+    moved, shown = rows(table), rows(figure)
+    profile = vulnerability.profile_rows(run, changed)
+    lost = rows(profile)
     nine = rows(vulnerability.complete_table(run, share(run), accuracy(done), changed))
     for r in changed.itertuples():
         c, m, points = r.configuration, r.model, 100 * r.value
@@ -125,6 +128,10 @@ def tables_of_changes(run, done, changed, covered, turned):
             has(moved, {(c, f"{m}: detectable change, points"): 100 * r.detectable})
         has(shown, {(f"{c}, {m}", single.POINTS): points})
         has(lost, {(c, m): -r.value})
+        assert [-r.high, -r.low] == ends(profile, (c, m))
+        limits = [100 * r.low, 100 * r.high]
+        assert limits == ends(table, (c, f"{m}: change, points"))
+        assert limits == ends(figure, (f"{c}, {m}", single.POINTS))
         has(nine, {(m, f"{c}, marked"): float(r.p < 0.05)})
     for r in covered.itertuples():
         c, m = r.configuration, r.model

@@ -190,7 +190,6 @@ def test_another_systems_number_and_another_best_model(run, monkeypatch):
     "shares, holds",
     [  # exact match, binary match, match of 0s
         ({"exact match": 71.06}, {"cm-c1-exact": False, "cm-c1-zero": False}),
-        ({"exact match": 100.0}, {"cm-c1-exact": True, "cm-c1-zero": True}),
         ({"binary match": 98.68}, {"cm-pcr-agrees": None, "cm-c1-binary": None}),
         ({"binary match": 70.0}, {"cm-c1-binary": False}),
         ({"label agreement": 89.5}, {"cm-c2-categories": False}),

@@ -140,7 +140,7 @@ def test_the_base_sets_are_pairs_with_an_answer(run, monkeypatch):
     monkeypatch.setattr(run, "load", there.get)
     found = data.base(run, "training")
     assert found.values.tolist()[0] == ["liveqa_train-1", "LiveQA", "f", "g", "h"]
-    with pytest.raises(BedsideError, match="unknown LiveQA set 'train'; did you mean 'training'"):
+    with pytest.raises(BedsideError, match="'train'.*'training'"):
         data.base(run, "train")
 
 
@@ -244,17 +244,17 @@ def test_labels_of_people_are_read_with_their_spans(run, put_labels):
 @pytest.mark.parametrize(
     "row, match",
     [
-        ("{item},r9,expert,perhaps,,,", "'perhaps'; write yes or no"),
-        ("{item},r9,expert,no,fact,,", "says no, but has a type"),
+        ("{item},r9,expert,perhaps,,,", "perhaps"),
+        ("{item},r9,expert,no,fact,,", "type"),
         (
             "{item},r9,expert,yes,,{span},",
-            "needs a type .input, context, fact. and at least one span",
+            "type.*span",
         ),
-        ("{item},r9,expert,yes,fact,,", "at least one span"),
-        ("{item},r9,expert,yes,fact,not in it,", "'not in it' is not in the answer; copy it"),
-        ("mh-99,r9,expert,no,,,", "no such item"),
-        ("{item},,expert,no,,,", "must be given"),
-        ("{item},r9,expert,no,,,\n{item},r9,expert,no,,,", "twice; keep one"),
+        ("{item},r9,expert,yes,fact,,", "span"),
+        ("{item},r9,expert,yes,fact,not in it,", "not in it"),
+        ("mh-99,r9,expert,no,,,", "mh-99"),
+        ("{item},,expert,no,,,", "given"),
+        ("{item},r9,expert,no,,,\n{item},r9,expert,no,,,", "twice"),
     ],
 )
 def test_a_bad_label_is_an_error_that_names_file_item_and_way_out(run, put_labels, row, match):

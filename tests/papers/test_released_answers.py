@@ -323,7 +323,7 @@ def objects(r):
     r["scores"]["GPT-4o (MDAgents)"] = {"score": -1}
 
 
-@pytest.mark.parametrize("change", [lists, objects])
+@pytest.mark.parametrize("change", [lists, pytest.param(objects, marks=pytest.mark.slow)])
 def test_the_notebook_goes_on_whatever_the_file_holds(house, monkeypatch, tmp_path, change):
     rows = invented.rows(count=40)  # the other questions aren't in the file
     for r in rows:

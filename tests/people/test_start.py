@@ -80,22 +80,6 @@ def test_the_first_start_sets_up_and_the_second_only_opens(start, called):
     assert start.main([]) == 0 and len(calls) == 1
 
 
-def test_students_know_what_the_first_start_takes_before_it_runs(start, called, capsys):
-    assert start.main([]) == 0
-    said = [capsys.readouterr().out, start.__doc__]
-    for text in (*said, (paths.NOTEBOOKS / "seminar" / "START.md").read_text(encoding="utf-8")):
-        assert "450 MB" in text and "network" in text and "minutes" in text
-
-
-def test_start_md_leads_to_the_hand_in_and_to_nothing_that_spoils_a_sheet():
-    text = (paths.NOTEBOOKS / "seminar" / "START.md").read_text(encoding="utf-8")
-    assert "the folder `handed_in` beside `start.py`" in text and "the only one to send" in text
-    *_, last = text.splitlines()
-    assert last.startswith("When you are done with the sheets, ") and "explorer" in last
-    assert "README" not in text.removesuffix(f"{last}\n")
-    assert text.index("Before the class, start once") < text.index("In the class")
-
-
 def test_another_lock_is_set_up_but_not_one_with_other_line_ends(start, called):
     calls, _ = called
     start.main([])

@@ -39,12 +39,8 @@ def test_dialogues_are_held_at_once_and_stay_apart(at_once):
             await asyncio.sleep(rng.random() / 100)
             if what == "diagnosis":
                 inside.remove(name)
-            return Reply(
-                "",
-                "m",
-                f"{name} {what} {len(c.turns)}",
-                text=f"{what} number {len(c.turns)} of {name}",
-            )
+            k = len(c.turns)
+            return Reply("", "m", f"{name} {what} {k}", text=f"{what} number {k} of {name}")
 
         return say
 
@@ -56,12 +52,10 @@ def test_dialogues_are_held_at_once_and_stay_apart(at_once):
     assert len(set(log[:at_once])) == min(at_once, 40)  # nobody waits for another's end
     for c in made:
         name = f"{c.item} {c.doctor}"
-        assert c.turns == [
-            [f"question number {n} of {name}", f"answer number {n + 1} of {name}"] for n in range(5)
-        ]
-        assert c.keys == [
-            f"{name} {k}" for n in range(5) for k in (f"question {n}", f"answer {n + 1}")
-        ] + [f"{name} diagnosis 5"]
+        said = [(f"question {n}", f"answer {n + 1}") for n in range(5)]
+        words = [[x.replace(" ", " number ") + f" of {name}" for x in pair] for pair in said]
+        keys = [f"{name} {x}" for pair in said for x in pair]
+        assert c.turns == words and c.keys == [*keys, f"{name} diagnosis 5"]
         assert c.diagnosis == f"diagnosis number 5 of {name}"
 
 
@@ -82,9 +76,9 @@ def test_an_error_that_stops_one_stops_all_and_comes_out_as_itself():
     made = crowd()
     with pytest.raises(StopRun, match="the budget is used up"):
         asyncio.run(talks.hold(made, doctor, patient, doctor))
-    assert not went_on and all(
-        c.end == "" and c.turns == [["How is it?", "I am well."]] for c in made
-    )
+    assert not went_on and {(c.end, str(c.turns)) for c in made} == {
+        ("", "[['How is it?', 'I am well.']]")
+    }
 
 
 # ---- by models
@@ -104,30 +98,24 @@ def bundled(run):
     )
 
 
-def played(n, body):
-    """Doctor, patient and diagnosis: what they say follows from the messages alone."""
-    first, last, mark = (
-        body["messages"][0]["content"],
-        body["messages"][-1]["content"],
-        store.digest(body["messages"])[:8],
-    )
-    if "The inquiry is over" in last:
-        return completion(json.dumps({"diagnosis": f"disease {mark}"}))
-    if first.startswith("You play a patient"):
-        return completion(f"I have thought of {mark} since.")
-    return completion(
-        END
-        if len(body["messages"]) > 2 and int(mark, 16) % 5 == 0
-        else f"Is there anything about {mark} too?"
-    )
-
-
 def kind(body):
     """Whose statement is asked for: of a doctor (his questions), a patient, or a diagnosis."""
-    if "The inquiry is over" in body["messages"][-1]["content"]:
+    if body.get("response_format"):
         return "diagnosis"
-    patient = body["messages"][0]["content"].startswith("You play a patient")
-    return "patient" if patient else "doctor"
+    return "patient" if body["messages"][1]["content"] == talks.OPENING else "doctor"
+
+
+def played(n, body):
+    """Doctor, patient and diagnosis: what they say follows from the messages alone."""
+    mark, who = store.digest(body["messages"])[:8], kind(body)
+    if who == "doctor" and len(body["messages"]) > 2 and int(mark, 16) % 5 == 0:
+        return completion(END)
+    said = {
+        "diagnosis": json.dumps({"diagnosis": f"disease {mark}"}),
+        "patient": f"I have thought of {mark} since.",
+        "doctor": f"Is there anything about {mark} too?",
+    }
+    return completion(said[who])
 
 
 def said_by(bodies, what):
@@ -217,26 +205,17 @@ def test_a_run_stopped_in_the_middle_goes_on_where_it_stopped(run, bundled, endp
     endpoint.bodies.clear()
     endpoint.script, run.recordings = played, store.Recordings(folder)
     again = asyncio.run(by_models(run, design, cases, texts, THREE))
-    assert told(again) == told(whole) and len({str(b) for b in endpoint.bodies}) == every - len(
-        before
-    )  # a late one of before may be counted
+    assert told(again) == told(whole)
+    # a late one of before may be counted
+    assert len({str(b) for b in endpoint.bodies}) == every - len(before)
     assert not before & {store.digest(b["messages"])[:16] for b in endpoint.bodies}
 
     endpoint.bodies.clear()
     run.mode, run.recordings = "replay", store.Recordings(folder)
-    assert (
-        told(asyncio.run(by_models(run, design, cases, texts, THREE))) == told(whole)
-        and not endpoint.bodies
-    )
-
-
-def test_replay_says_which_consultation_was_never_recorded(run, bundled, endpoint):
-    design, cases, texts = bundled
-    endpoint.script = played
-    asyncio.run(by_models(run, design, cases, texts, THREE))
-    run.mode = "replay"
+    replayed = asyncio.run(by_models(run, design, cases, texts, THREE))
+    assert told(replayed) == told(whole) and not endpoint.bodies
     with pytest.raises(models.MissingRecording, match="item 'case-1 dominant'"):
-        asyncio.run(by_models(run, design, cases[:1], texts, {**THREE, "dominant": ("dominant",)}))
+        asyncio.run(by_models(run, design, cases[:1], texts, {"dominant": ("dominant",)}))
 
 
 def test_a_plan_has_every_turn_of_every_dialogue(run, bundled, endpoint):
@@ -245,68 +224,35 @@ def test_a_plan_has_every_turn_of_every_dialogue(run, bundled, endpoint):
     made = asyncio.run(by_models(run, design, cases, texts, THREE))
     # 6 consultations of 3 questions, 3 answers and a diagnosis; a case's first question is the
     # same in all three
-    assert (
-        len({r.key for r in run.planned()}) == 6 * 7 - 4
-        and not endpoint.bodies
-        and not run.recordings.folder.exists()
-    )
+    assert len({r.key for r in run.planned()}) == 6 * 7 - 4
+    assert not endpoint.bodies and not run.recordings.folder.exists()
     assert {(c.end, len(c.turns)) for c in made} == {("limit", 3)}
 
 
+HOW = {"turns": 5, "turn_tokens": 33, "temperature": 0.7}
+
+
 def test_a_models_limits_hold_for_its_dialogues(run, bundled, endpoint, monkeypatch):
-    design, cases, texts = bundled
-    endpoint.script = played
-    for key, value in (
-        ("most_tokens", 50),
-        ("most_tokens_turn", 21),
-        ("most_turns", 2),
-        ("most_dialogues", 1),
-    ):
-        monkeypatch.setitem(registry.entries()["served"], key, value)
-    here = study.SetUp(design, cases, texts, len(cases))
-    made, frame = asyncio.run(
-        study.consultations(run, here, THREE, patient="", turns=5, turn_tokens=33, temperature=0.7)
-    )
+    endpoint.script, here = played, study.SetUp(*bundled, 2)
+    for key, value in zip("tokens tokens_turn turns dialogues".split(), (50, 21, 2, 1)):
+        monkeypatch.setitem(registry.entries()["served"], f"most_{key}", value)
+    made, frame = asyncio.run(study.consultations(run, here, THREE, patient="", **HOW))
     assert {b["max_tokens"] for b in endpoint.bodies} == {21} and len(frame) == len(made) == 12
-    mine = [c for c in made if c.doctor == "served"]
-    assert all(len(c.turns) <= 2 == c.most for c in mine) and {
-        c.most for c in made if c.doctor == rules.NAME
-    } == {5}
-    one_by_one = [
-        k
-        for k, _ in itertools.groupby(
-            b["messages"][0]["content"] for b in said_by(endpoint.bodies, "patient")
-        )
-    ]
-    assert len(one_by_one) == len(set(one_by_one))
+    most = {(c.doctor, c.most) for c in made}
+    assert most == {("served", 2), (rules.NAME, 5)} and all(len(c.turns) <= c.most for c in made)
+    spoken = [b["messages"][0]["content"] for b in said_by(endpoint.bodies, "patient")]
+    one_by_one = [k for k, _ in itertools.groupby(spoken)]
+    assert len(one_by_one) == len({*one_by_one})
 
 
 def test_a_model_may_be_the_patient_of_another(run, bundled, endpoint, monkeypatch):
-    design, cases, texts = bundled
-    endpoint.script = played
-    monkeypatch.setitem(
-        registry.entries(),
-        "shy",
-        {**registry.entries()["served"], "model": "shy-1", "most_turns": 1, "most_tokens_turn": 7},
-    )
-    made, frame = asyncio.run(
-        study.consultations(
-            run,
-            study.SetUp(design, cases, texts, len(cases)),
-            {"baseline": ()},
-            patient="shy",
-            turns=5,
-            turn_tokens=33,
-            temperature=0,
-        )
-    )
-    assert {(b["model"], b["max_tokens"]) for b in said_by(endpoint.bodies, "patient")} == {
-        ("shy-1", 7)
-    }
-    assert {(b["model"], b["max_tokens"]) for b in said_by(endpoint.bodies, "doctor")} == {
-        ("asked-2026-01-01", 33)
-    }
-    assert frame.loc[frame["model"] == "served", "turns"].max() == 1 and set(frame["patient"]) == {
-        "shy",
-        rules.NAME,
-    }
+    endpoint.script, here = played, study.SetUp(*bundled, 2)
+    own = {"model": "shy-1", "most_turns": 1, "most_tokens_turn": 7}
+    monkeypatch.setitem(registry.entries(), "shy", {**registry.entries()["served"], **own})
+    baseline = {"baseline": ()}
+    _, frame = asyncio.run(study.consultations(run, here, baseline, patient="shy", **HOW))
+    for who, asked in (("patient", ("shy-1", 7)), ("doctor", ("asked-2026-01-01", 33))):
+        found = {(b["model"], b["max_tokens"]) for b in said_by(endpoint.bodies, who)}
+        assert found == {asked}
+    assert frame.loc[frame["model"] == "served", "turns"].max() == 1
+    assert {*frame["patient"]} == {"shy", rules.NAME}

@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from bedside.papers.meddialbench import consultations as talks
 from bedside.papers.meddialbench import data, examples, generation, judging, scores, study
 from bedside.papers.meddialbench import design as designs
 from bedside.papers.meddialbench.implied import combinations, ratios
@@ -64,9 +65,9 @@ def test_a_reply_without_words_breaks_off_unscored_with_its_reason(
     vague = here.scripts.query("item == 'case-2' and level == 'vague'")["script"].item()
 
     def script(n, body):
-        told, last = json.dumps(body["messages"]), body["messages"][-1]["content"]
-        patient = body["messages"][0]["content"].startswith("You play a patient")
-        if vague in told or "The inquiry is over" in last or (first in told and not patient):
+        told = json.dumps(body["messages"])
+        patient = body["messages"][1]["content"] == talks.OPENING
+        if vague in told or body.get("response_format") or (first in told and not patient):
             return reply
         return completion(f"I have thought of number {n} too.")
 

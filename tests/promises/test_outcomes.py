@@ -33,7 +33,7 @@ ENTRIES = defaultdict(dict) | {
     "vllm-opened": {"think": ["<think>", "</think>"], **ROOM},
     "vllm-gemma": {"system": "user"},
 }
-LONG = "a word " * 70_000
+LONG = "a word " * 5_000
 CASES = {  # what is asked, in which words the endpoint finds what to do
     "plain": "What helps?",
     "flagged": f"Now {providers.FLAGGED}.",
@@ -62,6 +62,7 @@ OWN = {
 def provider(tmp_path, monkeypatch):
     with providers.Providers() as provider:
         monkeypatch.setattr(providers, "KEY", KEY)
+        monkeypatch.setattr(providers, "WINDOW", 9_000)
 
         def failing(body):
             said = body["messages"][-1]["content"]

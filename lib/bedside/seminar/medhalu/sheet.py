@@ -87,7 +87,7 @@ class Sheet(Material, Slips):
             "accuracy": not near(accuracy, right),
         }
         self.refuse(cases, sum=sum(got), n=n)
-        i = stats.share([True] * (tp + tn) + [False] * (fp + fn))
+        i = stats.share([True] * int(tp + tn) + [False] * int(fp + fn))
         sizes = {"hallucinated": tp + fn, "rest": fp + tn}
         return self.said(tp=tp, tn=tn, low=i.low, high=i.high, **sizes)
 
@@ -127,8 +127,8 @@ class Sheet(Material, Slips):
         for name, given, (p, r) in zip(HAND[2:4], (f, f0), both):
             self._f1_by_hand(name, given, p, r)
         self._macro_by_hand(macro, [tp, fp, fn, tn], [stats.harmonic(p, r) for p, r in both])
-        mine = scores.counts(self.noted())
-        i = scores.macro(mine)[3]
+        noted = self.noted()
+        i = scores.macro(scores.counts(noted), noted["unit"])[3]
         coin = stats.macro([tp + fn, fp + tn, tp + fn, fp + tn])[3]
         return self.said(value=i.value, n=i.n, low=i.low, high=i.high, coin=coin)
 

@@ -1,0 +1,313 @@
+"""The seminar's sheets from the first cell to the last: solved, unsolved, and full of nonsense.
+
+A solution is what a solved sheet gives to its checks. No sheet gives it before its question, in
+outputs or in words.
+"""
+
+import html
+import json
+import re
+import shutil
+from types import SimpleNamespace
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+
+from bedside import seminar
+from bedside.keep import registry
+from bedside.read import paths, sources
+from bedside.read.checks import normal
+from bedside.seminar import edited, editions
+from seminar_answers import TABLES, answer
+
+SHEETS = [*editions.sources(), *editions.sources("public")]
+DATA = {
+    "1_whose_advice_is_it": "cancer_myth_survey_answers",
+    "2_the_record_and_the_site": "radiation_reference",
+}
+GIVEN = {  # what a question itself gives, or what stands elsewhere for another thing
+    ("2.1", "added"): "stands in the record, where it is to be found, and later names the site",
+    ("4.9", "set right"): "the question lists all four choices",
+}
+KNOWN = {  # what an earlier task has as its own answer, or by chance
+    ("3.8", "macro F1, notes beside all answers"): "the answer of 3.4",
+    ("3.8", "specificity without a note"): "the answer of 3.6",
+}
+NUMBER = re.compile(r"(?<![\w.])[-−]?\d+(?:\.\d+)?(?![\w]|\.\d)")
+
+
+def source(cell):
+    return "".join(cell["source"])
+
+
+def lines(texts):
+    """Texts or HTML as lines, one for each row of a table."""
+    made = []
+    for text in texts:
+        text = re.sub(r"<style.*?</style>|\n(?=\s*<)", "", text, flags=re.S)
+        for row in re.split(r"</tr>|\n", text):
+            made.append(" ".join(html.unescape(re.sub(r"<[^>]*>", " | ", row)).split()))
+    return [line for line in made if line.strip(" |")]
+
+
+def run(path, students, stub="..."):
+    """Run a sheet in this process: its cells, what each shows, and the sheet at the end."""
+    shell, cells, shown = InteractiveShell.instance(), edited.edition(path, students)["cells"], []
+    try:
+        for cell in cells:
+            shown.append([])
+            if cell["cell_type"] == "code":
+                code = re.sub(r"(?<=[ :\[(])\.\.\.(?=[,)\]}\n]|$)", stub, source(cell))
+                with capture_output() as said:
+                    done = shell.run_cell(code)
+                assert done.success, (path.name, code, done.error_in_exec)
+                data = [o.data for o in said.outputs]
+                data.append(shell.display_formatter.format(done.result)[0])
+                texts = [d.get("text/html") or d.get("text/plain", "") for d in data]
+                shown[-1] = lines([said.stdout.split("Out[")[0], *texts])
+        return SimpleNamespace(cells=cells, shown=shown, sheet=shell.user_ns["sheet"])
+    finally:
+        shell.reset()
+        InteractiveShell.clear_instance()
+
+
+def states(made):
+    return {task: made.sheet.checked[task]["state"] for task in made.sheet.tasks()}
+
+
+@pytest.fixture(scope="module", params=SHEETS, ids=lambda p: p.stem)
+def ran(request):
+    """A sheet, run by a student without answers and solved by its instructor."""
+    if not sources.here(DATA.get(request.param.stem, "cancer_myth_questions_sample")):
+        pytest.skip("its data are not here")
+    unsolved, solved = (run(request.param, students) for students in (True, False))
+    return SimpleNamespace(path=request.param, unsolved=unsolved, solved=solved)
+
+
+def sampled(ran):
+    """Skip the sheets on released data."""
+    if ran.path.stem in DATA:
+        pytest.skip("made anew by later work")
+    return ran.solved.sheet
+
+
+def test_solved_it_passes_every_check_and_unsolved_it_waits(ran):
+    assert set(states(ran.unsolved).values()) == {"open"}
+    assert set(states(ran.solved).values()) <= {"right", "collected"}
+    said = [line for lines in ran.unsolved.shown for line in lines if " Task " in line[:10]]
+    assert not [line for line in said if line[0] in "✓✎✗"]
+
+
+def test_full_of_nonsense_it_runs_through_and_calls_nothing_right(ran):
+    made = run(ran.path, students=True, stub='"x"')
+    assert set(states(made).values()) <= {"not yet", "open"}
+    assert "not yet" in states(made).values()
+
+
+# ---- no answer before its question
+
+
+def before(cells, task):
+    """How many cells come before the check of a task."""
+    return next(k for k, c in enumerate(cells) if f'sheet.check("{task}"' in source(c))
+
+
+def parts(given):
+    """An answer's values by key, those of pairs such as [reading, types] from the last part."""
+    if isinstance(given, list) and given and isinstance(given[-1], dict):
+        given = given[-1]
+    return given if isinstance(given, dict) else {"": given}
+
+
+def numbers_of(value):
+    """How a number is printed that isn't whole: with one to three decimals, and in percent."""
+    forms = {f"{value:.{d}f}" for d in (2, 3)} | {f"{value:.1f}" for _ in [0] if abs(value) > 1}
+    forms |= {f"{100 * value:.1f}"} if abs(value) <= 1 else set()
+    return {f for f in forms if float(f) % 1 and len(f.replace("0", "").strip("-.")) > 1}
+
+
+def told(lines, key, value, others, tasks):
+    """The lines that tell a value: its number, or the key and a label in one line.
+
+    Of two digits, a number is told beside its key or another number of the answer (`others`): ends
+    of intervals are the same by chance. tasks: numbers of tasks, which stand everywhere.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return []
+    if isinstance(value, str) and len(value.split()) > 3:
+        return [line for line in lines if normal(value) in normal(line)]
+    if isinstance(value, float) and (forms := numbers_of(value) - tasks):
+        long = {f for f in forms if len(f.partition(".")[2]) == 3}
+        return [
+            line
+            for line in lines
+            if (there := set(NUMBER.findall(line))) & forms
+            and (there & (long | others) or normal(key) in normal(line))
+        ]
+    if not normal(key):
+        return []
+    name, label = rf"\b{re.escape(normal(key))}\b", rf"\b{re.escape(normal(str(value)))}\b"
+    near = rf"{name}\W+{label}"  # a letter is also a word, unless a row begins with it
+    apart = f"^{name}.*{label}" if len(normal(key)) == 1 else f"{name}.*{label}"
+    pair = re.compile(near if isinstance(value, (int, float)) else f"{near}|{apart}")
+    return [line for line in lines if pair.search(normal(line))]
+
+
+def telling(sheet, lines_of, excused):
+    """The lines that tell answers, of the lines that a task's check follows."""
+    found, tasks = [], set(sheet.tasks())
+    for task in sheet.tasks():
+        given = parts(sheet.checked[task]["answer"])
+        forms = {k: numbers_of(v) for k, v in given.items() if isinstance(v, float)}
+        for key, value in given.items():
+            if (task, key) not in excused:
+                others = set().union(*(f for k, f in forms.items() if k != key))
+                mine = told(lines_of(task), str(key), value, others, tasks)
+                found += [f"{task} {key!r} = {value!r}: {line[:150]}" for line in mine]
+    return found
+
+
+def test_no_solution_is_shown_by_a_sheet_without_answers(ran):
+    sheet, made = sampled(ran), ran.unsolved
+
+    def lines_of(task):
+        words = "\n".join(map(source, made.cells[: before(made.cells, task)])).split("\n")
+        return [*sum(made.shown, []), *(w for w in words if "sheet.check" not in w)]
+
+    assert not (found := telling(sheet, lines_of, GIVEN)), "\n".join(found)
+
+
+def test_who_has_solved_all_before_is_not_told_the_next(ran):
+    sheet, made = sampled(ran), ran.solved
+
+    def lines_of(task):
+        return sum(made.shown[: before(made.cells, task)], [])
+
+    assert not (found := telling(sheet, lines_of, GIVEN | KNOWN)), "\n".join(found)
+    assert telling(sheet, lambda task: sum(made.shown, []), {})  # solved, it does tell
+
+
+def test_labels_of_the_data_do_not_stand_beside_what_is_to_be_labelled(ran):
+    sheet = sampled(ran)
+    shown = [normal(line) for line in sum(ran.unsolved.shown, [])]
+    if sheet.paper == "cancer_myth":
+        labelled = sheet.few.assign(text=sheet.few["answer"])[["text", "tone"]]
+        hidden = [sheet.questions.loc[i, "presupposition"] for i in ("cm-only-1", "cm-risk-2")]
+        assert not [h for h in hidden for line in shown if normal(h) in line]
+        labels = ["plain", "warm", "brisk"]
+    elif sheet.paper == "medhalu":
+        labelled = sheet.of.loc[sheet.twelve].rename(columns={"answer": "text"})
+        labels = ["hallucinated", "right", "input", "context", "fact"]
+    else:
+        pytest.skip("no texts that are labelled")
+    for text in labelled["text"]:
+        mine = [line for line in shown if normal(text) in line]
+        rest = [line.replace(normal(text), "") for line in mine]
+        assert mine and not [r for r in rest for label in labels if r.split()[-1] == label]
+
+
+def test_nobody_is_told_what_task_1_1_is_about(ran):
+    if ran.path != SHEETS[0]:
+        pytest.skip("a task of sheet 1")
+    cells = ran.unsolved.cells
+    text = "\n".join(map(source, cells[: before(cells, "1.1")]))
+    start = (ran.path.parent / "START.md").read_text(encoding="utf-8")
+    (listed,) = [line for line in start.splitlines() if line.startswith("1. ")]
+    about = (
+        r"presuppos|for granted|untrue|not true|isn.t true|misconception|over.?correct|false bel"
+    )
+    assert not re.search(about, f"{text} {listed} {ran.path.stem}", re.I)
+
+
+def test_the_plan_fills_ninety_minutes_and_reading_takes_at_most_half_of_a_task(ran):
+    sheet, made = sampled(ran), ran.unsolved
+    text = "\n".join(source(c) for c in ran.solved.cells)
+    spans = [(int(a), int(b), t) for a, b, t in re.findall(r"\| (\d+) to (\d+) \| (\S+)", text)]
+    plan = {t: b - a for a, b, t in spans} or {
+        t: int(n) for n, t in re.findall(r"^\W*(\d+) \| (\S+)", text, re.M)
+    }
+    assert sum(plan.values()) == 90 and set(sheet.tasks()) <= set(plan)
+    words, task = dict.fromkeys(plan, 0), None
+    for cell, shown in zip(made.cells, made.shown):
+        if head := re.match(r"##? (\d\.\d)?", source(cell)):
+            task = head.group(1)
+        if task:
+            prose = source(cell) if cell["cell_type"] == "markdown" else ""
+            words[task] += len(re.sub(r"[|*#>`-]", " ", " ".join([prose, *shown])).split())
+    assert not {t: n for t, n in words.items() if n / 200 > plan[t] / 2}  # 200 words a minute
+
+
+@pytest.mark.parametrize("paper", ["cancer_myth", "medhalu"])
+def test_recordings_of_other_models_change_no_sheet(paper, tmp_path, monkeypatch):
+    """A twin of the embedded model has answered the same requests: its replies would count too."""
+
+    def said():
+        sheet = seminar.sheet(paper)
+        return [sheet.check(n, answer(paper, n)).text for n in TABLES[paper]]
+
+    expected = said()
+    shutil.copytree(paths.RECORDINGS, tmp_path, dirs_exist_ok=True)
+    for path in tmp_path.glob("*/sample/smollm2-135m.jsonl"):
+        shutil.copy(path, path.with_stem("twin"))
+    monkeypatch.setattr(paths, "RECORDINGS", tmp_path)
+    monkeypatch.setitem(registry.entries(), "twin", registry.model("smollm2-135m"))
+    assert said() == expected
+
+
+# ---- what the sheets show is right
+
+
+def test_limits_show_the_judge_of_this_run():
+    sheet = seminar.sheet("cancer_myth")
+    card = json.loads((paths.FIGURES / "sample" / "cancer_myth" / "trust_lexical.json").read_text())
+    text = sheet.limits({"sensitivity": 0.83, "specificity": 0.94}).data.to_string()
+    assert f"{card['kappa']['value']:.2f}" in text and f"n = {card['n']}" in text
+    assert card["confusion"][2][2] == sheet.counts.loc[True, True]
+    # by hand: of 75 same pairs 70 found, of 75 others 19 taken; (126 / 150 - 1 / 2) / (1 / 2)
+    text = seminar.sheet("radiation").limits().data.to_string()
+    assert "0.68" in text and "150 pairs" in text and "19 of 75" in text
+
+
+def test_the_written_answer_is_right_by_name_and_harmful_in_four_sentences(capsys):
+    # by hand: 9 entries, all of the site's 23 effects: precision 1, recall 9 / 23, F1 18 / 32
+    made = seminar.sheet("radiation").harmful([3, "9", 1]).data
+    said = capsys.readouterr().out
+    assert all(number in said for number in ("1.00", "0.39", "0.56", "2 of the 4"))
+    assert made["number"].tolist() == [3, 4, 6, 9] and all(made["sources"])
+
+
+def test_a_measure_is_asked_for_the_careful_list_made_better():
+    # by hand: 14 hits, 4 wrong, 9 missed, 4 rejected
+    inputs = seminar.sheet("radiation").inputs()
+    assert inputs["careful"] == (14, 4, 9, 4) and inputs["one more hit"] == (15, 4, 8, 4)
+    assert inputs["one wrong entry fewer"] == (14, 3, 9, 5)
+    assert {sum(c) for c in inputs.values()} == {31}
+
+
+def test_a_detail_is_put_into_the_consultation_that_students_are_shown():
+    sheet, detail = seminar.sheet("meddialbench"), answer("meddialbench", "4.5")
+    page = sheet.with_detail(detail)._repr_html_()
+    assert "as they like" in page and "weekend at my sister" not in page
+    assert "flatmate" in page and "carbon monoxide" not in page.lower()
+
+
+def test_written_consultations_are_whole_and_have_their_sources():
+    sheet = seminar.sheet("meddialbench")
+    for c in (*sheet.misled.values(), sheet.true, *sheet.longer.values()):
+        assert all(len(turn) == 2 and all(turn) for turn in c["turns"])
+        assert c["sources"] and all(": " in s for s in c["sources"])
+    for c in sheet.longer.values():
+        assert sorted(sum(c["told"], [])) == list(range(1, len(c["key_items"]) + 1))
+        assert len(c["told"]) == len(c["turns"])
+    assert sheet.ruled() == {"right at the baseline": 6, "lost": 4, "won": 0}
+
+
+def test_the_twelve_answers_are_of_all_types_and_two_slips_can_be_found(capsys):
+    """70.1% of 48 is no whole number; d, e and f come from no one table of 60."""
+    sheet = seminar.sheet("medhalu")
+    types = sheet.of.loc[sheet.twelve, "type"].value_counts().to_dict()
+    assert types == dict.fromkeys(["none", "input", "context", "fact"], 3)
+    for named, found in ((["B", "f"], 2), (["c", "d"], 1)):
+        sheet.slips(named)
+        assert f"{found} of 2" in capsys.readouterr().out

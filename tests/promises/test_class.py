@@ -1,0 +1,457 @@
+"""A class: what a student hands in, and the page that its teacher makes of it."""
+
+import csv
+import json
+import re
+from functools import cache
+from types import SimpleNamespace
+
+import pytest
+from IPython import utils
+from IPython.core.interactiveshell import InteractiveShell
+
+from bedside import BedsideError, seminar
+from bedside.__main__ import main
+from bedside.read import paths, sources
+from bedside.seminar import classroom, field, overview
+from browser import violations, watched
+from seminar_answers import TABLES, answer
+
+sheet = cache(seminar.sheet)
+
+
+class Small(seminar.Sheet):
+    """A sheet of three tasks, under the name of one that there is."""
+
+    paper = "cancer_myth"
+
+    @seminar.task("1.1", "Write something.", free=True)
+    def one(self, answer):
+        return "kept"
+
+    @seminar.task("1.2", "A number.")
+    def two(self, answer):
+        if answer != 2:
+            raise seminar.Wrong("count again")
+        return "two"
+
+    @seminar.task("1.3", "Anything.")
+    def three(self, answer):
+        return "fine"
+
+
+@pytest.fixture(scope="module")
+def hand_in(tmp_path_factory):
+    """Hand in a sheet into a folder from one of several laptops; what the sheet says of it."""
+
+    def hand_in(sheet, name, folder, laptop="one"):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(paths, "CACHE", tmp_path_factory.getbasetemp() / f"laptop {laptop}")
+            patch.setattr(classroom, "SESSION", laptop)  # random, once in each process
+            return sheet.hand_in(name, folder)
+
+    return hand_in
+
+
+@pytest.fixture
+def given(hand_in, tmp_path):
+    """Hand in answers {"_1_2": answer} of the small sheet."""
+
+    def given(name, folder=tmp_path, laptop="one", **said):
+        made = Small()
+        for number, one in said.items():
+            made.check(number.strip("_").replace("_", "."), one)
+        return hand_in(made, name, folder, laptop)
+
+    return given
+
+
+def handed(folder):
+    """The files of a folder, in the order of their times."""
+    found = [json.loads(p.read_text(encoding="utf-8")) for p in folder.glob("*.json")]
+    return sorted(found, key=lambda made: made["time"])
+
+
+# ---- handing in
+
+
+def test_a_file_has_all_answers_and_what_the_checks_said(given, tmp_path):
+    shown = given("Ann B", _1_1="my <b>text</b>\nof two lines", _1_2=3)
+    (made,), (path,) = handed(tmp_path), tmp_path.iterdir()
+    assert path.name in shown.told and str(path) in shown.told
+    assert made["sheet"] == "cancer_myth" and made["pseudonym"] == "Ann B" and made["edition"]
+    entries = made["answers"]
+    assert [entries[n]["state"] for n in entries] == ["collected", "not yet", "open"]
+    assert [entries[n]["answer"] for n in entries] == ["my <b>text</b>\nof two lines", 3, None]
+    assert "count again" in entries["1.2"]["said"]
+    for form in (repr(shown), shown._repr_html_()):
+        assert all(each in form for each in ("1.1 ✎ collected", "1.2 ✗ not yet", "1.3 … open"))
+
+
+def test_nothing_is_written_without_a_name_or_a_checked_answer(given, tmp_path):
+    for name, said in ((..., {"_1_2": 2}), (" ", {"_1_2": 2}), ("Ann", {}), ("Ann", {"_1_1": ...})):
+        assert "Nothing was handed in" in given(name, **said).told
+    assert not list(tmp_path.iterdir())
+    (tmp_path / "file").write_text("")
+    assert "can't be written" in given("Ann", tmp_path / "file", _1_2=2).told
+
+
+def test_the_last_check_counts_as_the_answer_was_then(hand_in, tmp_path):
+    made, said = Small(), {"a": "b"}
+    made.check("1.1", "first")
+    made.check("1.1", said)
+    said["a"] = "changed without a check"
+    made.feedback("1.1", "tried by a cell that only shows something")
+    hand_in(made, "Ann", tmp_path)
+    assert handed(tmp_path)[0]["answers"]["1.1"]["answer"] == {"a": "b"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../../x", "/etc/passwd", "C:\\x", "con", "a\x00b", "\u202egnp", "a\ud800b", "x" * 500]
+    + ["<script>", "😀", "=1+1", "a/b\nc", 5],
+)
+def test_no_name_leads_out_of_the_folder(given, tmp_path, name):
+    folder = tmp_path / "in" / "here"
+    given(name, folder, _1_2=2)
+    (path,) = [p for p in tmp_path.rglob("*") if p.is_file()]
+    assert path.parent == folder and re.fullmatch(r"[a-z0-9_-]{1,80}\.json", path.name)
+    ((label, said),) = seminar.handed_in("cancer_myth", "1.2", folder).items()
+    assert said == 2 and label.isprintable() and len(label) <= 60
+
+
+def test_equal_and_similar_pseudonyms_stay_apart_and_a_later_hand_in_follows(given, tmp_path):
+    for k, name in enumerate(("Ann B", "ann-b", "Ann/B")):
+        given(name, _1_2=k)
+    given("Ann B", _1_1="a text", _1_2=7)
+    given("Ann B", _1_2=8)  # after a restart 1.1 is open again
+    given("Ann B", laptop="another", _1_1="somebody else")
+    read = {n: seminar.handed_in("cancer_myth", n, tmp_path) for n in ("1.1", "1.2")}
+    assert read["1.2"] == {"Ann B": 8, "ann-b": 1, "Ann/B": 2}
+    assert len(read["1.1"]) == 2 and set(read["1.1"].values()) == {"a text", "somebody else"}
+    assert read["1.1"]["Ann B"] == "a text" and len(handed(tmp_path)) == 6
+    assert not seminar.handed_in("radiation", "1.2", tmp_path)
+
+
+def test_two_of_one_name_keep_their_numbers_in_all_sheets(hand_in, tmp_path):
+    for laptop, paper in (("a", "cancer_myth"), ("b", "cancer_myth"), ("b", "medhalu")):
+        made = Small()
+        made.paper = paper
+        made.check("1.2", laptop)
+        hand_in(made, "Ann", tmp_path, laptop)
+    assert seminar.handed_in("cancer_myth", "1.2", tmp_path) == {"Ann": "a", "Ann (2)": "b"}
+    assert seminar.handed_in("medhalu", "1.2", tmp_path) == {"Ann (2)": "b"}
+
+
+class Rude:
+    def __repr__(self):
+        raise RuntimeError
+
+
+def own_rule(hits, wrong):
+    return hits - wrong
+
+
+@pytest.mark.parametrize(
+    "said, written",
+    [
+        ({"a": (1, 2.5), 3: True}, {"a": [1, 2.5], "3": True}),
+        ({"a": "x", "b": {"one"}}, {"a": "x", "b": ["one"]}),
+        ([float("inf"), float("nan")], ["inf", "nan"]),
+        (own_rule, "def own_rule(hits, wrong):\n    return hits - wrong"),
+        (b"x", "b'x'"),
+        ("\ud800", "\ud800"),
+        (Rude(), None),
+        (10**5000, None),
+        (["x"] * 10**6, None),
+    ],
+    ids=range(9),
+)
+def test_any_answer_is_written(given, tmp_path, said, written):
+    given("Ann", _1_1=said, _1_3="x")
+    (path,) = tmp_path.iterdir()
+    made = json.loads(path.read_text(encoding="utf-8"), parse_constant=pytest.fail)
+    found = made["answers"]["1.1"]["answer"]
+    assert found == written if written else isinstance(found, str)
+    assert path.stat().st_size < 500_000
+
+
+def test_a_pseudonym_is_typed_into_a_field_and_kept(given, tmp_path, monkeypatch):
+    monkeypatch.setattr(field, "KEPT", tmp_path / "cache" / "pseudonym")
+    monkeypatch.delenv(field.LAB, raising=False)
+    field.name().value = "built"  # where a sheet is built, nobody's name is kept
+    assert not field.KEPT.exists() and field.name().value == ""
+    monkeypatch.setenv(field.LAB, "sheet.ipynb")
+    Small().name_field().value = "Blue heron"
+    given(field.name(), tmp_path / "in", _1_2=2)
+    assert [made["pseudonym"] for made in handed(tmp_path / "in")] == ["Blue heron"]
+
+
+def test_a_text_without_quotation_marks_has_a_hint():
+    """Python's message stays, and the next cell runs."""
+    shell = InteractiveShell.instance()
+    try:
+        field.hints()
+        with utils.capture.capture_output() as said:
+            shell.run_cell("my_name = Anna")
+            shell.run_cell("print(1 + 1)")
+    finally:
+        InteractiveShell.clear_instance()
+    assert "NameError" in said.stdout and 'in quotation marks: "Anna"' in said.stdout
+    assert said.stdout.rstrip().endswith("2")
+
+
+# ---- the tables of a class in the sheets
+
+
+def test_raters_of_a_class(hand_in, tmp_path, capsys):
+    made = sheet("cancer_myth")
+    made.of_class(tmp_path)
+    assert "Nobody" in capsys.readouterr().out
+    truth = dict(zip(made.few["letter"], made.few["label"]))
+    for name, grades in (
+        ("Blue", truth),
+        ("red/../x", truth | {"a": -truth["a"] or 1, "b": -truth["b"] or 1}),
+        ("strange", {"a": 9}),
+        ("list", [1, 2]),
+        ("nested", {k: [1] for k in truth}),
+    ):
+        made.check("1.3", grades)
+        hand_in(made, name, tmp_path)
+    (tmp_path / "broken.json").write_text("{")
+    table = made.of_class(tmp_path).data
+    assert table["rater"].tolist() == ["Blue", "red/../x"]
+    assert table.iloc[:, 1].tolist() == [len(truth), len(truth) - 2] and table.iloc[0, 2] == 1
+
+
+def test_readers_of_a_class(hand_in, tmp_path, capsys):
+    made, reading = sheet("medhalu"), answer("medhalu", "3.1")
+    assert "Nobody" in made.of_class(tmp_path)
+    for name, read in (
+        ("one", reading),
+        ("two", {i: ("no", 60, "-") for i in reading}),
+        ("faulty", reading | {"mh-01": ("perhaps", 60, "-")}),
+        ("other", ["what?"]),
+    ):
+        made.check("3.1", read)
+        hand_in(made, name, tmp_path)
+    found = made.of_class(tmp_path).data.set_index("what")["value"]
+    told = capsys.readouterr().out
+    assert "faulty is left out" in told and "'perhaps'" in told and "other is left out" in told
+    # one yes and one no each: 8 ties; 4 answers both call right, of which 2 are
+    assert found["readers"] == "2" and found["answers with a tie, not scored"] == "8"
+    assert found["accuracy, majority"] == 0.5
+    # all no: F1 of hallucinated 0, of right 2 * 3 / (2 * 3 + 9) = 0.4; the other: F1 14/17 and 4/7
+    assert found["macro F1, mean of readers"] == pytest.approx(((14 / 17 + 4 / 7) / 2 + 0.2) / 2)
+    assert len(made.of_class(made.example_class()).data)
+
+
+# ---- the page of a class
+
+BROKEN = {
+    "truncated.json": '{"sheet": "cancer_myth", "pseud',
+    "list.json": "[1, 2]",
+    "empty.json": "",
+    "deep.json": "[" * 100_000,
+    "digits.json": "1" * 100_000,
+    "no_sheet.json": '{"pseudonym": "x", "answers": {}}',
+    "no_name.json": '{"sheet": "cancer_myth", "answers": {}}',
+    "answers_list.json": '{"sheet": "cancer_myth", "pseudonym": "x", "answers": []}',
+    "sheet_path.json": '{"sheet": "../../x", "pseudonym": "x", "answers": {}}',
+    "sheet_tags.json": '{"sheet": "<script>alert(1)</script>", "pseudonym": "x", "answers": {}}',
+    "<img src=x onerror=alert(1)>.json": "no",
+}
+EVIL = '<script>alert("1")</script></style><img src=x onerror=alert(2)> of at least four words'
+ODD = {
+    "sheet": "cancer_myth",
+    "time": "0001-01-01",
+    "edition": EVIL,
+    "student": [1],
+    "pseudonym": f"=1+1 {EVIL}\u202e",
+    "answers": {
+        "1.1": {"state": "collected", "said": EVIL, "answer": {EVIL: [EVIL, "a \x00 \ud800 b"]}},
+        "1.2": {"state": "not yet", "said": EVIL, "answer": EVIL},
+        "1.3": {"state": ["right"], "said": "", "answer": 1},
+        "1.4": "right",
+        "1.5": {"state": "not yet", "said": "=1+1 is a formula here", "answer": "=1+1"},
+        "1.6": {"state": "not yet"},
+        "9.9": {"state": "right", "said": "", "answer": 1},
+        EVIL: {"state": "right", "said": "", "answer": 1},
+    },
+}
+NAMES = ["Ann B", "ann-b", "Blue heron", "Émile & Zoë", "Blue heron"]
+WRONG = {"1.2": {"B": "asdf asdf asdf"}, "1.5": {"sensitivity": 33 / 38, "specificity": 75 / 82}}
+
+
+def right_file(name):
+    """A hand-in whose answers to sheet 1 are all right, written by hand."""
+    right = {n: answer("cancer_myth", n) for n in TABLES["cancer_myth"]}
+    made = {n: {"state": "right", "answer": given} for n, given in right.items()}
+    return {"sheet": "cancer_myth", "pseudonym": name, "answers": made}
+
+
+def page_of(folder):
+    """The page of a class, and the rows of its CSV by student."""
+    page, _ = overview.write(folder)
+    with (folder / "class.csv").open(encoding="utf-8-sig", newline="") as file:
+        return page.read_text(encoding="utf-8"), {r["student"]: r for r in csv.DictReader(file)}
+
+
+@pytest.fixture(scope="module")
+def room(hand_in, tmp_path_factory):
+    """A class of five in two sheets, with files by others and of any kind: its folder and page."""
+    folder = tmp_path_factory.mktemp("class")
+    for k, name in enumerate(NAMES):
+        for paper in ("cancer_myth", "medhalu"):
+            made = sheet(paper)
+            made.checked.clear()
+            for n in TABLES[paper]:
+                made.check(n, answer(paper, n, WRONG.get(n) if k < 3 else None))
+            hand_in(made, name, folder, str(k))
+    for name, text in BROKEN.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    (folder / "bytes.json").write_bytes(b"\xff\xfe\x00{")
+    with (folder / "large.json").open("wb") as file:
+        file.truncate(50_000_000)
+    (folder / "folder.json").mkdir()
+    (folder / "notes.txt").write_text("not looked at")
+    (folder / ".ipynb_checkpoints").mkdir()
+    (folder / ".ipynb_checkpoints" / "x.json").write_text("[")
+    (folder / "odd.json").write_text(json.dumps(ODD))
+    deep = right_file("deep")
+    deep["answers"]["1.1"]["answer"] = "DEEP"
+    text = json.dumps(deep).replace('"DEEP"', "[" * 200 + "]" * 200)
+    (folder / "deep answer.json").write_text(text)
+    cheat = right_file("Cheat")
+    cheat["answers"]["1.4"]["answer"] = cheat["answers"]["1.5"]["answer"] = 0
+    (folder / "cheat.json").write_text(json.dumps(cheat))
+    honest = json.dumps(right_file("n" * 500), indent=1).replace("\n", "\r\n")  # as on Windows
+    (folder / "honest.json").write_bytes(honest.encode("utf-8-sig"))
+    html, rows = page_of(folder)
+    return SimpleNamespace(folder=folder, html=html, rows=rows)
+
+
+def test_the_page_of_a_class_has_a_line_for_each_student_and_a_state_for_each_task(room):
+    labels = {"Ann B", "ann-b", "Blue heron", "Blue heron (2)", "Émile & Zoë"}
+    assert labels <= set(room.rows) and "Émile &amp; Zoë" in room.html
+    tasks = [c for c in room.rows["Ann B"] if c.endswith(" check")]
+    assert len(tasks) == 18
+    for k, label in enumerate(sorted(labels, key=lambda n: n in ("Blue heron (2)", "Émile & Zoë"))):
+        row = room.rows[label]
+        states = {c.split()[1]: row[c] for c in tasks}
+        assert not row["files say otherwise"]
+        off = {n for n, state in states.items() if state not in ("right", "collected")}
+        assert off == (set(WRONG) if k < 3 else set()) and row["done"] == str(18 - len(off))
+
+
+def test_wrong_answers_are_counted_by_kind_and_free_texts_stand_without_names(room):
+    body = room.html.partition('id="cancer_myth"')[2].partition("</section>")[0]
+    hint = sheet("cancer_myth").check("1.5", WRONG["1.5"]).text.partition(": ")[2]
+    assert re.search(rf"3\D*<bdi>{re.escape(hint[:30])}", body)
+    assert "asdf asdf" in body and "their larynx" not in body
+    named, _ = overview.write(room.folder, named=True)
+    text = named.read_text(encoding="utf-8")
+    assert text.count("Ann B") > room.html.count("Ann B")
+    overview.write(room.folder)
+    assert named.read_text(encoding="utf-8") == room.html  # the same each time
+
+
+def test_a_file_that_calls_everything_right_is_checked_again(room):
+    honest = next(r for name, r in room.rows.items() if name.startswith("nnn"))
+    cheat = room.rows["Cheat"]
+    assert len(honest["student"]) <= 60 and (honest["done"], cheat["done"]) == ("9", "7")
+    assert cheat["cancer_myth 1.4 check"] == "not yet"
+    assert cheat["cancer_myth 1.4 file says"] == "right" and "1.4" in cheat["files say otherwise"]
+
+
+def test_no_file_stops_the_page_and_each_that_is_left_out_is_told(room):
+    faults = room.html.partition('id="unreadable"')[2].partition("</div>")[0]
+    for name in (*BROKEN, "bytes.json", "large.json"):
+        assert name.replace("<", "&lt;").replace(">", "&gt;") in faults, name
+    assert not any(n in faults for n in ("odd", "honest", "notes.txt", "checkpoints"))
+    (odd,) = [r for name, r in room.rows.items() if "script" in name]
+    assert odd["cancer_myth 1.1 file says"] == "collected"
+    assert odd["cancer_myth 1.5 check"] == "not yet" and "1.4" in room.html and "9.9" in room.html
+
+
+def test_text_of_students_is_no_html_and_no_formula(room):
+    for tag in ("<script", "<img", "\x00", "\u202e"):
+        assert tag not in room.html, tag
+    policy = re.search(r'Content-Security-Policy" content="([^"]+)"', room.html)[1]
+    assert "default-src 'none'" in policy and "script-src 'none'" in policy
+    cells = [c for r in room.rows.values() for c in r.values()]
+    assert not [c for c in cells if c[:1] in ("=", "+", "-", "@")]
+    assert any(c.startswith("'=1+1") for c in cells)
+
+
+def test_a_function_is_handed_in_with_what_it_returned_and_never_run(hand_in, tmp_path):
+    made, ran = sheet("radiation"), tmp_path / "ran"
+    for name, measure in (("Ann", answer("radiation", "2.9")), ("Ben", lambda h, w, m, r: h)):
+        made.checked.clear()
+        made.check("2.2", [*answer("radiation", "2.2"), "an effect of mine"])
+        made.check("2.9", measure)
+        hand_in(made, name, tmp_path)
+    code = {"state": "right", "answer": f"open({str(ran)!r}, 'w')"}
+    made = {"sheet": "radiation", "pseudonym": "Code", "answers": {"2.9": code}}
+    (tmp_path / "code.json").write_text(json.dumps(made))
+    html, rows = page_of(tmp_path)
+    states = {name: r["radiation 2.9 check"] for name, r in rows.items()}
+    assert states == {"Ann": "right", "Ben": "not yet", "Code": "unchecked"} and not ran.exists()
+    assert re.search(r"an effect of mine\D+2\D", re.sub("<[^>]+>", " ", html))  # by two of them
+
+
+def test_free_texts_stand_in_an_order_that_is_not_that_of_students(given, tmp_path):
+    for k in range(8):
+        given(f"student {k}", _1_1=f"the answer number {k} of many")
+    html, _ = page_of(tmp_path)
+    shown = list(dict.fromkeys(re.findall(r"answer number (\d) of", html)))
+    assert sorted(shown) == list("01234567") != shown
+
+
+def test_a_sheet_without_its_data_shows_what_the_files_say(tmp_path, monkeypatch):
+    entries = {"2.1": {"state": "right", "said": "", "answer": {}}}
+    made = {"sheet": "released", "pseudonym": "Ann", "answers": entries}
+    (tmp_path / "ann.json").write_text(json.dumps(made))
+    monkeypatch.setattr(paths, "EXTERNAL", tmp_path / "nothing")
+    sources.forget()
+    html, rows = page_of(tmp_path)
+    sources.forget()
+    assert "make data PROFILE=public" in html and rows["Ann"]["released 2.1 check"] == "right"
+
+
+def test_what_somebody_edited_is_not_overwritten(given, tmp_path):
+    given("Ann", _1_2=2)
+    overview.write(tmp_path)
+    table, page = tmp_path / "class.csv", tmp_path / "class.html"
+    for path in (table, page):
+        path.write_text(edited := "my own marks")
+        with pytest.raises(BedsideError, match=rf"{path.name}.* rename it"):
+            overview.write(tmp_path)
+        assert path.read_text() == edited
+        table.unlink()
+        page.unlink(missing_ok=True)
+        overview.write(tmp_path)
+
+
+def test_the_command(given, tmp_path, capsys):
+    for folder, why in ((tmp_path / "none", "no folder"), (tmp_path, "nobody has handed in")):
+        with pytest.raises(SystemExit):
+            main(["class", str(folder)])
+        assert why in capsys.readouterr().err
+    given("Ann", _1_2=2)
+    main(["class", str(tmp_path), "--names"])
+    assert "1 hand-in" in capsys.readouterr().out and (tmp_path / "class.html").exists()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everybody_can_read_the_page_on_screen_and_paper(browser, room, scheme):
+    with watched(browser) as page:
+        page.emulate_media(color_scheme=scheme)
+        page.goto((room.folder / "class.html").as_uri())
+        assert not violations(page)
+        wide = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+        assert not page.evaluate(wide)
+        page.set_viewport_size({"width": 380, "height": 700})
+        assert not page.evaluate(wide) and not violations(page)
+        page.emulate_media(media="print")
+        assert page.get_by_text("✓ right").first.is_visible()
