@@ -16,10 +16,6 @@ from pathlib import Path
 from bedside.keep import registry
 from bedside.keep.replies import Request
 
-sys.path.insert(0, str(Path(__file__).parent))
-from bench_batches import batches  # noqa: E402
-from bench_explorer import explorer  # noqa: E402
-
 SERVER = """
 import asyncio, itertools, json, sys
 from aiohttp import web
@@ -47,11 +43,8 @@ asyncio.run(main())
 
 
 def show(what, seconds, more=""):
-    print(
-        f"{what:58} {statistics.median(seconds):7.2f} s   {min(seconds):.2f} to {max(seconds):.2f},"
-        f" n = {len(seconds)}{more}",
-        flush=True,
-    )
+    told = f"{min(seconds):.2f} to {max(seconds):.2f}, n = {len(seconds)}{more}"
+    print(f"{what:58} {statistics.median(seconds):7.2f} s   {told}", flush=True)
 
 
 def timed(function, times=3):
@@ -63,21 +56,22 @@ def timed(function, times=3):
     return taken
 
 
-def requests(count):
+def requests(count, repeated=1):
+    text = "I was told last week that I have an early cancer, and want to know what to plan for. "
+    for i in range(count):
+        asked = [{"role": "user", "content": f"{i} {repeated * text}"}]
+        yield Request(f"q{i}", "bench", asked, {"max_tokens": 96, "temperature": 0})
 
-    text = (
-        "I was told last week that I have an early cancer and I would like to know what to plan"
-        " for. " * 3
-    )
-    return [
-        Request(
-            f"q{i}",
-            "bench",
-            [{"role": "user", "content": f"{i} {text}"}],
-            {"max_tokens": 96, "temperature": 0},
-        )
-        for i in range(count)
-    ]
+
+@contextlib.contextmanager
+def served(delay):
+    """URL of an endpoint in a process of its own that answers after `delay` seconds."""
+    command = [sys.executable, "-c", SERVER, str(delay)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        yield f"http://127.0.0.1:{process.stdout.readline().strip()}/v1"
+    finally:
+        process.terminate()
 
 
 def bare(asked, url):
@@ -101,161 +95,62 @@ def bare(asked, url):
 
 
 def calls():
+    """Calls beside a bare loop, and their replay."""
     from bedside.asking import models
     from bedside.keep import store
 
     with served(0.05) as url:
         entry = {"provider": "bench", "model": "m", "max_concurrency": 100, "base_url": url}
         registry.entries()["bench"] = entry
-
-        def recorded(asked):
-            with tempfile.TemporaryDirectory(dir=".") as folder:
-                kept = store.Recordings(folder)
-                asyncio.run(models.ask(asked, kept, mode="record", progress=False))
-
-        recorded(requests(100))  # the first one imports the client
-        for count, times in ((2000, 5), (20_000, 2)):
-            pairs = []
+        for count, times in ((100, 1), (2000, 5), (20_000, 2)):
+            taken = {"recorded": [], "bare aiohttp": [], "replayed": []}
             for _ in range(times):
-                ours = timed(lambda n=count: recorded(requests(n)), 1)[0]
-                pairs.append((ours, timed(lambda n=count: bare(requests(n), url), 1)[0]))
-            what = f"{count:,} calls of 50 ms, 100 at a time"
-            show(f"{what}, every reply on disk", [a for a, _ in pairs])
-            ratios = "; ratio " + ", ".join(f"{a / b:.2f}" for a, b in pairs)
-            show(f"{what}, bare aiohttp", [b for _, b in pairs], ratios)
+                with tempfile.TemporaryDirectory(dir=".") as folder:
+
+                    def ask(mode, n=count, folder=folder):
+                        kept, asked = store.Recordings(folder), list(requests(n, 3))
+                        asyncio.run(models.ask(asked, kept, mode=mode, progress=False))
+
+                    taken["recorded"] += timed(lambda: ask("record"), 1)
+                    taken["replayed"] += timed(lambda: ask("replay"), 1)
+                    taken["bare aiohttp"] += timed(lambda n=count: bare(requests(n, 3), url), 1)
+            for how, seconds in taken.items():
+                show(f"{count:,} calls of 50 ms, 100 at a time, {how}", seconds)
 
 
-CONSULTATIONS = """
-import asyncio, resource, sys, time
-from bedside.asking import models
-from bedside.keep import registry, store
-from bedside.papers.meddialbench import consultations, design, study
-from bedside.run import Run
-number, url, folder, mode = int(sys.argv[1]), *sys.argv[2:]
-doctors = [f"bench{i}" for i in range(5)]
-entry = {"provider": "bench", "max_concurrency": 100, "base_url": url}
-for name in doctors:
-    registry.entries()[name] = {**entry, "model": name}
-async def main():
-    run = Run("meddialbench", "bench", profile="sample", mode=mode)
-    run.recordings = store.Recordings(folder)
-    plan = design.read(run)
-    six, scripts = await study.cases(run, plan, 0)
-    made = []
-    for i in range(85):
-        complaint = six["complaint"].iloc[i % 6] + f" ({i})"
-        case = six.iloc[[i % 6]].assign(item=f"bench-{i}", complaint=complaint)
-        made += consultations.planned(case, plan.configurations(), doctors, "bench0", 12)
-    made = made[:number]
-    start = time.perf_counter()
-    async with run.asking() as one:
-        speakers = consultations.by_models(run, one, made, plan, scripts, 300, 0.7)
-        await consultations.hold(made, *speakers)
-    assert all(c.end == "limit" and len(c.turns) == 12 and c.status == "graded" for c in made)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(time.perf_counter() - start, peak, sum(len(c.keys) for c in made))
-asyncio.run(main())
-"""
-
-
-def consultations():
-    """Whole consultations against an endpoint that answers at once, and their replay."""
-    unit = 1024 if platform.system() == "Linux" else 1024**2
-    with served(0) as url:
-        for number in (1000, 7225):
-            with (
-                tempfile.TemporaryDirectory(dir=".") as folder,
-                tempfile.TemporaryDirectory() as figures,
-            ):
-                for mode, what in (("record", "held"), ("replay", "replayed")):
-                    out = subprocess.run(
-                        [sys.executable, "-c", CONSULTATIONS, str(number), url, folder, mode],
-                        capture_output=True,
-                        text=True,
-                        check=True,
-                        env={**os.environ, "BEDSIDE_FIGURES": figures},
-                    ).stdout.split()
-                    show(
-                        f"{number:,} consultations of 12 turns {what}",
-                        [float(out[0])],
-                        f"; {int(out[1]) / unit:.0f} MiB, {int(out[2]) / float(out[0]):,.0f}"
-                        " replies a second",
-                    )
-
-
-@contextlib.contextmanager
-def served(delay):
-    """URL of an endpoint in a process of its own that answers after `delay` seconds."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", SERVER, str(delay)], stdout=subprocess.PIPE, text=True
-    )
-    try:
-        yield f"http://127.0.0.1:{process.stdout.readline().strip()}/v1"
-    finally:
-        process.terminate()
-
-
-REPLAY = """
-import asyncio, resource, sys, time
-sys.path.insert(0, {tests!r})
-from bench import requests
-from bedside.asking import models
-from bedside.keep import registry, store
-registry.entries()["bench"] = {{"provider": "bench", "model": "m"}}
-asked = requests(100_000)
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-start = time.perf_counter()
-replies = asyncio.run(models.ask(asked, store.Recordings({folder!r})))
-print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, before)
-assert len(replies) == 100_000 and replies[-1].text
-"""
-
-
-def replay():
+def batches():
+    """Request files of turns of about 1,200 tokens, and an engine's results taken in."""
+    from bedside.bulk import files, folder, results
     from bedside.keep import store
+    from bedside.read import paths
 
-    registry.entries()["bench"] = {"provider": "bench", "model": "m"}
-    with tempfile.TemporaryDirectory() as folder:
-        with open(Path(folder, "bench.jsonl"), "w") as f:
-            for r in requests(100_000):
-                f.write(
-                    json.dumps(
-                        {
-                            "key": r.key,
-                            "item": r.item,
-                            "text": "a reply of some forty words " * 7,
-                            "finish": "stop",
-                            "refusal": "",
-                            "returned_model": "m",
-                            "prompt_tokens": 90,
-                            "completion_tokens": 50,
-                            "fields": store.redacted(r.fields),
-                        },
-                        separators=(",", ":"),
-                    )
-                    + "\n"
-                )
-        taken, memory = [], []
-        for _ in range(3):
-            out = subprocess.run(
-                [
-                    sys.executable,
-                    "-c",
-                    REPLAY.format(tests=str(Path(__file__).parent), folder=folder),
-                ],
-                capture_output=True,
-                text=True,
-                check=True,
-            ).stdout.split()
-            taken.append(float(out[0]))
-            unit = 1024 if platform.system() == "Linux" else 1024**2
-            memory.append(int(out[1]) / unit)
-            before = int(out[2]) / unit
-        show(
-            "100,000 recorded replies found (keys, lookup, parsing)",
-            taken,
-            f"; {max(memory):.0f} MiB in all, {before:.0f} of it the requests",
-        )
+    prices = {"usd_per_million_in": 1.0, "usd_per_million_out": 2.0, "batch_discount": 0.5}
+    registry.entries()["bench"] = {"provider": "bench", "base_url": "x", "model": "bench", **prices}
+    message = {"role": "assistant", "content": "Have you had a fever, or lost weight? " * 3}
+    body = {"id": "x", "created": 1, "model": "bench", "usage": {}}
+    body["choices"] = [{"index": 0, "finish_reason": "stop", "message": message}]
+    reply = {"status_code": 200, "request_id": "r", "body": body}
+    for count in (50_000, 200_000):
+        with tempfile.TemporaryDirectory() as tmp:
+            os.environ["BEDSIDE_BATCHES"], paths.RECORDINGS = tmp, Path(tmp, "recordings")
+
+            def written(n=count):
+                kept = store.Recordings(paths.RECORDINGS / "a" / "b")
+                sink = files.Sink(folder() / "parts" / "n", kept)
+                sink.extend(requests(n, 55))
+                sink.close()
+                made = files.gather(folder() / "parts", folder() / "01", "b")
+                assert sum(m.lines for m in made) == n
+
+            show(f"{count:,} requests written", timed(written, 1))
+            with open(folder() / "results.jsonl", "w") as out:
+                for path in sorted(folder().glob("01/*.jsonl"), reverse=True):
+                    for line in open(path, "rb"):
+                        key = json.loads(line)["custom_id"]
+                        row = {"id": "x", "custom_id": key, "response": reply, "error": None}
+                        out.write(json.dumps(row) + "\n")
+            results_file = folder() / "results.jsonl"
+            show(f"{count:,} results taken in", timed(lambda f=results_file: results.take([f]), 1))
 
 
 def intervals():
@@ -273,77 +168,37 @@ def intervals():
 
 def builds():
     count = len(list(Path("notebooks").glob("*/[0-9][0-9]_*.ipynb")))
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("MAKE")}
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "check": True}
+
+    def make(*goals):
+        for goal in goals:
+            subprocess.run(["make", goal], **quiet, env=environment)
+
     with tempfile.TemporaryDirectory() as folder:
+        import nbformat
+
         empty = Path(folder, "empty.ipynb")
-        cell = {
-            "cell_type": "code",
-            "id": "a",
-            "metadata": {"tags": ["parameters"]},
-            "outputs": [],
-            "execution_count": None,
-            "source": "import pandas\nimport matplotlib.pyplot",
-        }
-        empty.write_text(
-            json.dumps(
-                {
-                    "cells": [cell],
-                    "metadata": {
-                        "kernelspec": {
-                            "name": "python3",
-                            "display_name": "Python 3",
-                            "language": "python",
-                        }
-                    },
-                    "nbformat": 4,
-                    "nbformat_minor": 5,
-                }
-            )
-        )
-        papermill = [
-            str(Path(sys.executable).with_name("papermill")),
-            "--no-progress-bar",
-            str(empty),
-            str(Path(folder, "out.ipynb")),
-        ]
-        quiet = {
-            "stdout": subprocess.DEVNULL,
-            "stderr": subprocess.DEVNULL,
-            "check": True,
-            "env": {k: v for k, v in os.environ.items() if not k.startswith("MAKE")},
-        }
+        made = nbformat.v4.new_notebook()
+        made.cells = [nbformat.v4.new_code_cell("import pandas\nimport matplotlib.pyplot")]
+        made.metadata["kernelspec"] = {"name": "python3", "display_name": "", "language": "python"}
+        nbformat.write(made, empty)
+        command = [str(Path(sys.executable).with_name("papermill")), str(empty), str(empty)]
 
         def empties():
             for _ in range(count):
-                subprocess.run(papermill, **quiet)
+                subprocess.run(command, **quiet, env=environment)
 
-        def build():
-            subprocess.run(["make", "clean"], **quiet)
-            subprocess.run(["make", "all"], **quiet)
-
-        pairs = [(timed(build, 1)[0], timed(empties, 1)[0]) for _ in range(4)][1:]
-        show(f"make all, sample, {count} notebooks, everything replayed", [a for a, _ in pairs])
-        show(
-            f"papermill on {count} empty notebooks",
-            [b for _, b in pairs],
-            "; ratio " + ", ".join(f"{a / b:.2f}" for a, b in pairs),
-        )
-        show(
-            "make all again, nothing changed",
-            timed(lambda: subprocess.run(["make", "all"], **quiet)),
-        )
+        show(f"make all, {count} notebooks replayed", timed(lambda: make("clean", "all")))
+        show(f"papermill on {count} empty notebooks", timed(empties))
+        show("make all again, nothing changed", timed(lambda: make("all")))
 
 
 if __name__ == "__main__":
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    print(
-        f"{platform.platform()}, {platform.machine()}, {os.cpu_count()} cores, {memory:.0f} GiB,"
-        f" Python {platform.python_version()}"
-    )
-    print("median, range of the repetitions")
-    parts = (calls, consultations, replay, batches, intervals, explorer, builds)
+    print(f"{platform.platform()}, {os.cpu_count()} cores, {memory:.0f} GiB, median and range of n")
+    parts = (calls, batches, intervals, builds)
     for part in [p for p in parts if p.__name__ in sys.argv[1:]] or parts:  # all, or those named
         part()
-    print(
-        "this process used at most"
-        f" {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB"
-    )
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"this process used at most {most:.0f} MiB")

@@ -1,5 +1,7 @@
 """Any model runs through any notebook: as answerer, as judge, recorded, replayed and planned."""
 
+import itertools
+
 import pytest
 
 import matrix
@@ -69,52 +71,34 @@ def run_through(house, measured, name, fake, profile, role, limit, then):
         assert name in pages.merge(profile)["notebooks"]
 
 
-def named(case):
-    return "-".join(map(str, case)).replace(" ", "_")
+LONG = [
+    ("cancer_myth/04_mitigation", "sentence", "sample", "answerer", 1, "planned"),
+    ("radiation/02_free_form", "nothing", "sample", "both", 2, "explored"),
+]
+FEW = [
+    ("medhalu/01_benchmark", "object", "sample", "answerer", 1, "on the page"),
+    ("meddialbench/02_baseline", "random", "sample", "beside another", 1, "planned before"),
+]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("case", CASES, ids=named)
+MARKED = [pytest.param(c, marks=pytest.mark.slow) for c in (*LONG, *CASES)]
+
+
+@pytest.mark.parametrize("case", [*FEW, *MARKED])
 def test_any_model_runs_through(house, measured, case):
     run_through(house, measured, *case)
 
 
+FAST = "cancer_myth/05_judge_agreement", "radiation/06_judge_agreement"
+FAST = {(name, "sample", 2) for name in (*FAST, "medhalu/01_benchmark", "meddialbench/02_baseline")}
+LIMITED = itertools.product(notebooks.listed(), PROFILES, LIMITS[1:])
+
+
 @pytest.mark.parametrize(
-    "case",
-    [
-        ("cancer_myth/04_mitigation", "sentence", "sample", "answerer", 1, "planned"),
-        ("radiation/02_free_form", "nothing", "sample", "both", 2, "explored"),
-        ("medhalu/01_benchmark", "object", "sample", "answerer", 1, "on the page"),
-        ("meddialbench/02_baseline", "random", "sample", "beside another", 1, "planned before"),
-    ],
-    ids=named,
+    "case", [pytest.param(c, marks=[pytest.mark.slow] * (c not in FAST)) for c in LIMITED]
 )
-def test_some_models_run_through(house, measured, case):
-    run_through(house, measured, *case)
-
-
-def test_any_two_values_meet():
-    factors = ["ab", "cde", "fg"]
-    made = {frozenset(row) for row in matrix.pairwise(*factors)}
-    for one, other in (("ab", "cde"), ("ab", "fg"), ("cde", "fg")):
-        assert all(any({x, y} <= row for row in made) for x in one for y in other)
-    assert len(made) < 2 * 3 * 2
-
-
-def replay(house, name, profile, limit):
+def test_every_limit_replays(house, case):
+    name, profile, limit = case
     if absent := lacking(name, profile):
         pytest.skip(f"not here: {', '.join(absent)}")
     house.run(name, profile=profile, limit=limit)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("limit", [n for n in LIMITS if n not in (0, 2)])
-@pytest.mark.parametrize("profile", PROFILES)
-@pytest.mark.parametrize("name", notebooks.listed())
-def test_every_limit_replays(house, name, profile, limit):
-    replay(house, name, profile, limit)
-
-
-@pytest.mark.parametrize("name", notebooks.listed())
-def test_a_limit_replays(house, name):
-    replay(house, name, "sample", 2)

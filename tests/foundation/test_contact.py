@@ -85,12 +85,6 @@ def test_the_next_form_is_tried_and_its_line_told(served, endpoint, words, forms
     assert tried(served)[0]
 
 
-def test_what_no_form_mends_is_not_answered_by_the_command_that_runs(served, endpoint):
-    endpoint.script = lambda n, body: (400, {}, {"error": {"message": "I don't like it"}})
-    ready, told = tried(served)
-    assert not ready and "make try" not in told and "docs/your_model.md" in told
-
-
 def test_other_commands_name_the_model_to_try(served, endpoint, recordings):
     endpoint.script = refusing("json_schema")
     requests = [
@@ -180,22 +174,28 @@ def test_a_certificate_that_nobody_signed(served, secure, recordings, monkeypatc
 
 
 @pytest.mark.parametrize(
-    "url, words",
+    "url, sent, words",
     [
-        ("http://no-such-host.invalid/v1", "check the host in base_url"),
-        ("http://127.0.0.1:9/v1", "start the server, or check host and port"),
-        ("127.0.0.1/v1", "write base_url with http:// or https://"),
-        ("https", "the endpoint speaks http: write http:// in base_url"),
+        ("http://no-such-host.invalid/v1", "", "check the host in base_url"),
+        ("http://127.0.0.1:9/v1", "", "start the server, or check host and port"),
+        ("127.0.0.1/v1", "", "write base_url with http:// or https://"),
+        ("https", "", "the endpoint speaks http: write http:// in base_url"),
+        ("", b"<html><body>Welcome to <b>my router</b></body></html>", "Welcome to my router"),
+        ("", {"models": ["a"]}, "base_url in its entry, which often ends in /v1"),
     ],
 )
-def test_an_address_where_nobody_answers(served, endpoint, recordings, quick, url, words):
-    url = endpoint.url.replace("http", "https", 1) if url == "https" else url
-    registry.entries()[served]["base_url"] = url
+def test_an_address_where_nobody_answers_or_something_else(
+    served, endpoint, recordings, quick, url, sent, words
+):
+    endpoint.script = lambda n, body: (200, {}, sent)
+    if url:
+        url = endpoint.url.replace("http", "https", 1) if url == "https" else url
+        registry.entries()[served]["base_url"] = url
     assert all(words in told for told in told_of(served, recordings))
-    assert ledger.total("test")[1] == 0
+    assert not url or ledger.total("test")[1] == 0
 
 
-@pytest.mark.parametrize("status", [301, 302, 307, 308])
+@pytest.mark.parametrize("status", [301, 308])
 def test_a_redirect_is_told_and_not_followed(with_key, endpoint, recordings, status):
     elsewhere = endpoint.url.replace("/v1", "/moved")
     to = {"Location": f"{elsewhere}/chat/completions?x={KEY}"}
@@ -204,19 +204,6 @@ def test_a_redirect_is_told_and_not_followed(with_key, endpoint, recordings, sta
         assert f"it has moved to {elsewhere}" in told and "put that address into base_url" in told
         assert KEY not in told
     assert len(endpoint.bodies) <= 4
-
-
-@pytest.mark.parametrize(
-    "sent, words",
-    [
-        (b"<html><body>Welcome to <b>my router</b></body></html>", "Welcome to my router"),
-        ({"models": ["a"]}, "no chat completion"),
-    ],
-)
-def test_what_is_no_chat_completion(served, endpoint, recordings, quick, sent, words):
-    endpoint.script = lambda n, body: (200, {}, sent)
-    for told in told_of(served, recordings):
-        assert words in told and "base_url in its entry, which often ends in /v1" in told
 
 
 @pytest.mark.parametrize(

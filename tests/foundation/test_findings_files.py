@@ -67,16 +67,13 @@ def test_findings_come_by_rank_and_a_study_may_have_none(found):
     "rows, words, match",
     [
         ([row("{t | m | F1 | run}")], WORDS, "line 2: unknown source of a finding's number 'run'"),
-        ([row("{t | m | F1}")], WORDS, "line 2: .* output | row"),
         ([row("{t | m | F1 | raw | .0q}")], WORDS, "line 2: .* is no format"),
-        ([row(rank="12")], WORDS, "unknown rank"),
         ([row(of="own")], WORDS, "unknown source of a finding 'own'"),
         ([row(claimed="c-1 c-9")], WORDS, "unknown claim 'c-9'"),
         ([row(output="")], WORDS, "column output: is empty"),
         ([row(), row(rank="2")], WORDS, "line 3, column id: 'a' occurs twice"),
         ([row(), row(id="b")], WORDS, "line 3, column rank: '1' occurs twice"),
         ([row()], WORDS.replace('against = "x"\n', ""), "must be rests, against, changes"),
-        ([row()], "[a", "p.toml can't be read"),
         ([row()], WORDS + WORDS.replace("[a]", "[b]"), "has words for 'b', which is no finding"),
     ],
 )

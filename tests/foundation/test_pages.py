@@ -12,9 +12,9 @@ import nbformat
 import pytest
 
 from bedside import BedsideError
-from bedside.build import notebooks, settings
+from bedside.build import notebooks
 from bedside.publish import pages
-from bedside.publish.pages import cite, content, executed, site
+from bedside.publish.pages import cite, content, site
 from bedside.read import findings, paths
 from browser import violations, watched
 
@@ -136,45 +136,6 @@ def test_claims_are_filtered_and_linked(browser):
         )
 
 
-# A word at the head and one at the foot of every figure: in a PDF they tell its ends' pages.
-MARKS = """() => document.querySelectorAll('figure').forEach((f, k) => {
-  const word = text => Object.assign(document.createElement('div'), {textContent: text + k + 'x'});
-  f.querySelector('img').before(word('head'));
-  f.querySelector('img').after(word('foot'));
-})"""
-WIDE = "[...document.images].filter(i => i.getBoundingClientRect().right > innerWidth + 1).length"
-
-
-def printed(shown):
-    """The texts of the sheets that a page prints to."""
-    import pypdfium2
-
-    margins = dict.fromkeys(("top", "bottom", "left", "right"), "1.5cm")
-    made = pypdfium2.PdfDocument(shown.pdf(format="A4", margin=margins))
-    return [p.get_textpage().get_text_bounded() for p in made]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", STUDIES)
-def test_printed_figures_are_whole(browser, name):
-    with watched(browser) as shown:
-        shown.goto(at("sample", name))
-        shown.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
-        count = shown.locator("figure").count()
-        shown.evaluate(MARKS)
-        texts = printed(shown)
-        assert count
-        for k in range(count):
-            head, foot = (
-                [n for n, text in enumerate(texts) if word in text]
-                for word in (f"head{k}x", f"foot{k}x")
-            )
-            assert head == foot and len(head) == 1, k
-        shown.emulate_media(media="print")
-        shown.set_viewport_size({"width": 680, "height": 1000})  # an A4 page between these margins
-        assert shown.evaluate(WIDE) == 0
-
-
 # ---- links
 
 
@@ -278,35 +239,6 @@ def test_a_site_without_executed_notebooks_says_what_to_do(tmp_path, monkeypatch
     monkeypatch.setattr(notebooks, "executed", lambda *_: tmp_path / "none.ipynb")
     with pytest.raises(BedsideError, match="not executed here yet; run make all"):
         site.write(tmp_path / "site")
-
-
-def cell(id, source, *tags, kind="code"):
-    return {"cell_type": kind, "id": id, "source": [source], "metadata": {"tags": list(tags)}}
-
-
-def test_a_table_leads_to_the_cell_that_computes_it():
-    cells = [
-        cell("a", "f1 = 2 * p * r / (p + r)", executed.MEASURE),
-        cell("b", 'run.table("scores", f1)'),
-        cell("c", "## Next", kind="markdown"),
-        cell("d", 'run.table("others", f1)'),
-    ]
-    assert executed.anchor(cells, "scores") == "#cell-id=a"
-    assert executed.anchor(cells, "others") == "#cell-id=d"
-
-
-def test_a_run_of_its_own_finds_the_repository(tmp_path, monkeypatch):
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
-    monkeypatch.setenv("BEDSIDE_RUN", "mine")
-    manifest = json.loads((paths.FIGURES / "sample/manifest.json").read_text())
-    of_one = {k: v for k, v in manifest["notebooks"].items() if v["paper"] == "medhalu"}
-    manifest["notebooks"] = of_one
-    folder = settings.outputs("sample")
-    for paper in ["medhalu"]:
-        (folder / paper).parent.mkdir(parents=True, exist_ok=True)
-        (folder / paper).symlink_to(paths.FIGURES / "sample" / paper)
-    content.write(manifest, folder)
-    assert 'href="../../../notebooks/medhalu/' in (folder / "medhalu.html").read_text()
 
 
 def test_only_the_scripts_written_here_may_run():

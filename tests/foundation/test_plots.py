@@ -135,40 +135,6 @@ def test_committed_figures_have_texts_that_can_be_read(profile):
     assert len(found) > 20 and {name: f for name, f in found.items() if f} == {}
 
 
-def test_marks_of_a_row_stand_apart_and_a_single_one_on_its_line():
-    rows = [
-        ("a", "published", 1.0),
-        ("a", "run", 1.0),
-        ("b", "run", 2.0),
-        ("c", "x", 1),
-        ("c", "y", 1),
-    ]
-    frame = pd.DataFrame(rows, columns=["row", "series", "value"]).assign(low=None, high=None)
-    _, ((ax,),) = plots.figure((4, 3))
-    plots.dots(ax, frame)
-    found = {c.get_label(): c.lines[0] for c in ax.containers}
-    assert found["Published"].get_ydata()[0] - found["This run"].get_ydata()[0] > 0.2
-    assert found["This run"].get_ydata()[1] == 1
-    assert found["x"].get_marker() != found["y"].get_marker()
-    assert found["Published"].get_markerfacecolor() == plots.CARD
-
-
-def test_lines_over_levels_have_names_that_stand_apart_and_a_run_beside_its_level():
-    ends = {"one": (50.0, 20.0), "two": (51.0, 21.0), "three": (90.0, 80.0)}
-    rows = [(name, "published", k, v) for name, both in ends.items() for k, v in enumerate(both)]
-    rows += [("mine", "run", k, 40.0) for k in (0, 1)]
-    frame = pd.DataFrame(rows, columns=["series", "source", "k", "value"])
-    _, ((ax,),) = plots.figure((4, 3))
-    plots.slopes(ax, frame.assign(low=30, high=50), "k", ends=(4, 1))
-    assert [line.get_markerfacecolor() for line in ax.lines[:3]] == [plots.CARD] * 3
-    (mine,) = ax.containers
-    assert 0 < mine.lines[0].get_xdata()[0] < 0.5
-    assert mine.lines[0].get_markerfacecolor() != plots.CARD
-    named = {t.get_text(): t.xy[1] for t in ax.texts}
-    assert {"one 50.0", "two 51.0", "three 90.0", "80.0 three", "20.0 one", "21.0 two"} == {*named}
-    assert named["two 51.0"] - named["one 50.0"] == 4 and named["three 90.0"] == 90
-
-
 def test_values_are_moved_apart_as_little_as_needed():
     assert plots.apart([1, 5, 9], 2) == [1, 5, 9]
     assert plots.apart([1, 2], 2) == [0.5, 2.5]

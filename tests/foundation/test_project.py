@@ -1,13 +1,10 @@
 """The project's own promises: its environments, layers, notebooks, parameters and errors."""
 
-import ast
-import io
 import json
 import os
 import re
 import subprocess
 import sys
-import tokenize
 import tomllib
 
 import pytest
@@ -214,21 +211,8 @@ def test_check_and_help_need_the_standard_library_only(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-def code_lines(path):
-    """The lines of a Python file without blank ones, comments and docstrings."""
-    text, lines, told = path.read_text(), set(), set()
-    for node in ast.walk(ast.parse(text)):
-        documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
-        if isinstance(node, documented) and ast.get_docstring(node) is not None:
-            told |= {*range(node.body[0].lineno, node.body[0].end_lineno + 1)}
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.string.strip() and token.type != tokenize.COMMENT:
-            lines |= {*range(token.start[0], token.end[0] + 1)}
-    return len(lines - told)
-
-
 def test_the_picture_of_the_house_is_the_house():
-    """Its rooms, their order and what each may use are the contract's; its lines are measured."""
+    """Its rooms, their order and what each may use are the contract's."""
     text = (paths.ROOT / "docs/design.md").read_text()
     drawn = re.findall(r"^(\w+) +([\d,]+)  .*?  +(\w+(?:, \w+)*)$", text.split("```")[1], re.M)
     project = tomllib.loads((paths.ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
@@ -236,13 +220,7 @@ def test_the_picture_of_the_house_is_the_house():
     below = [", ".join(layer) for layer in layers[1:]] + ["none"]
     expected = [(room, uses) for layer, uses in zip(layers, below) for room in layer]
     assert [(room, uses) for room, _, uses in drawn] == expected
-    packages = {p.parent.name for p in LIBRARY.glob("*/__init__.py")}
-    assert packages <= {room for room, *_ in drawn}
-    for room, told, _ in drawn:
-        files = [*(LIBRARY / room).rglob("*.py")] or [LIBRARY / f"{room}.py"]
-        lines = sum(map(code_lines, files))
-        assert lines == pytest.approx(int(told.replace(",", "")), rel=0.1), room
-        assert lines <= 1800 or room not in ROOMS, f"{room} is too large: {lines} lines"
+    assert {p.parent.name for p in LIBRARY.glob("*/__init__.py")} <= {room for room, *_ in drawn}
 
 
 def test_foundation_explorer_and_annotation_name_no_study():
