@@ -1,6 +1,6 @@
 """Intervals of shares, means and differences over units: score intervals with Student's t.
 
-`docs/statistics.md` has the table of how often they cover; `tests/coverage.py` makes it.
+`docs/statistics.md` has the table of how often they cover; `tests/interval_worlds.py` makes it.
 """
 
 from collections.abc import Callable
