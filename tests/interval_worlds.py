@@ -1,7 +1,7 @@
 """How often 95% intervals cover the truth: the worlds, and the table of docs/statistics.md.
 
-    .venv/bin/python tests/interval_worlds.py            # all worlds: prints the table, takes minutes
-    .venv/bin/python tests/interval_worlds.py kappa      # worlds whose name begins so
+    .venv/bin/python tests/interval_worlds.py         # all worlds: prints the table, takes minutes
+    .venv/bin/python tests/interval_worlds.py kappa   # worlds whose name begins so
 
 A world draws rows whose truth is known. Written down before anything was simulated: the worlds, the
 numbers of units (SIZES), and the bounds: at least 93% covered, of shares and means from ten units,

@@ -203,7 +203,7 @@ def test_a_seed_reproduces():
 def test_intervals_of_small_samples_cover(world, n, clustered):
     """Of 400 intervals at least 90% hold the truth: of 93%, 400 give less in one of a hundred.
 
-    Each has a width, or `coverage` raises. `tests/interval_worlds.py` makes the table of all worlds.
+    Each has a width, or `coverage` raises. `tests/interval_worlds.py` makes the whole table.
     """
     found = {f"{w[0]}: {w[1]}": w for w in worlds.worlds()}[world]
     covered, given = worlds.coverage(found, n, clustered, 400)
