@@ -5,8 +5,9 @@ import json
 
 import pandas as pd
 import pytest
+from scipy.special import stdtrit
 
-from bedside import BedsideError, annotation, explorer, own, stats
+from bedside import BedsideError, annotation, explorer, own
 from bedside.annotation import raters
 from bedside.own import results
 from conftest import apart, completion
@@ -50,9 +51,8 @@ def test_questions_are_asked_judged_and_counted_by_unit(study_of, endpoint, tmp_
     asked = [b["messages"] for b in endpoint.bodies if "Answer to grade" not in str(b)]
     assert [len(m) for m in sorted(asked, key=len)] == [1, 1, 2]  # one has a system prompt
     cells = found.scores.set_index("column")
-    expected = stats.share([False, True, True], ["ann", "ann", "bob"])
-    assert cells.loc["all: right, %", "value"] == pytest.approx(100 * expected.value)
-    assert cells.loc["all: right, %", "high"] == pytest.approx(100 * expected.high)
+    assert cells.loc["all: right, %", "value"] == pytest.approx(200 / 3)
+    assert cells.loc["all: right, %", ["low", "high"]].isna().all()  # ann and bob are two units
     assert cells.loc["driving: right, %", "n"] == 2 and len(found.pairs) == 0
     folder = tmp_path / "figures/own/mine"
     manifest = json.loads((folder / "manifest.json").read_text())
@@ -61,6 +61,28 @@ def test_questions_are_asked_judged_and_counted_by_unit(study_of, endpoint, tmp_
     sent = len(endpoint.bodies)
     again = study_of(mode="replay")
     assert len(endpoint.bodies) == sent and again.verdicts.equals(found.verdicts)
+
+
+@pytest.mark.parametrize("units, worth", [(10, 9), (9, None)])
+def test_a_rate_has_an_interval_over_ten_units_or_more(study_of, tmp_path, units, worth):
+    """All answers to a unit's two questions are alike: half of ten units know nine answers' worth.
+
+    A unit's sum is off by 1: squares add up to 10, times 10/9 by 20 is 5/9. Over 1/4 the design
+    effect is 20/9. 1/2 ± h is where h² = t² (1/4 - h²) / 9.
+    """
+    asked = [
+        f"q{k},May I {'drive today' if k % 4 < 2 else 'swim'}?,Yes.,,u{k // 2},"
+        for k in range(2 * units)
+    ]
+    (tmp_path / "mine.csv").write_text("\n".join([QUESTIONS.splitlines()[0], *asked]))
+    right = study_of().scores.set_index("column").loc["all: right, %"]
+    assert right["n"] == 2 * units
+    if worth is None:
+        assert right[["low", "high"]].isna().all()
+    else:
+        t = stdtrit(units - 1, 0.975)
+        half = 100 * (t**2 / 4 / (worth + t**2)) ** 0.5
+        assert right[["low", "high"]].tolist() == pytest.approx([50 - half, 50 + half])
 
 
 def test_a_verdict_that_cannot_be_read_is_counted_and_bounds_follow(study_of, endpoint):

@@ -4,6 +4,7 @@ import json
 
 import pandas as pd
 import pytest
+from scipy.special import stdtrit
 
 from bedside import BedsideError, own, stats
 from bedside.keep import registry
@@ -114,9 +115,12 @@ def test_verdicts_that_failed_are_named_by_run(study_of):
     assert found["change, points"][:2] == (0, 18) and found["permutation p"][:2] == (1, 18)
 
 
-# Half of 36 answers differ: two of three in 6 units, one of three in the other 6. Of the resamples
-# of 12 units, those with 3 to 9 of the first kind are the middle 95% (binomial): 15/36 to 21/36.
-HALF, LOW, HIGH = 50, pytest.approx(100 * 15 / 36), pytest.approx(100 * 21 / 36)
+# Half of 36 answers differ: two of three in 6 units, one of three in the other 6. To these Bonett
+# and Price add a unit in which all are won and one in which all are lost: the mean of 14 is 6/14,
+# squares add up to 6 × 4/9 + 6 × 1/9 + 2 = 16/3, and t has the freedom of the 12 that there are.
+ERROR = ((16 / 3 - 36 / 14) / 13 / 14) ** 0.5
+HALF = 50
+LOW, HIGH = (pytest.approx(100 * (6 / 14 + s * stdtrit(11, 0.975) * ERROR)) for s in (-1, 1))
 # the units' sums have a spread of 6 * 2² + 6 * 1² = 30, that of 18 * 36 / 30 = 21.6 pairs
 LEAST = pytest.approx(100 * stats.mde_paired(36 * 18 / 30, 0.5))
 

@@ -17,7 +17,6 @@ from known_lab import ONE, PEOPLE, SAYS, ZERO
 from scipy.special import ndtri, stdtrit
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
-from statsmodels.stats.proportion import proportion_confint
 
 import matrix
 from bedside import __main__ as main
@@ -33,6 +32,31 @@ def score(p, n, z):
     half = z * (p * (1 - p) / n + z**2 / (4 * n**2)) ** 0.5
     middle = p + z**2 / (2 * n)
     return [100 * (middle + s * half) / (1 + z**2 / n) for s in (-1, 1)]
+
+
+def limits(hits, n):
+    """Limits of a share of n replies that are units of their own, in percent: none below ten."""
+    return score(hits / n, n, stdtrit(n - 1, 0.975)) if n >= 10 else [np.nan] * 2
+
+
+def agreement(cells):
+    """Limits of kappa: Student's on Fisher's z, with and without two answers of even ratings."""
+
+    def kappa(table):
+        n = table.sum()
+        chance = (table.sum(axis=0) * table.sum(axis=1)).sum() / n**2
+        return (np.trace(table) / n - chance) / (1 - chance)
+
+    kinds = np.eye(4).reshape(4, 2, 2)  # one answer in each cell
+    single, ends = [x for x, n in zip(kinds, np.ravel(cells)) for _ in range(n)], []
+    t = stdtrit(len(single) - 1, 0.975)
+    for rated in (single, [*single, np.eye(2) / 2, (1 - np.eye(2)) / 2]):
+        whole, n = sum(rated), len(rated)
+        near, without = kappa(whole), np.array([kappa(whole - one) for one in rated])
+        error = ((n - 1) / n * ((without - without.mean()) ** 2).sum()) ** 0.5
+        half = t * error / (1 - near**2)
+        ends.append([np.tanh(np.arctanh(near) + s * half) for s in (-1, 1)])
+    return np.min(ends), np.max(ends)
 
 
 def least(n, psi):
@@ -63,13 +87,13 @@ DESIGNS = {  # truth, {model: (right, with a verdict, unscored)}, pairs, USD
         60 * 0.026,
     ),
     # d: 10 right, 4 wrong, cut and right; late, too long, filtered, broken off, two verdicts that
-    # are none. What 6 tries of the late one and the one too long cost nobody knows; 18 answers of d
-    # came, 6 tries broke off, and 17 answers were judged.
+    # are none. What 6 tries of the late one cost nobody knows, and the one too long was refused: 0.
+    # 18 answers of d came, 6 tries broke off, and 17 answers were judged.
     "failing": (
         FAILING,
         {"a": (14, 21, 0), "d": (11, 15, 6)},
         {"ad": (4, 1, 15)},
-        21 * 0.026 + 24 * 0.006 + 17 * 0.02 + 7 * MOST,
+        21 * 0.026 + 24 * 0.006 + 17 * 0.02 + 6 * MOST,
     ),
     # no answer of e holds anything to judge, and all were paid
     "silent": (SILENCE, {"a": (3, 6, 0), "e": (0, 0, 6)}, {"ae": (0, 0, 0)}, 12 * 0.006 + 6 * 0.02),
@@ -85,9 +109,8 @@ def test_scores_tests_and_costs(lab, design):
         mine = found.loc[(model, "all: right, %")]
         assert (mine["n"], mine["unscored"]) == (n, lost)
         if n:
-            limits = proportion_confint(right, n, method="wilson")
-            expected = [100 * x for x in (right / n, *limits)]
-            assert mine[["value", "low", "high"]].tolist() == pytest.approx(expected, rel=1e-8)
+            expected = pytest.approx([100 * right / n, *limits(right, n)], rel=1e-8, nan_ok=True)
+            assert mine[["value", "low", "high"]].tolist() == expected
         else:
             assert mine[["value", "low", "high"]].isna().all()
         bounds = [c for r, c in found.index if r == model and c.startswith("all: ") and "if" in c]
@@ -211,24 +234,25 @@ def test_a_judge_s_card_and_the_corrected_rate(lab):
     card, found = lab.card(), lab.table("table_corrected")
     assert (card["n"], card["unscored"], card["confusion"]) == (40, 0, [[18, 2], [5, 15]])
     for name, hits, n in (("exact", 33, 40), ("sensitivity", 15, 20), ("specificity", 18, 20)):
-        expected = [hits / n, *proportion_confint(hits, n, method="wilson")]
-        assert list(card[name].values()) == pytest.approx([*expected, n])
+        expected = [hits / n, *(x / 100 for x in limits(hits, n)), n]
+        assert list(card[name].values()) == pytest.approx(expected)
     from sklearn.metrics import cohen_kappa_score  # takes a second
 
     labels = [int(PEOPLE[x]) for x in truth["a"]]
     said = [int(SAYS[x] == ONE) for x in truth["a"]]
     kappa = card["kappa"]
     assert kappa["value"] == pytest.approx(0.65) == cohen_kappa_score(labels, said)
-    # about 1.96 sqrt(0.825 × 0.175 / 40) / 0.5 either way
-    assert [kappa["low"], kappa["high"]] == pytest.approx([0.65 - 0.236, 0.65 + 0.236], abs=0.05)
+    assert (kappa["low"], kappa["high"]) == pytest.approx(agreement(card["confusion"]))
     assert found.loc[("a", "judge says, %"), "value"] == 42.5
     right = found.loc[("a", "corrected, %")]
     assert right["value"] == pytest.approx(50) and right["n"] == 40
-    a, b, c = np.random.default_rng(1).beta(
-        *np.array([[17.5, 15.5, 18.5], [23.5, 5.5, 2.5]])[:, :, None], (3, 99_999)
-    )
-    limits = 100 * np.quantile(np.clip((a + c - 1) / (b + c - 1), 0, 1), [0.025, 0.975])
-    assert right[["low", "high"]].tolist() == pytest.approx(limits.tolist(), abs=1)
+    # a limit with t for z is that of (z / t)² as many answers
+    p, n = np.array([17 / 40, 15 / 20, 18 / 20]), np.array([40, 20, 20])
+    worth = n * (ndtri(0.975) / stdtrit(n - 1, 0.975)) ** 2
+    shapes = [(x * worth + 0.5)[:, None] for x in (p, 1 - p)]
+    a, b, c = np.random.default_rng(1).beta(*shapes, (3, 99_999))
+    expected = 100 * np.quantile(np.clip((a + c - 1) / (b + c - 1), 0, 1), [0.025, 0.975])
+    assert right[["low", "high"]].tolist() == pytest.approx(expected.tolist(), abs=1)
     assert f"{40 * 0.026:.2f}" in told  # labelled answers are not judged, or paid, twice
 
 
@@ -288,9 +312,11 @@ def test_two_runs_with_a_known_difference(lab):
     assert p == pytest.approx([112 / 1024] * 2) and p[0] == pytest.approx(
         mcnemar([[0, 8], [2, 0]]).pvalue
     )
-    # changes are -1 (8), 1 (2), 0 (2): variance 10/12 - 1/4; 1.96 sqrt(0.5833 / 12) either way
-    limits = found.loc["change, points", ["low", "high"]].tolist()
-    assert limits == pytest.approx([-50 - 43.2, -50 + 43.2], abs=8)
+    # with a pair of each kind changes are -1 (9), 1 (3), 0 (2): mean -6/14, squares add up to 12
+    half = stdtrit(11, 0.975) * ((12 - 36 / 14) / 13 / 14) ** 0.5
+    expected = [100 * (-6 / 14 + s * half) for s in (-1, 1)]
+    assert found.loc["change, points", ["low", "high"]].tolist() == pytest.approx(expected)
+    assert expected[0] < -50 < 0 < expected[1]  # as p says, which is above 0.05
 
 
 def test_a_second_judge_on_the_same_answers(lab):
@@ -389,8 +415,7 @@ def test_ordered_grades_of_a_paper_s_notebooks(lab):
         assert rows.loc["PCS", ["value", "n", "unscored"]].tolist() == pytest.approx(
             [pcs, n, 12 - n]
         )
-        limits = proportion_confint(round(pcr * n / 100), n, method="wilson")
-        expected = [pcr, *(100 * x for x in limits), n, 12 - n]
+        expected = [pcr, *limits(round(pcr * n / 100), n), n, 12 - n]
         assert rows.loc["PCR", "value":"unscored"].tolist() == pytest.approx(expected)
         corrected = rows.loc["PCR corrected for the judge's errors"]
         assert corrected["value"] == pytest.approx(min(pcr / sensitivity, 100))
