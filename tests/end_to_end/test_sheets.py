@@ -8,7 +8,7 @@ import html
 import json
 import re
 import shutil
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
@@ -53,7 +53,8 @@ def lines(texts):
 
 def run(path, students, stub="..."):
     """Run a sheet in this process: its cells, what each shows, and the sheet at the end."""
-    shell, cells, shown = InteractiveShell.instance(), edited.edition(path, students)["cells"], []
+    shell = InteractiveShell.instance(user_module=ModuleType("a_sheet"))  # __main__ stays pytest's
+    cells, shown = edited.edition(path, students)["cells"], []
     try:
         for cell in cells:
             shown.append([])

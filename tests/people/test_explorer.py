@@ -121,7 +121,7 @@ def test_facets_filter_and_count(shown):
     assert counts(page) == "4 of 12 rows · 3 items"
     lines = page.locator("#rates tbody tr").all_inner_texts()
     assert lines == [
-        "Radiation side effects\tm1\t0 of 2\t0.0% [no interval: one unit]\t0",
+        "Radiation side effects\tm1\t0 of 2\t0.0% [no interval: fewer than ten units]\t0",
         "MedHalu\tm1\t0 of 0\tnone scored\t2",
     ]
 

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 import raters_labels
 from raters_labels import cells, given, judged_rows, row, write
+from sklearn.metrics import cohen_kappa_score
 
 from bedside import annotation
 from bedside.annotation import raters, tasks
@@ -114,7 +115,42 @@ def test_two_raters_by_hand(rng):
     assert found["Ann and Bob", "kappa"][0] == pytest.approx(0.4)
     assert found["all 2 raters", "Krippendorff's alpha"][0] == pytest.approx(1 - 114 / 198)
     assert [v[3] for v in found.values()] == [10, 10, 10]
-    assert all(low < value < high for value, low, high, _ in found.values())
+    limits = found["Ann and Bob", "equal, %"][1:3]
+    # Wilson's limits L solve (p - L)^2 = t^2 L (1 - L) / n, with t of 9 degrees of freedom.
+    assert limits[0] < 70 < limits[1]
+    for at in np.divide(limits, 100):
+        assert (0.7 - at) ** 2 == pytest.approx(2.262157**2 * at * (1 - at) / 10, rel=1e-5)
+    few = found["Ann and Bob", "kappa"], found["all 2 raters", "Krippendorff's alpha"]
+    assert np.isnan([v[1:3] for v in few]).all()
+
+
+def test_kappa_of_twenty_items_has_the_interval_of_leaving_one_out(rng):
+    # The ten items above twice: kappa stays .4; alpha is 1 - (12 / 40) / (2 x 22 x 18 / (40 x 39)).
+    twenty = {who: said | {k + k: v for k, v in said.items()} for who, said in TEN.items()}
+    found = cells(raters.agreement(given(twenty), "hallucination", rng))
+    value, low, high, n = found["Ann and Bob", "kappa"]
+    assert (value, n) == (pytest.approx(0.4), 20)
+    # Of each item its pairs of labels with their weights; then two more, spread evenly.
+    items = [[(a, twenty["Bob"][k], 1)] for k, a in twenty["Ann"].items()]
+    more = [("yes", "yes", 0.5), ("no", "no", 0.5)], [("yes", "no", 0.5), ("no", "yes", 0.5)]
+    ends = [fisher_limits(items), fisher_limits([*items, *more])]
+    assert (low, high) == pytest.approx((min(e[0] for e in ends), max(e[1] for e in ends)))
+    alpha, low, high, n = found["all 2 raters", "Krippendorff's alpha"]
+    assert (alpha, n) == (pytest.approx(1 - 12 * 39 / (2 * 22 * 18)), 20)
+    assert low < alpha < high
+
+
+def fisher_limits(items):
+    """Limits of kappa on Fisher's z, with the jackknife's error and t of 19 degrees of freedom."""
+
+    def kappa(items):
+        a, b, weight = zip(*(pair for item in items for pair in item))
+        return cohen_kappa_score(a, b, sample_weight=weight)
+
+    whole, count = kappa(items), len(items)
+    without = [kappa(items[:i] + items[i + 1 :]) for i in range(count)]
+    error = np.sqrt((count - 1) * np.var(without)) / (1 - whole**2)
+    return np.tanh(np.arctanh(whole) + 2.0930241 * error * np.array([-1, 1]))
 
 
 def test_ordered_labels_by_hand(rng):
@@ -171,8 +207,8 @@ def test_labels_of_one_kind_are_no_evidence(rng):
 
 def test_intervals_draw_items_not_parts():
     table = {
-        "Ann": dict(zip("abcdefghijkl", 2 * ["yes", "yes", "yes", "no", "no", "no"])),
-        "Bob": dict(zip("abcdefghijkl", 2 * ["yes", "yes", "no", "no", "no", "yes"])),
+        "Ann": dict(zip("abcdefghijklmnopqrstuvwx", 4 * ["yes", "yes", "yes", "no", "no", "no"])),
+        "Bob": dict(zip("abcdefghijklmnopqrstuvwx", 4 * ["yes", "yes", "no", "no", "no", "yes"])),
     }
 
     def kappa(labels, task):
@@ -183,14 +219,14 @@ def test_intervals_draw_items_not_parts():
     parts = pd.concat([given(table, part=p) for p in tasks()["adherence"].values])
     one, five = kappa(given(table), "hallucination"), kappa(parts, "adherence")
     assert five[:3] == pytest.approx(one[:3]) and one[0] == pytest.approx(1 / 3)
-    assert (one[3], five[3]) == (12, 60)
+    assert (one[3], five[3]) == (24, 120) and one[1] < one[0] < one[2]
 
 
 def test_intervals_draw_units_not_items():
     # Every question is asked of two models and answered alike: nothing is learnt from the second.
     table = {
-        "Ann": dict(zip("abcdefghijkl", 2 * ["yes", "yes", "yes", "no", "no", "no"])),
-        "Bob": dict(zip("abcdefghijkl", 2 * ["yes", "yes", "no", "no", "no", "yes"])),
+        "Ann": dict(zip("abcdefghijklmnopqrstuvwx", 4 * ["yes", "yes", "yes", "no", "no", "no"])),
+        "Bob": dict(zip("abcdefghijklmnopqrstuvwx", 4 * ["yes", "yes", "no", "no", "no", "yes"])),
     }
     once = given(table)
     twice = pd.concat([once, once.assign(id=once["id"] + " of another model")])
@@ -201,11 +237,11 @@ def test_intervals_draw_units_not_items():
 
     for column in ("kappa", "Krippendorff's alpha"):
         one, two = interval(once, column), interval(twice, column)
-        assert two[1:3] == pytest.approx(one[1:3], abs=0.06) and (one[3], two[3]) == (12, 24)
+        assert two[1:3] == pytest.approx(one[1:3], abs=0.03) and (one[3], two[3]) == (24, 48)
         apart = interval(twice.assign(unit=twice["id"]), column)
         assert apart[2] - apart[1] < 0.8 * (two[2] - two[1])
-    low, high = interval(twice, "equal, %")[1:3]
-    assert high - low > 0.95 * np.subtract(*interval(once, "equal, %")[2:0:-1])
+    one, two = interval(once, "equal, %"), interval(twice, "equal, %")
+    assert two[2] - two[1] == pytest.approx(one[2] - one[1], rel=0.05)
 
 
 def test_how_raters_worked():

@@ -47,10 +47,10 @@ def test_corrected_rates_by_hand(rng):
 
 
 def test_rates_and_cards_are_of_units(rng):
-    # 24 labelled and 36 other answers: each to a question of its own, or each question asked of two
-    # models, that is under two configurations here.
-    said = [True] * 10 + [False] * 2 + [True] * 2 + [False] * 10 + [True] * 20 + [False] * 16
-    truth = {f"a{k}": "yes" if k < 12 else "no" for k in range(24)}
+    # 48 labelled and 72 other answers: each to a question of its own, or each question asked of two
+    # models, that is under two configurations here, and answered and judged alike: as one answer.
+    said = [True] * 20 + [False] * 4 + [True] * 4 + [False] * 20 + [True] * 40 + [False] * 32
+    truth = {f"a{k}": "yes" if k < 24 else "no" for k in range(48)}
     rows = judged_rows("a", said)
     pairs = [{**r, "unit": str(int(r["id"][1:]) // 2)} for r in rows]
 
@@ -62,12 +62,15 @@ def test_rates_and_cards_are_of_units(rng):
         kappa = card["kappa"]["value"], card["kappa"]["low"], card["kappa"]["high"], card["n"]
         return cells(rates) | {("card", "kappa"): kappa}
 
-    alone, together = found(rows), found(pairs)
+    alone, together, once = found(rows), found(pairs), found(rows[::2])
     assert len(alone) == 5
     for name, (value, low, high, n) in alone.items():
         same, lower, higher, count = together[name]
         assert (same, count) == (pytest.approx(value), n)
         assert higher - lower > 1.15 * (high - low), name
+        # estimating a design effect costs one unit of twelve: nearly, not to the last digit
+        near = 0.05 * (once[name][2] - once[name][1])
+        assert (lower, higher) == pytest.approx(once[name][1:3], abs=near), name
 
 
 def test_a_judge_at_chance_or_without_labels_corrects_nothing(rng):

@@ -4,7 +4,7 @@ import csv
 import json
 import re
 from functools import cache
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
 import pytest
 from IPython import utils
@@ -189,7 +189,7 @@ def test_a_pseudonym_is_typed_into_a_field_and_kept(given, tmp_path, monkeypatch
 
 def test_a_text_without_quotation_marks_has_a_hint():
     """Python's message stays, and the next cell runs."""
-    shell = InteractiveShell.instance()
+    shell = InteractiveShell.instance(user_module=ModuleType("a_sheet"))
     try:
         field.hints()
         with utils.capture.capture_output() as said:
