@@ -27,4 +27,6 @@ def test_a_users_entries_change_no_output_of_a_notebook(name, tmp_path, monkeypa
         monkeypatch.setitem(registry.entries(), key, entry)
     house.to("again")
     house.run(name)
-    assert any(file.endswith(".csv") for file in before) and house.outputs() == before
+    assert house.outputs() == before
+    if name != "cancer_myth/07_released_answers":  # which has tables with the released file alone
+        assert any(file.endswith(".csv") for file in before)
