@@ -58,7 +58,7 @@ PEOPLE := $(shell find $(addprefix lib/bedside/,publish/judged_items explorer an
 DATA := $(if $(filter public,$(PROFILE)),$(STAMPS)/data.done)
 
 .PHONY: help all test mutants lint verify explorer site seminar class data try plan batch collect record \
-	study compare check annotate contribute new letter outputs lab serve doctor bench setup lock clean FORCE \
+	study compare check annotate new letter outputs lab serve doctor bench setup lock clean FORCE \
 	$(PAPERS)
 .DEFAULT_GOAL := help
 
@@ -138,9 +138,6 @@ compare: $(READY) ## show the models of several runs beside each other: make com
 check: $(READY) ## check the printed numbers of any paper: NUMBERS=mine.csv; NUMBERS=new: a template (docs/check.md)
 	@$(PY) -m bedside numbers -- $(call quoted,$(value NUMBERS))
 
-contribute: $(READY) ## check what you recorded of MODELS, to hand it in (CONTRIBUTING.md)
-	@$(PY) -m bedside contribute -- $(call quoted,$(value MODELS))
-
 new: $(READY) ## begin a study of your own: make new PAPER=name
 	@$(PY) -m bedside new -- $(call quoted,$(value PAPER))
 
@@ -156,7 +153,7 @@ lab: $(READY) ## open JupyterLab in this folder (RUN=name: with the settings of 
 serve: $(READY) ## serve the embedded model (OpenAI-compatible, on this machine only)
 	@$(PY) -m bedside serve
 
-doctor: $(READY) ## list what this checkout has and lacks; mend damaged recordings and a damaged ledger
+doctor: $(READY) ## list what this checkout has and lacks, damaged recordings too; mend a damaged ledger
 	@$(PY) -m bedside doctor
 
 bench: $(READY) ## measure calls, replay, statistics and `make all` on this machine
@@ -203,7 +200,7 @@ $(foreach n,$(NOTEBOOKS),$(eval $(call notebook,$(notdir $(n)),$(patsubst %/,%,$
 
 run = $(PY) -m bedside run --todo $(1) --file $(SETTINGS) --stamps $(STAMPS) $(call option,jobs,JOBS)
 
-$(STAMPS)/index.done: $(DONE) notebooks/across_studies.ipynb $(wildcard data/findings/* data/replies/* \
+$(STAMPS)/index.done: $(DONE) notebooks/across_studies.ipynb $(wildcard data/findings/* \
 		$(addprefix lib/bedside/publish/,*.py pages/*))
 	@$(call run,$(PAPERS:%=$(STAMPS)/%.todo))
 	@$(PY) -m bedside index --profile $(PROFILE) --file $(SETTINGS) --since $(SETTINGS).started

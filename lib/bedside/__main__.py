@@ -336,7 +336,6 @@ def plan(given, paper=""):
         print(f"{name}: {what} depends on earlier replies, so these numbers are bounds")
     for told in registry.all_shared(calls["model"].unique()):
         print(told)
-    print("what all released items cost at most, with five current models: data/replication.csv")
     for model in calls["model"].unique():
         if told := prices.priced_when(registry.model(model)):
             print(f"price of {model}: {told}")
@@ -375,27 +374,6 @@ def try_models(models):
     lacking = [name for name in names if not asyncio.run(try_out.tried(name))]
     if lacking:
         raise BedsideError(f"not ready: {', '.join(lacking)}")
-
-
-def contribute(models):
-    """Check recordings that are to be handed in, all that were handed in if no model is named."""
-    from .keep import contributed
-
-    for name in models.split() or contributed.entries():
-        for file, r in contributed.check(name).items():
-            told = ", ".join(f"{n} from {model}" for model, n in r["models"].items())
-            print(f"{file}: {r['replies']} replies, {told}; {r['first']} to {r['last']}")
-        if name not in contributed.entries():
-            fields = "".join(f'{k} = ""  # {what}\n' for k, what in contributed.FIELDS.items())
-            print(f'add to data/recordings/contributed.toml:\n\n["{name}"]\n{fields}')
-            print("then commit it with `git add -f` of these files (CONTRIBUTING.md)")
-
-
-def replication(papers):
-    """Count again what the replication of studies costs, all if none is named; needs their data."""
-    from .publish import replication
-
-    print(f"wrote {paths.rel(replication.count(papers or [*paths.papers()]))}")
 
 
 def verify(profile):
@@ -463,10 +441,10 @@ def doctor():
         kept = store.Recordings(folder)
         count = sum(1 for _ in kept.records())
         print(f"recordings {paths.rel(folder)}: {count} replies")
-        for path in sorted({path for path, _ in [*kept.damaged, *kept.torn]}):
-            sound, aside = store.repaired(path)
-            there = f"; lines put aside into {path.name}{store.ASIDE}: {aside}" if aside else ""
-            print(f"  {path.name} was damaged and is mended: {sound} recordings{there}")
+        try:
+            print(f"  {kept.check() or 'all can be read'}")
+        except store.StoreError as e:
+            print(f"  {e}")
     if told := ledger.mended():
         print(told)
     for name, m in registry.entries().items():
@@ -640,10 +618,6 @@ def _arguments():
     p.add_argument("--file", help="settings of the run")
     p = step(try_models, "send a few calls to each model: what it answers and costs")
     p.add_argument("models")
-    p = step(contribute, "check recordings that are to be handed in, or were")
-    p.add_argument("models", nargs="?", default="")
-    p = step(replication, "count what replications cost: data/replication.csv")
-    p.add_argument("papers", nargs="*")
     p = step(compare, "show the models of several runs beside each other")
     p.add_argument("runs")
     step(numbers, "check the printed numbers of a paper").add_argument("source")

@@ -13,7 +13,7 @@ TABLE = """
 PROFILE      | notebooks data letter annotate | sample: our items (usual); public: released data
 MODE         | notebooks study batch | replay (usual): no call; record: only missing replies; fresh
 QUESTIONS    | study batch     | a file of your own questions (docs/own_study.md)
-MODELS       | notebooks study batch try contribute annotate | names in data/models.toml, "a b"
+MODELS       | notebooks study batch try annotate | names in data/models.toml, "a b"
 JUDGE        | notebooks study batch | who grades: one or more models, or a judge without one
 LIMIT        | notebooks study batch annotate | only the first n items
 SEED         | notebooks study batch annotate | another seed than 0

@@ -11,7 +11,7 @@ from pathlib import Path
 from bedside.build import notebooks, settings
 from bedside.judging import trust_cards
 from bedside.keep import registry
-from bedside.publish import comparison, replication
+from bedside.publish import comparison
 from bedside.read import findings, paths, prompts, sources
 from bedside.read.claims import (
     FOUND,
@@ -22,7 +22,6 @@ from bedside.read.claims import (
     WEIGHT,
     by_verdict,
     rank,
-    replies,
     tally,
     word,
 )
@@ -100,7 +99,6 @@ class Pages:
         brought = (m for e in self.entries.values() for m in e.get("elsewhere", ()))
         self.asked = [*sorted(set(said)), *sorted(set(brought))]
         self.claims = [{**c, "notebook": k} for k, e in self.entries.items() for c in e["claims"]]
-        self.replies = {p: replies(p) for p in self.studies}
         self.changed = _changed(self.entries)
         # findings are about printed and released numbers; another run has pages of its own
         committed = not of_run and not self.changed
@@ -127,7 +125,6 @@ class Pages:
             "profile": self.profile,
             "studies": self.studies,
             "claims": self.claims,
-            "replies": self.replies,
             "verdicts": VERDICTS,
             "word": word,
             "rank": rank,
@@ -277,23 +274,7 @@ class Pages:
             "absent": {n: e for n, e in known.items() if n not in mine},
             "lacking": {n: e for n, e in mine.items() if e.get("optional") and n not in used},
             "binder": cite.binder(),
-            "unrun": {} if self.changed else self._unrun(),
-            "done": [] if self.changed else list(replication.done()),
         }
-
-    def _unrun(self):
-        """What a replication of each notebook costs, with the paper's tables that it makes."""
-        rows = list(replication.costs())
-        for r in rows:
-            made = self.entries.get(r["notebook"], {"outputs": ()})["outputs"]
-            found = (PRINTED.match(o["title"]) for o in made)
-            r["tables"] = ", ".join(dict.fromkeys(m[0] for m in found if m))
-            paper, _, section = r["notebook"].partition("/")
-            r["section"] = f"{paths.papers()[paper]['name']}, {section.replace('_', ' ')}"
-        models = [*replication.MODELS, replication.JUDGE]
-        usd = {m: sum(r["usd"].get(m, 0) for r in rows) for m in models}
-        days = sorted({r["price"] for r in replication.rows()})
-        return rows and {"rows": rows, "models": models, "usd": usd, "days": days}
 
 
 def _decided(folder):
