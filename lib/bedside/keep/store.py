@@ -9,7 +9,6 @@ other damage stops a call (`check_sound`), since its replies were paid for.
 """
 
 import asyncio
-import contextlib
 import errno
 import hashlib
 import json
@@ -215,8 +214,8 @@ class Recordings:
         if self.damaged:
             raise StoreError(
                 f"{places(self.damaged)}: not recordings ({next(iter(self.damaged.values()))}); the"
-                " replies in them would be asked and paid for again. Put back the files as they were,"
-                " from git or a copy; or take these lines out, to have them asked again"
+                " replies in them would be asked and paid for again. Put back the file, from git or"
+                " a copy, or take these lines out, to have them asked again"
             )
 
     def found(self, keys: Iterable[str]) -> Iterator[tuple[str, dict]]:
