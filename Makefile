@@ -58,7 +58,7 @@ PEOPLE := $(shell find $(addprefix lib/bedside/,publish/judged_items explorer an
 DATA := $(if $(filter public,$(PROFILE)),$(STAMPS)/data.done)
 
 .PHONY: help all test mutants lint verify explorer site seminar class data try plan batch collect record \
-	study compare check annotate new letter outputs lab serve doctor bench setup lock clean FORCE \
+	study compare check annotate new letter latex outputs lab serve doctor bench setup lock clean FORCE \
 	$(PAPERS)
 .DEFAULT_GOAL := help
 
@@ -143,6 +143,9 @@ new: $(READY) ## begin a study of your own: make new PAPER=name
 
 letter: $(READY) ## write a report on each study to its authors (for PROFILE=public unless you name another)
 	@$(PY) -m bedside letter --profile $(PUBLIC)
+
+latex: $(READY) ## write each table of a profile as LaTeX beside its .csv
+	@$(PY) -m bedside latex --profile $(PROFILE)
 
 outputs: $(READY) ## rewrite the README's findings and table of outputs, and docs/api.md
 	@$(PY) -m bedside outputs
